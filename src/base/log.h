@@ -1,0 +1,13 @@
+/* log.h - messages to whoever asked for them (tsr_set_log); nobody by default. */
+#ifndef TSRI_LOG_H
+#define TSRI_LOG_H
+
+#include "tessera.h"
+
+void tsri_log_message(tsr_log_level level, const char *fmt, ...) TSR_PRINTF(2, 3);
+
+#define TSRI_WARN(...)  tsri_log_message(TSR_LOG_WARNING, __VA_ARGS__)
+#define TSRI_INFO(...)  tsri_log_message(TSR_LOG_INFO, __VA_ARGS__)
+#define TSRI_DEBUG(...) tsri_log_message(TSR_LOG_DEBUG, __VA_ARGS__)
+
+#endif

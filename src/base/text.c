@@ -1,0 +1,146 @@
+/* text.c - a growing string, and small helpers for sentences that people read. */
+#include "base/text.h"
+
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The growing string ------------------------------------------------------------------- */
+
+static tsr_status make_room(tsri_text *text, int64_t more)
+{
+    int64_t need = text->length + more + 1;
+    if (need <= text->capacity)
+        return TSR_OK;
+    int64_t capacity = text->capacity > 0 ? text->capacity * 2 : 256;
+    if (capacity < need)
+        capacity = need;
+    tsr_status st = tsri_realloc(&text->data, capacity, 1);
+    if (st == TSR_OK)
+        text->capacity = capacity;
+    return st;
+}
+
+tsr_status tsri_text_add(tsri_text *text, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    tsr_status st = n < 0 ? tsri_fail(TSR_FAILURE, "cannot format a text") : make_room(text, n);
+    if (st == TSR_OK) {
+        (void)vsnprintf(text->data + text->length, (size_t)n + 1, fmt, again);
+        text->length += n;
+    }
+    va_end(again);
+    return st;
+}
+
+tsr_status tsri_text_add_bytes(tsri_text *text, const char *bytes, size_t n)
+{
+    tsr_status st = make_room(text, (int64_t)n);
+    if (st == TSR_OK) {
+        memcpy(text->data + text->length, bytes, n);
+        text->length += (int64_t)n;
+        text->data[text->length] = '\0';
+    }
+    return st;
+}
+
+void tsri_text_fini(tsri_text *text)
+{
+    tsri_free(text->data);
+    *text = (tsri_text){0};
+}
+
+/* ---- Words in messages -------------------------------------------------------------------- */
+
+enum { RING = 8, SLOT = 256 };
+
+static char *next_slot(void)
+{
+    static _Thread_local char ring[RING][SLOT];
+    static _Thread_local int turn;
+    turn = (turn + 1) % RING;
+    return ring[turn];
+}
+
+const char *tsri_printable(const char *bytes, size_t n)
+{
+    char *slot = next_slot();
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (used + 8 > SLOT) {
+            memcpy(slot + used, "...", 4);
+            return slot;
+        }
+        if (c < 0x20 || c >= 0x7f)
+            used += (size_t)snprintf(slot + used, 5, "\\x%02x", c);
+        else
+            slot[used++] = (char)c;
+    }
+    slot[used] = '\0';
+    return slot;
+}
+
+const char *tsri_quote(const char *text)
+{
+    return tsri_printable(text, strlen(text));
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance, one row at a time; words longer than the row are never near. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(a), m = strlen(b);
+    if (m + 1 > sizeof row / sizeof *row || n > 200)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t above = row[j];
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            row[j] = least(change, least(above, row[j - 1]) + 1);
+            diagonal = above;
+        }
+    }
+    return row[m];
+}
+
+const char *tsri_nearest(const char *word, const char *const *words, int64_t count)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 3 + 2;
+    for (int64_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, words[i]);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = words[i];
+        }
+    }
+    return best;
+}
+
+const char *tsri_bytes_text(double bytes)
+{
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    char *slot = next_slot();
+    int u = 0;
+    while (bytes >= 1000.0 && u < 5) {
+        bytes /= 1000.0;
+        u++;
+    }
+    (void)snprintf(slot, SLOT, bytes < 10.0 && u > 0 ? "%.2f %s" : "%.0f %s", bytes, unit[u]);
+    return slot;
+}

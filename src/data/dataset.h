@@ -1,0 +1,52 @@
+/* dataset.h - samples in memory, as the network will see them.
+ *
+ * A data set is a training part and a test part of the same shape. Images stay as bytes (a quarter
+ * of the memory) and become numbers when a batch is gathered: x = (byte - shift[c]) * scale[c].
+ * Tables and sequences are floats, already normalised.
+ *
+ *     tsr_data *data = NULL;
+ *     TSR_TRY(tsri_data_load(&data, config));
+ *     ... data->train.n, data->classes ...
+ *     tsr_data_destroy(data);
+ */
+#ifndef TSRI_DATASET_H
+#define TSRI_DATASET_H
+
+#include "io/config.h"
+
+/* One part. A sample has channels x height x width numbers (a table row: channels x 1 x 1); a
+ * sequence has `length` positions of `channels` numbers (height = longest length, width = 1,
+ * position major: x[i][l][c], zero behind the end). */
+typedef struct tsri_part {
+    int64_t n;
+    uint8_t *bytes;  /* [n, C, H, W] or NULL */
+    float *numbers;  /* [n, C, H, W] or NULL: exactly one of the two is set */
+    int32_t *label;  /* [n] class of each sample, or NULL */
+    float *target;   /* [n, targets] real targets, or NULL */
+    int32_t *length; /* [n] of sequences, or NULL */
+} tsri_part;
+
+typedef struct tsr_data {
+    char *name;                      /* "fashion-mnist", or the path */
+    char *source;                    /* where it was found, for people */
+    int64_t channels, height, width; /* shape of a sample; product = dim */
+    int64_t dim;
+    int64_t classes; /* 0 for real targets */
+    int64_t targets; /* numbers in a real target; 0 for classes */
+    bool sequences;
+    char **class_name;                /* [classes] or NULL */
+    char **column;                    /* [dim] names of table columns or NULL */
+    float *shift;                     /* [C], of bytes */
+    float *scale;                     /* [C], of bytes */
+    float target_shift, target_scale; /* real targets: original = y / target_scale + target_shift */
+    int64_t missing;                  /* cells that were missing and filled */
+    uint32_t hash;                    /* CRC32C of all that the network sees */
+    tsri_part train, test;
+} tsr_data;
+
+/* Loads what config's `data:` section asks for: a name, or a path and format; split, limits,
+ * normalisation applied. The caller destroys *out. */
+tsr_status tsri_data_load(tsr_data **out, const tsr_config *config);
+void tsr_data_destroy(tsr_data *data);
+
+#endif

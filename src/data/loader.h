@@ -1,0 +1,56 @@
+/* loader.h - batches of a part, prepared ahead.
+ *
+ * Batch number `step` is a pure function of (seed, step, worker): epoch = step / steps per epoch,
+ * and the order of an epoch is a permutation drawn from (ORDER, epoch, worker). A thread may
+ * prepare batches ahead; the bytes are the same with and without it. The last samples of an epoch
+ * that do not fill a batch wait for another epoch (they are not the same ones each time).
+ *
+ *     TSR_TRY(tsri_loader_create(&loader, data, &data->train, &options));
+ *     for (int64_t step = 0; step < steps; step++) {
+ *         const tsri_batch *b = NULL;
+ *         TSR_TRY(tsri_loader_get(loader, &b, step));       valid until the next get
+ *         ...
+ *     }
+ */
+#ifndef TSRI_LOADER_H
+#define TSRI_LOADER_H
+
+#include "data/dataset.h"
+
+typedef struct tsri_loader_options {
+    int64_t batch;  /* samples in a batch; at most n */
+    uint64_t seed;  /*                               */
+    int64_t worker; /* whose order                   */
+    int64_t shard,
+        shards;    /* this worker sees samples of shard `shard` of `shards` (0 of 1 = all) */
+    bool shuffle;  /* false: in the order of the data */
+    bool prefetch; /* prepare ahead on a thread     */
+    bool flip;     /* augmentation: mirror half the images */
+    int64_t crop;  /* augmentation: zero padding, then a random crop; 0 = none */
+} tsri_loader_options;
+
+typedef struct tsri_batch {
+    int64_t n;      /* samples; = options.batch except in the last batch of unshuffled evaluation */
+    float *x;       /* [batch, dim]; rows behind n are zero */
+    int32_t *label; /* [batch] or NULL */
+    float *target;  /* [batch, targets] or NULL */
+    int32_t *length; /* [batch] or NULL */
+    int64_t *index;  /* [batch] which samples */
+} tsri_batch;
+
+typedef struct tsri_loader tsri_loader;
+
+tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsri_part *part,
+                              const tsri_loader_options *options);
+void tsri_loader_destroy(tsri_loader *loader);
+
+/* Full batches in an epoch when shuffled; batches in one pass, the last one perhaps short, when
+ * not. */
+int64_t tsri_loader_steps(const tsri_loader *loader);
+
+tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t step);
+
+/* x[dim] = sample i as the network sees it, not augmented. */
+void tsri_sample(float *x, const tsr_data *data, const tsri_part *part, int64_t i);
+
+#endif

@@ -1,0 +1,70 @@
+/* config.h - the run file, checked against one table.
+ *
+ * A run file is YAML (and so JSON): sections of keys. Every key the program knows is one row of
+ * tsri_schema[] (schema.c): dotted name, type, default, range or choices, one line of help. The
+ * same row makes the check, the help, the man page and the completion.
+ *
+ *     tsr_config *c = NULL;
+ *     TSR_TRY(tsr_config_read(&c, "run.yaml"));
+ *     TSR_TRY(tsr_config_set(c, "optim.lr=0.05"));
+ *     double lr = tsri_config_real(c, "optim.lr");
+ *
+ * A wrong file is refused with file:line:column, what was expected and the nearest key. Aliases,
+ * tags and duplicate keys are refused. Values not given have the default of their row.
+ */
+#ifndef TSRI_CONFIG_H
+#define TSRI_CONFIG_H
+
+#include "base/text.h"
+
+typedef enum tsri_type {
+    TSRI_TYPE_INT,
+    TSRI_TYPE_REAL,
+    TSRI_TYPE_BOOL,
+    TSRI_TYPE_TEXT,
+    TSRI_TYPE_CHOICE,
+    TSRI_TYPE_INTS, /* a list of integers */
+    TSRI_TYPE_REALS /* a list of numbers */
+} tsri_type;
+
+typedef struct tsri_schema_row {
+    const char *key;     /* "optim.lr"; "loss" for a key outside sections */
+    tsri_type type;      /*                                                */
+    const char *preset;  /* default as text; NULL = none ("not given")     */
+    const char *choices; /* "sgd|gd" for CHOICE, else NULL                 */
+    double least, most;  /* range of numbers, both ends allowed            */
+    const char *help;    /* one line                                       */
+} tsri_schema_row;
+
+extern const tsri_schema_row tsri_schema[];
+extern const int64_t tsri_schema_count;
+
+/* Reads (tsr_config_read and _set and _destroy are public, in tessera.h). _parse takes the text
+ * itself; `name` stands for the path. */
+tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name);
+
+/* Was the key given (in the file or by set), or is it the default? */
+bool tsri_config_given(const tsr_config *c, const char *key);
+
+/* "run.yaml:7:12", or "--set optim.lr" or "default": where the value came from, for messages of
+ * checks that need more than one key. */
+const char *tsri_config_place(const tsr_config *c, const char *key);
+
+/* Typed reads. The key must be in the schema with that type (asserted); a key without value gives
+ * 0, false, NULL, an empty list. Lists and texts belong to the config. */
+int64_t tsri_config_int(const tsr_config *c, const char *key);
+double tsri_config_real(const tsr_config *c, const char *key);
+bool tsri_config_bool(const tsr_config *c, const char *key);
+const char *tsri_config_text(const tsr_config *c, const char *key); /* TEXT and CHOICE */
+int64_t tsri_config_ints(const tsr_config *c, const char *key, const int64_t **values);
+int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **values);
+
+/* The whole config, defaults filled in, as YAML that reads back to the same config; `section` NULL
+ * for all, or "model" for one section (what a model file carries). Keys in the schema's order: the
+ * same config gives the same bytes. */
+tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section);
+
+/* The keys in which a and b differ, as "key: a-value -> b-value" lines; empty when none. */
+tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const tsr_config *b);
+
+#endif

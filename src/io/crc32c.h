@@ -1,0 +1,11 @@
+/* crc32c.h - the Castagnoli checksum that guards every tensor we write. */
+#ifndef TSRI_CRC32C_H
+#define TSRI_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The CRC of the bytes, continuing from `crc` (0 at the start). "123456789" gives 0xE3069283. */
+uint32_t tsri_crc32c(uint32_t crc, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,59 @@
+/* json.h - JSON out (a writer that keeps commas right) and JSON in (jansson, behind this header).
+ *
+ *     tsri_json w = {0};
+ *     tsri_json_open(&w, '{');
+ *     tsri_json_key(&w, "loss");
+ *     tsri_json_real(&w, loss);
+ *     tsri_json_close(&w, '}');
+ *     TSR_TRY(tsri_json_end(&w));          the first failure of all calls above
+ *     ... w.text.data ...
+ *     tsri_json_fini(&w);
+ *
+ * Numbers are written with the fewest digits that read back to the same bits; NaN and infinities,
+ * which JSON lacks, become null.
+ */
+#ifndef TSRI_JSON_H
+#define TSRI_JSON_H
+
+#include "base/text.h"
+
+typedef struct tsri_json {
+    tsri_text text;
+    tsr_status st;
+    bool comma;
+} tsri_json;
+
+void tsri_json_open(tsri_json *w, char bracket);  /* '{' or '[' */
+void tsri_json_close(tsri_json *w, char bracket); /* '}' or ']' */
+void tsri_json_key(tsri_json *w, const char *key);
+void tsri_json_text(tsri_json *w, const char *value);
+void tsri_json_int(tsri_json *w, int64_t value);
+void tsri_json_real(tsri_json *w, double value);
+void tsri_json_float(tsri_json *w, float value); /* shortest for a float */
+void tsri_json_bool(tsri_json *w, bool value);
+void tsri_json_null(tsri_json *w);
+tsr_status tsri_json_end(tsri_json *w);
+void tsri_json_fini(tsri_json *w);
+
+/* A parsed document. Duplicate keys, trailing bytes and depth over 2048 are refused. */
+typedef struct tsri_json_value tsri_json_value; /* a jansson value; borrowed unless said */
+
+tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name);
+void tsri_json_destroy(tsri_json_value *root); /* only what tsri_json_parse gave */
+
+bool tsri_json_is_object(const tsri_json_value *v);
+bool tsri_json_is_array(const tsri_json_value *v);
+const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key); /* or NULL */
+int64_t tsri_json_length(const tsri_json_value *array);
+const tsri_json_value *tsri_json_at(const tsri_json_value *array, int64_t i);
+bool tsri_json_as_text(const tsri_json_value *v, const char **out);
+bool tsri_json_as_int(const tsri_json_value *v, int64_t *out);
+bool tsri_json_as_real(const tsri_json_value *v, double *out);
+
+/* Calls visit(context, key, value) for each member in the file's order until it fails. */
+tsr_status tsri_json_each(const tsri_json_value *object,
+                          tsr_status (*visit)(void *context, const char *key,
+                                              const tsri_json_value *value),
+                          void *context);
+
+#endif

@@ -1,0 +1,87 @@
+/* safetensors.h - named tensors in one file, as PyTorch's users know it.
+ *
+ *     | u64 header length N | N bytes of JSON, padded with spaces | data, without holes |
+ *
+ * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, a rank
+ * over 8, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
+ * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c"), checked on load; files
+ * without it (from other tools) are accepted.
+ *
+ *     tsri_tensors *file = NULL;
+ *     TSR_TRY(tsri_tensors_read(&file, path));
+ *     const tsri_tensor *w = tsri_tensors_find(file, "layers.0.weight");
+ *     ...
+ *     tsri_tensors_destroy(file);
+ */
+#ifndef TSRI_SAFETENSORS_H
+#define TSRI_SAFETENSORS_H
+
+#include "base/status.h"
+
+enum { TSRI_RANK_MAX = 8 };
+
+/* name in the file, bytes of an element */
+#define TSRI_DTYPE_LIST(X)                                                                         \
+    X(BOOL, 1)                                                                                     \
+    X(U8, 1)                                                                                       \
+    X(I8, 1)                                                                                       \
+    X(I16, 2)                                                                                      \
+    X(U16, 2)                                                                                      \
+    X(F16, 2)                                                                                      \
+    X(BF16, 2)                                                                                     \
+    X(I32, 4)                                                                                      \
+    X(U32, 4)                                                                                      \
+    X(F32, 4)                                                                                      \
+    X(I64, 8)                                                                                      \
+    X(U64, 8)                                                                                      \
+    X(F64, 8)
+
+typedef enum tsri_dtype {
+#define X(name, bytes) TSRI_##name,
+    TSRI_DTYPE_LIST(X)
+#undef X
+} tsri_dtype;
+
+const char *tsri_dtype_name(tsri_dtype dtype);
+int64_t tsri_dtype_bytes(tsri_dtype dtype);
+
+typedef struct tsri_tensor {
+    const char *name;
+    tsri_dtype dtype;
+    int rank; /* 0 = a scalar */
+    int64_t shape[TSRI_RANK_MAX];
+    const void *data; /* little-endian, row-major */
+} tsri_tensor;
+
+typedef struct tsri_pair {
+    const char *key;
+    const char *value;
+} tsri_pair;
+
+/* A file in memory: tensors in the order of their data, metadata in the order of the header. */
+typedef struct tsri_tensors {
+    tsri_tensor *tensor;
+    int64_t count;
+    tsri_pair *metadata;
+    int64_t metadata_count;
+    char *bytes; /* what the pointers above point into */
+} tsri_tensors;
+
+/* BAD_FILE with path, place and reason. */
+tsr_status tsri_tensors_read(tsri_tensors **out, const char *path);
+
+/* The same from memory; `bytes` is copied. `name` stands for the path in messages. */
+tsr_status tsri_tensors_parse(tsri_tensors **out, const char *bytes, int64_t n, const char *name);
+
+void tsri_tensors_destroy(tsri_tensors *file);
+
+const tsri_tensor *tsri_tensors_find(const tsri_tensors *file, const char *name); /* or NULL */
+const char *tsri_tensors_meta(const tsri_tensors *file, const char *key);         /* or NULL */
+int64_t tsri_tensor_count(const tsri_tensor *tensor);                             /* elements */
+
+/* Writes the file atomically: tensors sorted as the reference does (alignment, then name), metadata
+ * as given plus "tessera.crc32c". The same input gives the same bytes. */
+tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int64_t count,
+                              const tsri_pair *metadata, int64_t metadata_count);
+
+#endif

@@ -1,0 +1,103 @@
+/* schema.c - every key of a run file, one row each.
+ *
+ * This table is the run file's only definition: the check, `tessera help run-file`, the man page
+ * and the completion are made from it. Sections stand in the order in which a resolved run file is
+ * written.
+ */
+#include "io/config.h"
+
+#include <float.h>
+
+#define INT(key, preset, least, most, help)                                                        \
+    {                                                                                              \
+        key, TSRI_TYPE_INT, preset, NULL, least, most, help                                        \
+    }
+#define REAL(key, preset, least, most, help)                                                       \
+    {                                                                                              \
+        key, TSRI_TYPE_REAL, preset, NULL, least, most, help                                       \
+    }
+#define BOOL(key, preset, help)                                                                    \
+    {                                                                                              \
+        key, TSRI_TYPE_BOOL, preset, NULL, 0, 1, help                                              \
+    }
+#define TEXT(key, preset, help)                                                                    \
+    {                                                                                              \
+        key, TSRI_TYPE_TEXT, preset, NULL, 0, 0, help                                              \
+    }
+#define CHOICE(key, preset, choices, help)                                                         \
+    {                                                                                              \
+        key, TSRI_TYPE_CHOICE, preset, choices, 0, 0, help                                         \
+    }
+#define INTS(key, preset, least, most, help)                                                       \
+    {                                                                                              \
+        key, TSRI_TYPE_INTS, preset, NULL, least, most, help                                       \
+    }
+#define REALS(key, preset, least, most, help)                                                      \
+    {                                                                                              \
+        key, TSRI_TYPE_REALS, preset, NULL, least, most, help                                      \
+    }
+
+/* clang-format off */
+const tsri_schema_row tsri_schema[] = {
+    INT("seed", "1", 0, 9007199254740992.0, "every random number of the run follows from it"),
+    INT("threads", "0", 0, 4096, "threads of this process; 0 = all cores"),
+    CHOICE("backend", "cpu", "cpu|ref", "cpu: OpenBLAS; ref: plain C, slow, the oracle"),
+
+    TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),
+    TEXT("data.path", NULL, "file or folder with the data"),
+    CHOICE("data.format", "auto", "auto|idx|cifar10|cifar100|csv|npy|imagefolder|sequences", "how data.path is read"),
+    TEXT("data.test_path", NULL, "file or folder with the test data"),
+    REAL("data.split", "0.2", 0, 0.95, "part of the rows kept for testing when there is no test set"),
+    INT("data.limit", "0", 0, 1e12, "use only so many training samples; 0 = all"),
+    INT("data.test_limit", "0", 0, 1e12, "use only so many test samples; 0 = all"),
+    TEXT("data.target", NULL, "csv: target column, by name or number from 1; the last one by default"),
+    CHOICE("data.task", "auto", "auto|classify|regress", "what the target is"),
+    TEXT("data.ignore", NULL, "csv: columns left out, by name or number, \"1-5,name\""),
+    CHOICE("data.header", "auto", "auto|yes|no", "csv: is the first line a header"),
+    CHOICE("data.missing", "mean", "mean|zero|refuse", "what becomes of missing values"),
+    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled"),
+    CHOICE("data.target_scale", "auto", "auto|none|standardize|minmax|log", "how real targets are scaled"),
+    CHOICE("data.augment", "none", "none|flip|crop|crop-flip", "random changes of training images"),
+    INT("data.pad", "4", 0, 64, "crop: pixels of padding on each side"),
+    INT("data.size", "0", 0, 4096, "imagefolder: side to which images are resized and cropped; 0 = as the first image"),
+    INT("data.n", "1000", 1, 1e9, "synthetic: training samples"),
+    INT("data.test_n", "0", 0, 1e9, "synthetic: test samples; 0 = a fifth of data.n"),
+    INT("data.dim", "10", 1, 1e6, "synthetic: inputs of a sample"),
+    INT("data.classes", "10", 1, 1e5, "synthetic: classes"),
+    INT("data.length", "10", 1, 1e6, "synthetic sequences: positions"),
+    INT("data.channels", "1", 1, 3, "glyphs: 1 = 28x28 grey, 3 = 32x32 colour"),
+    REAL("data.phi", "0.1", 0, 2, "sphere: least distance between two points"),
+    INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
+    BOOL("data.prefetch", "true", "prepare batches ahead on a thread of their own"),
+
+    CHOICE("model.name", "mlp", "mlp", "the network"),
+    INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp: units of each hidden layer; [] = a linear model"),
+    BOOL("model.bias", "true", "linear layers have a bias"),
+    CHOICE("model.norm", "none", "none|batch", "mlp: batch norm after each hidden linear layer"),
+
+    CHOICE("loss", "auto", "auto|cross_entropy|mse", "auto: cross_entropy for classes, mse for real targets"),
+
+    CHOICE("optim.name", "sgd", "sgd|gd", "sgd: mini-batches; gd: the whole training set each step"),
+    REAL("optim.lr", "0.1", 0, 1e6, "learning rate at the start"),
+    REAL("optim.momentum", "0.9", 0, 0.9999999, "momentum"),
+    BOOL("optim.nesterov", "false", "Nesterov's form of momentum"),
+    REAL("optim.weight_decay", "0", 0, 1e3, "weight decay, added to the gradient as PyTorch does"),
+    CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls"),
+    REALS("optim.milestones", "[0.5, 0.75]", 0, 1, "step: parts of the run after which the rate is multiplied by gamma"),
+    REAL("optim.gamma", "0.1", 0, 1, "step: the factor"),
+    REAL("optim.final_lr", "0", 0, 1e6, "cosine: learning rate at the end"),
+    REAL("optim.warmup", "0", 0, 1, "part of the run in which the rate rises from 0"),
+
+    CHOICE("scheme.name", "dense", "dense", "how the network is trained"),
+
+    INT("epochs", "0", 0, 1e9, "passes over the training set; 0 = given by rounds, else 10"),
+    INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: steps); 0 = given by epochs"),
+    INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
+
+    REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
+    REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
+    INT("checkpoint.keep", "3", 1, 1e6, "newest checkpoints kept, beside the best"),
+};
+/* clang-format on */
+
+const int64_t tsri_schema_count = (int64_t)(sizeof tsri_schema / sizeof *tsri_schema);
