@@ -4,6 +4,8 @@
  * and the order of an epoch is a permutation drawn from (ORDER, epoch, worker). A thread may
  * prepare batches ahead; the bytes are the same with and without it. The last samples of an epoch
  * that do not fill a batch wait for another epoch (they are not the same ones each time).
+ * Which sample belongs to which shard is drawn from (ORDER, seed), the same for every worker; crops
+ * and flips from (AUGMENT, epoch, sample). Nothing is allocated after create.
  *
  *     TSR_TRY(tsri_loader_create(&loader, data, &data->train, &options));
  *     for (int64_t step = 0; step < steps; step++) {
@@ -18,15 +20,15 @@
 #include "data/dataset.h"
 
 typedef struct tsri_loader_options {
-    int64_t batch;  /* samples in a batch; at most n */
+    int64_t batch;  /* samples in a batch; at most n when shuffled */
     uint64_t seed;  /*                               */
     int64_t worker; /* whose order                   */
-    int64_t shard,
-        shards;    /* this worker sees samples of shard `shard` of `shards` (0 of 1 = all) */
-    bool shuffle;  /* false: in the order of the data */
-    bool prefetch; /* prepare ahead on a thread     */
-    bool flip;     /* augmentation: mirror half the images */
-    int64_t crop;  /* augmentation: zero padding, then a random crop; 0 = none */
+    int64_t shard;  /* this worker sees the samples of shard `shard` */
+    int64_t shards; /* of so many (0 of 1 = all); sizes differ by at most one */
+    bool shuffle;   /* false: in the order of the data */
+    bool prefetch;  /* prepare ahead on a thread     */
+    bool flip;      /* augmentation: mirror half the images */
+    int64_t crop;   /* augmentation: padding with black, then a random crop; 0 = none */
 } tsri_loader_options;
 
 typedef struct tsri_batch {
@@ -35,11 +37,13 @@ typedef struct tsri_batch {
     int32_t *label; /* [batch] or NULL */
     float *target;  /* [batch, targets] or NULL */
     int32_t *length; /* [batch] or NULL */
-    int64_t *index;  /* [batch] which samples */
+    int64_t *index;  /* [batch] which samples; -1 behind n */
 } tsri_batch;
 
 typedef struct tsri_loader tsri_loader;
 
+/* `data` must outlive the loader. USAGE when a batch is more than the shard has, or augmentation is
+ * asked of data that are no images. Destroy stops the thread and frees everything; NULL is fine. */
 tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsri_part *part,
                               const tsri_loader_options *options);
 void tsri_loader_destroy(tsri_loader *loader);
@@ -48,6 +52,8 @@ void tsri_loader_destroy(tsri_loader *loader);
  * not. */
 int64_t tsri_loader_steps(const tsri_loader *loader);
 
+/* *out = the batch of step >= 0, valid until the next get. Steps may come in any order; one after
+ * the other is fast. */
 tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t step);
 
 /* x[dim] = sample i as the network sees it, not augmented. */
