@@ -39,6 +39,12 @@ typedef struct tsri_schema_row {
 extern const tsri_schema_row tsri_schema[];
 extern const int64_t tsri_schema_count;
 
+/* The row of a key, or -1. */
+int64_t tsri_schema_find(const char *key);
+
+/* What the row's value must be, in words: "a number from 0 to 1000", "one of sgd, gd". */
+tsr_status tsri_schema_expected(tsri_text *out, const tsri_schema_row *row);
+
 /* Reads (tsr_config_read and _set and _destroy are public, in tessera.h). _parse takes the text
  * itself; `name` stands for the path. */
 tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name);

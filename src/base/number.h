@@ -1,0 +1,34 @@
+/* number.h - numbers as text, strictly and in every locale.
+ *
+ * strtod() and printf() follow the user's locale (a German one wants "0,5") and accept more than
+ * files should hold ("0x10", "nan", "1e400" as infinity). These do not: one plain decimal form in,
+ * the fewest digits that read back to the same bits out.
+ */
+#ifndef TSRI_NUMBER_H
+#define TSRI_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tsri_number_fault {
+    TSRI_NUMBER_OK,
+    TSRI_NUMBER_FORM,  /* not a decimal number: "1e", "0x10", "1_000", "nan", "" */
+    TSRI_NUMBER_RANGE, /* too large for the type, or so small that it would become 0 */
+} tsri_number_fault;
+
+/* [+-] digits, without leading zeros. The whole text must be the number; *out only when OK. */
+tsri_number_fault tsri_number_int(int64_t *out, const char *text);
+
+/* [+-] digits [. digits] [e [+-] digits], a digit on at least one side of the point. */
+tsri_number_fault tsri_number_real(double *out, const char *text);
+
+enum { TSRI_NUMBER_TEXT = 32 };
+
+/* The shortest text that tsri_number_real reads back to the same bits; "nan", "inf", "-inf" for
+ * what is no number. Returns out. */
+const char *tsri_number_text(char out[TSRI_NUMBER_TEXT], double value);
+
+/* The same for a float. */
+const char *tsri_number_text_float(char out[TSRI_NUMBER_TEXT], float value);
+
+#endif

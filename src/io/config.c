@@ -1,0 +1,121 @@
+/* config.c - the config itself: one value per row of the schema, made of defaults, asked by key. */
+#include "io/config_value.h"
+
+#include "base/alloc.h"
+
+#include <assert.h>
+#include <string.h>
+
+int64_t tsri_schema_find(const char *key)
+{
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        if (strcmp(tsri_schema[i].key, key) == 0)
+            return i;
+    return -1;
+}
+
+/* `preset` is one of our own texts: it is read as a file's text would be. */
+static tsr_status put_preset(tsri_value *value, const tsri_schema_row *row)
+{
+    tsr_status st = TSR_OK;
+    tsri_yaml_node *node = NULL;
+    const tsri_yaml_source source = {"default", false};
+    TSR_TRY(tsri_yaml_parse(&node, row->preset, (int64_t)strlen(row->preset), &source));
+    TSR_TRY(tsri_value_read(value, row, node, &source));
+done:
+    tsri_yaml_destroy(node);
+    return st;
+}
+
+tsr_status tsr_config_create(tsr_config **out)
+{
+    tsr_status st = TSR_OK;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(out, 1, sizeof **out));
+    TSR_TRY(tsri_alloc(&(*out)->value, tsri_schema_count, sizeof *(*out)->value));
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        if (tsri_schema[i].preset)
+            TSR_TRY(put_preset(&(*out)->value[i], &tsri_schema[i]));
+done:
+    if (st != TSR_OK) {
+        tsr_config_destroy(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+void tsr_config_destroy(tsr_config *config)
+{
+    if (!config)
+        return;
+    for (int64_t i = 0; config->value && i < tsri_schema_count; i++)
+        tsri_value_fini(&config->value[i]);
+    tsri_free(config->value);
+    tsri_free(config);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------- */
+
+static const tsri_value *value_of(const tsr_config *c, const char *key)
+{
+    int64_t row = tsri_schema_find(key);
+    assert(row >= 0 && "the key is in the schema");
+    return &c->value[row];
+}
+
+/* The same, and the row has one of two types: asking with the wrong one is our own mistake. */
+static const tsri_value *typed(const tsr_config *c, const char *key, tsri_type a, tsri_type b)
+{
+    const tsri_value *value = value_of(c, key);
+    tsri_type type = tsri_schema[value - c->value].type;
+    assert((type == a || type == b) && "the key has this type in the schema");
+    (void)type;
+    (void)a;
+    (void)b;
+    return value;
+}
+
+bool tsri_config_given(const tsr_config *c, const char *key)
+{
+    return value_of(c, key)->given;
+}
+
+const char *tsri_config_place(const tsr_config *c, const char *key)
+{
+    const tsri_value *value = value_of(c, key);
+    return value->place ? value->place : "default";
+}
+
+int64_t tsri_config_int(const tsr_config *c, const char *key)
+{
+    return typed(c, key, TSRI_TYPE_INT, TSRI_TYPE_INT)->number;
+}
+
+double tsri_config_real(const tsr_config *c, const char *key)
+{
+    return typed(c, key, TSRI_TYPE_REAL, TSRI_TYPE_REAL)->real;
+}
+
+bool tsri_config_bool(const tsr_config *c, const char *key)
+{
+    return typed(c, key, TSRI_TYPE_BOOL, TSRI_TYPE_BOOL)->number != 0;
+}
+
+const char *tsri_config_text(const tsr_config *c, const char *key)
+{
+    return typed(c, key, TSRI_TYPE_TEXT, TSRI_TYPE_CHOICE)->text;
+}
+
+int64_t tsri_config_ints(const tsr_config *c, const char *key, const int64_t **values)
+{
+    const tsri_value *value = typed(c, key, TSRI_TYPE_INTS, TSRI_TYPE_INTS);
+    *values = value->ints;
+    return value->count;
+}
+
+int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **values)
+{
+    const tsri_value *value = typed(c, key, TSRI_TYPE_REALS, TSRI_TYPE_REALS);
+    *values = value->reals;
+    return value->count;
+}

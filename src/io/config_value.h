@@ -1,0 +1,37 @@
+/* config_value.h - one value of a run file against its row of the schema. Private to the config's
+ * files. */
+#ifndef TSRI_CONFIG_VALUE_H
+#define TSRI_CONFIG_VALUE_H
+
+#include "io/config.h"
+#include "io/yaml.h"
+
+enum { TSRI_RUN_FILE_MAX = 1000000 }; /* bytes */
+
+typedef struct tsri_value {
+    bool present;   /* false: a key without default that was not given */
+    bool given;     /* in the file or by set */
+    char *place;    /* where it was given */
+    int64_t number; /* INT; BOOL as 0 or 1 */
+    double real;    /* REAL */
+    char *text;     /* TEXT, CHOICE */
+    int64_t *ints;  /* INTS [count] */
+    double *reals;  /* REALS [count] */
+    int64_t count;
+} tsri_value;
+
+/* One value per row of the schema. */
+struct tsr_config {
+    tsri_value *value;
+};
+
+/* *out = what the node says, when it has the row's type and range; else USAGE with the place and
+ * what was expected. *out is overwritten; on failure it is empty. */
+tsr_status tsri_value_read(tsri_value *out, const tsri_schema_row *row, const tsri_yaml_node *node,
+                           const tsri_yaml_source *source);
+void tsri_value_fini(tsri_value *value);
+
+/* The value as YAML that reads back to it. */
+tsr_status tsri_value_write(tsri_text *out, const tsri_schema_row *row, const tsri_value *value);
+
+#endif

@@ -1,0 +1,126 @@
+/* config_write.c - a config as YAML again.
+ *
+ * Every key that has a value is written, in the schema's order, so the same config gives the same
+ * bytes, and reading them gives the same config. Numbers have the fewest digits that read back to
+ * the same bits; texts stand bare only when nothing in YAML could take them for something else.
+ */
+#include "io/config_value.h"
+
+#include "base/number.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static tsr_status write_real(tsri_text *out, double value)
+{
+    char text[TSRI_NUMBER_TEXT];
+    return tsri_text_add(out, "%s", tsri_number_text(text, value));
+}
+
+/* A word that needs no quotes: letters, digits and a few signs that mean nothing to YAML inside a
+ * word; not YAML's null. */
+static bool is_plain(const char *text)
+{
+    if (!isalnum((unsigned char)text[0]) && text[0] != '/' && text[0] != '.')
+        return false;
+    for (const char *p = text; *p; p++)
+        if ((unsigned char)*p >= 0x80 || (!isalnum((unsigned char)*p) && !strchr("_./-+", *p)))
+            return false;
+    return strcmp(text, "null") != 0 && strcmp(text, "Null") != 0 && strcmp(text, "NULL") != 0 &&
+           strcmp(text, "...") != 0;
+}
+
+static tsr_status write_list(tsri_text *out, const tsri_schema_row *row, const tsri_value *value)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(out, "["));
+    for (int64_t i = 0; i < value->count; i++) {
+        if (i > 0)
+            TSR_TRY(tsri_text_add(out, ", "));
+        if (row->type == TSRI_TYPE_INTS)
+            TSR_TRY(tsri_text_add(out, "%lld", (long long)value->ints[i]));
+        else
+            TSR_TRY(write_real(out, value->reals[i]));
+    }
+    TSR_TRY(tsri_text_add(out, "]"));
+done:
+    return st;
+}
+
+tsr_status tsri_value_write(tsri_text *out, const tsri_schema_row *row, const tsri_value *value)
+{
+    switch (row->type) {
+    case TSRI_TYPE_INT:
+        return tsri_text_add(out, "%lld", (long long)value->number);
+    case TSRI_TYPE_REAL:
+        return write_real(out, value->real);
+    case TSRI_TYPE_BOOL:
+        return tsri_text_add(out, "%s", value->number ? "true" : "false");
+    case TSRI_TYPE_TEXT:
+    case TSRI_TYPE_CHOICE:
+        return is_plain(value->text) ? tsri_text_add(out, "%s", value->text)
+                                     : tsri_yaml_quote(out, value->text);
+    case TSRI_TYPE_INTS:
+    case TSRI_TYPE_REALS:
+        return write_list(out, row, value);
+    }
+    return tsri_fail(TSR_FAILURE, "%s has no type in the schema", row->key);
+}
+
+/* ---- The whole config --------------------------------------------------------------------- */
+
+/* The length of "optim" in "optim.lr"; 0 for a key outside sections. */
+static size_t section_length(const char *key)
+{
+    const char *dot = strchr(key, '.');
+    return dot ? (size_t)(dot - key) : 0;
+}
+
+static bool in_section(const char *key, const char *section)
+{
+    size_t n = section_length(key);
+    return !section || (n == strlen(section) && n > 0 && strncmp(key, section, n) == 0);
+}
+
+tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section)
+{
+    tsr_status st = TSR_OK;
+    const char *open = ""; /* the key whose section was begun last */
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        const tsri_schema_row *row = &tsri_schema[i];
+        size_t n = section_length(row->key);
+        if (!c->value[i].present || !in_section(row->key, section))
+            continue;
+        if (n > 0 && (section_length(open) != n || strncmp(open, row->key, n) != 0))
+            TSR_TRY(tsri_text_add(out, "%.*s:\n", (int)n, row->key));
+        open = row->key;
+        TSR_TRY(
+            tsri_text_add(out, "%s%s: ", n > 0 ? "  " : "", n > 0 ? row->key + n + 1 : row->key));
+        TSR_TRY(tsri_value_write(out, row, &c->value[i]));
+        TSR_TRY(tsri_text_add(out, "\n"));
+    }
+done:
+    return st;
+}
+
+static tsr_status write_or_none(tsri_text *out, const tsri_schema_row *row, const tsri_value *value)
+{
+    return value->present ? tsri_value_write(out, row, value) : tsri_text_add(out, "(none)");
+}
+
+tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const tsr_config *b)
+{
+    tsr_status st = TSR_OK;
+    tsri_text va = {0}, vb = {0};
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        va.length = vb.length = 0;
+        TSR_TRY(write_or_none(&va, &tsri_schema[i], &a->value[i]));
+        TSR_TRY(write_or_none(&vb, &tsri_schema[i], &b->value[i]));
+        if (strcmp(va.data, vb.data) != 0)
+            TSR_TRY(tsri_text_add(out, "%s: %s -> %s\n", tsri_schema[i].key, va.data, vb.data));
+    }
+done:
+    tsri_text_fini(&va);
+    tsri_text_fini(&vb);
+    return st;
+}
