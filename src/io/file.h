@@ -22,9 +22,27 @@ typedef struct tsri_io_table {
     int (*close)(int fd);
     int (*rename)(const char *from, const char *to);
     int (*unlink)(const char *path);
+    int (*ftruncate)(int fd, off_t size);
+    off_t (*lseek)(int fd, off_t offset, int whence);
+    int (*flock)(int fd, int operation);
 } tsri_io_table;
 
 extern tsri_io_table tsri_io; /* the system's calls; tests replace entries */
+
+/* Opens a regular file for reading, *size = its bytes now. BAD_FILE with the path and the reason: a
+ * folder, a device and a pipe are refused, so that nothing is read for ever. Close with
+ * tsri_io.close. */
+tsr_status tsri_file_open(int *fd, int64_t *size, const char *path);
+
+/* *got = how many bytes were read, 0 only at the end; an interrupted call goes on. */
+tsr_status tsri_file_get(int64_t *got, int fd, void *bytes, int64_t n, const char *path);
+
+/* Writes all n bytes, however many calls that takes. */
+tsr_status tsri_file_put(int fd, const void *bytes, int64_t n, const char *path);
+
+/* The status and sentence of a call that changed a file and failed: RESOURCES for a full disk or
+ * too many open files, FAILURE otherwise. `error` is errno. */
+tsr_status tsri_file_failed(int error, const char *what, const char *path);
 
 /* *bytes = the whole file and a NUL behind it, *n = its size. BAD_FILE with the path and the reason
  * when it cannot be read or is larger than `most`. The caller frees *bytes. */
@@ -37,9 +55,15 @@ typedef struct tsri_piece {
 } tsri_piece;
 
 /* Replaces `path` by the pieces one after the other, atomically. RESOURCES when the disk is full,
- * FAILURE otherwise; then `path` is what it was and no temporary file is left. */
+ * FAILURE otherwise; then `path` is what it was and no temporary file is left. (One exception: when
+ * only the last step, the fsync of the folder, fails, `path` is already the new file, whole, but a
+ * power cut may bring the old one back.) */
 tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t count);
 tsr_status tsri_file_write_text(const char *path, const char *text);
+
+/* Removes the temporary files that killed processes left in the folder. Only for the one who holds
+ * the folder's lock: nobody else may be writing there. */
+tsr_status tsri_sweep_folder(const char *folder);
 
 bool tsri_file_exists(const char *path);
 tsr_status tsri_make_folder(const char *path); /* with its parents; fine when it is there */

@@ -1,0 +1,299 @@
+/* file.c - whole files, read and replaced.
+ *
+ * A file is replaced in an order that leaves no moment with half a file under its name:
+ *
+ *     open the folder -> create a temporary file -> write -> fsync -> close -> rename -> fsync
+ * folder
+ *
+ * Everything that can fail cheaply (is the folder there? is the target a plain file?) comes before
+ * the first byte is written, and everything up to the rename can be undone by one unlink.
+ */
+#include "io/file.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* open(2) takes a variable list of arguments; the table wants a fixed one. */
+static int system_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags, mode);
+}
+
+tsri_io_table tsri_io = {
+    .open = system_open,
+    .read = read,
+    .write = write,
+    .fsync = fsync,
+    .close = close,
+    .rename = rename,
+    .unlink = unlink,
+    .ftruncate = ftruncate,
+    .lseek = lseek,
+    .flock = flock,
+};
+
+/* ---- Small steps -------------------------------------------------------------------------- */
+
+tsr_status tsri_file_failed(int error, const char *what, const char *path)
+{
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+        return tsri_fail(TSR_RESOURCES, "%s: cannot %s: %s; free some space and try again",
+                         tsri_quote(path), what, strerror(error));
+    tsr_status status =
+        error == EMFILE || error == ENFILE || error == ENOMEM ? TSR_RESOURCES : TSR_FAILURE;
+    return tsri_fail(status, "%s: cannot %s: %s", tsri_quote(path), what, strerror(error));
+}
+
+static int open_patiently(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = tsri_io.open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Linux has released the descriptor when close is interrupted: not an error, and never a second
+ * close, which might hit another thread's new file. */
+static int close_once(int fd)
+{
+    int rc = tsri_io.close(fd);
+    return rc != 0 && errno == EINTR ? 0 : rc;
+}
+
+tsr_status tsri_file_get(int64_t *got, int fd, void *bytes, int64_t n, const char *path)
+{
+    for (;;) {
+        ssize_t rc = tsri_io.read(fd, bytes, (size_t)n);
+        if (rc >= 0) {
+            *got = rc;
+            return TSR_OK;
+        }
+        if (errno != EINTR)
+            return tsri_fail(TSR_BAD_FILE, "%s: cannot read: %s", tsri_quote(path),
+                             strerror(errno));
+    }
+}
+
+tsr_status tsri_file_put(int fd, const void *bytes, int64_t n, const char *path)
+{
+    const char *next = bytes;
+    while (n > 0) {
+        ssize_t rc = tsri_io.write(fd, next, (size_t)n);
+        if (rc < 0 && errno == EINTR)
+            continue;
+        if (rc <= 0) /* a write of nothing would otherwise loop for ever */
+            return tsri_file_failed(rc < 0 ? errno : ENOSPC, "write", path);
+        next += rc;
+        n -= rc;
+    }
+    return TSR_OK;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+tsr_status tsri_file_open(int *fd, int64_t *size, const char *path)
+{
+    tsr_status st = TSR_OK;
+    struct stat about;
+    /* O_NONBLOCK: a pipe without a writer must be refused below, not waited for here. */
+    *fd = open_patiently(path, O_RDONLY | O_NONBLOCK);
+    TSR_CHECK(*fd >= 0, TSR_BAD_FILE, "%s: cannot open: %s", tsri_quote(path), strerror(errno));
+    TSR_CHECK(fstat(*fd, &about) == 0, TSR_BAD_FILE, "%s: cannot examine: %s", tsri_quote(path),
+              strerror(errno));
+    TSR_CHECK(!S_ISDIR(about.st_mode), TSR_BAD_FILE, "%s is a folder; a file is needed",
+              tsri_quote(path));
+    TSR_CHECK(S_ISREG(about.st_mode), TSR_BAD_FILE,
+              "%s is a device or a pipe; a regular file is needed", tsri_quote(path));
+    *size = about.st_size;
+done:
+    if (st != TSR_OK && *fd >= 0) {
+        (void)tsri_io.close(*fd);
+        *fd = -1;
+    }
+    return st;
+}
+
+static tsr_status too_large(const char *path, int64_t most)
+{
+    return tsri_fail(TSR_BAD_FILE, "%s: larger than %s, the most that is accepted here",
+                     tsri_quote(path), tsri_bytes_text((double)most));
+}
+
+tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t most)
+{
+    tsr_status st = TSR_OK;
+    int fd = -1;
+    char *buffer = NULL;
+    int64_t size = 0, used = 0, got = 0;
+    *bytes = NULL;
+    *n = 0;
+    TSR_TRY(tsri_file_open(&fd, &size, path));
+    if (size > most) {
+        st = too_large(path, most);
+        goto done;
+    }
+    /* One byte more than the file: it takes the NUL, and a read into it sees whether the file has
+     * grown (files of /proc say size 0 and have bytes all the same). */
+    int64_t capacity = size + 1;
+    TSR_TRY(tsri_alloc_raw(&buffer, capacity, 1));
+    for (;;) {
+        TSR_TRY(tsri_file_get(&got, fd, buffer + used, capacity - used, path));
+        used += got;
+        if (got == 0)
+            break;
+        if (used > most) {
+            st = too_large(path, most);
+            goto done;
+        }
+        if (used == capacity) {
+            capacity = capacity < 4096 ? 8192 : capacity * 2;
+            TSR_TRY(tsri_realloc(&buffer, capacity, 1));
+        }
+    }
+    buffer[used] = '\0';
+    *bytes = buffer;
+    *n = used;
+    buffer = NULL;
+done:
+    if (fd >= 0)
+        (void)tsri_io.close(fd);
+    tsri_free(buffer);
+    return st;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+#define TEMP_PREFIX ".tessera-"
+#define TEMP_SUFFIX ".tmp"
+
+/* "folder/.tessera-<pid>-<number>.tmp": short whatever the target's name, and never its own. */
+static tsr_status temporary_name(char **out, const char *folder)
+{
+    static atomic_uint number;
+    char name[64];
+    (void)snprintf(name, sizeof name, TEMP_PREFIX "%ld-%u" TEMP_SUFFIX, (long)getpid(),
+                   atomic_fetch_add(&number, 1));
+    return tsri_path_join(out, folder, name);
+}
+
+static tsr_status folder_of(char **out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return tsri_strdup(out, ".");
+    return tsri_strndup(out, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* A rename over /dev/null would replace the device for everyone. */
+static tsr_status check_target(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode))
+        return TSR_OK;
+    return tsri_fail(TSR_FAILURE, "%s is %s and cannot be replaced by a file", tsri_quote(path),
+                     S_ISDIR(about.st_mode) ? "a folder" : "a device or a pipe");
+}
+
+/* The temporary file with its bytes on the disk, closed. On failure it is gone again. */
+static tsr_status write_temporary(const char *temp, const char *path, const tsri_piece *pieces,
+                                  int64_t count)
+{
+    tsr_status st = TSR_OK;
+    int fd = open_patiently(temp, O_WRONLY | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return tsri_file_failed(errno, "create a file beside it", path);
+    for (int64_t i = 0; i < count; i++)
+        TSR_TRY(tsri_file_put(fd, pieces[i].bytes, pieces[i].n, path));
+    /* Once only: after a failed fsync the kernel may call the lost pages clean, and a second fsync
+     * that succeeds proves nothing (Rebello et al., ATC'20). */
+    if (tsri_io.fsync(fd) != 0)
+        st = tsri_file_failed(errno, "bring to the disk", path);
+done:
+    if (close_once(fd) != 0 && st == TSR_OK)
+        st = tsri_file_failed(errno, "close", path);
+    if (st != TSR_OK)
+        (void)tsri_io.unlink(temp);
+    return st;
+}
+
+/* Some file systems cannot fsync a folder (EINVAL); there the rename is as safe as it gets. */
+static tsr_status sync_folder(int folder, const char *path)
+{
+    if (tsri_io.fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP)
+        return TSR_OK;
+    return tsri_file_failed(errno, "bring the folder to the disk after writing", path);
+}
+
+tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t count)
+{
+    tsr_status st = TSR_OK;
+    char *folder_path = NULL, *temp = NULL;
+    int folder = -1;
+    TSR_TRY(folder_of(&folder_path, path));
+    TSR_TRY(temporary_name(&temp, folder_path));
+    TSR_TRY(check_target(path));
+    folder = open_patiently(folder_path, O_RDONLY | O_DIRECTORY);
+    if (folder < 0) {
+        st = tsri_file_failed(errno, "open its folder", path);
+        goto done;
+    }
+    TSR_TRY(write_temporary(temp, path, pieces, count));
+    if (tsri_io.rename(temp, path) != 0) {
+        st = tsri_file_failed(errno, "replace", path);
+        (void)tsri_io.unlink(temp);
+        goto done;
+    }
+    TSR_TRY(sync_folder(folder, path));
+done:
+    if (folder >= 0)
+        (void)tsri_io.close(folder);
+    tsri_free(folder_path);
+    tsri_free(temp);
+    return st;
+}
+
+tsr_status tsri_file_write_text(const char *path, const char *text)
+{
+    tsri_piece piece = {text, (int64_t)strlen(text)};
+    return tsri_file_write(path, &piece, 1);
+}
+
+static bool is_temporary(const char *name)
+{
+    size_t n = strlen(name), prefix = strlen(TEMP_PREFIX), suffix = strlen(TEMP_SUFFIX);
+    return n > prefix + suffix && strncmp(name, TEMP_PREFIX, prefix) == 0 &&
+           strcmp(name + n - suffix, TEMP_SUFFIX) == 0;
+}
+
+tsr_status tsri_sweep_folder(const char *folder)
+{
+    tsr_status st = TSR_OK;
+    char **names = NULL, *path = NULL;
+    int64_t count = 0;
+    TSR_TRY(tsri_list_folder(&names, &count, folder));
+    for (int64_t i = 0; i < count; i++) {
+        if (!is_temporary(names[i]))
+            continue;
+        TSR_TRY(tsri_path_join(&path, folder, names[i]));
+        if (tsri_io.unlink(path) != 0 && errno != ENOENT) {
+            st = tsri_file_failed(errno, "remove", path);
+            goto done;
+        }
+        TSRI_FREE(path);
+    }
+done:
+    tsri_free(path);
+    tsri_names_free(names, count);
+    return st;
+}
