@@ -10,7 +10,7 @@
  *     tsri_json_fini(&w);
  *
  * Numbers are written with the fewest digits that read back to the same bits; NaN and infinities,
- * which JSON lacks, become null.
+ * which JSON lacks, become null, and bytes that are not UTF-8 become U+FFFD.
  */
 #ifndef TSRI_JSON_H
 #define TSRI_JSON_H
@@ -35,7 +35,10 @@ void tsri_json_null(tsri_json *w);
 tsr_status tsri_json_end(tsri_json *w);
 void tsri_json_fini(tsri_json *w);
 
-/* A parsed document. Duplicate keys, trailing bytes and depth over 2048 are refused. */
+enum { TSRI_JSON_MOST = 4000000 }; /* bytes of a document; larger ones are refused */
+
+/* A parsed document. Duplicate keys, trailing bytes, NUL in strings, numbers out of range and depth
+ * over 2048 are refused: BAD_FILE with name:line:column and the reason. */
 typedef struct tsri_json_value tsri_json_value; /* a jansson value; borrowed unless said */
 
 tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name);
@@ -46,9 +49,12 @@ bool tsri_json_is_array(const tsri_json_value *v);
 const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key); /* or NULL */
 int64_t tsri_json_length(const tsri_json_value *array);
 const tsri_json_value *tsri_json_at(const tsri_json_value *array, int64_t i);
+
+/* True, and *out set, when the value is of that kind. Integers count as reals too. */
 bool tsri_json_as_text(const tsri_json_value *v, const char **out);
 bool tsri_json_as_int(const tsri_json_value *v, int64_t *out);
 bool tsri_json_as_real(const tsri_json_value *v, double *out);
+bool tsri_json_as_bool(const tsri_json_value *v, bool *out);
 
 /* Calls visit(context, key, value) for each member in the file's order until it fails. */
 tsr_status tsri_json_each(const tsri_json_value *object,

@@ -1,0 +1,118 @@
+/* json.c - JSON in, by jansson, whose only home this is.
+ *
+ * jansson takes its memory from malloc: its allocator is one setting for the whole process, which a
+ * library must leave to its host. An element of two bytes becomes a value of some hundred, so the
+ * input is limited (TSRI_JSON_MOST) to bound what a hostile document can take.
+ */
+#include "io/json.h"
+
+#include <jansson.h>
+
+/* A tsri_json_value is a json_t by another name, so that no other file sees jansson. */
+static json_t *in(const tsri_json_value *v)
+{
+    union {
+        const tsri_json_value *from;
+        json_t *to;
+    } cast = {v}; /* jansson's own getters want no const */
+    return cast.to;
+}
+
+static tsri_json_value *out_of(json_t *v)
+{
+    return (tsri_json_value *)v;
+}
+
+tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name)
+{
+    json_error_t error;
+    *out = NULL;
+    if (n > TSRI_JSON_MOST)
+        return tsri_fail(TSR_BAD_FILE, "%s: a JSON text of %s; %s is the most that is accepted",
+                         tsri_quote(name), tsri_bytes_text((double)n),
+                         tsri_bytes_text(TSRI_JSON_MOST));
+    json_t *root = json_loadb(bytes, (size_t)n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!root) {
+        bool memory = json_error_code(&error) == json_error_out_of_memory;
+        return tsri_fail(memory ? TSR_RESOURCES : TSR_BAD_FILE,
+                         "%s:%d:%d: not the JSON we expect: %s", tsri_quote(name), error.line,
+                         error.column, tsri_quote(error.text));
+    }
+    *out = out_of(root);
+    return TSR_OK;
+}
+
+void tsri_json_destroy(tsri_json_value *root)
+{
+    json_decref(in(root));
+}
+
+bool tsri_json_is_object(const tsri_json_value *v)
+{
+    return json_is_object(in(v));
+}
+
+bool tsri_json_is_array(const tsri_json_value *v)
+{
+    return json_is_array(in(v));
+}
+
+const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key)
+{
+    return out_of(json_object_get(in(object), key));
+}
+
+int64_t tsri_json_length(const tsri_json_value *array)
+{
+    return (int64_t)json_array_size(in(array));
+}
+
+const tsri_json_value *tsri_json_at(const tsri_json_value *array, int64_t i)
+{
+    return i < 0 ? NULL : out_of(json_array_get(in(array), (size_t)i));
+}
+
+bool tsri_json_as_text(const tsri_json_value *v, const char **out)
+{
+    if (!json_is_string(in(v)))
+        return false;
+    *out = json_string_value(in(v));
+    return true;
+}
+
+bool tsri_json_as_int(const tsri_json_value *v, int64_t *out)
+{
+    if (!json_is_integer(in(v)))
+        return false;
+    *out = json_integer_value(in(v));
+    return true;
+}
+
+bool tsri_json_as_real(const tsri_json_value *v, double *out)
+{
+    if (!json_is_number(in(v)))
+        return false;
+    *out = json_number_value(in(v));
+    return true;
+}
+
+bool tsri_json_as_bool(const tsri_json_value *v, bool *out)
+{
+    if (!json_is_boolean(in(v)))
+        return false;
+    *out = json_is_true(in(v));
+    return true;
+}
+
+tsr_status tsri_json_each(const tsri_json_value *object,
+                          tsr_status (*visit)(void *context, const char *key,
+                                              const tsri_json_value *value),
+                          void *context)
+{
+    tsr_status st = TSR_OK;
+    const char *key;
+    json_t *value;
+    json_object_foreach(in(object), key, value) TSR_TRY(visit(context, key, out_of(value)));
+done:
+    return st;
+}
