@@ -1,0 +1,22 @@
+# What `cmake --install` lays down: the program with its manual page and shell completions, the
+# shared library with its one header, and what lets other projects find them (pkg-config, CMake).
+# The static library stays here: hidden visibility cannot hide the library's inner names in it.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# ---- pkg-config: paths relative to its own place, so that the installed tree can be moved -------
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" up "${up}")
+configure_file(cmake/tessera.pc.in tessera.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# ---- CMake: find_package(tessera) ---------------------------------------------------------------
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
+configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake
+                              INSTALL_DESTINATION ${cmake_folder})
+write_basic_package_version_file(tesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tesseraConfig.cmake ${PROJECT_BINARY_DIR}/tesseraConfigVersion.cmake
+        DESTINATION ${cmake_folder})
+install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${cmake_folder})

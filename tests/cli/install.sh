@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs into a scratch folder and uses the result as a stranger would: a ten-line program found by
+# pkg-config and by CMake's find_package, the exported symbols, the manual page, the completions.
+set -euo pipefail
+program=$1
+build=$(dirname "$program")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+fail() { echo "install: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$prefix" >/dev/null
+[ -f "$prefix/include/tessera.h" ] || fail "the header is not installed"
+library=$(find "$prefix" -name 'libtessera.so.0')
+[ -n "$library" ] || fail "there is no libtessera.so.0"
+libdir=$(dirname "$library")
+readelf -d "$library" | grep -q 'SONAME.*\[libtessera\.so\.0\]' || fail "the soname is not libtessera.so.0"
+[ -z "$(find "$prefix" -name '*.a')" ] || fail "a static library was installed"
+
+# A sanitizer's own symbols are not ours.
+if grep -q '^TESSERA_SANITIZE:STRING=$' "$build/CMakeCache.txt"; then
+    strangers=$(nm -D --defined-only "$library" | awk '$3 !~ /^tsr_/ {print $3}')
+    [ -z "$strangers" ] || fail "exported, and not tsr_: $strangers"
+fi
+nm -D --defined-only "$library" | grep -q ' T tsr_version$' || fail "tsr_version is not exported"
+
+# ---- A stranger's program ----------------------------------------------------------------------
+mkdir "$scratch/user"
+cd "$scratch/user"
+cat >main.c <<'EOT'
+#include <stdio.h>
+#include <string.h>
+#include <tessera.h>
+
+int main(void)
+{
+    tsr_config *config = NULL;
+    if (tsr_config_create(&config) != TSR_OK || tsr_config_set(config, "optim.lr=0.05") != TSR_OK)
+        return printf("%s\n", tsr_last_error()), 1;
+    tsr_config_destroy(config);
+    printf("tessera %s\n", tsr_version());
+    return strcmp(tsr_version(), TSR_VERSION_STRING) != 0;
+}
+EOT
+cat >CMakeLists.txt <<'EOT'
+cmake_minimum_required(VERSION 3.25)
+project(stranger LANGUAGES C)
+find_package(tessera 0.1 REQUIRED)
+add_executable(by_cmake main.c)
+target_link_libraries(by_cmake PRIVATE tessera::tessera)
+EOT
+
+if ! grep -q '^TESSERA_SANITIZE:STRING=$' "$build/CMakeCache.txt"; then
+    echo "install: the library has sanitizers in it: not linked to a plain program"
+else
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    mv "$prefix" "$scratch/moved" # an installed tree may be moved
+    libdir=${libdir/"$prefix"/"$scratch/moved"} PKG_CONFIG_PATH=${PKG_CONFIG_PATH/"$prefix"/"$scratch/moved"}
+    prefix=$scratch/moved
+
+    read -ra flags < <(pkg-config --cflags --libs tessera)
+    cc -std=c17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config main.c "${flags[@]}"
+    LD_LIBRARY_PATH=$libdir ./by_pkg_config
+
+    cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; fail "find_package"; }
+    cmake --build build >cmake.log || { cat cmake.log; fail "the CMake program does not build"; }
+    build/by_cmake # CMake gives it a run path
+fi
