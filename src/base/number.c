@@ -88,7 +88,7 @@ static bool special(char out[TSRI_NUMBER_TEXT], double value)
 {
     if (isfinite(value))
         return false;
-    (void)strcpy(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    (void)snprintf(out, TSRI_NUMBER_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
     return true;
 }
 

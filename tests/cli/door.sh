@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# The front door with the system under it replaced: a scratch copy of ./run, and a PATH on which
+# apt-get, dpkg-query, sudo, id and cmake are stand-ins that write down what they were asked. So the
+# paths that a developer's machine never takes (nothing installed, offline, not root, another
+# system) are walked on every test run.
+set -euo pipefail
+source=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() { echo "door: $*" >&2; sed 's/^/  | /' "$scratch/out" >&2; exit 1; }
+
+# stand_in NAME: a command whose body is read from stdin.
+stand_in() { { echo '#!/bin/bash'; cat; } >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
+
+# A machine where nothing is installed, we are root, and apt works; each test changes one thing.
+new_machine() {
+    rm -rf "${scratch:?}/bin" "$scratch/tree" "$scratch/asked" "$scratch/installed"
+    mkdir "$scratch/bin" "$scratch/tree"
+    cp "$source/run" "$scratch/tree/"
+    touch "$scratch/asked" "$scratch/installed"
+    for tool in bash env dirname readlink cat grep sed head tail mkdir; do
+        ln -s "$(command -v $tool)" "$scratch/bin/$tool"
+    done
+    printf 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Debian 12"\n' >"$scratch/os-release"
+    stand_in id <<<'echo 0'
+    stand_in dpkg-query <<<"sed 's/\$/=installed/' $scratch/installed"
+    stand_in cmake <<<"echo cmake \"\$@\" >>$scratch/asked"
+    stand_in apt-get <<EOT
+words=("\$@")
+for first in "\${words[@]}"; do case \$first in install|update) break ;; esac; done
+echo "apt-get \$first" >>$scratch/asked
+[ "\$first" = install ] || exit 0
+[ ! -e $scratch/stale ] || { grep -q update $scratch/asked || exit 100; }
+for package in "\${words[@]}"; do
+    grep -qsx "\$package" $scratch/cannot && exit 100
+done
+for package in "\${words[@]}"; do echo "\$package" >>$scratch/installed; done
+EOT
+    rm -f "$scratch/stale" "$scratch/cannot"
+}
+
+# run CODE ARGUMENT...: calls the door and expects its exit code.
+run() {
+    local expected=$1 code=0
+    shift
+    (cd / && PATH=$scratch/bin TESSERA_OS_RELEASE=$scratch/os-release "$scratch/tree/run" "$@") \
+        >"$scratch/out" 2>&1 </dev/null || code=$?
+    [ "$code" = "$expected" ] || fail "./run $* exited $code, expected $expected"
+}
+says() { grep -qF -- "$1" "$scratch/out" || fail "did not say: $1"; }
+asked() { [ "$(grep -c "$1" "$scratch/asked")" = "$2" ] || fail "asked for '$1' not $2 times: $(cat "$scratch/asked")"; }
+
+new_machine
+run 0 help
+for command in demo test build bench check help; do says "  $command "; done
+run 1 dance
+says "there is no command 'dance'"
+
+# Nothing there: what is missing is named, installed without an update, and built.
+new_machine
+run 0 build
+says "installing gcc libc6-dev cmake ninja-build"
+asked 'apt-get install' 1
+asked 'apt-get update' 0
+asked 'cmake --preset release -DTESSERA_TESTS=OFF' 1
+asked 'cmake --build --preset release' 1
+
+# The second call asks apt for nothing, and configures nothing once there is a build.
+mkdir -p "$scratch/tree/build/release"
+touch "$scratch/tree/build/release/build.ninja"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$scratch/tree" >"$scratch/tree/build/release/CMakeCache.txt"
+run 0 build
+asked 'apt-get' 1
+asked 'cmake --preset' 1
+asked 'cmake --build' 2
+
+# A build folder that came from elsewhere is configured anew.
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere" >"$scratch/tree/build/release/CMakeCache.txt"
+run 0 build
+asked 'cmake --preset release --fresh' 1
+
+# Old package lists: fetched once, then tried again.
+new_machine
+touch "$scratch/stale"
+run 0 build
+asked 'apt-get install' 2
+asked 'apt-get update' 1
+
+# What cannot be installed and is needed stops; what is only wanted does not.
+new_machine
+echo libyaml-dev >"$scratch/cannot"
+run 1 build
+says "apt-get could not install gcc"
+new_machine
+echo dataset-fashion-mnist >"$scratch/cannot"
+mkdir -p "$scratch/tree/build/release"
+stand_in cmake <<<"printf '#!/bin/bash\necho tessera \"\$@\" >>$scratch/asked\n' >$scratch/tree/build/release/tessera
+chmod +x $scratch/tree/build/release/tessera"
+ln -s "$(command -v chmod)" "$scratch/bin/chmod"
+run 0 demo
+says "going on without dataset-fashion-mnist: the demo trains on drawn glyphs instead"
+asked 'tessera' 2
+says "the results lie in runs/demo"
+mkdir -p "$scratch/tree/runs/demo" "$scratch/tree/runs/demo-2"
+run 0 demo
+says "the results lie in runs/demo-3"
+
+# Neither root nor sudo: the one sentence an administrator needs.
+new_machine
+stand_in id <<<'echo 1000'
+run 1 build
+says "neither root nor have sudo"
+says "apt-get install --no-install-recommends gcc libc6-dev"
+asked 'apt-get' 0
+# With sudo: through it.
+stand_in sudo <<<"echo sudo >>$scratch/asked; exec \"\$@\""
+run 0 build
+asked 'sudo' 1
+
+# A system it does not know, and one too old: the lists, and nothing else happens.
+for system in 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n' 'ID=debian\nVERSION_ID="11"\n' ''; do
+    new_machine
+    printf %b "$system" >"$scratch/os-release"
+    run 1 test
+    says "is not known to this script"
+    says "libopenblas-pthread-dev"
+    says "cmake --preset release && cmake --build --preset release"
+    [ ! -s "$scratch/asked" ] || fail "something was done on an unknown system: $(cat "$scratch/asked")"
+done
+# ... unless the user says that everything is there.
+stand_in cmake <<<"echo cmake \"\$@\" >>$scratch/asked"
+TESSERA_INSTALL=no run 0 build
+asked 'cmake --build' 1
+asked 'apt-get' 0
+echo "door: every way in"
