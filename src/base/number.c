@@ -1,4 +1,4 @@
-/* number.c - numbers as text, strictly and in every locale.
+/* number.c - numbers read from text, strictly and in every locale.
  *
  * The form is checked by hand; the digits are then converted by the C library, which rounds
  * correctly, under the "C" locale. glibc's "C" locale is a constant: asking for it takes no memory
@@ -8,9 +8,7 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_digit(char c)
 {
@@ -82,38 +80,4 @@ tsri_number_fault tsri_number_real(double *out, const char *text)
         return TSRI_NUMBER_RANGE;
     *out = value;
     return TSRI_NUMBER_OK;
-}
-
-static bool special(char out[TSRI_NUMBER_TEXT], double value)
-{
-    if (isfinite(value))
-        return false;
-    (void)snprintf(out, TSRI_NUMBER_TEXT, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-    return true;
-}
-
-static const char *shortest(char out[TSRI_NUMBER_TEXT], double value, bool is_float)
-{
-    if (special(out, value))
-        return out;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(c);
-    for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(out, TSRI_NUMBER_TEXT, "%.*g", digits, value);
-        if (is_float ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value)
-            break;
-    }
-    (void)uselocale(before);
-    freelocale(c);
-    return out;
-}
-
-const char *tsri_number_text(char out[TSRI_NUMBER_TEXT], double value)
-{
-    return shortest(out, value, false);
-}
-
-const char *tsri_number_text_float(char out[TSRI_NUMBER_TEXT], float value)
-{
-    return shortest(out, (double)value, true);
 }

@@ -22,13 +22,12 @@ tsri_number_fault tsri_number_int(int64_t *out, const char *text);
 /* [+-] digits [. digits] [e [+-] digits], a digit on at least one side of the point. */
 tsri_number_fault tsri_number_real(double *out, const char *text);
 
-enum { TSRI_NUMBER_TEXT = 32 };
+enum { TSRI_NUMBER_TEXT = 40 };
 
-/* The shortest text that tsri_number_real reads back to the same bits; "nan", "inf", "-inf" for
- * what is no number. Returns out. */
-const char *tsri_number_text(char out[TSRI_NUMBER_TEXT], double value);
-
-/* The same for a float. */
-const char *tsri_number_text_float(char out[TSRI_NUMBER_TEXT], float value);
+/* The shortest text of a finite number: none with fewer digits reads back to the same bits. A point
+ * or an exponent is always there ("1.0", "-0.0"), so that readers which tell integers from reals
+ * see a real. Both return `text`. */
+const char *tsri_shortest(char text[TSRI_NUMBER_TEXT], double value);
+const char *tsri_shortest_float(char text[TSRI_NUMBER_TEXT], float value);
 
 #endif

@@ -6,11 +6,12 @@
 #include "io/config_value.h"
 
 #include "base/alloc.h"
+#include "io/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_MAX = 128 };
+enum { KEY_MAX = 128, RUN_FILE_MAX = 1000000 };
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
@@ -201,8 +202,8 @@ tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, cons
     tsri_yaml_node *root = NULL;
     const tsri_yaml_source source = {name, true};
     *out = NULL;
-    TSR_CHECK(n <= TSRI_RUN_FILE_MAX, TSR_USAGE, "%s: larger than %d bytes; no run file is",
-              tsri_quote(name), TSRI_RUN_FILE_MAX);
+    TSR_CHECK(n <= RUN_FILE_MAX, TSR_USAGE, "%s: larger than %d bytes; no run file is",
+              tsri_quote(name), RUN_FILE_MAX);
     TSR_TRY(tsri_yaml_parse(&root, text, n, &source));
     TSR_TRY(tsr_config_create(out));
     TSR_TRY(put_tree(*out, root, &source));
@@ -212,6 +213,19 @@ done:
         tsr_config_destroy(*out);
         *out = NULL;
     }
+    return st;
+}
+
+tsr_status tsr_config_read(tsr_config **out, const char *path)
+{
+    tsr_status st = TSR_OK;
+    char *text = NULL;
+    int64_t n = 0;
+    *out = NULL;
+    TSR_TRY(tsri_file_read(&text, &n, path, RUN_FILE_MAX));
+    TSR_TRY(tsri_config_parse(out, text, n, path));
+done:
+    tsri_free(text);
     return st;
 }
 

@@ -20,7 +20,7 @@ static const char *bound(char out[TSRI_NUMBER_TEXT], double value)
     if (value == (double)(int64_t)value && value < 1e16)
         (void)snprintf(out, TSRI_NUMBER_TEXT, "%lld", (long long)value);
     else
-        (void)tsri_number_text(out, value);
+        (void)tsri_shortest(out, value);
     return out;
 }
 

@@ -6,8 +6,6 @@
 #include "io/config.h"
 #include "io/yaml.h"
 
-enum { TSRI_RUN_FILE_MAX = 1000000 }; /* bytes */
-
 typedef struct tsri_value {
     bool present;   /* false: a key without default that was not given */
     bool given;     /* in the file or by set */

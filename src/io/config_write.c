@@ -14,7 +14,7 @@
 static tsr_status write_real(tsri_text *out, double value)
 {
     char text[TSRI_NUMBER_TEXT];
-    return tsri_text_add(out, "%s", tsri_number_text(text, value));
+    return tsri_text_add(out, "%s", tsri_shortest(text, value));
 }
 
 /* A word that needs no quotes: letters, digits and a few signs that mean nothing to YAML inside a

@@ -6,7 +6,7 @@
  */
 #include "io/json.h"
 
-#include "io/number.h"
+#include "base/number.h"
 #include "io/utf8.h"
 
 #include <math.h>

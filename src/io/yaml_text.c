@@ -6,27 +6,21 @@
  */
 #include "io/yaml.h"
 
+#include "io/utf8.h"
+
 #include <string.h>
 
-/* Decodes one character of at most n bytes; 0 when it is not UTF-8 (too long, cut, a surrogate). */
-static int decode(const unsigned char *s, int64_t n, uint32_t *out)
+/* Decodes one character of at most n bytes; returns its bytes, or 0 when it is not UTF-8. */
+static int64_t decode(const char *text, int64_t n, uint32_t *out)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int length = s[0] < 0x80       ? 1
-                 : s[0] >> 5 == 6  ? 2
-                 : s[0] >> 4 == 14 ? 3
-                 : s[0] >> 3 == 30 ? 4
-                                   : 0;
-    if (length == 0 || length > n)
+    size_t length = tsri_utf8_length(text, (size_t)n);
+    if (length == 0)
         return 0;
-    uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
-    for (int i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2)
-            return 0;
-        c = c << 6 | (s[i] & 0x3fu);
-    }
+    uint32_t c = (unsigned char)text[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        c = c << 6 | ((unsigned char)text[i] & 0x3fu);
     *out = c;
-    return c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) ? 0 : length;
+    return (int64_t)length;
 }
 
 /* YAML's printable characters, less the marks that only start a stream. */
@@ -41,7 +35,7 @@ bool tsri_yaml_characters(const char *text, int64_t n, tsri_mark *mark, const ch
     *mark = (tsri_mark){1, 1};
     for (int64_t i = 0; i < n;) {
         uint32_t c = 0;
-        int length = decode((const unsigned char *)text + i, n - i, &c);
+        int64_t length = decode(text + i, n - i, &c);
         if (length == 0)
             *problem = "the bytes are not UTF-8; save the file as UTF-8";
         else if (!allowed(c))
@@ -70,7 +64,7 @@ tsr_status tsri_yaml_quote(tsri_text *out, const char *text)
     TSR_TRY(tsri_text_add_bytes(out, "\"", 1));
     for (int64_t i = 0; i < n;) {
         uint32_t c = 0;
-        int length = decode((const unsigned char *)text + i, n - i, &c);
+        int64_t length = decode(text + i, n - i, &c);
         TSR_CHECK(length > 0, TSR_USAGE, "'%s' is not UTF-8", tsri_quote(text));
         if (c == '"' || c == '\\')
             TSR_TRY(tsri_text_add(out, "\\%c", (char)c));

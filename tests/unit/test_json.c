@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "io/json.h"
-#include "io/number.h"
+#include "base/number.h"
 #include "io/utf8.h"
 
 #include <float.h>

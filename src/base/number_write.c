@@ -1,4 +1,4 @@
-/* number.c - the shortest text of a number.
+/* number_write.c - the shortest text of a number.
  *
  * printf rounds correctly, so the nearest decimal with p digits is one call away; the first p whose
  * text reads back to the same bits is taken. One case escapes that search: at a power of two the
@@ -6,7 +6,7 @@
  * the dense side while its upper neighbour, a little further off, is inside. So at each p the
  * upper neighbour is tried too. (2^-44 has such a one: 5.684341886080802e-14.)
  */
-#include "io/number.h"
+#include "base/number.h"
 
 #include <float.h>
 #include <locale.h>
