@@ -6,6 +6,19 @@ include(CMakePackageConfigHelpers)
 install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+# ---- The program, and what it says about itself -------------------------------------------------
+function(tessera_print file folder)
+  add_custom_command(OUTPUT ${file} COMMAND tessera_program help ${ARGN} > ${file}
+                     DEPENDS tessera_program VERBATIM)
+  install(FILES ${PROJECT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endfunction()
+tessera_print(tessera.1 man/man1 --man)
+tessera_print(tessera.bash bash-completion/completions --completion bash)
+tessera_print(_tessera zsh/site-functions --completion zsh)
+tessera_print(tessera.fish fish/vendor_completions.d --completion fish)
+add_custom_target(tessera_pages ALL DEPENDS tessera.1 tessera.bash _tessera tessera.fish)
+install(TARGETS tessera_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
 # ---- pkg-config: paths relative to its own place, so that the installed tree can be moved -------
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" up "${up}")

@@ -1,0 +1,39 @@
+/* cmd_version.c - tessera version: which program this is. */
+#include "cli/args.h"
+#include "cli/commands.h"
+
+#include "io/json.h"
+
+#include <stdio.h>
+
+static tsr_status print_json(void)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "version");
+    tsri_json_text(&w, tsr_version());
+    tsri_json_key(&w, "compiler");
+    tsri_json_text(&w, __VERSION__);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    if (args->json)
+        return print_json();
+    (void)printf("tessera %s\n", tsr_version());
+    return TSR_OK;
+}
+
+const cli_command cli_version = {
+    .name = "version",
+    .help = "show the version",
+    .synopsis = "",
+    .run = run,
+};

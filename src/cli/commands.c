@@ -1,0 +1,18 @@
+/* commands.c - the list of commands, in the order of the help. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+const cli_command *const cli_commands[] = {
+    &cli_help,
+    &cli_version,
+    NULL,
+};
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (int i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}

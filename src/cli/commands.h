@@ -1,0 +1,10 @@
+/* commands.h - one name per cmd_*.c; a new command adds a line here and one in commands.c. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const cli_command cli_help;
+extern const cli_command cli_version;
+
+#endif

@@ -1,0 +1,142 @@
+/* help.c - the help on the screen, and the commands as JSON. */
+#include "cli/help.h"
+
+#include "base/status.h"
+#include "cli/args.h"
+#include "cli/print.h"
+#include "io/json.h"
+
+#include <string.h>
+
+/* ---- The overview ------------------------------------------------------------------------- */
+
+static tsr_status print_options(FILE *to, const cli_option *a, const cli_option *b);
+
+tsr_status cli_help_overview(FILE *to)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    (void)fputs(
+        "Tessera trains one wide network as many small ones and draws the winning ticket.\n\n"
+        "Usage: tessera COMMAND [OPTION...] [ARGUMENT...]\n\n"
+        "Commands:\n",
+        to);
+    cli_table_columns(&t, 2, 2);
+    for (int i = 0; cli_commands[i]; i++) {
+        cli_table_text(&t, cli_commands[i]->name);
+        cli_table_text(&t, cli_commands[i]->help);
+    }
+    TSR_TRY(cli_table_print(&t, to));
+    (void)fputs("\nOptions of every command:\n", to);
+    TSR_TRY(print_options(to, NULL, cli_common));
+    (void)fputs(
+        "\n'tessera help COMMAND' explains a command, 'tessera help run-file' the keys of a "
+        "run file.\n",
+        to);
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+/* ---- One command -------------------------------------------------------------------------- */
+
+static void add_options(cli_table *t, const cli_option *o)
+{
+    for (; o && o->name; o++) {
+        char letter[8] = "    ";
+        if (o->letter)
+            (void)snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        cli_table_format(t, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
+                         o->argument ? o->argument : "");
+        if (o->choices)
+            cli_table_format(t, "%s (%s)", o->help, o->choices);
+        else
+            cli_table_text(t, o->help);
+    }
+}
+
+/* Two lists in one table, so that they line up. */
+static tsr_status print_options(FILE *to, const cli_option *a, const cli_option *b)
+{
+    cli_table t = {0};
+    cli_table_columns(&t, 2, 2);
+    add_options(&t, a);
+    add_options(&t, b);
+    tsr_status st = cli_table_print(&t, to);
+    cli_table_fini(&t);
+    return st;
+}
+
+tsr_status cli_help_command(const cli_command *c)
+{
+    int width = cli_width(stdout);
+    (void)printf("Usage: tessera %s [OPTION...]%s%s\n\ntessera %s: ", c->name,
+                 *c->synopsis ? " " : "", c->synopsis, c->name);
+    cli_wrap(stdout, c->help, 0, width);
+    if (c->details) {
+        (void)putchar('\n');
+        cli_wrap(stdout, c->details, 0, width < 100 ? width : 100);
+    }
+    (void)puts("\nOptions:");
+    return print_options(stdout, c->options, cli_common);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static void json_options(tsri_json *w, const cli_option *o)
+{
+    for (; o && o->name; o++) {
+        char letter[2] = {o->letter, '\0'};
+        tsri_json_open(w, '{');
+        tsri_json_key(w, "name");
+        tsri_json_text(w, o->name);
+        if (o->letter) {
+            tsri_json_key(w, "letter");
+            tsri_json_text(w, letter);
+        }
+        if (o->argument) {
+            tsri_json_key(w, "argument");
+            tsri_json_text(w, o->argument);
+        }
+        tsri_json_key(w, "help");
+        tsri_json_text(w, o->help);
+        tsri_json_close(w, '}');
+    }
+}
+
+static void json_command(tsri_json *w, const cli_command *c)
+{
+    tsri_json_open(w, '{');
+    tsri_json_key(w, "name");
+    tsri_json_text(w, c->name);
+    tsri_json_key(w, "help");
+    tsri_json_text(w, c->help);
+    tsri_json_key(w, "synopsis");
+    tsri_json_text(w, c->synopsis);
+    tsri_json_key(w, "options");
+    tsri_json_open(w, '[');
+    json_options(w, c->options);
+    json_options(w, cli_common);
+    tsri_json_close(w, ']');
+    tsri_json_close(w, '}');
+}
+
+tsr_status cli_help_json(void)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "version");
+    tsri_json_text(&w, tsr_version());
+    tsri_json_key(&w, "commands");
+    tsri_json_open(&w, '[');
+    for (int i = 0; cli_commands[i]; i++)
+        json_command(&w, cli_commands[i]);
+    tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}

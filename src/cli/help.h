@@ -1,0 +1,27 @@
+/* help.h - everything the tables can say about themselves: help on the screen, JSON, Markdown, the
+ * man page, completion for three shells. All of it is made from cli_commands[] and tsri_schema[].
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "cli/command.h"
+
+#include <stdio.h>
+
+/* On the screen (help.c). */
+tsr_status cli_help_overview(FILE *to);
+tsr_status cli_help_command(const cli_command *command);
+tsr_status cli_help_json(void);
+
+/* The keys of a run file (help_runfile.c). */
+tsr_status cli_help_runfile(void);
+tsr_status cli_help_runfile_markdown(void);
+tsr_status cli_help_runfile_json(void);
+
+/* The man page, in man(7) macros (help_man.c). */
+tsr_status cli_help_man(void);
+
+/* Completion for "bash", "zsh" or "fish" (help_completion.c). */
+tsr_status cli_help_completion(const char *shell);
+
+#endif

@@ -1,0 +1,149 @@
+/* help_man.c - the man page, in man(7) macros, from the same tables as the help. */
+#include "cli/help.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/args.h"
+#include "io/config.h"
+
+#include <string.h>
+
+/* Text that roff must take as it stands: no escapes, no requests, hyphens that can be copied. */
+static void roff(const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            (void)fputs("\\&", stdout);
+        line_start = *text == '\n';
+        if (*text == '\\')
+            (void)fputs("\\e", stdout);
+        else if (*text == '-')
+            (void)fputs("\\-", stdout);
+        else if (*text == '\'')
+            (void)fputs("\\(aq", stdout);
+        else
+            (void)putchar(*text);
+    }
+}
+
+static void paragraphs(const char *text)
+{
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        size_t n = end ? (size_t)(end - text) : strlen(text);
+        (void)fputs(".PP\n", stdout);
+        char line[4096];
+        (void)snprintf(line, sizeof line, "%.*s", (int)n, text);
+        roff(line);
+        (void)putchar('\n');
+        text += n + (end ? 2 : 0);
+    }
+}
+
+static void option(const cli_option *o)
+{
+    (void)fputs(".TP\n", stdout);
+    if (o->letter)
+        (void)printf("\\fB\\-%c\\fR, ", o->letter);
+    (void)fputs("\\fB\\-\\-", stdout);
+    roff(o->name);
+    (void)fputs("\\fR", stdout);
+    if (o->argument) {
+        (void)fputs(" \\fI", stdout);
+        roff(o->argument);
+        (void)fputs("\\fR", stdout);
+    }
+    (void)putchar('\n');
+    roff(o->help);
+    if (o->choices) {
+        (void)fputs(" (", stdout);
+        roff(o->choices);
+        (void)putchar(')');
+    }
+    (void)putchar('\n');
+}
+
+static void options(const cli_option *list)
+{
+    for (; list && list->name; list++)
+        option(list);
+}
+
+static void command(const cli_command *c)
+{
+    (void)printf(".SS \"tessera %s ", c->name);
+    (void)fputs("[OPTION...] ", stdout);
+    roff(c->synopsis);
+    (void)fputs("\"\n", stdout);
+    roff(c->help);
+    (void)fputs(".\n", stdout);
+    if (c->details)
+        paragraphs(c->details);
+    options(c->options);
+}
+
+static tsr_status key(const tsri_schema_row *row)
+{
+    tsri_text expected = {0};
+    tsr_status st = tsri_schema_expected(&expected, row);
+    if (st == TSR_OK) {
+        (void)fputs(".TP\n\\fB", stdout);
+        roff(row->key);
+        (void)fputs("\\fR", stdout);
+        if (row->preset) {
+            (void)fputs(" = ", stdout);
+            roff(row->preset);
+        }
+        (void)putchar('\n');
+        roff(row->help);
+        (void)fputs(" (", stdout);
+        roff(expected.data);
+        (void)fputs(")\n", stdout);
+    }
+    tsri_text_fini(&expected);
+    return st;
+}
+
+static void exit_codes(void)
+{
+#define X(name, code, text) (void)printf(".TP\n%d\n%s\n", code, text);
+    TSR_STATUS_LIST(X)
+#undef X
+}
+
+tsr_status cli_help_man(void)
+{
+    tsr_status st = TSR_OK;
+    (void)printf(".TH TESSERA 1 \"\" \"tessera %s\" \"User Commands\"\n", tsr_version());
+    (void)puts(
+        ".SH NAME\n"
+        "tessera \\- train one wide network as many small ones\n"
+        ".SH SYNOPSIS\n"
+        ".B tessera\n"
+        ".I COMMAND\n"
+        "[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
+        ".SH DESCRIPTION\n"
+        "Tessera trains one wide network as many small ones, puts them together again, draws\n"
+        "the winning ticket from the result, and measures how far the run is from what the\n"
+        "theory promises.\n"
+        ".SH OPTIONS\n"
+        "Every command takes these.");
+    options(cli_common);
+    (void)puts(".SH COMMANDS");
+    for (int i = 0; cli_commands[i]; i++)
+        command(cli_commands[i]);
+    (void)puts(".SH RUN FILE\n"
+               "A run file is YAML or JSON. These are its keys, with their defaults; a key with a\n"
+               "point stands in a section, \\fBoptim: {lr: 0.1}\\fR.");
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        TSR_TRY(key(&tsri_schema[i]));
+    (void)puts(".SH EXIT STATUS");
+    exit_codes();
+    (void)puts(".SH ENVIRONMENT\n"
+               ".TP\n"
+               "NO_COLOR\n"
+               "when set and not empty, the progress bar has no colour");
+done:
+    return st;
+}

@@ -1,0 +1,209 @@
+/* help_runfile.c - the keys of a run file, from the schema: for the screen, as Markdown, as JSON.
+ */
+#include "cli/help.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/print.h"
+#include "io/config.h"
+#include "io/json.h"
+
+#include <string.h>
+
+static const char *const introduction =
+    "A run file says what to train on what, and how. It is YAML (JSON, which is YAML too, works "
+    "as well): keys, most of them in sections. Every key has a default, so a run file names only "
+    "what differs. 'tessera train --set optim.lr=0.05' changes a key without touching the file.";
+
+static const char *const example = "seed: 1\n"
+                                   "data:  {name: fashion-mnist}\n"
+                                   "model: {name: mlp, hidden: [256, 256]}\n"
+                                   "optim: {name: sgd, lr: 0.1, schedule: cosine}\n"
+                                   "epochs: 10\n"
+                                   "batch: 128\n";
+
+static const char *const rules =
+    "The file is read strictly. A key that is not listed here, a value of the wrong type or out of "
+    "range, a key given twice, anchors, aliases, tags, a second document and bytes that are not "
+    "UTF-8 "
+    "are refused with file:line:column, what was expected and the nearest key. Whole numbers are "
+    "written in digits, numbers with a point (never a comma) and perhaps an exponent, truth as "
+    "true "
+    "or false. A text needs quotes only when YAML would read it as something else.";
+
+/* Does row i begin a new group: another section, or keys outside sections after one? */
+static bool begins_group(int64_t i)
+{
+    if (i == 0)
+        return true;
+    const char *a = tsri_schema[i - 1].key, *b = tsri_schema[i].key;
+    size_t n = strcspn(a, "."), m = strcspn(b, ".");
+    if (a[n] != b[m])
+        return true;
+    return b[m] == '.' && (n != m || strncmp(a, b, n) != 0);
+}
+
+/* "data", or "outside sections". */
+static const char *group_title(int64_t i, char out[64])
+{
+    const char *key = tsri_schema[i].key;
+    int n = (int)strcspn(key, ".");
+    (void)snprintf(out, 64, "%.*s", key[n] == '.' ? n : 16,
+                   key[n] == '.' ? key : "outside sections");
+    return out;
+}
+
+/* The key without its section. */
+static const char *last_word(const char *key)
+{
+    const char *dot = strchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+/* ---- On the screen ------------------------------------------------------------------------ */
+
+static tsr_status add_row(cli_table *t, const tsri_schema_row *row)
+{
+    tsri_text expected = {0};
+    tsr_status st = tsri_schema_expected(&expected, row);
+    if (st == TSR_OK) {
+        cli_table_text(t, last_word(row->key));
+        cli_table_text(t, row->preset);
+        cli_table_format(t, "%s (%s)", row->help, expected.data);
+    }
+    tsri_text_fini(&expected);
+    return st;
+}
+
+/* Rows from `first` to the end of their group; returns the first row behind it in *next. */
+static tsr_status print_group(int64_t first, int64_t *next)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    char title[64];
+    int64_t i = first;
+    cli_table_columns(&t, 3, 2);
+    do
+        TSR_TRY(add_row(&t, &tsri_schema[i++]));
+    while (i < tsri_schema_count && !begins_group(i));
+    (void)printf("\n%s:\n", group_title(first, title));
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    *next = i;
+    cli_table_fini(&t);
+    return st;
+}
+
+tsr_status cli_help_runfile(void)
+{
+    tsr_status st = TSR_OK;
+    int width = cli_width(stdout);
+    cli_wrap(stdout, introduction, 0, width);
+    (void)printf("\n%s\n", example);
+    cli_wrap(stdout, rules, 0, width);
+    (void)puts("\nKeys, their defaults and what they mean:");
+    for (int64_t i = 0; i < tsri_schema_count;)
+        TSR_TRY(print_group(i, &i));
+done:
+    return st;
+}
+
+/* ---- Markdown ----------------------------------------------------------------------------- */
+
+static void markdown_cell(const char *text)
+{
+    for (; *text; text++)
+        (void)printf(*text == '|' ? "\\|" : "%c", *text);
+}
+
+static tsr_status markdown_row(const tsri_schema_row *row)
+{
+    tsri_text expected = {0};
+    tsr_status st = tsri_schema_expected(&expected, row);
+    if (st == TSR_OK) {
+        (void)printf("| `%s` | ", row->key);
+        (void)printf(row->preset ? "`%s` | " : "| ", row->preset);
+        markdown_cell(expected.data);
+        (void)printf(" | ");
+        markdown_cell(row->help);
+        (void)printf(" |\n");
+    }
+    tsri_text_fini(&expected);
+    return st;
+}
+
+tsr_status cli_help_runfile_markdown(void)
+{
+    tsr_status st = TSR_OK;
+    char title[64];
+    (void)puts("# The run file\n\n"
+               "*This page is made by `tessera help run-file --markdown`; do not edit it.*\n");
+    cli_wrap(stdout, introduction, 0, 100);
+    (void)printf("\n```yaml\n%s```\n\n", example);
+    cli_wrap(stdout, rules, 0, 100);
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        if (begins_group(i))
+            (void)printf("\n## %s\n\n| key | default | value | meaning |\n|---|---|---|---|\n",
+                         group_title(i, title));
+        TSR_TRY(markdown_row(&tsri_schema[i]));
+    }
+done:
+    return st;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static void json_choices(tsri_json *w, const char *choices)
+{
+    char word[64];
+    tsri_json_key(w, "choices");
+    tsri_json_open(w, '[');
+    for (const char *p = choices; *p; p += *p == '|') {
+        size_t n = strcspn(p, "|");
+        (void)snprintf(word, sizeof word, "%.*s", (int)n, p);
+        tsri_json_text(w, word);
+        p += n;
+    }
+    tsri_json_close(w, ']');
+}
+
+static void json_row(tsri_json *w, const tsri_schema_row *row)
+{
+    static const char *const type[] = {"int", "real", "bool", "text", "choice", "ints", "reals"};
+    tsri_json_open(w, '{');
+    tsri_json_key(w, "key");
+    tsri_json_text(w, row->key);
+    tsri_json_key(w, "type");
+    tsri_json_text(w, type[row->type]);
+    tsri_json_key(w, "default");
+    if (row->preset)
+        tsri_json_text(w, row->preset);
+    else
+        tsri_json_null(w);
+    if (row->choices)
+        json_choices(w, row->choices);
+    if (row->type != TSRI_TYPE_BOOL && row->least < row->most) {
+        tsri_json_key(w, "least");
+        tsri_json_real(w, row->least);
+        tsri_json_key(w, "most");
+        tsri_json_real(w, row->most);
+    }
+    tsri_json_key(w, "help");
+    tsri_json_text(w, row->help);
+    tsri_json_close(w, '}');
+}
+
+tsr_status cli_help_runfile_json(void)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '[');
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        json_row(&w, &tsri_schema[i]);
+    tsri_json_close(&w, ']');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}

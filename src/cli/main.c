@@ -1,0 +1,126 @@
+/* main.c - the program: finds the command, runs it, reports its failure once.
+ *
+ * A failure is one sentence on stderr, "tessera: <sentence>", with --json also one object on
+ * stdout, and the exit code is the status.
+ */
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/progress.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "io/json.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COMMANDS_MAX = 64 };
+
+/* Messages of the library. */
+static void show_message(void *context, tsr_log_level level, const char *text)
+{
+    (void)context;
+    cli_say("%s%s", level == TSR_LOG_WARNING ? "warning: " : "", text);
+}
+
+static tsr_status refuse_command(const char *word)
+{
+    const char *names[COMMANDS_MAX];
+    int64_t n = 0;
+    for (; cli_commands[n] && n < COMMANDS_MAX; n++)
+        names[n] = cli_commands[n]->name;
+    const char *near = tsri_nearest(word, names, n);
+    if (near)
+        return tsri_fail(TSR_USAGE, "unknown %s '%s'; did you mean %s?",
+                         *word == '-' ? "option" : "command", tsri_quote(word), near);
+    return tsri_fail(TSR_USAGE, "unknown %s '%s'; 'tessera help' lists the commands",
+                     *word == '-' ? "option" : "command", tsri_quote(word));
+}
+
+static tsr_status run_command(const cli_command *command, int argc, char **argv)
+{
+    tsr_status st = TSR_OK;
+    cli_args args = {0};
+    TSR_TRY(cli_args_read(&args, command, argc, argv));
+    tsr_set_log(show_message, NULL, args.quiet ? TSR_LOG_WARNING : TSR_LOG_INFO);
+    st = args.help ? cli_help_command(command) : command->run(&args);
+done:
+    cli_progress_end();
+    cli_args_fini(&args);
+    return st;
+}
+
+static tsr_status dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        (void)cli_help_overview(stderr);
+        return tsri_fail(TSR_USAGE, "which command?");
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return run_command(&cli_help, argc - 1, argv + 1);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return run_command(&cli_version, argc - 1, argv + 1);
+    const cli_command *command = cli_find_command(argv[1]);
+    return command ? run_command(command, argc - 1, argv + 1) : refuse_command(argv[1]);
+}
+
+/* ---- Reports ------------------------------------------------------------------------------ */
+
+static bool json_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+static void report_json(const char *sentence, tsr_status status)
+{
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "error");
+    tsri_json_text(&w, sentence);
+    tsri_json_key(&w, "code");
+    tsri_json_int(&w, status);
+    tsri_json_close(&w, '}');
+    if (tsri_json_end(&w) == TSR_OK)
+        (void)puts(w.text.data);
+    tsri_json_fini(&w);
+}
+
+static void report(tsr_status status, bool json)
+{
+    const char *sentence = *tsr_last_error() ? tsr_last_error() : tsr_status_text(status);
+    cli_say("%s", sentence);
+    if (json)
+        report_json(sentence, status);
+}
+
+/* What was printed must have arrived; a reader that went away (| head) is no failure. */
+static tsr_status close_output(void)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
+        return tsri_fail(TSR_FAILURE, "cannot write to standard output: %s",
+                         errno ? strerror(errno) : "it failed earlier");
+    return TSR_OK;
+}
+
+int main(int argc, char **argv)
+{
+    (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
+    (void)signal(SIGPIPE, SIG_IGN);
+    tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
+    bool json = json_asked(argc, argv);
+    tsr_status st = dispatch(argc, argv);
+    if (st != TSR_OK)
+        report(st, json);
+    tsr_status closed = close_output();
+    if (st == TSR_OK && closed != TSR_OK)
+        report(closed, false);
+    return st != TSR_OK ? (int)st : (int)closed;
+}

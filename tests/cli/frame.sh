@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# The frame of the command line: usage errors with their exit codes and nearest names, help for
+# every command, man page, completion, and that docs/run-file.md is what the program prints.
+set -u
+tessera=$1 source=$2
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+complain() { echo "FAILED: $1"; failed=1; }
+
+# refused CODE WORDS ARGUMENT...: exits with CODE and says WORDS, in one line that starts "tessera: ".
+refused() {
+    local code=$1 words=$2 rc
+    shift 2
+    "$tessera" "$@" >out 2>err </dev/null
+    rc=$?
+    if [ $rc -ne "$code" ] || ! grep -qF -- "$words" err || [ "$(grep -c '^tessera: ' err)" -ne 1 ]; then
+        complain "tessera $*: exit $rc, expected $code with '$words'; it said: $(cat err)"
+    fi
+}
+refused 2 "which command?"
+refused 2 "did you mean help?" hlep
+refused 2 "'tessera help' lists the commands" xyzzyxyzzy
+refused 2 "unknown option '--helq'" --helq
+refused 2 "did you mean --completion?" help --completon bash
+refused 2 "needs a value" help --completion
+refused 2 "must be one of bash|zsh|fish" help --completion tcsh
+refused 2 "takes no value" help --man=yes
+refused 2 "unknown option '-z'" version -z
+refused 2 "unexpected argument 'x'" version x
+refused 2 "there is no command 'zork'" help zork
+refused 2 "goes with run-file" help --markdown
+refused 2 'unknown command '"'"'\x1b[31m' $'\e[31m'
+
+# With --json the failure is an object on stdout, too.
+"$tessera" help zork --json >out 2>err
+grep -qE '^\{"error": ?"help: .*zork.*", ?"code": ?2\}$' out ||
+    complain "--json: $(cat out)"
+
+# Output that cannot be written is a failure; a reader that went away is none.
+"$tessera" help run-file >/dev/full 2>err
+rc=$?
+if [ $rc -ne 1 ] || ! grep -q 'cannot write to standard output' err; then
+    complain "/dev/full: $rc, $(cat err)"
+fi
+"$tessera" help run-file 2>err | head -1 >/dev/null
+[ -s err ] && complain "closed pipe: $(cat err)"
+
+# Every command has its help, by both ways, and stands in the overview, the man page, the completion.
+"$tessera" help >overview || complain "help"
+"$tessera" --help | cmp -s - overview || complain "--help is not help"
+"$tessera" help --man >tessera.1 || complain "--man"
+commands=$(sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p' overview)
+[ -n "$commands" ] || complain "the overview names no commands"
+"$tessera" help --json >help.json
+"$tessera" help run-file --json >schema.json
+grep -q '"key": *"optim.lr"' schema.json || complain "run-file --json lacks optim.lr"
+if command -v python3 >/dev/null; then
+    for f in help.json schema.json; do
+        python3 -m json.tool $f >/dev/null || complain "$f is not JSON"
+    done
+fi
+for c in $commands; do
+    "$tessera" help "$c" >a || complain "help $c"
+    "$tessera" "$c" --help >b || complain "$c --help"
+    cmp -s a b || complain "$c: help and --help differ"
+    grep -q "^Usage: tessera $c " a || complain "$c: no usage"
+    grep -q "\"name\": *\"$c\"" help.json || complain "$c is not in help --json"
+    grep -q "tessera $c " tessera.1 || complain "$c is not in the man page"
+done
+[ "$("$tessera" --version)" = "$("$tessera" version)" ] || complain "--version"
+awk 'length > 100 {bad = 1} END {exit bad}' overview || complain "the overview has long lines"
+
+# The documentation of the run file is the program's own.
+"$tessera" help run-file --markdown >run-file.md
+diff -u "$source/docs/run-file.md" run-file.md >difference ||
+    complain "docs/run-file.md is old; run: tessera help run-file --markdown > docs/run-file.md
+$(head -20 difference)"
+
+# The man page has no complaints from the formatters that are here.
+if command -v man >/dev/null; then
+    MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l tessera.1 >/dev/null 2>err
+    [ -s err ] && complain "man: $(head -3 err)"
+fi
+if command -v mandoc >/dev/null; then
+    mandoc -T lint -W error tessera.1 >err 2>&1 || complain "mandoc: $(head -3 err)"
+fi
+
+# Completion: bash is run, the others are parsed where they are installed.
+"$tessera" help --completion bash >completion.bash
+complete_words() { # complete_words WORD...: what the last word may become
+    bash --norc -c 'source ./completion.bash; compopt() { :; }
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _tessera; echo "${COMPREPLY[*]}"' bash "$@"
+}
+expect() { # expect WORDS WORD...
+    local want=$1 got
+    shift
+    got=$(complete_words "$@")
+    case " $got " in *" $want "*) ;; *) complain "completion of '$*': '$got', expected '$want'" ;; esac
+}
+expect help tessera he
+expect version tessera ''
+expect --completion tessera help --co
+expect zsh tessera help --completion ''
+expect run-file tessera help r
+expect --json tessera version --j
+if command -v zsh >/dev/null; then
+    "$tessera" help --completion zsh >_tessera
+    zsh -n _tessera 2>err || complain "zsh: $(cat err)"
+fi
+if command -v fish >/dev/null; then
+    "$tessera" help --completion fish >tessera.fish
+    fish -n tessera.fish 2>err || complain "fish: $(cat err)"
+fi
+exit $failed
