@@ -65,8 +65,9 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.dim", "10", 1, 1e6, "synthetic: inputs of a sample"),
     INT("data.classes", "10", 1, 1e5, "synthetic: classes"),
     INT("data.length", "10", 1, 1e6, "synthetic sequences: positions"),
+    INT("data.targets", "1", 1, 1e6, "synthetic sequences: real targets at each position"),
     INT("data.channels", "1", 1, 3, "glyphs: 1 = 28x28 grey, 3 = 32x32 colour"),
-    REAL("data.phi", "0.1", 0, 2, "sphere: least distance between two points"),
+    REAL("data.phi", "0.1", 0, 2, "sphere, sequences: least distance between two samples of a part"),
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
     BOOL("data.prefetch", "true", "prepare batches ahead on a thread of their own"),
 
