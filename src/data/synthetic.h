@@ -29,7 +29,7 @@ typedef struct tsri_synthetic {
     uint64_t seed;
 } tsri_synthetic;
 
-/* The defaults of the schema; n = 20,000 is for the caller to set where glyphs are made. */
+/* The defaults of the schema, with n = 1000. */
 tsri_synthetic tsri_synthetic_default(void);
 
 /* ---- Cores: fill train, test, shape, classes or targets of an empty `data`. On failure `data`
@@ -45,7 +45,7 @@ tsr_status tsri_sequences(tsr_data *data, const tsri_synthetic *options);
 /* ---- The same from a run file: rows of tsri_sources[] point here ----------------------------- */
 
 /* Ten drawn glyphs, randomly warped, thick or thin, noisy; 28x28 grey or 32x32 colour bytes.
- * 20,000 training samples unless data.n is given. */
+ * 20,000 training samples when data.n is 0. */
 tsr_status tsri_make_glyphs(tsr_data *data, const tsr_config *config);
 
 /* Unit vectors, pairwise at least data.phi apart within a part. Target: y = d <u,x> <v,x> for

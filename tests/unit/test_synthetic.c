@@ -119,6 +119,23 @@ static void defaults_agree(void **state)
     made_fini(&a);
 }
 
+/* The resolved run file, with every default written out, asks for the same number of glyphs. */
+static void resolved_file_means_the_same(void **state)
+{
+    (void)state;
+    tsr_config *config = NULL;
+    tsri_text text = {0};
+    tsr_data data = {0};
+    assert_ok(tsr_config_create(&config));
+    assert_ok(tsri_config_write(&text, config, NULL));
+    assert_non_null(strstr(text.data, "test_n"));
+    assert_ok(make_from(&data, tsri_make_glyphs, text.data));
+    assert_int_equal(data.train.n, 20000);
+    made_fini(&data);
+    tsri_text_fini(&text);
+    tsr_config_destroy(config);
+}
+
 static void refusals_say_where(void **state)
 {
     (void)state;
@@ -151,6 +168,7 @@ int main(void)
         cmocka_unit_test(golden),
         cmocka_unit_test(options_arrive),
         cmocka_unit_test(defaults_agree),
+        cmocka_unit_test(resolved_file_means_the_same),
         cmocka_unit_test(refusals_say_where),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
