@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs into a scratch folder and uses the result as a stranger would: a ten-line program found by
-# pkg-config and by CMake's find_package, the exported symbols, the manual page, the completions.
+# pkg-config and by CMake's find_package, the exported symbols, the program, its manual page and completions.
 set -euo pipefail
 program=$1
 build=$(dirname "$program")
@@ -16,6 +16,13 @@ library=$(find "$prefix" -name 'libtessera.so.0')
 libdir=$(dirname "$library")
 readelf -d "$library" | grep -q 'SONAME.*\[libtessera\.so\.0\]' || fail "the soname is not libtessera.so.0"
 [ -z "$(find "$prefix" -name '*.a')" ] || fail "a static library was installed"
+[ "$("$prefix/bin/tessera" version | head -n 1)" = "$("$program" version | head -n 1)" ] || fail "the program is another one"
+# The pages are what the program prints now, not what it printed some builds ago.
+for page in "man/man1/tessera.1 --man" "bash-completion/completions/tessera.bash --completion bash" \
+    "zsh/site-functions/_tessera --completion zsh" "fish/vendor_completions.d/tessera.fish --completion fish"; do
+    read -ra words <<<"$page"
+    "$program" help "${words[@]:1}" | cmp - "$prefix/share/${words[0]}" || fail "${words[0]}"
+done
 
 # A sanitizer's own symbols are not ours.
 if grep -q '^TESSERA_SANITIZE:STRING=$' "$build/CMakeCache.txt"; then
