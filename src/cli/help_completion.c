@@ -220,12 +220,11 @@ static void zsh_settings(void)
                 "        local -a keys=(",
                 stdout);
     for (int64_t i = 0; i < tsri_schema_count; i++) {
-        (void)printf("\n            '%s\\:", tsri_schema[i].key);
+        (void)printf("\n            '%s:", tsri_schema[i].key);
         zsh_text(tsri_schema[i].help);
         (void)putchar('\'');
     }
     (void)fputs(")\n"
-                "        keys=(${keys/\\\\:/:})\n"
                 "        _describe 'key' keys -S '='\n"
                 "        return\n"
                 "    fi\n"
