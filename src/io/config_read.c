@@ -129,10 +129,13 @@ static tsr_status refuse_section(const char *place, const tsri_yaml_node *node, 
     if (st == TSR_OK && node->kind == TSRI_YAML_SCALAR && *node->text)
         st = tsri_fail(TSR_USAGE, "%s: %s is a section of keys; write %s: {%s: %s}", place, section,
                        section, w.word[0], tsri_quote(node->text));
+    else if (st == TSR_OK && node->kind == TSRI_YAML_SCALAR)
+        st = tsri_fail(TSR_USAGE,
+                       "%s: the section %s has no keys; write %s: {%s: ...} or leave it out", place,
+                       section, section, w.word[0]);
     else if (st == TSR_OK)
-        st = tsri_fail(TSR_USAGE, "%s: %s is a section of keys, not %s; write %s: {%s: ...}", place,
-                       section, node->kind == TSRI_YAML_LIST ? "a list" : "nothing", section,
-                       w.word[0]);
+        st = tsri_fail(TSR_USAGE, "%s: %s is a section of keys, not a list; write %s: {%s: ...}",
+                       place, section, section, w.word[0]);
     words_fini(&w);
     return st;
 }

@@ -61,20 +61,30 @@ done:
 typedef struct context {
     const tsri_schema_row *row;
     const tsri_yaml_source *source;
+    bool element; /* of a list */
 } context;
+
+/* What was found: 'text', a list, a mapping. */
+static const char *found(char out[300], const tsri_yaml_node *node)
+{
+    if (node->kind == TSRI_YAML_SCALAR)
+        (void)snprintf(out, 300, "'%s'", tsri_quote(node->text));
+    else
+        (void)snprintf(out, 300, "%s", node->kind == TSRI_YAML_LIST ? "a list" : "a mapping");
+    return out;
+}
 
 static tsr_status refuse(const context *c, const tsri_yaml_node *node, const char *hint)
 {
-    static const char *const kind[] = {"", "a list", "a mapping"};
     tsri_text expected = {0};
+    char what[300];
     tsr_status st = tsri_schema_expected(&expected, c->row);
-    if (st == TSR_OK) {
-        const char *open = node->kind == TSRI_YAML_SCALAR ? "'" : "";
-        st = tsri_fail(TSR_USAGE, "%s: %s must be %s, not %s%s%s%s%s",
-                       tsri_place_of(c->source, node->mark).text, c->row->key, expected.data, open,
-                       *open ? tsri_quote(node->text) : kind[node->kind], open, *hint ? "; " : "",
-                       hint);
-    }
+    if (st == TSR_OK)
+        st = tsri_fail(TSR_USAGE,
+                       c->element ? "%s: %s must be %s; %s is none%s%s"
+                                  : "%s: %s must be %s, not %s%s%s",
+                       tsri_place_of(c->source, node->mark).text, c->row->key, expected.data,
+                       found(what, node), *hint ? "; " : "", hint);
     tsri_text_fini(&expected);
     return st;
 }
@@ -103,7 +113,12 @@ static tsr_status check_unquoted(const context *c, const tsri_yaml_node *node)
 {
     if (node->kind != TSRI_YAML_SCALAR)
         return refuse(c, node, "");
-    return node->quoted ? refuse(c, node, "remove the quotes") : TSR_OK;
+    if (!node->quoted)
+        return TSR_OK;
+    double real = 0;
+    bool value = tsri_number_real(&real, node->text) == TSRI_NUMBER_OK ||
+                 strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0;
+    return refuse(c, node, value ? "remove the quotes" : "");
 }
 
 /* Compared as integers: above 2^53 a double would let neighbours of the bound through. The schema's
@@ -228,11 +243,12 @@ static tsr_status refuse_not_list(const context *c, const tsri_yaml_node *node)
 static tsr_status read_ints(tsri_value *out, const context *c, const tsri_yaml_node *node)
 {
     tsr_status st = TSR_OK;
+    const context element = {c->row, c->source, true};
     if (node->kind != TSRI_YAML_LIST)
         return refuse_not_list(c, node);
     TSR_TRY(tsri_alloc(&out->ints, node->count, sizeof *out->ints));
     for (const tsri_yaml_node *item = node->child; item; item = item->next)
-        TSR_TRY(read_int(&out->ints[out->count++], c, item));
+        TSR_TRY(read_int(&out->ints[out->count++], &element, item));
 done:
     return st;
 }
@@ -240,11 +256,12 @@ done:
 static tsr_status read_reals(tsri_value *out, const context *c, const tsri_yaml_node *node)
 {
     tsr_status st = TSR_OK;
+    const context element = {c->row, c->source, true};
     if (node->kind != TSRI_YAML_LIST)
         return refuse_not_list(c, node);
     TSR_TRY(tsri_alloc(&out->reals, node->count, sizeof *out->reals));
     for (const tsri_yaml_node *item = node->child; item; item = item->next)
-        TSR_TRY(read_real(&out->reals[out->count++], c, item));
+        TSR_TRY(read_real(&out->reals[out->count++], &element, item));
 done:
     return st;
 }
@@ -275,7 +292,7 @@ static tsr_status read_by_type(tsri_value *out, const context *c, const tsri_yam
 tsr_status tsri_value_read(tsri_value *out, const tsri_schema_row *row, const tsri_yaml_node *node,
                            const tsri_yaml_source *source)
 {
-    const context c = {row, source};
+    const context c = {row, source, false};
     *out = (tsri_value){0};
     tsr_status st = is_null(node) ? refuse_null(&c, node) : read_by_type(out, &c, node);
     if (st == TSR_OK)

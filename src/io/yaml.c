@@ -50,11 +50,13 @@ static tsr_status syntax_error(const reader *r)
         return tsri_fail(TSR_RESOURCES, "%s: out of memory", tsri_quote(r->source->name));
     const char *problem = p->problem ? p->problem : "it cannot be read";
     const char *hint = "";
-    if (r->tabs && strstr(problem, "cannot start any token"))
-        hint = "; indent with spaces, not tabs";
-    else if (strstr(problem, "cannot start any token"))
-        hint = "; put the text in quotes";
-    else if (strstr(problem, "mapping values are not allowed"))
+    if (strstr(problem, "cannot start any token")) {
+        tsri_mark mark = mark_of(p->problem_mark);
+        return refuse(r, mark,
+                      r->tabs ? "not valid YAML here; indent with spaces, not tabs"
+                              : "no value starts with this character; put it in quotes");
+    }
+    if (strstr(problem, "mapping values are not allowed"))
         hint = "; check the indentation, or put a text with ': ' in quotes";
     tsri_place place = tsri_place_of(r->source, mark_of(p->problem_mark));
     if (p->context && r->source->lines)

@@ -286,8 +286,10 @@ static void plain_lines_elsewhere(void **state)
     (void)state;
     tsri_text out = {0};
     watch_job(&out, 0, false);
-    assert_string_equal(out.data, "tessera: half way\n"
-                                  "train 100 %  epoch 1/1  1000 samples/s  loss 0.5  0:00\n");
+    const char *expected = "tessera: half way\n"
+                           "train 100 %  epoch 1/1  1000 samples/s  loss 0.5  0:0";
+    assert_int_equal(strncmp(out.data, expected, strlen(expected)), 0); /* then the seconds */
+    assert_int_equal(count(out.data, "\n"), 2);
     tsri_text_fini(&out);
 }
 
