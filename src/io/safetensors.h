@@ -4,8 +4,13 @@
  *
  * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, a rank
  * over 8, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
- * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c"), checked on load; files
- * without it (from other tools) are accepted.
+ * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c") and one of the header
+ * itself
+ * ("tessera.header.crc32c"), checked on load, so that no changed byte goes unseen; files without
+ * them (from other tools) are accepted.
+ *
+ * Memory while reading: the file once, and at most twice its header on top (a tensor takes 88 bytes
+ * here and some 50 there): whatever the header claims.
  *
  *     tsri_tensors *file = NULL;
  *     TSR_TRY(tsri_tensors_read(&file, path));
@@ -18,7 +23,18 @@
 
 #include "base/status.h"
 
-enum { TSRI_RANK_MAX = 8 };
+enum {
+    TSRI_RANK_MAX = 8,
+    TSRI_TENSORS_MAX = 1000000,
+    TSRI_TENSOR_NAME_MAX = 1024,    /* bytes */
+    TSRI_METADATA_MAX = 10000,      /* entries */
+    TSRI_HEADER_MAX = 100 * 1000000 /* bytes */
+};
+
+#define TSRI_META_CRC "tessera.crc32c" /* {"name":"8 hex digits",...} */
+#define TSRI_META_HEADER_CRC                                                                       \
+    "tessera.header.crc32c" /* of the header with 00000000 in this place                           \
+                             */
 
 /* name in the file, bytes of an element */
 #define TSRI_DTYPE_LIST(X)                                                                         \
@@ -44,13 +60,14 @@ typedef enum tsri_dtype {
 
 const char *tsri_dtype_name(tsri_dtype dtype);
 int64_t tsri_dtype_bytes(tsri_dtype dtype);
+bool tsri_dtype_find(tsri_dtype *dtype, const char *name); /* false when there is none */
 
 typedef struct tsri_tensor {
     const char *name;
     tsri_dtype dtype;
     int rank; /* 0 = a scalar */
     int64_t shape[TSRI_RANK_MAX];
-    const void *data; /* little-endian, row-major */
+    const void *data; /* little-endian, row-major; aligned to its element when we read it */
 } tsri_tensor;
 
 typedef struct tsri_pair {
@@ -64,7 +81,9 @@ typedef struct tsri_tensors {
     int64_t count;
     tsri_pair *metadata;
     int64_t metadata_count;
-    char *bytes; /* what the pointers above point into */
+    char *header;     /* where the names and metadata live */
+    char *data;       /* where the tensors live */
+    int32_t *by_name; /* [count] places in `tensor`, sorted by name */
 } tsri_tensors;
 
 /* BAD_FILE with path, place and reason. */
@@ -78,9 +97,15 @@ void tsri_tensors_destroy(tsri_tensors *file);
 const tsri_tensor *tsri_tensors_find(const tsri_tensors *file, const char *name); /* or NULL */
 const char *tsri_tensors_meta(const tsri_tensors *file, const char *key);         /* or NULL */
 int64_t tsri_tensor_count(const tsri_tensor *tensor);                             /* elements */
+int64_t tsri_tensor_bytes(const tsri_tensor *tensor);
+
+/* Is this the name of a tensor? Valid UTF-8, 1 to TSRI_TENSOR_NAME_MAX bytes, no control
+ * characters. */
+bool tsri_tensor_name_ok(const char *name, size_t n);
 
 /* Writes the file atomically: tensors sorted as the reference does (alignment, then name), metadata
- * as given plus "tessera.crc32c". The same input gives the same bytes. */
+ * as given plus the two checksums (given ones are replaced). The same input gives the same bytes.
+ * FAILURE when a name, key or shape could not be read back. */
 tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int64_t count,
                               const tsri_pair *metadata, int64_t metadata_count);
 
