@@ -39,7 +39,8 @@ typedef struct tsr_data {
     float *shift;                     /* [C], of bytes */
     float *scale;                     /* [C], of bytes */
     float target_shift, target_scale; /* real targets: original = y / target_scale + target_shift */
-    int64_t missing;                  /* cells that were missing and filled */
+    int64_t missing;                  /* cells of inputs that were missing and filled */
+    int64_t missing_found;            /* the same, columns that are not used included */
     uint32_t hash;                    /* CRC32C of all that the network sees */
     tsri_part train, test;
 } tsr_data;

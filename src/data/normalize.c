@@ -1,0 +1,307 @@
+/* normalize.c - missing values filled, inputs and targets brought to scale.
+ *
+ * Every affine normalisation is one idea: numbers fall into groups (a column, a channel, a
+ * coordinate of a sequence), each group has a shift and a scale measured on the training part, and
+ * x becomes (x - shift) * scale. Images keep their bytes: their shift and scale are applied when a
+ * batch is gathered. Sums run in double precision in the order of the data, so the result is the
+ * same everywhere.
+ */
+#include "data/prepare.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "data/part.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+/* Number k of a sample (k = 0 .. dim-1) belongs to group k / block % count. */
+typedef struct groups {
+    int64_t count, block;
+} groups;
+
+typedef struct group {
+    double sum, squares, least, most;
+    int64_t n;
+} group;
+
+static groups by_column(const tsr_data *data)
+{
+    return data->sequences ? (groups){data->channels, 1} : (groups){data->dim, 1};
+}
+
+static groups by_channel(const tsr_data *data)
+{
+    return data->sequences ? (groups){data->channels, 1}
+                           : (groups){data->channels, data->height * data->width};
+}
+
+/* How many numbers of sample i are there: a sequence ends before the longest one. */
+static int64_t used(const tsr_data *data, const tsri_part *part, int64_t i)
+{
+    return part->length ? part->length[i] * data->channels : data->dim;
+}
+
+static void see(group *g, double v)
+{
+    if (isnan(v))
+        return;
+    g->sum += v;
+    g->least = v < g->least ? v : g->least;
+    g->most = v > g->most ? v : g->most;
+    g->n++;
+}
+
+/* The second pass, around the mean: no cancellation. */
+static void see_again(group *g, double v)
+{
+    double d = v - g->sum / (double)g->n;
+    if (!isnan(v))
+        g->squares += d * d;
+}
+
+static void measure_sample(group *g, groups shape, const float *x, int64_t n,
+                           void (*look)(group *, double))
+{
+    for (int64_t k = 0; k < n;)
+        for (int64_t c = 0; c < shape.count; c++)
+            for (int64_t b = 0; b < shape.block; b++)
+                look(&g[c], (double)x[k++]);
+}
+
+static void measure_numbers(group *g, groups shape, const tsr_data *data)
+{
+    const tsri_part *part = &data->train;
+    for (int64_t i = 0; i < part->n; i++)
+        measure_sample(g, shape, part->numbers + i * data->dim, used(data, part, i), see);
+    for (int64_t i = 0; i < part->n; i++)
+        measure_sample(g, shape, part->numbers + i * data->dim, used(data, part, i), see_again);
+}
+
+/* Bytes have only 256 values: counting them is exact and one pass. */
+static void measure_bytes(group *at, const tsr_data *data, int64_t channel)
+{
+    int64_t count[256] = {0}, plane = data->height * data->width;
+    for (int64_t i = 0; i < data->train.n; i++) {
+        const uint8_t *x = data->train.bytes + i * data->dim + channel * plane;
+        for (int64_t k = 0; k < plane; k++)
+            count[x[k]]++;
+    }
+    for (int v = 0; v < 256; v++) {
+        at->n += count[v];
+        at->sum += (double)count[v] * v;
+        if (count[v] > 0) {
+            at->least = v < at->least ? v : at->least;
+            at->most = v > at->most ? v : at->most;
+        }
+    }
+    for (int v = 0; v < 256; v++) {
+        double d = v - at->sum / (double)at->n;
+        at->squares += (double)count[v] * d * d;
+    }
+}
+
+static tsr_status measure(group **out, groups shape, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(out, shape.count, sizeof **out));
+    for (int64_t c = 0; c < shape.count; c++)
+        (*out)[c] = (group){.least = INFINITY, .most = -INFINITY};
+    if (data->train.numbers) {
+        measure_numbers(*out, shape, data);
+    } else {
+        for (int64_t c = 0; c < shape.count; c++)
+            measure_bytes(&(*out)[c], data, c);
+    }
+done:
+    return st;
+}
+
+/* ---- Missing values ----------------------------------------------------------------------- */
+
+static void fill_part(tsri_part *part, const tsr_data *data, const group *g)
+{
+    for (int64_t i = 0; i < part->n; i++) {
+        float *x = part->numbers + i * data->dim;
+        for (int64_t k = 0; k < data->dim; k++)
+            if (isnan(x[k]))
+                x[k] = g && g[k].n > 0 ? (float)(g[k].sum / (double)g[k].n) : 0.0f;
+    }
+}
+
+tsr_status tsri_fill_missing(tsr_data *data, const char *how)
+{
+    tsr_status st = TSR_OK;
+    group *g = NULL;
+    int64_t empty = 0;
+    if (data->missing == 0 || !data->train.numbers)
+        goto done;
+    if (strcmp(how, "zero") != 0) {
+        TSR_TRY(measure(&g, (groups){data->dim, 1}, data));
+        for (int64_t k = 0; k < data->dim; k++)
+            empty += g[k].n == 0;
+        if (empty > 0)
+            TSRI_WARN("%s: %lld columns have no value at all in the training part; they are zero",
+                      tsri_quote(data->name), (long long)empty);
+    }
+    fill_part(&data->train, data, g);
+    fill_part(&data->test, data, g);
+done:
+    tsri_free(g);
+    return st;
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------- */
+
+typedef struct affine {
+    float shift, scale;
+} affine;
+
+/* A group without spread is only centred. */
+static affine affine_of(const group *g, bool minmax)
+{
+    double mean = g->n > 0 ? g->sum / (double)g->n : 0.0;
+    double spread = g->n == 0 ? 0.0 : minmax ? g->most - g->least : sqrt(g->squares / (double)g->n);
+    double shift = g->n == 0 ? 0.0 : minmax ? g->least : mean;
+    return (affine){(float)shift, spread > 0.0 ? (float)(1.0 / spread) : 1.0f};
+}
+
+/* Behind the end of a sequence stays zero. */
+static void apply(tsri_part *part, const tsr_data *data, groups shape, const affine *a)
+{
+    for (int64_t i = 0; i < part->n; i++) {
+        float *x = part->numbers + i * data->dim, *end = x + used(data, part, i);
+        while (x < end)
+            for (int64_t c = 0; c < shape.count; c++)
+                for (int64_t b = 0; b < shape.block; b++, x++)
+                    *x = (*x - a[c].shift) * a[c].scale;
+    }
+}
+
+static tsr_status scale_groups(tsr_data *data, groups shape, bool minmax)
+{
+    tsr_status st = TSR_OK;
+    group *g = NULL;
+    affine *a = NULL;
+    TSR_TRY(measure(&g, shape, data));
+    TSR_TRY(tsri_alloc_raw(&a, shape.count, sizeof *a));
+    for (int64_t c = 0; c < shape.count; c++)
+        a[c] = affine_of(&g[c], minmax);
+    if (data->train.numbers) {
+        apply(&data->train, data, shape, a);
+        apply(&data->test, data, shape, a);
+    } else {
+        for (int64_t c = 0; c < data->channels; c++) {
+            data->shift[c] = a[c].shift;
+            data->scale[c] = a[c].scale;
+        }
+    }
+done:
+    tsri_free(a);
+    tsri_free(g);
+    return st;
+}
+
+static void unit_rows(tsri_part *part, const tsr_data *data)
+{
+    int64_t n = data->sequences ? data->channels : data->dim;
+    for (int64_t row = 0; part->numbers && row < part->n * (data->dim / n); row++) {
+        float *x = part->numbers + row * n;
+        double squares = 0.0;
+        for (int64_t k = 0; k < n; k++)
+            squares += (double)x[k] * (double)x[k];
+        for (int64_t k = 0; squares > 0.0 && k < n; k++)
+            x[k] = (float)((double)x[k] / sqrt(squares));
+    }
+}
+
+static tsr_status to_numbers(tsr_data *data)
+{
+    tsr_status st = tsri_part_to_numbers(&data->train, data);
+    return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data);
+}
+
+tsr_status tsri_normalize(tsr_data *data, const char *how)
+{
+    tsr_status st = TSR_OK;
+    if (data->train.bytes) {
+        TSRI_FREE(data->shift);
+        TSRI_FREE(data->scale);
+        TSR_TRY(tsri_alloc(&data->shift, data->channels, sizeof *data->shift));
+        TSR_TRY(tsri_alloc(&data->scale, data->channels, sizeof *data->scale));
+        for (int64_t c = 0; c < data->channels; c++)
+            data->scale[c] = 1.0f / 255.0f;
+    }
+    if (strcmp(how, "unit") == 0) {
+        TSR_TRY(to_numbers(data));
+        unit_rows(&data->train, data);
+        unit_rows(&data->test, data);
+    } else if (strcmp(how, "standardize") == 0) {
+        TSR_TRY(to_numbers(data));
+        TSR_TRY(scale_groups(data, by_column(data), false));
+    } else if (strcmp(how, "channel") == 0) {
+        TSR_TRY(scale_groups(data, by_channel(data), false));
+    } else if (strcmp(how, "minmax") == 0) {
+        TSR_TRY(scale_groups(data, by_channel(data), true));
+    }
+done:
+    return st;
+}
+
+/* ---- Targets ------------------------------------------------------------------------------ */
+
+static tsr_status logarithms(tsri_part *part, const tsr_data *data, const char *which)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t k = 0; k < part->n * data->targets; k++) {
+        TSR_CHECK(part->target[k] > 0.0f, TSR_BAD_FILE,
+                  "%s: the target of %s sample %lld is %g and has no logarithm; set "
+                  "data.target_scale to standardize",
+                  tsri_quote(data->name), which, (long long)(k / data->targets + 1),
+                  (double)part->target[k]);
+        part->target[k] = (float)tsri_log((double)part->target[k]);
+    }
+done:
+    return st;
+}
+
+static group measure_targets(const tsr_data *data)
+{
+    group g = {.least = INFINITY, .most = -INFINITY};
+    groups one = {1, 1};
+    int64_t n = data->train.n * data->targets;
+    measure_sample(&g, one, data->train.target, n, see);
+    measure_sample(&g, one, data->train.target, n, see_again);
+    return g;
+}
+
+static void move_targets(tsri_part *part, const tsr_data *data)
+{
+    for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
+        part->target[k] = (part->target[k] - data->target_shift) * data->target_scale;
+}
+
+tsr_status tsri_scale_targets(tsr_data *data, const char *how)
+{
+    tsr_status st = TSR_OK;
+    data->target_shift = 0.0f;
+    data->target_scale = 1.0f;
+    if (!data->train.target || strcmp(how, "none") == 0)
+        goto done;
+    if (strcmp(how, "log") == 0) {
+        TSR_TRY(logarithms(&data->train, data, "training"));
+        TSR_TRY(logarithms(&data->test, data, "test"));
+        goto done;
+    }
+    group g = measure_targets(data);
+    affine a = affine_of(&g, strcmp(how, "minmax") == 0);
+    data->target_shift = a.shift;
+    data->target_scale = a.scale;
+    move_targets(&data->train, data);
+    move_targets(&data->test, data);
+done:
+    return st;
+}

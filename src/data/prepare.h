@@ -1,0 +1,29 @@
+/* prepare.h - what happens to every data set after it was read: split, limits, missing values,
+ * normalisation. */
+#ifndef TSRI_PREPARE_H
+#define TSRI_PREPARE_H
+
+#include "data/dataset.h"
+
+/* When there is no test part, moves a part of the training samples there (data.split), chosen by a
+ * permutation from (data.seed, SPLIT); then keeps data.limit and data.test_limit samples, chosen
+ * the same way, so that a limit of sorted data still sees every class, and a smaller limit is a
+ * part of a larger one. The order of the file is kept. */
+tsr_status tsri_split(tsr_data *data, const tsr_config *config);
+
+/* Fills cells that are NaN: with the training part's mean of the column, or with zero. */
+tsr_status tsri_fill_missing(tsr_data *data, const char *how);
+
+/* Brings inputs into the form asked for; all statistics are of the training part.
+ *     none         bytes / 255; numbers as they are
+ *     unit         each row (each position of a sequence) divided by its norm
+ *     standardize  each column: mean 0, standard deviation 1 (sequences: each coordinate)
+ *     channel      each channel: mean 0, standard deviation 1
+ *     minmax       each channel to 0 .. 1 */
+tsr_status tsri_normalize(tsr_data *data, const char *how);
+
+/* Brings real targets into the form asked for: none, standardize, minmax, log. BAD_FILE when log
+ * meets a target that is not positive. */
+tsr_status tsri_scale_targets(tsr_data *data, const char *how);
+
+#endif
