@@ -1,0 +1,49 @@
+/* csv.h - the text of a table, cell by cell.
+ *
+ * RFC 4180 with what files in the wild need: comma, semicolon or tab; LF or CRLF; spaces around
+ * cells; quotes with "" inside; blank lines passed over; a byte-order mark passed over.
+ *
+ *     tsri_csv c = tsri_csv_start(path, text, n, ',');
+ *     while (tsri_csv_row(&c))
+ *         do
+ *             TSR_TRY(tsri_csv_cell(&c));        ... c.cell, c.length, c.line, c.column ...
+ *         while (!c.row_end);
+ *     tsri_csv_fini(&c);
+ */
+#ifndef TSRI_CSV_H
+#define TSRI_CSV_H
+
+#include "base/text.h"
+
+typedef struct tsri_csv {
+    const char *path, *text;
+    int64_t n, at; /* bytes, and where we are */
+    char separator;
+    int64_t line, column; /* of the cell, from 1 */
+    int64_t next_line;
+    bool row_end;     /* it was the last of its row */
+    const char *cell; /* without quotes and spaces; valid until the next */
+    size_t length;
+    bool quoted;
+    tsri_text scratch; /* a cell that had "" inside */
+} tsri_csv;
+
+tsri_csv tsri_csv_start(const char *path, const char *text, int64_t n, char separator);
+bool tsri_csv_row(tsri_csv *c); /* is there another row; goes to its start */
+tsr_status tsri_csv_cell(tsri_csv *c);
+void tsri_csv_fini(tsri_csv *c);
+
+/* Comma, else semicolon, else tab: the first that stands in the first line; comma when none. */
+char tsri_csv_separator(const char *text, int64_t n);
+
+typedef enum tsri_cell {
+    TSRI_CELL_NUMBER,
+    TSRI_CELL_TEXT,
+    TSRI_CELL_MISSING,   /* empty or ? */
+    TSRI_CELL_NOT_FINITE /* nan, inf, or beyond the range of a float */
+} tsri_cell;
+
+/* What the cell is; *value is set for a number. The same in every locale. */
+tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool quoted);
+
+#endif

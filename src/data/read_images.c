@@ -1,0 +1,301 @@
+/* read_images.c - a folder of pictures, one subfolder for each class.
+ *
+ *     ROOT/train/CLASS/FILE.jpg, .jpeg, .png       training
+ *     ROOT/val/CLASS/... or ROOT/test/CLASS/...    testing
+ *     ROOT/CLASS/...                               all in one, split by data.split
+ *
+ * or the same inside a .tar, .tar.xz, .tgz or .zip, which is read where it lies. (A folder `images`
+ * between the class and its pictures is passed over, as Tiny-ImageNet has it.) Classes are numbered
+ * in byte order of their names and samples stand in byte order of their paths, so that a folder and
+ * its archive give the same data.
+ */
+#include "data/reader.h"
+
+#include "base/alloc.h"
+#include "base/narrow.h"
+#include "data/image.h"
+#include "data/part.h"
+#include "data/words.h"
+#include "io/archive.h"
+#include "io/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8 };
+
+/* A sample on its way. */
+typedef struct picture {
+    char *name; /* "CLASS/FILE" */
+    int64_t class;
+    int64_t at; /* which of the pixel blocks */
+    bool test;
+} picture;
+
+typedef struct album {
+    const char *path; /* for messages */
+    int64_t size;     /* side asked for; 0 = as the first picture */
+    int64_t height, width;
+    picture *picture;
+    int64_t count, capacity;
+    uint8_t *pixels; /* [count, 3, height, width] */
+    int64_t room;    /* pictures that fit */
+    tsri_words classes;
+    bool all_test; /* this folder is data.test_path */
+} album;
+
+/* ---- One picture -------------------------------------------------------------------------- */
+
+static bool is_picture(const char *name)
+{
+    return tsri_ends_with(name, ".jpg") || tsri_ends_with(name, ".jpeg") ||
+           tsri_ends_with(name, ".png");
+}
+
+static bool names_test(const char *s, size_t n)
+{
+    return (n == 3 && memcmp(s, "val", 3) == 0) || (n == 4 && memcmp(s, "test", 4) == 0) ||
+           (n == 5 && memcmp(s, "valid", 5) == 0);
+}
+
+/* The component of a path that ends before `end`; *n is its length. */
+static const char *component(const char *path, const char *end, size_t *n)
+{
+    const char *start = end;
+    while (start > path && start[-1] != '/')
+        start--;
+    *n = (size_t)(end - start);
+    return start;
+}
+
+/* Splits ".../train/CLASS/[images/]FILE". False when no folder stands before the file. */
+static bool parse_name(picture *p, const char **class, size_t *class_length, const char *path)
+{
+    size_t n;
+    const char *part = component(path, path + strlen(path), &n);
+    for (int i = 0; i < 2; i++) {
+        if (part == path)
+            return false;
+        part = component(path, part - 1, &n);
+        if (i == 0 && n == 6 && memcmp(part, "images", 6) == 0)
+            continue;
+        break;
+    }
+    *class = part;
+    *class_length = n;
+    p->test = false;
+    if (part > path) {
+        part = component(path, part - 1, &n);
+        p->test = names_test(part, n);
+    }
+    return *class_length > 0;
+}
+
+static tsr_status set_window(album *a, const tsri_image *image)
+{
+    tsr_status st = TSR_OK;
+    if (a->height > 0)
+        goto done;
+    a->height = a->size > 0 ? a->size : image->height;
+    a->width = a->size > 0 ? a->size : image->width;
+    TSR_CHECK(a->height <= 4096 && a->width <= 4096, TSR_BAD_FILE,
+              "%s: the first picture is %lld x %lld; set data.size to the side you want",
+              tsri_quote(a->path), (long long)image->width, (long long)image->height);
+done:
+    return st;
+}
+
+static tsr_status make_room(album *a)
+{
+    tsr_status st = TSR_OK;
+    int64_t room = a->room > 0 ? a->room * 2 : 64;
+    if (a->count < a->room)
+        goto done;
+    TSR_TRY(tsri_realloc(&a->pixels, room * 3 * a->height * a->width, 1));
+    a->room = room;
+done:
+    return st;
+}
+
+static tsr_status add_picture(album *a, const char *name, const void *bytes, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    tsri_image image = {0};
+    const char *class;
+    size_t class_length;
+    picture p = {.at = a->count};
+    TSR_CHECK(parse_name(&p, &class, &class_length, name), TSR_BAD_FILE,
+              "%s: picture %s stands in no class folder; put it into one, as train/CLASS/FILE",
+              tsri_quote(a->path), tsri_quote(name));
+    p.test = p.test || a->all_test;
+    int64_t side = a->height > a->width ? a->height : a->width;
+    TSR_TRY(tsri_image_decode(&image, bytes, n, side > 0 ? side : a->size, name));
+    TSR_TRY(set_window(a, &image));
+    TSR_TRY(make_room(a));
+    TSR_TRY(tsri_image_fit(a->pixels + a->count * 3 * a->height * a->width, &image, a->height,
+                           a->width));
+    TSR_TRY(tsri_reserve(&a->picture, &a->capacity, a->count, sizeof *a->picture));
+    TSR_TRY(tsri_words_add(&p.class, &a->classes, class, class_length));
+    TSR_TRY(tsri_strdup(&p.name, class));
+    a->picture[a->count++] = p;
+done:
+    tsri_free(image.rgb);
+    return st;
+}
+
+/* ---- Where they come from ----------------------------------------------------------------- */
+
+static tsr_status walk_folder(album *a, const char *folder, const char *name, int depth)
+{
+    tsr_status st = TSR_OK;
+    char **entry = NULL, *path = NULL, *below = NULL, *bytes = NULL;
+    int64_t count = 0, n = 0;
+    TSR_TRY(tsri_list_folder(&entry, &count, folder));
+    for (int64_t i = 0; i < count; i++) {
+        if (entry[i][0] == '.')
+            continue;
+        TSR_TRY(tsri_path_join(&path, folder, entry[i]));
+        TSR_TRY(name[0] ? tsri_path_join(&below, name, entry[i]) : tsri_strdup(&below, entry[i]));
+        if (tsri_is_folder(path) && depth < DEPTH_MAX) {
+            TSR_TRY(walk_folder(a, path, below, depth + 1));
+        } else if (is_picture(entry[i]) && tsri_is_file(path)) {
+            TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
+            st = add_picture(a, below, bytes, n);
+            if (st != TSR_OK)
+                tsri_fail_prefix("%s: ", tsri_quote(folder));
+            if (st != TSR_OK)
+                goto done;
+        }
+        TSRI_FREE(bytes);
+        TSRI_FREE(path);
+        TSRI_FREE(below);
+    }
+done:
+    tsri_names_free(entry, count);
+    tsri_free(bytes);
+    tsri_free(path);
+    tsri_free(below);
+    return st;
+}
+
+static tsr_status visit_member(void *context, const char *name, const char *bytes, int64_t n)
+{
+    album *a = context;
+    const char *base = strrchr(name, '/');
+    base = base ? base + 1 : name;
+    if (!is_picture(base) || base[0] == '.')
+        return TSR_OK;
+    tsr_status st = add_picture(a, name, bytes, n);
+    if (st != TSR_OK)
+        tsri_fail_prefix("%s: ", tsri_quote(a->path));
+    return st;
+}
+
+static tsr_status walk(album *a, const char *path)
+{
+    a->path = path;
+    return tsri_is_folder(path) ? walk_folder(a, path, "", 0)
+                                : tsri_archive_each(path, visit_member, a, tsri_read_most(path));
+}
+
+/* ---- Into the data set -------------------------------------------------------------------- */
+
+static int by_part_and_name(const void *a, const void *b)
+{
+    const picture *p = a, *q = b;
+    return p->test != q->test ? p->test - q->test : strcmp(p->name, q->name);
+}
+
+static tsr_status set_part(tsri_part *part, const tsr_data *data, const album *a,
+                           const int64_t *rank, int64_t first, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    part->n = n;
+    if (n == 0)
+        goto done;
+    TSR_TRY(tsri_alloc_raw(&part->bytes, n * data->dim, 1));
+    TSR_TRY(tsri_alloc_raw(&part->label, n, sizeof *part->label));
+    for (int64_t i = 0; i < n; i++) {
+        const picture *p = &a->picture[first + i];
+        memcpy(part->bytes + i * data->dim, a->pixels + p->at * data->dim, (size_t)data->dim);
+        part->label[i] = (int32_t)rank[p->class];
+    }
+done:
+    return st;
+}
+
+static tsr_status set_data(tsr_data *data, album *a)
+{
+    tsr_status st = TSR_OK;
+    int64_t *rank = NULL, train = 0;
+    TSR_CHECK(a->count > 0, TSR_BAD_FILE,
+              "%s: no pictures (.jpg, .jpeg, .png) in class folders; check data.path",
+              tsri_quote(a->path));
+    TSR_CHECK(a->classes.count <= TSRI_CLASSES_MAX, TSR_BAD_FILE,
+              "%s: %lld class folders are too many", tsri_quote(a->path),
+              (long long)a->classes.count);
+    TSR_TRY(tsri_data_shape(data, 3, a->height, a->width, a->path));
+    TSR_TRY(tsri_words_rank(&rank, &a->classes));
+    data->classes = a->classes.count;
+    TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
+    for (int64_t i = 0; i < data->classes; i++)
+        TSR_TRY(tsri_strdup(&data->class_name[rank[i]], a->classes.word[i]));
+    qsort(a->picture, (size_t)a->count, sizeof *a->picture, by_part_and_name);
+    while (train < a->count && !a->picture[train].test)
+        train++;
+    TSR_TRY(set_part(&data->train, data, a, rank, 0, train));
+    TSR_TRY(set_part(&data->test, data, a, rank, train, a->count - train));
+done:
+    tsri_free(rank);
+    return st;
+}
+
+tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
+{
+    tsr_status st = TSR_OK;
+    album a = {.size = want->size};
+    TSR_TRY(walk(&a, want->path));
+    if (want->test_path) {
+        a.all_test = true;
+        TSR_TRY(walk(&a, want->test_path));
+    }
+    TSR_TRY(set_data(data, &a));
+done:
+    for (int64_t i = 0; i < a.count; i++)
+        tsri_free(a.picture[i].name);
+    tsri_free(a.picture);
+    tsri_free(a.pixels);
+    tsri_words_fini(&a.classes);
+    return st;
+}
+
+/* A folder with a picture two or three levels down; only the first entries are looked at. */
+static bool has_pictures(const char *folder, int depth)
+{
+    char **entry = NULL;
+    int64_t count = 0;
+    bool found = false;
+    if (tsri_list_folder(&entry, &count, folder) != TSR_OK)
+        return false;
+    for (int64_t i = 0; i < count && i < 64 && !found; i++) {
+        char *path = NULL;
+        if (entry[i][0] == '.' || tsri_path_join(&path, folder, entry[i]) != TSR_OK)
+            continue;
+        if (tsri_is_folder(path))
+            found = depth < 4 && has_pictures(path, depth + 1);
+        else
+            found = depth > 0 && is_picture(entry[i]);
+        tsri_free(path);
+    }
+    tsri_names_free(entry, count);
+    return found;
+}
+
+bool tsri_is_images(const char *path)
+{
+    static const char *const endings[] = {".tar", ".tar.xz", ".tar.gz", ".tgz", ".zip"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        is = is || tsri_ends_with(path, endings[i]);
+    return tsri_is_folder(path) ? has_pictures(path, 0) : is && tsri_is_file(path);
+}

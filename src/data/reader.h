@@ -1,0 +1,78 @@
+/* reader.h - every file format, one row each.
+ *
+ * A reader fills `data` from files: train, test when the files have one, shape, classes or targets,
+ * names. It trusts nothing: sizes are checked against the file before memory is taken for them, and
+ * every refusal names the file, the place in it and a remedy. A new format is one file and one row
+ * in formats.c.
+ */
+#ifndef TSRI_READER_H
+#define TSRI_READER_H
+
+#include "data/dataset.h"
+
+/* What a reader is asked for. Texts are borrowed; those not asked for are NULL. */
+typedef struct tsri_read {
+    const char *path;      /* file or folder */
+    const char *test_path; /* file or folder with the test part */
+    const char *target;    /* csv: columns, "name", "15" or "15-18"; NULL = the last one */
+    const char *ignore;    /* csv: columns left out, "1-5,name" */
+    const char *header;    /* csv: auto, yes, no */
+    const char *missing;   /* csv: mean, zero, refuse */
+    const char *task;      /* auto, classify, regress */
+    int64_t size;          /* images: side; 0 = as the first image */
+} tsri_read;
+
+/* The options of config's `data:` section. */
+tsri_read tsri_read_of(const tsr_config *config);
+
+typedef struct tsri_format {
+    const char *name; /* as in data.format */
+    bool (*recognise)(const char *path);
+    tsr_status (*read)(tsr_data *data, const tsri_read *want);
+} tsri_format;
+
+extern const tsri_format tsri_formats[];
+extern const int64_t tsri_format_count;
+
+/* The row of a format, or for "auto" the first one that recognises the path. BAD_FILE when the path
+ * is not there or nothing recognises it. */
+tsr_status tsri_format_choose(const tsri_format **out, const char *format, const char *path);
+
+/* The readers and what they recognise. */
+bool tsri_is_idx(const char *path);
+bool tsri_is_cifar10(const char *path);
+bool tsri_is_cifar100(const char *path);
+bool tsri_is_csv(const char *path);
+bool tsri_is_npy(const char *path);
+bool tsri_is_images(const char *path);
+bool tsri_is_sequences(const char *path);
+tsr_status tsri_read_idx(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_cifar10(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_cifar100(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_csv(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_images(tsr_data *data, const tsri_read *want);
+tsr_status tsri_read_sequences(tsr_data *data, const tsri_read *want);
+
+/* ---- What readers share -------------------------------------------------------------------- */
+
+bool tsri_is_folder(const char *path);
+bool tsri_is_file(const char *path);                    /* a regular file */
+bool tsri_ends_with(const char *text, const char *end); /* without regard to case */
+
+/* *out = folder/name when such a file is there (or with ".gz" or ".xz" behind), else NULL. */
+tsr_status tsri_find_in(char **out, const char *folder, const char *name);
+
+/* The whole file, decompressed. Expanding more than 200-fold over 64 MB is taken for a bomb. */
+tsr_status tsri_read_whole(char **bytes, int64_t *n, const char *path);
+
+/* The most that a compressed file of this size may expand to. */
+int64_t tsri_read_most(const char *path);
+
+/* Sets labels and data->classes of both parts from whole numbers. When the smallest is 0 and
+ * `compact` is false they are the classes 0 .. max; else the different values, in order, are the
+ * classes and their names. `test` may be NULL. */
+tsr_status tsri_labels_from(tsr_data *data, const int64_t *train, const int64_t *test, bool compact,
+                            const char *path);
+
+#endif
