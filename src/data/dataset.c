@@ -1,0 +1,163 @@
+/* dataset.c - from the `data:` section to samples as the network will see them.
+ *
+ * read (one row of tsri_sources[] or tsri_formats[]) -> split -> limits -> missing values ->
+ * normalisation -> targets -> checksum. Only the first step differs from set to set.
+ */
+#include "data/dataset.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "data/part.h"
+#include "data/prepare.h"
+#include "data/source.h"
+#include "io/crc32c.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Checks every source must pass -------------------------------------------------------- */
+
+static tsr_status check_labels(const tsr_data *data, const tsri_part *part, const char *which)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; part->label && i < part->n; i++)
+        TSR_CHECK(part->label[i] >= 0 && part->label[i] < data->classes, TSR_BAD_FILE,
+                  "%s: label %d of %s sample %lld is not one of the %lld classes; repair the file",
+                  tsri_quote(data->source), (int)part->label[i], which, (long long)(i + 1),
+                  (long long)data->classes);
+done:
+    return st;
+}
+
+/* A missing cell is NaN and was counted; any other number must be finite. */
+static tsr_status check_numbers(const tsr_data *data, const tsri_part *part, const char *which)
+{
+    tsr_status st = TSR_OK;
+    bool allowed = data->missing > 0;
+    for (int64_t k = 0; part->numbers && k < part->n * data->dim; k++)
+        TSR_CHECK(isfinite(part->numbers[k]) || (allowed && isnan(part->numbers[k])), TSR_BAD_FILE,
+                  "%s: %s sample %lld, column %lld: %g is no finite number; repair or remove the "
+                  "row",
+                  tsri_quote(data->source), which, (long long)(k / data->dim + 1),
+                  (long long)(k % data->dim + 1), (double)part->numbers[k]);
+    for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
+        TSR_CHECK(isfinite(part->target[k]), TSR_BAD_FILE,
+                  "%s: the target of %s sample %lld is %g, no finite number; repair or remove the "
+                  "row",
+                  tsri_quote(data->source), which, (long long)(k / data->targets + 1),
+                  (double)part->target[k]);
+done:
+    return st;
+}
+
+static tsr_status check(const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(data->train.n > 0, TSR_BAD_FILE, "%s: there are no training samples in it",
+              tsri_quote(data->source));
+    TSR_TRY(check_labels(data, &data->train, "training"));
+    TSR_TRY(check_labels(data, &data->test, "test"));
+    TSR_TRY(check_numbers(data, &data->train, "training"));
+    TSR_TRY(check_numbers(data, &data->test, "test"));
+done:
+    return st;
+}
+
+/* ---- Checksum ----------------------------------------------------------------------------- */
+
+static uint32_t crc(uint32_t hash, const void *bytes, int64_t n)
+{
+    return bytes ? tsri_crc32c(hash, bytes, (size_t)n) : hash;
+}
+
+static uint32_t hash_part(uint32_t hash, const tsri_part *part, const tsr_data *data)
+{
+    hash = crc(hash, &part->n, sizeof part->n);
+    hash = crc(hash, part->bytes, part->n * data->dim);
+    hash = crc(hash, part->numbers, part->n * data->dim * 4);
+    hash = crc(hash, part->label, part->n * 4);
+    hash = crc(hash, part->target, part->n * data->targets * 4);
+    return crc(hash, part->length, part->n * 4);
+}
+
+static uint32_t hash_data(const tsr_data *data)
+{
+    const int64_t shape[] = {data->channels, data->height, data->width, data->classes,
+                             data->targets};
+    uint32_t hash = crc(0, shape, sizeof shape);
+    hash = crc(hash, data->train.bytes ? data->shift : NULL, data->channels * 4);
+    hash = crc(hash, data->train.bytes ? data->scale : NULL, data->channels * 4);
+    hash = hash_part(hash, &data->train, data);
+    return hash_part(hash, &data->test, data);
+}
+
+/* ---- Load --------------------------------------------------------------------------------- */
+
+static const char *resolve(const tsr_config *config, const char *key, const char *of_source,
+                           const char *of_kind)
+{
+    const char *asked = tsri_config_text(config, key);
+    if (strcmp(asked, "auto") != 0)
+        return asked;
+    return of_source ? of_source : of_kind;
+}
+
+static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    bool image = data->height * data->width > 1 && !data->sequences;
+    const char *inputs =
+        resolve(config, "data.normalize", source->normalize, image ? "channel" : "standardize");
+    const char *targets = resolve(config, "data.target_scale", source->target_scale, "standardize");
+    TSR_TRY(check(data));
+    TSR_TRY(tsri_split(data, config));
+    TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing")));
+    TSR_TRY(tsri_normalize(data, inputs));
+    TSR_TRY(tsri_scale_targets(data, targets));
+    data->hash = hash_data(data);
+done:
+    return st;
+}
+
+tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsr_data *data = NULL;
+    const tsri_source *source = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_source_choose(&source, config));
+    TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
+    const char *path = tsri_config_text(config, "data.path");
+    TSR_TRY(tsri_strdup(&data->name, source->name[0] ? source->name : path));
+    TSR_TRY(source->load(data, config));
+    if (!data->source)
+        TSR_TRY(tsri_strdup(&data->source, "made from its seed"));
+    TSR_TRY(prepare(data, source, config));
+    *out = data;
+    data = NULL;
+done:
+    tsr_data_destroy(data);
+    return st;
+}
+
+static void names_free(char **names, int64_t count)
+{
+    for (int64_t i = 0; names && i < count; i++)
+        tsri_free(names[i]);
+    tsri_free(names);
+}
+
+void tsr_data_destroy(tsr_data *data)
+{
+    if (!data)
+        return;
+    names_free(data->class_name, data->classes);
+    names_free(data->column, data->dim);
+    tsri_part_fini(&data->train);
+    tsri_part_fini(&data->test);
+    tsri_free(data->shift);
+    tsri_free(data->scale);
+    tsri_free(data->name);
+    tsri_free(data->source);
+    tsri_free(data);
+}
