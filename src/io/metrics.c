@@ -1,0 +1,146 @@
+/* metrics.c - metrics.jsonl: one JSON object per line.
+ *
+ * What holds between calls: the file ends with a line end (or is empty), and `offset` is its size.
+ */
+#include "io/metrics.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tsri_metrics {
+    int fd;
+    int64_t offset;
+    char *path;
+    tsri_text line; /* kept, so that a line allocates nothing after the longest */
+};
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static tsr_status cut(tsri_metrics *m, int64_t size)
+{
+    if (tsri_io.ftruncate(m->fd, size) != 0 || tsri_io.lseek(m->fd, size, SEEK_SET) != size)
+        return tsri_file_failed(errno, "cut the file", m->path);
+    m->offset = size;
+    return TSR_OK;
+}
+
+/* *size = the bytes up to and with the last line end before `limit`. Reads backwards in blocks. */
+static tsr_status whole_lines(tsri_metrics *m, int64_t limit, int64_t *size)
+{
+    tsr_status st = TSR_OK;
+    char block[4096];
+    *size = 0;
+    for (int64_t end = limit; end > 0;) {
+        size_t n = end < (int64_t)sizeof block ? (size_t)end : sizeof block, used = 0;
+        int64_t begin = end - (int64_t)n, got = 0;
+        TSR_CHECK(tsri_io.lseek(m->fd, begin, SEEK_SET) == begin, TSR_FAILURE,
+                  "%s: cannot go back: %s", tsri_quote(m->path), strerror(errno));
+        for (; used < n; used += (size_t)got) {
+            TSR_TRY(tsri_file_get(&got, m->fd, block + used, (int64_t)(n - used), m->path));
+            TSR_CHECK(got > 0, TSR_FAILURE, "%s: became shorter while it was read",
+                      tsri_quote(m->path));
+        }
+        const char *last = memrchr(block, '\n', n);
+        if (last) {
+            *size = begin + (last - block) + 1;
+            break;
+        }
+        end = begin;
+    }
+done:
+    return st;
+}
+
+static tsr_status settle(tsri_metrics *m, int64_t offset)
+{
+    tsr_status st = TSR_OK;
+    int64_t whole = 0, size = tsri_io.lseek(m->fd, 0, SEEK_END);
+    if (size < 0)
+        return tsri_file_failed(errno, "find the end", m->path);
+    if (offset > size)
+        TSRI_WARN("%s has %lld bytes, %lld less than when the checkpoint was made; the lines "
+                  "between are lost",
+                  tsri_quote(m->path), (long long)size, (long long)(offset - size));
+    if (offset < 0 || offset > size)
+        offset = size;
+    TSR_TRY(whole_lines(m, offset, &whole));
+    TSR_TRY(cut(m, whole));
+done:
+    return st;
+}
+
+tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offset)
+{
+    tsr_status st = TSR_OK;
+    tsri_metrics *m = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
+    m->fd = -1;
+    TSR_TRY(tsri_strdup(&m->path, path));
+    do
+        m->fd = tsri_io.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (m->fd < 0 && errno == EINTR);
+    if (m->fd < 0) {
+        st = tsri_file_failed(errno, "open", path);
+        goto done;
+    }
+    TSR_TRY(settle(m, offset));
+    *out = m;
+    m = NULL;
+done:
+    tsri_metrics_close(m);
+    return st;
+}
+
+/* ---- Lines ---------------------------------------------------------------------------------- */
+
+tsr_status tsri_metrics_line(tsri_metrics *m, const char *text)
+{
+    tsr_status st = TSR_OK;
+    size_t n = strlen(text);
+    TSR_CHECK(!memchr(text, '\n', n), TSR_FAILURE, "%s: a line of metrics with a line end inside",
+              tsri_quote(m->path));
+    m->line.length = 0;
+    TSR_TRY(tsri_text_add_bytes(&m->line, text, n));
+    TSR_TRY(tsri_text_add_bytes(&m->line, "\n", 1));
+    st = tsri_file_put(m->fd, m->line.data, m->line.length, m->path);
+    if (st == TSR_OK) {
+        m->offset += m->line.length;
+    } else {
+        /* Takes back what part of the line went out; shrinking needs no space. The sentence stays
+         * that of the write. */
+        (void)(tsri_io.ftruncate(m->fd, m->offset) == 0 &&
+               tsri_io.lseek(m->fd, m->offset, SEEK_SET) == m->offset);
+    }
+done:
+    return st;
+}
+
+int64_t tsri_metrics_offset(const tsri_metrics *m)
+{
+    return m->offset;
+}
+
+tsr_status tsri_metrics_sync(tsri_metrics *m)
+{
+    return tsri_io.fsync(m->fd) == 0 ? TSR_OK
+                                     : tsri_file_failed(errno, "bring to the disk", m->path);
+}
+
+void tsri_metrics_close(tsri_metrics *m)
+{
+    if (!m)
+        return;
+    if (m->fd >= 0)
+        (void)tsri_io.close(m->fd);
+    tsri_text_fini(&m->line);
+    tsri_free(m->path);
+    tsri_free(m);
+}

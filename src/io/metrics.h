@@ -1,0 +1,39 @@
+/* metrics.h - metrics.jsonl: one JSON object per line, readable while the run goes on.
+ *
+ * A line goes out in one write, so a reader that follows the file (tail -f, tessera watch) sees
+ * whole lines. A checkpoint stores the offset; a resumed run opens the file there and so drops the
+ * lines that came after the checkpoint: they will be computed, and written, again.
+ *
+ *     tsri_metrics *m = NULL;
+ *     TSR_TRY(tsri_metrics_open(&m, path, checkpoint_offset));
+ *     TSR_TRY(tsri_metrics_line(m, "{\"step\":1,\"loss\":2.3}"));
+ *     offset = tsri_metrics_offset(m);
+ *     tsri_metrics_close(m);
+ */
+#ifndef TSRI_METRICS_H
+#define TSRI_METRICS_H
+
+#include "base/status.h"
+
+#define TSRI_METRICS_END (-1) /* an offset: behind the last whole line */
+
+typedef struct tsri_metrics tsri_metrics;
+
+/* Opens or creates the file and cuts it at `offset` (0 = begin anew). A line that a crash tore is
+ * cut off too. When the file is shorter than `offset` (lost in a power cut) what is there is kept,
+ * with a warning. RESOURCES or FAILURE when it cannot be opened or cut. */
+tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offset);
+
+/* Adds a line; `text` has no line end of its own. When it cannot be written (RESOURCES on a full
+ * disk), nothing of it is left in the file and a later line may be tried. */
+tsr_status tsri_metrics_line(tsri_metrics *m, const char *text);
+
+/* Bytes up to the end of the last line. */
+int64_t tsri_metrics_offset(const tsri_metrics *m);
+
+/* Brings the lines to the disk: before a checkpoint that stores the offset. */
+tsr_status tsri_metrics_sync(tsri_metrics *m);
+
+void tsri_metrics_close(tsri_metrics *m); /* NULL is fine */
+
+#endif
