@@ -5,6 +5,7 @@
 # system) are walked on every test run.
 set -euo pipefail
 source=$2
+unset "${!TESSERA_@}" # the door reads them; a caller's are not ours
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "door: $*" >&2; sed 's/^/  | /' "$scratch/out" >&2; exit 1; }
