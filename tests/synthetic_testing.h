@@ -5,23 +5,15 @@
 
 #include "testing.h"
 
+#include "data/part.h"
 #include "data/synthetic.h"
 
 typedef tsr_status (*generator)(tsr_data *data, const tsri_synthetic *options);
 
-static inline void part_fini(tsri_part *part)
-{
-    tsri_free(part->bytes);
-    tsri_free(part->numbers);
-    tsri_free(part->label);
-    tsri_free(part->target);
-    tsri_free(part->length);
-}
-
 static inline void made_fini(tsr_data *data)
 {
-    part_fini(&data->train);
-    part_fini(&data->test);
+    tsri_part_fini(&data->train);
+    tsri_part_fini(&data->test);
     for (int64_t i = 0; data->class_name && i < data->classes; i++)
         tsri_free(data->class_name[i]);
     tsri_free(data->class_name);

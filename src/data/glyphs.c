@@ -16,6 +16,7 @@
 #include "data/make.h"
 
 #include "base/sine.h"
+#include "data/part.h"
 
 #include <math.h>
 
@@ -333,7 +334,7 @@ tsr_status tsri_glyphs(tsr_data *data, const tsri_synthetic *options)
               (long long)channels);
     data->classes = GLYPHS;
     TSR_TRY(tsri_make_parts(data, options, channels, side, side, true));
-    TSR_TRY(tsri_make_class_names(data, glyph_name));
+    TSR_TRY(tsri_data_name_classes(data, glyph_name));
     make_shapes(shapes);
     fill(&data->train, TSRI_TRAIN, shapes, data->dim, options);
     fill(&data->test, TSRI_TEST, shapes, data->dim, options);

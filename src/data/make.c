@@ -73,16 +73,6 @@ done:
     return st;
 }
 
-tsr_status tsri_make_class_names(tsr_data *data, const char *const *name)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
-    for (int64_t i = 0; i < data->classes; i++)
-        TSR_TRY(tsri_strdup(&data->class_name[i], name[i]));
-done:
-    return st;
-}
-
 /* ---- One point ---------------------------------------------------------------------------- */
 
 void tsri_make_unit(float *x, int64_t dim, tsri_rng *rng)

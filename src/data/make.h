@@ -23,9 +23,6 @@ enum { TSRI_TRAIN = 0, TSRI_TEST = 1 }; /* the `worker` of a part's streams */
 tsr_status tsri_make_parts(tsr_data *data, const tsri_synthetic *options, int64_t channels,
                            int64_t height, int64_t width, bool bytes);
 
-/* class_name[i] = a copy of name[i]. */
-tsr_status tsri_make_class_names(tsr_data *data, const char *const *name);
-
 /* x[dim] = a uniform point of the unit sphere, rounded to float. */
 void tsri_make_unit(float *x, int64_t dim, tsri_rng *rng);
 

@@ -9,6 +9,7 @@
 #include "data/make.h"
 
 #include "base/alloc.h"
+#include "data/part.h"
 
 #include <math.h>
 
@@ -78,7 +79,7 @@ tsr_status tsri_sphere(tsr_data *data, const tsri_synthetic *options)
     data->targets = options->regress ? 1 : 0;
     TSR_TRY(tsri_make_parts(data, options, dim, 1, 1, false));
     if (!options->regress)
-        TSR_TRY(tsri_make_class_names(data, sign));
+        TSR_TRY(tsri_data_name_classes(data, sign));
     TSR_TRY(tsri_alloc(&u, dim, sizeof *u));
     TSR_TRY(tsri_alloc(&v, dim, sizeof *v));
     draw_teacher(u, v, dim, options->seed);

@@ -136,6 +136,84 @@ static void resolved_file_means_the_same(void **state)
     tsr_config_destroy(config);
 }
 
+/* ---- Through the sources table, as a run does it ------------------------------------------- */
+
+static tsr_data *load(const char *text)
+{
+    tsr_config *config = NULL;
+    tsr_data *data = NULL;
+    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "run.yaml"));
+    assert_ok(tsri_data_load(&data, config));
+    tsr_config_destroy(config);
+    return data;
+}
+
+/* By default nothing that a paper's assumption rests on is scaled away: the network sees the very
+ * points that were made. */
+static void loaded_as_made(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        generator make;
+    } cases[] = {{"data: {name: sphere, n: 60}", tsri_sphere},
+                 {"data: {name: random-labels, n: 60}", tsri_random_labels},
+                 {"data: {name: sequences, n: 60}", tsri_sequences}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_data made = {0}, *data = load(cases[i].text);
+        tsri_synthetic options = tsri_synthetic_default();
+        options.n = 60;
+        assert_ok(cases[i].make(&made, &options));
+        assert_int_equal(data->train.n, 60);
+        assert_int_equal(data->test.n, 12);
+        assert_same(data, &data->train, &made.train, 60);
+        assert_same(data, &data->test, &made.test, 12);
+        made_fini(&made);
+        tsr_data_destroy(data);
+    }
+}
+
+/* The targets of ackley are standardised, and the way back is kept. */
+static void loaded_ackley(void **state)
+{
+    (void)state;
+    tsr_data made = {0}, *data = load("data: {name: ackley, n: 100, dim: 200}");
+    tsri_synthetic options = tsri_synthetic_default();
+    options.n = 100;
+    options.dim = 200;
+    assert_ok(tsri_ackley(&made, &options));
+    assert_memory_equal(data->train.numbers, made.train.numbers, 100 * 200 * sizeof(float));
+    double squares = 0.0;
+    for (int64_t i = 0; i < 100; i++) {
+        double y = (double)data->train.target[i], y0 = (double)made.train.target[i];
+        double back = y / (double)data->target_scale + (double)data->target_shift;
+        assert_true(back - y0 < 1e-5 * (1.0 + (y0 < 0 ? -y0 : y0))); /* float, there and back */
+        assert_true(y0 - back < 1e-5 * (1.0 + (y0 < 0 ? -y0 : y0)));
+        squares += y * y;
+    }
+    assert_true(squares > 99.9 && squares < 100.1);
+    made_fini(&made);
+    tsr_data_destroy(data);
+}
+
+static void loaded_glyphs(void **state)
+{
+    (void)state;
+    tsr_data *data = load("data: {name: glyphs, n: 200, channels: 3, limit: 150}");
+    tsr_data *again = load("data: {name: glyphs, n: 200, channels: 3, limit: 150}");
+    tsr_data *other = load("data: {name: glyphs, n: 200, channels: 3, limit: 150, seed: 2}");
+    assert_int_equal(data->train.n, 150);
+    assert_int_equal(data->test.n, 40);
+    assert_non_null(data->train.bytes);
+    assert_true(data->scale[0] > 0.0f && data->scale[2] > 0.0f);
+    assert_string_equal(data->class_name[4], "spiral");
+    assert_int_equal(data->hash, again->hash);
+    assert_int_not_equal(data->hash, other->hash);
+    tsr_data_destroy(data);
+    tsr_data_destroy(again);
+    tsr_data_destroy(other);
+}
+
 static void refusals_say_where(void **state)
 {
     (void)state;
@@ -165,11 +243,10 @@ static void refusals_say_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden),
-        cmocka_unit_test(options_arrive),
-        cmocka_unit_test(defaults_agree),
-        cmocka_unit_test(resolved_file_means_the_same),
-        cmocka_unit_test(refusals_say_where),
+        cmocka_unit_test(golden),         cmocka_unit_test(options_arrive),
+        cmocka_unit_test(defaults_agree), cmocka_unit_test(resolved_file_means_the_same),
+        cmocka_unit_test(loaded_as_made), cmocka_unit_test(loaded_ackley),
+        cmocka_unit_test(loaded_glyphs),  cmocka_unit_test(refusals_say_where),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
