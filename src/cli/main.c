@@ -31,7 +31,7 @@ static tsr_status refuse_command(const char *word)
 {
     const char *names[COMMANDS_MAX];
     int64_t n = 0;
-    for (; cli_commands[n] && n < COMMANDS_MAX; n++)
+    for (; n < COMMANDS_MAX && cli_commands[n]; n++)
         names[n] = cli_commands[n]->name;
     const char *near = tsri_nearest(word, names, n);
     if (near)

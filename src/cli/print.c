@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -147,7 +148,8 @@ void cli_table_real(cli_table *t, double value, int digits)
 /* Widths of the columns, and which hold nothing but numbers. */
 static void measure(const cli_table *t, int width[CLI_COLUMNS_MAX], bool right[CLI_COLUMNS_MAX])
 {
-    for (int c = 0; c < t->columns; c++) {
+    assert(t->columns > 0 && "cli_table_head or cli_table_columns comes first");
+    for (int c = 0; c < CLI_COLUMNS_MAX; c++) {
         width[c] = 0;
         right[c] = true;
     }
