@@ -1,0 +1,55 @@
+/* backend.c - finding a backend by name, and a kernel in a backend. */
+#include "backend/backend.h"
+
+#include <string.h>
+
+const char *tsri_kind_name(tsri_kind kind)
+{
+    static const char *const name[] = {"linear", "norm", "relu"};
+    return name[kind];
+}
+
+int64_t tsri_kind_flops(tsri_kind kind, tsri_shape in, tsri_shape out)
+{
+    switch (kind) {
+    case TSRI_LINEAR:
+        return 2 * tsri_shape_count(in) * tsri_shape_count(out);
+    case TSRI_NORM:
+        return 2 * tsri_shape_count(out);
+    case TSRI_RELU:
+        return tsri_shape_count(out);
+    }
+    return 0;
+}
+
+const tsri_backend *tsri_backend_find(const char *name)
+{
+    static const tsri_backend *const all[] = {&tsri_backend_cpu, &tsri_backend_ref};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+tsr_status tsri_op_setup(tsri_op *op, const tsri_backend *backend)
+{
+    for (const tsri_kernel *const *k = backend->kernels; *k; k++)
+        if ((*k)->kind == op->kind && (!(*k)->applicable || (*k)->applicable(op))) {
+            op->kernel = *k;
+            return op->kernel->setup ? op->kernel->setup(op) : TSR_OK;
+        }
+    return tsri_fail(TSR_USAGE, "backend %s has no kernel for %s", backend->name,
+                     tsri_kind_name(op->kind));
+}
+
+void tsri_op_teardown(tsri_op *op)
+{
+    if (op->kernel && op->kernel->teardown)
+        op->kernel->teardown(op);
+    op->kernel = NULL;
+}
+
+const char *tsri_backend_vendor(const tsri_backend *backend)
+{
+    return backend->vendor ? backend->vendor() : backend->name;
+}

@@ -1,0 +1,66 @@
+/* backend.h - the table of operations at the level the algorithms speak.
+ *
+ * `ref` is plain C: slow, obvious, permanent, the definition of every operation and the oracle of
+ * every test; it exists in float and in double. `cpu` is the fast one. What a backend lacks it
+ * takes from `ref` of the same element type.
+ */
+#ifndef TSRI_BACKEND_H
+#define TSRI_BACKEND_H
+
+#include "backend/op.h"
+
+typedef enum tsri_loss_kind {
+    TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]                       */
+    TSRI_MSE            /* mean over samples and outputs of (x - target)^2; labels one-hot   */
+} tsri_loss_kind;
+
+/* The loss of a batch of outputs, and its gradient. */
+typedef struct tsri_loss {
+    tsri_loss_kind kind;
+    int64_t n;            /* rows of x */
+    int64_t valid;        /* samples among them; rows behind do not count and get a zero gradient */
+    int64_t outputs;      /* columns of x */
+    const void *x;        /* [n, outputs] */
+    const int32_t *label; /* [n], or NULL */
+    const float *target;  /* [n, outputs], used when label is NULL */
+    void *dx;             /* [n, outputs]; NULL when only the value is wanted */
+    double sum;           /* out: loss summed over the valid samples; sum / valid is the mean */
+    int64_t hits;         /* out: samples whose largest output is their label */
+} tsri_loss;
+
+/* One step of SGD on `count` numbers, PyTorch's definition:
+ *     g = dw + decay w;   v = momentum v + g;   w -= rate (nesterov ? g + momentum v : v)        */
+typedef struct tsri_update {
+    int64_t count;
+    void *w, *v;
+    const void *dw;
+    double rate, momentum, decay;
+    bool nesterov;
+} tsri_update;
+
+typedef struct tsri_backend {
+    const char *name;
+    int64_t real_bytes;                /* 4 or 8 */
+    const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
+    tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
+    tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
+    tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
+    const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
+} tsri_backend;
+
+extern const tsri_backend tsri_backend_ref;
+extern const tsri_backend tsri_backend_ref64; /* double: for finite differences */
+extern const tsri_backend tsri_backend_cpu;
+
+/* By its name in the run file; NULL when there is none. */
+const tsri_backend *tsri_backend_find(const char *name);
+
+/* Chooses a kernel for op->kind and sets it up. */
+tsr_status tsri_op_setup(tsri_op *op, const tsri_backend *backend);
+void tsri_op_teardown(tsri_op *op);
+
+/* "ref", or the backend's name with what its library says of itself: two runs with the same text
+ * give the same bits. The text belongs to the backend. */
+const char *tsri_backend_vendor(const tsri_backend *backend);
+
+#endif

@@ -1,0 +1,34 @@
+/* gemm.h - matrix products on the pool.
+ *
+ * The output is cut into tiles by a rule of the shape alone; each tile is one single-threaded
+ * product of OpenBLAS, followed by what comes after it (bias, ReLU) while the tile is in the cache.
+ * So the bits do not depend on the number of threads.
+ */
+#ifndef TSRI_GEMM_H
+#define TSRI_GEMM_H
+
+#include "base/pool.h"
+
+/* c = op(a) op(b), or c += when `add`;  then c += bias (per column) and c = max(c, 0).
+ * op(a) is [m, k], op(b) is [k, n], c is [m, n], all row-major without gaps. */
+typedef struct tsri_gemm {
+    bool a_transposed, b_transposed; /* stored as [k, m], [n, k] */
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    bool add;
+    const float *bias; /* [n] or NULL */
+    bool relu;
+} tsri_gemm;
+
+/* RESOURCES when a side does not fit the int of BLAS. */
+tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool);
+
+/* Checks that this OpenBLAS may be called from several threads and that its buffers can be mapped;
+ * sets it to one thread per call. Once per run. */
+tsr_status tsri_gemm_start(int threads);
+
+/* "openblas 0.3.21 Zen" */
+const char *tsri_gemm_vendor(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* kernels.h - the kernels of the cpu backend, one file each. */
+#ifndef TSRI_CPU_KERNELS_H
+#define TSRI_CPU_KERNELS_H
+
+#include "backend/backend.h"
+
+extern const tsri_kernel tsri_cpu_linear;
+extern const tsri_kernel tsri_cpu_norm;
+extern const tsri_kernel tsri_cpu_relu;
+
+tsr_status tsri_cpu_update(const tsri_update *update, tsri_pool *pool);
+
+#endif

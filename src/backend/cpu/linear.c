@@ -1,0 +1,77 @@
+/* linear.c - fully connected layers as three matrix products.
+ *
+ *     y = relu(x W^T + b)      dx = dy W      dW = dy^T x      db = column sums of dy
+ */
+#include "backend/cpu/kernels.h"
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/simd.h"
+
+enum { COLUMNS = 64 }; /* of dy in one piece of the bias gradient */
+
+static tsr_status forward(tsri_op *op)
+{
+    tsri_gemm g = {.b_transposed = true,
+                   .m = op->n,
+                   .n = tsri_shape_count(op->out),
+                   .k = tsri_shape_count(op->in),
+                   .a = op->x,
+                   .b = op->w,
+                   .c = op->y,
+                   .bias = op->b,
+                   .relu = op->relu};
+    return tsri_gemm_run(&g, op->pool);
+}
+
+/* dy = 0 where the unit was off, and the sum of each column, rows in order. */
+TSRI_CLONES
+static void mask_and_sum(float *dy, const float *y, float *sum, int64_t rows, int64_t cols,
+                         int64_t stride)
+{
+    for (int64_t j = 0; sum && j < cols; j++)
+        sum[j] = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        float *d = dy + r * stride;
+        if (y) {
+            const float *v = y + r * stride;
+            for (int64_t j = 0; j < cols; j++)
+                d[j] = v[j] > 0 ? d[j] : 0;
+        }
+        for (int64_t j = 0; sum && j < cols; j++)
+            sum[j] += d[j];
+    }
+}
+
+static void mask_piece(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    tsri_op *op = context;
+    int64_t out = tsri_shape_count(op->out), from = i * COLUMNS;
+    int64_t cols = from + COLUMNS < out ? COLUMNS : out - from;
+    mask_and_sum((float *)op->dy + from, op->relu ? (const float *)op->y + from : NULL,
+                 op->db ? (float *)op->db + from : NULL, op->n, cols, out);
+}
+
+static tsr_status backward(tsri_op *op)
+{
+    tsr_status st = TSR_OK;
+    int64_t in = tsri_shape_count(op->in), out = tsri_shape_count(op->out);
+    if (op->relu || op->db)
+        tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
+    tsri_gemm weight = {
+        .a_transposed = true, .m = out, .n = in, .k = op->n, .a = op->dy, .b = op->x, .c = op->dw};
+    TSR_TRY(tsri_gemm_run(&weight, op->pool));
+    tsri_gemm input = {
+        .m = op->n, .n = in, .k = out, .a = op->dy, .b = op->w, .c = op->dx, .add = op->dx_add};
+    if (op->need_dx)
+        TSR_TRY(tsri_gemm_run(&input, op->pool));
+done:
+    return st;
+}
+
+const tsri_kernel tsri_cpu_linear = {.name = "openblas",
+                                     .kind = TSRI_LINEAR,
+                                     .backward_needs_x = true,
+                                     .backward_needs_y = true,
+                                     .forward = forward,
+                                     .backward = backward};

@@ -1,0 +1,20 @@
+/* ref64.c - the reference backend in double: plain C, for gradients by finite differences. */
+#include "backend/backend.h"
+
+#include <math.h>
+
+typedef double real;
+
+#include "linear.inc"
+#include "norm.inc"
+#include "relu.inc"
+#include "loss.inc"
+#include "update.inc"
+
+static const tsri_kernel *const kernels[] = {&linear, &norm, &relu, NULL};
+
+const tsri_backend tsri_backend_ref64 = {.name = "ref64",
+                                         .real_bytes = sizeof(real),
+                                         .kernels = kernels,
+                                         .loss = ref_loss,
+                                         .update = ref_update};

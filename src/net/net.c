@@ -1,0 +1,223 @@
+/* net.c - building the description of a network, layer by layer. */
+#include "net/net.h"
+
+#include "base/alloc.h"
+#include "base/narrow.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Axes, values, parameters ------------------------------------------------------------- */
+
+tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
+                         ...)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&net->axis, &net->axes_room, net->axes, sizeof *net->axis));
+    tsri_axis *a = &net->axis[net->axes];
+    a->size = size;
+    a->cuttable = cuttable;
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(a->name, sizeof a->name, fmt, args);
+    va_end(args);
+    *axis = (int)net->axes++;
+done:
+    return st;
+}
+
+static tsr_status add_value(tsri_net *net, int *value, tsri_shape shape, int axis)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&net->value, &net->values_room, net->values, sizeof *net->value));
+    net->value[net->values] = (tsri_value){shape, axis};
+    *value = (int)net->values++;
+done:
+    return st;
+}
+
+static tsr_status add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
+                            const char *name)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&net->layer, &net->layers_room, net->layers, sizeof *net->layer));
+    *layer = &net->layer[net->layers++];
+    **layer = (tsri_layer){
+        .kind = kind, .in = in, .weight = -1, .bias = -1, .mean = -1, .var = -1, .tracked = -1};
+    (void)snprintf((*layer)->name, sizeof(*layer)->name, "%s", name);
+done:
+    return st;
+}
+
+/* Appends a parameter "<layer>.<suffix>"; shape, axes and init are filled in by the caller's copy.
+ */
+static tsr_status add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,
+                            const char *suffix)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&net->param, &net->params_room, net->params, sizeof *net->param));
+    tsri_param *p = &net->param[net->params];
+    *p = *like;
+    int n = snprintf(p->name, sizeof p->name, "%s.%s", layer, suffix);
+    assert(n > 0 && (size_t)n < sizeof p->name);
+    p->count = 1;
+    for (int d = 0; d < p->rank; d++)
+        TSR_TRY(tsri_multiply(&p->count, p->count, p->shape[d], p->name));
+    *index = (int)net->params++;
+done:
+    return st;
+}
+
+/* A vector over the channels of `axis`. */
+static tsri_param vector(const tsri_net *net, int axis, tsri_role role, tsri_init init)
+{
+    return (tsri_param){.role = role,
+                        .rank = 1,
+                        .shape = {net->axis[axis].size},
+                        .axis = {axis, -1, -1, -1},
+                        .inner = {1, 1, 1, 1},
+                        .init = init};
+}
+
+/* ---- Layers ------------------------------------------------------------------------------- */
+
+tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias, double gain,
+                           const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in];
+    int64_t inputs = tsri_shape_count(x.shape), outputs = net->axis[axis].size;
+    TSR_TRY(add_layer(net, &layer, TSRI_LINEAR, in, name));
+    tsri_param weight = {.role = TSRI_TRAINED,
+                         .rank = 2,
+                         .shape = {outputs, inputs},
+                         .axis = {axis, x.axis, -1, -1},
+                         .inner = {1, x.shape.h * x.shape.w, 1, 1},
+                         .init = TSRI_INIT_NORMAL,
+                         .sigma = sqrt(gain / (double)inputs)};
+    TSR_TRY(add_param(net, &layer->weight, &weight, name, "weight"));
+    if (bias) {
+        tsri_param b = vector(net, axis, TSRI_TRAINED, TSRI_INIT_ZERO);
+        TSR_TRY(add_param(net, &layer->bias, &b, name, "bias"));
+    }
+    TSR_TRY(add_value(net, &layer->out, (tsri_shape){outputs, 1, 1}, axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in];
+    TSR_TRY(add_layer(net, &layer, TSRI_NORM, in, name));
+    layer->eps = 1e-5; /* PyTorch's defaults */
+    layer->momentum = 0.1;
+    tsri_param p = vector(net, x.axis, TSRI_TRAINED, TSRI_INIT_ONE);
+    TSR_TRY(add_param(net, &layer->weight, &p, name, "weight"));
+    p = vector(net, x.axis, TSRI_TRAINED, TSRI_INIT_ZERO);
+    TSR_TRY(add_param(net, &layer->bias, &p, name, "bias"));
+    p = vector(net, x.axis, TSRI_BUFFER, TSRI_INIT_ZERO);
+    TSR_TRY(add_param(net, &layer->mean, &p, name, "running_mean"));
+    p = vector(net, x.axis, TSRI_BUFFER, TSRI_INIT_ONE);
+    TSR_TRY(add_param(net, &layer->var, &p, name, "running_var"));
+    p = (tsri_param){.role = TSRI_COUNT, .axis = {-1, -1, -1, -1}, .inner = {1, 1, 1, 1}};
+    TSR_TRY(add_param(net, &layer->tracked, &p, name, "num_batches_tracked"));
+    TSR_TRY(add_value(net, &layer->out, x.shape, x.axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in];
+    TSR_TRY(add_layer(net, &layer, TSRI_RELU, in, name));
+    TSR_TRY(add_value(net, &layer->out, x.shape, x.axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------- */
+
+/* Trained numbers first, so that gradients and momentum are plain vectors beside them. */
+static void assign_offsets(tsri_net *net)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < net->params; i++)
+        if (net->param[i].role == TSRI_TRAINED) {
+            net->param[i].offset = at;
+            at += net->param[i].count;
+        }
+    net->trained = at;
+    for (int64_t i = 0; i < net->params; i++)
+        if (net->param[i].role != TSRI_TRAINED) {
+            net->param[i].offset = at;
+            at += net->param[i].count;
+        }
+    net->total = at;
+}
+
+tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
+                           int64_t outputs)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *net = NULL;
+    int axis, value;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&net, 1, sizeof *net));
+    net->input = input;
+    net->outputs = outputs;
+    TSR_TRY(tsri_net_axis(net, &axis, input.c, false, "input"));
+    TSR_TRY(add_value(net, &value, input, axis));
+    const char *name = tsri_config_text(config, "model.name");
+    const tsri_model *model = NULL;
+    for (int64_t i = 0; i < tsri_model_count; i++)
+        if (strcmp(tsri_models[i].name, name) == 0)
+            model = &tsri_models[i];
+    assert(model); /* the schema's choices are the table's names; a test compares them */
+    TSR_TRY(model->build(net, config));
+    assign_offsets(net);
+    *out = net;
+    net = NULL;
+done:
+    tsri_net_destroy(net);
+    return st;
+}
+
+void tsri_net_destroy(tsri_net *net)
+{
+    if (!net)
+        return;
+    tsri_free(net->axis);
+    tsri_free(net->param);
+    tsri_free(net->value);
+    tsri_free(net->layer);
+    tsri_free(net);
+}
+
+int64_t tsri_net_flops(const tsri_net *net)
+{
+    int64_t flops = 0;
+    for (int64_t i = 0; i < net->layers; i++) {
+        const tsri_layer *l = &net->layer[i];
+        flops += tsri_kind_flops(l->kind, net->value[l->in].shape, net->value[l->out].shape);
+    }
+    return flops;
+}
+
+int64_t tsri_net_param(const tsri_net *net, const char *name)
+{
+    for (int64_t i = 0; i < net->params; i++)
+        if (strcmp(net->param[i].name, name) == 0)
+            return i;
+    return -1;
+}

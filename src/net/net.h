@@ -1,0 +1,113 @@
+/* net.h - the description of a network: axes, parameters, layers. No numbers yet.
+ *
+ * Every dimension of every parameter belongs to an axis: the input, the hidden units of layer 2,
+ * the inner filters of block 5. Picking indices on some axes picks, in every tensor that touches
+ * them, the rows, columns or channels that stay; that is all a subnetwork is (subnet/).
+ *
+ * A network is a list of layers over values (tensors per sample), in the order in which they run:
+ *
+ *     value 0 --linear--> value 1 --norm--> value 2 --relu--> value 3 --linear--> value 4 = output
+ *
+ * The numbers live in a store (store.h); plan.h lays out one forward and backward in memory.
+ */
+#ifndef TSRI_NET_H
+#define TSRI_NET_H
+
+#include "backend/op.h"
+#include "io/config.h"
+
+enum { TSRI_PARAM_RANK = 4, TSRI_NAME = 64 };
+
+typedef struct tsri_axis {
+    char name[TSRI_NAME]; /* "input", "hidden.0", "output" */
+    int64_t size;
+    bool cuttable; /* shares may pick on it: not the input, not the output */
+} tsri_axis;
+
+typedef enum tsri_role {
+    TSRI_TRAINED, /* has a gradient and momentum */
+    TSRI_FIXED,   /* part of the model, never changed */
+    TSRI_BUFFER,  /* running statistics: changed by forward */
+    TSRI_COUNT    /* norm's num_batches_tracked: one number, I64 in files (PyTorch's layout) */
+} tsri_role;
+
+typedef enum tsri_init {
+    TSRI_INIT_ZERO,
+    TSRI_INIT_ONE,
+    TSRI_INIT_NORMAL /* N(0, sigma^2) from the stream (INIT, number of the parameter) */
+} tsri_init;
+
+typedef struct tsri_param {
+    char name[TSRI_NAME]; /* PyTorch's: "layers.0.weight" */
+    tsri_role role;
+    int rank;
+    int64_t shape[TSRI_PARAM_RANK];
+    int axis[TSRI_PARAM_RANK];      /* axis of each dimension; -1 = none (a kernel's height) */
+    int64_t inner[TSRI_PARAM_RANK]; /* dimension = axis size x inner (flattened pixels); else 1 */
+    int64_t count;                  /* product of the shape */
+    int64_t offset;                 /* into the store's vector */
+    tsri_init init;
+    double sigma;
+} tsri_param;
+
+typedef struct tsri_value {
+    tsri_shape shape;
+    int axis; /* of its channels */
+} tsri_value;
+
+typedef struct tsri_layer {
+    tsri_kind kind;
+    char name[TSRI_NAME];                 /* "layers.0" */
+    int in, out;                          /* values */
+    int weight, bias, mean, var, tracked; /* parameters; -1 = none */
+    double eps, momentum;                 /* norm */
+} tsri_layer;
+
+typedef struct tsri_net {
+    tsri_axis *axis;
+    tsri_param *param; /* in the order of the layers */
+    tsri_value *value; /* value 0 is the input, the last one the output */
+    tsri_layer *layer;
+    int64_t axes, params, values, layers;
+    int64_t axes_room, params_room, values_room, layers_room;
+    int64_t trained; /* numbers with a gradient: the first ones of the store's vector */
+    int64_t total;   /* all numbers */
+    tsri_shape input;
+    int64_t outputs;
+} tsri_net;
+
+/* The network that config's `model:` section describes, for samples of shape `input`. The caller
+ * destroys *out. USAGE with the place in the run file when it cannot be. */
+tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
+                           int64_t outputs);
+void tsri_net_destroy(tsri_net *net);
+
+/* Floating-point operations (multiply and add count as two) of one sample's forward pass. */
+int64_t tsri_net_flops(const tsri_net *net);
+
+/* The parameter with that name, or -1. */
+int64_t tsri_net_param(const tsri_net *net, const char *name);
+
+/* ---- For models --------------------------------------------------------------------------- */
+
+/* One model per file; a row of tsri_models[] makes it known. `build` appends axes and layers. */
+typedef struct tsri_model {
+    const char *name;
+    const char *help;
+    tsr_status (*build)(tsri_net *net, const tsr_config *config);
+} tsri_model;
+
+extern const tsri_model tsri_models[];
+extern const int64_t tsri_model_count;
+
+tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
+                         ...) TSR_PRINTF(5, 6);
+
+/* Each appends one layer behind value `in` and gives its output value. Weights start as
+ * N(0, gain / inputs), biases as 0. */
+tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias, double gain,
+                           const char *name);
+tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
+tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
+
+#endif

@@ -1,0 +1,51 @@
+/* plan.h - one forward and backward of a network, laid out in memory once and run many times.
+ *
+ * A plan is made for (network, store, backend, batch, training or not). Making it fuses each ReLU
+ * into what stands before it, chooses kernels, and assigns every activation, gradient and scratch
+ * buffer a place in one arena by its lifetime, so that buffers that never live together share
+ * memory. Running it allocates nothing.
+ *
+ *     TSR_TRY(tsri_plan_create(&plan, &store, backend, pool, batch, true));
+ *     TSR_TRY(tsri_plan_forward(plan, x));                     x [batch, input]
+ *     TSR_TRY(tsri_plan_loss(plan, &loss));                    sets loss->sum, ->hits
+ *     TSR_TRY(tsri_plan_backward(plan));                       store->g
+ */
+#ifndef TSRI_PLAN_H
+#define TSRI_PLAN_H
+
+#include "backend/backend.h"
+#include "net/store.h"
+
+typedef struct tsri_plan tsri_plan;
+
+/* Local. The store, backend and pool must outlive the plan. USAGE when a norm layer would train on
+ * a batch of one value per channel. */
+tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
+                            tsri_pool *pool, int64_t batch, bool training);
+void tsri_plan_destroy(tsri_plan *plan);
+
+/* x: floats [batch, input]. They must stay as they are until backward is done. */
+tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
+
+/* The outputs of the last forward, [batch, outputs] in the backend's element type. */
+const void *tsri_plan_output(const tsri_plan *plan);
+
+/* Fills in x, dx and n of `loss` and computes it: kind, valid, label or target are the caller's. */
+tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
+
+/* The gradients of the last loss into store->g. */
+tsr_status tsri_plan_backward(tsri_plan *plan);
+
+/* Bytes of the arena, and of the arena if nothing were shared. */
+int64_t tsri_plan_bytes(const tsri_plan *plan);
+int64_t tsri_plan_bytes_unshared(const tsri_plan *plan);
+
+/* The ops, for tables of kernels and times. */
+int64_t tsri_plan_ops(const tsri_plan *plan);
+const tsri_op *tsri_plan_op(const tsri_plan *plan, int64_t i, const char **name);
+
+/* Seconds of op i in one forward and one backward of the last run, when timing was switched on. */
+void tsri_plan_time(tsri_plan *plan, bool on);
+void tsri_plan_op_seconds(const tsri_plan *plan, int64_t i, double *forward, double *backward);
+
+#endif

@@ -1,0 +1,260 @@
+/* store.c - the numbers of a network, their start, and their way into files and back. */
+#include "net/store.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_bytes,
+                           bool training)
+{
+    tsr_status st = TSR_OK;
+    *store = (tsri_store){.net = net, .real_bytes = real_bytes};
+    TSR_TRY(tsri_alloc(&store->w, net->total, (size_t)real_bytes));
+    if (training) {
+        TSR_TRY(tsri_alloc(&store->g, net->trained, (size_t)real_bytes));
+        TSR_TRY(tsri_alloc(&store->v, net->trained, (size_t)real_bytes));
+    }
+done:
+    if (st != TSR_OK)
+        tsri_store_fini(store);
+    return st;
+}
+
+void tsri_store_fini(tsri_store *store)
+{
+    tsri_free(store->w);
+    tsri_free(store->g);
+    tsri_free(store->v);
+    *store = (tsri_store){0};
+}
+
+void *tsri_store_at(const tsri_store *store, void *vector, int64_t p)
+{
+    return (char *)vector + store->net->param[p].offset * store->real_bytes;
+}
+
+static void set_number(tsri_store *store, int64_t index, double value)
+{
+    if (store->real_bytes == 8)
+        ((double *)store->w)[index] = value;
+    else
+        ((float *)store->w)[index] = (float)value;
+}
+
+void tsri_store_fill(tsri_store *store, uint64_t seed)
+{
+    for (int64_t i = 0; i < store->net->params; i++) {
+        const tsri_param *p = &store->net->param[i];
+        tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, i, 0, 0);
+        for (int64_t j = 0; j < p->count; j++)
+            set_number(store, p->offset + j,
+                       p->init == TSRI_INIT_NORMAL ? p->sigma * tsri_rng_normal(&rng)
+                       : p->init == TSRI_INIT_ONE  ? 1.0
+                                                   : 0.0);
+    }
+}
+
+bool tsri_store_nonfinite(const tsri_store *store, int64_t *p, int64_t *index)
+{
+    assert(store->real_bytes == sizeof(float));
+    for (*p = 0; *p < store->net->params; ++*p) {
+        const float *w = tsri_store_at(store, store->w, *p);
+        for (*index = 0; *index < store->net->param[*p].count; ++*index)
+            if (!isfinite(w[*index]))
+                return true;
+    }
+    return false;
+}
+
+/* ---- To files ----------------------------------------------------------------------------- */
+
+static tsri_tensor tensor_of(const tsri_param *p, char name[2 * TSRI_NAME], const char *prefix,
+                             const void *data)
+{
+    (void)snprintf(name, 2 * TSRI_NAME, "%s%s", prefix, p->name);
+    tsri_tensor t = {.name = name, .dtype = TSRI_F32, .rank = p->rank, .data = data};
+    memcpy(t.shape, p->shape, (size_t)p->rank * sizeof *p->shape);
+    return t;
+}
+
+int64_t tsri_store_tensors(const tsri_store *store, tsri_tensor *list, int64_t *counts,
+                           char (*names)[2 * TSRI_NAME], const char *prefix)
+{
+    assert(store->real_bytes == sizeof(float));
+    for (int64_t i = 0; i < store->net->params; i++) {
+        const tsri_param *p = &store->net->param[i];
+        const float *data = tsri_store_at(store, store->w, i);
+        list[i] = tensor_of(p, names[i], prefix, data);
+        if (p->role == TSRI_COUNT) {
+            counts[i] = (int64_t)data[0];
+            list[i].dtype = TSRI_I64;
+            list[i].data = &counts[i];
+        }
+    }
+    return store->net->params;
+}
+
+int64_t tsri_store_momentum_tensors(const tsri_store *store, tsri_tensor *list,
+                                    char (*names)[2 * TSRI_NAME], const char *prefix)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < store->net->params; i++)
+        if (store->net->param[i].role == TSRI_TRAINED) {
+            list[n] = tensor_of(&store->net->param[i], names[n], prefix,
+                                tsri_store_at(store, store->v, i));
+            n++;
+        }
+    return n;
+}
+
+/* ---- From files --------------------------------------------------------------------------- */
+
+static float from_half(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = (h >> 10) & 31u, mantissa = h & 1023u;
+    if (exponent == 0) {
+        float value = (float)mantissa * 0x1p-24f;
+        return sign ? -value : value;
+    }
+    uint32_t bits = sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | mantissa << 13;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Number i of a tensor of any type we accept for weights. */
+static bool number_at(double *out, const tsri_tensor *t, int64_t i)
+{
+    const unsigned char *at = (const unsigned char *)t->data + i * tsri_dtype_bytes(t->dtype);
+    uint16_t half;
+    uint32_t bits;
+    float f;
+    int64_t integer;
+    switch (t->dtype) {
+    case TSRI_F32:
+        memcpy(&f, at, sizeof f);
+        *out = (double)f;
+        return true;
+    case TSRI_F64:
+        memcpy(out, at, sizeof *out);
+        return true;
+    case TSRI_F16:
+        memcpy(&half, at, sizeof half);
+        *out = (double)from_half(half);
+        return true;
+    case TSRI_BF16:
+        memcpy(&half, at, sizeof half);
+        bits = (uint32_t)half << 16;
+        memcpy(&f, &bits, sizeof f);
+        *out = (double)f;
+        return true;
+    case TSRI_I64:
+        memcpy(&integer, at, sizeof integer);
+        *out = (double)integer;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tsr_status same_shape(const tsri_tensor *t, const tsri_param *p, const char *path)
+{
+    bool same = t->rank == p->rank;
+    for (int d = 0; same && d < p->rank; d++)
+        same = t->shape[d] == p->shape[d];
+    if (same)
+        return TSR_OK;
+    tsri_text want = {0}, have = {0};
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(&want, "["));
+    TSR_TRY(tsri_text_add(&have, "["));
+    for (int d = 0; d < p->rank; d++)
+        TSR_TRY(tsri_text_add(&want, d ? ", %lld" : "%lld", (long long)p->shape[d]));
+    for (int d = 0; d < t->rank; d++)
+        TSR_TRY(tsri_text_add(&have, d ? ", %lld" : "%lld", (long long)t->shape[d]));
+    st = tsri_fail(TSR_BAD_FILE,
+                   "%s: tensor %s has shape %s] but the model needs %s]: is it the file of another "
+                   "model or data set?",
+                   path, p->name, have.data, want.data);
+done:
+    tsri_text_fini(&want);
+    tsri_text_fini(&have);
+    return st;
+}
+
+static tsr_status load_vector(tsri_store *store, void *vector, int64_t i, const tsri_tensor *t,
+                              const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_param *p = &store->net->param[i];
+    float *to = tsri_store_at(store, vector, i);
+    TSR_TRY(same_shape(t, p, path));
+    for (int64_t j = 0; j < p->count; j++) {
+        double value;
+        TSR_CHECK(number_at(&value, t, j), TSR_BAD_FILE,
+                  "%s: tensor %s has type %s; weights are F32, F64, F16 or BF16", path, p->name,
+                  tsri_dtype_name(t->dtype));
+        TSR_CHECK(isfinite(value), TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld", path,
+                  p->name, isnan(value) ? "NaN" : "infinity", (long long)j);
+        to[j] = (float)value;
+    }
+done:
+    return st;
+}
+
+static tsr_status no_strangers(const tsri_store *store, const tsri_tensors *file,
+                               const char *prefix, const char *path)
+{
+    size_t n = strlen(prefix);
+    for (int64_t i = 0; i < file->count; i++) {
+        const char *name = file->tensor[i].name;
+        if (strncmp(name, prefix, n) == 0 && tsri_net_param(store->net, name + n) < 0)
+            return tsri_fail(TSR_BAD_FILE, "%s: tensor %s is not part of the model", path,
+                             tsri_quote(name));
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const char *prefix,
+                           const char *path)
+{
+    tsr_status st = TSR_OK;
+    assert(store->real_bytes == sizeof(float));
+    for (int64_t i = 0; i < store->net->params; i++) {
+        char name[2 * TSRI_NAME];
+        const tsri_param *p = &store->net->param[i];
+        (void)snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        const tsri_tensor *t = tsri_tensors_find(file, name);
+        if (!t && p->role == TSRI_COUNT)
+            continue;
+        TSR_CHECK(t, TSR_BAD_FILE, "%s: tensor %s is missing: is it the file of another model?",
+                  path, name);
+        TSR_TRY(load_vector(store, store->w, i, t, path));
+    }
+    TSR_TRY(no_strangers(store, file, prefix, path));
+done:
+    return st;
+}
+
+tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file, const char *prefix,
+                                    const char *path)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < store->net->params; i++) {
+        const tsri_param *p = &store->net->param[i];
+        if (p->role != TSRI_TRAINED)
+            continue;
+        char name[2 * TSRI_NAME];
+        (void)snprintf(name, sizeof name, "%s%s", prefix, p->name);
+        const tsri_tensor *t = tsri_tensors_find(file, name);
+        TSR_CHECK(t, TSR_BAD_FILE, "%s: momentum %s is missing", path, name);
+        TSR_TRY(load_vector(store, store->v, i, t, path));
+    }
+done:
+    return st;
+}

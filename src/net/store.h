@@ -1,0 +1,50 @@
+/* store.h - the numbers of a network: one vector each for parameters, gradients and momentum.
+ *
+ *     w | trained ............ | fixed, running statistics, counts |      net->total
+ *     g | trained ............ |                                          net->trained
+ *     v | trained ............ |                                          net->trained
+ */
+#ifndef TSRI_STORE_H
+#define TSRI_STORE_H
+
+#include "io/safetensors.h"
+#include "net/net.h"
+
+typedef struct tsri_store {
+    const tsri_net *net;
+    int64_t real_bytes; /* 4, or 8 for the gradient tests */
+    void *w, *g, *v;    /* g and v NULL when only inference is wanted */
+} tsri_store;
+
+/* Zeroed vectors; `training` also makes g and v. */
+tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_bytes,
+                           bool training);
+void tsri_store_fini(tsri_store *store);
+
+/* The initial weights of `seed`: parameter p from the stream (INIT, p). */
+void tsri_store_fill(tsri_store *store, uint64_t seed);
+
+/* Where parameter p's numbers are in one of the vectors. */
+void *tsri_store_at(const tsri_store *store, void *vector, int64_t p);
+
+/* Appends the model's tensors to `list` (room for net->params), names with `prefix` before them.
+ * Counts become I64 scalars in `counts` (room for net->params). Floats only. Returns how many. */
+int64_t tsri_store_tensors(const tsri_store *store, tsri_tensor *list, int64_t *counts,
+                           char (*names)[2 * TSRI_NAME], const char *prefix);
+
+/* Reads them back: every parameter must be there with its shape (F32, F64, BF16 and F16 are
+ * converted); a name that starts with `prefix` and is not the model's is refused.
+ * num_batches_tracked may be missing. `path` is for messages. */
+tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const char *prefix,
+                           const char *path);
+
+/* The same for the momentum: "<prefix><name>" of every trained parameter. */
+int64_t tsri_store_momentum_tensors(const tsri_store *store, tsri_tensor *list,
+                                    char (*names)[2 * TSRI_NAME], const char *prefix);
+tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file, const char *prefix,
+                                    const char *path);
+
+/* The first number of w that is not finite, as parameter and index; false when all are finite. */
+bool tsri_store_nonfinite(const tsri_store *store, int64_t *p, int64_t *index);
+
+#endif
