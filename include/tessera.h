@@ -108,6 +108,94 @@ TSR_API tsr_status tsr_config_set(tsr_config *config, const char *assignment);
 
 TSR_API void tsr_config_destroy(tsr_config *config);
 
+/* ---- Training ----------------------------------------------------------------------------- */
+
+/* What a run is doing, a few times a second. Numbers not known yet are NaN. */
+typedef struct tsr_progress {
+    int64_t round, rounds;
+    double epoch, epochs;
+    double loss;          /* mean of the training loss over the last rounds */
+    double rate;          /* learning rate */
+    double seconds;       /* since this process began the run */
+    double test_loss;     /* of the last evaluation */
+    double test_accuracy; /* likewise; NaN for real targets */
+    bool evaluated;       /* an evaluation has just been made */
+    bool resumed;         /* the run goes on from a checkpoint */
+} tsr_progress;
+
+typedef struct tsr_run_options {
+    const char *folder; /* where the run lives; made when it is not there */
+    const char *init;   /* a model file to start from instead of random weights, or NULL */
+    bool resume;        /* go on from the newest sound checkpoint of the folder */
+    bool force;         /* resume although the run file or the kernels changed */
+    bool trace;         /* record every round (docs/formats.md) */
+    void (*progress)(void *context, const tsr_progress *progress); /* or NULL */
+    void *context;
+} tsr_run_options;
+
+TSR_API tsr_run_options tsr_run_options_default(void);
+
+typedef struct tsr_result {
+    int64_t n;           /* samples judged */
+    double loss;         /* mean over them */
+    double accuracy;     /* 0 to 1; NaN for real targets */
+    double seconds;      /* of this process */
+    int64_t rounds;      /* done in all */
+    int64_t bytes_total; /* sent between workers */
+} tsr_result;
+
+/* Trains as the run file says and leaves run.yaml, metrics.jsonl, checkpoints/ and
+ * model.safetensors in the folder; *result is the finished network on the test set. USAGE when
+ * another run holds the folder or it holds a run that is not to be resumed; DIVERGED when the loss
+ * is no longer finite (the last sound checkpoint is named); INTERRUPTED after tsr_request_stop, all
+ * saved. */
+TSR_API tsr_status tsr_train(tsr_result *result, const tsr_config *config,
+                             const tsr_run_options *options);
+
+/* Asks the run of this process to save and stop after the step it is in. Safe in a signal
+ * handler. */
+TSR_API void tsr_request_stop(void);
+
+/* What a run would need, found without training: everything is checked that can be. */
+typedef struct tsr_needs {
+    int64_t params, trained;      /* numbers in the model, and those with a gradient */
+    int64_t flops_step;           /* of one training step of one worker */
+    int64_t train_n, test_n;      /* samples */
+    int64_t rounds, epoch_rounds; /* in all, and in one pass over the data */
+    int64_t memory_data, memory_model, memory_plan; /* bytes */
+    const char *backend;                            /* with its library and kernel class */
+} tsr_needs;
+
+TSR_API tsr_status tsr_check(tsr_needs *needs, const tsr_config *config);
+
+/* ---- Models ------------------------------------------------------------------------------- */
+
+/* A trained network from its file, ready to be used. */
+typedef struct tsr_model tsr_model;
+
+/* Reads a model.safetensors. BAD_FILE with path, place and reason. The caller destroys *out. */
+TSR_API tsr_status tsr_model_read(tsr_model **out, const char *path);
+TSR_API void tsr_model_destroy(tsr_model *model);
+
+/* The run file that made it: to read, or to change (data.*, threads, backend) before evaluating. */
+TSR_API tsr_config *tsr_model_config(tsr_model *model);
+
+/* Judges the model on the test set (or the training set) that its config names. */
+TSR_API tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set);
+
+/* The model's outputs for each sample of that set: *outputs = floats [*n, *width], *labels = the
+ * true classes or NULL. Free both with tsr_free. */
+TSR_API tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
+                                     tsr_model *model, bool on_training_set);
+
+/* Sizes, and the parameters one by one. `shape` has room for 8. */
+TSR_API int64_t tsr_model_params(const tsr_model *model);
+TSR_API const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_t *shape,
+                                    const float **data);
+TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key); /* or NULL */
+
+TSR_API void tsr_free(void *memory);
+
 #ifdef __cplusplus
 }
 #endif

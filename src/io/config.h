@@ -34,6 +34,7 @@ typedef struct tsri_schema_row {
     const char *choices; /* "sgd|gd" for CHOICE, else NULL                 */
     double least, most;  /* range of numbers, both ends allowed            */
     const char *help;    /* one line                                       */
+    bool pace;           /* changes how fast a run is or what it keeps, never what comes out */
 } tsri_schema_row;
 
 extern const tsri_schema_row tsri_schema[];
@@ -70,7 +71,12 @@ int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **v
  * same config gives the same bytes. */
 tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section);
 
-/* The keys in which a and b differ, as "key: a-value -> b-value" lines; empty when none. */
+/* The same for all keys that decide what comes out: what a finished model carries, so that its
+ * bytes do not depend on the number of threads. */
+tsr_status tsri_config_write_result(tsri_text *out, const tsr_config *c);
+
+/* The keys in which the results of a and b may differ, as "key: a-value -> b-value" lines; empty
+ * when none. */
 tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const tsr_config *b);
 
 #endif

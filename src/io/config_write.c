@@ -82,14 +82,14 @@ static bool in_section(const char *key, const char *section)
     return !section || (n == strlen(section) && n > 0 && strncmp(key, section, n) == 0);
 }
 
-tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section)
+static tsr_status write_rows(tsri_text *out, const tsr_config *c, const char *section, bool pace)
 {
     tsr_status st = TSR_OK;
     const char *open = ""; /* the key whose section was begun last */
     for (int64_t i = 0; i < tsri_schema_count; i++) {
         const tsri_schema_row *row = &tsri_schema[i];
         size_t n = section_length(row->key);
-        if (!c->value[i].present || !in_section(row->key, section))
+        if (!c->value[i].present || !in_section(row->key, section) || (row->pace && !pace))
             continue;
         if (n > 0 && (section_length(open) != n || strncmp(open, row->key, n) != 0))
             TSR_TRY(tsri_text_add(out, "%.*s:\n", (int)n, row->key));
@@ -101,6 +101,16 @@ tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *se
     }
 done:
     return st;
+}
+
+tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section)
+{
+    return write_rows(out, c, section, true);
+}
+
+tsr_status tsri_config_write_result(tsri_text *out, const tsr_config *c)
+{
+    return write_rows(out, c, NULL, false);
 }
 
 static tsr_status write_or_none(tsri_text *out, const tsri_schema_row *row, const tsri_value *value)
@@ -116,7 +126,7 @@ tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const ts
         va.length = vb.length = 0;
         TSR_TRY(write_or_none(&va, &tsri_schema[i], &a->value[i]));
         TSR_TRY(write_or_none(&vb, &tsri_schema[i], &b->value[i]));
-        if (strcmp(va.data, vb.data) != 0)
+        if (!tsri_schema[i].pace && strcmp(va.data, vb.data) != 0)
             TSR_TRY(tsri_text_add(out, "%s: %s -> %s\n", tsri_schema[i].key, va.data, vb.data));
     }
 done:

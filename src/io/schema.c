@@ -8,39 +8,28 @@
 
 #include <float.h>
 
-#define INT(key, preset, least, most, help)                                                        \
+#define ROW(key, type, preset, choices, least, most, help)                                         \
     {                                                                                              \
-        key, TSRI_TYPE_INT, preset, NULL, least, most, help                                        \
+        key, TSRI_TYPE_##type, preset, choices, least, most, help, false                           \
     }
-#define REAL(key, preset, least, most, help)                                                       \
+#define INT(key, preset, least, most, help)   ROW(key, INT, preset, NULL, least, most, help)
+#define REAL(key, preset, least, most, help)  ROW(key, REAL, preset, NULL, least, most, help)
+#define BOOL(key, preset, help)               ROW(key, BOOL, preset, NULL, 0, 1, help)
+#define TEXT(key, preset, help)               ROW(key, TEXT, preset, NULL, 0, 0, help)
+#define CHOICE(key, preset, choices, help)    ROW(key, CHOICE, preset, choices, 0, 0, help)
+#define INTS(key, preset, least, most, help)  ROW(key, INTS, preset, NULL, least, most, help)
+#define REALS(key, preset, least, most, help) ROW(key, REALS, preset, NULL, least, most, help)
+
+/* Keys that change how fast a run is or what it keeps, never what comes out. */
+#define PACE(key, type, preset, least, most, help)                                                 \
     {                                                                                              \
-        key, TSRI_TYPE_REAL, preset, NULL, least, most, help                                       \
-    }
-#define BOOL(key, preset, help)                                                                    \
-    {                                                                                              \
-        key, TSRI_TYPE_BOOL, preset, NULL, 0, 1, help                                              \
-    }
-#define TEXT(key, preset, help)                                                                    \
-    {                                                                                              \
-        key, TSRI_TYPE_TEXT, preset, NULL, 0, 0, help                                              \
-    }
-#define CHOICE(key, preset, choices, help)                                                         \
-    {                                                                                              \
-        key, TSRI_TYPE_CHOICE, preset, choices, 0, 0, help                                         \
-    }
-#define INTS(key, preset, least, most, help)                                                       \
-    {                                                                                              \
-        key, TSRI_TYPE_INTS, preset, NULL, least, most, help                                       \
-    }
-#define REALS(key, preset, least, most, help)                                                      \
-    {                                                                                              \
-        key, TSRI_TYPE_REALS, preset, NULL, least, most, help                                      \
+        key, TSRI_TYPE_##type, preset, NULL, least, most, help, true                               \
     }
 
 /* clang-format off */
 const tsri_schema_row tsri_schema[] = {
     INT("seed", "1", 0, 9007199254740992.0, "every random number of the run follows from it"),
-    INT("threads", "0", 0, 4096, "threads of this process; 0 = all cores"),
+    PACE("threads", INT, "0", 0, 4096, "threads of this process; 0 = all cores"),
     CHOICE("backend", "cpu", "cpu|ref", "cpu: OpenBLAS; ref: plain C, slow, the oracle"),
 
     TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),
@@ -69,7 +58,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.channels", "1", 1, 3, "glyphs: 1 = 28x28 grey, 3 = 32x32 colour"),
     REAL("data.phi", "0.1", 0, 2, "sphere, sequences: least distance between two samples of a part"),
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
-    BOOL("data.prefetch", "true", "prepare batches ahead on a thread of their own"),
+    PACE("data.prefetch", BOOL, "true", 0, 1, "prepare batches ahead on a thread of their own"),
 
     CHOICE("model.name", "mlp", "mlp", "the network"),
     INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp: units of each hidden layer; [] = a linear model"),
@@ -97,7 +86,7 @@ const tsri_schema_row tsri_schema[] = {
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
     REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
-    INT("checkpoint.keep", "3", 1, 1e6, "newest checkpoints kept, beside the best"),
+    PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
 };
 /* clang-format on */
 

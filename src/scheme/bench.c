@@ -1,0 +1,204 @@
+/* bench.c - timing a training step.
+ *
+ * Whole steps are timed without looking inside; ops are timed in a second series, so that reading
+ * the clock does not disturb the first. The rate of a large square product on the same threads,
+ * measured in between, says what the machine can do at that moment.
+ */
+#include "scheme/bench.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WARM_UP = 5, GEMM = 2048, GEMM_REPEATS = 5 };
+
+typedef struct rig {
+    tsri_run run;
+    tsri_loader *loader;
+    tsri_plan *plan;
+    int64_t step, repeats;
+    double *sample; /* [series][repeats] */
+} rig;
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static tsri_times summary(double *samples, int64_t n)
+{
+    qsort(samples, (size_t)n, sizeof *samples, ascending);
+    return (tsri_times){samples[0], samples[n / 2]};
+}
+
+/* Seconds of the parts of one step. */
+typedef struct lap {
+    double data, loss, update, step;
+} lap;
+
+static tsr_status one_step(rig *r, lap *out)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = &r->run;
+    const tsri_batch *b = NULL;
+    double t0 = tsri_clock();
+    TSR_TRY(tsri_loader_get(r->loader, &b, r->step++));
+    double t1 = tsri_clock();
+    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    TSR_TRY(tsri_plan_forward(r->plan, b->x));
+    double t2 = tsri_clock();
+    TSR_TRY(tsri_plan_loss(r->plan, &loss));
+    double t3 = tsri_clock();
+    TSR_TRY(tsri_plan_backward(r->plan));
+    double t4 = tsri_clock();
+    tsri_update u = {
+        run->net->trained, run->store.w, run->store.v, run->store.g, 1e-3, 0.9, 5e-4, false};
+    TSR_TRY(run->backend->update(&u, run->pool));
+    double t5 = tsri_clock();
+    *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
+done:
+    return st;
+}
+
+/* ---- The machine's limit ------------------------------------------------------------------ */
+
+static tsr_status measure_gemm(tsri_bench *bench, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    void *x = NULL, *w = NULL, *y = NULL;
+    int64_t cells = (int64_t)GEMM * GEMM;
+    tsri_op op = {
+        .kind = TSRI_LINEAR, .n = GEMM, .in = {GEMM, 1, 1}, .out = {GEMM, 1, 1}, .pool = run->pool};
+    TSR_TRY(tsri_alloc(&x, cells, (size_t)run->backend->real_bytes));
+    TSR_TRY(tsri_alloc(&w, cells, (size_t)run->backend->real_bytes));
+    TSR_TRY(tsri_alloc(&y, cells, (size_t)run->backend->real_bytes));
+    op.x = x;
+    op.w = w;
+    op.y = y;
+    TSR_TRY(tsri_op_setup(&op, run->backend));
+    for (int i = 0; i < GEMM_REPEATS; i++) {
+        double start = tsri_clock();
+        TSR_TRY(op.kernel->forward(&op));
+        double rate = 2.0 * GEMM * GEMM * GEMM / (tsri_clock() - start);
+        if (rate > bench->gemm_rate)
+            bench->gemm_rate = rate;
+    }
+done:
+    tsri_op_teardown(&op);
+    tsri_free(x);
+    tsri_free(w);
+    tsri_free(y);
+    return st;
+}
+
+/* ---- Series ------------------------------------------------------------------------------- */
+
+static tsr_status time_steps(rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    double *step = r->sample, *loss = step + r->repeats, *update = loss + r->repeats,
+           *data = update + r->repeats;
+    for (int64_t i = -WARM_UP; i < r->repeats; i++) {
+        lap l;
+        TSR_TRY(one_step(r, &l));
+        if (i < 0)
+            continue;
+        step[i] = l.step;
+        loss[i] = l.loss;
+        update[i] = l.update;
+        data[i] = l.data;
+    }
+    bench->step = summary(step, r->repeats);
+    bench->loss = summary(loss, r->repeats);
+    bench->update = summary(update, r->repeats);
+    bench->data = summary(data, r->repeats);
+done:
+    return st;
+}
+
+static tsr_status time_ops(rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    double *forward = NULL;
+    TSR_TRY(tsri_alloc(&forward, 2 * bench->rows * r->repeats, sizeof *forward));
+    double *backward = forward + bench->rows * r->repeats;
+    tsri_plan_time(r->plan, true);
+    for (int64_t i = 0; i < r->repeats; i++) {
+        lap l;
+        TSR_TRY(one_step(r, &l));
+        for (int64_t k = 0; k < bench->rows; k++)
+            tsri_plan_op_seconds(r->plan, k, &forward[k * r->repeats + i],
+                                 &backward[k * r->repeats + i]);
+    }
+    tsri_plan_time(r->plan, false);
+    for (int64_t k = 0; k < bench->rows; k++) {
+        bench->row[k].forward = summary(forward + k * r->repeats, r->repeats);
+        bench->row[k].backward = summary(backward + k * r->repeats, r->repeats);
+    }
+done:
+    tsri_free(forward);
+    return st;
+}
+
+static tsr_status describe(const rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    bench->rows = tsri_plan_ops(r->plan);
+    TSR_TRY(tsri_alloc(&bench->row, bench->rows, sizeof *bench->row));
+    for (int64_t k = 0; k < bench->rows; k++) {
+        tsri_bench_row *row = &bench->row[k];
+        const char *name;
+        const tsri_op *op = tsri_plan_op(r->plan, k, &name);
+        (void)snprintf(row->name, sizeof row->name, "%s", name);
+        row->kind = tsri_kind_name(op->kind);
+        row->kernel = op->kernel->name;
+        row->flops = (double)op->n * (double)tsri_kind_flops(op->kind, op->in, op->out);
+        row->backward_flops = row->flops * (op->need_dx ? 2 : 1);
+        bench->flops += row->flops + row->backward_flops;
+    }
+    bench->batch = r->run.batch;
+    bench->params = r->run.net->total;
+    bench->plan_bytes = tsri_plan_bytes(r->plan);
+    bench->threads = tsri_pool_threads(r->run.pool);
+    bench->backend = tsri_backend_vendor(r->run.backend);
+done:
+    return st;
+}
+
+tsr_status tsri_bench_run(tsri_bench *bench, const tsr_config *config, int64_t repeats)
+{
+    tsr_status st = TSR_OK;
+    rig r = {.repeats = repeats};
+    tsr_run_options options = tsr_run_options_default();
+    *bench = (tsri_bench){0};
+    TSR_TRY(tsri_run_init(&r.run, config, &options));
+    tsri_loader_options o = {.batch = r.run.batch,
+                             .seed = r.run.seed,
+                             .shards = 1,
+                             .shuffle = true,
+                             .prefetch = tsri_config_bool(config, "data.prefetch")};
+    TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
+    TSR_TRY(tsri_plan_create(&r.plan, &r.run.store, r.run.backend, r.run.pool, r.run.batch, true));
+    TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
+    TSR_TRY(describe(&r, bench));
+    TSR_TRY(time_steps(&r, bench));
+    TSR_TRY(measure_gemm(bench, &r.run));
+    TSR_TRY(time_ops(&r, bench));
+done:
+    tsri_free(r.sample);
+    tsri_plan_destroy(r.plan);
+    tsri_loader_destroy(r.loader);
+    tsri_run_fini(&r.run);
+    if (st != TSR_OK)
+        tsri_bench_fini(bench);
+    return st;
+}
+
+void tsri_bench_fini(tsri_bench *bench)
+{
+    tsri_free(bench->row);
+    *bench = (tsri_bench){0};
+}

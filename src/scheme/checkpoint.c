@@ -1,0 +1,252 @@
+/* checkpoint.c - the whole state of a run in one file, found again after any crash.
+ *
+ * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*")
+ * and, as metadata, the position, the resolved run file and the names of library and kernels. Files
+ * are written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
+ * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
+ * first that is sound.
+ */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "io/file.h"
+#include "io/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "checkpoints/ckpt-%012" PRId64 ".safetensors", round);
+    return tsri_path_join(out, run->options.folder, name);
+}
+
+/* The round of a checkpoint's file name, or -1. */
+static int64_t round_of(const char *name)
+{
+    int64_t round = -1;
+    int end = 0;
+    if (sscanf(name, "ckpt-%12" SCNd64 ".safetensors%n", &round, &end) != 1 || name[end] != '\0' ||
+        end == 0)
+        return -1;
+    return round;
+}
+
+/* ---- The position ------------------------------------------------------------------------- */
+
+/* One row per number of the position: name in the file, where it lives. */
+typedef struct field {
+    const char *name;
+    int64_t *integer;
+    double *real;
+} field;
+
+enum { FIELDS = 10 };
+
+static void fields_of(field f[FIELDS], tsri_run *run)
+{
+    field all[FIELDS] = {{"round", &run->round, NULL},
+                         {"recent_sum", NULL, &run->recent.sum},
+                         {"recent_count", &run->recent.count, NULL},
+                         {"first_loss", NULL, &run->first_loss},
+                         {"best_round", &run->best_round, NULL},
+                         {"best_score", NULL, &run->best_score},
+                         {"bytes_total", &run->bytes_total, NULL},
+                         {"metrics_bytes", &run->metrics_bytes, NULL},
+                         {"test_loss", NULL, &run->test_loss},
+                         {"test_accuracy", NULL, &run->test_accuracy}};
+    memcpy(f, all, sizeof all);
+}
+
+static tsr_status write_state(tsri_json *w, tsri_run *run)
+{
+    field f[FIELDS];
+    fields_of(f, run);
+    tsri_json_open(w, '{');
+    for (int i = 0; i < FIELDS; i++) {
+        tsri_json_key(w, f[i].name);
+        if (f[i].integer)
+            tsri_json_int(w, *f[i].integer);
+        else
+            tsri_json_real(w, *f[i].real);
+    }
+    tsri_json_close(w, '}');
+    return tsri_json_end(w);
+}
+
+/* Numbers that are not finite were written as null and keep the value of a fresh run. */
+static tsr_status read_state(tsri_run *run, const char *text, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *root = NULL;
+    field f[FIELDS];
+    fields_of(f, run);
+    TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
+    for (int i = 0; i < FIELDS; i++) {
+        const tsri_json_value *v = tsri_json_get(root, f[i].name);
+        TSR_CHECK(v && (!f[i].integer || tsri_json_as_int(v, f[i].integer)), TSR_BAD_FILE,
+                  "%s: the position lacks %s", path, f[i].name);
+        if (f[i].real)
+            (void)tsri_json_as_real(v, f[i].real);
+    }
+    TSR_CHECK(run->round >= 0 && run->round <= run->rounds, TSR_BAD_FILE,
+              "%s: it stands at round %lld of a run of %lld", path, (long long)run->round,
+              (long long)run->rounds);
+done:
+    tsri_json_destroy(root);
+    return st;
+}
+
+/* ---- Saving ------------------------------------------------------------------------------- */
+
+typedef struct image {
+    tsri_tensor *tensor;
+    int64_t *counts;
+    char (*names)[2 * TSRI_NAME];
+    int64_t count;
+} image;
+
+static tsr_status make_image(image *im, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t room = 2 * run->net->params;
+    *im = (image){0};
+    TSR_TRY(tsri_alloc(&im->tensor, room, sizeof *im->tensor));
+    TSR_TRY(tsri_alloc(&im->counts, room, sizeof *im->counts));
+    TSR_TRY(tsri_alloc(&im->names, room, sizeof *im->names));
+    im->count = tsri_store_tensors(&run->store, im->tensor, im->counts, im->names, "model.");
+    im->count += tsri_store_momentum_tensors(&run->store, im->tensor + im->count,
+                                             im->names + im->count, "momentum.");
+done:
+    return st;
+}
+
+static void free_image(image *im)
+{
+    tsri_free(im->tensor);
+    tsri_free(im->counts);
+    tsri_free(im->names);
+}
+
+/* The best checkpoint so far is one that was saved right after an evaluation. */
+static void note_best(tsri_run *run)
+{
+    double score = isnan(run->test_accuracy) ? -run->test_loss : run->test_accuracy;
+    if (!isnan(score) && run->recent.count == 0 && score > run->best_score) {
+        run->best_score = score;
+        run->best_round = run->round;
+    }
+}
+
+static tsr_status drop_old(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    char *folder = NULL, **names = NULL;
+    int64_t count = 0, keep = tsri_config_int(run->config, "checkpoint.keep"), newer = 0;
+    TSR_TRY(tsri_path_join(&folder, run->options.folder, "checkpoints"));
+    TSR_TRY(tsri_list_folder(&names, &count, folder));
+    for (int64_t i = count - 1; i >= 0; i--) {
+        int64_t round = round_of(names[i]);
+        if (round < 0 || newer++ < keep || round == run->best_round)
+            continue;
+        char *path = NULL;
+        TSR_TRY(tsri_path_join(&path, folder, names[i]));
+        (void)tsri_io.unlink(path);
+        tsri_free(path);
+    }
+done:
+    tsri_names_free(names, count);
+    tsri_free(folder);
+    return st;
+}
+
+tsr_status tsri_checkpoint_save(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    image im = {0};
+    tsri_json state = {0};
+    tsri_text yaml = {0};
+    char *path = NULL;
+    note_best(run);
+    TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
+    TSR_TRY(make_image(&im, run));
+    TSR_TRY(write_state(&state, run));
+    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
+                        {"tessera.version", tsr_version()},
+                        {"tessera.kernels", tsri_backend_vendor(run->backend)},
+                        {"tessera.run", yaml.data},
+                        {"tessera.state", state.text.data}};
+    TSR_TRY(checkpoint_path(&path, run, run->round));
+    TSR_TRY(tsri_tensors_write(path, im.tensor, im.count, meta, sizeof meta / sizeof *meta));
+    TSR_TRY(drop_old(run));
+done:
+    free_image(&im);
+    tsri_json_fini(&state);
+    tsri_text_fini(&yaml);
+    tsri_free(path);
+    return st;
+}
+
+/* ---- Loading ------------------------------------------------------------------------------ */
+
+static tsr_status load_one(tsri_run *run, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_tensors *file = NULL;
+    TSR_TRY(tsri_tensors_read(&file, path));
+    const char *format = tsri_tensors_meta(file, "tessera.format");
+    const char *state = tsri_tensors_meta(file, "tessera.state");
+    const char *kernels = tsri_tensors_meta(file, "tessera.kernels");
+    const char *here = tsri_backend_vendor(run->backend);
+    TSR_CHECK(format && strcmp(format, "checkpoint/1") == 0 && state && kernels, TSR_BAD_FILE,
+              "%s: not a checkpoint of this version", path);
+    TSR_CHECK(
+        strcmp(kernels, here) == 0 || run->options.force, TSR_USAGE,
+        "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
+        "one run; add --force to go on all the same",
+        path, tsri_quote(kernels), here);
+    TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
+    TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
+    TSR_TRY(read_state(run, state, path));
+done:
+    tsri_tensors_destroy(file);
+    return st;
+}
+
+tsr_status tsri_checkpoint_load(tsri_run *run, bool *found)
+{
+    tsr_status st = TSR_OK;
+    char *folder = NULL, **names = NULL, *path = NULL;
+    int64_t count = 0, damaged = 0;
+    *found = false;
+    TSR_TRY(tsri_path_join(&folder, run->options.folder, "checkpoints"));
+    TSR_TRY(tsri_list_folder(&names, &count, folder));
+    for (int64_t i = count - 1; i >= 0 && !*found; i--) {
+        if (round_of(names[i]) < 0)
+            continue;
+        TSRI_FREE(path);
+        TSR_TRY(tsri_path_join(&path, folder, names[i]));
+        st = load_one(run, path);
+        *found = st == TSR_OK;
+        if (st != TSR_OK && st != TSR_BAD_FILE)
+            goto done; /* not the file's fault */
+        if (st == TSR_BAD_FILE) {
+            TSRI_WARN("%s; trying the checkpoint before it", tsr_last_error());
+            damaged++;
+        }
+    }
+    st = TSR_OK;
+    TSR_CHECK(*found || damaged == 0, TSR_BAD_FILE,
+              "%s: none of the %lld checkpoints can be read: begin again in another folder", folder,
+              (long long)damaged);
+done:
+    tsri_names_free(names, count);
+    tsri_free(folder);
+    tsri_free(path);
+    return st;
+}

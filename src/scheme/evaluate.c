@@ -1,0 +1,89 @@
+/* evaluate.c - judging a network on a set, in batches of fixed size.
+ *
+ * The size is fixed because a product of another shape may have other bits; the last batch is
+ * filled up with zeros that do not count.
+ */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+
+typedef struct judge {
+    tsri_loader *loader;
+    tsri_plan *plan;
+    int64_t batch;
+} judge;
+
+static tsr_status judge_init(judge *j, tsri_store *store, const tsri_backend *backend,
+                             tsri_pool *pool, const tsr_data *data, const tsri_part *part)
+{
+    tsr_status st = TSR_OK;
+    *j = (judge){.batch = part->n < BATCH ? part->n : BATCH};
+    TSR_CHECK(part->n > 0, TSR_USAGE, "there is nothing to evaluate on: the set is empty");
+    tsri_loader_options o = {.batch = j->batch, .shards = 1};
+    TSR_TRY(tsri_loader_create(&j->loader, data, part, &o));
+    TSR_TRY(tsri_plan_create(&j->plan, store, backend, pool, j->batch, false));
+done:
+    return st;
+}
+
+static void judge_fini(judge *j)
+{
+    tsri_loader_destroy(j->loader);
+    tsri_plan_destroy(j->plan);
+}
+
+tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
+                         tsri_pool *pool, const tsr_data *data, const tsri_part *part,
+                         tsri_loss_kind kind)
+{
+    tsr_status st = TSR_OK;
+    double start = tsri_clock(), sum = 0;
+    int64_t hits = 0;
+    judge j;
+    TSR_TRY(judge_init(&j, store, backend, pool, data, part));
+    for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
+        const tsri_batch *b = NULL;
+        TSR_TRY(tsri_loader_get(j.loader, &b, i));
+        tsri_loss loss = {.kind = kind, .valid = b->n, .label = b->label, .target = b->target};
+        TSR_TRY(tsri_plan_forward(j.plan, b->x));
+        TSR_TRY(tsri_plan_loss(j.plan, &loss));
+        sum += loss.sum;
+        hits += loss.hits;
+    }
+    *result = (tsr_result){.n = part->n,
+                           .loss = sum / (double)part->n,
+                           .accuracy = part->label ? (double)hits / (double)part->n : (double)NAN,
+                           .seconds = tsri_clock() - start};
+done:
+    judge_fini(&j);
+    return st;
+}
+
+tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
+                        tsri_pool *pool, const tsr_data *data, const tsri_part *part)
+{
+    tsr_status st = TSR_OK;
+    int64_t width = store->net->outputs;
+    judge j;
+    *outputs = NULL;
+    TSR_TRY(judge_init(&j, store, backend, pool, data, part));
+    TSR_TRY(tsri_alloc(outputs, part->n * width, sizeof **outputs));
+    for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
+        const tsri_batch *b = NULL;
+        TSR_TRY(tsri_loader_get(j.loader, &b, i));
+        TSR_TRY(tsri_plan_forward(j.plan, b->x));
+        memcpy(*outputs + i * j.batch * width, tsri_plan_output(j.plan),
+               (size_t)(b->n * width) * sizeof(float));
+    }
+done:
+    judge_fini(&j);
+    if (st != TSR_OK)
+        TSRI_FREE(*outputs);
+    return st;
+}

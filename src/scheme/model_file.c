@@ -1,0 +1,280 @@
+/* model_file.c - a finished network as one file that explains itself.
+ *
+ * Tensors have PyTorch's names and layouts; the metadata holds the resolved run file (and with it
+ * the architecture) as text, the shapes of input and output and how inputs were scaled, so that the
+ * file can be used without ours or anybody's code.
+ */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+#include "io/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct tsr_model {
+    char *path;
+    tsri_tensors *file;
+    tsr_config *config;
+    tsri_net *net;
+    tsri_store store;
+    tsri_shape input;
+    int64_t outputs;
+};
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+static void write_list(tsri_json *w, const char *key, const float *values, int64_t n)
+{
+    tsri_json_key(w, key);
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < n; i++)
+        tsri_json_float(w, values[i]);
+    tsri_json_close(w, ']');
+}
+
+/* {"shift": [...], "scale": [...]}: x = (byte - shift) * scale per channel, for images. */
+static tsr_status write_scaling(tsri_json *w, const tsr_data *d)
+{
+    tsri_json_open(w, '{');
+    if (d->shift && d->scale) {
+        write_list(w, "shift", d->shift, d->channels);
+        write_list(w, "scale", d->scale, d->channels);
+    }
+    tsri_json_close(w, '}');
+    return tsri_json_end(w);
+}
+
+static tsr_status write_classes(tsri_json *w, const tsr_data *d)
+{
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; d->class_name && i < d->classes; i++)
+        tsri_json_text(w, d->class_name[i]);
+    tsri_json_close(w, ']');
+    return tsri_json_end(w);
+}
+
+tsr_status tsri_model_write(const tsri_run *run, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_tensor *list = NULL;
+    int64_t *counts = NULL;
+    char(*names)[2 * TSRI_NAME] = NULL;
+    tsri_text model = {0}, yaml = {0};
+    tsri_json scaling = {0}, classes = {0};
+    char input[80], outputs[32];
+    TSR_TRY(tsri_alloc(&list, run->net->params, sizeof *list));
+    TSR_TRY(tsri_alloc(&counts, run->net->params, sizeof *counts));
+    TSR_TRY(tsri_alloc(&names, run->net->params, sizeof *names));
+    int64_t count = tsri_store_tensors(&run->store, list, counts, names, "");
+    TSR_TRY(tsri_config_write(&model, run->config, "model"));
+    TSR_TRY(tsri_config_write_result(&yaml, run->config));
+    TSR_TRY(write_scaling(&scaling, run->data));
+    TSR_TRY(write_classes(&classes, run->data));
+    tsri_shape s = run->net->input;
+    (void)snprintf(input, sizeof input, "%" PRId64 "x%" PRId64 "x%" PRId64, s.c, s.h, s.w);
+    (void)snprintf(outputs, sizeof outputs, "%" PRId64, run->net->outputs);
+    tsri_pair meta[] = {{"format", "pt"},
+                        {"tessera.format", "model/1"},
+                        {"tessera.version", tsr_version()},
+                        {"tessera.model", model.data},
+                        {"tessera.input", input},
+                        {"tessera.outputs", outputs},
+                        {"tessera.scaling", scaling.text.data},
+                        {"tessera.classes", classes.text.data},
+                        {"tessera.run", yaml.data}};
+    TSR_TRY(tsri_tensors_write(path, list, count, meta, sizeof meta / sizeof *meta));
+done:
+    tsri_free(list);
+    tsri_free(counts);
+    tsri_free(names);
+    tsri_text_fini(&model);
+    tsri_text_fini(&yaml);
+    tsri_json_fini(&scaling);
+    tsri_json_fini(&classes);
+    return st;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static tsr_status read_shapes(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *input = tsri_tensors_meta(m->file, "tessera.input");
+    const char *outputs = tsri_tensors_meta(m->file, "tessera.outputs");
+    tsri_shape *s = &m->input;
+    TSR_CHECK(input && outputs &&
+                  sscanf(input, "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &s->c, &s->h, &s->w) == 3 &&
+                  sscanf(outputs, "%" SCNd64, &m->outputs) == 1,
+              TSR_BAD_FILE, "%s: no architecture inside (tessera.input, tessera.outputs)", m->path);
+    TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && s->c < (1 << 30) &&
+                  s->h < (1 << 20) && s->w < (1 << 20) && m->outputs < (1 << 30),
+              TSR_BAD_FILE, "%s: input %s and %s outputs make no network", m->path,
+              tsri_quote(input), tsri_quote(outputs));
+done:
+    return st;
+}
+
+/* The network a file claims to hold must fit in the file: refuse before memory is taken for it. */
+static tsr_status plausible(const tsr_model *m)
+{
+    int64_t have = 0;
+    for (int64_t i = 0; i < m->file->count; i++)
+        have += tsri_tensor_count(&m->file->tensor[i]);
+    if (m->net->total > have + m->net->params)
+        return tsri_fail(TSR_BAD_FILE,
+                         "%s: the architecture inside has %lld numbers but the file only %lld",
+                         m->path, (long long)m->net->total, (long long)have);
+    return TSR_OK;
+}
+
+tsr_status tsr_model_read(tsr_model **out, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *m = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
+    TSR_TRY(tsri_strdup(&m->path, path));
+    TSR_TRY(tsri_tensors_read(&m->file, path));
+    const char *format = tsri_tensors_meta(m->file, "tessera.format");
+    TSR_CHECK(format && strcmp(format, "model/1") == 0, TSR_BAD_FILE,
+              "%s: %s, not a model of this version: give the model.safetensors of a run", path,
+              format ? tsri_quote(format) : "no architecture inside");
+    const char *yaml = tsri_tensors_meta(m->file, "tessera.run");
+    TSR_CHECK(yaml, TSR_BAD_FILE, "%s: no run file inside (tessera.run)", path);
+    if (tsri_config_parse(&m->config, yaml, (int64_t)strlen(yaml), "run file inside") != TSR_OK) {
+        tsri_fail_prefix("%s: ", path);
+        st = TSR_BAD_FILE;
+        goto done;
+    }
+    TSR_TRY(read_shapes(m));
+    TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs));
+    TSR_TRY(plausible(m));
+    TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
+    TSR_TRY(tsri_store_load(&m->store, m->file, "", path));
+    *out = m;
+    m = NULL;
+done:
+    tsr_model_destroy(m);
+    return st;
+}
+
+void tsr_model_destroy(tsr_model *m)
+{
+    if (!m)
+        return;
+    tsri_store_fini(&m->store);
+    tsri_net_destroy(m->net);
+    tsr_config_destroy(m->config);
+    tsri_tensors_destroy(m->file);
+    tsri_free(m->path);
+    tsri_free(m);
+}
+
+tsr_config *tsr_model_config(tsr_model *model)
+{
+    return model->config;
+}
+
+int64_t tsr_model_params(const tsr_model *model)
+{
+    return model->net->params;
+}
+
+const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_t *shape,
+                            const float **data)
+{
+    const tsri_param *p = &model->net->param[i];
+    *rank = p->rank;
+    memcpy(shape, p->shape, (size_t)p->rank * sizeof *shape);
+    *data = tsri_store_at(&model->store, model->store.w, i);
+    return p->name;
+}
+
+const char *tsr_model_meta(const tsr_model *model, const char *key)
+{
+    return tsri_tensors_meta(model->file, key);
+}
+
+void tsr_free(void *memory)
+{
+    tsri_free(memory);
+}
+
+/* ---- Using -------------------------------------------------------------------------------- */
+
+/* Data, threads and backend for one use of a model. */
+typedef struct bench {
+    tsr_data *data;
+    tsri_pool *pool;
+    const tsri_backend *backend;
+    const tsri_part *part;
+} bench;
+
+static void bench_fini(bench *b)
+{
+    tsr_data_destroy(b->data);
+    tsri_pool_destroy(b->pool);
+}
+
+static tsr_status bench_init(bench *b, const tsr_model *m, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    int64_t threads = tsri_config_int(m->config, "threads");
+    int count = threads > 0 ? (int)threads : tsri_cores();
+    *b = (bench){.backend = tsri_backend_find(tsri_config_text(m->config, "backend"))};
+    if (b->backend->start)
+        TSR_TRY(b->backend->start(count));
+    TSR_TRY(tsri_pool_create(&b->pool, count));
+    TSR_TRY(tsri_data_load(&b->data, m->config));
+    const tsr_data *d = b->data;
+    TSR_CHECK(d->channels == m->input.c && d->height == m->input.h && d->width == m->input.w,
+              TSR_USAGE,
+              "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
+              "trained for",
+              m->path, (long long)m->input.c, (long long)m->input.h, (long long)m->input.w, d->name,
+              (long long)d->channels, (long long)d->height, (long long)d->width);
+    b->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
+done:
+    return st;
+}
+
+tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    bench b;
+    TSR_TRY(bench_init(&b, model, on_training_set));
+    int64_t kinds = b.data->classes > 0 ? b.data->classes : b.data->targets;
+    TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
+              model->path, (long long)model->outputs, b.data->name, (long long)kinds,
+              b.data->classes > 0 ? "classes" : "targets");
+    bool mse = b.data->classes == 0 || strcmp(tsri_config_text(model->config, "loss"), "mse") == 0;
+    TSR_TRY(tsri_evaluate(result, &model->store, b.backend, b.pool, b.data, b.part,
+                          mse ? TSRI_MSE : TSRI_CROSS_ENTROPY));
+done:
+    bench_fini(&b);
+    return st;
+}
+
+tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
+                             tsr_model *model, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    bench b;
+    *outputs = NULL;
+    *labels = NULL;
+    TSR_TRY(bench_init(&b, model, on_training_set));
+    *n = b.part->n;
+    *width = model->outputs;
+    if (b.part->label) {
+        TSR_TRY(tsri_alloc(labels, *n, sizeof **labels));
+        memcpy(*labels, b.part->label, (size_t)*n * sizeof **labels);
+    }
+    TSR_TRY(tsri_outputs(outputs, &model->store, b.backend, b.pool, b.data, b.part));
+done:
+    bench_fini(&b);
+    if (st != TSR_OK)
+        TSRI_FREE(*labels);
+    return st;
+}

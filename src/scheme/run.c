@@ -1,0 +1,169 @@
+/* run.c - from a checked run file to data, network and first weights. */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+tsr_run_options tsr_run_options_default(void)
+{
+    return (tsr_run_options){0};
+}
+
+static tsr_status choose_loss(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const char *name = tsri_config_text(run->config, "loss");
+    bool classes = run->data->classes > 0;
+    TSR_CHECK(classes || strcmp(name, "cross_entropy") != 0, TSR_USAGE,
+              "%s: cross_entropy needs classes, but %s has real targets: use loss: mse",
+              tsri_config_place(run->config, "loss"), run->data->name);
+    bool entropy = strcmp(name, "cross_entropy") == 0 || (strcmp(name, "auto") == 0 && classes);
+    run->loss = entropy ? TSRI_CROSS_ENTROPY : TSRI_MSE;
+done:
+    return st;
+}
+
+/* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
+ * says something. */
+static tsr_status choose_batch(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t n = run->data->train.n;
+    bool gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
+    run->batch = gd ? n : tsri_config_int(run->config, "batch");
+    TSR_CHECK(run->batch <= n, TSR_USAGE,
+              "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
+              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)n);
+    run->epoch_rounds = n / run->batch;
+done:
+    return st;
+}
+
+static tsr_status choose_length(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t epochs = tsri_config_int(run->config, "epochs");
+    int64_t rounds = tsri_config_int(run->config, "rounds");
+    TSR_CHECK(epochs == 0 || rounds == 0, TSR_USAGE,
+              "%s: give the length of the run as epochs or as rounds, not both",
+              tsri_config_place(run->config, "rounds"));
+    if (epochs == 0 && rounds == 0)
+        epochs = 10;
+    run->rounds = rounds > 0 ? rounds : epochs * run->epoch_rounds;
+done:
+    return st;
+}
+
+static void choose_optimiser(tsri_run *run)
+{
+    run->schedule = tsri_schedule_from(run->config);
+    run->momentum = tsri_config_real(run->config, "optim.momentum");
+    run->decay = tsri_config_real(run->config, "optim.weight_decay");
+    run->nesterov = tsri_config_bool(run->config, "optim.nesterov");
+}
+
+static const tsri_scheme *find_scheme(const char *name)
+{
+    for (int64_t i = 0; i < tsri_scheme_count; i++)
+        if (strcmp(tsri_schemes[i].name, name) == 0)
+            return &tsri_schemes[i];
+    return NULL;
+}
+
+static tsr_status start_backend(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t threads = tsri_config_int(run->config, "threads");
+    int count = threads > 0 ? (int)threads : tsri_cores();
+    run->backend = tsri_backend_find(tsri_config_text(run->config, "backend"));
+    assert(run->backend); /* the schema's choices; a test compares them */
+    if (run->backend->start)
+        TSR_TRY(run->backend->start(count));
+    TSR_TRY(tsri_pool_create(&run->pool, count));
+done:
+    return st;
+}
+
+tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    *run = (tsri_run){.config = config,
+                      .options = *options,
+                      .seed = (uint64_t)tsri_config_int(config, "seed"),
+                      .best_score = -INFINITY,
+                      .best_round = -1,
+                      .test_loss = NAN,
+                      .test_accuracy = NAN,
+                      .lock = -1,
+                      .started = tsri_clock()};
+    TSR_TRY(start_backend(run));
+    TSR_TRY(tsri_data_load(&run->data, config));
+    tsr_data *d = run->data;
+    TSR_CHECK(!d->sequences, TSR_USAGE, "%s: %s holds sequences, which no model takes yet",
+              tsri_config_place(config, "data.name"), d->name);
+    TSR_TRY(choose_loss(run));
+    TSR_TRY(choose_batch(run));
+    TSR_TRY(choose_length(run));
+    choose_optimiser(run);
+    TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
+                            d->classes > 0 ? d->classes : d->targets));
+    TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
+    tsri_store_fill(&run->store, run->seed);
+    run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
+    assert(run->scheme);
+done:
+    if (st != TSR_OK)
+        tsri_run_fini(run);
+    return st;
+}
+
+void tsri_run_fini(tsri_run *run)
+{
+    if (run->scheme && run->scheme->teardown)
+        run->scheme->teardown(run);
+    tsri_store_fini(&run->store);
+    tsri_net_destroy(run->net);
+    tsr_data_destroy(run->data);
+    tsri_pool_destroy(run->pool);
+    tsri_free(run->trace);
+    *run = (tsri_run){.lock = -1};
+}
+
+/* ---- What a run would need ---------------------------------------------------------------- */
+
+static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
+{
+    int64_t each = d->dim * (p->bytes ? 1 : (int64_t)sizeof(float));
+    return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
+}
+
+tsr_status tsr_check(tsr_needs *needs, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsri_plan *plan = NULL;
+    tsr_run_options options = tsr_run_options_default();
+    TSR_TRY(tsri_run_init(&run, config, &options));
+    TSR_TRY(tsri_plan_create(&plan, &run.store, run.backend, run.pool, run.batch, true));
+    *needs = (tsr_needs){.params = run.net->total,
+                         .trained = run.net->trained,
+                         .flops_step = 3 * run.batch * tsri_net_flops(run.net),
+                         .train_n = run.data->train.n,
+                         .test_n = run.data->test.n,
+                         .rounds = run.rounds,
+                         .epoch_rounds = run.epoch_rounds,
+                         .memory_data = part_bytes(run.data, &run.data->train) +
+                                        part_bytes(run.data, &run.data->test),
+                         .memory_model =
+                             (run.net->total + 2 * run.net->trained) * run.backend->real_bytes,
+                         .memory_plan = tsri_plan_bytes(plan),
+                         .backend = tsri_backend_vendor(run.backend)};
+done:
+    tsri_plan_destroy(plan);
+    tsri_run_fini(&run);
+    return st;
+}

@@ -1,0 +1,116 @@
+/* run.h - everything one run holds, from the run file to the finished model.
+ *
+ *     run.yaml -> data -> [ a round of the scheme ] x rounds -> metrics, checkpoints -> model
+ *
+ * A scheme (one file each) does one round: draws its shares, takes local steps, puts them back.
+ * What is the same for all schemes (evaluation, metrics, checkpoints, stopping) is train.c.
+ */
+#ifndef TSRI_RUN_H
+#define TSRI_RUN_H
+
+#include "data/loader.h"
+#include "io/metrics.h"
+#include "net/plan.h"
+#include "optim/schedule.h"
+
+typedef struct tsri_run tsri_run;
+
+/* One training scheme; a row of tsri_schemes[] makes it known. */
+typedef struct tsri_scheme {
+    const char *name;
+    const char *help;
+    tsr_status (*setup)(tsri_run *run); /* (optional) makes run->scheme_state */
+    tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
+    void (*teardown)(tsri_run *run);    /* (optional) */
+} tsri_scheme;
+
+extern const tsri_scheme tsri_schemes[];
+extern const int64_t tsri_scheme_count;
+
+/* A mean in the making: kept in checkpoints, so that a resumed run reports the same numbers. */
+typedef struct tsri_mean {
+    double sum;
+    int64_t count;
+} tsri_mean;
+
+struct tsri_run {
+    const tsr_config *config;
+    tsr_run_options options;
+    uint64_t seed;
+
+    const tsri_backend *backend;
+    tsri_pool *pool;
+    tsr_data *data;
+    tsri_net *net;
+    tsri_store store;
+    tsri_loss_kind loss;
+    tsri_schedule schedule;
+    double momentum, decay;
+    bool nesterov;
+
+    const tsri_scheme *scheme;
+    void *scheme_state;
+    int64_t batch;
+    int64_t epoch_rounds; /* rounds in one pass over the data */
+    int64_t rounds;       /* in all */
+
+    /* The position: what a checkpoint stores beside the numbers of the store. */
+    int64_t round;      /* rounds done */
+    tsri_mean recent;   /* training loss since the last line of metrics */
+    double first_loss;  /* of the first step; 0 = none yet */
+    double best_score;  /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
+    int64_t best_round; /* -1 = none */
+    double test_loss, test_accuracy; /* of the last evaluation; NaN = none yet */
+    int64_t bytes_total;             /* sent between workers */
+    int64_t metrics_bytes;           /* length of metrics.jsonl */
+
+    /* Of this process only. */
+    tsri_metrics *metrics;
+    int lock;
+    double started; /* clock */
+    char *trace;    /* folder, or NULL */
+};
+
+/* Everything from the run file that needs no folder: data, network, initial weights. */
+tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options);
+void tsri_run_fini(tsri_run *run);
+
+/* ---- evaluate.c --------------------------------------------------------------------------- */
+
+/* Loss and accuracy of the store's network on a part, in batches of fixed size. */
+tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
+                         tsri_pool *pool, const tsr_data *data, const tsri_part *part,
+                         tsri_loss_kind loss);
+
+/* The outputs of every sample, [part->n, outputs]; the caller frees *outputs. */
+tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
+                        tsri_pool *pool, const tsr_data *data, const tsri_part *part);
+
+/* ---- checkpoint.c ------------------------------------------------------------------------- */
+
+/* Writes checkpoints/ckpt-<round>.safetensors; drops older ones but the newest few and the best. */
+tsr_status tsri_checkpoint_save(tsri_run *run);
+
+/* Fills the run from the newest sound checkpoint of its folder; those that are damaged are named in
+ * a warning and passed over. *found = false when there is none. */
+tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
+
+/* ---- model_file.c ------------------------------------------------------------------------- */
+
+/* PyTorch's names and layouts; the resolved run file and the normalisation inside as text. */
+tsr_status tsri_model_write(const tsri_run *run, const char *path);
+
+/* ---- trace.c ------------------------------------------------------------------------------ */
+
+tsr_status tsri_trace_data(tsri_run *run);
+
+/* One round as it happened, for anyone to check with ten lines of numpy. */
+typedef struct tsri_trace {
+    float *before;        /* the store's vector when the round began */
+    const int64_t *batch; /* [workers][steps][batch] sample indices, or NULL for full batches */
+    int64_t workers, steps;
+} tsri_trace;
+
+tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace);
+
+#endif

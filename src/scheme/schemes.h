@@ -1,0 +1,11 @@
+/* schemes.h - the schemes' functions, one file each. */
+#ifndef TSRI_SCHEMES_H
+#define TSRI_SCHEMES_H
+
+#include "scheme/run.h"
+
+tsr_status tsri_dense_setup(tsri_run *run);
+tsr_status tsri_dense_round(tsri_run *run);
+void tsri_dense_teardown(tsri_run *run);
+
+#endif

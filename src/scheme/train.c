@@ -1,0 +1,304 @@
+/* train.c - the life of a run: open the folder, rounds, evaluations, checkpoints, the model at the
+ * end.
+ *
+ * What happens when depends on the round alone, so that a run that was killed and resumed does the
+ * same things at the same rounds as one that was not. A stop that was asked for adds a checkpoint
+ * and changes nothing else.
+ */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/file.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static volatile sig_atomic_t stop_requested;
+
+void tsr_request_stop(void)
+{
+    stop_requested = 1;
+}
+
+/* ---- When --------------------------------------------------------------------------------- */
+
+/* Is `round` (counted from 1) the last one, or the one that completes another `every` epochs? */
+static bool due(const tsri_run *run, const char *key)
+{
+    double every = tsri_config_real(run->config, key);
+    if (run->round == run->rounds)
+        return true;
+    int64_t period = (int64_t)llround(every * (double)run->epoch_rounds);
+    return every > 0 && run->round % (period > 0 ? period : 1) == 0;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------ */
+
+static void tell(const tsri_run *run, bool evaluated, bool resumed)
+{
+    if (!run->options.progress)
+        return;
+    int64_t at = run->round > 0 ? run->round - 1 : 0;
+    tsr_progress p = {.round = run->round,
+                      .rounds = run->rounds,
+                      .epoch = (double)run->round / (double)run->epoch_rounds,
+                      .epochs = (double)run->rounds / (double)run->epoch_rounds,
+                      .loss = run->recent.count ? run->recent.sum / (double)run->recent.count
+                                                : (double)NAN,
+                      .rate = tsri_schedule_rate(&run->schedule, at, run->rounds),
+                      .seconds = tsri_clock() - run->started,
+                      .test_loss = run->test_loss,
+                      .test_accuracy = run->test_accuracy,
+                      .evaluated = evaluated,
+                      .resumed = resumed};
+    run->options.progress(run->options.context, &p);
+}
+
+static tsr_status write_metrics(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "round");
+    tsri_json_int(&w, run->round);
+    tsri_json_key(&w, "epoch");
+    tsri_json_real(&w, (double)run->round / (double)run->epoch_rounds);
+    tsri_json_key(&w, "loss");
+    tsri_json_real(&w,
+                   run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
+    tsri_json_key(&w, "rate");
+    tsri_json_real(&w, tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
+    tsri_json_key(&w, "test_loss");
+    tsri_json_real(&w, run->test_loss);
+    if (run->data->classes > 0) {
+        tsri_json_key(&w, "test_accuracy");
+        tsri_json_real(&w, run->test_accuracy);
+    }
+    tsri_json_key(&w, "bytes_total");
+    tsri_json_int(&w, run->bytes_total);
+    tsri_json_key(&w, "seconds");
+    tsri_json_real(&w, round((tsri_clock() - run->started) * 1e3) / 1e3);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
+    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    run->recent = (tsri_mean){0};
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+/* ---- Judging ------------------------------------------------------------------------------ */
+
+static tsr_status evaluate(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r;
+    const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
+    run->test_loss = r.loss;
+    run->test_accuracy = r.accuracy;
+    tell(run, true, false);
+    TSR_TRY(write_metrics(run));
+done:
+    return st;
+}
+
+static double last_loss(const tsri_run *run, const tsri_mean *before)
+{
+    int64_t steps = run->recent.count - before->count;
+    return steps > 0 ? (run->recent.sum - before->sum) / (double)steps : 0;
+}
+
+/* A loss that is not finite, or ten thousand times the first one, will not come back. */
+static tsr_status check_loss(tsri_run *run, const tsri_mean *before)
+{
+    tsr_status st = TSR_OK;
+    double loss = last_loss(run, before);
+    if (run->first_loss <= 0 && isfinite(loss))
+        run->first_loss = loss;
+    TSR_CHECK(
+        isfinite(loss) && !(run->first_loss > 0 && loss > 1e4 * run->first_loss), TSR_DIVERGED,
+        "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
+        "optim.warmup; %s",
+        loss, (long long)run->round + 1, run->first_loss, tsri_config_real(run->config, "optim.lr"),
+        run->round >= run->epoch_rounds ? "the last sound checkpoint is kept"
+                                        : "there is no checkpoint yet");
+done:
+    return st;
+}
+
+/* ---- The folder --------------------------------------------------------------------------- */
+
+static tsr_status same_run_file(const tsri_run *run, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *old = NULL;
+    tsri_text changes = {0};
+    TSR_TRY(tsr_config_read(&old, path));
+    TSR_TRY(tsri_config_differences(&changes, old, run->config));
+    TSR_CHECK(changes.length == 0 || run->options.force, TSR_USAGE,
+              "the run file is not the one that %s was begun with:\n%sresume with the old values, "
+              "begin in another folder, or add --force",
+              run->options.folder, changes.data);
+    if (changes.length > 0)
+        TSRI_WARN("going on with a changed run file:\n%s", changes.data);
+done:
+    tsri_text_fini(&changes);
+    tsr_config_destroy(old);
+    return st;
+}
+
+static tsr_status open_folder(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const char *folder = run->options.folder;
+    char *saves = NULL, *file = NULL;
+    tsri_text yaml = {0};
+    TSR_TRY(tsri_path_join(&saves, folder, "checkpoints"));
+    TSR_TRY(tsri_make_folder(saves));
+    TSR_TRY(tsri_lock_folder(&run->lock, folder));
+    TSR_TRY(tsri_sweep_folder(folder));
+    TSR_TRY(tsri_sweep_folder(saves));
+    TSR_TRY(tsri_path_join(&file, folder, "run.yaml"));
+    bool begun = tsri_file_exists(file);
+    TSR_CHECK(!begun || run->options.resume, TSR_USAGE,
+              "%s holds a run already: add --resume to go on with it, or choose another folder",
+              folder);
+    if (begun)
+        TSR_TRY(same_run_file(run, file));
+    else if (run->options.resume)
+        TSRI_WARN("%s holds no run yet: beginning one", folder);
+    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    TSR_TRY(tsri_file_write_text(file, yaml.data));
+done:
+    tsri_text_fini(&yaml);
+    tsri_free(saves);
+    tsri_free(file);
+    return st;
+}
+
+static tsr_status first_weights(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_tensors *file = NULL;
+    if (!run->options.init)
+        return TSR_OK;
+    TSR_TRY(tsri_tensors_read(&file, run->options.init));
+    TSR_TRY(tsri_store_load(&run->store, file, "", run->options.init));
+done:
+    tsri_tensors_destroy(file);
+    return st;
+}
+
+static tsr_status open_metrics(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    TSR_TRY(tsri_path_join(&path, run->options.folder, "metrics.jsonl"));
+    TSR_TRY(tsri_metrics_open(&run->metrics, path, run->metrics_bytes));
+done:
+    tsri_free(path);
+    return st;
+}
+
+static tsr_status open_trace(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (!run->options.trace)
+        return TSR_OK;
+    TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
+    TSR_TRY(tsri_make_folder(run->trace));
+    TSR_TRY(tsri_trace_data(run));
+done:
+    return st;
+}
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. */
+static void save(tsri_run *run)
+{
+    if (tsri_checkpoint_save(run) != TSR_OK)
+        TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s",
+                  (long long)run->round, tsr_last_error());
+}
+
+static tsr_status all_rounds(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    double told = 0;
+    while (run->round < run->rounds) {
+        tsri_mean before = run->recent;
+        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(check_loss(run, &before));
+        run->round++;
+        if (tsri_clock() - told > 0.05) {
+            tell(run, false, false);
+            told = tsri_clock();
+        }
+        if (due(run, "eval.every"))
+            TSR_TRY(evaluate(run));
+        if (due(run, "checkpoint.every"))
+            save(run);
+        if (stop_requested && run->round < run->rounds) {
+            TSR_TRY(tsri_checkpoint_save(run));
+            TSR_CHECK(false, TSR_INTERRUPTED,
+                      "stopped after round %lld of %lld, all saved: add --resume to go on",
+                      (long long)run->round, (long long)run->rounds);
+        }
+    }
+done:
+    return st;
+}
+
+static tsr_status finish(tsri_run *run, tsr_result *result)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    int64_t p, i;
+    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
+              "parameter %s holds a value that is not finite at element %lld: lower optim.lr",
+              run->net->param[p].name, (long long)i);
+    TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
+    TSR_TRY(tsri_model_write(run, path));
+    *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
+                           .loss = run->test_loss,
+                           .accuracy = run->test_accuracy,
+                           .seconds = tsri_clock() - run->started,
+                           .rounds = run->round,
+                           .bytes_total = run->bytes_total};
+done:
+    tsri_free(path);
+    return st;
+}
+
+tsr_status tsr_train(tsr_result *result, const tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    bool resumed = false;
+    TSR_TRY(tsri_run_init(&run, config, options));
+    TSR_TRY(open_folder(&run));
+    TSR_TRY(first_weights(&run));
+    if (options->resume)
+        TSR_TRY(tsri_checkpoint_load(&run, &resumed));
+    TSR_TRY(open_metrics(&run));
+    TSR_TRY(open_trace(&run));
+    if (run.scheme->setup)
+        TSR_TRY(run.scheme->setup(&run));
+    tell(&run, false, resumed);
+    TSR_TRY(all_rounds(&run));
+    TSR_TRY(finish(&run, result));
+done:
+    tsri_metrics_close(run.metrics);
+    if (run.lock >= 0)
+        tsri_unlock_folder(run.lock);
+    tsri_run_fini(&run);
+    return st;
+}
