@@ -4,7 +4,13 @@
 
 #include "cli/command.h"
 
+extern const cli_command cli_bench;
+extern const cli_command cli_check;
+extern const cli_command cli_eval;
 extern const cli_command cli_help;
+extern const cli_command cli_info;
+extern const cli_command cli_predict;
+extern const cli_command cli_train;
 extern const cli_command cli_version;
 
 #endif

@@ -14,9 +14,11 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COMMANDS_MAX = 64 };
 
@@ -100,11 +102,19 @@ static void report(tsr_status status, bool json)
         report_json(sentence, status);
 }
 
-/* What was printed must have arrived; a reader that went away (| head) is no failure. */
+/* Did the reader of stdout go away (| head)? stdio may have forgotten the errno, the pipe has not.
+ */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* What was printed must have arrived; a reader that went away is no failure. */
 static tsr_status close_output(void)
 {
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left())
         return tsri_fail(TSR_FAILURE, "cannot write to standard output: %s",
                          errno ? strerror(errno) : "it failed earlier");
     return TSR_OK;

@@ -1,0 +1,99 @@
+/* cmd_check.c - tessera check: everything about a run file that can be known without training. */
+#include "cli/commands.h"
+#include "cli/print.h"
+#include "cli/settings.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "io/json.h"
+
+#include <stdio.h>
+
+static tsr_status print_json(const tsr_needs *n)
+{
+    tsr_status st = TSR_OK;
+    const struct {
+        const char *key;
+        int64_t value;
+    } row[] = {{"params", n->params},
+               {"trained", n->trained},
+               {"flops_step", n->flops_step},
+               {"train_n", n->train_n},
+               {"test_n", n->test_n},
+               {"rounds", n->rounds},
+               {"epoch_rounds", n->epoch_rounds},
+               {"memory_data", n->memory_data},
+               {"memory_model", n->memory_model},
+               {"memory_plan", n->memory_plan},
+               {"memory_worker", n->memory_data + n->memory_model + n->memory_plan}};
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        tsri_json_key(&w, row[i].key);
+        tsri_json_int(&w, row[i].value);
+    }
+    tsri_json_key(&w, "backend");
+    tsri_json_text(&w, n->backend);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status print_text(const tsr_needs *n, const char *file)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    cli_table_columns(&t, 2, 2);
+    cli_table_text(&t, "data");
+    cli_table_format(&t, "%lld training and %lld test samples", (long long)n->train_n,
+                     (long long)n->test_n);
+    cli_table_text(&t, "model");
+    cli_table_format(&t, "%lld numbers, %lld of them trained", (long long)n->params,
+                     (long long)n->trained);
+    cli_table_text(&t, "length");
+    cli_table_format(&t, "%lld rounds, %lld in an epoch", (long long)n->rounds,
+                     (long long)n->epoch_rounds);
+    cli_table_text(&t, "step");
+    cli_table_format(&t, "%.4g GFLOP", (double)n->flops_step / 1e9);
+    cli_table_text(&t, "memory");
+    cli_table_format(&t, "data %s, model %s, plan %s", tsri_bytes_text((double)n->memory_data),
+                     tsri_bytes_text((double)n->memory_model),
+                     tsri_bytes_text((double)n->memory_plan));
+    cli_table_text(&t, "backend");
+    cli_table_text(&t, n->backend);
+    (void)printf("%s is sound\n", file);
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsr_needs needs;
+    TSR_TRY(tsr_config_read(&config, args->operand[0]));
+    TSR_TRY(cli_settings(config, args));
+    TSR_TRY(tsr_check(&needs, config));
+    TSR_TRY(args->json ? print_json(&needs) : print_text(&needs, args->operand[0]));
+done:
+    tsr_config_destroy(config);
+    return st;
+}
+
+static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_DATA, {0}};
+
+const cli_command cli_check = {
+    .name = "check",
+    .help = "check a run file, its data and the memory it needs, without training",
+    .synopsis = "RUN-FILE",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .options = options,
+    .run = run,
+};

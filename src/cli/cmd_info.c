@@ -1,0 +1,133 @@
+/* cmd_info.c - tessera info: what is inside a model file. */
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/print.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct facts {
+    const char *name;
+    int rank;
+    int64_t shape[8], count;
+    double mean, deviation, largest;
+} facts;
+
+static facts facts_of(const tsr_model *m, int64_t i)
+{
+    facts f = {.count = 1};
+    const float *data;
+    double sum = 0, squares = 0;
+    f.name = tsr_model_param(m, i, &f.rank, f.shape, &data);
+    for (int d = 0; d < f.rank; d++)
+        f.count *= f.shape[d];
+    for (int64_t j = 0; j < f.count; j++) {
+        double v = (double)data[j];
+        sum += v;
+        squares += v * v;
+        f.largest = fmax(f.largest, fabs(v));
+    }
+    f.mean = sum / (double)f.count;
+    f.deviation = sqrt(fmax(0, squares / (double)f.count - f.mean * f.mean));
+    return f;
+}
+
+static void shape_text(char *text, size_t room, const facts *f)
+{
+    int used = snprintf(text, room, "[");
+    for (int d = 0; d < f->rank; d++)
+        used += snprintf(text + used, room - (size_t)used, d ? ", %lld" : "%lld",
+                         (long long)f->shape[d]);
+    (void)snprintf(text + used, room - (size_t)used, "]");
+}
+
+static tsr_status print_json(const tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "version");
+    tsri_json_text(&w, tsr_model_meta(m, "tessera.version"));
+    tsri_json_key(&w, "model");
+    tsri_json_text(&w, tsr_model_meta(m, "tessera.model"));
+    tsri_json_key(&w, "input");
+    tsri_json_text(&w, tsr_model_meta(m, "tessera.input"));
+    tsri_json_key(&w, "tensors");
+    tsri_json_open(&w, '[');
+    int64_t total = 0;
+    for (int64_t i = 0; i < tsr_model_params(m); i++) {
+        facts f = facts_of(m, i);
+        total += f.count;
+        tsri_json_open(&w, '{');
+        tsri_json_key(&w, "name");
+        tsri_json_text(&w, f.name);
+        tsri_json_key(&w, "shape");
+        tsri_json_open(&w, '[');
+        for (int d = 0; d < f.rank; d++)
+            tsri_json_int(&w, f.shape[d]);
+        tsri_json_close(&w, ']');
+        tsri_json_close(&w, '}');
+    }
+    tsri_json_close(&w, ']');
+    tsri_json_key(&w, "params");
+    tsri_json_int(&w, total);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status print_text(const tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    int64_t total = 0;
+    cli_table_head(&t, 6, "tensor", "shape", "numbers", "mean", "deviation", "largest");
+    for (int64_t i = 0; i < tsr_model_params(m); i++) {
+        facts f = facts_of(m, i);
+        char shape[128];
+        shape_text(shape, sizeof shape, &f);
+        total += f.count;
+        cli_table_text(&t, f.name);
+        cli_table_text(&t, shape);
+        cli_table_int(&t, f.count);
+        cli_table_real(&t, f.mean, 4);
+        cli_table_real(&t, f.deviation, 4);
+        cli_table_real(&t, f.largest, 4);
+    }
+    (void)printf("written by tessera %s; input %s, %s outputs, %lld numbers\n\n%s\n",
+                 tsri_quote(tsr_model_meta(m, "tessera.version")),
+                 tsr_model_meta(m, "tessera.input"), tsr_model_meta(m, "tessera.outputs"),
+                 (long long)total, tsr_model_meta(m, "tessera.model"));
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *model = NULL;
+    TSR_TRY(tsr_model_read(&model, args->operand[0]));
+    TSR_TRY(args->json ? print_json(model) : print_text(model));
+done:
+    tsr_model_destroy(model);
+    return st;
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .help = "show what is inside a model file",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .run = run,
+};

@@ -1,0 +1,181 @@
+/* cmd_predict.c - tessera predict: what a model says of each sample.
+ *
+ * One CSV line a sample on stdout or in --out FILE: its number, the predicted class and its
+ * probability, the true class where it is known; for real targets the outputs themselves. A FILE
+ * that ends in .npy takes the raw outputs [n, outputs] instead.
+ */
+#include "cli/commands.h"
+#include "cli/settings.h"
+
+#include "base/text.h"
+#include "io/file.h"
+#include "io/npy.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct answers {
+    float *outputs;
+    int32_t *label;
+    int64_t n, width;
+    tsri_json_value *names; /* of the classes, as the model file has them */
+} answers;
+
+static int64_t best_of(const float *y, int64_t n)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (y[i] > y[best])
+            best = i;
+    return best;
+}
+
+static double probability(const float *y, int64_t n, int64_t best)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += exp((double)y[i] - (double)y[best]);
+    return 1 / sum;
+}
+
+static tsr_status add_class(tsri_text *out, const answers *a, int64_t k)
+{
+    const char *name;
+    if (tsri_json_length(a->names) > k && tsri_json_as_text(tsri_json_at(a->names, k), &name))
+        return tsri_text_add(out, ",%s", tsri_quote(name));
+    return tsri_text_add(out, ",%lld", (long long)k);
+}
+
+static tsr_status classes_csv(tsri_text *out, const answers *a)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(out, "sample,predicted,probability%s\n", a->label ? ",label" : ""));
+    for (int64_t i = 0; i < a->n; i++) {
+        const float *y = a->outputs + i * a->width;
+        int64_t best = best_of(y, a->width);
+        TSR_TRY(tsri_text_add(out, "%lld", (long long)i));
+        TSR_TRY(add_class(out, a, best));
+        TSR_TRY(tsri_text_add(out, ",%.6f", probability(y, a->width, best)));
+        if (a->label)
+            TSR_TRY(add_class(out, a, a->label[i]));
+        TSR_TRY(tsri_text_add(out, "\n"));
+    }
+done:
+    return st;
+}
+
+static tsr_status numbers_csv(tsri_text *out, const answers *a)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(out, "sample"));
+    for (int64_t j = 0; j < a->width; j++)
+        TSR_TRY(tsri_text_add(out, ",output%lld", (long long)j));
+    for (int64_t i = 0; i < a->n; i++) {
+        TSR_TRY(tsri_text_add(out, "\n%lld", (long long)i));
+        for (int64_t j = 0; j < a->width; j++)
+            TSR_TRY(tsri_text_add(out, ",%.9g", (double)a->outputs[i * a->width + j]));
+    }
+    TSR_TRY(tsri_text_add(out, "\n"));
+done:
+    return st;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static tsr_status write_answers(const answers *a, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_text csv = {0};
+    if (path && ends_in(path, ".npy")) {
+        tsri_tensor t = {.name = "outputs",
+                         .dtype = TSRI_F32,
+                         .rank = 2,
+                         .shape = {a->n, a->width},
+                         .data = a->outputs};
+        return tsri_npy_write(path, &t);
+    }
+    TSR_TRY(a->label ? classes_csv(&csv, a) : numbers_csv(&csv, a));
+    if (path)
+        TSR_TRY(tsri_file_write_text(path, csv.data));
+    else
+        (void)fputs(csv.data, stdout);
+done:
+    tsri_text_fini(&csv);
+    return st;
+}
+
+static tsr_status tell(const cli_args *args, const answers *a, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    if (!path)
+        return TSR_OK;
+    if (!args->json) {
+        (void)printf("%lld predictions in %s\n", (long long)a->n, path);
+        return TSR_OK;
+    }
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "n");
+    tsri_json_int(&w, a->n);
+    tsri_json_key(&w, "outputs");
+    tsri_json_int(&w, a->width);
+    tsri_json_key(&w, "file");
+    tsri_json_text(&w, path);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *model = NULL;
+    answers a = {0};
+    const char *path = cli_text(args, "out");
+    TSR_CHECK(!args->json || path, TSR_USAGE,
+              "predict --json needs --out FILE for the predictions");
+    TSR_TRY(tsr_model_read(&model, args->operand[0]));
+    TSR_TRY(cli_settings(tsr_model_config(model), args));
+    TSR_TRY(
+        tsr_model_predict(&a.outputs, &a.label, &a.n, &a.width, model, cli_has(args, "train-set")));
+    const char *classes = tsr_model_meta(model, "tessera.classes");
+    if (!classes)
+        classes = "[]";
+    TSR_TRY(tsri_json_parse(&a.names, classes, (int64_t)strlen(classes), args->operand[0]));
+    TSR_TRY(write_answers(&a, path));
+    TSR_TRY(tell(args, &a, path));
+done:
+    tsr_free(a.outputs);
+    tsr_free(a.label);
+    tsri_json_destroy(a.names);
+    tsr_model_destroy(model);
+    return st;
+}
+
+static const cli_option options[] = {
+    {"out", 'o', "FILE", CLI_FILE, .help = "write there instead of stdout; .npy takes raw outputs"},
+    CLI_OPTION_SET,
+    CLI_OPTION_DATA,
+    CLI_OPTION_TRAIN_SET,
+    {0},
+};
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .help = "what a model says of each sample, as CSV",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .options = options,
+    .run = run,
+};

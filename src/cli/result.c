@@ -1,0 +1,46 @@
+/* result.c - a tsr_result as text or JSON. */
+#include "cli/result.h"
+
+#include "base/status.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+tsr_status cli_result_json(const tsr_result *r, const char *model)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "n");
+    tsri_json_int(&w, r->n);
+    tsri_json_key(&w, "loss");
+    tsri_json_real(&w, r->loss);
+    tsri_json_key(&w, "accuracy");
+    tsri_json_real(&w, r->accuracy);
+    tsri_json_key(&w, "seconds");
+    tsri_json_real(&w, r->seconds);
+    if (model) {
+        tsri_json_key(&w, "rounds");
+        tsri_json_int(&w, r->rounds);
+        tsri_json_key(&w, "bytes_total");
+        tsri_json_int(&w, r->bytes_total);
+        tsri_json_key(&w, "model");
+        tsri_json_text(&w, model);
+    }
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+void cli_result_text(char *text, size_t room, const tsr_result *r)
+{
+    if (isnan(r->accuracy))
+        (void)snprintf(text, room, "loss %.6g on %lld samples", r->loss, (long long)r->n);
+    else
+        (void)snprintf(text, room, "loss %.4f, accuracy %.2f %% of %lld samples", r->loss,
+                       100 * r->accuracy, (long long)r->n);
+}

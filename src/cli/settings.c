@@ -1,0 +1,34 @@
+/* settings.c - options that several commands share. */
+#include "cli/settings.h"
+
+#include "base/text.h"
+#include "io/file.h"
+
+#include <string.h>
+
+/* What is there as a file or folder is a path, anything else a name. */
+static tsr_status set_data(tsr_config *config, const char *value)
+{
+    tsr_status st = TSR_OK;
+    tsri_text assignment = {0};
+    const char *key = tsri_file_exists(value) ? "data.path" : "data.name";
+    TSR_TRY(tsri_text_add(&assignment, "%s=%s", key, value));
+    TSR_TRY(tsr_config_set(config, assignment.data));
+done:
+    tsri_text_fini(&assignment);
+    return st;
+}
+
+tsr_status cli_settings(tsr_config *config, const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < args->given_count; i++) {
+        const cli_given *g = &args->given[i];
+        if (strcmp(g->option->name, "set") == 0)
+            TSR_TRY(tsr_config_set(config, g->value));
+        else if (strcmp(g->option->name, "data") == 0)
+            TSR_TRY(set_data(config, g->value));
+    }
+done:
+    return st;
+}

@@ -1,0 +1,24 @@
+/* settings.h - options that several commands share: --set key=value and --data NAME|PATH. */
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include "cli/args.h"
+
+#define CLI_OPTION_SET                                                                             \
+    {                                                                                              \
+        "set", 's', "KEY=VALUE", CLI_SETTING,                                                      \
+            .help = "change a key of the run file; may be given several times"                     \
+    }
+#define CLI_OPTION_DATA                                                                            \
+    {                                                                                              \
+        "data", 'd', "NAME|PATH", CLI_FILE, .help = "other data than the run file names"           \
+    }
+#define CLI_OPTION_TRAIN_SET                                                                       \
+    {                                                                                              \
+        "train-set", 0, NULL, CLI_FLAG, .help = "use the training set instead of the test set"     \
+    }
+
+/* Applies every --set, and --data where the command has it, in the order of the command line. */
+tsr_status cli_settings(tsr_config *config, const cli_args *args);
+
+#endif
