@@ -17,6 +17,8 @@ typedef struct member {
     const char *bytes;
 } member;
 
+static const char *pack_options; /* libarchive's words for the writer, or NULL */
+
 /* Builds an archive in `packed` with libarchive's writer; returns its size. */
 static size_t pack(const char *format, const char *filter, const member *members, size_t count)
 {
@@ -25,6 +27,8 @@ static size_t pack(const char *format, const char *filter, const member *members
     assert_int_equal(archive_write_set_format_by_name(a, format), ARCHIVE_OK);
     if (filter)
         assert_int_equal(archive_write_add_filter_by_name(a, filter), ARCHIVE_OK);
+    if (pack_options)
+        assert_int_equal(archive_write_set_options(a, pack_options), ARCHIVE_OK);
     (void)archive_write_set_bytes_in_last_block(a, 1);
     assert_int_equal(archive_write_open_memory(a, packed, ROOM, &used), ARCHIVE_OK);
     for (size_t i = 0; i < count; i++) {
@@ -273,6 +277,58 @@ static void a_wrong_checksum_in_a_zip(void **state)
                  TSR_BAD_FILE, "not an archive");
 }
 
+static void zip64(void **state)
+{
+    (void)state;
+    const member one = {"z", "large format, small file"};
+    tsri_text seen = {0};
+    pack_options = "zip:zip64";
+    const char *path = scratch_put("z.zip", packed, pack("zip", NULL, &one, 1));
+    pack_options = NULL;
+    assert_ok(tsri_archive_each(path, collect, &seen, ROOM));
+    assert_string_equal(seen.data, "z=large format, small file;");
+    tsri_text_fini(&seen);
+}
+
+static void put16(unsigned char *at, size_t v)
+{
+    at[0] = (unsigned char)(v & 255);
+    at[1] = (unsigned char)(v >> 8);
+}
+
+/* The trick of some bombs: many directory entries that share one member's bytes. They come out
+ * once, and what comes out counts against the limit. */
+static void overlapping_members_of_a_zip(void **state)
+{
+    (void)state;
+    enum { COPIES = 50, BYTES = 20000 };
+    static char zeros[BYTES + 1];
+    memset(zeros, '0', BYTES);
+    const member one = {"a", zeros};
+    size_t used = pack("zip", NULL, &one, 1);
+    unsigned char *end = packed + used - 22; /* the end record; before it one directory entry */
+    assert_memory_equal(end, "PK\5\6", 4);
+    size_t entry = (size_t)end[12] | (size_t)end[13] << 8;
+    unsigned char *directory = end - entry;
+    unsigned char record[22];
+    memcpy(record, end, 22);
+    for (int i = 1; i < COPIES; i++)
+        memcpy(directory + (size_t)i * entry, directory, entry);
+    put16(record + 8, COPIES);
+    put16(record + 10, COPIES);
+    put16(record + 12, COPIES * entry);
+    memcpy(directory + COPIES * entry, record, 22);
+    used += (COPIES - 1) * entry;
+    tsri_text seen = {0};
+    const char *path = scratch_put("o.zip", packed, used);
+    assert_ok(tsri_archive_each(path, collect, &seen, BYTES + (int64_t)used));
+    assert_int_equal(seen.length, BYTES + 3);
+    tsri_text_fini(&seen);
+    assert_fails(tsri_archive_each(path, collect, &seen, BYTES - 1), TSR_BAD_FILE,
+                 "unpacks to more than the limit");
+    tsri_text_fini(&seen);
+}
+
 /* A name meant to paint the terminal reaches the message only as text. */
 static void names_cannot_paint(void **state)
 {
@@ -314,10 +370,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bomb_is_a_sentence), /* first: it looks at the peak of memory */
-        cmocka_unit_test(every_compression_is_undone), cmocka_unit_test(gzip_members),
-        cmocka_unit_test(truncated_at_every_length),   cmocka_unit_test(flipped_at_every_byte),
-        cmocka_unit_test(members_are_visited),         cmocka_unit_test(a_visitor_may_stop),
-        cmocka_unit_test(a_wrong_checksum_in_a_zip),   cmocka_unit_test(names_cannot_paint),
+        cmocka_unit_test(every_compression_is_undone),
+        cmocka_unit_test(gzip_members),
+        cmocka_unit_test(truncated_at_every_length),
+        cmocka_unit_test(flipped_at_every_byte),
+        cmocka_unit_test(members_are_visited),
+        cmocka_unit_test(a_visitor_may_stop),
+        cmocka_unit_test(a_wrong_checksum_in_a_zip),
+        cmocka_unit_test(overlapping_members_of_a_zip),
+        cmocka_unit_test(zip64),
+        cmocka_unit_test(names_cannot_paint),
         cmocka_unit_test(failed_allocations),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
