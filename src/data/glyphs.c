@@ -18,6 +18,7 @@
 #include "base/sine.h"
 #include "data/part.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { GLYPHS = 10, MOST_POINTS = 64, MOST_PIECES = 64, MOST_SIDE = 32, MOST_CHANNELS = 3 };
@@ -304,6 +305,7 @@ static int32_t draw_sample(uint8_t *out, const shape *shapes, int channels, tsri
 {
     picture p;
     colour ground, pen;
+    assert(channels == 1 || channels == MOST_CHANNELS);
     p.side = channels == 1 ? 28 : 32;
     p.channels = channels;
     int32_t label = (int32_t)tsri_rng_below(rng, GLYPHS);

@@ -243,9 +243,11 @@ tsr_status tsri_image_fit(uint8_t *planes, const tsri_image *image, int64_t heig
     for (int64_t r = 0; r < h; r++) {
         for (int64_t k = 0; k < w * 3; k++)
             line[k] = (float)image->rgb[r * w * 3 + k];
-        for (int64_t k = 0; k < width * 3; k++)
+        for (int64_t k = 0; k < width * 3; k++) {
+            int64_t column = k / 3;
             wide[r * width * 3 + k] =
-                (float)weigh(line + k % 3, w, 3, left + (double)(k / 3) * step, step);
+                (float)weigh(line + k % 3, w, 3, left + (double)column * step, step);
+        }
     }
     for (int64_t c = 0; c < 3; c++)
         for (int64_t r = 0; r < height; r++)

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "data/part.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ static void measure_numbers(group *g, groups shape, const tsr_data *data)
 static void measure_bytes(group *at, const tsr_data *data, int64_t channel)
 {
     int64_t count[256] = {0}, plane = data->height * data->width;
+    assert(data->train.bytes);
     for (int64_t i = 0; i < data->train.n; i++) {
         const uint8_t *x = data->train.bytes + i * data->dim + channel * plane;
         for (int64_t k = 0; k < plane; k++)

@@ -12,6 +12,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ static tsr_status content_add(content *c, const void *bytes, int64_t n)
 {
     tsr_status st = content_room(c, n);
     if (st == TSR_OK) {
+        assert(c->bytes && "room was made");
         memcpy(c->bytes + c->used, bytes, (size_t)n);
         c->used += n;
         c->bytes[c->used] = '\0';

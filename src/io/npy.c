@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "io/file.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -266,6 +267,7 @@ tsr_status tsri_npy_parse(tsri_tensor *out, void **memory, const char *bytes, in
     char *copy = NULL;
     *memory = NULL;
     TSR_TRY(header(&t, &columns, &data, bytes, n, name));
+    assert(data && "a header that was read says where the data begin");
     TSR_TRY(tsri_alloc_raw(&copy, tsri_tensor_bytes(&t), 1));
     if (columns && t.rank > 1)
         from_columns(copy, data, &t);
