@@ -5,19 +5,35 @@
 
 const char *tsri_kind_name(tsri_kind kind)
 {
-    static const char *const name[] = {"linear", "norm", "relu"};
+    static const char *const name[] = {
+#define X(kind_, text) [TSRI_##kind_] = text,
+        TSRI_KIND_LIST(X)
+#undef X
+    };
     return name[kind];
 }
 
-int64_t tsri_kind_flops(tsri_kind kind, tsri_shape in, tsri_shape out)
+double tsri_op_flops(const tsri_op *op)
 {
-    switch (kind) {
+    double made = (double)op->n * (double)tsri_shape_count(op->out);
+    double read = (double)op->n * (double)tsri_shape_count(op->in);
+    switch (op->kind) {
     case TSRI_LINEAR:
-        return 2 * tsri_shape_count(in) * tsri_shape_count(out);
+        return 2 * made * (double)tsri_shape_count(op->in);
+    case TSRI_CONV:
+        return 2 * made * (double)(op->in.c * op->size * op->size);
     case TSRI_NORM:
-        return 2 * tsri_shape_count(out);
+        return 2 * made;
+    case TSRI_MAXPOOL:
+    case TSRI_AVGPOOL:
+        return made * (double)(op->size * op->size);
+    case TSRI_GLOBALPOOL:
+        return read;
     case TSRI_RELU:
-        return tsri_shape_count(out);
+    case TSRI_ADD:
+        return made;
+    case TSRI_FLATTEN:
+        return 0;
     }
     return 0;
 }

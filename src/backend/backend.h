@@ -40,7 +40,9 @@ typedef struct tsri_update {
 
 typedef struct tsri_backend {
     const char *name;
-    int64_t real_bytes;                /* 4 or 8 */
+    int64_t real_bytes; /* 4 or 8 */
+    bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out]; and a
+                           conv can read through a virtual norm */
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
     tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
     tsr_status (*update)(const tsri_update *update, tsri_pool *pool);

@@ -12,10 +12,22 @@
 #include "base/pool.h"
 #include "base/status.h"
 
+/* One row per kind of layer: name, what it computes. */
+#define TSRI_KIND_LIST(X)                                                                          \
+    X(LINEAR, "linear")     /* y = x W^T + b             W [out, in], b [out] or NULL          */  \
+    X(CONV, "conv")         /* cross-correlation         W [out, in, size, size], b or NULL    */  \
+    X(NORM, "norm")         /* y = (x - mean) / sqrt(var + eps) * w + b, per channel           */  \
+    X(RELU, "relu")         /* y = max(x, 0)                                                   */  \
+    X(ADD, "add")           /* y = x + add                                                     */  \
+    X(MAXPOOL, "maxpool")   /* largest of each window of size x size                           */  \
+    X(AVGPOOL, "avgpool")   /* mean of each window; padding counts as zeros, as in PyTorch     */  \
+    X(GLOBALPOOL, "global") /* mean over all pixels                                            */  \
+    X(FLATTEN, "flatten")   /* [C, H, W] to a vector of C H W, channels outermost              */
+
 typedef enum tsri_kind {
-    TSRI_LINEAR, /* y = x W^T + b                     W [out, in], b [out] or NULL */
-    TSRI_NORM,   /* y = (x - mean) / sqrt(var + eps) * w + b      per channel      */
-    TSRI_RELU    /* y = max(x, 0)                                                  */
+#define X(name, text) TSRI_##name,
+    TSRI_KIND_LIST(X)
+#undef X
 } tsri_kind;
 
 const char *tsri_kind_name(tsri_kind kind);
@@ -30,34 +42,43 @@ static inline int64_t tsri_shape_count(tsri_shape s)
     return s.c * s.h * s.w;
 }
 
-/* Floating-point operations of one sample's forward pass (multiply and add count as two). */
-int64_t tsri_kind_flops(tsri_kind kind, tsri_shape in, tsri_shape out);
-
 typedef struct tsri_kernel tsri_kernel;
 
 typedef struct tsri_op {
     /* What is computed. */
     tsri_kind kind;
-    int64_t n;            /* samples in the batch */
-    tsri_shape in, out;   /*                      */
-    bool training;        /* norm: batch statistics, not running ones; backward will be called */
-    bool relu;            /* y = max(., 0) of the result, fused */
+    int64_t n;          /* samples in the batch */
+    tsri_shape in, out; /*                      */
+    bool training;      /* norm: batch statistics, not running ones; backward will be called */
+    bool relu;          /* y = max(., 0) of the result, fused */
+    int64_t size, stride, pad; /* of the window of a convolution or pooling */
+    bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
     double eps, momentum; /* norm */
     bool need_dx;         /* false for the first layer */
     bool dx_add;          /* dx += instead of dx = (another op wrote it before) */
+    bool dadd_add;        /* likewise for dadd, which is written after dx */
 
     /* On which buffers; bound by the plan. */
-    const void *x;     /* [N, in]  */
-    void *y;           /* [N, out] */
-    void *dx;          /* [N, in]  */
-    void *dy;          /* [N, out]; may be overwritten by backward */
+    const void *x; /* [N, in]: [N, C, H, W], or [N, H, W, C] on a backend with channels last */
+    const void
+        *add;   /* [N, out] or NULL: y = ... + add (before the ReLU). Its gradient is dy, masked by
+                   the ReLU: the plan lets the two share memory, so that backward must leave dy
+                   masked and otherwise unchanged; or, for TSRI_ADD alone, it goes to dadd */
+    void *y;    /* [N, out] */
+    void *dx;   /* [N, in]  */
+    void *dy;   /* [N, out]; may be overwritten by backward (but see add) */
+    void *dadd; /* [N, out] or NULL: gradient of add, where it has memory of its own */
     const void *w, *b; /* parameters */
     void *dw, *db;     /* their gradients, written, not added to */
     void *mean, *var;  /* norm: running statistics */
+    const void
+        *pre; /* conv: scale [C] and shift [C] of a virtual norm with its ReLU in front: the
+                 input is max(scale x + shift, 0) (0 in the padding), dx the gradient of that */
 
     /* By which kernel, with what memory of its own. */
     const tsri_kernel *kernel;
-    int64_t saved_bytes;   /* asked for by setup: kept from forward to backward */
+    int64_t saved_bytes; /* asked for by setup: kept from forward to backward. A norm's begins with
+                            scale [C] and shift [C]: y = scale x + shift */
     int64_t scratch_bytes; /* asked for by setup: free for others between two calls */
     void *saved, *scratch;
     void *state; /* made by setup, freed by teardown */
@@ -69,12 +90,17 @@ typedef struct tsri_op {
 struct tsri_kernel {
     const char *name;
     tsri_kind kind;
-    bool backward_needs_x, backward_needs_y; /* what must live until backward */
-    bool (*applicable)(const tsri_op *op);   /* (optional) NULL = always */
-    tsr_status (*setup)(tsri_op *op);        /* (optional) */
+    bool backward_needs_x;                 /* x must live until backward */
+    bool backward_needs_y;                 /* y must, when there is a ReLU whose mask it is */
+    bool (*applicable)(const tsri_op *op); /* (optional) NULL = always */
+    tsr_status (*setup)(tsri_op *op);      /* (optional) */
     tsr_status (*forward)(tsri_op *op);
     tsr_status (*backward)(tsri_op *op);
     void (*teardown)(tsri_op *op); /* (optional) */
 };
+
+/* Floating-point operations of the forward pass of the whole batch (multiply and add count as two).
+ */
+double tsri_op_flops(const tsri_op *op);
 
 #endif

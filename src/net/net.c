@@ -134,16 +134,119 @@ done:
     return st;
 }
 
-tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name)
+/* Sides of what a window makes of `side` pixels; 0 or less when it does not fit. */
+static int64_t windows(int64_t side, int64_t size, int64_t stride, int64_t pad)
+{
+    return side + 2 * pad < size ? 0 : (side + 2 * pad - size) / stride + 1;
+}
+
+static tsr_status windowed(tsri_shape *out, tsri_shape in, int64_t channels, int64_t size,
+                           int64_t stride, int64_t pad, const char *name)
+{
+    tsr_status st = TSR_OK;
+    *out =
+        (tsri_shape){channels, windows(in.h, size, stride, pad), windows(in.w, size, stride, pad)};
+    TSR_CHECK(
+        out->h > 0 && out->w > 0, TSR_USAGE,
+        "the model is too deep for these images: at %s they are %lldx%lld pixels, less than its "
+        "window of %lld: use larger images or a model for small ones",
+        name, (long long)in.h, (long long)in.w, (long long)size);
+done:
+    return st;
+}
+
+tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,
+                         int64_t pad, bool bias, double gain, const char *name)
 {
     tsr_status st = TSR_OK;
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in];
-    TSR_TRY(add_layer(net, &layer, TSRI_RELU, in, name));
+    tsri_shape shape;
+    TSR_TRY(windowed(&shape, x.shape, net->axis[axis].size, size, stride, pad, name));
+    TSR_TRY(add_layer(net, &layer, TSRI_CONV, in, name));
+    layer->size = size;
+    layer->stride = stride;
+    layer->pad = pad;
+    tsri_param weight = {.role = TSRI_TRAINED,
+                         .rank = 4,
+                         .shape = {shape.c, x.shape.c, size, size},
+                         .axis = {axis, x.axis, -1, -1},
+                         .inner = {1, 1, 1, 1},
+                         .filters_last = net->filters_last,
+                         .init = TSRI_INIT_NORMAL,
+                         .sigma = sqrt(gain / (double)(x.shape.c * size * size))};
+    TSR_TRY(add_param(net, &layer->weight, &weight, name, "weight"));
+    if (bias) {
+        tsri_param b = vector(net, axis, TSRI_TRAINED, TSRI_INIT_ZERO);
+        TSR_TRY(add_param(net, &layer->bias, &b, name, "bias"));
+    }
+    TSR_TRY(add_value(net, &layer->out, shape, axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in], y = net->value[add];
+    assert(x.shape.c == y.shape.c && x.shape.h == y.shape.h && x.shape.w == y.shape.w);
+    TSR_TRY(add_layer(net, &layer, TSRI_ADD, in, name));
+    layer->add = add;
     TSR_TRY(add_value(net, &layer->out, x.shape, x.axis));
     *out = layer->out;
 done:
     return st;
+}
+
+tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_t size,
+                         int64_t stride, int64_t pad, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in];
+    tsri_shape shape;
+    TSR_TRY(windowed(&shape, x.shape, x.shape.c, size, stride, pad, name));
+    TSR_TRY(add_layer(net, &layer, kind, in, name));
+    layer->size = size;
+    layer->stride = stride;
+    layer->pad = pad;
+    TSR_TRY(add_value(net, &layer->out, shape, x.axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+/* A layer without parameters that gives `shape`. */
+static tsr_status plain_layer(tsri_net *net, int *out, int in, tsri_kind kind, tsri_shape shape,
+                              const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    TSR_TRY(add_layer(net, &layer, kind, in, name));
+    TSR_TRY(add_value(net, &layer->out, shape, net->value[in].axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
+tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name)
+{
+    return plain_layer(net, out, in, TSRI_RELU, net->value[in].shape, name);
+}
+
+tsr_status tsri_net_global(tsri_net *net, int *out, int in, const char *name)
+{
+    return plain_layer(net, out, in, TSRI_GLOBALPOOL, (tsri_shape){net->value[in].shape.c, 1, 1},
+                       name);
+}
+
+/* The value keeps its shape, so that a linear layer behind it knows how many pixels a channel has;
+ * in memory it is a plain vector, channels outermost. */
+tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name)
+{
+    return plain_layer(net, out, in, TSRI_FLATTEN, net->value[in].shape, name);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
@@ -167,7 +270,7 @@ static void assign_offsets(tsri_net *net)
 }
 
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                           int64_t outputs)
+                           int64_t outputs, bool filters_last)
 {
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
@@ -176,6 +279,7 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
     TSR_TRY(tsri_alloc(&net, 1, sizeof *net));
     net->input = input;
     net->outputs = outputs;
+    net->filters_last = filters_last;
     TSR_TRY(tsri_net_axis(net, &axis, input.c, false, "input"));
     TSR_TRY(add_value(net, &value, input, axis));
     const char *name = tsri_config_text(config, "model.name");
@@ -204,12 +308,26 @@ void tsri_net_destroy(tsri_net *net)
     tsri_free(net);
 }
 
-int64_t tsri_net_flops(const tsri_net *net)
+tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
 {
-    int64_t flops = 0;
+    const tsri_layer *l = &net->layer[i];
+    return (tsri_op){.kind = l->kind,
+                     .n = n,
+                     .in = net->value[l->in].shape,
+                     .out = net->value[l->out].shape,
+                     .eps = l->eps,
+                     .momentum = l->momentum,
+                     .size = l->size,
+                     .stride = l->stride,
+                     .pad = l->pad};
+}
+
+double tsri_net_flops(const tsri_net *net)
+{
+    double flops = 0;
     for (int64_t i = 0; i < net->layers; i++) {
-        const tsri_layer *l = &net->layer[i];
-        flops += tsri_kind_flops(l->kind, net->value[l->in].shape, net->value[l->out].shape);
+        tsri_op op = tsri_net_op(net, i, 1);
+        flops += tsri_op_flops(&op);
     }
     return flops;
 }

@@ -46,6 +46,7 @@ typedef struct tsri_param {
     int64_t inner[TSRI_PARAM_RANK]; /* dimension = axis size x inner (flattened pixels); else 1 */
     int64_t count;                  /* product of the shape */
     int64_t offset;                 /* into the store's vector */
+    bool filters_last; /* kept in memory as [H, W, in, out], in files as [out, in, H, W] */
     tsri_init init;
     double sigma;
 } tsri_param;
@@ -59,8 +60,10 @@ typedef struct tsri_layer {
     tsri_kind kind;
     char name[TSRI_NAME];                 /* "layers.0" */
     int in, out;                          /* values */
+    int add;                              /* add: the second value; -1 = none */
     int weight, bias, mean, var, tracked; /* parameters; -1 = none */
     double eps, momentum;                 /* norm */
+    int64_t size, stride, pad;            /* conv and pooling */
 } tsri_layer;
 
 typedef struct tsri_net {
@@ -74,16 +77,21 @@ typedef struct tsri_net {
     int64_t total;   /* all numbers */
     tsri_shape input;
     int64_t outputs;
+    bool filters_last; /* how this net's filters lie in memory: the backend's choice */
 } tsri_net;
 
-/* The network that config's `model:` section describes, for samples of shape `input`. The caller
- * destroys *out. USAGE with the place in the run file when it cannot be. */
+/* The network that config's `model:` section describes, for samples of shape `input`, its filters
+ * in memory as the backend wants them (backend->channels_last). The caller destroys *out. USAGE
+ * with the place in the run file when it cannot be. */
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                           int64_t outputs);
+                           int64_t outputs, bool filters_last);
 void tsri_net_destroy(tsri_net *net);
 
+/* The op of layer i for a batch of n: kind, shapes, window. The plan fills in the rest. */
+tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n);
+
 /* Floating-point operations (multiply and add count as two) of one sample's forward pass. */
-int64_t tsri_net_flops(const tsri_net *net);
+double tsri_net_flops(const tsri_net *net);
 
 /* The parameter with that name, or -1. */
 int64_t tsri_net_param(const tsri_net *net, const char *name);
@@ -109,5 +117,12 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
                            const char *name);
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
+tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,
+                         int64_t pad, bool bias, double gain, const char *name);
+tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *name);
+tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_t size,
+                         int64_t stride, int64_t pad, const char *name); /* MAXPOOL or AVGPOOL */
+tsr_status tsri_net_global(tsri_net *net, int *out, int in, const char *name);
+tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "net/order.h"
 
 #include <assert.h>
 #include <math.h>
@@ -52,7 +53,7 @@ void tsri_store_fill(tsri_store *store, uint64_t seed)
         const tsri_param *p = &store->net->param[i];
         tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, i, 0, 0);
         for (int64_t j = 0; j < p->count; j++)
-            set_number(store, p->offset + j,
+            set_number(store, p->offset + tsri_order_place(p, j),
                        p->init == TSRI_INIT_NORMAL ? p->sigma * tsri_rng_normal(&rng)
                        : p->init == TSRI_INIT_ONE  ? 1.0
                                                    : 0.0);
@@ -69,47 +70,6 @@ bool tsri_store_nonfinite(const tsri_store *store, int64_t *p, int64_t *index)
                 return true;
     }
     return false;
-}
-
-/* ---- To files ----------------------------------------------------------------------------- */
-
-static tsri_tensor tensor_of(const tsri_param *p, char name[2 * TSRI_NAME], const char *prefix,
-                             const void *data)
-{
-    (void)snprintf(name, 2 * TSRI_NAME, "%s%s", prefix, p->name);
-    tsri_tensor t = {.name = name, .dtype = TSRI_F32, .rank = p->rank, .data = data};
-    memcpy(t.shape, p->shape, (size_t)p->rank * sizeof *p->shape);
-    return t;
-}
-
-int64_t tsri_store_tensors(const tsri_store *store, tsri_tensor *list, int64_t *counts,
-                           char (*names)[2 * TSRI_NAME], const char *prefix)
-{
-    assert(store->real_bytes == sizeof(float));
-    for (int64_t i = 0; i < store->net->params; i++) {
-        const tsri_param *p = &store->net->param[i];
-        const float *data = tsri_store_at(store, store->w, i);
-        list[i] = tensor_of(p, names[i], prefix, data);
-        if (p->role == TSRI_COUNT) {
-            counts[i] = (int64_t)data[0];
-            list[i].dtype = TSRI_I64;
-            list[i].data = &counts[i];
-        }
-    }
-    return store->net->params;
-}
-
-int64_t tsri_store_momentum_tensors(const tsri_store *store, tsri_tensor *list,
-                                    char (*names)[2 * TSRI_NAME], const char *prefix)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < store->net->params; i++)
-        if (store->net->param[i].role == TSRI_TRAINED) {
-            list[n] = tensor_of(&store->net->param[i], names[n], prefix,
-                                tsri_store_at(store, store->v, i));
-            n++;
-        }
-    return n;
 }
 
 /* ---- From files --------------------------------------------------------------------------- */
@@ -201,7 +161,7 @@ static tsr_status load_vector(tsri_store *store, void *vector, int64_t i, const 
                   tsri_dtype_name(t->dtype));
         TSR_CHECK(isfinite(value), TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld", path,
                   p->name, isnan(value) ? "NaN" : "infinity", (long long)j);
-        to[j] = (float)value;
+        to[tsri_order_place(p, j)] = (float)value;
     }
 done:
     return st;

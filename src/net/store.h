@@ -27,20 +27,13 @@ void tsri_store_fill(tsri_store *store, uint64_t seed);
 /* Where parameter p's numbers are in one of the vectors. */
 void *tsri_store_at(const tsri_store *store, void *vector, int64_t p);
 
-/* Appends the model's tensors to `list` (room for net->params), names with `prefix` before them.
- * Counts become I64 scalars in `counts` (room for net->params). Floats only. Returns how many. */
-int64_t tsri_store_tensors(const tsri_store *store, tsri_tensor *list, int64_t *counts,
-                           char (*names)[2 * TSRI_NAME], const char *prefix);
-
-/* Reads them back: every parameter must be there with its shape (F32, F64, BF16 and F16 are
- * converted); a name that starts with `prefix` and is not the model's is refused.
- * num_batches_tracked may be missing. `path` is for messages. */
+/* Reads a model from a file (image.h writes them): every parameter must be there with its shape
+ * (F32, F64, BF16 and F16 are converted); a name that starts with `prefix` and is not the model's
+ * is refused. num_batches_tracked may be missing. `path` is for messages. */
 tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const char *prefix,
                            const char *path);
 
 /* The same for the momentum: "<prefix><name>" of every trained parameter. */
-int64_t tsri_store_momentum_tensors(const tsri_store *store, tsri_tensor *list,
-                                    char (*names)[2 * TSRI_NAME], const char *prefix);
 tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file, const char *prefix,
                                     const char *path);
 

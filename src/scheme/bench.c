@@ -155,7 +155,7 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
         (void)snprintf(row->name, sizeof row->name, "%s", name);
         row->kind = tsri_kind_name(op->kind);
         row->kernel = op->kernel->name;
-        row->flops = (double)op->n * (double)tsri_kind_flops(op->kind, op->in, op->out);
+        row->flops = tsri_op_flops(op);
         row->backward_flops = row->flops * (op->need_dx ? 2 : 1);
         bench->flops += row->flops + row->backward_flops;
     }

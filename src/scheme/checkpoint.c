@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "net/image.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -103,35 +104,6 @@ done:
 
 /* ---- Saving ------------------------------------------------------------------------------- */
 
-typedef struct image {
-    tsri_tensor *tensor;
-    int64_t *counts;
-    char (*names)[2 * TSRI_NAME];
-    int64_t count;
-} image;
-
-static tsr_status make_image(image *im, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    int64_t room = 2 * run->net->params;
-    *im = (image){0};
-    TSR_TRY(tsri_alloc(&im->tensor, room, sizeof *im->tensor));
-    TSR_TRY(tsri_alloc(&im->counts, room, sizeof *im->counts));
-    TSR_TRY(tsri_alloc(&im->names, room, sizeof *im->names));
-    im->count = tsri_store_tensors(&run->store, im->tensor, im->counts, im->names, "model.");
-    im->count += tsri_store_momentum_tensors(&run->store, im->tensor + im->count,
-                                             im->names + im->count, "momentum.");
-done:
-    return st;
-}
-
-static void free_image(image *im)
-{
-    tsri_free(im->tensor);
-    tsri_free(im->counts);
-    tsri_free(im->names);
-}
-
 /* The best checkpoint so far is one that was saved right after an evaluation. */
 static void note_best(tsri_run *run)
 {
@@ -167,13 +139,15 @@ done:
 tsr_status tsri_checkpoint_save(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    image im = {0};
+    tsri_image im;
     tsri_json state = {0};
     tsri_text yaml = {0};
     char *path = NULL;
+    tsri_image_init(&im, run->net);
     note_best(run);
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
-    TSR_TRY(make_image(&im, run));
+    TSR_TRY(tsri_image_add_model(&im, run->store.w, "model."));
+    TSR_TRY(tsri_image_add_momentum(&im, run->store.v, "momentum."));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
@@ -182,10 +156,10 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
                         {"tessera.run", yaml.data},
                         {"tessera.state", state.text.data}};
     TSR_TRY(checkpoint_path(&path, run, run->round));
-    TSR_TRY(tsri_tensors_write(path, im.tensor, im.count, meta, sizeof meta / sizeof *meta));
+    TSR_TRY(tsri_image_write(&im, path, meta, sizeof meta / sizeof *meta));
     TSR_TRY(drop_old(run));
 done:
-    free_image(&im);
+    tsri_image_fini(&im);
     tsri_json_fini(&state);
     tsri_text_fini(&yaml);
     tsri_free(path);

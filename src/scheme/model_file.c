@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "io/json.h"
+#include "net/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,16 +59,12 @@ static tsr_status write_classes(tsri_json *w, const tsr_data *d)
 tsr_status tsri_model_write(const tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
-    tsri_tensor *list = NULL;
-    int64_t *counts = NULL;
-    char(*names)[2 * TSRI_NAME] = NULL;
+    tsri_image im;
     tsri_text model = {0}, yaml = {0};
     tsri_json scaling = {0}, classes = {0};
     char input[80], outputs[32];
-    TSR_TRY(tsri_alloc(&list, run->net->params, sizeof *list));
-    TSR_TRY(tsri_alloc(&counts, run->net->params, sizeof *counts));
-    TSR_TRY(tsri_alloc(&names, run->net->params, sizeof *names));
-    int64_t count = tsri_store_tensors(&run->store, list, counts, names, "");
+    tsri_image_init(&im, run->net);
+    TSR_TRY(tsri_image_add_model(&im, run->store.w, ""));
     TSR_TRY(tsri_config_write(&model, run->config, "model"));
     TSR_TRY(tsri_config_write_result(&yaml, run->config));
     TSR_TRY(write_scaling(&scaling, run->data));
@@ -84,11 +81,9 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
                         {"tessera.scaling", scaling.text.data},
                         {"tessera.classes", classes.text.data},
                         {"tessera.run", yaml.data}};
-    TSR_TRY(tsri_tensors_write(path, list, count, meta, sizeof meta / sizeof *meta));
+    TSR_TRY(tsri_image_write(&im, path, meta, sizeof meta / sizeof *meta));
 done:
-    tsri_free(list);
-    tsri_free(counts);
-    tsri_free(names);
+    tsri_image_fini(&im);
     tsri_text_fini(&model);
     tsri_text_fini(&yaml);
     tsri_json_fini(&scaling);
@@ -149,7 +144,7 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
         goto done;
     }
     TSR_TRY(read_shapes(m));
-    TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs));
+    TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
     TSR_TRY(plausible(m));
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
     TSR_TRY(tsri_store_load(&m->store, m->file, "", path));
@@ -204,18 +199,38 @@ void tsr_free(void *memory)
 
 /* ---- Using -------------------------------------------------------------------------------- */
 
-/* Data, threads and backend for one use of a model. */
+/* Data, threads, backend, and the network as that backend keeps it, for one use of a model. */
 typedef struct bench {
     tsr_data *data;
     tsri_pool *pool;
     const tsri_backend *backend;
     const tsri_part *part;
+    tsri_net *net;
+    tsri_store store;
 } bench;
 
 static void bench_fini(bench *b)
 {
+    tsri_store_fini(&b->store);
+    tsri_net_destroy(b->net);
     tsr_data_destroy(b->data);
     tsri_pool_destroy(b->pool);
+}
+
+static tsr_status load_data(bench *b, const tsr_model *m, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_data_load(&b->data, m->config));
+    const tsr_data *d = b->data;
+    TSR_CHECK(d->channels == m->input.c && d->height == m->input.h && d->width == m->input.w,
+              TSR_USAGE,
+              "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
+              "trained for",
+              m->path, (long long)m->input.c, (long long)m->input.h, (long long)m->input.w, d->name,
+              (long long)d->channels, (long long)d->height, (long long)d->width);
+    b->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
+done:
+    return st;
 }
 
 static tsr_status bench_init(bench *b, const tsr_model *m, bool on_training_set)
@@ -227,15 +242,10 @@ static tsr_status bench_init(bench *b, const tsr_model *m, bool on_training_set)
     if (b->backend->start)
         TSR_TRY(b->backend->start(count));
     TSR_TRY(tsri_pool_create(&b->pool, count));
-    TSR_TRY(tsri_data_load(&b->data, m->config));
-    const tsr_data *d = b->data;
-    TSR_CHECK(d->channels == m->input.c && d->height == m->input.h && d->width == m->input.w,
-              TSR_USAGE,
-              "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
-              "trained for",
-              m->path, (long long)m->input.c, (long long)m->input.h, (long long)m->input.w, d->name,
-              (long long)d->channels, (long long)d->height, (long long)d->width);
-    b->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
+    TSR_TRY(tsri_net_create(&b->net, m->config, m->input, m->outputs, b->backend->channels_last));
+    TSR_TRY(tsri_store_init(&b->store, b->net, sizeof(float), false));
+    TSR_TRY(tsri_store_load(&b->store, m->file, "", m->path));
+    TSR_TRY(load_data(b, m, on_training_set));
 done:
     return st;
 }
@@ -250,7 +260,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");
     bool mse = b.data->classes == 0 || strcmp(tsri_config_text(model->config, "loss"), "mse") == 0;
-    TSR_TRY(tsri_evaluate(result, &model->store, b.backend, b.pool, b.data, b.part,
+    TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part,
                           mse ? TSRI_MSE : TSRI_CROSS_ENTROPY));
 done:
     bench_fini(&b);
@@ -271,7 +281,7 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
         TSR_TRY(tsri_alloc(labels, *n, sizeof **labels));
         memcpy(*labels, b.part->label, (size_t)*n * sizeof **labels);
     }
-    TSR_TRY(tsri_outputs(outputs, &model->store, b.backend, b.pool, b.data, b.part));
+    TSR_TRY(tsri_outputs(outputs, &b.store, b.backend, b.pool, b.data, b.part));
 done:
     bench_fini(&b);
     if (st != TSR_OK)

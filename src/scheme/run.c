@@ -110,7 +110,7 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
     TSR_TRY(choose_length(run));
     choose_optimiser(run);
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
-                            d->classes > 0 ? d->classes : d->targets));
+                            d->classes > 0 ? d->classes : d->targets, run->backend->channels_last));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     tsri_store_fill(&run->store, run->seed);
     run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
@@ -151,7 +151,7 @@ tsr_status tsr_check(tsr_needs *needs, const tsr_config *config)
     TSR_TRY(tsri_plan_create(&plan, &run.store, run.backend, run.pool, run.batch, true));
     *needs = (tsr_needs){.params = run.net->total,
                          .trained = run.net->trained,
-                         .flops_step = 3 * run.batch * tsri_net_flops(run.net),
+                         .flops_step = (int64_t)(3 * (double)run.batch * tsri_net_flops(run.net)),
                          .train_n = run.data->train.n,
                          .test_n = run.data->test.n,
                          .rounds = run.rounds,

@@ -107,7 +107,7 @@ tsr_status tsri_trace_data(tsri_run *run);
 /* One round as it happened, for anyone to check with ten lines of numpy. */
 typedef struct tsri_trace {
     float *before;        /* the store's vector when the round began */
-    const int64_t *batch; /* [workers][steps][batch] sample indices, or NULL for full batches */
+    const int64_t *batch; /* [workers][steps][batch] sample indices */
     int64_t workers, steps;
 } tsri_trace;
 

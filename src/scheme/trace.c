@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "io/file.h"
+#include "net/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_SAMPLES = 10000 };
 
@@ -45,93 +45,65 @@ done:
     return st;
 }
 
-typedef struct list {
-    tsri_tensor *tensor;
-    char (*names)[2 * TSRI_NAME];
-    int64_t *counts, *indices;
-    int64_t count;
-} list;
+/* 0, 1, 2, ...: as long as the longest axis. */
+static tsr_status make_indices(int64_t **out, const tsri_net *net)
+{
+    int64_t longest = 0;
+    for (int64_t a = 0; a < net->axes; a++)
+        if (net->axis[a].size > longest)
+            longest = net->axis[a].size;
+    tsr_status st = tsri_alloc(out, longest, sizeof **out);
+    for (int64_t i = 0; st == TSR_OK && i < longest; i++)
+        (*out)[i] = i;
+    return st;
+}
 
-static tsr_status make_list(list *l, const tsri_run *run, const tsri_trace *trace)
+/* The whole of every axis that can be cut. */
+static tsr_status add_share(tsri_image *im, const int64_t *indices, int64_t worker)
 {
     tsr_status st = TSR_OK;
-    int64_t longest = 0, room = 2 * run->net->params + trace->workers * (run->net->axes + 1);
-    for (int64_t a = 0; a < run->net->axes; a++)
-        if (run->net->axis[a].size > longest)
-            longest = run->net->axis[a].size;
-    TSR_TRY(tsri_alloc(&l->tensor, room, sizeof *l->tensor));
-    TSR_TRY(tsri_alloc(&l->names, room, sizeof *l->names));
-    TSR_TRY(tsri_alloc(&l->counts, room, sizeof *l->counts));
-    TSR_TRY(tsri_alloc(&l->indices, longest, sizeof *l->indices));
-    for (int64_t i = 0; i < longest; i++)
-        l->indices[i] = i;
+    for (int64_t a = 0; a < im->net->axes; a++) {
+        const tsri_axis *axis = &im->net->axis[a];
+        tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {axis->size}, .data = indices};
+        if (axis->cuttable)
+            TSR_TRY(tsri_image_add(im, &t, "share.%" PRId64 ".%s", worker, axis->name));
+    }
 done:
     return st;
 }
 
-static void free_list(list *l)
+static tsr_status add_batch(tsri_image *im, const tsri_run *run, const tsri_trace *trace,
+                            int64_t worker)
 {
-    tsri_free(l->tensor);
-    tsri_free(l->names);
-    tsri_free(l->counts);
-    tsri_free(l->indices);
-}
-
-static void add_parameters(list *l, const tsri_run *run, void *w, const char *prefix)
-{
-    tsri_store view = run->store;
-    view.w = w;
-    l->count += tsri_store_tensors(&view, l->tensor + l->count, l->counts + l->count,
-                                   l->names + l->count, prefix);
-}
-
-/* The whole of every axis that can be cut. */
-static void add_share(list *l, const tsri_run *run, int64_t worker)
-{
-    for (int64_t a = 0; a < run->net->axes; a++) {
-        if (!run->net->axis[a].cuttable)
-            continue;
-        (void)snprintf(l->names[l->count], sizeof l->names[0], "share.%" PRId64 ".%s", worker,
-                       run->net->axis[a].name);
-        l->tensor[l->count] = (tsri_tensor){.name = l->names[l->count],
-                                            .dtype = TSRI_I64,
-                                            .rank = 1,
-                                            .shape = {run->net->axis[a].size},
-                                            .data = l->indices};
-        l->count++;
-    }
-}
-
-static void add_batch(list *l, const tsri_run *run, const tsri_trace *trace, int64_t worker)
-{
-    if (!trace->batch || run->batch == run->data->train.n)
-        return;
-    (void)snprintf(l->names[l->count], sizeof l->names[0], "batch.%" PRId64, worker);
-    l->tensor[l->count] = (tsri_tensor){.name = l->names[l->count],
-                                        .dtype = TSRI_I64,
-                                        .rank = 2,
-                                        .shape = {trace->steps, run->batch},
-                                        .data = trace->batch + worker * trace->steps * run->batch};
-    l->count++;
+    tsri_tensor t = {.dtype = TSRI_I64,
+                     .rank = 2,
+                     .shape = {trace->steps, run->batch},
+                     .data = trace->batch + worker * trace->steps * run->batch};
+    if (run->batch == run->data->train.n)
+        return TSR_OK;
+    return tsri_image_add(im, &t, "batch.%" PRId64, worker);
 }
 
 tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace)
 {
     tsr_status st = TSR_OK;
-    list l = {0};
+    tsri_image im;
+    int64_t *indices = NULL;
     char name[48], *path = NULL;
-    TSR_TRY(make_list(&l, run, trace));
-    add_parameters(&l, run, trace->before, "before.");
-    add_parameters(&l, run, run->store.w, "after.");
+    tsri_image_init(&im, run->net);
+    TSR_TRY(make_indices(&indices, run->net));
+    TSR_TRY(tsri_image_add_model(&im, trace->before, "before."));
+    TSR_TRY(tsri_image_add_model(&im, run->store.w, "after."));
     for (int64_t w = 0; w < trace->workers; w++) {
-        add_share(&l, run, w);
-        add_batch(&l, run, trace, w);
+        TSR_TRY(add_share(&im, indices, w));
+        TSR_TRY(add_batch(&im, run, trace, w));
     }
     (void)snprintf(name, sizeof name, "round-%06" PRId64 ".safetensors", run->round);
     TSR_TRY(tsri_path_join(&path, run->trace, name));
-    TSR_TRY(tsri_tensors_write(path, l.tensor, l.count, NULL, 0));
+    TSR_TRY(tsri_image_write(&im, path, NULL, 0));
 done:
-    free_list(&l);
+    tsri_image_fini(&im);
+    tsri_free(indices);
     tsri_free(path);
     return st;
 }

@@ -23,7 +23,8 @@ typedef struct fixture {
 static void set_up(fixture *f, const char *model, const tsri_backend *backend, int64_t seed)
 {
     assert_ok(tsri_config_parse(&f->config, model, (int64_t)strlen(model), "test"));
-    assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, OUTPUTS));
+    assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, OUTPUTS,
+                              backend->channels_last));
     assert_ok(tsri_store_init(&f->store, f->net, backend->real_bytes, true));
     tsri_store_fill(&f->store, (uint64_t)seed);
     assert_ok(tsri_pool_create(&f->pool, 1));

@@ -1,0 +1,153 @@
+/* plan_memory.c - where every buffer lies.
+ *
+ * Time: forward of step k happens at k, the loss at K (the number of steps), backward of step k at
+ * 2K - k. A buffer is needed from its first to its last use:
+ *
+ *     value     forward of its producer and readers; in training also the backward of every kernel
+ * that says that it needs its input, or its output for the ReLU's mask gradient  backward of the
+ * value's readers and of its producer; values whose gradients share memory (fused sums) share one
+ * buffer saved     forward and backward of its step; a virtual norm's until its convs are done
+ *     scratch   always: one for all steps, they run one after the other
+ */
+#include "net/plan_parts.h"
+
+#include "base/alloc.h"
+
+typedef struct book {
+    tsri_plan *plan;
+    tsri_buffer *buffer; /* values, gradients, saved, scratch */
+    tsri_buffer *value, *grad, *saved, *scratch;
+    int64_t count;
+} book;
+
+static void live(tsri_buffer *b, int64_t time)
+{
+    if (time < b->born)
+        b->born = time;
+    if (time > b->dies)
+        b->dies = time;
+}
+
+/* The value in whose buffer the gradient of v lies. */
+static int home(const tsri_plan *plan, int v)
+{
+    while (plan->alias[v] != v)
+        v = plan->alias[v];
+    return v;
+}
+
+static void note_forward(book *b, int64_t k)
+{
+    const tsri_step *s = &b->plan->step[k];
+    int64_t bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->backend->real_bytes;
+    if (!s->op.virtual)
+        b->value[s->out].bytes = bytes;
+    live(&b->value[s->out], k);
+    live(&b->value[s->in], k);
+    if (s->add >= 0)
+        live(&b->value[s->add], k);
+    b->saved[k].bytes = s->op.saved_bytes;
+    live(&b->saved[k], k);
+    if (s->norm >= 0)
+        live(&b->saved[s->norm], k);
+    if (s->op.scratch_bytes > b->scratch->bytes)
+        b->scratch->bytes = s->op.scratch_bytes;
+}
+
+static void note_backward(book *b, int64_t k)
+{
+    const tsri_step *s = &b->plan->step[k];
+    int64_t back = 2 * b->plan->count - k;
+    bool masked = s->op.relu || s->op.kind == TSRI_RELU;
+    tsri_buffer *dy = &b->grad[home(b->plan, s->out)];
+    live(&b->saved[k], back);
+    if (s->norm >= 0)
+        live(&b->saved[s->norm], back);
+    if (s->op.kernel->backward_needs_x)
+        live(&b->value[s->in], back);
+    if (s->op.kernel->backward_needs_y && masked && !s->op.virtual)
+        live(&b->value[s->out], back);
+    dy->bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->backend->real_bytes;
+    live(dy, back);
+    if (s->op.need_dx)
+        live(&b->grad[home(b->plan, s->dx)], back);
+    if (s->add > 0)
+        live(&b->grad[home(b->plan, s->add)], back);
+}
+
+static void find_lifetimes(book *b)
+{
+    tsri_plan *plan = b->plan;
+    int64_t K = plan->count;
+    int last = plan->step[K - 1].out;
+    for (int64_t i = 0; i < b->count; i++)
+        b->buffer[i] = (tsri_buffer){.born = INT64_MAX, .dies = -1};
+    for (int64_t k = 0; k < K; k++) {
+        note_forward(b, k);
+        if (plan->training)
+            note_backward(b, k);
+    }
+    live(&b->value[last], K); /* the loss reads the output and writes its gradient */
+    if (plan->training)
+        live(&b->grad[home(plan, last)], K);
+    b->value[0].bytes = 0; /* the input is the caller's, or plan->input */
+    live(b->scratch, 0);
+    live(b->scratch, 2 * K);
+}
+
+static void *at(const book *b, const tsri_buffer *buffer)
+{
+    return b->plan->arena + buffer->offset;
+}
+
+static void bind(book *b)
+{
+    tsri_plan *plan = b->plan;
+    for (int64_t k = 0; k < plan->count; k++) {
+        tsri_step *s = &plan->step[k];
+        s->op.x = s->in == 0 ? plan->input : at(b, &b->value[s->in]);
+        s->op.add = s->add < 0 ? NULL : at(b, &b->value[s->add]);
+        s->op.y = s->op.virtual ? NULL : at(b, &b->value[s->out]);
+        s->op.dx = s->op.need_dx ? at(b, &b->grad[home(plan, s->dx)]) : NULL;
+        s->op.dadd = s->owns_dadd ? at(b, &b->grad[home(plan, s->add)]) : NULL;
+        s->op.dy = at(b, &b->grad[home(plan, s->out)]);
+        s->op.saved = at(b, &b->saved[k]);
+        s->op.scratch = at(b, b->scratch);
+        s->op.pre = s->norm < 0 ? NULL : at(b, &b->saved[s->norm]);
+    }
+}
+
+/* Linear layers read the input as the loader gives it: channels outermost, as PyTorch flattens. */
+bool tsri_plan_reorders_input(const tsri_plan *plan)
+{
+    tsri_shape s = plan->net->input;
+    bool images = s.c > 1 && s.h * s.w > 1 && plan->backend->channels_last;
+    for (int64_t k = 0; k < plan->count; k++)
+        if (plan->step[k].in == 0 && plan->step[k].op.kind == TSRI_LINEAR)
+            return false;
+    return images;
+}
+
+tsr_status tsri_plan_memory(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    int64_t values = plan->net->values;
+    book b = {.plan = plan, .count = 2 * values + plan->count + 1};
+    TSR_TRY(tsri_alloc(&b.buffer, b.count, sizeof *b.buffer));
+    b.value = b.buffer;
+    b.grad = b.value + values;
+    b.saved = b.grad + values;
+    b.scratch = b.saved + plan->count;
+    find_lifetimes(&b);
+    for (int64_t i = 0; i < b.count; i++)
+        plan->unshared_bytes += b.buffer[i].bytes;
+    TSR_TRY(tsri_arena_pack(b.buffer, b.count, &plan->arena_bytes));
+    TSR_TRY(tsri_alloc(&plan->arena, plan->arena_bytes, 1));
+    if (plan->backend->real_bytes != sizeof(float) || tsri_plan_reorders_input(plan))
+        TSR_TRY(tsri_alloc(&plan->input, plan->batch * tsri_shape_count(plan->net->input),
+                           (size_t)plan->backend->real_bytes));
+    bind(&b);
+done:
+    tsri_free(b.buffer);
+    return st;
+}

@@ -1,0 +1,51 @@
+/* plan_parts.h - a plan from the inside: shared by the three files that make and run it.
+ *
+ *     plan_steps.c    which layers become which ops: what is fused into what
+ *     plan_memory.c   where every buffer lies, by its lifetime
+ *     plan.c          making, running, looking
+ */
+#ifndef TSRI_PLAN_PARTS_H
+#define TSRI_PLAN_PARTS_H
+
+#include "net/arena.h"
+#include "net/plan.h"
+
+typedef struct tsri_step {
+    tsri_op op;
+    const tsri_layer *layer;
+    int in;         /* the value its x is; of a conv behind a virtual norm, the norm's input */
+    int dx;         /* the value its dx is the gradient of: `in`, or the virtual norm's output */
+    int out;        /* the value its y is: that of the last layer fused into it */
+    int add;        /* the value added to it, or -1 */
+    bool owns_dadd; /* the gradient of `add` has memory of its own */
+    int norm;       /* the step of the virtual norm in front of it, or -1 */
+    double seconds_forward, seconds_backward;
+} tsri_step;
+
+struct tsri_plan {
+    const tsri_net *net;
+    tsri_store *store;
+    const tsri_backend *backend;
+    tsri_pool *pool;
+    int64_t batch;
+    bool training, timed;
+
+    tsri_step *step; /* [count] in the order of forward */
+    int64_t count;
+    int *alias; /* [values] whose gradient's memory a value's gradient shares; itself if none */
+
+    char *arena;
+    int64_t arena_bytes, unshared_bytes;
+    void *input; /* x in the backend's type and layout, or NULL when x is used as it is */
+};
+
+/* Fills in plan->step and plan->alias; kernels are chosen and set up. */
+tsr_status tsri_plan_steps(tsri_plan *plan);
+
+/* Lays out the arena and binds every op's buffers. */
+tsr_status tsri_plan_memory(tsri_plan *plan);
+
+/* Must the images of value 0 be brought into the backend's layout first? */
+bool tsri_plan_reorders_input(const tsri_plan *plan);
+
+#endif

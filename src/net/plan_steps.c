@@ -1,0 +1,240 @@
+/* plan_steps.c - which layers become which ops.
+ *
+ * Three things are fused, each only where it changes no number but the last bits:
+ *
+ *     X, relu         ->  X with relu          X = linear, norm, add; the value between is read
+ * once X, add          ->  X with add           X = conv, norm; the other summand is ready before X
+ *     norm relu, conv ->  virtual norm, conv   channels last; every reader of the norm is a conv.
+ * The norm computes its statistics and stores nothing else; the convs apply scale, shift and ReLU
+ * as they read
+ *
+ * The gradient of a fused summand is the gradient of the sum. So both share memory (alias), which
+ * is right when nobody wrote the summand's gradient before: all other readers of the summand must
+ * stand before the sum, so that their backward comes after it.
+ */
+#include "net/plan_parts.h"
+
+#include "base/alloc.h"
+
+typedef struct scan {
+    tsri_plan *plan;
+    int64_t *readers;  /* [values] layers that read a value */
+    int64_t *reader;   /* [values] the last of them, -1 = none */
+    int64_t *producer; /* [values] the layer that makes a value, -1 = the input */
+    bool *gone;        /* [layers] fused into another */
+    bool *all_convs;   /* [values] every reader is a conv */
+} scan;
+
+static void scan_free(scan *s)
+{
+    tsri_free(s->readers);
+    tsri_free(s->reader);
+    tsri_free(s->producer);
+    tsri_free(s->gone);
+    tsri_free(s->all_convs);
+}
+
+static void note_reader(scan *s, int value, int64_t layer, bool conv)
+{
+    s->readers[value]++;
+    s->reader[value] = layer;
+    s->all_convs[value] = s->all_convs[value] && conv;
+}
+
+static tsr_status scan_net(scan *s, tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = plan->net;
+    *s = (scan){.plan = plan};
+    TSR_TRY(tsri_alloc(&s->readers, net->values, sizeof *s->readers));
+    TSR_TRY(tsri_alloc(&s->reader, net->values, sizeof *s->reader));
+    TSR_TRY(tsri_alloc(&s->producer, net->values, sizeof *s->producer));
+    TSR_TRY(tsri_alloc(&s->gone, net->layers, sizeof *s->gone));
+    TSR_TRY(tsri_alloc(&s->all_convs, net->values, sizeof *s->all_convs));
+    for (int64_t v = 0; v < net->values; v++) {
+        s->reader[v] = s->producer[v] = -1;
+        s->all_convs[v] = true;
+    }
+    for (int64_t i = 0; i < net->layers; i++) {
+        const tsri_layer *l = &net->layer[i];
+        note_reader(s, l->in, i, l->kind == TSRI_CONV);
+        if (l->add >= 0)
+            note_reader(s, l->add, i, false);
+        s->producer[l->out] = i;
+    }
+done:
+    return st;
+}
+
+/* The layer that alone reads `value` and is of that kind, or -1. */
+static int64_t only_reader(const scan *s, int value, tsri_kind kind)
+{
+    int64_t i = s->readers[value] == 1 ? s->reader[value] : -1;
+    return i >= 0 && s->plan->net->layer[i].kind == kind ? i : -1;
+}
+
+/* ---- One layer ---------------------------------------------------------------------------- */
+
+static const void *weight(const tsri_plan *plan, int p)
+{
+    return p < 0 ? NULL : tsri_store_at(plan->store, plan->store->w, p);
+}
+
+static void *running(const tsri_plan *plan, int p)
+{
+    return p < 0 ? NULL : tsri_store_at(plan->store, plan->store->w, p);
+}
+
+static void *gradient(const tsri_plan *plan, int p)
+{
+    return p < 0 || !plan->training ? NULL : tsri_store_at(plan->store, plan->store->g, p);
+}
+
+static tsri_step step_of(const tsri_plan *plan, int64_t i)
+{
+    const tsri_layer *l = &plan->net->layer[i];
+    tsri_step s = {.op = tsri_net_op(plan->net, i, plan->batch),
+                   .layer = l,
+                   .in = l->in,
+                   .dx = l->in,
+                   .out = l->out,
+                   .add = l->add,
+                   .norm = -1};
+    s.op.training = plan->training;
+    s.op.need_dx = l->in != 0;
+    s.op.w = weight(plan, l->weight);
+    s.op.b = weight(plan, l->bias);
+    s.op.dw = gradient(plan, l->weight);
+    s.op.db = gradient(plan, l->bias);
+    s.op.mean = running(plan, l->mean);
+    s.op.var = running(plan, l->var);
+    s.op.pool = plan->pool;
+    return s;
+}
+
+/* ---- Fusing ------------------------------------------------------------------------------- */
+
+static void fuse_relu(scan *s, tsri_step *step)
+{
+    tsri_kind kind = step->op.kind;
+    int64_t i = only_reader(s, step->out, TSRI_RELU);
+    if (i < 0 || (kind != TSRI_LINEAR && kind != TSRI_NORM && kind != TSRI_ADD))
+        return;
+    step->op.relu = true;
+    step->out = s->plan->net->layer[i].out;
+    s->gone[i] = true;
+}
+
+/* May the gradient of summand `other` be the gradient of layer `sum` itself? Only if nobody wrote
+ * it before: the sum is its last reader. The input has no gradient. */
+static bool may_alias(const scan *s, int64_t sum, int other)
+{
+    return other != 0 && s->reader[other] == sum;
+}
+
+static void fuse_add(scan *s, tsri_step *step, int64_t i)
+{
+    int64_t sum = only_reader(s, step->out, TSRI_ADD);
+    if (sum < 0 || (step->op.kind != TSRI_CONV && step->op.kind != TSRI_NORM))
+        return;
+    const tsri_layer *l = &s->plan->net->layer[sum];
+    int other = l->in == step->out ? l->add : l->in;
+    if (other == step->dx || s->producer[other] >= i || !may_alias(s, sum, other))
+        return;
+    step->add = other;
+    step->out = l->out;
+    s->plan->alias[other] = l->out;
+    s->gone[sum] = true;
+}
+
+/* A sum that stands alone: its second summand's gradient shares memory too where that is right. */
+static void share_summand(scan *s, tsri_step *step, int64_t i)
+{
+    if (step->op.kind == TSRI_ADD && step->add != step->in && may_alias(s, i, step->add))
+        s->plan->alias[step->add] = step->out;
+}
+
+static bool becomes_virtual(const scan *s, const tsri_step *step)
+{
+    return s->plan->backend->channels_last && step->op.kind == TSRI_NORM && step->op.relu &&
+           step->add < 0 && s->readers[step->out] > 0 && s->all_convs[step->out];
+}
+
+/* A conv whose input is a virtual norm reads that norm's input instead. */
+static void read_through_norm(tsri_plan *plan, tsri_step *step)
+{
+    for (int64_t k = 0; k < plan->count; k++)
+        if (plan->step[k].op.virtual && plan->step[k].out == step->in) {
+            step->norm = (int)k;
+            step->in = plan->step[k].in;
+        }
+}
+
+/* ---- The whole ---------------------------------------------------------------------------- */
+
+/* Backward, the first op to reach a value's gradient writes it, later ones add to it. A gradient
+ * that shares its sum's memory is there before anyone writes. */
+static tsr_status choose_writers(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    bool *written = NULL;
+    TSR_TRY(tsri_alloc(&written, plan->net->values, sizeof *written));
+    for (int64_t k = plan->count - 1; k >= 0; k--) {
+        tsri_step *s = &plan->step[k];
+        bool shared = s->add >= 0 && plan->alias[s->add] != s->add;
+        if (shared)
+            written[s->add] = true;
+        s->op.dx_add = written[s->dx];
+        written[s->dx] = true;
+        if (s->add > 0 && !shared) {
+            s->owns_dadd = true;
+            s->op.dadd_add = written[s->add];
+            written[s->add] = true;
+        }
+    }
+done:
+    tsri_free(written);
+    return st;
+}
+
+static tsr_status enough_samples(const tsri_plan *plan, const tsri_layer *l)
+{
+    tsri_shape s = plan->net->value[l->in].shape;
+    if (plan->training && l->kind == TSRI_NORM && plan->batch * s.h * s.w < 2)
+        return tsri_fail(
+            TSR_USAGE,
+            "batch norm (%s) cannot train on batches of one sample: use batch: 2 or more", l->name);
+    return TSR_OK;
+}
+
+tsr_status tsri_plan_steps(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = plan->net;
+    scan s = {0};
+    TSR_TRY(tsri_alloc(&plan->step, net->layers, sizeof *plan->step));
+    TSR_TRY(tsri_alloc(&plan->alias, net->values, sizeof *plan->alias));
+    for (int64_t v = 0; v < net->values; v++)
+        plan->alias[v] = (int)v;
+    TSR_TRY(scan_net(&s, plan));
+    for (int64_t i = 0; i < net->layers; i++) {
+        TSR_TRY(enough_samples(plan, &net->layer[i]));
+        if (s.gone[i])
+            continue;
+        tsri_step step = step_of(plan, i);
+        fuse_add(&s, &step, i);
+        if (step.op.kind != TSRI_CONV)
+            fuse_relu(&s, &step);
+        share_summand(&s, &step, i);
+        step.op.virtual = becomes_virtual(&s, &step);
+        if (step.op.kind == TSRI_CONV)
+            read_through_norm(plan, &step);
+        plan->step[plan->count++] = step;
+    }
+    TSR_TRY(choose_writers(plan));
+    for (int64_t k = 0; k < plan->count; k++)
+        TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->backend));
+done:
+    scan_free(&s);
+    return st;
+}
