@@ -46,8 +46,10 @@ tsr_status tsri_format_choose(const tsri_format **out, const char *format, const
               "%s: no such file or folder; check data.path", tsri_quote(path));
     for (int64_t i = 0; i < tsri_format_count && !*out; i++) {
         const tsri_format *f = &tsri_formats[i];
-        if (any ? f->recognise(path) : strcmp(format, f->name) == 0)
-            *out = f;
+        bool is = strcmp(format, f->name) == 0;
+        if (any)
+            TSR_TRY(f->recognise(&is, path));
+        *out = is ? f : NULL;
     }
     TSR_CHECK(*out, TSR_BAD_FILE,
               "%s: cannot tell the format of this data; say it with data.format (idx, cifar10, "
@@ -102,7 +104,7 @@ int64_t tsri_read_most(const char *path)
 {
     struct stat s;
     int64_t size = stat(path, &s) == 0 ? (int64_t)s.st_size : 0;
-    return 64000000 + 200 * (size < INT64_MAX / 400 ? size : INT64_MAX / 400);
+    return 64000000 + 100 * (size < INT64_MAX / 400 ? size : INT64_MAX / 400);
 }
 
 tsr_status tsri_read_whole(char **bytes, int64_t *n, const char *path)

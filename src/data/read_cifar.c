@@ -124,30 +124,29 @@ done:
     return st;
 }
 
-static bool recognise(const char *path, const layout *l)
+static tsr_status recognise(bool *is, const char *path, const layout *l)
 {
+    tsr_status st = TSR_OK;
     char *found = NULL;
-    if (!tsri_is_folder(path)) {
-        const char *name = strrchr(path, '/');
-        name = name ? name + 1 : path;
-        bool is = strcmp(name, l->test) == 0;
-        for (int i = 0; l->train[i]; i++)
-            is = is || strcmp(name, l->train[i]) == 0;
-        return is;
-    }
-    bool is = tsri_find_in(&found, path, l->train[0]) == TSR_OK && found;
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    if (tsri_is_folder(path))
+        st = tsri_find_in(&found, path, l->train[0]);
+    *is = found || strcmp(name, l->test) == 0;
+    for (int i = 0; l->train[i]; i++)
+        *is = *is || strcmp(name, l->train[i]) == 0;
     tsri_free(found);
-    return is;
+    return st;
 }
 
-bool tsri_is_cifar10(const char *path)
+tsr_status tsri_is_cifar10(bool *is, const char *path)
 {
-    return recognise(path, &cifar10);
+    return recognise(is, path, &cifar10);
 }
 
-bool tsri_is_cifar100(const char *path)
+tsr_status tsri_is_cifar100(bool *is, const char *path)
 {
-    return recognise(path, &cifar100);
+    return recognise(is, path, &cifar100);
 }
 
 tsr_status tsri_read_cifar10(tsr_data *data, const tsri_read *want)

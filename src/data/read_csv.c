@@ -529,12 +529,12 @@ done:
     return st;
 }
 
-bool tsri_is_csv(const char *path)
+tsr_status tsri_is_csv(bool *is, const char *path)
 {
     static const char *const endings[] = {".csv",    ".csv.gz", ".csv.xz", ".tsv",
                                           ".tsv.gz", ".tsv.xz", ".data",   ".txt"};
-    bool is = false;
+    *is = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        is = is || tsri_ends_with(path, endings[i]);
-    return is && tsri_is_file(path);
+        *is = *is || (tsri_ends_with(path, endings[i]) && tsri_is_file(path));
+    return TSR_OK;
 }

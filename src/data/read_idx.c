@@ -343,14 +343,15 @@ done:
     return st;
 }
 
-bool tsri_is_idx(const char *path)
+tsr_status tsri_is_idx(bool *is, const char *path)
 {
+    tsr_status st = TSR_OK;
     char *images = NULL;
-    if (!tsri_is_folder(path))
-        return strstr(path, "-ubyte") && tsri_is_file(path);
-    bool found = images_in(&images, path, "train") == TSR_OK && images;
+    if (tsri_is_folder(path))
+        st = images_in(&images, path, "train");
+    *is = images || (strstr(path, "-ubyte") && tsri_is_file(path));
     tsri_free(images);
-    return found;
+    return st;
 }
 
 static tsr_status locate(char **train, char **test, const tsri_read *want)

@@ -269,33 +269,34 @@ done:
     return st;
 }
 
-/* A folder with a picture two or three levels down; only the first entries are looked at. */
-static bool has_pictures(const char *folder, int depth)
+/* Is there a picture one to four folders down; only the first entries are looked at. */
+static tsr_status has_pictures(bool *is, const char *folder, int depth)
 {
-    char **entry = NULL;
+    tsr_status st = TSR_OK;
+    char **entry = NULL, *path = NULL;
     int64_t count = 0;
-    bool found = false;
-    if (tsri_list_folder(&entry, &count, folder) != TSR_OK)
-        return false;
-    for (int64_t i = 0; i < count && i < 64 && !found; i++) {
-        char *path = NULL;
-        if (entry[i][0] == '.' || tsri_path_join(&path, folder, entry[i]) != TSR_OK)
-            continue;
-        if (tsri_is_folder(path))
-            found = depth < 4 && has_pictures(path, depth + 1);
+    TSR_TRY(tsri_list_folder(&entry, &count, folder));
+    for (int64_t i = 0; i < count && i < 64 && !*is; i++) {
+        TSR_TRY(tsri_path_join(&path, folder, entry[i]));
+        if (entry[i][0] != '.' && tsri_is_folder(path) && depth < 4)
+            TSR_TRY(has_pictures(is, path, depth + 1));
         else
-            found = depth > 0 && is_picture(entry[i]);
-        tsri_free(path);
+            *is = depth > 0 && is_picture(entry[i]);
+        TSRI_FREE(path);
     }
+done:
     tsri_names_free(entry, count);
-    return found;
+    tsri_free(path);
+    return st;
 }
 
-bool tsri_is_images(const char *path)
+tsr_status tsri_is_images(bool *is, const char *path)
 {
     static const char *const endings[] = {".tar", ".tar.xz", ".tar.gz", ".tgz", ".zip"};
-    bool is = false;
+    *is = false;
+    if (tsri_is_folder(path))
+        return has_pictures(is, path, 0);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        is = is || tsri_ends_with(path, endings[i]);
-    return tsri_is_folder(path) ? has_pictures(path, 0) : is && tsri_is_file(path);
+        *is = *is || (tsri_ends_with(path, endings[i]) && tsri_is_file(path));
+    return TSR_OK;
 }

@@ -390,12 +390,16 @@ done:
     return st;
 }
 
-bool tsri_is_npy(const char *path)
+tsr_status tsri_is_npy(bool *is, const char *path)
 {
+    tsr_status st = TSR_OK;
     char *x = NULL;
-    if (!tsri_is_folder(path))
-        return tsri_ends_with(path, ".npy") && tsri_is_file(path);
-    bool is = tsri_path_join(&x, path, "x.npy") == TSR_OK && tsri_is_file(x);
+    *is = tsri_ends_with(path, ".npy") && tsri_is_file(path);
+    if (tsri_is_folder(path)) {
+        TSR_TRY(tsri_path_join(&x, path, "x.npy"));
+        *is = tsri_is_file(x);
+    }
+done:
     tsri_free(x);
-    return is;
+    return st;
 }

@@ -258,19 +258,29 @@ done:
 
 tsr_status tsri_read_sequences(tsr_data *data, const tsri_read *want)
 {
+    tsr_status st = TSR_OK;
+    bool npy = false;
     data->sequences = true;
-    return tsri_is_npy(want->path) ? tsri_read_npy(data, want) : read_texts(data, want);
+    TSR_TRY(tsri_is_npy(&npy, want->path));
+    TSR_TRY(npy ? tsri_read_npy(data, want) : read_texts(data, want));
+done:
+    return st;
 }
 
-bool tsri_is_sequences(const char *path)
+tsr_status tsri_is_sequences(bool *is, const char *path)
 {
+    tsr_status st = TSR_OK;
     char *train = NULL, *sizes = NULL;
-    bool is = false;
-    if (tsri_is_folder(path))
-        is = train_in(&train, path) == TSR_OK && train;
-    else
-        is = sizes_path(&sizes, path) == TSR_OK && tsri_is_file(path) && tsri_is_file(sizes);
+    *is = false;
+    if (tsri_is_folder(path)) {
+        TSR_TRY(train_in(&train, path));
+        *is = train;
+    } else {
+        TSR_TRY(sizes_path(&sizes, path));
+        *is = tsri_is_file(path) && tsri_is_file(sizes);
+    }
+done:
     tsri_free(train);
     tsri_free(sizes);
-    return is;
+    return st;
 }

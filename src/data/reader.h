@@ -26,8 +26,8 @@ typedef struct tsri_read {
 tsri_read tsri_read_of(const tsr_config *config);
 
 typedef struct tsri_format {
-    const char *name; /* as in data.format */
-    bool (*recognise)(const char *path);
+    const char *name;                                    /* as in data.format */
+    tsr_status (*recognise)(bool *is, const char *path); /* for data.format: auto */
     tsr_status (*read)(tsr_data *data, const tsri_read *want);
 } tsri_format;
 
@@ -39,13 +39,13 @@ extern const int64_t tsri_format_count;
 tsr_status tsri_format_choose(const tsri_format **out, const char *format, const char *path);
 
 /* The readers and what they recognise. */
-bool tsri_is_idx(const char *path);
-bool tsri_is_cifar10(const char *path);
-bool tsri_is_cifar100(const char *path);
-bool tsri_is_csv(const char *path);
-bool tsri_is_npy(const char *path);
-bool tsri_is_images(const char *path);
-bool tsri_is_sequences(const char *path);
+tsr_status tsri_is_idx(bool *is, const char *path);
+tsr_status tsri_is_cifar10(bool *is, const char *path);
+tsr_status tsri_is_cifar100(bool *is, const char *path);
+tsr_status tsri_is_csv(bool *is, const char *path);
+tsr_status tsri_is_npy(bool *is, const char *path);
+tsr_status tsri_is_images(bool *is, const char *path);
+tsr_status tsri_is_sequences(bool *is, const char *path);
 tsr_status tsri_read_idx(tsr_data *data, const tsri_read *want);
 tsr_status tsri_read_cifar10(tsr_data *data, const tsri_read *want);
 tsr_status tsri_read_cifar100(tsr_data *data, const tsri_read *want);
@@ -63,7 +63,8 @@ bool tsri_ends_with(const char *text, const char *end); /* without regard to cas
 /* *out = folder/name when such a file is there (or with ".gz" or ".xz" behind), else NULL. */
 tsr_status tsri_find_in(char **out, const char *folder, const char *name);
 
-/* The whole file, decompressed. Expanding more than 200-fold over 64 MB is taken for a bomb. */
+/* The whole file, decompressed. Expanding to more than 64 MB and 100 times its size is taken for a
+ * bomb. */
 tsr_status tsri_read_whole(char **bytes, int64_t *n, const char *path);
 
 /* The most that a compressed file of this size may expand to. */

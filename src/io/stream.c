@@ -344,8 +344,9 @@ tsr_status tsri_stream_next(tsri_stream *s, const void **block, int64_t *n)
         TSR_TRY(plain_next(s, block, n));
     s->given += *n;
     TSR_CHECK(s->given <= s->most, TSR_BAD_FILE,
-              "%s: holds more than %s, the most that is accepted here", tsri_quote(s->path),
-              tsri_bytes_text((double)s->most));
+              "%s: holds more than %s, the most that is accepted here; if that is right and it is "
+              "compressed, unpack it first",
+              tsri_quote(s->path), tsri_bytes_text((double)s->most));
 done:
     return st;
 }

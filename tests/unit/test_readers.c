@@ -1,0 +1,525 @@
+/* Readers: small files of every format, made here, come out as they went in. */
+#include "data_testing.h"
+
+#include "data/image.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <math.h>
+
+#include <jpeglib.h>
+
+/* ---- IDX ---------------------------------------------------------------------------------- */
+
+static void idx_of_every_type(void **state)
+{
+    (void)state;
+    static const uint32_t size[] = {3, 1, 2}, labels[] = {3};
+    static const uint8_t y[] = {0, 2, 1};
+    static const struct {
+        int type;
+        uint8_t bytes[48];
+        size_t n;
+        float want[6];
+    } kinds[] = {
+        {8, {0, 1, 2, 253, 254, 255}, 6, {0, 1, 2, 253, 254, 255}},
+        {9, {0, 1, 2, 253, 254, 255}, 6, {0, 1, 2, -3, -2, -1}},
+        {11, {0, 0, 0, 1, 1, 0, 255, 255, 128, 0, 127, 255}, 12, {0, 1, 256, -1, -32768, 32767}},
+        {12,
+         {0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 255, 255, 255, 255, 128, 0, 0, 0, 0, 0, 0, 7},
+         24,
+         {0, 1, 65536, -1, -2147483648.0f, 7}},
+        {13,
+         {0, 0, 0, 0, 63, 128, 0, 0, 191, 128, 0, 0, 63, 0, 0, 0, 64, 0, 0, 0, 65, 32, 0, 0},
+         24,
+         {0, 1, -1, 0.5f, 2, 10}},
+        {14, {63, 240, [8] = 191, 224, [16] = 64, 8, [40] = 64, 36}, 48, {1, -0.5f, 3, 0, 0, 10}},
+    };
+    put_idx("t-labels-idx1-ubyte", 8, 1, labels, y, 3);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        tsr_data *data = NULL;
+        put_idx("t-images-idx3-ubyte", kinds[k].type, 3, size, kinds[k].bytes, kinds[k].n);
+        assert_ok(load_settings(&data, SETTINGS("data.path=t-images-idx3-ubyte", "data.split=0",
+                                                "data.normalize=none")));
+        assert_int_equal(data->train.n, 3);
+        assert_true(data->channels == 1 && data->height == 1 && data->width == 2);
+        assert_int_equal(data->classes, 3);
+        for (int64_t i = 0; i < 3; i++)
+            assert_int_equal(data->train.label[i], y[i]);
+        for (int i = 0; i < 6; i++)
+            assert_true((kinds[k].type == 8 ? (float)data->train.bytes[i]
+                                            : data->train.numbers[i]) == kinds[k].want[i]);
+        tsr_data_destroy(data);
+    }
+}
+
+static void idx_folders_have_a_test_part(void **state)
+{
+    (void)state;
+    static const uint32_t four[] = {2, 3, 1, 1}, one[] = {1, 3, 1, 1}, two[] = {2}, single[] = {1};
+    tsr_data *data = NULL;
+    put_folder("idx");
+    put_idx("idx/train-images-idx4-ubyte", 8, 4, four, "abcdef", 6);
+    put_idx("idx/train-labels-idx1-ubyte", 8, 1, two, "\0\4", 2);
+    put_idx("idx/t10k-images-idx4-ubyte", 8, 4, one, "xyz", 3);
+    put_idx("idx/t10k-labels-idx1-ubyte", 8, 1, single, "\1", 1);
+    assert_ok(load_settings(&data, SETTINGS("data.path=idx", "data.normalize=none")));
+    assert_int_equal(data->channels, 3);
+    assert_int_equal(data->classes, 5);
+    assert_int_equal(data->test.n, 1);
+    assert_memory_equal(data->test.bytes, "xyz", 3);
+    tsr_data_destroy(data);
+}
+
+/* ---- CIFAR -------------------------------------------------------------------------------- */
+
+static void cifar_layouts(void **state)
+{
+    (void)state;
+    static uint8_t file[2 * 3074];
+    char name[64];
+    tsr_data *data = NULL;
+    put_folder("c10");
+    for (int b = 1; b <= 6; b++) {
+        for (int i = 0; i < 2; i++) {
+            memset(file + i * 3073, 10 * b + i, 3073);
+            file[i * 3073] = (uint8_t)(b + i);
+        }
+        (void)snprintf(name, sizeof name, b < 6 ? "c10/data_batch_%d.bin" : "c10/test_batch.bin",
+                       b);
+        (void)scratch_put(name, file, 2 * 3073);
+    }
+    put_text("c10/batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=c10")));
+    assert_int_equal(data->train.n, 10);
+    assert_int_equal(data->test.n, 2);
+    assert_int_equal(data->classes, 10);
+    assert_string_equal(data->class_name[9], "j");
+    assert_int_equal(data->train.label[9], 6);
+    assert_int_equal(data->train.bytes[9 * 3072 + 3071], 51);
+    assert_int_equal(data->test.bytes[0], 60);
+    tsr_data_destroy(data);
+
+    put_folder("c100");
+    memset(file, 7, sizeof file);
+    file[1] = 99;
+    (void)scratch_put("c100/train.bin", file, 2 * 3074);
+    (void)scratch_put("c100/test.bin", file, 3074);
+    assert_ok(load_settings(&data, SETTINGS("data.path=c100")));
+    assert_int_equal(data->classes, 100);
+    assert_int_equal(data->train.label[0], 99);
+    assert_int_equal(data->train.label[1], 7);
+    assert_int_equal(data->test.n, 1);
+    tsr_data_destroy(data);
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------- */
+
+static void csv_with_words_quotes_and_holes(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_text("a.csv", "\xEF\xBB\xBF"
+                      "size, colour ,\"a \"\"b\"\", c\",kind\r\n"
+                      "1, red,?,yes\r\n"
+                      "\r\n"
+                      "2.5,blue,  -4e-1  ,no\r\n"
+                      "\"3\",\"red\",+.5,yes\n"
+                      ",green,7.,no");
+    assert_ok(
+        load_settings(&data, SETTINGS("data.path=a.csv", "data.split=0", "data.normalize=none")));
+    assert_int_equal(data->train.n, 4);
+    assert_int_equal(data->dim, 5);
+    assert_int_equal(data->classes, 2);
+    assert_int_equal(data->missing, 2);
+    static const char *const names[] = {"size", "colour=blue", "colour=green", "colour=red",
+                                        "a \"b\", c"};
+    for (int k = 0; k < 5; k++)
+        assert_string_equal(data->column[k], names[k]);
+    assert_string_equal(data->class_name[0], "no");
+    assert_string_equal(data->class_name[1], "yes");
+    static const int32_t label[] = {1, 0, 1, 0};
+    assert_memory_equal(data->train.label, label, sizeof label);
+    const float mean1 = (float)(6.5 / 3.0), mean5 = (float)((-0.4 + 0.5 + 7.0) / 3.0);
+    const float want[4][5] = {
+        {1, 0, 0, 1, mean5}, {2.5f, 1, 0, 0, -0.4f}, {3, 0, 0, 1, 0.5f}, {mean1, 0, 1, 0, 7}};
+    for (int k = 0; k < 20; k++)
+        assert_true(fabsf(data->train.numbers[k] - want[k / 5][k % 5]) < 1e-6f);
+    tsr_data_destroy(data);
+}
+
+static void csv_columns_by_name_and_number(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_text("b.csv", "id;x;y;z\n1;0.5;10;3\n2;0.25;20;3\n3;1;35.5;4\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=b.csv", "data.split=0", "data.target=y",
+                                            "data.ignore=id,4", "data.normalize=none",
+                                            "data.target_scale=none")));
+    assert_int_equal(data->dim, 1);
+    assert_int_equal(data->targets, 1);
+    assert_true(data->train.target[2] == 35.5f && data->train.numbers[1] == 0.25f);
+    tsr_data_destroy(data);
+
+    assert_ok(load_settings(&data, SETTINGS("data.path=b.csv", "data.split=0", "data.target=2-3",
+                                            "data.target_scale=none")));
+    assert_int_equal(data->targets, 2);
+    assert_int_equal(data->dim, 2);
+    assert_true(data->train.target[5] == 35.5f && data->train.target[0] == 0.5f);
+    tsr_data_destroy(data);
+
+    /* whole numbers are classes, unless told otherwise; 3 and 4 become 0 and 1 and keep names */
+    assert_ok(load_settings(&data, SETTINGS("data.path=b.csv", "data.split=0")));
+    assert_int_equal(data->classes, 2);
+    assert_string_equal(data->class_name[1], "4");
+    tsr_data_destroy(data);
+    assert_ok(
+        load_settings(&data, SETTINGS("data.path=b.csv", "data.split=0", "data.task=regress")));
+    assert_int_equal(data->classes, 0);
+    tsr_data_destroy(data);
+}
+
+static void csv_headers_are_guessed_or_told(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_text("c.data", "1,2,a\n3,4,b\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=c.data", "data.split=0")));
+    assert_int_equal(data->train.n, 2);
+    assert_string_equal(data->column[1], "column 2");
+    tsr_data_destroy(data);
+    assert_ok(
+        load_settings(&data, SETTINGS("data.path=c.data", "data.split=0", "data.header=yes")));
+    assert_int_equal(data->train.n, 1);
+    assert_string_equal(data->column[1], "2");
+    tsr_data_destroy(data);
+}
+
+static void csv_with_a_test_file(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_text("d.csv", "x,w,y\n1,a,p\n2,b,q\n");
+    put_text("e.csv", "x,w,y\n3,c,r\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=d.csv", "data.test_path=e.csv")));
+    assert_int_equal(data->test.n, 1);
+    assert_int_equal(data->dim, 4);
+    assert_int_equal(data->classes, 3);
+    assert_int_equal(data->test.label[0], 2);
+    tsr_data_destroy(data);
+}
+
+/* Every double that a short decimal text names is read as strtod reads it. */
+static void csv_numbers_are_exact(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"0.1",
+                                          "123456.789",
+                                          "1e22",
+                                          "1e-22",
+                                          "9007199254740993",
+                                          "3.4e38",
+                                          "1e-37",
+                                          "-0.0",
+                                          "0.30000001192092896",
+                                          "16777217",
+                                          "1.17549e-38",
+                                          "2e-9",
+                                          "00012.500",
+                                          "7205759403792793.5"};
+    tsr_data *data = NULL;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text, "%s,0.5\n1,1.5\n", numbers[i]);
+        put_text("n.csv", text);
+        assert_ok(load_settings(
+            &data, SETTINGS("data.path=n.csv", "data.split=0", "data.normalize=none")));
+        assert_true(data->train.numbers[0] == (float)strtod(numbers[i], NULL));
+        tsr_data_destroy(data);
+    }
+}
+
+/* ---- npy ---------------------------------------------------------------------------------- */
+
+static void npy_folders_and_single_files(void **state)
+{
+    (void)state;
+    static const float x[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const int64_t y[] = {-1, 1};
+    static const double table[] = {1, 2, 0.5, 3, 4, 1.5};
+    static const uint16_t half[] = {0x3C00, 0xC000, 0x0001, 0x3555};
+    tsr_data *data = NULL;
+    put_folder("np");
+    put_npy("np/x.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 2), }", x,
+            sizeof x);
+    put_npy("np/y.npy", "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }", y, sizeof y);
+    assert_ok(
+        load_settings(&data, SETTINGS("data.path=np", "data.split=0", "data.normalize=none")));
+    assert_true(data->channels == 1 && data->height == 2 && data->width == 2);
+    assert_int_equal(data->classes, 2);
+    assert_string_equal(data->class_name[0], "-1");
+    assert_memory_equal(data->train.numbers, x, sizeof x);
+    tsr_data_destroy(data);
+
+    /* the same array as sequences of two positions, by format */
+    assert_ok(load_settings(&data, SETTINGS("data.path=np", "data.format=sequences", "data.split=0",
+                                            "data.normalize=none")));
+    assert_true(data->sequences && data->channels == 2 && data->height == 2);
+    assert_int_equal(data->train.length[1], 2);
+    tsr_data_destroy(data);
+
+    /* and by lengths; what stands behind the end becomes zero */
+    static const int32_t length[] = {1, 2};
+    put_npy("np/length.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", length,
+            sizeof length);
+    assert_ok(load_settings(&data,
+                            SETTINGS("data.path=np/x.npy", "data.split=0", "data.normalize=none")));
+    assert_true(data->sequences && data->train.numbers[2] == 0.0f);
+    assert_true(data->train.numbers[1] == 2.0f && data->train.numbers[7] == 8.0f);
+    tsr_data_destroy(data);
+
+    put_npy("t.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", table,
+            sizeof table);
+    assert_ok(load_settings(&data, SETTINGS("data.path=t.npy", "data.split=0",
+                                            "data.normalize=none", "data.target_scale=none")));
+    assert_int_equal(data->dim, 2);
+    assert_true(data->train.target[0] == 0.5f && data->train.target[1] == 1.5f);
+    assert_true(data->train.numbers[3] == 4.0f);
+    tsr_data_destroy(data);
+
+    put_npy("h.npy", "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 2), }", half,
+            sizeof half);
+    assert_ok(load_settings(&data, SETTINGS("data.path=h.npy", "data.split=0",
+                                            "data.normalize=none", "data.target_scale=none")));
+    assert_true(data->train.numbers[0] == 1.0f && data->train.target[0] == -2.0f);
+    assert_true(data->train.numbers[1] == 0x1p-24f && data->train.target[1] == 0x1.554p-2f);
+    tsr_data_destroy(data);
+}
+
+/* ---- Sequences ---------------------------------------------------------------------------- */
+
+static void sequences_as_text(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_folder("seq");
+    put_text("seq/v.train", "1 2\n3 4 \n\n5 6\n\n\n7 8\n9 10\n11 12\n");
+    put_text("seq/size_v.train", "2 0 1\n");
+    put_text("seq/v.test", "0.5 -1\r\n\r\n");
+    put_text("seq/size_v.test", "0 1 0");
+    assert_ok(load_settings(&data, SETTINGS("data.path=seq", "data.normalize=none")));
+    assert_int_equal(data->train.n, 3);
+    assert_true(data->channels == 2 && data->height == 3 && data->width == 1 && data->dim == 6);
+    static const int32_t length[] = {2, 1, 3}, label[] = {0, 0, 2};
+    static const float x[] = {1, 2, 3, 4, 0, 0, 5, 6, 0, 0, 0, 0, 7, 8, 9, 10, 11, 12};
+    assert_memory_equal(data->train.length, length, sizeof length);
+    assert_memory_equal(data->train.label, label, sizeof label);
+    assert_memory_equal(data->train.numbers, x, sizeof x);
+    assert_int_equal(data->classes, 3);
+    assert_int_equal(data->test.label[0], 1);
+    tsr_data_destroy(data);
+}
+
+/* ---- Pictures ----------------------------------------------------------------------------- */
+
+static void put_png(const char *name, int64_t w, int64_t h, uint8_t r, uint8_t g, uint8_t b)
+{
+    uint8_t *rgb = NULL;
+    assert_ok(tsri_alloc(&rgb, w * h * 3, 1));
+    for (int64_t i = 0; i < w * h; i++) {
+        rgb[3 * i] = r;
+        rgb[3 * i + 1] = g;
+        rgb[3 * i + 2] = b;
+    }
+    assert_ok(tsri_png_write(scratch_path(name), rgb, w, h));
+    tsri_free(rgb);
+}
+
+static void put_grey_jpeg(const char *name, unsigned w, unsigned h, uint8_t value)
+{
+    struct jpeg_compress_struct info;
+    struct jpeg_error_mgr errors;
+    FILE *f = fopen(scratch_path(name), "wb");
+    uint8_t line[512];
+    JSAMPROW row = line;
+    memset(line, value, sizeof line);
+    info.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&info);
+    jpeg_stdio_dest(&info, f);
+    info.image_width = w;
+    info.image_height = h;
+    info.input_components = 1;
+    info.in_color_space = JCS_GRAYSCALE;
+    jpeg_set_defaults(&info);
+    jpeg_set_quality(&info, 100, TRUE);
+    jpeg_start_compress(&info, TRUE);
+    while (info.next_scanline < h)
+        (void)jpeg_write_scanlines(&info, &row, 1);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    (void)fclose(f);
+}
+
+static void put_pictures(void)
+{
+    static const char *const folders[] = {"pics/train/b", "pics/train/a/images", "pics/val/b",
+                                          "pics/val/a"};
+    for (int i = 0; i < 4; i++)
+        put_folder(folders[i]);
+    put_png("pics/train/a/images/1.png", 8, 8, 10, 20, 30);
+    put_grey_jpeg("pics/train/b/2.JPEG", 16, 8, 77);
+    put_png("pics/train/b/1.png", 4, 12, 200, 100, 50);
+    put_png("pics/val/a/x.png", 8, 8, 1, 2, 3);
+    put_grey_jpeg("pics/val/b/y.jpg", 8, 8, 99);
+    put_text("pics/train/b/notes.txt", "not a picture");
+    put_text("pics/README", "nor this");
+}
+
+static void check_pictures(const tsr_data *data)
+{
+    assert_true(data->channels == 3 && data->height == 8 && data->width == 8);
+    assert_int_equal(data->train.n, 3);
+    assert_int_equal(data->test.n, 2);
+    assert_int_equal(data->classes, 2);
+    assert_string_equal(data->class_name[0], "a");
+    static const int32_t label[] = {0, 1, 1};
+    static const uint8_t pixel[3][3] = {{10, 20, 30}, {200, 100, 50}, {77, 77, 77}};
+    assert_memory_equal(data->train.label, label, sizeof label);
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 64; k++) /* a JPEG of one grey is exact at quality 100 */
+                assert_int_equal(data->train.bytes[(i * 3 + c) * 64 + k], pixel[i][c]);
+    assert_int_equal(data->test.bytes[64], 2);
+    assert_int_equal(data->test.bytes[192 + 128], 99);
+}
+
+/* Packs the named files of the scratch folder, in this order. */
+static void put_tar(const char *name, const char *const *files, int count)
+{
+    struct archive *a = archive_write_new();
+    assert_int_equal(archive_write_set_format_ustar(a), ARCHIVE_OK);
+    assert_int_equal(archive_write_add_filter_xz(a), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(a, scratch_path(name)), ARCHIVE_OK);
+    for (int i = 0; i < count; i++) {
+        char *bytes = NULL;
+        int64_t n = 0;
+        assert_ok(tsri_file_read(&bytes, &n, scratch_path(files[i]), 1 << 20));
+        struct archive_entry *e = archive_entry_new();
+        archive_entry_set_pathname(e, files[i]);
+        archive_entry_set_filetype(e, AE_IFREG);
+        archive_entry_set_perm(e, 0644);
+        archive_entry_set_size(e, n);
+        assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+        assert_int_equal(archive_write_data(a, bytes, (size_t)n), n);
+        archive_entry_free(e);
+        tsri_free(bytes);
+    }
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    assert_int_equal(archive_write_free(a), ARCHIVE_OK);
+}
+
+static void picture_folders_and_their_archives(void **state)
+{
+    (void)state;
+    tsr_data *folder = NULL, *archive = NULL;
+    put_pictures();
+    assert_ok(load_settings(&folder, SETTINGS("data.path=pics")));
+    check_pictures(folder);
+    /* another order in the archive, the same data */
+    put_tar("pics.tar.xz",
+            (const char *const[]){"pics/train/a/images/1.png", "pics/val/b/y.jpg",
+                                  "pics/train/b/2.JPEG", "pics/val/a/x.png", "pics/README",
+                                  "pics/train/b/1.png"},
+            6);
+    assert_ok(load_settings(&archive, SETTINGS("data.path=pics.tar.xz")));
+    check_pictures(archive);
+    assert_int_equal(folder->hash, archive->hash);
+    tsr_data_destroy(folder);
+    tsr_data_destroy(archive);
+    assert_ok(load_settings(&folder, SETTINGS("data.path=pics", "data.size=5")));
+    assert_true(folder->height == 5 && folder->width == 5);
+    assert_int_equal(folder->train.bytes[74], 30);
+    tsr_data_destroy(folder);
+}
+
+/* A ramp stays a ramp: halves, doubles, and the middle of a wide picture. */
+static void pictures_are_resized_evenly(void **state)
+{
+    (void)state;
+    enum { W = 32, H = 16 };
+    uint8_t rgb[H * W * 3], out[3 * 64 * 64];
+    tsri_image image = {W, H, rgb};
+    for (int h = 0; h < H; h++)
+        for (int w = 0; w < W; w++) {
+            rgb[(h * W + w) * 3] = (uint8_t)(8 * w);
+            rgb[(h * W + w) * 3 + 1] = (uint8_t)(16 * h);
+            rgb[(h * W + w) * 3 + 2] = 9;
+        }
+    assert_ok(tsri_image_fit(out, &image, 8, 16)); /* half: means of pairs, 8 (2k + 1/2) */
+    for (int k = 1; k < 15; k++)
+        assert_int_equal(out[3 * 16 + k], 8 * 2 * k + 4);
+    assert_ok(tsri_image_fit(out, &image, 16, 16)); /* the middle 16 columns, unchanged */
+    for (int k = 0; k < 16; k++)
+        assert_int_equal(out[5 * 16 + k], 8 * (k + 8));
+    assert_int_equal(out[256 + 5 * 16 + 3], 16 * 5);
+    assert_int_equal(out[512 + 77], 9);
+    assert_ok(tsri_image_fit(out, &image, 32, 64)); /* twice: quarter steps between */
+    assert_int_equal(out[10 * 64 + 21], 8 * 10 + 2);
+    assert_int_equal(out[10 * 64 + 22], 8 * 11 - 2);
+}
+
+/* ---- Formats and memory ------------------------------------------------------------------- */
+
+/* Every allocation on the way fails once: an error each time, and nothing stays behind. */
+static void walk_failures(const char *const *settings)
+{
+    int64_t n = 0;
+    for (;; n++) {
+        tsr_data *data = NULL;
+        int64_t before = tsri_alloc_blocks();
+        (void)tsri_alloc_fail_after(n, false);
+        tsr_status st = load_settings(&data, settings);
+        int64_t calls = tsri_alloc_fail_after(-1, false);
+        tsr_data_destroy(data);
+        assert_int_equal(tsri_alloc_blocks(), before);
+        if (calls <= n) { /* not reached any more */
+            assert_int_equal(st, TSR_OK);
+            break;
+        }
+        if (st != TSR_RESOURCES)
+            fail_msg("%s, allocation %lld: status %d, %s", settings[0], (long long)n, (int)st,
+                     tsr_last_error());
+    }
+    assert_true(n > 20);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    walk_failures(SETTINGS("data.path=idx"));
+    walk_failures(SETTINGS("data.path=c100"));
+    walk_failures(SETTINGS("data.path=a.csv"));
+    walk_failures(SETTINGS("data.path=np", "data.split=0.5"));
+    walk_failures(SETTINGS("data.path=seq"));
+    walk_failures(SETTINGS("data.path=pics", "data.size=5"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idx_of_every_type),
+        cmocka_unit_test(idx_folders_have_a_test_part),
+        cmocka_unit_test(cifar_layouts),
+        cmocka_unit_test(csv_with_words_quotes_and_holes),
+        cmocka_unit_test(csv_columns_by_name_and_number),
+        cmocka_unit_test(csv_headers_are_guessed_or_told),
+        cmocka_unit_test(csv_with_a_test_file),
+        cmocka_unit_test(csv_numbers_are_exact),
+        cmocka_unit_test(npy_folders_and_single_files),
+        cmocka_unit_test(sequences_as_text),
+        cmocka_unit_test(picture_folders_and_their_archives),
+        cmocka_unit_test(pictures_are_resized_evenly),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
+}
