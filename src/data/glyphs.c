@@ -262,7 +262,7 @@ static void paint_clutter(picture *p, const colour *ground, const colour *pen, t
     uint32_t count = tsri_rng_below(rng, 7);
     for (uint32_t i = 0; i < count; i++) {
         field f;
-        colour mixed;
+        colour mixed = {{0}};
         point a = {between(rng, 0.0f, side), 0.0f}, b;
         a.y = between(rng, 0.0f, side);
         b.x = a.x + between(rng, -0.3f, 0.3f) * side;
@@ -310,7 +310,7 @@ static void develop(uint8_t *out, const picture *p, tsri_rng *rng)
 static int32_t draw_sample(uint8_t *out, const shape *shapes, int channels, tsri_rng *rng)
 {
     picture p;
-    colour ground, pen;
+    colour ground = {{0}}, pen = {{0}};
     assert(channels == 1 || channels == MOST_CHANNELS);
     p.side = channels == 1 ? 28 : 32;
     p.channels = channels;
