@@ -69,7 +69,7 @@ typedef struct tsri_op {
     void *dy;   /* [N, out]; may be overwritten by backward (but see add) */
     void *dadd; /* [N, out] or NULL: gradient of add, where it has memory of its own */
     const void *w, *b; /* parameters */
-    void *dw, *db;     /* their gradients, written, not added to */
+    void *dw, *db;     /* their gradients, written, not added to; NULL = not wanted */
     void *mean, *var;  /* norm: running statistics */
     const void
         *pre; /* conv: scale [C] and shift [C] of a virtual norm with its ReLU in front: the

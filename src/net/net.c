@@ -45,8 +45,14 @@ static tsr_status add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, i
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->layer, &net->layers_room, net->layers, sizeof *net->layer));
     *layer = &net->layer[net->layers++];
-    **layer = (tsri_layer){
-        .kind = kind, .in = in, .weight = -1, .bias = -1, .mean = -1, .var = -1, .tracked = -1};
+    **layer = (tsri_layer){.kind = kind,
+                           .in = in,
+                           .add = -1,
+                           .weight = -1,
+                           .bias = -1,
+                           .mean = -1,
+                           .var = -1,
+                           .tracked = -1};
     (void)snprintf((*layer)->name, sizeof(*layer)->name, "%s", name);
 done:
     return st;
@@ -191,6 +197,7 @@ tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *na
     tsr_status st = TSR_OK;
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in], y = net->value[add];
+    assert(add != 0); /* the plan keeps no gradient of the input, and no memory for it */
     assert(x.shape.c == y.shape.c && x.shape.h == y.shape.h && x.shape.w == y.shape.w);
     TSR_TRY(add_layer(net, &layer, TSRI_ADD, in, name));
     layer->add = add;

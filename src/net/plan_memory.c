@@ -4,9 +4,10 @@
  * 2K - k. A buffer is needed from its first to its last use:
  *
  *     value     forward of its producer and readers; in training also the backward of every kernel
- * that says that it needs its input, or its output for the ReLU's mask gradient  backward of the
- * value's readers and of its producer; values whose gradients share memory (fused sums) share one
- * buffer saved     forward and backward of its step; a virtual norm's until its convs are done
+ *               that says that it needs its input, or its output for the ReLU's mask
+ *     gradient  backward of the value's readers and of its producer; values whose gradients share
+ *               memory (fused sums) share one buffer
+ *     saved     forward and backward of its step; a virtual norm's until its convs are done
  *     scratch   always: one for all steps, they run one after the other
  */
 #include "net/plan_parts.h"

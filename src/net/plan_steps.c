@@ -2,11 +2,12 @@
  *
  * Three things are fused, each only where it changes no number but the last bits:
  *
- *     X, relu         ->  X with relu          X = linear, norm, add; the value between is read
- * once X, add          ->  X with add           X = conv, norm; the other summand is ready before X
- *     norm relu, conv ->  virtual norm, conv   channels last; every reader of the norm is a conv.
- * The norm computes its statistics and stores nothing else; the convs apply scale, shift and ReLU
- * as they read
+ *     X, relu         ->  X with relu          X = linear, norm, add; read by nobody else
+ *     X, add          ->  X with add           X = conv, norm; the other summand is ready before X
+ *     norm relu, conv ->  virtual norm, conv   channels last; every reader of the norm is a conv
+ *
+ * A virtual norm computes its statistics and stores nothing else; the convs apply scale, shift and
+ * ReLU as they read.
  *
  * The gradient of a fused summand is the gradient of the sum. So both share memory (alias), which
  * is right when nobody wrote the summand's gradient before: all other readers of the summand must
@@ -85,9 +86,11 @@ static void *running(const tsri_plan *plan, int p)
     return p < 0 ? NULL : tsri_store_at(plan->store, plan->store->w, p);
 }
 
+/* NULL also for what is never changed: kernels then do not compute it. */
 static void *gradient(const tsri_plan *plan, int p)
 {
-    return p < 0 || !plan->training ? NULL : tsri_store_at(plan->store, plan->store->g, p);
+    bool wanted = p >= 0 && plan->training && plan->net->param[p].role == TSRI_TRAINED;
+    return wanted ? tsri_store_at(plan->store, plan->store->g, p) : NULL;
 }
 
 static tsri_step step_of(const tsri_plan *plan, int64_t i)
@@ -143,14 +146,15 @@ static void fuse_add(scan *s, tsri_step *step, int64_t i)
         return;
     step->add = other;
     step->out = l->out;
-    s->plan->alias[other] = l->out;
     s->gone[sum] = true;
 }
 
-/* A sum that stands alone: its second summand's gradient shares memory too where that is right. */
+/* The gradient of the second summand shares the memory of the sum's, where that is right: of a
+ * fused one always (fuse_add saw to it). The sum is what comes out after a fused ReLU. */
 static void share_summand(scan *s, tsri_step *step, int64_t i)
 {
-    if (step->op.kind == TSRI_ADD && step->add != step->in && may_alias(s, i, step->add))
+    bool alone = step->op.kind == TSRI_ADD;
+    if (step->add >= 0 && (!alone || (step->add != step->in && may_alias(s, i, step->add))))
         s->plan->alias[step->add] = step->out;
 }
 

@@ -60,7 +60,8 @@ static tsr_status backward(tsri_op *op)
         tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
     tsri_gemm weight = {
         .a_transposed = true, .m = out, .n = in, .k = op->n, .a = op->dy, .b = op->x, .c = op->dw};
-    TSR_TRY(tsri_gemm_run(&weight, op->pool));
+    if (op->dw)
+        TSR_TRY(tsri_gemm_run(&weight, op->pool));
     tsri_gemm input = {
         .m = op->n, .n = in, .k = out, .a = op->dy, .b = op->w, .c = op->dx, .add = op->dx_add};
     if (op->need_dx)

@@ -5,13 +5,21 @@
 
 typedef double real;
 
+#include "window.inc"
 #include "linear.inc"
+#include "conv.inc"
 #include "norm.inc"
 #include "relu.inc"
+#include "add.inc"
+#include "maxpool.inc"
+#include "avgpool.inc"
+#include "global.inc"
+#include "flatten.inc"
 #include "loss.inc"
 #include "update.inc"
 
-static const tsri_kernel *const kernels[] = {&linear, &norm, &relu, NULL};
+static const tsri_kernel *const kernels[] = {&linear,  &conv,    &norm,   &relu,    &add,
+                                             &maxpool, &avgpool, &global, &flatten, NULL};
 
 const tsri_backend tsri_backend_ref64 = {.name = "ref64",
                                          .real_bytes = sizeof(real),
