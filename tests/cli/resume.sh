@@ -46,9 +46,13 @@ strip() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
 
 # Ctrl-C: all saved, exit 130, and the same hash after resuming.
 begin --out "$work/i" & pid=$!
-sleep "$(awk "BEGIN{print 0.5 * $took / 1000}")"
+# Not after so many milliseconds: the run may be over by then when the machine has just become faster.
+until compgen -G "$work/i/checkpoints/ckpt-*.safetensors" > /dev/null; do
+    kill -0 $pid || { echo "the run ended without a checkpoint"; exit 1; }
+    sleep 0.01
+done
 kill -TERM $pid; code=0; wait $pid || code=$?
-[ $code = 130 ] || [ $code = 0 ] || { echo "SIGTERM gave exit $code"; exit 1; }
+[ $code = 130 ] || { echo "SIGTERM gave exit $code, not 130"; exit 1; }
 train --out "$work/i" --resume
 [ "$(hash_of "$work/i")" = "$want" ] || { echo "stopped and resumed: another hash"; exit 1; }
 echo "20 kills in $((finished + 1)) runs, one hash"
