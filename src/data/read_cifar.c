@@ -34,7 +34,25 @@ static const layout cifar10 = {"CIFAR-10",
 static const layout cifar100 = {"CIFAR-100",   2,          100,
                                 {"train.bin"}, "test.bin", "fine_label_names.txt"};
 
-static tsr_status append(tsri_part *part, const layout *l, const char *path)
+/* Room for n samples in all; what was there is kept. */
+static tsr_status grow(tsri_part *part, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    uint8_t *bytes = NULL;
+    TSR_TRY(tsri_alloc_raw(&bytes, n * PIXELS, 1));
+    if (part->bytes)
+        memcpy(bytes, part->bytes, (size_t)(part->n * PIXELS));
+    tsri_free(part->bytes);
+    part->bytes = bytes;
+    TSR_TRY(tsri_realloc(&part->label, n, sizeof *part->label));
+done:
+    return st;
+}
+
+/* Adds a file's images. `files` that are about as large will follow, this one included: room for
+ * all of them is made with the first, *room samples. */
+static tsr_status append(tsri_part *part, int64_t *room, int64_t files, const layout *l,
+                         const char *path)
 {
     tsr_status st = TSR_OK;
     char *bytes = NULL;
@@ -45,8 +63,10 @@ static tsr_status append(tsri_part *part, const layout *l, const char *path)
               "%s: byte %lld: the file ends inside an image (%lld bytes are not a multiple of "
               "%lld); fetch it again, or check data.format (%s)",
               tsri_quote(path), (long long)n, (long long)n, (long long)record, l->name);
-    TSR_TRY(tsri_realloc(&part->bytes, (part->n + rows) * PIXELS, 1));
-    TSR_TRY(tsri_realloc(&part->label, part->n + rows, sizeof *part->label));
+    if (part->n + rows > *room) {
+        TSR_TRY(grow(part, part->n + rows * files));
+        *room = part->n + rows * files;
+    }
     for (int64_t i = 0; i < rows; i++) {
         const unsigned char *r = (const unsigned char *)bytes + i * record;
         TSR_CHECK(r[l->labels - 1] < l->classes, TSR_BAD_FILE,
@@ -62,17 +82,22 @@ done:
     return st;
 }
 
+/* Adds the files of a folder, in order. */
 static tsr_status append_from(tsri_part *part, const layout *l, const char *folder,
-                              const char *name, bool needed)
+                              const char *const *names, int64_t files, bool needed)
 {
     tsr_status st = TSR_OK;
     char *path = NULL;
-    TSR_TRY(tsri_find_in(&path, folder, name));
-    TSR_CHECK(path || !needed, TSR_BAD_FILE,
-              "%s: %s is not in this folder; get all the files of %s again", tsri_quote(folder),
-              name, l->name);
-    if (path)
-        TSR_TRY(append(part, l, path));
+    int64_t room = 0;
+    for (int64_t i = 0; i < files; i++) {
+        TSR_TRY(tsri_find_in(&path, folder, names[i]));
+        TSR_CHECK(path || !needed, TSR_BAD_FILE,
+                  "%s: %s is not in this folder; get all the files of %s again", tsri_quote(folder),
+                  names[i], l->name);
+        if (path)
+            TSR_TRY(append(part, &room, files - i, l, path));
+        TSRI_FREE(path);
+    }
 done:
     tsri_free(path);
     return st;
@@ -105,21 +130,23 @@ static tsr_status read_layout(tsr_data *data, const tsri_read *want, const layou
 {
     tsr_status st = TSR_OK;
     const char *test = want->test_path;
+    int64_t files = 0, room = 0, test_room = 0;
+    while (l->train[files])
+        files++;
     data->classes = l->classes;
     TSR_TRY(tsri_data_shape(data, 3, 32, 32, want->path));
     if (tsri_is_folder(want->path)) {
-        for (int i = 0; l->train[i]; i++)
-            TSR_TRY(append_from(&data->train, l, want->path, l->train[i], true));
+        TSR_TRY(append_from(&data->train, l, want->path, l->train, files, true));
         if (!test)
-            TSR_TRY(append_from(&data->test, l, want->path, l->test, false));
+            TSR_TRY(append_from(&data->test, l, want->path, &l->test, 1, false));
         TSR_TRY(read_names(data, l, want->path));
     } else {
-        TSR_TRY(append(&data->train, l, want->path));
+        TSR_TRY(append(&data->train, &room, 1, l, want->path));
     }
     if (test && tsri_is_folder(test))
-        TSR_TRY(append_from(&data->test, l, test, l->test, true));
+        TSR_TRY(append_from(&data->test, l, test, &l->test, 1, true));
     else if (test)
-        TSR_TRY(append(&data->test, l, test));
+        TSR_TRY(append(&data->test, &test_room, 1, l, test));
 done:
     return st;
 }
