@@ -42,6 +42,13 @@ static inline int64_t tsri_shape_count(tsri_shape s)
     return s.c * s.h * s.w;
 }
 
+/* How a convolution is computed: by a rule of its shape, or as the run file says. */
+typedef enum tsri_conv_choice {
+    TSRI_CONV_AUTO,
+    TSRI_CONV_DIRECT,
+    TSRI_CONV_WINOGRAD
+} tsri_conv_choice;
+
 typedef struct tsri_kernel tsri_kernel;
 
 typedef struct tsri_op {
@@ -52,6 +59,7 @@ typedef struct tsri_op {
     bool training;      /* norm: batch statistics, not running ones; backward will be called */
     bool relu;          /* y = max(., 0) of the result, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
+    tsri_conv_choice conv;
     bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
     double eps, momentum; /* norm */
     bool need_dx;         /* false for the first layer */

@@ -276,26 +276,66 @@ static void assign_offsets(tsri_net *net)
     net->total = at;
 }
 
+static tsri_conv_choice conv_choice(const tsr_config *config)
+{
+    const char *conv = tsri_config_text(config, "conv");
+    return strcmp(conv, "direct") == 0     ? TSRI_CONV_DIRECT
+           : strcmp(conv, "winograd") == 0 ? TSRI_CONV_WINOGRAD
+                                           : TSRI_CONV_AUTO;
+}
+
+static const tsri_model *find_model(const tsr_config *config)
+{
+    const char *name = tsri_config_text(config, "model.name");
+    for (int64_t i = 0; i < tsri_model_count; i++)
+        if (strcmp(tsri_models[i].name, name) == 0)
+            return &tsri_models[i];
+    return NULL;
+}
+
+/* A network with its input and nothing behind it yet. */
+static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape input, int64_t outputs,
+                        bool filters_last)
+{
+    tsr_status st = TSR_OK;
+    int axis, value;
+    TSR_TRY(tsri_alloc(out, 1, sizeof **out));
+    **out = (tsri_net){.input = input,
+                       .outputs = outputs,
+                       .filters_last = filters_last,
+                       .conv = conv_choice(config)};
+    TSR_TRY(tsri_net_axis(*out, &axis, input.c, false, "input"));
+    TSR_TRY(add_value(*out, &value, input, axis));
+done:
+    return st;
+}
+
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
                            int64_t outputs, bool filters_last)
 {
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
-    int axis, value;
+    const tsri_model *model = find_model(config);
     *out = NULL;
-    TSR_TRY(tsri_alloc(&net, 1, sizeof *net));
-    net->input = input;
-    net->outputs = outputs;
-    net->filters_last = filters_last;
-    TSR_TRY(tsri_net_axis(net, &axis, input.c, false, "input"));
-    TSR_TRY(add_value(net, &value, input, axis));
-    const char *name = tsri_config_text(config, "model.name");
-    const tsri_model *model = NULL;
-    for (int64_t i = 0; i < tsri_model_count; i++)
-        if (strcmp(tsri_models[i].name, name) == 0)
-            model = &tsri_models[i];
     assert(model); /* the schema's choices are the table's names; a test compares them */
+    TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(model->build(net, config));
+    assign_offsets(net);
+    *out = net;
+    net = NULL;
+done:
+    tsri_net_destroy(net);
+    return st;
+}
+
+tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
+                          int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net))
+{
+    tsr_status st = TSR_OK;
+    tsri_net *net = NULL;
+    *out = NULL;
+    TSR_TRY(begin(&net, config, input, outputs, filters_last));
+    TSR_TRY(build(net));
     assign_offsets(net);
     *out = net;
     net = NULL;
@@ -326,7 +366,8 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
                      .momentum = l->momentum,
                      .size = l->size,
                      .stride = l->stride,
-                     .pad = l->pad};
+                     .pad = l->pad,
+                     .conv = net->conv};
 }
 
 double tsri_net_flops(const tsri_net *net)

@@ -78,6 +78,7 @@ typedef struct tsri_net {
     tsri_shape input;
     int64_t outputs;
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
+    tsri_conv_choice conv;
 } tsri_net;
 
 /* The network that config's `model:` section describes, for samples of shape `input`, its filters
@@ -86,6 +87,10 @@ typedef struct tsri_net {
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
                            int64_t outputs, bool filters_last);
 void tsri_net_destroy(tsri_net *net);
+
+/* The same with a builder of the caller's own instead of a model's: for tests. */
+tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
+                          int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net));
 
 /* The op of layer i for a batch of n: kind, shapes, window. The plan fills in the rest. */
 tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n);

@@ -1,9 +1,31 @@
 /* cpu.c - the fast backend: OpenBLAS for products, own vector code for the rest. */
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/loops.h"
 
-static const tsri_kernel *const kernels[] = {&tsri_cpu_linear, &tsri_cpu_norm, &tsri_cpu_relu,
-                                             NULL};
+#include <pthread.h>
+#include <stdio.h>
+
+static const tsri_kernel *const kernels[] = {
+    &tsri_cpu_linear,  &tsri_cpu_conv_winograd, &tsri_cpu_conv_direct, &tsri_cpu_norm_virtual,
+    &tsri_cpu_norm,    &tsri_cpu_relu,          &tsri_cpu_add,         &tsri_cpu_maxpool,
+    &tsri_cpu_avgpool, &tsri_cpu_globalpool,    &tsri_cpu_flatten,     NULL,
+};
+
+static char vendor_text[160];
+
+static void make_vendor_text(void)
+{
+    (void)snprintf(vendor_text, sizeof vendor_text, "%s, loops %s", tsri_gemm_vendor(),
+                   tsri_loops_best()->name);
+}
+
+static const char *vendor(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_vendor_text);
+    return vendor_text;
+}
 
 /* A batch has few outputs: the reference is fast enough, and exact. */
 static tsr_status loss(tsri_loss *l, tsri_pool *pool)
@@ -13,8 +35,9 @@ static tsr_status loss(tsri_loss *l, tsri_pool *pool)
 
 const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .real_bytes = sizeof(float),
+                                       .channels_last = true,
                                        .kernels = kernels,
                                        .loss = loss,
                                        .update = tsri_cpu_update,
                                        .start = tsri_gemm_start,
-                                       .vendor = tsri_gemm_vendor};
+                                       .vendor = vendor};

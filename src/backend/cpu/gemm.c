@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- Tiles -------------------------------------------------------------------------------- */
+/* ---- Tiles --------------------------------------------------------------------------------- */
 
 enum {
     GRAIN = 64, /* tiles end at multiples of it: whole register blocks of every OpenBLAS kernel */
@@ -97,7 +97,7 @@ done:
     return st;
 }
 
-/* ---- The library -------------------------------------------------------------------------- */
+/* ---- The library --------------------------------------------------------------------------- */
 
 /* OpenBLAS spins for ever when its work buffers cannot be mapped (0.3.21), so look first. */
 static bool buffers_fit(int threads)

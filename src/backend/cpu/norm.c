@@ -4,11 +4,12 @@
  * after row (a block fits the cache, so that its variance takes a second pass for free); blocks are
  * merged in order in double (Chan, Golub, LeVeque 1979: means and squared deviations of two sets).
  *
- *     saved    mu [C], r = 1/sqrt(var + eps) [C]
+ *     saved    scale, shift, mu, r (norm.h)
  *     scratch  per block: two sums [2][C] of float
  */
 #include "backend/cpu/kernels.h"
 
+#include "backend/cpu/norm.h"
 #include "backend/cpu/simd.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static int64_t blocks_of(const tsri_op *op)
 
 static tsr_status setup(tsri_op *op)
 {
-    op->saved_bytes = 2 * op->in.c * (int64_t)sizeof(float);
+    op->saved_bytes = TSRI_NORM_SAVED * op->in.c * (int64_t)sizeof(float);
     op->scratch_bytes = blocks_of(op) * 2 * op->in.c * (int64_t)sizeof(float);
     return TSR_OK;
 }
@@ -48,7 +49,7 @@ static span span_of(const tsri_op *op, int64_t i)
     return (span){from, left < step ? left : step, (float *)op->scratch + i * 2 * op->in.c};
 }
 
-/* ---- Forward ------------------------------------------------------------------------------ */
+/* ---- Forward ------------------------------------------------------------------------------- */
 
 /* mean[c] and deviations m2[c] = sum (x - mean)^2 of a block. */
 TSRI_CLONES
@@ -94,35 +95,32 @@ static void merge(const tsri_op *op, int64_t c, double *mean, double *m2)
 
 static void batch_statistics(tsri_op *op)
 {
-    float *mu = op->saved, *r = mu + op->in.c, *running_mean = op->mean, *running_var = op->var;
-    double count = (double)rows_of(op), a = op->momentum;
+    double count = (double)rows_of(op);
     for (int64_t c = 0; c < op->in.c; c++) {
         double mean, m2;
         merge(op, c, &mean, &m2);
-        mu[c] = (float)mean;
-        r[c] = (float)(1.0 / sqrt(m2 / count + op->eps));
-        running_mean[c] = (float)((1 - a) * (double)running_mean[c] + a * mean);
-        running_var[c] = (float)((1 - a) * (double)running_var[c] + a * m2 / (count - 1));
-    }
-}
-
-static void running_statistics(tsri_op *op)
-{
-    float *mu = op->saved, *r = mu + op->in.c;
-    for (int64_t c = 0; c < op->in.c; c++) {
-        mu[c] = ((const float *)op->mean)[c];
-        r[c] = (float)(1.0 / sqrt((double)((const float *)op->var)[c] + op->eps));
+        tsri_norm_from_batch(op, c, mean, m2 / count, count);
     }
 }
 
 TSRI_CLONES
-static void normalise(float *y, const float *x, const float *mu, const float *r, const float *w,
-                      const float *b, int64_t rows, int64_t C, bool relu)
+static void normalise(float *y, const float *x, const float *mu, const float *scale, const float *b,
+                      int64_t rows, int64_t C, float floor)
 {
-    float floor = relu ? 0.0f : -INFINITY;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < C; c++) {
-            float v = (x[i * C + c] - mu[c]) * (r[c] * w[c]) + b[c];
+            float v = (x[i * C + c] - mu[c]) * scale[c] + b[c];
+            y[i * C + c] = v > floor ? v : floor;
+        }
+}
+
+TSRI_CLONES
+static void normalise_add(float *y, const float *x, const float *add, const float *mu,
+                          const float *scale, const float *b, int64_t rows, int64_t C, float floor)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = 0; c < C; c++) {
+            float v = (x[i * C + c] - mu[c]) * scale[c] + b[c] + add[i * C + c];
             y[i * C + c] = v > floor ? v : floor;
         }
 }
@@ -132,10 +130,15 @@ static void normalise_piece(void *context, int64_t i, int thread)
     (void)thread;
     tsri_op *op = context;
     span s = span_of(op, i);
-    int64_t C = op->in.c;
-    const float *mu = op->saved;
-    normalise((float *)op->y + s.from * C, (const float *)op->x + s.from * C, mu, mu + C, op->w,
-              op->b, s.rows, C, op->relu);
+    int64_t at = s.from * op->in.c;
+    tsri_norm_saved saved = tsri_norm_saved_of(op);
+    float floor = op->relu ? 0.0f : -INFINITY, *y = (float *)op->y + at;
+    const float *x = (const float *)op->x + at;
+    if (op->add)
+        normalise_add(y, x, (const float *)op->add + at, saved.mu, saved.scale, op->b, s.rows,
+                      op->in.c, floor);
+    else
+        normalise(y, x, saved.mu, saved.scale, op->b, s.rows, op->in.c, floor);
 }
 
 static tsr_status forward(tsri_op *op)
@@ -144,13 +147,13 @@ static tsr_status forward(tsri_op *op)
         tsri_pool_run(op->pool, moments_piece, op, blocks_of(op));
         batch_statistics(op);
     } else {
-        running_statistics(op);
+        tsri_norm_from_running(op);
     }
     tsri_pool_run(op->pool, normalise_piece, op, blocks_of(op));
     return TSR_OK;
 }
 
-/* ---- Backward ----------------------------------------------------------------------------- */
+/* ---- Backward ------------------------------------------------------------------------------ */
 
 /* dy = 0 where the unit was off; sum = sum dy, dot = sum dy (x - mu) r. */
 TSRI_CLONES
@@ -177,10 +180,10 @@ static void sums_piece(void *context, int64_t i, int thread)
     tsri_op *op = context;
     span s = span_of(op, i);
     int64_t C = op->in.c;
-    const float *mu = op->saved;
+    tsri_norm_saved saved = tsri_norm_saved_of(op);
     block_sums(s.sum, s.sum + C, (float *)op->dy + s.from * C,
                op->relu ? (const float *)op->y + s.from * C : NULL,
-               (const float *)op->x + s.from * C, mu, mu + C, s.rows, C);
+               (const float *)op->x + s.from * C, saved.mu, saved.r, s.rows, C);
 }
 
 /* Sums over the blocks in order; afterwards the first block's scratch holds the two means that the
@@ -206,13 +209,13 @@ static void add_blocks(tsri_op *op)
 
 TSRI_CLONES
 static void input_gradient(float *dx, const float *dy, const float *x, const float *mu,
-                           const float *r, const float *w, const float *mean_dy,
+                           const float *r, const float *scale, const float *mean_dy,
                            const float *mean_dot, int64_t rows, int64_t C, bool add)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < C; c++) {
             float xh = (x[i * C + c] - mu[c]) * r[c];
-            float g = (dy[i * C + c] - mean_dy[c] - xh * mean_dot[c]) * (w[c] * r[c]);
+            float g = (dy[i * C + c] - mean_dy[c] - xh * mean_dot[c]) * scale[c];
             dx[i * C + c] = add ? dx[i * C + c] + g : g;
         }
 }
@@ -223,9 +226,10 @@ static void input_piece(void *context, int64_t i, int thread)
     tsri_op *op = context;
     span s = span_of(op, i);
     int64_t C = op->in.c, at = s.from * C;
-    const float *mu = op->saved, *means = op->scratch;
-    input_gradient((float *)op->dx + at, (const float *)op->dy + at, (const float *)op->x + at, mu,
-                   mu + C, op->w, means, means + C, s.rows, C, op->dx_add);
+    tsri_norm_saved saved = tsri_norm_saved_of(op);
+    const float *means = op->scratch;
+    input_gradient((float *)op->dx + at, (const float *)op->dy + at, (const float *)op->x + at,
+                   saved.mu, saved.r, saved.scale, means, means + C, s.rows, C, op->dx_add);
 }
 
 static tsr_status backward(tsri_op *op)

@@ -1,0 +1,89 @@
+/* loops.h - the few inner loops in which a convolution spends its time, one table per instruction
+ * set.
+ *
+ *     const tsri_loops *kn = tsri_loops_best();
+ *     kn->gemm(...)
+ *
+ * The loops are written once (loops_template.h) on vectors of `width` floats and compiled for
+ * AVX-512, AVX2+FMA and plain x86-64. The drivers (winograd.c, conv_direct.c) know nothing of
+ * instruction sets: they lay out memory, cut the work into units and call the table.
+ *
+ * Channels are innermost everywhere (NHWC), so a vector always holds neighbouring channels.
+ */
+#ifndef TSRI_LOOPS_H
+#define TSRI_LOOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which part of a tile lies inside the image: rows r0 <= i < r1, columns c0 <= j < c1. */
+typedef struct tsri_window {
+    int r0, r1, c0, c1;
+} tsri_window;
+
+/* Where transformed data goes: channel c of the element at `base` lies at
+ * base + (c / width) * stride + c % width; the n*n elements of a tile lie `point` apart. */
+typedef struct tsri_panels {
+    int64_t width, stride, point;
+} tsri_panels;
+
+/* What is done to the input of a convolution on its way in: relu(scale[c] * x + shift[c]), or
+ * nothing when scale is NULL. Outside the image the value is 0 either way. */
+typedef struct tsri_preop {
+    const float *scale, *shift; /* [C] */
+} tsri_preop;
+
+/* The transforms of Winograd's F(m x m, 3 x 3), n = m + 2. All of them work on `channels` channels
+ * of one tile; pixels of the tile are `row` and `pixel` floats apart in memory. */
+typedef struct tsri_winograd_form {
+    int m, n;
+    /* v = B^T x B                 x: n x n pixels around the tile */
+    void (*input)(float *v, tsri_panels to, const float *x, int64_t row, int64_t pixel,
+                  tsri_window in, int64_t channels, tsri_preop pre);
+    /* y = A^T m A (+ add)         mm: points `point` apart, y: m x m pixels */
+    void (*output)(float *y, int64_t row, int64_t pixel, tsri_window in, const float *add,
+                   const float *mm, int64_t point, int64_t channels);
+    /* v = A dy A^T                dy: m x m pixels; the adjoint of `output` */
+    void (*output_adjoint)(float *v, tsri_panels to, const float *dy, int64_t row, int64_t pixel,
+                           tsri_window in, int64_t channels);
+    /* u = G w G^T                 w: 9 taps `tap` apart */
+    void (*weight)(float *u, int64_t point, const float *w, int64_t tap, int64_t channels);
+    /* dw = G^T u G                the adjoint of `weight` */
+    void (*weight_adjoint)(float *dw, int64_t tap, const float *u, int64_t point, int64_t channels);
+} tsri_winograd_form;
+
+typedef struct tsri_loops {
+    const char *name;
+    int width; /* floats of a vector */
+    int rows;  /* of the register tile; its columns are cols = 2 * width */
+    int cols;
+
+    /* c[i][j] (+)= sum_l a[i * lda + l] * b[l * cols + j], i < rows <= kn->rows, j < cols */
+    void (*gemm)(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int rows,
+                 int64_t l, bool add);
+    /* c[i][j] (+)= sum_l a[l * lda + i] * b[l * cols + j] */
+    void (*gemm_t)(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int rows,
+                   int64_t l, bool add);
+
+    /* y = relu(scale x + shift) */
+    void (*activate)(float *y, const float *x, tsri_preop op, int64_t pixels, int64_t channels);
+    /* sums[c] = sum of x - ref[c], sums[C + c] = sum of (x - ref[c])^2 over the pixels */
+    void (*moments)(float *sums, const float *x, const float *ref, int64_t pixels,
+                    int64_t channels);
+    /* With h = g where scale x + shift > 0, else 0:  sums[c] = sum of h, sums[C + c] = sum of
+     * h (x - mean[c]) */
+    void (*norm_sums)(float *sums, const float *g, const float *x, const float *mean, tsri_preop op,
+                      int64_t pixels, int64_t channels);
+    /* dx = scale h + coef[c] x + coef[C + c] + add; add may be NULL; dx may be g or add */
+    void (*norm_backward)(float *dx, const float *g, const float *x, const float *coef,
+                          tsri_preop op, const float *add, int64_t pixels, int64_t channels);
+
+    tsri_winograd_form form2, form4;
+} tsri_loops;
+
+extern const tsri_loops tsri_loops_base, tsri_loops_avx2, tsri_loops_avx512;
+
+/* The widest table that this processor runs. */
+const tsri_loops *tsri_loops_best(void);
+
+#endif

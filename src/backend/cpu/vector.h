@@ -1,0 +1,72 @@
+/* vector.h - vectors of WIDTH floats, the same text for every instruction set.
+ *
+ * Included by loops_template.h after WIDTH is defined and the target is set. The project is built
+ * with -ffp-contract=off, so fused multiply-adds are asked for by name, here and nowhere else.
+ */
+#include <stdint.h>
+#include <string.h>
+#if WIDTH > 4
+#include <immintrin.h>
+#endif
+
+typedef float vec __attribute__((vector_size(WIDTH * 4)));
+typedef float vec_any __attribute__((vector_size(WIDTH * 4), aligned(4), may_alias));
+
+typedef int32_t bits __attribute__((vector_size(WIDTH * 4)));
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+ALWAYS vec load(const float *p)
+{
+    return *(const vec_any *)p;
+}
+
+ALWAYS void store(float *p, vec x)
+{
+    *(vec_any *)p = x;
+}
+
+ALWAYS vec splat(float x)
+{
+    return x - (vec){0};
+}
+
+/* The first n floats, zeros behind; n >= WIDTH loads all. */
+ALWAYS vec load_some(const float *p, int64_t n)
+{
+    if (n >= WIDTH)
+        return load(p);
+    float x[WIDTH] = {0};
+    for (int64_t i = 0; i < n; i++)
+        x[i] = p[i];
+    return load(x);
+}
+
+ALWAYS void store_some(float *p, vec v, int64_t n)
+{
+    if (n >= WIDTH) {
+        store(p, v);
+        return;
+    }
+    float x[WIDTH];
+    store(x, v);
+    for (int64_t i = 0; i < n; i++)
+        p[i] = x[i];
+}
+
+/* a * b + c, rounded once where the processor can. */
+ALWAYS vec fma_(vec a, vec b, vec c)
+{
+#if WIDTH == 16
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif WIDTH == 8
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+ALWAYS vec relu(vec x)
+{
+    return (vec)((bits)x & (bits)(x > (vec){0}));
+}

@@ -1,0 +1,213 @@
+/* Whole networks on cpu against ref: outputs, every gradient and running statistic. This is where
+ * fusing, virtual norms, shared gradients and the order of filters are put together, so networks
+ * are built here that use each in every way, beside the models themselves. */
+#include "testing.h"
+
+#include "base/rng.h"
+#include "net/order.h"
+#include "net/plan.h"
+
+#include <math.h>
+
+enum { BATCH = 5 };
+
+typedef tsr_status (*builder)(tsri_net *net);
+
+/* ---- Small networks that use every kind --------------------------------------------------- */
+
+static tsr_status out_layer(tsri_net *net, int value)
+{
+    tsr_status st = TSR_OK;
+    int axis;
+    TSR_TRY(tsri_net_axis(net, &axis, net->outputs, false, "output"));
+    TSR_TRY(tsri_net_linear(net, &value, value, axis, true, 1, "fc"));
+done:
+    return st;
+}
+
+/* conv with bias, relu alone, max pool, flatten. */
+static tsr_status plain(tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    int v = 0, axis;
+    TSR_TRY(tsri_net_axis(net, &axis, 6, true, "a"));
+    TSR_TRY(tsri_net_conv(net, &v, v, axis, 3, 1, 1, true, 2, "conv"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "relu"));
+    TSR_TRY(tsri_net_pool(net, &v, v, TSRI_MAXPOOL, 3, 2, 1, "max"));
+    TSR_TRY(tsri_net_pool(net, &v, v, TSRI_AVGPOOL, 2, 2, 0, "avg"));
+    TSR_TRY(tsri_net_flatten(net, &v, v, "flat"));
+    TSR_TRY(out_layer(net, v));
+done:
+    return st;
+}
+
+/* A pre-activation block with identity, one with a strided conv as shortcut, virtual norms. */
+static tsr_status preact(tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    int x = 0, v, s, wide, inner, wider;
+    TSR_TRY(tsri_net_axis(net, &wide, 20, false, "wide"));
+    TSR_TRY(tsri_net_axis(net, &inner, 17, true, "inner"));
+    TSR_TRY(tsri_net_axis(net, &wider, 24, false, "wider"));
+    TSR_TRY(tsri_net_conv(net, &x, x, wide, 3, 1, 1, false, 2, "stem"));
+    for (int block = 0; block < 2; block++) {
+        TSR_TRY(tsri_net_norm(net, &v, x, block ? "b1.n1" : "b0.n1"));
+        TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+        TSR_TRY(tsri_net_conv(net, &v, v, inner, 3, 1, 1, false, 2, block ? "b1.c1" : "b0.c1"));
+        TSR_TRY(tsri_net_norm(net, &v, v, block ? "b1.n2" : "b0.n2"));
+        TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+        TSR_TRY(tsri_net_conv(net, &v, v, wide, 3, 1, 1, false, 2, block ? "b1.c2" : "b0.c2"));
+        TSR_TRY(tsri_net_add(net, &x, v, x, "sum"));
+    }
+    TSR_TRY(tsri_net_norm(net, &v, x, "b2.n1"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_conv(net, &s, v, wider, 1, 2, 0, false, 2, "b2.short"));
+    TSR_TRY(tsri_net_conv(net, &v, v, wider, 3, 2, 1, false, 2, "b2.c1"));
+    TSR_TRY(tsri_net_add(net, &v, v, s, "sum"));
+    TSR_TRY(tsri_net_norm(net, &v, v, "n"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_global(net, &v, v, "gap"));
+    TSR_TRY(out_layer(net, v));
+done:
+    return st;
+}
+
+/* A post-activation block (sum fused into the norm, ReLU behind), and sums that cannot be fused: a
+ * value added to itself, a summand that is read again later. */
+static tsr_status postact(tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    int x = 0, v, y, z, wide;
+    TSR_TRY(tsri_net_axis(net, &wide, 18, true, "wide"));
+    TSR_TRY(tsri_net_conv(net, &x, x, wide, 3, 1, 1, false, 2, "stem"));
+    TSR_TRY(tsri_net_norm(net, &v, x, "n1"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_conv(net, &v, v, wide, 3, 1, 1, false, 2, "c2"));
+    TSR_TRY(tsri_net_norm(net, &v, v, "n2"));
+    TSR_TRY(tsri_net_add(net, &v, v, x, "sum"));
+    TSR_TRY(tsri_net_relu(net, &y, v, "r"));
+    TSR_TRY(tsri_net_add(net, &z, y, y, "twice"));
+    TSR_TRY(tsri_net_norm(net, &v, z, "n3"));
+    TSR_TRY(tsri_net_add(net, &v, v, y, "sum"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_add(net, &v, z, v, "sum"));
+    TSR_TRY(tsri_net_norm(net, &v, v, "n4"));
+    TSR_TRY(tsri_net_global(net, &v, v, "gap"));
+    TSR_TRY(out_layer(net, v));
+done:
+    return st;
+}
+
+/* ---- Running ------------------------------------------------------------------------------ */
+
+typedef struct pass {
+    tsri_net *net;
+    tsri_store store;
+    double loss;
+    float output[BATCH * 16];
+} pass;
+
+static void run_pass(pass *p, builder build, const char *model, tsri_shape input,
+                     const tsri_backend *backend, tsri_pool *pool)
+{
+    tsr_config *config = NULL;
+    tsri_plan *plan = NULL;
+    int32_t label[BATCH] = {0, 1, 2, 0, 1};
+    float *x = NULL;
+    int64_t dim = tsri_shape_count(input);
+    assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
+    if (build)
+        assert_ok(tsri_net_build(&p->net, config, input, 3, backend->channels_last, build));
+    else
+        assert_ok(tsri_net_create(&p->net, config, input, 3, backend->channels_last));
+    assert_ok(tsri_store_init(&p->store, p->net, backend->real_bytes, true));
+    tsri_store_fill(&p->store, 1);
+    assert_ok(tsri_plan_create(&plan, &p->store, backend, pool, BATCH, true));
+    assert_ok(tsri_alloc(&x, BATCH * dim, sizeof *x));
+    tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, 0, 0, 0);
+    for (int64_t i = 0; i < BATCH * dim; i++)
+        x[i] = (float)tsri_rng_normal(&rng);
+    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+    for (int step = 0; step < 2; step++) { /* twice: nothing may be left from the first */
+        assert_ok(tsri_plan_forward(plan, x));
+        assert_ok(tsri_plan_loss(plan, &loss));
+        assert_ok(tsri_plan_backward(plan));
+    }
+    p->loss = loss.sum;
+    memcpy(p->output, tsri_plan_output(plan), sizeof(float) * BATCH * 3);
+    tsri_plan_destroy(plan);
+    tsri_free(x);
+    tsr_config_destroy(config);
+}
+
+static void free_pass(pass *p)
+{
+    tsri_store_fini(&p->store);
+    tsri_net_destroy(p->net);
+}
+
+/* Relative to the largest number of the tensor. A bias or weight whose gradient vanishes in exact
+ * arithmetic (in front of a norm) is judged against the largest gradient of all. */
+static void compare(const char *what, const pass *got, const pass *want, const float *a,
+                    const float *b, int64_t limit, double tolerance)
+{
+    double all = 0;
+    for (int64_t i = 0; i < limit; i++)
+        all = fmax(all, fabs((double)b[i]));
+    for (int64_t p = 0; p < want->net->params; p++) {
+        const tsri_param *pw = &want->net->param[p], *pg = &got->net->param[p];
+        if (pw->offset >= limit)
+            continue;
+        double largest = 1e-2 * all;
+        for (int64_t i = 0; i < pw->count; i++)
+            largest = fmax(largest, fabs((double)b[pw->offset + i]));
+        for (int64_t i = 0; i < pw->count; i++) {
+            double x = (double)a[pg->offset + tsri_order_place(pg, i)];
+            double y = (double)b[pw->offset + tsri_order_place(pw, i)];
+            if (!(fabs(x - y) <= tolerance * largest))
+                fail_msg("%s of %s[%lld]: %.9g, ref has %.9g", what, pw->name, (long long)i, x, y);
+        }
+    }
+}
+
+/* f32 through a dozen layers with norms on five samples: 1e-4 direct, and 1e-3 with Winograd's
+ * rounding on top, of the largest number of each tensor (measured: 2e-5 and 2e-4). */
+static void check(builder build, const char *model, tsri_shape input, double tolerance)
+{
+    pass want = {0}, got = {0}, again = {0};
+    tsri_pool *one = NULL, *three = NULL;
+    assert_ok(tsri_pool_create(&one, 1));
+    assert_ok(tsri_pool_create(&three, 3));
+    run_pass(&want, build, model, input, &tsri_backend_ref, one);
+    run_pass(&got, build, model, input, &tsri_backend_cpu, one);
+    run_pass(&again, build, model, input, &tsri_backend_cpu, three);
+    assert_true(fabs(got.loss - want.loss) <= tolerance * want.loss);
+    compare("gradient", &got, &want, got.store.g, want.store.g, want.net->trained, tolerance);
+    compare("value", &got, &want, got.store.w, want.store.w, want.net->total, tolerance);
+    assert_memory_equal(got.store.g, again.store.g, (size_t)got.net->trained * sizeof(float));
+    free_pass(&want);
+    free_pass(&got);
+    free_pass(&again);
+    tsri_pool_destroy(one);
+    tsri_pool_destroy(three);
+}
+
+static void small_networks_agree(void **state)
+{
+    (void)state;
+    assert_ok(tsri_backend_cpu.start(3));
+    static const builder builders[] = {plain, preact, postact};
+    static const tsri_shape shapes[] = {{3, 8, 8}, {1, 9, 7}, {20, 6, 11}};
+    for (size_t b = 0; b < sizeof builders / sizeof *builders; b++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            check(builders[b], "conv: direct", shapes[s], 1e-4);
+            check(builders[b], "conv: winograd", shapes[s], 1e-3);
+            check(builders[b], "conv: auto", shapes[s], 1e-3);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_networks_agree)};
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}

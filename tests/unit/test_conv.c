@@ -1,0 +1,205 @@
+/* Every pass of both convolution algorithms, on every table of loops this machine can run, against
+ * a plain loop in double: odd shapes, what is fused, one thread against three (to the bit), and
+ * nothing written behind the scratch memory. */
+#include "testing.h"
+
+#include "backend/cpu/conv.h"
+#include "base/rng.h"
+
+#include <math.h>
+
+enum { GUARD = 16, THREADS = 3, DIRECT = 0 };
+
+typedef struct tensors {
+    float *x, *w, *y, *dx, *dw, *dy, *add, *add_dx, *scale, *shift;
+    double *y_ref, *dx_ref, *dw_ref;
+    int64_t nx, nw, ny;
+} tensors;
+
+static tsri_rng rng;
+
+static float *random_floats(int64_t n)
+{
+    float *p = NULL;
+    assert_ok(tsri_alloc(&p, n, sizeof *p));
+    for (int64_t i = 0; i < n; i++)
+        p[i] = (float)tsri_rng_normal(&rng);
+    return p;
+}
+
+static double *zeros(int64_t n)
+{
+    double *p = NULL;
+    assert_ok(tsri_alloc(&p, n, sizeof *p));
+    return p;
+}
+
+static tensors make(const tsri_conv_shape *s)
+{
+    rng = tsri_rng_stream(3, TSRI_FOR_TEST, 0, 0, 0);
+    tensors t = {.nx = s->n * s->h * s->w * s->c, .nw = s->size * s->size * s->c * s->k};
+    t.ny = s->n * tsri_conv_out(s->h, s) * tsri_conv_out(s->w, s) * s->k;
+    t.x = random_floats(t.nx);
+    t.w = random_floats(t.nw);
+    t.dy = random_floats(t.ny);
+    t.add = random_floats(t.ny);
+    t.add_dx = random_floats(t.nx);
+    t.scale = random_floats(s->c);
+    t.shift = random_floats(s->c);
+    t.y = random_floats(t.ny);
+    t.dx = random_floats(t.nx);
+    t.dw = random_floats(t.nw);
+    t.y_ref = zeros(t.ny);
+    t.dx_ref = zeros(t.nx);
+    t.dw_ref = zeros(t.nw);
+    return t;
+}
+
+static void drop(tensors *t)
+{
+    void *all[] = {t->x, t->w,  t->dy, t->add,   t->add_dx, t->scale, t->shift,
+                   t->y, t->dx, t->dw, t->y_ref, t->dx_ref, t->dw_ref};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tsri_free(all[i]);
+}
+
+/* ---- The definition ----------------------------------------------------------------------- */
+
+static double input_value(const tensors *t, const tsri_conv_shape *s, bool fused, int64_t at)
+{
+    double v = (double)t->x[at];
+    if (!fused)
+        return v;
+    v = (double)t->scale[at % s->c] * v + (double)t->shift[at % s->c];
+    return v > 0 ? v : 0;
+}
+
+static void join(tensors *t, const tsri_conv_shape *s, bool fused, int64_t xi, int64_t yi,
+                 int64_t wi)
+{
+    for (int64_t c = 0; c < s->c; c++, wi += s->k) {
+        double v = input_value(t, s, fused, xi + c), g = 0;
+        for (int64_t k = 0; k < s->k; k++) {
+            t->y_ref[yi + k] += v * (double)t->w[wi + k];
+            t->dw_ref[wi + k] += v * (double)t->dy[yi + k];
+            g += (double)t->dy[yi + k] * (double)t->w[wi + k];
+        }
+        t->dx_ref[xi + c] += g;
+    }
+}
+
+static void define(tensors *t, const tsri_conv_shape *s, bool fused)
+{
+    int64_t oh = tsri_conv_out(s->h, s), ow = tsri_conv_out(s->w, s);
+    for (int64_t i = 0; fused && i < t->nx; i++)
+        t->dx_ref[i] = (double)t->add_dx[i];
+    for (int64_t i = 0; fused && i < t->ny; i++)
+        t->y_ref[i] = (double)t->add[i];
+    for (int64_t q = 0; q < s->n * oh * ow; q++)
+        for (int64_t tap = 0; tap < s->size * s->size; tap++) {
+            int64_t n = q / (oh * ow), i = q / ow % oh * s->stride + tap / s->size - s->pad;
+            int64_t j = q % ow * s->stride + tap % s->size - s->pad;
+            if (i >= 0 && i < s->h && j >= 0 && j < s->w)
+                join(t, s, fused, ((n * s->h + i) * s->w + j) * s->c, q * s->k, tap * s->c * s->k);
+        }
+}
+
+/* ---- Both algorithms ---------------------------------------------------------------------- */
+
+static void all_passes(tensors *t, const tsri_conv_shape *s, int m, bool fused,
+                       const tsri_conv_team *team)
+{
+    tsri_fuse f = {0};
+    const float *add_dx = fused ? t->add_dx : NULL;
+    if (fused)
+        f = (tsri_fuse){.pre = {t->scale, t->shift}, .add = t->add};
+    if (m == DIRECT) {
+        tsri_direct_forward(t->y, t->x, t->w, s, f, team);
+        tsri_direct_backward_data(t->dx, t->dy, t->w, s, add_dx, team);
+        tsri_direct_backward_weights(t->dw, t->x, t->dy, s, f, team);
+    } else {
+        tsri_winograd_forward(t->y, t->x, t->w, s, m, f, team);
+        tsri_winograd_backward_data(t->dx, t->dy, t->w, s, m, add_dx, team);
+        tsri_winograd_backward_weights(t->dw, t->x, t->dy, s, m, f, team);
+    }
+}
+
+/* Largest error over the root mean square of the truth. Direct sums and F(2x2) round sums of up to
+ * 9 x 300 products: 1e-5. F(4x4) multiplies by up to 4^2 and 5^2 on the way in and out, which costs
+ * a factor of about three in the largest error (measured up to 1e-5 on these shapes). */
+static void compare(const char *what, const tsri_conv_shape *s, int m, const float *got,
+                    const double *want, int64_t n)
+{
+    double square = 0, most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double e = fabs((double)got[i] - want[i]);
+        square += want[i] * want[i];
+        most = e > most || isnan(e) ? e : most;
+    }
+    double relative = most / (sqrt(square / (double)n) + 1e-30);
+    if (!(relative <= (m == 4 ? 3e-5 : 1e-5)))
+        fail_msg("%s of %lldx%lldx%lld, %lld to %lld channels, size %lld, tile %d: error %.2g",
+                 what, (long long)s->n, (long long)s->h, (long long)s->w, (long long)s->c,
+                 (long long)s->k, (long long)s->size, m, relative);
+}
+
+static void check(const tsri_conv_shape *s, int m, bool fused, const tsri_loops *loops,
+                  tsri_pool *one, tsri_pool *three)
+{
+    tensors t = make(s), u = make(s);
+    int64_t floats =
+        m ? tsri_winograd_work(s, m, loops, THREADS) : tsri_direct_work(s, loops, THREADS);
+    float *work = random_floats(floats + GUARD), guard[GUARD];
+    memcpy(guard, work + floats, sizeof guard);
+    define(&t, s, fused);
+    all_passes(&t, s, m, fused, &(tsri_conv_team){loops, one, work});
+    all_passes(&u, s, m, fused, &(tsri_conv_team){loops, three, work});
+    compare("y", s, m, t.y, t.y_ref, t.ny);
+    compare("dx", s, m, t.dx, t.dx_ref, t.nx);
+    compare("dw", s, m, t.dw, t.dw_ref, t.nw);
+    assert_memory_equal(t.y, u.y, (size_t)t.ny * sizeof *t.y);
+    assert_memory_equal(t.dx, u.dx, (size_t)t.nx * sizeof *t.dx);
+    assert_memory_equal(t.dw, u.dw, (size_t)t.nw * sizeof *t.dw);
+    assert_memory_equal(guard, work + floats, sizeof guard);
+    tsri_free(work);
+    drop(&t);
+    drop(&u);
+}
+
+static const tsri_conv_shape stride_one[] = {
+    {1, 1, 1, 1, 1, 3, 1, 1},      {1, 4, 4, 8, 16, 3, 1, 1},    {1, 5, 7, 3, 5, 3, 1, 1},
+    {2, 9, 6, 17, 33, 3, 1, 1},    {3, 8, 8, 64, 40, 3, 1, 1},   {1, 7, 7, 13, 70, 3, 1, 0},
+    {2, 6, 5, 9, 10, 3, 1, 2},     {6, 16, 16, 70, 50, 3, 1, 1}, {64, 4, 4, 48, 32, 3, 1, 1},
+    {13, 32, 32, 20, 17, 3, 1, 1}, {2, 4, 4, 300, 40, 3, 1, 1},  {1, 2, 31, 65, 1, 3, 1, 1},
+};
+
+static const tsri_conv_shape any[] = {
+    {2, 9, 8, 17, 33, 3, 2, 1},  {1, 8, 8, 64, 40, 1, 2, 0}, {2, 32, 32, 3, 64, 3, 1, 1},
+    {3, 11, 7, 5, 6, 5, 3, 2},   {1, 1, 1, 1, 1, 1, 1, 0},   {4, 16, 16, 64, 48, 3, 2, 1},
+    {2, 14, 15, 3, 20, 7, 2, 3}, {2, 5, 5, 4, 4, 1, 3, 0},
+};
+
+static void every_pass_is_the_definition(void **state)
+{
+    (void)state;
+    const tsri_loops *tables[] = {&tsri_loops_base, &tsri_loops_avx2, &tsri_loops_avx512};
+    tsri_pool *one = NULL, *three = NULL;
+    assert_ok(tsri_pool_create(&one, 1));
+    assert_ok(tsri_pool_create(&three, THREADS));
+    for (int k = 0; k < 3 && tables[k]->width <= tsri_loops_best()->width; k++)
+        for (int fused = 0; fused < 2; fused++) {
+            for (size_t i = 0; i < sizeof stride_one / sizeof *stride_one; i++)
+                for (int m = 0; m <= 4; m += 2)
+                    check(&stride_one[i], m, fused, tables[k], one, three);
+            for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+                check(&any[i], DIRECT, fused, tables[k], one, three);
+        }
+    tsri_pool_destroy(one);
+    tsri_pool_destroy(three);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pass_is_the_definition)};
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
