@@ -8,11 +8,17 @@
  */
 #include "base/alloc.h"
 
+#include "base/memory.h"
+#include "base/text.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 64 };
+enum {
+    HEADER = 64,
+    LARGE = 64 << 20 /* from here on it is asked whether the machine has it */
+};
 
 static void *default_alloc(void *context, size_t bytes)
 {
@@ -82,6 +88,14 @@ static void count_in(size_t bytes)
     atomic_fetch_add(&blocks, 1);
 }
 
+/* Linux would hand out the block and end the process when it is written to. Another allocator than
+ * ours knows itself what it has. */
+static bool beyond_machine(size_t bytes)
+{
+    return bytes >= LARGE && current.alloc == default_alloc &&
+           bytes > (size_t)tsri_memory_available();
+}
+
 tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)
 {
     void *none = NULL;
@@ -92,6 +106,12 @@ tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)
         return tsri_fail(TSR_RESOURCES, "out of memory: %lld x %zu bytes is more than can exist",
                          (long long)count, size);
     padded = padded / HEADER * HEADER;
+    if (beyond_machine(padded))
+        return tsri_fail(
+            TSR_RESOURCES,
+            "out of memory: %s wanted, %s free on this machine, %s already in use here",
+            tsri_bytes_text((double)bytes), tsri_bytes_text((double)tsri_memory_available()),
+            tsri_bytes_text((double)tsr_memory_in_use()));
     unsigned char *block = must_fail() ? NULL : current.alloc(current.context, padded);
     if (!block)
         return tsri_fail(TSR_RESOURCES,

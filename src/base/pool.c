@@ -2,7 +2,8 @@
  *
  * A training step has a dozen short loops, a few hundred microseconds each, one right after the
  * other. So a waiting thread first spins for a moment (a wake-up by the kernel costs as much as a
- * small loop) and only then sleeps.
+ * small loop) and only then sleeps. With more threads than cores nobody spins: it would keep the
+ * core from the thread that is waited for.
  */
 #include "base/pool.h"
 
@@ -19,6 +20,7 @@ enum { SPINS = 20000 }; /* about 50 microseconds */
 struct tsri_pool {
     int threads;
     int started;
+    int spins;
     pthread_t *thread; /* [threads - 1] */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
@@ -56,7 +58,7 @@ static void work(tsri_pool *pool, int thread)
 
 static int64_t await_generation(tsri_pool *pool, int64_t seen)
 {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < pool->spins; i++) {
         if (atomic_load(&pool->generation) != seen)
             return atomic_load(&pool->generation);
         relax();
@@ -110,7 +112,7 @@ void tsri_pool_run(tsri_pool *pool, tsri_pool_body body, void *context, int64_t 
     atomic_store(&pool->busy, pool->started);
     start_generation(pool);
     work(pool, 0);
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < pool->spins; i++) {
         if (atomic_load(&pool->busy) == 0)
             return;
         relax();
@@ -133,6 +135,7 @@ tsr_status tsri_pool_create(tsri_pool **out, int threads)
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->threads = threads;
+    pool->spins = threads <= tsri_cores() ? SPINS : 0;
     TSR_TRY(tsri_alloc(&pool->thread, threads - 1, sizeof *pool->thread));
     for (int i = 1; i < threads; i++) {
         seat *mine = NULL;
