@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -83,6 +84,36 @@ static void run_tile(void *context, int64_t i, int thread)
         finish_rows(c, rows, cols, g->n, g->bias ? g->bias + col : NULL, g->relu);
 }
 
+/* OpenBLAS spins for ever when its work buffers cannot be mapped (0.3.21), so look first: one for
+ * each thread, one for the thread that it starts itself, and as much for malloc's own arenas. Once
+ * before the data are read, and again before the first product, when data, model and plan have
+ * their memory and nothing large is asked for any more. */
+static tsr_status buffers_fit(int threads)
+{
+    size_t need = (size_t)(2 * threads + 1) * ((size_t)128 << 20);
+    void *probe = mmap(NULL, need, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED)
+        return tsri_fail(TSR_RESOURCES,
+                         "address space for %d threads of OpenBLAS (256 MB each) cannot be had: "
+                         "raise ulimit -v or lower threads",
+                         threads);
+    munmap(probe, need);
+    return TSR_OK;
+}
+
+static tsr_status buffers_fit_at_first(int threads)
+{
+    static atomic_int seen; /* the most threads there was room for */
+    tsr_status st = TSR_OK;
+    if (atomic_load_explicit(&seen, memory_order_relaxed) >= threads)
+        return TSR_OK;
+    TSR_TRY(buffers_fit(threads));
+    atomic_store(&seen, threads);
+done:
+    return st;
+}
+
 tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
@@ -90,6 +121,7 @@ tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool)
     TSR_TRY(tsri_narrow_int(&fits, g->m, "rows of a matrix product"));
     TSR_TRY(tsri_narrow_int(&fits, g->n, "columns of a matrix product"));
     TSR_TRY(tsri_narrow_int(&fits, g->k, "inner size of a matrix product"));
+    TSR_TRY(buffers_fit_at_first(tsri_pool_threads(pool)));
     int64_t tiles;
     tiling t = cut(g, &tiles);
     tsri_pool_run(pool, run_tile, &t, tiles);
@@ -98,18 +130,6 @@ done:
 }
 
 /* ---- The library --------------------------------------------------------------------------- */
-
-/* OpenBLAS spins for ever when its work buffers cannot be mapped (0.3.21), so look first. */
-static bool buffers_fit(int threads)
-{
-    size_t need = (size_t)threads * ((size_t)128 << 20);
-    void *probe = mmap(NULL, need, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (probe == MAP_FAILED)
-        return false;
-    munmap(probe, need);
-    return true;
-}
 
 tsr_status tsri_gemm_start(int threads)
 {
@@ -120,11 +140,7 @@ tsr_status tsri_gemm_start(int threads)
         "when several threads call it: install libopenblas0-pthread and select it with "
         "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu, or use backend: ref",
         openblas_get_parallel() == 0 ? "serial" : "OpenMP");
-    TSR_CHECK(
-        buffers_fit(threads), TSR_RESOURCES,
-        "address space for %d threads of OpenBLAS (128 MB each) cannot be had: raise ulimit -v "
-        "or lower threads",
-        threads);
+    TSR_TRY(buffers_fit(threads));
     openblas_set_num_threads(1);
 done:
     return st;
