@@ -2,16 +2,22 @@
 #include "cli/settings.h"
 
 #include "base/text.h"
+#include "io/config.h"
 #include "io/file.h"
 
 #include <string.h>
 
-/* What is there as a file or folder is a path, anything else a name. */
+/* What is there as a file or folder, or looks like one, is a path, anything else a name. It takes
+ * the place of all that the run file says of where the data are. */
 static tsr_status set_data(tsr_config *config, const char *value)
 {
     tsr_status st = TSR_OK;
     tsri_text assignment = {0};
-    const char *key = tsri_file_exists(value) ? "data.path" : "data.name";
+    bool path = strpbrk(value, "/.") || tsri_file_exists(value);
+    const char *key = path ? "data.path" : "data.name";
+    tsri_config_unset(config, "data.name");
+    tsri_config_unset(config, "data.path");
+    tsri_config_unset(config, "data.test_path");
     TSR_TRY(tsri_text_add(&assignment, "%s=%s", key, value));
     TSR_TRY(tsr_config_set(config, assignment.data));
 done:

@@ -51,7 +51,15 @@ void tsr_config_destroy(tsr_config *config)
     for (int64_t i = 0; config->value && i < tsri_schema_count; i++)
         tsri_value_fini(&config->value[i]);
     tsri_free(config->value);
+    tsri_free(config->name);
     tsri_free(config);
+}
+
+void tsri_config_unset(tsr_config *config, const char *key)
+{
+    int64_t row = tsri_schema_find(key);
+    assert(row >= 0 && !tsri_schema[row].preset && "a key of the schema without default");
+    tsri_value_fini(&config->value[row]);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------- */
@@ -83,7 +91,9 @@ bool tsri_config_given(const tsr_config *c, const char *key)
 const char *tsri_config_place(const tsr_config *c, const char *key)
 {
     const tsri_value *value = value_of(c, key);
-    return value->place ? value->place : "default";
+    if (value->given)
+        return value->place;
+    return c->name ? c->name : "default";
 }
 
 int64_t tsri_config_int(const tsr_config *c, const char *key)

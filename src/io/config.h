@@ -53,9 +53,12 @@ tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, cons
 /* Was the key given (in the file or by set), or is it the default? */
 bool tsri_config_given(const tsr_config *c, const char *key);
 
-/* "run.yaml:7:12", or "--set optim.lr" or "default": where the value came from, for messages of
- * checks that need more than one key. */
+/* "run.yaml:7:12", or "--set optim.lr", or for a default "run.yaml": where the value came from, for
+ * messages of checks that need more than one key. */
 const char *tsri_config_place(const tsr_config *c, const char *key);
+
+/* Takes back a key that has no default, as if it had not been given. */
+void tsri_config_unset(tsr_config *c, const char *key);
 
 /* Typed reads. The key must be in the schema with that type (asserted); a key without value gives
  * 0, false, NULL, an empty list. Lists and texts belong to the config. */

@@ -209,6 +209,7 @@ tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, cons
               tsri_quote(name), RUN_FILE_MAX);
     TSR_TRY(tsri_yaml_parse(&root, text, n, &source));
     TSR_TRY(tsr_config_create(out));
+    TSR_TRY(tsri_strdup(&(*out)->name, tsri_quote(name)));
     TSR_TRY(put_tree(*out, root, &source));
 done:
     tsri_yaml_destroy(root);

@@ -21,6 +21,7 @@ typedef struct tsri_value {
 /* One value per row of the schema. */
 struct tsr_config {
     tsri_value *value;
+    char *name; /* of the file, for the places of defaults; NULL = none */
 };
 
 /* *out = what the node says, when it has the row's type and range; else USAGE with the place and

@@ -66,7 +66,8 @@ tsr_status tsri_file_write_text(const char *path, const char *text);
 tsr_status tsri_sweep_folder(const char *folder);
 
 bool tsri_file_exists(const char *path);
-tsr_status tsri_make_folder(const char *path); /* with its parents; fine when it is there */
+/* With its parents; fine when it is there; USAGE when a file has that name. */
+tsr_status tsri_make_folder(const char *path);
 
 /* "folder/name" in a new string. */
 tsr_status tsri_path_join(char **out, const char *folder, const char *name);

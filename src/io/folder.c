@@ -41,7 +41,7 @@ static tsr_status make_one(const char *path)
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return TSR_OK;
     if (error == EEXIST)
-        return tsri_fail(TSR_FAILURE, "%s is a file; a folder is needed there", tsri_quote(path));
+        return tsri_fail(TSR_USAGE, "%s is a file; a folder is needed there", tsri_quote(path));
     return tsri_file_failed(error, "make the folder", path);
 }
 

@@ -122,8 +122,16 @@ static void a_file_is_read(void **state)
     assert_true(tsri_config_real(c, "optim.momentum") == 0.9);
     assert_null(tsri_config_text(c, "data.path"));
     assert_string_equal(tsri_config_place(c, "optim.lr"), "run.yaml:10:13");
+    assert_string_equal(tsri_config_place(c, "optim.momentum"), "run.yaml");
+    assert_string_equal(tsri_config_place(c, "data.path"), "run.yaml");
+    assert_ok(tsr_config_set(c, "data.path=x.csv"));
+    assert_string_equal(tsri_config_text(c, "data.path"), "x.csv");
+    tsri_config_unset(c, "data.path");
+    assert_null(tsri_config_text(c, "data.path"));
+    assert_false(tsri_config_given(c, "data.path"));
+    tsr_config_destroy(c);
+    assert_ok(tsr_config_create(&c));
     assert_string_equal(tsri_config_place(c, "optim.momentum"), "default");
-    assert_string_equal(tsri_config_place(c, "data.path"), "default");
     tsr_config_destroy(c);
 }
 

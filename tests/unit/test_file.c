@@ -287,8 +287,8 @@ static void folders_and_names(void **state)
     assert_ok(tsri_sweep_folder(scratch_path("x")));
     assert_false(tsri_file_exists(scratch_path("x/.tessera-1-2.tmp")));
     assert_true(tsri_file_exists(scratch_path("x/b")));
-    assert_fails(tsri_make_folder(scratch_path("x/b")), TSR_FAILURE, "is a file");
-    assert_fails(tsri_make_folder(scratch_path("x/b/c")), TSR_FAILURE, "x/b is a file");
+    assert_fails(tsri_make_folder(scratch_path("x/b")), TSR_USAGE, "is a file");
+    assert_fails(tsri_make_folder(scratch_path("x/b/c")), TSR_USAGE, "x/b is a file");
     assert_fails(tsri_list_folder(&names, &count, scratch_path("no")), TSR_BAD_FILE, "No such");
     assert_ok(tsri_path_join(&path, "a/", "b"));
     assert_string_equal(path, "a/b");
