@@ -22,7 +22,7 @@
 static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round)
 {
     char name[64];
-    (void)snprintf(name, sizeof name, "checkpoints/ckpt-%012" PRId64 ".safetensors", round);
+    (void)snprintf(name, sizeof name, TSRI_CHECKPOINT_NAME, round);
     return tsri_path_join(out, run->options.folder, name);
 }
 
@@ -79,10 +79,12 @@ static tsr_status write_state(tsri_json *w, tsri_run *run)
     return tsri_json_end(w);
 }
 
-/* Numbers that are not finite were written as null and keep the value of a fresh run. */
+/* Numbers that are not finite were written as null and keep the value of a fresh run. A position
+ * that is refused leaves the run as it was: the checkpoint before may be sound. */
 static tsr_status read_state(tsri_run *run, const char *text, const char *path)
 {
     tsr_status st = TSR_OK;
+    const tsri_run before = *run;
     tsri_json_value *root = NULL;
     field f[FIELDS];
     fields_of(f, run);
@@ -98,6 +100,8 @@ static tsr_status read_state(tsri_run *run, const char *text, const char *path)
               "%s: it stands at round %lld of a run of %lld", path, (long long)run->round,
               (long long)run->rounds);
 done:
+    if (st != TSR_OK)
+        *run = before;
     tsri_json_destroy(root);
     return st;
 }
@@ -114,6 +118,8 @@ static void note_best(tsri_run *run)
     }
 }
 
+/* Files of later rounds were passed over as damaged when this run was resumed: were they counted,
+ * they would push out the sound ones. */
 static tsr_status drop_old(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -123,7 +129,7 @@ static tsr_status drop_old(const tsri_run *run)
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
         int64_t round = round_of(names[i]);
-        if (round < 0 || newer++ < keep || round == run->best_round)
+        if (round < 0 || (round <= run->round && newer++ < keep) || round == run->best_round)
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
@@ -142,7 +148,9 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     tsri_image im;
     tsri_json state = {0};
     tsri_text yaml = {0};
-    char *path = NULL;
+    char *path = NULL, data[16];
+    double best_score = run->best_score;
+    int64_t best_round = run->best_round;
     tsri_image_init(&im, run->net);
     note_best(run);
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
@@ -150,15 +158,23 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(tsri_image_add_momentum(&im, run->store.v, "momentum."));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
                         {"tessera.version", tsr_version()},
+                        {"tessera.data", data},
                         {"tessera.kernels", tsri_backend_vendor(run->backend)},
                         {"tessera.run", yaml.data},
                         {"tessera.state", state.text.data}};
     TSR_TRY(checkpoint_path(&path, run, run->round));
     TSR_TRY(tsri_image_write(&im, path, meta, sizeof meta / sizeof *meta));
-    TSR_TRY(drop_old(run));
+    run->saved_round = run->round;
+    if (drop_old(run) != TSR_OK) /* too many are no harm */
+        TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
 done:
+    if (st != TSR_OK) { /* the best one must be one that is on the disk */
+        run->best_score = best_score;
+        run->best_round = best_round;
+    }
     tsri_image_fini(&im);
     tsri_json_fini(&state);
     tsri_text_fini(&yaml);
@@ -177,6 +193,9 @@ static tsr_status load_one(tsri_run *run, const char *path)
     const char *state = tsri_tensors_meta(file, "tessera.state");
     const char *kernels = tsri_tensors_meta(file, "tessera.kernels");
     const char *here = tsri_backend_vendor(run->backend);
+    const char *data = tsri_tensors_meta(file, "tessera.data");
+    char data_here[16];
+    (void)snprintf(data_here, sizeof data_here, "%08" PRIx32, run->data->hash);
     TSR_CHECK(format && strcmp(format, "checkpoint/1") == 0 && state && kernels, TSR_BAD_FILE,
               "%s: not a checkpoint of this version", path);
     TSR_CHECK(
@@ -184,9 +203,14 @@ static tsr_status load_one(tsri_run *run, const char *path)
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
         "one run; add --force to go on all the same",
         path, tsri_quote(kernels), here);
+    TSR_CHECK(!data || strcmp(data, data_here) == 0 || run->options.force, TSR_USAGE,
+              "%s was trained on other data (checksum %s) than %s is now (%s): bring the old data "
+              "back, begin in another folder, or add --force",
+              path, tsri_quote(data), run->data->name, data_here);
     TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
     TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
     TSR_TRY(read_state(run, state, path));
+    run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);
     return st;

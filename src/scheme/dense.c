@@ -32,7 +32,7 @@ tsr_status tsri_dense_setup(tsri_run *run)
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));
-    TSR_TRY(tsri_plan_create(&d->plan, &run->store, run->backend, run->pool, run->batch, true));
+    TSR_TRY(tsri_run_plan(&d->plan, run));
     if (run->trace)
         TSR_TRY(tsri_alloc(&d->before, run->net->total, sizeof(float)));
 done:

@@ -103,8 +103,9 @@ static tsr_status read_shapes(tsr_model *m)
                   sscanf(input, "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &s->c, &s->h, &s->w) == 3 &&
                   sscanf(outputs, "%" SCNd64, &m->outputs) == 1,
               TSR_BAD_FILE, "%s: no architecture inside (tessera.input, tessera.outputs)", m->path);
-    TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && s->c < (1 << 30) &&
-                  s->h < (1 << 20) && s->w < (1 << 20) && m->outputs < (1 << 30),
+    const int64_t most = INT32_MAX; /* below it no product of sizes in net/ overflows */
+    TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && m->outputs <= most &&
+                  s->c <= most && s->h <= most / s->c && s->w <= most / (s->c * s->h),
               TSR_BAD_FILE, "%s: input %s and %s outputs make no network", m->path,
               tsri_quote(input), tsri_quote(outputs));
 done:

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <math.h>
@@ -88,6 +89,22 @@ done:
     return st;
 }
 
+/* Before the first byte is touched: weights, gradient and momentum together. */
+static tsr_status model_fits(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    double need =
+        (double)(run->net->total + 2 * run->net->trained) * (double)run->backend->real_bytes;
+    int64_t have = tsri_memory_available();
+    TSR_CHECK(need <= (double)have, TSR_RESOURCES,
+              "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
+              "this machine: make it smaller",
+              tsri_config_place(run->config, "model.name"), (long long)run->net->total,
+              tsri_bytes_text(need), tsri_bytes_text((double)have));
+done:
+    return st;
+}
+
 tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
@@ -99,6 +116,7 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
                       .test_loss = NAN,
                       .test_accuracy = NAN,
                       .lock = -1,
+                      .saved_round = -1,
                       .started = tsri_clock()};
     TSR_TRY(start_backend(run));
     TSR_TRY(tsri_data_load(&run->data, config));
@@ -111,6 +129,7 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
     choose_optimiser(run);
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                             d->classes > 0 ? d->classes : d->targets, run->backend->channels_last));
+    TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     tsri_store_fill(&run->store, run->seed);
     run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
@@ -118,6 +137,14 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);
+    return st;
+}
+
+tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
+{
+    tsr_status st = tsri_plan_create(out, &run->store, run->backend, run->pool, run->batch, true);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;
 }
 
@@ -148,7 +175,7 @@ tsr_status tsr_check(tsr_needs *needs, const tsr_config *config)
     tsri_plan *plan = NULL;
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(tsri_plan_create(&plan, &run.store, run.backend, run.pool, run.batch, true));
+    TSR_TRY(tsri_run_plan(&plan, &run));
     *needs = (tsr_needs){.params = run.net->total,
                          .trained = run.net->trained,
                          .flops_step = (int64_t)(3 * (double)run.batch * tsri_net_flops(run.net)),

@@ -13,6 +13,8 @@
 #include "net/plan.h"
 #include "optim/schedule.h"
 
+#include <inttypes.h>
+
 typedef struct tsri_run tsri_run;
 
 /* One training scheme; a row of tsri_schemes[] makes it known. */
@@ -66,6 +68,7 @@ struct tsri_run {
 
     /* Of this process only. */
     tsri_metrics *metrics;
+    int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
     double started; /* clock */
     char *trace;    /* folder, or NULL */
@@ -74,6 +77,9 @@ struct tsri_run {
 /* Everything from the run file that needs no folder: data, network, initial weights. */
 tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options);
 void tsri_run_fini(tsri_run *run);
+
+/* The plan of a training step of the whole network. */
+tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
 
@@ -87,6 +93,8 @@ tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *
                         tsri_pool *pool, const tsr_data *data, const tsri_part *part);
 
 /* ---- checkpoint.c ------------------------------------------------------------------------- */
+
+#define TSRI_CHECKPOINT_NAME "checkpoints/ckpt-%012" PRId64 ".safetensors" /* of a round */
 
 /* Writes checkpoints/ckpt-<round>.safetensors; drops older ones but the newest few and the best. */
 tsr_status tsri_checkpoint_save(tsri_run *run);

@@ -15,7 +15,7 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 static volatile sig_atomic_t stop_requested;
@@ -87,7 +87,6 @@ static tsr_status write_metrics(tsri_run *run)
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
     run->metrics_bytes = tsri_metrics_offset(run->metrics);
-    run->recent = (tsri_mean){0};
 done:
     tsri_json_fini(&w);
     return st;
@@ -104,9 +103,23 @@ static tsr_status evaluate(tsri_run *run)
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
     tell(run, true, false);
-    TSR_TRY(write_metrics(run));
+    if (write_metrics(run) != TSR_OK) /* a full disk does not end the run: see save() */
+        TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
+                  (long long)run->round, tsr_last_error());
+    run->recent = (tsri_mean){0};
 done:
     return st;
+}
+
+/* What is left to go back to, in words; the path lives until the next call. */
+static const char *last_sound(const tsri_run *run)
+{
+    static _Thread_local char text[1200];
+    if (run->saved_round < 0)
+        return "no checkpoint was saved yet";
+    (void)snprintf(text, sizeof text, "the last sound checkpoint is %.1000s/" TSRI_CHECKPOINT_NAME,
+                   run->options.folder, run->saved_round);
+    return text;
 }
 
 static double last_loss(const tsri_run *run, const tsri_mean *before)
@@ -122,13 +135,26 @@ static tsr_status check_loss(tsri_run *run, const tsri_mean *before)
     double loss = last_loss(run, before);
     if (run->first_loss <= 0 && isfinite(loss))
         run->first_loss = loss;
-    TSR_CHECK(
-        isfinite(loss) && !(run->first_loss > 0 && loss > 1e4 * run->first_loss), TSR_DIVERGED,
-        "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
-        "optim.warmup; %s",
-        loss, (long long)run->round + 1, run->first_loss, tsri_config_real(run->config, "optim.lr"),
-        run->round >= run->epoch_rounds ? "the last sound checkpoint is kept"
-                                        : "there is no checkpoint yet");
+    TSR_CHECK(isfinite(loss) && !(run->first_loss > 0 && loss > 1e4 * run->first_loss),
+              TSR_DIVERGED,
+              "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
+              "optim.warmup; %s",
+              loss, (long long)run->round + 1, run->first_loss,
+              tsri_config_real(run->config, "optim.lr"), last_sound(run));
+done:
+    return st;
+}
+
+/* Weights that are not finite are never saved: a run can go back only to what was sound. */
+static tsr_status check_weights(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t p, i;
+    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
+              "parameter %s is no longer finite at element %lld after round %lld: lower optim.lr, "
+              "now %g, or add optim.warmup; %s",
+              run->net->param[p].name, (long long)i, (long long)run->round,
+              tsri_config_real(run->config, "optim.lr"), last_sound(run));
 done:
     return st;
 }
@@ -154,6 +180,22 @@ done:
     return st;
 }
 
+/* Checkpoints without a run.yaml are of a run that nobody can name: a new run would be taken for
+ * the old one when it is resumed. */
+static tsr_status no_stray_checkpoints(const char *saves)
+{
+    tsr_status st = TSR_OK;
+    char **names = NULL;
+    int64_t count = 0;
+    TSR_TRY(tsri_list_folder(&names, &count, saves));
+    TSR_CHECK(count == 0, TSR_USAGE,
+              "%s holds %s but there is no run.yaml beside it: choose another folder, or remove it",
+              tsri_quote(saves), tsri_quote(names[0]));
+done:
+    tsri_names_free(names, count);
+    return st;
+}
+
 static tsr_status open_folder(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -172,7 +214,9 @@ static tsr_status open_folder(tsri_run *run)
               folder);
     if (begun)
         TSR_TRY(same_run_file(run, file));
-    else if (run->options.resume)
+    else
+        TSR_TRY(no_stray_checkpoints(saves));
+    if (!begun && run->options.resume)
         TSRI_WARN("%s holds no run yet: beginning one", folder);
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     TSR_TRY(tsri_file_write_text(file, yaml.data));
@@ -210,9 +254,8 @@ done:
 static tsr_status open_trace(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->options.trace)
+    if (!run->trace)
         return TSR_OK;
-    TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
     TSR_TRY(tsri_make_folder(run->trace));
     TSR_TRY(tsri_trace_data(run));
 done:
@@ -244,9 +287,13 @@ static tsr_status all_rounds(tsri_run *run)
         }
         if (due(run, "eval.every"))
             TSR_TRY(evaluate(run));
-        if (due(run, "checkpoint.every"))
+        bool stop = stop_requested && run->round < run->rounds,
+             save_now = due(run, "checkpoint.every");
+        if (save_now || stop)
+            TSR_TRY(check_weights(run));
+        if (save_now && !stop)
             save(run);
-        if (stop_requested && run->round < run->rounds) {
+        if (stop) {
             TSR_TRY(tsri_checkpoint_save(run));
             TSR_CHECK(false, TSR_INTERRUPTED,
                       "stopped after round %lld of %lld, all saved: add --resume to go on",
@@ -261,10 +308,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
 {
     tsr_status st = TSR_OK;
     char *path = NULL;
-    int64_t p, i;
-    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
-              "parameter %s holds a value that is not finite at element %lld: lower optim.lr",
-              run->net->param[p].name, (long long)i);
+    TSR_TRY(check_weights(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
     *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
@@ -278,20 +322,34 @@ done:
     return st;
 }
 
+/* All that can be refused is refused before the folder is touched: who mends the mistake can give
+ * the same command again. */
+static tsr_status prepare(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (run->options.trace)
+        TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
+    TSR_TRY(first_weights(run));
+    if (run->scheme->setup)
+        TSR_TRY(run->scheme->setup(run));
+done:
+    return st;
+}
+
 tsr_status tsr_train(tsr_result *result, const tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     tsri_run run;
     bool resumed = false;
     TSR_TRY(tsri_run_init(&run, config, options));
+    TSR_TRY(prepare(&run));
     TSR_TRY(open_folder(&run));
-    TSR_TRY(first_weights(&run));
     if (options->resume)
         TSR_TRY(tsri_checkpoint_load(&run, &resumed));
     TSR_TRY(open_metrics(&run));
     TSR_TRY(open_trace(&run));
-    if (run.scheme->setup)
-        TSR_TRY(run.scheme->setup(&run));
+    if (options->init && !resumed) /* resuming must not need the file again */
+        TSR_TRY(tsri_checkpoint_save(&run));
     tell(&run, false, resumed);
     TSR_TRY(all_rounds(&run));
     TSR_TRY(finish(&run, result));
@@ -300,5 +358,6 @@ done:
     if (run.lock >= 0)
         tsri_unlock_folder(run.lock);
     tsri_run_fini(&run);
+    stop_requested = 0; /* it was for this run */
     return st;
 }
