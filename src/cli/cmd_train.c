@@ -32,8 +32,12 @@ static void catch_signals(void)
     static const int all[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct sigaction before;
+        if (sigaction(all[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue; /* nohup, and a shell's background jobs: whoever ignores it means it */
         (void)sigaction(all[i], &action, NULL);
+    }
 }
 
 /* ---- Progress ----------------------------------------------------------------------------- */
@@ -63,13 +67,15 @@ static void show(void *context, const tsr_progress *p)
     }
     if (p->evaluated)
         say_evaluation(p);
-    if (!cli_progress_due())
+    bool last = p->evaluated && p->round == p->rounds;
+    if (!cli_progress_due() && !last)
         return;
-    char position[64], rate[64], loss[32];
+    char position[64], rate[64] = "", loss[32];
     double seconds = p->seconds - from->seconds;
     (void)snprintf(position, sizeof position, "epoch %.1f/%.4g", p->epoch, p->epochs);
-    (void)snprintf(rate, sizeof rate, "%.4g rounds/s",
-                   seconds > 0 ? (double)(p->round - from->round) / seconds : 0.0);
+    if (p->round > from->round && seconds > 0)
+        (void)snprintf(rate, sizeof rate, "%.4g rounds/s",
+                       (double)(p->round - from->round) / seconds);
     (void)snprintf(loss, sizeof loss, "loss %.4f", p->loss);
     cli_progress_update((double)p->round / (double)p->rounds, position, rate,
                         isnan(p->loss) ? NULL : loss);
@@ -115,7 +121,7 @@ static tsr_status run(const cli_args *args)
     o.trace = cli_has(args, "trace");
     o.progress = args->quiet ? show_nothing : show;
     o.context = &from;
-    TSR_CHECK(o.folder, TSR_USAGE, "where shall the run live? give --out DIR");
+    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the run live? give --out DIR");
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     catch_signals();

@@ -132,5 +132,7 @@ int main(int argc, char **argv)
     tsr_status closed = close_output();
     if (st == TSR_OK && closed != TSR_OK)
         report(closed, false);
+    if (st == TSR_RESOURCES)
+        _exit(st); /* OpenBLAS, out of address space, would wait for its threads for ever */
     return st != TSR_OK ? (int)st : (int)closed;
 }

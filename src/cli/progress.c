@@ -186,7 +186,8 @@ void cli_progress_update(double fraction, const char *position, const char *rate
 void cli_progress_end(void)
 {
     (void)pthread_mutex_lock(&lock);
-    if (now.active && now.updated)
+    /* Elsewhere a line that says no more than that it began is not worth printing. */
+    if (now.active && now.updated && (now.terminal || now.fraction > now.first))
         draw();
     if (now.drawn)
         (void)fputc('\n', stderr);
