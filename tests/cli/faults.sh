@@ -8,7 +8,7 @@ tessera=$1
 scratch=$(mktemp -d)
 cleanup() { # a subshell that is ended before it forgot the trap must not clean up for us
     [ "$BASHPID" = $$ ] || return
-    kill $(jobs -p) 2>/dev/null
+    [ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null
     rm -rf "$scratch"
 }
 trap cleanup EXIT
