@@ -319,21 +319,15 @@ const tsri_source *tsri_source_find(const char *name)
 
 static tsr_status unknown(const char *name, const tsr_config *config)
 {
-    tsr_status st = TSR_OK;
     const char *names[sizeof tsri_sources / sizeof *tsri_sources];
-    tsri_text known = {0};
-    for (int64_t i = 0; i < tsri_source_count; i++) {
+    for (int64_t i = 0; i < tsri_source_count; i++)
         names[i] = tsri_sources[i].name;
-        TSR_TRY(tsri_text_add(&known, "%s%s", i ? ", " : "", names[i]));
-    }
     const char *near = tsri_nearest(name, names, tsri_source_count);
-    st = tsri_fail(TSR_USAGE,
-                   "%s: there is no data set named '%s'; %s %s%s your own files go in data.path",
-                   tsri_config_place(config, "data.name"), tsri_quote(name),
-                   near ? "did you mean" : "known are", near ? near : known.data, near ? "?" : ";");
-done:
-    tsri_text_fini(&known);
-    return st;
+    return tsri_fail(TSR_USAGE,
+                     "%s: there is no data set named '%s'; %s%s%s'tessera data list' shows them, "
+                     "your own files go in data.path",
+                     tsri_config_place(config, "data.name"), tsri_quote(name),
+                     near ? "did you mean " : "", near ? near : "", near ? "? " : "");
 }
 
 tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)

@@ -33,7 +33,7 @@ expect 0 '"train_n":50,"test_n":10' "$tessera" data info made --json
 expect 2 "say where to" "$tessera" data make sphere
 expect 2 "list, info, get and make" "$tessera" data frobnicate
 expect 2 "one name or path" "$tessera" data info
-expect 2 "did you mean 'mnist'" "$tessera" data info mnits
+expect 2 "did you mean mnist?" "$tessera" data info mnits
 expect 3 "tessera data get mnist" "$tessera" data info mnist
 printf 'a,b\n1,nan\n' >bad.csv
 expect 3 "bad.csv: line 2, column 2" "$tessera" data info bad.csv

@@ -120,7 +120,7 @@ static const bad table[] = {
     {"nothing", NULL, 0, "no such file", "check data.path", {0}, 0, 0},
     {"nothing", NULL, 0, "no such file", "check data.path", {"data.format=csv"}, 0, 0},
     {"cifar10", NULL, 0, "not found in", "tessera data get cifar10", {"data.name=cifar10"}, "empty-folder", 0},
-    {"fashion-mnist", NULL, 0, "did you mean fashion-mnist?", "go in data.path", {"data.name=fashon-mnist"}, "empty-folder", TSR_USAGE},
+    {"fashion-mnist", NULL, 0, "did you mean fashion-mnist?", "tessera data list", {"data.name=fashon-mnist"}, "empty-folder", TSR_USAGE},
 };
 /* clang-format on */
 
