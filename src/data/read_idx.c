@@ -13,6 +13,7 @@
 #include "data/part.h"
 #include "io/stream.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ typedef struct idx {
     int type, rank;
     int64_t shape[RANK_MAX];
     int64_t count;  /* product of shape */
+    int64_t row;    /* numbers of a sample */
     uint8_t *bytes; /* count numbers of type, as in the file */
 } idx;
 
@@ -111,6 +113,7 @@ static tsr_status read_header(idx *f, source *s)
                   "%s: byte %d: size %lld of dimension %d cannot be right; the file is damaged",
                   tsri_quote(f->path), 4 + 4 * i, (long long)f->shape[i], i + 1);
         f->count *= f->shape[i];
+        f->row = i == 0 ? 1 : f->row * f->shape[i];
     }
 done:
     return st;
@@ -184,6 +187,7 @@ static double number(const idx *f, int64_t k)
 static tsr_status set_inputs(tsri_part *part, idx *x)
 {
     tsr_status st = TSR_OK;
+    assert(x->row > 0);
     part->n = x->shape[0];
     if (x->type == IDX_U8) {
         part->bytes = x->bytes;
@@ -195,8 +199,7 @@ static tsr_status set_inputs(tsri_part *part, idx *x)
         part->numbers[k] = (float)number(x, k);
         TSR_CHECK(isfinite(part->numbers[k]), TSR_BAD_FILE,
                   "%s: sample %lld, number %lld is not finite as a float; repair or remove it",
-                  tsri_quote(x->path), (long long)(k / (x->count / part->n) + 1),
-                  (long long)(k % (x->count / part->n) + 1));
+                  tsri_quote(x->path), (long long)(k / x->row + 1), (long long)(k % x->row + 1));
     }
 done:
     return st;
@@ -226,7 +229,7 @@ static tsr_status check_pair(const tsr_data *data, const idx *x, const idx *y, c
               (long long)x->shape[0]);
     TSR_CHECK(y->rank <= 2, TSR_BAD_FILE, "%s: byte 3: labels of rank %d; 1 or 2 is expected",
               tsri_quote(y->path), y->rank);
-    TSR_CHECK(x->count / x->shape[0] == data->dim && x->rank == first->rank &&
+    TSR_CHECK(x->row == data->dim && x->rank == first->rank &&
                   (x->type == IDX_U8) == (first->type == IDX_U8),
               TSR_BAD_FILE,
               "%s: byte 3: its samples are not of the shape and type of those in %s; training and "
@@ -269,18 +272,17 @@ static tsr_status set_wanted(tsr_data *data, const idx *y, const idx *y_test, co
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
     if (y_test)
-        TSR_CHECK(y_test->rank == y->rank &&
-                      y_test->count / y_test->shape[0] == y->count / y->shape[0],
-                  TSR_BAD_FILE, "%s: byte 3: labels of another shape than in %s",
-                  tsri_quote(y_test->path), tsri_quote(y->path));
+        TSR_CHECK(y_test->rank == y->rank && y_test->row == y->row, TSR_BAD_FILE,
+                  "%s: byte 3: labels of another shape than in %s", tsri_quote(y_test->path),
+                  tsri_quote(y->path));
     if (real) {
-        data->targets = y->count / y->shape[0];
+        data->targets = y->row;
         TSR_TRY(set_targets(&data->train, y));
         if (y_test)
             TSR_TRY(set_targets(&data->test, y_test));
         goto done;
     }
-    TSR_CHECK(y->count == y->shape[0], TSR_BAD_FILE,
+    TSR_CHECK(y->row == 1, TSR_BAD_FILE,
               "%s: byte 3: several labels per sample; set data.task to regress",
               tsri_quote(y->path));
     TSR_TRY(whole_labels(&train, y));

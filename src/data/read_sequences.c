@@ -14,6 +14,7 @@
 #include "data/part.h"
 #include "io/file.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A file, all positions of all sequences one after the other. */
@@ -160,6 +161,7 @@ static int64_t longest(const text *t)
 static tsr_status set_part(tsr_data *data, tsri_part *part, const text *t)
 {
     tsr_status st = TSR_OK;
+    assert(t->n > 0);
     part->n = t->n;
     /* One sequence much longer than the rest would cost memory for all. */
     TSR_CHECK(data->dim <= ((int64_t)1 << 32) / t->n || t->n * data->dim / 64 <= t->numbers,
