@@ -223,6 +223,7 @@ static tsr_status set_shape(tsr_data *data, const idx *x)
 static tsr_status check_pair(const tsr_data *data, const idx *x, const idx *y, const idx *first)
 {
     tsr_status st = TSR_OK;
+    assert(x->shape[0] > 0); /* read_header saw to it */
     TSR_CHECK(y->shape[0] == x->shape[0], TSR_BAD_FILE,
               "%s: byte 4: %lld labels, but %s has %lld samples; they must belong together",
               tsri_quote(y->path), (long long)y->shape[0], tsri_quote(x->path),
@@ -269,6 +270,7 @@ static tsr_status set_wanted(tsr_data *data, const idx *y, const idx *y_test, co
     tsr_status st = TSR_OK;
     int64_t *train = NULL, *test = NULL;
     bool real = y->type == IDX_F32 || y->type == IDX_F64 || y->rank == 2;
+    assert(y->shape[0] > 0 && (!y_test || y_test->shape[0] > 0)); /* read_header saw to it */
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
     if (y_test)

@@ -26,14 +26,17 @@ static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round
     return tsri_path_join(out, run->options.folder, name);
 }
 
-/* The round of a checkpoint's file name, or -1. */
+/* The round of a checkpoint's file name, ckpt-<12 digits>.safetensors, or -1. */
 static int64_t round_of(const char *name)
 {
-    int64_t round = -1;
-    int end = 0;
-    if (sscanf(name, "ckpt-%12" SCNd64 ".safetensors%n", &round, &end) != 1 || name[end] != '\0' ||
-        end == 0)
+    static const char before[] = "ckpt-", behind[] = ".safetensors";
+    const char *digit = name + sizeof before - 1;
+    int64_t round = 0;
+    if (strncmp(name, before, sizeof before - 1) != 0 || strspn(digit, "0123456789") != 12 ||
+        strcmp(digit + 12, behind) != 0)
         return -1;
+    for (int i = 0; i < 12; i++)
+        round = round * 10 + (digit[i] - '0');
     return round;
 }
 

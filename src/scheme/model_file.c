@@ -7,11 +7,14 @@
 #include "scheme/run.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "io/json.h"
 #include "net/image.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct tsr_model {
@@ -93,15 +96,32 @@ done:
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
+/* *out = the whole number that *text begins with; *text moves behind it. */
+static bool number_here(int64_t *out, const char **text)
+{
+    char *end = NULL;
+    errno = 0;
+    *out = strtoll(*text, &end, 10);
+    bool found = end != *text && errno == 0;
+    *text = end;
+    return found;
+}
+
+/* "1x28x28". */
+static bool shape_here(tsri_shape *s, const char *text)
+{
+    return number_here(&s->c, &text) && *text++ == 'x' && number_here(&s->h, &text) &&
+           *text++ == 'x' && number_here(&s->w, &text) && *text == '\0';
+}
+
 static tsr_status read_shapes(tsr_model *m)
 {
     tsr_status st = TSR_OK;
     const char *input = tsri_tensors_meta(m->file, "tessera.input");
     const char *outputs = tsri_tensors_meta(m->file, "tessera.outputs");
     tsri_shape *s = &m->input;
-    TSR_CHECK(input && outputs &&
-                  sscanf(input, "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &s->c, &s->h, &s->w) == 3 &&
-                  sscanf(outputs, "%" SCNd64, &m->outputs) == 1,
+    TSR_CHECK(input && outputs && shape_here(s, input) &&
+                  tsri_number_int(&m->outputs, outputs) == TSRI_NUMBER_OK,
               TSR_BAD_FILE, "%s: no architecture inside (tessera.input, tessera.outputs)", m->path);
     const int64_t most = INT32_MAX; /* below it no product of sizes in net/ overflows */
     TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && m->outputs <= most &&

@@ -86,7 +86,7 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 /* Loss and accuracy of the store's network on a part, in batches of fixed size. */
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                         tsri_loss_kind loss);
+                         tsri_loss_kind kind);
 
 /* The outputs of every sample, [part->n, outputs]; the caller frees *outputs. */
 tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
