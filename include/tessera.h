@@ -180,7 +180,8 @@ TSR_API void tsr_model_destroy(tsr_model *model);
 /* The run file that made it: to read, or to change (data.*, threads, backend) before evaluating. */
 TSR_API tsr_config *tsr_model_config(tsr_model *model);
 
-/* Judges the model on the test set (or the training set) that its config names. */
+/* Judges the model on the test set (or the training set) that its config names; inputs are scaled
+ * as in its training, whatever the data. */
 TSR_API tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set);
 
 /* The model's outputs for each sample of that set: *outputs = floats [*n, *width], *labels = the

@@ -14,7 +14,7 @@ static tsr_status run(const cli_args *args)
     tsr_result r;
     char text[128];
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
-    TSR_TRY(cli_settings(tsr_model_config(model), args));
+    TSR_TRY(cli_model_settings(model, args));
     TSR_TRY(tsr_model_evaluate(&r, model, cli_has(args, "train-set")));
     if (args->json) {
         TSR_TRY(cli_result_json(&r, NULL));

@@ -144,7 +144,7 @@ static tsr_status run(const cli_args *args)
     TSR_CHECK(!args->json || path, TSR_USAGE,
               "predict --json needs --out FILE for the predictions");
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
-    TSR_TRY(cli_settings(tsr_model_config(model), args));
+    TSR_TRY(cli_model_settings(model, args));
     TSR_TRY(
         tsr_model_predict(&a.outputs, &a.label, &a.n, &a.width, model, cli_has(args, "train-set")));
     const char *classes = tsr_model_meta(model, "tessera.classes");

@@ -38,3 +38,14 @@ tsr_status cli_settings(tsr_config *config, const cli_args *args)
 done:
     return st;
 }
+
+tsr_status cli_model_settings(tsr_model *model, const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = tsr_model_config(model);
+    if (cli_has(args, "data"))
+        TSR_TRY(tsr_config_set(config, "data.split=0"));
+    TSR_TRY(cli_settings(config, args));
+done:
+    return st;
+}

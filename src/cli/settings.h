@@ -21,4 +21,7 @@
 /* Applies every --set, and --data where the command has it, in the order of the command line. */
 tsr_status cli_settings(tsr_config *config, const cli_args *args);
 
+/* The same for a finished model: other data than its own is all test data, nothing is split off. */
+tsr_status cli_model_settings(tsr_model *model, const cli_args *args);
+
 #endif

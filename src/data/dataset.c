@@ -85,8 +85,8 @@ static uint32_t hash_data(const tsr_data *data)
     const int64_t shape[] = {data->channels, data->height, data->width, data->classes,
                              data->targets};
     uint32_t hash = crc(0, shape, sizeof shape);
-    hash = crc(hash, data->train.bytes ? data->shift : NULL, data->channels * 4);
-    hash = crc(hash, data->train.bytes ? data->scale : NULL, data->channels * 4);
+    hash = crc(hash, data->train.bytes ? data->scaling.shift : NULL, data->channels * 4);
+    hash = crc(hash, data->train.bytes ? data->scaling.scale : NULL, data->channels * 4);
     hash = hash_part(hash, &data->train, data);
     return hash_part(hash, &data->test, data);
 }
@@ -102,7 +102,8 @@ static const char *resolve(const tsr_config *config, const char *key, const char
     return of_source ? of_source : of_kind;
 }
 
-static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config)
+static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
+                          const tsri_scaling *like)
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
@@ -111,15 +112,20 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     const char *targets = resolve(config, "data.target_scale", source->target_scale, "standardize");
     TSR_TRY(check(data));
     TSR_TRY(tsri_split(data, config));
-    TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing")));
-    TSR_TRY(tsri_normalize(data, inputs));
-    TSR_TRY(tsri_scale_targets(data, targets));
+    TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), like));
+    TSR_TRY(tsri_normalize(data, inputs, like));
+    TSR_TRY(tsri_scale_targets(data, targets, like));
     data->hash = hash_data(data);
 done:
     return st;
 }
 
 tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
+{
+    return tsri_data_load_like(out, config, NULL);
+}
+
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_scaling *like)
 {
     tsr_status st = TSR_OK;
     tsr_data *data = NULL;
@@ -132,7 +138,7 @@ tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
     TSR_TRY(source->load(data, config));
     if (!data->source)
         TSR_TRY(tsri_strdup(&data->source, "made from its seed"));
-    TSR_TRY(prepare(data, source, config));
+    TSR_TRY(prepare(data, source, config, like));
     *out = data;
     data = NULL;
 done:
@@ -155,8 +161,7 @@ void tsr_data_destroy(tsr_data *data)
     names_free(data->column, data->dim);
     tsri_part_fini(&data->train);
     tsri_part_fini(&data->test);
-    tsri_free(data->shift);
-    tsri_free(data->scale);
+    tsri_scaling_fini(&data->scaling);
     tsri_free(data->name);
     tsri_free(data->source);
     tsri_free(data);

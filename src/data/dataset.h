@@ -1,8 +1,8 @@
 /* dataset.h - samples in memory, as the network will see them.
  *
  * A data set is a training part and a test part of the same shape. Images stay as bytes (a quarter
- * of the memory) and become numbers when a batch is gathered: x = (byte - shift[c]) * scale[c].
- * Tables and sequences are floats, already normalised.
+ * of the memory) and become numbers when a batch is gathered: x = (byte - shift) * scale of its
+ * channel. Tables and sequences are floats, already normalised.
  *
  *     tsr_data *data = NULL;
  *     TSR_TRY(tsri_data_load(&data, config));
@@ -12,6 +12,7 @@
 #ifndef TSRI_DATASET_H
 #define TSRI_DATASET_H
 
+#include "data/scaling.h"
 #include "io/config.h"
 
 /* One part. A sample has channels x height x width numbers (a table row: channels x 1 x 1); a
@@ -34,20 +35,22 @@ typedef struct tsr_data {
     int64_t classes; /* 0 for real targets */
     int64_t targets; /* numbers in a real target; 0 for classes */
     bool sequences;
-    char **class_name;                /* [classes] or NULL */
-    char **column;                    /* [dim] names of table columns or NULL */
-    float *shift;                     /* [C], of bytes */
-    float *scale;                     /* [C], of bytes */
-    float target_shift, target_scale; /* real targets: original = y / target_scale + target_shift */
-    int64_t missing;                  /* cells of inputs that were missing and filled */
-    int64_t missing_found;            /* the same, columns that are not used included */
-    uint32_t hash;                    /* CRC32C of all that the network sees */
+    char **class_name;     /* [classes] or NULL */
+    char **column;         /* [dim] names of table columns or NULL */
+    tsri_scaling scaling;  /* of bytes (per channel) it is still to be applied */
+    int64_t missing;       /* cells of inputs that were missing and filled */
+    int64_t missing_found; /* the same, columns that are not used included */
+    uint32_t hash;         /* CRC32C of all that the network sees */
     tsri_part train, test;
 } tsr_data;
 
 /* Loads what config's `data:` section asks for: a name, or a path and format; split, limits,
  * normalisation applied. The caller destroys *out. */
 tsr_status tsri_data_load(tsr_data **out, const tsr_config *config);
+
+/* The same, scaled as a model was used to: `like` instead of what would be measured. */
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_scaling *like);
+
 void tsr_data_destroy(tsr_data *data);
 
 #endif

@@ -64,8 +64,8 @@ void tsri_sample(float *x, const tsr_data *data, const tsri_part *part, int64_t 
     }
     int64_t plane = data->height * data->width;
     for (int64_t c = 0; c < data->channels; c++)
-        convert(x + c * plane, part->bytes + i * data->dim + c * plane, plane, data->shift[c],
-                data->scale[c]);
+        convert(x + c * plane, part->bytes + i * data->dim + c * plane, plane,
+                data->scaling.shift[c], data->scaling.scale[c]);
 }
 
 /* Pixels [from, from + n) of channel c, counted over the channel's plane. */
@@ -76,7 +76,7 @@ static void pixels(float *x, const tsr_data *data, const tsri_part *part, int64_
     if (part->numbers)
         memcpy(x, part->numbers + at, (size_t)n * sizeof *x);
     else
-        convert(x, part->bytes + at, n, data->shift[c], data->scale[c]);
+        convert(x, part->bytes + at, n, data->scaling.shift[c], data->scaling.scale[c]);
 }
 
 static void mirror(float *row, int64_t n)
@@ -97,7 +97,8 @@ static void moved(float *x, const tsr_data *data, const tsri_part *part, int64_t
     int64_t H = data->height, W = data->width;
     int64_t first = right > 0 ? right : 0, end = right < 0 ? W + right : W;
     for (int64_t c = 0; c < data->channels; c++) {
-        float black = part->numbers ? 0.0f : (0.0f - data->shift[c]) * data->scale[c];
+        float black =
+            part->numbers ? 0.0f : (0.0f - data->scaling.shift[c]) * data->scaling.scale[c];
         for (int64_t h = 0; h < H; h++, x += W) {
             bool inside = h - down >= 0 && h - down < H && first < end;
             for (int64_t w = 0; w < W; w++)
@@ -303,7 +304,7 @@ static tsr_status check(const tsr_data *data, const tsri_part *part, const tsri_
 {
     tsr_status st = TSR_OK;
     int64_t rows;
-    assert(part->numbers || (part->bytes && data->shift && data->scale));
+    assert(part->numbers || (part->bytes && data->scaling.shift && data->scaling.scale));
     TSR_CHECK(part->n > 0, TSR_USAGE, "%s: there are no samples to make batches of", data->name);
     TSR_CHECK(o->shards >= 1 && o->shard >= 0 && o->shard < o->shards, TSR_USAGE,
               "there is no shard %lld of %lld", (long long)o->shard, (long long)o->shards);

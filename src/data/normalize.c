@@ -124,85 +124,112 @@ done:
 
 /* ---- Missing values ----------------------------------------------------------------------- */
 
-static void fill_part(tsri_part *part, const tsr_data *data, const group *g)
+static void fill_part(tsri_part *part, const tsr_data *data, const float *fill)
 {
     for (int64_t i = 0; i < part->n; i++) {
         float *x = part->numbers + i * data->dim;
         for (int64_t k = 0; k < data->dim; k++)
             if (isnan(x[k]))
-                x[k] = g && g[k].n > 0 ? (float)(g[k].sum / (double)g[k].n) : 0.0f;
+                x[k] = fill[k];
     }
 }
 
-tsr_status tsri_fill_missing(tsr_data *data, const char *how)
+/* The mean of every column of the training part; 0 where it has no value at all. */
+static tsr_status column_means(float *fill, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
     group *g = NULL;
     int64_t empty = 0;
-    if (data->missing == 0 || !data->train.numbers)
-        goto done;
-    if (strcmp(how, "zero") != 0) {
-        TSR_TRY(measure(&g, (groups){data->dim, 1}, data));
-        for (int64_t k = 0; k < data->dim; k++)
-            empty += g[k].n == 0;
-        if (empty > 0)
-            TSRI_WARN("%s: %lld columns have no value at all in the training part; they are zero",
-                      tsri_quote(data->name), (long long)empty);
+    TSR_TRY(measure(&g, (groups){data->dim, 1}, data));
+    for (int64_t k = 0; k < data->dim; k++) {
+        fill[k] = g[k].n > 0 ? (float)(g[k].sum / (double)g[k].n) : 0.0f;
+        empty += g[k].n == 0;
     }
-    fill_part(&data->train, data, g);
-    fill_part(&data->test, data, g);
+    if (empty > 0)
+        TSRI_WARN("%s: %lld columns have no value at all in the training part; they are zero",
+                  tsri_quote(data->name), (long long)empty);
 done:
     tsri_free(g);
     return st;
 }
 
+tsr_status tsri_fill_missing(tsr_data *data, const char *how, const tsri_scaling *like)
+{
+    tsr_status st = TSR_OK;
+    tsri_scaling *s = &data->scaling;
+    bool table = data->train.numbers && !data->sequences && data->height * data->width == 1;
+    if (!table && data->missing == 0)
+        goto done;
+    TSR_TRY(tsri_alloc(&s->fill, data->dim, sizeof *s->fill));
+    s->columns = data->dim;
+    if (like && like->columns == s->columns)
+        memcpy(s->fill, like->fill, (size_t)s->columns * sizeof *s->fill);
+    else if (strcmp(how, "zero") != 0)
+        TSR_TRY(column_means(s->fill, data));
+    if (data->missing > 0) {
+        fill_part(&data->train, data, s->fill);
+        fill_part(&data->test, data, s->fill);
+    }
+done:
+    return st;
+}
+
 /* ---- Inputs ------------------------------------------------------------------------------- */
 
-typedef struct affine {
-    float shift, scale;
-} affine;
-
 /* A group without spread is only centred. */
-static affine affine_of(const group *g, bool minmax)
+static void affine_of(float *shift, float *scale, const group *g, bool minmax)
 {
     double mean = g->n > 0 ? g->sum / (double)g->n : 0.0;
     double spread = g->n == 0 ? 0.0 : minmax ? g->most - g->least : sqrt(g->squares / (double)g->n);
-    double shift = g->n == 0 ? 0.0 : minmax ? g->least : mean;
-    return (affine){(float)shift, spread > 0.0 ? (float)(1.0 / spread) : 1.0f};
+    *shift = (float)(g->n == 0 ? 0.0 : minmax ? g->least : mean);
+    *scale = spread > 0.0 ? (float)(1.0 / spread) : 1.0f;
 }
 
 /* Behind the end of a sequence stays zero. */
-static void apply(tsri_part *part, const tsr_data *data, groups shape, const affine *a)
+static void apply(tsri_part *part, const tsr_data *data, groups shape)
 {
+    const tsri_scaling *s = &data->scaling;
     for (int64_t i = 0; i < part->n; i++) {
         float *x = part->numbers + i * data->dim, *end = x + used(data, part, i);
         while (x < end)
             for (int64_t c = 0; c < shape.count; c++)
                 for (int64_t b = 0; b < shape.block; b++, x++)
-                    *x = (*x - a[c].shift) * a[c].scale;
+                    *x = (*x - s->shift[c]) * s->scale[c];
     }
 }
 
-static tsr_status scale_groups(tsr_data *data, groups shape, bool minmax)
+static tsr_status new_groups(tsri_scaling *s, int64_t count)
 {
     tsr_status st = TSR_OK;
+    TSRI_FREE(s->shift);
+    TSRI_FREE(s->scale);
+    s->groups = 0;
+    TSR_TRY(tsri_alloc(&s->shift, count, sizeof *s->shift));
+    TSR_TRY(tsri_alloc(&s->scale, count, sizeof *s->scale));
+    s->groups = count;
+done:
+    return st;
+}
+
+static tsr_status scale_groups(tsr_data *data, groups shape, bool minmax, const tsri_scaling *like)
+{
+    tsr_status st = TSR_OK;
+    tsri_scaling *s = &data->scaling;
     group *g = NULL;
-    affine *a = NULL;
-    TSR_TRY(measure(&g, shape, data));
-    TSR_TRY(tsri_alloc_raw(&a, shape.count, sizeof *a));
-    for (int64_t c = 0; c < shape.count; c++)
-        a[c] = affine_of(&g[c], minmax);
-    if (data->train.numbers) {
-        apply(&data->train, data, shape, a);
-        apply(&data->test, data, shape, a);
+    TSR_TRY(new_groups(s, shape.count));
+    if (like && like->groups == shape.count) {
+        memcpy(s->shift, like->shift, (size_t)shape.count * sizeof *s->shift);
+        memcpy(s->scale, like->scale, (size_t)shape.count * sizeof *s->scale);
     } else {
-        for (int64_t c = 0; c < data->channels; c++) {
-            data->shift[c] = a[c].shift;
-            data->scale[c] = a[c].scale;
-        }
+        TSR_TRY(measure(&g, shape, data));
+        for (int64_t c = 0; c < shape.count; c++)
+            affine_of(&s->shift[c], &s->scale[c], &g[c], minmax);
+    }
+    if (data->train.numbers) {
+        apply(&data->train, data, shape);
+        apply(&data->test, data, shape);
     }
 done:
-    tsri_free(a);
     tsri_free(g);
     return st;
 }
@@ -226,16 +253,13 @@ static tsr_status to_numbers(tsr_data *data)
     return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data);
 }
 
-tsr_status tsri_normalize(tsr_data *data, const char *how)
+tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like)
 {
     tsr_status st = TSR_OK;
     if (data->train.bytes) {
-        TSRI_FREE(data->shift);
-        TSRI_FREE(data->scale);
-        TSR_TRY(tsri_alloc(&data->shift, data->channels, sizeof *data->shift));
-        TSR_TRY(tsri_alloc(&data->scale, data->channels, sizeof *data->scale));
+        TSR_TRY(new_groups(&data->scaling, data->channels));
         for (int64_t c = 0; c < data->channels; c++)
-            data->scale[c] = 1.0f / 255.0f;
+            data->scaling.scale[c] = 1.0f / 255.0f;
     }
     if (strcmp(how, "unit") == 0) {
         TSR_TRY(to_numbers(data));
@@ -243,11 +267,11 @@ tsr_status tsri_normalize(tsr_data *data, const char *how)
         unit_rows(&data->test, data);
     } else if (strcmp(how, "standardize") == 0) {
         TSR_TRY(to_numbers(data));
-        TSR_TRY(scale_groups(data, by_column(data), false));
+        TSR_TRY(scale_groups(data, by_column(data), false, like));
     } else if (strcmp(how, "channel") == 0) {
-        TSR_TRY(scale_groups(data, by_channel(data), false));
+        TSR_TRY(scale_groups(data, by_channel(data), false, like));
     } else if (strcmp(how, "minmax") == 0) {
-        TSR_TRY(scale_groups(data, by_channel(data), true));
+        TSR_TRY(scale_groups(data, by_channel(data), true, like));
     }
 done:
     return st;
@@ -283,25 +307,31 @@ static group measure_targets(const tsr_data *data)
 static void move_targets(tsri_part *part, const tsr_data *data)
 {
     for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
-        part->target[k] = (part->target[k] - data->target_shift) * data->target_scale;
+        part->target[k] =
+            (part->target[k] - data->scaling.target_shift) * data->scaling.target_scale;
 }
 
-tsr_status tsri_scale_targets(tsr_data *data, const char *how)
+tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scaling *like)
 {
     tsr_status st = TSR_OK;
-    data->target_shift = 0.0f;
-    data->target_scale = 1.0f;
+    tsri_scaling *s = &data->scaling;
+    s->target_shift = 0.0f;
+    s->target_scale = 1.0f;
+    s->target_log = strcmp(how, "log") == 0;
     if (!data->train.target || strcmp(how, "none") == 0)
         goto done;
-    if (strcmp(how, "log") == 0) {
+    if (s->target_log) {
         TSR_TRY(logarithms(&data->train, data, "training"));
         TSR_TRY(logarithms(&data->test, data, "test"));
         goto done;
     }
-    group g = measure_targets(data);
-    affine a = affine_of(&g, strcmp(how, "minmax") == 0);
-    data->target_shift = a.shift;
-    data->target_scale = a.scale;
+    if (like) {
+        s->target_shift = like->target_shift;
+        s->target_scale = like->target_scale;
+    } else {
+        group g = measure_targets(data);
+        affine_of(&s->target_shift, &s->target_scale, &g, strcmp(how, "minmax") == 0);
+    }
     move_targets(&data->train, data);
     move_targets(&data->test, data);
 done:

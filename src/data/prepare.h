@@ -11,19 +11,22 @@
  * part of a larger one. The order of the file is kept. */
 tsr_status tsri_split(tsr_data *data, const tsr_config *config);
 
-/* Fills cells that are NaN: with the training part's mean of the column, or with zero. */
-tsr_status tsri_fill_missing(tsr_data *data, const char *how);
+/* Each of the following measures the training part and notes what it found in data->scaling, unless
+ * `like` says what to take instead (NULL = measure). */
 
-/* Brings inputs into the form asked for; all statistics are of the training part.
+/* Fills cells that are NaN: with the mean of the column, or with zero. */
+tsr_status tsri_fill_missing(tsr_data *data, const char *how, const tsri_scaling *like);
+
+/* Brings inputs into the form asked for.
  *     none         bytes / 255; numbers as they are
  *     unit         each row (each position of a sequence) divided by its norm
  *     standardize  each column: mean 0, standard deviation 1 (sequences: each coordinate)
  *     channel      each channel: mean 0, standard deviation 1
  *     minmax       each channel to 0 .. 1 */
-tsr_status tsri_normalize(tsr_data *data, const char *how);
+tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like);
 
 /* Brings real targets into the form asked for: none, standardize, minmax, log. BAD_FILE when log
  * meets a target that is not positive. */
-tsr_status tsri_scale_targets(tsr_data *data, const char *how);
+tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scaling *like);
 
 #endif

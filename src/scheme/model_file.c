@@ -25,30 +25,10 @@ struct tsr_model {
     tsri_store store;
     tsri_shape input;
     int64_t outputs;
+    tsri_scaling scaling;
 };
 
 /* ---- Writing ------------------------------------------------------------------------------ */
-
-static void write_list(tsri_json *w, const char *key, const float *values, int64_t n)
-{
-    tsri_json_key(w, key);
-    tsri_json_open(w, '[');
-    for (int64_t i = 0; i < n; i++)
-        tsri_json_float(w, values[i]);
-    tsri_json_close(w, ']');
-}
-
-/* {"shift": [...], "scale": [...]}: x = (byte - shift) * scale per channel, for images. */
-static tsr_status write_scaling(tsri_json *w, const tsr_data *d)
-{
-    tsri_json_open(w, '{');
-    if (d->shift && d->scale) {
-        write_list(w, "shift", d->shift, d->channels);
-        write_list(w, "scale", d->scale, d->channels);
-    }
-    tsri_json_close(w, '}');
-    return tsri_json_end(w);
-}
 
 static tsr_status write_classes(tsri_json *w, const tsr_data *d)
 {
@@ -70,7 +50,8 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
     TSR_TRY(tsri_image_add_model(&im, run->store.w, ""));
     TSR_TRY(tsri_config_write(&model, run->config, "model"));
     TSR_TRY(tsri_config_write_result(&yaml, run->config));
-    TSR_TRY(write_scaling(&scaling, run->data));
+    tsri_scaling_write(&scaling, &run->data->scaling);
+    TSR_TRY(tsri_json_end(&scaling));
     TSR_TRY(write_classes(&classes, run->data));
     tsri_shape s = run->net->input;
     (void)snprintf(input, sizeof input, "%" PRId64 "x%" PRId64 "x%" PRId64, s.c, s.h, s.w);
@@ -165,6 +146,10 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
         goto done;
     }
     TSR_TRY(read_shapes(m));
+    const char *scaling = tsri_tensors_meta(m->file, "tessera.scaling");
+    TSR_CHECK(scaling, TSR_BAD_FILE, "%s: how inputs are scaled is not inside (tessera.scaling)",
+              path);
+    TSR_TRY(tsri_scaling_read(&m->scaling, scaling, path));
     TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
     TSR_TRY(plausible(m));
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
@@ -180,6 +165,7 @@ void tsr_model_destroy(tsr_model *m)
 {
     if (!m)
         return;
+    tsri_scaling_fini(&m->scaling);
     tsri_store_fini(&m->store);
     tsri_net_destroy(m->net);
     tsr_config_destroy(m->config);
@@ -241,7 +227,7 @@ static void bench_fini(bench *b)
 static tsr_status load_data(bench *b, const tsr_model *m, bool on_training_set)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_data_load(&b->data, m->config));
+    TSR_TRY(tsri_data_load_like(&b->data, m->config, &m->scaling));
     const tsr_data *d = b->data;
     TSR_CHECK(d->channels == m->input.c && d->height == m->input.h && d->width == m->input.w,
               TSR_USAGE,
@@ -303,6 +289,8 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
         memcpy(*labels, b.part->label, (size_t)*n * sizeof **labels);
     }
     TSR_TRY(tsri_outputs(outputs, &b.store, b.backend, b.pool, b.data, b.part));
+    for (int64_t i = 0; !b.part->label && i < *n * *width; i++)
+        (*outputs)[i] = tsri_scaling_original(&model->scaling, (*outputs)[i]);
 done:
     bench_fini(&b);
     if (st != TSR_OK)

@@ -84,8 +84,8 @@ static void fashion_mnist(void **state)
         assert_int_equal(count[c], 6000);
     assert_int_equal(data->train.label[0], 9); /* the first image is a boot */
     /* mean .2860, standard deviation .3530 of bytes / 255: the constants everyone uses */
-    assert_true(fabs((double)data->shift[0] / 255.0 - 0.2860) < 5e-5);
-    assert_true(fabs(1.0 / (double)data->scale[0] / 255.0 - 0.3530) < 5e-5);
+    assert_true(fabs((double)data->scaling.shift[0] / 255.0 - 0.2860) < 5e-5);
+    assert_true(fabs(1.0 / (double)data->scaling.scale[0] / 255.0 - 0.3530) < 5e-5);
     assert_true(seconds < 3.0); /* 0.5 s when the machine is quiet */
     tsr_data_destroy(data);
 }
@@ -110,7 +110,7 @@ static void communities_crime(void **state)
         least = y < least ? y : least;
         most = y > most ? y : most;
     }
-    assert_true(least == 0.0 && most == 1.0 && data->target_scale == 1.0f);
+    assert_true(least == 0.0 && most == 1.0 && data->scaling.target_scale == 1.0f);
     assert_true(fabs((double)data->train.target[0] - 0.2) < 1e-7);
     moments(data, &mean, &deviation);
     assert_true(fabs(mean) < 1e-6 && fabs(deviation - 1.0) < 1e-5); /* rounding to float */
@@ -150,8 +150,8 @@ static void sgemm(void **state)
     const float first[14] = {16, 16, 16, 8, 8, 8, 8, 2, 1, 1, 0, 0, 0, 0};
     assert_memory_equal(data->train.numbers, first, sizeof first);
     /* log of the mean of 115.26 115.87 118.55 115.8, back from the standardised target */
-    double y =
-        (double)data->train.target[0] / (double)data->target_scale + (double)data->target_shift;
+    double y = (double)data->train.target[0] / (double)data->scaling.target_scale +
+               (double)data->scaling.target_shift;
     assert_true(fabs(y - log((115.26 + 115.87 + 118.55 + 115.8) / 4.0)) < 1e-5);
     tsr_data_destroy(data);
 }
@@ -234,8 +234,8 @@ static void cifar10_from_get(void **state)
     static const double mean[] = {.4914, .4822, .4465}, deviation[] = {.2470, .2435, .2616};
     for (int c = 0; c < 3; c++) {
         assert_int_equal(data->train.bytes[c * 1024], pixel[c]);
-        assert_true(fabs((double)data->shift[c] / 255.0 - mean[c]) < 5e-5);
-        assert_true(fabs(1.0 / (double)data->scale[c] / 255.0 - deviation[c]) < 5e-5);
+        assert_true(fabs((double)data->scaling.shift[c] / 255.0 - mean[c]) < 5e-5);
+        assert_true(fabs(1.0 / (double)data->scaling.scale[c] / 255.0 - deviation[c]) < 5e-5);
     }
     tsr_data_destroy(data);
 }

@@ -24,8 +24,8 @@ static void setup(fixture *f, int64_t n, int64_t channels, int64_t side)
                             .classes = 10},
                    .shift = {100, 110, 120},
                    .scale = {0.02f, 0.03f, 0.04f}};
-    f->data.shift = f->shift;
-    f->data.scale = f->scale;
+    f->data.scaling.shift = f->shift;
+    f->data.scaling.scale = f->scale;
     tsri_part *part = &f->data.train;
     part->n = n;
     assert_ok(tsri_alloc(&part->bytes, n * f->data.dim, 1));

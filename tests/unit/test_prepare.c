@@ -141,8 +141,8 @@ static void targets_are_scaled_and_come_back(void **state)
     for (int k = 0; k < 3; k++) {
         assert_ok(load_settings(&data, SETTINGS("data.path=y.csv", "data.split=0", how[k])));
         for (int i = 0; i < 4; i++) {
-            double y = (double)data->train.target[i] / (double)data->target_scale +
-                       (double)data->target_shift;
+            double y = (double)data->train.target[i] / (double)data->scaling.target_scale +
+                       (double)data->scaling.target_shift;
             assert_true(fabs(y - original[i]) < 1e-5);
         }
         if (k == 1)
@@ -173,8 +173,8 @@ static void images_keep_their_bytes(void **state)
     put_images();
     assert_ok(load_settings(&data, SETTINGS("data.path=i-images-idx4-ubyte", "data.split=0")));
     assert_non_null(data->train.bytes);
-    assert_true(data->shift[0] == 127.5f && data->scale[0] == 1.0f / 127.5f);
-    assert_true(data->shift[1] == 4.0f); /* mean of 1 3 5 7, deviation sqrt 5 */
+    assert_true(data->scaling.shift[0] == 127.5f && data->scaling.scale[0] == 1.0f / 127.5f);
+    assert_true(data->scaling.shift[1] == 4.0f); /* mean of 1 3 5 7, deviation sqrt 5 */
     tsri_sample(x, data, &data->train, 1);
     assert_true(x[0] == 1.0f && x[1] == -1.0f && fabsf(x[3] - 3.0f / sqrtf(5.0f)) < 1e-6f);
     tsr_data_destroy(data);

@@ -186,7 +186,7 @@ static void loaded_ackley(void **state)
     double squares = 0.0;
     for (int64_t i = 0; i < 100; i++) {
         double y = (double)data->train.target[i], y0 = (double)made.train.target[i];
-        double back = y / (double)data->target_scale + (double)data->target_shift;
+        double back = y / (double)data->scaling.target_scale + (double)data->scaling.target_shift;
         assert_true(back - y0 < 1e-5 * (1.0 + (y0 < 0 ? -y0 : y0))); /* float, there and back */
         assert_true(y0 - back < 1e-5 * (1.0 + (y0 < 0 ? -y0 : y0)));
         squares += y * y;
@@ -205,7 +205,7 @@ static void loaded_glyphs(void **state)
     assert_int_equal(data->train.n, 150);
     assert_int_equal(data->test.n, 40);
     assert_non_null(data->train.bytes);
-    assert_true(data->scale[0] > 0.0f && data->scale[2] > 0.0f);
+    assert_true(data->scaling.scale[0] > 0.0f && data->scaling.scale[2] > 0.0f);
     assert_string_equal(data->class_name[4], "spiral");
     assert_int_equal(data->hash, again->hash);
     assert_int_not_equal(data->hash, other->hash);
