@@ -61,10 +61,16 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
     PACE("data.prefetch", BOOL, "true", 0, 1, "prepare batches ahead on a thread of their own"),
 
-    CHOICE("model.name", "mlp", "mlp", "the network"),
+    CHOICE("model.name", "mlp", "mlp|preresnet18|preresnet34|resnet18|resnet34|wideresnet|vgg11|cnn1", "the network"),
     INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp: units of each hidden layer; [] = a linear model"),
-    BOOL("model.bias", "true", "linear layers have a bias"),
+    BOOL("model.bias", "true", "linear layers (and the convolutions of vgg11) have a bias"),
     CHOICE("model.norm", "none", "none|batch", "mlp: batch norm after each hidden linear layer"),
+    INT("model.width", "64", 1, 65536, "resnets, vgg11: filters of the first stage; cnn1: filters"),
+    CHOICE("model.stem", "auto", "auto|cifar|imagenet", "resnets: first layers; cifar: 3x3; imagenet: 7x7 with stride 2, max pooling; auto: cifar up to 64 pixels"),
+    INT("model.depth", "16", 10, 10000, "wideresnet: layers, 6n+4"),
+    INT("model.factor", "4", 1, 1000, "wideresnet: filters are 16, 32 and 64 times this"),
+    INT("model.filter", "3", 1, 255, "cnn1: side of its filters, odd"),
+    REAL("model.kappa", "1", 0, 1e6, "cnn1: deviation of the filters' initial weights"),
 
     CHOICE("loss", "auto", "auto|cross_entropy|mse", "auto: cross_entropy for classes, mse for real targets"),
 

@@ -116,6 +116,18 @@ done:
     return st;
 }
 
+tsr_status tsri_net_fixed(tsri_net *net, int *out, int in, int axis, double scale, const char *name)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_net_linear(net, out, in, axis, false, 1.0, name));
+    tsri_param *weight = &net->param[net->params - 1];
+    weight->role = TSRI_FIXED;
+    weight->init = TSRI_INIT_SIGN;
+    weight->sigma = scale;
+done:
+    return st;
+}
+
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name)
 {
     tsr_status st = TSR_OK;
@@ -146,17 +158,17 @@ static int64_t windows(int64_t side, int64_t size, int64_t stride, int64_t pad)
     return side + 2 * pad < size ? 0 : (side + 2 * pad - size) / stride + 1;
 }
 
-static tsr_status windowed(tsri_shape *out, tsri_shape in, int64_t channels, int64_t size,
-                           int64_t stride, int64_t pad, const char *name)
+static tsr_status windowed(const tsri_net *net, tsri_shape *out, tsri_shape in, int64_t channels,
+                           int64_t size, int64_t stride, int64_t pad, const char *name)
 {
     tsr_status st = TSR_OK;
     *out =
         (tsri_shape){channels, windows(in.h, size, stride, pad), windows(in.w, size, stride, pad)};
-    TSR_CHECK(
-        out->h > 0 && out->w > 0, TSR_USAGE,
-        "the model is too deep for these images: at %s they are %lldx%lld pixels, less than its "
-        "window of %lld: use larger images or a model for small ones",
-        name, (long long)in.h, (long long)in.w, (long long)size);
+    TSR_CHECK(out->h > 0 && out->w > 0, TSR_USAGE,
+              "%s: the model is too deep for these images: at %s they are %lldx%lld pixels, less "
+              "than its "
+              "window of %lld: use larger images or a model for small ones",
+              net->place, name, (long long)in.h, (long long)in.w, (long long)size);
 done:
     return st;
 }
@@ -168,7 +180,7 @@ tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in];
     tsri_shape shape;
-    TSR_TRY(windowed(&shape, x.shape, net->axis[axis].size, size, stride, pad, name));
+    TSR_TRY(windowed(net, &shape, x.shape, net->axis[axis].size, size, stride, pad, name));
     TSR_TRY(add_layer(net, &layer, TSRI_CONV, in, name));
     layer->size = size;
     layer->stride = stride;
@@ -214,7 +226,7 @@ tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in];
     tsri_shape shape;
-    TSR_TRY(windowed(&shape, x.shape, x.shape.c, size, stride, pad, name));
+    TSR_TRY(windowed(net, &shape, x.shape, x.shape.c, size, stride, pad, name));
     TSR_TRY(add_layer(net, &layer, kind, in, name));
     layer->size = size;
     layer->stride = stride;
@@ -259,7 +271,7 @@ tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name)
 /* ---- The whole ---------------------------------------------------------------------------- */
 
 /* Trained numbers first, so that gradients and momentum are plain vectors beside them. */
-static void assign_offsets(tsri_net *net)
+static void finish(tsri_net *net)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < net->params; i++)
@@ -274,6 +286,7 @@ static void assign_offsets(tsri_net *net)
             at += net->param[i].count;
         }
     net->total = at;
+    net->place = NULL; /* the config may be gone before the net */
 }
 
 static tsri_conv_choice conv_choice(const tsr_config *config)
@@ -303,7 +316,8 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
     **out = (tsri_net){.input = input,
                        .outputs = outputs,
                        .filters_last = filters_last,
-                       .conv = conv_choice(config)};
+                       .conv = conv_choice(config),
+                       .place = tsri_config_place(config, "model.name")};
     TSR_TRY(tsri_net_axis(*out, &axis, input.c, false, "input"));
     TSR_TRY(add_value(*out, &value, input, axis));
 done:
@@ -320,7 +334,7 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
     assert(model); /* the schema's choices are the table's names; a test compares them */
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(model->build(net, config));
-    assign_offsets(net);
+    finish(net);
     *out = net;
     net = NULL;
 done:
@@ -336,7 +350,7 @@ tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape i
     *out = NULL;
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(build(net));
-    assign_offsets(net);
+    finish(net);
     *out = net;
     net = NULL;
 done:

@@ -34,7 +34,8 @@ typedef enum tsri_role {
 typedef enum tsri_init {
     TSRI_INIT_ZERO,
     TSRI_INIT_ONE,
-    TSRI_INIT_NORMAL /* N(0, sigma^2) from the stream (INIT, number of the parameter) */
+    TSRI_INIT_NORMAL, /* N(0, sigma^2) from the stream (INIT, number of the parameter) */
+    TSRI_INIT_SIGN    /* sigma or -sigma, each with chance 1/2, from the same stream */
 } tsri_init;
 
 typedef struct tsri_param {
@@ -79,6 +80,7 @@ typedef struct tsri_net {
     int64_t outputs;
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
+    const char *place; /* of the model's name in the run file, for messages while it is built */
 } tsri_net;
 
 /* The network that config's `model:` section describes, for samples of shape `input`, its filters
@@ -120,6 +122,10 @@ tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, 
  * N(0, gain / inputs), biases as 0. */
 tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias, double gain,
                            const char *name);
+
+/* A linear layer of weights +-scale that are never trained, without bias. */
+tsr_status tsri_net_fixed(tsri_net *net, int *out, int in, int axis, double scale,
+                          const char *name);
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,

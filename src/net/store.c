@@ -47,16 +47,28 @@ static void set_number(tsri_store *store, int64_t index, double value)
         ((float *)store->w)[index] = (float)value;
 }
 
+static double initial(const tsri_param *p, tsri_rng *rng)
+{
+    switch (p->init) {
+    case TSRI_INIT_ZERO:
+        return 0;
+    case TSRI_INIT_ONE:
+        return 1;
+    case TSRI_INIT_NORMAL:
+        return p->sigma * tsri_rng_normal(rng);
+    case TSRI_INIT_SIGN:
+        return tsri_rng_u32(rng) & 1 ? p->sigma : -p->sigma;
+    }
+    return 0;
+}
+
 void tsri_store_fill(tsri_store *store, uint64_t seed)
 {
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_param *p = &store->net->param[i];
         tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, i, 0, 0);
         for (int64_t j = 0; j < p->count; j++)
-            set_number(store, p->offset + tsri_order_place(p, j),
-                       p->init == TSRI_INIT_NORMAL ? p->sigma * tsri_rng_normal(&rng)
-                       : p->init == TSRI_INIT_ONE  ? 1.0
-                                                   : 0.0);
+            set_number(store, p->offset + tsri_order_place(p, j), initial(p, &rng));
     }
 }
 
