@@ -123,6 +123,7 @@ static tsr_status close_output(void)
 int main(int argc, char **argv)
 {
     (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
+    (void)setvbuf(stderr, NULL, _IOLBF, 4096); /* a line, or a bar, in one piece */
     (void)signal(SIGPIPE, SIG_IGN);
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
     bool json = json_asked(argc, argv);
