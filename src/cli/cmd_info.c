@@ -4,7 +4,7 @@
 #include "cli/print.h"
 
 #include "base/status.h"
-#include "base/text.h"
+#include "io/config.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -45,15 +45,24 @@ static void shape_text(char *text, size_t room, const facts *f)
     (void)snprintf(text + used, room - (size_t)used, "]");
 }
 
-static tsr_status print_json(const tsr_model *m)
+/* The file may not say. */
+static const char *version_of(const tsr_model *m)
+{
+    const char *version = tsr_model_meta(m, "tessera.version");
+    return version ? version : "unknown";
+}
+
+/* `model` is what the file's run file says of the network: read, checked and written anew, not the
+ * text that stands beside it for other tools. */
+static tsr_status print_json(const tsr_model *m, const char *model)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "version");
-    tsri_json_text(&w, tsr_model_meta(m, "tessera.version"));
+    tsri_json_text(&w, version_of(m));
     tsri_json_key(&w, "model");
-    tsri_json_text(&w, tsr_model_meta(m, "tessera.model"));
+    tsri_json_text(&w, model);
     tsri_json_key(&w, "input");
     tsri_json_text(&w, tsr_model_meta(m, "tessera.input"));
     tsri_json_key(&w, "tensors");
@@ -83,7 +92,7 @@ done:
     return st;
 }
 
-static tsr_status print_text(const tsr_model *m)
+static tsr_status print_text(const tsr_model *m, const char *model)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
@@ -102,9 +111,8 @@ static tsr_status print_text(const tsr_model *m)
         cli_table_real(&t, f.largest, 4);
     }
     (void)printf("written by tessera %s; input %s, %s outputs, %lld numbers\n\n%s\n",
-                 tsri_quote(tsr_model_meta(m, "tessera.version")),
-                 tsr_model_meta(m, "tessera.input"), tsr_model_meta(m, "tessera.outputs"),
-                 (long long)total, tsr_model_meta(m, "tessera.model"));
+                 tsri_quote(version_of(m)), tsr_model_meta(m, "tessera.input"),
+                 tsr_model_meta(m, "tessera.outputs"), (long long)total, model);
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     cli_table_fini(&t);
@@ -115,9 +123,12 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
+    tsri_text text = {0};
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
-    TSR_TRY(args->json ? print_json(model) : print_text(model));
+    TSR_TRY(tsri_config_write(&text, tsr_model_config(model), "model"));
+    TSR_TRY(args->json ? print_json(model, text.data) : print_text(model, text.data));
 done:
+    tsri_text_fini(&text);
     tsr_model_destroy(model);
     return st;
 }

@@ -159,37 +159,75 @@ done:
     return st;
 }
 
+/* Is this number one that the parameter can hold? Weights must be finite as floats (a double may be
+ * too large), a variance at least 0, a count of batches a count. */
+static const char *wrong_with(double value, const tsri_param *p, tsri_role role)
+{
+    if (isnan(value))
+        return "NaN";
+    if (!isfinite((float)value))
+        return isinf(value) ? "infinity" : "a number beyond the range of F32";
+    if (role == TSRI_COUNT && (value < 0 || value > 0x1p53))
+        return "no count of batches";
+    if (role == TSRI_BUFFER && value < 0 && strstr(p->name, ".running_var"))
+        return "a negative variance";
+    return NULL;
+}
+
 static tsr_status load_vector(tsri_store *store, void *vector, int64_t i, const tsri_tensor *t,
                               const char *path)
 {
     tsr_status st = TSR_OK;
     const tsri_param *p = &store->net->param[i];
     float *to = tsri_store_at(store, vector, i);
-    TSR_TRY(same_shape(t, p, path));
     for (int64_t j = 0; j < p->count; j++) {
         double value;
-        TSR_CHECK(number_at(&value, t, j), TSR_BAD_FILE,
-                  "%s: tensor %s has type %s; weights are F32, F64, F16 or BF16", path, p->name,
-                  tsri_dtype_name(t->dtype));
-        TSR_CHECK(isfinite(value), TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld", path,
-                  p->name, isnan(value) ? "NaN" : "infinity", (long long)j);
+        TSR_CHECK(number_at(&value, t, j) && (t->dtype != TSRI_I64 || p->role == TSRI_COUNT),
+                  TSR_BAD_FILE, "%s: tensor %s has type %s; weights are F32, F64, F16 or BF16",
+                  path, p->name, tsri_dtype_name(t->dtype));
+        const char *wrong = wrong_with(value, p, vector == store->w ? p->role : TSRI_TRAINED);
+        TSR_CHECK(!wrong, TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld: take another copy",
+                  path, p->name, wrong, (long long)j);
         to[tsri_order_place(p, j)] = (float)value;
     }
 done:
     return st;
 }
 
-static tsr_status no_strangers(const tsri_store *store, const tsri_tensors *file,
-                               const char *prefix, const char *path)
+/* The tensor "<prefix><name>" of parameter p, its shape checked; NULL for one that may be missing.
+ */
+static tsr_status find_tensor(const tsri_tensor **out, const tsri_param *p,
+                              const tsri_tensors *file, const char *prefix, const char *path)
 {
+    tsr_status st = TSR_OK;
+    char name[2 * TSRI_NAME];
+    (void)snprintf(name, sizeof name, "%s%s", prefix, p->name);
+    *out = tsri_tensors_find(file, name);
+    if (!*out && p->role == TSRI_COUNT)
+        return TSR_OK;
+    TSR_CHECK(*out, TSR_BAD_FILE, "%s: tensor %s is missing: is it the file of another model?",
+              path, name);
+    TSR_TRY(same_shape(*out, p, path));
+done:
+    return st;
+}
+
+tsr_status tsri_store_check(const tsri_net *net, const tsri_tensors *file, const char *prefix,
+                            const char *path)
+{
+    tsr_status st = TSR_OK;
     size_t n = strlen(prefix);
+    const tsri_tensor *t;
+    for (int64_t i = 0; i < net->params; i++)
+        TSR_TRY(find_tensor(&t, &net->param[i], file, prefix, path));
     for (int64_t i = 0; i < file->count; i++) {
         const char *name = file->tensor[i].name;
-        if (strncmp(name, prefix, n) == 0 && tsri_net_param(store->net, name + n) < 0)
-            return tsri_fail(TSR_BAD_FILE, "%s: tensor %s is not part of the model", path,
-                             tsri_quote(name));
+        TSR_CHECK(strncmp(name, prefix, n) != 0 || tsri_net_param(net, name + n) >= 0, TSR_BAD_FILE,
+                  "%s: tensor %s is not part of the model: is it the file of another model?", path,
+                  tsri_quote(name));
     }
-    return TSR_OK;
+done:
+    return st;
 }
 
 tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const char *prefix,
@@ -197,18 +235,13 @@ tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const ch
 {
     tsr_status st = TSR_OK;
     assert(store->real_bytes == sizeof(float));
+    TSR_TRY(tsri_store_check(store->net, file, prefix, path));
     for (int64_t i = 0; i < store->net->params; i++) {
-        char name[2 * TSRI_NAME];
-        const tsri_param *p = &store->net->param[i];
-        (void)snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        const tsri_tensor *t = tsri_tensors_find(file, name);
-        if (!t && p->role == TSRI_COUNT)
-            continue;
-        TSR_CHECK(t, TSR_BAD_FILE, "%s: tensor %s is missing: is it the file of another model?",
-                  path, name);
-        TSR_TRY(load_vector(store, store->w, i, t, path));
+        const tsri_tensor *t;
+        TSR_TRY(find_tensor(&t, &store->net->param[i], file, prefix, path));
+        if (t)
+            TSR_TRY(load_vector(store, store->w, i, t, path));
     }
-    TSR_TRY(no_strangers(store, file, prefix, path));
 done:
     return st;
 }
@@ -218,13 +251,10 @@ tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file,
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < store->net->params; i++) {
-        const tsri_param *p = &store->net->param[i];
-        if (p->role != TSRI_TRAINED)
+        const tsri_tensor *t;
+        if (store->net->param[i].role != TSRI_TRAINED)
             continue;
-        char name[2 * TSRI_NAME];
-        (void)snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        const tsri_tensor *t = tsri_tensors_find(file, name);
-        TSR_CHECK(t, TSR_BAD_FILE, "%s: momentum %s is missing", path, name);
+        TSR_TRY(find_tensor(&t, &store->net->param[i], file, prefix, path));
         TSR_TRY(load_vector(store, store->v, i, t, path));
     }
 done:

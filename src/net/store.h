@@ -27,6 +27,11 @@ void tsri_store_fill(tsri_store *store, uint64_t seed);
 /* Where parameter p's numbers are in one of the vectors. */
 void *tsri_store_at(const tsri_store *store, void *vector, int64_t p);
 
+/* Does the file hold this network? Names and shapes only, as tsri_store_load wants them: what fits
+ * takes no more memory than the file. BAD_FILE otherwise. */
+tsr_status tsri_store_check(const tsri_net *net, const tsri_tensors *file, const char *prefix,
+                            const char *path);
+
 /* Reads a model from a file (image.h writes them): every parameter must be there with its shape
  * (F32, F64, BF16 and F16 are converted); a name that starts with `prefix` and is not the model's
  * is refused. num_batches_tracked may be missing. `path` is for messages. */

@@ -101,9 +101,12 @@ static tsr_status read_shapes(tsr_model *m)
     const char *input = tsri_tensors_meta(m->file, "tessera.input");
     const char *outputs = tsri_tensors_meta(m->file, "tessera.outputs");
     tsri_shape *s = &m->input;
-    TSR_CHECK(input && outputs && shape_here(s, input) &&
-                  tsri_number_int(&m->outputs, outputs) == TSRI_NUMBER_OK,
-              TSR_BAD_FILE, "%s: no architecture inside (tessera.input, tessera.outputs)", m->path);
+    TSR_CHECK(
+        input && outputs && shape_here(s, input) &&
+            tsri_number_int(&m->outputs, outputs) == TSRI_NUMBER_OK,
+        TSR_BAD_FILE,
+        "%s: no shapes inside (tessera.input, such as 1x28x28, and tessera.outputs, such as 10)",
+        m->path);
     const int64_t most = INT32_MAX; /* below it no product of sizes in net/ overflows */
     TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && m->outputs <= most &&
                   s->c <= most && s->h <= most / s->c && s->w <= most / (s->c * s->h),
@@ -113,17 +116,28 @@ done:
     return st;
 }
 
-/* The network a file claims to hold must fit in the file: refuse before memory is taken for it. */
-static tsr_status plausible(const tsr_model *m)
+/* tessera.classes: as many names as there are outputs, or none. */
+static tsr_status check_classes(const tsr_model *m)
 {
-    int64_t have = 0;
-    for (int64_t i = 0; i < m->file->count; i++)
-        have += tsri_tensor_count(&m->file->tensor[i]);
-    if (m->net->total > have + m->net->params)
-        return tsri_fail(TSR_BAD_FILE,
-                         "%s: the architecture inside has %lld numbers but the file only %lld",
-                         m->path, (long long)m->net->total, (long long)have);
-    return TSR_OK;
+    tsr_status st = TSR_OK;
+    tsri_json_value *names = NULL;
+    const char *text = tsri_tensors_meta(m->file, "tessera.classes"), *name;
+    if (!text)
+        return TSR_OK;
+    st = tsri_json_parse(&names, text, (int64_t)strlen(text), "tessera.classes");
+    if (st != TSR_OK) {
+        tsri_fail_prefix("%s: ", m->path);
+        goto done;
+    }
+    int64_t n = tsri_json_length(names);
+    bool fine = text[strspn(text, " ")] == '[' && (n == 0 || n == m->outputs);
+    for (int64_t i = 0; fine && i < n; i++)
+        fine = tsri_json_as_text(tsri_json_at(names, i), &name);
+    TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is no list of the names of %lld outputs",
+              m->path, (long long)m->outputs);
+done:
+    tsri_json_destroy(names);
+    return st;
 }
 
 tsr_status tsr_model_read(tsr_model **out, const char *path)
@@ -151,7 +165,8 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
               path);
     TSR_TRY(tsri_scaling_read(&m->scaling, scaling, path));
     TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
-    TSR_TRY(plausible(m));
+    TSR_TRY(check_classes(m));
+    TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
     TSR_TRY(tsri_store_load(&m->store, m->file, "", path));
     *out = m;
