@@ -49,7 +49,7 @@ static tsr_status read_list(float **out, int64_t *n, const tsri_json_value *root
     TSR_TRY(tsri_alloc(out, *n, sizeof **out));
     for (int64_t i = 0; i < *n; i++) {
         double v;
-        TSR_CHECK(tsri_json_as_real(tsri_json_at(list, i), &v) && isfinite(v), TSR_BAD_FILE,
+        TSR_CHECK(tsri_json_as_real(tsri_json_at(list, i), &v) && isfinite((float)v), TSR_BAD_FILE,
                   "%s: tessera.scaling: number %lld of %s is not one", path, (long long)i + 1, key);
         (*out)[i] = (float)v;
     }
@@ -60,7 +60,7 @@ done:
 static tsr_status read_number(double *out, const tsri_json_value *root, const char *key,
                               const char *path)
 {
-    if (tsri_json_as_real(tsri_json_get(root, key), out))
+    if (tsri_json_as_real(tsri_json_get(root, key), out) && isfinite((float)*out))
         return TSR_OK;
     return tsri_fail(TSR_BAD_FILE, "%s: tessera.scaling lacks %s", path, key);
 }
@@ -72,7 +72,11 @@ tsr_status tsri_scaling_read(tsri_scaling *s, const char *text, const char *path
     double shift, scale;
     int64_t scales;
     *s = (tsri_scaling){0};
-    TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
+    st = tsri_json_parse(&root, text, (int64_t)strlen(text), "tessera.scaling");
+    if (st != TSR_OK) {
+        tsri_fail_prefix("%s: ", path);
+        goto done;
+    }
     TSR_TRY(read_list(&s->shift, &s->groups, root, "shift", path));
     TSR_TRY(read_list(&s->scale, &scales, root, "scale", path));
     TSR_TRY(read_list(&s->fill, &s->columns, root, "fill", path));
@@ -80,7 +84,7 @@ tsr_status tsri_scaling_read(tsri_scaling *s, const char *text, const char *path
     TSR_TRY(read_number(&scale, root, "target_scale", path));
     TSR_CHECK(tsri_json_as_bool(tsri_json_get(root, "target_log"), &s->target_log), TSR_BAD_FILE,
               "%s: tessera.scaling lacks target_log", path);
-    TSR_CHECK(scales == s->groups && scale != 0, TSR_BAD_FILE,
+    TSR_CHECK(scales == s->groups && (float)scale != 0, TSR_BAD_FILE,
               "%s: tessera.scaling has %lld shifts and %lld scales", path, (long long)s->groups,
               (long long)scales);
     s->target_shift = (float)shift;

@@ -116,6 +116,25 @@ done:
     return st;
 }
 
+/* tessera.scaling: one shift and scale a channel or an input, or none. */
+static tsr_status read_scaling(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *text = tsri_tensors_meta(m->file, "tessera.scaling");
+    TSR_CHECK(text, TSR_BAD_FILE, "%s: how inputs are scaled is not inside (tessera.scaling)",
+              m->path);
+    TSR_TRY(tsri_scaling_read(&m->scaling, text, m->path));
+    int64_t inputs = tsri_shape_count(m->input), groups = m->scaling.groups;
+    TSR_CHECK((groups == 0 || groups == m->input.c || groups == inputs) &&
+                  (m->scaling.columns == 0 || m->scaling.columns == inputs),
+              TSR_BAD_FILE,
+              "%s: tessera.scaling has %lld shifts and %lld fills for %lld inputs in %lld channels",
+              m->path, (long long)groups, (long long)m->scaling.columns, (long long)inputs,
+              (long long)m->input.c);
+done:
+    return st;
+}
+
 /* tessera.classes: as many names as there are outputs, or none. */
 static tsr_status check_classes(const tsr_model *m)
 {
@@ -160,10 +179,7 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
         goto done;
     }
     TSR_TRY(read_shapes(m));
-    const char *scaling = tsri_tensors_meta(m->file, "tessera.scaling");
-    TSR_CHECK(scaling, TSR_BAD_FILE, "%s: how inputs are scaled is not inside (tessera.scaling)",
-              path);
-    TSR_TRY(tsri_scaling_read(&m->scaling, scaling, path));
+    TSR_TRY(read_scaling(m));
     TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
     TSR_TRY(check_classes(m));
     TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */

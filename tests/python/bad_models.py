@@ -68,6 +68,12 @@ def meta(key, value):
     return changed(change)
 
 
+def scaling(**keys):
+    def change(m, _):
+        m.meta["tessera.scaling"] = json.dumps({**json.loads(m.meta["tessera.scaling"]), **keys})
+    return changed(change)
+
+
 def run_file(old, new):
     def change(m, _):
         assert old in m.meta["tessera.run"], old
@@ -131,11 +137,11 @@ table = {
     "input-zero": (meta("tessera.input", "0x28x28"), "make no network"),
     "input-negative": (meta("tessera.input", "-1x28x28"), "make no network"),
     "input-large": (meta("tessera.input", "1048575x1048575x1048575"), "make no network"),
-    "input-overflow": (meta("tessera.input", "99999999999999999999x1x1"), "make no network"),
+    "input-overflow": (meta("tessera.input", "99999999999999999999x1x1"), "tessera.input"),
     "input-two": (meta("tessera.input", "28x28"), "tessera.input"),
     "input-junk": (meta("tessera.input", "1x28x28 and more"), "tessera.input"),
     "input-none": (meta("tessera.input", None), "tessera.input"),
-    "input-other": (meta("tessera.input", "3x32x32"), "layers.0.weight"),
+    "input-other": (meta("tessera.input", "1x32x32"), "layers.0.weight"),
     "outputs-negative": (meta("tessera.outputs", "-10"), "make no network"),
     "outputs-word": (meta("tessera.outputs", "ten"), "tessera.outputs"),
     "outputs-junk": (meta("tessera.outputs", "10x"), "tessera.outputs"),
@@ -153,6 +159,9 @@ table = {
     "scaling-words": (meta("tessera.scaling", '{"shift": ["a"], "scale": ["b"]}'), "tessera.scaling"),
     "scaling-huge": (meta("tessera.scaling", '{"shift": [1e999], "scale": [1e999]}'), "tessera.scaling"),
     "scaling-deep": (meta("tessera.scaling", "[" * 100000), "tessera.scaling"),
+    "scaling-many": (scaling(shift=[0] * 7, scale=[1] * 7), "7"),
+    "scaling-beyond": (scaling(shift=[1e300]), "tessera.scaling"),
+    "scaling-target": (scaling(target_scale=0), "tessera.scaling"),
     "bit-header": (flipped(60), ""),
     "bit-data": (flipped(len(raw) - 500), "is damaged"),
     "bit-length": (flipped(1), ""),
