@@ -1,8 +1,10 @@
 /* conv.h - convolutions on plain memory: sizes in, numbers out, nothing allocated.
  *
- *     tsri_conv_shape s = {.n = 64, .h = 32, .w = 32, .c = 64, .k = 64, .size = 3, .stride = 1,
- * .pad = 1}; int64_t floats = tsri_winograd_work(&s, 4, loops, threads); tsri_winograd_forward(y,
- * x, w, &s, 4, (tsri_fuse){0}, &(tsri_conv_team){loops, pool, work});
+ *     tsri_conv_shape s = {.n = 64, .h = 32, .w = 32, .c = 64, .k = 64,
+ *                          .size = 3, .stride = 1, .pad = 1};
+ *     int64_t floats = tsri_winograd_work(&s, 4, loops, threads);
+ *     tsri_winograd_forward(y, x, w, &s, 4, (tsri_fuse){0},
+ *                           &(tsri_conv_team){loops, pool, work});
  *
  * Layouts, channels innermost:   x [n][h][w][c]   y [n][oh][ow][k]   w [size][size][c][k]
  *

@@ -6,9 +6,11 @@
  *
  *     forward   y[q]  = rows(x)[q] W              rows(x): pixels x (taps C),  W: (taps C) x K
  *     data      dx[q] = rows(dy)[q] W'            by class of (row mod stride, column mod stride):
- * all pixels of a class are reached by the same taps weights   dW    = rows(x)^T dy
+ *                                                 the same taps reach all pixels of a class
+ *     weights   dW    = rows(x)^T dy
  */
 #include "backend/cpu/conv.h"
+#include "backend/cpu/counts.h"
 
 #include <assert.h>
 #include <string.h>
@@ -20,24 +22,8 @@ enum {
     DEPTH_T = 128,         /* pixels of one product, for weights */
     BLOCK_ROWS = 96,       /* of dW in one unit */
     BLOCK_OUT = 32,
-    THIN = 16, /* fewer input channels: all taps of a pixel lie together, for weights too */
-    LINE = 16
+    THIN = 16 /* fewer input channels: all taps of a pixel lie together, for weights too */
 };
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return ceil_div(a, b) * b;
-}
 
 int64_t tsri_conv_out(int64_t in, const tsri_conv_shape *s)
 {
@@ -98,11 +84,11 @@ static void gather(float *to, const job *j, int64_t pixel)
         int64_t r = row + j->t.dr[t], c = col + j->t.dc[t];
         bool ok = r >= 0 && r < j->in_h && c >= 0 && c < j->in_w;
         n = ok ? run_length(j, t, col) : 1;
-        const float *from = x + (r * j->in_w + c) * j->in_c;
+        int64_t from = (r * j->in_w + c) * j->in_c;
         if (ok && j->fuse.pre.scale)
-            j->kn->activate(to + t * j->tap, from, j->fuse.pre, n, j->in_c);
+            j->kn->activate(to + t * j->tap, x + from, j->fuse.pre, n, j->in_c);
         else if (ok)
-            memcpy(to + t * j->tap, from, sizeof(float) * (size_t)(n * j->in_c));
+            memcpy(to + t * j->tap, x + from, sizeof(float) * (size_t)(n * j->in_c));
         else
             memset(to + t * j->tap, 0, sizeof(float) * (size_t)j->in_c);
     }
@@ -123,7 +109,7 @@ static void pack_panel(void *context, int64_t panel, int thread)
 {
     job *j = context;
     (void)thread;
-    int64_t cols = j->kn->cols, k0 = panel * cols, nk = min64(cols, j->out_c - k0);
+    int64_t cols = j->kn->cols, k0 = panel * cols, nk = tsri_min(cols, j->out_c - k0);
     bool turned = j->out_step > 1 || j->dy;
     int64_t k_step = turned ? j->in_c : 1, c_step = turned ? 1 : j->out_c;
     float *b = j->b + panel * j->depth * cols;
@@ -140,7 +126,7 @@ static void pack_panel(void *context, int64_t panel, int thread)
 
 static void write_pixel(const job *j, const float *c, int64_t pixel, int64_t k0)
 {
-    int64_t n = min64(j->kn->cols, j->out_c - k0), at = out_offset(j, pixel) + k0;
+    int64_t n = tsri_min(j->kn->cols, j->out_c - k0), at = out_offset(j, pixel) + k0;
     float *y = j->out + at;
     if (!j->fuse.add) {
         memcpy(y, c, sizeof(float) * (size_t)n);
@@ -158,13 +144,14 @@ static void multiply(float *c, int64_t ldc, const job *j, const float *rows, int
     for (int64_t l = 0; l < j->depth; l += DEPTH)
         for (int64_t q = 0; q < pixels; q += j->kn->rows)
             j->kn->gemm(c + q * ldc, ldc, rows + q * j->row + l, j->row, b + l * j->kn->cols,
-                        (int)min64(j->kn->rows, pixels - q), min64(DEPTH, j->depth - l), l > 0);
+                        (int)tsri_min(j->kn->rows, pixels - q), tsri_min(DEPTH, j->depth - l),
+                        l > 0);
 }
 
 static void block_body(void *context, int64_t i, int thread)
 {
     job *j = context;
-    int64_t first = i * BLOCK, pixels = min64(BLOCK, j->pixels - first), cols = j->kn->cols;
+    int64_t first = i * BLOCK, pixels = tsri_min(BLOCK, j->pixels - first), cols = j->kn->cols;
     float *rows = j->rows + thread * j->rows_size, *c = j->c + thread * j->c_size;
     for (int64_t q = 0; q < pixels; q++)
         gather(rows + q * j->row, j, first + q);
@@ -185,7 +172,7 @@ static void blank_body(void *context, int64_t i, int thread)
 {
     job *j = context;
     (void)thread;
-    int64_t last = min64((i + 1) * BLOCK, j->pixels);
+    int64_t last = tsri_min((i + 1) * BLOCK, j->pixels);
     for (int64_t q = i * BLOCK; q < last; q++) {
         int64_t at = out_offset(j, q);
         if (j->fuse.add)
@@ -195,26 +182,20 @@ static void blank_body(void *context, int64_t i, int thread)
     }
 }
 
-static int64_t spread(int64_t floats)
-{
-    floats = round_up(floats, LINE);
-    return floats / LINE % 2 == 0 ? floats + LINE : floats;
-}
-
 static void run_class(job *j, const tsri_conv_team *team)
 {
     int threads = tsri_pool_threads(team->pool);
     j->depth = j->t.count * j->in_c;
-    j->row = spread(j->depth);
+    j->row = tsri_spread(j->depth);
     j->tap = j->in_c;
     j->pixels = j->images * j->t.rows * j->t.cols;
-    j->panels = ceil_div(j->out_c, j->kn->cols);
+    j->panels = tsri_ceil_div(j->out_c, j->kn->cols);
     j->rows_size = BLOCK * j->row;
     j->c_size = BLOCK * j->kn->cols;
     j->c = team->work;
     j->rows = j->c + threads * j->c_size;
     j->b = j->rows + threads * j->rows_size;
-    int64_t blocks = ceil_div(j->pixels, BLOCK);
+    int64_t blocks = tsri_ceil_div(j->pixels, BLOCK);
     if (j->t.count > 0) {
         tsri_pool_run(team->pool, pack_panel, j, j->panels);
         tsri_pool_run(team->pool, block_body, j, blocks);
@@ -263,8 +244,8 @@ void tsri_direct_forward(float *y, const float *x, const float *w, const tsri_co
  * when a + pad - r = dr stride and b + pad - c = dc stride. */
 static taps backward_taps(const tsri_conv_shape *s, int64_t a, int64_t b)
 {
-    taps t = {.rows = ceil_div(s->h - a, s->stride),
-              .cols = ceil_div(s->w - b, s->stride),
+    taps t = {.rows = tsri_ceil_div(s->h - a, s->stride),
+              .cols = tsri_ceil_div(s->w - b, s->stride),
               .first_row = a,
               .first_col = b};
     for (int64_t r = 0; r < s->size; r++)
@@ -309,13 +290,14 @@ static void gather_body(void *context, int64_t i, int thread)
 {
     job *j = context;
     (void)thread;
-    int64_t cols = j->kn->cols, first = j->first + i * BLOCK, last = min64(first + BLOCK, j->last);
+    int64_t cols = j->kn->cols, first = j->first + i * BLOCK,
+            last = tsri_min(first + BLOCK, j->last);
     for (int64_t q = first; q < last; q++) {
         gather(j->rows + (q - j->first) * j->row, j, q);
         const float *dy = j->dy + q * j->out_c;
         for (int64_t k = 0; k < j->out_c; k += cols) {
             float *to = j->b + (k / cols * j->span + q - j->first) * cols;
-            int64_t n = min64(cols, j->out_c - k);
+            int64_t n = tsri_min(cols, j->out_c - k);
             memcpy(to, dy + k, sizeof(float) * (size_t)n);
             memset(to + n, 0, sizeof(float) * (size_t)(cols - n));
         }
@@ -330,19 +312,20 @@ static void multiply_weights(float *c, int64_t ldc, const job *j, const float *g
     for (int64_t q = 0; q < pixels; q += DEPTH_T)
         for (int64_t r = 0; r < rows; r += j->kn->rows)
             j->kn->gemm_t(c + r * ldc, ldc, gathered + q * j->row + r, j->row,
-                          j->b + (k / cols * j->span + q) * cols, (int)min64(j->kn->rows, rows - r),
-                          min64(DEPTH_T, pixels - q), j->first + q > 0);
+                          j->b + (k / cols * j->span + q) * cols,
+                          (int)tsri_min(j->kn->rows, rows - r), tsri_min(DEPTH_T, pixels - q),
+                          j->first + q > 0);
 }
 
 static void weights_body(void *context, int64_t i, int thread)
 {
     job *j = context;
     (void)thread;
-    int64_t per = ceil_div(j->wide, BLOCK_ROWS), outs = ceil_div(j->out_c, BLOCK_OUT);
-    int64_t k0 = i % outs * BLOCK_OUT, k1 = min64(k0 + BLOCK_OUT, j->out_c);
+    int64_t per = tsri_ceil_div(j->wide, BLOCK_ROWS), outs = tsri_ceil_div(j->out_c, BLOCK_OUT);
+    int64_t k0 = i % outs * BLOCK_OUT, k1 = tsri_min(k0 + BLOCK_OUT, j->out_c);
     int64_t panel = i / outs / per, r0 = i / outs % per * BLOCK_ROWS,
-            rows = min64(BLOCK_ROWS, j->wide - r0);
-    int64_t ldc = round_up(j->out_c, BLOCK_OUT), at = panel * j->wide + r0;
+            rows = tsri_min(BLOCK_ROWS, j->wide - r0);
+    int64_t ldc = tsri_round_up(j->out_c, BLOCK_OUT), at = panel * j->wide + r0;
     for (int64_t k = k0; k < k1; k += j->kn->cols)
         multiply_weights(j->c + at * ldc + k, ldc, j, j->rows + panel * j->tap + r0, rows, k);
     if (j->last == j->pixels)
@@ -358,31 +341,36 @@ static void lay_out_weights(job *j)
     bool thin = j->in_c < THIN;
     j->depth = j->t.count * j->in_c;
     j->wide = thin ? j->depth : j->in_c;
-    j->row = j->wide >= 256 ? spread(j->wide) : round_up(j->wide, LINE);
+    j->row = j->wide >= 256 ? tsri_spread(j->wide) : tsri_round_up(j->wide, TSRI_LINE);
     j->pixels = j->images * j->t.rows * j->t.cols;
-    j->panels = ceil_div(j->out_c, j->kn->cols);
+    j->panels = tsri_ceil_div(j->out_c, j->kn->cols);
     int64_t floats = j->row * j->depth / j->wide + j->panels * j->kn->cols;
-    int64_t spans = ceil_div(j->pixels * floats, SPAN_FLOATS);
-    j->span = round_up(ceil_div(j->pixels, spans), DEPTH_T);
+    int64_t spans = tsri_max(1, tsri_ceil_div(j->pixels * floats, SPAN_FLOATS));
+    j->span = tsri_round_up(tsri_ceil_div(j->pixels, spans), DEPTH_T);
     j->tap = thin ? j->in_c : j->span * j->row;
     j->rows_size = j->span * j->row * j->depth / j->wide;
-    j->c_size = round_up(j->depth, LINE) * round_up(j->out_c, BLOCK_OUT);
+    j->c_size = tsri_round_up(j->depth, TSRI_LINE) * tsri_round_up(j->out_c, BLOCK_OUT);
 }
 
 void tsri_direct_backward_weights(float *dw, const float *x, const float *dy,
                                   const tsri_conv_shape *s, tsri_fuse fuse,
                                   const tsri_conv_team *team)
 {
+    if (s->n == 0) { /* the sum of nothing, which no unit would write */
+        memset(dw, 0, sizeof(float) * (size_t)(s->size * s->size * s->c * s->k));
+        return;
+    }
     job j = forward_job(s, team);
     j.in = x, j.dy = dy, j.out = dw, j.fuse = fuse;
     lay_out_weights(&j);
     j.c = team->work;
     j.rows = j.c + j.c_size;
     j.b = j.rows + j.rows_size;
-    int64_t units = j.depth / j.wide * ceil_div(j.wide, BLOCK_ROWS) * ceil_div(j.out_c, BLOCK_OUT);
+    int64_t units =
+        j.depth / j.wide * tsri_ceil_div(j.wide, BLOCK_ROWS) * tsri_ceil_div(j.out_c, BLOCK_OUT);
     for (j.first = 0; j.first < j.pixels; j.first = j.last) {
-        j.last = min64(j.first + j.span, j.pixels);
-        tsri_pool_run(team->pool, gather_body, &j, ceil_div(j.last - j.first, BLOCK));
+        j.last = tsri_min(j.first + j.span, j.pixels);
+        tsri_pool_run(team->pool, gather_body, &j, tsri_ceil_div(j.last - j.first, BLOCK));
         tsri_pool_run(team->pool, weights_body, &j, units);
     }
 }
@@ -395,8 +383,9 @@ int64_t tsri_direct_work(const tsri_conv_shape *s, const tsri_loops *kn, int thr
     job j = forward_job(s, &team);
     lay_out_weights(&j);
     int64_t weights = j.c_size + j.rows_size + j.span * j.panels * kn->cols;
-    int64_t in = s->c > s->k ? s->c : s->k, row = spread(s->size * s->size * in);
-    int64_t filters = s->size * s->size * round_up(s->c, kn->cols) * round_up(s->k, kn->cols);
+    int64_t in = s->c > s->k ? s->c : s->k, row = tsri_spread(s->size * s->size * in);
+    int64_t filters =
+        s->size * s->size * tsri_round_up(s->c, kn->cols) * tsri_round_up(s->k, kn->cols);
     int64_t pass = threads * BLOCK * (kn->cols + row) + filters;
-    return weights > pass ? weights : pass;
+    return tsri_max(weights, pass);
 }

@@ -1,6 +1,7 @@
 /* gemm.c - matrix products on the pool; the one home of OpenBLAS. */
 #include "backend/cpu/gemm.h"
 
+#include "backend/cpu/counts.h"
 #include "backend/cpu/simd.h"
 #include "base/narrow.h"
 
@@ -26,21 +27,16 @@ typedef struct tiling {
     int64_t step; /* rows or columns of a tile */
 } tiling;
 
-static int64_t round_up(int64_t value, int64_t grain)
-{
-    return (value + grain - 1) / grain * grain;
-}
-
 static tiling cut(const tsri_gemm *g, int64_t *tiles)
 {
     tiling t = {g, g->m >= g->n, 0};
     int64_t side = t.by_rows ? g->m : g->n;
     t.step = side;
     if (g->m * g->n * g->k >= SMALL && side >= 2 * GRAIN) {
-        int64_t pieces = side / (2 * GRAIN) < MOST ? side / (2 * GRAIN) : MOST;
-        t.step = round_up((side + pieces - 1) / pieces, GRAIN);
+        int64_t pieces = tsri_min(side / (2 * GRAIN), MOST);
+        t.step = tsri_round_up(tsri_ceil_div(side, pieces), GRAIN);
     }
-    *tiles = t.step > 0 ? (side + t.step - 1) / t.step : 0;
+    *tiles = t.step > 0 ? tsri_ceil_div(side, t.step) : 0;
     return t;
 }
 

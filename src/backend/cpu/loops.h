@@ -5,8 +5,9 @@
  *     kn->gemm(...)
  *
  * The loops are written once (loops_template.h) on vectors of `width` floats and compiled for
- * AVX-512, AVX2+FMA and plain x86-64. The drivers (winograd.c, conv_direct.c) know nothing of
- * instruction sets: they lay out memory, cut the work into units and call the table.
+ * AVX-512, AVX2+FMA and plain vectors of four, which every processor has or imitates. The drivers
+ * (winograd.c, conv_direct.c) know nothing of instruction sets: they lay out memory, cut the work
+ * into units and call the table.
  *
  * Channels are innermost everywhere (NHWC), so a vector always holds neighbouring channels.
  */
@@ -37,8 +38,9 @@ typedef struct tsri_preop {
  * of one tile; pixels of the tile are `row` and `pixel` floats apart in memory. */
 typedef struct tsri_winograd_form {
     int m, n;
-    /* v = B^T x B                 x: n x n pixels around the tile */
-    void (*input)(float *v, tsri_panels to, const float *x, int64_t row, int64_t pixel,
+    /* v = B^T x B                 n x n pixels, the first `at` floats behind x (or before it: a
+     *                             window that is not whole may begin outside the image) */
+    void (*input)(float *v, tsri_panels to, const float *x, int64_t at, int64_t row, int64_t pixel,
                   tsri_window in, int64_t channels, tsri_preop pre);
     /* y = A^T m A (+ add)         mm: points `point` apart, y: m x m pixels */
     void (*output)(float *y, int64_t row, int64_t pixel, tsri_window in, const float *add,
@@ -81,9 +83,13 @@ typedef struct tsri_loops {
     tsri_winograd_form form2, form4;
 } tsri_loops;
 
-extern const tsri_loops tsri_loops_base, tsri_loops_avx2, tsri_loops_avx512;
+/* The i-th table that this processor runs, narrowest first; NULL behind the last. */
+const tsri_loops *tsri_loops_at(int i);
 
-/* The widest table that this processor runs. */
+/* The widest of them. */
 const tsri_loops *tsri_loops_best(void);
+
+/* The tables themselves; the last two only on x86-64. */
+extern const tsri_loops tsri_loops_base, tsri_loops_avx2, tsri_loops_avx512;
 
 #endif

@@ -1,7 +1,6 @@
 /* loops_avx2.c - the loops of loops_template.h on eight floats, with fused multiply-adds. */
 #include "backend/cpu/loops.h"
 
-#pragma GCC target("avx2,fma")
 #define WIDTH 8
 #define ROWS  6 /* 12 sums, two vectors of b, one broadcast: 15 of 16 registers */
 #define NAME  "avx2"

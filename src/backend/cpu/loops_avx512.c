@@ -1,7 +1,6 @@
 /* loops_avx512.c - the loops of loops_template.h on sixteen floats. */
 #include "backend/cpu/loops.h"
 
-#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")
 #define WIDTH 16
 #define ROWS  12 /* 24 sums, two vectors of b, broadcasts from memory: 26 of 32 registers */
 #define NAME  "avx512"

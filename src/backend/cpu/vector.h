@@ -1,7 +1,8 @@
 /* vector.h - vectors of WIDTH floats, the same text for every instruction set.
  *
- * Included by loops_template.h after WIDTH is defined and the target is set. The project is built
- * with -ffp-contract=off, so fused multiply-adds are asked for by name, here and nowhere else.
+ * Included by loops_template.h after WIDTH is defined, in a file compiled for its instruction set
+ * (CMakeLists.txt). The project is built with -ffp-contract=off, so fused multiply-adds are asked
+ * for by name, here and nowhere else.
  */
 #include <stdint.h>
 #include <string.h>
@@ -15,6 +16,15 @@ typedef float vec_any __attribute__((vector_size(WIDTH * 4), aligned(4), may_ali
 typedef int32_t bits __attribute__((vector_size(WIDTH * 4)));
 
 #define ALWAYS static inline __attribute__((always_inline))
+
+/* In front of a loop: all of it, its counts being known when it is inlined; or never. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("nounroll")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#define ROLLED _Pragma("GCC unroll 1")
+#endif
 
 ALWAYS vec load(const float *p)
 {
@@ -69,4 +79,10 @@ ALWAYS vec fma_(vec a, vec b, vec c)
 ALWAYS vec relu(vec x)
 {
     return (vec)((bits)x & (bits)(x > (vec){0}));
+}
+
+/* A virtual norm and its ReLU. */
+ALWAYS vec activate(vec v, vec scale, vec shift)
+{
+    return relu(fma_(scale, v, shift));
 }
