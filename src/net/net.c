@@ -271,7 +271,7 @@ tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name)
 /* ---- The whole ---------------------------------------------------------------------------- */
 
 /* Trained numbers first, so that gradients and momentum are plain vectors beside them. */
-static void finish(tsri_net *net)
+void tsri_net_finish(tsri_net *net)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < net->params; i++)
@@ -334,7 +334,7 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
     assert(model); /* the schema's choices are the table's names; a test compares them */
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(model->build(net, config));
-    finish(net);
+    tsri_net_finish(net);
     *out = net;
     net = NULL;
 done:
@@ -350,7 +350,7 @@ tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape i
     *out = NULL;
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(build(net));
-    finish(net);
+    tsri_net_finish(net);
     *out = net;
     net = NULL;
 done:

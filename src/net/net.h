@@ -94,6 +94,9 @@ void tsri_net_destroy(tsri_net *net);
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
                           int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net));
 
+/* Gives every parameter its place in the store, by shapes and roles: the end of building a net. */
+void tsri_net_finish(tsri_net *net);
+
 /* The op of layer i for a batch of n: kind, shapes, window. The plan fills in the rest. */
 tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n);
 

@@ -1,0 +1,70 @@
+/* cut.c - the description of the smaller network that a share is.
+ *
+ * A size that depends on an axis is written as axis size x inner in the parameter, and as the
+ * channels of a value; all others (kernels, pixels, outputs) stay.
+ */
+#include "subnet/cut.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+static tsr_status copy(void *out, const void *from, int64_t count, size_t size)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(out, count, size));
+    memcpy(*(void **)out, from, (size_t)count * size);
+done:
+    return st;
+}
+
+static void cut_param(tsri_param *p, const tsri_net *net)
+{
+    p->count = 1;
+    for (int d = 0; d < p->rank; d++) {
+        if (p->axis[d] >= 0)
+            p->shape[d] = net->axis[p->axis[d]].size * p->inner[d];
+        p->count *= p->shape[d];
+    }
+}
+
+tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *small = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&small, 1, sizeof *small));
+    *small = *net;
+    small->axis = NULL;
+    small->param = NULL;
+    small->value = NULL;
+    small->layer = NULL;
+    TSR_TRY(copy(&small->axis, net->axis, net->axes, sizeof *net->axis));
+    TSR_TRY(copy(&small->param, net->param, net->params, sizeof *net->param));
+    TSR_TRY(copy(&small->value, net->value, net->values, sizeof *net->value));
+    TSR_TRY(copy(&small->layer, net->layer, net->layers, sizeof *net->layer));
+    small->axes_room = net->axes;
+    small->params_room = net->params;
+    small->values_room = net->values;
+    small->layers_room = net->layers;
+    for (int64_t a = 0; a < net->axes; a++)
+        small->axis[a].size = share->pick[a].count;
+    for (int64_t p = 0; p < net->params; p++)
+        cut_param(&small->param[p], small);
+    for (int64_t v = 0; v < net->values; v++)
+        small->value[v].shape.c = small->axis[small->value[v].axis].size;
+    tsri_net_finish(small);
+    *out = small;
+    small = NULL;
+done:
+    tsri_net_destroy(small);
+    return st;
+}
+
+bool tsri_net_fits(const tsri_net *small, const tsri_share *share)
+{
+    for (int64_t a = 0; a < small->axes; a++)
+        if (small->axis[a].size != share->pick[a].count)
+            return false;
+    return true;
+}

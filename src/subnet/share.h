@@ -1,0 +1,65 @@
+/* share.h - a choice of indices along the axes of a network: all that a subnetwork is.
+ *
+ * On every axis a share has either the whole or a list of indices, ascending. What may be cut is
+ * the network's word (tsri_axis.cuttable). Indices come from a draw (draw.h), from a list, or from
+ * a ranking; take.h and put.h move the numbers.
+ *
+ *     tsri_share share;
+ *     TSR_TRY(tsri_share_init(&share, net));                     the whole
+ *     TSR_TRY(tsri_share_give(&share, axis, index, count));      these units of that axis
+ *     TSR_TRY(tsri_net_cut(&small, net, &share));                the smaller network
+ *     tsri_share_fini(&share);
+ */
+#ifndef TSRI_SHARE_H
+#define TSRI_SHARE_H
+
+#include "net/net.h"
+
+/* What is picked on one axis. */
+typedef struct tsri_pick {
+    bool whole;
+    int64_t count;  /* units picked; the axis's size when whole */
+    int64_t *index; /* [count] which, ascending; NULL on an axis that cannot be cut */
+    int32_t *place; /* [size] where a unit stands in `index`, -1 = not picked; NULL likewise */
+    double xi;      /* the chance of a unit to be picked, or the part that is; 1 when whole */
+} tsri_pick;
+
+typedef struct tsri_share {
+    const tsri_net *net;
+    tsri_pick *pick; /* [net->axes] */
+    bool *cut;       /* [net->axes] not whole */
+    int64_t *index;  /* memory of all picks */
+    int32_t *place;
+    int64_t *order; /* [longest axis] for draws: a permutation in the making */
+    uint8_t *mark;  /* [longest axis] 1 = picked: what draws write and settle reads */
+} tsri_share;
+
+/* The whole of every axis, with room for any choice: nothing is allocated later. The network must
+ * outlive the share. */
+tsr_status tsri_share_init(tsri_share *share, const tsri_net *net);
+void tsri_share_fini(tsri_share *share);
+
+/* Back to the whole of every axis. */
+void tsri_share_whole(tsri_share *share);
+
+/* These units, in any order. USAGE when the axis cannot be cut, when an index is not on it or
+ * stands there twice. */
+tsr_status tsri_share_give(tsri_share *share, int64_t axis, const int64_t *index, int64_t count);
+
+/* The `count` units with the largest scores; of equal ones the first. `score` has one number per
+ * unit, none of them NaN. USAGE as above. */
+tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count);
+
+/* Is there an axis of which it has nothing? Then no signal passes, and there is nothing to train.
+ */
+bool tsri_share_empty(const tsri_share *share);
+
+/* The axis with that name, or -1. */
+int64_t tsri_axis_find(const tsri_net *net, const char *name);
+
+/* ---- For draws ---------------------------------------------------------------------------- */
+
+/* Makes the pick of `axis` from share->mark. */
+void tsri_share_settle(tsri_share *share, int64_t axis, double xi);
+
+#endif

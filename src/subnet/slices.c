@@ -1,0 +1,99 @@
+/* slices.c - how a parameter lies in memory, seen along the axes that are cut. */
+#include "subnet/slices.h"
+
+/* ---- The form ----------------------------------------------------------------------------- */
+
+typedef struct dim {
+    int axis; /* -1 = not cut */
+    int64_t size;
+} dim;
+
+/* The dimensions in the order of memory; one of axis x inner numbers is two. */
+static int dims_of(dim out[TSRI_SLICE_DIMS], const tsri_param *p, const tsri_net *net,
+                   const bool *cut)
+{
+    static const int plain[TSRI_PARAM_RANK] = {0, 1, 2, 3}, last[TSRI_PARAM_RANK] = {2, 3, 1, 0};
+    int count = 0;
+    for (int i = 0; i < p->rank; i++) {
+        int d = p->filters_last ? last[i] : plain[i], axis = p->axis[d];
+        if (axis < 0 || !cut[axis]) {
+            out[count++] = (dim){-1, p->shape[d]};
+            continue;
+        }
+        out[count++] = (dim){axis, net->axis[axis].size};
+        out[count++] = (dim){-1, p->inner[d]};
+    }
+    return count;
+}
+
+tsri_slices tsri_slices_of(const tsri_param *p, const tsri_net *net, const bool *cut)
+{
+    dim d[TSRI_SLICE_DIMS];
+    int count = dims_of(d, p, net, cut);
+    tsri_slices s = {.lines = 1, .axis = -1, .size = 1, .grain = 1};
+    while (count > 0 && d[count - 1].axis < 0)
+        s.grain *= d[--count].size;
+    if (count > 0) {
+        s.axis = d[--count].axis;
+        s.size = d[count].size;
+    }
+    for (int i = 0; i < count; i++) {
+        if (d[i].size == 1 && d[i].axis < 0)
+            continue;
+        s.outer[s.outers].axis = d[i].axis;
+        s.outer[s.outers++].size = d[i].size;
+        s.lines *= d[i].size;
+    }
+    return s;
+}
+
+/* ---- Finding lines ------------------------------------------------------------------------ */
+
+static int64_t units(const tsri_slices *s, const tsri_share *share, int i)
+{
+    int axis = s->outer[i].axis;
+    return axis < 0 ? s->outer[i].size : share->pick[axis].count;
+}
+
+int64_t tsri_slices_lines(const tsri_slices *s, const tsri_share *share)
+{
+    int64_t lines = 1;
+    for (int i = 0; i < s->outers; i++)
+        lines *= units(s, share, i);
+    return lines;
+}
+
+int64_t tsri_slices_pieces(const tsri_slices *s, const tsri_share *share)
+{
+    return s->axis < 0 ? s->size : share->pick[s->axis].count;
+}
+
+int64_t tsri_slices_from(const tsri_slices *s, const tsri_share *share, int64_t j)
+{
+    int64_t k = 0, stride = 1;
+    for (int i = s->outers - 1; i >= 0; i--) {
+        int axis = s->outer[i].axis;
+        int64_t count = units(s, share, i), at = j % count;
+        k += (axis < 0 ? at : share->pick[axis].index[at]) * stride;
+        j /= count;
+        stride *= s->outer[i].size;
+    }
+    return k;
+}
+
+int64_t tsri_slices_find(const tsri_slices *s, const tsri_share *share, int64_t k)
+{
+    int64_t j = 0, stride = 1;
+    for (int i = s->outers - 1; i >= 0; i--) {
+        int axis = s->outer[i].axis;
+        int64_t at = k % s->outer[i].size;
+        if (axis >= 0)
+            at = share->pick[axis].place[at];
+        if (at < 0)
+            return -1;
+        j += at * stride;
+        k /= s->outer[i].size;
+        stride *= units(s, share, i);
+    }
+    return j;
+}

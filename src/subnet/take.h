@@ -1,0 +1,13 @@
+/* take.h - the numbers of a share, copied out of the whole. */
+#ifndef TSRI_TAKE_H
+#define TSRI_TAKE_H
+
+#include "net/store.h"
+#include "subnet/share.h"
+
+/* small->w = the share's part of whole->w: trained and fixed parameters, running statistics and
+ * counts; with `momentum` also small->v of whole->v. small's network is the share's (cut.h). Floats
+ * only. Local; allocates nothing. */
+void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share, bool momentum);
+
+#endif

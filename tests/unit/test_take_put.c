@@ -1,0 +1,349 @@
+/* Take and put against an oracle that looks up every number by its dimensions; and the identities:
+ * take then put changes nothing for every model and draw, one owner is a copy, several are a mean,
+ * none keeps its bits, whatever the number of threads. */
+#include "share_testing.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+
+#include <math.h>
+
+enum { MOST = 5 };
+
+typedef struct team {
+    tsri_net *net;
+    tsri_store whole;
+    int64_t count;
+    tsri_share share[MOST];
+    tsri_net *small[MOST];
+    tsri_store store[MOST];
+    tsri_owner owner[MOST];
+} team;
+
+static void set_up(team *t, const test_net *like, const tsri_draw *draw, int64_t round)
+{
+    *t = (team){.count = draw->workers};
+    make_net(&t->net, like);
+    make_store(&t->whole, t->net, round);
+    for (int64_t w = 0; w < t->count; w++) {
+        assert_ok(tsri_share_init(&t->share[w], t->net));
+        tsri_share_draw(&t->share[w], draw, 11, round, w);
+        assert_ok(tsri_net_cut(&t->small[w], t->net, &t->share[w]));
+        assert_true(tsri_net_fits(t->small[w], &t->share[w]));
+        assert_ok(tsri_store_init(&t->store[w], t->small[w], sizeof(float), true));
+        t->owner[w] = (tsri_owner){&t->share[w], &t->store[w]};
+    }
+}
+
+static void tear_down(team *t)
+{
+    for (int64_t w = 0; w < t->count; w++) {
+        tsri_store_fini(&t->store[w]);
+        tsri_net_destroy(t->small[w]);
+        tsri_share_fini(&t->share[w]);
+    }
+    tsri_store_fini(&t->whole);
+    tsri_net_destroy(t->net);
+}
+
+static void put_back(team *t, bool momentum, int threads)
+{
+    tsri_pool *pool = NULL;
+    tsri_put put;
+    assert_ok(tsri_pool_create(&pool, threads));
+    assert_ok(tsri_put_init(&put, t->net, threads));
+    tsri_put_run(&put, &t->whole, t->owner, t->count, momentum, pool);
+    tsri_put_fini(&put);
+    tsri_pool_destroy(pool);
+}
+
+static const tsri_draw draws[] = {
+    {.kind = TSRI_DRAW_WHOLE, .workers = 3},
+    {.kind = TSRI_DRAW_BERNOULLI, .workers = 1, .xi = 0.5},
+    {.kind = TSRI_DRAW_BERNOULLI, .workers = 5, .xi = 0.6},
+    {.kind = TSRI_DRAW_BERNOULLI, .workers = 3, .xi = 1},
+    {.kind = TSRI_DRAW_CATEGORICAL, .workers = 3},
+    {.kind = TSRI_DRAW_CHUNKS, .workers = 2},
+    {.kind = TSRI_DRAW_CHUNKS, .workers = 3},
+};
+enum { DRAWS = sizeof draws / sizeof *draws };
+
+/* Every model x every draw x some rounds. */
+static void for_all(void (*check)(team *t))
+{
+    for (int n = 0; n < TEST_NETS; n++)
+        for (int d = 0; d < DRAWS; d++)
+            for (int64_t round = 0; round < (n < 3 ? 4 : 1); round++) {
+                team t;
+                set_up(&t, &test_nets[n], &draws[d], round);
+                check(&t);
+                tear_down(&t);
+            }
+}
+
+static void check_take(team *t)
+{
+    const float *w = t->whole.w, *v = t->whole.v;
+    for (int64_t l = 0; l < t->count; l++) {
+        tsri_take(&t->store[l], &t->whole, &t->share[l], true);
+        const float *sw = t->store[l].w, *sv = t->store[l].v;
+        int64_t found = 0;
+        for (int64_t p = 0; p < t->net->params; p++)
+            for (int64_t i = 0; i < t->net->param[p].count; i++) {
+                int64_t from = oracle_whole(t->net, p, i);
+                int64_t to = oracle_place(t->net, t->small[l], &t->share[l], p, i);
+                if (to < 0)
+                    continue;
+                found++;
+                assert_true(sw[to] == w[from]);
+                if (t->net->param[p].role == TSRI_TRAINED)
+                    assert_true(sv[to] == v[from]);
+            }
+        assert_int_equal(found, t->small[l]->total); /* nothing in the share came from nowhere */
+    }
+}
+
+static void take_copies_the_slices(void **state)
+{
+    (void)state;
+    for_all(check_take);
+}
+
+static void check_nothing_changes(team *t)
+{
+    tsri_store before;
+    make_store(&before, t->net, 99);
+    memcpy(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
+    memcpy(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
+    for (int64_t l = 0; l < t->count; l++)
+        tsri_take(&t->store[l], &t->whole, &t->share[l], true);
+    put_back(t, true, 2);
+    assert_memory_equal(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
+    assert_memory_equal(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
+    tsri_store_fini(&before);
+}
+
+/* To the bit, for three and five owners too: the mean is made in double. */
+static void take_then_put_changes_nothing(void **state)
+{
+    (void)state;
+    for_all(check_nothing_changes);
+}
+
+/* What the mean over the owners should be; `got` is what put made of `before`. */
+static void compare_one(const team *t, int64_t p, int64_t i, const float *before, const float *got,
+                        bool momentum)
+{
+    int64_t at = oracle_whole(t->net, p, i), owners = 0;
+    double sum = -0.0; /* the sum of nothing but -0 is -0 */
+    float only = 0;
+    for (int64_t l = 0; l < t->count; l++) {
+        int64_t from = oracle_place(t->net, t->small[l], &t->share[l], p, i);
+        if (from < 0)
+            continue;
+        only = ((const float *)(momentum ? t->store[l].v : t->store[l].w))[from];
+        sum += (double)only;
+        owners++;
+    }
+    float want = owners == 0 ? before[at] : owners == 1 ? only : (float)(sum / (double)owners);
+    assert_memory_equal(&got[at], &want, sizeof want);
+}
+
+static void check_put(team *t)
+{
+    tsri_store before;
+    make_store(&before, t->net, 5);
+    memcpy(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
+    memcpy(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
+    for (int64_t l = 0; l < t->count; l++) {
+        fill_random(t->store[l].w, t->small[l]->total, 500 + l);
+        fill_random(t->store[l].v, t->small[l]->trained, 600 + l);
+        if (t->small[l]->trained > 0) /* the sign of a zero is a bit too */
+            ((float *)t->store[l].w)[0] = -0.0f;
+    }
+    put_back(t, true, 1);
+    for (int64_t p = 0; p < t->net->params; p++)
+        for (int64_t i = 0; i < t->net->param[p].count; i++) {
+            if (t->net->param[p].role == TSRI_FIXED) {
+                int64_t at = oracle_whole(t->net, p, i);
+                assert_true(((float *)t->whole.w)[at] == ((float *)before.w)[at]);
+                continue;
+            }
+            compare_one(t, p, i, before.w, t->whole.w, false);
+            if (t->net->param[p].role == TSRI_TRAINED)
+                compare_one(t, p, i, before.v, t->whole.v, true);
+        }
+    tsri_store_fini(&before);
+}
+
+static void put_is_the_mean_over_owners(void **state)
+{
+    (void)state;
+    for_all(check_put);
+}
+
+/* Large enough for lines of several blocks and pieces of several parts. */
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    static const test_net large[] = {
+        {"model: {name: mlp, hidden: [6000, 40]}", {9, 1, 1}, false},
+        {"model: {name: mlp, hidden: [40, 5000, 30], norm: batch}", {5000, 1, 1}, false}};
+    for (int n = 0; n < 2; n++)
+        for (int d = 0; d < DRAWS; d++) {
+            float *first = NULL;
+            team t;
+            for (int threads = 1; threads <= 3; threads++) {
+                set_up(&t, &large[n], &draws[d], 4);
+                for (int64_t l = 0; l < t.count; l++)
+                    fill_random(t.store[l].w, t.small[l]->total, 500 + l);
+                put_back(&t, false, threads);
+                size_t bytes = (size_t)t.net->total * sizeof(float);
+                if (!first) {
+                    assert_ok(tsri_alloc(&first, t.net->total, sizeof *first));
+                    memcpy(first, t.whole.w, bytes);
+                }
+                assert_memory_equal(first, t.whole.w, bytes);
+                tear_down(&t);
+            }
+            tsri_free(first);
+        }
+}
+
+/* Random lists on random axes of every model, several times over. */
+static void random_shares_against_the_oracle(void **state)
+{
+    (void)state;
+    static const tsri_draw whole = {.kind = TSRI_DRAW_WHOLE, .workers = 4};
+    tsri_rng rng = tsri_rng_stream(21, TSRI_FOR_TEST, 1, 0, 0);
+    for (int n = 0; n < TEST_NETS; n++)
+        for (int64_t round = 0; round < (n < 3 ? 6 : 2); round++) {
+            team t;
+            set_up(&t, &test_nets[n], &whole, round);
+            for (int64_t l = 0; l < t.count; l++) {
+                for (int64_t a = 0; a < t.net->axes; a++) {
+                    int64_t index[512], size = t.net->axis[a].size;
+                    if (!t.net->axis[a].cuttable || tsri_rng_below(&rng, 3) == 0)
+                        continue;
+                    tsri_rng_permutation(&rng, index, size);
+                    assert_ok(tsri_share_give(&t.share[l], a, index,
+                                              tsri_rng_below(&rng, (uint32_t)size + 1)));
+                }
+                tsri_store_fini(&t.store[l]);
+                tsri_net_destroy(t.small[l]);
+                assert_ok(tsri_net_cut(&t.small[l], t.net, &t.share[l]));
+                assert_ok(tsri_store_init(&t.store[l], t.small[l], sizeof(float), true));
+            }
+            check_take(&t);
+            check_nothing_changes(&t);
+            check_put(&t);
+            tear_down(&t);
+        }
+}
+
+/* Nobody came: nothing happens. */
+static void no_owner_at_all(void **state)
+{
+    (void)state;
+    team t;
+    set_up(&t, &test_nets[2], &draws[2], 0);
+    int64_t count = t.count;
+    float *before = NULL;
+    assert_ok(tsri_alloc(&before, t.net->total, sizeof *before));
+    memcpy(before, t.whole.w, (size_t)t.net->total * sizeof(float));
+    t.count = 0;
+    put_back(&t, true, 1);
+    t.count = count;
+    assert_memory_equal(before, t.whole.w, (size_t)t.net->total * sizeof(float));
+    tsri_free(before);
+    tear_down(&t);
+}
+
+static tsr_status everything(const tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    tsri_share share = {0};
+    tsri_net *small = NULL;
+    tsri_store store = {0};
+    tsri_put put = {0};
+    double score[16] = {0};
+    TSR_TRY(tsri_share_init(&share, net));
+    TSR_TRY(tsri_share_rank(&share, 2, score, 3));
+    TSR_TRY(tsri_net_cut(&small, net, &share));
+    TSR_TRY(tsri_store_init(&store, small, sizeof(float), true));
+    TSR_TRY(tsri_put_init(&put, net, 2));
+done:
+    tsri_put_fini(&put);
+    tsri_store_fini(&store);
+    tsri_net_destroy(small);
+    tsri_share_fini(&share);
+    return st;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tsri_net *net = NULL;
+    make_net(&net, &test_nets[1]);
+    tsr_status st = TSR_RESOURCES;
+    int64_t n = 0;
+    for (; st != TSR_OK; n++) {
+        (void)tsri_alloc_fail_after(n, false);
+        st = everything(net);
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+        assert_true(n < 1000);
+    }
+    assert_true(n > 10);
+    tsri_net_destroy(net);
+}
+
+/* Not a test of speed, but the place where it can be seen: TESSERA_SPEED=1 prints it. */
+static void speed(void **state)
+{
+    (void)state;
+    static const test_net wide = {"model: {name: mlp, hidden: [2048, 2048]}", {784, 1, 1}, false};
+    if (!getenv("TESSERA_SPEED"))
+        return;
+    for (int d = 0; d < DRAWS; d++) {
+        team t;
+        double take = 1e9, put = 1e9, bytes = 0;
+        set_up(&t, &wide, &draws[d], 0);
+        tsri_pool *pool = NULL;
+        tsri_put p;
+        assert_ok(tsri_pool_create(&pool, 1));
+        assert_ok(tsri_put_init(&p, t.net, 1));
+        for (int repeat = 0; repeat < 5; repeat++) {
+            double start = tsri_clock();
+            for (int64_t l = 0; l < t.count; l++)
+                tsri_take(&t.store[l], &t.whole, &t.share[l], false);
+            take = fmin(take, tsri_clock() - start);
+            start = tsri_clock();
+            tsri_put_run(&p, &t.whole, t.owner, t.count, false, pool);
+            put = fmin(put, tsri_clock() - start);
+        }
+        for (int64_t l = 0; l < t.count; l++)
+            bytes += 4.0 * (double)t.small[l]->total;
+        printf("draw %d, %lld shares, %5.1f MB: take %5.2f GB/s, put %5.2f GB/s, one thread\n",
+               (int)draws[d].kind, (long long)t.count, bytes / 1e6, bytes / take / 1e9,
+               bytes / put / 1e9);
+        tsri_put_fini(&p);
+        tsri_pool_destroy(pool);
+        tear_down(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(take_copies_the_slices),
+        cmocka_unit_test(take_then_put_changes_nothing),
+        cmocka_unit_test(put_is_the_mean_over_owners),
+        cmocka_unit_test(random_shares_against_the_oracle),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(no_owner_at_all),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(speed),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
