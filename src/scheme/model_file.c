@@ -173,11 +173,10 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
               format ? tsri_quote(format) : "no architecture inside");
     const char *yaml = tsri_tensors_meta(m->file, "tessera.run");
     TSR_CHECK(yaml, TSR_BAD_FILE, "%s: no run file inside (tessera.run)", path);
-    if (tsri_config_parse(&m->config, yaml, (int64_t)strlen(yaml), "run file inside") != TSR_OK) {
+    st = tsri_config_parse(&m->config, yaml, (int64_t)strlen(yaml), "run file inside");
+    if (st != TSR_OK)
         tsri_fail_prefix("%s: ", path);
-        st = TSR_BAD_FILE;
-        goto done;
-    }
+    TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st); /* not the user's run file but the file's */
     TSR_TRY(read_shapes(m));
     TSR_TRY(read_scaling(m));
     TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
