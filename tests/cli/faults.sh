@@ -249,5 +249,6 @@ surroundings "umask" bash -c 'umask 077; exec "$@"' bash
 [ -z "$(find around -perm /077)" ] || complain "umask 077 was not kept"
 surroundings "few open files" bash -c 'ulimit -n 20; exec "$@"' bash
 surroundings "low priority" nice -n 19
-[ -z "$(find . -name '*.tmp*')" ] || complain "temporary files are left: $(find . -name '*.tmp*')"
+# (twice was left in the middle of a save; the next start sweeps.)
+[ -z "$(find . -name '*.tmp*' ! -path './twice/*')" ] || complain "temporary files are left: $(find . -name '*.tmp*' ! -path './twice/*')"
 exit $failed
