@@ -159,3 +159,21 @@ const char *tsri_gemm_vendor(void)
     pthread_once(&once, make_vendor_text);
     return vendor_text;
 }
+
+const char *tsri_gemm_better_core(void)
+{
+#if defined(__x86_64__)
+    static const char *const old[] = {"Prescott", "Core2", "Katmai", "Generic"};
+    bool fell_back = false;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        fell_back = fell_back || strcmp(openblas_get_corename(), old[i]) == 0;
+    if (!fell_back)
+        return NULL;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "Haswell";
+#endif
+    return NULL;
+}

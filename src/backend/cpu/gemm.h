@@ -31,4 +31,10 @@ tsr_status tsri_gemm_start(int threads);
 /* "openblas 0.3.21 Zen" */
 const char *tsri_gemm_vendor(void);
 
+/* The kernels OpenBLAS should have chosen when it did not know the processor and fell back to those
+ * of 2004 (0.3.21 does on a Sapphire Rapids: a fifth of the speed), or NULL when its choice is
+ * fine. It reads OPENBLAS_CORETYPE when it is loaded, so only a new start of the program can change
+ * it. */
+const char *tsri_gemm_better_core(void);
+
 #endif
