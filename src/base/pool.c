@@ -1,9 +1,13 @@
 /* pool.c - a team of threads that runs one loop at a time.
  *
- * A training step has a dozen short loops, a few hundred microseconds each, one right after the
- * other. So a waiting thread first spins for a moment (a wake-up by the kernel costs as much as a
- * small loop) and only then sleeps. With more threads than cores nobody spins: it would keep the
- * core from the thread that is waited for.
+ * A training step has hundreds of short loops, one right after the other. So a waiting thread first
+ * spins for a moment (a wake-up by the kernel costs as much as a small loop) and only then sleeps.
+ * And the caller never waits for a thread that did not come in time: on a busy machine a helper may
+ * get its turn milliseconds late, when the loop is long done. A helper joins through the gate,
+ *
+ *     gate  | number of the loop (32 bits) | open (1) | joined (31) |
+ *
+ * which the caller closes when no work is left; then it waits for those that joined.
  */
 #include "base/pool.h"
 
@@ -15,22 +19,26 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { SPINS = 20000 }; /* about 50 microseconds */
+enum { SPINS = 20000 }; /* some tens of microseconds */
+
+#define OPEN   ((uint64_t)1 << 31)
+#define JOINED (OPEN - 1)
 
 struct tsri_pool {
     int threads;
     int started;
-    int spins;
+    int spins; /* 0 with more threads than cores: a spinner would keep the core from who works */
     pthread_t *thread; /* [threads - 1] */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
 
-    tsri_pool_body body; /* the loop of this generation */
+    tsri_pool_body body; /* the loop behind the open gate */
     void *context;
     int64_t count;
     _Atomic int64_t next;
-    _Atomic int64_t generation; /* +1 per loop */
-    _Atomic int busy;           /* helpers still inside the loop */
+    _Atomic uint64_t gate;
+    _Atomic uint64_t left; /* helpers that joined this loop and are done with it */
+    _Atomic int sleepers;  /* helpers that may have to be woken */
     atomic_bool quit;
 };
 
@@ -56,18 +64,46 @@ static void work(tsri_pool *pool, int thread)
     }
 }
 
-static int64_t await_generation(tsri_pool *pool, int64_t seen)
+/* ---- Helpers ------------------------------------------------------------------------------ */
+
+static uint64_t number_of(uint64_t gate)
+{
+    return gate >> 32;
+}
+
+/* Waits until another loop than `seen` has begun; returns the gate. */
+static uint64_t await_loop(tsri_pool *pool, uint64_t seen)
 {
     for (int i = 0; i < pool->spins; i++) {
-        if (atomic_load(&pool->generation) != seen)
-            return atomic_load(&pool->generation);
+        uint64_t gate = atomic_load(&pool->gate);
+        if (number_of(gate) != seen)
+            return gate;
         relax();
     }
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->generation) == seen)
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (number_of(atomic_load(&pool->gate)) == seen)
         pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->lock);
-    return atomic_load(&pool->generation);
+    return atomic_load(&pool->gate);
+}
+
+/* Joins the loop if its gate is still open. */
+static bool join(tsri_pool *pool, uint64_t gate)
+{
+    while (gate & OPEN)
+        if (atomic_compare_exchange_weak(&pool->gate, &gate, gate + 1))
+            return true;
+    return false;
+}
+
+static void leave(tsri_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->left, 1);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void *helper(void *argument)
@@ -75,25 +111,42 @@ static void *helper(void *argument)
     seat mine = *(seat *)argument;
     tsri_free(argument);
     tsri_pool *pool = mine.pool;
-    int64_t seen = 0;
+    uint64_t seen = 0;
     for (;;) {
-        seen = await_generation(pool, seen);
+        uint64_t gate = await_loop(pool, seen);
         if (atomic_load(&pool->quit))
             return NULL;
-        work(pool, mine.index);
-        if (atomic_fetch_sub(&pool->busy, 1) == 1) {
-            pthread_mutex_lock(&pool->lock);
-            pthread_cond_signal(&pool->done);
-            pthread_mutex_unlock(&pool->lock);
+        seen = number_of(gate);
+        if (join(pool, gate)) {
+            work(pool, mine.index);
+            leave(pool);
         }
     }
 }
 
-static void start_generation(tsri_pool *pool)
+/* ---- The caller --------------------------------------------------------------------------- */
+
+static void open_gate(tsri_pool *pool)
 {
+    uint64_t number = number_of(atomic_load(&pool->gate)) + 1;
+    atomic_store(&pool->gate, number << 32 | OPEN);
+    if (atomic_load(&pool->sleepers) > 0) {
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+static void await_joined(tsri_pool *pool, uint64_t joined)
+{
+    for (int i = 0; i < pool->spins; i++) {
+        if (atomic_load(&pool->left) == joined)
+            return;
+        relax();
+    }
     pthread_mutex_lock(&pool->lock);
-    atomic_fetch_add(&pool->generation, 1);
-    pthread_cond_broadcast(&pool->wake);
+    while (atomic_load(&pool->left) < joined)
+        pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -104,23 +157,15 @@ void tsri_pool_run(tsri_pool *pool, tsri_pool_body body, void *context, int64_t 
             body(context, i, 0);
         return;
     }
-    assert(atomic_load(&pool->busy) == 0);
+    assert(!(atomic_load(&pool->gate) & OPEN)); /* not from inside a body */
     pool->body = body;
     pool->context = context;
     pool->count = count;
     atomic_store(&pool->next, 0);
-    atomic_store(&pool->busy, pool->started);
-    start_generation(pool);
+    atomic_store(&pool->left, 0);
+    open_gate(pool);
     work(pool, 0);
-    for (int i = 0; i < pool->spins; i++) {
-        if (atomic_load(&pool->busy) == 0)
-            return;
-        relax();
-    }
-    pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->busy) > 0)
-        pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    await_joined(pool, atomic_fetch_and(&pool->gate, ~OPEN) & JOINED);
 }
 
 tsr_status tsri_pool_create(tsri_pool **out, int threads)
@@ -160,7 +205,10 @@ void tsri_pool_destroy(tsri_pool *pool)
     if (!pool)
         return;
     atomic_store(&pool->quit, true);
-    start_generation(pool);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->gate, (uint64_t)1 << 32);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->started; i++)
         pthread_join(pool->thread[i], NULL);
     pthread_cond_destroy(&pool->wake);

@@ -1,0 +1,41 @@
+"""One training step of PreActResNet-18 on 3x32x32, batch 64, in PyTorch: the peer of preresnet18.sh.
+
+    torch_preresnet18.py THREADS REPEATS channels_last|contiguous
+
+Prints min and median of the step in milliseconds, and the peak memory of the process in MB.
+"""
+import os
+import resource
+import sys
+import time
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+import plain_nets
+
+threads, repeats, layout = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+torch.set_num_threads(threads)
+torch.manual_seed(0)
+net, x = plain_nets.PreActResNet(3, 64, [64, 128, 256, 512], [2, 2, 2, 2], 10, False, True), torch.randn(64, 3, 32, 32)
+if layout == "channels_last":
+    net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+y = torch.randint(0, 10, (64,))
+optimiser = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
+loss = torch.nn.CrossEntropyLoss()
+
+
+def step():
+    optimiser.zero_grad(set_to_none=True)
+    loss(net(x), y).backward()
+    optimiser.step()
+
+
+step()
+times = []
+for _ in range(repeats):
+    start = time.perf_counter()
+    step()
+    times.append((time.perf_counter() - start) * 1e3)
+times.sort()
+print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
