@@ -146,6 +146,6 @@ int main(int argc, char **argv)
     if (st == TSR_OK && closed != TSR_OK)
         report(closed, false);
     if (st == TSR_RESOURCES)
-        _exit(st); /* OpenBLAS, out of address space, would wait for its threads for ever */
+        _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads for ever */
     return st != TSR_OK ? (int)st : (int)closed;
 }

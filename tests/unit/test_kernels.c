@@ -1,5 +1,11 @@
 /* Every kernel of the cpu backend against ref, forward and backward, over odd, unit, empty and
- * large shapes, with one and with three threads (which must not change a bit). */
+ * large shapes, with one and with three threads (which must not change a bit).
+ *
+ * A case is written down once, in ref's order [N, C, H, W]; for a backend with channels last its
+ * tensors are transposed on the way in and back on the way out, so that numbers are compared one by
+ * one. What only the cpu backend fuses is given to ref in two steps: a virtual norm's output is
+ * computed here from the scale and shift it saved, a conv's `pre` is applied here to ref's input.
+ */
 #include "testing.h"
 
 #include "backend/backend.h"
@@ -7,21 +13,67 @@
 
 #include <math.h>
 
-typedef struct buffers {
-    float *x, *y, *dx, *dy, *w, *b, *dw, *db, *mean, *var, *saved, *scratch;
-} buffers;
+enum {
+    BIAS = 1,
+    RELU = 2,
+    TRAIN = 4, /* batch statistics, and backward */
+    DX = 8,
+    DX_ADD = 16,
+    ADD = 32,        /* op->add */
+    DADD = 64,       /* its gradient in memory of its own */
+    DADD_ADD = 128,  /* which is added to */
+    VIRTUAL = 256,   /* norm */
+    PRE = 512,       /* conv */
+    NO_DW = 1024,    /* gradients of the parameters are not wanted */
+    DIRECT = 2048,   /* conv */
+    WINOGRAD = 4096, /* conv */
+    ALL = TRAIN | DX
+};
 
 typedef struct op_case {
     tsri_kind kind;
     int64_t n;
     tsri_shape in, out;
-    bool bias, relu, training, need_dx, dx_add;
+    struct {
+        int64_t size, stride, pad;
+    } window;
+    int flags;
 } op_case;
+
+typedef struct buffers {
+    float *x, *y, *dx, *dy, *add, *dadd, *w, *b, *dw, *db, *mean, *var, *pre;
+    void *saved, *scratch;
+} buffers;
+
+static tsri_shape flat(tsri_shape s)
+{
+    return (tsri_shape){tsri_shape_count(s), 1, 1};
+}
+
+/* Linear layers take images as they lie. */
+static tsri_shape in_shape(const op_case *c)
+{
+    return c->kind == TSRI_LINEAR ? flat(c->in) : c->in;
+}
+
+static int64_t in_count(const op_case *c)
+{
+    return c->n * tsri_shape_count(c->in);
+}
+
+static int64_t out_count(const op_case *c)
+{
+    return c->n * tsri_shape_count(c->out);
+}
 
 static int64_t weights_of(const op_case *c)
 {
-    return c->kind == TSRI_LINEAR ? tsri_shape_count(c->in) * tsri_shape_count(c->out) : c->in.c;
+    if (c->kind == TSRI_CONV)
+        return c->out.c * c->in.c * c->window.size * c->window.size;
+    return c->kind == TSRI_LINEAR ? tsri_shape_count(c->in) * c->out.c : c->in.c;
 }
+
+/* ---- Tensors ------------------------------------------------------------------------------- */
 
 static float *numbers(tsri_rng *rng, int64_t n, double scale)
 {
@@ -32,76 +84,191 @@ static float *numbers(tsri_rng *rng, int64_t n, double scale)
     return p;
 }
 
-/* Runs a case on a backend; the inputs depend on the case only. */
-static buffers run_case(const op_case *c, int64_t number, const tsri_backend *backend,
-                        tsri_pool *pool)
+/* a [N][rows][cols] becomes [N][cols][rows], in place. */
+static void transpose(float *a, int64_t n, int64_t rows, int64_t cols)
 {
-    int64_t in = c->n * tsri_shape_count(c->in), out = c->n * tsri_shape_count(c->out);
-    int64_t channels = tsri_shape_count(c->out);
+    float *copy = NULL;
+    assert_ok(tsri_alloc(&copy, n * rows * cols, sizeof *copy));
+    memcpy(copy, a, (size_t)(n * rows * cols) * sizeof *a);
+    for (int64_t i = 0; i < n * rows * cols; i++) {
+        int64_t image = i / (rows * cols), row = i / cols % rows, col = i % cols;
+        a[(image * cols + col) * rows + row] = copy[i];
+    }
+    tsri_free(copy);
+}
+
+static void turn_images(float *a, const op_case *c, tsri_shape s, bool last)
+{
+    transpose(a, c->n, last ? s.c : s.h * s.w, last ? s.h * s.w : s.c);
+}
+
+/* [out][in][taps] to [taps][in][out], or back. */
+static void turn_filters(float *w, const op_case *c, bool last)
+{
+    int64_t taps = c->window.size * c->window.size;
+    if (last) {
+        transpose(w, 1, c->out.c, c->in.c * taps); /* [in][taps][out] */
+        transpose(w, 1, c->in.c, taps * c->out.c); /* [taps][out][in] */
+        transpose(w, taps, c->out.c, c->in.c);
+    } else {
+        transpose(w, taps, c->in.c, c->out.c);
+        transpose(w, 1, taps * c->out.c, c->in.c);
+        transpose(w, 1, c->in.c * taps, c->out.c);
+    }
+}
+
+/* All tensors into channels last, or back. */
+static void turn(buffers *v, const op_case *c, bool last)
+{
+    float *ins[] = {v->x, v->dx}, *outs[] = {v->y, v->dy, v->add, v->dadd};
+    for (int i = 0; i < 2; i++)
+        turn_images(ins[i], c, in_shape(c), last);
+    for (int i = 0; i < 4; i++)
+        turn_images(outs[i], c, c->out, last);
+    if (c->kind == TSRI_CONV) {
+        turn_filters(v->w, c, last);
+        turn_filters(v->dw, c, last);
+    }
+}
+
+/* The inputs depend on the case only; outputs begin as numbers that must be overwritten. */
+static buffers make_buffers(const op_case *c, int64_t number)
+{
+    int64_t in = in_count(c), out = out_count(c), channels = c->out.c;
     tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, number, 0, 0);
     buffers v = {.x = numbers(&rng, in, 1),
-                 .y = numbers(&rng, out, 0),
+                 .y = numbers(&rng, out, 1),
                  .dx = numbers(&rng, in, 1),
                  .dy = numbers(&rng, out, 1),
+                 .add = numbers(&rng, out, 1),
+                 .dadd = numbers(&rng, out, 1),
                  .w = numbers(&rng, weights_of(c), 1),
                  .b = numbers(&rng, channels, 1),
                  .dw = numbers(&rng, weights_of(c), 1),
                  .db = numbers(&rng, channels, 1),
                  .mean = numbers(&rng, channels, 1),
-                 .var = numbers(&rng, channels, 1)};
+                 .var = numbers(&rng, channels, 1),
+                 .pre = numbers(&rng, 2 * c->in.c, 1)};
     for (int64_t i = 0; i < channels; i++)
         v.var[i] = fabsf(v.var[i]) + 0.1f;
-    tsri_op op = {.kind = c->kind,
-                  .n = c->n,
-                  .in = c->in,
-                  .out = c->out,
-                  .training = c->training,
-                  .relu = c->relu,
-                  .eps = 1e-5,
-                  .momentum = 0.1,
-                  .need_dx = c->need_dx,
-                  .dx_add = c->dx_add,
-                  .x = v.x,
-                  .y = v.y,
-                  .dx = v.dx,
-                  .dy = v.dy,
-                  .w = v.w,
-                  .b = c->bias ? v.b : NULL,
-                  .dw = v.dw,
-                  .db = c->bias ? v.db : NULL,
-                  .mean = v.mean,
-                  .var = v.var,
-                  .pool = pool};
+    for (int64_t i = 0; c->kind == TSRI_MAXPOOL && i < in; i++)
+        v.x[i] = roundf(v.x[i]); /* so that windows have several largest pixels */
+    return v;
+}
+
+static void free_buffers(buffers *v)
+{
+    void *all[] = {v->x,  v->y,  v->dx,   v->dy,  v->add, v->dadd,  v->w,      v->b,
+                   v->dw, v->db, v->mean, v->var, v->pre, v->saved, v->scratch};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tsri_free(all[i]);
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+static tsri_op op_of(const op_case *c, const buffers *v, bool fused, tsri_pool *pool)
+{
+    bool gradients = !(c->flags & NO_DW);
+    return (tsri_op){.kind = c->kind,
+                     .n = c->n,
+                     .in = c->in,
+                     .out = c->out,
+                     .size = c->window.size,
+                     .stride = c->window.stride,
+                     .pad = c->window.pad,
+                     .conv = c->flags & DIRECT     ? TSRI_CONV_DIRECT
+                             : c->flags & WINOGRAD ? TSRI_CONV_WINOGRAD
+                                                   : TSRI_CONV_AUTO,
+                     .virtual = fused && c->flags & VIRTUAL,
+                     .training = c->flags & TRAIN,
+                     .relu = c->flags & RELU,
+                     .eps = 1e-5,
+                     .momentum = 0.1,
+                     .need_dx = c->flags & DX,
+                     .dx_add = c->flags & DX_ADD,
+                     .dadd_add = c->flags & DADD_ADD,
+                     .x = v->x,
+                     .y = v->y,
+                     .dx = v->dx,
+                     .dy = v->dy,
+                     .add = c->flags & ADD ? v->add : NULL,
+                     .dadd = c->flags & DADD ? v->dadd : NULL,
+                     .w = v->w,
+                     .b = c->flags & BIAS ? v->b : NULL,
+                     .dw = gradients ? v->dw : NULL,
+                     .db = gradients && c->flags & BIAS ? v->db : NULL,
+                     .mean = v->mean,
+                     .var = v->var,
+                     .pre = fused && c->flags & PRE ? v->pre : NULL,
+                     .pool = pool};
+}
+
+/* to = relu(scale x + shift), scale and shift [C] each at `pre`; channels first or last. */
+static void activate(float *to, const float *x, const op_case *c, const float *pre, bool last)
+{
+    int64_t pixels = c->in.h * c->in.w;
+    for (int64_t i = 0; i < in_count(c); i++) {
+        int64_t k = last ? i % c->in.c : i / pixels % c->in.c;
+        double v = (double)pre[k] * (double)x[i] + (double)pre[c->in.c + k];
+        to[i] = v > 0 ? (float)v : 0;
+    }
+}
+
+static buffers run_case(const op_case *c, int64_t number, const tsri_backend *backend,
+                        tsri_pool *pool)
+{
+    buffers v = make_buffers(c, number);
+    bool last = backend->channels_last;
+    if (last)
+        turn(&v, c, true);
+    else if (c->flags & PRE)
+        activate(v.x, v.x, c, v.pre, false);
+    tsri_op op = op_of(c, &v, last, pool);
     assert_ok(tsri_op_setup(&op, backend));
     assert_ok(tsri_alloc(&v.saved, op.saved_bytes, 1));
     assert_ok(tsri_alloc(&v.scratch, op.scratch_bytes, 1));
     op.saved = v.saved;
     op.scratch = v.scratch;
     assert_ok(op.kernel->forward(&op));
-    if (c->training)
+    if (op.virtual)
+        activate(v.y, v.x, c, v.saved, true);
+    if (c->flags & TRAIN)
         assert_ok(op.kernel->backward(&op));
     tsri_op_teardown(&op);
+    if (last)
+        turn(&v, c, false);
     return v;
 }
 
-static void free_buffers(buffers *v)
-{
-    float *all[] = {v->x,  v->y,  v->dx,   v->dy,  v->w,     v->b,
-                    v->dw, v->db, v->mean, v->var, v->saved, v->scratch};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        tsri_free(all[i]);
-}
+/* ---- Comparing ----------------------------------------------------------------------------- */
 
-/* A product adds K terms of size about 1 in another order than ref: partial sums grow to sqrt(K),
- * and K of them are rounded, independently: the difference is about sqrt(K) sqrt(K) = K ulps of 1.
- * Norm divides its sums by the count again, so that sqrt(K) is left, and multiplies by w r, here
- * below 30. */
+/* All of it times 1 + |number|, operands being about 1.
+ *
+ * A product adds K terms in another order than ref: partial sums grow to sqrt(K), and K of them are
+ * rounded, independently: the difference is about sqrt(K) sqrt(K) = K ulps of 1. A convolution is
+ * such a product; F(4x4) is bounded as in test_conv.c, by 3e-5 of the result's size sqrt(K). Norm
+ * divides its sums by the count again, so that sqrt(K) is left, and multiplies by w r, here below
+ * 30. Means of a window or an image round as often as there are pixels, of a sum divided by their
+ * number. The rest adds the same numbers in the same order. */
 static double tolerance_of(const op_case *c)
 {
-    double ulp = 6e-8, in = (double)tsri_shape_count(c->in), out = (double)tsri_shape_count(c->out);
-    if (c->kind == TSRI_LINEAR)
+    double ulp = 6e-8, in = (double)tsri_shape_count(c->in), out = (double)c->out.c;
+    double taps = (double)(c->window.size * c->window.size),
+           rows = (double)(c->n * c->in.h * c->in.w);
+    double most = fmax(taps * fmax((double)c->in.c, out), rows);
+    switch (c->kind) {
+    case TSRI_LINEAR:
         return 2 * ulp * (fmax(fmax(in, out), (double)c->n) + 1);
-    return ulp * 4 * 30 * sqrt((double)c->n + 1);
+    case TSRI_CONV:
+        return c->flags & DIRECT ? 2 * ulp * (most + 1) : 3e-5 * sqrt(most);
+    case TSRI_NORM:
+        return ulp * 4 * 30 * sqrt(rows + 1);
+    case TSRI_AVGPOOL:
+    case TSRI_GLOBALPOOL:
+        return 8 * ulp;
+    default:
+        return 0;
+    }
 }
 
 static void compare(const char *what, int64_t number, const float *got, const float *want,
@@ -114,26 +281,125 @@ static void compare(const char *what, int64_t number, const float *got, const fl
 }
 
 static const op_case cases[] = {
-    {TSRI_LINEAR, 1, {1, 1, 1}, {1, 1, 1}, true, false, true, true, false},
-    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, true, true, true, true, false},
-    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, false, true, true, true, true},
-    {TSRI_LINEAR, 0, {5, 1, 1}, {7, 1, 1}, true, true, true, true, false},
-    {TSRI_LINEAR, 17, {33, 1, 1}, {129, 1, 1}, true, true, true, false, false},
-    {TSRI_LINEAR, 64, {2, 5, 5}, {10, 1, 1}, true, false, true, true, false},
-    {TSRI_LINEAR, 128, {784, 1, 1}, {300, 1, 1}, true, true, true, true, false},
-    {TSRI_LINEAR, 200, {257, 1, 1}, {515, 1, 1}, false, false, true, true, true},
-    {TSRI_LINEAR, 100, {300, 1, 1}, {10, 1, 1}, true, false, false, false, false},
-    {TSRI_NORM, 2, {1, 1, 1}, {1, 1, 1}, true, false, true, true, false},
-    {TSRI_NORM, 5, {3, 1, 1}, {3, 1, 1}, true, true, true, true, false},
-    {TSRI_NORM, 128, {257, 1, 1}, {257, 1, 1}, true, true, true, true, true},
-    {TSRI_NORM, 70, {40000, 1, 1}, {40000, 1, 1}, true, true, true, true, false},
-    {TSRI_NORM, 1000, {31, 1, 1}, {31, 1, 1}, true, false, true, false, false},
-    {TSRI_NORM, 5000, {64, 1, 1}, {64, 1, 1}, true, true, true, true, false},
-    {TSRI_NORM, 9, {31, 1, 1}, {31, 1, 1}, true, true, false, false, false},
-    {TSRI_RELU, 1, {1, 1, 1}, {1, 1, 1}, true, false, true, true, false},
-    {TSRI_RELU, 7, {1000, 3, 3}, {1000, 3, 3}, true, false, true, true, true},
-    {TSRI_RELU, 0, {4, 1, 1}, {4, 1, 1}, true, false, true, true, false},
+    {TSRI_LINEAR, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL | BIAS},
+    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, {0}, ALL | RELU | DX_ADD},
+    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, {0}, ALL | BIAS | RELU | NO_DW},
+    {TSRI_LINEAR, 0, {5, 1, 1}, {7, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_LINEAR, 17, {33, 1, 1}, {129, 1, 1}, {0}, TRAIN | BIAS | RELU},
+    {TSRI_LINEAR, 64, {2, 5, 5}, {10, 1, 1}, {0}, ALL | BIAS},
+    {TSRI_LINEAR, 128, {784, 1, 1}, {300, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_LINEAR, 200, {257, 1, 1}, {515, 1, 1}, {0}, ALL | DX_ADD},
+    {TSRI_LINEAR, 100, {300, 1, 1}, {10, 1, 1}, {0}, BIAS},
+
+    {TSRI_CONV, 1, {1, 1, 1}, {1, 1, 1}, {3, 1, 1}, ALL | BIAS | DIRECT},
+    {TSRI_CONV, 1, {1, 1, 1}, {1, 1, 1}, {3, 1, 1}, ALL | BIAS | WINOGRAD},
+    {TSRI_CONV, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, ALL},
+    {TSRI_CONV, 3, {3, 5, 7}, {5, 5, 7}, {3, 1, 1}, ALL | BIAS | DIRECT | DX_ADD},
+    {TSRI_CONV, 3, {3, 5, 7}, {5, 5, 7}, {3, 1, 1}, ALL | BIAS | WINOGRAD | DX_ADD},
+    {TSRI_CONV, 2, {17, 9, 6}, {33, 9, 6}, {3, 1, 1}, ALL | PRE | ADD | DIRECT},
+    {TSRI_CONV, 2, {17, 9, 6}, {33, 9, 6}, {3, 1, 1}, ALL | PRE | ADD | WINOGRAD},
+    {TSRI_CONV, 2, {17, 9, 6}, {33, 7, 4}, {3, 1, 0}, ALL | BIAS | PRE | DX_ADD},
+    {TSRI_CONV, 2, {17, 9, 6}, {16, 11, 8}, {3, 1, 2}, ALL | BIAS | NO_DW | WINOGRAD},
+    {TSRI_CONV, 2, {17, 9, 6}, {16, 9, 6}, {3, 1, 1}, ALL | BIAS | NO_DW | DIRECT},
+    {TSRI_CONV, 2, {20, 9, 8}, {24, 5, 4}, {3, 2, 1}, ALL | PRE | ADD},
+    {TSRI_CONV, 2, {20, 8, 8}, {24, 4, 4}, {1, 2, 0}, ALL | PRE | DX_ADD},
+    {TSRI_CONV, 2, {3, 14, 15}, {20, 7, 8}, {7, 2, 3}, TRAIN | BIAS},
+    {TSRI_CONV, 0, {16, 8, 8}, {16, 8, 8}, {3, 1, 1}, ALL | BIAS | WINOGRAD},
+    {TSRI_CONV, 0, {16, 8, 8}, {16, 8, 8}, {3, 1, 1}, ALL | BIAS | DIRECT},
+    {TSRI_CONV, 40, {18, 16, 16}, {20, 16, 16}, {3, 1, 1}, ALL | PRE | WINOGRAD},
+    {TSRI_CONV, 6, {64, 8, 8}, {70, 8, 8}, {3, 1, 1}, BIAS | ADD},
+
+    {TSRI_NORM, 2, {1, 1, 1}, {1, 1, 1}, {0}, ALL | BIAS},
+    {TSRI_NORM, 5, {3, 1, 1}, {3, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_NORM, 128, {257, 1, 1}, {257, 1, 1}, {0}, ALL | BIAS | RELU | DX_ADD},
+    {TSRI_NORM, 70, {40000, 1, 1}, {40000, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_NORM, 1000, {31, 1, 1}, {31, 1, 1}, {0}, TRAIN | BIAS},
+    {TSRI_NORM, 5000, {64, 1, 1}, {64, 1, 1}, {0}, ALL | BIAS | RELU},
+    {TSRI_NORM, 9, {31, 1, 1}, {31, 1, 1}, {0}, BIAS | RELU},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | ADD},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | ADD | DX_ADD},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | NO_DW},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | ADD},
+    {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | ADD},
+    {TSRI_NORM, 16, {40, 16, 16}, {40, 16, 16}, {0}, ALL | BIAS | RELU | ADD},
+
+    {TSRI_NORM, 1, {1, 1, 2}, {1, 1, 2}, {0}, ALL | BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 5, {33, 7, 3}, {33, 7, 3}, {0}, ALL | BIAS | RELU | VIRTUAL | DX_ADD},
+    {TSRI_NORM, 5, {16, 3, 3}, {16, 3, 3}, {0}, TRAIN | BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 5, {16, 3, 3}, {16, 3, 3}, {0}, ALL | BIAS | RELU | VIRTUAL | NO_DW},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 3, {17000, 2, 1}, {17000, 2, 1}, {0}, ALL | BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 30, {67, 16, 16}, {67, 16, 16}, {0}, ALL | BIAS | RELU | VIRTUAL},
+
+    {TSRI_RELU, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL},
+    {TSRI_RELU, 7, {1000, 3, 3}, {1000, 3, 3}, {0}, ALL | DX_ADD},
+    {TSRI_RELU, 7, {1000, 3, 3}, {1000, 3, 3}, {0}, TRAIN},
+    {TSRI_RELU, 0, {4, 1, 1}, {4, 1, 1}, {0}, ALL},
+
+    {TSRI_ADD, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL | ADD | DADD},
+    {TSRI_ADD, 3, {5, 7, 3}, {5, 7, 3}, {0}, ALL | ADD | RELU | DADD | DADD_ADD},
+    {TSRI_ADD, 3, {5, 7, 3}, {5, 7, 3}, {0}, ALL | ADD | RELU | DX_ADD},
+    {TSRI_ADD, 3, {5, 7, 3}, {5, 7, 3}, {0}, TRAIN | ADD | RELU | DADD},
+    {TSRI_ADD, 0, {5, 7, 3}, {5, 7, 3}, {0}, ALL | ADD | RELU | DADD},
+    {TSRI_ADD, 9, {64, 16, 16}, {64, 16, 16}, {0}, ALL | ADD | RELU | DADD | DX_ADD},
+
+    {TSRI_MAXPOOL, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, ALL},
+    {TSRI_MAXPOOL, 3, {5, 7, 9}, {5, 3, 4}, {2, 2, 0}, ALL},
+    {TSRI_MAXPOOL, 3, {5, 7, 9}, {5, 4, 5}, {3, 2, 1}, ALL | DX_ADD},
+    {TSRI_MAXPOOL, 3, {5, 7, 9}, {5, 7, 9}, {3, 1, 1}, ALL},
+    {TSRI_MAXPOOL, 3, {5, 7, 9}, {5, 2, 2}, {5, 4, 2}, TRAIN},
+    {TSRI_MAXPOOL, 3, {5, 7, 9}, {5, 4, 5}, {3, 2, 1}, 0},
+    {TSRI_MAXPOOL, 0, {5, 7, 9}, {5, 4, 5}, {3, 2, 1}, ALL},
+    {TSRI_MAXPOOL, 20, {65, 32, 32}, {65, 16, 16}, {2, 2, 0}, ALL},
+
+    {TSRI_AVGPOOL, 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}, ALL},
+    {TSRI_AVGPOOL, 3, {5, 7, 9}, {5, 3, 4}, {2, 2, 0}, ALL},
+    {TSRI_AVGPOOL, 3, {5, 7, 9}, {5, 4, 5}, {3, 2, 1}, ALL | DX_ADD},
+    {TSRI_AVGPOOL, 3, {5, 7, 9}, {5, 7, 9}, {3, 1, 1}, TRAIN},
+    {TSRI_AVGPOOL, 0, {5, 7, 9}, {5, 4, 5}, {3, 2, 1}, ALL},
+    {TSRI_AVGPOOL, 20, {65, 32, 32}, {65, 16, 16}, {2, 2, 0}, ALL},
+
+    {TSRI_GLOBALPOOL, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL},
+    {TSRI_GLOBALPOOL, 3, {5, 7, 9}, {5, 1, 1}, {0}, ALL | DX_ADD},
+    {TSRI_GLOBALPOOL, 3, {5, 7, 9}, {5, 1, 1}, {0}, TRAIN},
+    {TSRI_GLOBALPOOL, 0, {5, 7, 9}, {5, 1, 1}, {0}, ALL},
+    {TSRI_GLOBALPOOL, 20, {130, 16, 16}, {130, 1, 1}, {0}, ALL},
+
+    {TSRI_FLATTEN, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL},
+    {TSRI_FLATTEN, 3, {5, 7, 9}, {315, 1, 1}, {0}, ALL},
+    {TSRI_FLATTEN, 3, {5, 7, 9}, {315, 1, 1}, {0}, ALL | DX_ADD},
+    {TSRI_FLATTEN, 3, {5, 7, 9}, {315, 1, 1}, {0}, TRAIN},
+    {TSRI_FLATTEN, 0, {5, 7, 9}, {315, 1, 1}, {0}, ALL},
+    {TSRI_FLATTEN, 20, {130, 16, 16}, {33280, 1, 1}, {0}, ALL},
 };
+
+/* What is compared: everything that may be written. dy only where it is promised (op.h): the sum's
+ * gradient, masked. */
+static void compare_all(const op_case *c, int64_t number, const buffers *got, const buffers *want)
+{
+    double tolerance = tolerance_of(c);
+    compare("y", number, got->y, want->y, out_count(c), tolerance);
+    compare("dx", number, got->dx, want->dx, in_count(c), tolerance);
+    compare("dw", number, got->dw, want->dw, weights_of(c), tolerance);
+    compare("db", number, got->db, want->db, c->out.c, tolerance);
+    compare("dadd", number, got->dadd, want->dadd, out_count(c), tolerance);
+    compare("mean", number, got->mean, want->mean, c->out.c, tolerance);
+    compare("var", number, got->var, want->var, c->out.c, tolerance);
+    if (c->flags & ADD)
+        compare("dy", number, got->dy, want->dy, out_count(c), 0);
+}
+
+static void same_bits(const op_case *c, const buffers *a, const buffers *b)
+{
+    assert_memory_equal(a->y, b->y, (size_t)out_count(c) * sizeof *a->y);
+    assert_memory_equal(a->dx, b->dx, (size_t)in_count(c) * sizeof *a->dx);
+    assert_memory_equal(a->dadd, b->dadd, (size_t)out_count(c) * sizeof *a->dadd);
+    assert_memory_equal(a->dw, b->dw, (size_t)weights_of(c) * sizeof *a->dw);
+    assert_memory_equal(a->db, b->db, (size_t)c->out.c * sizeof *a->db);
+}
 
 static void cpu_equals_ref(void **state)
 {
@@ -143,21 +409,11 @@ static void cpu_equals_ref(void **state)
     assert_ok(tsri_pool_create(&three, 3));
     assert_ok(tsri_backend_cpu.start(3));
     for (int64_t i = 0; i < (int64_t)(sizeof cases / sizeof *cases); i++) {
-        const op_case *c = &cases[i];
-        buffers want = run_case(c, i, &tsri_backend_ref, one);
-        buffers got = run_case(c, i, &tsri_backend_cpu, one);
-        buffers again = run_case(c, i, &tsri_backend_cpu, three);
-        int64_t in = c->n * tsri_shape_count(c->in), out = c->n * tsri_shape_count(c->out);
-        double tolerance = tolerance_of(c);
-        compare("y", i, got.y, want.y, out, tolerance);
-        compare("dx", i, got.dx, want.dx, in, tolerance);
-        compare("dw", i, got.dw, want.dw, weights_of(c), tolerance);
-        compare("db", i, got.db, want.db, tsri_shape_count(c->out), tolerance);
-        compare("mean", i, got.mean, want.mean, c->out.c, tolerance);
-        compare("var", i, got.var, want.var, c->out.c, tolerance);
-        assert_memory_equal(got.y, again.y, (size_t)out * sizeof *got.y);
-        assert_memory_equal(got.dx, again.dx, (size_t)in * sizeof *got.dx);
-        assert_memory_equal(got.dw, again.dw, (size_t)weights_of(c) * sizeof *got.dw);
+        buffers want = run_case(&cases[i], i, &tsri_backend_ref, one);
+        buffers got = run_case(&cases[i], i, &tsri_backend_cpu, one);
+        buffers again = run_case(&cases[i], i, &tsri_backend_cpu, three);
+        compare_all(&cases[i], i, &got, &want);
+        same_bits(&cases[i], &got, &again);
         free_buffers(&want);
         free_buffers(&got);
         free_buffers(&again);

@@ -200,8 +200,10 @@ static void add_blocks(tsri_op *op)
             sum += (double)s.sum[c];
             dot += (double)s.sum[C + c];
         }
-        db[c] = (float)sum;
-        dw[c] = (float)dot;
+        if (db)
+            db[c] = (float)sum;
+        if (dw)
+            dw[c] = (float)dot;
         first[c] = (float)(sum / count);
         first[C + c] = (float)(dot / count);
     }

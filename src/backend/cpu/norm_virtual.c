@@ -134,8 +134,10 @@ static tsr_status backward(tsri_op *op)
     for (int64_t c = 0; c < C; c++) {
         double r = (double)s.r[c], scale = (double)s.scale[c];
         double sum = total(op, c), dot = total(op, C + c) * r, slope = -scale * r * dot / count;
-        db[c] = (float)sum;
-        dw[c] = (float)dot;
+        if (db)
+            db[c] = (float)sum;
+        if (dw)
+            dw[c] = (float)dot;
         coefficient[c] = (float)slope;
         coefficient[C + c] = (float)(-scale * sum / count - slope * (double)s.mu[c]);
     }
