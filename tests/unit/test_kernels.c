@@ -422,6 +422,39 @@ static void cpu_equals_ref(void **state)
     tsri_pool_destroy(three);
 }
 
+/* 3x3 convolutions of stride 1: at least 8 channels in and out, and a third of the pixels of the
+ * 4x4 tiles needed (docs/convolution.md). */
+static void rule_of_the_shape(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t c, k, h, w, stride;
+        bool winograd;
+    } shapes[] = {
+        {8, 8, 32, 32, 1, true},    {7, 8, 32, 32, 1, false}, {8, 7, 32, 32, 1, false},
+        {64, 64, 4, 4, 1, true},    {64, 64, 5, 5, 1, true},  {64, 64, 3, 3, 1, true},
+        {512, 512, 2, 2, 1, false}, {64, 64, 1, 1, 1, false}, {64, 64, 1, 32, 1, false},
+        {64, 64, 2, 32, 1, true},   {64, 64, 8, 8, 2, false}, {3, 64, 32, 32, 1, false},
+    };
+    tsri_pool *pool = NULL;
+    assert_ok(tsri_pool_create(&pool, 1));
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        int64_t h = shapes[i].h / shapes[i].stride, w = shapes[i].w / shapes[i].stride;
+        tsri_op op = {.kind = TSRI_CONV,
+                      .n = 1,
+                      .in = {shapes[i].c, shapes[i].h, shapes[i].w},
+                      .out = {shapes[i].k, h, w},
+                      .size = 3,
+                      .stride = shapes[i].stride,
+                      .pad = 1,
+                      .pool = pool};
+        assert_ok(tsri_op_setup(&op, &tsri_backend_cpu));
+        assert_string_equal(op.kernel->name, shapes[i].winograd ? "winograd 4x4" : "direct");
+        tsri_op_teardown(&op);
+    }
+    tsri_pool_destroy(pool);
+}
+
 /* The update is elementwise: equal to ref to the bit. */
 static void update_equals_ref(void **state)
 {
@@ -454,6 +487,7 @@ static void update_equals_ref(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cpu_equals_ref),
+                                       cmocka_unit_test(rule_of_the_shape),
                                        cmocka_unit_test(update_equals_ref)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
