@@ -22,8 +22,11 @@
 static tsr_status list_text(const tsri_source *s, const char *path, cli_table *t)
 {
     cli_table_text(t, s->name);
-    cli_table_text(t, s->help);
-    cli_table_text(t, !s->get ? "made" : path ? path : "not here");
+    cli_table_text(t, !s->get ? "made" : path ? "here" : "not here");
+    if (s->get && path) /* the last column is the one that may be wrapped */
+        cli_table_format(t, "%s; in %s", s->help, path);
+    else
+        cli_table_text(t, s->help);
     return t->st;
 }
 
@@ -50,7 +53,7 @@ static tsr_status run_list(const cli_args *args)
     cli_table t = {0};
     tsri_json w = {0};
     char *path = NULL;
-    cli_table_head(&t, 3, "name", "what", "where");
+    cli_table_head(&t, 3, "name", "where", "what");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < tsri_source_count; i++) {
         const tsri_source *s = &tsri_sources[i];

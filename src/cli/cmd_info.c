@@ -106,9 +106,9 @@ static tsr_status print_text(const tsr_model *m, const char *model)
         cli_table_text(&t, f.name);
         cli_table_text(&t, shape);
         cli_table_int(&t, f.count);
-        cli_table_real(&t, f.mean, 4);
-        cli_table_real(&t, f.deviation, 4);
-        cli_table_real(&t, f.largest, 4);
+        cli_table_real(&t, f.mean, 3);
+        cli_table_real(&t, f.deviation, 3);
+        cli_table_real(&t, f.largest, 3);
     }
     (void)printf("written by tessera %s; input %s, %s outputs, %lld numbers\n\n%s\n",
                  tsri_quote(version_of(m)), tsr_model_meta(m, "tessera.input"),

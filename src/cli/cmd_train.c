@@ -50,11 +50,12 @@ typedef struct pace {
 
 static void say_evaluation(const tsr_progress *p)
 {
+    int width = snprintf(NULL, 0, "%.4g", p->epochs); /* one below the other */
     if (isnan(p->test_accuracy))
-        cli_say("epoch %.4g: loss %.4g, test loss %.4g", p->epoch, p->loss, p->test_loss);
+        cli_say("epoch %*.4g: loss %.4g, test loss %.4g", width, p->epoch, p->loss, p->test_loss);
     else
-        cli_say("epoch %.4g: loss %.4f, test loss %.4f, test accuracy %.2f %%", p->epoch, p->loss,
-                p->test_loss, 100 * p->test_accuracy);
+        cli_say("epoch %*.4g: loss %.4f, test loss %.4f, test accuracy %5.2f %%", width, p->epoch,
+                p->loss, p->test_loss, 100 * p->test_accuracy);
 }
 
 static void show(void *context, const tsr_progress *p)

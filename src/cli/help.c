@@ -30,9 +30,7 @@ tsr_status cli_help_overview(FILE *to)
     (void)fputs("\nOptions of every command:\n", to);
     TSR_TRY(print_options(to, NULL, cli_common));
     (void)fputs(
-        "\n'tessera help COMMAND' explains a command, 'tessera help run-file' the keys of a "
-        "run file.\n",
-        to);
+        "\n'tessera help COMMAND' explains a command, 'tessera help run-file' the run file.\n", to);
 done:
     cli_table_fini(&t);
     return st;

@@ -125,7 +125,9 @@ static void draw_on_terminal(void)
 {
     char parts[LINE];
     format_parts(parts);
-    int room = cli_width(stderr) - 1 - cli_columns(now.what) - 1;
+    /* Three columns stay free: the terminal writes ^C behind the bar, and a line that is full would
+     * become two. */
+    int room = cli_width(stderr) - 3 - cli_columns(now.what) - 1;
     int cells = room - cli_columns(parts) - 1;
     (void)fprintf(stderr, "\r%s ", now.what);
     if (cells >= BAR_LEAST) {

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "io/file.h"
 #include "io/json.h"
 #include "net/image.h"
 
@@ -159,6 +160,19 @@ done:
     return st;
 }
 
+/* The folder of a run instead of its model is the commonest slip. */
+static tsr_status not_a_run(const char *path)
+{
+    tsr_status st = TSR_OK;
+    char *inside = NULL;
+    TSR_TRY(tsri_path_join(&inside, path, "model.safetensors"));
+    TSR_CHECK(!tsri_file_exists(inside), TSR_BAD_FILE, "%s is a folder: give %s", tsri_quote(path),
+              tsri_quote(inside));
+done:
+    tsri_free(inside);
+    return st;
+}
+
 tsr_status tsr_model_read(tsr_model **out, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -166,6 +180,7 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
     *out = NULL;
     TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
     TSR_TRY(tsri_strdup(&m->path, path));
+    TSR_TRY(not_a_run(path));
     TSR_TRY(tsri_tensors_read(&m->file, path));
     const char *format = tsri_tensors_meta(m->file, "tessera.format");
     TSR_CHECK(format && strcmp(format, "model/1") == 0, TSR_BAD_FILE,

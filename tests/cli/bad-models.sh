@@ -53,6 +53,7 @@ mkfifo fifo
 for command in info eval predict; do
     refused "$checkpoint" "give the model.safetensors of a run" $command "$checkpoint"
     refused bad "is a folder" $command bad
+    refused run "run is a folder: give run/model.safetensors" $command run
     refused fifo "a pipe" $command fifo
     refused /dev/zero "a device" $command /dev/zero
     refused absent "cannot open" $command absent
