@@ -65,6 +65,11 @@ void tsri_op_teardown(tsri_op *op)
     op->kernel = NULL;
 }
 
+double tsri_loss_value(const tsri_loss *loss)
+{
+    return loss->kind == TSRI_HALF_SQUARES ? loss->sum : loss->sum / (double)loss->valid;
+}
+
 const char *tsri_backend_vendor(const tsri_backend *backend)
 {
     return backend->vendor ? backend->vendor() : backend->name;

@@ -11,7 +11,9 @@
 
 typedef enum tsri_loss_kind {
     TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]                       */
-    TSRI_MSE            /* mean over samples and outputs of (x - target)^2; labels one-hot   */
+    TSRI_MSE,           /* mean over samples and outputs of (x - target)^2; labels one-hot   */
+    TSRI_HALF_SQUARES   /* 1/2 sum over samples and outputs of the same: a sum, not a mean, and so
+                           is its gradient                                                   */
 } tsri_loss_kind;
 
 /* The loss of a batch of outputs, and its gradient. */
@@ -24,9 +26,12 @@ typedef struct tsri_loss {
     const int32_t *label; /* [n], or NULL */
     const float *target;  /* [n, outputs], used when label is NULL */
     void *dx;             /* [n, outputs]; NULL when only the value is wanted */
-    double sum;           /* out: loss summed over the valid samples; sum / valid is the mean */
+    double sum;           /* out: loss summed over the valid samples (see tsri_loss_value) */
     int64_t hits;         /* out: samples whose largest output is their label */
 } tsri_loss;
+
+/* The loss of the batch: its mean over the samples, or its sum where the kind says so. */
+double tsri_loss_value(const tsri_loss *loss);
 
 /* One step of SGD on `count` numbers, PyTorch's definition:
  *     g = dw + decay w;   v = momentum v + g;   w -= rate (nesterov ? g + momentum v : v)        */

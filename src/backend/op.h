@@ -14,7 +14,7 @@
 
 /* One row per kind of layer: name, what it computes. */
 #define TSRI_KIND_LIST(X)                                                                          \
-    X(LINEAR, "linear")     /* y = x W^T + b             W [out, in], b [out] or NULL          */  \
+    X(LINEAR, "linear")     /* y = scale x W^T + b       W [out, in], b [out] or NULL          */  \
     X(CONV, "conv")         /* cross-correlation         W [out, in, size, size], b or NULL    */  \
     X(NORM, "norm")         /* y = (x - mean) / sqrt(var + eps) * w + b, per channel           */  \
     X(RELU, "relu")         /* y = max(x, 0)                                                   */  \
@@ -62,6 +62,7 @@ typedef struct tsri_op {
     tsri_conv_choice conv;
     bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
     double eps, momentum; /* norm */
+    double scale;         /* linear; 0 = 1 */
     bool need_dx;         /* false for the first layer */
     bool dx_add;          /* dx += instead of dx = (another op wrote it before) */
     bool dadd_add;        /* likewise for dadd, which is written after dx */

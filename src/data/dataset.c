@@ -102,13 +102,21 @@ static const char *resolve(const tsr_config *config, const char *key, const char
     return of_source ? of_source : of_kind;
 }
 
+/* Models whose theory asks for inputs of norm 1. */
+static bool wants_unit_rows(const tsr_config *config)
+{
+    return strcmp(tsri_config_text(config, "model.name"), "shallow") == 0;
+}
+
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
                           const tsri_scaling *like)
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
-    const char *inputs =
-        resolve(config, "data.normalize", source->normalize, image ? "channel" : "standardize");
+    const char *of_kind = image ? "channel" : "standardize";
+    const char *inputs = wants_unit_rows(config)
+                             ? resolve(config, "data.normalize", NULL, "unit")
+                             : resolve(config, "data.normalize", source->normalize, of_kind);
     const char *targets = resolve(config, "data.target_scale", source->target_scale, "standardize");
     TSR_TRY(check(data));
     TSR_TRY(tsri_split(data, config));

@@ -5,6 +5,7 @@
 #include "net/net.h"
 
 tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config);
 
 tsr_status tsri_build_preresnet18(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_preresnet34(tsri_net *net, const tsr_config *config);

@@ -52,7 +52,8 @@ static tsr_status add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, i
                            .bias = -1,
                            .mean = -1,
                            .var = -1,
-                           .tracked = -1};
+                           .tracked = -1,
+                           .scale = 1};
     (void)snprintf((*layer)->name, sizeof(*layer)->name, "%s", name);
 done:
     return st;
@@ -378,6 +379,7 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
                      .out = net->value[l->out].shape,
                      .eps = l->eps,
                      .momentum = l->momentum,
+                     .scale = l->scale,
                      .size = l->size,
                      .stride = l->stride,
                      .pad = l->pad,

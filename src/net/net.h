@@ -65,6 +65,8 @@ typedef struct tsri_layer {
     int weight, bias, mean, var, tracked; /* parameters; -1 = none */
     double eps, momentum;                 /* norm */
     int64_t size, stride, pad;            /* conv and pooling */
+    double scale;                         /* linear: y = scale x W^T + b */
+    double share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h */
 } tsri_layer;
 
 typedef struct tsri_net {

@@ -20,12 +20,11 @@ tsr_status tsri_dense_setup(tsri_run *run)
     tsr_status st = TSR_OK;
     dense *d = NULL;
     const char *augment = tsri_config_text(run->config, "data.augment");
-    bool gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
     tsri_loader_options o = {
         .batch = run->batch,
         .seed = run->seed,
         .shards = 1,
-        .shuffle = !gd,
+        .shuffle = !run->gd,
         .prefetch = tsri_config_bool(run->config, "data.prefetch"),
         .flip = strstr(augment, "flip") != NULL,
         .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
@@ -71,10 +70,10 @@ tsr_status tsri_dense_round(tsri_run *run)
                      .decay = run->decay,
                      .nesterov = run->nesterov};
     TSR_TRY(run->backend->update(&u, run->pool)); /* W <- W - eta v */
-    run->recent.sum += loss.sum / (double)b->n;
+    run->recent.sum += tsri_loss_value(&loss);
     run->recent.count++;
     if (run->trace) {
-        tsri_trace t = {d->before, b->index, 1, 1};
+        tsri_trace t = {.before = d->before, .batch = b->index, .workers = 1, .steps = 1};
         TSR_TRY(tsri_trace_round(run, &t));
     }
 done:

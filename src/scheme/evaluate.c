@@ -57,7 +57,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
         hits += loss.hits;
     }
     *result = (tsr_result){.n = part->n,
-                           .loss = sum / (double)part->n,
+                           .loss = kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)part->n,
                            .accuracy = part->label ? (double)hits / (double)part->n : (double)NAN,
                            .seconds = tsri_clock() - start};
 done:

@@ -311,9 +311,9 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
     TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");
-    bool mse = b.data->classes == 0 || strcmp(tsri_config_text(model->config, "loss"), "mse") == 0;
-    TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part,
-                          mse ? TSRI_MSE : TSRI_CROSS_ENTROPY));
+    tsri_loss_kind loss;
+    TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
+    TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
 done:
     bench_fini(&b);
     return st;

@@ -14,16 +14,20 @@ tsr_run_options tsr_run_options_default(void)
     return (tsr_run_options){0};
 }
 
-static tsr_status choose_loss(tsri_run *run)
+tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
-    const char *name = tsri_config_text(run->config, "loss");
-    bool classes = run->data->classes > 0;
+    const char *name = tsri_config_text(config, "loss");
+    bool any = strcmp(name, "auto") == 0, classes = data->classes > 0;
+    bool shallow = strcmp(tsri_config_text(config, "model.name"), "shallow") == 0;
     TSR_CHECK(classes || strcmp(name, "cross_entropy") != 0, TSR_USAGE,
               "%s: cross_entropy needs classes, but %s has real targets: use loss: mse",
-              tsri_config_place(run->config, "loss"), run->data->name);
-    bool entropy = strcmp(name, "cross_entropy") == 0 || (strcmp(name, "auto") == 0 && classes);
-    run->loss = entropy ? TSRI_CROSS_ENTROPY : TSRI_MSE;
+              tsri_config_place(config, "loss"), data->name);
+    if (strcmp(name, "half_squares") == 0 || (any && shallow))
+        *kind = TSRI_HALF_SQUARES;
+    else
+        *kind =
+            strcmp(name, "cross_entropy") == 0 || (any && classes) ? TSRI_CROSS_ENTROPY : TSRI_MSE;
 done:
     return st;
 }
@@ -33,13 +37,19 @@ done:
 static tsr_status choose_batch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n;
-    bool gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
-    run->batch = gd ? n : tsri_config_int(run->config, "batch");
+    int64_t n = run->data->train.n, parts = run->shard ? run->workers : 1;
+    run->gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
+    run->batch = run->gd ? (n + parts - 1) / parts : tsri_config_int(run->config, "batch");
     TSR_CHECK(run->batch <= n, TSR_USAGE,
               "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
               tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)n);
-    run->epoch_rounds = n / run->batch;
+    int64_t steps = run->gd ? 1 : n / parts / run->batch; /* of a worker in an epoch */
+    TSR_CHECK(steps > 0, TSR_USAGE,
+              "%s: batch is %lld but each of the %lld workers has only %lld samples: use a smaller "
+              "batch, fewer workers or scheme.data: replicate",
+              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)parts,
+              (long long)(n / parts));
+    run->epoch_rounds = (double)steps / (double)run->local_steps;
 done:
     return st;
 }
@@ -54,7 +64,8 @@ static tsr_status choose_length(tsri_run *run)
               tsri_config_place(run->config, "rounds"));
     if (epochs == 0 && rounds == 0)
         epochs = 10;
-    run->rounds = rounds > 0 ? rounds : epochs * run->epoch_rounds;
+    int64_t of_epochs = (int64_t)llround((double)epochs * run->epoch_rounds);
+    run->rounds = rounds > 0 ? rounds : of_epochs > 0 ? of_epochs : 1;
 done:
     return st;
 }
@@ -73,6 +84,25 @@ static const tsri_scheme *find_scheme(const char *name)
         if (strcmp(tsri_schemes[i].name, name) == 0)
             return &tsri_schemes[i];
     return NULL;
+}
+
+/* Workers and local steps as the scheme has them; what it has not must not be asked for. */
+static tsr_status choose_workers(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsr_config *c = run->config;
+    const tsri_scheme *s = run->scheme;
+    run->workers = tsri_config_int(c, "scheme.workers");
+    run->local_steps = tsri_config_int(c, "scheme.local_steps");
+    run->shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
+    TSR_CHECK(s->many || run->workers == 1, TSR_USAGE,
+              "%s: scheme %s has one worker, not %lld: use multisample, masked, ist or local_sgd",
+              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
+    TSR_CHECK(s->local || run->local_steps == 1, TSR_USAGE,
+              "%s: a round of scheme %s is one step, not %lld: use masked, ist or local_sgd",
+              tsri_config_place(c, "scheme.local_steps"), s->name, (long long)run->local_steps);
+done:
+    return st;
 }
 
 static tsr_status start_backend(tsri_run *run)
@@ -123,7 +153,10 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
     tsr_data *d = run->data;
     TSR_CHECK(!d->sequences, TSR_USAGE, "%s: %s holds sequences, which no model takes yet",
               tsri_config_place(config, "data.name"), d->name);
-    TSR_TRY(choose_loss(run));
+    run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
+    assert(run->scheme);
+    TSR_TRY(tsri_choose_loss(&run->loss, config, d));
+    TSR_TRY(choose_workers(run));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
     choose_optimiser(run);
@@ -132,8 +165,6 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     tsri_store_fill(&run->store, run->seed);
-    run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
-    assert(run->scheme);
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);
@@ -176,19 +207,21 @@ tsr_status tsr_check(tsr_needs *needs, const tsr_config *config)
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(tsri_run_plan(&plan, &run));
-    *needs = (tsr_needs){.params = run.net->total,
-                         .trained = run.net->trained,
-                         .flops_step = (int64_t)(3 * (double)run.batch * tsri_net_flops(run.net)),
-                         .train_n = run.data->train.n,
-                         .test_n = run.data->test.n,
-                         .rounds = run.rounds,
-                         .epoch_rounds = run.epoch_rounds,
-                         .memory_data = part_bytes(run.data, &run.data->train) +
-                                        part_bytes(run.data, &run.data->test),
-                         .memory_model =
-                             (run.net->total + 2 * run.net->trained) * run.backend->real_bytes,
-                         .memory_plan = tsri_plan_bytes(plan),
-                         .backend = tsri_backend_vendor(run.backend)};
+    if (run.scheme->setup)
+        TSR_TRY(run.scheme->setup(&run));
+    *needs = (tsr_needs){
+        .params = run.net->total,
+        .trained = run.net->trained,
+        .flops_step = (int64_t)(3 * (double)run.batch * tsri_net_flops(run.net)),
+        .train_n = run.data->train.n,
+        .test_n = run.data->test.n,
+        .rounds = run.rounds,
+        .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
+        .memory_data =
+            part_bytes(run.data, &run.data->train) + part_bytes(run.data, &run.data->test),
+        .memory_model = (run.net->total + 2 * run.net->trained) * run.backend->real_bytes,
+        .memory_plan = tsri_plan_bytes(plan),
+        .backend = tsri_backend_vendor(run.backend)};
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

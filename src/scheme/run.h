@@ -12,6 +12,7 @@
 #include "io/metrics.h"
 #include "net/plan.h"
 #include "optim/schedule.h"
+#include "subnet/share.h"
 
 #include <inttypes.h>
 
@@ -21,6 +22,8 @@ typedef struct tsri_run tsri_run;
 typedef struct tsri_scheme {
     const char *name;
     const char *help;
+    bool many;  /* has scheme.workers workers, else one */
+    bool local; /* a worker takes scheme.local_steps steps in a round, else one */
     tsr_status (*setup)(tsri_run *run); /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
     void (*teardown)(tsri_run *run);    /* (optional) */
@@ -52,9 +55,12 @@ struct tsri_run {
 
     const tsri_scheme *scheme;
     void *scheme_state;
+    int64_t workers, local_steps; /* p, tau */
+    bool gd;                      /* full batches, in order */
+    bool shard;                   /* each worker has its own part of the data */
     int64_t batch;
-    int64_t epoch_rounds; /* rounds in one pass over the data */
-    int64_t rounds;       /* in all */
+    double epoch_rounds; /* rounds in one pass over the data */
+    int64_t rounds;      /* in all */
 
     /* The position: what a checkpoint stores beside the numbers of the store. */
     int64_t round;      /* rounds done */
@@ -81,9 +87,22 @@ void tsri_run_fini(tsri_run *run);
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
+/* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
+ * cannot be. */
+tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
+
+/* ---- train.c ------------------------------------------------------------------------------- */
+
+/* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
+ * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */
+tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
+                      const int64_t *bytes);
+
 /* ---- evaluate.c --------------------------------------------------------------------------- */
 
-/* Loss and accuracy of the store's network on a part, in batches of fixed size. */
+/* Loss and accuracy of the store's network on a part, in batches of fixed size. The loss is a mean
+ * over the samples; of half squares the whole sum of squares, without the half (the paper's L_k).
+ */
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
                          tsri_loss_kind kind);
@@ -114,8 +133,9 @@ tsr_status tsri_trace_data(tsri_run *run);
 
 /* One round as it happened, for anyone to check with ten lines of numpy. */
 typedef struct tsri_trace {
-    float *before;        /* the store's vector when the round began */
-    const int64_t *batch; /* [workers][steps][batch] sample indices */
+    float *before;                  /* the store's vector when the round began */
+    const int64_t *batch;           /* [workers][steps][batch] sample indices */
+    const tsri_share *const *share; /* [workers], or NULL: everyone has the whole */
     int64_t workers, steps;
 } tsri_trace;
 

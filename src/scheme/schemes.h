@@ -8,4 +8,16 @@ tsr_status tsri_dense_setup(tsri_run *run);
 tsr_status tsri_dense_round(tsri_run *run);
 void tsri_dense_teardown(tsri_run *run);
 
+tsr_status tsri_dropout_setup(tsri_run *run);
+tsr_status tsri_dropout_round(tsri_run *run);
+
+tsr_status tsri_masked_setup(tsri_run *run);
+tsr_status tsri_masked_round(tsri_run *run);
+
+tsr_status tsri_ist_setup(tsri_run *run);
+tsr_status tsri_ist_round(tsri_run *run);
+
+tsr_status tsri_local_sgd_setup(tsri_run *run);
+tsr_status tsri_local_sgd_round(tsri_run *run);
+
 #endif

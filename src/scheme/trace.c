@@ -45,7 +45,7 @@ done:
     return st;
 }
 
-/* 0, 1, 2, ...: as long as the longest axis. */
+/* For shares that are whole: 0, 1, 2, ...: as long as the longest axis. */
 static tsr_status make_indices(int64_t **out, const tsri_net *net)
 {
     int64_t longest = 0;
@@ -58,13 +58,18 @@ static tsr_status make_indices(int64_t **out, const tsri_net *net)
     return st;
 }
 
-/* The whole of every axis that can be cut. */
-static tsr_status add_share(tsri_image *im, const int64_t *indices, int64_t worker)
+/* What the worker had of every axis that can be cut; share NULL = the whole. */
+static tsr_status add_share(tsri_image *im, const tsri_share *share, const int64_t *indices,
+                            int64_t worker)
 {
     tsr_status st = TSR_OK;
     for (int64_t a = 0; a < im->net->axes; a++) {
         const tsri_axis *axis = &im->net->axis[a];
         tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {axis->size}, .data = indices};
+        if (axis->cuttable && share) {
+            t.shape[0] = share->pick[a].count;
+            t.data = share->pick[a].index;
+        }
         if (axis->cuttable)
             TSR_TRY(tsri_image_add(im, &t, "share.%" PRId64 ".%s", worker, axis->name));
     }
@@ -95,7 +100,7 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace)
     TSR_TRY(tsri_image_add_model(&im, trace->before, "before."));
     TSR_TRY(tsri_image_add_model(&im, run->store.w, "after."));
     for (int64_t w = 0; w < trace->workers; w++) {
-        TSR_TRY(add_share(&im, indices, w));
+        TSR_TRY(add_share(&im, trace->share ? trace->share[w] : NULL, indices, w));
         TSR_TRY(add_batch(&im, run, trace, w));
     }
     (void)snprintf(name, sizeof name, "round-%06" PRId64 ".safetensors", run->round);

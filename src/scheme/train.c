@@ -33,7 +33,7 @@ static bool due(const tsri_run *run, const char *key)
     double every = tsri_config_real(run->config, key);
     if (run->round == run->rounds)
         return true;
-    int64_t period = (int64_t)llround(every * (double)run->epoch_rounds);
+    int64_t period = (int64_t)llround(every * run->epoch_rounds);
     return every > 0 && run->round % (period > 0 ? period : 1) == 0;
 }
 
@@ -46,8 +46,8 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
     int64_t at = run->round > 0 ? run->round - 1 : 0;
     tsr_progress p = {.round = run->round,
                       .rounds = run->rounds,
-                      .epoch = (double)run->round / (double)run->epoch_rounds,
-                      .epochs = (double)run->rounds / (double)run->epoch_rounds,
+                      .epoch = (double)run->round / run->epoch_rounds,
+                      .epochs = (double)run->rounds / run->epoch_rounds,
                       .loss = run->recent.count ? run->recent.sum / (double)run->recent.count
                                                 : (double)NAN,
                       .rate = tsri_schedule_rate(&run->schedule, at, run->rounds),
@@ -67,7 +67,7 @@ static tsr_status write_metrics(tsri_run *run)
     tsri_json_key(&w, "round");
     tsri_json_int(&w, run->round);
     tsri_json_key(&w, "epoch");
-    tsri_json_real(&w, (double)run->round / (double)run->epoch_rounds);
+    tsri_json_real(&w, (double)run->round / run->epoch_rounds);
     tsri_json_key(&w, "loss");
     tsri_json_real(&w,
                    run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
@@ -86,6 +86,40 @@ static tsr_status write_metrics(tsri_run *run)
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
+    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
+                      const int64_t *bytes)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "event");
+    tsri_json_text(&w, event);
+    tsri_json_key(&w, "round");
+    tsri_json_int(&w, run->round + 1); /* the round that is being done, counted from 1 */
+    if (step >= 0) {
+        tsri_json_key(&w, "step");
+        tsri_json_int(&w, step);
+    }
+    tsri_json_key(&w, "loss");
+    tsri_json_real(&w, loss);
+    for (int way = 0; bytes && way < 2; way++) {
+        tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
+        tsri_json_open(&w, '[');
+        for (int64_t l = 0; l < run->workers; l++)
+            tsri_json_int(&w, bytes[l]);
+        tsri_json_close(&w, ']');
+    }
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    if (tsri_metrics_line(run->metrics, w.text.data) != TSR_OK)
+        TSRI_WARN("an event of round %lld was not written, training goes on: %s",
+                  (long long)run->round + 1, tsr_last_error());
     run->metrics_bytes = tsri_metrics_offset(run->metrics);
 done:
     tsri_json_fini(&w);

@@ -28,7 +28,17 @@ static void cut_param(tsri_param *p, const tsri_net *net)
     }
 }
 
-tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share)
+static void rescale_layer(tsri_layer *l, const tsri_net *net, const tsri_share *share)
+{
+    if (l->kind != TSRI_LINEAR)
+        return;
+    if (l->share_scale > 0)
+        l->scale = l->share_scale;
+    else
+        l->scale /= share->pick[net->value[l->in].axis].xi;
+}
+
+tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share, bool rescale)
 {
     tsr_status st = TSR_OK;
     tsri_net *small = NULL;
@@ -53,6 +63,8 @@ tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *s
         cut_param(&small->param[p], small);
     for (int64_t v = 0; v < net->values; v++)
         small->value[v].shape.c = small->axis[small->value[v].axis].size;
+    for (int64_t i = 0; rescale && i < net->layers; i++)
+        rescale_layer(&small->layer[i], net, share);
     tsri_net_finish(small);
     *out = small;
     small = NULL;

@@ -7,7 +7,7 @@
  *     tsri_share share;
  *     TSR_TRY(tsri_share_init(&share, net));                     the whole
  *     TSR_TRY(tsri_share_give(&share, axis, index, count));      these units of that axis
- *     TSR_TRY(tsri_net_cut(&small, net, &share));                the smaller network
+ *     TSR_TRY(tsri_net_cut(&small, net, &share, false));             the smaller network
  *     tsri_share_fini(&share);
  */
 #ifndef TSRI_SHARE_H

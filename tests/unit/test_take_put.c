@@ -28,7 +28,7 @@ static void set_up(team *t, const test_net *like, const tsri_draw *draw, int64_t
     for (int64_t w = 0; w < t->count; w++) {
         assert_ok(tsri_share_init(&t->share[w], t->net));
         tsri_share_draw(&t->share[w], draw, 11, round, w);
-        assert_ok(tsri_net_cut(&t->small[w], t->net, &t->share[w]));
+        assert_ok(tsri_net_cut(&t->small[w], t->net, &t->share[w], false));
         assert_true(tsri_net_fits(t->small[w], &t->share[w]));
         assert_ok(tsri_store_init(&t->store[w], t->small[w], sizeof(float), true));
         t->owner[w] = (tsri_owner){&t->share[w], &t->store[w]};
@@ -231,7 +231,7 @@ static void random_shares_against_the_oracle(void **state)
                 }
                 tsri_store_fini(&t.store[l]);
                 tsri_net_destroy(t.small[l]);
-                assert_ok(tsri_net_cut(&t.small[l], t.net, &t.share[l]));
+                assert_ok(tsri_net_cut(&t.small[l], t.net, &t.share[l], false));
                 assert_ok(tsri_store_init(&t.store[l], t.small[l], sizeof(float), true));
             }
             check_take(&t);
@@ -269,7 +269,7 @@ static tsr_status everything(const tsri_net *net)
     double score[16] = {0};
     TSR_TRY(tsri_share_init(&share, net));
     TSR_TRY(tsri_share_rank(&share, 2, score, 3));
-    TSR_TRY(tsri_net_cut(&small, net, &share));
+    TSR_TRY(tsri_net_cut(&small, net, &share, false));
     TSR_TRY(tsri_store_init(&store, small, sizeof(float), true));
     TSR_TRY(tsri_put_init(&put, net, 2));
 done:

@@ -73,9 +73,9 @@ static void run_tile(void *context, int64_t i, int thread)
     const float *b = g->b + (g->b_transposed ? col * g->k : col);
     float *c = g->c + row * g->n + col;
     cblas_sgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
-                g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)cols, (int)g->k, 1.0f,
-                a, (int)(g->a_transposed ? g->m : g->k), b, (int)(g->b_transposed ? g->k : g->n),
-                g->add ? 1.0f : 0.0f, c, (int)g->n);
+                g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)cols, (int)g->k,
+                g->scale == 0 ? 1.0f : (float)g->scale, a, (int)(g->a_transposed ? g->m : g->k), b,
+                (int)(g->b_transposed ? g->k : g->n), g->add ? 1.0f : 0.0f, c, (int)g->n);
     if (g->bias || g->relu)
         finish_rows(c, rows, cols, g->n, g->bias ? g->bias + col : NULL, g->relu);
 }

@@ -9,7 +9,7 @@
 
 #include "base/pool.h"
 
-/* c = op(a) op(b), or c += when `add`;  then c += bias (per column) and c = max(c, 0).
+/* c = scale op(a) op(b), or c += when `add`;  then c += bias (per column) and c = max(c, 0).
  * op(a) is [m, k], op(b) is [k, n], c is [m, n], all row-major without gaps. */
 typedef struct tsri_gemm {
     bool a_transposed, b_transposed; /* stored as [k, m], [n, k] */
@@ -17,6 +17,7 @@ typedef struct tsri_gemm {
     const float *a, *b;
     float *c;
     bool add;
+    double scale;      /* 0 = 1 */
     const float *bias; /* [n] or NULL */
     bool relu;
 } tsri_gemm;

@@ -1,6 +1,6 @@
 /* linear.c - fully connected layers as three matrix products.
  *
- *     y = relu(x W^T + b)      dx = dy W      dW = dy^T x      db = column sums of dy
+ *     y = relu(s x W^T + b)      dx = s dy W      dW = s dy^T x      db = column sums of dy
  */
 #include "backend/cpu/kernels.h"
 
@@ -18,6 +18,7 @@ static tsr_status forward(tsri_op *op)
                    .a = op->x,
                    .b = op->w,
                    .c = op->y,
+                   .scale = op->scale,
                    .bias = op->b,
                    .relu = op->relu};
     return tsri_gemm_run(&g, op->pool);
@@ -58,12 +59,24 @@ static tsr_status backward(tsri_op *op)
     int64_t in = tsri_shape_count(op->in), out = tsri_shape_count(op->out);
     if (op->relu || op->db)
         tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
-    tsri_gemm weight = {
-        .a_transposed = true, .m = out, .n = in, .k = op->n, .a = op->dy, .b = op->x, .c = op->dw};
+    tsri_gemm weight = {.a_transposed = true,
+                        .m = out,
+                        .n = in,
+                        .k = op->n,
+                        .a = op->dy,
+                        .b = op->x,
+                        .c = op->dw,
+                        .scale = op->scale};
     if (op->dw)
         TSR_TRY(tsri_gemm_run(&weight, op->pool));
-    tsri_gemm input = {
-        .m = op->n, .n = in, .k = out, .a = op->dy, .b = op->w, .c = op->dx, .add = op->dx_add};
+    tsri_gemm input = {.m = op->n,
+                       .n = in,
+                       .k = out,
+                       .a = op->dy,
+                       .b = op->w,
+                       .c = op->dx,
+                       .add = op->dx_add,
+                       .scale = op->scale};
     if (op->need_dx)
         TSR_TRY(tsri_gemm_run(&input, op->pool));
 done:

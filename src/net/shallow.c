@@ -1,0 +1,78 @@
+/* shallow.c - the network with one hidden layer of the masked-neurons paper (Liao, Kyrillidis):
+ *
+ *     a share      f_m(x) = 1/sqrt(m)  sum over r in the share of a_r relu(<w_r, x>)
+ *     the whole    u(x)   = xi/sqrt(m) sum over all r           of a_r relu(<w_r, x>)
+ *
+ * Parameters: w [m, d], trained, starts as N(0, kappa^2); a [m], +-1 with chance 1/2 each, never
+ * changed. With k outputs a is [k, m], each output with signs of its own; the paper has one.
+ *
+ * The factors are the scale of the last layer, not part of a: m is the width of the whole network
+ * also in a share, and xi, the chance of a unit to be drawn, belongs to the whole network alone
+ * (dense: xi = 1). So a model's file together with the run file inside says everything.
+ *
+ * The paper's indicator is 1[<w,x> >= 0], the derivative of our ReLU at 0 is 0: no difference but
+ * where the product is exactly 0.
+ *
+ * Axes: "hidden", which may be cut.
+ */
+#include "net/models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The chance of a unit to be in a share: xi for masks thrown unit by unit, 1/p where every unit
+ * goes to one of p workers, 1 where shares are whole or the run file wants no such factor. */
+static double chance(const tsr_config *config)
+{
+    const char *scheme = tsri_config_text(config, "scheme.name");
+    const char *draw = tsri_config_text(config, "scheme.draw");
+    if (strcmp(tsri_config_text(config, "scheme.scale"), "none") == 0)
+        return 1;
+    double workers = (double)tsri_config_int(config, "scheme.workers");
+    if (strcmp(scheme, "ist") == 0)
+        return 1.0 / workers;
+    if (strcmp(scheme, "masked") == 0 &&
+        (strcmp(draw, "categorical") == 0 || strcmp(draw, "chunks") == 0))
+        return 1.0 / workers;
+    bool thrown = strcmp(scheme, "masked") == 0 || strcmp(scheme, "dropout") == 0 ||
+                  strcmp(scheme, "multisample") == 0;
+    return thrown ? tsri_config_real(config, "scheme.xi") : 1;
+}
+
+static void rename_last(tsri_net *net, const char *name)
+{
+    tsri_param *p = &net->param[net->params - 1];
+    (void)snprintf(p->name, sizeof p->name, "%s", name);
+}
+
+/* One output: a is a vector. */
+static void drop_first_dimension(tsri_param *a)
+{
+    a->rank = 1;
+    a->shape[0] = a->shape[1];
+    a->axis[0] = a->axis[1];
+    a->inner[0] = a->inner[1];
+}
+
+tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    int64_t m = tsri_config_int(config, "model.width"), d = tsri_shape_count(net->input);
+    double kappa = tsri_config_real(config, "model.kappa");
+    int hidden, output, x = 0;
+    TSR_TRY(tsri_net_axis(net, &hidden, m, true, "hidden"));
+    TSR_TRY(tsri_net_linear(net, &x, x, hidden, false, kappa * kappa * (double)d, "hidden"));
+    rename_last(net, "w");
+    TSR_TRY(tsri_net_relu(net, &x, x, "relu"));
+    TSR_TRY(tsri_net_axis(net, &output, net->outputs, false, "output"));
+    TSR_TRY(tsri_net_fixed(net, &x, x, output, 1.0, "output"));
+    rename_last(net, "a");
+    if (net->outputs == 1)
+        drop_first_dimension(&net->param[net->params - 1]);
+    tsri_layer *last = &net->layer[net->layers - 1];
+    last->share_scale = 1.0 / sqrt((double)m);
+    last->scale = chance(config) * last->share_scale;
+done:
+    return st;
+}

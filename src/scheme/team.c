@@ -1,0 +1,471 @@
+/* team.c - the round that all schemes with shares have in common. */
+#include "scheme/team.h"
+
+#include "base/alloc.h"
+#include "subnet/cut.h"
+#include "subnet/put.h"
+#include "subnet/take.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct team team;
+
+typedef struct worker {
+    tsri_run *run;
+    team *team;
+    int64_t number; /* l */
+    tsri_pool *pool;
+    bool owns_pool;
+    tsri_share share;
+    tsri_net *net; /* of the share */
+    tsri_store store;
+    tsri_plan *plan;
+    tsri_loader *loader;
+    const tsri_batch *fixed; /* the one batch of full-batch descent */
+    double *loss;            /* [local_steps] before each step */
+    bool idle;               /* nothing was drawn on some axis */
+    tsr_status st;
+    char error[1024];
+} worker;
+
+struct team {
+    tsri_draw draw;
+    bool *cut;
+    bool carry, rescale;
+    bool events, step_events;
+    worker *worker; /* [workers] */
+    tsri_put put;
+    tsri_owner *owner; /* [workers] those that take part */
+    float *before;     /* for the trace */
+    int64_t *batches;  /* for the trace [workers][local_steps][batch] */
+    const tsri_share **shares;
+};
+
+int64_t tsri_share_bytes(const tsri_net *net, bool momentum)
+{
+    int64_t numbers = net->trained * (momentum ? 2 : 1);
+    for (int64_t p = 0; p < net->params; p++)
+        if (net->param[p].role == TSRI_BUFFER)
+            numbers += net->param[p].count;
+    return numbers * (int64_t)sizeof(float);
+}
+
+/* ---- The run file's word ------------------------------------------------------------------ */
+
+static tsr_status no_such_axis(const tsri_run *run, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_text have = {0};
+    for (int64_t a = 0; a < run->net->axes; a++)
+        if (run->net->axis[a].cuttable)
+            TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", run->net->axis[a].name));
+    st = tsri_fail(TSR_USAGE, "%s: the model has no axis %s: those that can be cut are %s",
+                   tsri_config_place(run->config, "scheme.axes"), tsri_quote(name),
+                   have.length ? have.data : "none");
+done:
+    tsri_text_fini(&have);
+    return st;
+}
+
+/* scheme.axes: names between commas. */
+static tsr_status choose_axes(team *t, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const char *at = tsri_config_text(run->config, "scheme.axes");
+    if (!at)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(&t->cut, run->net->axes, sizeof *t->cut));
+    for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
+        char name[TSRI_NAME];
+        size_t n = strcspn(at, ", ");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
+        int64_t axis = tsri_axis_find(run->net, name);
+        if (axis < 0)
+            TSR_TRY(no_such_axis(run, name));
+        t->cut[axis] = true;
+        at += n;
+    }
+    t->draw.cut = t->cut;
+done:
+    return st;
+}
+
+static tsr_status choose_weights(team *t, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const double *weight;
+    int64_t count = tsri_config_reals(run->config, "scheme.weights", &weight);
+    TSR_CHECK(count == 0 || count == run->workers, TSR_USAGE,
+              "%s: scheme.weights has %lld numbers for %lld workers: give one for each",
+              tsri_config_place(run->config, "scheme.weights"), (long long)count,
+              (long long)run->workers);
+    t->draw.weight = count > 0 ? weight : NULL;
+done:
+    return st;
+}
+
+/* Do only linear layers read what can be cut? Then a share's layers can be scaled by 1/xi. */
+static bool can_rescale(const tsri_net *net)
+{
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_CONV &&
+            net->axis[net->value[net->layer[i].in].axis].cuttable)
+            return false;
+    return true;
+}
+
+static tsr_status choose_scale(team *t, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const char *scale = tsri_config_text(run->config, "scheme.scale");
+    bool can = can_rescale(run->net);
+    TSR_CHECK(can || strcmp(scale, "share") != 0, TSR_USAGE,
+              "%s: scheme.scale: share is for models whose cut axes only linear layers read: use "
+              "none",
+              tsri_config_place(run->config, "scheme.scale"));
+    t->rescale = can && strcmp(scale, "none") != 0;
+done:
+    return st;
+}
+
+/* Momentum between rounds: with one step per round there is no other kind. */
+static void choose_momentum(team *t, const tsri_run *run)
+{
+    const char *momentum = tsri_config_text(run->config, "scheme.momentum");
+    bool carry =
+        strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && run->local_steps == 1);
+    t->carry = carry && run->momentum > 0;
+}
+
+static tsr_status choose(team *t, const tsri_run *run, tsri_draw_kind kind)
+{
+    tsr_status st = TSR_OK;
+    const char *events = tsri_config_text(run->config, "scheme.events");
+    t->draw = (tsri_draw){
+        .kind = kind, .workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")};
+    TSR_TRY(choose_axes(t, run));
+    TSR_TRY(choose_weights(t, run));
+    TSR_TRY(choose_scale(t, run));
+    choose_momentum(t, run);
+    t->step_events = strcmp(events, "step") == 0;
+    t->events = t->step_events || strcmp(events, "round") == 0;
+    st = tsri_draw_check(&t->draw, run->net);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, kind == TSRI_DRAW_BERNOULLI
+                                                                    ? "scheme.xi"
+                                                                    : "scheme.workers"));
+done:
+    return st;
+}
+
+/* ---- Making and unmaking ------------------------------------------------------------------ */
+
+static tsri_loader_options loader_options(const tsri_run *run, int64_t l)
+{
+    const char *augment = tsri_config_text(run->config, "data.augment");
+    return (tsri_loader_options){
+        .batch = run->batch,
+        .seed = run->seed,
+        .worker = l,
+        .shard = run->shard ? l : 0,
+        .shards = run->shard ? run->workers : 1,
+        .shuffle = !run->gd,
+        .prefetch = !run->gd && tsri_config_bool(run->config, "data.prefetch"),
+        .flip = strstr(augment, "flip") != NULL,
+        .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
+}
+
+/* Full batches that never change are gathered once; workers with the same data share them. */
+static tsr_status make_loader(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    tsri_loader_options o = loader_options(run, w->number);
+    bool fixed = run->gd && !o.flip && o.crop == 0;
+    if (fixed && !run->shard && w->number > 0) {
+        w->fixed = w->team->worker[0].fixed;
+        return TSR_OK;
+    }
+    TSR_TRY(tsri_loader_create(&w->loader, run->data, &run->data->train, &o));
+    if (fixed)
+        TSR_TRY(tsri_loader_get(w->loader, &w->fixed, 0));
+done:
+    return st;
+}
+
+static tsr_status make_worker(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    int threads = tsri_pool_threads(run->pool);
+    TSR_TRY(tsri_share_init(&w->share, run->net));
+    TSR_TRY(tsri_alloc(&w->loss, run->local_steps, sizeof *w->loss));
+    TSR_TRY(make_loader(w));
+    w->pool = run->pool;
+    if (run->workers > 1) {
+        int64_t own = threads / run->workers;
+        TSR_TRY(tsri_pool_create(&w->pool, own > 1 ? (int)own : 1));
+        w->owns_pool = true;
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind)
+{
+    tsr_status st = TSR_OK;
+    team *t = NULL;
+    TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
+    run->scheme_state = t;
+    TSR_TRY(choose(t, run, kind));
+    TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
+    TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
+    TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->pool)));
+    for (int64_t l = 0; l < run->workers; l++) {
+        t->worker[l] = (worker){.run = run, .team = t, .number = l};
+        TSR_TRY(make_worker(&t->worker[l]));
+    }
+    if (run->trace) {
+        TSR_TRY(tsri_alloc(&t->before, run->net->total, sizeof *t->before));
+        TSR_TRY(tsri_alloc(&t->batches, run->workers * run->local_steps * run->batch,
+                           sizeof *t->batches));
+        TSR_TRY(tsri_alloc(&t->shares, run->workers, sizeof *t->shares));
+    }
+done:
+    return st;
+}
+
+static void unmake_network(worker *w)
+{
+    tsri_plan_destroy(w->plan);
+    w->plan = NULL;
+    tsri_store_fini(&w->store);
+    tsri_net_destroy(w->net);
+    w->net = NULL;
+}
+
+void tsri_team_destroy(tsri_run *run)
+{
+    team *t = run->scheme_state;
+    if (!t)
+        return;
+    for (int64_t l = 0; t->worker && l < run->workers; l++) {
+        worker *w = &t->worker[l];
+        unmake_network(w);
+        tsri_share_fini(&w->share);
+        tsri_loader_destroy(w->loader);
+        if (w->owns_pool)
+            tsri_pool_destroy(w->pool);
+        tsri_free(w->loss);
+    }
+    tsri_put_fini(&t->put);
+    tsri_free(t->worker);
+    tsri_free(t->owner);
+    tsri_free(t->cut);
+    tsri_free(t->before);
+    tsri_free(t->batches);
+    tsri_free(t->shares);
+    tsri_free(t);
+}
+
+/* ---- All workers at once ------------------------------------------------------------------ */
+
+typedef tsr_status (*duty)(worker *w);
+
+typedef struct call {
+    team *team;
+    duty duty;
+} call;
+
+/* Error texts belong to threads: a worker's goes with the worker. */
+static void do_duty(void *context, int64_t l, int thread)
+{
+    const call *c = context;
+    worker *w = &c->team->worker[l];
+    (void)thread;
+    w->st = c->duty(w);
+    if (w->st != TSR_OK)
+        (void)snprintf(w->error, sizeof w->error, "%s", tsr_last_error());
+}
+
+/* The first worker's failure is the round's. */
+static tsr_status all_workers(tsri_run *run, duty d)
+{
+    call c = {run->scheme_state, d};
+    if (run->workers == 1) { /* it has the run's own pool, which runs one loop at a time */
+        do_duty(&c, 0, 0);
+        return c.team->worker[0].st;
+    }
+    tsri_pool_run(run->pool, do_duty, &c, run->workers);
+    for (int64_t l = 0; l < run->workers; l++)
+        if (c.team->worker[l].st != TSR_OK)
+            return tsri_fail(c.team->worker[l].st, "%s", c.team->worker[l].error);
+    return TSR_OK;
+}
+
+/* ---- Draw --------------------------------------------------------------------------------- */
+
+/* Network, store and plan of the share; those of the last round when the shapes are the same. */
+static tsr_status make_network(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    if (w->net && tsri_net_fits(w->net, &w->share))
+        return TSR_OK;
+    unmake_network(w);
+    TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rescale));
+    TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
+    st = tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+done:
+    return st;
+}
+
+static tsr_status draw(worker *w)
+{
+    tsri_share_draw(&w->share, &w->team->draw, w->run->seed, w->run->round, w->number);
+    w->idle = tsri_share_empty(&w->share);
+    return w->idle ? TSR_OK : make_network(w);
+}
+
+tsr_status tsri_team_draw(tsri_run *run)
+{
+    team *t = run->scheme_state;
+    if (run->trace)
+        memcpy(t->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    return all_workers(run, draw);
+}
+
+/* ---- Train -------------------------------------------------------------------------------- */
+
+static void note_batch(const worker *w, int64_t step, const tsri_batch *b)
+{
+    const tsri_run *run = w->run;
+    if (w->team->batches)
+        memcpy(w->team->batches + (w->number * run->local_steps + step) * run->batch, b->index,
+               (size_t)run->batch * sizeof *b->index);
+}
+
+static tsr_status local_step(worker *w, int64_t step, double rate)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    const tsri_batch *b = w->fixed;
+    if (!b)
+        TSR_TRY(tsri_loader_get(w->loader, &b, run->round * run->local_steps + step));
+    note_batch(w, step, b);
+    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    TSR_TRY(tsri_plan_forward(w->plan, b->x));
+    TSR_TRY(tsri_plan_loss(w->plan, &loss));
+    TSR_TRY(tsri_plan_backward(w->plan));
+    tsri_update u = {.count = w->net->trained,
+                     .w = w->store.w,
+                     .v = w->store.v,
+                     .dw = w->store.g,
+                     .rate = rate,
+                     .momentum = run->momentum,
+                     .decay = run->decay,
+                     .nesterov = run->nesterov};
+    TSR_TRY(run->backend->update(&u, w->pool));
+    w->loss[step] = tsri_loss_value(&loss);
+done:
+    return st;
+}
+
+static tsr_status train(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    double rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds);
+    if (w->idle)
+        return TSR_OK;
+    tsri_take(&w->store, &run->store, &w->share, w->team->carry);
+    if (!w->team->carry)
+        memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
+    for (int64_t t = 0; t < run->local_steps; t++)
+        TSR_TRY(local_step(w, t, rate));
+done:
+    return st;
+}
+
+tsr_status tsri_team_train(tsri_run *run)
+{
+    return all_workers(run, train);
+}
+
+/* ---- Put ---------------------------------------------------------------------------------- */
+
+static tsr_status write_trace(tsri_run *run)
+{
+    team *t = run->scheme_state;
+    if (!run->trace)
+        return TSR_OK;
+    for (int64_t l = 0; l < run->workers; l++)
+        t->shares[l] = &t->worker[l].share;
+    tsri_trace trace = {.before = t->before,
+                        .batch = t->batches,
+                        .share = t->shares,
+                        .workers = run->workers,
+                        .steps = run->local_steps};
+    return tsri_trace_round(run, &trace);
+}
+
+/* The mean over those who took part of the loss before step t, the sum in the workers' order. */
+static double mean_loss(const tsri_run *run, int64_t t)
+{
+    const team *m = run->scheme_state;
+    tsri_mean mean = {0};
+    for (int64_t l = 0; l < run->workers; l++)
+        if (!m->worker[l].idle) {
+            mean.sum += m->worker[l].loss[t];
+            mean.count++;
+        }
+    return mean.count ? mean.sum / (double)mean.count : (double)NAN;
+}
+
+static tsr_status tell_events(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    team *t = run->scheme_state;
+    if (!t->events)
+        return TSR_OK;
+    TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL));
+    for (int64_t s = 1; t->step_events && s < run->local_steps; s++)
+        TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL));
+    tsr_result whole;
+    TSR_TRY(tsri_evaluate(&whole, &run->store, run->backend, run->pool, run->data,
+                          &run->data->train, run->loss));
+    int64_t *bytes = NULL;
+    TSR_TRY(tsri_alloc(&bytes, run->workers, sizeof *bytes));
+    for (int64_t l = 0; l < run->workers; l++)
+        bytes[l] = t->worker[l].idle ? 0 : tsri_share_bytes(t->worker[l].net, t->carry);
+    st = tsri_event(run, "put", -1, whole.loss, bytes);
+    tsri_free(bytes);
+done:
+    return st;
+}
+
+tsr_status tsri_team_put(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    team *t = run->scheme_state;
+    int64_t owners = 0;
+    for (int64_t l = 0; l < run->workers; l++) {
+        const worker *w = &t->worker[l];
+        if (w->idle)
+            continue;
+        t->owner[owners++] = (tsri_owner){&w->share, &w->store};
+        run->bytes_total += 2 * tsri_share_bytes(w->net, t->carry); /* down and up */
+        for (int64_t s = 0; s < run->local_steps; s++)
+            run->recent.sum += w->loss[s];
+        run->recent.count += run->local_steps;
+    }
+    tsri_put_run(&t->put, &run->store, t->owner, owners, t->carry, run->pool);
+    TSR_TRY(tell_events(run));
+    TSR_TRY(write_trace(run));
+done:
+    return st;
+}

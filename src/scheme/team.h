@@ -1,0 +1,35 @@
+/* team.h - the round that all schemes with shares have in common.
+ *
+ *     TSR_TRY(tsri_team_draw(run));     every worker's share of this round, its network and plan
+ *     TSR_TRY(tsri_team_train(run));    take, then local steps, all workers at once
+ *     TSR_TRY(tsri_team_put(run));      back into the whole; bytes, losses, trace
+ *
+ * Workers live in this process, one body of the run's pool each, with threads of their own when
+ * there are more threads than workers. Results do not depend on the number of threads: a worker
+ * writes only what is its own, and put goes through the workers in their order.
+ *
+ * A share that came out empty on some axis (by chance, on a narrow one) lets no signal pass: its
+ * worker sits the round out and owns nothing.
+ */
+#ifndef TSRI_TEAM_H
+#define TSRI_TEAM_H
+
+#include "scheme/run.h"
+#include "subnet/draw.h"
+
+/* Makes the team (run->scheme_state) for shares drawn that way; reads the rest of the `scheme:`
+ * section itself. USAGE, with its place in the run file, when it cannot be. */
+tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind);
+void tsri_team_destroy(tsri_run *run);
+
+tsr_status tsri_team_draw(tsri_run *run);
+tsr_status tsri_team_train(tsri_run *run);
+tsr_status tsri_team_put(tsri_run *run);
+
+/* Bytes that one worker receives (or sends) in a round for a share of this network: 4 for every
+ * number that training changes, that is trained parameters and running statistics, and 4 more for
+ * every trained one when its momentum travels too. Fixed parameters follow from the seed, counts
+ * from the round. */
+int64_t tsri_share_bytes(const tsri_net *net, bool momentum);
+
+#endif
