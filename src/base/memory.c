@@ -5,16 +5,27 @@
  */
 #include "base/memory.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The number at the head of a text; false when there is none. */
+static bool number_of(int64_t *out, const char *text)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    *out = value;
+    return end != text && errno == 0;
+}
 
 /* The number behind a line's key, in bytes; the file gives it in kB. */
 static bool line_kilobytes(int64_t *out, const char *line, const char *key)
 {
     size_t n = strlen(key);
-    if (strncmp(line, key, n) != 0 || sscanf(line + n, "%" SCNd64, out) != 1)
+    if (strncmp(line, key, n) != 0 || !number_of(out, line + n))
         return false;
     *out *= 1024;
     return true;
@@ -37,7 +48,8 @@ static int64_t of_machine(void)
 static bool number_in(int64_t *out, const char *path)
 {
     FILE *f = fopen(path, "re");
-    bool found = f && fscanf(f, "%" SCNd64, out) == 1; /* "max" is no number: no limit */
+    char line[64];
+    bool found = f && fgets(line, sizeof line, f) && number_of(out, line); /* "max": no limit */
     if (f)
         (void)fclose(f);
     return found;

@@ -70,7 +70,7 @@ tsr_status tsri_scaling_read(tsri_scaling *s, const char *text, const char *path
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
     double shift, scale;
-    int64_t scales;
+    int64_t scales = 0;
     *s = (tsri_scaling){0};
     st = tsri_json_parse(&root, text, (int64_t)strlen(text), "tessera.scaling");
     if (st != TSR_OK) {

@@ -43,7 +43,7 @@ typedef struct tsri_conv_team {
 int64_t tsri_conv_out(int64_t in, const tsri_conv_shape *s); /* height or width of y */
 
 /* Winograd F(m x m, 3 x 3), m = 2 or 4: size 3, stride 1, pad 0 to 2. */
-int64_t tsri_winograd_work(const tsri_conv_shape *s, int m, const tsri_loops *loops, int threads);
+int64_t tsri_winograd_work(const tsri_conv_shape *s, int m, const tsri_loops *kn, int threads);
 void tsri_winograd_forward(float *y, const float *x, const float *w, const tsri_conv_shape *s,
                            int m, tsri_fuse fuse, const tsri_conv_team *team);
 void tsri_winograd_backward_data(float *dx, const float *dy, const float *w,
@@ -54,7 +54,7 @@ void tsri_winograd_backward_weights(float *dw, const float *x, const float *dy,
                                     const tsri_conv_team *team);
 
 /* Direct sums, any size, stride and pad. */
-int64_t tsri_direct_work(const tsri_conv_shape *s, const tsri_loops *loops, int threads);
+int64_t tsri_direct_work(const tsri_conv_shape *s, const tsri_loops *kn, int threads);
 void tsri_direct_forward(float *y, const float *x, const float *w, const tsri_conv_shape *s,
                          tsri_fuse fuse, const tsri_conv_team *team);
 /* dx = the gradient + add; add may be NULL, or dx itself. */

@@ -341,6 +341,7 @@ static void lay_out_weights(job *j)
     bool thin = j->in_c < THIN;
     j->depth = j->t.count * j->in_c;
     j->wide = thin ? j->depth : j->in_c;
+    assert(j->wide > 0);
     j->row = j->wide >= 256 ? tsri_spread(j->wide) : tsri_round_up(j->wide, TSRI_LINE);
     j->pixels = j->images * j->t.rows * j->t.cols;
     j->panels = tsri_ceil_div(j->out_c, j->kn->cols);
