@@ -144,12 +144,12 @@ typedef struct tsr_result {
     int64_t bytes_total; /* sent between workers */
 } tsr_result;
 
-/* Trains as the run file says and leaves run.yaml, metrics.jsonl, checkpoints/ and
- * model.safetensors in the folder; *result is the finished network on the test set. USAGE when
- * another run holds the folder or it holds a run that is not to be resumed; DIVERGED when the loss
- * is no longer finite (the last sound checkpoint is named); INTERRUPTED after tsr_request_stop, all
- * saved. */
-TSR_API tsr_status tsr_train(tsr_result *result, const tsr_config *config,
+/* Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,
+ * metrics.jsonl, checkpoints/ and model.safetensors in the folder; *result is the finished network
+ * on the test set. USAGE when another run holds the folder or it holds a run that is not to be
+ * resumed; DIVERGED when the loss is no longer finite (the last sound checkpoint is named);
+ * INTERRUPTED after tsr_request_stop, all saved. */
+TSR_API tsr_status tsr_train(tsr_result *result, tsr_config *config,
                              const tsr_run_options *options);
 
 /* Asks the run of this process to save and stop after the step it is in. Safe in a signal
@@ -166,7 +166,7 @@ typedef struct tsr_needs {
     const char *backend;                            /* with its library and kernel class */
 } tsr_needs;
 
-TSR_API tsr_status tsr_check(tsr_needs *needs, const tsr_config *config);
+TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
 
 /* ---- Models ------------------------------------------------------------------------------- */
 

@@ -168,7 +168,7 @@ done:
     return st;
 }
 
-tsr_status tsri_bench_run(tsri_bench *bench, const tsr_config *config, int64_t repeats)
+tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats)
 {
     tsr_status st = TSR_OK;
     rig r = {.repeats = repeats};

@@ -30,7 +30,7 @@ typedef struct tsri_bench {
 } tsri_bench;
 
 /* Times `repeats` steps (after a few to warm up) of the run file's network and data. */
-tsr_status tsri_bench_run(tsri_bench *bench, const tsr_config *config, int64_t repeats);
+tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats);
 void tsri_bench_fini(tsri_bench *bench);
 
 #endif

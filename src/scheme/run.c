@@ -135,7 +135,22 @@ done:
     return st;
 }
 
-tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options)
+/* What was chosen where the run file named no data: a model must be judged on what it was trained
+ * for, not on what another machine would choose. */
+static tsr_status note_data(tsr_config *config, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text name = {0};
+    if (tsri_config_text(config, "data.name") || tsri_config_text(config, "data.path"))
+        return TSR_OK;
+    TSR_TRY(tsri_text_add(&name, "data.name=%s", data->name));
+    TSR_TRY(tsr_config_set(config, name.data));
+done:
+    tsri_text_fini(&name);
+    return st;
+}
+
+tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     *run = (tsri_run){.config = config,
@@ -150,6 +165,7 @@ tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_
                       .started = tsri_clock()};
     TSR_TRY(start_backend(run));
     TSR_TRY(tsri_data_load(&run->data, config));
+    TSR_TRY(note_data(config, run->data));
     tsr_data *d = run->data;
     TSR_CHECK(!d->sequences, TSR_USAGE, "%s: %s holds sequences, which no model takes yet",
               tsri_config_place(config, "data.name"), d->name);
@@ -199,7 +215,7 @@ static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
     return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
 }
 
-tsr_status tsr_check(tsr_needs *needs, const tsr_config *config)
+tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
 {
     tsr_status st = TSR_OK;
     tsri_run run;

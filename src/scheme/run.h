@@ -81,7 +81,7 @@ struct tsri_run {
 };
 
 /* Everything from the run file that needs no folder: data, network, initial weights. */
-tsr_status tsri_run_init(tsri_run *run, const tsr_config *config, const tsr_run_options *options);
+tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options);
 void tsri_run_fini(tsri_run *run);
 
 /* The plan of a training step of the whole network. */

@@ -370,7 +370,7 @@ done:
     return st;
 }
 
-tsr_status tsr_train(tsr_result *result, const tsr_config *config, const tsr_run_options *options)
+tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     tsri_run run;

@@ -11,6 +11,8 @@ for file in "$source"/examples/*.yaml; do
 done
 "$program" train "$source/examples/demo.yaml" --out "$scratch/run" --set epochs=1 --json >"$scratch/json" \
     2>"$scratch/warnings" || { cat "$scratch/warnings"; exit 1; }
+# The data that was chosen stands in the run's own file: eval must not choose again.
+grep -Eq '^  name: (fashion-mnist|glyphs)$' "$scratch/run/run.yaml" || { echo "run.yaml does not name the data"; exit 1; }
 if grep -q glyphs "$scratch/warnings"; then
     echo "skipped: Fashion-MNIST is not here, the demo was trained on glyphs"
     exit 77
