@@ -1,8 +1,7 @@
 /* backend.h - the table of operations at the level the algorithms speak.
  *
  * `ref` is plain C: slow, obvious, permanent, the definition of every operation and the oracle of
- * every test; it exists in float and in double. `cpu` is the fast one. What a backend lacks it
- * takes from `ref` of the same element type.
+ * every test; it exists in float and in double. `cpu` is the fast one, with channels last.
  */
 #ifndef TSRI_BACKEND_H
 #define TSRI_BACKEND_H
