@@ -1,7 +1,8 @@
 """Reads lines `ours MIN MEDIAN ...` and `NAME MIN MEDIAN ...` and prints the table with ratios.
 
 The first two numbers of a line are milliseconds, the third, where there is one, is the peak memory in
-MB. Every run of a peer counts; best of all minima, median of all medians.
+MB; a fourth, the size of the network, must be the same for all. Every run of a peer counts; best of
+all minima, median of all medians.
 """
 import statistics
 import sys
@@ -10,6 +11,9 @@ runs = {}
 for line in sys.stdin:
     name, *numbers = line.split()
     runs.setdefault(name, []).append([float(n) for n in numbers])
+sizes = {r[3] for rows in runs.values() for r in rows if len(r) > 3}
+if len(sizes) > 1:
+    sys.exit(f"compare.py: the networks are not the same: {sorted(sizes)} numbers")
 ours = runs.pop("ours")
 best, middle = min(r[0] for r in ours), statistics.median(r[1] for r in ours)
 

@@ -1,8 +1,10 @@
 """One training step of PreActResNet-18 on 3x32x32, batch 64, in PyTorch: the peer of preresnet18.sh.
 
-    torch_preresnet18.py THREADS REPEATS channels_last|contiguous
+    torch_preresnet18.py THREADS REPEATS channels_last|contiguous SHARES
 
-Prints min and median of the step in milliseconds, and the peak memory of the process in MB.
+With SHARES > 1 the inner width of the stride-1 blocks of stages 2 to 4 is divided by it, as in the
+share of one LoFT worker.
+Prints min and median of the step in milliseconds, the peak memory of the process in MB, and the numbers of the net.
 """
 import os
 import resource
@@ -14,10 +16,12 @@ import torch
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 import plain_nets
 
-threads, repeats, layout = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+threads, repeats, layout, shares = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 torch.set_num_threads(threads)
 torch.manual_seed(0)
 net, x = plain_nets.PreActResNet(3, 64, [64, 128, 256, 512], [2, 2, 2, 2], 10, False, True), torch.randn(64, 3, 32, 32)
+for stage, width in [("layer2", 128), ("layer3", 256), ("layer4", 512)]:
+    getattr(net, stage)[1] = plain_nets.PreActBlock(width, width, 1, width // shares)
 if layout == "channels_last":
     net, x = net.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
 y = torch.randint(0, 10, (64,))
@@ -38,4 +42,4 @@ for _ in range(repeats):
     step()
     times.append((time.perf_counter() - start) * 1e3)
 times.sort()
-print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, sum(t.numel() for t in net.state_dict().values()))

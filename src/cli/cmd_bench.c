@@ -44,6 +44,10 @@ static tsr_status print_json(const tsri_bench *b)
     tsri_json_real(&w, b->flops / b->step.least / 1e9);
     tsri_json_key(&w, "gemm_gflops");
     tsri_json_real(&w, b->gemm_rate / 1e9);
+    tsri_json_key(&w, "conv_part");
+    tsri_json_real(&w, b->conv_part);
+    tsri_json_key(&w, "params");
+    tsri_json_int(&w, b->params);
     tsri_json_key(&w, "batch");
     tsri_json_int(&w, b->batch);
     tsri_json_key(&w, "threads");
@@ -103,6 +107,9 @@ static tsr_status print_text(const tsri_bench *b)
                  b->backend, tsri_bytes_text((double)b->plan_bytes));
     (void)printf("loss %.3f ms, update %.3f ms, waiting for data %.3f ms\n", b->loss.least * 1e3,
                  b->update.least * 1e3, b->data.least * 1e3);
+    (void)printf("%.0f %% of the step is not convolution (norms that a convolution applies as it "
+                 "reads count as convolution)\n",
+                 100 * (1 - b->conv_part));
     (void)printf(
         "step: min %.3f ms, median %.3f ms; %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of a "
         "2048^3 product\n",
@@ -120,7 +127,7 @@ static tsr_status run(const cli_args *args)
     tsri_bench bench = {0};
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
-    TSR_TRY(tsri_bench_run(&bench, config, cli_int(args, "repeats", 50)));
+    TSR_TRY(tsri_bench_run(&bench, config, cli_int(args, "repeats", 50), cli_has(args, "share")));
     TSR_TRY(args->json ? print_json(&bench) : print_text(&bench));
 done:
     tsri_bench_fini(&bench);
@@ -132,6 +139,8 @@ static const cli_option options[] = {
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     {"repeats", 'n', "N", CLI_INT, .help = "steps to time (50)", .least = 1, .most = 1e6},
+    {"share", 0, NULL, CLI_FLAG,
+     .help = "time the share of the scheme's first worker, not the whole network"},
     {0},
 };
 

@@ -8,6 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "scheme/team.h"
+#include "subnet/cut.h"
+#include "subnet/take.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,9 @@ enum { WARM_UP = 5, GEMM = 2048, GEMM_REPEATS = 5 };
 
 typedef struct rig {
     tsri_run run;
+    tsri_net *small; /* the share's network and numbers, when a share is timed */
+    tsri_store small_store;
+    tsri_store *store; /* whose step is timed: the run's, or the share's */
     tsri_loader *loader;
     tsri_plan *plan;
     int64_t step, repeats;
@@ -55,7 +61,7 @@ static tsr_status one_step(rig *r, lap *out)
     TSR_TRY(tsri_plan_backward(r->plan));
     double t4 = tsri_clock();
     tsri_update u = {
-        run->net->trained, run->store.w, run->store.v, run->store.g, 1e-3, 0.9, 5e-4, false};
+        r->store->net->trained, r->store->w, r->store->v, r->store->g, 1e-3, 0.9, 5e-4, false};
     TSR_TRY(run->backend->update(&u, run->pool));
     double t5 = tsri_clock();
     *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
@@ -123,21 +129,26 @@ static tsr_status time_ops(rig *r, tsri_bench *bench)
 {
     tsr_status st = TSR_OK;
     double *forward = NULL;
-    TSR_TRY(tsri_alloc(&forward, 2 * bench->rows * r->repeats, sizeof *forward));
+    TSR_TRY(tsri_alloc(&forward, (2 * bench->rows + 1) * r->repeats, sizeof *forward));
     double *backward = forward + bench->rows * r->repeats;
+    double *conv = backward + bench->rows * r->repeats;
     tsri_plan_time(r->plan, true);
     for (int64_t i = 0; i < r->repeats; i++) {
         lap l;
         TSR_TRY(one_step(r, &l));
-        for (int64_t k = 0; k < bench->rows; k++)
-            tsri_plan_op_seconds(r->plan, k, &forward[k * r->repeats + i],
-                                 &backward[k * r->repeats + i]);
+        for (int64_t k = 0; k < bench->rows; k++) {
+            double *f = &forward[k * r->repeats + i], *b = &backward[k * r->repeats + i];
+            tsri_plan_op_seconds(r->plan, k, f, b);
+            if (tsri_plan_op(r->plan, k, NULL)->kind == TSRI_CONV)
+                conv[i] += (*f + *b) / l.step;
+        }
     }
     tsri_plan_time(r->plan, false);
     for (int64_t k = 0; k < bench->rows; k++) {
         bench->row[k].forward = summary(forward + k * r->repeats, r->repeats);
         bench->row[k].backward = summary(backward + k * r->repeats, r->repeats);
     }
+    bench->conv_part = summary(conv, r->repeats).median;
 done:
     tsri_free(forward);
     return st;
@@ -160,7 +171,7 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
         bench->flops += row->flops + row->backward_flops;
     }
     bench->batch = r->run.batch;
-    bench->params = r->run.net->total;
+    bench->params = r->store->net->total;
     bench->plan_bytes = tsri_plan_bytes(r->plan);
     bench->threads = tsri_pool_threads(r->run.pool);
     bench->backend = tsri_backend_vendor(r->run.backend);
@@ -168,20 +179,41 @@ done:
     return st;
 }
 
-tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats)
+/* Network and numbers of the first worker's share. The whole goes away: a worker of its own holds
+ * no more than its share. */
+static tsr_status cut_share(rig *r)
 {
     tsr_status st = TSR_OK;
-    rig r = {.repeats = repeats};
+    tsri_run *run = &r->run;
+    const tsri_share *share = NULL;
+    bool rescale;
+    TSR_TRY(run->scheme->setup(run));
+    TSR_TRY(tsri_team_share(run, &share, &rescale));
+    TSR_TRY(tsri_net_cut(&r->small, run->net, share, rescale));
+    TSR_TRY(tsri_store_init(&r->small_store, r->small, run->backend->real_bytes, true));
+    tsri_take(&r->small_store, &run->store, share, false);
+    tsri_store_fini(&run->store);
+    r->store = &r->small_store;
+done:
+    return st;
+}
+
+tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats, bool share)
+{
+    tsr_status st = TSR_OK;
+    rig r = {.repeats = repeats, .store = &r.run.store};
     tsr_run_options options = tsr_run_options_default();
     *bench = (tsri_bench){0};
     TSR_TRY(tsri_run_init(&r.run, config, &options));
+    if (share)
+        TSR_TRY(cut_share(&r));
     tsri_loader_options o = {.batch = r.run.batch,
                              .seed = r.run.seed,
                              .shards = 1,
                              .shuffle = true,
                              .prefetch = tsri_config_bool(config, "data.prefetch")};
     TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
-    TSR_TRY(tsri_plan_create(&r.plan, &r.run.store, r.run.backend, r.run.pool, r.run.batch, true));
+    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.backend, r.run.pool, r.run.batch, true));
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
     TSR_TRY(describe(&r, bench));
     TSR_TRY(time_steps(&r, bench));
@@ -191,6 +223,8 @@ done:
     tsri_free(r.sample);
     tsri_plan_destroy(r.plan);
     tsri_loader_destroy(r.loader);
+    tsri_store_fini(&r.small_store);
+    tsri_net_destroy(r.small);
     tsri_run_fini(&r.run);
     if (st != TSR_OK)
         tsri_bench_fini(bench);

@@ -339,6 +339,25 @@ tsr_status tsri_team_draw(tsri_run *run)
     return all_workers(run, draw);
 }
 
+tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(run->scheme->teardown == tsri_team_destroy, TSR_USAGE,
+              "%s: scheme %s trains the whole network and has no shares: name one that has, for "
+              "example scheme.name=ist scheme.workers=4",
+              tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+    team *t = run->scheme_state;
+    worker *first = &t->worker[0];
+    tsri_share_draw(&first->share, &t->draw, run->seed, 0, 0);
+    TSR_CHECK(!tsri_share_empty(&first->share), TSR_USAGE,
+              "%s: the first worker's share of the first round is empty: raise scheme.xi",
+              tsri_config_place(run->config, "scheme.xi"));
+    *share = &first->share;
+    *rescale = t->rescale;
+done:
+    return st;
+}
+
 /* ---- Train -------------------------------------------------------------------------------- */
 
 static void note_batch(const worker *w, int64_t step, const tsri_batch *b)

@@ -26,6 +26,11 @@ tsr_status tsri_team_draw(tsri_run *run);
 tsr_status tsri_team_train(tsri_run *run);
 tsr_status tsri_team_put(tsri_run *run);
 
+/* The share of the first worker in the first round, drawn but not trained, and whether its layers
+ * are rescaled (cut.h): for who wants to look at it. It belongs to the team. USAGE when the run's
+ * scheme has no team. */
+tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale);
+
 /* Bytes that one worker receives (or sends) in a round for a share of this network: 4 for every
  * number that training changes, that is trained parameters and running statistics, and 4 more for
  * every trained one when its momentum travels too. Fixed parameters follow from the seed, counts

@@ -13,12 +13,13 @@ def conv(inputs, outputs, size, stride=1):
 
 
 class PreActBlock(nn.Module):
-    def __init__(self, inputs, outputs, stride):
+    def __init__(self, inputs, outputs, stride, inner=None):
         super().__init__()
+        inner = inner or outputs
         self.bn1 = nn.BatchNorm2d(inputs)
-        self.conv1 = conv(inputs, outputs, 3, stride)
-        self.bn2 = nn.BatchNorm2d(outputs)
-        self.conv2 = conv(outputs, outputs, 3)
+        self.conv1 = conv(inputs, inner, 3, stride)
+        self.bn2 = nn.BatchNorm2d(inner)
+        self.conv2 = conv(inner, outputs, 3)
         if stride != 1 or inputs != outputs:
             self.shortcut = nn.Sequential(conv(inputs, outputs, 1, stride))
 
