@@ -18,13 +18,24 @@ tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, 
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->axis, &net->axes_room, net->axes, sizeof *net->axis));
     tsri_axis *a = &net->axis[net->axes];
-    a->size = size;
-    a->cuttable = cuttable;
+    *a = (tsri_axis){.size = size, .cuttable = cuttable};
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(a->name, sizeof a->name, fmt, args);
     va_end(args);
     *axis = (int)net->axes++;
+done:
+    return st;
+}
+
+tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, bool strided,
+                          const char *name)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_net_axis(net, axis, size, true, "%s", name));
+    net->axis[*axis].stage = stage;
+    net->axis[*axis].inner = true;
+    net->axis[*axis].strided = strided;
 done:
     return st;
 }

@@ -22,6 +22,10 @@ typedef struct tsri_axis {
     char name[TSRI_NAME]; /* "input", "hidden.0", "output" */
     int64_t size;
     bool cuttable; /* shares may pick on it: not the input, not the output */
+    int stage;     /* of a convolutional model, from 1; 0 = belongs to none */
+    bool inner;    /* between the two convolutions of a pair: a residual block, or two neighbours of
+                      a plain net. What LoFT cuts and tickets prune (subnet/filters.h) */
+    bool strided;  /* the first of the pair has a stride above 1 */
 } tsri_axis;
 
 typedef enum tsri_role {
@@ -122,6 +126,10 @@ extern const int64_t tsri_model_count;
 
 tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
                          ...) TSR_PRINTF(5, 6);
+
+/* The same for an axis between the two convolutions of a pair, which may be cut. */
+tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, bool strided,
+                          const char *name);
 
 /* Each appends one layer behind value `in` and gives its output value. Weights start as
  * N(0, gain / inputs), biases as 0. */

@@ -122,6 +122,12 @@ done:
     return st;
 }
 
+void tsri_plan_norm_momentum(tsri_plan *plan, double momentum)
+{
+    for (int64_t k = 0; k < plan->count; k++)
+        plan->step[k].op.momentum = momentum;
+}
+
 /* ---- Looking ------------------------------------------------------------------------------ */
 
 int64_t tsri_plan_bytes(const tsri_plan *plan)

@@ -36,6 +36,10 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
 /* The gradients of the last loss into store->g. */
 tsr_status tsri_plan_backward(tsri_plan *plan);
 
+/* What a batch counts in the running statistics of every norm from now on; PyTorch's 0.1 at first.
+ */
+void tsri_plan_norm_momentum(tsri_plan *plan, double momentum);
+
 /* Bytes of the arena, and of the arena if nothing were shared. */
 int64_t tsri_plan_bytes(const tsri_plan *plan);
 int64_t tsri_plan_bytes_unshared(const tsri_plan *plan);

@@ -24,13 +24,15 @@
 
 #include <stdio.h>
 
-static tsr_status block(tsri_net *net, int *x, int stream, int64_t stride, const char *name)
+static tsr_status block(tsri_net *net, int *x, int number, int stream, int64_t stride,
+                        const char *name)
 {
     tsr_status st = TSR_OK;
     char n[TSRI_NAME];
     int inner, y, shortcut = *x;
     bool project = net->value[*x].axis != stream;
-    TSR_TRY(tsri_net_axis(net, &inner, net->axis[stream].size, true, "%s.inner", name));
+    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].size, number, stride != 1,
+                           tsri_module(n, name, "inner")));
     TSR_TRY(tsri_net_norm(net, &y, *x, tsri_module(n, name, "bn1")));
     TSR_TRY(tsri_net_relu(net, &y, y, tsri_module(n, name, "relu1")));
     if (project)
@@ -58,7 +60,7 @@ static tsr_status stage(tsri_net *net, int *x, int number, int64_t width, int64_
     for (int64_t b = 0; b < blocks; b++) {
         char name[TSRI_NAME];
         (void)snprintf(name, sizeof name, "layer%d.%lld", number, (long long)b);
-        TSR_TRY(block(net, x, stream, b == 0 ? stride : 1, name));
+        TSR_TRY(block(net, x, number, stream, b == 0 ? stride : 1, name));
     }
 done:
     return st;

@@ -26,12 +26,14 @@ done:
     return st;
 }
 
-static tsr_status block(tsri_net *net, int *x, int stream, int64_t stride, const char *name)
+static tsr_status block(tsri_net *net, int *x, int number, int stream, int64_t stride,
+                        const char *name)
 {
     tsr_status st = TSR_OK;
     char n[TSRI_NAME];
     int inner, y, shortcut = *x;
-    TSR_TRY(tsri_net_axis(net, &inner, net->axis[stream].size, true, "%s.inner", name));
+    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].size, number, stride != 1,
+                           tsri_module(n, name, "inner")));
     if (net->value[*x].axis != stream)
         TSR_TRY(downsample(net, &shortcut, *x, stream, stride, name));
     TSR_TRY(
@@ -72,7 +74,7 @@ static tsr_status four_stages(tsri_net *net, const tsr_config *config, const int
         for (int64_t b = 0; b < blocks[s - 1]; b++) {
             char name[TSRI_NAME];
             (void)snprintf(name, sizeof name, "layer%d.%lld", s, (long long)b);
-            TSR_TRY(block(net, &x, stream, s > 1 && b == 0 ? 2 : 1, name));
+            TSR_TRY(block(net, &x, s, stream, s > 1 && b == 0 ? 2 : 1, name));
         }
     }
     TSR_TRY(tsri_classifier(net, x, config, "fc"));

@@ -19,15 +19,7 @@ tsr_status tsri_dense_setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     dense *d = NULL;
-    const char *augment = tsri_config_text(run->config, "data.augment");
-    tsri_loader_options o = {
-        .batch = run->batch,
-        .seed = run->seed,
-        .shards = 1,
-        .shuffle = !run->gd,
-        .prefetch = tsri_config_bool(run->config, "data.prefetch"),
-        .flip = strstr(augment, "flip") != NULL,
-        .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
+    tsri_loader_options o = tsri_run_loader(run, 0);
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));

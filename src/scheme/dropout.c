@@ -14,7 +14,7 @@
 
 tsr_status tsri_dropout_setup(tsri_run *run)
 {
-    return tsri_team_create(run, TSRI_DRAW_BERNOULLI);
+    return tsri_team_create(run, TSRI_DRAW_BERNOULLI, NULL);
 }
 
 tsr_status tsri_dropout_round(tsri_run *run)

@@ -23,8 +23,8 @@ tsr_status tsri_ist_setup(tsri_run *run)
               "%s: the shares of ist are disjoint: use draw: chunks or categorical, or scheme "
               "masked for overlapping ones",
               tsri_config_place(run->config, "scheme.draw"));
-    TSR_TRY(tsri_team_create(run, strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
-                                                                   : TSRI_DRAW_CHUNKS));
+    TSR_TRY(tsri_team_create(
+        run, strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL : TSRI_DRAW_CHUNKS, NULL));
 done:
     return st;
 }

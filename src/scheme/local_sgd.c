@@ -9,7 +9,7 @@
 
 tsr_status tsri_local_sgd_setup(tsri_run *run)
 {
-    return tsri_team_create(run, TSRI_DRAW_WHOLE);
+    return tsri_team_create(run, TSRI_DRAW_WHOLE, NULL);
 }
 
 tsr_status tsri_local_sgd_round(tsri_run *run)

@@ -18,9 +18,11 @@
 tsr_status tsri_masked_setup(tsri_run *run)
 {
     const char *draw = tsri_config_text(run->config, "scheme.draw");
-    return tsri_team_create(run, strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
-                                 : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
-                                                                  : TSRI_DRAW_BERNOULLI);
+    return tsri_team_create(run,
+                            strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
+                            : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
+                                                             : TSRI_DRAW_BERNOULLI,
+                            NULL);
 }
 
 tsr_status tsri_masked_round(tsri_run *run)

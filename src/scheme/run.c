@@ -95,11 +95,12 @@ static tsr_status choose_workers(tsri_run *run)
     run->workers = tsri_config_int(c, "scheme.workers");
     run->local_steps = tsri_config_int(c, "scheme.local_steps");
     run->shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
-    TSR_CHECK(s->many || run->workers == 1, TSR_USAGE,
-              "%s: scheme %s has one worker, not %lld: use multisample, masked, ist or local_sgd",
-              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
+    TSR_CHECK(
+        s->many || run->workers == 1, TSR_USAGE,
+        "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft or local_sgd",
+        tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
     TSR_CHECK(s->local || run->local_steps == 1, TSR_USAGE,
-              "%s: a round of scheme %s is one step, not %lld: use masked, ist or local_sgd",
+              "%s: a round of scheme %s is one step, not %lld: use masked, ist, loft or local_sgd",
               tsri_config_place(c, "scheme.local_steps"), s->name, (long long)run->local_steps);
 done:
     return st;
@@ -193,6 +194,21 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;
+}
+
+tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)
+{
+    const char *augment = tsri_config_text(run->config, "data.augment");
+    return (tsri_loader_options){
+        .batch = run->batch,
+        .seed = run->seed,
+        .worker = worker,
+        .shard = run->shard ? worker : 0,
+        .shards = run->shard ? run->workers : 1,
+        .shuffle = !run->gd,
+        .prefetch = tsri_config_bool(run->config, "data.prefetch"),
+        .flip = strstr(augment, "flip") != NULL,
+        .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
 }
 
 void tsri_run_fini(tsri_run *run)

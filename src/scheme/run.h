@@ -58,6 +58,7 @@ struct tsri_run {
     int64_t workers, local_steps; /* p, tau */
     bool gd;                      /* full batches, in order */
     bool shard;                   /* each worker has its own part of the data */
+    int64_t recalibrate;          /* batches, see recalibrate.c; 0 = keep the running statistics */
     int64_t batch;
     double epoch_rounds; /* rounds in one pass over the data */
     int64_t rounds;      /* in all */
@@ -87,6 +88,9 @@ void tsri_run_fini(tsri_run *run);
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
+/* How worker l reads the training set: its order, its part, augmentation. */
+tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
+
 /* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
  * cannot be. */
 tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
@@ -110,6 +114,12 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
 /* The outputs of every sample, [part->n, outputs]; the caller frees *outputs. */
 tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
                         tsri_pool *pool, const tsr_data *data, const tsri_part *part);
+
+/* ---- recalibrate.c ------------------------------------------------------------------------ */
+
+/* Measures the statistics of the whole network's norms anew, on run->recalibrate batches; 0 does
+ * nothing. */
+tsr_status tsri_recalibrate(tsri_run *run);
 
 /* ---- checkpoint.c ------------------------------------------------------------------------- */
 

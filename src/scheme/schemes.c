@@ -14,6 +14,8 @@ const tsri_scheme tsri_schemes[] = {
      tsri_masked_setup, tsri_masked_round, tsri_team_destroy},
     {"ist", "disjoint shares that take local steps (independent subnet training)", true, true,
      tsri_ist_setup, tsri_ist_round, tsri_team_destroy},
+    {"loft", "blocks cut between their convolutions, local steps (LoFT, Algorithm 1)", true, true,
+     tsri_loft_setup, tsri_loft_round, tsri_team_destroy},
     {"local_sgd", "every worker has the whole, local steps, then the mean", true, true,
      tsri_local_sgd_setup, tsri_local_sgd_round, tsri_team_destroy},
 };

@@ -17,6 +17,9 @@ tsr_status tsri_masked_round(tsri_run *run);
 tsr_status tsri_ist_setup(tsri_run *run);
 tsr_status tsri_ist_round(tsri_run *run);
 
+tsr_status tsri_loft_setup(tsri_run *run);
+tsr_status tsri_loft_round(tsri_run *run);
+
 tsr_status tsri_local_sgd_setup(tsri_run *run);
 tsr_status tsri_local_sgd_round(tsri_run *run);
 

@@ -69,14 +69,18 @@ done:
     return st;
 }
 
-/* scheme.axes: names between commas. */
-static tsr_status choose_axes(team *t, const tsri_run *run)
+/* scheme.axes: names between commas; without it what the scheme says. */
+static tsr_status choose_axes(team *t, const tsri_run *run, const bool *cut)
 {
     tsr_status st = TSR_OK;
     const char *at = tsri_config_text(run->config, "scheme.axes");
-    if (!at)
+    if (!at && !cut)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&t->cut, run->net->axes, sizeof *t->cut));
+    if (!at) {
+        memcpy(t->cut, cut, (size_t)run->net->axes * sizeof *cut);
+        at = "";
+    }
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
         char name[TSRI_NAME];
         size_t n = strcspn(at, ", ");
@@ -139,16 +143,30 @@ static void choose_momentum(team *t, const tsri_run *run)
     t->carry = carry && run->momentum > 0;
 }
 
-static tsr_status choose(team *t, const tsri_run *run, tsri_draw_kind kind)
+/* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them
+ * other statistics than the whole has. */
+static void choose_recalibration(const team *t, tsri_run *run)
+{
+    enum { BATCHES = 16 };
+    int64_t asked = tsri_config_int(run->config, "scheme.recalibrate");
+    bool parts = t->draw.kind == TSRI_DRAW_BERNOULLI
+                     ? t->draw.xi < 1
+                     : t->draw.kind != TSRI_DRAW_WHOLE && run->workers > 1;
+    bool needed = parts && !t->rescale;
+    run->recalibrate = asked >= 0 ? asked : needed ? BATCHES : 0;
+}
+
+static tsr_status choose(team *t, tsri_run *run, tsri_draw_kind kind, const bool *cut)
 {
     tsr_status st = TSR_OK;
     const char *events = tsri_config_text(run->config, "scheme.events");
     t->draw = (tsri_draw){
         .kind = kind, .workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")};
-    TSR_TRY(choose_axes(t, run));
+    TSR_TRY(choose_axes(t, run, cut));
     TSR_TRY(choose_weights(t, run));
     TSR_TRY(choose_scale(t, run));
     choose_momentum(t, run);
+    choose_recalibration(t, run);
     t->step_events = strcmp(events, "step") == 0;
     t->events = t->step_events || strcmp(events, "round") == 0;
     st = tsri_draw_check(&t->draw, run->net);
@@ -162,27 +180,13 @@ done:
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
 
-static tsri_loader_options loader_options(const tsri_run *run, int64_t l)
-{
-    const char *augment = tsri_config_text(run->config, "data.augment");
-    return (tsri_loader_options){
-        .batch = run->batch,
-        .seed = run->seed,
-        .worker = l,
-        .shard = run->shard ? l : 0,
-        .shards = run->shard ? run->workers : 1,
-        .shuffle = !run->gd,
-        .prefetch = !run->gd && tsri_config_bool(run->config, "data.prefetch"),
-        .flip = strstr(augment, "flip") != NULL,
-        .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
-}
-
 /* Full batches that never change are gathered once; workers with the same data share them. */
 static tsr_status make_loader(worker *w)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    tsri_loader_options o = loader_options(run, w->number);
+    tsri_loader_options o = tsri_run_loader(run, w->number);
+    o.prefetch = o.prefetch && !run->gd;
     bool fixed = run->gd && !o.flip && o.crop == 0;
     if (fixed && !run->shard && w->number > 0) {
         w->fixed = w->team->worker[0].fixed;
@@ -213,13 +217,13 @@ done:
     return st;
 }
 
-tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind)
+tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind, const bool *cut)
 {
     tsr_status st = TSR_OK;
     team *t = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
     run->scheme_state = t;
-    TSR_TRY(choose(t, run, kind));
+    TSR_TRY(choose(t, run, kind, cut));
     TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->pool)));
@@ -455,6 +459,7 @@ static tsr_status tell_events(tsri_run *run)
     for (int64_t s = 1; t->step_events && s < run->local_steps; s++)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL));
     tsr_result whole;
+    TSR_TRY(tsri_recalibrate(run));
     TSR_TRY(tsri_evaluate(&whole, &run->store, run->backend, run->pool, run->data,
                           &run->data->train, run->loss));
     int64_t *bytes = NULL;
@@ -483,8 +488,8 @@ tsr_status tsri_team_put(tsri_run *run)
         run->recent.count += run->local_steps;
     }
     tsri_put_run(&t->put, &run->store, t->owner, owners, t->carry, run->pool);
-    TSR_TRY(tell_events(run));
     TSR_TRY(write_trace(run));
+    TSR_TRY(tell_events(run));
 done:
     return st;
 }

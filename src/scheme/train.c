@@ -133,6 +133,7 @@ static tsr_status evaluate(tsri_run *run)
     tsr_status st = TSR_OK;
     tsr_result r;
     const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
+    TSR_TRY(tsri_recalibrate(run));
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;

@@ -1,0 +1,53 @@
+/* loft.c - LoFT: finding lottery tickets through filter-wise training (Wang, Dun, Liao, Jermaine,
+ * Kyrillidis 2022), Algorithm 1.
+ *
+ * Each round the filters between the two convolutions of a block (rows of conv1, the norm between,
+ * columns of conv2) are permuted and cut into S chunks, one for each worker. A worker has whole
+ * inputs and outputs of every block and 1/S of what is between; it trains that for l steps on its
+ * own. Then the filters go back to their places, and what was not cut is averaged. The whole
+ * network is never trained.
+ *
+ *     cut     inner axes of the chosen stages: all but the first, no block with a stride
+ *             (scheme.stages, scheme.strided; scheme.axes names axes outright)
+ *
+ * Departures: chunks keep remainders, so S need not divide the filters; plain networks are cut,
+ * too (vgg11: neighbouring convolutions); before the whole network is judged or written, the
+ * statistics of its norms are measured anew (recalibrate.c). Those of the shares are not its own:
+ * a block of a share adds 1/S of what the same block of the whole adds.
+ */
+#include "scheme/schemes.h"
+
+#include "base/alloc.h"
+#include "scheme/team.h"
+#include "subnet/filters.h"
+
+tsr_status tsri_loft_setup(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool *cut = NULL;
+    bool named = tsri_config_text(run->config, "scheme.axes") != NULL;
+    tsri_filters f = {.strided = tsri_config_bool(run->config, "scheme.strided")};
+    f.stages = tsri_config_ints(run->config, "scheme.stages", &f.stage);
+    TSR_TRY(tsri_alloc(&cut, run->net->axes, sizeof *cut));
+    if (!named) {
+        st = tsri_filters_choose(cut, run->net, &f);
+        if (st == TSR_USAGE)
+            tsri_fail_prefix("%s: ", tsri_config_place(run->config, f.stages > 0 ? "scheme.stages"
+                                                                                 : "scheme.name"));
+        TSR_TRY(st);
+    }
+    TSR_TRY(tsri_team_create(run, TSRI_DRAW_CHUNKS, cut));
+done:
+    tsri_free(cut);
+    return st;
+}
+
+tsr_status tsri_loft_round(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_team_draw(run));  /*  4     {h_s(W_s)} = filterPartition(h(W), S)     */
+    TSR_TRY(tsri_team_train(run)); /*  5-8   l iterations of SGD on each h_s(W_s)      */
+    TSR_TRY(tsri_team_put(run));   /*  9     h(W) = aggregate({h_s(W_s)})              */
+done:
+    return st;
+}
