@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS (600) with THREADS (2)
+# by us and by PyTorch: who is how far? Both choose the number of epochs that fits, from the pace of a few steps, so
+# that the cosine schedule ends in time. One after the other, or BOTH=1 at once on a machine with cores enough.
+set -eu
+program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} python=${PYTHON:-/usr/bin/python3}
+data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
+here=$source/bench/long out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+ours() {
+    local pace epochs
+    pace=$("$program" bench "$here/cifar10.yaml" --set data.path="$data" --set threads="$threads" --repeats 15 --json |
+        "$python" -c 'import json, sys; print(json.load(sys.stdin)["step"]["median_ms"])')
+    epochs=$("$python" -c "print(max(1, int($seconds / ($pace * 1e-3 * (50000 // 128 + 1) + 2))))") # 2 s: the evaluation
+    "$program" train "$here/cifar10.yaml" --out "$out/ours" --set data.path="$data" --set threads="$threads" \
+        --set epochs="$epochs" --json >"$out/ours.json" 2>"$out/ours.log"
+    "$python" - "$out/ours.json" "$epochs" <<'PY'
+import json, sys
+r = json.loads(open(sys.argv[1]).read().strip().splitlines()[-1])
+print(f"tessera epochs {sys.argv[2]} accuracy {100 * r['accuracy']:.2f} seconds {r['seconds']:.1f}")
+PY
+}
+theirs() { "$python" "$here/torch_cifar10.py" "$data" "$threads" "$seconds"; }
+
+echo "PreActResNet-18, width 16, CIFAR-10, $seconds s each, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs)"
+if [ "${BOTH:-0}" = 1 ]; then
+    ours &
+    theirs
+    wait
+else
+    ours
+    theirs
+fi

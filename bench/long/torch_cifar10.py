@@ -1,0 +1,88 @@
+"""PreActResNet-18 of width 16 on CIFAR-10 in PyTorch for a given time: the peer of cifar10.sh.
+
+    torch_cifar10.py FOLDER THREADS SECONDS [SEED]
+
+FOLDER holds the binary version of CIFAR-10. A few steps are timed first; the number of epochs is what
+fits into the time at that pace, so that the cosine schedule ends with it. Batches are gathered, cropped
+and flipped with whole-tensor operations, which costs PyTorch about 1 % of a step. Prints one line:
+epochs, test accuracy in percent, seconds of training.
+"""
+import os
+import sys
+import time
+
+import numpy
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "python"))
+import plain_nets
+
+folder, threads, budget = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+torch.manual_seed(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+torch.set_num_threads(threads)
+BATCH = 128
+
+
+def read(names):
+    raw = numpy.concatenate([numpy.fromfile(os.path.join(folder, n), numpy.uint8) for n in names]).reshape(-1, 3073)
+    return torch.from_numpy(raw[:, 1:].reshape(-1, 3, 32, 32).astype(numpy.float32) / 255), torch.from_numpy(raw[:, 0].astype(numpy.int64))
+
+
+x, y = read([f"data_batch_{i}.bin" for i in range(1, 6)])
+x_test, y_test = read(["test_batch.bin"])
+mean, std = x.mean((0, 2, 3), keepdim=True), x.std((0, 2, 3), keepdim=True)
+x, x_test = (x - mean) / std, (x_test - mean) / std
+padded = torch.nn.functional.pad(x, (4, 4, 4, 4))
+
+net = plain_nets.PreActResNet(3, 16, [16, 32, 64, 128], [2, 2, 2, 2], 10, False, True).to(memory_format=torch.channels_last)
+optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-4)
+criterion = torch.nn.CrossEntropyLoss()
+
+
+def gather(index):
+    """One crop and one flip for every sample of the batch."""
+    n = len(index)
+    rows = torch.arange(32) + torch.randint(0, 9, (n, 1))
+    columns = torch.arange(32) + torch.randint(0, 9, (n, 1))
+    columns = torch.where(torch.rand(n, 1) < 0.5, columns.flip(1), columns)
+    batch = padded[index[:, None, None], :, rows[:, :, None], columns[:, None, :]]  # [n, 32, 32, 3]: channels last
+    return batch.permute(0, 3, 1, 2), y[index]
+
+
+def step(index):
+    inputs, labels = gather(index)
+    optimiser.zero_grad(set_to_none=True)
+    loss = criterion(net(inputs), labels)
+    loss.backward()
+    optimiser.step()
+
+
+def accuracy():
+    net.eval()
+    with torch.no_grad():
+        hits = sum((net(x_test[i:i + 500].contiguous(memory_format=torch.channels_last)).argmax(1) == y_test[i:i + 500]).sum().item() for i in range(0, len(x_test), 500))
+    net.train()
+    return 100 * hits / len(x_test)
+
+
+kept = {k: v.clone() for k, v in net.state_dict().items()}
+for i in range(20):
+    if i == 5:
+        start = time.perf_counter()
+    step(torch.randint(0, len(x), (BATCH,)))
+pace = (time.perf_counter() - start) / 15
+net.load_state_dict(kept)
+optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-4)
+
+steps = len(x) // BATCH
+epochs = max(1, int(budget / (pace * steps)))
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs * steps)
+start = time.perf_counter()
+for epoch in range(epochs):
+    order = torch.randperm(len(x))
+    for i in range(steps):
+        step(order[i * BATCH:(i + 1) * BATCH])
+        schedule.step()
+    print(f"PyTorch {torch.__version__}: epoch {epoch + 1} of {epochs}, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+seconds = time.perf_counter() - start
+print(f"PyTorch-{torch.__version__} epochs {epochs} accuracy {accuracy():.2f} seconds {seconds:.1f}")
