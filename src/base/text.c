@@ -50,6 +50,22 @@ tsr_status tsri_text_add_bytes(tsri_text *text, const char *bytes, size_t n)
     return st;
 }
 
+tsr_status tsri_text_add_field(tsri_text *text, const char *field)
+{
+    tsr_status st = TSR_OK;
+    if (!strpbrk(field, ",\"\r\n"))
+        return tsri_text_add_bytes(text, field, strlen(field));
+    TSR_TRY(tsri_text_add_bytes(text, "\"", 1));
+    for (; *field; field++) {
+        if (*field == '"')
+            TSR_TRY(tsri_text_add_bytes(text, field, 1));
+        TSR_TRY(tsri_text_add_bytes(text, field, 1));
+    }
+    TSR_TRY(tsri_text_add_bytes(text, "\"", 1));
+done:
+    return st;
+}
+
 void tsri_text_fini(tsri_text *text)
 {
     tsri_free(text->data);

@@ -18,6 +18,8 @@ typedef struct tsri_text {
 
 tsr_status tsri_text_add(tsri_text *text, const char *fmt, ...) TSR_PRINTF(2, 3);
 tsr_status tsri_text_add_bytes(tsri_text *text, const char *bytes, size_t n);
+/* A field of CSV: in quotes, doubled inside, where it holds a comma, a quote or a line end. */
+tsr_status tsri_text_add_field(tsri_text *text, const char *field);
 void tsri_text_fini(tsri_text *text);
 
 /* A printable copy of untrusted text in a small ring of thread-local buffers: control characters

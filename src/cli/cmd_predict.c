@@ -40,29 +40,17 @@ static double probability(const float *y, int64_t n, int64_t best)
     return 1 / sum;
 }
 
-/* A field of CSV: in quotes, doubled inside, where it holds a comma or a quote. */
-static tsr_status add_field(tsri_text *out, const char *text)
-{
-    tsr_status st = TSR_OK;
-    if (!strpbrk(text, ",\""))
-        return tsri_text_add(out, ",%s", text);
-    TSR_TRY(tsri_text_add(out, ",\""));
-    for (; *text; text++) {
-        if (*text == '"')
-            TSR_TRY(tsri_text_add_bytes(out, text, 1));
-        TSR_TRY(tsri_text_add_bytes(out, text, 1));
-    }
-    TSR_TRY(tsri_text_add(out, "\""));
-done:
-    return st;
-}
-
 static tsr_status add_class(tsri_text *out, const answers *a, int64_t k)
 {
+    tsr_status st = TSR_OK;
     const char *name;
+    TSR_TRY(tsri_text_add_bytes(out, ",", 1));
     if (tsri_json_length(a->names) > k && tsri_json_as_text(tsri_json_at(a->names, k), &name))
-        return add_field(out, tsri_quote(name));
-    return tsri_text_add(out, ",%lld", (long long)k);
+        TSR_TRY(tsri_text_add_field(out, tsri_quote(name)));
+    else
+        TSR_TRY(tsri_text_add(out, "%lld", (long long)k));
+done:
+    return st;
 }
 
 static tsr_status classes_csv(tsri_text *out, const answers *a)

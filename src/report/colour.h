@@ -1,0 +1,19 @@
+/* colour.h - colours that everyone can tell apart.
+ *
+ * Series take the colours of Okabe and Ito, chosen to be told apart by colour-blind readers; maps
+ * take a ramp whose lightness rises evenly, so that it reads the same in grey. */
+#ifndef TSRI_COLOUR_H
+#define TSRI_COLOUR_H
+
+#include <stdint.h>
+
+enum { TSRI_COLOURS = 7, TSRI_COLOUR_TEXT = 8 };
+
+/* "#0072b2", on white paper and on a dark page; i >= 0, beginning again after TSRI_COLOURS. */
+const char *tsri_colour(int64_t i);
+const char *tsri_colour_dark(int64_t i);
+
+/* The ramp's colour at 0 (dark blue) to 1 (light yellow) as "#rrggbb". Returns `text`. */
+const char *tsri_ramp(char text[TSRI_COLOUR_TEXT], double at);
+
+#endif
