@@ -85,8 +85,8 @@ const tsri_schema_row tsri_schema[] = {
     REAL("optim.final_lr", "0", 0, 1e6, "cosine: learning rate at the end"),
     REAL("optim.warmup", "0", 0, 1, "part of the run in which the rate rises from 0"),
 
-    CHOICE("scheme.name", "dense", "dense|dropout|multisample|masked|ist|loft|local_sgd", "how the network is trained"),
-    INT("scheme.workers", "1", 1, 1e6, "shares of a round, each trained by one worker"),
+    CHOICE("scheme.name", "dense", "dense|dropout|multisample|masked|ist|loft|local_sgd|gpipe", "how the network is trained"),
+    INT("scheme.workers", "1", 1, 1e6, "shares of a round, each trained by one worker; gpipe: stages"),
     INT("scheme.local_steps", "1", 1, 1e9, "masked, ist, loft, local_sgd: steps of a share between take and put"),
     CHOICE("scheme.draw", "auto", "auto|bernoulli|categorical|chunks", "masked, ist: each unit with chance xi in each share, or in exactly one share, by throws or in equal numbers; auto: bernoulli for masked, chunks for ist"),
     REAL("scheme.xi", "0.5", 0, 1, "dropout, multisample, masked: chance of a unit to be in a share, above 0"),
@@ -98,6 +98,9 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("scheme.momentum", "auto", "auto|reset|carry", "momentum of a share: zero at the start of a round, or carried per unit; auto: carry where a round is one step"),
     CHOICE("scheme.scale", "auto", "auto|share|none", "share: layers that read fewer units in a share multiply by 1/xi; auto: share unless convolutions read what is cut"),
     INT("scheme.recalibrate", "-1", -1, 1e6, "batches of the training set that measure the statistics of batch norm anew before the whole network is judged or saved; 0 = the mean of the workers'; -1 = 16 where shares' convolutions read fewer filters than the whole's, else 0"),
+    INT("scheme.micro_batches", "0", 0, 1e9, "dense, gpipe: equal parts of a batch that go through the network one after the other, their gradients added up; 0 = 1 for dense, as many as stages for gpipe"),
+    CHOICE("scheme.balance", "flops", "flops|time", "gpipe: the dearest stage costs least, counted in operations, or measured"),
+    TEXT("scheme.cuts", NULL, "gpipe: the layers or blocks behind which it cuts instead, \"layer2.1, layer3.1\""),
     CHOICE("scheme.events", "none", "none|round|step", "lines of metrics for each round: after drawing (and before each further step), after putting back"),
 
     INT("epochs", "0", 0, 1e9, "passes over the training set; 0 = given by rounds, else 10"),

@@ -381,6 +381,41 @@ void tsri_net_destroy(tsri_net *net)
     tsri_free(net);
 }
 
+static tsr_status copy(void *out, const void *from, int64_t count, size_t size)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(out, count, size));
+    memcpy(*(void **)out, from, (size_t)count * size);
+done:
+    return st;
+}
+
+tsr_status tsri_net_copy(tsri_net **out, const tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *twin = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&twin, 1, sizeof *twin));
+    *twin = *net;
+    twin->axis = NULL;
+    twin->param = NULL;
+    twin->value = NULL;
+    twin->layer = NULL;
+    TSR_TRY(copy(&twin->axis, net->axis, net->axes, sizeof *net->axis));
+    TSR_TRY(copy(&twin->param, net->param, net->params, sizeof *net->param));
+    TSR_TRY(copy(&twin->value, net->value, net->values, sizeof *net->value));
+    TSR_TRY(copy(&twin->layer, net->layer, net->layers, sizeof *net->layer));
+    twin->axes_room = net->axes;
+    twin->params_room = net->params;
+    twin->values_room = net->values;
+    twin->layers_room = net->layers;
+    *out = twin;
+    twin = NULL;
+done:
+    tsri_net_destroy(twin);
+    return st;
+}
+
 tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
 {
     const tsri_layer *l = &net->layer[i];

@@ -83,6 +83,7 @@ typedef struct tsri_net {
     int64_t trained; /* numbers with a gradient: the first ones of the store's vector */
     int64_t total;   /* all numbers */
     tsri_shape input;
+    int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
     int64_t outputs;
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
@@ -95,6 +96,9 @@ typedef struct tsri_net {
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
                            int64_t outputs, bool filters_last);
 void tsri_net_destroy(tsri_net *net);
+
+/* The same once more, for who will change it. The caller destroys *out. */
+tsr_status tsri_net_copy(tsri_net **out, const tsri_net *net);
 
 /* The same with a builder of the caller's own instead of a model's: for tests. */
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,

@@ -4,23 +4,51 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
-                            tsri_pool *pool, int64_t batch, bool training)
+#include <string.h>
+
+static tsr_status make(tsri_plan **out, const tsri_plan *like)
 {
     tsr_status st = TSR_OK;
     tsri_plan *plan = NULL;
     *out = NULL;
     TSR_TRY(tsri_alloc(&plan, 1, sizeof *plan));
-    plan->net = store->net;
-    plan->store = store;
-    plan->backend = backend;
-    plan->pool = pool;
-    plan->batch = batch;
-    plan->training = training;
+    *plan = *like;
     TSR_TRY(tsri_plan_steps(plan));
     TSR_TRY(tsri_plan_memory(plan));
     *out = plan;
     plan = NULL;
+done:
+    tsri_plan_destroy(plan);
+    return st;
+}
+
+tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
+                            tsri_pool *pool, int64_t batch, bool training)
+{
+    tsri_plan like = {.net = store->net,
+                      .store = store,
+                      .backend = backend,
+                      .pool = pool,
+                      .batch = batch,
+                      .training = training};
+    return make(out, &like);
+}
+
+tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_backend *backend,
+                             tsri_pool *pool, int64_t batch)
+{
+    tsr_status st = TSR_OK;
+    tsri_plan *plan = NULL;
+    tsri_store none = {.net = net, .real_bytes = backend->real_bytes};
+    tsri_plan like = {.net = net,
+                      .store = &none,
+                      .backend = backend,
+                      .pool = pool,
+                      .batch = batch,
+                      .training = true,
+                      .dry = true};
+    TSR_TRY(make(&plan, &like));
+    *bytes = plan->arena_bytes + plan->input_bytes;
 done:
     tsri_plan_destroy(plan);
     return st;
@@ -79,7 +107,10 @@ static void count_batch(tsri_plan *plan, const tsri_step *s)
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
 {
     tsr_status st = TSR_OK;
-    take_input(plan, x);
+    if (plan->entry)
+        memcpy(plan->entry, x, (size_t)tsri_plan_entry_bytes(plan));
+    else
+        take_input(plan, x);
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_step *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
@@ -126,6 +157,30 @@ void tsri_plan_norm_momentum(tsri_plan *plan, double momentum)
 {
     for (int64_t k = 0; k < plan->count; k++)
         plan->step[k].op.momentum = momentum;
+}
+
+/* ---- Parts -------------------------------------------------------------------------------- */
+
+void *tsri_plan_output_gradient(const tsri_plan *plan)
+{
+    return plan->step[plan->count - 1].op.dy;
+}
+
+const void *tsri_plan_entry_gradient(const tsri_plan *plan)
+{
+    return plan->entry_grad;
+}
+
+int64_t tsri_plan_entry_bytes(const tsri_plan *plan)
+{
+    tsri_shape s = plan->net->value[plan->net->entry].shape;
+    return plan->batch * tsri_shape_count(s) * plan->backend->real_bytes;
+}
+
+int64_t tsri_plan_output_bytes(const tsri_plan *plan)
+{
+    const tsri_op *last = &plan->step[plan->count - 1].op;
+    return plan->batch * tsri_shape_count(last->out) * plan->backend->real_bytes;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */

@@ -24,7 +24,8 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backe
                             tsri_pool *pool, int64_t batch, bool training);
 void tsri_plan_destroy(tsri_plan *plan);
 
-/* x: floats [batch, input]. They must stay as they are until backward is done. */
+/* x: floats [batch, input]. They must stay as they are until backward is done. For a part of a
+ * network (net/depth.h) x is the output of the part before it, and is copied. */
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
 
 /* The outputs of the last forward, [batch, outputs] in the backend's element type. */
@@ -35,6 +36,20 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
 
 /* The gradients of the last loss into store->g. */
 tsr_status tsri_plan_backward(tsri_plan *plan);
+
+/* Of a part of a network. Where the gradient of its output, [batch, outputs], is to be written
+ * before backward when the loss is not its own; and the gradient of what came into it, there after
+ * backward until the next forward. Both in the backend's type and layout. */
+void *tsri_plan_output_gradient(const tsri_plan *plan);
+const void *tsri_plan_entry_gradient(const tsri_plan *plan);
+
+/* Bytes of what comes into it and of what goes out. */
+int64_t tsri_plan_entry_bytes(const tsri_plan *plan);
+int64_t tsri_plan_output_bytes(const tsri_plan *plan);
+
+/* The bytes of memory that a plan of that batch for training would have, not taken. */
+tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_backend *backend,
+                             tsri_pool *pool, int64_t batch);
 
 /* What a batch counts in the running statistics of every norm from now on; PyTorch's 0.1 at first.
  */

@@ -76,6 +76,20 @@ static void note_backward(book *b, int64_t k)
         live(&b->grad[home(b->plan, s->add)], back);
 }
 
+/* What comes into a part of a network is there from the start, its gradient until the end. */
+static void note_entry(book *b)
+{
+    tsri_plan *plan = b->plan;
+    int entry = plan->net->entry;
+    int64_t bytes = tsri_plan_entry_bytes(plan);
+    b->value[entry].bytes = bytes;
+    live(&b->value[entry], 0);
+    if (!plan->training)
+        return;
+    b->grad[home(plan, entry)].bytes = bytes;
+    live(&b->grad[home(plan, entry)], 2 * plan->count);
+}
+
 static void find_lifetimes(book *b)
 {
     tsri_plan *plan = b->plan;
@@ -92,6 +106,8 @@ static void find_lifetimes(book *b)
     if (plan->training)
         live(&b->grad[home(plan, last)], K);
     b->value[0].bytes = 0; /* the input is the caller's, or plan->input */
+    if (plan->net->entry != 0)
+        note_entry(b);
     live(b->scratch, 0);
     live(b->scratch, 2 * K);
 }
@@ -116,13 +132,17 @@ static void bind(book *b)
         s->op.scratch = at(b, b->scratch);
         s->op.pre = s->norm < 0 ? NULL : at(b, &b->saved[s->norm]);
     }
+    if (plan->net->entry != 0) {
+        plan->entry = at(b, &b->value[plan->net->entry]);
+        plan->entry_grad = at(b, &b->grad[home(plan, plan->net->entry)]);
+    }
 }
 
 /* Linear layers read the input as the loader gives it: channels outermost, as PyTorch flattens. */
 bool tsri_plan_reorders_input(const tsri_plan *plan)
 {
     tsri_shape s = plan->net->input;
-    bool images = s.c > 1 && s.h * s.w > 1 && plan->backend->channels_last;
+    bool images = plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 && plan->backend->channels_last;
     for (int64_t k = 0; k < plan->count; k++)
         if (plan->step[k].in == 0 && plan->step[k].op.kind == TSRI_LINEAR)
             return false;
@@ -143,11 +163,16 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
     for (int64_t i = 0; i < b.count; i++)
         plan->unshared_bytes += b.buffer[i].bytes;
     TSR_TRY(tsri_arena_pack(b.buffer, b.count, &plan->arena_bytes));
-    TSR_TRY(tsri_alloc(&plan->arena, plan->arena_bytes, 1));
-    if (plan->backend->real_bytes != sizeof(float) || tsri_plan_reorders_input(plan))
-        TSR_TRY(tsri_alloc(&plan->input, plan->batch * tsri_shape_count(plan->net->input),
-                           (size_t)plan->backend->real_bytes));
-    bind(&b);
+    if (plan->net->entry == 0 &&
+        (plan->backend->real_bytes != sizeof(float) || tsri_plan_reorders_input(plan)))
+        plan->input_bytes =
+            plan->batch * tsri_shape_count(plan->net->input) * plan->backend->real_bytes;
+    if (!plan->dry) {
+        TSR_TRY(tsri_alloc(&plan->arena, plan->arena_bytes, 1));
+        if (plan->input_bytes > 0)
+            TSR_TRY(tsri_alloc(&plan->input, plan->input_bytes, 1));
+        bind(&b);
+    }
 done:
     tsri_free(b.buffer);
     return st;

@@ -29,13 +29,15 @@ struct tsri_plan {
     tsri_pool *pool;
     int64_t batch;
     bool training, timed;
+    bool dry; /* laid out, but without memory: to be measured */
 
     tsri_step *step; /* [count] in the order of forward */
     int64_t count;
     int *alias; /* [values] whose gradient's memory a value's gradient shares; itself if none */
 
     char *arena;
-    int64_t arena_bytes, unshared_bytes;
+    int64_t arena_bytes, unshared_bytes, input_bytes;
+    void *entry, *entry_grad; /* of a part of a network: net->entry, and its gradient */
     void *input; /* x in the backend's type and layout, or NULL when x is used as it is */
 };
 

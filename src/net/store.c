@@ -36,6 +36,8 @@ void tsri_store_fini(tsri_store *store)
 
 void *tsri_store_at(const tsri_store *store, void *vector, int64_t p)
 {
+    if (!vector) /* of a store that is only measured (plan.h) */
+        return NULL;
     return (char *)vector + store->net->param[p].offset * store->real_bytes;
 }
 

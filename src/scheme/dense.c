@@ -1,17 +1,21 @@
 /* dense.c - plain training of the whole network: the baseline of everything else.
  *
  * A round is one step,  W <- W - eta v,  v <- mu v + grad L_B(W) + lambda W  (Nesterov optional),
- * on a mini-batch B (SGD) or on the whole training set (GD).
+ * on a mini-batch B (SGD) or on the whole training set (GD). With scheme.micro_batches the gradient
+ * is added up over parts of B, in less memory (micro.h).
  */
 #include "scheme/schemes.h"
 
 #include "base/alloc.h"
+#include "scheme/micro.h"
 
 #include <string.h>
 
 typedef struct dense {
     tsri_loader *loader;
     tsri_plan *plan;
+    tsri_micro micro;
+    double *loss;  /* [micro.count] */
     float *before; /* for the trace */
 } dense;
 
@@ -23,7 +27,12 @@ tsr_status tsri_dense_setup(tsri_run *run)
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));
-    TSR_TRY(tsri_run_plan(&d->plan, run));
+    TSR_TRY(tsri_micro_init(&d->micro, run, 1));
+    TSR_TRY(tsri_alloc(&d->loss, d->micro.count, sizeof *d->loss));
+    st = tsri_plan_create(&d->plan, &run->store, run->backend, run->pool, d->micro.size, true);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+    TSR_TRY(st);
     if (run->trace)
         TSR_TRY(tsri_alloc(&d->before, run->net->total, sizeof(float)));
 done:
@@ -37,6 +46,8 @@ void tsri_dense_teardown(tsri_run *run)
         return;
     tsri_loader_destroy(d->loader);
     tsri_plan_destroy(d->plan);
+    tsri_micro_fini(&d->micro);
+    tsri_free(d->loss);
     tsri_free(d->before);
     tsri_free(d);
 }
@@ -49,20 +60,16 @@ tsr_status tsri_dense_round(tsri_run *run)
     if (run->trace)
         memcpy(d->before, run->store.w, (size_t)run->net->total * sizeof(float));
     TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B            */
-    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
-    TSR_TRY(tsri_plan_forward(d->plan, b->x)); /* f(W; B)      */
-    TSR_TRY(tsri_plan_loss(d->plan, &loss));   /* L_B(W)       */
-    TSR_TRY(tsri_plan_backward(d->plan));      /* grad L_B(W)  */
-    tsri_update u = {.count = run->net->trained,
-                     .w = run->store.w,
-                     .v = run->store.v,
-                     .dw = run->store.g,
-                     .rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds),
-                     .momentum = run->momentum,
-                     .decay = run->decay,
-                     .nesterov = run->nesterov};
-    TSR_TRY(run->backend->update(&u, run->pool)); /* W <- W - eta v */
-    run->recent.sum += tsri_loss_value(&loss);
+    for (int64_t m = 0; m < d->micro.count; m++) {
+        tsri_loss loss = tsri_micro_loss(&d->micro, run, b, m);
+        TSR_TRY(tsri_plan_forward(d->plan, tsri_micro_x(&d->micro, run, b, m))); /* f(W; B)      */
+        TSR_TRY(tsri_plan_loss(d->plan, &loss));                                 /* L_B(W)       */
+        TSR_TRY(tsri_plan_backward(d->plan));                                    /* grad L_B(W)  */
+        tsri_micro_add(&d->micro, run, m, 0, run->net->trained);
+        d->loss[m] = tsri_loss_value(&loss);
+    }
+    TSR_TRY(tsri_run_update(run, &run->store, run->pool)); /* W <- W - eta v */
+    run->recent.sum += tsri_micro_value(&d->micro, run, d->loss);
     run->recent.count++;
     if (run->trace) {
         tsri_trace t = {.before = d->before, .batch = b->index, .workers = 1, .steps = 1};

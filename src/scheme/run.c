@@ -95,10 +95,10 @@ static tsr_status choose_workers(tsri_run *run)
     run->workers = tsri_config_int(c, "scheme.workers");
     run->local_steps = tsri_config_int(c, "scheme.local_steps");
     run->shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
-    TSR_CHECK(
-        s->many || run->workers == 1, TSR_USAGE,
-        "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft or local_sgd",
-        tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
+    TSR_CHECK(s->many || run->workers == 1, TSR_USAGE,
+              "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft, "
+              "local_sgd or gpipe",
+              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
     TSR_CHECK(s->local || run->local_steps == 1, TSR_USAGE,
               "%s: a round of scheme %s is one step, not %lld: use masked, ist, loft or local_sgd",
               tsri_config_place(c, "scheme.local_steps"), s->name, (long long)run->local_steps);
@@ -194,6 +194,19 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;
+}
+
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool)
+{
+    tsri_update u = {.count = store->net->trained,
+                     .w = store->w,
+                     .v = store->v,
+                     .dw = store->g,
+                     .rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds),
+                     .momentum = run->momentum,
+                     .decay = run->decay,
+                     .nesterov = run->nesterov};
+    return run->backend->update(&u, pool);
 }
 
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)

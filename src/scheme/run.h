@@ -88,6 +88,9 @@ void tsri_run_fini(tsri_run *run);
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
+/* One step of the optimiser on a store whose gradient is there, with the rate of the round. */
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool);
+
 /* How worker l reads the training set: its order, its part, augmentation. */
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
 

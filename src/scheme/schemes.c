@@ -18,6 +18,8 @@ const tsri_scheme tsri_schemes[] = {
      tsri_loft_setup, tsri_loft_round, tsri_team_destroy},
     {"local_sgd", "every worker has the whole, local steps, then the mean", true, true,
      tsri_local_sgd_setup, tsri_local_sgd_round, tsri_team_destroy},
+    {"gpipe", "cut by depth into stages, micro-batches streamed through (GPipe)", true, false,
+     tsri_gpipe_setup, tsri_gpipe_round, tsri_gpipe_teardown},
 };
 
 const int64_t tsri_scheme_count = (int64_t)(sizeof tsri_schemes / sizeof *tsri_schemes);

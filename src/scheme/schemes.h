@@ -23,4 +23,8 @@ tsr_status tsri_loft_round(tsri_run *run);
 tsr_status tsri_local_sgd_setup(tsri_run *run);
 tsr_status tsri_local_sgd_round(tsri_run *run);
 
+tsr_status tsri_gpipe_setup(tsri_run *run);
+tsr_status tsri_gpipe_round(tsri_run *run);
+void tsri_gpipe_teardown(tsri_run *run);
+
 #endif

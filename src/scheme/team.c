@@ -372,7 +372,7 @@ static void note_batch(const worker *w, int64_t step, const tsri_batch *b)
                (size_t)run->batch * sizeof *b->index);
 }
 
-static tsr_status local_step(worker *w, int64_t step, double rate)
+static tsr_status local_step(worker *w, int64_t step)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
@@ -384,15 +384,7 @@ static tsr_status local_step(worker *w, int64_t step, double rate)
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
     TSR_TRY(tsri_plan_backward(w->plan));
-    tsri_update u = {.count = w->net->trained,
-                     .w = w->store.w,
-                     .v = w->store.v,
-                     .dw = w->store.g,
-                     .rate = rate,
-                     .momentum = run->momentum,
-                     .decay = run->decay,
-                     .nesterov = run->nesterov};
-    TSR_TRY(run->backend->update(&u, w->pool));
+    TSR_TRY(tsri_run_update(run, &w->store, w->pool));
     w->loss[step] = tsri_loss_value(&loss);
 done:
     return st;
@@ -402,14 +394,13 @@ static tsr_status train(worker *w)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    double rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds);
     if (w->idle)
         return TSR_OK;
     tsri_take(&w->store, &run->store, &w->share, w->team->carry);
     if (!w->team->carry)
         memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
     for (int64_t t = 0; t < run->local_steps; t++)
-        TSR_TRY(local_step(w, t, rate));
+        TSR_TRY(local_step(w, t));
 done:
     return st;
 }

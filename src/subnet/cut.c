@@ -5,19 +5,6 @@
  */
 #include "subnet/cut.h"
 
-#include "base/alloc.h"
-
-#include <string.h>
-
-static tsr_status copy(void *out, const void *from, int64_t count, size_t size)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_alloc(out, count, size));
-    memcpy(*(void **)out, from, (size_t)count * size);
-done:
-    return st;
-}
-
 static void cut_param(tsri_param *p, const tsri_net *net)
 {
     p->count = 1;
@@ -42,21 +29,8 @@ tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *s
 {
     tsr_status st = TSR_OK;
     tsri_net *small = NULL;
-    *out = NULL;
-    TSR_TRY(tsri_alloc(&small, 1, sizeof *small));
-    *small = *net;
-    small->axis = NULL;
-    small->param = NULL;
-    small->value = NULL;
-    small->layer = NULL;
-    TSR_TRY(copy(&small->axis, net->axis, net->axes, sizeof *net->axis));
-    TSR_TRY(copy(&small->param, net->param, net->params, sizeof *net->param));
-    TSR_TRY(copy(&small->value, net->value, net->values, sizeof *net->value));
-    TSR_TRY(copy(&small->layer, net->layer, net->layers, sizeof *net->layer));
-    small->axes_room = net->axes;
-    small->params_room = net->params;
-    small->values_room = net->values;
-    small->layers_room = net->layers;
+    TSR_TRY(tsri_net_copy(out, net));
+    small = *out;
     for (int64_t a = 0; a < net->axes; a++)
         small->axis[a].size = share->pick[a].count;
     for (int64_t p = 0; p < net->params; p++)
@@ -66,10 +40,7 @@ tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *s
     for (int64_t i = 0; rescale && i < net->layers; i++)
         rescale_layer(&small->layer[i], net, share);
     tsri_net_finish(small);
-    *out = small;
-    small = NULL;
 done:
-    tsri_net_destroy(small);
     return st;
 }
 

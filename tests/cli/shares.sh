@@ -36,6 +36,7 @@ strip() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
 for settings in "" "--set scheme.momentum=carry --set scheme.data=shard --set scheme.local_steps=2" \
     "--set scheme.name=masked --set scheme.xi=0.6 --set scheme.events=step" "--set scheme.name=local_sgd" \
     "--set scheme.name=loft --set scheme.axes=hidden.0,hidden.1 --set scheme.recalibrate=3 --set scheme.events=round" \
+    "--set scheme.name=gpipe --set scheme.local_steps=1 --set scheme.micro_batches=2" \
     "--set scheme.name=multisample --set scheme.local_steps=1" "--set scheme.name=dropout --set scheme.workers=1 --set scheme.local_steps=1"; do
     rm -rf "$work/a" "$work/b"
     # shellcheck disable=SC2086

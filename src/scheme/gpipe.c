@@ -1,0 +1,233 @@
+/* gpipe.c - GPipe (Huang et al. 2019): the network cut by depth, micro-batches streamed through.
+ *
+ * Worker s has the layers of stage s and their parameters. A batch is M micro-batches; they go
+ * forward through the stages and then backward, each stage working on another one:
+ *
+ *     tick        0   1   2   3   4          0   1   2   3   4
+ *     stage 0     F0  F1  F2                         B0  B1  B2
+ *     stage 1         F0  F1  F2                 B0  B1  B2
+ *     stage 2             F0  F1  F2 loss    B0  B1  B2
+ *
+ * Then one synchronous update. What crosses a cut is one tensor (net/depth.h): the activation
+ * forward, its gradient back. Those are all the bytes that travel.
+ *
+ * The result is, to the bit, that of `dense` with the same micro-batches: the stages run the same
+ * kernels on the same numbers, and gradients are added in the order of the micro-batches. So where
+ * the cuts lie changes time, memory and bytes, and nothing else.
+ *
+ * Departures: activations of all micro-batches are kept, none is computed twice (the paper offers
+ * that to save memory); backward takes the micro-batches in the order of forward.
+ */
+#include "scheme/schemes.h"
+
+#include "base/alloc.h"
+#include "net/depth.h"
+#include "scheme/micro.h"
+#include "scheme/stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct stage {
+    tsri_net *net;
+    tsri_store store; /* the run's own vectors, seen through the stage's network */
+    tsri_pool *pool;
+    bool owns_pool;
+    tsri_plan **plan;  /* [M] */
+    int64_t low, high; /* its part of the trained numbers */
+    int64_t sent;      /* bytes, in this round */
+    tsr_status st;
+    char error[1024];
+} stage;
+
+typedef struct pipe {
+    tsri_run *run;
+    tsri_micro micro;
+    stage *stage; /* [workers] */
+    tsri_loader *loader;
+    const tsri_batch *batch;
+    double *loss;  /* [M] */
+    float *before; /* for the trace */
+    int64_t tick;
+} pipe;
+
+/* ---- Making and unmaking ------------------------------------------------------------------ */
+
+static tsr_status make_stage(pipe *p, stage *s, int64_t from, int64_t to)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = p->run;
+    int64_t own = tsri_pool_threads(run->pool) / run->workers;
+    TSR_TRY(tsri_net_part(&s->net, run->net, from, to));
+    s->store = run->store;
+    s->store.net = s->net;
+    tsri_depth_trained(s->net, &s->low, &s->high);
+    s->pool = run->pool;
+    if (run->workers > 1) {
+        TSR_TRY(tsri_pool_create(&s->pool, own > 1 ? (int)own : 1));
+        s->owns_pool = true;
+    }
+    TSR_TRY(tsri_alloc(&s->plan, p->micro.count, sizeof(tsri_plan *)));
+    for (int64_t m = 0; m < p->micro.count; m++) {
+        st = tsri_plan_create(&s->plan[m], &s->store, run->backend, s->pool, p->micro.size, true);
+        if (st == TSR_USAGE)
+            tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.micro_batches"));
+        TSR_TRY(st);
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_gpipe_setup(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    pipe *p = NULL;
+    int64_t *begin = NULL;
+    TSR_TRY(tsri_alloc(&p, 1, sizeof *p));
+    run->scheme_state = p;
+    p->run = run;
+    TSR_TRY(tsri_micro_init(&p->micro, run, run->workers));
+    TSR_TRY(tsri_alloc(&begin, run->workers + 1, sizeof *begin));
+    TSR_TRY(tsri_stages_choose(begin, run, p->micro.size));
+    TSR_TRY(tsri_alloc(&p->loss, p->micro.count, sizeof *p->loss));
+    TSR_TRY(tsri_alloc(&p->stage, run->workers, sizeof *p->stage));
+    for (int64_t s = 0; s < run->workers; s++)
+        TSR_TRY(make_stage(p, &p->stage[s], begin[s], begin[s + 1]));
+    tsri_loader_options o = tsri_run_loader(run, 0);
+    TSR_TRY(tsri_loader_create(&p->loader, run->data, &run->data->train, &o));
+    if (run->trace)
+        TSR_TRY(tsri_alloc(&p->before, run->net->total, sizeof *p->before));
+done:
+    tsri_free(begin);
+    return st;
+}
+
+static void unmake_stage(const pipe *p, stage *s)
+{
+    for (int64_t m = 0; s->plan && m < p->micro.count; m++)
+        tsri_plan_destroy(s->plan[m]);
+    tsri_free(s->plan);
+    if (s->owns_pool)
+        tsri_pool_destroy(s->pool);
+    tsri_net_destroy(s->net);
+}
+
+void tsri_gpipe_teardown(tsri_run *run)
+{
+    pipe *p = run->scheme_state;
+    if (!p)
+        return;
+    for (int64_t s = 0; p->stage && s < run->workers; s++)
+        unmake_stage(p, &p->stage[s]);
+    tsri_loader_destroy(p->loader);
+    tsri_micro_fini(&p->micro);
+    tsri_free(p->stage);
+    tsri_free(p->loss);
+    tsri_free(p->before);
+    tsri_free(p);
+}
+
+/* ---- One stage, one micro-batch ----------------------------------------------------------- */
+
+static tsr_status forward(pipe *p, int64_t s, int64_t m)
+{
+    tsr_status st = TSR_OK;
+    stage *here = &p->stage[s];
+    const float *x =
+        s == 0 ? tsri_micro_x(&p->micro, p->run, p->batch, m) : tsri_plan_output(here[-1].plan[m]);
+    TSR_TRY(tsri_plan_forward(here->plan[m], x));
+    if (s < p->run->workers - 1) {
+        here->sent += tsri_plan_output_bytes(here->plan[m]);
+    } else {
+        tsri_loss loss = tsri_micro_loss(&p->micro, p->run, p->batch, m);
+        TSR_TRY(tsri_plan_loss(here->plan[m], &loss));
+        p->loss[m] = tsri_loss_value(&loss);
+    }
+done:
+    return st;
+}
+
+static tsr_status backward(pipe *p, int64_t s, int64_t m)
+{
+    tsr_status st = TSR_OK;
+    stage *here = &p->stage[s];
+    if (s < p->run->workers - 1)
+        memcpy(tsri_plan_output_gradient(here->plan[m]), tsri_plan_entry_gradient(here[1].plan[m]),
+               (size_t)tsri_plan_output_bytes(here->plan[m]));
+    TSR_TRY(tsri_plan_backward(here->plan[m]));
+    tsri_micro_add(&p->micro, p->run, m, here->low, here->high);
+    if (s > 0)
+        here->sent += tsri_plan_entry_bytes(here->plan[m]);
+done:
+    return st;
+}
+
+/* ---- All stages at once ------------------------------------------------------------------- */
+
+typedef tsr_status (*duty)(pipe *p, int64_t s, int64_t m);
+
+/* Stage s of this tick has micro-batch `tick - late`, if there is one, `late` being its distance
+ * from the stage where the stream begins. */
+static void do_duty(pipe *p, int64_t s, int64_t late, duty d)
+{
+    int64_t m = p->tick - late;
+    stage *here = &p->stage[s];
+    if (m < 0 || m >= p->micro.count || here->st != TSR_OK)
+        return;
+    here->st = d(p, s, m);
+    if (here->st != TSR_OK)
+        (void)snprintf(here->error, sizeof here->error, "%s", tsr_last_error());
+}
+
+static void forward_duty(void *context, int64_t s, int thread)
+{
+    (void)thread;
+    do_duty(context, s, s, forward);
+}
+
+static void backward_duty(void *context, int64_t s, int thread)
+{
+    pipe *p = context;
+    (void)thread;
+    do_duty(p, s, p->run->workers - 1 - s, backward);
+}
+
+static tsr_status stream(pipe *p, tsri_pool_body body)
+{
+    tsri_run *run = p->run;
+    int64_t stages = run->workers;
+    for (p->tick = 0; p->tick < p->micro.count + stages - 1; p->tick++) {
+        if (stages == 1) /* it has the run's own pool, which runs one loop at a time */
+            body(p, 0, 0);
+        else
+            tsri_pool_run(run->pool, body, p, stages);
+        for (int64_t s = 0; s < stages; s++)
+            if (p->stage[s].st != TSR_OK)
+                return tsri_fail(p->stage[s].st, "%s", p->stage[s].error);
+    }
+    return TSR_OK;
+}
+
+tsr_status tsri_gpipe_round(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    pipe *p = run->scheme_state;
+    if (run->trace)
+        memcpy(p->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
+    for (int64_t s = 0; s < run->workers; s++)
+        p->stage[s].sent = 0;
+    TSR_TRY(stream(p, forward_duty));
+    TSR_TRY(stream(p, backward_duty));
+    TSR_TRY(tsri_run_update(run, &run->store, run->pool));
+    for (int64_t s = 0; s < run->workers; s++)
+        run->bytes_total += p->stage[s].sent;
+    run->recent.sum += tsri_micro_value(&p->micro, run, p->loss);
+    run->recent.count++;
+    if (run->trace) {
+        tsri_trace t = {.before = p->before, .batch = p->batch->index, .workers = 1, .steps = 1};
+        TSR_TRY(tsri_trace_round(run, &t));
+    }
+done:
+    return st;
+}

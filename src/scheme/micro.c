@@ -1,0 +1,72 @@
+/* micro.c - a batch in equal micro-batches. */
+#include "scheme/micro.h"
+
+#include "base/alloc.h"
+
+tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset)
+{
+    tsr_status st = TSR_OK;
+    int64_t asked = tsri_config_int(run->config, "scheme.micro_batches");
+    *micro = (tsri_micro){.count = asked > 0 ? asked : preset};
+    TSR_CHECK(run->batch % micro->count == 0, TSR_USAGE,
+              "%s: %lld micro-batches do not divide the batch of %lld samples: choose "
+              "scheme.micro_batches or batch so that they do",
+              tsri_config_place(run->config, asked > 0 ? "scheme.micro_batches" : "batch"),
+              (long long)micro->count, (long long)run->batch);
+    micro->size = run->batch / micro->count;
+    if (micro->count > 1)
+        TSR_TRY(tsri_alloc(&micro->sum, run->net->trained, sizeof *micro->sum));
+done:
+    return st;
+}
+
+void tsri_micro_fini(tsri_micro *micro)
+{
+    tsri_free(micro->sum);
+    *micro = (tsri_micro){0};
+}
+
+const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
+                          int64_t m)
+{
+    return b->x + m * micro->size * run->data->dim;
+}
+
+tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
+                          int64_t m)
+{
+    int64_t first = m * micro->size;
+    return (tsri_loss){.kind = run->loss,
+                       .valid = micro->size,
+                       .label = b->label ? b->label + first : NULL,
+                       .target = b->target ? b->target + first * run->net->outputs : NULL};
+}
+
+/* Is the batch's loss the mean of its samples'? */
+static bool is_mean(const tsri_run *run)
+{
+    return run->loss != TSRI_HALF_SQUARES;
+}
+
+void tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
+                    int64_t high)
+{
+    float *g = run->store.g, *sum = micro->sum;
+    float scale = is_mean(run) ? 1 / (float)micro->count : 1;
+    bool last = m == micro->count - 1;
+    if (micro->count == 1)
+        return;
+    for (int64_t i = low; i < high; i++) {
+        sum[i] = m == 0 ? g[i] : sum[i] + g[i];
+        if (last)
+            g[i] = sum[i] * scale;
+    }
+}
+
+double tsri_micro_value(const tsri_micro *micro, const tsri_run *run, const double *loss)
+{
+    double sum = 0;
+    for (int64_t m = 0; m < micro->count; m++)
+        sum += loss[m];
+    return is_mean(run) ? sum / (double)micro->count : sum;
+}

@@ -1,0 +1,37 @@
+/* micro.h - a batch in equal micro-batches, one after the other, their gradients added up.
+ *
+ *     for m = 0 .. count-1:   forward and backward of tsri_micro_x(m), tsri_micro_loss(m)
+ *                             tsri_micro_add(&micro, run, m, low, high)
+ *
+ * After the last one store.g holds the gradient of the whole batch: the mean of the micro-batches'
+ * (their sum, where the loss is a sum), added in their order. Norms see one micro-batch at a time.
+ * Dense training so needs less memory; gpipe streams them through its stages.
+ */
+#ifndef TSRI_MICRO_H
+#define TSRI_MICRO_H
+
+#include "scheme/run.h"
+
+typedef struct tsri_micro {
+    int64_t count, size; /* of micro-batches, and samples in one */
+    float *sum;          /* [trained]; NULL when there is only one */
+} tsri_micro;
+
+/* As scheme.micro_batches says, `preset` when it is 0. USAGE when they do not divide the batch. */
+tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset);
+void tsri_micro_fini(tsri_micro *micro);
+
+/* Inputs and loss of micro-batch m of the batch. */
+const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
+                          int64_t m);
+tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
+                          int64_t m);
+
+/* Adds the numbers low .. high-1 of store.g; those of the last micro-batch become the batch's. */
+void tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
+                    int64_t high);
+
+/* The batch's loss of its micro-batches'. */
+double tsri_micro_value(const tsri_micro *micro, const tsri_run *run, const double *loss);
+
+#endif

@@ -1,0 +1,12 @@
+/* stages.h - where gpipe cuts a network by depth: balanced by cost, by measured time, or as named.
+ */
+#ifndef TSRI_STAGES_H
+#define TSRI_STAGES_H
+
+#include "scheme/run.h"
+
+/* begin[workers + 1]: the first layer of each stage, and the number of layers. `batch` is what a
+ * stage gets at once. USAGE, with its place in the run file, when it cannot be. */
+tsr_status tsri_stages_choose(int64_t *begin, tsri_run *run, int64_t batch);
+
+#endif

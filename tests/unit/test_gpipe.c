@@ -1,0 +1,291 @@
+/* GPipe: equal to the bit to plain training on the same micro-batches, for every number of stages
+ * and threads; bytes by hand; cuts only where one tensor crosses, and balanced as brute force
+ * balances them. */
+#include "testing.h"
+
+#include "base/rng.h"
+#include "net/depth.h"
+#include "scheme/run.h"
+
+#include <math.h>
+
+static const char preresnet[] =
+    "data: {name: glyphs, n: 24, test_n: 4, channels: 3}\nmodel: {name: preresnet18, width: 3}\n"
+    "batch: 8\noptim: {lr: 0.05, momentum: 0.9, weight_decay: 0.001}\nrounds: 100\n";
+static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
+                          "model: {name: mlp, hidden: [9, 7, 5, 6], norm: batch}\n"
+                          "batch: 12\nrounds: 100\noptim: {lr: 0.05}\n";
+
+static tsr_config *make_config(const char *text, const char *settings)
+{
+    tsr_config *config = NULL;
+    char copy[512];
+    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
+    (void)snprintf(copy, sizeof copy, "%s", settings);
+    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
+        assert_ok(tsr_config_set(config, s));
+    return config;
+}
+
+/* The store's vector, the momentum behind it. */
+typedef struct outcome {
+    float *w;
+    int64_t count, bytes;
+    double loss;
+} outcome;
+
+static tsr_status try_rounds(outcome *o, tsr_config *config, int64_t rounds)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsr_run_options options = tsr_run_options_default();
+    *o = (outcome){0};
+    TSR_TRY(tsri_run_init(&run, config, &options));
+    TSR_TRY(run.scheme->setup(&run));
+    for (; run.round < rounds; run.round++)
+        TSR_TRY(run.scheme->round(&run));
+    *o = (outcome){.count = run.net->total + run.net->trained,
+                   .bytes = run.bytes_total,
+                   .loss = run.recent.sum};
+    TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
+    memcpy(o->w, run.store.w, (size_t)run.net->total * sizeof(float));
+    memcpy(o->w + run.net->total, run.store.v, (size_t)run.net->trained * sizeof(float));
+done:
+    tsri_run_fini(&run);
+    return st;
+}
+
+static outcome after(const char *text, const char *settings, int64_t rounds)
+{
+    outcome o;
+    tsr_config *config = make_config(text, settings);
+    assert_ok(try_rounds(&o, config, rounds));
+    tsr_config_destroy(config);
+    return o;
+}
+
+/* ---- Identity ----------------------------------------------------------------------------- */
+
+/* Frees b. */
+static void same(const outcome *a, outcome b)
+{
+    assert_int_equal(a->count, b.count);
+    assert_memory_equal(a->w, b.w, (size_t)a->count * sizeof(float));
+    assert_true(a->loss == b.loss);
+    tsri_free(b.w);
+}
+
+static void equal_to_plain(const char *text, const char *more, int micro, int most, int threads)
+{
+    char settings[300];
+    (void)snprintf(settings, sizeof settings, "%sscheme.micro_batches=%d", more, micro);
+    outcome plain = after(text, settings, 3);
+    assert_int_equal(plain.bytes, 0);
+    for (int stages = 1; stages <= most; stages++)
+        for (int t = 1; t <= threads; t++) {
+            (void)snprintf(settings, sizeof settings,
+                           "%sscheme.name=gpipe;scheme.workers=%d;scheme.micro_batches=%d;"
+                           "threads=%d",
+                           more, stages, micro, t);
+            same(&plain, after(text, settings, 3));
+        }
+    tsri_free(plain.w);
+}
+
+static void stages_change_no_bit(void **state)
+{
+    (void)state;
+    equal_to_plain(preresnet, "", 4, 4, 3);
+    equal_to_plain(preresnet, "", 1, 3, 1);
+    equal_to_plain(preresnet, "model.name=resnet18;", 2, 4, 2);
+    equal_to_plain(preresnet, "model.name=vgg11;", 2, 4, 2);
+    equal_to_plain(preresnet, "model.name=wideresnet;model.factor=1;model.depth=10;", 2, 5, 2);
+    equal_to_plain(preresnet, "backend=ref;data.limit=8;", 2, 3, 1);
+    equal_to_plain(mlp, "", 3, 5, 3);
+    equal_to_plain(mlp, "model.norm=none;loss=half_squares;optim.lr=0.001;", 4, 5, 2);
+    equal_to_plain(mlp, "optim.name=gd;", 3, 2, 2);
+}
+
+/* The cuts may lie anywhere, and measured ones do. */
+static void places_change_no_bit(void **state)
+{
+    (void)state;
+    outcome plain = after(preresnet, "scheme.micro_batches=2", 2);
+    same(&plain, after(preresnet,
+                       "scheme.name=gpipe;scheme.workers=3;scheme.micro_batches=2;"
+                       "scheme.cuts=layer1.0,layer4.1",
+                       2));
+    same(&plain, after(preresnet,
+                       "scheme.name=gpipe;scheme.workers=3;scheme.micro_batches=2;"
+                       "scheme.balance=time",
+                       2));
+    tsri_free(plain.w);
+}
+
+/* Adding gradients up is the batch's gradient: without norms only the rounding differs. */
+static void micro_batches_are_the_batch(void **state)
+{
+    (void)state;
+    outcome whole = after(mlp, "model.norm=none", 3);
+    outcome parts = after(mlp, "model.norm=none;scheme.micro_batches=4", 3);
+    double most = 0;
+    for (int64_t i = 0; i < whole.count; i++)
+        most = fmax(most, fabs((double)(whole.w[i] - parts.w[i])));
+    assert_true(most > 0 && most < 1e-5); /* weights of size 1, three steps of rounding in float */
+    assert_true(fabs(whole.loss - parts.loss) < 1e-5);
+    tsri_free(whole.w);
+    tsri_free(parts.w);
+}
+
+/* Behind layer2.1: 6 channels of 16x16; behind layer3.1: 12 of 8x8. There and back, 4 bytes, 8
+ * samples, 3 rounds. */
+static void bytes_by_hand(void **state)
+{
+    (void)state;
+    outcome o = after(preresnet,
+                      "scheme.name=gpipe;scheme.workers=3;scheme.micro_batches=2;"
+                      "scheme.cuts=layer2.1,layer3.1",
+                      3);
+    assert_int_equal(o.bytes, 3 * 8 * 2 * 4 * (6 * 16 * 16 + 12 * 8 * 8));
+    tsri_free(o.w);
+    o = after(preresnet, "scheme.name=gpipe;scheme.workers=1;scheme.micro_batches=2", 3);
+    assert_int_equal(o.bytes, 0);
+    tsri_free(o.w);
+}
+
+/* ---- Places ------------------------------------------------------------------------------- */
+
+static tsri_net *net_of(const char *settings)
+{
+    tsri_net *net = NULL;
+    tsr_config *config = make_config("model: {width: 4}\n", settings);
+    assert_ok(tsri_net_create(&net, config, (tsri_shape){3, 32, 32}, 10, true));
+    tsr_config_destroy(config);
+    return net;
+}
+
+static void expect_places(const char *model, const char *expected)
+{
+    char have[1000] = "";
+    tsri_net *net = net_of(model);
+    for (int64_t i = 0; i <= net->layers; i++)
+        if (tsri_depth_cuttable(net, i))
+            (void)strcat(strcat(have, net->layer[i - 1].name), " ");
+    assert_string_equal(have, expected);
+    tsri_net_destroy(net);
+}
+
+static void one_tensor_crosses(void **state)
+{
+    (void)state;
+    expect_places("model.name=preresnet18",
+                  "conv1 layer1.0.add layer1.1.add layer2.0.add layer2.1.add layer3.0.add "
+                  "layer3.1.add layer4.0.add layer4.1.add relu pool ");
+    expect_places("model.name=resnet18",
+                  "conv1 layer1.0.relu2 layer1.1.relu2 layer2.0.relu2 layer2.1.relu2 "
+                  "layer3.0.relu2 layer3.1.relu2 layer4.0.relu2 layer4.1.relu2 pool ");
+}
+
+/* The least of the dearest parts over all ways to cut. */
+static double brute(const tsri_net *net, const double *cost, int64_t from, int64_t parts)
+{
+    double sum = 0, least = INFINITY;
+    for (int64_t i = from; i < net->layers; i++) {
+        sum += cost[i];
+        if (parts > 1 && tsri_depth_cuttable(net, i + 1))
+            least = fmin(least, fmax(sum, brute(net, cost, i + 1, parts - 1)));
+    }
+    return parts == 1 ? sum : least;
+}
+
+static void balance_is_the_best(void **state)
+{
+    (void)state;
+    tsri_net *net = net_of("model.name=preresnet18");
+    double cost[200];
+    int64_t begin[8];
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_SHARE, 0, 0, 0);
+        for (int64_t i = 0; i < net->layers; i++)
+            cost[i] = tsri_rng_uniform53(&rng);
+        for (int64_t parts = 1; parts <= 4; parts++) {
+            double dearest = 0;
+            assert_ok(tsri_depth_balance(begin, net, cost, parts));
+            assert_int_equal(begin[0], 0);
+            assert_int_equal(begin[parts], net->layers);
+            for (int64_t p = 0; p < parts; p++) {
+                double sum = 0;
+                for (int64_t i = begin[p]; i < begin[p + 1]; i++)
+                    sum += cost[i];
+                dearest = fmax(dearest, sum);
+            }
+            /* sums of the same numbers in another order */
+            assert_true(fabs(dearest / brute(net, cost, 0, parts) - 1) < 1e-12);
+        }
+    }
+    assert_int_equal(tsri_depth_most(net), 12);
+    assert_fails(tsri_depth_balance(begin, net, cost, 13), TSR_USAGE, "12 at most");
+    tsri_net_destroy(net);
+}
+
+/* ---- Refusals and faults ------------------------------------------------------------------ */
+
+static void refuse(const char *text, const char *settings, const char *words)
+{
+    outcome o;
+    tsr_config *config = make_config(text, settings);
+    assert_fails(try_rounds(&o, config, 1), TSR_USAGE, words);
+    tsr_config_destroy(config);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=13;scheme.micro_batches=1", "12 at most");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=3", "3 micro-batches do not divide");
+    refuse(preresnet, "scheme.micro_batches=5", "scheme.micro_batches");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=layer2.1.conv1",
+           "cannot be cut behind layer2.1.conv1");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=nothing",
+           "it can behind conv1, layer1.0.add");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=4;scheme.cuts=layer2.1", "names fewer");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=layer2.1,layer3.1",
+           "names more");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=4;scheme.cuts=layer3.1,layer2.1,layer1.1",
+           "in the order");
+    refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.data=shard", "same samples");
+    refuse(mlp, "scheme.name=gpipe;scheme.workers=2;scheme.micro_batches=12", "batch norm");
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config(mlp, "threads=1;data.prefetch=false;scheme.name=gpipe;"
+                                          "scheme.workers=2;scheme.micro_batches=2;"
+                                          "scheme.balance=time");
+    tsr_status st = TSR_RESOURCES;
+    for (int64_t n = 0; st != TSR_OK; n++) {
+        outcome o;
+        (void)tsri_alloc_fail_after(n, false);
+        st = try_rounds(&o, config, 1);
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+        tsri_free(o.w);
+    }
+    tsr_config_destroy(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stages_change_no_bit),
+        cmocka_unit_test(places_change_no_bit),
+        cmocka_unit_test(micro_batches_are_the_batch),
+        cmocka_unit_test(bytes_by_hand),
+        cmocka_unit_test(one_tensor_crosses),
+        cmocka_unit_test(balance_is_the_best),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
