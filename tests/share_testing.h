@@ -30,6 +30,7 @@ static const test_net test_nets[] = {
     {"model: {name: vgg11, width: 3}", {3, 32, 32}, false},
     {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, true},
     {"model: {name: cnn1, width: 6}", {1, 6, 6}, true},
+    {"model: {name: relu_deep, hidden: [8, 10]}", {5, 1, 1}, false},
 };
 enum { TEST_NETS = sizeof test_nets / sizeof *test_nets };
 

@@ -1,6 +1,7 @@
 /* backend.c - finding a backend by name, and a kernel in a backend. */
 #include "backend/backend.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *tsri_kind_name(tsri_kind kind)
@@ -63,6 +64,35 @@ void tsri_op_teardown(tsri_op *op)
     if (op->kernel && op->kernel->teardown)
         op->kernel->teardown(op);
     op->kernel = NULL;
+}
+
+/* e^-z overflows a float at z = -88: below -80 it goes on as its tangent, which is Lipschitz, as
+ * Assumption 3.3 of the deep ReLU paper wants a loss to be. */
+static double exponential(double z, double *slope)
+{
+    const double least = -80;
+    double e = exp(-(z < least ? least : z));
+    *slope = -e;
+    return z < least ? e * (1 + least - z) : e;
+}
+
+double tsri_margin_loss(tsri_loss_kind kind, double z, double *slope)
+{
+    double unused, short_of = z < 1 ? 1 - z : 0, e = exp(-fabs(z));
+    slope = slope ? slope : &unused;
+    switch (kind) {
+    case TSRI_HINGE:
+        *slope = z < 1 ? -1 : 0;
+        return short_of;
+    case TSRI_SQUARED_HINGE:
+        *slope = -2 * short_of;
+        return short_of * short_of;
+    case TSRI_EXPONENTIAL:
+        return exponential(z, slope);
+    default: /* logistic: e <= 1 on both sides */
+        *slope = z > 0 ? -e / (1 + e) : -1 / (1 + e);
+        return (z > 0 ? 0 : -z) + log1p(e);
+    }
 }
 
 double tsri_loss_value(const tsri_loss *loss)

@@ -32,9 +32,12 @@ static int64_t best_of(const float *y, int64_t n)
     return best;
 }
 
+/* One output of a classifier is the margin of class 1 over class 0: as two outputs, 0 and y. */
 static double probability(const float *y, int64_t n, int64_t best)
 {
     double sum = 0;
+    if (n == 1)
+        return 1 / (1 + exp(-fabs((double)y[0])));
     for (int64_t i = 0; i < n; i++)
         sum += exp((double)y[i] - (double)y[best]);
     return 1 / sum;
@@ -59,7 +62,7 @@ static tsr_status classes_csv(tsri_text *out, const answers *a)
     TSR_TRY(tsri_text_add(out, "sample,predicted,probability%s\n", a->label ? ",label" : ""));
     for (int64_t i = 0; i < a->n; i++) {
         const float *y = a->outputs + i * a->width;
-        int64_t best = best_of(y, a->width);
+        int64_t best = a->width == 1 ? y[0] > 0 : best_of(y, a->width);
         TSR_TRY(tsri_text_add(out, "%lld", (long long)i));
         TSR_TRY(add_class(out, a, best));
         TSR_TRY(tsri_text_add(out, ",%.6f", probability(y, a->width, best)));

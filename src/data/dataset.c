@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "data/part.h"
+#include "data/points.h"
 #include "data/prepare.h"
 #include "data/source.h"
 #include "io/crc32c.h"
@@ -105,7 +106,8 @@ static const char *resolve(const tsr_config *config, const char *key, const char
 /* Models whose theory asks for inputs of norm 1. */
 static bool wants_unit_rows(const tsr_config *config)
 {
-    return strcmp(tsri_config_text(config, "model.name"), "shallow") == 0;
+    const char *model = tsri_config_text(config, "model.name");
+    return strcmp(model, "shallow") == 0 || strcmp(model, "relu_deep") == 0;
 }
 
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
@@ -117,8 +119,11 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     const char *inputs = wants_unit_rows(config)
                              ? resolve(config, "data.normalize", NULL, "unit")
                              : resolve(config, "data.normalize", source->normalize, of_kind);
-    const char *targets = resolve(config, "data.target_scale", source->target_scale, "standardize");
+    const char *targets =
+        resolve(config, "data.target_scale",
+                tsri_wants_signs(config) ? "none" : source->target_scale, "standardize");
     TSR_TRY(check(data));
+    TSR_TRY(tsri_check_points(data, config, strcmp(inputs, "unit") == 0));
     TSR_TRY(tsri_split(data, config));
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), like));
     TSR_TRY(tsri_normalize(data, inputs, like));

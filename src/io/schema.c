@@ -45,7 +45,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("data.ignore", NULL, "csv: columns left out, by name or number, \"1-5,name\""),
     CHOICE("data.header", "auto", "auto|yes|no", "csv: is the first line a header"),
     CHOICE("data.missing", "mean", "mean|zero|refuse", "what becomes of missing values"),
-    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled; auto: unit rows for shallow, images by channel, tables and sequences standardized"),
+    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled; auto: unit rows for shallow and relu_deep, images by channel, tables and sequences standardized"),
     CHOICE("data.target_scale", "auto", "auto|none|standardize|minmax|log", "how real targets are scaled; auto: standardized, unless a named set has them in order"),
     CHOICE("data.augment", "none", "none|flip|crop|crop-flip", "random changes of training images"),
     INT("data.pad", "4", 0, 64, "crop: pixels of padding on each side"),
@@ -61,18 +61,19 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
     PACE("data.prefetch", BOOL, "true", 0, 1, "prepare batches ahead on a thread of their own"),
 
-    CHOICE("model.name", "mlp", "mlp|shallow|preresnet18|preresnet34|resnet18|resnet34|wideresnet|vgg11|cnn1", "the network"),
-    INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp: units of each hidden layer; [] = a linear model"),
+    CHOICE("model.name", "mlp", "mlp|shallow|relu_deep|preresnet18|preresnet34|resnet18|resnet34|wideresnet|vgg11|cnn1", "the network"),
+    INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp, relu_deep: units of each hidden layer; mlp: [] = a linear model"),
     BOOL("model.bias", "true", "linear layers (and the convolutions of vgg11) have a bias"),
     CHOICE("model.norm", "none", "none|batch", "mlp: batch norm after each hidden linear layer"),
-    INT("model.width", "64", 1, 1e7, "resnets, vgg11: filters of the first stage; cnn1: filters; shallow: hidden units"),
+    INT("model.width", "64", 1, 1e7, "resnets, vgg11: filters of the first stage; cnn1: filters; shallow: hidden units; relu_deep: units of each of model.layers"),
+    INT("model.layers", "0", 0, 10000, "relu_deep: so many hidden layers of model.width units; 0 = as model.hidden says"),
     CHOICE("model.stem", "auto", "auto|cifar|imagenet", "resnets: first layers; cifar: 3x3; imagenet: 7x7 with stride 2, max pooling; auto: cifar up to 64 pixels"),
     INT("model.depth", "16", 10, 10000, "wideresnet: layers, 6n+4"),
     INT("model.factor", "4", 1, 1000, "wideresnet: filters are 16, 32 and 64 times this"),
     INT("model.filter", "3", 1, 255, "cnn1: side of its filters, odd"),
     REAL("model.kappa", "1", 0, 1e6, "cnn1, shallow: deviation of the initial weights"),
 
-    CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; auto: half_squares for shallow, cross_entropy for classes, mse for real targets"),
+    CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
 
     CHOICE("optim.name", "sgd", "sgd|gd", "sgd: mini-batches; gd: the whole training set each step"),
     REAL("optim.lr", "0.1", 0, 1e6, "learning rate at the start"),
@@ -84,6 +85,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("optim.gamma", "0.1", 0, 1, "step: the factor"),
     REAL("optim.final_lr", "0", 0, 1e6, "cosine: learning rate at the end"),
     REAL("optim.warmup", "0", 0, 1, "part of the run in which the rate rises from 0"),
+    CHOICE("optim.keep", "auto", "auto|last|best", "the iterate that becomes the model: the last, or the one of least training loss among those evaluated; auto: best for relu_deep with sgd"),
 
     CHOICE("scheme.name", "dense", "dense|dropout|multisample|masked|ist|loft|local_sgd|gpipe", "how the network is trained"),
     INT("scheme.workers", "1", 1, 1e6, "shares of a round, each trained by one worker; gpipe: stages"),
@@ -106,6 +108,9 @@ const tsri_schema_row tsri_schema[] = {
     INT("epochs", "0", 0, 1e9, "passes over the training set; 0 = given by rounds, else 10"),
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),
     INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
+
+    CHOICE("stop.metric", "none", "none|error|loss", "ends the run early, looked at with each evaluation: error, loss: of the whole training set"),
+    REAL("stop.below", "0", 0, 1e9, "the run ends when the metric is this or less"),
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
     REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),

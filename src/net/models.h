@@ -6,6 +6,7 @@
 
 tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_relu_deep(tsri_net *net, const tsr_config *config);
 
 tsr_status tsri_build_preresnet18(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_preresnet34(tsri_net *net, const tsr_config *config);
@@ -30,5 +31,11 @@ tsr_status tsri_stem_conv(tsri_net *net, int *x, int axis, bool large);
 
 /* The mean of each channel and a linear layer called `name` onto the outputs: the end of a net. */
 tsr_status tsri_classifier(tsri_net *net, int x, const tsr_config *config, const char *name);
+
+/* Gives the parameter that was appended last another name. */
+void tsri_rename_last(tsri_net *net, const char *name);
+
+/* The fixed weights of one output, appended last, are a vector [m] and not a matrix [1, m]. */
+void tsri_output_vector(tsri_net *net);
 
 #endif

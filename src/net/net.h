@@ -39,7 +39,8 @@ typedef enum tsri_init {
     TSRI_INIT_ZERO,
     TSRI_INIT_ONE,
     TSRI_INIT_NORMAL, /* N(0, sigma^2) from the stream (INIT, number of the parameter) */
-    TSRI_INIT_SIGN    /* sigma or -sigma, each with chance 1/2, from the same stream */
+    TSRI_INIT_SIGN,   /* sigma or -sigma, each with chance 1/2, from the same stream */
+    TSRI_INIT_HALVES /* of each row half are sigma, half -sigma, in an order from the same stream */
 } tsri_init;
 
 typedef struct tsri_param {
@@ -140,7 +141,8 @@ tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, boo
 tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias, double gain,
                            const char *name);
 
-/* A linear layer of weights +-scale that are never trained, without bias. */
+/* A linear layer of weights +-scale that are never trained, without bias. (With signs as many plus
+ * as minus in each row: set the last parameter's init to TSRI_INIT_HALVES.) */
 tsr_status tsri_net_fixed(tsri_net *net, int *out, int in, int axis, double scale,
                           const char *name);
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);

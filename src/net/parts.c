@@ -1,4 +1,4 @@
-/* parts.c - the first and the last layers that several convolutional models share. */
+/* parts.c - the first and the last layers that several models share. */
 #include "net/models.h"
 
 #include <stdio.h>
@@ -33,4 +33,21 @@ tsr_status tsri_classifier(tsri_net *net, int x, const tsr_config *config, const
     TSR_TRY(tsri_net_linear(net, &x, x, axis, bias, 1.0, name));
 done:
     return st;
+}
+
+void tsri_rename_last(tsri_net *net, const char *name)
+{
+    tsri_param *p = &net->param[net->params - 1];
+    (void)snprintf(p->name, sizeof p->name, "%s", name);
+}
+
+void tsri_output_vector(tsri_net *net)
+{
+    tsri_param *a = &net->param[net->params - 1];
+    if (net->outputs > 1)
+        return;
+    a->rank = 1;
+    a->shape[0] = a->shape[1];
+    a->axis[0] = a->axis[1];
+    a->inner[0] = a->inner[1];
 }

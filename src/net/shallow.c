@@ -40,21 +40,6 @@ static double chance(const tsr_config *config)
     return thrown ? tsri_config_real(config, "scheme.xi") : 1;
 }
 
-static void rename_last(tsri_net *net, const char *name)
-{
-    tsri_param *p = &net->param[net->params - 1];
-    (void)snprintf(p->name, sizeof p->name, "%s", name);
-}
-
-/* One output: a is a vector. */
-static void drop_first_dimension(tsri_param *a)
-{
-    a->rank = 1;
-    a->shape[0] = a->shape[1];
-    a->axis[0] = a->axis[1];
-    a->inner[0] = a->inner[1];
-}
-
 tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
@@ -63,13 +48,12 @@ tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
     int hidden, output, x = 0;
     TSR_TRY(tsri_net_axis(net, &hidden, m, true, "hidden"));
     TSR_TRY(tsri_net_linear(net, &x, x, hidden, false, kappa * kappa * (double)d, "hidden"));
-    rename_last(net, "w");
+    tsri_rename_last(net, "w");
     TSR_TRY(tsri_net_relu(net, &x, x, "relu"));
     TSR_TRY(tsri_net_axis(net, &output, net->outputs, false, "output"));
     TSR_TRY(tsri_net_fixed(net, &x, x, output, 1.0, "output"));
-    rename_last(net, "a");
-    if (net->outputs == 1)
-        drop_first_dimension(&net->param[net->params - 1]);
+    tsri_rename_last(net, "a");
+    tsri_output_vector(net);
     tsri_layer *last = &net->layer[net->layers - 1];
     last->share_scale = 1.0 / sqrt((double)m);
     last->scale = chance(config) * last->share_scale;

@@ -60,8 +60,24 @@ static double initial(const tsri_param *p, tsri_rng *rng)
         return p->sigma * tsri_rng_normal(rng);
     case TSRI_INIT_SIGN:
         return tsri_rng_u32(rng) & 1 ? p->sigma : -p->sigma;
+    case TSRI_INIT_HALVES:
+        break;
     }
     return 0;
+}
+
+/* Every row a fresh order of halves: signs are drawn one after the other, plus with the chance of
+ * the pluses among those that are left. */
+static void fill_halves(tsri_store *store, const tsri_param *p, tsri_rng *rng)
+{
+    int64_t row = p->shape[p->rank - 1], plus = 0;
+    for (int64_t j = 0; j < p->count; j++) {
+        int64_t left = row - j % row;
+        plus = j % row == 0 ? (row + 1) / 2 : plus;
+        bool is_plus = (int64_t)tsri_rng_below(rng, (uint32_t)left) < plus;
+        plus -= is_plus;
+        set_number(store, p->offset + j, is_plus ? p->sigma : -p->sigma);
+    }
 }
 
 void tsri_store_fill(tsri_store *store, uint64_t seed)
@@ -69,7 +85,9 @@ void tsri_store_fill(tsri_store *store, uint64_t seed)
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_param *p = &store->net->param[i];
         tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, i, 0, 0);
-        for (int64_t j = 0; j < p->count; j++)
+        if (p->init == TSRI_INIT_HALVES)
+            fill_halves(store, p, &rng);
+        for (int64_t j = 0; p->init != TSRI_INIT_HALVES && j < p->count; j++)
             set_number(store, p->offset + tsri_order_place(p, j), initial(p, &rng));
     }
 }

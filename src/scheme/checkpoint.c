@@ -1,10 +1,10 @@
 /* checkpoint.c - the whole state of a run in one file, found again after any crash.
  *
- * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*")
- * and, as metadata, the position, the resolved run file and the names of library and kernels. Files
- * are written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
- * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
- * first that is sound.
+ * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*"),
+ * the best iterate where it is kept ("best.*") and, as metadata, the position, the resolved run
+ * file and the names of library and kernels. Files are written atomically and never overwritten;
+ * the newest `checkpoint.keep` and the best one stay. There is no "latest" pointer: resuming looks
+ * at the files themselves, newest first, and takes the first that is sound.
  */
 #include "scheme/run.h"
 
@@ -49,7 +49,7 @@ typedef struct field {
     double *real;
 } field;
 
-enum { FIELDS = 10 };
+enum { FIELDS = 14 };
 
 static void fields_of(field f[FIELDS], tsri_run *run)
 {
@@ -62,7 +62,11 @@ static void fields_of(field f[FIELDS], tsri_run *run)
                          {"bytes_total", &run->bytes_total, NULL},
                          {"metrics_bytes", &run->metrics_bytes, NULL},
                          {"test_loss", NULL, &run->test_loss},
-                         {"test_accuracy", NULL, &run->test_accuracy}};
+                         {"test_accuracy", NULL, &run->test_accuracy},
+                         {"train_loss", NULL, &run->train_loss},
+                         {"train_accuracy", NULL, &run->train_accuracy},
+                         {"best_iterate", &run->best_iterate, NULL},
+                         {"best_loss", NULL, &run->best_loss}};
     memcpy(f, all, sizeof all);
 }
 
@@ -159,6 +163,8 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
     TSR_TRY(tsri_image_add_model(&im, run->store.w, "model."));
     TSR_TRY(tsri_image_add_momentum(&im, run->store.v, "momentum."));
+    if (run->best_w)
+        TSR_TRY(tsri_image_add_model(&im, run->best_w, "best."));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
@@ -187,6 +193,13 @@ done:
 
 /* ---- Loading ------------------------------------------------------------------------------ */
 
+static tsr_status load_best(tsri_run *run, const tsri_tensors *file, const char *path)
+{
+    tsri_store best = run->store;
+    best.w = run->best_w;
+    return run->best_w ? tsri_store_load(&best, file, "best.", path) : TSR_OK;
+}
+
 static tsr_status load_one(tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -212,6 +225,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
               path, tsri_quote(data), run->data->name, data_here);
     TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
     TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
+    TSR_TRY(load_best(run, file, path));
     TSR_TRY(read_state(run, state, path));
     run->saved_round = run->round;
 done:

@@ -58,7 +58,9 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
     }
     *result = (tsr_result){.n = part->n,
                            .loss = kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)part->n,
-                           .accuracy = part->label ? (double)hits / (double)part->n : (double)NAN,
+                           .accuracy = part->label || tsri_loss_of_margin(kind)
+                                           ? (double)hits / (double)part->n
+                                           : (double)NAN,
                            .seconds = tsri_clock() - start};
 done:
     judge_fini(&j);

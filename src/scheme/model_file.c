@@ -150,7 +150,8 @@ static tsr_status check_classes(const tsr_model *m)
         goto done;
     }
     int64_t n = tsri_json_length(names);
-    bool fine = text[strspn(text, " ")] == '[' && (n == 0 || n == m->outputs);
+    bool fine = text[strspn(text, " ")] == '[' &&
+                (n == 0 || n == m->outputs || (n == 2 && m->outputs == 1)); /* margins: -1, +1 */
     for (int64_t i = 0; fine && i < n; i++)
         fine = tsri_json_as_text(tsri_json_at(names, i), &name);
     TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is no list of the names of %lld outputs",
@@ -307,12 +308,12 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
     tsr_status st = TSR_OK;
     bench b;
     TSR_TRY(bench_init(&b, model, on_training_set));
-    int64_t kinds = b.data->classes > 0 ? b.data->classes : b.data->targets;
+    tsri_loss_kind loss;
+    TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
+    int64_t kinds = tsri_outputs_wanted(loss, b.data);
     TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");
-    tsri_loss_kind loss;
-    TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
     TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
 done:
     bench_fini(&b);

@@ -14,24 +14,6 @@ tsr_run_options tsr_run_options_default(void)
     return (tsr_run_options){0};
 }
 
-tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data)
-{
-    tsr_status st = TSR_OK;
-    const char *name = tsri_config_text(config, "loss");
-    bool any = strcmp(name, "auto") == 0, classes = data->classes > 0;
-    bool shallow = strcmp(tsri_config_text(config, "model.name"), "shallow") == 0;
-    TSR_CHECK(classes || strcmp(name, "cross_entropy") != 0, TSR_USAGE,
-              "%s: cross_entropy needs classes, but %s has real targets: use loss: mse",
-              tsri_config_place(config, "loss"), data->name);
-    if (strcmp(name, "half_squares") == 0 || (any && shallow))
-        *kind = TSRI_HALF_SQUARES;
-    else
-        *kind =
-            strcmp(name, "cross_entropy") == 0 || (any && classes) ? TSRI_CROSS_ENTROPY : TSRI_MSE;
-done:
-    return st;
-}
-
 /* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
  * says something. */
 static tsr_status choose_batch(tsri_run *run)
@@ -178,10 +160,11 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
     TSR_TRY(choose_length(run));
     choose_optimiser(run);
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
-                            d->classes > 0 ? d->classes : d->targets, run->backend->channels_last));
+                            tsri_outputs_wanted(run->loss, d), run->backend->channels_last));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     tsri_store_fill(&run->store, run->seed);
+    TSR_TRY(tsri_iterate_init(run));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);
@@ -229,6 +212,7 @@ void tsri_run_fini(tsri_run *run)
     if (run->scheme && run->scheme->teardown)
         run->scheme->teardown(run);
     tsri_store_fini(&run->store);
+    tsri_free(run->best_w);
     tsri_net_destroy(run->net);
     tsr_data_destroy(run->data);
     tsri_pool_destroy(run->pool);

@@ -57,6 +57,7 @@ struct tsri_run {
     void *scheme_state;
     int64_t workers, local_steps; /* p, tau */
     bool gd;                      /* full batches, in order */
+    bool judges_training;         /* keeping and stopping look at the training set: iterate.c */
     bool shard;                   /* each worker has its own part of the data */
     int64_t recalibrate;          /* batches, see recalibrate.c; 0 = keep the running statistics */
     int64_t batch;
@@ -69,9 +70,13 @@ struct tsri_run {
     double first_loss;  /* of the first step; 0 = none yet */
     double best_score;  /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
     int64_t best_round; /* -1 = none */
-    double test_loss, test_accuracy; /* of the last evaluation; NaN = none yet */
-    int64_t bytes_total;             /* sent between workers */
-    int64_t metrics_bytes;           /* length of metrics.jsonl */
+    double test_loss, test_accuracy;   /* of the last evaluation; NaN = none yet */
+    double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
+    double best_loss;                  /* the least train_loss; infinity = none yet */
+    int64_t best_iterate;              /* the round that had it; -1 = none */
+    float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
+    int64_t bytes_total;               /* sent between workers */
+    int64_t metrics_bytes;             /* length of metrics.jsonl */
 
     /* Of this process only. */
     tsri_metrics *metrics;
@@ -97,6 +102,24 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
 /* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
  * cannot be. */
 tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
+
+/* The outputs a network has for this loss and data: one of margins has a single one for two
+ * classes. */
+int64_t tsri_outputs_wanted(tsri_loss_kind kind, const tsr_data *data);
+
+/* ---- iterate.c ----------------------------------------------------------------------------- */
+
+/* Reads optim.keep and stop. USAGE when the run has nothing to stop at. */
+tsr_status tsri_iterate_init(tsri_run *run);
+
+/* Judges the whole training set, if anyone wants to know, and keeps the best iterate so far. */
+tsr_status tsri_iterate_judge(tsri_run *run);
+
+/* Has the run reached what it was to stop at? */
+bool tsri_iterate_enough(const tsri_run *run);
+
+/* The best iterate into the store, where it is to be handed over and is not the last one: true. */
+bool tsri_iterate_take_best(tsri_run *run);
 
 /* ---- train.c ------------------------------------------------------------------------------- */
 

@@ -75,9 +75,21 @@ static tsr_status write_metrics(tsri_run *run)
     tsri_json_real(&w, tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
     tsri_json_key(&w, "test_loss");
     tsri_json_real(&w, run->test_loss);
-    if (run->data->classes > 0) {
+    if (run->data->classes > 0 || tsri_loss_of_margin(run->loss)) {
         tsri_json_key(&w, "test_accuracy");
         tsri_json_real(&w, run->test_accuracy);
+    }
+    if (run->judges_training) {
+        tsri_json_key(&w, "train_loss");
+        tsri_json_real(&w, run->train_loss);
+        tsri_json_key(&w, "train_accuracy");
+        tsri_json_real(&w, run->train_accuracy);
+    }
+    if (run->best_w) {
+        tsri_json_key(&w, "best_round");
+        tsri_json_int(&w, run->best_iterate);
+        tsri_json_key(&w, "best_loss");
+        tsri_json_real(&w, run->best_loss);
     }
     tsri_json_key(&w, "bytes_total");
     tsri_json_int(&w, run->bytes_total);
@@ -128,7 +140,7 @@ done:
 
 /* ---- Judging ------------------------------------------------------------------------------ */
 
-static tsr_status evaluate(tsri_run *run)
+static tsr_status judge(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
@@ -137,6 +149,15 @@ static tsr_status evaluate(tsri_run *run)
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
+done:
+    return st;
+}
+
+static tsr_status evaluate(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(judge(run));
+    TSR_TRY(tsri_iterate_judge(run));
     tell(run, true, false);
     if (write_metrics(run) != TSR_OK) /* a full disk does not end the run: see save() */
         TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
@@ -311,7 +332,7 @@ static tsr_status all_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     double told = 0;
-    while (run->round < run->rounds) {
+    while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(check_loss(run, &before));
@@ -322,8 +343,9 @@ static tsr_status all_rounds(tsri_run *run)
         }
         if (due(run, "eval.every"))
             TSR_TRY(evaluate(run));
-        bool stop = stop_requested && run->round < run->rounds,
-             save_now = due(run, "checkpoint.every");
+        bool enough = tsri_iterate_enough(run);
+        bool stop = stop_requested && run->round < run->rounds && !enough,
+             save_now = due(run, "checkpoint.every") || enough;
         if (save_now || stop)
             TSR_TRY(check_weights(run));
         if (save_now && !stop)
@@ -343,6 +365,8 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
 {
     tsr_status st = TSR_OK;
     char *path = NULL;
+    if (tsri_iterate_take_best(run)) /* what is handed over is what is judged */
+        TSR_TRY(judge(run));
     TSR_TRY(check_weights(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));

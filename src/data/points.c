@@ -1,0 +1,212 @@
+/* points.c - labels that are no signs, and points that have two labels.
+ *
+ * Equal points are found by sorting a 64-bit hash of each row; rows whose hashes agree are then
+ * compared number by number.
+ */
+#include "data/points.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tsri_wants_signs(const tsr_config *config)
+{
+    const char *loss = tsri_config_text(config, "loss");
+    bool deep = strcmp(tsri_config_text(config, "model.name"), "relu_deep") == 0;
+    return strcmp(loss, "hinge") == 0 || strcmp(loss, "squared_hinge") == 0 ||
+           strcmp(loss, "exponential") == 0 || strcmp(loss, "logistic") == 0 ||
+           (deep && strcmp(loss, "auto") == 0);
+}
+
+/* ---- Signs -------------------------------------------------------------------------------- */
+
+static tsr_status targets_are_signs(const tsr_data *data, const tsri_part *part, const char *which)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
+        TSR_CHECK(part->target[k] == 1.0f || part->target[k] == -1.0f, TSR_BAD_FILE,
+                  "%s: the label of %s sample %lld is %g: a loss of margins wants -1 or +1; repair "
+                  "it, or use loss: mse",
+                  tsri_quote(data->source), which, (long long)(k / data->targets + 1),
+                  (double)part->target[k]);
+done:
+    return st;
+}
+
+/* 1 or -1 when the class is called so, else 0. */
+static int sign_called(const tsr_data *data, int64_t class)
+{
+    double v = 0;
+    bool number = tsri_number_real(&v, data->class_name[class]) == TSRI_NUMBER_OK;
+    return number && fabs(v) == 1 ? (int)v : 0;
+}
+
+/* Classes -1 and +1 and a third one: a slip of the pen rather than three classes. */
+static tsr_status classes_are_signs(const tsr_data *data, const tsri_part *part, const char *which)
+{
+    tsr_status st = TSR_OK;
+    bool plus = false, minus = false;
+    for (int64_t c = 0; data->class_name && c < data->classes; c++) {
+        plus = plus || sign_called(data, c) > 0;
+        minus = minus || sign_called(data, c) < 0;
+    }
+    for (int64_t i = 0; plus && minus && part->label && i < part->n; i++)
+        TSR_CHECK(sign_called(data, part->label[i]) != 0, TSR_BAD_FILE,
+                  "%s: the label of %s sample %lld is %s, the others are -1 and +1: repair it, or "
+                  "name the classes by words if there are %lld",
+                  tsri_quote(data->source), which, (long long)(i + 1),
+                  tsri_quote(data->class_name[part->label[i]]), (long long)data->classes);
+done:
+    return st;
+}
+
+static tsr_status check_signs(const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(data->classes != 1, TSR_BAD_FILE,
+              "%s: all samples have the same label: there is nothing to tell apart",
+              tsri_quote(data->source));
+    TSR_TRY(classes_are_signs(data, &data->train, "training"));
+    TSR_TRY(classes_are_signs(data, &data->test, "test"));
+    TSR_TRY(targets_are_signs(data, &data->train, "training"));
+    TSR_TRY(targets_are_signs(data, &data->test, "test"));
+done:
+    return st;
+}
+
+/* ---- Points with two labels --------------------------------------------------------------- */
+
+typedef struct place {
+    uint64_t hash;
+    int64_t sample;
+} place;
+
+/* Row i as floats; of norm 1 when `unit`. Minus zero becomes zero: they are the same point. */
+static void row_of(float *x, const tsr_data *data, int64_t i, bool unit)
+{
+    const tsri_part *part = &data->train;
+    double squares = 0;
+    for (int64_t k = 0; k < data->dim; k++) {
+        x[k] = (part->numbers ? part->numbers[i * data->dim + k]
+                              : (float)part->bytes[i * data->dim + k]) +
+               0.0f;
+        squares += (double)x[k] * (double)x[k];
+    }
+    for (int64_t k = 0; unit && squares > 0 && k < data->dim; k++)
+        x[k] = (float)((double)x[k] / sqrt(squares)) + 0.0f;
+}
+
+static uint64_t hash_row(const float *x, int64_t n)
+{
+    uint64_t hash = 0;
+    for (int64_t k = 0; k < n; k++) {
+        uint32_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    if (p->hash != q->hash)
+        return p->hash < q->hash ? -1 : 1;
+    return (p->sample > q->sample) - (p->sample < q->sample);
+}
+
+static bool same_label(const tsr_data *data, int64_t i, int64_t j)
+{
+    const tsri_part *part = &data->train;
+    if (part->label)
+        return part->label[i] == part->label[j];
+    return memcmp(part->target + i * data->targets, part->target + j * data->targets,
+                  (size_t)data->targets * sizeof *part->target) == 0;
+}
+
+static tsr_status contradiction(const tsr_data *data, int64_t i, int64_t j)
+{
+    const tsri_part *part = &data->train;
+    char a[64], b[64];
+    for (int side = 0; side < 2; side++) {
+        int64_t k = side ? j : i;
+        char *text = side ? b : a;
+        if (!part->label)
+            (void)snprintf(text, sizeof a, "%g", (double)part->target[k * data->targets]);
+        else if (data->class_name)
+            (void)snprintf(text, sizeof a, "%.60s", tsri_quote(data->class_name[part->label[k]]));
+        else
+            (void)snprintf(text, sizeof a, "%d", (int)part->label[k]);
+    }
+    return tsri_fail(TSR_BAD_FILE,
+                     "%s: training samples %lld and %lld are the same point but have labels %s and "
+                     "%s: no network tells them apart; remove one of them",
+                     tsri_quote(data->source), (long long)(i + 1), (long long)(j + 1), a, b);
+}
+
+static tsr_status check_contradictions(const tsr_data *data, bool unit)
+{
+    tsr_status st = TSR_OK;
+    int64_t n = data->train.n, dim = data->dim;
+    place *at = NULL;
+    float *x = NULL, *y = NULL;
+    TSR_TRY(tsri_alloc_raw(&at, n, sizeof *at));
+    TSR_TRY(tsri_alloc_raw(&x, dim, sizeof *x));
+    TSR_TRY(tsri_alloc_raw(&y, dim, sizeof *y));
+    for (int64_t i = 0; i < n; i++) {
+        row_of(x, data, i, unit);
+        at[i] = (place){hash_row(x, dim), i};
+    }
+    qsort(at, (size_t)n, sizeof *at, by_hash);
+    for (int64_t k = 1; k < n; k++) {
+        int64_t i = at[k - 1].sample, j = at[k].sample;
+        if (at[k].hash != at[k - 1].hash || same_label(data, i, j))
+            continue;
+        row_of(x, data, i, unit);
+        row_of(y, data, j, unit);
+        if (memcmp(x, y, (size_t)dim * sizeof *x) == 0)
+            TSR_TRY(contradiction(data, i, j));
+    }
+done:
+    tsri_free(at);
+    tsri_free(x);
+    tsri_free(y);
+    return st;
+}
+
+tsr_status tsri_check_points(const tsr_data *data, const tsr_config *config, bool unit)
+{
+    tsr_status st = TSR_OK;
+    if (tsri_wants_signs(config))
+        TSR_TRY(check_signs(data));
+    if (strcmp(tsri_config_text(config, "model.name"), "relu_deep") == 0)
+        TSR_TRY(check_contradictions(data, unit));
+done:
+    return st;
+}
+
+/* ---- Distances ---------------------------------------------------------------------------- */
+
+double tsri_least_distance(const float *x, int64_t n, int64_t dim, int64_t *first, int64_t *second)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++) {
+            double squares = 0;
+            for (int64_t k = 0; k < dim && squares < least; k++) {
+                double d = (double)x[i * dim + k] - (double)x[j * dim + k];
+                squares += d * d;
+            }
+            if (squares < least) {
+                least = squares;
+                *first = i;
+                *second = j;
+            }
+        }
+    return sqrt(least);
+}

@@ -1,0 +1,77 @@
+/* iterate.c - which iterate a run hands over, and when it has had enough.
+ *
+ * The deep ReLU paper proves gradient descent's *last* iterate good, of stochastic gradient descent
+ * only the *best* one (Theorems 4.1 and 4.5), and zero training error once L_S <= l(0)/n (Corollary
+ * 4.4). So a run may keep the iterate with the least training loss (optim.keep) and may stop at a
+ * training error or loss (`stop:`). Both look at the whole training set, whenever the run is
+ * judged; what they saw is part of the position, so that a resumed run keeps and stops as the
+ * uninterrupted one.
+ */
+#include "scheme/run.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool keeps_best(const tsri_run *run)
+{
+    const char *keep = tsri_config_text(run->config, "optim.keep");
+    bool deep = strcmp(tsri_config_text(run->config, "model.name"), "relu_deep") == 0;
+    return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && deep && !run->gd);
+}
+
+static bool stops_at(const tsri_run *run, const char *metric)
+{
+    return strcmp(tsri_config_text(run->config, "stop.metric"), metric) == 0;
+}
+
+tsr_status tsri_iterate_init(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    run->train_loss = run->train_accuracy = NAN;
+    run->best_loss = INFINITY;
+    run->best_iterate = -1;
+    TSR_CHECK(!stops_at(run, "error") || run->data->classes > 0 || tsri_loss_of_margin(run->loss),
+              TSR_USAGE, "%s: there is no error to stop at, %s has real targets: use loss",
+              tsri_config_place(run->config, "stop.metric"), run->data->name);
+    if (keeps_best(run))
+        TSR_TRY(tsri_alloc(&run->best_w, run->net->total, (size_t)run->backend->real_bytes));
+    run->judges_training = run->best_w || stops_at(run, "error") || stops_at(run, "loss");
+done:
+    return st;
+}
+
+tsr_status tsri_iterate_judge(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r;
+    if (!run->judges_training)
+        return TSR_OK;
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
+                          run->loss));
+    run->train_loss = r.loss;
+    run->train_accuracy = r.accuracy;
+    if (run->best_w && r.loss < run->best_loss) {
+        memcpy(run->best_w, run->store.w, (size_t)(run->net->total * run->backend->real_bytes));
+        run->best_loss = r.loss;
+        run->best_iterate = run->round;
+    }
+done:
+    return st;
+}
+
+bool tsri_iterate_enough(const tsri_run *run)
+{
+    double below = tsri_config_real(run->config, "stop.below");
+    return (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
+           (stops_at(run, "loss") && run->train_loss <= below);
+}
+
+bool tsri_iterate_take_best(tsri_run *run)
+{
+    if (!run->best_w || run->best_iterate < 0 || run->best_iterate == run->round)
+        return false;
+    memcpy(run->store.w, run->best_w, (size_t)(run->net->total * run->backend->real_bytes));
+    return true;
+}
