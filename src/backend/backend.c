@@ -78,7 +78,7 @@ static double exponential(double z, double *slope)
 
 double tsri_margin_loss(tsri_loss_kind kind, double z, double *slope)
 {
-    double unused, short_of = z < 1 ? 1 - z : 0, e = exp(-fabs(z));
+    double unused = 0, short_of = z < 1 ? 1 - z : 0, e = exp(-fabs(z));
     slope = slope ? slope : &unused;
     switch (kind) {
     case TSRI_HINGE:

@@ -129,20 +129,22 @@ static bool same_label(const tsr_data *data, int64_t i, int64_t j)
                   (size_t)data->targets * sizeof *part->target) == 0;
 }
 
-static tsr_status contradiction(const tsr_data *data, int64_t i, int64_t j)
+static void label_text(char text[64], const tsr_data *data, int64_t i)
 {
     const tsri_part *part = &data->train;
-    char a[64], b[64];
-    for (int side = 0; side < 2; side++) {
-        int64_t k = side ? j : i;
-        char *text = side ? b : a;
-        if (!part->label)
-            (void)snprintf(text, sizeof a, "%g", (double)part->target[k * data->targets]);
-        else if (data->class_name)
-            (void)snprintf(text, sizeof a, "%.60s", tsri_quote(data->class_name[part->label[k]]));
-        else
-            (void)snprintf(text, sizeof a, "%d", (int)part->label[k]);
-    }
+    if (!part->label)
+        (void)snprintf(text, 64, "%g", (double)part->target[i * data->targets]);
+    else if (data->class_name)
+        (void)snprintf(text, 64, "%.60s", tsri_quote(data->class_name[part->label[i]]));
+    else
+        (void)snprintf(text, 64, "%d", (int)part->label[i]);
+}
+
+static tsr_status contradiction(const tsr_data *data, int64_t i, int64_t j)
+{
+    char a[64] = "", b[64] = "";
+    label_text(a, data, i);
+    label_text(b, data, j);
     return tsri_fail(TSR_BAD_FILE,
                      "%s: training samples %lld and %lld are the same point but have labels %s and "
                      "%s: no network tells them apart; remove one of them",
