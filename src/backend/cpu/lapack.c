@@ -1,0 +1,109 @@
+/* lapack.c - the routines of LAPACK and the double products that theory needs. */
+#include "backend/cpu/lapack.h"
+
+#include "backend/cpu/counts.h"
+#include "base/alloc.h"
+#include "base/narrow.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+#include <math.h>
+
+enum { TILE = 256 };
+
+/* ---- Products ----------------------------------------------------------------------------- */
+
+typedef struct gram {
+    double *g;
+    const double *x;
+    int64_t n, d;
+} gram;
+
+/* Tile (i, j), j <= i, of the lower half, and its mirror image. */
+static void gram_tile(void *context, int64_t t, int thread)
+{
+    const gram *p = context;
+    (void)thread;
+    int64_t row = 0;
+    while (t > row)
+        t -= ++row;
+    int64_t i = row * TILE, j = t * TILE;
+    int64_t rows = tsri_min(TILE, p->n - i), columns = tsri_min(TILE, p->n - j);
+    double *c = p->g + i * p->n + j;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)p->d, 1.0,
+                p->x + i * p->d, (int)p->d, p->x + j * p->d, (int)p->d, 0.0, c, (int)p->n);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t s = 0; s < columns; s++)
+            if (j + s < i + r)
+                p->g[(j + s) * p->n + i + r] = c[r * p->n + s];
+}
+
+tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_pool *pool)
+{
+    tsr_status st = TSR_OK;
+    double *wide = NULL;
+    int fits;
+    TSR_TRY(tsri_narrow_int(&fits, n, "rows of a matrix product"));
+    TSR_TRY(tsri_narrow_int(&fits, d, "inner size of a matrix product"));
+    TSR_TRY(tsri_alloc_raw(&wide, n * d, sizeof *wide));
+    for (int64_t i = 0; i < n * d; i++)
+        wide[i] = (double)x[i];
+    gram p = {g, wide, n, d};
+    int64_t side = tsri_ceil_div(n, TILE);
+    tsri_pool_run(pool, gram_tile, &p, side * (side + 1) / 2);
+done:
+    tsri_free(wide);
+    return st;
+}
+
+/* ---- Eigenvalues -------------------------------------------------------------------------- */
+
+/* A row-major lower triangle is a column-major upper one: no copy is made. */
+tsr_status tsri_eigenvalues(double *value, double *a, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    int size;
+    TSR_TRY(tsri_narrow_int(&size, n, "side of a symmetric matrix"));
+    int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'N', 'U', size, a, size, value);
+    TSR_CHECK(info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR,
+              TSR_RESOURCES, "out of memory for the eigenvalues of a %lld x %lld matrix",
+              (long long)n, (long long)n);
+    TSR_CHECK(info == 0, TSR_FAILURE, "LAPACK's dsyevd gave up on a %lld x %lld matrix (%d)%s",
+              (long long)n, (long long)n, info, info < 0 ? ": it holds numbers not finite" : "");
+done:
+    return st;
+}
+
+tsr_status tsri_eigen_tridiagonal(double *diagonal, double *beside, double *vector, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    int size;
+    TSR_TRY(tsri_narrow_int(&size, k, "side of a tridiagonal matrix"));
+    int info = LAPACKE_dstev(LAPACK_ROW_MAJOR, 'V', size, diagonal, beside, vector, size);
+    TSR_CHECK(info == 0, TSR_FAILURE, "LAPACK's dstev gave up on a %lld x %lld matrix (%d)",
+              (long long)k, (long long)k, info);
+done:
+    return st;
+}
+
+/* ---- Cholesky ----------------------------------------------------------------------------- */
+
+tsr_status tsri_cholesky(double *a, int64_t n, bool *definite)
+{
+    tsr_status st = TSR_OK;
+    int size;
+    TSR_TRY(tsri_narrow_int(&size, n, "side of a symmetric matrix"));
+    int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', size, a, size);
+    TSR_CHECK(info >= 0, TSR_FAILURE, "LAPACK's dpotrf refused a %lld x %lld matrix (%d)",
+              (long long)n, (long long)n, info);
+    *definite = info == 0;
+done:
+    return st;
+}
+
+void tsri_cholesky_solve(double *x, const double *l, int64_t n)
+{
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)n, l, (int)n, x, 1);
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, l, (int)n, x, 1);
+}

@@ -1,0 +1,122 @@
+/* bits.c - patterns of bits and the product of all pairs, in strips of columns over the pool. */
+#include "theory/bits.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { GRANULE = 8, ROWS = 512 }; /* words of a cache line; rows of one piece of a strip */
+
+tsr_status tsri_bits_init(tsri_bits *bits, int64_t n, int64_t m)
+{
+    *bits = (tsri_bits){.n = n, .m = m, .words = (m + 511) / 512 * GRANULE};
+    return tsri_alloc(&bits->row, n * bits->words, sizeof *bits->row);
+}
+
+void tsri_bits_fini(tsri_bits *bits)
+{
+    tsri_free(bits->row);
+    *bits = (tsri_bits){0};
+}
+
+static const tsri_bit_loop *best(void)
+{
+    const tsri_bit_loop *loop = &tsri_bit_loop_base, *next;
+    for (int i = 0; (next = tsri_bit_loop_at(i)) != NULL; i++)
+        loop = next;
+    return loop;
+}
+
+void tsri_bits_sign(tsri_bits *bits, int64_t i, int64_t from, const float *z, int64_t count)
+{
+    best()->sign(bits->row + i * bits->words + from / 64, z, count);
+}
+
+void tsri_bits_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m)
+{
+    memset(row, 0, (size_t)words * sizeof *row);
+    for (int64_t r = 0; r < m; r++)
+        row[r / 64] |= (uint64_t)(mark[r] != 0) << (r % 64);
+}
+
+void tsri_bits_and(tsri_bits *to, const tsri_bits *from, const uint64_t *row)
+{
+    for (int64_t i = 0; i < from->n; i++)
+        for (int64_t k = 0; k < from->words; k++)
+            to->row[i * from->words + k] = from->row[i * from->words + k] & row[k];
+}
+
+int64_t tsri_bits_differ(const tsri_bits *a, const tsri_bits *b, int64_t i)
+{
+    int64_t count = 0;
+    for (int64_t k = 0; k < a->words; k++)
+        count += __builtin_popcountll(a->row[i * a->words + k] ^ b->row[i * b->words + k]);
+    return count;
+}
+
+/* ---- All pairs ---------------------------------------------------------------------------- */
+
+/* Strip s has the columns s COLUMNS .., and of the rows those above its last column: pieces of ROWS
+ * rows, numbered through all strips, the longest strips first. */
+typedef struct product {
+    const tsri_bits *bits;
+    const tsri_bit_loop *loop;
+    tsri_counts_sink sink;
+    void *context;
+    char *scratch; /* [threads][each] */
+    int64_t each, strips;
+} product;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t strip_rows(const product *p, int64_t s)
+{
+    return least((s + 1) * TSRI_BIT_COLUMNS, p->bits->n);
+}
+
+static int64_t strip_pieces(const product *p, int64_t s)
+{
+    return (strip_rows(p, s) + ROWS - 1) / ROWS;
+}
+
+static void run_piece(void *context, int64_t piece, int thread)
+{
+    const product *p = context;
+    const tsri_bits *b = p->bits;
+    int64_t s = p->strips - 1;
+    while (piece >= strip_pieces(p, s))
+        piece -= strip_pieces(p, s--);
+    int64_t from = s * TSRI_BIT_COLUMNS, columns = least(TSRI_BIT_COLUMNS, b->n - from);
+    int64_t first = piece * ROWS, rows = least(ROWS, strip_rows(p, s) - first);
+    uint32_t *count = (uint32_t *)(p->scratch + thread * p->each);
+    p->loop->strip(count, b->row + first * b->words, rows, b->row + from * b->words, columns,
+                   b->words, count + ROWS * TSRI_BIT_COLUMNS);
+    for (int64_t i = 0; i < rows; i++)
+        p->sink(p->context, first + i, from, columns, count + i * TSRI_BIT_COLUMNS);
+}
+
+tsr_status tsri_bits_gram_by(const tsri_bits *bits, const tsri_bit_loop *loop, tsri_pool *pool,
+                             tsri_counts_sink sink, void *context)
+{
+    tsr_status st = TSR_OK;
+    product p = {.bits = bits, .loop = loop, .sink = sink, .context = context};
+    p.each = ROWS * TSRI_BIT_COLUMNS * (int64_t)sizeof(uint32_t) + TSRI_BIT_SCRATCH;
+    p.strips = (bits->n + TSRI_BIT_COLUMNS - 1) / TSRI_BIT_COLUMNS;
+    int64_t pieces = 0;
+    for (int64_t s = 0; s < p.strips; s++)
+        pieces += strip_pieces(&p, s);
+    TSR_TRY(tsri_alloc_raw(&p.scratch, tsri_pool_threads(pool) * p.each, 1));
+    tsri_pool_run(pool, run_piece, &p, pieces);
+done:
+    tsri_free(p.scratch);
+    return st;
+}
+
+tsr_status tsri_bits_gram(const tsri_bits *bits, tsri_pool *pool, tsri_counts_sink sink,
+                          void *context)
+{
+    return tsri_bits_gram_by(bits, best(), pool, sink, context);
+}

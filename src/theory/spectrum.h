@@ -1,0 +1,31 @@
+/* spectrum.h - eigenvalues of a kernel.
+ *
+ * All of them by LAPACK; or the smallest and the largest by Lanczos iteration, which needs n^2
+ * numbers read a few hundred times instead of 4/3 n^3 operations, each with a bound on its error:
+ * some eigenvalue of the kernel lies within `error` of `value` (the residual of the Ritz vector).
+ * That it is the outermost one is what Lanczos finds from a random start, not what the bound says.
+ */
+#ifndef TSRI_SPECTRUM_H
+#define TSRI_SPECTRUM_H
+
+#include "base/pool.h"
+
+typedef struct tsri_eigen {
+    double value, error;
+} tsri_eigen;
+
+/* value[n] ascending. k [n, n] symmetric; `work` [n, n] is overwritten, and may be k itself. */
+tsr_status tsri_spectrum(double *value, double *work, const double *k, int64_t n);
+
+/* The smallest and the largest eigenvalue by at most `steps` steps of Lanczos with full
+ * reorthogonalisation, in `steps` vectors of memory. It ends early when both errors are below
+ * `tolerance` times the largest value. The same numbers for any number of threads. */
+tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
+                        int64_t steps, double tolerance, tsri_pool *pool);
+
+/* Both ends, by whichever is cheaper: exactly (error = rounding) up to n = 1500, by Lanczos above.
+ */
+tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
+                              tsri_pool *pool);
+
+#endif
