@@ -15,6 +15,13 @@
 #include <immintrin.h>
 #include <string.h>
 
+/* In front of a loop: all of it. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 enum {
     TALL = 4,
     WIDE = TSRI_BIT_COLUMNS / 32,
@@ -67,36 +74,39 @@ static inline __attribute__((always_inline)) void add_bytes(sums *s, const desk 
                                                             int64_t from, int64_t to)
 {
     __m256i acc[TALL][WIDE];
-#pragma GCC unroll 4
-    for (int i = 0; i < TALL; i++)
-#pragma GCC unroll 3
+    UNROLL
+    for (int i = 0; i < TALL; i++) {
+        UNROLL
         for (int v = 0; v < WIDE; v++)
             acc[i][v] = _mm256_setzero_si256();
-    for (int64_t k = from; k < to; k++)
-#pragma GCC unroll 2
+    }
+    for (int64_t k = from; k < to; k++) {
+        UNROLL
         for (int half = 0; half < 2; half++) {
             const __m256i *lane = (const __m256i *)d->lane[k][half];
             __m256i column[WIDE];
-#pragma GCC unroll 3
+            UNROLL
             for (int v = 0; v < WIDE; v++)
                 column[v] = _mm256_load_si256(lane + v);
-#pragma GCC unroll 4
+            UNROLL
             for (int i = 0; i < TALL; i++) {
                 __m256i table = table_at(half ? d->high : d->low, row[i][k]);
-#pragma GCC unroll 3
+                UNROLL
                 for (int v = 0; v < WIDE; v++)
                     acc[i][v] = _mm256_add_epi8(acc[i][v], _mm256_shuffle_epi8(table, column[v]));
             }
         }
-#pragma GCC unroll 4
-    for (int i = 0; i < TALL; i++)
-#pragma GCC unroll 3
+    }
+    UNROLL
+    for (int i = 0; i < TALL; i++) {
+        UNROLL
         for (int v = 0; v < WIDE; v++) {
             __m256i low = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(acc[i][v]));
             __m256i high = _mm256_cvtepu8_epi16(_mm256_extracti128_si256(acc[i][v], 1));
             s->at[i][v][0] = _mm256_add_epi16(s->at[i][v][0], low);
             s->at[i][v][1] = _mm256_add_epi16(s->at[i][v][1], high);
         }
+    }
 }
 
 /* Row i of the sums into the result: written by the first chunk, added to by the others. */

@@ -8,6 +8,13 @@
 #include <immintrin.h>
 #include <string.h>
 
+/* In front of a loop: all of it. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 enum { SIDE = 4, VECTOR = 8, CHUNK = 128 }; /* words of a vector, of a chunk: 96 kB of columns */
 
 static inline __attribute__((always_inline)) void square(uint32_t *count,
@@ -17,34 +24,36 @@ static inline __attribute__((always_inline)) void square(uint32_t *count,
                                                          int64_t columns, bool first)
 {
     __m512i acc[SIDE][SIDE];
-#pragma GCC unroll 4
-    for (int i = 0; i < SIDE; i++)
-#pragma GCC unroll 4
+    UNROLL
+    for (int i = 0; i < SIDE; i++) {
+        UNROLL
         for (int j = 0; j < SIDE; j++)
             acc[i][j] = _mm512_setzero_si512();
+    }
     for (int64_t k = from; k < to; k += VECTOR) {
         __m512i y[SIDE];
-#pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < SIDE; j++)
             y[j] = _mm512_load_si512(b[j] + k);
-#pragma GCC unroll 4
+        UNROLL
         for (int i = 0; i < SIDE; i++) {
             __m512i x = _mm512_load_si512(a[i] + k);
-#pragma GCC unroll 4
+            UNROLL
             for (int j = 0; j < SIDE; j++)
                 acc[i][j] =
                     _mm512_add_epi64(acc[i][j], _mm512_popcnt_epi64(_mm512_and_si512(x, y[j])));
         }
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < SIDE; i++)
-#pragma GCC unroll 4
+    UNROLL
+    for (int i = 0; i < SIDE; i++) {
+        UNROLL
         for (int j = 0; j < SIDE; j++) {
             uint32_t sum = (uint32_t)_mm512_reduce_add_epi64(acc[i][j]);
             uint32_t *at = count + i * TSRI_BIT_COLUMNS + j;
             if (i < rows && j < columns)
                 *at = (first ? 0 : *at) + sum;
         }
+    }
 }
 
 static void strip(uint32_t *count, const uint64_t *a, int64_t rows, const uint64_t *b,
