@@ -11,6 +11,7 @@ extern const cli_command cli_eval;
 extern const cli_command cli_help;
 extern const cli_command cli_info;
 extern const cli_command cli_predict;
+extern const cli_command cli_reproduce;
 extern const cli_command cli_train;
 extern const cli_command cli_version;
 

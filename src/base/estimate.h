@@ -1,0 +1,25 @@
+/* estimate.h - what few measurements tell: a mean and a straight line, each with its interval.
+ *
+ * Intervals are Student's, 95 %: right for as few as two normal measurements, and honestly wide
+ * then. One measurement has none: its ends are NaN.
+ */
+#ifndef TSRI_ESTIMATE_H
+#define TSRI_ESTIMATE_H
+
+#include <stdint.h>
+
+typedef struct tsri_estimate {
+    double value, low, high;
+} tsri_estimate;
+
+/* The mean of value[n]; NaN when n is 0. Not finite when one of them is not. */
+tsri_estimate tsri_mean_of(const double *value, int64_t n);
+
+/* The slope of the least-squares line through (x, y); *offset (or NULL) where it meets x = 0. NaN
+ * when all x are the same. The interval supposes independent normal errors of y. */
+tsri_estimate tsri_slope_of(double *offset, const double *x, const double *y, int64_t n);
+
+/* t with P(|T| <= t) = 0.95 for Student's T of so many degrees of freedom, within 0.001. */
+double tsri_student(int64_t freedom);
+
+#endif

@@ -1,0 +1,191 @@
+/* cmd_reproduce.c - tessera reproduce: a figure or table of the papers, made again and judged. */
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "report/png.h"
+#include "reproduce/reproduce.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NAMES = 200 };
+
+static int64_t all_names(const char *name[MOST_NAMES])
+{
+    int64_t count = 0;
+    for (int i = 0; tsri_reproductions[i]; i++)
+        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name && count < MOST_NAMES; r++)
+            name[count++] = r->name;
+    return count;
+}
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static tsr_status list_json(void)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '[');
+    for (int i = 0; tsri_reproductions[i]; i++)
+        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
+            tsri_json_open(&w, '{');
+            tsri_json_key(&w, "name");
+            tsri_json_text(&w, r->name);
+            tsri_json_key(&w, "shows");
+            tsri_json_text(&w, r->help);
+            tsri_json_close(&w, '}');
+        }
+    tsri_json_close(&w, ']');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status list_text(void)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    cli_table_head(&t, 2, "name", "shows");
+    for (int i = 0; tsri_reproductions[i]; i++)
+        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
+            cli_table_text(&t, r->name);
+            cli_table_text(&t, r->help);
+        }
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+/* ---- Making one ------------------------------------------------------------------------------ */
+
+static void say(void *context, double part, const char *text)
+{
+    (void)context;
+    cli_say("%3.0f %%  %s", 100 * part, text);
+}
+
+static tsr_status find(const tsri_reproduction **out, const char *name)
+{
+    tsr_status st = TSR_OK;
+    const char *known[MOST_NAMES];
+    *out = tsri_reproduction_find(name);
+    const char *near = *out ? NULL : tsri_nearest(name, known, all_names(known));
+    TSR_CHECK(*out, TSR_USAGE,
+              "there is nothing called %s to reproduce%s%s%s; tessera reproduce --list names all",
+              tsri_quote(name), near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+done:
+    return st;
+}
+
+/* "reproduce/masked-fig2a": the name's slash would be a folder. */
+static tsr_status usual_folder(tsri_text *out, const char *name)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(out, "reproduce/%s", name));
+    for (char *p = out->data + strlen("reproduce/"); *p; p++)
+        if (*p == '/')
+            *p = '-';
+done:
+    return st;
+}
+
+static tsr_status tell(const cli_args *args, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_text path = {0}, verdict = {0};
+    char *text = NULL;
+    int64_t n = 0;
+    TSR_TRY(tsri_text_add(&path, "%s/summary.json", s->folder));
+    if (args->json) {
+        TSR_TRY(tsri_file_read(&text, &n, path.data, TSRI_JSON_MOST));
+        (void)fputs(text, stdout);
+        goto done;
+    }
+    TSR_TRY(tsri_study_verdict(&verdict, s));
+    (void)printf("%s: %s\n", s->row->name, verdict.data);
+    for (int64_t i = 0; i < s->claims; i++) {
+        (void)printf("  %-14s ", s->claim[i].holds ? "holds" : "does not hold");
+        cli_wrap(stdout, s->claim[i].paper, 17, cli_width(stdout));
+        (void)printf("%17shere: ", "");
+        cli_wrap(stdout, s->claim[i].found, 23, cli_width(stdout));
+    }
+    (void)printf("in %s: summary.md", s->folder);
+    for (int64_t i = 0; i < s->files; i++)
+        (void)printf(", %s", s->file[i]);
+    (void)printf("\n");
+    if (!tsri_png_available())
+        (void)printf("no PNG: the program was built without librsvg (librsvg2-dev)\n");
+done:
+    tsri_free(text);
+    tsri_text_fini(&path);
+    tsri_text_fini(&verdict);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    const tsri_reproduction *row = NULL;
+    tsri_study study = {0};
+    tsri_text folder = {0};
+    tsri_study_options o = tsri_study_options_default();
+    if (cli_has(args, "list"))
+        return args->json ? list_json() : list_text();
+    TSR_CHECK(args->count == 1, TSR_USAGE,
+              "which one? give its name; tessera reproduce --list names all");
+    TSR_TRY(find(&row, args->operand[0]));
+    TSR_TRY(usual_folder(&folder, row->name));
+    o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
+    o.data = cli_text(args, "data");
+    o.quick = cli_has(args, "quick");
+    o.seeds = cli_int(args, "seeds", 0);
+    o.seed = (uint64_t)cli_int(args, "seed", 1);
+    o.threads = (int)cli_int(args, "threads", 0);
+    o.say = args->quiet ? NULL : say;
+    TSR_TRY(tsri_reproduce(&study, row, &o));
+    TSR_TRY(tell(args, &study));
+done:
+    tsri_study_fini(&study);
+    tsri_text_fini(&folder);
+    return st;
+}
+
+static const cli_option options[] = {
+    {"list", 'l', NULL, CLI_FLAG, .help = "name everything that can be reproduced"},
+    {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
+    {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
+    {"data", 'd', "PATH", CLI_FILE, .help = "other data than the paper's"},
+    {"seeds", 0, "N", CLI_INT, .help = "repetitions with different seeds", .least = 1,
+     .most = 1000},
+    {"seed", 0, "N", CLI_INT, .help = "the first seed", .least = 0, .most = 1e15},
+    {"threads", 0, "N", CLI_INT, .help = "threads; all cores when not given", .least = 1,
+     .most = 4096},
+    {0},
+};
+
+const cli_command cli_reproduce = {
+    .name = "reproduce",
+    .help = "make a figure or table of the papers again and judge it",
+    .synopsis = "NAME",
+    .least = 0,
+    .most = 1,
+    .operand = CLI_TEXT,
+    .options = options,
+    .details =
+        "The folder then holds each picture as SVG, PNG and CSV, and summary.md: what the paper "
+        "says, what was measured, and whether it holds here. A claim that does not hold is a "
+        "result, not a failure: the exit code is 0.\n\n"
+        "Runs that it needs are kept in the folder. Stopped and called again it goes on where it "
+        "was.",
+    .run = run,
+};

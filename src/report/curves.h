@@ -1,0 +1,35 @@
+/* curves.h - metrics.jsonl read back: the columns of a run, ready to be drawn.
+ *
+ *     tsri_curves c = {0};
+ *     TSR_TRY(tsri_curves_read(&c, "runs/a/metrics.jsonl", NULL));     evaluations
+ *     const double *loss = tsri_curves_get(&c, "test_loss");           [c.n] or NULL
+ *     tsri_curves_fini(&c);
+ *
+ * A column is a member of the lines; where a line lacks it, or it is null, stands NaN. A list of
+ * numbers (bytes of each worker) counts as its sum. The file may still grow: a last line without
+ * end is left out.
+ */
+#ifndef TSRI_CURVES_H
+#define TSRI_CURVES_H
+
+#include "base/status.h"
+
+typedef struct tsri_curve {
+    char *name;
+    double *value; /* [n] */
+    int64_t capacity;
+} tsri_curve;
+
+typedef struct tsri_curves {
+    int64_t n; /* lines */
+    tsri_curve *curve;
+    int64_t count, capacity;
+} tsri_curves;
+
+/* The lines of one event ("put"), or with NULL those that are evaluations. BAD_FILE with path and
+ * line when a line is no JSON object. A missing file is BAD_FILE, an empty one has no lines. */
+tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event);
+const double *tsri_curves_get(const tsri_curves *c, const char *name); /* or NULL */
+void tsri_curves_fini(tsri_curves *c);
+
+#endif

@@ -1,0 +1,135 @@
+/* reproduce.h - the papers' figures and tables, made again on this machine and judged.
+ *
+ * A reproduction is a row of its paper's list (one file per paper, named in reproductions.c): a
+ * name, what it shows, and a function that makes it. The function gets a study and tells it what it
+ * finds; whether a trend holds is decided from the numbers, never from what the paper says:
+ *
+ *     static tsr_status fig9(tsri_study *s)
+ *     {
+ *         tsr_status st = TSR_OK;
+ *         tsri_chart c;
+ *         int64_t width = s->quick ? 64 : 1024;
+ *         tsri_study_note(s, "width %lld instead of the paper's 4096", (long long)width);
+ *         tsri_study_say(s, 0.2, "training at width %lld", (long long)width);
+ *         ... train, measure ...
+ *         tsri_chart_begin(&c, "Loss against rounds"); ...
+ *         tsri_study_chart(s, "fig9", &c);
+ *         tsri_study_claim(s, slope < 0, "The loss falls with the width (section 6).",
+ *                          "slope %.3g", slope);
+ *         TSR_TRY(tsri_study_end(s));                  the first failure of all calls above
+ *     done:
+ *         tsri_chart_fini(&c);
+ *         return st;
+ *     }
+ *     const tsri_reproduction tsri_reproduce_paper[] = {
+ *         {"paper/fig9", "loss against rounds, by width", fig9}, {0}};
+ *
+ * The folder then holds fig9.svg, .png and .csv, summary.md for people and summary.json.
+ */
+#ifndef TSRI_REPRODUCE_H
+#define TSRI_REPRODUCE_H
+
+#include "base/estimate.h"
+#include "base/pool.h"
+#include "report/chart.h"
+#include "report/curves.h"
+#include "report/table.h"
+
+typedef struct tsri_study tsri_study;
+
+typedef struct tsri_reproduction {
+    const char *name; /* "masked/fig2a"; NULL ends a list */
+    const char *help; /* what it shows, one line, no full stop */
+    tsr_status (*make)(tsri_study *study);
+} tsri_reproduction;
+
+/* All lists, ended by NULL; and the row with that name, or NULL. */
+extern const tsri_reproduction *const tsri_reproductions[];
+const tsri_reproduction *tsri_reproduction_find(const char *name);
+
+typedef struct tsri_study_options {
+    const char *folder; /* made when it is not there; a finished study in it is replaced */
+    const char *data;   /* other data than the row's own, or NULL */
+    bool quick;         /* minutes on two cores; else the paper's sizes as far as stated */
+    int64_t seeds;      /* repetitions; 0 = as the row likes */
+    uint64_t seed;      /* the first one */
+    int threads;        /* 0 = the cores there are */
+    void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
+    void *context;
+} tsri_study_options;
+
+/* A sentence of the paper and what was found. */
+typedef struct tsri_claim {
+    char *paper, *found;
+    bool holds;
+} tsri_claim;
+
+struct tsri_study {
+    tsr_status st;
+    const tsri_reproduction *row;
+    const char *folder, *data;
+    bool quick;
+    int64_t seeds; /* 0 = as the row likes */
+    uint64_t seed;
+    tsri_pool *pool;
+    const tsri_study_options *options;
+
+    char **note;
+    int64_t notes, notes_room;
+    tsri_claim *claim;
+    int64_t claims, claims_room;
+    char **file; /* names in the folder */
+    int64_t files, files_room;
+    tsri_text tables; /* Markdown */
+    double began, seconds;
+};
+
+/* ---- For a row's function ------------------------------------------------------------------- */
+
+/* How many repetitions: --seeds, or the row's own number. */
+int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
+
+/* What is being done now; `part` of the work (0 to 1) lies behind. */
+void tsri_study_say(tsri_study *s, double part, const char *fmt, ...) TSR_PRINTF(3, 4);
+
+/* A sentence for the summary: sizes, where it departs from the paper and why. */
+void tsri_study_note(tsri_study *s, const char *fmt, ...) TSR_PRINTF(2, 3);
+
+/* What the paper says, and whether it is so here; `fmt` tells the numbers that decide it. */
+void tsri_study_claim(tsri_study *s, bool holds, const char *paper, const char *fmt, ...)
+    TSR_PRINTF(4, 5);
+
+/* Writes name.svg, name.csv and, where it can be, name.png. */
+void tsri_study_chart(tsri_study *s, const char *name, const tsri_chart *chart);
+
+/* Writes name.csv and shows the table, under its title, in the summary. */
+void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table);
+
+/* A run file from YAML text, with the study's threads, its seed + `repeat`, and --data where it is
+ * given. The caller destroys *out. */
+tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *yaml,
+                             int64_t repeat);
+
+/* Trains as that run file says in FOLDER/name, or goes on with the run that was begun there (a
+ * finished one only says again how it ended). *curves (or NULL) are its metrics. */
+tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
+                            const char *name, const char *yaml, int64_t repeat);
+
+/* The first failure of the calls above. */
+tsr_status tsri_study_end(const tsri_study *s);
+
+/* ---- For the program ------------------------------------------------------------------------- */
+
+tsri_study_options tsri_study_options_default(void);
+
+/* Makes the reproduction and writes summary.md and summary.json. USAGE when the folder is a file or
+ * holds something else than a study. *study tells what was found; finish it with tsri_study_fini
+ * also after a failure. */
+tsr_status tsri_reproduce(tsri_study *study, const tsri_reproduction *row,
+                          const tsri_study_options *options);
+void tsri_study_fini(tsri_study *s);
+
+/* One sentence: do the paper's claims hold here? */
+tsr_status tsri_study_verdict(tsri_text *out, const tsri_study *s);
+
+#endif

@@ -1,0 +1,7 @@
+/* reproductions.c - the lists of all papers, in the order of `tessera reproduce --list`. */
+#include "reproduce/reproductions.h"
+
+const tsri_reproduction *const tsri_reproductions[] = {
+    tsri_reproduce_loft,
+    NULL,
+};

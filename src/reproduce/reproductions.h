@@ -1,0 +1,10 @@
+/* reproductions.h - one list per paper; a paper's file adds a line here and one in reproductions.c.
+ */
+#ifndef TSRI_REPRODUCTIONS_H
+#define TSRI_REPRODUCTIONS_H
+
+#include "reproduce/reproduce.h"
+
+extern const tsri_reproduction tsri_reproduce_loft[];
+
+#endif

@@ -1,0 +1,196 @@
+/* study.c - what a reproduction finds while it is made: notes, claims, pictures, tables, runs. */
+#include "reproduce/reproduce.h"
+
+#include "base/alloc.h"
+#include "io/config.h"
+#include "io/file.h"
+#include "report/png.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t tsri_study_seeds(const tsri_study *s, int64_t usual)
+{
+    return s->seeds > 0 ? s->seeds : usual;
+}
+
+tsr_status tsri_study_end(const tsri_study *s)
+{
+    return s->st;
+}
+
+/* ---- Sentences ------------------------------------------------------------------------------- */
+
+static tsr_status sentence(char **out, const char *fmt, va_list args)
+{
+    char text[2000];
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    return tsri_strdup(out, text);
+}
+
+void tsri_study_say(tsri_study *s, double part, const char *fmt, ...)
+{
+    char text[300];
+    va_list args;
+    if (!s->options->say)
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    s->options->say(s->options->context, part, text);
+}
+
+void tsri_study_note(tsri_study *s, const char *fmt, ...)
+{
+    va_list args;
+    char *note = NULL;
+    if (s->st == TSR_OK)
+        s->st = tsri_reserve(&s->note, &s->notes_room, s->notes, sizeof *s->note);
+    va_start(args, fmt);
+    if (s->st == TSR_OK)
+        s->st = sentence(&note, fmt, args);
+    va_end(args);
+    if (s->st == TSR_OK)
+        s->note[s->notes++] = note;
+}
+
+void tsri_study_claim(tsri_study *s, bool holds, const char *paper, const char *fmt, ...)
+{
+    va_list args;
+    tsri_claim claim = {.holds = holds};
+    if (s->st == TSR_OK)
+        s->st = tsri_reserve(&s->claim, &s->claims_room, s->claims, sizeof *s->claim);
+    if (s->st == TSR_OK)
+        s->st = tsri_strdup(&claim.paper, paper);
+    va_start(args, fmt);
+    if (s->st == TSR_OK)
+        s->st = sentence(&claim.found, fmt, args);
+    va_end(args);
+    if (s->st == TSR_OK)
+        s->claim[s->claims++] = claim;
+    else
+        tsri_free(claim.paper);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void remember(tsri_study *s, const char *name, const char *ending)
+{
+    tsri_text file = {0};
+    if (s->st == TSR_OK)
+        s->st = tsri_reserve(&s->file, &s->files_room, s->files, sizeof *s->file);
+    if (s->st == TSR_OK)
+        s->st = tsri_text_add(&file, "%s%s", name, ending);
+    if (s->st == TSR_OK)
+        s->file[s->files++] = file.data;
+    else
+        tsri_text_fini(&file);
+}
+
+static tsr_status chart_files(tsri_study *s, const char *name, const tsri_chart *chart)
+{
+    tsr_status st = TSR_OK;
+    char *base = NULL;
+    TSR_TRY(tsri_path_join(&base, s->folder, name));
+    TSR_TRY(tsri_chart_write(chart, base));
+done:
+    tsri_free(base);
+    return st;
+}
+
+void tsri_study_chart(tsri_study *s, const char *name, const tsri_chart *chart)
+{
+    if (s->st == TSR_OK)
+        s->st = chart_files(s, name, chart);
+    remember(s, name, ".svg");
+    if (tsri_png_available())
+        remember(s, name, ".png");
+    remember(s, name, ".csv");
+}
+
+static tsr_status table_files(tsri_study *s, const char *name, const char *title,
+                              const tsri_table *table)
+{
+    tsr_status st = TSR_OK;
+    tsri_text file = {0}, csv = {0};
+    TSR_TRY(tsri_text_add(&file, "%s/%s.csv", s->folder, name));
+    TSR_TRY(tsri_table_csv(&csv, table));
+    TSR_TRY(tsri_file_write_text(file.data, csv.data ? csv.data : ""));
+    TSR_TRY(tsri_text_add(&s->tables, "\n**%s**\n\n", title));
+    TSR_TRY(tsri_table_markdown(&s->tables, table));
+done:
+    tsri_text_fini(&file);
+    tsri_text_fini(&csv);
+    return st;
+}
+
+void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table)
+{
+    if (s->st == TSR_OK)
+        s->st = table_files(s, name, title, table);
+    remember(s, name, ".csv");
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static tsr_status set_number(tsr_config *config, const char *key, long long value)
+{
+    char text[64];
+    (void)snprintf(text, sizeof text, "%s=%lld", key, value);
+    return tsr_config_set(config, text);
+}
+
+tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *yaml,
+                             int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsri_text data = {0};
+    *out = NULL;
+    TSR_TRY(tsri_config_parse(out, yaml, (int64_t)strlen(yaml), s->row->name));
+    TSR_TRY(set_number(*out, "seed", (long long)s->seed + (long long)repeat));
+    TSR_TRY(set_number(*out, "threads", tsri_pool_threads(s->pool)));
+    if (s->data) {
+        TSR_TRY(tsri_text_add(&data, "data.path=%s", s->data));
+        TSR_TRY(tsr_config_set(*out, data.data));
+    }
+done:
+    tsri_text_fini(&data);
+    return st;
+}
+
+/* A run that was stopped goes on; one that is finished only says again how it ended. */
+static tsr_status train_in(tsr_result *result, tsr_config *config, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    char *begun = NULL;
+    tsr_run_options o = tsr_run_options_default();
+    TSR_TRY(tsri_path_join(&begun, folder, "run.yaml"));
+    o.folder = folder;
+    o.resume = tsri_file_exists(begun);
+    TSR_TRY(tsr_train(result, config, &o));
+done:
+    tsri_free(begun);
+    return st;
+}
+
+tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
+                            const char *name, const char *yaml, int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    char *folder = NULL, *metrics = NULL;
+    if (curves)
+        *curves = (tsri_curves){0};
+    TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
+    TSR_TRY(tsri_path_join(&folder, s->folder, name));
+    TSR_TRY(tsri_path_join(&metrics, folder, "metrics.jsonl"));
+    TSR_TRY(train_in(result, config, folder));
+    if (curves)
+        TSR_TRY(tsri_curves_read(curves, metrics, NULL));
+done:
+    tsri_free(metrics);
+    tsri_free(folder);
+    tsr_config_destroy(config);
+    return st;
+}
