@@ -1,4 +1,4 @@
-/* loops.h - the few inner loops in which a convolution spends its time, one table per instruction
+/* loops.h - the few inner loops in which training spends its time, one table per instruction
  * set.
  *
  *     const tsri_loops *kn = tsri_loops_best();
@@ -6,8 +6,8 @@
  *
  * The loops are written once (loops_template.h) on vectors of `width` floats and compiled for
  * AVX-512, AVX2+FMA and plain vectors of four, which every processor has or imitates. The drivers
- * (winograd.c, conv_direct.c) know nothing of instruction sets: they lay out memory, cut the work
- * into units and call the table.
+ * (winograd.c, conv_direct.c, skip.c) know nothing of instruction sets: they lay out memory, cut
+ * the work into units and call the table.
  *
  * Channels are innermost everywhere (NHWC), so a vector always holds neighbouring channels.
  */
@@ -54,6 +54,12 @@ typedef struct tsri_winograd_form {
     void (*weight_adjoint)(float *dw, int64_t tap, const float *u, int64_t point, int64_t channels);
 } tsri_winograd_form;
 
+/* Steps of four rows and one block of items, by class (skip.h). */
+typedef struct tsri_skip_run {
+    uint16_t full, pair[7];
+    uint32_t first; /* its first step among those of its blocks that are packed together */
+} tsri_skip_run;
+
 typedef struct tsri_loops {
     const char *name;
     int width; /* floats of a vector */
@@ -81,6 +87,15 @@ typedef struct tsri_loops {
                           tsri_preop op, const float *add, int64_t pixels, int64_t channels);
 
     tsri_winograd_form form2, form4;
+
+    int skip_items;  /* items of a block */
+    int skip_cols;   /* columns of a panel */
+    int skip_line;   /* of which so many lie side by side */
+    int skip_unit;   /* item t is written down as skip_unit * t */
+    int skip_blocks; /* blocks whose packed numbers fit the second-level cache together */
+    /* c[r][j] (+)= the steps of one run, r < 4, j < skip_cols; s: four numbers a step */
+    void (*skip)(float *c, int64_t ldc, const float *panel, const uint16_t *at, const float *s,
+                 const tsri_skip_run *run, bool add);
 } tsri_loops;
 
 /* The i-th table that this processor runs, narrowest first; NULL behind the last. */

@@ -1,13 +1,15 @@
-/* loops_template.h - the inner loops of a convolution, written once for every vector width.
+/* loops_template.h - the inner loops, written once for every vector width.
  *
- * A loops_<isa>.c sets WIDTH, ROWS, TABLE and NAME and includes this file; the build compiles it
- * for its instruction set. The parts are headers only so that they can be read one at a time.
+ * A loops_<isa>.c sets WIDTH, ROWS, SKIP_*, TABLE and NAME and includes this file; the build
+ * compiles it for its instruction set. The parts are headers only so that they can be read one at a
+ * time.
  */
 #include "backend/cpu/vector.h"
 #include "backend/cpu/loops_product.h"
 #include "backend/cpu/loops_points.h"
 #include "backend/cpu/loops_winograd.h"
 #include "backend/cpu/loops_pixels.h"
+#include "backend/cpu/loops_skip.h"
 
 const tsri_loops TABLE = {
     .name = NAME,
@@ -22,4 +24,10 @@ const tsri_loops TABLE = {
     .norm_backward = norm_backward,
     .form2 = {2, 4, input2, output2, output_adjoint2, weight2, weight_adjoint2},
     .form4 = {4, 6, input4, output4, output_adjoint4, weight4, weight_adjoint4},
+    .skip_items = SKIP_ITEMS,
+    .skip_cols = SKIP_COLS,
+    .skip_line = SKIP_LINE,
+    .skip_unit = SKIP_UNIT,
+    .skip_blocks = SKIP_BLOCKS,
+    .skip = skip,
 };

@@ -1,0 +1,88 @@
+/* skip.h - matrix products that skip what is known to be zero.
+ *
+ *     C[r, :] (+)= scale * sum over items t of S[r, t] V[t, :]        S[r, t] = 0 where bit (r, t)
+ *                                                                     is off
+ *
+ * The bits are unstructured: half of each row, another half in each row. Multiplying by a mask
+ * saves nothing, so the work is done in two halves. The inspector takes four rows at a time and
+ * looks at each item's four bits. Two items with complementary bits (0011 and 1100) make one step
+ * in which every row multiplies exactly once; items that are on for all four rows make one step
+ * each; what is left over is joined where it is disjoint. The steps are sorted by class, seven
+ * kinds of pairs, and written down. The executor (loops_skip.h) runs each class as straight-line
+ * code on a block of V that stays in the first-level cache. At half density that is 0.53 of the
+ * dense multiplications.
+ *
+ * A layer y = x W^T with gates on x and on y has all three of its products in this form:
+ *
+ *               rows      items     S     V      pattern
+ *     forward   samples   inputs    x     W^T    of the gates of x, by samples
+ *     backward  samples   outputs   dy    W      of the gates of y, by samples
+ *     weights   outputs   samples   dy    x      of the gates of y, by units
+ *
+ * The order of each sum depends on the bits alone, not on the number of threads.
+ */
+#ifndef TSRI_SKIP_H
+#define TSRI_SKIP_H
+
+#include "backend/cpu/loops.h"
+#include "base/pool.h"
+
+/* Bits [n, units], each row in whole words, bit u of row i at word[i * words + u / 64]. Bits behind
+ * the last unit are zero. */
+typedef struct tsri_bits {
+    int64_t n, units, words;
+    const uint64_t *word;
+} tsri_bits;
+
+static inline int64_t tsri_bit_words(int64_t units)
+{
+    return (units + 63) / 64;
+}
+
+/* word[i] = x > 0, for n rows of `units` floats. */
+void tsri_bits_of(uint64_t *word, const float *x, int64_t n, int64_t units, tsri_pool *pool);
+
+/* x = 0 where the bit is off, for n rows. */
+void tsri_bits_mask(float *x, const uint64_t *word, int64_t n, int64_t units, tsri_pool *pool);
+
+/* What the inspector found. */
+typedef struct tsri_pattern {
+    const tsri_loops *loops;
+    bool by_units; /* rows are the units, items the samples */
+    int64_t rows, items;
+    int64_t groups, blocks;
+    tsri_skip_run *run; /* [blocks, groups] */
+    uint16_t *at;  /* [blocks, groups, loops->skip_items] skip_unit times the item in its block */
+    int64_t steps; /* of all runs: multiplications of four numbers with a row of V */
+} tsri_pattern;
+
+/* Memory for patterns of bits [n, units]. RESOURCES when there is none. */
+tsr_status tsri_pattern_init(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
+                             bool by_units);
+void tsri_pattern_fini(tsri_pattern *p);
+
+/* Looks at the bits; allocates nothing. */
+void tsri_pattern_inspect(tsri_pattern *p, const tsri_bits *bits, tsri_pool *pool);
+
+/* The part of the dense multiplications that the steps do: 0.53 for random bits half of which are
+ * on. */
+double tsri_pattern_work(const tsri_pattern *p);
+
+typedef struct tsri_skip {
+    const tsri_pattern *pattern;
+    const float *s;         /* S[r, t] = s[r * s_row + t * s_item], one of the two is 1 */
+    int64_t s_row, s_item;  /*                                                           */
+    const float *v;         /* V[t, j] = v[t * v_item + j * v_col], one of the two is 1  */
+    int64_t v_item, v_col;  /*                                                           */
+    float *c;               /* [rows, cols]                                              */
+    int64_t cols;           /*                                                           */
+    bool add;               /* C += instead of C =                                       */
+    double scale;           /* 0 = 1                                                     */
+    const tsri_bits *gates; /* (optional) of C: what is off there becomes 0              */
+    void *scratch;          /* tsri_skip_scratch() bytes                                 */
+} tsri_skip;
+
+int64_t tsri_skip_scratch(const tsri_pattern *p, int threads);
+void tsri_skip_run_all(const tsri_skip *skip, tsri_pool *pool);
+
+#endif
