@@ -28,7 +28,8 @@ typedef enum tsri_purpose {
     TSRI_FOR_SHARE = 4,   /* which neurons belong to which share */
     TSRI_FOR_DATA = 5,    /* synthetic data */
     TSRI_FOR_SPLIT = 6,   /* which rows are training and which test */
-    TSRI_FOR_TEST = 7     /* property tests */
+    TSRI_FOR_TEST = 7,    /* property tests */
+    TSRI_FOR_TICKET = 8   /* random tickets */
 } tsri_purpose;
 
 typedef struct tsri_rng {

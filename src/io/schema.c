@@ -71,6 +71,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("model.depth", "16", 10, 10000, "wideresnet: layers, 6n+4"),
     INT("model.factor", "4", 1, 1000, "wideresnet: filters are 16, 32 and 64 times this"),
     INT("model.filter", "3", 1, 255, "cnn1: side of its filters, odd"),
+    TEXT("model.widths", NULL, "axes narrower than the model makes them, \"layer2.1.inner=9, hidden.0=40\": a pruned network"),
     REAL("model.kappa", "1", 0, 1e6, "cnn1, shallow: deviation of the initial weights"),
 
     CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow, logistic for relu_deep, cross_entropy for classes, mse for real targets"),

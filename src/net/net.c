@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/narrow.h"
+#include "net/widths.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,11 +19,12 @@ tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, 
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->axis, &net->axes_room, net->axes, sizeof *net->axis));
     tsri_axis *a = &net->axis[net->axes];
-    *a = (tsri_axis){.size = size, .cuttable = cuttable};
+    *a = (tsri_axis){.size = size, .full = size, .cuttable = cuttable};
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(a->name, sizeof a->name, fmt, args);
     va_end(args);
+    TSR_TRY(tsri_widths_apply(net, a));
     *axis = (int)net->axes++;
 done:
     return st;
@@ -299,6 +301,7 @@ void tsri_net_finish(tsri_net *net)
         }
     net->total = at;
     net->place = NULL; /* the config may be gone before the net */
+    net->widths = net->widths_place = NULL;
 }
 
 static tsri_conv_choice conv_choice(const tsr_config *config)
@@ -329,7 +332,9 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
                        .outputs = outputs,
                        .filters_last = filters_last,
                        .conv = conv_choice(config),
-                       .place = tsri_config_place(config, "model.name")};
+                       .place = tsri_config_place(config, "model.name"),
+                       .widths = tsri_config_text(config, "model.widths"),
+                       .widths_place = tsri_config_place(config, "model.widths")};
     TSR_TRY(tsri_net_axis(*out, &axis, input.c, false, "input"));
     TSR_TRY(add_value(*out, &value, input, axis));
 done:
@@ -346,6 +351,7 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
     assert(model); /* the schema's choices are the table's names; a test compares them */
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
     TSR_TRY(model->build(net, config));
+    TSR_TRY(tsri_widths_check(net));
     tsri_net_finish(net);
     *out = net;
     net = NULL;

@@ -21,6 +21,7 @@ enum { TSRI_PARAM_RANK = 4, TSRI_NAME = 64 };
 typedef struct tsri_axis {
     char name[TSRI_NAME]; /* "input", "hidden.0", "output" */
     int64_t size;
+    int64_t full;  /* as the model makes it; more than `size` in a pruned network (widths.h) */
     bool cuttable; /* shares may pick on it: not the input, not the output */
     int stage;     /* of a convolutional model, from 1; 0 = belongs to none */
     bool inner;    /* between the two convolutions of a pair: a residual block, or two neighbours of
@@ -89,6 +90,7 @@ typedef struct tsri_net {
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
     const char *place; /* of the model's name in the run file, for messages while it is built */
+    const char *widths, *widths_place; /* model.widths and where it stands, likewise */
 } tsri_net;
 
 /* The network that config's `model:` section describes, for samples of shape `input`, its filters

@@ -6,6 +6,7 @@
  * the newest `checkpoint.keep` and the best one stay. There is no "latest" pointer: resuming looks
  * at the files themselves, newest first, and takes the first that is sound.
  */
+#include "scheme/model.h"
 #include "scheme/run.h"
 
 #include "base/alloc.h"
@@ -173,9 +174,11 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
                         {"tessera.data", data},
                         {"tessera.kernels", tsri_backend_vendor(run->backend)},
                         {"tessera.run", yaml.data},
-                        {"tessera.state", state.text.data}};
+                        {"tessera.state", state.text.data},
+                        {TSRI_META_TICKET, run->ticket}};
+    int64_t pairs = sizeof meta / sizeof *meta - (run->ticket ? 0 : 1);
     TSR_TRY(checkpoint_path(&path, run, run->round));
-    TSR_TRY(tsri_image_write(&im, path, meta, sizeof meta / sizeof *meta));
+    TSR_TRY(tsri_image_write(&im, path, meta, pairs));
     run->saved_round = run->round;
     if (drop_old(run) != TSR_OK) /* too many are no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
@@ -198,6 +201,13 @@ static tsr_status load_best(tsri_run *run, const tsri_tensors *file, const char 
     tsri_store best = run->store;
     best.w = run->best_w;
     return run->best_w ? tsri_store_load(&best, file, "best.", path) : TSR_OK;
+}
+
+static tsr_status read_ticket(tsri_run *run, const tsri_tensors *file)
+{
+    const char *ticket = tsri_tensors_meta(file, TSRI_META_TICKET);
+    TSRI_FREE(run->ticket);
+    return ticket ? tsri_strdup(&run->ticket, ticket) : TSR_OK;
 }
 
 static tsr_status load_one(tsri_run *run, const char *path)
@@ -227,6 +237,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
     TSR_TRY(load_best(run, file, path));
     TSR_TRY(read_state(run, state, path));
+    TSR_TRY(read_ticket(run, file));
     run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);

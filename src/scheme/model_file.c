@@ -4,6 +4,7 @@
  * the architecture) as text, the shapes of input and output and how inputs were scaled, so that the
  * file can be used without ours or anybody's code.
  */
+#include "scheme/model.h"
 #include "scheme/run.h"
 
 #include "base/alloc.h"
@@ -18,17 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tsr_model {
-    char *path;
-    tsri_tensors *file;
-    tsr_config *config;
-    tsri_net *net;
-    tsri_store store;
-    tsri_shape input;
-    int64_t outputs;
-    tsri_scaling scaling;
-};
-
 /* ---- Writing ------------------------------------------------------------------------------ */
 
 static tsr_status write_classes(tsri_json *w, const tsr_data *d)
@@ -40,37 +30,56 @@ static tsr_status write_classes(tsri_json *w, const tsr_data *d)
     return tsri_json_end(w);
 }
 
-tsr_status tsri_model_write(const tsri_run *run, const char *path)
+tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
 {
     tsr_status st = TSR_OK;
     tsri_image im;
     tsri_text model = {0}, yaml = {0};
-    tsri_json scaling = {0}, classes = {0};
     char input[80], outputs[32];
-    tsri_image_init(&im, run->net);
-    TSR_TRY(tsri_image_add_model(&im, run->store.w, ""));
-    TSR_TRY(tsri_config_write(&model, run->config, "model"));
-    TSR_TRY(tsri_config_write_result(&yaml, run->config));
-    tsri_scaling_write(&scaling, &run->data->scaling);
-    TSR_TRY(tsri_json_end(&scaling));
-    TSR_TRY(write_classes(&classes, run->data));
-    tsri_shape s = run->net->input;
+    tsri_image_init(&im, parts->net);
+    TSR_TRY(tsri_image_add_model(&im, parts->w, ""));
+    TSR_TRY(tsri_config_write(&model, parts->config, "model"));
+    TSR_TRY(tsri_config_write_result(&yaml, parts->config));
+    tsri_shape s = parts->net->input;
     (void)snprintf(input, sizeof input, "%" PRId64 "x%" PRId64 "x%" PRId64, s.c, s.h, s.w);
-    (void)snprintf(outputs, sizeof outputs, "%" PRId64, run->net->outputs);
-    tsri_pair meta[] = {{"format", "pt"},
-                        {"tessera.format", "model/1"},
-                        {"tessera.version", tsr_version()},
-                        {"tessera.model", model.data},
-                        {"tessera.input", input},
-                        {"tessera.outputs", outputs},
-                        {"tessera.scaling", scaling.text.data},
-                        {"tessera.classes", classes.text.data},
-                        {"tessera.run", yaml.data}};
-    TSR_TRY(tsri_image_write(&im, path, meta, sizeof meta / sizeof *meta));
+    (void)snprintf(outputs, sizeof outputs, "%" PRId64, parts->net->outputs);
+    tsri_pair all[] = {{"format", "pt"},
+                       {"tessera.format", "model/1"},
+                       {"tessera.version", tsr_version()},
+                       {"tessera.model", model.data},
+                       {"tessera.input", input},
+                       {"tessera.outputs", outputs},
+                       {TSRI_META_SCALING, parts->scaling},
+                       {TSRI_META_CLASSES, parts->classes},
+                       {TSRI_META_TICKET, parts->ticket},
+                       {"tessera.run", yaml.data}};
+    int64_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value)
+            all[count++] = all[i];
+    TSR_TRY(tsri_image_write(&im, path, all, count));
 done:
     tsri_image_fini(&im);
     tsri_text_fini(&model);
     tsri_text_fini(&yaml);
+    return st;
+}
+
+tsr_status tsri_model_write(const tsri_run *run, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_json scaling = {0}, classes = {0};
+    tsri_scaling_write(&scaling, &run->data->scaling);
+    TSR_TRY(tsri_json_end(&scaling));
+    TSR_TRY(write_classes(&classes, run->data));
+    tsri_model_parts parts = {.net = run->net,
+                              .w = run->store.w,
+                              .config = run->config,
+                              .scaling = scaling.text.data,
+                              .classes = classes.text.data,
+                              .ticket = run->ticket};
+    TSR_TRY(tsri_model_save(path, &parts));
+done:
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
     return st;
@@ -121,7 +130,7 @@ done:
 static tsr_status read_scaling(tsr_model *m)
 {
     tsr_status st = TSR_OK;
-    const char *text = tsri_tensors_meta(m->file, "tessera.scaling");
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_SCALING);
     TSR_CHECK(text, TSR_BAD_FILE, "%s: how inputs are scaled is not inside (tessera.scaling)",
               m->path);
     TSR_TRY(tsri_scaling_read(&m->scaling, text, m->path));
@@ -141,7 +150,7 @@ static tsr_status check_classes(const tsr_model *m)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *names = NULL;
-    const char *text = tsri_tensors_meta(m->file, "tessera.classes"), *name;
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_CLASSES), *name;
     if (!text)
         return TSR_OK;
     st = tsri_json_parse(&names, text, (int64_t)strlen(text), "tessera.classes");
@@ -174,6 +183,20 @@ done:
     return st;
 }
 
+tsr_status tsri_model_run_file(tsr_config **out, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *yaml = tsri_tensors_meta(file, "tessera.run");
+    *out = NULL;
+    TSR_CHECK(yaml, TSR_BAD_FILE, "%s: no run file inside (tessera.run)", path);
+    st = tsri_config_parse(out, yaml, (int64_t)strlen(yaml), "run file inside");
+    if (st != TSR_OK)
+        tsri_fail_prefix("%s: ", path);
+    st = st == TSR_USAGE ? TSR_BAD_FILE : st; /* not the user's run file but the file's */
+done:
+    return st;
+}
+
 tsr_status tsr_model_read(tsr_model **out, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -187,15 +210,13 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
     TSR_CHECK(format && strcmp(format, "model/1") == 0, TSR_BAD_FILE,
               "%s: %s, not a model of this version: give the model.safetensors of a run", path,
               format ? tsri_quote(format) : "no architecture inside");
-    const char *yaml = tsri_tensors_meta(m->file, "tessera.run");
-    TSR_CHECK(yaml, TSR_BAD_FILE, "%s: no run file inside (tessera.run)", path);
-    st = tsri_config_parse(&m->config, yaml, (int64_t)strlen(yaml), "run file inside");
-    if (st != TSR_OK)
-        tsri_fail_prefix("%s: ", path);
-    TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st); /* not the user's run file but the file's */
+    TSR_TRY(tsri_model_run_file(&m->config, m->file, path));
     TSR_TRY(read_shapes(m));
     TSR_TRY(read_scaling(m));
-    TSR_TRY(tsri_net_create(&m->net, m->config, m->input, m->outputs, false));
+    st = tsri_net_create(&m->net, m->config, m->input, m->outputs, false);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", path);
+    TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st);
     TSR_TRY(check_classes(m));
     TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
@@ -218,6 +239,19 @@ void tsr_model_destroy(tsr_model *m)
     tsri_tensors_destroy(m->file);
     tsri_free(m->path);
     tsri_free(m);
+}
+
+tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m,
+                           const tsri_backend *backend, bool training)
+{
+    tsr_status st = TSR_OK;
+    *net = NULL;
+    *store = (tsri_store){0};
+    TSR_TRY(tsri_net_create(net, m->config, m->input, m->outputs, backend->channels_last));
+    TSR_TRY(tsri_store_init(store, *net, sizeof(float), training));
+    TSR_TRY(tsri_store_load(store, m->file, "", m->path));
+done:
+    return st;
 }
 
 tsr_config *tsr_model_config(tsr_model *model)
@@ -295,9 +329,7 @@ static tsr_status bench_init(bench *b, const tsr_model *m, bool on_training_set)
     if (b->backend->start)
         TSR_TRY(b->backend->start(count));
     TSR_TRY(tsri_pool_create(&b->pool, count));
-    TSR_TRY(tsri_net_create(&b->net, m->config, m->input, m->outputs, b->backend->channels_last));
-    TSR_TRY(tsri_store_init(&b->store, b->net, sizeof(float), false));
-    TSR_TRY(tsri_store_load(&b->store, m->file, "", m->path));
+    TSR_TRY(tsri_model_load(&b->net, &b->store, m, b->backend, false));
     TSR_TRY(load_data(b, m, on_training_set));
 done:
     return st;

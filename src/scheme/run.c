@@ -1,6 +1,8 @@
 /* run.c - from a checked run file to data, network and first weights. */
 #include "scheme/run.h"
 
+#include "scheme/model.h"
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -133,6 +135,35 @@ done:
     return st;
 }
 
+/* The model to start from says how wide its network is, unless the run file does, and which units
+ * of the whole it has. Its numbers are read when the network is there (train.c). A file of another
+ * program has only numbers. */
+static tsr_status open_init(tsri_run *run, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    const char *path = run->options.init;
+    tsr_config *inside = NULL;
+    tsri_text widths = {0};
+    if (!path)
+        return TSR_OK;
+    TSR_TRY(tsri_tensors_read(&run->init, path));
+    const char *ticket = tsri_tensors_meta(run->init, TSRI_META_TICKET);
+    if (ticket)
+        TSR_TRY(tsri_strdup(&run->ticket, ticket));
+    if (!tsri_tensors_meta(run->init, "tessera.run") || tsri_config_given(config, "model.widths"))
+        goto done;
+    TSR_TRY(tsri_model_run_file(&inside, run->init, path));
+    if (tsri_config_text(inside, "model.widths")) {
+        TSR_TRY(
+            tsri_text_add(&widths, "model.widths=%s", tsri_config_text(inside, "model.widths")));
+        TSR_TRY(tsr_config_set(config, widths.data));
+    }
+done:
+    tsri_text_fini(&widths);
+    tsr_config_destroy(inside);
+    return st;
+}
+
 tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
@@ -159,6 +190,7 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
     choose_optimiser(run);
+    TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                             tsri_outputs_wanted(run->loss, d), run->backend->channels_last));
     TSR_TRY(model_fits(run));
@@ -217,6 +249,8 @@ void tsri_run_fini(tsri_run *run)
     tsr_data_destroy(run->data);
     tsri_pool_destroy(run->pool);
     tsri_free(run->trace);
+    tsri_free(run->ticket);
+    tsri_tensors_destroy(run->init);
     *run = (tsri_run){.lock = -1};
 }
 

@@ -82,8 +82,10 @@ struct tsri_run {
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
-    double started; /* clock */
-    char *trace;    /* folder, or NULL */
+    double started;     /* clock */
+    char *trace;        /* folder, or NULL */
+    tsri_tensors *init; /* the model to start from, until its numbers are read */
+    char *ticket;       /* of the model it began from: which units of the whole that has, or NULL */
 };
 
 /* Everything from the run file that needs no folder: data, network, initial weights. */

@@ -54,44 +54,21 @@ int64_t tsri_share_bytes(const tsri_net *net, bool momentum)
 
 /* ---- The run file's word ------------------------------------------------------------------ */
 
-static tsr_status no_such_axis(const tsri_run *run, const char *name)
-{
-    tsr_status st = TSR_OK;
-    tsri_text have = {0};
-    for (int64_t a = 0; a < run->net->axes; a++)
-        if (run->net->axis[a].cuttable)
-            TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", run->net->axis[a].name));
-    st = tsri_fail(TSR_USAGE, "%s: the model has no axis %s: those that can be cut are %s",
-                   tsri_config_place(run->config, "scheme.axes"), tsri_quote(name),
-                   have.length ? have.data : "none");
-done:
-    tsri_text_fini(&have);
-    return st;
-}
-
 /* scheme.axes: names between commas; without it what the scheme says. */
 static tsr_status choose_axes(team *t, const tsri_run *run, const bool *cut)
 {
     tsr_status st = TSR_OK;
-    const char *at = tsri_config_text(run->config, "scheme.axes");
-    if (!at && !cut)
+    const char *names = tsri_config_text(run->config, "scheme.axes");
+    if (!names && !cut)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&t->cut, run->net->axes, sizeof *t->cut));
-    if (!at) {
-        memcpy(t->cut, cut, (size_t)run->net->axes * sizeof *cut);
-        at = "";
-    }
-    for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
-        char name[TSRI_NAME];
-        size_t n = strcspn(at, ", ");
-        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
-        int64_t axis = tsri_axis_find(run->net, name);
-        if (axis < 0)
-            TSR_TRY(no_such_axis(run, name));
-        t->cut[axis] = true;
-        at += n;
-    }
     t->draw.cut = t->cut;
+    if (names)
+        st = tsri_axes_named(t->cut, run->net, names);
+    else
+        memcpy(t->cut, cut, (size_t)run->net->axes * sizeof *cut);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.axes"));
 done:
     return st;
 }

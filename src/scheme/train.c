@@ -286,13 +286,11 @@ done:
 static tsr_status first_weights(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsri_tensors *file = NULL;
-    if (!run->options.init)
-        return TSR_OK;
-    TSR_TRY(tsri_tensors_read(&file, run->options.init));
-    TSR_TRY(tsri_store_load(&run->store, file, "", run->options.init));
+    if (run->init)
+        TSR_TRY(tsri_store_load(&run->store, run->init, "", run->options.init));
 done:
-    tsri_tensors_destroy(file);
+    tsri_tensors_destroy(run->init);
+    run->init = NULL;
     return st;
 }
 

@@ -2,9 +2,11 @@
 #include "subnet/share.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,24 +151,34 @@ static int by_rank(const void *a, const void *b)
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count)
+tsr_status tsri_rank(int64_t *order, const double *score, int64_t n)
 {
     tsr_status st = TSR_OK;
     ranked *all = NULL;
-    TSR_TRY(may_cut(share, axis, count));
-    int64_t size = share->net->axis[axis].size;
-    TSR_TRY(tsri_alloc_raw(&all, size, sizeof *all));
-    for (int64_t i = 0; i < size; i++) {
+    TSR_TRY(tsri_alloc_raw(&all, n, sizeof *all));
+    for (int64_t i = 0; i < n; i++) {
         assert(!isnan(score[i]));
         all[i] = (ranked){score[i], i};
     }
-    qsort(all, (size_t)size, sizeof *all, by_rank);
-    memset(share->mark, 0, (size_t)size);
-    for (int64_t i = 0; i < count; i++)
-        share->mark[all[i].unit] = 1;
-    tsri_share_settle(share, axis, part(share, axis, count));
+    qsort(all, (size_t)n, sizeof *all, by_rank);
+    for (int64_t i = 0; i < n; i++)
+        order[i] = all[i].unit;
 done:
     tsri_free(all);
+    return st;
+}
+
+tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(may_cut(share, axis, count));
+    int64_t size = share->net->axis[axis].size;
+    TSR_TRY(tsri_rank(share->order, score, size));
+    memset(share->mark, 0, (size_t)size);
+    for (int64_t i = 0; i < count; i++)
+        share->mark[share->order[i]] = 1;
+    tsri_share_settle(share, axis, part(share, axis, count));
+done:
     return st;
 }
 
@@ -186,4 +198,37 @@ int64_t tsri_axis_find(const tsri_net *net, const char *name)
         if (strcmp(net->axis[a].name, name) == 0)
             return a;
     return -1;
+}
+
+static tsr_status no_such_axis(const tsri_net *net, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_text have = {0};
+    for (int64_t a = 0; a < net->axes; a++)
+        if (net->axis[a].cuttable)
+            TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", net->axis[a].name));
+    st = tsri_fail(TSR_USAGE, "the model has no axis %s that can be cut: those are %s",
+                   tsri_quote(name), have.length ? have.data : "none");
+done:
+    tsri_text_fini(&have);
+    return st;
+}
+
+tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names)
+{
+    tsr_status st = TSR_OK;
+    memset(cut, 0, (size_t)net->axes * sizeof *cut);
+    const char *at = names;
+    for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
+        char name[TSRI_NAME];
+        size_t n = strcspn(at, ", ");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
+        int64_t axis = tsri_axis_find(net, name);
+        if (axis < 0 || !net->axis[axis].cuttable)
+            TSR_TRY(no_such_axis(net, name));
+        cut[axis] = true;
+        at += n;
+    }
+done:
+    return st;
 }

@@ -30,7 +30,7 @@ typedef struct tsri_share {
     bool *cut;       /* [net->axes] not whole */
     int64_t *index;  /* memory of all picks */
     int32_t *place;
-    int64_t *order; /* [longest axis] for draws: a permutation in the making */
+    int64_t *order; /* [longest axis] for draws and ranks: a permutation in the making */
     uint8_t *mark;  /* [longest axis] 1 = picked: what draws write and settle reads */
 } tsri_share;
 
@@ -50,12 +50,20 @@ tsr_status tsri_share_give(tsri_share *share, int64_t axis, const int64_t *index
  * unit, none of them NaN. USAGE as above. */
 tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count);
 
+/* order = 0 .. n-1 by falling score, equal ones as they stand: order[0] is the unit of rank 1. The
+ * one definition of a ranking, for what is kept and for distances between rankings. */
+tsr_status tsri_rank(int64_t *order, const double *score, int64_t n);
+
 /* Is there an axis of which it has nothing? Then no signal passes, and there is nothing to train.
  */
 bool tsri_share_empty(const tsri_share *share);
 
 /* The axis with that name, or -1. */
 int64_t tsri_axis_find(const tsri_net *net, const char *name);
+
+/* cut[a] for every axis: is it one of `names`, "hidden.0, hidden.2"? USAGE, with what there is, for
+ * a name that is no axis which can be cut. */
+tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names);
 
 /* ---- For draws ---------------------------------------------------------------------------- */
 

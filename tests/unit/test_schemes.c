@@ -296,8 +296,8 @@ static void refusals(void **state)
     refuse(m, "scheme.name=ist;scheme.workers=18", "18 workers cannot share the 17 units");
     refuse(m, "scheme.name=masked;scheme.xi=0", "above 0 and at most 1");
     refuse(m, "scheme.name=ist;scheme.axes=hidden.7",
-           "no axis hidden.7: those that can be cut are hidden.0, hidden.1");
-    refuse(m, "scheme.name=ist;scheme.axes=input", "axis input of the model cannot be cut");
+           "no axis hidden.7 that can be cut: those are hidden.0, hidden.1");
+    refuse(m, "scheme.name=ist;scheme.axes=input", "no axis input that can be cut");
     refuse(m, "scheme.name=ist;scheme.draw=bernoulli", "disjoint");
     refuse(m, "scheme.name=dense;scheme.workers=2", "scheme dense has one worker");
     refuse(m, "scheme.name=dropout;scheme.workers=2", "scheme dropout has one worker");

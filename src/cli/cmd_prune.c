@@ -1,0 +1,282 @@
+/* cmd_prune.c - tessera prune: a smaller network from a trained one, and what it saves. */
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/print.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "ticket/latency.h"
+#include "ticket/prune.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Before and after. */
+typedef struct pair {
+    tsr_model *model[2];
+    tsri_latency time[2];
+    int64_t bytes[2];
+    bool timed;
+} pair;
+
+static void pair_fini(pair *p)
+{
+    tsr_model_destroy(p->model[0]);
+    tsr_model_destroy(p->model[1]);
+}
+
+static int64_t file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------ */
+
+static double layer_flops(const tsri_net *net, int64_t i)
+{
+    tsri_op op = tsri_net_op(net, i, 1);
+    return tsri_op_flops(&op);
+}
+
+static int64_t layer_params(const tsri_net *net, int64_t i)
+{
+    const tsri_layer *l = &net->layer[i];
+    return net->param[l->weight].count + (l->bias >= 0 ? net->param[l->bias].count : 0);
+}
+
+/* Layers with weights; norms follow from them. */
+static bool shown(const tsri_net *net, int64_t i)
+{
+    const tsri_layer *l = &net->layer[i];
+    return l->weight >= 0 && l->kind != TSRI_NORM;
+}
+
+static void shape_text(char *text, size_t room, const tsri_net *net, int64_t layer)
+{
+    const tsri_param *p = &net->param[net->layer[layer].weight];
+    int used = 0;
+    for (int d = 0; d < p->rank; d++)
+        used += snprintf(text + used, room - (size_t)used, d ? "x%lld" : "%lld",
+                         (long long)p->shape[d]);
+}
+
+static tsr_status print_layers(const tsri_net *a, const tsri_net *b)
+{
+    tsr_status st = TSR_OK;
+    cli_table t = {0};
+    char before[100], after[100];
+    cli_table_head(&t, 7, "layer", "before", "after", "params", "now", "MFLOP", "now");
+    for (int64_t i = 0; i < a->layers; i++) {
+        if (!shown(a, i))
+            continue;
+        shape_text(before, sizeof before, a, i);
+        shape_text(after, sizeof after, b, i);
+        cli_table_text(&t, a->layer[i].name);
+        cli_table_text(&t, before);
+        cli_table_text(&t, strcmp(before, after) == 0 ? "" : after);
+        cli_table_int(&t, layer_params(a, i));
+        cli_table_int(&t, layer_params(b, i));
+        cli_table_real(&t, layer_flops(a, i) / 1e6, 2);
+        cli_table_real(&t, layer_flops(b, i) / 1e6, 2);
+    }
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+/* Time is called gained only where it was. */
+static void print_time(const char *what, double before, double after)
+{
+    if (tsri_faster(before, after))
+        (void)printf("%s %.2f ms -> %.2f ms, %.2f times as fast\n", what, before, after,
+                     before / after);
+    else
+        (void)printf("%s %.2f ms -> %.2f ms: not faster\n", what, before, after);
+}
+
+static tsr_status print_text(const pair *p, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
+    double flops[] = {tsri_net_flops(a), tsri_net_flops(b)};
+    TSR_TRY(print_layers(a, b));
+    (void)printf("parameters  %lld -> %lld (%.1f %%)\n", (long long)a->total, (long long)b->total,
+                 100 * (double)b->total / (double)a->total);
+    (void)printf("FLOPs       %.4g -> %.4g for one sample (%.1f %%)\n", flops[0], flops[1],
+                 100 * flops[1] / flops[0]);
+    (void)printf("file        %s -> %s\n", tsri_bytes_text((double)p->bytes[0]),
+                 tsri_bytes_text((double)p->bytes[1]));
+    if (p->timed) {
+        print_time("inference  ", p->time[0].infer, p->time[1].infer);
+        print_time("step       ", p->time[0].step, p->time[1].step);
+    }
+    (void)printf("ticket      %s\n", path);
+done:
+    return st;
+}
+
+static void json_pair(tsri_json *w, const char *name, double before, double after, bool whole)
+{
+    static const char *const ends[] = {"before", "after"};
+    for (int i = 0; i < 2; i++) {
+        char key[40];
+        double value = i ? after : before;
+        (void)snprintf(key, sizeof key, "%s_%s", name, ends[i]);
+        tsri_json_key(w, key);
+        if (whole)
+            tsri_json_int(w, (int64_t)value);
+        else
+            tsri_json_real(w, value);
+    }
+}
+
+static void json_layers(tsri_json *w, const tsri_net *a, const tsri_net *b)
+{
+    tsri_json_key(w, "layers");
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < a->layers; i++) {
+        if (!shown(a, i))
+            continue;
+        tsri_json_open(w, '{');
+        tsri_json_key(w, "name");
+        tsri_json_text(w, a->layer[i].name);
+        json_pair(w, "params", (double)layer_params(a, i), (double)layer_params(b, i), true);
+        json_pair(w, "flops", layer_flops(a, i), layer_flops(b, i), true);
+        tsri_json_close(w, '}');
+    }
+    tsri_json_close(w, ']');
+}
+
+static tsr_status print_json(const pair *p, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    json_pair(&w, "params", (double)a->total, (double)b->total, true);
+    json_pair(&w, "flops", tsri_net_flops(a), tsri_net_flops(b), true);
+    json_pair(&w, "bytes", (double)p->bytes[0], (double)p->bytes[1], true);
+    if (p->timed) {
+        json_pair(&w, "ms", p->time[0].infer, p->time[1].infer, false);
+        json_pair(&w, "step_ms", p->time[0].step, p->time[1].step, false);
+        tsri_json_key(&w, "faster");
+        tsri_json_bool(&w, tsri_faster(p->time[0].infer, p->time[1].infer));
+    }
+    tsri_json_key(&w, "ticket");
+    tsri_json_text(&w, path);
+    json_layers(&w, a, b);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+/* ---- The command -------------------------------------------------------------------------- */
+
+static tsr_status read_options(tsri_prune *how, const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    const char *criterion = cli_text(args, "criterion");
+    TSR_CHECK(cli_has(args, "ratio"), TSR_USAGE,
+              "which part of the units shall go? give --ratio, such as --ratio 0.5");
+    *how = (tsri_prune){.ratio = cli_real(args, "ratio", 0),
+                        .global = cli_has(args, "global"),
+                        .round_to = cli_int(args, "round-to", 1),
+                        .axes = cli_text(args, "axes"),
+                        .reinit = cli_has(args, "reinit"),
+                        .seed = (uint64_t)cli_int(args, "seed", 1)};
+    TSR_TRY(tsri_criterion_find(&how->criterion, criterion ? criterion : "l2"));
+done:
+    return st;
+}
+
+/* A ticket never takes the place of another file unasked, least of all of its own model. */
+static tsr_status may_write(const cli_args *args, const char *path)
+{
+    tsr_status st = TSR_OK;
+    struct stat a, b;
+    TSR_CHECK(path && *path, TSR_USAGE, "where shall the ticket go? give --out FILE");
+    bool there = stat(path, &b) == 0;
+    TSR_CHECK(!there || stat(args->operand[0], &a) != 0 || a.st_dev != b.st_dev ||
+                  a.st_ino != b.st_ino,
+              TSR_USAGE, "%s is the model itself: give --out another name", tsri_quote(path));
+    TSR_CHECK(!there || cli_has(args, "force"), TSR_USAGE,
+              "%s is there already: choose another name, or add --force to replace it",
+              tsri_quote(path));
+done:
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    const char *out = cli_text(args, "out");
+    tsr_model *source = NULL;
+    tsri_prune how;
+    pair p = {0};
+    TSR_TRY(read_options(&how, args));
+    TSR_TRY(may_write(args, out));
+    TSR_TRY(tsr_model_read(&source, args->operand[0])); /* its run file becomes the ticket's */
+    TSR_TRY(tsr_model_read(&p.model[0], args->operand[0]));
+    TSR_TRY(tsri_ticket_write(out, source, &how));
+    TSR_TRY(tsr_model_read(&p.model[1], out));
+    p.bytes[0] = file_bytes(args->operand[0]);
+    p.bytes[1] = file_bytes(out);
+    double seconds = cli_real(args, "seconds", 3);
+    p.timed = seconds > 0;
+    if (p.timed)
+        TSR_TRY(tsri_latency_measure(p.time, (const tsr_model *const *)p.model, 2, seconds));
+    TSR_TRY(args->json ? print_json(&p, out) : print_text(&p, out));
+done:
+    pair_fini(&p);
+    tsr_model_destroy(source);
+    return st;
+}
+
+static const cli_option options[] = {
+    {"ratio", 'r', "R", CLI_REAL, .least = 0, .most = 0.9999,
+     .help = "part of the units of each axis that go, 0.5 = half"},
+    {"out", 'o', "FILE", CLI_FILE, .help = "the ticket's file"},
+    {"criterion", 'c', "NAME", CLI_CHOICE, .choices = TSRI_CRITERIA,
+     .help = "what makes a unit count; the largest stay (default: l2)"},
+    {"global", 'g', NULL, CLI_FLAG, .help = "one ranking over all axes instead of one for each"},
+    {"round-to", 0, "N", CLI_INT, .least = 1, .most = 4096,
+     .help = "keep multiples of N, as kernels like them"},
+    {"axes", 'a', "NAMES", CLI_TEXT,
+     .help = "axes to prune, \"layer2.1.inner, layer3.1.inner\", or all"},
+    {"reinit", 0, NULL, CLI_FLAG, .help = "the shape alone, with fresh weights (a control)"},
+    {"seed", 0, "N", CLI_INT, .least = 0, .most = 9007199254740992.0,
+     .help = "of --criterion random and --reinit (default: 1)"},
+    {"seconds", 0, "S", CLI_REAL, .least = 0, .most = 600,
+     .help = "how long to measure speed; 0 = not at all (default: 3)"},
+    {"force", 0, NULL, CLI_FLAG, .help = "replace FILE when it is there already"},
+    {0},
+};
+
+const cli_command cli_prune = {
+    .name = "prune",
+    .help = "make a trained network really smaller",
+    .synopsis = "MODEL --ratio R --out FILE",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .options = options,
+    .details =
+        "By default the filters between the two convolutions of a residual block go, those with "
+        "the "
+        "smallest norms first; the first stage and blocks with a stride stay whole (LoFT). Of "
+        "models without such pairs every axis that can be cut is pruned.\n\n"
+        "The ticket is an ordinary model file: eval, predict, finetune, distance and prune take "
+        "it, "
+        "and PyTorch loads it into a network of those widths. Times are measured side by side on "
+        "this machine, and called faster only where they fell.",
+    .run = run,
+};

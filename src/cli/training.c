@@ -1,0 +1,124 @@
+/* training.c - signals, progress and the result of the commands that train. */
+#include "cli/training.h"
+
+#include "cli/progress.h"
+#include "cli/result.h"
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t asked_before;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (asked_before)
+        _exit(130);
+    asked_before = 1;
+    tsr_request_stop();
+}
+
+void cli_catch_signals(void)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct sigaction before;
+        if (sigaction(all[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue; /* nohup, and a shell's background jobs: whoever ignores it means it */
+        (void)sigaction(all[i], &action, NULL);
+    }
+}
+
+/* ---- Progress ----------------------------------------------------------------------------- */
+
+static void say_evaluation(const tsr_progress *p)
+{
+    int width = snprintf(NULL, 0, "%.4g", p->epochs); /* one below the other */
+    if (isnan(p->test_accuracy))
+        cli_say("epoch %*.4g: loss %.4g, test loss %.4g", width, p->epoch, p->loss, p->test_loss);
+    else
+        cli_say("epoch %*.4g: loss %.4f, test loss %.4f, test accuracy %5.2f %%", width, p->epoch,
+                p->loss, p->test_loss, 100 * p->test_accuracy);
+}
+
+void cli_show_training(void *context, const tsr_progress *p)
+{
+    cli_pace *from = context;
+    if (!from->begun) {
+        *from = (cli_pace){p->round, true, p->seconds};
+        if (p->resumed)
+            cli_say("resumed at round %lld of %lld", (long long)p->round, (long long)p->rounds);
+    }
+    if (p->evaluated)
+        say_evaluation(p);
+    bool last = p->evaluated && p->round == p->rounds;
+    if (!cli_progress_due() && !last)
+        return;
+    char position[64], rate[64] = "", loss[32];
+    double seconds = p->seconds - from->seconds;
+    (void)snprintf(position, sizeof position, "epoch %.1f/%.4g", p->epoch, p->epochs);
+    if (p->round > from->round && seconds > 0)
+        (void)snprintf(rate, sizeof rate, "%.4g rounds/s",
+                       (double)(p->round - from->round) / seconds);
+    (void)snprintf(loss, sizeof loss, "loss %.4f", p->loss);
+    cli_progress_update((double)p->round / (double)p->rounds, position, rate,
+                        isnan(p->loss) ? NULL : loss);
+}
+
+void cli_show_nothing(void *context, const tsr_progress *p)
+{
+    (void)context;
+    (void)p;
+}
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+static tsr_status tell_result(const cli_args *args, const tsr_result *r, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    tsri_text model = {0};
+    char text[128];
+    TSR_TRY(tsri_text_add(&model, "%s/model.safetensors", folder));
+    if (args->json) {
+        TSR_TRY(cli_result_json(r, model.data));
+    } else {
+        cli_result_text(text, sizeof text, r);
+        (void)printf("%s, after %lld rounds in %.1f s\n", text, (long long)r->rounds, r->seconds);
+        (void)printf("model    %s\nmetrics  %s/metrics.jsonl\n", model.data, folder);
+    }
+done:
+    tsri_text_fini(&model);
+    return st;
+}
+
+tsr_run_options cli_run_options(const cli_args *args, cli_pace *pace)
+{
+    tsr_run_options o = tsr_run_options_default();
+    *pace = (cli_pace){0};
+    o.folder = cli_text(args, "out");
+    o.resume = cli_has(args, "resume");
+    o.force = cli_has(args, "force");
+    o.progress = args->quiet ? cli_show_nothing : cli_show_training;
+    o.context = pace;
+    return o;
+}
+
+tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result;
+    cli_catch_signals();
+    cli_progress_begin(args->command->name, args->quiet);
+    TSR_TRY(tsr_train(&result, config, options));
+    cli_progress_end();
+    TSR_TRY(tell_result(args, &result, options->folder));
+done:
+    return st;
+}

@@ -1,0 +1,42 @@
+/* training.h - what the commands that train share: signals, progress, the result.
+ *
+ * Ctrl-C (or SIGTERM, or a closed terminal) finishes the step, saves and exits with 130; a second
+ * one exits at once.
+ */
+#ifndef CLI_TRAINING_H
+#define CLI_TRAINING_H
+
+#include "cli/args.h"
+
+/* Where a run stood when it was first seen: the pace is judged from there. */
+typedef struct cli_pace {
+    int64_t round;
+    bool begun;
+    double seconds;
+} cli_pace;
+
+#define CLI_OPTION_RUN_FOLDER                                                                      \
+    {                                                                                              \
+        "out", 'o', "DIR", CLI_FOLDER, .help = "folder of the run (made when it is not there)"     \
+    }
+#define CLI_OPTION_RESUME                                                                          \
+    {                                                                                              \
+        "resume", 'r', NULL, CLI_FLAG, .help = "go on from the newest sound checkpoint"            \
+    }
+#define CLI_OPTION_FORCE                                                                           \
+    {                                                                                              \
+        "force", 0, NULL, CLI_FLAG, .help = "resume although the run file or the kernels changed"  \
+    }
+
+/* Folder, --resume, --force and progress from the command line; `pace` is the progress's. */
+tsr_run_options cli_run_options(const cli_args *args, cli_pace *pace);
+
+/* One run with signals, a bar and its result on stdout. */
+tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run_options *options);
+
+/* The parts, for a command of several runs. */
+void cli_catch_signals(void);
+void cli_show_training(void *context, const tsr_progress *progress); /* context: cli_pace */
+void cli_show_nothing(void *context, const tsr_progress *progress);
+
+#endif

@@ -1,0 +1,25 @@
+/* finetune.c - the run that trains a ticket on. */
+#include "ticket/finetune.h"
+
+#include <stdio.h>
+
+tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr)
+{
+    static const char *const dense[] = {"scheme.name=dense", "scheme.workers=1",
+                                        "scheme.local_steps=1"};
+    tsr_status st = TSR_OK;
+    char set[64];
+    for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
+        TSR_TRY(tsr_config_set(config, dense[i]));
+    if (epochs > 0) {
+        TSR_TRY(tsr_config_set(config, "rounds=0"));
+        (void)snprintf(set, sizeof set, "epochs=%lld", (long long)epochs);
+        TSR_TRY(tsr_config_set(config, set));
+    }
+    if (lr > 0) {
+        (void)snprintf(set, sizeof set, "optim.lr=%.17g", lr);
+        TSR_TRY(tsr_config_set(config, set));
+    }
+done:
+    return st;
+}

@@ -1,0 +1,11 @@
+/* finetune.h - the run that trains a ticket on: its model's own run file, made dense. */
+#ifndef TSRI_FINETUNE_H
+#define TSRI_FINETUNE_H
+
+#include "io/config.h"
+
+/* Makes the run file inside a model that of fine-tuning: scheme dense, one worker, so many epochs
+ * and that learning rate; 0 = as they are. */
+tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr);
+
+#endif

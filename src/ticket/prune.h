@@ -1,0 +1,44 @@
+/* prune.h - a ticket: the share of a network that has the units which count most.
+ *
+ *     tsri_prune how = {.ratio = 0.5, .round_to = 1};
+ *     TSR_TRY(tsri_share_init(&share, net));
+ *     TSR_TRY(tsri_prune_choose(&share, &store, &how));      then cut and take as for any share
+ *     TSR_TRY(tsri_ticket_write("t.safetensors", model, &how));
+ *
+ * The largest are kept. By default the axes are those that LoFT cuts (subnet/filters.h): the first
+ * stage and strided blocks stay whole; of models without pairs of convolutions every axis that can
+ * be cut.
+ */
+#ifndef TSRI_PRUNE_H
+#define TSRI_PRUNE_H
+
+#include "scheme/model.h"
+#include "subnet/share.h"
+#include "subnet/score.h"
+
+typedef struct tsri_prune {
+    double ratio; /* part of the units that go, at least 0, below 1 */
+    tsri_criterion criterion;
+    bool global; /* one ranking over all axes; scores of an axis in units of their mean, but bn and
+                    random as they are */
+    int64_t round_to; /* what is kept of an axis is a multiple of this; 0 and 1 = any number */
+    const char *axes; /* names between commas, or "all"; NULL = the default */
+    bool reinit;      /* the shape alone, with fresh weights: a control */
+    uint64_t seed;    /* of random, and of fresh weights */
+} tsri_prune;
+
+/* Units kept of an axis of `size` at this ratio: the nearest number, then the nearest multiple of
+ * round_to; at least one (multiple), at most all. */
+int64_t tsri_prune_count(int64_t size, const tsri_prune *how);
+
+/* cut[a] for every axis: what `how` prunes. USAGE when a name is no axis that can be cut. */
+tsr_status tsri_prune_axes(bool *cut, const tsri_net *net, const char *axes);
+
+/* The share that is kept. USAGE when the ratio is out of range, or the criterion does not fit. */
+tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const tsri_prune *how);
+
+/* Writes the ticket of a model as a model file: smaller, self-describing, with the numbers of the
+ * units that stayed. model->config then has the ticket's widths. */
+tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prune *how);
+
+#endif

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# tessera prune as a user would use it: the ticket is an ordinary model file for eval, predict, info,
+# prune and train --init; the numbers printed are those of the files; PyTorch loads it; bad input gets
+# a sentence and overwrites nothing.
+set -eu
+program=$1 source=$2
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "FAILED: $1"; exit 1; }
+json() { python3 -c "import json,sys; d=json.load(open('$1')); print($2)"; }
+
+describe() { # FOLDER MODEL
+    mkdir "$1"
+    cat > "$1/run.yaml" <<Y
+data: {name: glyphs, n: 64, test_n: 20}
+model: {$2}
+rounds: 2
+batch: 16
+Y
+    "$program" train "$1/run.yaml" --out "$1/run" --trace --quiet > /dev/null
+    cp "$1/run/trace/data.safetensors" "$1/"
+}
+describe pre "name: preresnet18, width: 8"
+describe res "name: resnet18, width: 4"
+describe vgg "name: vgg11, width: 4"
+for m in pre res vgg; do
+    "$program" prune $m/run/model.safetensors --ratio 0.37 --axes all --out $m/ticket.safetensors --seconds 0 --json > $m/prune.json
+    "$program" predict $m/ticket.safetensors --train-set --quiet --out $m/out.npy > /dev/null
+done
+if /usr/bin/python3 -c 'import torch, yaml, numpy' 2>/dev/null; then
+    /usr/bin/python3 "$source/tests/python/ticket_torch.py" pre res vgg || fail "PyTorch"
+else
+    echo "no PyTorch here: its part is left out"
+fi
+
+# The numbers are the files'.
+before=$(stat -c %s pre/run/model.safetensors) after=$(stat -c %s pre/ticket.safetensors)
+[ "$(json pre/prune.json "d['bytes_before'], d['bytes_after']")" = "$before $after" ] || fail "bytes"
+[ "$(json pre/prune.json "d['params_after'] < d['params_before'] and d['flops_after'] < d['flops_before']")" = True ] || fail "smaller"
+"$program" info pre/ticket.safetensors --json > info.json
+[ "$(json info.json "sum(__import__('math').prod(t['shape']) for t in d['tensors'])")" = "$(json pre/prune.json "d['params_after']")" ] || fail "params"
+grep -q 'layer4.1.inner=40' info.json || fail "widths in info"
+
+# It is a model like any other.
+"$program" eval pre/ticket.safetensors > out; grep -q 'accuracy' out || fail "eval"
+"$program" prune pre/ticket.safetensors --ratio 0.5 --round-to 8 --out pre/second --seconds 0.01 > out
+grep -q 'layer3.1.conv1 *20x32x3x3 *8x32x3x3' out || fail "pruned again: $(cat out)"
+grep -q 'ms -> .* ms' out || fail "times"
+"$program" train pre/run.yaml --init pre/second --out pre/more --quiet --set rounds=3 > out
+"$program" info pre/more/model.safetensors | grep -q 'layer3.1.inner=8' || fail "widths after training"
+
+# Bad input: a sentence, exit code, nothing written, nothing overwritten.
+refuse() { # CODE WORDS ARGUMENTS...
+    local code=$1 words=$2 rc=0
+    shift 2
+    "$program" prune "$@" > out 2> err || rc=$?
+    [ $rc -eq "$code" ] || fail "$*: exit $rc, not $code: $(cat err)"
+    grep -qF -- "$words" err || fail "$*: $(cat err)"
+    [ "$(wc -l < err)" -eq 1 ] || fail "$*: not one line"
+    [ ! -e new ] || fail "$*: it wrote the ticket"
+}
+m=pre/run/model.safetensors
+sum=$(cat $m pre/ticket.safetensors | sha256sum)
+refuse 2 "--ratio must be a number from 0 to" $m --ratio 1 --out new
+refuse 2 "give --ratio" $m --out new
+refuse 2 "give --out FILE" $m --ratio 0.5
+refuse 2 "is the model itself" $m --ratio 0.5 --out $m
+refuse 2 "is the model itself" $m --ratio 0.5 --force --out ./$m
+refuse 2 "is there already" $m --ratio 0.5 --out pre/ticket.safetensors
+refuse 2 "has no axis layer9 that can be cut" $m --ratio 0.5 --axes layer9 --out new
+refuse 3 "cannot open" absent --ratio 0.5 --out new
+refuse 3 "is a folder" pre/run --ratio 0.5 --out new
+refuse 3 "run.yaml" pre/run.yaml --ratio 0.5 --out new
+refuse 2 "must be one of l2|l1|bn|fpgm|random" $m --ratio 0.5 --criterion size --out new
+[ "$sum" = "$(cat $m pre/ticket.safetensors | sha256sum)" ] || fail "a file was changed"
+echo fine
