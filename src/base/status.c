@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char error_text[2048];
+/* Aligned, or else, when the code happens to end four bytes before a page does, the linker mold
+ * lets the pages it protects begin one too early and the program does not start (seen with
+ * mold 1.10). */
+static _Thread_local _Alignas(16) char error_text[2048];
 
 const char *tsr_last_error(void)
 {
