@@ -31,6 +31,7 @@ static const test_net test_nets[] = {
     {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, true},
     {"model: {name: cnn1, width: 6}", {1, 6, 6}, true},
     {"model: {name: relu_deep, hidden: [8, 10]}", {5, 1, 1}, false},
+    {"model: {name: rnn, width: 11, layers: 2, train: all}", {5, 4, 1}, false},
 };
 enum { TEST_NETS = sizeof test_nets / sizeof *test_nets };
 

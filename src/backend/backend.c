@@ -20,7 +20,9 @@ double tsri_op_flops(const tsri_op *op)
     double read = (double)op->n * (double)tsri_shape_count(op->in);
     switch (op->kind) {
     case TSRI_LINEAR:
-        return 2 * made * (double)tsri_shape_count(op->in);
+        return 2 * made * (double)(op->positions ? op->in.c : tsri_shape_count(op->in));
+    case TSRI_RECURRENT:
+        return 2 * made * (double)op->in.c;
     case TSRI_CONV:
         return 2 * made * (double)(op->in.c * op->size * op->size);
     case TSRI_NORM:
@@ -34,6 +36,8 @@ double tsri_op_flops(const tsri_op *op)
     case TSRI_ADD:
         return made;
     case TSRI_FLATTEN:
+    case TSRI_LAST:
+    case TSRI_TURN:
         return 0;
     }
     return 0;

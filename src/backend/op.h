@@ -22,7 +22,11 @@
     X(MAXPOOL, "maxpool")   /* largest of each window of size x size                           */  \
     X(AVGPOOL, "avgpool")   /* mean of each window; padding counts as zeros, as in PyTorch     */  \
     X(GLOBALPOOL, "global") /* mean over all pixels                                            */  \
-    X(FLATTEN, "flatten")   /* [C, H, W] to a vector of C H W, channels outermost              */
+    X(FLATTEN, "flatten")   /* [C, H, W] to a vector of C H W, channels outermost              */  \
+    X(RECURRENT, "recurrent") /* y_l = max(scale W y_(l-1) + x_l, 0) over the positions of a       \
+                                 sequence, y_0 = 0; W [C, C]                                   */  \
+    X(LAST, "last") /* the last position of each sequence                              */          \
+    X(TURN, "turn") /* [T, N, C], as sequences are inside a network, to [N, T, C]      */
 
 typedef enum tsri_kind {
 #define X(name, text) TSRI_##name,
@@ -32,7 +36,9 @@ typedef enum tsri_kind {
 
 const char *tsri_kind_name(tsri_kind kind);
 
-/* Of one sample. A vector of features is {C, 1, 1}. */
+/* Of one sample. A vector of features is {C, 1, 1}, a sequence of T positions {C, T, 1}; inside a
+ * network sequences have the positions outermost, [T, N, C], so that all that happens at one
+ * position is one block of memory. */
 typedef struct tsri_shape {
     int64_t c, h, w;
 } tsri_shape;
@@ -62,7 +68,8 @@ typedef struct tsri_op {
     tsri_conv_choice conv;
     bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
     double eps, momentum; /* norm */
-    double scale;         /* linear; 0 = 1 */
+    double scale;         /* linear, recurrent; 0 = 1 */
+    int64_t positions;    /* linear: the same at each of so many positions; 0 = no sequence */
     bool need_dx;         /* false for the first layer */
     bool dx_add;          /* dx += instead of dx = (another op wrote it before) */
     bool dadd_add;        /* likewise for dadd, which is written after dx */
@@ -77,9 +84,10 @@ typedef struct tsri_op {
     void *dx;   /* [N, in]  */
     void *dy;   /* [N, out]; may be overwritten by backward (but see add) */
     void *dadd; /* [N, out] or NULL: gradient of add, where it has memory of its own */
-    const void *w, *b; /* parameters */
-    void *dw, *db;     /* their gradients, written, not added to; NULL = not wanted */
-    void *mean, *var;  /* norm: running statistics */
+    const void *w, *b;     /* parameters */
+    void *dw, *db;         /* their gradients, written, not added to; NULL = not wanted */
+    void *mean, *var;      /* norm: running statistics */
+    const int32_t *length; /* [N] positions of each sequence; NULL = all T */
     const void
         *pre; /* conv: scale [C] and shift [C] of a virtual norm with its ReLU in front: the
                  input is max(scale x + shift, 0) (0 in the padding), dx the gradient of that */

@@ -103,11 +103,12 @@ static const char *resolve(const tsr_config *config, const char *key, const char
     return of_source ? of_source : of_kind;
 }
 
-/* Models whose theory asks for inputs of norm 1. */
+/* Models whose theory asks for inputs of norm 1; made sequences are as it asks for already. */
 static bool wants_unit_rows(const tsr_config *config)
 {
     const char *model = tsri_config_text(config, "model.name");
-    return strcmp(model, "shallow") == 0 || strcmp(model, "relu_deep") == 0;
+    return strcmp(model, "shallow") == 0 || strcmp(model, "relu_deep") == 0 ||
+           strcmp(model, "rnn") == 0;
 }
 
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
@@ -116,7 +117,8 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
     const char *of_kind = image ? "channel" : "standardize";
-    const char *inputs = wants_unit_rows(config)
+    bool fit = data->sequences && source->normalize && strcmp(source->normalize, "none") == 0;
+    const char *inputs = wants_unit_rows(config) && !fit
                              ? resolve(config, "data.normalize", NULL, "unit")
                              : resolve(config, "data.normalize", source->normalize, of_kind);
     const char *targets =

@@ -7,6 +7,8 @@ const tsri_model tsri_models[] = {
      tsri_build_shallow},
     {"relu_deep", "deep ReLU classifier, the last layer fixed at +-1 (deep ReLU paper)",
      tsri_build_relu_deep},
+    {"rnn", "recurrent network (Elman) with ReLU, any number of layers (RNN paper)",
+     tsri_build_rnn},
     {"preresnet18", "residual network with pre-activation, 18 layers", tsri_build_preresnet18},
     {"preresnet34", "residual network with pre-activation, 34 layers", tsri_build_preresnet34},
     {"resnet18", "residual network, 18 layers, as in torchvision", tsri_build_resnet18},

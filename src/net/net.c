@@ -1,5 +1,5 @@
 /* net.c - building the description of a network, layer by layer. */
-#include "net/net.h"
+#include "net/net_parts.h"
 
 #include "base/alloc.h"
 #include "base/narrow.h"
@@ -42,7 +42,7 @@ done:
     return st;
 }
 
-static tsr_status add_value(tsri_net *net, int *value, tsri_shape shape, int axis)
+tsr_status tsri_net_add_value(tsri_net *net, int *value, tsri_shape shape, int axis)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->value, &net->values_room, net->values, sizeof *net->value));
@@ -52,8 +52,8 @@ done:
     return st;
 }
 
-static tsr_status add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
-                            const char *name)
+tsr_status tsri_net_add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
+                              const char *name)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->layer, &net->layers_room, net->layers, sizeof *net->layer));
@@ -74,8 +74,8 @@ done:
 
 /* Appends a parameter "<layer>.<suffix>"; shape, axes and init are filled in by the caller's copy.
  */
-static tsr_status add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,
-                            const char *suffix)
+tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,
+                              const char *suffix)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->param, &net->params_room, net->params, sizeof *net->param));
@@ -111,7 +111,7 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in];
     int64_t inputs = tsri_shape_count(x.shape), outputs = net->axis[axis].size;
-    TSR_TRY(add_layer(net, &layer, TSRI_LINEAR, in, name));
+    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_LINEAR, in, name));
     tsri_param weight = {.role = TSRI_TRAINED,
                          .rank = 2,
                          .shape = {outputs, inputs},
@@ -119,12 +119,12 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
                          .inner = {1, x.shape.h * x.shape.w, 1, 1},
                          .init = TSRI_INIT_NORMAL,
                          .sigma = sqrt(gain / (double)inputs)};
-    TSR_TRY(add_param(net, &layer->weight, &weight, name, "weight"));
+    TSR_TRY(tsri_net_add_param(net, &layer->weight, &weight, name, "weight"));
     if (bias) {
         tsri_param b = vector(net, axis, TSRI_TRAINED, TSRI_INIT_ZERO);
-        TSR_TRY(add_param(net, &layer->bias, &b, name, "bias"));
+        TSR_TRY(tsri_net_add_param(net, &layer->bias, &b, name, "bias"));
     }
-    TSR_TRY(add_value(net, &layer->out, (tsri_shape){outputs, 1, 1}, axis));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, (tsri_shape){outputs, 1, 1}, axis));
     *out = layer->out;
 done:
     return st;
@@ -147,20 +147,20 @@ tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name)
     tsr_status st = TSR_OK;
     tsri_layer *layer = NULL;
     tsri_value x = net->value[in];
-    TSR_TRY(add_layer(net, &layer, TSRI_NORM, in, name));
+    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_NORM, in, name));
     layer->eps = 1e-5; /* PyTorch's defaults */
     layer->momentum = 0.1;
     tsri_param p = vector(net, x.axis, TSRI_TRAINED, TSRI_INIT_ONE);
-    TSR_TRY(add_param(net, &layer->weight, &p, name, "weight"));
+    TSR_TRY(tsri_net_add_param(net, &layer->weight, &p, name, "weight"));
     p = vector(net, x.axis, TSRI_TRAINED, TSRI_INIT_ZERO);
-    TSR_TRY(add_param(net, &layer->bias, &p, name, "bias"));
+    TSR_TRY(tsri_net_add_param(net, &layer->bias, &p, name, "bias"));
     p = vector(net, x.axis, TSRI_BUFFER, TSRI_INIT_ZERO);
-    TSR_TRY(add_param(net, &layer->mean, &p, name, "running_mean"));
+    TSR_TRY(tsri_net_add_param(net, &layer->mean, &p, name, "running_mean"));
     p = vector(net, x.axis, TSRI_BUFFER, TSRI_INIT_ONE);
-    TSR_TRY(add_param(net, &layer->var, &p, name, "running_var"));
+    TSR_TRY(tsri_net_add_param(net, &layer->var, &p, name, "running_var"));
     p = (tsri_param){.role = TSRI_COUNT, .axis = {-1, -1, -1, -1}, .inner = {1, 1, 1, 1}};
-    TSR_TRY(add_param(net, &layer->tracked, &p, name, "num_batches_tracked"));
-    TSR_TRY(add_value(net, &layer->out, x.shape, x.axis));
+    TSR_TRY(tsri_net_add_param(net, &layer->tracked, &p, name, "num_batches_tracked"));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
     *out = layer->out;
 done:
     return st;
@@ -195,7 +195,7 @@ tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size
     tsri_value x = net->value[in];
     tsri_shape shape;
     TSR_TRY(windowed(net, &shape, x.shape, net->axis[axis].size, size, stride, pad, name));
-    TSR_TRY(add_layer(net, &layer, TSRI_CONV, in, name));
+    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_CONV, in, name));
     layer->size = size;
     layer->stride = stride;
     layer->pad = pad;
@@ -207,12 +207,12 @@ tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size
                          .filters_last = net->filters_last,
                          .init = TSRI_INIT_NORMAL,
                          .sigma = sqrt(gain / (double)(x.shape.c * size * size))};
-    TSR_TRY(add_param(net, &layer->weight, &weight, name, "weight"));
+    TSR_TRY(tsri_net_add_param(net, &layer->weight, &weight, name, "weight"));
     if (bias) {
         tsri_param b = vector(net, axis, TSRI_TRAINED, TSRI_INIT_ZERO);
-        TSR_TRY(add_param(net, &layer->bias, &b, name, "bias"));
+        TSR_TRY(tsri_net_add_param(net, &layer->bias, &b, name, "bias"));
     }
-    TSR_TRY(add_value(net, &layer->out, shape, axis));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, shape, axis));
     *out = layer->out;
 done:
     return st;
@@ -225,9 +225,9 @@ tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *na
     tsri_value x = net->value[in], y = net->value[add];
     assert(add != 0); /* the plan keeps no gradient of the input, and no memory for it */
     assert(x.shape.c == y.shape.c && x.shape.h == y.shape.h && x.shape.w == y.shape.w);
-    TSR_TRY(add_layer(net, &layer, TSRI_ADD, in, name));
+    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_ADD, in, name));
     layer->add = add;
-    TSR_TRY(add_value(net, &layer->out, x.shape, x.axis));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
     *out = layer->out;
 done:
     return st;
@@ -241,11 +241,11 @@ tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_
     tsri_value x = net->value[in];
     tsri_shape shape;
     TSR_TRY(windowed(net, &shape, x.shape, x.shape.c, size, stride, pad, name));
-    TSR_TRY(add_layer(net, &layer, kind, in, name));
+    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
     layer->size = size;
     layer->stride = stride;
     layer->pad = pad;
-    TSR_TRY(add_value(net, &layer->out, shape, x.axis));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, shape, x.axis));
     *out = layer->out;
 done:
     return st;
@@ -257,8 +257,8 @@ static tsr_status plain_layer(tsri_net *net, int *out, int in, tsri_kind kind, t
 {
     tsr_status st = TSR_OK;
     tsri_layer *layer = NULL;
-    TSR_TRY(add_layer(net, &layer, kind, in, name));
-    TSR_TRY(add_value(net, &layer->out, shape, net->value[in].axis));
+    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, shape, net->value[in].axis));
     *out = layer->out;
 done:
     return st;
@@ -336,7 +336,7 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
                        .widths = tsri_config_text(config, "model.widths"),
                        .widths_place = tsri_config_place(config, "model.widths")};
     TSR_TRY(tsri_net_axis(*out, &axis, input.c, false, "input"));
-    TSR_TRY(add_value(*out, &value, input, axis));
+    TSR_TRY(tsri_net_add_value(*out, &value, input, axis));
 done:
     return st;
 }
@@ -432,6 +432,7 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
                      .eps = l->eps,
                      .momentum = l->momentum,
                      .scale = l->scale,
+                     .positions = l->each ? net->value[l->in].shape.h : 0,
                      .size = l->size,
                      .stride = l->stride,
                      .pad = l->pad,

@@ -71,7 +71,8 @@ typedef struct tsri_layer {
     int weight, bias, mean, var, tracked; /* parameters; -1 = none */
     double eps, momentum;                 /* norm */
     int64_t size, stride, pad;            /* conv and pooling */
-    double scale;                         /* linear: y = scale x W^T + b */
+    double scale;                         /* linear: y = scale x W^T + b; recurrent likewise */
+    bool each;                            /* linear: at each position of a sequence */
     double share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h */
 } tsri_layer;
 
@@ -86,7 +87,8 @@ typedef struct tsri_net {
     int64_t total;   /* all numbers */
     tsri_shape input;
     int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
-    int64_t outputs;
+    int64_t outputs;   /* of a sample: of a sequence that is read at every position, those of all */
+    int64_t first;     /* position whose outputs the loss sees first, from 0 */
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
     const char *place; /* of the model's name in the run file, for messages while it is built */
@@ -147,6 +149,16 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
  * as minus in each row: set the last parameter's init to TSRI_INIT_HALVES.) */
 tsr_status tsri_net_fixed(tsri_net *net, int *out, int in, int axis, double scale,
                           const char *name);
+
+/* For sequences. A linear layer without bias at each position, its parameter called `name`; the
+ * recurrence over what stands before it; and the two ways out of a sequence. Weights start as
+ * N(0, variance), those not `trained` are fixed. */
+tsr_status tsri_net_each(tsri_net *net, int *out, int in, int axis, double variance, bool trained,
+                         const char *name);
+tsr_status tsri_net_recurrent(tsri_net *net, int *out, int in, double variance, const char *name);
+tsr_status tsri_net_last(tsri_net *net, int *out, int in, const char *name);
+tsr_status tsri_net_turn(tsri_net *net, int *out, int in, const char *name);
+
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,

@@ -79,8 +79,28 @@ static void put_channels_last(float *to, const float *x, int64_t n, tsri_shape s
                 to[(i * pixels + p) * s.c + c] = x[(i * s.c + c) * pixels + p];
 }
 
+/* [N, T, C] to [T, N, C], in the backend's type. */
+static void turn_input(tsri_plan *plan, const float *x)
+{
+    tsri_shape s = plan->net->input;
+    bool wide = plan->backend->real_bytes == sizeof(double);
+    for (int64_t n = 0; n < plan->batch; n++)
+        for (int64_t l = 0; l < s.h; l++) {
+            int64_t to = (l * plan->batch + n) * s.c, from = (n * s.h + l) * s.c;
+            for (int64_t c = 0; c < s.c; c++)
+                if (wide)
+                    ((double *)plan->input)[to + c] = (double)x[from + c];
+                else
+                    ((float *)plan->input)[to + c] = x[from + c];
+        }
+}
+
 static void take_input(tsri_plan *plan, const float *x)
 {
+    if (plan->turned) {
+        turn_input(plan, x);
+        return;
+    }
     int64_t count = plan->batch * tsri_shape_count(plan->net->input);
     if (plan->input && plan->backend->real_bytes == sizeof(float)) {
         put_channels_last(plan->input, x, plan->batch, plan->net->input);
@@ -102,6 +122,13 @@ static void count_batch(tsri_plan *plan, const tsri_step *s)
         *(double *)n += 1;
     else
         *(float *)n += 1;
+}
+
+void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
+{
+    plan->length = length;
+    for (int64_t k = 0; k < plan->count; k++)
+        plan->step[k].op.length = length;
 }
 
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
@@ -134,6 +161,10 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss)
     tsri_op *last = &plan->step[plan->count - 1].op;
     loss->n = plan->batch;
     loss->outputs = tsri_shape_count(last->out);
+    loss->positions = last->out.h;
+    loss->first = plan->net->first;
+    loss->length =
+        last->out.h > 1 ? plan->length : NULL; /* read at the end, there is one position */
     loss->x = last->y;
     loss->dx = plan->training ? last->dy : NULL;
     return plan->backend->loss(loss, plan->pool);

@@ -24,6 +24,10 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backe
                             tsri_pool *pool, int64_t batch, bool training);
 void tsri_plan_destroy(tsri_plan *plan);
 
+/* Of sequences: how many positions each of the batch has, until the next call; NULL (the start) =
+ * all. `length` [batch] must stay as it is until backward is done. */
+void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);
+
 /* x: floats [batch, input]. They must stay as they are until backward is done. For a part of a
  * network (net/depth.h) x is the output of the part before it, and is copied. */
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
@@ -31,7 +35,8 @@ tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
 /* The outputs of the last forward, [batch, outputs] in the backend's element type. */
 const void *tsri_plan_output(const tsri_plan *plan);
 
-/* Fills in x, dx and n of `loss` and computes it: kind, valid, label or target are the caller's. */
+/* Fills in x, dx, n and the positions of `loss` and computes it: kind, valid, label or target are
+ * the caller's. */
 tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
 
 /* The gradients of the last loss into store->g. */

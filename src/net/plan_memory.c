@@ -59,7 +59,7 @@ static void note_backward(book *b, int64_t k)
 {
     const tsri_step *s = &b->plan->step[k];
     int64_t back = 2 * b->plan->count - k;
-    bool masked = s->op.relu || s->op.kind == TSRI_RELU;
+    bool masked = s->op.relu || s->op.kind == TSRI_RELU || s->op.kind == TSRI_RECURRENT;
     tsri_buffer *dy = &b->grad[home(b->plan, s->out)];
     live(&b->saved[k], back);
     if (s->norm >= 0)
@@ -163,8 +163,10 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
     for (int64_t i = 0; i < b.count; i++)
         plan->unshared_bytes += b.buffer[i].bytes;
     TSR_TRY(tsri_arena_pack(b.buffer, b.count, &plan->arena_bytes));
-    if (plan->net->entry == 0 &&
-        (plan->backend->real_bytes != sizeof(float) || tsri_plan_reorders_input(plan)))
+    for (int64_t k = 0; k < plan->count; k++)
+        plan->turned = plan->turned || (plan->step[k].in == 0 && plan->step[k].op.positions > 0);
+    if (plan->net->entry == 0 && (plan->backend->real_bytes != sizeof(float) ||
+                                  tsri_plan_reorders_input(plan) || plan->turned))
         plan->input_bytes =
             plan->batch * tsri_shape_count(plan->net->input) * plan->backend->real_bytes;
     if (!plan->dry) {

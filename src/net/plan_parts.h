@@ -38,7 +38,9 @@ struct tsri_plan {
     char *arena;
     int64_t arena_bytes, unshared_bytes, input_bytes;
     void *entry, *entry_grad; /* of a part of a network: net->entry, and its gradient */
-    void *input; /* x in the backend's type and layout, or NULL when x is used as it is */
+    void *input;           /* x in the backend's type and layout, or NULL when x is used as it is */
+    bool turned;           /* x is a sequence: [N, T, C] becomes [T, N, C] */
+    const int32_t *length; /* [batch] of sequences, or NULL */
 };
 
 /* Fills in plan->step and plan->alias; kernels are chosen and set up. */

@@ -54,6 +54,7 @@ static tsr_status one_step(rig *r, lap *out)
     TSR_TRY(tsri_loader_get(r->loader, &b, r->step++));
     double t1 = tsri_clock();
     tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_plan_lengths(r->plan, b->length);
     TSR_TRY(tsri_plan_forward(r->plan, b->x));
     double t2 = tsri_clock();
     TSR_TRY(tsri_plan_loss(r->plan, &loss));
@@ -167,7 +168,7 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
         row->kind = tsri_kind_name(op->kind);
         row->kernel = op->kernel->name;
         row->flops = tsri_op_flops(op);
-        row->backward_flops = row->flops * (op->need_dx ? 2 : 1);
+        row->backward_flops = row->flops * ((op->need_dx ? 1 : 0) + (op->dw || !op->w ? 1 : 0));
         bench->flops += row->flops + row->backward_flops;
     }
     bench->batch = r->run.batch;

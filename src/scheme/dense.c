@@ -62,6 +62,7 @@ tsr_status tsri_dense_round(tsri_run *run)
     TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B            */
     for (int64_t m = 0; m < d->micro.count; m++) {
         tsri_loss loss = tsri_micro_loss(&d->micro, run, b, m);
+        tsri_plan_lengths(d->plan, tsri_micro_lengths(&d->micro, b, m));
         TSR_TRY(tsri_plan_forward(d->plan, tsri_micro_x(&d->micro, run, b, m))); /* f(W; B)      */
         TSR_TRY(tsri_plan_loss(d->plan, &loss));                                 /* L_B(W)       */
         TSR_TRY(tsri_plan_backward(d->plan));                                    /* grad L_B(W)  */

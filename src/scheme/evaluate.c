@@ -51,6 +51,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
         tsri_loss loss = {.kind = kind, .valid = b->n, .label = b->label, .target = b->target};
+        tsri_plan_lengths(j.plan, b->length);
         TSR_TRY(tsri_plan_forward(j.plan, b->x));
         TSR_TRY(tsri_plan_loss(j.plan, &loss));
         sum += loss.sum;
@@ -71,7 +72,7 @@ tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *
                         tsri_pool *pool, const tsr_data *data, const tsri_part *part)
 {
     tsr_status st = TSR_OK;
-    int64_t width = store->net->outputs;
+    int64_t width = store->net->outputs; /* of all positions, where each has some */
     judge j;
     *outputs = NULL;
     TSR_TRY(judge_init(&j, store, backend, pool, data, part));
@@ -79,6 +80,7 @@ tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
+        tsri_plan_lengths(j.plan, b->length);
         TSR_TRY(tsri_plan_forward(j.plan, b->x));
         memcpy(*outputs + i * j.batch * width, tsri_plan_output(j.plan),
                (size_t)(b->n * width) * sizeof(float));

@@ -135,6 +135,7 @@ static tsr_status forward(pipe *p, int64_t s, int64_t m)
     stage *here = &p->stage[s];
     const float *x =
         s == 0 ? tsri_micro_x(&p->micro, p->run, p->batch, m) : tsri_plan_output(here[-1].plan[m]);
+    tsri_plan_lengths(here->plan[m], tsri_micro_lengths(&p->micro, p->batch, m));
     TSR_TRY(tsri_plan_forward(here->plan[m], x));
     if (s < p->run->workers - 1) {
         here->sent += tsri_plan_output_bytes(here->plan[m]);

@@ -42,8 +42,30 @@ done:
     return st;
 }
 
-int64_t tsri_outputs_wanted(tsri_loss_kind kind, const tsr_data *data)
+int64_t tsri_outputs_wanted(const tsr_config *config, tsri_loss_kind kind, const tsr_data *data)
 {
     bool signs = tsri_loss_of_margin(kind) && data->classes == 2;
-    return signs ? 1 : data->classes > 0 ? data->classes : data->targets;
+    bool every = data->sequences && strcmp(tsri_config_text(config, "model.read"), "every") == 0;
+    int64_t classes = signs ? 1 : data->classes;
+    return classes == 0 ? data->targets : every ? classes * data->height : classes;
+}
+
+tsr_status tsri_resolve_sequences(tsr_config *config, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    const char *model = tsri_config_text(config, "model.name");
+    bool rnn = strcmp(model, "rnn") == 0;
+    TSR_CHECK(rnn || !data->sequences, TSR_USAGE, "%s: %s holds sequences: use model: {name: rnn}",
+              tsri_config_place(config, "model.name"), data->name);
+    TSR_CHECK(
+        !rnn || data->sequences, TSR_USAGE,
+        "%s: rnn reads sequences, and %s has none: use data.format: sequences, or data: {name: "
+        "sequences}",
+        tsri_config_place(config, "model.name"), data->name);
+    if (rnn && strcmp(tsri_config_text(config, "model.read"), "auto") == 0)
+        TSR_TRY(tsr_config_set(config, data->targets > 0 ? "model.read=every" : "model.read=last"));
+    if (rnn && data->targets > 0 && strcmp(tsri_config_text(config, "loss"), "auto") == 0)
+        TSR_TRY(tsr_config_set(config, "loss=half_squares"));
+done:
+    return st;
 }

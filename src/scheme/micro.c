@@ -32,6 +32,11 @@ const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const ts
     return b->x + m * micro->size * run->data->dim;
 }
 
+const int32_t *tsri_micro_lengths(const tsri_micro *micro, const tsri_batch *b, int64_t m)
+{
+    return b->length ? b->length + m * micro->size : NULL;
+}
+
 tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
                           int64_t m)
 {

@@ -21,9 +21,10 @@ typedef struct tsri_micro {
 tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset);
 void tsri_micro_fini(tsri_micro *micro);
 
-/* Inputs and loss of micro-batch m of the batch. */
+/* Inputs, lengths (of sequences; NULL = no sequences) and loss of micro-batch m of the batch. */
 const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
                           int64_t m);
+const int32_t *tsri_micro_lengths(const tsri_micro *micro, const tsri_batch *b, int64_t m);
 tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
                           int64_t m);
 

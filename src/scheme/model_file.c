@@ -159,8 +159,9 @@ static tsr_status check_classes(const tsr_model *m)
         goto done;
     }
     int64_t n = tsri_json_length(names);
-    bool fine = text[strspn(text, " ")] == '[' &&
-                (n == 0 || n == m->outputs || (n == 2 && m->outputs == 1)); /* margins: -1, +1 */
+    bool fine =
+        text[strspn(text, " ")] == '[' &&
+        (n == 0 || m->outputs % n == 0 || (n == 2 && m->outputs == 1)); /* margins: -1, +1 */
     for (int64_t i = 0; fine && i < n; i++)
         fine = tsri_json_as_text(tsri_json_at(names, i), &name);
     TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is no list of the names of %lld outputs",
@@ -342,7 +343,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
     TSR_TRY(bench_init(&b, model, on_training_set));
     tsri_loss_kind loss;
     TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
-    int64_t kinds = tsri_outputs_wanted(loss, b.data);
+    int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
     TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");

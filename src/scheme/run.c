@@ -181,8 +181,7 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
     TSR_TRY(tsri_data_load(&run->data, config));
     TSR_TRY(note_data(config, run->data));
     tsr_data *d = run->data;
-    TSR_CHECK(!d->sequences, TSR_USAGE, "%s: %s holds sequences, which no model takes yet",
-              tsri_config_place(config, "data.name"), d->name);
+    TSR_TRY(tsri_resolve_sequences(config, d));
     run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
     assert(run->scheme);
     TSR_TRY(tsri_choose_loss(&run->loss, config, d));
@@ -192,7 +191,8 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
     choose_optimiser(run);
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
-                            tsri_outputs_wanted(run->loss, d), run->backend->channels_last));
+                            tsri_outputs_wanted(config, run->loss, d),
+                            run->backend->channels_last));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     tsri_store_fill(&run->store, run->seed);

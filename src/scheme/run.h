@@ -105,9 +105,13 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
  * cannot be. */
 tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
 
+/* Sequences need model rnn, and it needs them: USAGE. What `auto` means for its outputs and its
+ * loss is written into the config, where the model's file will carry it. */
+tsr_status tsri_resolve_sequences(tsr_config *config, const tsr_data *data);
+
 /* The outputs a network has for this loss and data: one of margins has a single one for two
- * classes. */
-int64_t tsri_outputs_wanted(tsri_loss_kind kind, const tsr_data *data);
+ * classes; one that is read at every position has those of all positions. */
+int64_t tsri_outputs_wanted(const tsr_config *config, tsri_loss_kind kind, const tsr_data *data);
 
 /* ---- iterate.c ----------------------------------------------------------------------------- */
 

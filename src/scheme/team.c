@@ -358,6 +358,7 @@ static tsr_status local_step(worker *w, int64_t step)
         TSR_TRY(tsri_loader_get(w->loader, &b, run->round * run->local_steps + step));
     note_batch(w, step, b);
     tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_plan_lengths(w->plan, b->length);
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
     TSR_TRY(tsri_plan_backward(w->plan));

@@ -1,9 +1,9 @@
 /* trace.c - what a round did, on disk, for anyone to check.
  *
- *     trace/data.safetensors            x [n, dim], y as the network sees them (n <= 10,000)
- *     trace/round-000000.safetensors    before.<parameter>, after.<parameter>,
- *                                       share.<worker>.<axis> I64 indices,
- *                                       batch.<worker> I64 [steps, batch] (absent for full batches)
+ *     trace/data.safetensors            x [n, dim], y as the network sees them (n <= 10,000), and
+ * the length [n] of sequences trace/round-000000.safetensors    before.<parameter>,
+ * after.<parameter>, share.<worker>.<axis> I64 indices, batch.<worker> I64 [steps, batch] (absent
+ * for full batches)
  */
 #include "scheme/run.h"
 
@@ -28,7 +28,7 @@ tsr_status tsri_trace_data(tsri_run *run)
     TSR_TRY(tsri_alloc(&x, n * d->dim, sizeof *x));
     for (int64_t i = 0; i < n; i++)
         tsri_sample(x + i * d->dim, d, &d->train, i);
-    tsri_tensor t[2] = {
+    tsri_tensor t[3] = {
         {.name = "x", .dtype = TSRI_F32, .rank = 2, .shape = {n, d->dim}, .data = x},
         {.name = "y", .dtype = TSRI_I32, .rank = 1, .shape = {n}, .data = d->train.label}};
     if (!d->train.label)
@@ -37,8 +37,10 @@ tsr_status tsri_trace_data(tsri_run *run)
                              .rank = 2,
                              .shape = {n, d->targets},
                              .data = d->train.target};
+    t[2] = (tsri_tensor){
+        .name = "length", .dtype = TSRI_I32, .rank = 1, .shape = {n}, .data = d->train.length};
     TSR_TRY(tsri_path_join(&path, run->trace, "data.safetensors"));
-    TSR_TRY(tsri_tensors_write(path, t, 2, NULL, 0));
+    TSR_TRY(tsri_tensors_write(path, t, d->train.length ? 3 : 2, NULL, 0));
 done:
     tsri_free(path);
     tsri_free(x);

@@ -7,9 +7,11 @@
 #include <stdio.h>
 
 static const tsri_kernel *const kernels[] = {
-    &tsri_cpu_linear,  &tsri_cpu_conv_winograd, &tsri_cpu_conv_direct, &tsri_cpu_norm_virtual,
-    &tsri_cpu_norm,    &tsri_cpu_relu,          &tsri_cpu_add,         &tsri_cpu_maxpool,
-    &tsri_cpu_avgpool, &tsri_cpu_globalpool,    &tsri_cpu_flatten,     NULL,
+    &tsri_cpu_linear,       &tsri_cpu_conv_winograd, &tsri_cpu_conv_direct,
+    &tsri_cpu_norm_virtual, &tsri_cpu_norm,          &tsri_cpu_relu,
+    &tsri_cpu_add,          &tsri_cpu_maxpool,       &tsri_cpu_avgpool,
+    &tsri_cpu_globalpool,   &tsri_cpu_flatten,       &tsri_cpu_recurrent,
+    &tsri_cpu_last,         &tsri_cpu_turn,          NULL,
 };
 
 static char vendor_text[160];

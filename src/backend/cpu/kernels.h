@@ -15,6 +15,9 @@ extern const tsri_kernel tsri_cpu_maxpool;
 extern const tsri_kernel tsri_cpu_avgpool;
 extern const tsri_kernel tsri_cpu_globalpool;
 extern const tsri_kernel tsri_cpu_flatten;
+extern const tsri_kernel tsri_cpu_recurrent;
+extern const tsri_kernel tsri_cpu_last;
+extern const tsri_kernel tsri_cpu_turn;
 
 tsr_status tsri_cpu_update(const tsri_update *update, tsri_pool *pool);
 

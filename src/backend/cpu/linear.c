@@ -9,12 +9,22 @@
 
 enum { COLUMNS = 64 }; /* of dy in one piece of the bias gradient */
 
+/* Sizes of a row, and how many there are: of sequences, all positions of all samples. */
+static int64_t rows_of(const tsri_op *op, int64_t *in, int64_t *out)
+{
+    int64_t positions = op->positions ? op->positions : 1;
+    *in = tsri_shape_count(op->in) / positions;
+    *out = tsri_shape_count(op->out) / positions;
+    return op->n * positions;
+}
+
 static tsr_status forward(tsri_op *op)
 {
+    int64_t in, out, rows = rows_of(op, &in, &out);
     tsri_gemm g = {.b_transposed = true,
-                   .m = op->n,
-                   .n = tsri_shape_count(op->out),
-                   .k = tsri_shape_count(op->in),
+                   .m = rows,
+                   .n = out,
+                   .k = in,
                    .a = op->x,
                    .b = op->w,
                    .c = op->y,
@@ -47,29 +57,29 @@ static void mask_piece(void *context, int64_t i, int thread)
 {
     (void)thread;
     tsri_op *op = context;
-    int64_t out = tsri_shape_count(op->out), from = i * COLUMNS;
+    int64_t in, out, rows = rows_of(op, &in, &out), from = i * COLUMNS;
     int64_t cols = from + COLUMNS < out ? COLUMNS : out - from;
     mask_and_sum((float *)op->dy + from, op->relu ? (const float *)op->y + from : NULL,
-                 op->db ? (float *)op->db + from : NULL, op->n, cols, out);
+                 op->db ? (float *)op->db + from : NULL, rows, cols, out);
 }
 
 static tsr_status backward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
-    int64_t in = tsri_shape_count(op->in), out = tsri_shape_count(op->out);
+    int64_t in, out, rows = rows_of(op, &in, &out);
     if (op->relu || op->db)
         tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
     tsri_gemm weight = {.a_transposed = true,
                         .m = out,
                         .n = in,
-                        .k = op->n,
+                        .k = rows,
                         .a = op->dy,
                         .b = op->x,
                         .c = op->dw,
                         .scale = op->scale};
     if (op->dw)
         TSR_TRY(tsri_gemm_run(&weight, op->pool));
-    tsri_gemm input = {.m = op->n,
+    tsri_gemm input = {.m = rows,
                        .n = in,
                        .k = out,
                        .a = op->dy,

@@ -15,11 +15,14 @@ typedef double real;
 #include "avgpool.inc"
 #include "global.inc"
 #include "flatten.inc"
+#include "recurrent.inc"
+#include "sequence.inc"
 #include "loss.inc"
 #include "update.inc"
 
 static const tsri_kernel *const kernels[] = {&linear,  &conv,    &norm,   &relu,    &add,
-                                             &maxpool, &avgpool, &global, &flatten, NULL};
+                                             &maxpool, &avgpool, &global, &flatten, &recurrent,
+                                             &last,    &turn,    NULL};
 
 const tsri_backend tsri_backend_ref64 = {.name = "ref64",
                                          .real_bytes = sizeof(real),

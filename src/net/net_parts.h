@@ -1,0 +1,18 @@
+/* net_parts.h - a description from the inside: what the files that append layers share. */
+#ifndef TSRI_NET_PARTS_H
+#define TSRI_NET_PARTS_H
+
+#include "net/net.h"
+
+/* Appends a value. */
+tsr_status tsri_net_add_value(tsri_net *net, int *value, tsri_shape shape, int axis);
+
+/* Appends a layer behind value `in`, without parameters yet; *layer is good until the next one. */
+tsr_status tsri_net_add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
+                              const char *name);
+
+/* Appends a parameter "<layer>.<suffix>"; `like` says all but name, count and place. */
+tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,
+                              const char *suffix);
+
+#endif
