@@ -13,8 +13,9 @@
  * nn.Linear(m, d, bias=False) called `out`.
  *
  * Axes: hidden.0, hidden.1, ... each the rows of its layer's A, the rows *and* the columns of its
- * W, the columns of what reads it. In a share W h is multiplied by 1/sqrt(xi), which keeps |h_l| at
- * every position; the 1/xi of other layers would let it grow by xi^(-l/2).
+ * W, the columns of what reads it. In a share W h, and A h of a layer
+ * further up, is multiplied by 1/sqrt(xi), which keeps |h_l| at every position; the 1/xi of other
+ * layers, B's too, would let it grow by xi^(-l/2).
  */
 #include "net/models.h"
 

@@ -20,14 +20,11 @@ static void cut_param(tsri_param *p, const tsri_net *net)
 static void rescale_layer(tsri_layer *l, const tsri_net *net, const tsri_share *share)
 {
     double xi = share->pick[net->value[l->in].axis].xi;
-    if (l->kind == TSRI_RECURRENT)
-        l->scale /= sqrt(xi); /* the norm of the state, not its mean: see net/rnn.c */
-    if (l->kind != TSRI_LINEAR)
-        return;
-    if (l->share_scale > 0)
-        l->scale = l->share_scale;
-    else
-        l->scale /= xi;
+    bool hidden = net->axis[net->value[l->out].axis].cuttable;
+    if (l->kind == TSRI_RECURRENT || (l->each && hidden))
+        l->scale /= sqrt(xi); /* the norm of a state, not its mean: see net/rnn.c */
+    else if (l->kind == TSRI_LINEAR)
+        l->scale = l->share_scale > 0 ? l->share_scale : l->scale / xi;
 }
 
 tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share, bool rescale)
