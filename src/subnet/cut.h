@@ -8,7 +8,8 @@
  * gives less: with `rescale` a layer of a share has its share_scale or, where it has none,
  * scale/xi, xi being the chance of a unit of its input's axis (inverted dropout). Then the mean
  * over all draws of what a share computes in a layer is what the whole computes. What makes a state
- * of a recurrent network has scale/sqrt(xi), which keeps its norm. Without, scales stay: a ticket. */
+ * of a recurrent network has scale/sqrt(xi), which keeps its norm. Without, scales stay: a ticket.
+ */
 
 /* The same axes, layers and parameters under the same names, each axis as long as the share's pick.
  * No numbers: a store of it is filled by take. The caller destroys *out. */
