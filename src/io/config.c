@@ -55,6 +55,52 @@ void tsr_config_destroy(tsr_config *config)
     tsri_free(config);
 }
 
+/* ---- Copying ------------------------------------------------------------------------------- */
+
+static tsr_status copy_text(char **out, const char *text)
+{
+    *out = NULL;
+    return text ? tsri_strdup(out, text) : TSR_OK;
+}
+
+static tsr_status copy_value(tsri_value *to, const tsri_value *from)
+{
+    tsr_status st = TSR_OK;
+    *to = *from;
+    to->place = to->text = NULL;
+    to->ints = NULL;
+    to->reals = NULL;
+    TSR_TRY(copy_text(&to->place, from->place));
+    TSR_TRY(copy_text(&to->text, from->text));
+    if (from->ints) {
+        TSR_TRY(tsri_alloc(&to->ints, from->count, sizeof *to->ints));
+        memcpy(to->ints, from->ints, (size_t)from->count * sizeof *to->ints);
+    }
+    if (from->reals) {
+        TSR_TRY(tsri_alloc(&to->reals, from->count, sizeof *to->reals));
+        memcpy(to->reals, from->reals, (size_t)from->count * sizeof *to->reals);
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_config_copy(tsr_config **out, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(out, 1, sizeof **out));
+    TSR_TRY(tsri_alloc(&(*out)->value, tsri_schema_count, sizeof *(*out)->value));
+    TSR_TRY(copy_text(&(*out)->name, config->name));
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        TSR_TRY(copy_value(&(*out)->value[i], &config->value[i]));
+done:
+    if (st != TSR_OK) {
+        tsr_config_destroy(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 void tsri_config_unset(tsr_config *config, const char *key)
 {
     int64_t row = tsri_schema_find(key);

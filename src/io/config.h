@@ -50,6 +50,13 @@ tsr_status tsri_schema_expected(tsri_text *out, const tsri_schema_row *row);
  * itself; `name` stands for the path. */
 tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name);
 
+/* tsr_config_set for another option than --set: `option` ("--grid") stands in the messages and in
+ * the value's place. */
+tsr_status tsri_config_assign(tsr_config *config, const char *option, const char *assignment);
+
+/* The same values with the same places. The caller destroys *out. */
+tsr_status tsri_config_copy(tsr_config **out, const tsr_config *config);
+
 /* Was the key given (in the file or by set), or is it the default? */
 bool tsri_config_given(const tsr_config *c, const char *key);
 
@@ -77,6 +84,9 @@ tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *se
 /* The same for all keys that decide what comes out: what a finished model carries, so that its
  * bytes do not depend on the number of threads. */
 tsr_status tsri_config_write_result(tsri_text *out, const tsr_config *c);
+
+/* One value as it would stand there; nothing for a key without value. */
+tsr_status tsri_config_write_value(tsri_text *out, const tsr_config *c, const char *key);
 
 /* The keys in which the results of a and b may differ, as "key: a-value -> b-value" lines; empty
  * when none. */

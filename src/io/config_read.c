@@ -259,12 +259,12 @@ static bool takes_text(int64_t row)
            (tsri_schema[row].type == TSRI_TYPE_TEXT || tsri_schema[row].type == TSRI_TYPE_CHOICE);
 }
 
-static tsr_status set_key(tsr_config *config, const char *key, const char *text)
+static tsr_status set_key(tsr_config *config, const char *option, const char *key, const char *text)
 {
     tsr_status st = TSR_OK;
-    char name[KEY_MAX + 8];
+    char name[KEY_MAX + 16];
     tsri_yaml_node *node = NULL;
-    (void)snprintf(name, sizeof name, "--set %s", key);
+    (void)snprintf(name, sizeof name, "%s %s", option, key);
     const tsri_yaml_source source = {name, false};
     int64_t row = tsri_schema_find(key), dot = (int64_t)strcspn(key, ".");
     if (row < 0 && !is_section(key)) {
@@ -285,15 +285,20 @@ done:
     return st;
 }
 
-tsr_status tsr_config_set(tsr_config *config, const char *assignment)
+tsr_status tsri_config_assign(tsr_config *config, const char *option, const char *assignment)
 {
     char key[KEY_MAX];
     size_t n = strcspn(assignment, "=");
     if (assignment[n] != '=' || n == 0)
-        return tsri_fail(TSR_USAGE, "--set %s: expected key=value, such as optim.lr=0.05",
+        return tsri_fail(TSR_USAGE, "%s %s: expected key=value, such as optim.lr=0.05", option,
                          tsri_quote(assignment));
     if (n >= sizeof key)
-        return tsri_fail(TSR_USAGE, "--set %s: no key is that long", tsri_quote(assignment));
+        return tsri_fail(TSR_USAGE, "%s %s: no key is that long", option, tsri_quote(assignment));
     (void)snprintf(key, sizeof key, "%.*s", (int)n, assignment);
-    return set_key(config, key, assignment + n + 1);
+    return set_key(config, option, key, assignment + n + 1);
+}
+
+tsr_status tsr_config_set(tsr_config *config, const char *assignment)
+{
+    return tsri_config_assign(config, "--set", assignment);
 }

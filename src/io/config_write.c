@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -111,6 +112,14 @@ tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *se
 tsr_status tsri_config_write_result(tsri_text *out, const tsr_config *c)
 {
     return write_rows(out, c, NULL, false);
+}
+
+tsr_status tsri_config_write_value(tsri_text *out, const tsr_config *c, const char *key)
+{
+    int64_t row = tsri_schema_find(key);
+    assert(row >= 0 && "the key is in the schema");
+    return c->value[row].present ? tsri_value_write(out, &tsri_schema[row], &c->value[row])
+                                 : TSR_OK;
 }
 
 static tsr_status write_or_none(tsri_text *out, const tsri_schema_row *row, const tsri_value *value)

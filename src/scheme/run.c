@@ -90,16 +90,32 @@ done:
     return st;
 }
 
-static tsr_status start_backend(tsri_run *run)
+static const tsri_backend *backend_of(const tsr_config *config)
+{
+    const tsri_backend *backend = tsri_backend_find(tsri_config_text(config, "backend"));
+    assert(backend); /* the schema's choices; a test compares them */
+    return backend;
+}
+
+tsr_status tsri_start_backend(const tsri_backend **backend, int *threads, const tsr_config *config)
+{
+    int64_t wanted = tsri_config_int(config, "threads");
+    *threads = wanted > 0 ? (int)wanted : tsri_cores();
+    *backend = backend_of(config);
+    return (*backend)->start ? (*backend)->start(*threads) : TSR_OK;
+}
+
+static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
-    int64_t threads = tsri_config_int(run->config, "threads");
-    int count = threads > 0 ? (int)threads : tsri_cores();
-    run->backend = tsri_backend_find(tsri_config_text(run->config, "backend"));
-    assert(run->backend); /* the schema's choices; a test compares them */
-    if (run->backend->start)
-        TSR_TRY(run->backend->start(count));
-    TSR_TRY(tsri_pool_create(&run->pool, count));
+    int threads = 1;
+    if (ground) {
+        run->backend = backend_of(run->config);
+        threads = ground->threads;
+    } else {
+        TSR_TRY(tsri_start_backend(&run->backend, &threads, run->config));
+    }
+    TSR_TRY(tsri_pool_create(&run->pool, threads));
 done:
     return st;
 }
@@ -164,7 +180,22 @@ done:
     return st;
 }
 
+tsr_status tsri_run_data(tsr_data **data, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_data_load(data, config));
+    TSR_TRY(note_data(config, *data));
+done:
+    return st;
+}
+
 tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
+{
+    return tsri_run_init_on(run, config, options, NULL);
+}
+
+tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                            const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
     *run = (tsri_run){.config = config,
@@ -177,9 +208,11 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
                       .lock = -1,
                       .saved_round = -1,
                       .started = tsri_clock()};
-    TSR_TRY(start_backend(run));
-    TSR_TRY(tsri_data_load(&run->data, config));
-    TSR_TRY(note_data(config, run->data));
+    TSR_TRY(start_run(run, ground));
+    run->data = ground ? ground->data : NULL;
+    run->owns_data = !run->data;
+    if (run->owns_data)
+        TSR_TRY(tsri_run_data(&run->data, config));
     tsr_data *d = run->data;
     TSR_TRY(tsri_resolve_sequences(config, d));
     run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
@@ -195,7 +228,8 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
                             run->backend->channels_last));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
-    tsri_store_fill(&run->store, run->seed);
+    if (!ground || !ground->dry)
+        tsri_store_fill(&run->store, run->seed);
     TSR_TRY(tsri_iterate_init(run));
 done:
     if (st != TSR_OK)
@@ -246,7 +280,8 @@ void tsri_run_fini(tsri_run *run)
     tsri_store_fini(&run->store);
     tsri_free(run->best_w);
     tsri_net_destroy(run->net);
-    tsr_data_destroy(run->data);
+    if (run->owns_data)
+        tsr_data_destroy(run->data);
     tsri_pool_destroy(run->pool);
     tsri_free(run->trace);
     tsri_free(run->ticket);

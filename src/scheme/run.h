@@ -32,6 +32,14 @@ typedef struct tsri_scheme {
 extern const tsri_scheme tsri_schemes[];
 extern const int64_t tsri_scheme_count;
 
+/* What runs of one process may have in common: a sweep loads its data once and gives each of many
+ * runs one thread. */
+typedef struct tsri_ground {
+    tsr_data *data; /* loaded already and not the run's, or NULL: the run loads its own */
+    int threads;    /* of the run; the backend is started already */
+    bool dry;       /* only to see whether the run can be: weights stay zero */
+} tsri_ground;
+
 /* A mean in the making: kept in checkpoints, so that a resumed run reports the same numbers. */
 typedef struct tsri_mean {
     double sum;
@@ -46,6 +54,7 @@ struct tsri_run {
     const tsri_backend *backend;
     tsri_pool *pool;
     tsr_data *data;
+    bool owns_data;
     tsri_net *net;
     tsri_store store;
     tsri_loss_kind loss;
@@ -92,6 +101,18 @@ struct tsri_run {
 tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options);
 void tsri_run_fini(tsri_run *run);
 
+/* The same on given ground. With data of the ground the config must name them: it is not changed.
+ */
+tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                            const tsri_ground *ground);
+
+/* The backend that the config names, its library checked and ready for *threads, the number that
+ * the config says. Once per run, or once for all runs on one ground. */
+tsr_status tsri_start_backend(const tsri_backend **backend, int *threads, const tsr_config *config);
+
+/* The data the config names; what was chosen where it names none is written into it. */
+tsr_status tsri_run_data(tsr_data **data, tsr_config *config);
+
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
@@ -128,6 +149,14 @@ bool tsri_iterate_enough(const tsri_run *run);
 bool tsri_iterate_take_best(tsri_run *run);
 
 /* ---- train.c ------------------------------------------------------------------------------- */
+
+/* DIVERGED when the losses added to run->recent since `before` are not finite, or ten thousand
+ * times the first: such a run will not come back. */
+tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
+
+/* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
+bool tsri_stop_asked(void);
+void tsri_stop_clear(void);
 
 /* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
  * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */

@@ -25,6 +25,16 @@ void tsr_request_stop(void)
     stop_requested = 1;
 }
 
+bool tsri_stop_asked(void)
+{
+    return stop_requested != 0;
+}
+
+void tsri_stop_clear(void)
+{
+    stop_requested = 0;
+}
+
 /* ---- When --------------------------------------------------------------------------------- */
 
 /* Is `round` (counted from 1) the last one, or the one that completes another `every` epochs? */
@@ -184,8 +194,7 @@ static double last_loss(const tsri_run *run, const tsri_mean *before)
     return steps > 0 ? (run->recent.sum - before->sum) / (double)steps : 0;
 }
 
-/* A loss that is not finite, or ten thousand times the first one, will not come back. */
-static tsr_status check_loss(tsri_run *run, const tsri_mean *before)
+tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
 {
     tsr_status st = TSR_OK;
     double loss = last_loss(run, before);
@@ -333,7 +342,7 @@ static tsr_status all_rounds(tsri_run *run)
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
         TSR_TRY(run->scheme->round(run));
-        TSR_TRY(check_loss(run, &before));
+        TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
         if (tsri_clock() - told > 0.05) {
             tell(run, false, false);
@@ -415,6 +424,6 @@ done:
     if (run.lock >= 0)
         tsri_unlock_folder(run.lock);
     tsri_run_fini(&run);
-    stop_requested = 0; /* it was for this run */
+    tsri_stop_clear(); /* it was for this run */
     return st;
 }

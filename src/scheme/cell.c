@@ -1,0 +1,110 @@
+/* cell.c - one run of a sweep. */
+#include "scheme/cell.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <math.h>
+
+tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsr_run_options options = tsr_run_options_default();
+    TSR_TRY(tsri_run_init_on(&run, config, &options, ground));
+    if (run.scheme->setup)
+        TSR_TRY(run.scheme->setup(&run));
+done:
+    tsri_run_fini(&run);
+    return st;
+}
+
+/* A cell has no metrics, and threads beside it that need the cores more than its loaders do. */
+static tsr_status without_extras(tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsr_config_set(config, "scheme.events=none"));
+    TSR_TRY(tsr_config_set(config, "data.prefetch=false"));
+done:
+    return st;
+}
+
+/* Loss and accuracy of the whole network on a part, as a run's evaluation has them. */
+static tsr_status judge(tsr_result *r, tsri_run *run, const tsri_part *part)
+{
+    return tsri_evaluate(r, &run->store, run->backend, run->pool, run->data, part, run->loss);
+}
+
+static tsr_status note_round(tsri_outcome *outcome, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r;
+    if (!outcome->curve)
+        return TSR_OK;
+    TSR_TRY(judge(&r, run, &run->data->train));
+    outcome->curve[outcome->curve_count++] = r.loss;
+done:
+    return st;
+}
+
+static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    while (run->round < run->rounds) {
+        tsri_mean before = run->recent;
+        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(tsri_check_loss(run, &before));
+        run->round++;
+        TSR_TRY(note_round(outcome, run));
+        TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
+    }
+done:
+    outcome->rounds = run->round;
+    return st;
+}
+
+static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsr_result train, test;
+    int64_t p, i;
+    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED, "not finite");
+    TSR_TRY(judge(&train, run, &run->data->train));
+    test = train;
+    if (run->data->test.n > 0)
+        TSR_TRY(judge(&test, run, &run->data->test));
+    TSR_CHECK(isfinite(train.loss) && isfinite(test.loss), TSR_DIVERGED, "not finite");
+    outcome->loss = test.loss;
+    outcome->accuracy = test.accuracy;
+    outcome->train_loss = train.loss;
+done:
+    return st;
+}
+
+tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_ground *ground,
+                         const tsri_sweep_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.lock = -1};
+    tsr_run_options plain = tsr_run_options_default();
+    *outcome = (tsri_outcome){.loss = NAN, .accuracy = NAN, .train_loss = NAN};
+    TSR_TRY(without_extras(config));
+    TSR_TRY(tsri_run_init_on(&run, config, &plain, ground));
+    if (options->curves)
+        TSR_TRY(tsri_alloc(&outcome->curve, run.rounds, sizeof *outcome->curve));
+    if (run.scheme->setup)
+        TSR_TRY(run.scheme->setup(&run));
+    TSR_TRY(all_rounds(outcome, &run));
+    TSR_TRY(judge_the_end(outcome, &run));
+done:
+    outcome->bytes = run.bytes_total;
+    outcome->seconds = tsri_clock() - run.started;
+    tsri_run_fini(&run);
+    if (st == TSR_DIVERGED) {
+        outcome->diverged = true;
+        st = TSR_OK;
+    }
+    if (st != TSR_OK)
+        TSRI_FREE(outcome->curve);
+    return st;
+}

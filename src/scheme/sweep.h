@@ -1,0 +1,93 @@
+/* sweep.h - many runs of one run file: a grid of values times some seeds.
+ *
+ * A cell is one choice of a value for every key of the grid (the last key changes fastest); each
+ * cell is run once for each of `seeds` seeds, the run file's and those that follow it. Data are
+ * loaded once (unless the grid changes them), cells run beside each other on the pool, one thread
+ * each when there are enough of them, and nothing of a cell outlives it but its line of results. A
+ * cell that diverges is a result like any other.
+ *
+ *     tsri_sweep_options o = {.grid = grid, .grids = 2, .seeds = 5, .folder = "out"};
+ *     TSR_TRY(tsri_sweep_run(&sweep, config, &o));
+ *     ... sweep.outcome[cell * sweep.seeds + s].train_loss ...
+ *     tsri_sweep_fini(&sweep);
+ *
+ * With a folder the sweep can be killed at any moment: the same call goes on where it was and ends
+ * with the same results. Lines are written in the order of the runs, whatever order they end in, so
+ * the file is always the beginning of the finished one.
+ */
+#ifndef TSRI_SWEEP_H
+#define TSRI_SWEEP_H
+
+#include "scheme/grid.h"
+
+/* What came out of one run. */
+typedef struct tsri_outcome {
+    bool done, diverged;
+    int64_t rounds;  /* done; of a diverged run those before it diverged */
+    double loss;     /* on the test set (the training set where there is none), as train says it */
+    double accuracy; /* of classes; NaN for real targets */
+    double train_loss; /* of the whole network on the training set */
+    int64_t bytes;     /* sent between workers */
+    double *curve;     /* [curve_count] train_loss after every round, or NULL */
+    int64_t curve_count;
+    double seconds; /* of this run, on however many threads it had */
+} tsri_outcome;
+
+typedef struct tsri_sweep tsri_sweep;
+
+typedef struct tsri_sweep_options {
+    const char *const *grid; /* [grids] as on the command line */
+    int64_t grids;
+    int64_t seeds;      /* at least 1 */
+    bool curves;        /* keep train_loss of every round */
+    bool weights;       /* no run in the space of its samples (samples.h) */
+    const char *folder; /* run.yaml, grid.json, sweep.jsonl, sweep.csv; NULL = only in memory */
+    /* (optional) After every run, and at the start; from any thread, one at a time. */
+    void (*progress)(void *context, const tsri_sweep *sweep);
+    void *context;
+} tsri_sweep_options;
+
+struct tsri_sweep {
+    tsri_sweep_options options;
+    tsr_config *config;         /* the run file, resolved */
+    tsri_grid *grid;            /* [options.grids] */
+    int64_t cells, seeds, runs; /* runs = cells x seeds */
+    tsri_outcome *outcome;      /* [runs] */
+    int64_t done;               /* in all */
+    int64_t resumed;            /* of them found in the folder */
+    int64_t diverged;
+    double seconds;
+};
+
+/* Collective over the process: one at a time. USAGE, before the folder is touched, when the grid is
+ * wrong, when a cell cannot be run, or when the folder holds another sweep; INTERRUPTED after
+ * tsr_request_stop, with all finished runs on disk. `config` is not changed. Finish with fini. */
+tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
+                          const tsri_sweep_options *options);
+void tsri_sweep_fini(tsri_sweep *sweep);
+
+/* Which value of grid g the cell has. */
+int64_t tsri_sweep_value(const tsri_sweep *sweep, int64_t cell, int64_t g);
+
+/* "scheme.xi=0.1, scheme.workers=4, seed 2" of run i, added to `text`. */
+tsr_status tsri_sweep_name(tsri_text *text, const tsri_sweep *sweep, int64_t i);
+
+/* The run file of run i. The caller destroys *out. */
+tsr_status tsri_sweep_config(tsr_config **out, const tsri_sweep *sweep, int64_t i);
+
+/* ---- sweep_files.c ------------------------------------------------------------------------- */
+
+typedef struct tsri_sweep_files tsri_sweep_files;
+
+/* Opens the folder and reads what a run before left there: sweep->outcome of the first runs, which
+ * are counted in sweep->done and ->resumed. USAGE when it holds another sweep. */
+tsr_status tsri_sweep_files_open(tsri_sweep_files **out, tsri_sweep *sweep);
+
+/* Adds the line of run i: the one after the last. */
+tsr_status tsri_sweep_files_line(tsri_sweep_files *files, const tsri_sweep *sweep, int64_t i);
+
+/* sweep.csv from all that is done. */
+tsr_status tsri_sweep_files_table(tsri_sweep_files *files, const tsri_sweep *sweep);
+void tsri_sweep_files_close(tsri_sweep_files *files); /* NULL is fine */
+
+#endif

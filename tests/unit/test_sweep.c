@@ -1,0 +1,252 @@
+/* Sweeps: grids and their refusals; a cell is the run that train would have made, to the bit;
+ * threads do not matter; what diverges is recorded; every allocation may fail. */
+#include "testing.h"
+
+#include "scheme/run.h"
+#include "scheme/sweep.h"
+
+#include <math.h>
+
+static const char run_file[] = "data: {name: sphere, n: 40, dim: 6, task: regress, test_n: 10}\n"
+                               "model: {name: shallow, width: 50, kappa: 0.5}\n"
+                               "optim: {name: gd, lr: 0.02, momentum: 0.5}\n"
+                               "scheme: {name: masked, local_steps: 2}\n"
+                               "rounds: 4\nthreads: 1\n";
+
+static tsr_config *make_config(const char *set)
+{
+    tsr_config *config = NULL;
+    assert_ok(tsri_config_parse(&config, run_file, (int64_t)strlen(run_file), "test"));
+    if (set)
+        assert_ok(tsr_config_set(config, set));
+    return config;
+}
+
+/* ---- Grids -------------------------------------------------------------------------------- */
+
+static void reads(const char *text, const char *values)
+{
+    tsr_config *config = make_config(NULL);
+    tsri_grid grid;
+    char joined[256] = "";
+    assert_ok(tsri_grid_read(&grid, text, config));
+    for (int64_t i = 0; i < grid.count; i++)
+        (void)snprintf(joined + strlen(joined), sizeof joined - strlen(joined), "%s%s",
+                       i > 0 ? " " : "", grid.value[i]);
+    assert_string_equal(joined, values);
+    tsri_grid_fini(&grid);
+    tsr_config_destroy(config);
+}
+
+static void refuses(const char *text, const char *words)
+{
+    tsr_config *config = make_config(NULL);
+    tsri_grid grid;
+    assert_fails(tsri_grid_read(&grid, text, config), TSR_USAGE, words);
+    tsr_config_destroy(config);
+}
+
+static void grids(void **state)
+{
+    (void)state;
+    reads("scheme.xi=0.1:1:0.1", "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
+    reads("scheme.xi=1:0.5:-0.25", "1.0 0.75 0.5");
+    reads("scheme.xi=0.5:0.5:1", "0.5");
+    reads("scheme.workers=1,2,4,8", "1 2 4 8");
+    reads("scheme.workers=1:9:3", "1 4 7");
+    reads("scheme.xi=1e-1,.5", "0.1 0.5");
+    reads("model.hidden=[256, 256],[64]", "[256, 256] [64]");
+    reads("scheme.name=masked,dropout", "masked dropout");
+    reads("optim.nesterov=true,false", "true false");
+    refuses("scheme.xi", "expected KEY=");
+    refuses("scheme.xi=", "expected KEY=");
+    refuses("=1", "expected KEY=");
+    refuses("scheme.x=1", "did you mean scheme.xi?");
+    refuses("nonsense.key=1", "unknown key");
+    refuses("scheme.xi=1:0.5:0.1", "the range is empty");
+    refuses("scheme.xi=0:1:0", "the step is 0");
+    refuses("scheme.xi=0:1", "a range is FIRST:LAST:STEP");
+    refuses("scheme.xi=0:1:x", "a range is FIRST:LAST:STEP");
+    refuses("scheme.xi=0:1:1e-9", "more than");
+    refuses("scheme.xi=0.5,1.5", "--grid scheme.xi: scheme.xi must be a number from 0 to 1");
+    refuses("scheme.workers=1,2.5", "must be a whole number");
+    refuses("scheme.workers=1,0", "must be a whole number from 1");
+    refuses("scheme.workers=1:2:0.5", "must be a whole number");
+    refuses("scheme.xi=0.5,,1", "empty value");
+    refuses("scheme.xi=0.5,5e-1", "twice");
+    refuses("scheme.name=masked,none", "must be one of");
+    refuses("seed=1,2", "use --seeds");
+    refuses("threads=1,2", "use --set");
+}
+
+/* ---- Runs --------------------------------------------------------------------------------- */
+
+static tsr_status sweep(tsri_sweep *s, tsr_config *config, const char *a, const char *b,
+                        tsri_sweep_options o)
+{
+    const char *grid[2] = {a, b};
+    o.grid = grid;
+    o.grids = b ? 2 : 1;
+    if (o.seeds == 0)
+        o.seeds = 1;
+    tsr_status st = tsri_sweep_run(s, config, &o);
+    s->options.grid = NULL;
+    return st;
+}
+
+/* What train would say of run i. */
+static void plain_run(tsri_outcome *o, const tsri_sweep *s, int64_t i)
+{
+    tsr_config *config = NULL;
+    tsri_run run;
+    tsr_result train, test;
+    tsr_run_options options = tsr_run_options_default();
+    assert_ok(tsri_sweep_config(&config, s, i));
+    assert_ok(tsri_run_init(&run, config, &options));
+    assert_ok(run.scheme->setup(&run));
+    for (; run.round < run.rounds; run.round++)
+        assert_ok(run.scheme->round(&run));
+    assert_ok(tsri_evaluate(&train, &run.store, run.backend, run.pool, run.data, &run.data->train,
+                            run.loss));
+    assert_ok(tsri_evaluate(&test, &run.store, run.backend, run.pool, run.data, &run.data->test,
+                            run.loss));
+    *o = (tsri_outcome){.loss = test.loss, .train_loss = train.loss, .bytes = run.bytes_total};
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+}
+
+static void a_cell_is_the_run_of_train(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config(NULL);
+    tsri_sweep s;
+    assert_ok(sweep(&s, config, "scheme.xi=0.5,1", "scheme.workers=1,3",
+                    (tsri_sweep_options){.seeds = 2, .curves = true, .weights = true}));
+    assert_int_equal(s.cells, 4);
+    assert_int_equal(s.runs, 8);
+    assert_int_equal(s.done, 8);
+    for (int64_t i = 0; i < s.runs; i++) {
+        const tsri_outcome *o = &s.outcome[i];
+        tsri_outcome plain;
+        plain_run(&plain, &s, i);
+        assert_true(o->done && !o->diverged && o->rounds == 4 && isnan(o->accuracy));
+        assert_true(o->loss == plain.loss && o->train_loss == plain.train_loss);
+        assert_int_equal(o->bytes, plain.bytes);
+        assert_int_equal(o->curve_count, 4);
+        assert_true(o->curve[3] == o->train_loss && o->curve[0] != o->curve[3]);
+    }
+    assert_true(s.outcome[0].loss != s.outcome[1].loss); /* another seed */
+    assert_true(s.outcome[0].loss != s.outcome[2].loss); /* another cell */
+    tsri_sweep_fini(&s);
+    tsr_config_destroy(config);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    tsri_sweep one, many;
+    tsr_config *config = make_config(NULL), *three = make_config("threads=3");
+    assert_ok(sweep(&one, config, "scheme.xi=0.25:1:0.25", NULL, (tsri_sweep_options){.seeds = 3}));
+    assert_ok(sweep(&many, three, "scheme.xi=0.25:1:0.25", NULL, (tsri_sweep_options){.seeds = 3}));
+    assert_int_equal(many.runs, 12);
+    for (int64_t i = 0; i < 12; i++)
+        assert_true(one.outcome[i].loss == many.outcome[i].loss &&
+                    one.outcome[i].train_loss == many.outcome[i].train_loss);
+    tsri_sweep_fini(&one);
+    tsri_sweep_fini(&many);
+    /* fewer runs than threads: a run has several */
+    assert_ok(sweep(&many, three, "scheme.xi=0.5", NULL, (tsri_sweep_options){.weights = true}));
+    assert_ok(sweep(&one, config, "scheme.xi=0.5", NULL, (tsri_sweep_options){.weights = true}));
+    assert_true(one.outcome[0].loss == many.outcome[0].loss);
+    tsri_sweep_fini(&one);
+    tsri_sweep_fini(&many);
+    tsr_config_destroy(config);
+    tsr_config_destroy(three);
+}
+
+static void what_diverges_is_recorded(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config("rounds=60");
+    tsri_sweep s;
+    assert_ok(sweep(&s, config, "optim.lr=0.02,1e5,0.01", NULL,
+                    (tsri_sweep_options){.seeds = 2, .curves = true}));
+    assert_int_equal(s.diverged, 2);
+    for (int64_t i = 0; i < 6; i++) {
+        const tsri_outcome *o = &s.outcome[i];
+        assert_int_equal(o->diverged, i / 2 == 1);
+        assert_int_equal(isnan(o->loss) != 0, i / 2 == 1);
+        assert_true(o->diverged ? o->rounds < 60 : o->rounds == 60);
+        assert_int_equal(o->curve_count, o->rounds);
+    }
+    tsri_sweep_fini(&s);
+    tsr_config_destroy(config);
+}
+
+/* Data that the grid changes are loaded for each cell. */
+static void data_may_vary(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config(NULL);
+    tsri_sweep s;
+    assert_ok(sweep(&s, config, "data.n=20,40", NULL, (tsri_sweep_options){.weights = true}));
+    for (int64_t i = 0; i < 2; i++) {
+        tsri_outcome plain;
+        plain_run(&plain, &s, i);
+        assert_true(s.outcome[i].train_loss == plain.train_loss);
+    }
+    tsri_sweep_fini(&s);
+    tsr_config_destroy(config);
+}
+
+/* Before anything is run. */
+static void cells_that_cannot_be(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config(NULL);
+    tsri_sweep s;
+    tsri_sweep_options o = {.folder = "no-such-folder-is-made"};
+    assert_fails(sweep(&s, config, "scheme.xi=0.5,0", NULL, o), TSR_USAGE,
+                 "scheme.xi=0.0, seed 1: --grid scheme.xi: xi is 0");
+    tsri_sweep_fini(&s);
+    assert_fails(sweep(&s, config, "scheme.workers=2,51", "scheme.draw=bernoulli,chunks", o),
+                 TSR_USAGE, "51 workers cannot share the 50 units");
+    tsri_sweep_fini(&s);
+    assert_fails(sweep(&s, config, "scheme.xi=0.5", "scheme.xi=0.6", o), TSR_USAGE, "given twice");
+    tsri_sweep_fini(&s);
+    assert_fails(sweep(&s, config, "data.n=20,0", "scheme.name=dense", o), TSR_USAGE, "one step");
+    tsri_sweep_fini(&s);
+    assert_int_not_equal(remove("no-such-folder-is-made"), 0);
+    tsr_config_destroy(config);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config("rounds=1");
+    tsr_status st = TSR_RESOURCES;
+    for (int64_t n = 0; st != TSR_OK; n += 1 + n / 40) { /* all of the first, then ever fewer */
+        tsri_sweep s;
+        (void)tsri_alloc_fail_after(n, false);
+        st = sweep(&s, config, "scheme.xi=0.5,1", NULL,
+                   (tsri_sweep_options){.curves = true, .weights = n % 2 == 1});
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+        tsri_sweep_fini(&s);
+    }
+    tsr_config_destroy(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grids),
+        cmocka_unit_test(a_cell_is_the_run_of_train),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(what_diverges_is_recorded),
+        cmocka_unit_test(data_may_vary),
+        cmocka_unit_test(cells_that_cannot_be),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
