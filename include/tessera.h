@@ -168,6 +168,53 @@ typedef struct tsr_needs {
 
 TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
 
+/* What a run takes, counted without training. */
+typedef struct tsr_cost_data { /* samples = 0: the run file's data are loaded and looked at */
+    int64_t samples;           /* of the training set */
+    int64_t channels, height, width;
+    int64_t classes, targets; /* one of the two */
+} tsr_cost_data;
+
+typedef struct tsr_cost {
+    int64_t params, trained;  /* numbers in the model, and those with a gradient */
+    int64_t params_share;     /* numbers in the largest share, or stage */
+    int64_t flops_step;       /* of one step of the busiest worker */
+    int64_t flops_step_whole; /* the same of the whole network */
+    int64_t memory_worker;    /* bytes: weights, gradient, momentum and plan of the largest share */
+    int64_t workers, local_steps, batch, micro_batches;
+    int64_t rounds;
+    double epochs;
+    int64_t bytes_round; /* between workers, in both directions; where rounds differ, the first */
+    int64_t bytes_total; /* in all rounds */
+    int64_t bytes_cut;   /* gpipe: of a micro-batch through the widest cut, one way */
+    bool exact;          /* bytes_total is that of the run, to the byte; else close to it */
+    bool local;          /* the scheme takes local steps */
+    tsr_cost_data data;
+} tsr_cost;
+
+/* USAGE as for training. `data` may be NULL. */
+TSR_API tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data);
+
+/* Machines and wires, for plans. */
+typedef struct tsr_machine {
+    double flops;     /* per second, of one worker */
+    double bandwidth; /* bytes per second of one link */
+    double latency;   /* seconds of one message */
+    double sending;   /* the part of a round that sending may take, in (0, 1) */
+} tsr_machine;
+
+typedef struct tsr_prediction {
+    double seconds_step;  /* of the busiest worker */
+    double seconds_send;  /* in a round */
+    double seconds_round; /* with the run file's local steps */
+    double seconds_run;
+    int64_t local_steps; /* the fewest with which sending takes no more than its part */
+    double seconds_best; /* of the run with those */
+} tsr_prediction;
+
+TSR_API void tsr_cost_predict(tsr_prediction *prediction, const tsr_cost *cost,
+                              const tsr_machine *machine);
+
 /* ---- Models ------------------------------------------------------------------------------- */
 
 /* A trained network from its file, ready to be used. */

@@ -4,8 +4,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &cli_train, &cli_sweep, &cli_eval,  &cli_predict,   &cli_prune, &cli_finetune, &cli_check,
-    &cli_info,  &cli_data,  &cli_bench, &cli_reproduce, &cli_help,  &cli_version,  NULL,
+    &cli_train,    &cli_sweep,     &cli_eval, &cli_predict, &cli_prune,
+    &cli_finetune, &cli_check,     &cli_cost, &cli_info,    &cli_data,
+    &cli_bench,    &cli_reproduce, &cli_help, &cli_version, NULL,
 };
 
 const cli_command *cli_find_command(const char *name)

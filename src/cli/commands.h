@@ -6,6 +6,7 @@
 
 extern const cli_command cli_bench;
 extern const cli_command cli_check;
+extern const cli_command cli_cost;
 extern const cli_command cli_data;
 extern const cli_command cli_eval;
 extern const cli_command cli_finetune;

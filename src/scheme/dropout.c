@@ -12,9 +12,12 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_dropout_setup(tsri_run *run)
+tsr_status tsri_dropout_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
 {
-    return tsri_team_create(run, TSRI_DRAW_BERNOULLI, NULL);
+    *kind = TSRI_DRAW_BERNOULLI;
+    (void)cut; /* all */
+    (void)run;
+    return TSR_OK;
 }
 
 tsr_status tsri_dropout_round(tsri_run *run)

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-tsr_status tsri_ist_setup(tsri_run *run)
+tsr_status tsri_ist_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     const char *draw = tsri_config_text(run->config, "scheme.draw");
@@ -23,8 +23,8 @@ tsr_status tsri_ist_setup(tsri_run *run)
               "%s: the shares of ist are disjoint: use draw: chunks or categorical, or scheme "
               "masked for overlapping ones",
               tsri_config_place(run->config, "scheme.draw"));
-    TSR_TRY(tsri_team_create(
-        run, strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL : TSRI_DRAW_CHUNKS, NULL));
+    *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL : TSRI_DRAW_CHUNKS;
+    (void)cut; /* all */
 done:
     return st;
 }

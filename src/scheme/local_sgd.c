@@ -7,9 +7,12 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_local_sgd_setup(tsri_run *run)
+tsr_status tsri_local_sgd_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
 {
-    return tsri_team_create(run, TSRI_DRAW_WHOLE, NULL);
+    *kind = TSRI_DRAW_WHOLE;
+    (void)cut; /* all */
+    (void)run;
+    return TSR_OK;
 }
 
 tsr_status tsri_local_sgd_round(tsri_run *run)

@@ -17,28 +17,21 @@
  */
 #include "scheme/schemes.h"
 
-#include "base/alloc.h"
 #include "scheme/team.h"
 #include "subnet/filters.h"
 
-tsr_status tsri_loft_setup(tsri_run *run)
+tsr_status tsri_loft_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    bool *cut = NULL;
-    bool named = tsri_config_text(run->config, "scheme.axes") != NULL;
     tsri_filters f = {.strided = tsri_config_bool(run->config, "scheme.strided")};
     f.stages = tsri_config_ints(run->config, "scheme.stages", &f.stage);
-    TSR_TRY(tsri_alloc(&cut, run->net->axes, sizeof *cut));
-    if (!named) {
-        st = tsri_filters_choose(cut, run->net, &f);
-        if (st == TSR_USAGE)
-            tsri_fail_prefix("%s: ", tsri_config_place(run->config, f.stages > 0 ? "scheme.stages"
-                                                                                 : "scheme.name"));
-        TSR_TRY(st);
-    }
-    TSR_TRY(tsri_team_create(run, TSRI_DRAW_CHUNKS, cut));
-done:
-    tsri_free(cut);
+    *kind = TSRI_DRAW_CHUNKS;
+    if (tsri_config_text(run->config, "scheme.axes"))
+        return TSR_OK;
+    st = tsri_filters_choose(cut, run->net, &f);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix(
+            "%s: ", tsri_config_place(run->config, f.stages > 0 ? "scheme.stages" : "scheme.name"));
     return st;
 }
 

@@ -15,14 +15,14 @@
 
 #include <string.h>
 
-tsr_status tsri_masked_setup(tsri_run *run)
+tsr_status tsri_masked_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
 {
     const char *draw = tsri_config_text(run->config, "scheme.draw");
-    return tsri_team_create(run,
-                            strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
-                            : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
-                                                             : TSRI_DRAW_BERNOULLI,
-                            NULL);
+    *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
+            : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
+                                             : TSRI_DRAW_BERNOULLI;
+    (void)cut; /* all */
+    return TSR_OK;
 }
 
 tsr_status tsri_masked_round(tsri_run *run)

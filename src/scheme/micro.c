@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset)
+tsr_status tsri_micro_choose(tsri_micro *micro, const tsri_run *run, int64_t preset)
 {
     tsr_status st = TSR_OK;
     int64_t asked = tsri_config_int(run->config, "scheme.micro_batches");
@@ -14,6 +14,14 @@ tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t prese
               tsri_config_place(run->config, asked > 0 ? "scheme.micro_batches" : "batch"),
               (long long)micro->count, (long long)run->batch);
     micro->size = run->batch / micro->count;
+done:
+    return st;
+}
+
+tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_micro_choose(micro, run, preset));
     if (micro->count > 1)
         TSR_TRY(tsri_alloc(&micro->sum, run->net->trained, sizeof *micro->sum));
 done:

@@ -17,7 +17,11 @@ typedef struct tsri_micro {
     float *sum;          /* [trained]; NULL when there is only one */
 } tsri_micro;
 
-/* As scheme.micro_batches says, `preset` when it is 0. USAGE when they do not divide the batch. */
+/* Count and size as scheme.micro_batches says, `preset` when it is 0. USAGE when they do not divide
+ * the batch. */
+tsr_status tsri_micro_choose(tsri_micro *micro, const tsri_run *run, int64_t preset);
+
+/* The same, with memory. */
 tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset);
 void tsri_micro_fini(tsri_micro *micro);
 

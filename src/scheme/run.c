@@ -194,8 +194,8 @@ tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_option
     return tsri_run_init_on(run, config, options, NULL);
 }
 
-tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
-                            const tsri_ground *ground)
+tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                             const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
     *run = (tsri_run){.config = config,
@@ -226,6 +226,17 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                             tsri_outputs_wanted(config, run->loss, d),
                             run->backend->channels_last));
+done:
+    if (st != TSR_OK)
+        tsri_run_fini(run);
+    return st;
+}
+
+tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                            const tsri_ground *ground)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_run_describe(run, config, options, ground));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     if (!ground || !ground->dry)

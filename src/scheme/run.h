@@ -12,7 +12,7 @@
 #include "io/metrics.h"
 #include "net/plan.h"
 #include "optim/schedule.h"
-#include "subnet/share.h"
+#include "subnet/draw.h"
 
 #include <inttypes.h>
 
@@ -24,7 +24,11 @@ typedef struct tsri_scheme {
     const char *help;
     bool many;  /* has scheme.workers workers, else one */
     bool local; /* a worker takes scheme.local_steps steps in a round, else one */
-    tsr_status (*setup)(tsri_run *run); /* (optional) makes run->scheme_state */
+    /* (optional) of schemes with shares: how they are drawn, and on which axes: cut [axes] comes
+     * with all that can be cut */
+    tsr_status (*rules)(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
+    tsr_status (*cost)(tsr_cost *cost, tsri_run *run); /* counts without training (cost.h) */
+    tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
     void (*teardown)(tsri_run *run);    /* (optional) */
 } tsri_scheme;
@@ -105,6 +109,10 @@ void tsri_run_fini(tsri_run *run);
  */
 tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
                             const tsri_ground *ground);
+
+/* What follows from the run file without weights: data, network, length. `ground` may be NULL. */
+tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                             const tsri_ground *ground);
 
 /* The backend that the config names, its library checked and ready for *threads, the number that
  * the config says. Once per run, or once for all runs on one ground. */

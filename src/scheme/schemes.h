@@ -8,19 +8,19 @@ tsr_status tsri_dense_setup(tsri_run *run);
 tsr_status tsri_dense_round(tsri_run *run);
 void tsri_dense_teardown(tsri_run *run);
 
-tsr_status tsri_dropout_setup(tsri_run *run);
+tsr_status tsri_dropout_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_dropout_round(tsri_run *run);
 
-tsr_status tsri_masked_setup(tsri_run *run);
+tsr_status tsri_masked_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_masked_round(tsri_run *run);
 
-tsr_status tsri_ist_setup(tsri_run *run);
+tsr_status tsri_ist_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_ist_round(tsri_run *run);
 
-tsr_status tsri_loft_setup(tsri_run *run);
+tsr_status tsri_loft_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_loft_round(tsri_run *run);
 
-tsr_status tsri_local_sgd_setup(tsri_run *run);
+tsr_status tsri_local_sgd_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_local_sgd_round(tsri_run *run);
 
 tsr_status tsri_gpipe_setup(tsri_run *run);

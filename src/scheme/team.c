@@ -2,6 +2,7 @@
 #include "scheme/team.h"
 
 #include "base/alloc.h"
+#include "scheme/rules.h"
 #include "subnet/cut.h"
 #include "subnet/put.h"
 #include "subnet/take.h"
@@ -31,9 +32,7 @@ typedef struct worker {
 } worker;
 
 struct team {
-    tsri_draw draw;
-    bool *cut;
-    bool carry, rescale;
+    tsri_rules rules;
     bool events, step_events;
     worker *worker; /* [workers] */
     tsri_put put;
@@ -50,109 +49,6 @@ int64_t tsri_share_bytes(const tsri_net *net, bool momentum)
         if (net->param[p].role == TSRI_BUFFER)
             numbers += net->param[p].count;
     return numbers * (int64_t)sizeof(float);
-}
-
-/* ---- The run file's word ------------------------------------------------------------------ */
-
-/* scheme.axes: names between commas; without it what the scheme says. */
-static tsr_status choose_axes(team *t, const tsri_run *run, const bool *cut)
-{
-    tsr_status st = TSR_OK;
-    const char *names = tsri_config_text(run->config, "scheme.axes");
-    if (!names && !cut)
-        return TSR_OK;
-    TSR_TRY(tsri_alloc(&t->cut, run->net->axes, sizeof *t->cut));
-    t->draw.cut = t->cut;
-    if (names)
-        st = tsri_axes_named(t->cut, run->net, names);
-    else
-        memcpy(t->cut, cut, (size_t)run->net->axes * sizeof *cut);
-    if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.axes"));
-done:
-    return st;
-}
-
-static tsr_status choose_weights(team *t, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    const double *weight;
-    int64_t count = tsri_config_reals(run->config, "scheme.weights", &weight);
-    TSR_CHECK(count == 0 || count == run->workers, TSR_USAGE,
-              "%s: scheme.weights has %lld numbers for %lld workers: give one for each",
-              tsri_config_place(run->config, "scheme.weights"), (long long)count,
-              (long long)run->workers);
-    t->draw.weight = count > 0 ? weight : NULL;
-done:
-    return st;
-}
-
-/* Do only linear layers read what can be cut? Then a share's layers can be scaled by 1/xi. */
-static bool can_rescale(const tsri_net *net)
-{
-    for (int64_t i = 0; i < net->layers; i++)
-        if (net->layer[i].kind == TSRI_CONV &&
-            net->axis[net->value[net->layer[i].in].axis].cuttable)
-            return false;
-    return true;
-}
-
-static tsr_status choose_scale(team *t, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    const char *scale = tsri_config_text(run->config, "scheme.scale");
-    bool can = can_rescale(run->net);
-    TSR_CHECK(can || strcmp(scale, "share") != 0, TSR_USAGE,
-              "%s: scheme.scale: share is for models whose cut axes only linear layers read: use "
-              "none",
-              tsri_config_place(run->config, "scheme.scale"));
-    t->rescale = can && strcmp(scale, "none") != 0;
-done:
-    return st;
-}
-
-/* Momentum between rounds: with one step per round there is no other kind. */
-static void choose_momentum(team *t, const tsri_run *run)
-{
-    const char *momentum = tsri_config_text(run->config, "scheme.momentum");
-    bool carry =
-        strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && run->local_steps == 1);
-    t->carry = carry && run->momentum > 0;
-}
-
-/* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them
- * other statistics than the whole has. */
-static void choose_recalibration(const team *t, tsri_run *run)
-{
-    enum { BATCHES = 16 };
-    int64_t asked = tsri_config_int(run->config, "scheme.recalibrate");
-    bool parts = t->draw.kind == TSRI_DRAW_BERNOULLI
-                     ? t->draw.xi < 1
-                     : t->draw.kind != TSRI_DRAW_WHOLE && run->workers > 1;
-    bool needed = parts && !t->rescale;
-    run->recalibrate = asked >= 0 ? asked : needed ? BATCHES : 0;
-}
-
-static tsr_status choose(team *t, tsri_run *run, tsri_draw_kind kind, const bool *cut)
-{
-    tsr_status st = TSR_OK;
-    const char *events = tsri_config_text(run->config, "scheme.events");
-    t->draw = (tsri_draw){
-        .kind = kind, .workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")};
-    TSR_TRY(choose_axes(t, run, cut));
-    TSR_TRY(choose_weights(t, run));
-    TSR_TRY(choose_scale(t, run));
-    choose_momentum(t, run);
-    choose_recalibration(t, run);
-    t->step_events = strcmp(events, "step") == 0;
-    t->events = t->step_events || strcmp(events, "round") == 0;
-    st = tsri_draw_check(&t->draw, run->net);
-    if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, kind == TSRI_DRAW_BERNOULLI
-                                                                    ? "scheme.xi"
-                                                                    : "scheme.workers"));
-done:
-    return st;
 }
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
@@ -194,13 +90,17 @@ done:
     return st;
 }
 
-tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind, const bool *cut)
+tsr_status tsri_team_create(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     team *t = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
     run->scheme_state = t;
-    TSR_TRY(choose(t, run, kind, cut));
+    TSR_TRY(tsri_rules_init(&t->rules, run));
+    run->recalibrate = t->rules.recalibrate;
+    const char *events = tsri_config_text(run->config, "scheme.events");
+    t->step_events = strcmp(events, "step") == 0;
+    t->events = t->step_events || strcmp(events, "round") == 0;
     TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->pool)));
@@ -244,7 +144,7 @@ void tsri_team_destroy(tsri_run *run)
     tsri_put_fini(&t->put);
     tsri_free(t->worker);
     tsri_free(t->owner);
-    tsri_free(t->cut);
+    tsri_rules_fini(&t->rules);
     tsri_free(t->before);
     tsri_free(t->batches);
     tsri_free(t->shares);
@@ -296,7 +196,7 @@ static tsr_status make_network(worker *w)
     if (w->net && tsri_net_fits(w->net, &w->share))
         return TSR_OK;
     unmake_network(w);
-    TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rescale));
+    TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
     st = tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
     if (st == TSR_USAGE)
@@ -307,7 +207,7 @@ done:
 
 static tsr_status draw(worker *w)
 {
-    tsri_share_draw(&w->share, &w->team->draw, w->run->seed, w->run->round, w->number);
+    tsri_share_draw(&w->share, &w->team->rules.draw, w->run->seed, w->run->round, w->number);
     w->idle = tsri_share_empty(&w->share);
     return w->idle ? TSR_OK : make_network(w);
 }
@@ -329,12 +229,12 @@ tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescal
               tsri_config_place(run->config, "scheme.name"), run->scheme->name);
     team *t = run->scheme_state;
     worker *first = &t->worker[0];
-    tsri_share_draw(&first->share, &t->draw, run->seed, 0, 0);
+    tsri_share_draw(&first->share, &t->rules.draw, run->seed, 0, 0);
     TSR_CHECK(!tsri_share_empty(&first->share), TSR_USAGE,
               "%s: the first worker's share of the first round is empty: raise scheme.xi",
               tsri_config_place(run->config, "scheme.xi"));
     *share = &first->share;
-    *rescale = t->rescale;
+    *rescale = t->rules.rescale;
 done:
     return st;
 }
@@ -374,8 +274,8 @@ static tsr_status train(worker *w)
     tsri_run *run = w->run;
     if (w->idle)
         return TSR_OK;
-    tsri_take(&w->store, &run->store, &w->share, w->team->carry);
-    if (!w->team->carry)
+    tsri_take(&w->store, &run->store, &w->share, w->team->rules.carry);
+    if (!w->team->rules.carry)
         memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
     for (int64_t t = 0; t < run->local_steps; t++)
         TSR_TRY(local_step(w, t));
@@ -434,7 +334,7 @@ static tsr_status tell_events(tsri_run *run)
     int64_t *bytes = NULL;
     TSR_TRY(tsri_alloc(&bytes, run->workers, sizeof *bytes));
     for (int64_t l = 0; l < run->workers; l++)
-        bytes[l] = t->worker[l].idle ? 0 : tsri_share_bytes(t->worker[l].net, t->carry);
+        bytes[l] = t->worker[l].idle ? 0 : tsri_share_bytes(t->worker[l].net, t->rules.carry);
     st = tsri_event(run, "put", -1, whole.loss, bytes);
     tsri_free(bytes);
 done:
@@ -451,12 +351,12 @@ tsr_status tsri_team_put(tsri_run *run)
         if (w->idle)
             continue;
         t->owner[owners++] = (tsri_owner){&w->share, &w->store};
-        run->bytes_total += 2 * tsri_share_bytes(w->net, t->carry); /* down and up */
+        run->bytes_total += 2 * tsri_share_bytes(w->net, t->rules.carry); /* down and up */
         for (int64_t s = 0; s < run->local_steps; s++)
             run->recent.sum += w->loss[s];
         run->recent.count += run->local_steps;
     }
-    tsri_put_run(&t->put, &run->store, t->owner, owners, t->carry, run->pool);
+    tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->pool);
     TSR_TRY(write_trace(run));
     TSR_TRY(tell_events(run));
 done:

@@ -17,10 +17,9 @@
 #include "scheme/run.h"
 #include "subnet/draw.h"
 
-/* Makes the team (run->scheme_state) for shares drawn that way on the axes with cut[axis] (NULL =
- * all that can be cut; scheme.axes, where given, has the last word); reads the rest of the
- * `scheme:` section itself. USAGE, with its place in the run file, when it cannot be. */
-tsr_status tsri_team_create(tsri_run *run, tsri_draw_kind kind, const bool *cut);
+/* Makes the team (run->scheme_state), for shares drawn by the scheme's rules (rules.h). USAGE, with
+ * its place in the run file, when it cannot be. */
+tsr_status tsri_team_create(tsri_run *run);
 void tsri_team_destroy(tsri_run *run);
 
 tsr_status tsri_team_draw(tsri_run *run);

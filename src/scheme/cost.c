@@ -1,0 +1,338 @@
+/* cost.c - what a run will take, counted without training: numbers, operations, memory, bytes.
+ *
+ * Shares are pure functions of the seed (subnet/draw.h), so the bytes of every round are known
+ * before the first one: where they differ from round to round, each round is drawn. Memory is that
+ * of the very plan that a worker would make, laid out but not taken.
+ */
+#include "scheme/cost.h"
+
+#include "base/alloc.h"
+#include "net/depth.h"
+#include "scheme/micro.h"
+#include "scheme/rules.h"
+#include "scheme/stages.h"
+#include "subnet/cut.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FLOAT = sizeof(float) };
+
+/* Backward has twice the operations of forward: gradients of inputs and of weights. */
+static int64_t step_flops(const tsri_net *net, int64_t batch)
+{
+    return (int64_t)(3 * (double)batch * tsri_net_flops(net));
+}
+
+static void note_whole(tsr_cost *cost, const tsri_run *run)
+{
+    *cost = (tsr_cost){.params = run->net->total,
+                       .trained = run->net->trained,
+                       .flops_step_whole = step_flops(run->net, run->batch),
+                       .workers = run->workers,
+                       .local_steps = run->local_steps,
+                       .batch = run->batch,
+                       .rounds = run->rounds,
+                       .epochs = (double)run->rounds / run->epoch_rounds,
+                       .micro_batches = 1,
+                       .exact = true,
+                       .local = run->scheme->local};
+    if (run->data->sequences) /* more than this describes: they are looked at each time */
+        return;
+    cost->data = (tsr_cost_data){.samples = run->data->train.n,
+                                 .channels = run->data->channels,
+                                 .height = run->data->height,
+                                 .width = run->data->width,
+                                 .classes = run->data->classes,
+                                 .targets = run->data->targets};
+}
+
+/* ---- Dense -------------------------------------------------------------------------------- */
+
+/* Weights, gradient, momentum, and the sum over micro-batches where there are several. */
+static int64_t store_bytes(int64_t total, int64_t trained, int64_t micro_batches)
+{
+    return (total + (micro_batches > 1 ? 3 : 2) * trained) * FLOAT;
+}
+
+tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_micro micro;
+    int64_t plan;
+    TSR_TRY(tsri_micro_choose(&micro, run, 1));
+    TSR_TRY(tsri_plan_measure(&plan, run->net, run->backend, run->pool, micro.size));
+    cost->params_share = run->net->total;
+    cost->flops_step = cost->flops_step_whole;
+    cost->micro_batches = micro.count;
+    cost->memory_worker = store_bytes(run->net->total, run->net->trained, micro.count) + plan;
+done:
+    return st;
+}
+
+/* ---- Shares ------------------------------------------------------------------------------- */
+
+/* Numbers of the share with that role, from its picks alone. */
+static int64_t numbers(const tsri_share *share, tsri_role role)
+{
+    const tsri_net *net = share->net;
+    int64_t sum = 0;
+    for (int64_t p = 0; p < net->params; p++) {
+        const tsri_param *q = &net->param[p];
+        int64_t count = q->role == role ? 1 : 0;
+        for (int d = 0; d < q->rank; d++)
+            count *= q->axis[d] < 0 ? q->shape[d] : share->pick[q->axis[d]].count * q->inner[d];
+        sum += count;
+    }
+    return sum;
+}
+
+/* One way: what training changes (team.h). */
+static int64_t share_bytes(const tsri_share *share, bool carry)
+{
+    return ((carry ? 2 : 1) * numbers(share, TSRI_TRAINED) + numbers(share, TSRI_BUFFER)) * FLOAT;
+}
+
+/* Bytes of a round, both ways. *largest = the worker with most of them, -1 = everyone sits out. */
+static int64_t round_bytes(tsri_share *share, const tsri_rules *rules, const tsri_run *run,
+                           int64_t round, int64_t *largest)
+{
+    int64_t sum = 0, most = -1;
+    *largest = -1;
+    for (int64_t l = 0; l < run->workers; l++) {
+        tsri_share_draw(share, &rules->draw, run->seed, round, l);
+        if (tsri_share_empty(share))
+            continue;
+        int64_t bytes = share_bytes(share, rules->carry);
+        sum += 2 * bytes;
+        if (bytes > most) {
+            most = bytes;
+            *largest = l;
+        }
+    }
+    return sum;
+}
+
+/* Chunks and wholes have the same sizes in every round. */
+static bool same_every_round(const tsri_draw *draw)
+{
+    return draw->kind == TSRI_DRAW_WHOLE || draw->kind == TSRI_DRAW_CHUNKS;
+}
+
+/* Rounds that are drawn, at most: some seconds' worth of random numbers. */
+static int64_t rounds_to_draw(const tsri_run *run)
+{
+    const double draws = 1e9;
+    double units = 1;
+    for (int64_t a = 0; a < run->net->axes; a++)
+        units += run->net->axis[a].cuttable ? (double)run->net->axis[a].size : 0;
+    double most = draws / units / (double)run->workers;
+    return most < (double)run->rounds ? (int64_t)fmax(most, 1) : run->rounds;
+}
+
+static void count_bytes(tsr_cost *cost, tsri_share *share, const tsri_rules *rules,
+                        const tsri_run *run)
+{
+    int64_t drawn = same_every_round(&rules->draw) ? 1 : rounds_to_draw(run), sum = 0, who;
+    for (int64_t r = 0; r < drawn; r++) {
+        int64_t bytes = round_bytes(share, rules, run, r, &who);
+        cost->bytes_round = r == 0 ? bytes : cost->bytes_round;
+        sum += bytes;
+    }
+    cost->exact = drawn == run->rounds || same_every_round(&rules->draw);
+    cost->bytes_total = drawn == run->rounds
+                            ? sum
+                            : (int64_t)llround((double)sum / (double)drawn * (double)run->rounds);
+    if (same_every_round(&rules->draw))
+        cost->bytes_total = cost->bytes_round * run->rounds;
+}
+
+/* The largest share of the first round that has one. */
+static tsr_status describe_share(tsr_cost *cost, tsri_share *share, const tsri_rules *rules,
+                                 const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *small = NULL;
+    int64_t who = -1, plan, round = 0;
+    for (; who < 0 && round < rounds_to_draw(run); round++)
+        (void)round_bytes(share, rules, run, round, &who);
+    if (who < 0)
+        return TSR_OK;
+    tsri_share_draw(share, &rules->draw, run->seed, round - 1, who);
+    TSR_TRY(tsri_net_cut(&small, run->net, share, rules->rescale));
+    TSR_TRY(tsri_plan_measure(&plan, small, run->backend, run->pool, run->batch));
+    cost->params_share = small->total;
+    cost->flops_step = step_flops(small, run->batch);
+    cost->memory_worker = store_bytes(small->total, small->trained, 1) + plan;
+done:
+    tsri_net_destroy(small);
+    return st;
+}
+
+tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_rules rules = {0};
+    tsri_share share = {0};
+    TSR_TRY(tsri_rules_init(&rules, run));
+    TSR_TRY(tsri_share_init(&share, run->net));
+    count_bytes(cost, &share, &rules, run);
+    TSR_TRY(describe_share(cost, &share, &rules, run));
+done:
+    tsri_share_fini(&share);
+    tsri_rules_fini(&rules);
+    return st;
+}
+
+/* ---- GPipe -------------------------------------------------------------------------------- */
+
+/* All numbers of the part's layers. */
+static int64_t part_numbers(const tsri_net *part)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < part->layers; i++) {
+        const tsri_layer *l = &part->layer[i];
+        const int of[] = {l->weight, l->bias, l->mean, l->var, l->tracked};
+        for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+            sum += of[k] < 0 ? 0 : part->param[of[k]].count;
+    }
+    return sum;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *micro, int64_t from,
+                            int64_t to)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *part = NULL;
+    int64_t low, high, plan;
+    TSR_TRY(tsri_net_part(&part, run->net, from, to));
+    TSR_TRY(tsri_plan_measure(&plan, part, run->backend, run->pool, micro->size));
+    tsri_depth_trained(part, &low, &high);
+    int64_t total = part_numbers(part);
+    cost->params_share = larger(cost->params_share, total);
+    cost->flops_step = larger(cost->flops_step, step_flops(part, run->batch));
+    cost->memory_worker = larger(cost->memory_worker, store_bytes(total, high - low, micro->count) +
+                                                          micro->count * plan);
+    if (from > 0) {
+        int64_t crossing = tsri_depth_crossing(run->net, from);
+        cost->bytes_cut = larger(cost->bytes_cut, micro->size * crossing * FLOAT);
+        cost->bytes_round += 2 * run->batch * crossing * FLOAT;
+    }
+done:
+    tsri_net_destroy(part);
+    return st;
+}
+
+tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_micro micro;
+    int64_t *begin = NULL;
+    TSR_TRY(tsri_micro_choose(&micro, run, run->workers));
+    TSR_TRY(tsri_alloc(&begin, run->workers + 1, sizeof *begin));
+    TSR_TRY(tsri_stages_choose(begin, run, micro.size));
+    for (int64_t s = 0; s < run->workers; s++)
+        TSR_TRY(add_stage(cost, run, &micro, begin[s], begin[s + 1]));
+    cost->micro_batches = micro.count;
+    cost->bytes_total = cost->bytes_round * run->rounds;
+    cost->exact = strcmp(tsri_config_text(run->config, "scheme.balance"), "flops") == 0 ||
+                  tsri_config_text(run->config, "scheme.cuts");
+done:
+    tsri_free(begin);
+    return st;
+}
+
+/* ---- All ---------------------------------------------------------------------------------- */
+
+/* A data set of which only the shape is known. */
+static tsr_status described(tsr_data **out, const tsr_cost_data *d)
+{
+    tsr_status st = TSR_OK;
+    tsr_data *data = NULL;
+    TSR_CHECK(d->channels > 0 && d->height > 0 && d->width > 0 &&
+                  (d->classes > 0 || d->targets > 0),
+              TSR_USAGE, "data that are only described need a shape, and classes or targets");
+    TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
+    TSR_TRY(tsri_strdup(&data->name, "described data"));
+    data->channels = d->channels;
+    data->height = d->height;
+    data->width = d->width;
+    data->dim = d->channels * d->height * d->width;
+    data->classes = d->classes;
+    data->targets = d->classes > 0 ? 0 : d->targets;
+    data->train.n = d->samples;
+    *out = data;
+    data = NULL;
+done:
+    tsr_data_destroy(data);
+    return st;
+}
+
+tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.lock = -1};
+    tsri_ground ground = {0};
+    const tsri_backend *backend;
+    tsr_run_options options = tsr_run_options_default();
+    bool here = !data || data->samples == 0;
+    *cost = (tsr_cost){0};
+    if (!here) {
+        TSR_TRY(described(&ground.data, data));
+        TSR_TRY(tsri_start_backend(&backend, &ground.threads, config));
+    }
+    TSR_TRY(tsri_run_describe(&run, config, &options, here ? NULL : &ground));
+    note_whole(cost, &run);
+    TSR_TRY(run.scheme->cost(cost, &run));
+done:
+    tsri_run_fini(&run);
+    tsr_data_destroy(ground.data);
+    return st;
+}
+
+/* ---- Prediction --------------------------------------------------------------------------- */
+
+/* A pipeline's clock ticks M + S - 1 times forward and as often backward; in a tick the busiest
+ * stage works on one micro-batch and the widest cut carries one. */
+static void predict_pipe(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    double ticks = (double)(c->micro_batches + c->workers - 1);
+    double work = (double)c->flops_step / (double)c->micro_batches / m->flops;
+    double carry = m->latency + (double)c->bytes_cut / m->bandwidth;
+    p->seconds_step = (double)c->flops_step / m->flops;
+    p->seconds_send = c->workers > 1 ? 2 * ticks * carry : 0;
+    p->seconds_round = ticks * work + p->seconds_send;
+}
+
+/* Everything goes over the one link of the machine that holds the whole. */
+static void predict_team(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    p->seconds_step = (double)c->flops_step / m->flops;
+    p->seconds_send =
+        c->bytes_round > 0 ? 2 * m->latency + (double)c->bytes_round / m->bandwidth : 0;
+    p->seconds_round = p->seconds_step * (double)c->local_steps + p->seconds_send;
+}
+
+void tsr_cost_predict(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    double steps = (double)c->rounds * (double)c->local_steps;
+    *p = (tsr_prediction){.local_steps = c->local_steps};
+    if (c->bytes_cut > 0)
+        predict_pipe(p, c, m);
+    else
+        predict_team(p, c, m);
+    if (c->local && p->seconds_send > 0) {
+        double least = p->seconds_send * (1 - m->sending) / (m->sending * p->seconds_step);
+        p->local_steps = (int64_t)fmax(1, ceil(least));
+        double rounds = fmax(1, steps / (double)p->local_steps);
+        p->seconds_best = rounds * ((double)p->local_steps * p->seconds_step + p->seconds_send);
+    } else {
+        p->seconds_best = (double)c->rounds * p->seconds_round;
+    }
+    p->seconds_run = (double)c->rounds * p->seconds_round;
+}

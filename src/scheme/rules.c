@@ -1,0 +1,107 @@
+/* rules.c - how a scheme draws its shares, from its row and the `scheme:` section. */
+#include "scheme/rules.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+/* scheme.axes: names between commas, the last word where it is given. */
+static tsr_status choose_axes(tsri_rules *rules, const tsri_run *run)
+{
+    const char *names = tsri_config_text(run->config, "scheme.axes");
+    tsr_status st = names ? tsri_axes_named(rules->cut, run->net, names) : TSR_OK;
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.axes"));
+    return st;
+}
+
+static tsr_status choose_weights(tsri_rules *rules, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const double *weight;
+    int64_t count = tsri_config_reals(run->config, "scheme.weights", &weight);
+    TSR_CHECK(count == 0 || count == run->workers, TSR_USAGE,
+              "%s: scheme.weights has %lld numbers for %lld workers: give one for each",
+              tsri_config_place(run->config, "scheme.weights"), (long long)count,
+              (long long)run->workers);
+    rules->draw.weight = count > 0 ? weight : NULL;
+done:
+    return st;
+}
+
+/* Do only linear layers read what can be cut? Then a share's layers can be scaled by 1/xi. */
+static bool can_rescale(const tsri_net *net)
+{
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_CONV &&
+            net->axis[net->value[net->layer[i].in].axis].cuttable)
+            return false;
+    return true;
+}
+
+static tsr_status choose_scale(tsri_rules *rules, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const char *scale = tsri_config_text(run->config, "scheme.scale");
+    bool can = can_rescale(run->net);
+    TSR_CHECK(can || strcmp(scale, "share") != 0, TSR_USAGE,
+              "%s: scheme.scale: share is for models whose cut axes only linear layers read: use "
+              "none",
+              tsri_config_place(run->config, "scheme.scale"));
+    rules->rescale = can && strcmp(scale, "none") != 0;
+done:
+    return st;
+}
+
+/* Momentum between rounds: with one step per round there is no other kind. */
+static void choose_momentum(tsri_rules *rules, const tsri_run *run)
+{
+    const char *momentum = tsri_config_text(run->config, "scheme.momentum");
+    bool carry =
+        strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && run->local_steps == 1);
+    rules->carry = carry && run->momentum > 0;
+}
+
+/* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them
+ * other statistics than the whole has. */
+static void choose_recalibration(tsri_rules *rules, const tsri_run *run)
+{
+    enum { BATCHES = 16 };
+    int64_t asked = tsri_config_int(run->config, "scheme.recalibrate");
+    bool parts = rules->draw.kind == TSRI_DRAW_BERNOULLI
+                     ? rules->draw.xi < 1
+                     : rules->draw.kind != TSRI_DRAW_WHOLE && run->workers > 1;
+    bool needed = parts && !rules->rescale;
+    rules->recalibrate = asked >= 0 ? asked : needed ? BATCHES : 0;
+}
+
+tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    *rules = (tsri_rules){
+        .draw = {.workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")}};
+    TSR_TRY(tsri_alloc(&rules->cut, run->net->axes, sizeof *rules->cut));
+    for (int64_t a = 0; a < run->net->axes; a++)
+        rules->cut[a] = run->net->axis[a].cuttable;
+    rules->draw.cut = rules->cut;
+    TSR_TRY(run->scheme->rules(&rules->draw.kind, rules->cut, run));
+    TSR_TRY(choose_axes(rules, run));
+    TSR_TRY(choose_weights(rules, run));
+    TSR_TRY(choose_scale(rules, run));
+    choose_momentum(rules, run);
+    choose_recalibration(rules, run);
+    st = tsri_draw_check(&rules->draw, run->net);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ",
+                         tsri_config_place(run->config, rules->draw.kind == TSRI_DRAW_BERNOULLI
+                                                            ? "scheme.xi"
+                                                            : "scheme.workers"));
+done:
+    return st;
+}
+
+void tsri_rules_fini(tsri_rules *rules)
+{
+    tsri_free(rules->cut);
+    *rules = (tsri_rules){0};
+}

@@ -1,0 +1,29 @@
+/* rules.h - how a scheme draws its shares: all that follows from the run file and the network,
+ * before the first round, without data or weights.
+ *
+ *     TSR_TRY(tsri_rules_init(&rules, run));
+ *     tsri_share_draw(&share, &rules.draw, run->seed, round, worker);
+ *     tsri_rules_fini(&rules);
+ *
+ * The team (team.h) trains by them; cost.c counts by them.
+ */
+#ifndef TSRI_RULES_H
+#define TSRI_RULES_H
+
+#include "scheme/run.h"
+#include "subnet/draw.h"
+
+typedef struct tsri_rules {
+    tsri_draw draw;
+    bool *cut;           /* [axes] what draw.cut is */
+    bool carry;          /* momentum goes with its units from round to round */
+    bool rescale;        /* see subnet/cut.h */
+    int64_t recalibrate; /* batches, see recalibrate.c */
+} tsri_rules;
+
+/* As the run's scheme and the `scheme:` section say. USAGE, with its place in the run file, when it
+ * cannot be. */
+tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run);
+void tsri_rules_fini(tsri_rules *rules);
+
+#endif
