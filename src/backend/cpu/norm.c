@@ -143,7 +143,7 @@ static void normalise_piece(void *context, int64_t i, int thread)
 
 static tsr_status forward(tsri_op *op)
 {
-    if (op->training) {
+    if (op->training && rows_of(op) > 0) {
         tsri_pool_run(op->pool, moments_piece, op, blocks_of(op));
         batch_statistics(op);
     } else {
@@ -236,6 +236,10 @@ static void input_piece(void *context, int64_t i, int thread)
 
 static tsr_status backward(tsri_op *op)
 {
+    if (rows_of(op) == 0) {
+        tsri_norm_no_gradient(op);
+        return TSR_OK;
+    }
     tsri_pool_run(op->pool, sums_piece, op, blocks_of(op));
     add_blocks(op);
     if (op->need_dx)

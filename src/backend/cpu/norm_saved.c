@@ -35,3 +35,14 @@ void tsri_norm_from_running(tsri_op *op)
     for (int64_t c = 0; c < op->in.c; c++)
         keep(op, c, (double)((const float *)op->mean)[c], (double)((const float *)op->var)[c]);
 }
+
+void tsri_norm_no_gradient(tsri_op *op)
+{
+    float *dw = op->dw, *db = op->db;
+    for (int64_t c = 0; c < op->in.c; c++) {
+        if (dw)
+            dw[c] = 0;
+        if (db)
+            db[c] = 0;
+    }
+}

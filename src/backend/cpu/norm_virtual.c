@@ -82,7 +82,7 @@ static void moments_piece(void *context, int64_t i, int thread)
 static tsr_status forward(tsri_op *op)
 {
     int64_t C = op->in.c;
-    if (!op->training) {
+    if (!op->training || pixels_of(op) == 0) {
         tsri_norm_from_running(op);
         return TSR_OK;
     }
@@ -127,6 +127,10 @@ static void input_piece(void *context, int64_t i, int thread)
 static tsr_status backward(tsri_op *op)
 {
     int64_t C = op->in.c;
+    if (pixels_of(op) == 0) {
+        tsri_norm_no_gradient(op);
+        return TSR_OK;
+    }
     tsri_norm_saved s = tsri_norm_saved_of(op);
     float *coefficient = sums_at(op, blocks_of(op)), *db = op->db, *dw = op->dw;
     double count = (double)pixels_of(op);
