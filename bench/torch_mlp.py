@@ -1,6 +1,9 @@
 """One training step of 784-1024-1024-10 at batch 128 in PyTorch, two threads: the peer of mlp.sh.
 
-Prints min and median of the step in milliseconds, as PyTorch's users write it.
+    torch_mlp.py THREADS REPEATS [bf16]
+
+Prints min and median of the step in milliseconds, as PyTorch's users write it; bf16: under
+torch.autocast.
 """
 import sys
 import time
@@ -20,7 +23,9 @@ x, y = torch.randn(128, 784), torch.randint(0, 10, (128,))
 
 def step():
     optimiser.zero_grad(set_to_none=True)
-    loss(net(x), y).backward()
+    with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in sys.argv):
+        outputs = net(x)
+    loss(outputs.float(), y).backward()
     optimiser.step()
 
 

@@ -1,9 +1,9 @@
 """One training step of PreActResNet-18 on 3x32x32, batch 64, in PyTorch: the peer of preresnet18.sh.
 
-    torch_preresnet18.py THREADS REPEATS channels_last|contiguous SHARES
+    torch_preresnet18.py THREADS REPEATS channels_last|contiguous SHARES [bf16]
 
 With SHARES > 1 the inner width of the stride-1 blocks of stages 2 to 4 is divided by it, as in the
-share of one LoFT worker.
+share of one LoFT worker. bf16: under torch.autocast.
 Prints min and median of the step in milliseconds, the peak memory of the process in MB, and the numbers of the net.
 """
 import os
@@ -31,7 +31,9 @@ loss = torch.nn.CrossEntropyLoss()
 
 def step():
     optimiser.zero_grad(set_to_none=True)
-    loss(net(x), y).backward()
+    with torch.autocast("cpu", torch.bfloat16, enabled="bf16" in sys.argv):
+        outputs = net(x)
+    loss(outputs.float(), y).backward()
     optimiser.step()
 
 

@@ -77,6 +77,7 @@ typedef struct tsri_backend {
     tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
+    bool (*bf16)(void); /* (optional) is training with bf16 worth while here? NULL = it is */
 } tsri_backend;
 
 extern const tsri_backend tsri_backend_ref;

@@ -66,6 +66,7 @@ typedef struct tsri_op {
     bool relu;          /* y = max(., 0) of the result, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
+    bool bf16;            /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
     bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
     double eps, momentum; /* norm */
     double scale;         /* linear, recurrent; 0 = 1 */

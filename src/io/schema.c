@@ -31,6 +31,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("seed", "1", 0, 9007199254740992.0, "every random number of the run follows from it"),
     PACE("threads", INT, "0", 0, 4096, "threads of this process; 0 = all cores"),
     CHOICE("backend", "cpu", "cpu|ref", "cpu: OpenBLAS; ref: plain C, slow, the oracle"),
+    CHOICE("precision", "f32", "f32|bf16", "numbers that convolutions and linear layers multiply; bf16 needs a processor with AVX512_BF16 or AMX; sums and weights are f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: by a fixed rule of the shape, exact sums, or Winograd (faster)"),
 
     TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),

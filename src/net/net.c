@@ -332,6 +332,7 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
                        .outputs = outputs,
                        .filters_last = filters_last,
                        .conv = conv_choice(config),
+                       .bf16 = strcmp(tsri_config_text(config, "precision"), "bf16") == 0,
                        .place = tsri_config_place(config, "model.name"),
                        .widths = tsri_config_text(config, "model.widths"),
                        .widths_place = tsri_config_place(config, "model.widths")};
@@ -436,7 +437,8 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
                      .size = l->size,
                      .stride = l->stride,
                      .pad = l->pad,
-                     .conv = net->conv};
+                     .conv = net->conv,
+                     .bf16 = net->bf16};
 }
 
 double tsri_net_flops(const tsri_net *net)

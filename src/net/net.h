@@ -91,6 +91,7 @@ typedef struct tsri_net {
     int64_t first;     /* position whose outputs the loss sees first, from 0 */
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
+    bool bf16;         /* operands of convolutions and linear layers are rounded (backend/bf16.h) */
     const char *place; /* of the model's name in the run file, for messages while it is built */
     const char *widths, *widths_place; /* model.widths and where it stands, likewise */
 } tsri_net;

@@ -115,6 +115,11 @@ static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
     } else {
         TSR_TRY(tsri_start_backend(&run->backend, &threads, run->config));
     }
+    bool bf16 = strcmp(tsri_config_text(run->config, "precision"), "bf16") == 0;
+    TSR_CHECK(!bf16 || !run->backend->bf16 || run->backend->bf16(), TSR_USAGE,
+              "%s: precision: bf16 needs a processor with AVX512_BF16 or AMX, and this one has "
+              "neither: use precision: f32, or backend: ref for the definition, slowly",
+              tsri_config_place(run->config, "precision"));
     TSR_TRY(tsri_pool_create(&run->pool, threads));
 done:
     return st;

@@ -1,14 +1,14 @@
-/* Every pass of both convolution algorithms, on every table of loops this machine can run, against
- * a plain loop in double: odd shapes, what is fused, one thread against three (to the bit), and
- * nothing written behind the scratch memory. */
+/* Every pass of the convolution algorithms (direct, Winograd, bf16), on every table of loops this
+ * machine can run, against a plain loop in double: odd shapes, what is fused, one thread against
+ * three (to the bit), and nothing written behind the scratch memory. */
 #include "testing.h"
 
-#include "backend/cpu/conv.h"
+#include "backend/cpu/bf16.h"
 #include "base/rng.h"
 
 #include <math.h>
 
-enum { GUARD = 16, THREADS = 3, DIRECT = 0 };
+enum { GUARD = 16, THREADS = 3, DIRECT = 0, BF16 = 16 };
 
 typedef struct tensors {
     float *x, *w, *y, *dx, *dw, *dy, *add, *add_dx, *scale, *shift;
@@ -34,7 +34,14 @@ static double *zeros(int64_t n)
     return p;
 }
 
-static tensors make(const tsri_conv_shape *s)
+/* Few bits, so that scale x + shift is exact and rounds to the same bf16 everywhere. */
+static void make_eighths(float *p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        p[i] = roundf(8 * p[i]) / 8;
+}
+
+static tensors make(const tsri_conv_shape *s, int m)
 {
     rng = tsri_rng_stream(3, TSRI_FOR_TEST, 0, 0, 0);
     tensors t = {.nx = s->n * s->h * s->w * s->c, .nw = s->size * s->size * s->c * s->k};
@@ -52,6 +59,11 @@ static tensors make(const tsri_conv_shape *s)
     t.y_ref = zeros(t.ny);
     t.dx_ref = zeros(t.nx);
     t.dw_ref = zeros(t.nw);
+    if (m == BF16) {
+        make_eighths(t.x, t.nx);
+        make_eighths(t.scale, s->c);
+        make_eighths(t.shift, s->c);
+    }
     return t;
 }
 
@@ -65,6 +77,12 @@ static void drop(tensors *t)
 
 /* ---- The definition ----------------------------------------------------------------------- */
 
+/* What is multiplied. */
+static double operand(double x, int m)
+{
+    return m == BF16 ? (double)tsri_bf16_round((float)x) : x;
+}
+
 static double input_value(const tensors *t, const tsri_conv_shape *s, bool fused, int64_t at)
 {
     double v = (double)t->x[at];
@@ -74,21 +92,22 @@ static double input_value(const tensors *t, const tsri_conv_shape *s, bool fused
     return v > 0 ? v : 0;
 }
 
-static void join(tensors *t, const tsri_conv_shape *s, bool fused, int64_t xi, int64_t yi,
+static void join(tensors *t, const tsri_conv_shape *s, int m, bool fused, int64_t xi, int64_t yi,
                  int64_t wi)
 {
     for (int64_t c = 0; c < s->c; c++, wi += s->k) {
-        double v = input_value(t, s, fused, xi + c), g = 0;
+        double v = operand(input_value(t, s, fused, xi + c), m), g = 0;
         for (int64_t k = 0; k < s->k; k++) {
-            t->y_ref[yi + k] += v * (double)t->w[wi + k];
-            t->dw_ref[wi + k] += v * (double)t->dy[yi + k];
-            g += (double)t->dy[yi + k] * (double)t->w[wi + k];
+            double w = operand((double)t->w[wi + k], m), dy = operand((double)t->dy[yi + k], m);
+            t->y_ref[yi + k] += v * w;
+            t->dw_ref[wi + k] += v * dy;
+            g += dy * w;
         }
         t->dx_ref[xi + c] += g;
     }
 }
 
-static void define(tensors *t, const tsri_conv_shape *s, bool fused)
+static void define(tensors *t, const tsri_conv_shape *s, int m, bool fused)
 {
     int64_t oh = tsri_conv_out(s->h, s), ow = tsri_conv_out(s->w, s);
     for (int64_t i = 0; fused && i < t->nx; i++)
@@ -100,20 +119,51 @@ static void define(tensors *t, const tsri_conv_shape *s, bool fused)
             int64_t n = q / (oh * ow), i = q / ow % oh * s->stride + tap / s->size - s->pad;
             int64_t j = q % ow * s->stride + tap % s->size - s->pad;
             if (i >= 0 && i < s->h && j >= 0 && j < s->w)
-                join(t, s, fused, ((n * s->h + i) * s->w + j) * s->c, q * s->k, tap * s->c * s->k);
+                join(t, s, m, fused, ((n * s->h + i) * s->w + j) * s->c, q * s->k,
+                     tap * s->c * s->k);
         }
 }
 
-/* ---- Both algorithms ---------------------------------------------------------------------- */
+/* ---- The algorithms ------------------------------------------------------------------------ */
 
-static void all_passes(tensors *t, const tsri_conv_shape *s, int m, bool fused,
-                       const tsri_conv_team *team)
+/* Who computes: one of the two tables. */
+typedef struct crew {
+    const tsri_loops *loops;
+    const tsri_bf16_loops *bf16;
+} crew;
+
+static int64_t floats_of(const tsri_conv_shape *s, int m, crew c)
+{
+    if (m == BF16)
+        return tsri_bf16_work(s, THREADS) / (int64_t)sizeof(float);
+    return m == DIRECT ? tsri_direct_work(s, c.loops, THREADS)
+                       : tsri_winograd_work(s, m, c.loops, THREADS);
+}
+
+static void bf16_passes(tensors *t, const tsri_conv_shape *s, bool fused, crew c, tsri_pool *pool,
+                        float *work)
+{
+    tsri_bf16_team team = {c.bf16, pool, work};
+    tsri_bf16_filters w = {t->w, false};
+    tsri_preop pre = {fused ? t->scale : NULL, fused ? t->shift : NULL};
+    tsri_bf16_finish up = {.scale = 1, .add = fused ? t->add : NULL};
+    tsri_bf16_finish down = {.scale = 1, .add = fused ? t->add_dx : NULL};
+    tsri_bf16_forward(t->y, t->x, w, s, pre, up, &team);
+    tsri_bf16_backward_data(t->dx, t->dy, w, s, down, &team);
+    tsri_bf16_backward_weights(t->dw, t->x, t->dy, s, pre, 1, &team);
+}
+
+static void all_passes(tensors *t, const tsri_conv_shape *s, int m, bool fused, crew c,
+                       tsri_pool *pool, float *work)
 {
     tsri_fuse f = {0};
+    const tsri_conv_team *team = &(tsri_conv_team){c.loops, pool, work};
     const float *add_dx = fused ? t->add_dx : NULL;
     if (fused)
         f = (tsri_fuse){.pre = {t->scale, t->shift}, .add = t->add};
-    if (m == DIRECT) {
+    if (m == BF16) {
+        bf16_passes(t, s, fused, c, pool, work);
+    } else if (m == DIRECT) {
         tsri_direct_forward(t->y, t->x, t->w, s, f, team);
         tsri_direct_backward_data(t->dx, t->dy, t->w, s, add_dx, team);
         tsri_direct_backward_weights(t->dw, t->x, t->dy, s, f, team);
@@ -124,9 +174,10 @@ static void all_passes(tensors *t, const tsri_conv_shape *s, int m, bool fused,
     }
 }
 
-/* Largest error over the root mean square of the truth. Direct sums and F(2x2) round sums of up to
- * 9 x 300 products: 1e-5. F(4x4) multiplies by up to 4^2 and 5^2 on the way in and out, which costs
- * a factor of about three in the largest error (measured up to 1e-5 on these shapes). */
+/* Largest error over the root mean square of the truth. Direct sums (of rounded operands too) and
+ * F(2x2) round sums of up to 9 x 300 products: 1e-5. F(4x4) multiplies by up to 4^2 and 5^2 on the
+ * way in and out, which costs a factor of about three in the largest error (measured up to 1e-5 on
+ * these shapes). */
 static void compare(const char *what, const tsri_conv_shape *s, int m, const float *got,
                     const double *want, int64_t n)
 {
@@ -143,17 +194,16 @@ static void compare(const char *what, const tsri_conv_shape *s, int m, const flo
                  (long long)s->k, (long long)s->size, m, relative);
 }
 
-static void check(const tsri_conv_shape *s, int m, bool fused, const tsri_loops *loops,
-                  tsri_pool *one, tsri_pool *three)
+static void check(const tsri_conv_shape *s, int m, bool fused, crew c, tsri_pool *one,
+                  tsri_pool *three)
 {
-    tensors t = make(s), u = make(s);
-    int64_t floats =
-        m ? tsri_winograd_work(s, m, loops, THREADS) : tsri_direct_work(s, loops, THREADS);
+    tensors t = make(s, m), u = make(s, m);
+    int64_t floats = floats_of(s, m, c);
     float *work = random_floats(floats + GUARD), guard[GUARD];
     memcpy(guard, work + floats, sizeof guard);
-    define(&t, s, fused);
-    all_passes(&t, s, m, fused, &(tsri_conv_team){loops, one, work});
-    all_passes(&u, s, m, fused, &(tsri_conv_team){loops, three, work});
+    define(&t, s, m, fused);
+    all_passes(&t, s, m, fused, c, one, work);
+    all_passes(&u, s, m, fused, c, three, work);
     compare("y", s, m, t.y, t.y_ref, t.ny);
     compare("dx", s, m, t.dx, t.dx_ref, t.nx);
     compare("dw", s, m, t.dw, t.dw_ref, t.nw);
@@ -173,33 +223,86 @@ static const tsri_conv_shape stride_one[] = {
     {13, 32, 32, 20, 17, 3, 1, 1}, {2, 4, 4, 300, 40, 3, 1, 1},  {1, 2, 31, 65, 1, 3, 1, 1},
 };
 
-static const tsri_conv_shape any[] = {
+static const tsri_conv_shape with_stride[] = {
     {2, 9, 8, 17, 33, 3, 2, 1},  {1, 8, 8, 64, 40, 1, 2, 0}, {2, 32, 32, 3, 64, 3, 1, 1},
     {3, 11, 7, 5, 6, 5, 3, 2},   {1, 1, 1, 1, 1, 1, 1, 0},   {4, 16, 16, 64, 48, 3, 2, 1},
     {2, 14, 15, 3, 20, 7, 2, 3}, {2, 5, 5, 4, 4, 1, 3, 0},
 };
 
+/* bf16 has one path with what is fused and without: half of the cases will do. */
+static void check_all(const tsri_conv_shape *shapes, size_t count, int m, crew c, tsri_pool *one,
+                      tsri_pool *three)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int fused = m == BF16 ? (int)(i % 2) : 0; fused < 2; fused += m == BF16 ? 2 : 1)
+            check(&shapes[i], m, fused, c, one, three);
+}
+
 static void every_pass_is_the_definition(void **state)
 {
     (void)state;
-    const tsri_loops *loops;
+    size_t plain = sizeof stride_one / sizeof *stride_one,
+           strided = sizeof with_stride / sizeof *with_stride;
+    crew c = {0};
     tsri_pool *one = NULL, *three = NULL;
     assert_ok(tsri_pool_create(&one, 1));
     assert_ok(tsri_pool_create(&three, THREADS));
-    for (int k = 0; (loops = tsri_loops_at(k)) != NULL; k++)
-        for (int fused = 0; fused < 2; fused++) {
-            for (size_t i = 0; i < sizeof stride_one / sizeof *stride_one; i++)
-                for (int m = 0; m <= 4; m += 2)
-                    check(&stride_one[i], m, fused, loops, one, three);
-            for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-                check(&any[i], DIRECT, fused, loops, one, three);
-        }
+    for (int k = 0; (c.loops = tsri_loops_at(k)) != NULL; k++) {
+        for (int m = 0; m <= 4; m += 2)
+            check_all(stride_one, plain, m, c, one, three);
+        check_all(with_stride, strided, DIRECT, c, one, three);
+    }
+    for (int k = 0; (c.bf16 = tsri_bf16_at(k)) != NULL; k++) {
+        check_all(stride_one, plain, BF16, c, one, three);
+        check_all(with_stride, strided, BF16, c, one, three);
+    }
     tsri_pool_destroy(one);
     tsri_pool_destroy(three);
 }
 
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* To the nearest, ties to even, past the largest to infinity; signs, zeros and NaN stay. Every
+ * table rounds alike. */
+static void rounding_to_bf16(void **state)
+{
+    (void)state;
+    static const uint32_t cases[][2] = {
+        {0x00000000, 0x00000000}, {0x80000000, 0x80000000}, {0x3f800000, 0x3f800000},
+        {0x3f808000, 0x3f800000}, {0x3f808001, 0x3f810000}, {0x3f807fff, 0x3f800000},
+        {0x3f818000, 0x3f820000}, {0xbf818000, 0xbf820000}, {0x7f7f7fff, 0x7f7f0000},
+        {0x7f7f8000, 0x7f800000}, {0x7f800000, 0x7f800000}, {0xff800000, 0xff800000},
+    };
+    const tsri_bf16_loops *loops;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float x = float_of(cases[i][0]);
+        assert_int_equal(bits_of(tsri_bf16_round(x)), cases[i][1]);
+        for (int k = 0; (loops = tsri_bf16_at(k)) != NULL; k++) {
+            tsri_bf16 got[TSRI_SIDE];
+            loops->convert(got, &x, (tsri_preop){0}, 1);
+            assert_int_equal(got[0], cases[i][1] >> 16);
+            assert_int_equal(got[1], 0);
+        }
+    }
+    assert_true(isnan(tsri_bf16_round(float_of(0x7f800001))));
+    assert_true(isnan(tsri_bf16_round(float_of(0xffffffff))));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pass_is_the_definition)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pass_is_the_definition),
+                                       cmocka_unit_test(rounding_to_bf16)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

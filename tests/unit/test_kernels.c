@@ -27,6 +27,7 @@ enum {
     NO_DW = 1024,    /* gradients of the parameters are not wanted */
     DIRECT = 2048,   /* conv */
     WINOGRAD = 4096, /* conv */
+    BF16 = 8192,     /* conv, linear */
     ALL = TRAIN | DX
 };
 
@@ -151,6 +152,10 @@ static buffers make_buffers(const op_case *c, int64_t number)
                  .pre = numbers(&rng, 2 * c->in.c, 1)};
     for (int64_t i = 0; i < channels; i++)
         v.var[i] = fabsf(v.var[i]) + 0.1f;
+    for (int64_t i = 0; c->flags & BF16 && i < in; i++)
+        v.x[i] = roundf(8 * v.x[i]) / 8; /* so that what a norm in front gives is exact, ... */
+    for (int64_t i = 0; c->flags & BF16 && i < 2 * c->in.c; i++)
+        v.pre[i] = roundf(8 * v.pre[i]) / 8; /* ... and rounds to the same bf16 on both sides */
     for (int64_t i = 0; c->kind == TSRI_MAXPOOL && i < in; i++)
         v.x[i] = roundf(v.x[i]); /* so that windows have several largest pixels */
     return v;
@@ -179,6 +184,7 @@ static tsri_op op_of(const op_case *c, const buffers *v, bool fused, tsri_pool *
                      .conv = c->flags & DIRECT     ? TSRI_CONV_DIRECT
                              : c->flags & WINOGRAD ? TSRI_CONV_WINOGRAD
                                                    : TSRI_CONV_AUTO,
+                     .bf16 = c->flags & BF16,
                      .virtual = fused && c->flags & VIRTUAL,
                      .training = c->flags & TRAIN,
                      .relu = c->flags & RELU,
@@ -260,7 +266,7 @@ static double tolerance_of(const op_case *c)
     case TSRI_LINEAR:
         return 2 * ulp * (fmax(fmax(in, out), (double)c->n) + 1);
     case TSRI_CONV:
-        return c->flags & DIRECT ? 2 * ulp * (most + 1) : 3e-5 * sqrt(most);
+        return c->flags & (DIRECT | BF16) ? 2 * ulp * (most + 1) : 3e-5 * sqrt(most);
     case TSRI_NORM:
         return ulp * 4 * 30 * sqrt(rows + 1);
     case TSRI_AVGPOOL:
@@ -310,6 +316,20 @@ static const op_case cases[] = {
     {TSRI_CONV, 40, {18, 16, 16}, {20, 16, 16}, {3, 1, 1}, ALL | PRE | WINOGRAD},
     {TSRI_CONV, 6, {64, 8, 8}, {70, 8, 8}, {3, 1, 1}, BIAS | ADD},
 
+    {TSRI_LINEAR, 1, {1, 1, 1}, {1, 1, 1}, {0}, ALL | BIAS | BF16},
+    {TSRI_LINEAR, 3, {5, 1, 1}, {7, 1, 1}, {0}, ALL | BIAS | RELU | DX_ADD | BF16},
+    {TSRI_LINEAR, 0, {5, 1, 1}, {7, 1, 1}, {0}, ALL | BIAS | RELU | BF16},
+    {TSRI_LINEAR, 200, {257, 1, 1}, {515, 1, 1}, {0}, ALL | BIAS | BF16},
+    {TSRI_LINEAR, 64, {2, 5, 5}, {10, 1, 1}, {0}, BIAS | BF16},
+    {TSRI_CONV, 1, {1, 1, 1}, {1, 1, 1}, {3, 1, 1}, ALL | BIAS | BF16},
+    {TSRI_CONV, 3, {3, 5, 7}, {5, 5, 7}, {3, 1, 1}, ALL | BIAS | BF16 | DX_ADD},
+    {TSRI_CONV, 2, {17, 9, 6}, {33, 7, 4}, {3, 1, 0}, ALL | BIAS | PRE | ADD | BF16},
+    {TSRI_CONV, 2, {20, 9, 8}, {24, 5, 4}, {3, 2, 1}, ALL | PRE | ADD | BF16},
+    {TSRI_CONV, 2, {20, 8, 8}, {24, 4, 4}, {1, 2, 0}, ALL | PRE | DX_ADD | BF16},
+    {TSRI_CONV, 2, {3, 14, 15}, {20, 7, 8}, {7, 2, 3}, TRAIN | BIAS | BF16},
+    {TSRI_CONV, 0, {16, 8, 8}, {16, 8, 8}, {3, 1, 1}, ALL | BIAS | BF16},
+    {TSRI_CONV, 40, {18, 16, 16}, {20, 16, 16}, {3, 1, 1}, ALL | PRE | BF16},
+
     {TSRI_NORM, 2, {1, 1, 1}, {1, 1, 1}, {0}, ALL | BIAS},
     {TSRI_NORM, 5, {3, 1, 1}, {3, 1, 1}, {0}, ALL | BIAS | RELU},
     {TSRI_NORM, 128, {257, 1, 1}, {257, 1, 1}, {0}, ALL | BIAS | RELU | DX_ADD},
@@ -322,6 +342,8 @@ static const op_case cases[] = {
     {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | NO_DW},
     {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | ADD},
     {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | ADD},
+    {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | ADD},
+    {TSRI_NORM, 0, {5, 1, 1}, {5, 1, 1}, {0}, ALL | BIAS | DX_ADD | NO_DW},
     {TSRI_NORM, 16, {40, 16, 16}, {40, 16, 16}, {0}, ALL | BIAS | RELU | ADD},
 
     {TSRI_NORM, 1, {1, 1, 2}, {1, 1, 2}, {0}, ALL | BIAS | RELU | VIRTUAL},
@@ -331,6 +353,7 @@ static const op_case cases[] = {
     {TSRI_NORM, 5, {16, 3, 3}, {16, 3, 3}, {0}, ALL | BIAS | RELU | VIRTUAL | NO_DW},
     {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | VIRTUAL},
     {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | VIRTUAL},
+    {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | VIRTUAL},
     {TSRI_NORM, 3, {17000, 2, 1}, {17000, 2, 1}, {0}, ALL | BIAS | RELU | VIRTUAL},
     {TSRI_NORM, 30, {67, 16, 16}, {67, 16, 16}, {0}, ALL | BIAS | RELU | VIRTUAL},
 

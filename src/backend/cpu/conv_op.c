@@ -14,7 +14,7 @@
 
 enum { TILE = 4, LEAST_CHANNELS = 8, PIECE = 64 };
 
-static tsri_conv_shape shape_of(const tsri_op *op)
+tsri_conv_shape tsri_cpu_conv_shape(const tsri_op *op)
 {
     return (tsri_conv_shape){.n = op->n,
                              .h = op->in.h,
@@ -82,7 +82,7 @@ static void finish_forward(tsri_op *op)
         tsri_pool_run(op->pool, bias_piece, op, op->n);
 }
 
-static void begin_backward(tsri_op *op)
+void tsri_cpu_conv_bias_gradient(tsri_op *op)
 {
     if (op->db)
         tsri_pool_run(op->pool, bias_gradient_piece, op, (op->out.c + PIECE - 1) / PIECE);
@@ -107,7 +107,7 @@ static bool winograd_fits(const tsri_op *op)
 
 static tsr_status winograd_setup(tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
     op->scratch_bytes = (int64_t)sizeof(float) * tsri_winograd_work(&s, TILE, tsri_loops_best(),
                                                                     tsri_pool_threads(op->pool));
     return TSR_OK;
@@ -115,7 +115,7 @@ static tsr_status winograd_setup(tsri_op *op)
 
 static tsr_status winograd_forward(tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
     tsri_conv_team team = team_of(op);
     tsri_winograd_forward(op->y, op->x, op->w, &s, TILE, fuse_of(op), &team);
     finish_forward(op);
@@ -124,9 +124,9 @@ static tsr_status winograd_forward(tsri_op *op)
 
 static tsr_status winograd_backward(tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
     tsri_conv_team team = team_of(op);
-    begin_backward(op);
+    tsri_cpu_conv_bias_gradient(op);
     if (op->dw)
         tsri_winograd_backward_weights(op->dw, op->x, op->dy, &s, TILE, fuse_of(op), &team);
     if (op->need_dx)
@@ -145,20 +145,27 @@ const tsri_kernel tsri_cpu_conv_winograd = {.name = "winograd 4x4",
 
 /* ---- Direct ------------------------------------------------------------------------------- */
 
-static tsr_status direct_setup(tsri_op *op)
+tsr_status tsri_cpu_conv_check(const tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
     if (op->size > 7)
         return tsri_fail(TSR_USAGE, "convolutions of %lldx%lld are not supported: 7x7 at most",
                          (long long)op->size, (long long)op->size);
-    op->scratch_bytes = (int64_t)sizeof(float) *
-                        tsri_direct_work(&s, tsri_loops_best(), tsri_pool_threads(op->pool));
     return TSR_OK;
+}
+
+static tsr_status direct_setup(tsri_op *op)
+{
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
+    tsr_status st = tsri_cpu_conv_check(op);
+    if (st == TSR_OK)
+        op->scratch_bytes = (int64_t)sizeof(float) *
+                            tsri_direct_work(&s, tsri_loops_best(), tsri_pool_threads(op->pool));
+    return st;
 }
 
 static tsr_status direct_forward(tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
     tsri_conv_team team = team_of(op);
     tsri_direct_forward(op->y, op->x, op->w, &s, fuse_of(op), &team);
     finish_forward(op);
@@ -167,9 +174,9 @@ static tsr_status direct_forward(tsri_op *op)
 
 static tsr_status direct_backward(tsri_op *op)
 {
-    tsri_conv_shape s = shape_of(op);
+    tsri_conv_shape s = tsri_cpu_conv_shape(op);
     tsri_conv_team team = team_of(op);
-    begin_backward(op);
+    tsri_cpu_conv_bias_gradient(op);
     if (op->dw)
         tsri_direct_backward_weights(op->dw, op->x, op->dy, &s, fuse_of(op), &team);
     if (op->need_dx)

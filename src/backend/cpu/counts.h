@@ -2,6 +2,7 @@
 #ifndef TSRI_CPU_COUNTS_H
 #define TSRI_CPU_COUNTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { TSRI_LINE = 16 }; /* floats of a cache line */
@@ -25,6 +26,12 @@ static inline int64_t tsri_ceil_div(int64_t a, int64_t b)
 static inline int64_t tsri_round_up(int64_t a, int64_t b)
 {
     return tsri_ceil_div(a, b) * b;
+}
+
+/* The part of a piece of memory that begins so many bytes behind its start; NULL has none. */
+static inline void *tsri_behind(void *start, int64_t bytes)
+{
+    return start ? (char *)start + bytes : NULL;
 }
 
 /* Rows whose length is a power of two land in few sets of a cache: an odd number of lines spreads

@@ -1,4 +1,5 @@
 /* cpu.c - the fast backend: OpenBLAS for products, own vector code for the rest. */
+#include "backend/cpu/bf16.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/loops.h"
@@ -7,19 +8,33 @@
 #include <stdio.h>
 
 static const tsri_kernel *const kernels[] = {
-    &tsri_cpu_linear,       &tsri_cpu_conv_winograd, &tsri_cpu_conv_direct,
-    &tsri_cpu_norm_virtual, &tsri_cpu_norm,          &tsri_cpu_relu,
-    &tsri_cpu_add,          &tsri_cpu_maxpool,       &tsri_cpu_avgpool,
-    &tsri_cpu_globalpool,   &tsri_cpu_flatten,       &tsri_cpu_recurrent,
-    &tsri_cpu_last,         &tsri_cpu_turn,          NULL,
+    &tsri_cpu_linear_bf16,
+    &tsri_cpu_conv_bf16,
+    &tsri_cpu_linear,
+    &tsri_cpu_conv_winograd,
+    &tsri_cpu_conv_direct,
+    &tsri_cpu_norm_virtual,
+    &tsri_cpu_norm,
+    &tsri_cpu_relu,
+    &tsri_cpu_add,
+    &tsri_cpu_maxpool,
+    &tsri_cpu_avgpool,
+    &tsri_cpu_globalpool,
+    &tsri_cpu_flatten,
+    &tsri_cpu_recurrent,
+    &tsri_cpu_last,
+    &tsri_cpu_turn,
+    NULL,
 };
 
 static char vendor_text[160];
 
 static void make_vendor_text(void)
 {
-    (void)snprintf(vendor_text, sizeof vendor_text, "%s, loops %s", tsri_gemm_vendor(),
-                   tsri_loops_best()->name);
+    bool bf16 = tsri_bf16_fast();
+    (void)snprintf(vendor_text, sizeof vendor_text, "%s, loops %s%s%s", tsri_gemm_vendor(),
+                   tsri_loops_best()->name, bf16 ? ", bf16 " : "",
+                   bf16 ? tsri_bf16_best()->name : "");
 }
 
 static const char *vendor(void)
@@ -42,4 +57,5 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .loss = loss,
                                        .update = tsri_cpu_update,
                                        .start = tsri_gemm_start,
-                                       .vendor = vendor};
+                                       .vendor = vendor,
+                                       .bf16 = tsri_bf16_fast};

@@ -9,8 +9,7 @@
 
 enum { COLUMNS = 64 }; /* of dy in one piece of the bias gradient */
 
-/* Sizes of a row, and how many there are: of sequences, all positions of all samples. */
-static int64_t rows_of(const tsri_op *op, int64_t *in, int64_t *out)
+int64_t tsri_cpu_linear_rows(const tsri_op *op, int64_t *in, int64_t *out)
 {
     int64_t positions = op->positions ? op->positions : 1;
     *in = tsri_shape_count(op->in) / positions;
@@ -20,7 +19,7 @@ static int64_t rows_of(const tsri_op *op, int64_t *in, int64_t *out)
 
 static tsr_status forward(tsri_op *op)
 {
-    int64_t in, out, rows = rows_of(op, &in, &out);
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
     tsri_gemm g = {.b_transposed = true,
                    .m = rows,
                    .n = out,
@@ -57,18 +56,25 @@ static void mask_piece(void *context, int64_t i, int thread)
 {
     (void)thread;
     tsri_op *op = context;
-    int64_t in, out, rows = rows_of(op, &in, &out), from = i * COLUMNS;
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out), from = i * COLUMNS;
     int64_t cols = from + COLUMNS < out ? COLUMNS : out - from;
     mask_and_sum((float *)op->dy + from, op->relu ? (const float *)op->y + from : NULL,
                  op->db ? (float *)op->db + from : NULL, rows, cols, out);
 }
 
+void tsri_cpu_linear_mask(tsri_op *op)
+{
+    int64_t in, out;
+    (void)tsri_cpu_linear_rows(op, &in, &out);
+    if (op->relu || op->db)
+        tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
+}
+
 static tsr_status backward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
-    int64_t in, out, rows = rows_of(op, &in, &out);
-    if (op->relu || op->db)
-        tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    tsri_cpu_linear_mask(op);
     tsri_gemm weight = {.a_transposed = true,
                         .m = out,
                         .n = in,

@@ -1,10 +1,12 @@
 /* ref.c - the reference backend in float: plain C, the oracle of every test. */
 #include "backend/backend.h"
+#include "backend/bf16.h"
 
 #include <math.h>
 
 typedef float real;
 
+#include "operand.inc"
 #include "window.inc"
 #include "linear.inc"
 #include "conv.inc"

@@ -1,10 +1,12 @@
 /* ref64.c - the reference backend in double: plain C, for gradients by finite differences. */
 #include "backend/backend.h"
+#include "backend/bf16.h"
 
 #include <math.h>
 
 typedef double real;
 
+#include "operand.inc"
 #include "window.inc"
 #include "linear.inc"
 #include "conv.inc"
