@@ -22,6 +22,12 @@ accuracy() { /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["
 cmp -s ref/model.safetensors f32/model.safetensors && fail "bf16 changed nothing"
 grep -q 'precision: bf16' ref/run.yaml || fail "the resolved run file does not say bf16"
 
+# A checkpoint says how it was computed: what was asked for, and whose kernels did it.
+newest=$(ls ref/checkpoints | tail -1)
+for words in 'precision: bf16' 'conv: auto' '"tessera.kernels":"ref"'; do
+    head -c 20000 "ref/checkpoints/$newest" | grep -aqF "$words" || fail "no '$words' in $newest"
+done
+
 # The same model on the cpu backend: the same numbers to a sample or two of 200, whose outputs were
 # nearly equal.
 there=$("$program" eval ref/model.safetensors --json | accuracy)
