@@ -130,3 +130,18 @@ const char *tsri_shortest_float(char text[TSRI_NUMBER_TEXT], float value)
 {
     return write_number(text, (double)value, true);
 }
+
+const char *tsri_fixed(char text[TSRI_NUMBER_TEXT], double value, int digits)
+{
+    if (!isfinite(value)) {
+        (void)snprintf(text, TSRI_NUMBER_TEXT, "–");
+        return text;
+    }
+    if (fabs(value) >= 1e15)
+        return tsri_shortest(text, value);
+    (void)pthread_once(&locale_made, make_locale);
+    locale_t old = uselocale(c_locale);
+    (void)snprintf(text, TSRI_NUMBER_TEXT, "%.*f", digits < 9 ? digits : 9, value);
+    (void)uselocale(old);
+    return text;
+}

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/training.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -152,6 +153,7 @@ static tsr_status run(const cli_args *args)
     o.seed = (uint64_t)cli_int(args, "seed", 1);
     o.threads = (int)cli_int(args, "threads", 0);
     o.say = args->quiet ? NULL : say;
+    cli_catch_signals(); /* the run that is being trained saves and stops */
     TSR_TRY(tsri_reproduce(&study, row, &o));
     TSR_TRY(tell(args, &study));
 done:

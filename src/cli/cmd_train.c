@@ -43,7 +43,9 @@ const cli_command cli_train = {
     .options = options,
     .details =
         "The folder then holds run.yaml (every key filled in), metrics.jsonl (one line per "
-        "evaluation), checkpoints/ and model.safetensors (PyTorch's names and layouts).\n\n"
+        "evaluation), checkpoints/, model.safetensors (PyTorch's names and layouts) and "
+        "report.html "
+        "(all of it on one page).\n\n"
         "Ctrl-C finishes the step, saves and exits with 130; --resume goes on from there, and the "
         "finished model has the same bits as if nothing had happened.",
     .run = run,

@@ -3,11 +3,26 @@
 
 #include <string.h>
 
+/* clang-format off */
 const cli_command *const cli_commands[] = {
-    &cli_train,    &cli_sweep,     &cli_eval, &cli_predict, &cli_prune,
-    &cli_finetune, &cli_check,     &cli_cost, &cli_info,    &cli_data,
-    &cli_bench,    &cli_reproduce, &cli_help, &cli_version, NULL,
+    &cli_train,
+    &cli_sweep,
+    &cli_eval,
+    &cli_predict,
+    &cli_prune,
+    &cli_finetune,
+    &cli_check,
+    &cli_cost,
+    &cli_info,
+    &cli_data,
+    &cli_bench,
+    &cli_report,
+    &cli_reproduce,
+    &cli_help,
+    &cli_version,
+    NULL,
 };
+/* clang-format on */
 
 const cli_command *cli_find_command(const char *name)
 {

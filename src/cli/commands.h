@@ -14,6 +14,7 @@ extern const cli_command cli_help;
 extern const cli_command cli_info;
 extern const cli_command cli_predict;
 extern const cli_command cli_prune;
+extern const cli_command cli_report;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_sweep;
 extern const cli_command cli_train;

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <signal.h>
@@ -80,7 +81,17 @@ void cli_show_nothing(void *context, const tsr_progress *p)
 
 /* ---- The run ------------------------------------------------------------------------------ */
 
-static tsr_status tell_result(const cli_args *args, const tsr_result *r, const char *folder)
+/* The page is an extra: without it the run is done all the same. */
+static bool write_report(const char *folder)
+{
+    bool written = tsri_report_write(folder, NULL) == TSR_OK;
+    if (!written)
+        cli_say("the report was not written: %s", tsr_last_error());
+    return written;
+}
+
+static tsr_status tell_result(const cli_args *args, const tsr_result *r, const char *folder,
+                              bool reported)
 {
     tsr_status st = TSR_OK;
     tsri_text model = {0};
@@ -92,6 +103,8 @@ static tsr_status tell_result(const cli_args *args, const tsr_result *r, const c
         cli_result_text(text, sizeof text, r);
         (void)printf("%s, after %lld rounds in %.1f s\n", text, (long long)r->rounds, r->seconds);
         (void)printf("model    %s\nmetrics  %s/metrics.jsonl\n", model.data, folder);
+        if (reported)
+            (void)printf("report   %s/report.html\n", folder);
     }
 done:
     tsri_text_fini(&model);
@@ -118,7 +131,7 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
     cli_progress_begin(args->command->name, args->quiet);
     TSR_TRY(tsr_train(&result, config, options));
     cli_progress_end();
-    TSR_TRY(tell_result(args, &result, options->folder));
+    TSR_TRY(tell_result(args, &result, options->folder, write_report(options->folder)));
 done:
     return st;
 }

@@ -61,7 +61,8 @@ typedef struct tsri_chart {
     char *title;
     tsri_drawn *panel;
     int64_t count, capacity;
-    int columns; /* panels side by side; 0 = as it looks well */
+    int columns;          /* panels side by side; 0 = as it looks well */
+    double width, height; /* of a panel; 0 = as it looks well */
 } tsri_chart;
 
 void tsri_chart_begin(tsri_chart *c, const char *title); /* NULL = no title */

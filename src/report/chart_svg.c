@@ -59,6 +59,8 @@ static grid grid_of(const tsri_chart *c)
     g.height = g.columns == 1 ? 400 : g.columns == 2 ? 340 : 300;
     if (c->count > 0 && c->panel[0].map.rows > 0)
         g.height = g.columns == 1 ? 560 : g.width * 0.86;
+    g.width = c->width > 0 ? c->width : g.width;
+    g.height = c->height > 0 ? c->height : g.height;
     g.one_legend = one_legend(c);
     g.top = EDGE + (c->title ? 28 : 0);
     if (g.one_legend && tsri_draw_legend(NULL, c->panel, 0, 0, g.width * (double)g.columns) > 0)

@@ -50,15 +50,10 @@ void tsri_table_number(tsri_table *t, double value)
     add(t, text, n, true);
 }
 
-/* The digits are those of printf; its point may be a comma, by the user's locale. */
 void tsri_table_real(tsri_table *t, double value, int digits)
 {
-    char text[400];
-    int n = isfinite(value) ? snprintf(text, sizeof text, "%.*f", digits, value) : 0;
-    char *comma = n > 0 ? strchr(text, ',') : NULL;
-    if (comma)
-        *comma = '.';
-    add(t, text, n > 0 ? (size_t)n : 0, true);
+    char text[TSRI_NUMBER_TEXT];
+    add(t, text, isfinite(value) ? strlen(tsri_fixed(text, value, digits)) : 0, true);
 }
 
 void tsri_table_format(tsri_table *t, const char *fmt, ...)

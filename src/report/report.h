@@ -1,0 +1,26 @@
+/* report.h - report.html: what came out of a run, on one page.
+ *
+ * One file that needs nothing else: no script, no font, no network; pictures are inline and follow
+ * the reader's light or dark colours. It is made from what lies in the run's folder, so it can be
+ * made again at any time, also while the run goes on:
+ *
+ *     run.yaml            what was asked for (needed)
+ *     metrics.jsonl       loss and accuracy, traffic, time
+ *     ticket.json         {"rows": [{...}, ...]}: the table of tickets
+ *     distance.json       filter distances: {"epochs": [1, 2, ...], "layers": [{"name": "...",
+ *                         "distance": [[row of the first epoch], ...]}, ...]}
+ *     certificate*.json   what a theorem asks for beside what was measured: one certificate as
+ *                         tsri_certificate_json writes it, or a list of them
+ *
+ * What is not there is left out. All text is escaped: a run may be called <script>.
+ */
+#ifndef TSRI_REPORT_H
+#define TSRI_REPORT_H
+
+#include "base/status.h"
+
+/* Writes `path`, or FOLDER/report.html when that is NULL. USAGE when the folder holds no run,
+ * BAD_FILE when one of its files is damaged. */
+tsr_status tsri_report_write(const char *folder, const char *path);
+
+#endif

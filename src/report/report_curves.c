@@ -1,0 +1,324 @@
+/* report_curves.c - the sections that come from metrics.jsonl: facts, curves, traffic and time. */
+#include "report/report_parts.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 470, HEIGHT = 320 }; /* of a chart: two beside each other, one on a phone */
+
+/* ---- The columns ------------------------------------------------------------------------------
+ */
+
+/* The last finite number of a column, NaN when there is none. */
+static double last_of(const tsri_page *p, const char *name)
+{
+    const double *value = tsri_curves_get(&p->lines, name);
+    for (int64_t i = p->lines.n - 1; value && i >= 0; i--)
+        if (isfinite(value[i]))
+            return value[i];
+    return (double)NAN;
+}
+
+static bool has_any(const tsri_page *p, const char *name)
+{
+    return isfinite(last_of(p, name));
+}
+
+/* A run that was resumed counts its seconds anew: the clock goes on where it stood. */
+static tsr_status seconds_of(double **out, const tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    const double *value = tsri_curves_get(&p->lines, "seconds");
+    double before = 0, last = 0;
+    TSR_TRY(tsri_alloc(out, p->lines.n, sizeof **out));
+    for (int64_t i = 0; value && i < p->lines.n; i++) {
+        if (value[i] < last)
+            before += last;
+        last = isfinite(value[i]) ? value[i] : last;
+        (*out)[i] = before + last;
+    }
+done:
+    return st;
+}
+
+/* ---- Facts -------------------------------------------------------------------------------------
+ */
+
+static void fact(tsri_page *p, const char *name, const char *value)
+{
+    tsri_markup_add(&p->html, "<div><dt>%s</dt><dd>", name);
+    tsri_markup_text(&p->html, value);
+    tsri_markup_add(&p->html, "</dd></div>\n");
+}
+
+static void number_fact(tsri_page *p, const char *name, double value, int digits, const char *unit)
+{
+    char text[TSRI_NUMBER_TEXT], whole[80];
+    if (!isfinite(value))
+        return;
+    (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
+    fact(p, name, whole);
+}
+
+/* What was trained on what, and how, in one line. */
+static void subtitle(tsri_page *p)
+{
+    const tsr_config *c = p->config;
+    const char *data = tsri_config_text(c, "data.name");
+    const char *scheme = tsri_config_text(c, "scheme.name");
+    long long workers = (long long)tsri_config_int(c, "scheme.workers");
+    char with[64] = "";
+    if (!data)
+        data = tsri_config_text(c, "data.path");
+    if (workers > 1)
+        (void)snprintf(with, sizeof with, " with %lld workers", workers);
+    tsri_markup_add(&p->html, "<p class=\"quiet\">");
+    tsri_markup_text(&p->html, tsri_config_text(c, "model.name"));
+    tsri_markup_add(&p->html, " on ");
+    tsri_markup_text(&p->html, data ? data : "the data that was there");
+    tsri_markup_add(&p->html, ", trained by %s%s, seed %lld</p>\n", scheme, with,
+                    (long long)tsri_config_int(c, "seed"));
+}
+
+void tsri_report_facts(tsri_page *p)
+{
+    double *seconds = NULL, bytes = last_of(p, "bytes_total");
+    subtitle(p);
+    if (p->lines.n == 0) {
+        tsri_page_say(p, "Nothing has been measured yet.");
+        return;
+    }
+    if (p->html.st == TSR_OK)
+        p->html.st = seconds_of(&seconds, p);
+    tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
+    number_fact(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
+    number_fact(p, "test loss", last_of(p, "test_loss"), 4, "");
+    number_fact(p, "epochs", last_of(p, "epoch"),
+                has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
+    number_fact(p, "rounds", last_of(p, "round"), 0, "");
+    if (bytes > 0)
+        fact(p, "sent between workers", tsri_bytes_text(bytes));
+    if (seconds)
+        number_fact(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
+                    " s");
+    tsri_markup_add(&p->html, "</dl>\n");
+    tsri_free(seconds);
+}
+
+/* ---- Charts ------------------------------------------------------------------------------------
+ */
+
+typedef struct plot {
+    const char *title, *x_label, *y_label;
+    const double *x;
+    bool y_log;
+    double y_high; /* > 0: y runs from 0 to this */
+} plot;
+
+static void begin(tsri_chart *c, const plot *about)
+{
+    tsri_chart_begin(c, NULL);
+    c->width = WIDTH;
+    c->height = HEIGHT;
+    tsri_chart_panel(c, &(tsri_panel){.title = about->title,
+                                      .x_label = about->x_label,
+                                      .y_label = about->y_label,
+                                      .y_log = about->y_log,
+                                      .y_high = about->y_high});
+}
+
+static void add(tsri_chart *c, const tsri_page *p, const plot *about, const char *column,
+                const char *name)
+{
+    const double *value = tsri_curves_get(&p->lines, column);
+    tsri_marks marks = p->lines.n <= 40 ? TSRI_MARKS_BOTH : TSRI_MARKS_LINE;
+    if (value && has_any(p, column))
+        tsri_chart_series(
+            c, &(tsri_series){
+                   .name = name, .n = p->lines.n, .x = about->x, .y = value, .marks = marks});
+}
+
+static void show(tsri_page *p, tsri_chart *c, const char *caption)
+{
+    tsri_page_chart(p, c, caption);
+    tsri_chart_fini(c);
+}
+
+/* Over more than a factor of twenty a loss is only seen on a log axis. */
+static bool wide(const tsri_page *p, const char *name)
+{
+    const double *value = tsri_curves_get(&p->lines, name);
+    double low = (double)INFINITY, high = 0;
+    for (int64_t i = 0; value && i < p->lines.n; i++)
+        if (value[i] > 0) {
+            low = fmin(low, value[i]);
+            high = fmax(high, value[i]);
+        }
+    return high > 20 * low;
+}
+
+static void loss_chart(tsri_page *p, const double *epoch)
+{
+    tsri_chart c;
+    bool log = wide(p, "loss") || wide(p, "test_loss");
+    plot about = {"Loss", "epoch", log ? "loss (log)" : "loss", epoch, log, 0};
+    begin(&c, &about);
+    add(&c, p, &about, "loss", "training");
+    add(&c, p, &about, "test_loss", "test");
+    show(p, &c, NULL);
+}
+
+/* A column in percent, drawn over x. */
+static void accuracy_chart(tsri_page *p, const double *x, const char *title, const char *x_label)
+{
+    tsri_chart c;
+    const double *part = tsri_curves_get(&p->lines, "test_accuracy");
+    double *percent = NULL;
+    plot about = {title, x_label, "test accuracy, %", x, false, 0};
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_alloc(&percent, p->lines.n, sizeof *percent);
+    if (!percent)
+        return;
+    for (int64_t i = 0; i < p->lines.n; i++)
+        percent[i] = 100 * part[i];
+    begin(&c, &about);
+    tsri_chart_series(
+        &c, &(tsri_series){.n = p->lines.n,
+                           .x = x,
+                           .y = percent,
+                           .colour = 2,
+                           .marks = p->lines.n <= 40 ? TSRI_MARKS_BOTH : TSRI_MARKS_LINE});
+    show(p, &c, NULL);
+    tsri_free(percent);
+}
+
+void tsri_report_curves(tsri_page *p)
+{
+    const double *epoch = tsri_curves_get(&p->lines, "epoch");
+    if (p->lines.n == 0)
+        return;
+    tsri_section_open(p, "Learning");
+    tsri_markup_add(&p->html, "<div class=\"charts\">\n");
+    loss_chart(p, epoch);
+    if (has_any(p, "test_accuracy"))
+        accuracy_chart(p, epoch, "Accuracy", "epoch");
+    if (wide(p, "rate")) {
+        tsri_chart c;
+        plot about = {"Learning rate", "epoch", "rate", epoch, false, 0};
+        begin(&c, &about);
+        add(&c, p, &about, "rate", NULL);
+        show(p, &c, NULL);
+    }
+    tsri_markup_add(&p->html, "</div>\n");
+    tsri_section_close(p);
+}
+
+/* ---- Traffic and time
+ * --------------------------------------------------------------------------*/
+
+static const char *unit_for(double most, double *size)
+{
+    static const struct {
+        double size;
+        const char *name;
+    } unit[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
+    size_t i = 0;
+    while (i < 4 && most < unit[i].size)
+        i++;
+    *size = unit[i].size;
+    return unit[i].name;
+}
+
+static double most_of(const double *value, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = value[i] > most ? value[i] : most;
+    return most;
+}
+
+/* value[n] in a unit that suits its largest, drawn over x. */
+static void bytes_series(tsri_page *p, tsri_chart *c, const double *x, const double *value,
+                         int64_t n, double size, const char *name)
+{
+    double *scaled = NULL;
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_alloc(&scaled, n, sizeof *scaled);
+    for (int64_t i = 0; scaled && i < n; i++)
+        scaled[i] = value[i] / size;
+    if (scaled)
+        tsri_chart_series(c, &(tsri_series){.name = name,
+                                            .n = n,
+                                            .x = x,
+                                            .y = scaled,
+                                            .marks = n <= 40 ? TSRI_MARKS_BOTH : TSRI_MARKS_LINE});
+    tsri_free(scaled);
+}
+
+static void traffic_chart(tsri_page *p)
+{
+    tsri_chart c;
+    char label[80];
+    double size;
+    const double *total = tsri_curves_get(&p->lines, "bytes_total");
+    double most = most_of(total, p->lines.n);
+    (void)snprintf(label, sizeof label, "%s, both directions", unit_for(most, &size));
+    plot about = {.title = "Sent between workers",
+                  .x_label = "epoch",
+                  .y_label = label,
+                  .x = tsri_curves_get(&p->lines, "epoch"),
+                  .y_high = 1.05 * most / size};
+    begin(&c, &about);
+    bytes_series(p, &c, about.x, total, p->lines.n, size, NULL);
+    show(p, &c, NULL);
+}
+
+static void round_chart(tsri_page *p)
+{
+    tsri_chart c;
+    double size;
+    const double *up = tsri_curves_get(&p->puts, "bytes_up");
+    const double *down = tsri_curves_get(&p->puts, "bytes_down");
+    const double *round = tsri_curves_get(&p->puts, "round");
+    if (!up || !down || !round)
+        return;
+    double most = fmax(most_of(up, p->puts.n), most_of(down, p->puts.n));
+    const char *unit = unit_for(most, &size);
+    plot about = {.title = "Traffic of each round",
+                  .x_label = "round",
+                  .y_label = unit,
+                  .x = round,
+                  .y_high = 1.15 * most / size};
+    begin(&c, &about);
+    bytes_series(p, &c, round, down, p->puts.n, size, "to the workers");
+    bytes_series(p, &c, round, up, p->puts.n, size, "back");
+    show(p, &c, NULL);
+}
+
+void tsri_report_cost(tsri_page *p)
+{
+    double *seconds = NULL, bytes = last_of(p, "bytes_total"), rounds = last_of(p, "round");
+    if (p->lines.n == 0 || !tsri_curves_get(&p->lines, "epoch"))
+        return;
+    if (p->html.st == TSR_OK)
+        p->html.st = seconds_of(&seconds, p);
+    tsri_section_open(p, bytes > 0 ? "Traffic and time" : "Time");
+    if (bytes > 0 && rounds > 0)
+        tsri_page_say(p, "%s in all, %s in a round.", tsri_bytes_text(bytes),
+                      tsri_bytes_text(bytes / rounds));
+    tsri_markup_add(&p->html, "<div class=\"charts\">\n");
+    if (bytes > 0)
+        traffic_chart(p);
+    if (p->puts.n > 0 && bytes > 0)
+        round_chart(p);
+    if (seconds && has_any(p, "test_accuracy"))
+        accuracy_chart(p, seconds, "Accuracy against time", "seconds");
+    tsri_markup_add(&p->html, "</div>\n");
+    tsri_section_close(p);
+    tsri_free(seconds);
+}

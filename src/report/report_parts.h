@@ -1,0 +1,42 @@
+/* report_parts.h - the sections of a report; nobody but report*.c includes it. */
+#ifndef TSRI_REPORT_PARTS_H
+#define TSRI_REPORT_PARTS_H
+
+#include "io/config.h"
+#include "io/json.h"
+#include "report/chart.h"
+#include "report/curves.h"
+#include "report/markup.h"
+
+typedef struct tsri_page {
+    tsri_markup html;
+    const char *folder;
+    tsr_config *config;
+    tsri_curves lines; /* evaluations */
+    tsri_curves puts;  /* rounds put back, where scheme.events wrote them */
+} tsri_page;
+
+/* <section><h2>title</h2> ... </section> */
+void tsri_section_open(tsri_page *p, const char *title);
+void tsri_section_close(tsri_page *p);
+
+/* A sentence of ours, and a chart with a line below it (or NULL). */
+void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
+void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
+
+/* *root = the parsed FOLDER/name, or NULL when there is no such file. */
+tsr_status tsri_page_json(tsri_json_value **root, const tsri_page *p, const char *name);
+
+/* report_curves.c */
+void tsri_report_facts(tsri_page *p);
+void tsri_report_curves(tsri_page *p);
+void tsri_report_cost(tsri_page *p);
+
+/* report_ticket.c */
+tsr_status tsri_report_ticket(tsri_page *p);
+tsr_status tsri_report_distance(tsri_page *p);
+
+/* report_certificate.c */
+tsr_status tsri_report_certificates(tsri_page *p);
+
+#endif

@@ -1,0 +1,186 @@
+/* report_ticket.c - the sections about tickets: their table, and how filters found their rank. */
+#include "report/report_parts.h"
+
+#include "base/alloc.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- The table of tickets
+ * ------------------------------------------------------------------------ ticket.json has "rows":
+ * flat objects. The members of the first row, in their order, are the columns: what the command
+ * that writes the file tells, this page shows. */
+
+enum { MOST_COLUMNS = 24 };
+
+typedef struct heads {
+    const char *key[MOST_COLUMNS];
+    int count;
+} heads;
+
+static tsr_status take_head(void *context, const char *key, const tsri_json_value *value)
+{
+    heads *h = context;
+    if (h->count < MOST_COLUMNS && !tsri_json_is_array(value) && !tsri_json_is_object(value))
+        h->key[h->count++] = key;
+    return TSR_OK;
+}
+
+/* "params_after" as people write it. */
+static tsr_status head_line(tsri_text *line, const heads *h)
+{
+    tsr_status st = TSR_OK;
+    for (int i = 0; i < h->count; i++) {
+        TSR_TRY(tsri_text_add(line, "%s", i ? "|" : ""));
+        for (const char *k = h->key[i]; *k; k++)
+            TSR_TRY(tsri_text_add_bytes(line, *k == '_' || *k == '|' ? " " : k, 1));
+    }
+done:
+    return st;
+}
+
+static void cell(tsri_table *t, const tsri_json_value *value)
+{
+    const char *text;
+    int64_t whole;
+    double real;
+    bool yes;
+    if (tsri_json_as_int(value, &whole))
+        tsri_table_format(t, "%lld", (long long)whole);
+    else if (tsri_json_as_real(value, &real))
+        tsri_table_real(t, real, fabs(real) >= 1000 ? 0 : fabs(real) >= 100 ? 1 : 4);
+    else if (tsri_json_as_text(value, &text))
+        tsri_table_text(t, text);
+    else if (tsri_json_as_bool(value, &yes))
+        tsri_table_text(t, yes ? "yes" : "no");
+    else
+        tsri_table_text(t, "");
+}
+
+static tsr_status rows_table(tsri_page *p, const tsri_json_value *rows)
+{
+    tsr_status st = TSR_OK;
+    heads h = {0};
+    tsri_text line = {0};
+    tsri_table t = {0};
+    TSR_TRY(tsri_json_each(tsri_json_at(rows, 0), take_head, &h));
+    if (h.count == 0)
+        goto done;
+    TSR_TRY(head_line(&line, &h));
+    tsri_table_head(&t, line.data);
+    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+        for (int k = 0; k < h.count; k++)
+            cell(&t, tsri_json_get(tsri_json_at(rows, i), h.key[k]));
+    tsri_table_html(&p->html, &t);
+done:
+    tsri_table_fini(&t);
+    tsri_text_fini(&line);
+    return st;
+}
+
+tsr_status tsri_report_ticket(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *root = NULL;
+    TSR_TRY(tsri_page_json(&root, p, "ticket.json"));
+    const tsri_json_value *rows = root ? tsri_json_get(root, "rows") : NULL;
+    if (!tsri_json_is_array(rows) || tsri_json_length(rows) == 0 ||
+        !tsri_json_is_object(tsri_json_at(rows, 0)))
+        goto done;
+    tsri_section_open(p, "Tickets");
+    TSR_TRY(rows_table(p, rows));
+    tsri_section_close(p);
+done:
+    tsri_json_destroy(root);
+    return st;
+}
+
+/* ---- Filter distances ---------------------------------------------------------------------------
+ */
+
+enum { MOST_EPOCHS = 400, MOST_LAYERS = 12 };
+
+static void numbers(double *out, const tsri_json_value *list, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!tsri_json_as_real(tsri_json_at(list, i), &out[i]))
+            out[i] = (double)NAN;
+}
+
+/* matrix[n, n] from a list of lists; what is missing is NaN. */
+static void matrix_of(double *matrix, const tsri_json_value *rows, int64_t n)
+{
+    for (int64_t i = 0; i < n * n; i++)
+        matrix[i] = (double)NAN;
+    for (int64_t i = 0; i < n && i < tsri_json_length(rows); i++)
+        if (tsri_json_length(tsri_json_at(rows, i)) == n)
+            numbers(matrix + i * n, tsri_json_at(rows, i), n);
+}
+
+static void layer_map(tsri_page *p, const tsri_json_value *layer, const double *epoch,
+                      double *matrix, int64_t n)
+{
+    tsri_chart c;
+    const char *name = NULL;
+    const tsri_json_value *rows = tsri_json_get(layer, "distance");
+    if (!tsri_json_is_array(rows))
+        return;
+    (void)tsri_json_as_text(tsri_json_get(layer, "name"), &name);
+    matrix_of(matrix, rows, n);
+    tsri_chart_begin(&c, NULL);
+    c.width = 440;
+    c.height = 380;
+    tsri_chart_panel(&c, &(tsri_panel){.title = name, .x_label = "epoch", .y_label = "epoch"});
+    tsri_chart_map(&c, &(tsri_map){.rows = n,
+                                   .columns = n,
+                                   .value = matrix,
+                                   .x = epoch,
+                                   .y = epoch,
+                                   .label = "filter distance"});
+    tsri_page_chart(p, &c, NULL);
+    tsri_chart_fini(&c);
+}
+
+static tsr_status distance_maps(tsri_page *p, const tsri_json_value *epochs,
+                                const tsri_json_value *layers)
+{
+    tsr_status st = TSR_OK;
+    double *epoch = NULL, *matrix = NULL;
+    int64_t n = tsri_json_length(epochs), count = tsri_json_length(layers);
+    TSR_TRY(tsri_alloc(&epoch, n, sizeof *epoch));
+    TSR_TRY(tsri_alloc(&matrix, n * n, sizeof *matrix));
+    numbers(epoch, epochs, n);
+    tsri_markup_add(&p->html, "<div class=\"charts\">\n");
+    for (int64_t i = 0; i < count && i < MOST_LAYERS; i++)
+        layer_map(p, tsri_json_at(layers, i), epoch, matrix, n);
+    tsri_markup_add(&p->html, "</div>\n");
+    if (count > MOST_LAYERS)
+        tsri_page_say(p, "The first %d of %lld layers; distance.json has all.", MOST_LAYERS,
+                      (long long)count);
+done:
+    tsri_free(epoch);
+    tsri_free(matrix);
+    return st;
+}
+
+tsr_status tsri_report_distance(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *root = NULL;
+    TSR_TRY(tsri_page_json(&root, p, "distance.json"));
+    const tsri_json_value *epochs = root ? tsri_json_get(root, "epochs") : NULL;
+    const tsri_json_value *layers = root ? tsri_json_get(root, "layers") : NULL;
+    if (!tsri_json_is_array(epochs) || !tsri_json_is_array(layers) ||
+        tsri_json_length(epochs) < 1 || tsri_json_length(epochs) > MOST_EPOCHS)
+        goto done;
+    tsri_section_open(p, "Filter distance between epochs");
+    tsri_page_say(p, "How differently two epochs rank the filters of a layer by their norm: dark "
+                     "where they agree. Once the corner below right is dark the ticket no longer "
+                     "changes.");
+    TSR_TRY(distance_maps(p, epochs, layers));
+    tsri_section_close(p);
+done:
+    tsri_json_destroy(root);
+    return st;
+}

@@ -1,0 +1,74 @@
+/* The report: every allocation may fail, and then the old page stays. */
+#include "scratch.h"
+
+#include "report/report.h"
+
+static const char *const files[][2] = {
+    {"run.yaml", "model: {name: mlp}\nseed: 3\n"},
+    {"metrics.jsonl",
+     "{\"round\":1,\"epoch\":0.5,\"loss\":2,\"rate\":0.1,\"test_loss\":2.5,\"test_accuracy\":0.1,"
+     "\"bytes_total\":100,\"seconds\":1}\n"
+     "{\"event\":\"put\",\"round\":2,\"bytes_up\":[1,2],\"bytes_down\":[3,4]}\n"
+     "{\"round\":2,\"epoch\":1,\"loss\":0.01,\"rate\":0,\"test_loss\":0.05,\"test_accuracy\":0.9,"
+     "\"bytes_total\":200,\"seconds\":2}\n"},
+    {"ticket.json", "{\"rows\":[{\"a_b\":1,\"c\":0.5,\"d\":null,\"e\":true},{\"a_b\":2000.5}]}"},
+    {"distance.json",
+     "{\"epochs\":[1,2],\"layers\":[{\"name\":\"x\",\"distance\":[[0,1],[1,0]]}]}"},
+    {"certificate.json", "[{\"paper\":\"p\",\"rows\":[{\"quantity\":\"q\",\"where\":\"w\","
+                         "\"measured\":1,\"verdict\":\"open\"}]}]"},
+};
+
+static void put_files(void)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        (void)scratch_put(files[i][0], files[i][1], strlen(files[i][1]));
+}
+
+static bool page_is(const char *words)
+{
+    char *bytes = NULL;
+    int64_t n;
+    assert_ok(tsri_file_read(&bytes, &n, scratch_path("report.html"), 1 << 20));
+    bool found = strstr(bytes, words) != NULL;
+    tsri_free(bytes);
+    return found;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    put_files();
+    (void)scratch_put("report.html", "the old page", 12);
+    for (; n < 5000; n++) {
+        (void)tsri_alloc_fail_after(n, false);
+        tsr_status st = tsri_report_write(scratch_folder, NULL);
+        (void)tsri_alloc_fail_after(-1, false);
+        if (st == TSR_OK)
+            break;
+        /* jansson translates its own failure: no other status may come out */
+        assert_true(st == TSR_RESOURCES || st == TSR_BAD_FILE);
+        assert_true(page_is("the old page"));
+    }
+    assert_in_range(n, 50, 4999);
+    assert_true(page_is("</html>"));
+}
+
+/* The clock of a resumed run begins anew; the page adds up. */
+static void time_adds_up(void **state)
+{
+    (void)state;
+    const char *lines = "{\"round\":1,\"epoch\":1,\"test_loss\":1,\"seconds\":10}\n"
+                        "{\"round\":2,\"epoch\":2,\"test_loss\":1,\"seconds\":5}\n";
+    put_files();
+    (void)scratch_put("metrics.jsonl", lines, strlen(lines));
+    assert_ok(tsri_report_write(scratch_folder, NULL));
+    assert_true(page_is("<dt>time</dt><dd>15.0 s</dd>"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
+                                       cmocka_unit_test(time_adds_up)};
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
+}
