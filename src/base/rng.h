@@ -29,7 +29,8 @@ typedef enum tsri_purpose {
     TSRI_FOR_DATA = 5,    /* synthetic data */
     TSRI_FOR_SPLIT = 6,   /* which rows are training and which test */
     TSRI_FOR_TEST = 7,    /* property tests */
-    TSRI_FOR_TICKET = 8   /* random tickets */
+    TSRI_FOR_TICKET = 8,  /* random tickets */
+    TSRI_FOR_THEORY = 9   /* starts of iterations, trial vectors of certificates */
 } tsri_purpose;
 
 typedef struct tsri_rng {

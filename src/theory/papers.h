@@ -22,6 +22,8 @@ typedef struct tsri_paper {
     tsr_status (*certify)(tsri_certificate *c, tsri_run *run, tsri_past *past);
 } tsri_paper;
 
+extern const tsri_paper tsri_paper_deep_relu, tsri_paper_rnn;
+
 extern const tsri_paper *const tsri_papers[]; /* NULL at the end */
 
 /* The paper that speaks of this run, or NULL. */

@@ -1,0 +1,10 @@
+/* first.h - the weights that a run began with: theory measures how far it has moved from them. */
+#ifndef TSRI_FIRST_H
+#define TSRI_FIRST_H
+
+#include "scheme/run.h"
+
+/* W(0) of the run: from its seed, or from the file it was given. The caller finishes *first. */
+tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run);
+
+#endif

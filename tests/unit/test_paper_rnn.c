@@ -1,0 +1,331 @@
+/* Certificates of the deep ReLU and the recurrent paper: norms by power iteration against ones that
+ * are known, states and Gram-Schmidt against definitions written out, and whole certificates of
+ * small runs, before and during, with every allocation failing once. */
+#include "testing.h"
+
+#include "base/rng.h"
+#include "theory/papers.h"
+#include "theory/rnn_view.h"
+
+#include <math.h>
+
+static tsri_pool *pool;
+
+static int make_pool(void **state)
+{
+    (void)state;
+    assert_ok(tsri_pool_create(&pool, 2));
+    return 0;
+}
+
+static int end_pool(void **state)
+{
+    (void)state;
+    tsri_pool_destroy(pool);
+    return 0;
+}
+
+static void fill(float *x, int64_t n, int64_t seed)
+{
+    tsri_rng rng = tsri_rng_stream((uint64_t)seed, TSRI_FOR_TEST, 0, 0, 0);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)tsri_rng_normal(&rng);
+}
+
+/* ---- Norms -------------------------------------------------------------------------------- */
+
+/* diag(3, 2, 1, ...) has norm 3; gates, differences and products of it are known too. */
+static void norms_are_known(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    float d[N * N] = {0}, none[N] = {0}, off[N] = {0, 1, 1, 1, 1, 1}, zero[N * N] = {0};
+    for (int i = 0; i < N; i++)
+        d[i * N + i] = i == 0 ? 3 : i == 1 ? 2 : 1;
+    tsri_factor f[] = {{d, N, N, NULL}, {d, N, N, NULL}, {d, N, N, NULL}};
+    tsri_norm norm;
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 1}, NULL, 60, 1, pool));
+    assert_true(fabs(norm.value - 3) < 1e-12 && norm.high >= 3 && norm.high < 3.3);
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 3}, NULL, 60, 1, pool));
+    assert_true(fabs(norm.value - 27) < 1e-10);
+    f[1].gate = off; /* the first unit is off: 2^3 is left */
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 3}, NULL, 60, 1, pool));
+    assert_true(fabs(norm.value - 8) < 1e-10);
+    f[1].gate = none;
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 3}, NULL, 60, 1, pool));
+    assert_true(norm.value == 0 && norm.high == 0);
+    tsri_factor g[] = {{zero, N, N, NULL}, {NULL, N, N, off}};
+    f[1].gate = NULL;
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 1}, &(tsri_chain){g, 1}, 60, 1, pool));
+    assert_true(fabs(norm.value - 3) < 1e-12);
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){f, 1}, &(tsri_chain){f, 1}, 60, 1, pool));
+    assert_true(norm.value == 0);
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){g + 1, 1}, NULL, 60, 1, pool));
+    assert_true(fabs(norm.value - 1) < 1e-12);
+}
+
+/* A Gaussian matrix with entries N(0, 1/n), n = 300: its norm is 2 within a few n^(-2/3); value and
+ * high stand on both sides of what many more steps find. */
+static void gaussian_norm(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    float *w = NULL;
+    tsri_norm norm, exact;
+    assert_ok(tsri_alloc(&w, N * N, sizeof *w));
+    fill(w, N * N, 5);
+    for (int i = 0; i < N * N; i++)
+        w[i] /= sqrtf(N);
+    tsri_factor f = {w, N, N, NULL};
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, NULL, 40, 1, pool));
+    assert_ok(tsri_chain_norm(&exact, &(tsri_chain){&f, 1}, NULL, 3000, 1, pool));
+    assert_true(fabs(exact.value - 2) < 3 * pow(N, -2.0 / 3));
+    assert_true(norm.value <= exact.value * (1 + 1e-12) && norm.high >= exact.value);
+    tsri_free(w);
+}
+
+/* ---- States of a recurrent network ----------------------------------------------------------- */
+
+enum { SEQ = 3, LEN = 4, M = 40, DX = 5 };
+
+static void set_view(tsri_rnn_view *v, float *W, float *A, float *x, const int32_t *length)
+{
+    fill(W, M * M, 1);
+    fill(A, M * DX, 2);
+    fill(x, SEQ * LEN * DX, 3);
+    for (int i = 0; i < M * M; i++)
+        W[i] *= sqrtf(2.0f / M);
+    *v = (tsri_rnn_view){
+        .n = SEQ, .L = LEN, .m = M, .dx = DX, .d = 1, .W = W, .A = A, .x = x, .length = length};
+    assert_ok(tsri_rnn_view_init(v, pool));
+}
+
+/* h_l = D_l W ... D_1 (A x_1) when later inputs are zero: the chain is the state. And the states
+ * themselves, in plain loops; zero behind the end. */
+static void states_and_chains(void **state)
+{
+    (void)state;
+    static float W[M * M], A[M * DX], x[SEQ * LEN * DX];
+    int32_t length[SEQ] = {4, 2, 3};
+    tsri_rnn_view v;
+    set_view(&v, W, A, x, length);
+    for (int i = 0; i < SEQ; i++) {
+        double h[M] = {0};
+        for (int l = 0; l < LEN; l++) {
+            double g[M];
+            for (int k = 0; k < M; k++) {
+                g[k] = 0;
+                for (int j = 0; j < M; j++)
+                    g[k] += (double)W[k * M + j] * h[j];
+                for (int j = 0; j < DX; j++)
+                    g[k] += (double)A[k * DX + j] * (double)x[(i * LEN + l) * DX + j];
+            }
+            for (int k = 0; k < M; k++) {
+                h[k] = g[k] > 0 ? g[k] : 0;
+                double want = l < length[i] ? h[k] : 0;
+                assert_true(fabs((double)v.h[tsri_rnn_row(&v, l, i) + k] - want) < 1e-5);
+            }
+        }
+    }
+    tsri_rnn_view_fini(&v);
+    memset(x, 0, sizeof x);
+    for (int i = 0; i < SEQ; i++)
+        x[i * LEN * DX + i] = 1;
+    v.length = NULL;
+    assert_ok(tsri_rnn_view_init(&v, pool));
+    tsri_factor f[LEN];
+    double from[M], to[M];
+    for (int k = 0; k < M; k++)
+        from[k] = (double)v.h[tsri_rnn_row(&v, 0, 1) + k];
+    int64_t n = tsri_rnn_chain(f, &v, 1, 1, LEN - 1, false);
+    assert_ok(tsri_chain_apply(to, from, &(tsri_chain){f, n}, false, pool));
+    for (int k = 0; k < M; k++)
+        assert_true(fabs(to[k] - (double)v.h[tsri_rnn_row(&v, LEN - 1, 1) + k]) < 1e-5);
+    tsri_rnn_view_fini(&v);
+}
+
+/* Orthonormal states by hand: the rest of a repeated state is 0, of a new one its new part. */
+static void fresh_parts(void **state)
+{
+    (void)state;
+    float h[] = {1,
+                 0,
+                 0,
+                 0,
+                 /* position 0: e1, e2 */ 0,
+                 1,
+                 0,
+                 0,
+                 1,
+                 0,
+                 2,
+                 0,
+                 /* position 1: e1 + 2 e3, 3 e4 + 5 e2 */ 0,
+                 5,
+                 0,
+                 3};
+    tsri_rnn_view v = {.n = 2, .L = 2, .m = 4, .h = h};
+    double shortest[2], separable[2];
+    assert_ok(tsri_rnn_fresh(shortest, separable, &v, 2, pool));
+    assert_true(fabs(shortest[0] - 1) < 1e-12 && fabs(separable[0] - 1) < 1e-12);
+    assert_true(fabs(shortest[1] - 2) < 1e-12 && fabs(separable[1] - 2) < 1e-12);
+    h[10] = 0; /* the first sequence has nothing new */
+    assert_ok(tsri_rnn_fresh(shortest, separable, &v, 2, pool));
+    assert_true(shortest[1] < 1e-12);
+}
+
+/* ---- Whole certificates ------------------------------------------------------------------------
+ */
+
+static const char deep[] = "data: {name: sphere, n: 24, test_n: 1, dim: 6, phi: 0.2}\n"
+                           "model: {name: relu_deep, layers: 3, width: 128}\n"
+                           "optim: {name: gd, lr: 0.01, momentum: 0}\nrounds: 40\nthreads: 1\n";
+static const char recurrent[] =
+    "data: {name: sequences, n: 5, test_n: 1, dim: 6, length: 5, targets: 2, phi: 0.3}\n"
+    "model: {name: rnn, width: 160}\n"
+    "optim: {name: gd, lr: 1.0e-4, momentum: 0}\nrounds: 30\nthreads: 1\n";
+
+static void start(tsri_run *run, tsr_config **config, const char *text)
+{
+    tsr_run_options o = tsr_run_options_default();
+    assert_ok(tsri_config_parse(config, text, (int64_t)strlen(text), "test"));
+    assert_ok(tsri_run_init(run, *config, &o));
+    assert_ok(run->scheme->setup(run));
+}
+
+static void steps(tsri_run *run, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++, run->round++)
+        assert_ok(run->scheme->round(run));
+}
+
+static const tsri_row *row(const tsri_certificate *c, const char *where)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (strcmp(c->row[i].where, where) == 0)
+            return &c->row[i];
+    fail_msg("there is no row %s", where);
+    return NULL;
+}
+
+static void holds(const tsri_certificate *c, const char *where)
+{
+    const tsri_row *r = row(c, where);
+    char words[80];
+    if (tsri_row_verdict(r) != TSRI_HOLDS)
+        fail_msg("%s, %s: %g against %g: %s", where, r->quantity, r->measured, r->required,
+                 tsri_row_words(words, sizeof words, r));
+}
+
+/* The numbers of W(0) that a wide network must have, and those of the theorem that a width of 128
+ * cannot have. */
+static void deep_relu_before_and_during(void **state)
+{
+    (void)state;
+    tsri_run run;
+    tsr_config *config = NULL;
+    tsri_certificate c;
+    start(&run, &config, deep);
+    assert_true(tsri_paper_deep_relu.applies(&run) && !tsri_paper_rnn.applies(&run));
+    tsri_certificate_init(&c, tsri_paper_deep_relu.name);
+    assert_ok(tsri_paper_deep_relu.certify(&c, &run, NULL));
+    assert_ok(tsri_certificate_end(&c));
+    static const char *const start_rows[] = {
+        "Assumption 3.5",   "Assumption 3.6",   "Assumption 3.7",   "Theorem 5.1 (i)",
+        "Theorem 5.1 (ii)", "Theorem 5.1 (iv)", "Theorem 5.1 (vi)", "Theorem 5.1 (vii)"};
+    for (size_t i = 0; i < sizeof start_rows / sizeof *start_rows; i++)
+        holds(&c, start_rows[i]);
+    assert_true(row(&c, "Assumption 3.6")->measured >= 0.2);
+    assert_true(tsri_row_verdict(row(&c, "(5.1), first term")) == TSRI_FAILS);
+    tsri_certificate_fini(&c);
+    steps(&run, 30);
+    tsri_certificate_init(&c, tsri_paper_deep_relu.name);
+    assert_ok(tsri_paper_deep_relu.certify(&c, &run, (tsri_past *)&run)); /* not looked into */
+    static const char *const later[] = {"Theorem 5.3 (i)",  "Theorem 5.3 (ii)", "Theorem 5.3 (iii)",
+                                        "Theorem 5.3 (iv)", "Theorem 5.3 (v)",  "Theorem 5.3 (vi)",
+                                        "Lemma 5.5"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        holds(&c, later[i]);
+    assert_true(row(&c, "Theorem 5.3")->measured > 0);
+    tsri_certificate_fini(&c);
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+}
+
+static void rnn_before_and_during(void **state)
+{
+    (void)state;
+    tsri_run run;
+    tsr_config *config = NULL;
+    tsri_certificate c;
+    start(&run, &config, recurrent);
+    assert_true(tsri_paper_rnn.applies(&run) && !tsri_paper_deep_relu.applies(&run));
+    tsri_certificate_init(&c, tsri_paper_rnn.name);
+    assert_ok(tsri_paper_rnn.certify(&c, &run, NULL));
+    static const char *const first[] = {
+        "section 2.1",       "Assumption 2.1",        "(4.2), Lemma B.6", "(4.3), Lemma B.9",
+        "(4.4), Lemma B.11", "(4.6), Corollary B.18", "Theorem 3",        "Theorem 4"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        holds(&c, first[i]);
+    double gradient = row(&c, "Theorem 3")->measured;
+    assert_true(gradient > 0);
+    tsri_certificate_fini(&c);
+    steps(&run, 20);
+    tsri_certificate_init(&c, tsri_paper_rnn.name);
+    assert_ok(tsri_paper_rnn.certify(&c, &run, (tsri_past *)&run));
+    static const char *const later[] = {"(5.1), Lemma C.2 (a)",
+                                        "(5.1), Lemma C.2 (b)",
+                                        "(5.1), Lemma C.2 (c)",
+                                        "(5.2), Lemma C.7",
+                                        "(5.3), Lemma C.9",
+                                        "Theorem 3",
+                                        "Theorem 4"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        holds(&c, later[i]);
+    assert_true(row(&c, "section 5")->measured > 0);
+    tsri_certificate_fini(&c);
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+}
+
+/* Every allocation of a certificate fails once: RESOURCES, and nothing is left. */
+static void failed_allocations(void **state)
+{
+    (void)state;
+    const tsri_paper *papers[] = {&tsri_paper_deep_relu, &tsri_paper_rnn};
+    for (int p = 0; p < 2; p++) {
+        tsri_run run;
+        tsr_config *config = NULL;
+        start(&run, &config, p ? recurrent : deep);
+        steps(&run, 1);
+        for (int past = 0; past < 2; past++)
+            for (int64_t n = 0;; n += n < 12 ? 1 : 13) {
+                tsri_certificate c;
+                tsri_certificate_init(&c, papers[p]->name);
+                (void)tsri_alloc_fail_after(n, false);
+                tsr_status st = papers[p]->certify(&c, &run, past ? (tsri_past *)&run : NULL);
+                int64_t made = tsri_alloc_fail_after(-1, false);
+                st = st == TSR_OK ? tsri_certificate_end(&c) : st;
+                tsri_certificate_fini(&c);
+                assert_int_equal(st, made > n ? TSR_RESOURCES : TSR_OK);
+                if (made <= n)
+                    break;
+            }
+        tsri_run_fini(&run);
+        tsr_config_destroy(config);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(norms_are_known),
+        cmocka_unit_test(gaussian_norm),
+        cmocka_unit_test(states_and_chains),
+        cmocka_unit_test(fresh_parts),
+        cmocka_unit_test(deep_relu_before_and_during),
+        cmocka_unit_test(rnn_before_and_during),
+        cmocka_unit_test(failed_allocations),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, make_pool, end_pool));
+}
