@@ -3,5 +3,7 @@
 
 const tsri_reproduction *const tsri_reproductions[] = {
     tsri_reproduce_loft,
+    tsri_reproduce_deeprelu,
+    tsri_reproduce_rnn,
     NULL,
 };

@@ -6,5 +6,7 @@
 #include "reproduce/reproduce.h"
 
 extern const tsri_reproduction tsri_reproduce_loft[];
+extern const tsri_reproduction tsri_reproduce_deeprelu[];
+extern const tsri_reproduction tsri_reproduce_rnn[];
 
 #endif

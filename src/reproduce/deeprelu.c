@@ -1,0 +1,327 @@
+/* deeprelu.c - Zou, Cao, Zhou, Gu, "Stochastic Gradient Descent Optimizes Over-parameterized Deep
+ * ReLU Networks": its theorems, for there are no figures.
+ *
+ * Theorems 4.1 and 4.5 bound the iterations K that a loss needs to reach epsilon by a power of
+ * 1/epsilon (hinge none, squared hinge a logarithm, exponential 1, logistic 1 for GD and 2 for
+ * SGD), and the width by poly(n, 1/phi) e^O(L). Both are measured: the power as the slope of log
+ * K(epsilon), the width as the smallest power of two that reaches zero training error.
+ */
+#include "reproduce/reproductions.h"
+
+#include "base/alloc.h"
+#include "data/points.h"
+#include "scheme/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Losses -----------------------------------------------------------------------------------
+ */
+
+/* A loss and the powers of 1/epsilon that are proven (0 also stands for a logarithm). */
+typedef struct proven {
+    const char *loss;
+    double gd, sgd;
+} proven;
+
+static const proven table[] = {
+    {"hinge", 0, 0}, {"squared_hinge", 0, 0}, {"exponential", 1, 1}, {"logistic", 1, 2}};
+enum { LOSSES = sizeof table / sizeof *table, GRID = 12 };
+
+/* What one run showed: the training loss so far the least, and K(epsilon). */
+typedef struct descent {
+    int64_t n;
+    double *round, *loss; /* [n] */
+    double accuracy;      /* at the end, on the training set */
+    tsri_estimate power;  /* of K(epsilon) ~ epsilon^-power over the last decades */
+} descent;
+
+static void descent_fini(descent *d)
+{
+    tsri_free(d->round);
+    tsri_free(d->loss);
+}
+
+/* log K against log 1/epsilon, epsilon falling from a third of the first loss to the last. */
+static tsri_estimate power_of(const descent *d)
+{
+    double x[GRID], y[GRID], first = d->loss[0] / 3, last = d->loss[d->n - 1];
+    int64_t points = 0;
+    last = fmax(last, first * 1e-4); /* hinges end at exactly 0 */
+    for (int64_t k = 0; k < GRID; k++) {
+        double epsilon = first * pow(last / first, (double)k / (GRID - 1));
+        int64_t i = 0;
+        while (i < d->n && d->loss[i] > epsilon * (1 + 1e-12))
+            i++;
+        if (i == d->n)
+            break;
+        x[points] = -log(epsilon);
+        y[points++] = log(d->round[i]);
+    }
+    int64_t from = points / 2; /* the tail is what the power is about */
+    return tsri_slope_of(NULL, x + from, y + from, points - from);
+}
+
+static tsr_status descend(descent *d, tsri_study *s, const char *loss, bool sgd)
+{
+    tsr_status st = TSR_OK;
+    tsri_curves c = {0};
+    tsr_result r;
+    char yaml[700], name[64];
+    int64_t width = s->quick ? 256 : 1024, n = s->quick ? 60 : 200;
+    (void)snprintf(yaml, sizeof yaml,
+                   "data: {name: sphere, n: %lld, test_n: 10, dim: 10, phi: 0.1}\n"
+                   "model: {name: relu_deep, layers: 3, width: %lld}\nloss: %s\n"
+                   "optim: {name: %s, lr: %g, momentum: 0, keep: best}\nbatch: %lld\n"
+                   "rounds: %lld\neval: {every: %g}\ncheckpoint: {every: 0}\n",
+                   (long long)n, (long long)width, loss, sgd ? "sgd" : "gd",
+                   (sgd ? 1.0 : 4.0) / (double)width, (long long)(n / 6),
+                   (long long)(s->quick ? (sgd ? 1800 : 600) : (sgd ? 12000 : 3000)),
+                   sgd ? 1.0 / 3 : 2.0);
+    (void)snprintf(name, sizeof name, "%s-%s", loss, sgd ? "sgd" : "gd");
+    TSR_TRY(tsri_study_train(s, &r, &c, name, yaml, 0));
+    const double *round = tsri_curves_get(&c, "round"), *value = tsri_curves_get(&c, "train_loss");
+    const double *accuracy = tsri_curves_get(&c, "train_accuracy");
+    TSR_CHECK(c.n > 1 && round && value && accuracy, TSR_FAILURE, "%s: the run has no metrics",
+              name);
+    d->n = c.n;
+    TSR_TRY(tsri_alloc(&d->round, c.n, sizeof *d->round));
+    TSR_TRY(tsri_alloc(&d->loss, c.n, sizeof *d->loss));
+    for (int64_t i = 0; i < c.n; i++) {
+        d->round[i] = round[i];
+        d->loss[i] = i > 0 ? fmin(d->loss[i - 1], value[i]) : value[i];
+        d->accuracy = fmax(d->accuracy, accuracy[i]);
+    }
+    d->power = power_of(d);
+done:
+    tsri_curves_fini(&c);
+    return st;
+}
+
+static void draw_losses(tsri_study *s, const descent d[2][LOSSES])
+{
+    tsri_chart c;
+    tsri_chart_begin(&c, "Training loss, four losses, three hidden layers");
+    for (int sgd = 0; sgd < 2; sgd++) {
+        tsri_chart_panel(
+            &c, &(tsri_panel){.title = sgd ? "SGD, best iterate so far" : "gradient descent",
+                              .x_label = "iteration",
+                              .y_label = "L_S",
+                              .x_log = true,
+                              .y_log = true});
+        for (int k = 0; k < LOSSES; k++)
+            tsri_chart_series(&c, &(tsri_series){.name = table[k].loss,
+                                                 .n = d[sgd][k].n,
+                                                 .x = d[sgd][k].round,
+                                                 .y = d[sgd][k].loss});
+    }
+    tsri_study_chart(s, "losses", &c);
+    tsri_chart_fini(&c);
+}
+
+static void loss_row(tsri_study *s, tsri_table *t, const proven *p, bool sgd, const descent *d)
+{
+    double bound = sgd ? p->sgd : p->gd;
+    tsri_table_text(t, p->loss);
+    tsri_table_text(t, sgd ? "SGD" : "GD");
+    tsri_table_real(t, 100 * (1 - d->accuracy), 2);
+    tsri_table_format(t, "%.3g", d->loss[d->n - 1]);
+    tsri_table_real(t, d->power.value, 2);
+    if (strcmp(p->loss, "squared_hinge") == 0)
+        tsri_table_text(t, "a logarithm");
+    else
+        tsri_table_real(t, bound, 0);
+    char says[200], power[40] = "grow as log(1/epsilon) at most";
+    if (strcmp(p->loss, "hinge") == 0)
+        (void)snprintf(power, sizeof power, "do not grow with 1/epsilon");
+    else if (bound > 0)
+        (void)snprintf(power, sizeof power, "grow as epsilon^-%g at most", bound);
+    (void)snprintf(says, sizeof says, "%s, %s: iterations %s (Theorem %s).", p->loss,
+                   sgd ? "SGD" : "GD", power, sgd ? "4.5" : "4.1");
+    /* A logarithm over three decades looks like a power of about a quarter. */
+    tsri_study_claim(s, d->power.value <= (bound > 0 ? bound : 0.5), says,
+                     "epsilon^-%.2f over the last half of the way",
+                     fabs(d->power.value) < 0.005 ? 0 : d->power.value);
+}
+
+static tsr_status losses(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    descent d[2][LOSSES] = {0};
+    tsri_table t = {0};
+    int64_t zero = 0;
+    tsri_table_head(&t, "loss|method|training error, %|last L_S|power of 1/epsilon|proven");
+    for (int sgd = 0; sgd < 2; sgd++)
+        for (int k = 0; k < LOSSES; k++) {
+            tsri_study_say(s, (sgd * LOSSES + k) / (2.0 * LOSSES), "%s by %s", table[k].loss,
+                           sgd ? "SGD" : "gradient descent");
+            TSR_TRY(descend(&d[sgd][k], s, table[k].loss, sgd));
+            loss_row(s, &t, &table[k], sgd, &d[sgd][k]);
+            zero += d[sgd][k].accuracy >= 1;
+        }
+    tsri_study_claim(s, zero == 2 * LOSSES,
+                     "Zero training error is reached (Corollaries 4.4, 4.7).", "in %lld of %d runs",
+                     (long long)zero, 2 * LOSSES);
+    draw_losses(s, (const descent(*)[LOSSES])d);
+    tsri_study_table(s, "losses-table", "Iterations against epsilon", &t);
+    tsri_study_note(
+        s,
+        "Points of the sphere in ten dimensions, width %d, step 4/m (GD) and 1/m (SGD); "
+        "the power is the slope of log K(epsilon) over the last half of the way down.",
+        s->quick ? 256 : 1024);
+    TSR_TRY(tsri_study_end(s));
+done:
+    for (int k = 0; k < 2 * LOSSES; k++)
+        descent_fini(&d[k / LOSSES][k % LOSSES]);
+    tsri_table_fini(&t);
+    return st;
+}
+
+/* ---- Width ------------------------------------------------------------------------------------
+ */
+
+typedef struct task {
+    int64_t n, dim, layers;
+} task;
+
+/* Does gradient descent reach zero training error on random labels at this width? And their phi. */
+static tsr_status reaches(bool *zero, double *phi, tsri_study *s, const task *k, int64_t width,
+                          int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsri_run run = {.lock = -1};
+    tsr_run_options o = tsr_run_options_default();
+    tsr_result r = {0};
+    char yaml[500];
+    int64_t a, b;
+    (void)snprintf(
+        yaml, sizeof yaml,
+        "data: {name: random-labels, n: %lld, test_n: 1, dim: %lld, classes: 2, seed: %lld}\n"
+        "model: {name: relu_deep, layers: %lld, width: %lld}\nloss: logistic\n"
+        "optim: {name: gd, lr: %g, momentum: 0}\nrounds: %d\n",
+        (long long)k->n, (long long)k->dim, (long long)(s->seed + (uint64_t)repeat),
+        (long long)k->layers, (long long)width, 4.0 / (double)width, s->quick ? 2000 : 10000);
+    TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
+    TSR_TRY(tsri_run_init(&run, config, &o));
+    TSR_TRY(run.scheme->setup(&run));
+    *zero = false;
+    *phi = tsri_least_distance(run.data->train.numbers, run.data->train.n, run.data->dim, &a, &b);
+    while (run.round < run.rounds && !*zero) {
+        TSR_TRY(run.scheme->round(&run));
+        if (++run.round % 50 != 0)
+            continue;
+        TSR_TRY(tsri_evaluate(&r, &run.store, run.backend, run.pool, run.data, &run.data->train,
+                              run.loss));
+        *zero = r.accuracy >= 1;
+        if (!isfinite(r.loss))
+            break;
+    }
+done:
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+    return st;
+}
+
+/* The smallest power of two, in the mean of log2 over the repetitions. */
+static tsr_status smallest(tsri_estimate *width, double *phi, tsri_study *s, const task *k,
+                           int64_t repeats)
+{
+    tsr_status st = TSR_OK;
+    double found[16], sum = 0;
+    for (int64_t r = 0; r < repeats; r++) {
+        int64_t m = 2, most = s->quick ? 512 : 4096;
+        bool zero = false;
+        double apart = 0;
+        for (; m <= most && !zero; m *= 2)
+            TSR_TRY(reaches(&zero, &apart, s, k, m, r));
+        found[r] = log2((double)(zero ? m / 2 : m));
+        sum += apart;
+    }
+    *width = tsri_mean_of(found, repeats);
+    *phi = sum / (double)repeats;
+done:
+    return st;
+}
+
+enum { SERIES = 3, POINTS = 4 };
+
+static tsr_status width(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    static const task tasks[SERIES][POINTS] = {
+        {{10, 10, 2}, {20, 10, 2}, {40, 10, 2}, {80, 10, 2}},
+        {{30, 3, 2}, {30, 5, 2}, {30, 10, 2}, {30, 20, 2}},
+        {{30, 10, 1}, {30, 10, 2}, {30, 10, 3}, {30, 10, 4}}};
+    static const char *const title[] = {"against n", "against phi", "against L"};
+    int64_t repeats = tsri_study_seeds(s, s->quick ? 2 : 5);
+    double x[SERIES][POINTS], y[SERIES][POINTS], low[SERIES][POINTS], high[SERIES][POINTS];
+    double log_n[POINTS], log_m[POINTS];
+    tsri_table t = {0};
+    tsri_chart c;
+    repeats = repeats < 16 ? repeats : 16;
+    tsri_chart_begin(&c, "Smallest width with zero training error, random labels");
+    tsri_table_head(&t, "n|phi|L|width (2 to the mean of log2)|low|high");
+    for (int a = 0; a < SERIES; a++) {
+        for (int i = 0; i < POINTS; i++) {
+            const task *k = &tasks[a][i];
+            tsri_estimate e;
+            double phi;
+            tsri_study_say(s, (a * POINTS + i) / (double)(SERIES * POINTS),
+                           "n %lld, L %lld, d %lld", (long long)k->n, (long long)k->layers,
+                           (long long)k->dim);
+            TSR_TRY(smallest(&e, &phi, s, k, repeats));
+            x[a][i] = a == 0 ? (double)k->n : a == 1 ? phi : (double)k->layers;
+            y[a][i] = exp2(e.value);
+            low[a][i] = isnan(e.low) ? y[a][i] : exp2(e.low);
+            high[a][i] = isnan(e.high) ? y[a][i] : exp2(e.high);
+            tsri_table_format(&t, "%lld", (long long)k->n);
+            tsri_table_real(&t, phi, 3);
+            tsri_table_format(&t, "%lld", (long long)k->layers);
+            tsri_table_real(&t, y[a][i], 1);
+            tsri_table_real(&t, low[a][i], 1);
+            tsri_table_real(&t, high[a][i], 1);
+        }
+        tsri_chart_panel(&c, &(tsri_panel){.title = title[a],
+                                           .x_label = a == 0   ? "n"
+                                                      : a == 1 ? "phi"
+                                                               : "L",
+                                           .y_label = "width",
+                                           .x_log = a < 2,
+                                           .y_log = true});
+        tsri_chart_series(
+            &c, &(tsri_series){.n = POINTS, .x = x[a], .y = y[a], .marks = TSRI_MARKS_BOTH});
+    }
+    for (int i = 0; i < POINTS; i++) {
+        log_n[i] = log(x[0][i]);
+        log_m[i] = log(y[0][i]);
+    }
+    tsri_estimate power = tsri_slope_of(NULL, log_n, log_m, POINTS);
+    tsri_study_claim(
+        s, power.value <= 44,
+        "The width that is enough grows as a power of n (Theorem 4.1 proves n^44 / phi^24).",
+        "n^%.2f", power.value);
+    tsri_study_claim(s, y[2][POINTS - 1] <= y[2][0] * exp(POINTS - 1),
+                     "The width that is enough grows as e^O(L) at most.",
+                     "width %.0f at L = 1, %.0f at L = %d", y[2][0], y[2][POINTS - 1], POINTS);
+    tsri_study_chart(s, "width", &c);
+    tsri_study_table(s, "width-table", "Smallest width with zero training error", &t);
+    tsri_study_note(
+        s,
+        "Random labels on the sphere, logistic loss, gradient descent with step 4/m, at most "
+        "%d iterations, widths 2, 4, 8, ..., %lld repetitions; phi is the mean of what was "
+        "drawn.",
+        s->quick ? 2000 : 10000, (long long)repeats);
+    TSR_TRY(tsri_study_end(s));
+done:
+    tsri_chart_fini(&c);
+    tsri_table_fini(&t);
+    return st;
+}
+
+const tsri_reproduction tsri_reproduce_deeprelu[] = {
+    {"deeprelu/losses", "four losses by GD and SGD: iterations against epsilon", losses},
+    {"deeprelu/width", "smallest width with zero training error against n, phi and L", width},
+    {0},
+};
