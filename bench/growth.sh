@@ -11,8 +11,8 @@ row() { # what, settings... of $yaml
 import json, sys
 b = json.load(sys.stdin)
 ms = b["step"]["min_ms"]
-print("| %s | %.2f | %.2f | %.0f | %.0f | %.1f |" % (sys.argv[1], ms, b["flops"] / 1e9, b["flops"] / ms / 1e6,
-      100 * b["flops"] / ms * 1e3 / b["gemm_rate"], b["plan_bytes"] / 1e6))' "$what"
+print("| %s | %.2f | %.2f | %.0f | %.0f | %.1f |" % (sys.argv[1], ms, b["flops_step"] / 1e9, b["flops_step"] / ms / 1e6,
+      100 * b["gflops"] / b["gemm_gflops"], b["plan_bytes"] / 1e6))' "$what"
 }
 head() { printf '\n%s\n\n| %s | min ms | GFLOP | GFLOP/s | %% of sgemm | plan MB |\n|---|--:|--:|--:|--:|--:|\n' "$1" "$2"; }
 echo "$threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs); commit $(git -C "$source" rev-parse --short HEAD)"

@@ -12,6 +12,7 @@
 #include "data/points.h"
 #include "scheme/run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static void draw_losses(tsri_study *s, const descent d[2][LOSSES])
 static void loss_row(tsri_study *s, tsri_table *t, const proven *p, bool sgd, const descent *d)
 {
     double bound = sgd ? p->sgd : p->gd;
+    assert(d->n > 0 && d->loss); /* descend saw to it */
     tsri_table_text(t, p->loss);
     tsri_table_text(t, sgd ? "SGD" : "GD");
     tsri_table_real(t, 100 * (1 - d->accuracy), 2);

@@ -68,21 +68,30 @@ static void gate(float *c, const float *start, const float *mask, float scale, i
         }
 }
 
-/* A tile of the product alone; the last panel may be narrower than the loops'. */
-static void tile(const tsri_packed *p, const tsri_loops *kn, int64_t panel, int64_t row, int rows)
+/* A panel of the product alone, by blocks of its depth: a block of b is read from the first-level
+ * cache by all rows. */
+static void whole_panel(const tsri_packed *p, const tsri_loops *kn, int64_t panel)
 {
-    int64_t from = panel * kn->cols, width = tsri_min(kn->cols, p->n - from);
     const float *b = p->b + panel * kn->cols * p->k;
-    float narrow[MOST_ROWS * MOST_COLS];
-    bool whole = width == kn->cols;
-    float *c = whole ? p->c + row * p->n + from : narrow;
-    int64_t ldc = whole ? p->n : kn->cols;
+    float *c = p->c + panel * kn->cols;
     for (int64_t l = 0; l < p->k; l += DEPTH)
-        kn->gemm(c, ldc, p->a + row * p->k + l, p->k, b + l * kn->cols, rows,
-                 tsri_min(DEPTH, p->k - l), l > 0);
-    for (int r = 0; !whole && r < rows; r++)
-        memcpy(p->c + (row + r) * p->n + from, narrow + r * kn->cols,
-               (size_t)width * sizeof *narrow);
+        for (int64_t r = 0; r < p->rows; r += kn->rows)
+            kn->gemm(c + r * p->n, p->n, p->a + r * p->lda + l, p->lda, b + l * kn->cols,
+                     (int)tsri_min(kn->rows, p->rows - r), tsri_min(DEPTH, p->k - l), l > 0);
+}
+
+/* The last one, narrower than the loops write. */
+static void narrow_panel(const tsri_packed *p, const tsri_loops *kn, int64_t panel)
+{
+    const float *b = p->b + panel * kn->cols * p->k;
+    int64_t from = panel * kn->cols, width = p->n - from;
+    float tile[MOST_ROWS * MOST_COLS];
+    for (int64_t r = 0; r < p->rows; r += kn->rows) {
+        int rows = (int)tsri_min(kn->rows, p->rows - r);
+        kn->gemm(tile, kn->cols, p->a + r * p->lda, p->lda, b, rows, p->k, false);
+        for (int i = 0; i < rows; i++)
+            memcpy(p->c + (r + i) * p->n + from, tile + i * kn->cols, (size_t)width * sizeof *tile);
+    }
 }
 
 static void finish(const tsri_packed *p, int64_t from, int64_t width)
@@ -95,6 +104,8 @@ static void finish(const tsri_packed *p, int64_t from, int64_t width)
             memset(p->c + at, 0, (size_t)width * sizeof *p->c);
         else
             gate(p->c + at, p->start + at, p->mask ? p->mask + at : NULL, p->scale, width);
+        if (p->copy)
+            memcpy(p->copy + r * p->lda + from, p->c + at, (size_t)width * sizeof *p->c);
     }
 }
 
@@ -110,9 +121,11 @@ static void run_group(void *context, int64_t i, int thread)
     const job *j = context;
     const tsri_packed *p = j->p;
     int64_t first = i * j->group, end = tsri_min(first + j->group, j->panels);
-    for (int64_t panel = first; panel < end; panel++)
-        for (int64_t r = 0; p->a && r < p->rows; r += j->kn->rows)
-            tile(p, j->kn, panel, r, (int)tsri_min(j->kn->rows, p->rows - r));
+    for (int64_t panel = first; p->a && panel < end; panel++)
+        if ((panel + 1) * j->kn->cols <= p->n)
+            whole_panel(p, j->kn, panel);
+        else
+            narrow_panel(p, j->kn, panel);
     int64_t from = first * j->kn->cols;
     finish(p, from, tsri_min(p->n, end * j->kn->cols) - from);
 }

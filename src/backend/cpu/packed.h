@@ -27,7 +27,8 @@ void tsri_pack(float *b, const float *w, int64_t k, int64_t n, bool transposed, 
  */
 typedef struct tsri_packed {
     int64_t rows, n, k;
-    const float *a; /* [rows, k], or NULL: nothing is added to start */
+    const float *a; /* [rows, k], rows lda apart, or NULL: nothing is added to start */
+    int64_t lda;    /* not a power of two: such rows would meet in few sets of the cache */
     const float *b; /* packed [k, n] */
     float scale;
     const float *start; /* [rows, n] */
@@ -35,7 +36,8 @@ typedef struct tsri_packed {
     const int32_t
         *length; /* [rows] and position: rows whose length is at most that become 0; or NULL */
     int64_t position;
-    float *c; /* [rows, n]; not a */
+    float *c;    /* [rows, n]; not a */
+    float *copy; /* [rows, n] the same, rows lda apart: a of the next product; or NULL */
 } tsri_packed;
 
 void tsri_packed_run(const tsri_packed *p, tsri_pool *pool);

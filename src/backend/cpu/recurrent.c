@@ -9,15 +9,24 @@
  */
 #include "backend/cpu/kernels.h"
 
+#include "backend/cpu/counts.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/packed.h"
 
 #include <assert.h>
 
+/* Scratch: W in panels, then the states of two positions with rows that are spread. */
 static tsr_status setup(tsri_op *op)
 {
-    op->scratch_bytes = tsri_packed_size(op->in.c, op->in.c) * (int64_t)sizeof(float);
+    int64_t states = 2 * op->n * tsri_spread(op->in.c);
+    op->scratch_bytes = (tsri_packed_size(op->in.c, op->in.c) + states) * (int64_t)sizeof(float);
     return TSR_OK;
+}
+
+static float *spread_states(const tsri_op *op, int64_t position)
+{
+    return (float *)op->scratch + tsri_packed_size(op->in.c, op->in.c) +
+           (position & 1) * op->n * tsri_spread(op->in.c);
 }
 
 static tsri_packed product(const tsri_op *op)
@@ -26,6 +35,7 @@ static tsri_packed product(const tsri_op *op)
                          .n = op->in.c,
                          .k = op->in.c,
                          .b = op->scratch,
+                         .lda = tsri_spread(op->in.c),
                          .scale = op->scale == 0 ? 1.0f : (float)op->scale};
 }
 
@@ -37,7 +47,8 @@ static tsr_status forward(tsri_op *op)
     p.length = op->length;
     for (int64_t l = 0; l < op->in.h; l++) {
         p.start = (const float *)op->x + l * step;
-        p.a = l > 0 ? (const float *)op->y + (l - 1) * step : NULL;
+        p.a = l > 0 ? spread_states(op, l - 1) : NULL;
+        p.copy = spread_states(op, l);
         p.c = (float *)op->y + l * step;
         p.position = l;
         tsri_packed_run(&p, op->pool);
@@ -54,7 +65,8 @@ static tsr_status backward(tsri_op *op)
     for (int64_t l = T - 1; l >= 0; l--) {
         p.start = (const float *)op->dy + l * step;
         p.mask = (const float *)op->y + l * step;
-        p.a = l + 1 < T ? (const float *)op->dx + (l + 1) * step : NULL;
+        p.a = l + 1 < T ? spread_states(op, l + 1) : NULL;
+        p.copy = spread_states(op, l);
         p.c = (float *)op->dx + l * step;
         tsri_packed_run(&p, op->pool);
     }
