@@ -23,12 +23,14 @@ static void copy_line(float *to, const float *from, const tsri_slices *s, const 
             memcpy(to + i * s->grain, from + pick->index[i] * s->grain, grain);
 }
 
-static void take_param(float *to, const float *from, const tsri_slices *s, const tsri_share *share)
+void tsri_take_param(float *to, const float *from, const tsri_net *net, int64_t p,
+                     const tsri_share *share)
 {
-    int64_t lines = tsri_slices_lines(s, share), pieces = tsri_slices_pieces(s, share);
+    tsri_slices s = tsri_slices_of(&net->param[p], net, share->cut);
+    int64_t lines = tsri_slices_lines(&s, share), pieces = tsri_slices_pieces(&s, share);
     for (int64_t j = 0; j < lines; j++)
-        copy_line(to + j * pieces * s->grain,
-                  from + tsri_slices_from(s, share, j) * s->size * s->grain, s, share);
+        copy_line(to + j * pieces * s.grain,
+                  from + tsri_slices_from(&s, share, j) * s.size * s.grain, &s, share);
 }
 
 void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share, bool momentum)
@@ -36,10 +38,10 @@ void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *sha
     const tsri_net *net = whole->net;
     assert(small->real_bytes == sizeof(float) && whole->real_bytes == sizeof(float));
     for (int64_t p = 0; p < net->params; p++) {
-        tsri_slices s = tsri_slices_of(&net->param[p], net, share->cut);
-        take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p), &s, share);
+        tsri_take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p), net,
+                        p, share);
         if (momentum && net->param[p].role == TSRI_TRAINED)
-            take_param(tsri_store_at(small, small->v, p), tsri_store_at(whole, whole->v, p), &s,
-                       share);
+            tsri_take_param(tsri_store_at(small, small->v, p), tsri_store_at(whole, whole->v, p),
+                            net, p, share);
     }
 }

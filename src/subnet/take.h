@@ -10,4 +10,8 @@
  * only. Local; allocates nothing. */
 void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share, bool momentum);
 
+/* The same for one parameter: to = the share's part of `from`, both in the order of memory. */
+void tsri_take_param(float *to, const float *from, const tsri_net *net, int64_t p,
+                     const tsri_share *share);
+
 #endif

@@ -1,0 +1,67 @@
+/* comm.c - what both kinds of rank have in common: spare frames, counts, times. */
+#include "comm/comm.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+tsr_status tsri_comm_frame(tsri_comm *comm, tsri_frame *frame, int64_t bytes)
+{
+    for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
+        if (comm->spare[i].head && comm->spare[i].capacity >= bytes) {
+            *frame = comm->spare[i];
+            comm->spare[i] = (tsri_frame){0};
+            return TSR_OK;
+        }
+    return tsri_frame_init(frame, bytes);
+}
+
+/* The larger ones stay: they cost most to make. */
+void tsri_comm_release(tsri_comm *comm, tsri_frame *frame)
+{
+    tsri_frame *least = &comm->spare[0];
+    if (!frame->head)
+        return;
+    for (int i = 1; i < TSRI_SPARE_FRAMES; i++)
+        if (comm->spare[i].capacity < least->capacity)
+            least = &comm->spare[i];
+    if (least->capacity < frame->capacity) {
+        tsri_frame smaller = *least;
+        *least = *frame;
+        *frame = smaller;
+    }
+    tsri_frame_fini(frame);
+}
+
+tsr_status tsri_comm_send(tsri_comm *comm, int to, tsri_frame *frame)
+{
+    double start = tsri_clock();
+    comm->sent += (int64_t)sizeof(tsri_head) + frame->head->bytes;
+    tsr_status st = comm->kind->send(comm, to, frame);
+    comm->send_seconds += tsri_clock() - start;
+    return st;
+}
+
+tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds)
+{
+    double start = tsri_clock();
+    *frame = (tsri_frame){0};
+    tsr_status st = comm->kind->receive(comm, frame, seconds);
+    if (frame->head)
+        comm->received += (int64_t)sizeof(tsri_head) + frame->head->bytes;
+    comm->wait_seconds += tsri_clock() - start;
+    return st;
+}
+
+bool tsri_comm_dead(tsri_comm *comm, int rank)
+{
+    return comm->kind->dead(comm, rank);
+}
+
+void tsri_comm_close(tsri_comm *comm)
+{
+    if (!comm)
+        return;
+    for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
+        tsri_frame_fini(&comm->spare[i]);
+    comm->kind->close(comm);
+}

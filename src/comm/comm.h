@@ -1,0 +1,67 @@
+/* comm.h - ranks that send each other frames: rank 0 coordinates, the others work.
+ *
+ * One interface, two kinds of rank: processes that mpirun started, on one machine or many (mpi.c),
+ * and threads of one process (local.c), on which the tests run. Nothing here ever waits for ever:
+ * sending returns at once, receiving has a time limit, and a rank that died is known as dead where
+ * that can be known. There are no collective operations: with a dead rank they hang.
+ *
+ *     tsri_frame frame;
+ *     TSR_TRY(tsri_comm_frame(comm, &frame, bytes));      room, to be filled
+ *     tsri_frame_seal(&frame, TSRI_WORK, round, share, bytes);
+ *     TSR_TRY(tsri_comm_send(comm, 2, &frame));           the frame is the comm's now
+ *
+ *     TSR_TRY(tsri_comm_receive(comm, &frame, 0.5));      frame.head NULL: nothing came
+ *     ...
+ *     tsri_comm_release(comm, &frame);
+ */
+#ifndef TSRI_COMM_H
+#define TSRI_COMM_H
+
+#include "comm/frame.h"
+
+typedef struct tsri_comm tsri_comm;
+
+/* What a kind of rank must be able to do. */
+typedef struct tsri_comm_kind {
+    const char *name;
+    tsr_status (*send)(tsri_comm *comm, int to, tsri_frame *frame);
+    tsr_status (*receive)(tsri_comm *comm, tsri_frame *frame, double seconds);
+    /* What rank 0 tells of itself so that the others notice its death, and how they use it. */
+    tsr_status (*invite)(tsri_comm *comm, void *bytes, int64_t room, int64_t *used);
+    tsr_status (*accept)(tsri_comm *comm, const void *bytes, int64_t n);
+    bool (*dead)(tsri_comm *comm, int rank);
+    void (*close)(tsri_comm *comm);
+} tsri_comm_kind;
+
+enum { TSRI_SPARE_FRAMES = 8, TSRI_INVITATION = 512 };
+
+struct tsri_comm {
+    const tsri_comm_kind *kind;
+    int rank, size;
+    int64_t sent, received; /* bytes handed over, heads and all */
+    double send_seconds, wait_seconds;
+    tsri_frame spare[TSRI_SPARE_FRAMES]; /* used again: fresh memory costs more than packing */
+};
+
+/* The ranks that mpirun started; *out = NULL when this process was not started by it, or when the
+ * library was built without MPI. */
+tsr_status tsri_comm_open(tsri_comm **out);
+void tsri_comm_close(tsri_comm *comm); /* NULL is fine */
+
+/* `size` ranks of threads of this process: comm[0 .. size-1], each for one thread. For tests. */
+tsr_status tsri_comm_local(tsri_comm **comm, int size);
+
+/* A frame with room for `bytes`: a spare one, or new. */
+tsr_status tsri_comm_frame(tsri_comm *comm, tsri_frame *frame, int64_t bytes);
+void tsri_comm_release(tsri_comm *comm, tsri_frame *frame);
+
+/* Sends and takes the frame. Returns at once; the bytes travel while others are packed. */
+tsr_status tsri_comm_send(tsri_comm *comm, int to, tsri_frame *frame);
+
+/* The next sound frame from anyone, or frame->head = NULL after `seconds` without one. */
+tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds);
+
+/* Is it known that this rank has died? Of a rank that hangs it is not. */
+bool tsri_comm_dead(tsri_comm *comm, int rank);
+
+#endif

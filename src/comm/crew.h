@@ -1,0 +1,87 @@
+/* crew.h - the shares of a round, dealt to ranks and gathered.
+ *
+ * The coordinator deals shares to whoever is free: there may be fewer ranks than shares. What comes
+ * back is taken in any order; the scheme puts it together in the shares' order, so that neither the
+ * number of ranks nor their speed shows in the result.
+ *
+ * Faults cost a share its round, never the run. A rank that died gets nothing more; one that is
+ * late (deadline) is passed over until it answers again; a result that the scheme finds unsound is
+ * rejected. All are counted and told. When the coordinator dies, the others notice and end.
+ *
+ *     coordinator                                   the others
+ *     TSR_TRY(tsri_crew_gather(crew, ...));         TSR_TRY(tsri_crew_join(crew, ...));
+ *     each round:                                   TSR_TRY(tsri_crew_serve(crew, work, context));
+ *         TSR_TRY(tsri_crew_round(crew, r, &job));
+ *     tsri_crew_end(crew);
+ */
+#ifndef TSRI_CREW_H
+#define TSRI_CREW_H
+
+#include "comm/comm.h"
+
+/* Why a share of a round was lost. */
+typedef enum tsri_loss_of_share { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOSSES } tsri_lost;
+
+/* How a member stands. */
+typedef struct tsri_member {
+    bool here;      /* has answered, and is not late */
+    bool gone;      /* died: for good */
+    int64_t share;  /* it is working on; -1 = none */
+    double since;   /* when that was sent */
+    int64_t bytes_down, bytes_up; /* numbers of this round, heads not counted */
+} tsri_member;
+
+enum { TSRI_CREW_TIMES = 31 };
+
+typedef struct tsri_crew {
+    tsri_comm *comm;
+    double deadline;     /* seconds for a share; 0 = from the times of the last ones */
+    tsri_member *member; /* [size]; that of rank 0 is unused */
+    double time[TSRI_CREW_TIMES]; /* of the last shares, a ring */
+    int64_t times;
+    int64_t lost[TSRI_LOSSES]; /* in all */
+    int64_t stale;             /* frames of other rounds, dropped */
+    double pack_seconds;
+} tsri_crew;
+
+/* What the scheme does for a round. */
+typedef struct tsri_crew_job {
+    void *context;
+    int64_t shares;
+    int64_t (*size)(void *context, int64_t share); /* bytes to send; 0 = nothing to do */
+    void (*pack)(void *context, int64_t share, void *bytes);
+    int64_t (*result)(void *context, int64_t share); /* bytes that must come back */
+    bool (*unpack)(void *context, int64_t share, const void *bytes); /* false = unsound */
+    void (*lost)(void *context, int64_t share, int rank, tsri_lost why);
+} tsri_crew_job;
+
+/* What a worker does with a share: reads `in`, makes *out by tsri_comm_frame and fills it with
+ * *bytes. */
+typedef tsr_status (*tsri_crew_work)(void *context, int64_t round, int64_t share, const void *in,
+                                     int64_t n, tsri_frame *out, int64_t *bytes);
+
+tsr_status tsri_crew_create(tsri_crew **out, tsri_comm *comm, double deadline);
+void tsri_crew_destroy(tsri_crew *crew); /* not the comm; NULL is fine */
+
+/* `identity`: lines of name and value, tabs between, that must be equal on all ranks: USAGE with
+ * the name of the line and both values when they are not. `gift` goes to every rank. */
+tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *gift, int64_t n);
+tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int64_t n);
+
+/* All shares done or lost; *alone = nobody was there to do them. */
+tsr_status tsri_crew_round(tsri_crew *crew, int64_t round, const tsri_crew_job *job, bool *alone);
+
+/* Works until the coordinator says that it is over. */
+tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context);
+
+/* For long work: is the coordinator gone? */
+bool tsri_crew_orphaned(tsri_crew *crew);
+
+/* A frame of no round. */
+tsr_status tsri_crew_say(tsri_crew *crew, int to, tsri_frame_kind kind, const void *bytes,
+                         int64_t n);
+
+/* Coordinator: everybody may go home. */
+void tsri_crew_end(tsri_crew *crew);
+
+#endif

@@ -1,0 +1,50 @@
+/* frame.h - one message between ranks: a head that can be checked, and bytes.
+ *
+ * Nothing that arrives is believed: a frame with a wrong mark, length or checksum is dropped, and
+ * so is one of another round. Then whoever waits for it goes by the deadline, as if it had never
+ * come.
+ */
+#ifndef TSRI_FRAME_H
+#define TSRI_FRAME_H
+
+#include "base/status.h"
+
+typedef enum tsri_frame_kind {
+    TSRI_HELLO = 1, /* a rank is ready: what it would run, as text */
+    TSRI_START,     /* the coordinator's answer: how to hear of its death, fixed parameters */
+    TSRI_WORK,      /* a share's numbers: train them */
+    TSRI_RESULT,    /* and back: losses, numbers */
+    TSRI_FAILED,    /* a rank cannot go on: its status and sentence */
+    TSRI_END,       /* the run is over */
+    TSRI_KINDS
+} tsri_frame_kind;
+
+typedef struct tsri_head {
+    uint32_t mark; /* of our frames */
+    uint32_t kind;
+    int64_t round, share;
+    int64_t bytes;  /* behind the head */
+    uint32_t crc;   /* of these bytes */
+    uint32_t check; /* of the head up to here */
+    uint8_t pad[24];
+} tsri_head;
+
+typedef struct tsri_frame {
+    tsri_head *head;  /* the bytes follow it: one piece of memory */
+    uint8_t *bytes;   /* 64-byte aligned */
+    int64_t capacity; /* room behind the head */
+    int from;         /* the rank it came from */
+} tsri_frame;
+
+/* A frame with room for so many bytes, its head empty. */
+tsr_status tsri_frame_init(tsri_frame *frame, int64_t bytes);
+void tsri_frame_fini(tsri_frame *frame);
+
+/* The bytes are written: fills in the head. */
+void tsri_frame_seal(tsri_frame *frame, tsri_frame_kind kind, int64_t round, int64_t share,
+                     int64_t bytes);
+
+/* Of a frame that arrived with `size` bytes, head and all: is it whole and ours? */
+bool tsri_frame_sound(const tsri_frame *frame, int64_t size);
+
+#endif

@@ -1,0 +1,289 @@
+/* mpi.c - ranks that are processes started by mpirun, on one machine or many.
+ *
+ * Only non-blocking point-to-point calls: what Debian's MPIs do when a rank dies (measured,
+ * docs/cluster.md) leaves nothing else. Sending hands the frame to MPI_Isend and returns; every later
+ * call moves it on. Receiving asks MPI_Improbe for whatever has arrived. Between two looks it sleeps,
+ * a little longer each time: ranks may share cores.
+ *
+ * After a rank has died, MPI_Finalize waits for it for ever; rank 0 then ends the job by
+ * MPI_Abort(world, 0), all its files being written.
+ */
+#include "comm/comm.h"
+
+#ifdef TSRI_WITH_MPI
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "comm/lifeline.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TAG = 1 };
+
+typedef struct parcel { /* on its way, out or in */
+    MPI_Request request;
+    tsri_frame frame;
+    int peer;
+    int64_t size;
+} parcel;
+
+typedef struct world {
+    tsri_comm comm;
+    tsri_lifeline *lifeline;
+    parcel *out, *in;
+    int64_t outs, outs_room, ins, ins_room;
+    bool *died; /* [size] */
+    bool broken;
+} world;
+
+static tsr_status failed(const char *what, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n = 0;
+    (void)MPI_Error_string(code, text, &n);
+    return tsri_fail(TSR_FAILURE, "MPI: %s: %.*s", what, n, text);
+}
+
+/* ---- Out ---------------------------------------------------------------------------------- */
+
+/* Lets go of what has left. */
+static void move_on(world *w)
+{
+    for (int64_t i = 0; i < w->outs;) {
+        int done = 0;
+        (void)MPI_Test(&w->out[i].request, &done, MPI_STATUS_IGNORE);
+        if (!done) {
+            i++;
+            continue;
+        }
+        tsri_comm_release(&w->comm, &w->out[i].frame);
+        w->out[i] = w->out[--w->outs];
+    }
+}
+
+static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
+{
+    tsr_status st = TSR_OK;
+    world *w = (world *)comm;
+    int64_t size = (int64_t)sizeof *frame->head + frame->head->bytes;
+    TSR_CHECK(size <= INT_MAX, TSR_RESOURCES,
+              "a share of %lld bytes is more than one message holds: use more workers",
+              (long long)size);
+    TSR_TRY(tsri_reserve(&w->out, &w->outs_room, w->outs, sizeof *w->out));
+    parcel *p = &w->out[w->outs];
+    *p = (parcel){.frame = *frame, .peer = to, .size = size};
+    int code = MPI_Isend(frame->head, (int)size, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &p->request);
+    if (code != MPI_SUCCESS)
+        TSR_TRY(failed("a message could not be sent", code));
+    w->outs++;
+    *frame = (tsri_frame){0};
+    move_on(w);
+done:
+    tsri_comm_release(comm, frame);
+    return st;
+}
+
+/* ---- In ----------------------------------------------------------------------------------- */
+
+/* Begins to receive what has been announced. */
+static tsr_status look(world *w)
+{
+    tsr_status st = TSR_OK;
+    for (;;) {
+        int there = 0, size = 0;
+        MPI_Message message;
+        MPI_Status status;
+        int code = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message, &status);
+        if (code != MPI_SUCCESS || !there)
+            return TSR_OK; /* a broken connection is the lifeline's to tell */
+        (void)MPI_Get_count(&status, MPI_BYTE, &size);
+        int64_t behind = size - (int64_t)sizeof(tsri_head);
+        TSR_TRY(tsri_reserve(&w->in, &w->ins_room, w->ins, sizeof *w->in));
+        parcel *p = &w->in[w->ins];
+        *p = (parcel){.peer = status.MPI_SOURCE, .size = size};
+        TSR_TRY(tsri_comm_frame(&w->comm, &p->frame, behind > 0 ? behind : 0));
+        p->frame.from = p->peer;
+        code = MPI_Imrecv(p->frame.head, size, MPI_BYTE, &message, &p->request);
+        if (code != MPI_SUCCESS)
+            TSR_TRY(failed("a message could not be received", code));
+        w->ins++;
+    }
+done:
+    return st;
+}
+
+/* The oldest frame that is here whole and sound. */
+static bool arrived(world *w, tsri_frame *frame)
+{
+    for (int64_t i = 0; i < w->ins;) {
+        int done = 0;
+        (void)MPI_Test(&w->in[i].request, &done, MPI_STATUS_IGNORE);
+        if (!done) {
+            i++;
+            continue;
+        }
+        parcel p = w->in[i];
+        w->ins--;
+        for (int64_t k = i; k < w->ins; k++)
+            w->in[k] = w->in[k + 1];
+        if (tsri_frame_sound(&p.frame, p.size)) {
+            *frame = p.frame;
+            return true;
+        }
+        TSRI_WARN("a damaged message from rank %d was dropped", p.peer);
+        tsri_comm_release(&w->comm, &p.frame);
+    }
+    return false;
+}
+
+static void rest(int64_t *nanoseconds)
+{
+    struct timespec t = {0, *nanoseconds};
+    (void)nanosleep(&t, NULL);
+    if (*nanoseconds < 500000)
+        *nanoseconds = *nanoseconds * 3 / 2;
+}
+
+static tsr_status receive(tsri_comm *comm, tsri_frame *frame, double seconds)
+{
+    tsr_status st = TSR_OK;
+    world *w = (world *)comm;
+    double until = tsri_clock() + seconds;
+    int64_t pause = 5000;
+    for (;;) {
+        TSR_TRY(look(w));
+        if (arrived(w, frame))
+            return TSR_OK;
+        move_on(w);
+        if (tsri_clock() >= until)
+            return TSR_OK;
+        rest(&pause);
+    }
+done:
+    return st;
+}
+
+/* ---- Death -------------------------------------------------------------------------------- */
+
+static tsr_status invite(tsri_comm *comm, void *bytes, int64_t room, int64_t *used)
+{
+    tsr_status st = TSR_OK;
+    world *w = (world *)comm;
+    if (!w->lifeline)
+        TSR_TRY(tsri_lifeline_listen(&w->lifeline, comm->size));
+    TSR_TRY(tsri_lifeline_invite(w->lifeline, bytes, room, used));
+done:
+    return st;
+}
+
+static tsr_status accept_invitation(tsri_comm *comm, const void *bytes, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    world *w = (world *)comm;
+    TSR_TRY(tsri_lifeline_connect(&w->lifeline, bytes, n, comm->rank));
+    if (!w->lifeline)
+        TSRI_WARN("rank %d cannot reach the coordinator directly: it will not notice its death",
+                  comm->rank);
+done:
+    return st;
+}
+
+static bool dead(tsri_comm *comm, int rank)
+{
+    world *w = (world *)comm;
+    if (!w->died[rank] && tsri_lifeline_cut(w->lifeline, rank))
+        w->died[rank] = w->broken = true;
+    return w->died[rank];
+}
+
+/* ---- Beginning and end -------------------------------------------------------------------- */
+
+/* What has not left after a moment has nobody who wants it. */
+static void last_words(world *w)
+{
+    double until = tsri_clock() + 1;
+    int64_t pause = 5000;
+    for (move_on(w); w->outs > 0 && tsri_clock() < until; move_on(w))
+        rest(&pause);
+}
+
+static void leave(tsri_comm *comm)
+{
+    world *w = (world *)comm;
+    last_words(w);
+    bool stuck = w->broken || w->outs > 0 || w->ins > 0;
+    for (int r = 1; comm->rank == 0 && r < comm->size; r++)
+        stuck = stuck || w->died[r];
+    if (!stuck)
+        (void)MPI_Finalize();
+    tsri_lifeline_close(w->lifeline);
+    if (!stuck) { /* else MPI may still read and write there */
+        tsri_free(w->out);
+        tsri_free(w->in);
+    }
+    tsri_free(w->died);
+    tsri_free(w);
+}
+
+static const tsri_comm_kind kind = {.name = "MPI",
+                                    .send = send,
+                                    .receive = receive,
+                                    .invite = invite,
+                                    .accept = accept_invitation,
+                                    .dead = dead,
+                                    .close = leave};
+
+/* A process on its own must not start MPI: it would start a daemon. */
+static bool launched(void)
+{
+    static const char *const sign[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
+                                       "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof sign / sizeof *sign; i++)
+        if (getenv(sign[i]))
+            return true;
+    return false;
+}
+
+tsr_status tsri_comm_open(tsri_comm **out)
+{
+    tsr_status st = TSR_OK;
+    world *w = NULL;
+    int given = 0, rank = 0, size = 1;
+    *out = NULL;
+    if (!launched())
+        return TSR_OK;
+    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
+    if (code != MPI_SUCCESS)
+        TSR_TRY(failed("it does not start", code));
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size == 1) {
+        (void)MPI_Finalize();
+        return TSR_OK;
+    }
+    TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
+    *w = (world){.comm = {.kind = &kind, .rank = rank, .size = size}};
+    TSR_TRY(tsri_alloc(&w->died, size, sizeof *w->died));
+    *out = &w->comm;
+    w = NULL;
+done:
+    if (w)
+        tsri_free(w->died);
+    tsri_free(w);
+    return st;
+}
+
+#else
+
+tsr_status tsri_comm_open(tsri_comm **out)
+{
+    *out = NULL;
+    return TSR_OK;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* serve.c - the crew as one of its workers sees it: say hello, train what comes, send it back. */
+#include "comm/crew.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <string.h>
+
+static const double JOIN = 600, LOOK = 0.25; /* seconds */
+
+/* The invitation, whose length stands where a share's number would, and behind it the gift. */
+static tsr_status begin(tsri_crew *c, const tsri_frame *f, void *gift, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    int64_t used = f->head->share;
+    TSR_CHECK(used >= 0 && used <= TSRI_INVITATION && f->head->bytes == used + n, TSR_FAILURE,
+              "the coordinator began with %lld bytes, %lld were due: it is another version",
+              (long long)f->head->bytes, (long long)(used + n));
+    TSR_TRY(c->comm->kind->accept(c->comm, f->bytes, used));
+    if (n > 0)
+        memcpy(gift, f->bytes + used, (size_t)n);
+done:
+    return st;
+}
+
+tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    double until = tsri_clock() + JOIN;
+    bool begun = false;
+    TSR_TRY(tsri_crew_say(crew, 0, TSRI_HELLO, identity, (int64_t)strlen(identity)));
+    while (!begun) {
+        TSR_CHECK(tsri_clock() < until, TSR_FAILURE,
+                  "the coordinator has not begun for %.0f s: rank %d gives up", JOIN,
+                  crew->comm->rank);
+        TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
+        if (!f.head)
+            continue;
+        TSR_CHECK(f.head->kind != TSRI_END, TSR_INTERRUPTED, "the coordinator has stopped");
+        begun = f.head->kind == TSRI_START;
+        if (begun)
+            TSR_TRY(begin(crew, &f, gift, n));
+        tsri_comm_release(crew->comm, &f);
+    }
+done:
+    tsri_comm_release(crew->comm, &f);
+    return st;
+}
+
+bool tsri_crew_orphaned(tsri_crew *crew)
+{
+    return tsri_comm_dead(crew->comm, 0);
+}
+
+/* Tells the coordinator why; what matters here is that it is told. */
+static void give_up(tsri_crew *c, tsr_status why)
+{
+    char text[1024];
+    int32_t code = why;
+    const char *sentence = tsr_last_error();
+    size_t n = strlen(sentence);
+    if (n > sizeof text - sizeof code)
+        n = sizeof text - sizeof code;
+    memcpy(text, &code, sizeof code);
+    memcpy(text + sizeof code, sentence, n);
+    (void)tsri_crew_say(c, 0, TSRI_FAILED, text, (int64_t)(sizeof code + n));
+}
+
+static tsr_status do_share(tsri_crew *c, const tsri_frame *f, tsri_crew_work work, void *context)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame out = {0};
+    int64_t bytes = 0;
+    TSR_TRY(work(context, f->head->round, f->head->share, f->bytes, f->head->bytes, &out, &bytes));
+    tsri_frame_seal(&out, TSRI_RESULT, f->head->round, f->head->share, bytes);
+    TSR_TRY(tsri_comm_send(c->comm, 0, &out));
+done:
+    tsri_comm_release(c->comm, &out);
+    return st;
+}
+
+tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    bool over = false;
+    while (!over) {
+        tsri_comm_release(crew->comm, &f);
+        TSR_CHECK(!tsri_crew_orphaned(crew), TSR_FAILURE,
+                  "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+        TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
+        if (f.head && f.head->kind == TSRI_WORK) {
+            st = do_share(crew, &f, work, context);
+            if (st != TSR_OK && !tsri_crew_orphaned(crew))
+                give_up(crew, st);
+            TSR_TRY(st);
+        }
+        over = f.head && f.head->kind == TSRI_END;
+    }
+done:
+    tsri_comm_release(crew->comm, &f);
+    return st;
+}

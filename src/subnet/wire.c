@@ -1,0 +1,160 @@
+/* wire.c - the numbers of a share as they travel between ranks. */
+#include "subnet/wire.h"
+
+#include "subnet/take.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- What travels ------------------------------------------------------------------------- */
+
+/* The pieces of a store that travel, one after the other: weights and statistics, then momentum. */
+typedef struct piece {
+    int64_t p; /* the parameter */
+    bool momentum;
+} piece;
+
+static bool travels(const tsri_net *net, const tsri_wire *wire, piece at)
+{
+    tsri_role role = net->param[at.p].role;
+    return at.momentum ? wire->momentum && role == TSRI_TRAINED
+                       : role == TSRI_TRAINED || role == TSRI_BUFFER;
+}
+
+/* Moves on to the next piece that travels; false behind the last one. Begins at {-1, false}. */
+static bool next_piece(piece *at, const tsri_net *net, const tsri_wire *wire)
+{
+    do {
+        if (++at->p == net->params) {
+            if (at->momentum)
+                return false;
+            *at = (piece){-1, true};
+        }
+    } while (at->p < 0 || !travels(net, wire, *at));
+    return true;
+}
+
+static float *numbers(const tsri_store *store, piece at)
+{
+    return tsri_store_at(store, at.momentum ? store->v : store->w, at.p);
+}
+
+static int64_t number_bytes(const tsri_wire *wire)
+{
+    return wire->bf16 ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float);
+}
+
+int64_t tsri_wire_numbers(const tsri_net *net, const tsri_wire *wire)
+{
+    int64_t count = 0;
+    for (piece at = {-1, false}; next_piece(&at, net, wire);)
+        count += net->param[at.p].count;
+    return count;
+}
+
+int64_t tsri_wire_bytes(const tsri_net *net, const tsri_wire *wire)
+{
+    return tsri_wire_numbers(net, wire) * number_bytes(wire);
+}
+
+/* ---- bfloat16 ----------------------------------------------------------------------------- */
+
+/* To nearest, ties to even; what is not a number stays none. */
+static uint16_t narrow(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)((bits >> 16) | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+static float widen(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void put_numbers(uint8_t *to, const float *from, int64_t count, bool bf16)
+{
+    if (!bf16)
+        memcpy(to, from, (size_t)count * sizeof *from);
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((uint16_t *)(void *)to)[i] = narrow(from[i]);
+}
+
+static void get_numbers(float *to, const uint8_t *from, int64_t count, bool bf16)
+{
+    if (!bf16)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    else
+        for (int64_t i = 0; i < count; i++)
+            to[i] = widen(((const uint16_t *)(const void *)from)[i]);
+}
+
+/* ---- Moving ------------------------------------------------------------------------------- */
+
+void tsri_wire_take(void *bytes, const tsri_wire *wire, tsri_store *small, const tsri_store *whole,
+                    const tsri_share *share)
+{
+    uint8_t *to = bytes;
+    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+        int64_t count = small->net->param[at.p].count;
+        float *room = wire->bf16 ? numbers(small, at) : (float *)(void *)to;
+        tsri_take_param(room, numbers(whole, at), whole->net, at.p, share);
+        if (wire->bf16)
+            put_numbers(to, room, count, true);
+        to += count * number_bytes(wire);
+    }
+}
+
+void tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share)
+{
+    for (int64_t p = 0; p < whole->net->params; p++)
+        if (whole->net->param[p].role == TSRI_FIXED)
+            tsri_take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p),
+                            whole->net, p, share);
+}
+
+void tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small)
+{
+    uint8_t *to = bytes;
+    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+        int64_t count = small->net->param[at.p].count;
+        put_numbers(to, numbers(small, at), count, wire->bf16);
+        to += count * number_bytes(wire);
+    }
+}
+
+void tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes)
+{
+    const uint8_t *from = bytes;
+    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+        int64_t count = small->net->param[at.p].count;
+        get_numbers(numbers(small, at), from, count, wire->bf16);
+        from += count * number_bytes(wire);
+    }
+}
+
+bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *small)
+{
+    int64_t count = tsri_wire_numbers(small, wire);
+    for (int64_t i = 0; i < count; i++) {
+        float x = wire->bf16 ? widen(((const uint16_t *)bytes)[i]) : ((const float *)bytes)[i];
+        if (!isfinite(x))
+            return false;
+    }
+    return true;
+}
+
+void tsri_wire_round(tsri_store *small, const tsri_wire *wire)
+{
+    for (piece at = {-1, false}; wire->bf16 && next_piece(&at, small->net, wire);) {
+        float *x = numbers(small, at);
+        for (int64_t i = 0; i < small->net->param[at.p].count; i++)
+            x[i] = widen(narrow(x[i]));
+    }
+}
