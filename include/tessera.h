@@ -142,6 +142,8 @@ typedef struct tsr_result {
     double seconds;      /* of this process */
     int64_t rounds;      /* done in all */
     int64_t bytes_total; /* sent between workers */
+    bool worker;         /* this process was one of many and not the one that coordinates: it has
+                            nothing to tell */
 } tsr_result;
 
 /* Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,

@@ -57,6 +57,18 @@ void tsri_crew_end(tsri_crew *crew)
             (void)tsri_crew_say(crew, r, TSRI_END, NULL, 0);
 }
 
+/* Status and sentence of a rank that cannot go on: the run cannot either, as in one process. */
+static tsr_status its_failure(const tsri_frame *f)
+{
+    int32_t code = TSR_FAILURE;
+    if (f->head->bytes < (int64_t)sizeof code)
+        return tsri_fail(TSR_FAILURE, "rank %d failed", f->from);
+    memcpy(&code, f->bytes, sizeof code);
+    return tsri_fail(
+        (tsr_status)code, "rank %d: %s", f->from,
+        tsri_printable((const char *)f->bytes + sizeof code, (size_t)f->head->bytes - sizeof code));
+}
+
 /* ---- Beginning ---------------------------------------------------------------------------- */
 
 /* The first line of `here` that `there` has otherwise: "data: 1a2b here, 3c4d there". */
@@ -74,8 +86,8 @@ static tsr_status compare(const char *here, const char *there, int64_t n, int ra
             TSR_CHECK(false, TSR_USAGE,
                       "rank %d would do another run: its %.*s is %s, here it is %.*s: give all "
                       "ranks the same run file, data and version",
-                      rank, (int)name, here, tsri_printable(there + cut, b - cut),
-                      (int)(a - skip), here + skip);
+                      rank, (int)name, here, tsri_printable(there + cut, b - cut), (int)(a - skip),
+                      here + skip);
         }
         here += a + (here[a] == '\n');
         there += b + (there + b < end);
@@ -114,6 +126,8 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
         TSR_TRY(tsri_comm_receive(crew->comm, &f, 1));
         if (!f.head)
             continue;
+        if (f.head->kind == TSRI_FAILED)
+            TSR_TRY(its_failure(&f));
         if (f.head->kind == TSRI_HELLO && !crew->member[f.from].here) {
             TSR_TRY(compare(identity, (const char *)f.bytes, f.head->bytes, f.from));
             crew->member[f.from].here = true;
@@ -247,18 +261,6 @@ static void accept_result(deal *d, const tsri_frame *f)
     m->share = -1;
     d->share[share] = DONE;
     d->open--;
-}
-
-/* Status and sentence of a rank that cannot go on: the run cannot either, as in one process. */
-static tsr_status its_failure(const tsri_frame *f)
-{
-    int32_t code = TSR_FAILURE;
-    if (f->head->bytes < (int64_t)sizeof code)
-        return tsri_fail(TSR_FAILURE, "rank %d failed", f->from);
-    memcpy(&code, f->bytes, sizeof code);
-    return tsri_fail((tsr_status)code, "rank %d: %s", f->from,
-                     tsri_printable((const char *)f->bytes + sizeof code,
-                                    (size_t)f->head->bytes - sizeof code));
 }
 
 static tsr_status hear(deal *d, double seconds)

@@ -24,10 +24,10 @@ typedef enum tsri_loss_of_share { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOSSE
 
 /* How a member stands. */
 typedef struct tsri_member {
-    bool here;      /* has answered, and is not late */
-    bool gone;      /* died: for good */
-    int64_t share;  /* it is working on; -1 = none */
-    double since;   /* when that was sent */
+    bool here;                    /* has answered, and is not late */
+    bool gone;                    /* died: for good */
+    int64_t share;                /* it is working on; -1 = none */
+    double since;                 /* when that was sent */
     int64_t bytes_down, bytes_up; /* numbers of this round, heads not counted */
 } tsri_member;
 
@@ -35,8 +35,8 @@ enum { TSRI_CREW_TIMES = 31 };
 
 typedef struct tsri_crew {
     tsri_comm *comm;
-    double deadline;     /* seconds for a share; 0 = from the times of the last ones */
-    tsri_member *member; /* [size]; that of rank 0 is unused */
+    double deadline;              /* seconds for a share; 0 = from the times of the last ones */
+    tsri_member *member;          /* [size]; that of rank 0 is unused */
     double time[TSRI_CREW_TIMES]; /* of the last shares, a ring */
     int64_t times;
     int64_t lost[TSRI_LOSSES]; /* in all */
@@ -50,7 +50,7 @@ typedef struct tsri_crew_job {
     int64_t shares;
     int64_t (*size)(void *context, int64_t share); /* bytes to send; 0 = nothing to do */
     void (*pack)(void *context, int64_t share, void *bytes);
-    int64_t (*result)(void *context, int64_t share); /* bytes that must come back */
+    int64_t (*result)(void *context, int64_t share);                 /* bytes that must come back */
     bool (*unpack)(void *context, int64_t share, const void *bytes); /* false = unsound */
     void (*lost)(void *context, int64_t share, int rank, tsri_lost why);
 } tsri_crew_job;
@@ -76,6 +76,9 @@ tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context);
 
 /* For long work: is the coordinator gone? */
 bool tsri_crew_orphaned(tsri_crew *crew);
+
+/* A worker: tells the coordinator why it cannot go on; the thread's error text goes with it. */
+void tsri_crew_give_up(tsri_crew *crew, tsr_status why);
 
 /* A frame of no round. */
 tsr_status tsri_crew_say(tsri_crew *crew, int to, tsri_frame_kind kind, const void *bytes,

@@ -96,14 +96,15 @@ tsr_status tsri_lifeline_listen(tsri_lifeline **out, int size)
     socklen_t length = sizeof at;
     TSR_TRY(make(&line, size));
     line->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    TSR_CHECK(line->listener >= 0 &&
-                  bind(line->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
+    TSR_CHECK(line->listener >= 0 && bind(line->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
                   listen(line->listener, size) == 0 &&
                   getsockname(line->listener, (struct sockaddr *)&at, &length) == 0,
               TSR_RESOURCES, "no port to listen on for the workers: %s", strerror(errno));
     line->invitation.port = ntohs(at.sin_port);
     /* A secret must not follow from the seed, as all numbers of a run do. */
-    (void)getrandom(&line->invitation.secret, sizeof line->invitation.secret, 0);
+    TSR_CHECK(getrandom(&line->invitation.secret, sizeof line->invitation.secret, 0) ==
+                  (ssize_t)sizeof line->invitation.secret,
+              TSR_RESOURCES, "the system has no random bytes: %s", strerror(errno));
     find_addresses(&line->invitation);
     *out = line;
     line = NULL;
@@ -142,8 +143,9 @@ static void take_connections(tsri_lifeline *line)
     int fd;
     while ((fd = accept4(line->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         greeting g;
-        if (hear(fd, line->invitation.secret, &g, STRANGER_MS) && g.rank > 0 && g.rank < line->size &&
-            line->peer[g.rank] == NONE && greet(fd, line->invitation.secret, 0))
+        if (hear(fd, line->invitation.secret, &g, STRANGER_MS) && g.rank > 0 &&
+            g.rank < line->size && line->peer[g.rank] == NONE &&
+            greet(fd, line->invitation.secret, 0))
             line->peer[g.rank] = fd;
         else
             (void)close(fd);
@@ -154,9 +156,8 @@ static void take_connections(tsri_lifeline *line)
 
 static int try_address(const invitation *v, uint32_t address, int rank)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)v->port),
-                             .sin_addr = {address}};
+    struct sockaddr_in at = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)v->port), .sin_addr = {address}};
     greeting g;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)

@@ -41,7 +41,8 @@ static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
     mailbox *box = &hall_of(comm)->box[to];
     frame->from = comm->rank;
     (void)pthread_mutex_lock(&box->mutex);
-    st = box->closed ? TSR_OK : tsri_reserve(&box->frame, &box->capacity, box->count, sizeof *frame);
+    st =
+        box->closed ? TSR_OK : tsri_reserve(&box->frame, &box->capacity, box->count, sizeof *frame);
     if (st != TSR_OK || box->closed) {
         tsri_frame_fini(frame);
     } else {

@@ -1,9 +1,9 @@
 /* mpi.c - ranks that are processes started by mpirun, on one machine or many.
  *
  * Only non-blocking point-to-point calls: what Debian's MPIs do when a rank dies (measured,
- * docs/cluster.md) leaves nothing else. Sending hands the frame to MPI_Isend and returns; every later
- * call moves it on. Receiving asks MPI_Improbe for whatever has arrived. Between two looks it sleeps,
- * a little longer each time: ranks may share cores.
+ * docs/cluster.md) leaves nothing else. Sending hands the frame to MPI_Isend and returns; every
+ * later call moves it on. Receiving asks MPI_Improbe for whatever has arrived. Between two looks it
+ * sleeps, a little longer each time: ranks may share cores.
  *
  * After a rank has died, MPI_Finalize waits for it for ever; rank 0 then ends the job by
  * MPI_Abort(world, 0), all its files being written.
@@ -19,6 +19,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -211,6 +212,14 @@ static void last_words(world *w)
         rest(&pause);
 }
 
+/* mpirun waits for ranks that hang; it must not, and must hear how rank 0 ended. */
+static void end_job(int status, void *nothing)
+{
+    (void)nothing;
+    (void)fflush(NULL);
+    (void)MPI_Abort(MPI_COMM_WORLD, status);
+}
+
 static void leave(tsri_comm *comm)
 {
     world *w = (world *)comm;
@@ -220,6 +229,8 @@ static void leave(tsri_comm *comm)
         stuck = stuck || w->died[r];
     if (!stuck)
         (void)MPI_Finalize();
+    else if (comm->rank == 0)
+        (void)on_exit(end_job, NULL);
     tsri_lifeline_close(w->lifeline);
     if (!stuck) { /* else MPI may still read and write there */
         tsri_free(w->out);

@@ -53,11 +53,12 @@ bool tsri_crew_orphaned(tsri_crew *crew)
     return tsri_comm_dead(crew->comm, 0);
 }
 
-/* Tells the coordinator why; what matters here is that it is told. */
-static void give_up(tsri_crew *c, tsr_status why)
+void tsri_crew_give_up(tsri_crew *c, tsr_status why)
 {
     char text[1024];
     int32_t code = why;
+    if (tsri_crew_orphaned(c) || why == TSR_INTERRUPTED)
+        return;
     const char *sentence = tsr_last_error();
     size_t n = strlen(sentence);
     if (n > sizeof text - sizeof code)
@@ -91,10 +92,7 @@ tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context)
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
         TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
         if (f.head && f.head->kind == TSRI_WORK) {
-            st = do_share(crew, &f, work, context);
-            if (st != TSR_OK && !tsri_crew_orphaned(crew))
-                give_up(crew, st);
-            TSR_TRY(st);
+            TSR_TRY(do_share(crew, &f, work, context));
         }
         over = f.head && f.head->kind == TSRI_END;
     }

@@ -102,6 +102,7 @@ const tsri_schema_row tsri_schema[] = {
     BOOL("scheme.strided", "false", "loft: cut blocks with a stride, too"),
     REALS("scheme.weights", "[]", 0, 1e9, "categorical, chunks: parts of the workers, by their speed; [] = equal"),
     CHOICE("scheme.data", "replicate", "replicate|shard", "every worker sees all samples in an order of its own, or only its part of them"),
+    CHOICE("scheme.wire", "f32", "f32|bf16", "numbers between workers: as they are, or rounded to bfloat16, which halves the bytes"),
     CHOICE("scheme.momentum", "auto", "auto|reset|carry", "momentum of a share: zero at the start of a round, or carried per unit; auto: carry where a round is one step"),
     CHOICE("scheme.scale", "auto", "auto|share|none", "share: layers that read fewer units in a share multiply by 1/xi; auto: share unless convolutions read what is cut"),
     INT("scheme.recalibrate", "-1", -1, 1e6, "batches of the training set that measure the statistics of batch norm anew before the whole network is judged or saved; 0 = the mean of the workers'; -1 = 16 where shares' convolutions read fewer filters than the whole's, else 0"),
@@ -119,6 +120,7 @@ const tsri_schema_row tsri_schema[] = {
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
     REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
+    PACE("cluster.deadline", REAL, "0", 0, 86400, "with mpirun: seconds after which a worker that has not answered is passed over; 0 = max(2, 5 x the median)"),
     PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
 };
 /* clang-format on */

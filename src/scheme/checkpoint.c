@@ -50,7 +50,7 @@ typedef struct field {
     double *real;
 } field;
 
-enum { FIELDS = 14 };
+enum { FIELDS = 15 };
 
 static void fields_of(field f[FIELDS], tsri_run *run)
 {
@@ -61,6 +61,7 @@ static void fields_of(field f[FIELDS], tsri_run *run)
                          {"best_round", &run->best_round, NULL},
                          {"best_score", NULL, &run->best_score},
                          {"bytes_total", &run->bytes_total, NULL},
+                         {"lost_shares", &run->lost_shares, NULL},
                          {"metrics_bytes", &run->metrics_bytes, NULL},
                          {"test_loss", NULL, &run->test_loss},
                          {"test_accuracy", NULL, &run->test_accuracy},

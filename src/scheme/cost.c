@@ -87,10 +87,11 @@ static int64_t numbers(const tsri_share *share, tsri_role role)
     return sum;
 }
 
-/* One way: what training changes (team.h). */
-static int64_t share_bytes(const tsri_share *share, bool carry)
+/* One way: what training changes (subnet/wire.h), counted without making the share's network. */
+static int64_t share_bytes(const tsri_share *share, const tsri_wire *wire)
 {
-    return ((carry ? 2 : 1) * numbers(share, TSRI_TRAINED) + numbers(share, TSRI_BUFFER)) * FLOAT;
+    int64_t trained = numbers(share, TSRI_TRAINED), statistics = numbers(share, TSRI_BUFFER);
+    return ((wire->momentum ? 2 : 1) * trained + statistics) * (wire->bf16 ? FLOAT / 2 : FLOAT);
 }
 
 /* Bytes of a round, both ways. *largest = the worker with most of them, -1 = everyone sits out. */
@@ -103,7 +104,7 @@ static int64_t round_bytes(tsri_share *share, const tsri_rules *rules, const tsr
         tsri_share_draw(share, &rules->draw, run->seed, round, l);
         if (tsri_share_empty(share))
             continue;
-        int64_t bytes = share_bytes(share, rules->carry);
+        int64_t bytes = share_bytes(share, &rules->wire);
         sum += 2 * bytes;
         if (bytes > most) {
             most = bytes;

@@ -60,6 +60,8 @@ static void choose_momentum(tsri_rules *rules, const tsri_run *run)
     bool carry =
         strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && run->local_steps == 1);
     rules->carry = carry && run->momentum > 0;
+    rules->wire = (tsri_wire){rules->carry,
+                              strcmp(tsri_config_text(run->config, "scheme.wire"), "bf16") == 0};
 }
 
 /* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them

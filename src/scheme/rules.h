@@ -12,11 +12,13 @@
 
 #include "scheme/run.h"
 #include "subnet/draw.h"
+#include "subnet/wire.h"
 
 typedef struct tsri_rules {
     tsri_draw draw;
     bool *cut;           /* [axes] what draw.cut is */
     bool carry;          /* momentum goes with its units from round to round */
+    tsri_wire wire;      /* how a share travels */
     bool rescale;        /* see subnet/cut.h */
     int64_t recalibrate; /* batches, see recalibrate.c */
 } tsri_rules;

@@ -8,6 +8,7 @@
 #ifndef TSRI_RUN_H
 #define TSRI_RUN_H
 
+#include "comm/crew.h"
 #include "data/loader.h"
 #include "io/metrics.h"
 #include "net/plan.h"
@@ -31,6 +32,10 @@ typedef struct tsri_scheme {
     tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
     void (*teardown)(tsri_run *run);    /* (optional) */
+    /* With other processes (run->crew); optional, both or none: all ranks agree on the run; those
+     * that do not coordinate work until it is over. */
+    tsr_status (*assemble)(tsri_run *run);
+    tsr_status (*serve)(tsri_run *run);
 } tsri_scheme;
 
 extern const tsri_scheme tsri_schemes[];
@@ -89,9 +94,11 @@ struct tsri_run {
     int64_t best_iterate;              /* the round that had it; -1 = none */
     float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
     int64_t bytes_total;               /* sent between workers */
+    int64_t lost_shares;               /* of workers that died, were late or returned nonsense */
     int64_t metrics_bytes;             /* length of metrics.jsonl */
 
     /* Of this process only. */
+    tsri_crew *crew; /* workers in other processes; NULL = all is done here */
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
@@ -169,7 +176,10 @@ void tsri_stop_clear(void);
 /* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
  * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
-                      const int64_t *bytes);
+                      const int64_t *down, const int64_t *up);
+
+/* The same for a share that was lost. */
+void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
 

@@ -1,55 +1,13 @@
 /* team.c - the round that all schemes with shares have in common. */
-#include "scheme/team.h"
+#include "scheme/team_parts.h"
 
 #include "base/alloc.h"
-#include "scheme/rules.h"
 #include "subnet/cut.h"
-#include "subnet/put.h"
 #include "subnet/take.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef struct team team;
-
-typedef struct worker {
-    tsri_run *run;
-    team *team;
-    int64_t number; /* l */
-    tsri_pool *pool;
-    bool owns_pool;
-    tsri_share share;
-    tsri_net *net; /* of the share */
-    tsri_store store;
-    tsri_plan *plan;
-    tsri_loader *loader;
-    const tsri_batch *fixed; /* the one batch of full-batch descent */
-    double *loss;            /* [local_steps] before each step */
-    bool idle;               /* nothing was drawn on some axis */
-    tsr_status st;
-    char error[1024];
-} worker;
-
-struct team {
-    tsri_rules rules;
-    bool events, step_events;
-    worker *worker; /* [workers] */
-    tsri_put put;
-    tsri_owner *owner; /* [workers] those that take part */
-    float *before;     /* for the trace */
-    int64_t *batches;  /* for the trace [workers][local_steps][batch] */
-    const tsri_share **shares;
-};
-
-int64_t tsri_share_bytes(const tsri_net *net, bool momentum)
-{
-    int64_t numbers = net->trained * (momentum ? 2 : 1);
-    for (int64_t p = 0; p < net->params; p++)
-        if (net->param[p].role == TSRI_BUFFER)
-            numbers += net->param[p].count;
-    return numbers * (int64_t)sizeof(float);
-}
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
 
@@ -62,7 +20,10 @@ static tsr_status make_loader(worker *w)
     o.prefetch = o.prefetch && !run->gd;
     bool fixed = run->gd && !o.flip && o.crop == 0;
     if (fixed && !run->shard && w->number > 0) {
-        w->fixed = w->team->worker[0].fixed;
+        worker *first = &w->team->worker[0];
+        if (!first->loader) /* a rank of a crew may not have had that share */
+            TSR_TRY(make_loader(first));
+        w->fixed = first->fixed;
         return TSR_OK;
     }
     TSR_TRY(tsri_loader_create(&w->loader, run->data, &run->data->train, &o));
@@ -79,8 +40,10 @@ static tsr_status make_worker(worker *w)
     int threads = tsri_pool_threads(run->pool);
     TSR_TRY(tsri_share_init(&w->share, run->net));
     TSR_TRY(tsri_alloc(&w->loss, run->local_steps, sizeof *w->loss));
-    TSR_TRY(make_loader(w));
     w->pool = run->pool;
+    if (run->crew) /* one share at a time, on all threads; its data when it comes */
+        return TSR_OK;
+    TSR_TRY(make_loader(w));
     if (run->workers > 1) {
         int64_t own = threads / run->workers;
         TSR_TRY(tsri_pool_create(&w->pool, own > 1 ? (int)own : 1));
@@ -103,6 +66,8 @@ tsr_status tsri_team_create(tsri_run *run)
     t->events = t->step_events || strcmp(events, "round") == 0;
     TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
+    TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));
+    TSR_TRY(tsri_alloc(&t->up, run->workers, sizeof *t->up));
     TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->pool)));
     for (int64_t l = 0; l < run->workers; l++) {
         t->worker[l] = (worker){.run = run, .team = t, .number = l};
@@ -145,6 +110,8 @@ void tsri_team_destroy(tsri_run *run)
     tsri_free(t->worker);
     tsri_free(t->owner);
     tsri_rules_fini(&t->rules);
+    tsri_free(t->down);
+    tsri_free(t->up);
     tsri_free(t->before);
     tsri_free(t->batches);
     tsri_free(t->shares);
@@ -198,14 +165,22 @@ static tsr_status make_network(worker *w)
     unmake_network(w);
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
-    st = tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
-    if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
 done:
     return st;
 }
 
-static tsr_status draw(worker *w)
+static tsr_status make_plan(worker *w)
+{
+    tsri_run *run = w->run;
+    if (w->plan)
+        return TSR_OK;
+    tsr_status st = tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+    return st;
+}
+
+tsr_status tsri_worker_draw(worker *w)
 {
     tsri_share_draw(&w->share, &w->team->rules.draw, w->run->seed, w->run->round, w->number);
     w->idle = tsri_share_empty(&w->share);
@@ -217,7 +192,7 @@ tsr_status tsri_team_draw(tsri_run *run)
     team *t = run->scheme_state;
     if (run->trace)
         memcpy(t->before, run->store.w, (size_t)run->net->total * sizeof(float));
-    return all_workers(run, draw);
+    return all_workers(run, tsri_worker_draw);
 }
 
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale)
@@ -241,22 +216,28 @@ done:
 
 /* ---- Train -------------------------------------------------------------------------------- */
 
-static void note_batch(const worker *w, int64_t step, const tsri_batch *b)
+tsr_status tsri_worker_batch(worker *w, int64_t step, const tsri_batch **batch)
 {
+    tsr_status st = TSR_OK;
     const tsri_run *run = w->run;
+    if (!w->fixed && !w->loader)
+        TSR_TRY(make_loader(w));
+    *batch = w->fixed;
+    if (!w->fixed)
+        TSR_TRY(tsri_loader_get(w->loader, batch, run->round * run->local_steps + step));
     if (w->team->batches)
-        memcpy(w->team->batches + (w->number * run->local_steps + step) * run->batch, b->index,
-               (size_t)run->batch * sizeof *b->index);
+        memcpy(w->team->batches + (w->number * run->local_steps + step) * run->batch,
+               (*batch)->index, (size_t)run->batch * sizeof *(*batch)->index);
+done:
+    return st;
 }
 
 static tsr_status local_step(worker *w, int64_t step)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    const tsri_batch *b = w->fixed;
-    if (!b)
-        TSR_TRY(tsri_loader_get(w->loader, &b, run->round * run->local_steps + step));
-    note_batch(w, step, b);
+    const tsri_batch *b = NULL;
+    TSR_TRY(tsri_worker_batch(w, step, &b));
     tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
     tsri_plan_lengths(w->plan, b->length);
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
@@ -268,24 +249,58 @@ done:
     return st;
 }
 
+tsr_status tsri_worker_steps(worker *w)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(make_plan(w));
+    if (!w->team->rules.carry)
+        memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
+    for (int64_t t = 0; t < w->run->local_steps; t++) {
+        TSR_CHECK(!w->run->crew || !tsri_crew_orphaned(w->run->crew), TSR_FAILURE,
+                  "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+        TSR_TRY(local_step(w, t));
+    }
+done:
+    return st;
+}
+
+/* What is rounded on the way between machines is rounded here, too: the same bits. */
 static tsr_status train(worker *w)
 {
     tsr_status st = TSR_OK;
-    tsri_run *run = w->run;
+    team *t = w->team;
+    t->down[w->number] = t->up[w->number] = w->idle ? 0 : tsri_wire_bytes(w->net, &t->rules.wire);
     if (w->idle)
         return TSR_OK;
-    tsri_take(&w->store, &run->store, &w->share, w->team->rules.carry);
-    if (!w->team->rules.carry)
-        memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
-    for (int64_t t = 0; t < run->local_steps; t++)
-        TSR_TRY(local_step(w, t));
+    tsri_take(&w->store, &w->run->store, &w->share, t->rules.carry);
+    tsri_wire_round(&w->store, &t->rules.wire);
+    TSR_TRY(tsri_worker_steps(w));
+    tsri_wire_round(&w->store, &t->rules.wire);
+done:
+    return st;
+}
+
+/* A coordinator whose workers are all gone does their work itself. */
+static tsr_status one_by_one(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    team *t = run->scheme_state;
+    for (int64_t l = 0; l < run->workers; l++)
+        TSR_TRY(train(&t->worker[l]));
 done:
     return st;
 }
 
 tsr_status tsri_team_train(tsri_run *run)
 {
-    return all_workers(run, train);
+    tsr_status st = TSR_OK;
+    bool alone = true;
+    if (run->crew)
+        TSR_TRY(tsri_team_deal(run, &alone));
+    if (alone)
+        TSR_TRY(run->crew ? one_by_one(run) : all_workers(run, train));
+done:
+    return st;
 }
 
 /* ---- Put ---------------------------------------------------------------------------------- */
@@ -324,19 +339,14 @@ static tsr_status tell_events(tsri_run *run)
     team *t = run->scheme_state;
     if (!t->events)
         return TSR_OK;
-    TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL));
+    TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL, NULL));
     for (int64_t s = 1; t->step_events && s < run->local_steps; s++)
-        TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL));
+        TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
     tsr_result whole;
     TSR_TRY(tsri_recalibrate(run));
     TSR_TRY(tsri_evaluate(&whole, &run->store, run->backend, run->pool, run->data,
                           &run->data->train, run->loss));
-    int64_t *bytes = NULL;
-    TSR_TRY(tsri_alloc(&bytes, run->workers, sizeof *bytes));
-    for (int64_t l = 0; l < run->workers; l++)
-        bytes[l] = t->worker[l].idle ? 0 : tsri_share_bytes(t->worker[l].net, t->rules.carry);
-    st = tsri_event(run, "put", -1, whole.loss, bytes);
-    tsri_free(bytes);
+    TSR_TRY(tsri_event(run, "put", -1, whole.loss, t->down, t->up));
 done:
     return st;
 }
@@ -348,10 +358,10 @@ tsr_status tsri_team_put(tsri_run *run)
     int64_t owners = 0;
     for (int64_t l = 0; l < run->workers; l++) {
         const worker *w = &t->worker[l];
+        run->bytes_total += t->down[l] + t->up[l];
         if (w->idle)
             continue;
         t->owner[owners++] = (tsri_owner){&w->share, &w->store};
-        run->bytes_total += 2 * tsri_share_bytes(w->net, t->rules.carry); /* down and up */
         for (int64_t s = 0; s < run->local_steps; s++)
             run->recent.sum += w->loss[s];
         run->recent.count += run->local_steps;

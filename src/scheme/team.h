@@ -31,10 +31,8 @@ tsr_status tsri_team_put(tsri_run *run);
  * scheme has no team. */
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale);
 
-/* Bytes that one worker receives (or sends) in a round for a share of this network: 4 for every
- * number that training changes, that is trained parameters and running statistics, and 4 more for
- * every trained one when its momentum travels too. Fixed parameters follow from the seed, counts
- * from the round. */
-int64_t tsri_share_bytes(const tsri_net *net, bool momentum);
+/* With workers in other processes (run->crew): see tsri_scheme. */
+tsr_status tsri_team_assemble(tsri_run *run);
+tsr_status tsri_team_serve(tsri_run *run);
 
 #endif

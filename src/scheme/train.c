@@ -114,8 +114,17 @@ done:
     return st;
 }
 
+/* A line that cannot be written (a full disk) does not end the run. */
+static void write_event(tsri_run *run, const char *line)
+{
+    if (tsri_metrics_line(run->metrics, line) != TSR_OK)
+        TSRI_WARN("an event of round %lld was not written, training goes on: %s",
+                  (long long)run->round + 1, tsr_last_error());
+    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+}
+
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
-                      const int64_t *bytes)
+                      const int64_t *down, const int64_t *up)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
@@ -130,22 +139,28 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
     }
     tsri_json_key(&w, "loss");
     tsri_json_real(&w, loss);
-    for (int way = 0; bytes && way < 2; way++) {
+    for (int way = 0; down && way < 2; way++) {
         tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
         tsri_json_open(&w, '[');
         for (int64_t l = 0; l < run->workers; l++)
-            tsri_json_int(&w, bytes[l]);
+            tsri_json_int(&w, way ? up[l] : down[l]);
         tsri_json_close(&w, ']');
     }
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    if (tsri_metrics_line(run->metrics, w.text.data) != TSR_OK)
-        TSRI_WARN("an event of round %lld was not written, training goes on: %s",
-                  (long long)run->round + 1, tsr_last_error());
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    write_event(run, w.text.data);
 done:
     tsri_json_fini(&w);
     return st;
+}
+
+void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
+{
+    char line[128];
+    (void)snprintf(line, sizeof line,
+                   "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
+                   (long long)run->round + 1, (long long)worker, rank, why);
+    write_event(run, line);
 }
 
 /* ---- Judging ------------------------------------------------------------------------------ */
@@ -402,28 +417,99 @@ done:
     return st;
 }
 
+/* ---- One process of many -------------------------------------------------------------------- */
+
+/* The ranks that mpirun started, if it did. */
+static tsr_status enlist(tsri_crew **crew, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_comm *comm = NULL;
+    TSR_TRY(tsri_comm_open(&comm));
+    if (!comm)
+        return TSR_OK;
+    TSR_TRY(tsri_crew_create(crew, comm, tsri_config_real(config, "cluster.deadline")));
+    comm = NULL;
+done:
+    tsri_comm_close(comm);
+    return st;
+}
+
+static tsr_status can_spread(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!run->crew || run->scheme->serve, TSR_USAGE,
+              "%s: scheme %s runs in one process: start it without mpirun",
+              tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+done:
+    return st;
+}
+
+static bool coordinates(const tsri_crew *crew)
+{
+    return !crew || crew->comm->rank == 0;
+}
+
+/* A rank that fails before it has joined says so: nobody must wait for it. */
+static void dismiss(tsri_crew *crew, tsr_status st)
+{
+    if (!crew)
+        return;
+    if (crew->comm->rank == 0)
+        tsri_crew_end(crew);
+    else if (st != TSR_OK)
+        tsri_crew_give_up(crew, st);
+    tsri_comm *comm = crew->comm;
+    tsri_crew_destroy(crew);
+    tsri_comm_close(comm);
+}
+
+static tsr_status coordinate(tsr_result *result, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool resumed = false;
+    TSR_TRY(open_folder(run));
+    if (run->options.resume)
+        TSR_TRY(tsri_checkpoint_load(run, &resumed));
+    TSR_TRY(open_metrics(run));
+    TSR_TRY(open_trace(run));
+    if (run->options.init && !resumed) /* resuming must not need the file again */
+        TSR_TRY(tsri_checkpoint_save(run));
+    if (run->crew)
+        TSR_TRY(run->scheme->assemble(run));
+    tell(run, false, resumed);
+    TSR_TRY(all_rounds(run));
+    TSR_TRY(finish(run, result));
+done:
+    tsri_metrics_close(run->metrics);
+    if (run->lock >= 0)
+        tsri_unlock_folder(run->lock);
+    return st;
+}
+
+static tsr_status serve(tsr_result *result, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    *result = (tsr_result){.worker = true};
+    TSR_TRY(run->scheme->assemble(run));
+    TSR_TRY(run->scheme->serve(run));
+done:
+    return st;
+}
+
 tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
-    tsri_run run;
-    bool resumed = false;
+    tsri_run run = {.lock = -1};
+    tsri_crew *crew = NULL;
+    TSR_TRY(enlist(&crew, config));
     TSR_TRY(tsri_run_init(&run, config, options));
+    run.crew = crew;
+    TSR_TRY(can_spread(&run));
     TSR_TRY(prepare(&run));
-    TSR_TRY(open_folder(&run));
-    if (options->resume)
-        TSR_TRY(tsri_checkpoint_load(&run, &resumed));
-    TSR_TRY(open_metrics(&run));
-    TSR_TRY(open_trace(&run));
-    if (options->init && !resumed) /* resuming must not need the file again */
-        TSR_TRY(tsri_checkpoint_save(&run));
-    tell(&run, false, resumed);
-    TSR_TRY(all_rounds(&run));
-    TSR_TRY(finish(&run, result));
+    TSR_TRY(coordinates(crew) ? coordinate(result, &run) : serve(result, &run));
 done:
-    tsri_metrics_close(run.metrics);
-    if (run.lock >= 0)
-        tsri_unlock_folder(run.lock);
     tsri_run_fini(&run);
+    dismiss(crew, st);
     tsri_stop_clear(); /* it was for this run */
     return st;
 }

@@ -1,0 +1,204 @@
+/* team_crew.c - the round with its workers in other processes.
+ *
+ * The coordinator has the whole network, draws every share only to know which numbers it is, sends
+ * these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
+ * function of (seed, round, share). What it needs besides, fixed parameters and data, it has.
+ */
+#include "scheme/team_parts.h"
+
+#include "base/alloc.h"
+#include "io/digest.h"
+
+#include <string.h>
+
+/* ---- The coordinator ---------------------------------------------------------------------- */
+
+static worker *worker_of(void *context, int64_t l)
+{
+    const tsri_run *run = context;
+    return &((team *)run->scheme_state)->worker[l];
+}
+
+static int64_t numbers_size(void *context, int64_t l)
+{
+    const worker *w = worker_of(context, l);
+    return w->idle ? 0 : tsri_wire_bytes(w->net, &w->team->rules.wire);
+}
+
+/* Losses first: they are doubles, and the frame begins aligned. */
+static int64_t losses_size(const tsri_run *run)
+{
+    return run->local_steps * (int64_t)sizeof(double);
+}
+
+static int64_t result_size(void *context, int64_t l)
+{
+    return losses_size(context) + numbers_size(context, l);
+}
+
+static void pack(void *context, int64_t l, void *bytes)
+{
+    worker *w = worker_of(context, l);
+    tsri_wire_take(bytes, &w->team->rules.wire, &w->store, &w->run->store, &w->share);
+    w->team->down[l] += numbers_size(context, l);
+}
+
+/* The numbers of batches that norms have seen do not travel: every local step is one. */
+static void set_counts(worker *w)
+{
+    const tsri_net *net = w->net;
+    for (int64_t p = 0; p < net->params; p++)
+        if (net->param[p].role == TSRI_COUNT) {
+            const float *whole = tsri_store_at(&w->run->store, w->run->store.w, p);
+            float *own = tsri_store_at(&w->store, w->store.w, p);
+            *own = *whole + (float)w->run->local_steps;
+        }
+}
+
+static bool unpack(void *context, int64_t l, const void *bytes)
+{
+    tsri_run *run = context;
+    worker *w = worker_of(run, l);
+    const uint8_t *numbers = (const uint8_t *)bytes + losses_size(run);
+    w->team->up[l] += numbers_size(run, l);
+    if (!tsri_wire_finite(numbers, &w->team->rules.wire, w->net))
+        return false;
+    memcpy(w->loss, bytes, (size_t)losses_size(run));
+    tsri_wire_unpack(&w->store, &w->team->rules.wire, numbers);
+    set_counts(w);
+    return true;
+}
+
+static void lost(void *context, int64_t l, int rank, tsri_lost why)
+{
+    static const char *const word[TSRI_LOSSES] = {"died", "late", "unsound"};
+    tsri_run *run = context;
+    worker_of(run, l)->idle = true;
+    run->lost_shares++;
+    tsri_event_lost(run, l, rank, word[why]);
+}
+
+/* The batches that workers saw, for the trace: the coordinator can know them, too. */
+static tsr_status note_batches(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsri_batch *b = NULL;
+    for (int64_t l = 0; run->trace && l < run->workers; l++)
+        for (int64_t s = 0; s < run->local_steps; s++)
+            TSR_TRY(tsri_worker_batch(worker_of(run, l), s, &b));
+done:
+    return st;
+}
+
+static tsr_status somebody_was_sound(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool any = false, drawn = false;
+    for (int64_t l = 0; l < run->workers; l++) {
+        const worker *w = &((const team *)run->scheme_state)->worker[l];
+        any = any || !w->idle;
+        drawn = drawn || w->team->up[l] > 0;
+    }
+    TSR_CHECK(any || !drawn, TSR_DIVERGED,
+              "round %lld: every worker's numbers are no longer finite: lower optim.lr",
+              (long long)run->round + 1);
+done:
+    return st;
+}
+
+tsr_status tsri_team_deal(tsri_run *run, bool *alone)
+{
+    tsr_status st = TSR_OK;
+    team *t = run->scheme_state;
+    tsri_crew_job job = {.context = run,
+                         .shares = run->workers,
+                         .size = numbers_size,
+                         .pack = pack,
+                         .result = result_size,
+                         .unpack = unpack,
+                         .lost = lost};
+    memset(t->down, 0, (size_t)run->workers * sizeof *t->down);
+    memset(t->up, 0, (size_t)run->workers * sizeof *t->up);
+    TSR_TRY(tsri_crew_round(run->crew, run->round, &job, alone));
+    if (*alone)
+        return TSR_OK;
+    TSR_TRY(somebody_was_sound(run));
+    TSR_TRY(note_batches(run));
+done:
+    return st;
+}
+
+/* ---- A worker ----------------------------------------------------------------------------- */
+
+static tsr_status work(void *context, int64_t round, int64_t share, const void *in, int64_t n,
+                       tsri_frame *out, int64_t *bytes)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = context;
+    TSR_CHECK(share >= 0 && share < run->workers && round >= 0 && round < run->rounds, TSR_FAILURE,
+              "there is no share %lld of round %lld", (long long)share, (long long)round);
+    worker *w = worker_of(run, share);
+    run->round = round;
+    TSR_TRY(tsri_worker_draw(w));
+    TSR_CHECK(!w->idle && n == numbers_size(run, share), TSR_FAILURE,
+              "share %lld of round %lld came with %lld bytes, %lld were due: the ranks disagree",
+              (long long)share, (long long)round, (long long)n,
+              (long long)numbers_size(run, share));
+    tsri_wire_fixed(&w->store, &run->store, &w->share);
+    tsri_wire_unpack(&w->store, &w->team->rules.wire, in);
+    TSR_TRY(tsri_worker_steps(w));
+    *bytes = result_size(run, share);
+    TSR_TRY(tsri_comm_frame(run->crew->comm, out, *bytes));
+    memcpy(out->bytes, w->loss, (size_t)losses_size(run));
+    tsri_wire_pack(out->bytes + losses_size(run), &w->team->rules.wire, &w->store);
+done:
+    return st;
+}
+
+/* ---- Both, before the first round --------------------------------------------------------- */
+
+/* What must be the same everywhere. The number of threads need not be. */
+static tsr_status identity(tsri_text *out, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_text file = {0};
+    char digest[TSRI_SHA256_HEX];
+    TSR_TRY(tsri_config_write_result(&file, run->config));
+    TSR_TRY(tsri_sha256(digest, file.data, (int64_t)file.length));
+    TSR_TRY(tsri_text_add(out, "version\t%s\n", tsr_version()));
+    TSR_TRY(tsri_text_add(out, "backend\t%s\n", tsri_backend_vendor(run->backend)));
+    TSR_TRY(tsri_text_add(out, "run file's digest\t%.16s\n", digest));
+    TSR_TRY(tsri_text_add(out, "data's checksum\t%08x\n", (unsigned)run->data->hash));
+done:
+    tsri_text_fini(&file);
+    return st;
+}
+
+/* Fixed parameters lie behind the trained ones; what else lies there does no harm. */
+static int64_t gift_size(const tsri_run *run)
+{
+    bool any = false;
+    for (int64_t p = 0; p < run->net->params; p++)
+        any = any || run->net->param[p].role == TSRI_FIXED;
+    return any ? (run->net->total - run->net->trained) * (int64_t)sizeof(float) : 0;
+}
+
+tsr_status tsri_team_assemble(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_text who = {0};
+    float *behind = (float *)run->store.w + run->net->trained;
+    TSR_TRY(identity(&who, run));
+    if (run->crew->comm->rank == 0)
+        TSR_TRY(tsri_crew_gather(run->crew, who.data, behind, gift_size(run)));
+    else
+        TSR_TRY(tsri_crew_join(run->crew, who.data, behind, gift_size(run)));
+done:
+    tsri_text_fini(&who);
+    return st;
+}
+
+tsr_status tsri_team_serve(tsri_run *run)
+{
+    return tsri_crew_serve(run->crew, work, run);
+}

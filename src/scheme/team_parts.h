@@ -1,0 +1,59 @@
+/* team_parts.h - what the files of the team share: team.c (the round), team_crew.c (the same round
+ * with workers in other processes). */
+#ifndef TSRI_TEAM_PARTS_H
+#define TSRI_TEAM_PARTS_H
+
+#include "comm/crew.h"
+#include "scheme/rules.h"
+#include "scheme/team.h"
+#include "subnet/put.h"
+
+typedef struct tsri_team team;
+
+typedef struct tsri_worker {
+    tsri_run *run;
+    team *team;
+    int64_t number; /* l */
+    tsri_pool *pool;
+    bool owns_pool;
+    tsri_share share;
+    tsri_net *net; /* of the share */
+    tsri_store store;
+    tsri_plan *plan; /* NULL where others do the work */
+    tsri_loader *loader;
+    const tsri_batch *fixed; /* the one batch of full-batch descent */
+    double *loss;            /* [local_steps] before each step */
+    bool idle;               /* nothing was drawn on some axis, or its work was lost */
+    tsr_status st;
+    char error[1024];
+} worker;
+
+struct tsri_team {
+    tsri_rules rules;
+    bool events, step_events;
+    worker *worker; /* [workers] */
+    tsri_put put;
+    tsri_owner *owner;  /* [workers] those that take part */
+    int64_t *down, *up; /* [workers] bytes of this round */
+    float *before;      /* for the trace */
+    int64_t *batches;   /* for the trace [workers][local_steps][batch] */
+    const tsri_share **shares;
+};
+
+/* ---- team.c, for one worker --------------------------------------------------------------- */
+
+/* Its share of run->round, the network and the store; the plan too, unless others do the work. */
+tsr_status tsri_worker_draw(worker *w);
+
+/* The local steps of the round, from what is in its store. */
+tsr_status tsri_worker_steps(worker *w);
+
+/* The batch of a local step, noted for the trace. */
+tsr_status tsri_worker_batch(worker *w, int64_t step, const tsri_batch **batch);
+
+/* ---- team_crew.c -------------------------------------------------------------------------- */
+
+/* The round's training by the run's crew. *alone = nobody was there: nothing has been done. */
+tsr_status tsri_team_deal(tsri_run *run, bool *alone);
+
+#endif
