@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 
 #include "backend/cpu/gemm.h"
+#include "comm/comm.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "io/json.h"
@@ -138,7 +139,8 @@ int main(int argc, char **argv)
     choose_kernels(argv);
     (void)signal(SIGPIPE, SIG_IGN);
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
-    bool json = json_asked(argc, argv);
+    /* Of many processes one speaks on standard output. */
+    bool json = json_asked(argc, argv) && tsri_comm_given_rank() == 0;
     tsr_status st = dispatch(argc, argv);
     if (st != TSR_OK)
         report(st, json);

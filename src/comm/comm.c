@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+#include <stdlib.h>
+
 tsr_status tsri_comm_frame(tsri_comm *comm, tsri_frame *frame, int64_t bytes)
 {
     for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
@@ -55,6 +57,15 @@ tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds)
 bool tsri_comm_dead(tsri_comm *comm, int rank)
 {
     return comm->kind->dead(comm, rank);
+}
+
+int tsri_comm_given_rank(void)
+{
+    static const char *const name[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (getenv(name[i]))
+            return (int)strtol(getenv(name[i]), NULL, 10);
+    return 0;
 }
 
 void tsri_comm_close(tsri_comm *comm)
