@@ -119,8 +119,8 @@ const tsri_schema_row tsri_schema[] = {
     REAL("stop.below", "0", 0, 1e9, "the run ends when the metric is this or less"),
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
-    REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
     PACE("cluster.deadline", REAL, "0", 0, 86400, "with mpirun: seconds after which a worker that has not answered is passed over; 0 = max(2, 5 x the median)"),
+    REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
     PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
 };
 /* clang-format on */

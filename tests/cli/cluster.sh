@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# cluster.sh PROGRAM SOURCE: the same run under mpirun has the same bits, with any number of ranks, killed and resumed with
+# another number; dead, stopped and strange workers cost a share its round and nothing more; a dead coordinator leaves
+# no orphan. Every wait has a limit.
+set -u
+program=$1
+command -v mpirun >/dev/null || { echo "no mpirun here (openmpi-bin): skipped"; exit 77; }
+ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit 77; }
+work=$(mktemp -d) tag=tessera-cluster-$$
+trap 'end_all; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TESSERA_TEST_TAG=$tag
+ranks() { timeout 100 mpirun --enable-recovery -x TESSERA_TEST_TAG -n "$@"; }
+# rank_pid RANK: our process with that rank
+rank_pid() {
+    local p
+    for p in $(pgrep -x tessera); do
+        tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -qx "TESSERA_TEST_TAG=$tag" || continue
+        tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$p"
+    done
+}
+end_all() { local r; for r in 0 1 2 3 4; do for p in $(rank_pid $r); do kill -9 "$p" 2>/dev/null; done; done; }
+sum() { sha256sum "$1/model.safetensors" | cut -d' ' -f1; }
+# until_round FOLDER: training has begun (a first checkpoint is there)
+begun() { local i; for i in $(seq 200); do ls "$1"/checkpoints/*.safetensors >/dev/null 2>&1 && return; sleep 0.1; done; fail "$1 did not begin"; }
+
+cat >run.yaml <<'EOT'
+seed: 3
+data: {name: glyphs, n: 600, test_n: 100}
+model: {name: mlp, hidden: [48, 40], norm: batch}
+optim: {lr: 0.05, momentum: 0.9}
+scheme: {name: ist, workers: 4, local_steps: 3}
+rounds: 24
+batch: 32
+checkpoint: {every: 0.5}
+cluster: {deadline: 60}
+EOT
+loft="--set model.name=preresnet18 --set model.width=4 --set model.hidden=[] --set model.norm=batch --set rounds=4"
+train() { "$program" train run.yaml --quiet "$@" >/dev/null; }
+
+echo "== one digest for every number of ranks, for every scheme"
+for scheme in masked ist loft local_sgd; do
+    set -- --set scheme.name=$scheme
+    # shellcheck disable=SC2086
+    [ $scheme = loft ] && set -- "$@" ${loft/--set model.hidden=[] --set model.norm=batch/}
+    train --out one-$scheme "$@" --set threads=2 || fail "$scheme in one process"
+    for n in 2 3 5; do
+        ranks $n "$program" train run.yaml --quiet --out mpi-$scheme-$n "$@" --set threads=1 >/dev/null 2>log || { fail "$scheme with $n ranks"; cat log; }
+        [ "$(sum one-$scheme)" = "$(sum mpi-$scheme-$n)" ] || fail "$scheme with $n ranks has other bits"
+    done
+done
+
+echo "== bytes in all as in one process; half as many with bf16, the same bits as in one process"
+train --out plain --json | tail -1
+for wire in f32 bf16; do
+    "$program" train run.yaml --quiet --json --out w1-$wire --set scheme.wire=$wire | tail -1 >w1
+    ranks 3 "$program" train run.yaml --quiet --json --out w3-$wire --set scheme.wire=$wire 2>/dev/null | tail -1 >w3
+    [ "$(sum w1-$wire)" = "$(sum w3-$wire)" ] || fail "wire $wire has other bits under mpirun"
+    for f in w1 w3; do sed -n 's/.*"bytes_total":\([0-9]*\).*/\1/p' $f; done | sort -u >bytes-$wire
+    [ "$(wc -l <bytes-$wire)" = 1 ] || fail "bytes differ with wire $wire"
+done
+[ $(("$(cat bytes-bf16)" * 2)) = "$(cat bytes-f32)" ] || fail "bf16 has not half the bytes"
+
+echo "== the coordinator killed, resumed with another number of ranks: the same bits, no orphan"
+long="--set rounds=400 --set checkpoint.every=0.2"
+# shellcheck disable=SC2086
+train --out whole $long
+for n in 2 4; do
+    # shellcheck disable=SC2086
+    ranks 3 "$program" train run.yaml --quiet --out dead-$n $long >/dev/null 2>log &
+    begun dead-$n
+    kill -9 "$(rank_pid 0)" || fail "no coordinator to kill"
+    for _ in $(seq 50); do [ -z "$(rank_pid 1)$(rank_pid 2)" ] && break; sleep 0.1; done
+    [ -z "$(rank_pid 1)$(rank_pid 2)" ] || fail "a worker outlived its coordinator by 5 s"
+    wait $!
+    # shellcheck disable=SC2086
+    ranks $n "$program" train run.yaml --quiet --out dead-$n --resume $long >/dev/null 2>log || { fail "not resumed"; cat log; }
+    [ "$(sum whole)" = "$(sum dead-$n)" ] || fail "killed and resumed with $n ranks has other bits"
+done
+
+echo "== a worker killed: the run ends well; one stopped for a while: passed over, back again"
+# shellcheck disable=SC2086
+ranks 4 "$program" train run.yaml --quiet --json --out killed $long >result 2>log &
+begun killed
+kill -9 "$(rank_pid 2)" || fail "no worker to kill"
+wait $! || fail "a killed worker ended the run"
+grep -q '"rounds":400' result || { fail "the run with a killed worker did not finish"; cat log; }
+# shellcheck disable=SC2086
+ranks 4 "$program" train run.yaml --quiet --json --out stopped $long --set cluster.deadline=0.5 --set rounds=4000 >result 2>log &
+begun stopped
+stopped=$(rank_pid 1)
+kill -STOP "$stopped" && sleep 1.5 && kill -CONT "$stopped"
+wait $! || fail "a stopped worker ended the run"
+grep -q '"rounds":4000' result || { fail "the run with a stopped worker did not finish"; cat log; }
+grep -q '"event":"lost".*"rank":1,"why":"late"' stopped/metrics.jsonl || fail "the lost share is not in the metrics"
+grep -q 'rank 1 is back' log || fail "the stopped worker did not come back"
+
+echo "== refusals"
+ranks 2 "$program" train run.yaml --quiet --out d --set scheme.name=dense --set scheme.workers=1 --set scheme.local_steps=1 >/dev/null 2>log # recovering, mpirun ends with 0
+grep -q 'scheme dense runs in one process' log || { fail "no sentence for dense"; cat log; }
+timeout 60 mpirun -x TESSERA_TEST_TAG -n 1 "$program" train run.yaml --quiet --out e : -n 1 "$program" train run.yaml --quiet --out e --set seed=4 >/dev/null 2>log && fail "two runs in one"
+grep -q "rank 1 would do another run: its run file's digest" log || { fail "no sentence for two runs"; cat log; }
+
+[ $failures -eq 0 ] && echo "cluster: all well"
+exit $failures
