@@ -34,6 +34,12 @@ void tsri_comm_release(tsri_comm *comm, tsri_frame *frame)
     tsri_frame_fini(frame);
 }
 
+void tsri_comm_drop_spares(tsri_comm *comm)
+{
+    for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
+        tsri_frame_fini(&comm->spare[i]);
+}
+
 tsr_status tsri_comm_send(tsri_comm *comm, int to, tsri_frame *frame)
 {
     double start = tsri_clock();
@@ -72,7 +78,5 @@ void tsri_comm_close(tsri_comm *comm)
 {
     if (!comm)
         return;
-    for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
-        tsri_frame_fini(&comm->spare[i]);
     comm->kind->close(comm);
 }

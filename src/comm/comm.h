@@ -57,6 +57,7 @@ tsr_status tsri_comm_local(tsri_comm **comm, int size);
 /* A frame with room for `bytes`: a spare one, or new. */
 tsr_status tsri_comm_frame(tsri_comm *comm, tsri_frame *frame, int64_t bytes);
 void tsri_comm_release(tsri_comm *comm, tsri_frame *frame);
+void tsri_comm_drop_spares(tsri_comm *comm); /* for kinds that close */
 
 /* Sends and takes the frame. Returns at once; the bytes travel while others are packed. */
 tsr_status tsri_comm_send(tsri_comm *comm, int to, tsri_frame *frame);

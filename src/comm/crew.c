@@ -52,9 +52,10 @@ done:
 
 void tsri_crew_end(tsri_crew *crew)
 {
-    for (int r = 1; r < crew->comm->size; r++)
+    for (int r = 1; !crew->ended && r < crew->comm->size; r++)
         if (!crew->member[r].gone)
             (void)tsri_crew_say(crew, r, TSRI_END, NULL, 0);
+    crew->ended = true;
 }
 
 /* Status and sentence of a rank that cannot go on: the run cannot either, as in one process. */

@@ -42,6 +42,7 @@ typedef struct tsri_crew {
     int64_t lost[TSRI_LOSSES]; /* in all */
     int64_t stale;             /* frames of other rounds, dropped */
     double pack_seconds;
+    bool ended;
 } tsri_crew;
 
 /* What the scheme does for a round. */

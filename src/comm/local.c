@@ -115,6 +115,7 @@ static void leave(tsri_comm *comm)
 {
     hall *h = hall_of(comm);
     mailbox *box = &h->box[comm->rank];
+    tsri_comm_drop_spares(comm);
     (void)pthread_mutex_lock(&box->mutex);
     box->closed = true;
     (void)pthread_mutex_unlock(&box->mutex);

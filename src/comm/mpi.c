@@ -203,13 +203,21 @@ static bool dead(tsri_comm *comm, int rank)
 
 /* ---- Beginning and end -------------------------------------------------------------------- */
 
-/* What has not left after a moment has nobody who wants it. */
+/* What has not left after a moment has nobody who wants it; what still comes has come too late. */
 static void last_words(world *w)
 {
     double until = tsri_clock() + 1;
     int64_t pause = 5000;
-    for (move_on(w); w->outs > 0 && tsri_clock() < until; move_on(w))
+    for (;;) {
+        tsri_frame late = {0};
+        move_on(w);
+        while (arrived(w, &late))
+            tsri_comm_release(&w->comm, &late);
+        if (w->outs + w->ins == 0 || tsri_clock() > until)
+            break;
         rest(&pause);
+    }
+    tsri_comm_drop_spares(&w->comm);
 }
 
 /* mpirun waits for ranks that hang, and takes the death of rank 0 for success: it must not. */
