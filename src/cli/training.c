@@ -131,7 +131,8 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
     cli_progress_begin(args->command->name, args->quiet);
     TSR_TRY(tsr_train(&result, config, options));
     cli_progress_end();
-    TSR_TRY(tell_result(args, &result, options->folder, write_report(options->folder)));
+    if (!result.worker)
+        TSR_TRY(tell_result(args, &result, options->folder, write_report(options->folder)));
 done:
     return st;
 }

@@ -24,8 +24,8 @@ rank_pid() {
 }
 end_all() { local r; for r in 0 1 2 3 4; do for p in $(rank_pid $r); do kill -9 "$p" 2>/dev/null; done; done; }
 sum() { sha256sum "$1/model.safetensors" | cut -d' ' -f1; }
-# until_round FOLDER: training has begun (a first checkpoint is there)
-begun() { local i; for i in $(seq 200); do ls "$1"/checkpoints/*.safetensors >/dev/null 2>&1 && return; sleep 0.1; done; fail "$1 did not begin"; }
+# begun FOLDER: training has begun (a first checkpoint is there)
+begun() { for _ in $(seq 200); do ls "$1"/checkpoints/*.safetensors >/dev/null 2>&1 && return; sleep 0.1; done; fail "$1 did not begin"; }
 
 cat >run.yaml <<'EOT'
 seed: 3
