@@ -68,9 +68,11 @@ bool tsri_comm_dead(tsri_comm *comm, int rank)
 int tsri_comm_given_rank(void)
 {
     static const char *const name[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (getenv(name[i]))
-            return (int)strtol(getenv(name[i]), NULL, 10);
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        const char *rank = getenv(name[i]);
+        if (rank)
+            return (int)strtol(rank, NULL, 10);
+    }
     return 0;
 }
 

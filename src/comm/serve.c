@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double JOIN = 600, LOOK = 0.25; /* seconds */
@@ -55,17 +56,16 @@ bool tsri_crew_orphaned(tsri_crew *crew)
 
 void tsri_crew_give_up(tsri_crew *c, tsr_status why)
 {
-    char text[1024];
-    int32_t code = why;
+    struct {
+        int32_t code;
+        char sentence[1020];
+    } last = {.code = why};
     if (tsri_crew_orphaned(c) || why == TSR_INTERRUPTED)
         return;
-    const char *sentence = tsr_last_error();
-    size_t n = strlen(sentence);
-    if (n > sizeof text - sizeof code)
-        n = sizeof text - sizeof code;
-    memcpy(text, &code, sizeof code);
-    memcpy(text + sizeof code, sentence, n);
-    (void)tsri_crew_say(c, 0, TSRI_FAILED, text, (int64_t)(sizeof code + n));
+    int n = snprintf(last.sentence, sizeof last.sentence, "%s", tsr_last_error());
+    int64_t most = (int64_t)sizeof last.sentence - 1;
+    (void)tsri_crew_say(c, 0, TSRI_FAILED, &last,
+                        (int64_t)sizeof last.code + (n < most ? n : most));
 }
 
 static tsr_status do_share(tsri_crew *c, const tsri_frame *f, tsri_crew_work work, void *context)
