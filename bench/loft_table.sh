@@ -51,11 +51,11 @@ finetune() { # method, seed, ratio
 
 # What is to be done, a line each, the longest first.
 list() {
-    for seed in $seeds; do
-        for method in local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4; do
+    for method in local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4; do
+        for seed in $seeds; do
             if [ "$1" = pretrain ]; then
                 echo "pretrain $method $seed"
-            elif [ $method != dense ]; then
+            elif [ "$method" != dense ]; then
                 echo "finetune $method $seed 0.5"
                 echo "finetune $method $seed 0.8"
             fi

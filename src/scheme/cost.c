@@ -123,7 +123,7 @@ static bool same_every_round(const tsri_draw *draw)
 /* Rounds that are drawn, at most: some seconds' worth of random numbers. */
 static int64_t rounds_to_draw(const tsri_run *run)
 {
-    const double draws = 1e9;
+    const double draws = 3e8;
     double units = 1;
     for (int64_t a = 0; a < run->net->axes; a++)
         units += run->net->axis[a].cuttable ? (double)run->net->axis[a].size : 0;

@@ -16,6 +16,10 @@ static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [9, 7, 5, 6], norm: batch}\n"
                           "batch: 12\nrounds: 100\noptim: {lr: 0.05}\n";
 
+static const char rnn[] =
+    "data: {name: sequences, n: 40, length: 6}\nmodel: {name: rnn, width: 16}\n"
+    "batch: 10\nrounds: 100\noptim: {lr: 0.001}\n";
+
 static tsr_config *make_config(const char *text, const char *settings)
 {
     tsr_config *config = NULL;
@@ -104,6 +108,7 @@ static void stages_change_no_bit(void **state)
     equal_to_plain(mlp, "", 3, 5, 3);
     equal_to_plain(mlp, "model.norm=none;loss=half_squares;optim.lr=0.001;", 4, 5, 2);
     equal_to_plain(mlp, "optim.name=gd;", 3, 2, 2);
+    equal_to_plain(rnn, "", 2, 2, 2);
 }
 
 /* The cuts may lie anywhere, and measured ones do. */
