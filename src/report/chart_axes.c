@@ -60,6 +60,8 @@ static void span_map(tsri_view *v)
         tsri_span_see(&seen, map->value[i], false);
     if (map->low < map->high)
         seen = (tsri_span){map->low, map->high};
+    else if (seen.low == seen.high)
+        seen.high = seen.low + fmax(1, fabs(seen.low)); /* all alike: the dark end of the bar */
     v->bar = tsri_scale_of(&seen, false, 0);
     v->x = (tsri_scale){.low = 0, .high = (double)map->columns};
     v->y = (tsri_scale){.low = 0, .high = (double)map->rows};

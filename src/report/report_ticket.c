@@ -2,6 +2,7 @@
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -10,46 +11,98 @@
 /* ---- The table of tickets
  * ------------------------------------------------------------------------ ticket.json has "rows":
  * flat objects. The members of the first row, in their order, are the columns: what the command
- * that writes the file tells, this page shows. */
+ * that writes the file tells, this page shows. Members that it knows have a head and a form of
+ * their own. */
 
 enum { MOST_COLUMNS = 24 };
 
+typedef enum form { PLAIN, PERCENT, BYTES, MILLIONS, HIDDEN } form;
+
+typedef struct known {
+    const char *key, *head;
+    form form;
+    int digits;
+} known;
+
+static const known members[] = {
+    {"kind", "", HIDDEN, 0},
+    {"network", "network", PLAIN, 0},
+    {"ratio", "pruned, %", PERCENT, 0},
+    {"params", "parameters", PLAIN, 0},
+    {"flops", "MFLOP", MILLIONS, 2},
+    {"file_bytes", "file", BYTES, 0},
+    {"accuracy_before", "before fine-tuning, %", PERCENT, 2},
+    {"accuracy", "accuracy, %", PERCENT, 2},
+    {"loss", "loss", PLAIN, 4},
+    {"epochs", "epochs", PLAIN, 0},
+    {"seconds", "seconds", PLAIN, 1},
+    {"bytes_total", "traffic", BYTES, 0},
+    {"ms", "ms a batch", PLAIN, 2},
+    {"step_ms", "ms a step", PLAIN, 2},
+};
+
+static const known *known_as(const char *key)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i].key, key) == 0)
+            return &members[i];
+    return NULL;
+}
+
 typedef struct heads {
     const char *key[MOST_COLUMNS];
+    const known *as[MOST_COLUMNS]; /* or NULL */
     int count;
 } heads;
 
 static tsr_status take_head(void *context, const char *key, const tsri_json_value *value)
 {
     heads *h = context;
-    if (h->count < MOST_COLUMNS && !tsri_json_is_array(value) && !tsri_json_is_object(value))
-        h->key[h->count++] = key;
+    const known *as = known_as(key);
+    bool shown =
+        !tsri_json_is_array(value) && !tsri_json_is_object(value) && !(as && as->form == HIDDEN);
+    if (h->count < MOST_COLUMNS && shown) {
+        h->key[h->count] = key;
+        h->as[h->count++] = as;
+    }
     return TSR_OK;
 }
 
-/* "params_after" as people write it. */
+/* A key nobody knows, "some_key", as people write it. */
 static tsr_status head_line(tsri_text *line, const heads *h)
 {
     tsr_status st = TSR_OK;
     for (int i = 0; i < h->count; i++) {
+        const char *k = h->as[i] ? h->as[i]->head : h->key[i];
         TSR_TRY(tsri_text_add(line, "%s", i ? "|" : ""));
-        for (const char *k = h->key[i]; *k; k++)
+        for (; *k; k++)
             TSR_TRY(tsri_text_add_bytes(line, *k == '_' || *k == '|' ? " " : k, 1));
     }
 done:
     return st;
 }
 
-static void cell(tsri_table *t, const tsri_json_value *value)
+static void number_cell(tsri_table *t, double value, const known *as)
+{
+    form how = as ? as->form : PLAIN;
+    int digits = as ? as->digits : value == nearbyint(value) ? 0 : fabs(value) >= 100 ? 1 : 4;
+    if (how == BYTES)
+        tsri_table_format(t, "%s", value > 0 ? tsri_bytes_text(value) : "");
+    else if (how == PERCENT)
+        tsri_table_real(t, 100 * value, digits);
+    else if (how == MILLIONS)
+        tsri_table_real(t, value / 1e6, digits);
+    else
+        tsri_table_real(t, value, digits);
+}
+
+static void cell(tsri_table *t, const tsri_json_value *value, const known *as)
 {
     const char *text;
-    int64_t whole;
     double real;
     bool yes;
-    if (tsri_json_as_int(value, &whole))
-        tsri_table_format(t, "%lld", (long long)whole);
-    else if (tsri_json_as_real(value, &real))
-        tsri_table_real(t, real, fabs(real) >= 1000 ? 0 : fabs(real) >= 100 ? 1 : 4);
+    if (tsri_json_as_real(value, &real))
+        number_cell(t, real, as);
     else if (tsri_json_as_text(value, &text))
         tsri_table_text(t, text);
     else if (tsri_json_as_bool(value, &yes))
@@ -71,7 +124,7 @@ static tsr_status rows_table(tsri_page *p, const tsri_json_value *rows)
     tsri_table_head(&t, line.data);
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         for (int k = 0; k < h.count; k++)
-            cell(&t, tsri_json_get(tsri_json_at(rows, i), h.key[k]));
+            cell(&t, tsri_json_get(tsri_json_at(rows, i), h.key[k]), h.as[k]);
     tsri_table_html(&p->html, &t);
 done:
     tsri_table_fini(&t);

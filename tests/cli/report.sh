@@ -64,7 +64,7 @@ assert heads == ["Learning", "Tickets", "Traffic and time", "Filter distance bet
                  "Certificates", "The run file"], heads
 assert text(root.getElementsByTagName("h1")[0]) == '<script>alert("&")<'
 whole = text(root.documentElement)
-for words in ("whole <b>&", "fails by a factor of 3", "(0.4 to 0.6)", "constants are <1>", "0.8750",
+for words in ("whole <b>&", "fails by a factor of 3", "(0.4 to 0.6)", "constants are <1>", "87.50", "accuracy, %", "parameters",
               "batch: 20", "Traffic of each round", "test accuracy"):
     assert words in whole, words
 assert "prefers-color-scheme:dark" in page
