@@ -33,6 +33,7 @@ double tsri_op_flops(const tsri_op *op)
     case TSRI_GLOBALPOOL:
         return read;
     case TSRI_RELU:
+    case TSRI_GATE:
     case TSRI_ADD:
         return made;
     case TSRI_FLATTEN:

@@ -70,6 +70,7 @@ typedef struct tsri_update {
 typedef struct tsri_backend {
     const char *name;
     int64_t real_bytes; /* 4 or 8 */
+    bool skips;         /* linear layers take gates fused, and skip what is off */
     bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out]; and a
                            conv can read through a virtual norm */
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */

@@ -26,7 +26,8 @@
     X(RECURRENT, "recurrent") /* y_l = max(scale W y_(l-1) + x_l, 0) over the positions of a       \
                                  sequence, y_0 = 0; W [C, C]                                   */  \
     X(LAST, "last") /* the last position of each sequence                              */          \
-    X(TURN, "turn") /* [T, N, C], as sequences are inside a network, to [N, T, C]      */
+    X(TURN, "turn") /* [T, N, C], as sequences are inside a network, to [N, T, C]      */          \
+    X(GATE, "gate") /* y = x where `add`, the value of its gate, is above 0; else 0    */
 
 typedef enum tsri_kind {
 #define X(name, text) TSRI_##name,
@@ -57,6 +58,18 @@ typedef enum tsri_conv_choice {
 
 typedef struct tsri_kernel tsri_kernel;
 
+/* Which numbers of a value are on: those of a gate, or those that a ReLU left above 0. Made by the
+ * op that makes the value, read by those that may skip what is off. */
+typedef struct tsri_gates {
+    int64_t n, units, words; /* bit u of sample i is bit u % 64 of word[i * words + u / 64] */
+    uint64_t *word;          /* bits behind the last unit are 0 */
+    bool given;              /* the plan filled them in before forward: the op does not */
+    uint64_t stamp;          /* another one whenever a bit changed; 0 = there are none yet */
+    bool skip;               /* products may skip what is off */
+    void *inspected;         /* what the backend knows of them */
+    void (*forget)(void *inspected);
+} tsri_gates;
+
 typedef struct tsri_op {
     /* What is computed. */
     tsri_kind kind;
@@ -64,6 +77,7 @@ typedef struct tsri_op {
     tsri_shape in, out; /*                      */
     bool training;      /* norm: batch statistics, not running ones; backward will be called */
     bool relu;          /* y = max(., 0) of the result, fused */
+    bool gate;          /* linear: y = 0 where the gates are off, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
     bool bf16;            /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
@@ -92,6 +106,10 @@ typedef struct tsri_op {
     const void
         *pre; /* conv: scale [C] and shift [C] of a virtual norm with its ReLU in front: the
                  input is max(scale x + shift, 0) (0 in the padding), dx the gradient of that */
+
+    tsri_gates *gates;   /* of y, or NULL; of a gate, or of a ReLU whose zeros may be skipped */
+    tsri_gates *x_gates; /* of x, or NULL */
+    bool skipped;        /* out: the last forward skipped what x_gates say is 0 */
 
     /* By which kernel, with what memory of its own. */
     const tsri_kernel *kernel;

@@ -88,6 +88,12 @@ static void add_row(cli_table *t, const char *name, const char *kind, const char
     cli_table_text(t, kernel);
 }
 
+/* In GFLOP/s; 0 of what was not done (a layer that is fixed, gates that were given). */
+static double rate(double flops, double seconds)
+{
+    return seconds > 0 ? flops / seconds / 1e9 : 0;
+}
+
 static tsr_status print_text(const tsri_bench *b)
 {
     tsr_status st = TSR_OK;
@@ -98,9 +104,9 @@ static tsr_status print_text(const tsri_bench *b)
         const tsri_bench_row *r = &b->row[i];
         add_row(&t, r->name, r->kind, r->kernel);
         cli_table_real(&t, r->forward.least * 1e3, 3);
-        cli_table_real(&t, r->flops / r->forward.least / 1e9, 1);
+        cli_table_real(&t, rate(r->flops, r->forward.least), 1);
         cli_table_real(&t, r->backward.least * 1e3, 3);
-        cli_table_real(&t, r->backward_flops / r->backward.least / 1e9, 1);
+        cli_table_real(&t, rate(r->backward_flops, r->backward.least), 1);
     }
     TSR_TRY(cli_table_print(&t, stdout));
     (void)printf("\nbatch %lld, %d threads, %s, plan %s\n", (long long)b->batch, b->threads,

@@ -10,6 +10,7 @@ const cli_command *const cli_commands[] = {
     &cli_eval,
     &cli_predict,
     &cli_prune,
+    &cli_convert,
     &cli_finetune,
     &cli_check,
     &cli_cost,

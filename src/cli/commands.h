@@ -15,6 +15,7 @@ extern const cli_command cli_info;
 extern const cli_command cli_predict;
 extern const cli_command cli_prune;
 extern const cli_command cli_report;
+extern const cli_command cli_convert;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_sweep;
 extern const cli_command cli_train;

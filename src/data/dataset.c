@@ -108,7 +108,8 @@ static bool wants_unit_rows(const tsr_config *config)
 {
     const char *model = tsri_config_text(config, "model.name");
     return strcmp(model, "shallow") == 0 || strcmp(model, "relu_deep") == 0 ||
-           strcmp(model, "rnn") == 0;
+           strcmp(model, "rnn") == 0 || strcmp(model, "grelu") == 0 ||
+           strcmp(model, "relu_twin") == 0;
 }
 
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,

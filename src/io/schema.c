@@ -33,6 +33,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("backend", "cpu", "cpu|ref", "cpu: OpenBLAS; ref: plain C, slow, the oracle"),
     CHOICE("precision", "f32", "f32|bf16", "numbers that convolutions and linear layers multiply; bf16 needs a processor with AVX512_BF16 or AMX; sums and weights are f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: by a fixed rule of the shape, exact sums, or Winograd (faster)"),
+    CHOICE("skip", "auto", "auto|on|off", "products of linear layers skip units that are off: of fixed gates (auto), of ReLUs, too (on), never (off)"),
 
     TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),
     TEXT("data.path", NULL, "file or folder with the data"),
@@ -46,7 +47,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("data.ignore", NULL, "csv: columns left out, by name or number, \"1-5,name\""),
     CHOICE("data.header", "auto", "auto|yes|no", "csv: is the first line a header"),
     CHOICE("data.missing", "mean", "mean|zero|refuse", "what becomes of missing values"),
-    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled; auto: unit rows for shallow, relu_deep and (each position) rnn, images by channel, tables and sequences standardized"),
+    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled; auto: unit rows for shallow, relu_deep, grelu, relu_twin and (each position) rnn, images by channel, tables and sequences standardized"),
     CHOICE("data.target_scale", "auto", "auto|none|standardize|minmax|log", "how real targets are scaled; auto: standardized, unless a named set has them in order"),
     CHOICE("data.augment", "none", "none|flip|crop|crop-flip", "random changes of training images"),
     INT("data.pad", "4", 0, 64, "crop: pixels of padding on each side"),
@@ -62,12 +63,14 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
     PACE("data.prefetch", BOOL, "true", 0, 1, "prepare batches ahead on a thread of their own"),
 
-    CHOICE("model.name", "mlp", "mlp|shallow|relu_deep|rnn|preresnet18|preresnet34|resnet18|resnet34|wideresnet|vgg11|cnn1", "the network"),
+    CHOICE("model.name", "mlp", "mlp|shallow|relu_deep|rnn|grelu|relu_twin|preresnet18|preresnet34|resnet18|resnet34|wideresnet|vgg11|cnn1", "the network"),
     INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp, relu_deep: units of each hidden layer; mlp: [] = a linear model"),
     BOOL("model.bias", "true", "linear layers (and the convolutions of vgg11) have a bias"),
     CHOICE("model.norm", "none", "none|batch", "mlp: batch norm after each hidden linear layer"),
-    INT("model.width", "64", 1, 1e7, "resnets, vgg11: filters of the first stage; cnn1: filters; shallow: hidden units; relu_deep: units of each of model.layers; rnn: hidden units"),
-    INT("model.layers", "0", 0, 10000, "relu_deep: so many hidden layers of model.width units, 0 = as model.hidden says; rnn: layers, 0 = 1"),
+    INT("model.width", "64", 1, 1e7, "resnets, vgg11: filters of the first stage; cnn1: filters; shallow: hidden units; grelu, relu_twin, relu_deep: units of each of model.layers; rnn: hidden units"),
+    INT("model.layers", "0", 0, 10000, "grelu, relu_twin, relu_deep: so many hidden layers of model.width units, 0 = relu_deep: as model.hidden says, else 4; rnn: layers, 0 = 1"),
+    INT("model.gate_rank", "0", 0, 1e6, "grelu: Psi, which decides the gates, is drawn as a product of this rank; 0 = full"),
+    TEXT("model.from_relu", NULL, "grelu: file of a trained relu_twin: its weights at first, and its gates for ever"),
     CHOICE("model.train", "w", "w|all", "rnn: what is trained: the hidden weights W alone, or the inputs' A and the outputs' B too"),
     CHOICE("model.read", "auto", "auto|last|every", "rnn: outputs at the end of a sequence, or at every position; auto: every for real targets, last for classes"),
     INT("model.first", "0", 0, 1e9, "rnn read at every position: the first one that the loss sees; 0 = 2 with half_squares, as in the paper, else 1"),
@@ -78,7 +81,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("model.widths", NULL, "axes narrower than the model makes them, \"layer2.1.inner=9, hidden.0=40\": a pruned network"),
     REAL("model.kappa", "1", 0, 1e6, "cnn1, shallow: deviation of the initial weights"),
 
-    CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
+    CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow, grelu, relu_twin and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
 
     CHOICE("optim.name", "sgd", "sgd|gd", "sgd: mini-batches; gd: the whole training set each step"),
     REAL("optim.lr", "0.1", 0, 1e6, "learning rate at the start"),

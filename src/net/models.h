@@ -8,6 +8,8 @@ tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_relu_deep(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_rnn(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_grelu(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_relu_twin(tsri_net *net, const tsr_config *config);
 
 tsr_status tsri_build_preresnet18(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_preresnet34(tsri_net *net, const tsr_config *config);

@@ -81,6 +81,7 @@ tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like,
     TSR_TRY(tsri_reserve(&net->param, &net->params_room, net->params, sizeof *net->param));
     tsri_param *p = &net->param[net->params];
     *p = *like;
+    p->stream = net->params;
     int n = snprintf(p->name, sizeof p->name, "%s.%s", layer, suffix);
     assert(n > 0 && (size_t)n < sizeof p->name);
     p->count = 1;
@@ -233,6 +234,20 @@ done:
     return st;
 }
 
+tsr_status tsri_net_gate(tsri_net *net, int *out, int in, int gate, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    tsri_value x = net->value[in], z = net->value[gate];
+    assert(gate != 0 && tsri_shape_count(x.shape) == tsri_shape_count(z.shape));
+    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_GATE, in, name));
+    layer->add = gate;
+    TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
 tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_t size,
                          int64_t stride, int64_t pad, const char *name)
 {
@@ -333,6 +348,8 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
                        .filters_last = filters_last,
                        .conv = conv_choice(config),
                        .bf16 = strcmp(tsri_config_text(config, "precision"), "bf16") == 0,
+                       .skip_gates = strcmp(tsri_config_text(config, "skip"), "off") != 0,
+                       .skip_relu = strcmp(tsri_config_text(config, "skip"), "on") == 0,
                        .place = tsri_config_place(config, "model.name"),
                        .widths = tsri_config_text(config, "model.widths"),
                        .widths_place = tsri_config_place(config, "model.widths")};

@@ -56,6 +56,7 @@ typedef struct tsri_param {
     bool filters_last; /* kept in memory as [H, W, in, out], in files as [out, in, H, W] */
     tsri_init init;
     double sigma;
+    int64_t stream; /* of its random numbers: its number among the parameters, unless set */
 } tsri_param;
 
 typedef struct tsri_value {
@@ -91,7 +92,8 @@ typedef struct tsri_net {
     int64_t first;     /* position whose outputs the loss sees first, from 0 */
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */
     tsri_conv_choice conv;
-    bool bf16;         /* operands of convolutions and linear layers are rounded (backend/bf16.h) */
+    bool bf16; /* operands of convolutions and linear layers are rounded (backend/bf16.h) */
+    bool skip_relu, skip_gates; /* products skip what these left at 0 */
     const char *place; /* of the model's name in the run file, for messages while it is built */
     const char *widths, *widths_place; /* model.widths and where it stands, likewise */
 } tsri_net;
@@ -162,6 +164,9 @@ tsr_status tsri_net_turn(tsri_net *net, int *out, int in, const char *name);
 
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
+
+/* x where `gate` is above 0, else 0. */
+tsr_status tsri_net_gate(tsri_net *net, int *out, int in, int gate, const char *name);
 tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,
                          int64_t pad, bool bias, double gain, const char *name);
 tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *name);

@@ -60,6 +60,7 @@ void tsri_plan_destroy(tsri_plan *plan)
         return;
     for (int64_t k = 0; k < plan->count; k++)
         tsri_op_teardown(&plan->step[k].op);
+    tsri_plan_gates_free(plan);
     tsri_free(plan->step);
     tsri_free(plan->alias);
     tsri_free(plan->arena);
@@ -141,6 +142,8 @@ tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_step *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
+        if (s->for_gates && plan->gates_given)
+            continue;
         TSR_TRY(s->op.kernel->forward(&s->op));
         if (plan->training)
             count_batch(plan, s);
@@ -176,6 +179,8 @@ tsr_status tsri_plan_backward(tsri_plan *plan)
     for (int64_t k = plan->count - 1; k >= 0; k--) {
         tsri_step *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
+        if (s->idle)
+            continue;
         TSR_TRY(s->op.kernel->backward(&s->op));
         if (plan->timed)
             s->seconds_backward = tsri_clock() - start;

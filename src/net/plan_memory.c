@@ -72,7 +72,7 @@ static void note_backward(book *b, int64_t k)
     live(dy, back);
     if (s->op.need_dx)
         live(&b->grad[home(b->plan, s->dx)], back);
-    if (s->add > 0)
+    if (s->add > 0 && b->plan->wants[s->add])
         live(&b->grad[home(b->plan, s->add)], back);
 }
 
@@ -99,7 +99,7 @@ static void find_lifetimes(book *b)
         b->buffer[i] = (tsri_buffer){.born = INT64_MAX, .dies = -1};
     for (int64_t k = 0; k < K; k++) {
         note_forward(b, k);
-        if (plan->training)
+        if (plan->training && !plan->step[k].idle)
             note_backward(b, k);
     }
     live(&b->value[last], K); /* the loss reads the output and writes its gradient */

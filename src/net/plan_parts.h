@@ -1,6 +1,7 @@
-/* plan_parts.h - a plan from the inside: shared by the three files that make and run it.
+/* plan_parts.h - a plan from the inside: shared by the files that make and run it.
  *
  *     plan_steps.c    which layers become which ops: what is fused into what
+ *     plan_gates.c    which values have gates, and who needs which gradients
  *     plan_memory.c   where every buffer lies, by its lifetime
  *     plan.c          making, running, looking
  */
@@ -19,6 +20,8 @@ typedef struct tsri_step {
     int add;        /* the value added to it, or -1 */
     bool owns_dadd; /* the gradient of `add` has memory of its own */
     int norm;       /* the step of the virtual norm in front of it, or -1 */
+    bool idle;      /* nothing before it is trained: no backward */
+    bool for_gates; /* only gates read what it makes: no forward when they are given */
     double seconds_forward, seconds_backward;
 } tsri_step;
 
@@ -33,6 +36,10 @@ struct tsri_plan {
 
     tsri_step *step; /* [count] in the order of forward */
     int64_t count;
+    bool *wants;       /* [values] has a gradient: something trained stands before it */
+    tsri_gates *gates; /* [gated] of the values that have some */
+    int64_t gated;
+    bool gates_given; /* in the next forward */
     int *alias; /* [values] whose gradient's memory a value's gradient shares; itself if none */
 
     char *arena;
@@ -45,6 +52,13 @@ struct tsri_plan {
 
 /* Fills in plan->step and plan->alias; kernels are chosen and set up. */
 tsr_status tsri_plan_steps(tsri_plan *plan);
+
+/* plan->wants, before the steps are made. */
+tsr_status tsri_plan_wants(tsri_plan *plan);
+
+/* Gives the steps their gates and says which are idle, before kernels are set up. */
+tsr_status tsri_plan_gates(tsri_plan *plan);
+void tsri_plan_gates_free(tsri_plan *plan);
 
 /* Lays out the arena and binds every op's buffers. */
 tsr_status tsri_plan_memory(tsri_plan *plan);

@@ -1,7 +1,8 @@
 /* plan_steps.c - which layers become which ops.
  *
- * Three things are fused, each only where it changes no number but the last bits:
+ * Four things are fused, each only where it changes no number but the last bits:
  *
+ *     linear, gate    ->  linear with gate    on a backend that skips
  *     X, relu         ->  X with relu          X = linear, norm, add; read by nobody else
  *     X, add          ->  X with add           X = conv, norm; the other summand is ready before X
  *     norm relu, conv ->  virtual norm, conv   channels last; every reader of the norm is a conv
@@ -104,7 +105,7 @@ static tsri_step step_of(const tsri_plan *plan, int64_t i)
                    .add = l->add,
                    .norm = -1};
     s.op.training = plan->training;
-    s.op.need_dx = l->in != 0;
+    s.op.need_dx = plan->wants[l->in];
     s.op.w = weight(plan, l->weight);
     s.op.b = weight(plan, l->bias);
     s.op.dw = gradient(plan, l->weight);
@@ -124,6 +125,19 @@ static void fuse_relu(scan *s, tsri_step *step)
     if (i < 0 || (kind != TSRI_LINEAR && kind != TSRI_NORM && kind != TSRI_ADD))
         return;
     step->op.relu = true;
+    step->out = s->plan->net->layer[i].out;
+    s->gone[i] = true;
+}
+
+/* The gate's value stays beside it as `add`, read by forward unless the gates are given. */
+static void fuse_gate(scan *s, tsri_step *step)
+{
+    int64_t i = only_reader(s, step->out, TSRI_GATE);
+    if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu || !s->plan->backend->skips ||
+        s->plan->net->bf16 || s->plan->net->layer[i].in != step->out)
+        return;
+    step->op.gate = true;
+    step->add = s->plan->net->layer[i].add;
     step->out = s->plan->net->layer[i].out;
     s->gone[i] = true;
 }
@@ -154,6 +168,8 @@ static void fuse_add(scan *s, tsri_step *step, int64_t i)
 static void share_summand(scan *s, tsri_step *step, int64_t i)
 {
     bool alone = step->op.kind == TSRI_ADD;
+    if (step->op.kind == TSRI_GATE || step->op.gate)
+        return;
     if (step->add >= 0 && (!alone || (step->add != step->in && may_alias(s, i, step->add))))
         s->plan->alias[step->add] = step->out;
 }
@@ -185,12 +201,14 @@ static tsr_status choose_writers(tsri_plan *plan)
     TSR_TRY(tsri_alloc(&written, plan->net->values, sizeof *written));
     for (int64_t k = plan->count - 1; k >= 0; k--) {
         tsri_step *s = &plan->step[k];
+        if (s->idle)
+            continue;
         bool shared = s->add >= 0 && plan->alias[s->add] != s->add;
         if (shared)
             written[s->add] = true;
         s->op.dx_add = written[s->dx];
         written[s->dx] = true;
-        if (s->add > 0 && !shared) {
+        if (s->add > 0 && !shared && plan->wants[s->add]) {
             s->owns_dadd = true;
             s->op.dadd_add = written[s->add];
             written[s->add] = true;
@@ -220,14 +238,16 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     TSR_TRY(tsri_alloc(&plan->alias, net->values, sizeof *plan->alias));
     for (int64_t v = 0; v < net->values; v++)
         plan->alias[v] = (int)v;
+    TSR_TRY(tsri_plan_wants(plan));
     TSR_TRY(scan_net(&s, plan));
     for (int64_t i = 0; i < net->layers; i++) {
         TSR_TRY(enough_samples(plan, &net->layer[i]));
         if (s.gone[i])
             continue;
         tsri_step step = step_of(plan, i);
+        fuse_gate(&s, &step);
         fuse_add(&s, &step, i);
-        if (step.op.kind != TSRI_CONV)
+        if (step.op.kind != TSRI_CONV && !step.op.gate)
             fuse_relu(&s, &step);
         share_summand(&s, &step, i);
         step.op.virtual = becomes_virtual(&s, &step);
@@ -235,6 +255,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
             read_through_norm(plan, &step);
         plan->step[plan->count++] = step;
     }
+    TSR_TRY(tsri_plan_gates(plan));
     TSR_TRY(choose_writers(plan));
     for (int64_t k = 0; k < plan->count; k++)
         TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->backend));

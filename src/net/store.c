@@ -84,7 +84,7 @@ void tsri_store_fill(tsri_store *store, uint64_t seed)
 {
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_param *p = &store->net->param[i];
-        tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, i, 0, 0);
+        tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, p->stream, 0, 0);
         if (p->init == TSRI_INIT_HALVES)
             fill_halves(store, p, &rng);
         for (int64_t j = 0; p->init != TSRI_INIT_HALVES && j < p->count; j++)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/gate_table.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
@@ -24,6 +25,7 @@ typedef struct rig {
     tsri_store *store; /* whose step is timed: the run's, or the share's */
     tsri_loader *loader;
     tsri_plan *plan;
+    tsri_gate_table *gates; /* of all samples, for a net that has some */
     int64_t step, repeats;
     double *sample; /* [series][repeats] */
 } rig;
@@ -55,6 +57,8 @@ static tsr_status one_step(rig *r, lap *out)
     double t1 = tsri_clock();
     tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
     tsri_plan_lengths(r->plan, b->length);
+    if (r->gates)
+        tsri_plan_use_gates(r->plan, r->gates, b->index);
     TSR_TRY(tsri_plan_forward(r->plan, b->x));
     double t2 = tsri_clock();
     TSR_TRY(tsri_plan_loss(r->plan, &loss));
@@ -146,6 +150,8 @@ static tsr_status time_ops(rig *r, tsri_bench *bench)
     }
     tsri_plan_time(r->plan, false);
     for (int64_t k = 0; k < bench->rows; k++) {
+        if (tsri_plan_op(r->plan, k, NULL)->skipped)
+            bench->row[k].kernel = "skipping"; /* zeros; chosen while it runs */
         bench->row[k].forward = summary(forward + k * r->repeats, r->repeats);
         bench->row[k].backward = summary(backward + k * r->repeats, r->repeats);
     }
@@ -211,10 +217,13 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     tsri_loader_options o = {.batch = r.run.batch,
                              .seed = r.run.seed,
                              .shards = 1,
-                             .shuffle = true,
+                             .shuffle = !r.run.gd,
                              .prefetch = tsri_config_bool(config, "data.prefetch")};
     TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
     TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.backend, r.run.pool, r.run.batch, true));
+    if (tsri_net_gated(r.store->net))
+        TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.backend, r.run.pool, r.run.data,
+                                       &r.run.data->train));
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
     TSR_TRY(describe(&r, bench));
     TSR_TRY(time_steps(&r, bench));
@@ -222,6 +231,7 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     TSR_TRY(time_ops(&r, bench));
 done:
     tsri_free(r.sample);
+    tsri_gate_table_destroy(r.gates);
     tsri_plan_destroy(r.plan);
     tsri_loader_destroy(r.loader);
     tsri_store_fini(&r.small_store);

@@ -7,6 +7,7 @@
 #include "scheme/schemes.h"
 
 #include "base/alloc.h"
+#include "net/gate_table.h"
 #include "scheme/micro.h"
 
 #include <string.h>
@@ -15,8 +16,10 @@ typedef struct dense {
     tsri_loader *loader;
     tsri_plan *plan;
     tsri_micro micro;
-    double *loss;  /* [micro.count] */
-    float *before; /* for the trace */
+    bool fixed_gates;       /* samples are what they are: their gates are computed once, */
+    tsri_gate_table *gates; /* in the first round, when a checkpoint has been loaded */
+    double *loss;           /* [micro.count] */
+    float *before;          /* for the trace */
 } dense;
 
 tsr_status tsri_dense_setup(tsri_run *run)
@@ -33,6 +36,7 @@ tsr_status tsri_dense_setup(tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     TSR_TRY(st);
+    d->fixed_gates = tsri_net_gated(run->net) && !o.flip && o.crop == 0;
     if (run->trace)
         TSR_TRY(tsri_alloc(&d->before, run->net->total, sizeof(float)));
 done:
@@ -47,6 +51,7 @@ void tsri_dense_teardown(tsri_run *run)
     tsri_loader_destroy(d->loader);
     tsri_plan_destroy(d->plan);
     tsri_micro_fini(&d->micro);
+    tsri_gate_table_destroy(d->gates);
     tsri_free(d->loss);
     tsri_free(d->before);
     tsri_free(d);
@@ -59,10 +64,15 @@ tsr_status tsri_dense_round(tsri_run *run)
     const tsri_batch *b = NULL;
     if (run->trace)
         memcpy(d->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    if (d->fixed_gates && !d->gates)
+        TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->backend, run->pool, run->data,
+                                       &run->data->train));
     TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B            */
     for (int64_t m = 0; m < d->micro.count; m++) {
         tsri_loss loss = tsri_micro_loss(&d->micro, run, b, m);
         tsri_plan_lengths(d->plan, tsri_micro_lengths(&d->micro, b, m));
+        if (d->gates)
+            tsri_plan_use_gates(d->plan, d->gates, b->index + m * d->micro.size);
         TSR_TRY(tsri_plan_forward(d->plan, tsri_micro_x(&d->micro, run, b, m))); /* f(W; B)      */
         TSR_TRY(tsri_plan_loss(d->plan, &loss));                                 /* L_B(W)       */
         TSR_TRY(tsri_plan_backward(d->plan));                                    /* grad L_B(W)  */

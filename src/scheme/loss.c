@@ -20,7 +20,9 @@ static const struct {
 /* What `auto` means. */
 static tsri_loss_kind usual(const tsr_config *config, const tsr_data *data)
 {
-    if (strcmp(tsri_config_text(config, "model.name"), "shallow") == 0)
+    const char *model = tsri_config_text(config, "model.name");
+    if (strcmp(model, "shallow") == 0 || strcmp(model, "grelu") == 0 ||
+        strcmp(model, "relu_twin") == 0)
         return TSRI_HALF_SQUARES;
     if (tsri_wants_signs(config))
         return TSRI_LOGISTIC;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "net/grelu.h"
 
 #include <assert.h>
 #include <math.h>
@@ -246,6 +247,8 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
     if (!ground || !ground->dry)
         tsri_store_fill(&run->store, run->seed);
+    if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
+        TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
     TSR_TRY(tsri_iterate_init(run));
 done:
     if (st != TSR_OK)

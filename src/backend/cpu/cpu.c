@@ -8,23 +8,12 @@
 #include <stdio.h>
 
 static const tsri_kernel *const kernels[] = {
-    &tsri_cpu_linear_bf16,
-    &tsri_cpu_conv_bf16,
-    &tsri_cpu_linear,
-    &tsri_cpu_conv_winograd,
-    &tsri_cpu_conv_direct,
-    &tsri_cpu_norm_virtual,
-    &tsri_cpu_norm,
-    &tsri_cpu_relu,
-    &tsri_cpu_add,
-    &tsri_cpu_maxpool,
-    &tsri_cpu_avgpool,
-    &tsri_cpu_globalpool,
-    &tsri_cpu_flatten,
-    &tsri_cpu_recurrent,
-    &tsri_cpu_last,
-    &tsri_cpu_turn,
-    NULL,
+    &tsri_cpu_linear_bf16,   &tsri_cpu_conv_bf16,   &tsri_cpu_linear,
+    &tsri_cpu_conv_winograd, &tsri_cpu_conv_direct, &tsri_cpu_norm_virtual,
+    &tsri_cpu_norm,          &tsri_cpu_relu,        &tsri_cpu_gate,
+    &tsri_cpu_add,           &tsri_cpu_maxpool,     &tsri_cpu_avgpool,
+    &tsri_cpu_globalpool,    &tsri_cpu_flatten,     &tsri_cpu_recurrent,
+    &tsri_cpu_last,          &tsri_cpu_turn,        NULL,
 };
 
 static char vendor_text[160];
@@ -52,6 +41,7 @@ static tsr_status loss(tsri_loss *l, tsri_pool *pool)
 
 const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .real_bytes = sizeof(float),
+                                       .skips = true,
                                        .channels_last = true,
                                        .kernels = kernels,
                                        .loss = loss,

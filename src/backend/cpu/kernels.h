@@ -13,6 +13,7 @@ extern const tsri_kernel tsri_cpu_conv_direct;
 extern const tsri_kernel tsri_cpu_norm_virtual;
 extern const tsri_kernel tsri_cpu_norm;
 extern const tsri_kernel tsri_cpu_relu;
+extern const tsri_kernel tsri_cpu_gate;
 extern const tsri_kernel tsri_cpu_add;
 extern const tsri_kernel tsri_cpu_maxpool;
 extern const tsri_kernel tsri_cpu_avgpool;

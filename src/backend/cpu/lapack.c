@@ -107,3 +107,53 @@ void tsri_cholesky_solve(double *x, const double *l, int64_t n)
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)n, l, (int)n, x, 1);
     cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, l, (int)n, x, 1);
 }
+
+/* ---- Products of any two, least squares --------------------------------------------------- */
+
+static void gemm64_tile(void *context, int64_t t, int thread)
+{
+    const tsri_gemm64 *g = context;
+    (void)thread;
+    int64_t first = t * TILE, rows = tsri_min(TILE, g->m - first);
+    cblas_dgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
+                g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)g->n, (int)g->k, 1.0,
+                g->a + (g->a_transposed ? first : first * g->k),
+                (int)(g->a_transposed ? g->m : g->k), g->b, (int)(g->b_transposed ? g->k : g->n),
+                0.0, g->c + first * g->n, (int)g->n);
+}
+
+tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool)
+{
+    tsr_status st = TSR_OK;
+    int fits;
+    TSR_TRY(tsri_narrow_int(&fits, g->m, "rows of a matrix product"));
+    TSR_TRY(tsri_narrow_int(&fits, g->n, "columns of a matrix product"));
+    TSR_TRY(tsri_narrow_int(&fits, g->k, "inner size of a matrix product"));
+    tsri_gemm64 copy = *g;
+    tsri_pool_run(pool, gemm64_tile, &copy, tsri_ceil_div(g->m, TILE));
+done:
+    return st;
+}
+
+tsr_status tsri_least_norm(double *b, double *a, int64_t n, int64_t m, int64_t k, double cut,
+                           int64_t *rank)
+{
+    tsr_status st = TSR_OK;
+    lapack_int *pivot = NULL, found = 0;
+    int rows, columns, sides;
+    TSR_TRY(tsri_narrow_int(&rows, n, "rows of a least-squares problem"));
+    TSR_TRY(tsri_narrow_int(&columns, m, "columns of a least-squares problem"));
+    TSR_TRY(tsri_narrow_int(&sides, k, "right sides of a least-squares problem"));
+    TSR_TRY(tsri_alloc(&pivot, m, sizeof *pivot));
+    int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, rows, columns, sides, a, columns, b, sides, pivot,
+                              cut, &found);
+    TSR_CHECK(info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR,
+              TSR_RESOURCES, "out of memory for least squares of %lld x %lld, %lld right sides",
+              (long long)n, (long long)m, (long long)k);
+    TSR_CHECK(info == 0, TSR_FAILURE, "LAPACK's dgelsy refused a %lld x %lld matrix (%d)%s",
+              (long long)n, (long long)m, info, info < 0 ? ": it holds numbers not finite" : "");
+    *rank = found;
+done:
+    tsri_free(pivot);
+    return st;
+}

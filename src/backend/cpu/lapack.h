@@ -25,4 +25,22 @@ tsr_status tsri_cholesky(double *a, int64_t n, bool *definite);
 /* x[n] = the solution of L L^T x = x. */
 void tsri_cholesky_solve(double *x, const double *l, int64_t n);
 
+/* c[m, n] = op(a) op(b), all row-major without gaps: op(a) [m, k], op(b) [k, n]. */
+typedef struct tsri_gemm64 {
+    bool a_transposed, b_transposed; /* stored as [k, m], [n, k] */
+    int64_t m, n, k;
+    const double *a, *b;
+    double *c;
+} tsri_gemm64;
+
+/* In tiles on the pool, by a rule of the shape alone. */
+tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool);
+
+/* The x [m, k] of least norm among those that minimise |a x - b|, a [n, m] (destroyed), b
+ * [max(n, m), k]: its first n rows on entry, its first m rows are x on return. By QR with column
+ * pivoting; directions whose singular values are below `cut` times the largest (estimated) do not
+ * count. *rank = how many do. */
+tsr_status tsri_least_norm(double *b, double *a, int64_t n, int64_t m, int64_t k, double cut,
+                           int64_t *rank);
+
 #endif

@@ -1,13 +1,23 @@
 /* linear.c - fully connected layers as three matrix products.
  *
  *     y = relu(s x W^T + b)      dx = s dy W      dW = s dy^T x      db = column sums of dy
+ *
+ * Where the gates of x or y are known (op->x_gates, op->gates), products skip what is zero
+ * (skip.h) if that is faster: the layer is large and enough gates are off.
  */
 #include "backend/cpu/kernels.h"
 
+#include "backend/cpu/counts.h"
+#include "backend/cpu/gates.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/simd.h"
 
-enum { COLUMNS = 64 }; /* of dy in one piece of the bias gradient */
+enum {
+    COLUMNS = 64,       /* of dy in one piece of the bias gradient */
+    LEAST_SAMPLES = 32, /* smaller products are dense: panels of V would be packed for too little */
+    LEAST_UNITS = 128,
+    FEW_SAMPLES = 8 /* inference: one after the other, rows that are off left out */
+};
 
 int64_t tsri_cpu_linear_rows(const tsri_op *op, int64_t *in, int64_t *out)
 {
@@ -17,9 +27,50 @@ int64_t tsri_cpu_linear_rows(const tsri_op *op, int64_t *in, int64_t *out)
     return op->n * positions;
 }
 
-static tsr_status forward(tsri_op *op)
+/* ---- Which way ----------------------------------------------------------------------------- */
+
+static bool large(const tsri_op *op)
+{
+    return op->n >= LEAST_SAMPLES && tsri_shape_count(op->in) >= LEAST_UNITS &&
+           tsri_shape_count(op->out) >= LEAST_UNITS;
+}
+
+static tsr_status setup(tsri_op *op)
+{
+    tsr_status st = TSR_OK;
+    int threads = tsri_pool_threads(op->pool);
+    if (!large(op))
+        return TSR_OK;
+    if (op->x_gates)
+        TSR_TRY(tsri_cpu_gates_setup(&op->scratch_bytes, op->x_gates, threads));
+    if (op->gates && op->gates->skip && op->training)
+        TSR_TRY(tsri_cpu_gates_setup(&op->scratch_bytes, op->gates, threads));
+done:
+    return st;
+}
+
+static const tsri_pattern *pattern_of(const tsri_op *op, tsri_gates *gates, bool by_units)
+{
+    return large(op) ? tsri_cpu_gates_pattern(gates, by_units, op->pool) : NULL;
+}
+
+/* ---- Forward ------------------------------------------------------------------------------- */
+
+TSRI_CLONES
+static void finish(float *y, const float *b, int64_t n, int64_t out, bool relu)
+{
+    for (int64_t i = 0; i < n; i++, y += out)
+        for (int64_t j = 0; j < out; j++) {
+            float v = b ? y[j] + b[j] : y[j];
+            y[j] = relu && !(v > 0) ? 0 : v;
+        }
+}
+
+static tsr_status product(tsri_op *op)
 {
     int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    const tsri_pattern *p = pattern_of(op, op->x_gates, false);
+    op->skipped = p != NULL;
     tsri_gemm g = {.b_transposed = true,
                    .m = rows,
                    .n = out,
@@ -30,8 +81,66 @@ static tsr_status forward(tsri_op *op)
                    .scale = op->scale,
                    .bias = op->b,
                    .relu = op->relu};
-    return tsri_gemm_run(&g, op->pool);
+    if (!p)
+        return tsri_gemm_run(&g, op->pool);
+    tsri_skip k = {.pattern = p,
+                   .s = op->x,
+                   .s_row = in,
+                   .s_item = 1,
+                   .v = op->w,
+                   .v_item = 1,
+                   .v_col = in,
+                   .c = op->y,
+                   .cols = out,
+                   .scale = op->scale,
+                   .scratch = op->scratch};
+    tsri_skip_run_all(&k, op->pool);
+    if (op->b || op->relu)
+        finish(op->y, op->b, rows, out, op->relu);
+    return TSR_OK;
 }
+
+/* Few samples are bound by reading W: what is off is not read. */
+static bool by_rows(const tsri_op *op)
+{
+    return op->gate && op->x_gates && op->n <= FEW_SAMPLES;
+}
+
+static void run_by_rows(tsri_op *op)
+{
+    tsri_rows r = {.n = op->n,
+                   .inputs = tsri_shape_count(op->in),
+                   .outputs = tsri_shape_count(op->out),
+                   .w = op->w,
+                   .x = op->x,
+                   .b = op->b,
+                   .y = op->y,
+                   .gates = op->gates->word,
+                   .scale = op->scale};
+    tsri_rows_run(&r, op->pool);
+    op->skipped = true;
+}
+
+static tsr_status forward(tsri_op *op)
+{
+    tsr_status st = TSR_OK;
+    if (op->gate && !op->gates->given)
+        tsri_cpu_gates_take(op->gates, op->add, op->pool);
+    if (by_rows(op)) {
+        run_by_rows(op);
+        return TSR_OK;
+    }
+    TSR_TRY(product(op));
+    if (op->gate) {
+        tsri_bits_mask(op->y, op->gates->word, op->n, op->gates->units, op->pool);
+    } else if (op->gates) {
+        tsri_cpu_gates_take(op->gates, op->y, op->pool);
+    }
+done:
+    return st;
+}
+
+/* ---- Backward ------------------------------------------------------------------------------ */
 
 /* dy = 0 where the unit was off, and the sum of each column, rows in order. */
 TSRI_CLONES
@@ -70,31 +179,76 @@ void tsri_cpu_linear_mask(tsri_op *op)
         tsri_pool_run(op->pool, mask_piece, op, (out + COLUMNS - 1) / COLUMNS);
 }
 
+static tsr_status weight_gradient(tsri_op *op)
+{
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    const tsri_pattern *p = pattern_of(op, op->gates, true);
+    tsri_gemm g = {.a_transposed = true,
+                   .m = out,
+                   .n = in,
+                   .k = rows,
+                   .a = op->dy,
+                   .b = op->x,
+                   .c = op->dw,
+                   .scale = op->scale};
+    if (!p)
+        return tsri_gemm_run(&g, op->pool);
+    tsri_skip k = {.pattern = p,
+                   .s = op->dy,
+                   .s_row = 1,
+                   .s_item = out,
+                   .v = op->x,
+                   .v_item = in,
+                   .v_col = 1,
+                   .c = op->dw,
+                   .cols = in,
+                   .scale = op->scale,
+                   .scratch = op->scratch};
+    tsri_skip_run_all(&k, op->pool);
+    return TSR_OK;
+}
+
+static tsr_status input_gradient(tsri_op *op)
+{
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    const tsri_pattern *p = pattern_of(op, op->gates, false);
+    tsri_gemm g = {.m = rows,
+                   .n = in,
+                   .k = out,
+                   .a = op->dy,
+                   .b = op->w,
+                   .c = op->dx,
+                   .add = op->dx_add,
+                   .scale = op->scale};
+    if (!p)
+        return tsri_gemm_run(&g, op->pool);
+    tsri_skip k = {.pattern = p,
+                   .s = op->dy,
+                   .s_row = out,
+                   .s_item = 1,
+                   .v = op->w,
+                   .v_item = in,
+                   .v_col = 1,
+                   .c = op->dx,
+                   .cols = in,
+                   .add = op->dx_add,
+                   .scale = op->scale,
+                   .scratch = op->scratch};
+    tsri_skip_run_all(&k, op->pool);
+    return TSR_OK;
+}
+
 static tsr_status backward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
     int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    if (op->gate)
+        tsri_bits_mask(op->dy, op->gates->word, rows, out, op->pool);
     tsri_cpu_linear_mask(op);
-    tsri_gemm weight = {.a_transposed = true,
-                        .m = out,
-                        .n = in,
-                        .k = rows,
-                        .a = op->dy,
-                        .b = op->x,
-                        .c = op->dw,
-                        .scale = op->scale};
     if (op->dw)
-        TSR_TRY(tsri_gemm_run(&weight, op->pool));
-    tsri_gemm input = {.m = rows,
-                       .n = in,
-                       .k = out,
-                       .a = op->dy,
-                       .b = op->w,
-                       .c = op->dx,
-                       .add = op->dx_add,
-                       .scale = op->scale};
+        TSR_TRY(weight_gradient(op));
     if (op->need_dx)
-        TSR_TRY(tsri_gemm_run(&input, op->pool));
+        TSR_TRY(input_gradient(op));
 done:
     return st;
 }
@@ -103,5 +257,6 @@ const tsri_kernel tsri_cpu_linear = {.name = "openblas",
                                      .kind = TSRI_LINEAR,
                                      .backward_needs_x = true,
                                      .backward_needs_y = true,
+                                     .setup = setup,
                                      .forward = forward,
                                      .backward = backward};

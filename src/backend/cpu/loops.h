@@ -96,6 +96,8 @@ typedef struct tsri_loops {
     /* c[r][j] (+)= the steps of one run, r < 4, j < skip_cols; s: four numbers a step */
     void (*skip)(float *c, int64_t ldc, const float *panel, const uint16_t *at, const float *s,
                  const tsri_skip_run *run, bool add);
+    /* y[r] = sum over i < n of w[r][i] x[i] */
+    void (*dots)(float y[4], const float *const w[4], const float *x, int64_t n);
 } tsri_loops;
 
 /* The i-th table that this processor runs, narrowest first; NULL behind the last. */

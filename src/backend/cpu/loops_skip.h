@@ -81,3 +81,30 @@ static void skip(float *c, int64_t ldc, const float *panel, const uint16_t *at, 
     UNROLL for (int r = 0; r < 4; r++) UNROLL for (int j = 0; j < SKIP_VECTORS; j++)
         store(c + r * ldc + j * WIDTH, sum[r][j]);
 }
+
+/* y[r] = <w[r], x> for four rows at a time: four streams from memory keep it busy, one does not. */
+static void dots(float y[4], const float *const w[4], const float *x, int64_t n)
+{
+    vec sum[4][2];
+    int64_t i = 0;
+    UNROLL for (int r = 0; r < 4; r++) sum[r][0] = sum[r][1] = (vec){0};
+    for (; i + 2 * WIDTH <= n; i += 2 * WIDTH) {
+        vec x0 = load(x + i), x1 = load(x + i + WIDTH);
+        UNROLL for (int r = 0; r < 4; r++)
+        {
+            sum[r][0] = fma_(load(w[r] + i), x0, sum[r][0]);
+            sum[r][1] = fma_(load(w[r] + i + WIDTH), x1, sum[r][1]);
+        }
+    }
+    for (int r = 0; r < 4; r++) {
+        vec total = sum[r][0] + sum[r][1];
+        float part[WIDTH];
+        store(part, total);
+        for (int half = WIDTH / 2; half > 0; half /= 2)
+            for (int l = 0; l < half; l++)
+                part[l] += part[l + half];
+        for (int64_t k = i; k < n; k++)
+            part[0] += w[r][k] * x[k];
+        y[r] = part[0];
+    }
+}

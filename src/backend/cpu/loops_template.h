@@ -30,4 +30,5 @@ const tsri_loops TABLE = {
     .skip_unit = SKIP_UNIT,
     .skip_blocks = SKIP_BLOCKS,
     .skip = skip,
+    .dots = dots,
 };

@@ -12,6 +12,7 @@ typedef float real;
 #include "conv.inc"
 #include "norm.inc"
 #include "relu.inc"
+#include "gate.inc"
 #include "add.inc"
 #include "maxpool.inc"
 #include "avgpool.inc"
@@ -22,9 +23,9 @@ typedef float real;
 #include "loss.inc"
 #include "update.inc"
 
-static const tsri_kernel *const kernels[] = {&linear,  &conv,    &norm,   &relu,    &add,
-                                             &maxpool, &avgpool, &global, &flatten, &recurrent,
-                                             &last,    &turn,    NULL};
+static const tsri_kernel *const kernels[] = {&linear,    &conv,    &norm,    &relu,   &gate,
+                                             &add,       &maxpool, &avgpool, &global, &flatten,
+                                             &recurrent, &last,    &turn,    NULL};
 
 const tsri_backend tsri_backend_ref = {.name = "ref",
                                        .real_bytes = sizeof(real),

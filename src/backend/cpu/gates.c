@@ -1,0 +1,79 @@
+/* gates.c - patterns of gates, kept while the bits stay as they are. See gates.h. */
+#include "backend/cpu/gates.h"
+
+#include "backend/cpu/counts.h"
+#include "base/alloc.h"
+
+#include <string.h>
+
+/* Dense products run at nearly full speed, ours at two thirds to three quarters of it: beyond this
+ * part of the multiplications a dense one is faster (docs/grelu.md has the measurement). */
+#define MOST_WORK 0.75
+
+typedef struct inspected {
+    tsri_pattern pattern[2];
+    uint64_t stamp[2]; /* of the bits when they were inspected; 0 = never */
+    uint64_t *fresh;   /* bits just made, to be compared with the old ones */
+} inspected;
+
+static void forget(void *memory)
+{
+    inspected *in = memory;
+    if (!in)
+        return;
+    tsri_pattern_fini(&in->pattern[0]);
+    tsri_pattern_fini(&in->pattern[1]);
+    tsri_free(in->fresh);
+    tsri_free(in);
+}
+
+tsri_bits tsri_cpu_gates_bits(const tsri_gates *gates)
+{
+    return (tsri_bits){gates->n, gates->units, gates->words, gates->word};
+}
+
+tsr_status tsri_cpu_gates_setup(int64_t *scratch_bytes, tsri_gates *gates, int threads)
+{
+    tsr_status st = TSR_OK;
+    inspected *in = gates->inspected;
+    if (!in) {
+        TSR_TRY(tsri_alloc(&in, 1, sizeof *in));
+        gates->inspected = in;
+        gates->forget = forget;
+        TSR_TRY(tsri_alloc(&in->fresh, gates->n * gates->words, sizeof *in->fresh));
+        for (int by_units = 0; by_units < 2; by_units++)
+            TSR_TRY(tsri_pattern_init(&in->pattern[by_units], tsri_loops_best(), gates->n,
+                                      gates->units, by_units));
+    }
+    for (int k = 0; k < 2; k++)
+        *scratch_bytes = tsri_max(*scratch_bytes, tsri_skip_scratch(&in->pattern[k], threads));
+done:
+    return st;
+}
+
+const tsri_pattern *tsri_cpu_gates_pattern(tsri_gates *gates, bool by_units, tsri_pool *pool)
+{
+    inspected *in = gates ? gates->inspected : NULL;
+    if (!in)
+        return NULL;
+    tsri_pattern *p = &in->pattern[by_units];
+    if (in->stamp[by_units] != gates->stamp) {
+        tsri_bits bits = tsri_cpu_gates_bits(gates);
+        tsri_pattern_inspect(p, &bits, pool);
+        in->stamp[by_units] = gates->stamp;
+    }
+    return tsri_pattern_work(p) <= MOST_WORK ? p : NULL;
+}
+
+void tsri_cpu_gates_take(tsri_gates *gates, const float *x, tsri_pool *pool)
+{
+    inspected *in = gates->inspected;
+    uint64_t *to = in ? in->fresh : gates->word;
+    size_t bytes = (size_t)(gates->n * gates->words) * sizeof *to;
+    tsri_bits_of(to, x, gates->n, gates->units, pool);
+    if (in && gates->stamp > 0 && memcmp(to, gates->word, bytes) == 0)
+        return;
+    if (in)
+        memcpy(gates->word, to, bytes);
+    gates->stamp++;
+}

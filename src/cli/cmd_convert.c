@@ -1,0 +1,142 @@
+/* cmd_convert.c - tessera convert: a gated net made into an equal ReLU net, or the other way. */
+#include "cli/commands.h"
+#include "cli/settings.h"
+
+#include "io/file.h"
+#include "io/json.h"
+#include "scheme/convert_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void key_real(tsri_json *w, const char *key, double value)
+{
+    tsri_json_key(w, key);
+    tsri_json_real(w, value);
+}
+
+static void judged_json(tsri_json *w, const char *key, const tsri_judged *j)
+{
+    tsri_json_key(w, key);
+    tsri_json_open(w, '{');
+    tsri_json_key(w, "n");
+    tsri_json_int(w, j->n);
+    key_real(w, "loss_before", j->loss[0]);
+    key_real(w, "loss_after", j->loss[1]);
+    key_real(w, "accuracy_before", j->accuracy[0]);
+    key_real(w, "accuracy_after", j->accuracy[1]);
+    key_real(w, "difference_mean", j->difference);
+    key_real(w, "difference_most", j->most_difference);
+    tsri_json_close(w, '}');
+}
+
+static tsr_status tell_json(const tsri_converted *c, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_key(&w, "to");
+    tsri_json_text(&w, c->to_relu ? "relu" : "grelu");
+    tsri_json_key(&w, "model");
+    tsri_json_text(&w, path);
+    if (c->to_relu) {
+        tsri_json_key(&w, "points");
+        tsri_json_int(&w, c->how.n);
+        tsri_json_key(&w, "width");
+        tsri_json_int(&w, c->how.width);
+        tsri_json_key(&w, "layers");
+        tsri_json_int(&w, c->how.layers);
+        tsri_json_key(&w, "rank");
+        tsri_json_int(&w, c->how.least_rank);
+        key_real(&w, "residual", c->how.worst);
+        tsri_json_key(&w, "residual_layer");
+        tsri_json_int(&w, c->how.worst_layer);
+        key_real(&w, "norm_before", c->how.norm_before);
+        key_real(&w, "norm_after", c->how.norm_after);
+    }
+    judged_json(&w, "train", &c->train);
+    judged_json(&w, "test", &c->test);
+    key_real(&w, "seconds", c->seconds);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static void tell_judged(const char *name, const tsri_judged *j)
+{
+    if (j->n == 0)
+        return;
+    (void)printf("%-9s %lld points: outputs differ by %.1e on average, %.1e at most; loss %.6g -> "
+                 "%.6g",
+                 name, (long long)j->n, j->difference, j->most_difference, j->loss[0], j->loss[1]);
+    if (!isnan(j->accuracy[0]))
+        (void)printf(", accuracy %.2f -> %.2f %%", 100 * j->accuracy[0], 100 * j->accuracy[1]);
+    (void)printf("\n");
+}
+
+static void tell(const tsri_converted *c, const char *path)
+{
+    if (c->to_relu)
+        (void)printf("equal to %.1e on every one of %lld training points and %lld layers (worst at "
+                     "layer %lld), rank %lld; norm of the weights %.4g -> %.4g\n",
+                     c->how.worst, (long long)c->how.n, (long long)c->how.layers,
+                     (long long)c->how.worst_layer, (long long)c->how.least_rank,
+                     c->how.norm_before, c->how.norm_after);
+    tell_judged("training", &c->train);
+    tell_judged("test", &c->test);
+    (void)printf("model     %s, in %.1f s\n", path, c->seconds);
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *model = NULL;
+    tsri_converted c;
+    const char *path = cli_text(args, "out"), *to = cli_text(args, "to");
+    TSR_CHECK(to, TSR_USAGE, "convert needs --to relu or --to grelu");
+    TSR_CHECK(path, TSR_USAGE, "convert needs --out FILE for the new model");
+    TSR_CHECK(strcmp(path, args->operand[0]) != 0, TSR_USAGE,
+              "%s is the model itself: give --out another name", tsri_quote(path));
+    TSR_TRY(tsr_model_read(&model, args->operand[0]));
+    TSR_TRY(cli_settings(tsr_model_config(model), args));
+    TSR_TRY(tsri_convert_model(&c, path, model, strcmp(to, "relu") == 0,
+                               cli_has(args, "least-squares")));
+    if (args->json)
+        TSR_TRY(tell_json(&c, path));
+    else
+        tell(&c, path);
+done:
+    tsr_model_destroy(model);
+    return st;
+}
+
+static const cli_option options[] = {
+    {"to", 0, "KIND", CLI_CHOICE, .help = "what it becomes", .choices = "relu|grelu"},
+    {"out", 'o', "FILE", CLI_FILE, .help = "the new model"},
+    {"least-squares", 0, NULL, CLI_FLAG,
+     .help = "accept the nearest ReLU net where there is no equal one"},
+    CLI_OPTION_SET,
+    CLI_OPTION_DATA,
+    {0},
+};
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .help = "make a gated net (grelu) into an equal ReLU net, or the other way",
+    .synopsis = "MODEL",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .options = options,
+    .details =
+        "--to relu: the ReLU net of least norm that equals the gated one on every training point "
+        "(Noy and others, Theorem 2), checked there on every layer; off these points both differ, "
+        "and the command says by how much. It needs at least as many units in a layer as there are "
+        "points, and features that are independent.\n\n"
+        "--to grelu: a relu_twin with its activation patterns frozen as gates: the same function.",
+    .run = run,
+};

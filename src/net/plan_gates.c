@@ -1,0 +1,117 @@
+/* plan_gates.c - which values have gates, which steps only serve gates, and who needs gradients.
+ *
+ * A value wants a gradient when something trained stands before it. Of a gated net the first layer
+ * and the whole net of the gates are fixed: their steps are idle in backward, and when the gates
+ * are given (gate_table.h) the net of the gates is idle in forward, too.
+ *
+ * Gates are made for what a gate layer makes, and, on a backend that skips, for what a linear layer
+ * with a ReLU makes where that may be skipped; linear layers that read such a value see them.
+ */
+#include "net/plan_parts.h"
+
+#include "base/alloc.h"
+
+static bool trained(const tsri_net *net, int p)
+{
+    return p >= 0 && net->param[p].role == TSRI_TRAINED;
+}
+
+tsr_status tsri_plan_wants(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = plan->net;
+    TSR_TRY(tsri_alloc(&plan->wants, net->values, sizeof *plan->wants));
+    if (net->entry != 0) /* of a part, the part before it */
+        plan->wants[net->entry] = true;
+    for (int64_t i = 0; i < net->layers; i++) {
+        const tsri_layer *l = &net->layer[i];
+        bool second = l->add >= 0 && l->kind != TSRI_GATE && plan->wants[l->add];
+        plan->wants[l->out] =
+            plan->wants[l->in] || second || trained(net, l->weight) || trained(net, l->bias);
+    }
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_RECURRENT && net->layer[i].in != 0)
+            plan->wants[net->layer[i].in] = true;        /* its backward works in that memory */
+    plan->wants[net->layer[net->layers - 1].out] = true; /* the loss writes it */
+done:
+    return st;
+}
+
+/* Read by nothing but gates, and by what is itself read by nothing else. */
+static void find_servants(tsri_plan *plan)
+{
+    for (int64_t k = plan->count - 1; k >= 0; k--) {
+        tsri_step *s = &plan->step[k];
+        bool read = false, otherwise = k == plan->count - 1;
+        for (int64_t j = k + 1; j < plan->count; j++) {
+            const tsri_step *r = &plan->step[j];
+            bool gates = r->op.kind == TSRI_GATE || r->op.gate;
+            read = read || r->in == s->out || r->add == s->out;
+            otherwise =
+                otherwise || (r->in == s->out && !r->for_gates) || (r->add == s->out && !gates);
+        }
+        s->for_gates = read && !otherwise;
+    }
+}
+
+/* Does the step make a value whose zeros are worth knowing? */
+static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
+{
+    if (s->op.kind == TSRI_GATE || s->op.gate)
+        return true;
+    if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->backend->skips || s->for_gates ||
+        plan->net->bf16 || s->op.positions > 1)
+        return false;
+    bool gated_net = false;
+    for (int64_t k = 0; k < plan->count; k++)
+        gated_net = gated_net || plan->step[k].op.kind == TSRI_GATE || plan->step[k].op.gate;
+    return plan->net->skip_relu || (plan->net->skip_gates && gated_net);
+}
+
+static tsr_status make_gates(tsri_plan *plan, tsri_step *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_gates *g = &plan->gates[plan->gated++];
+    bool skip =
+        plan->backend->skips && !plan->net->bf16 &&
+        (s->op.relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
+    g->n = plan->batch;
+    g->units = tsri_shape_count(s->op.out);
+    g->words = (g->units + 63) / 64;
+    if (!plan->dry)
+        TSR_TRY(tsri_alloc(&g->word, g->n * g->words, sizeof *g->word));
+    s->op.gates = g;
+    g->skip = skip;
+    for (int64_t k = 0; skip && k < plan->count; k++) {
+        tsri_step *r = &plan->step[k];
+        if (r->op.kind == TSRI_LINEAR && r->in == s->out && !r->for_gates)
+            r->op.x_gates = g;
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_plan_gates(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    find_servants(plan);
+    TSR_TRY(tsri_alloc(&plan->gates, plan->count, sizeof *plan->gates));
+    for (int64_t k = 0; k < plan->count; k++) {
+        plan->step[k].idle = !plan->wants[plan->step[k].out];
+        if (makes_gates(plan, &plan->step[k]))
+            TSR_TRY(make_gates(plan, &plan->step[k]));
+    }
+done:
+    return st;
+}
+
+void tsri_plan_gates_free(tsri_plan *plan)
+{
+    for (int64_t i = 0; plan->gates && i < plan->gated; i++) {
+        if (plan->gates[i].forget)
+            plan->gates[i].forget(plan->gates[i].inspected);
+        tsri_free(plan->gates[i].word);
+    }
+    tsri_free(plan->gates);
+    tsri_free(plan->wants);
+}
