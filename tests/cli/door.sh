@@ -57,11 +57,13 @@ for command in demo test build bench check help; do says "  $command "; done
 run 1 dance
 says "there is no command 'dance'"
 
-# Nothing there: what is missing is named, installed without an update, and built.
+# Nothing there: what is missing is named, installed without an update, and built. What is needed
+# and what is only wanted are asked for apart: the one must not fail for the other.
 new_machine
 run 0 build
 says "installing gcc libc6-dev cmake ninja-build"
-asked 'apt-get install' 1
+says "installing librsvg2-dev"
+asked 'apt-get install' 2
 asked 'apt-get update' 0
 asked 'cmake --preset release -DTESSERA_TESTS=OFF' 1
 asked 'cmake --build --preset release' 1
@@ -71,7 +73,7 @@ mkdir -p "$scratch/tree/build/release"
 touch "$scratch/tree/build/release/build.ninja"
 echo "CMAKE_HOME_DIRECTORY:INTERNAL=$scratch/tree" >"$scratch/tree/build/release/CMakeCache.txt"
 run 0 build
-asked 'apt-get' 1
+asked 'apt-get' 2
 asked 'cmake --preset' 1
 asked 'cmake --build' 2
 
@@ -84,7 +86,7 @@ asked 'cmake --preset release --fresh' 1
 new_machine
 touch "$scratch/stale"
 run 0 build
-asked 'apt-get install' 2
+asked 'apt-get install' 3
 asked 'apt-get update' 1
 
 # What cannot be installed and is needed stops; what is only wanted does not.
@@ -92,6 +94,10 @@ new_machine
 echo libyaml-dev >"$scratch/cannot"
 run 1 build
 says "apt-get could not install gcc"
+new_machine
+echo librsvg2-dev >"$scratch/cannot"
+run 0 build
+says "going on without librsvg2-dev libcairo2-dev: pictures are written as SVG only, not as PNG"
 new_machine
 echo dataset-fashion-mnist >"$scratch/cannot"
 mkdir -p "$scratch/tree/build/release"
@@ -116,7 +122,7 @@ asked 'apt-get' 0
 # With sudo: through it.
 stand_in sudo <<<"echo sudo >>$scratch/asked; exec \"\$@\""
 run 0 build
-asked 'sudo' 1
+asked 'sudo' 2
 
 # A system it does not know, and one too old: the lists, and nothing else happens.
 for system in 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n' 'ID=debian\nVERSION_ID="11"\n' ''; do
