@@ -7,6 +7,7 @@
 #define TSRI_BACKEND_H
 
 #include "backend/op.h"
+#include "backend/samples.h"
 
 typedef enum tsri_loss_kind {
     TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]                       */
@@ -76,6 +77,7 @@ typedef struct tsri_backend {
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
     tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
     tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
+    const tsri_samples_ops *samples;  /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
     bool (*bf16)(void); /* (optional) is training with bf16 worth while here? NULL = it is */

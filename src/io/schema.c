@@ -112,7 +112,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("scheme.micro_batches", "0", 0, 1e9, "dense, gpipe: equal parts of a batch that go through the network one after the other, their gradients added up; 0 = 1 for dense, as many as stages for gpipe"),
     CHOICE("scheme.balance", "flops", "flops|time", "gpipe: the dearest stage costs least, counted in operations, or measured"),
     TEXT("scheme.cuts", NULL, "gpipe: the layers or blocks behind which it cuts instead, \"layer2.1, layer3.1\""),
-    CHOICE("scheme.events", "none", "none|round|step", "lines of metrics for each round: after drawing (and before each further step), after putting back"),
+    CHOICE("scheme.events", "none", "none|round|step", "lines of metrics for each round: after drawing (step: and after each local step), after putting back"),
 
     INT("epochs", "0", 0, 1e9, "passes over the training set; 0 = given by rounds, else 10"),
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),

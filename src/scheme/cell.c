@@ -3,6 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "scheme/schemes.h"
+#include "scheme/space.h"
+#include "scheme/team.h"
 
 #include <math.h>
 
@@ -41,7 +44,10 @@ static tsr_status note_round(tsri_outcome *outcome, tsri_run *run)
     tsr_result r;
     if (!outcome->curve)
         return TSR_OK;
-    TSR_TRY(judge(&r, run, &run->data->train));
+    if (run->space)
+        TSR_TRY(tsri_space_loss(&r.loss, run->space));
+    else
+        TSR_TRY(judge(&r, run, &run->data->train));
     outcome->curve[outcome->curve_count++] = r.loss;
 done:
     return st;
@@ -50,12 +56,14 @@ done:
 static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    while (run->round < run->rounds) {
+    while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
         TSR_TRY(note_round(outcome, run));
+        if (tsri_due(run, "eval.every"))
+            TSR_TRY(tsri_iterate_judge(run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
 done:
@@ -68,6 +76,9 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
     tsr_status st = TSR_OK;
     tsr_result train, test;
     int64_t p, i;
+    if (run->space)
+        TSR_TRY(tsri_space_weights(run->space));
+    (void)tsri_iterate_take_best(run);
     TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED, "not finite");
     TSR_TRY(judge(&train, run, &run->data->train));
     test = train;
@@ -81,6 +92,20 @@ done:
     return st;
 }
 
+/* Plain descent has no team; one whole share, which nobody has to send, is the same to the bit. */
+static const tsri_scheme whole = {.name = "dense",
+                                  .rules = tsri_local_sgd_rules,
+                                  .setup = tsri_team_create,
+                                  .round = tsri_local_sgd_round,
+                                  .teardown = tsri_team_destroy};
+
+static void go_to_samples(tsri_run *run)
+{
+    run->on_samples = true;
+    if (run->scheme->setup == tsri_dense_setup)
+        run->scheme = &whole;
+}
+
 tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_ground *ground,
                          const tsri_sweep_options *options)
 {
@@ -92,12 +117,14 @@ tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_g
     TSR_TRY(tsri_run_init_on(&run, config, &plain, ground));
     if (options->curves)
         TSR_TRY(tsri_alloc(&outcome->curve, run.rounds, sizeof *outcome->curve));
+    if (!options->weights && tsri_space_fits(&run))
+        go_to_samples(&run);
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));
     TSR_TRY(all_rounds(outcome, &run));
     TSR_TRY(judge_the_end(outcome, &run));
 done:
-    outcome->bytes = run.bytes_total;
+    outcome->bytes = run.scheme == &whole ? 0 : run.bytes_total;
     outcome->seconds = tsri_clock() - run.started;
     tsri_run_fini(&run);
     if (st == TSR_DIVERGED) {

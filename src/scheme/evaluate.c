@@ -38,6 +38,11 @@ static void judge_fini(judge *j)
     tsri_plan_destroy(j->plan);
 }
 
+double tsri_judged_loss(tsri_loss_kind kind, double sum, int64_t n)
+{
+    return kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)n;
+}
+
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
                          tsri_loss_kind kind)
@@ -58,7 +63,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
         hits += loss.hits;
     }
     *result = (tsr_result){.n = part->n,
-                           .loss = kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)part->n,
+                           .loss = tsri_judged_loss(kind, sum, part->n),
                            .accuracy = part->label || tsri_loss_of_margin(kind)
                                            ? (double)hits / (double)part->n
                                            : (double)NAN,

@@ -73,6 +73,8 @@ struct tsri_run {
 
     const tsri_scheme *scheme;
     void *scheme_state;
+    bool on_samples;              /* asked for by a sweep before setup: space.h */
+    struct tsri_space *space;     /* then, of a team; else NULL */
     int64_t workers, local_steps; /* p, tau */
     bool gd;                      /* full batches, in order */
     bool judges_training;         /* keeping and stopping look at the training set: iterate.c */
@@ -169,6 +171,10 @@ bool tsri_iterate_take_best(tsri_run *run);
  * times the first: such a run will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 
+/* Is the round just done the last one, or the one that completes another `key` epochs
+ * ("eval.every")? */
+bool tsri_due(const tsri_run *run, const char *key);
+
 /* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
 bool tsri_stop_asked(void);
 void tsri_stop_clear(void);
@@ -182,6 +188,10 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
+
+/* How the whole network is judged, from the sum over n samples: by the mean; half squares by the
+ * whole sum of squares, without the half (the paper's L_k). */
+double tsri_judged_loss(tsri_loss_kind kind, double sum, int64_t n);
 
 /* Loss and accuracy of the store's network on a part, in batches of fixed size. The loss is a mean
  * over the samples; of half squares the whole sum of squares, without the half (the paper's L_k).

@@ -2,6 +2,7 @@
 #include "scheme/team_parts.h"
 
 #include "base/alloc.h"
+#include "scheme/space.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
 
@@ -39,7 +40,9 @@ static tsr_status make_worker(worker *w)
     tsri_run *run = w->run;
     int threads = tsri_pool_threads(run->pool);
     TSR_TRY(tsri_share_init(&w->share, run->net));
-    TSR_TRY(tsri_alloc(&w->loss, run->local_steps, sizeof *w->loss));
+    TSR_TRY(tsri_alloc(&w->loss, run->local_steps + 1, sizeof *w->loss));
+    if (w->team->step_events)
+        TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
     w->pool = run->pool;
     if (run->crew) /* one share at a time, on all threads; its data when it comes */
         return TSR_OK;
@@ -64,6 +67,8 @@ tsr_status tsri_team_create(tsri_run *run)
     const char *events = tsri_config_text(run->config, "scheme.events");
     t->step_events = strcmp(events, "step") == 0;
     t->events = t->step_events || strcmp(events, "round") == 0;
+    if (run->on_samples)
+        return tsri_space_create(&run->space, run, &t->rules.draw);
     TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));
@@ -105,7 +110,10 @@ void tsri_team_destroy(tsri_run *run)
         if (w->owns_pool)
             tsri_pool_destroy(w->pool);
         tsri_free(w->loss);
+        tsri_free(w->kept);
     }
+    tsri_space_destroy(run->space);
+    run->space = NULL;
     tsri_put_fini(&t->put);
     tsri_free(t->worker);
     tsri_free(t->owner);
@@ -190,6 +198,8 @@ tsr_status tsri_worker_draw(worker *w)
 tsr_status tsri_team_draw(tsri_run *run)
 {
     team *t = run->scheme_state;
+    if (run->space)
+        return tsri_space_draw(run->space);
     if (run->trace)
         memcpy(t->before, run->store.w, (size_t)run->net->total * sizeof(float));
     return all_workers(run, tsri_worker_draw);
@@ -249,6 +259,27 @@ done:
     return st;
 }
 
+/* The loss after the last step, on that step's batch, for who watches (scheme.events: step). A pass
+ * changes running statistics: they are put back, so that watching changes nothing. */
+static tsr_status loss_at_the_end(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    const tsri_batch *b = w->fixed;
+    float *statistics = (float *)w->store.w + w->net->trained;
+    size_t bytes = (size_t)(w->net->total - w->net->trained) * sizeof *statistics;
+    if (!b)
+        TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
+    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    memcpy(w->kept, statistics, bytes);
+    TSR_TRY(tsri_plan_forward(w->plan, b->x));
+    TSR_TRY(tsri_plan_loss(w->plan, &loss));
+    memcpy(statistics, w->kept, bytes);
+    w->loss[run->local_steps] = tsri_loss_value(&loss);
+done:
+    return st;
+}
+
 tsr_status tsri_worker_steps(worker *w)
 {
     tsr_status st = TSR_OK;
@@ -260,6 +291,8 @@ tsr_status tsri_worker_steps(worker *w)
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
         TSR_TRY(local_step(w, t));
     }
+    if (w->team->step_events)
+        TSR_TRY(loss_at_the_end(w));
 done:
     return st;
 }
@@ -295,6 +328,8 @@ tsr_status tsri_team_train(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool alone = true;
+    if (run->space)
+        return tsri_space_train(run->space);
     if (run->crew)
         TSR_TRY(tsri_team_deal(run, &alone));
     if (alone)
@@ -340,7 +375,7 @@ static tsr_status tell_events(tsri_run *run)
     if (!t->events)
         return TSR_OK;
     TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL, NULL));
-    for (int64_t s = 1; t->step_events && s < run->local_steps; s++)
+    for (int64_t s = 1; t->step_events && s <= run->local_steps; s++)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
     tsr_result whole;
     TSR_TRY(tsri_recalibrate(run));
@@ -356,6 +391,8 @@ tsr_status tsri_team_put(tsri_run *run)
     tsr_status st = TSR_OK;
     team *t = run->scheme_state;
     int64_t owners = 0;
+    if (run->space)
+        return tsri_space_put(run->space);
     for (int64_t l = 0; l < run->workers; l++) {
         const worker *w = &t->worker[l];
         run->bytes_total += t->down[l] + t->up[l];

@@ -28,7 +28,7 @@ static int64_t numbers_size(void *context, int64_t l)
 /* Losses first: they are doubles, and the frame begins aligned. */
 static int64_t losses_size(const tsri_run *run)
 {
-    return run->local_steps * (int64_t)sizeof(double);
+    return (run->local_steps + 1) * (int64_t)sizeof(double);
 }
 
 static int64_t result_size(void *context, int64_t l)

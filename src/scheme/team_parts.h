@@ -22,8 +22,9 @@ typedef struct tsri_worker {
     tsri_plan *plan; /* NULL where others do the work */
     tsri_loader *loader;
     const tsri_batch *fixed; /* the one batch of full-batch descent */
-    double *loss;            /* [local_steps] before each step */
-    bool idle;               /* nothing was drawn on some axis, or its work was lost */
+    double *loss; /* [local_steps + 1] before each step and, for events, after the last */
+    float *kept;  /* for events: what a forward pass changes, see loss_at_the_end */
+    bool idle;    /* nothing was drawn on some axis, or its work was lost */
     tsr_status st;
     char error[1024];
 } worker;

@@ -37,8 +37,7 @@ void tsri_stop_clear(void)
 
 /* ---- When --------------------------------------------------------------------------------- */
 
-/* Is `round` (counted from 1) the last one, or the one that completes another `every` epochs? */
-static bool due(const tsri_run *run, const char *key)
+bool tsri_due(const tsri_run *run, const char *key)
 {
     double every = tsri_config_real(run->config, key);
     if (run->round == run->rounds)
@@ -363,11 +362,11 @@ static tsr_status all_rounds(tsri_run *run)
             tell(run, false, false);
             told = tsri_clock();
         }
-        if (due(run, "eval.every"))
+        if (tsri_due(run, "eval.every"))
             TSR_TRY(evaluate(run));
         bool enough = tsri_iterate_enough(run);
         bool stop = stop_requested && run->round < run->rounds && !enough,
-             save_now = due(run, "checkpoint.every") || enough;
+             save_now = tsri_due(run, "checkpoint.every") || enough;
         if (save_now || stop)
             TSR_TRY(check_weights(run));
         if (save_now && !stop)

@@ -27,21 +27,26 @@ static void rescale_layer(tsri_layer *l, const tsri_net *net, const tsri_share *
         l->scale = l->share_scale > 0 ? l->share_scale : l->scale / xi;
 }
 
+void tsri_net_resize(tsri_net *small, const tsri_share *share)
+{
+    for (int64_t a = 0; a < small->axes; a++)
+        small->axis[a].size = share->pick[a].count;
+    for (int64_t p = 0; p < small->params; p++)
+        cut_param(&small->param[p], small);
+    for (int64_t v = 0; v < small->values; v++)
+        small->value[v].shape.c = small->axis[small->value[v].axis].size;
+    tsri_net_finish(small);
+}
+
 tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share, bool rescale)
 {
     tsr_status st = TSR_OK;
     tsri_net *small = NULL;
     TSR_TRY(tsri_net_copy(out, net));
     small = *out;
-    for (int64_t a = 0; a < net->axes; a++)
-        small->axis[a].size = share->pick[a].count;
-    for (int64_t p = 0; p < net->params; p++)
-        cut_param(&small->param[p], small);
-    for (int64_t v = 0; v < net->values; v++)
-        small->value[v].shape.c = small->axis[small->value[v].axis].size;
     for (int64_t i = 0; rescale && i < net->layers; i++)
         rescale_layer(&small->layer[i], net, share);
-    tsri_net_finish(small);
+    tsri_net_resize(small, share);
 done:
     return st;
 }

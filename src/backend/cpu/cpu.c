@@ -46,6 +46,7 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .kernels = kernels,
                                        .loss = loss,
                                        .update = tsri_cpu_update,
+                                       .samples = &tsri_cpu_samples,
                                        .start = tsri_gemm_start,
                                        .vendor = vendor,
                                        .bf16 = tsri_bf16_fast};

@@ -14,6 +14,8 @@
 #ifndef TSRI_LOOPS_H
 #define TSRI_LOOPS_H
 
+#include "backend/samples.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -85,6 +87,12 @@ typedef struct tsri_loops {
     /* dx = scale h + coef[c] x + coef[C + c] + add; add may be NULL; dx may be g or add */
     void (*norm_backward)(float *dx, const float *g, const float *x, const float *coef,
                           tsri_preop op, const float *add, int64_t pixels, int64_t channels);
+
+    /* backend/samples.h */
+    void (*samples_table)(float *table, const float *c, const float *gram, int64_t groups,
+                          int64_t columns);
+    void (*samples_step)(const tsri_samples *s);
+    void (*samples_outputs)(const tsri_samples *s);
 
     tsri_winograd_form form2, form4;
 

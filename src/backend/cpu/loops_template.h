@@ -9,6 +9,7 @@
 #include "backend/cpu/loops_points.h"
 #include "backend/cpu/loops_winograd.h"
 #include "backend/cpu/loops_pixels.h"
+#include "backend/cpu/loops_samples.h"
 #include "backend/cpu/loops_skip.h"
 
 const tsri_loops TABLE = {
@@ -22,6 +23,9 @@ const tsri_loops TABLE = {
     .moments = moments,
     .norm_sums = norm_sums,
     .norm_backward = norm_backward,
+    .samples_table = samples_table,
+    .samples_step = samples_step,
+    .samples_outputs = samples_outputs,
     .form2 = {2, 4, input2, output2, output_adjoint2, weight2, weight_adjoint2},
     .form4 = {4, 6, input4, output4, output_adjoint4, weight4, weight_adjoint4},
     .skip_items = SKIP_ITEMS,

@@ -81,6 +81,21 @@ ALWAYS vec relu(vec x)
     return (vec)((bits)x & (bits)(x > (vec){0}));
 }
 
+/* Bit l is set where lane l of a comparison is true. */
+ALWAYS unsigned lanes_of(bits truth)
+{
+#if WIDTH == 16
+    return _mm512_movepi32_mask((__m512i)truth);
+#elif WIDTH == 8
+    return (unsigned)_mm256_movemask_ps((__m256)truth);
+#else
+    unsigned lanes = 0;
+    for (int l = 0; l < WIDTH; l++)
+        lanes |= (truth[l] ? 1u : 0u) << l;
+    return lanes;
+#endif
+}
+
 /* A virtual norm and its ReLU. */
 ALWAYS vec activate(vec v, vec scale, vec shift)
 {

@@ -1,0 +1,52 @@
+/* samples.h - steps of a shallow network seen from its samples.
+ *
+ * With a fixed last layer of signs and the whole training set in every step, gradient descent on
+ *
+ *     f(x_i) = s sum_r a_r relu(z_ri),    z_ri = <w_r, x_i>
+ *
+ * moves w_r only along the samples: w_r = w_r(0) + sum_i alpha_ri x_i. With c_i = - rate s dL/df_i
+ * and b_ri = 1 where z_ri > 0, else 0, a step is
+ *
+ *     alpha_ri += a_r c_i b_ri            z_rj += a_r sum_i b_ri c_i <x_i, x_j>
+ *
+ * and no weight is needed. The last sum is a product with a matrix of bits: for every four samples
+ * the sixteen possible sums are made once (Arlazarov, Dinic, Kronrod, Faradzhev 1970), and each
+ * unit adds up n/4 of them, a quarter of the additions and no multiplication.
+ *
+ * Columns (samples) are filled up with zeros to a multiple of TSRI_SAMPLES_GRAIN; a sample that is
+ * not there has c = 0 and a Gram matrix of zeros. All sums are in a fixed order, without fused
+ * multiply-adds: the same bits on every processor.
+ */
+#ifndef TSRI_SAMPLES_H
+#define TSRI_SAMPLES_H
+
+#include "base/pool.h"
+
+enum { TSRI_SAMPLES_GRAIN = 16, TSRI_SAMPLES_MOST = 512 };
+
+typedef struct tsri_samples {
+    int64_t units, groups, columns; /* groups = ceil(n / 4) */
+    float *z, *alpha;               /* [units, columns] */
+    const float *sign;              /* [units] a_r = +1 or -1 */
+    const float *c;                 /* [columns] */
+    const float *table;             /* tsri_samples_table floats, of this c */
+    float *sums; /* [columns] sums_j += sum_r a_r relu(z_rj) of the new z; or NULL */
+} tsri_samples;
+
+typedef struct tsri_samples_ops {
+    /* table = the sixteen sums of c_i gram_i of every group; gram [columns, columns] */
+    void (*table)(float *table, const float *c, const float *gram, int64_t groups, int64_t columns);
+    void (*step)(const tsri_samples *s);
+    /* sums_j += sum_r a_r relu(z_rj): `step` without the step */
+    void (*outputs)(const tsri_samples *s);
+    /* c [m, n] (+)= a [m, k] b, b [k, n] or, transposed, [n, k] */
+    tsr_status (*product)(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
+                          bool transposed, bool add, tsri_pool *pool);
+} tsri_samples_ops;
+
+static inline int64_t tsri_samples_table_size(int64_t groups, int64_t columns)
+{
+    return groups * 16 * columns;
+}
+
+#endif

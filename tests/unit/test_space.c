@@ -1,0 +1,245 @@
+/* Training in the space of the samples: its loops against their formula, the same bits on every
+ * instruction set; the same training as on weights; the identities of the schemes, to the bit. */
+#include "testing.h"
+
+#include "backend/cpu/loops.h"
+#include "base/rng.h"
+#include "scheme/cell.h"
+#include "scheme/space.h"
+
+#include <math.h>
+
+/* ---- Loops -------------------------------------------------------------------------------- */
+
+enum { UNITS = 9, MOST = 208 };
+
+typedef struct numbers {
+    float z[UNITS * MOST], alpha[UNITS * MOST], sign[UNITS], c[MOST], sums[MOST];
+    float gram[MOST * MOST], table[MOST / 4 * 16 * MOST];
+} numbers;
+
+static void fill(float *to, int64_t n, int64_t stream)
+{
+    tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, 0, stream, 0);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (float)tsri_rng_normal(&rng);
+}
+
+/* n samples in `columns` columns, zero behind. */
+static void make_numbers(numbers *v, int64_t n, int64_t columns)
+{
+    memset(v, 0, sizeof *v);
+    fill(v->z, UNITS * columns, 1);
+    fill(v->alpha, UNITS * columns, 2);
+    fill(v->c, n, 3);
+    for (int64_t i = 0; i < n; i++)
+        fill(v->gram + i * columns, n, 10 + i);
+    for (int64_t u = 0; u < UNITS; u++) {
+        v->sign[u] = u % 3 ? 1.0f : -1.0f;
+        for (int64_t j = n; j < columns; j++)
+            v->z[u * columns + j] = 0;
+    }
+    v->z[5] = 0; /* off: the derivative at 0 is 0 */
+    v->z[6] = -0.0f;
+}
+
+static void step(const tsri_loops *loops, numbers *v, int64_t n, int64_t columns)
+{
+    tsri_samples s = {.units = UNITS,
+                      .groups = (n + 3) / 4,
+                      .columns = columns,
+                      .z = v->z,
+                      .alpha = v->alpha,
+                      .sign = v->sign,
+                      .c = v->c,
+                      .table = v->table,
+                      .sums = v->sums};
+    loops->samples_table(v->table, v->c, v->gram, s.groups, columns);
+    loops->samples_step(&s);
+}
+
+static void loops_are_their_formula(void **state)
+{
+    (void)state;
+    static numbers before, after, other;
+    for (int64_t n = 1; n <= 200; n = n < 20 ? n + 1 : n + 36) {
+        int64_t columns = (n + 15) / 16 * 16;
+        make_numbers(&before, n, columns);
+        after = before;
+        step(tsri_loops_best(), &after, n, columns);
+        double sums[MOST] = {0};
+        for (int64_t u = 0; u < UNITS; u++)
+            for (int64_t j = 0; j < n; j++) {
+                int64_t at = u * columns + j;
+                double z = 0, size = 1, a = (double)before.sign[u];
+                for (int64_t i = 0; i < n; i++) {
+                    double on = before.z[u * columns + i] > 0;
+                    z += on * (double)before.c[i] * (double)before.gram[i * columns + j];
+                    size += fabs((double)before.c[i] * (double)before.gram[i * columns + j]);
+                }
+                /* Each of n products and n sums rounds once. */
+                assert_true(fabs((double)after.z[at] - ((double)before.z[at] + a * z)) <
+                            2 * size * (double)n * 0x1p-24);
+                float gate = before.z[at] > 0 ? before.sign[u] * before.c[j] : 0;
+                assert_true(after.alpha[at] == before.alpha[at] + gate);
+                sums[j] += a * fmax((double)after.z[at], 0);
+            }
+        for (int64_t j = 0; j < columns; j++)
+            assert_true(fabs((double)after.sums[j] - sums[j]) < 1e-4 + 1e-5 * fabs(sums[j]));
+        for (int i = 0; tsri_loops_at(i); i++) {
+            other = before;
+            step(tsri_loops_at(i), &other, n, columns);
+            assert_memory_equal(other.z, after.z, sizeof after.z);
+            assert_memory_equal(other.alpha, after.alpha, sizeof after.alpha);
+            assert_memory_equal(other.sums, after.sums, sizeof after.sums);
+        }
+    }
+}
+
+/* ---- Runs --------------------------------------------------------------------------------- */
+
+static const char run_file[] = "data: {name: sphere, n: 37, dim: 12, task: regress, test_n: 10}\n"
+                               "model: {name: shallow, width: 150, kappa: 0.5}\n"
+                               "optim: {name: gd, lr: 0.05, momentum: 0}\n"
+                               "rounds: 6\nthreads: 1\n";
+
+/* `settings`: assignments between semicolons. */
+static tsr_config *make_config(const char *settings)
+{
+    tsr_config *config = NULL;
+    char copy[512];
+    assert_ok(tsri_config_parse(&config, run_file, (int64_t)strlen(run_file), "test"));
+    (void)snprintf(copy, sizeof copy, "%s", settings);
+    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
+        assert_ok(tsr_config_set(config, s));
+    return config;
+}
+
+static tsri_outcome outcome_of(const char *settings, bool weights, int threads)
+{
+    tsri_outcome o;
+    tsr_config *config = make_config(settings);
+    tsri_ground ground = {.threads = threads};
+    tsri_sweep_options options = {.curves = true, .weights = weights};
+    assert_ok(tsri_cell_run(&o, config, &ground, &options));
+    tsr_config_destroy(config);
+    return o;
+}
+
+static const char *const schemes[] = {
+    "",
+    "scheme.name=dropout;scheme.xi=0.5",
+    "scheme.name=multisample;scheme.xi=0.5;scheme.workers=3",
+    "scheme.name=masked;scheme.xi=0.5;scheme.workers=4;scheme.local_steps=3",
+    "scheme.name=masked;scheme.draw=categorical;scheme.workers=3;scheme.local_steps=2",
+    "scheme.name=ist;scheme.workers=4;scheme.local_steps=2;optim.schedule=cosine",
+    "scheme.name=local_sgd;scheme.workers=3;scheme.local_steps=2",
+    "scheme.name=masked;scheme.xi=0.5;scheme.workers=4;loss=mse;optim.lr=2",
+    "scheme.name=masked;model.width=3;scheme.xi=0.2;scheme.workers=2", /* empty shares */
+};
+enum { SCHEMES = sizeof schemes / sizeof *schemes };
+
+/* The same training as on weights: bytes the same, losses to rounding. A unit whose product is near
+ * 0 may be on in one and off in the other, which moves the loss by no more than rounding does. */
+static void the_same_training(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SCHEMES; s++) {
+        tsri_outcome a = outcome_of(schemes[s], false, 1), b = outcome_of(schemes[s], true, 1);
+        assert_int_equal(a.bytes, b.bytes);
+        assert_int_equal(a.curve_count, 6);
+        assert_true(fabs(a.loss / b.loss - 1) < 1e-4);
+        assert_true(fabs(a.train_loss / b.train_loss - 1) < 1e-4);
+        for (int k = 0; k < 6; k++)
+            assert_true(fabs(a.curve[k] / b.curve[k] - 1) < 1e-4);
+        /* the curve comes from z, the loss at the end from the weights: the two agree */
+        assert_true(fabs(a.curve[5] / a.train_loss - 1) < 1e-5);
+        assert_true(a.curve[5] != b.curve[5] || b.curve[5] == b.curve[4]); /* it was used */
+        tsri_free(a.curve);
+        tsri_free(b.curve);
+    }
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SCHEMES; s++) {
+        tsri_outcome a = outcome_of(schemes[s], false, 1), b = outcome_of(schemes[s], false, 3);
+        assert_memory_equal(a.curve, b.curve, 6 * sizeof *a.curve);
+        assert_true(a.loss == b.loss);
+        tsri_free(a.curve);
+        tsri_free(b.curve);
+    }
+}
+
+/* Twelve steps, however they are cut into rounds and whoever takes them. */
+static void whole_shares_are_plain_descent(void **state)
+{
+    (void)state;
+    static const char *const whole[] = {
+        "scheme.name=masked;scheme.xi=1;scheme.local_steps=3;rounds=4",
+        "scheme.name=masked;scheme.xi=1;scheme.workers=2;scheme.local_steps=2;rounds=6",
+        "scheme.name=masked;scheme.xi=1;scheme.workers=5;scheme.local_steps=4;rounds=3",
+        "scheme.name=masked;scheme.draw=categorical;scheme.local_steps=6;rounds=2",
+        "scheme.name=ist;scheme.local_steps=2;rounds=6",
+        "scheme.name=local_sgd;scheme.workers=3;scheme.local_steps=12;rounds=1",
+        "scheme.name=dropout;scheme.xi=1;rounds=12"};
+    tsri_outcome dense = outcome_of("rounds=12", false, 1);
+    for (int i = 0; i < 7; i++) {
+        tsri_outcome o = outcome_of(whole[i], false, 1);
+        assert_true(o.loss == dense.loss && o.train_loss == dense.train_loss);
+        assert_true(o.curve[o.curve_count - 1] == dense.curve[11]);
+        tsri_free(o.curve);
+    }
+    tsri_free(dense.curve);
+}
+
+static void only_where_it_fits(void **state)
+{
+    (void)state;
+    static const char *const not_these[] = {"optim.momentum=0.5",
+                                            "optim.weight_decay=0.1",
+                                            "optim.name=sgd;batch=37",
+                                            "backend=ref",
+                                            "data.n=60",
+                                            "model.name=mlp",
+                                            "scheme.data=shard",
+                                            "stop.metric=loss"};
+    for (int i = 0; i < 8; i++) {
+        tsr_config *config = make_config(not_these[i]);
+        tsr_run_options options = tsr_run_options_default();
+        tsri_run run;
+        assert_ok(tsri_run_init(&run, config, &options));
+        assert_false(tsri_space_fits(&run));
+        tsri_run_fini(&run);
+        tsr_config_destroy(config);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tsr_config *config = make_config("rounds=1;scheme.name=masked;scheme.workers=2");
+    tsri_ground ground = {.threads = 1};
+    tsri_sweep_options options = {.curves = true};
+    tsr_status st = TSR_RESOURCES;
+    for (int64_t n = 0; st != TSR_OK; n++) {
+        tsri_outcome o;
+        (void)tsri_alloc_fail_after(n, false);
+        st = tsri_cell_run(&o, config, &ground, &options);
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+        tsri_free(o.curve);
+    }
+    tsr_config_destroy(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_are_their_formula), cmocka_unit_test(the_same_training),
+        cmocka_unit_test(threads_do_not_matter),   cmocka_unit_test(whole_shares_are_plain_descent),
+        cmocka_unit_test(only_where_it_fits),      cmocka_unit_test(every_allocation_may_fail),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
