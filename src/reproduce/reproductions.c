@@ -2,6 +2,7 @@
 #include "reproduce/reproductions.h"
 
 const tsri_reproduction *const tsri_reproductions[] = {
+    tsri_reproduce_masked,
     tsri_reproduce_loft,
     tsri_reproduce_deeprelu,
     tsri_reproduce_rnn,

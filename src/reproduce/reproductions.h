@@ -8,5 +8,6 @@
 extern const tsri_reproduction tsri_reproduce_loft[];
 extern const tsri_reproduction tsri_reproduce_deeprelu[];
 extern const tsri_reproduction tsri_reproduce_rnn[];
+extern const tsri_reproduction tsri_reproduce_masked[];
 
 #endif

@@ -220,6 +220,47 @@ static void cells_that_cannot_be(void **state)
     tsr_config_destroy(config);
 }
 
+/* Figure 2 of the paper on a small grid: mean over seeds of the error of the whole network. */
+static double mean_error(const tsri_sweep *s, int64_t cell)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < s->seeds; i++)
+        sum += s->outcome[cell * s->seeds + i].train_loss;
+    return sum / (double)s->seeds;
+}
+
+static void trends_of_figure_2(void **state)
+{
+    (void)state;
+    static const char file[] = "data: {name: sphere, n: 40, dim: 20, task: regress, test_n: 10}\n"
+                               "model: {name: shallow, width: 400, kappa: 0.1}\n"
+                               "optim: {name: gd, lr: 0.1, momentum: 0}\n"
+                               "scheme: {name: masked, local_steps: 5}\nrounds: 40\nthreads: 1\n";
+    tsr_config *config = NULL;
+    tsri_sweep b, c;
+    assert_ok(tsri_config_parse(&config, file, (int64_t)strlen(file), "test"));
+    assert_ok(sweep(&b, config, "scheme.workers=1,2,4", "scheme.xi=0.25,0.5,1",
+                    (tsri_sweep_options){.seeds = 5}));
+    for (int64_t row = 0; row < 3; row++) /* falls with xi, p fixed */
+        for (int64_t column = 0; column < 2; column++)
+            assert_true(mean_error(&b, 3 * row + column) > mean_error(&b, 3 * row + column + 1));
+    for (int64_t row = 0; row < 2;
+         row++) { /* falls with p, xi fixed; at xi = 1 p changes nothing */
+        for (int64_t column = 0; column < 2; column++)
+            assert_true(mean_error(&b, 3 * row + column) > mean_error(&b, 3 * row + column + 3));
+        assert_true(mean_error(&b, 3 * row + 2) == mean_error(&b, 3 * row + 5));
+    }
+    tsri_sweep_fini(&b);
+    assert_ok(tsr_config_set(config, "scheme.draw=categorical"));
+    assert_ok(sweep(&c, config, "scheme.workers=1,2,4,8", "scheme.local_steps=1,5",
+                    (tsri_sweep_options){.seeds = 5}));
+    for (int64_t row = 0; row < 3; row++) /* grows with p, tau fixed */
+        for (int64_t column = 0; column < 2; column++)
+            assert_true(mean_error(&c, 2 * row + column) < mean_error(&c, 2 * row + column + 2));
+    tsri_sweep_fini(&c);
+    tsr_config_destroy(config);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -246,6 +287,7 @@ int main(void)
         cmocka_unit_test(what_diverges_is_recorded),
         cmocka_unit_test(data_may_vary),
         cmocka_unit_test(cells_that_cannot_be),
+        cmocka_unit_test(trends_of_figure_2),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
