@@ -30,6 +30,9 @@ static const test_net test_nets[] = {
     {"model: {name: vgg11, width: 3}", {3, 32, 32}, false},
     {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, true},
     {"model: {name: cnn1, width: 6}", {1, 6, 6}, true},
+    {"model: {name: shallow, width: 13}", {5, 1, 1}, false},
+    {"model: {name: preresnet34, width: 3}", {3, 8, 8}, true},
+    {"model: {name: resnet34, width: 3}", {3, 8, 8}, false},
     {"model: {name: relu_deep, hidden: [8, 10]}", {5, 1, 1}, false},
     {"model: {name: rnn, width: 11, layers: 2, train: all}", {5, 4, 1}, false},
 };

@@ -215,12 +215,11 @@ static void threads_do_not_matter(void **state)
 }
 
 /* Rows of w that nobody drew are what they were; all others have moved. */
-static void units_without_owner_keep_their_bits(void **state)
+static void units_without_owner(const char *backend)
 {
-    (void)state;
     const char *scheme = "optim.name=gd;scheme.name=masked;scheme.xi=0.3;scheme.workers=2;"
                          "scheme.local_steps=3;seed=5";
-    tsr_config *config = make_config(models[SHALLOW], scheme);
+    tsr_config *config = make_config(models[SHALLOW], with(scheme, backend));
     tsr_run_options options = tsr_run_options_default();
     tsri_run run;
     tsri_share share;
@@ -251,6 +250,13 @@ static void units_without_owner_keep_their_bits(void **state)
     tsri_share_fini(&share);
     tsri_run_fini(&run);
     tsr_config_destroy(config);
+}
+
+static void units_without_owner_keep_their_bits(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; b++)
+        units_without_owner(backends[b]);
 }
 
 /* IST of a 784-24-17-10 net with 4 workers: what each has is counted by hand. */
