@@ -46,13 +46,15 @@ grep -q "scheme.xi" "$work/table" && grep -q "30 cells x 2 seeds" "$work/table" 
 [ "$(wc -l < "$work/a/sweep.csv")" = 61 ] || die "not 61 rows"
 [ "$(grep -c '"status":"diverged"' "$work/a/sweep.jsonl")" = 30 ] || die "not 30 diverged"
 killed=0
-for after in 0.03 0.06 0.1 0.15 0.2 0.3; do
+lines() { [ ! -e "$work/b/sweep.jsonl" ] && echo 0 || wc -l < "$work/b/sweep.jsonl"; }
+for least in 0 0 1 8 20 40; do # killed at once, and when so many runs are done
     begin="exec" sweep "$work/b" > /dev/null 2>&1 & pid=$!
-    sleep $after
+    sleep 0.0$((RANDOM % 10))
+    until [ "$(lines)" -ge $least ]; do kill -0 $pid 2>/dev/null || break; sleep 0.01; done
     kill -9 $pid 2>/dev/null && killed=$((killed + 1))
     wait $pid 2>/dev/null || true
     # what is there is the beginning of what will be, but for a last line that was torn
-    [ ! -e "$work/b/sweep.jsonl" ] || grep -a '}$' "$work/b/sweep.jsonl" | sed -E 's/,"seconds":[^}]*//' > "$work/part"
+    [ ! -e "$work/b/sweep.jsonl" ] || grep -a '}$' "$work/b/sweep.jsonl" | sed -E 's/,"seconds":[^}]*//' > "$work/part" || true
     [ ! -e "$work/part" ] || head -n "$(wc -l < "$work/part")" <(results "$work/a") | cmp - "$work/part"
 done
 printf '{"cell":59,"torn' >> "$work/b/sweep.jsonl"
