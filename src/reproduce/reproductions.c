@@ -2,9 +2,5 @@
 #include "reproduce/reproductions.h"
 
 const tsri_reproduction *const tsri_reproductions[] = {
-    tsri_reproduce_masked,
-    tsri_reproduce_loft,
-    tsri_reproduce_deeprelu,
-    tsri_reproduce_rnn,
-    NULL,
+    tsri_reproduce_masked, tsri_reproduce_loft, tsri_reproduce_deeprelu, tsri_reproduce_rnn, NULL,
 };
