@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS (600) with THREADS (2)
 # by us and by PyTorch: who is how far? Both choose the number of epochs that fits, from the pace of a few steps, so
-# that the cosine schedule ends in time. One after the other, or BOTH=1 at once on a machine with cores enough.
+# that the cosine schedule ends in time. WHO=ours or WHO=theirs runs one alone, to have both at once on cores of their own.
 set -eu
 program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} python=${PYTHON:-/usr/bin/python3}
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
@@ -24,11 +24,8 @@ PY
 theirs() { "$python" "$here/torch_cifar10.py" "$data" "$threads" "$seconds"; }
 
 echo "PreActResNet-18, width 16, CIFAR-10, $seconds s each, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs)"
-if [ "${BOTH:-0}" = 1 ]; then
-    ours &
-    theirs
-    wait
-else
-    ours
-    theirs
-fi
+case ${WHO:-each} in
+ours) ours ;;
+theirs) theirs ;;
+*) ours && theirs ;;
+esac
