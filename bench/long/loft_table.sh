@@ -81,7 +81,7 @@ bundle() {
     ls -l "$out/bundle.tar.xz"
 }
 table() {
-    /usr/bin/python3 "$source/bench/loft_table.py" "$out" "$epochs" "$fine"
+    /usr/bin/python3 "$source/bench/long/loft_table.py" "$out" "$epochs" "$fine"
 }
 case $command in
 pretrain | finetune) everyone "$command" ;;
