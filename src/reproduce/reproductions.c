@@ -2,5 +2,6 @@
 #include "reproduce/reproductions.h"
 
 const tsri_reproduction *const tsri_reproductions[] = {
-    tsri_reproduce_masked, tsri_reproduce_loft, tsri_reproduce_deeprelu, tsri_reproduce_rnn, NULL,
+    tsri_reproduce_masked,   tsri_reproduce_loft, tsri_reproduce_grelu,
+    tsri_reproduce_deeprelu, tsri_reproduce_rnn,  NULL,
 };

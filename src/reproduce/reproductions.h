@@ -6,6 +6,7 @@
 #include "reproduce/reproduce.h"
 
 extern const tsri_reproduction tsri_reproduce_loft[];
+extern const tsri_reproduction tsri_reproduce_grelu[];
 extern const tsri_reproduction tsri_reproduce_deeprelu[];
 extern const tsri_reproduction tsri_reproduce_rnn[];
 extern const tsri_reproduction tsri_reproduce_masked[];
