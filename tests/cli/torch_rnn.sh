@@ -16,3 +16,16 @@ for backend in cpu ref; do
     echo "$backend"
     /usr/bin/python3 "$source/tests/python/torch_rnn.py" check "$work"
 done
+
+# An empty sequence, and one longer than the array: refused with its row.
+for length in 0 13; do
+    /usr/bin/python3 - "$work/labels/length.npy" $length <<'PY'
+import sys, numpy
+at = numpy.load(sys.argv[1])
+at[4] = int(sys.argv[2])
+numpy.save(sys.argv[1], at)
+PY
+    code=0
+    "$program" train "$work/end.yaml" --out "$work/bad" --quiet > /dev/null 2> "$work/errors" || code=$?
+    [ $code = 3 ] && grep -q "row 5: a length of $length; 1 to 12 is expected" "$work/errors" || { echo "length $length: exit $code"; cat "$work/errors"; exit 1; }
+done
