@@ -81,7 +81,7 @@ static void add_row(cli_table *t, const tsri_sweep *s, int64_t cell)
     real_or_dash(t, u.loss);
     real_or_dash(t, u.deviation);
     real_or_dash(t, u.test_loss);
-    if (isnan(s->outcome[0].accuracy))
+    if (isnan(u.accuracy))
         cli_table_text(t, "-");
     else
         cli_table_format(t, "%.2f %%", 100 * u.accuracy);
