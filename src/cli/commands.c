@@ -7,11 +7,13 @@
 const cli_command *const cli_commands[] = {
     &cli_train,
     &cli_sweep,
+    &cli_ticket,
     &cli_eval,
     &cli_predict,
     &cli_prune,
     &cli_convert,
     &cli_finetune,
+    &cli_distance,
     &cli_check,
     &cli_cost,
     &cli_info,

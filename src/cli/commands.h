@@ -8,6 +8,7 @@ extern const cli_command cli_bench;
 extern const cli_command cli_check;
 extern const cli_command cli_cost;
 extern const cli_command cli_data;
+extern const cli_command cli_distance;
 extern const cli_command cli_eval;
 extern const cli_command cli_finetune;
 extern const cli_command cli_help;
@@ -18,6 +19,7 @@ extern const cli_command cli_report;
 extern const cli_command cli_convert;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_sweep;
+extern const cli_command cli_ticket;
 extern const cli_command cli_train;
 extern const cli_command cli_version;
 

@@ -118,8 +118,23 @@ const tsri_schema_row tsri_schema[] = {
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),
     INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
 
-    CHOICE("stop.metric", "none", "none|error|loss", "ends the run early, looked at with each evaluation: error, loss: of the whole training set"),
+    CHOICE("stop.metric", "none", "none|error|loss|filter_distance", "ends the run early: error, loss: of the whole training set, looked at with each evaluation; filter_distance: when the ranking of filters has settled, looked at every distance.every epochs"),
     REAL("stop.below", "0", 0, 1e9, "the run ends when the metric is this or less"),
+    INT("stop.window", "5", 1, 10000, "filter_distance: the ranking must be that near to each of so many samples before it"),
+
+    REAL("distance.every", "0", 0, 1e9, "epochs between samples of how filters rank, written to distance.csv at the end; 0 = none (1 when stop looks at them)"),
+    REALS("distance.ratios", "[0.5, 0.8]", 0, 1, "ratios of the mask distances in distance.csv"),
+
+    REALS("ticket.ratios", "[0.5, 0.8]", 0, 1, "parts of the filters that go, a ticket for each"),
+    INT("ticket.epochs", "0", 0, 1e9, "epochs of fine-tuning each ticket; 0 = as many as the run has"),
+    REAL("ticket.lr", "0", 0, 1e6, "learning rate of fine-tuning at the start; 0 = optim.lr"),
+    CHOICE("ticket.criterion", "l2", "l2|l1|bn|fpgm|random", "what makes a unit count; the largest stay"),
+    BOOL("ticket.global", "false", "one ranking over all layers instead of one for each"),
+    INT("ticket.round_to", "1", 1, 4096, "keep multiples of it, as kernels like them"),
+    TEXT("ticket.axes", NULL, "axes to prune, \"layer2.1.inner, layer3.1.inner\", or all; by default those that loft cuts"),
+    CHOICE("ticket.controls", "none", "none|random|reinit|both", "beside each ticket one with filters by chance, or its shape with fresh weights"),
+    INT("ticket.dense", "0", 0, 1e9, "epochs of the whole network without shares, for comparison; 0 = none"),
+    PACE("ticket.seconds", REAL, "3", 0, 600, "how long all networks are timed side by side"),
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
     PACE("cluster.deadline", REAL, "0", 0, 86400, "with mpirun: seconds after which a worker that has not answered is passed over; 0 = max(2, 5 x the median)"),

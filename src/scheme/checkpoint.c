@@ -1,10 +1,11 @@
 /* checkpoint.c - the whole state of a run in one file, found again after any crash.
  *
  * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*"),
- * the best iterate where it is kept ("best.*") and, as metadata, the position, the resolved run
- * file and the names of library and kernels. Files are written atomically and never overwritten;
- * the newest `checkpoint.keep` and the best one stay. There is no "latest" pointer: resuming looks
- * at the files themselves, newest first, and takes the first that is sound.
+ * the best iterate where it is kept ("best.*"), how filters ranked so far ("ranks.*") and, as
+ * metadata, the position, the resolved run file and the names of library and kernels. Files are
+ * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
+ * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
+ * first that is sound.
  */
 #include "scheme/model.h"
 #include "scheme/run.h"
@@ -68,7 +69,8 @@ static void fields_of(field f[FIELDS], tsri_run *run)
                          {"train_loss", NULL, &run->train_loss},
                          {"train_accuracy", NULL, &run->train_accuracy},
                          {"best_iterate", &run->best_iterate, NULL},
-                         {"best_loss", NULL, &run->best_loss}};
+                         {"best_loss", NULL, &run->best_loss},
+                         {"ranks_change", NULL, &run->ranks.change}};
     memcpy(f, all, sizeof all);
 }
 
@@ -167,6 +169,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(tsri_image_add_momentum(&im, run->store.v, "momentum."));
     if (run->best_w)
         TSR_TRY(tsri_image_add_model(&im, run->best_w, "best."));
+    TSR_TRY(tsri_ranks_save(&run->ranks, &im));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
@@ -239,6 +242,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(load_best(run, file, path));
     TSR_TRY(read_state(run, state, path));
     TSR_TRY(read_ticket(run, file));
+    if (run->ranks.cut)
+        TSR_TRY(tsri_ranks_load(&run->ranks, file, path));
     run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);

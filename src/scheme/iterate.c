@@ -26,6 +26,22 @@ static bool stops_at(const tsri_run *run, const char *metric)
     return strcmp(tsri_config_text(run->config, "stop.metric"), metric) == 0;
 }
 
+/* Does anybody want to know how filters rank? */
+static tsr_status watch_ranks(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool stops = stops_at(run, "filter_distance");
+    run->ranks_every = tsri_config_real(run->config, "distance.every");
+    if (stops && run->ranks_every <= 0)
+        run->ranks_every = 1;
+    if (run->ranks_every > 0)
+        st = tsri_ranks_init(&run->ranks, run->net);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ",
+                         tsri_config_place(run->config, stops ? "stop.metric" : "distance.every"));
+    return st;
+}
+
 tsr_status tsri_iterate_init(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -37,6 +53,7 @@ tsr_status tsri_iterate_init(tsri_run *run)
               tsri_config_place(run->config, "stop.metric"), run->data->name);
     if (keeps_best(run))
         TSR_TRY(tsri_alloc(&run->best_w, run->net->total, (size_t)run->backend->real_bytes));
+    TSR_TRY(watch_ranks(run));
     run->judges_training = run->best_w || stops_at(run, "error") || stops_at(run, "loss");
 done:
     return st;
@@ -65,7 +82,8 @@ bool tsri_iterate_enough(const tsri_run *run)
 {
     double below = tsri_config_real(run->config, "stop.below");
     return (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
-           (stops_at(run, "loss") && run->train_loss <= below);
+           (stops_at(run, "loss") && run->train_loss <= below) ||
+           (stops_at(run, "filter_distance") && run->ranks.change <= below);
 }
 
 bool tsri_iterate_take_best(tsri_run *run)

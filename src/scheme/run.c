@@ -304,6 +304,7 @@ void tsri_run_fini(tsri_run *run)
     tsri_pool_destroy(run->pool);
     tsri_free(run->trace);
     tsri_free(run->ticket);
+    tsri_ranks_fini(&run->ranks);
     tsri_tensors_destroy(run->init);
     *run = (tsri_run){.lock = -1};
 }

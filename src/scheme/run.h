@@ -13,6 +13,7 @@
 #include "io/metrics.h"
 #include "net/plan.h"
 #include "optim/schedule.h"
+#include "scheme/ranks.h"
 #include "subnet/draw.h"
 
 #include <inttypes.h>
@@ -95,6 +96,8 @@ struct tsri_run {
     double best_loss;                  /* the least train_loss; infinity = none yet */
     int64_t best_iterate;              /* the round that had it; -1 = none */
     float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
+    double ranks_every;                /* epochs between samples of the ranking of filters */
+    tsri_ranks ranks;                  /* how filters ranked so far; empty when nobody looks */
     int64_t bytes_total;               /* sent between workers */
     int64_t lost_shares;               /* of workers that died, were late or returned nonsense */
     int64_t metrics_bytes;             /* length of metrics.jsonl */

@@ -37,13 +37,18 @@ void tsri_stop_clear(void)
 
 /* ---- When --------------------------------------------------------------------------------- */
 
-bool tsri_due(const tsri_run *run, const char *key)
+/* Is `round` (counted from 1) the last one, or the one that completes another `every` epochs? */
+static bool due_after(const tsri_run *run, double every)
 {
-    double every = tsri_config_real(run->config, key);
     if (run->round == run->rounds)
         return true;
     int64_t period = (int64_t)llround(every * run->epoch_rounds);
     return every > 0 && run->round % (period > 0 ? period : 1) == 0;
+}
+
+bool tsri_due(const tsri_run *run, const char *key)
+{
+    return due_after(run, tsri_config_real(run->config, key));
 }
 
 /* ---- Telling ------------------------------------------------------------------------------ */
@@ -99,6 +104,10 @@ static tsr_status write_metrics(tsri_run *run)
         tsri_json_int(&w, run->best_iterate);
         tsri_json_key(&w, "best_loss");
         tsri_json_real(&w, run->best_loss);
+    }
+    if (run->ranks.cut) {
+        tsri_json_key(&w, "filter_distance");
+        tsri_json_real(&w, run->ranks.change);
     }
     tsri_json_key(&w, "bytes_total");
     tsri_json_int(&w, run->bytes_total);
@@ -362,7 +371,10 @@ static tsr_status all_rounds(tsri_run *run)
             tell(run, false, false);
             told = tsri_clock();
         }
-        if (tsri_due(run, "eval.every"))
+        if (run->ranks.cut && due_after(run, run->ranks_every))
+            TSR_TRY(tsri_ranks_sample(&run->ranks, &run->store, run->round,
+                                      tsri_config_int(run->config, "stop.window")));
+        if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
             TSR_TRY(evaluate(run));
         bool enough = tsri_iterate_enough(run);
         bool stop = stop_requested && run->round < run->rounds && !enough,
@@ -382,6 +394,13 @@ done:
     return st;
 }
 
+static tsr_status write_distances(const tsri_run *run)
+{
+    const double *ratio;
+    int64_t ratios = tsri_config_reals(run->config, "distance.ratios", &ratio);
+    return tsri_ranks_write(&run->ranks, run->epoch_rounds, ratio, ratios, run->options.folder);
+}
+
 static tsr_status finish(tsri_run *run, tsr_result *result)
 {
     tsr_status st = TSR_OK;
@@ -391,6 +410,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     TSR_TRY(check_weights(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
+    TSR_TRY(write_distances(run));
     *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
                            .loss = run->test_loss,
                            .accuracy = run->test_accuracy,

@@ -1,6 +1,10 @@
 /* filters.c - which axes LoFT cuts and tickets prune. */
 #include "subnet/filters.h"
 
+#include "subnet/share.h"
+
+#include <string.h>
+
 static int last_stage(const tsri_net *net)
 {
     int last = 0;
@@ -38,4 +42,24 @@ tsr_status tsri_filters_choose(bool *cut, const tsri_net *net, const tsri_filter
               filters->strided ? "" : " without a stride");
 done:
     return st;
+}
+
+static bool has_pairs(const tsri_net *net)
+{
+    for (int64_t a = 0; a < net->axes; a++)
+        if (net->axis[a].inner)
+            return true;
+    return false;
+}
+
+tsr_status tsri_axes_choose(bool *cut, const tsri_net *net, const char *names)
+{
+    tsri_filters filters = {0};
+    if (names && strcmp(names, "all") != 0)
+        return tsri_axes_named(cut, net, names);
+    if (!names && has_pairs(net))
+        return tsri_filters_choose(cut, net, &filters);
+    for (int64_t a = 0; a < net->axes; a++)
+        cut[a] = net->axis[a].cuttable;
+    return TSR_OK;
 }

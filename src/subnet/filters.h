@@ -21,4 +21,9 @@ typedef struct tsri_filters {
 /* cut[a] for every axis. USAGE when the model has no such stage, or nothing is left to cut. */
 tsr_status tsri_filters_choose(bool *cut, const tsri_net *net, const tsri_filters *filters);
 
+/* The same by name, "layer2.1.inner, layer3.1.inner", or "all" that can be cut. NULL: the default
+ * above; of models without pairs of convolutions every axis that can be cut. USAGE for a name that
+ * is no such axis. */
+tsr_status tsri_axes_choose(bool *cut, const tsri_net *net, const char *names);
+
 #endif

@@ -41,6 +41,17 @@ static bool writes(const tsri_param *p, int64_t axis)
     return p->role == TSRI_TRAINED && p->rank >= 2 && p->axis[0] == axis;
 }
 
+bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion)
+{
+    bool rows = false, norm = false;
+    for (int64_t i = 0; i < net->params; i++)
+        rows = rows || writes(&net->param[i], axis);
+    for (int64_t i = 0; i < net->layers; i++)
+        norm =
+            norm || (net->layer[i].kind == TSRI_NORM && net->value[net->layer[i].in].axis == axis);
+    return criterion == TSRI_SCORE_RANDOM || (criterion == TSRI_SCORE_BN ? norm : rows);
+}
+
 /* F [units, *length], row by row. */
 static tsr_status rows_of(float **rows, int64_t *length, const tsri_store *store, int64_t axis)
 {

@@ -29,6 +29,9 @@ typedef enum tsri_criterion {
 tsr_status tsri_criterion_find(tsri_criterion *out, const char *name);
 const char *tsri_criterion_name(tsri_criterion criterion);
 
+/* Has the axis what the criterion ranks by? */
+bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion);
+
 /* score[units of the axis], all finite and at least 0. Sums run in double in the order of files, so
  * that they have the same bits however the backend keeps filters. `seed` is for random. USAGE when
  * the axis has no such weights (no batch norm). Floats only. */

@@ -16,28 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Which axes --------------------------------------------------------------------------- */
-
-static bool has_pairs(const tsri_net *net)
-{
-    for (int64_t a = 0; a < net->axes; a++)
-        if (net->axis[a].inner)
-            return true;
-    return false;
-}
-
-tsr_status tsri_prune_axes(bool *cut, const tsri_net *net, const char *axes)
-{
-    tsri_filters filters = {0};
-    if (axes && strcmp(axes, "all") != 0)
-        return tsri_axes_named(cut, net, axes);
-    if (!axes && has_pairs(net))
-        return tsri_filters_choose(cut, net, &filters);
-    for (int64_t a = 0; a < net->axes; a++)
-        cut[a] = net->axis[a].cuttable;
-    return TSR_OK;
-}
-
 /* ---- How many of each --------------------------------------------------------------------- */
 
 static int64_t rounded(int64_t count, int64_t size, const tsri_prune *how)
@@ -78,7 +56,7 @@ static tsr_status ranking_init(ranking *r, const tsri_store *store, const tsri_p
     TSR_TRY(tsri_alloc(&r->cut, net->axes, sizeof *r->cut));
     TSR_TRY(tsri_alloc(&r->first, net->axes, sizeof *r->first));
     TSR_TRY(tsri_alloc(&r->count, net->axes, sizeof *r->count));
-    TSR_TRY(tsri_prune_axes(r->cut, net, how->axes));
+    TSR_TRY(tsri_axes_choose(r->cut, net, how->axes));
     for (int64_t a = 0; a < net->axes; a++) {
         r->first[a] = r->total;
         r->total += r->cut[a] ? net->axis[a].size : 0;

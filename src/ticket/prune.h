@@ -31,9 +31,6 @@ typedef struct tsri_prune {
  * round_to; at least one (multiple), at most all. */
 int64_t tsri_prune_count(int64_t size, const tsri_prune *how);
 
-/* cut[a] for every axis: what `how` prunes. USAGE when a name is no axis that can be cut. */
-tsr_status tsri_prune_axes(bool *cut, const tsri_net *net, const char *axes);
-
 /* The share that is kept. USAGE when the ratio is out of range, or the criterion does not fit. */
 tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const tsri_prune *how);
 

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "net/plan.h"
 #include "net/widths.h"
+#include "subnet/filters.h"
 #include "ticket/latency.h"
 #include "ticket/origin.h"
 #include "ticket/prune.h"
@@ -166,18 +167,18 @@ static void the_default_axes(void **state)
     bool cut[64];
     tsri_net *net = NULL;
     make_net(&net, &test_nets[3]); /* preresnet18 */
-    assert_ok(tsri_prune_axes(cut, net, NULL));
+    assert_ok(tsri_axes_choose(cut, net, NULL));
     for (int64_t a = 0; a < net->axes; a++) {
         const char *name = net->axis[a].name;
         bool want = strcmp(name, "layer2.1.inner") == 0 || strcmp(name, "layer3.1.inner") == 0 ||
                     strcmp(name, "layer4.1.inner") == 0;
         assert_true(cut[a] == want);
     }
-    assert_fails(tsri_prune_axes(cut, net, "layer2.1.inner, layer2.stream"), TSR_USAGE,
+    assert_fails(tsri_axes_choose(cut, net, "layer2.1.inner, layer2.stream"), TSR_USAGE,
                  "no axis layer2.stream that can be cut: those are layer1.0.inner");
     tsri_net_destroy(net);
     make_net(&net, &test_nets[1]); /* mlp */
-    assert_ok(tsri_prune_axes(cut, net, NULL));
+    assert_ok(tsri_axes_choose(cut, net, NULL));
     for (int64_t a = 0; a < net->axes; a++)
         assert_true(cut[a] == net->axis[a].cuttable);
     tsri_net_destroy(net);

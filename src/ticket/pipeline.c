@@ -1,0 +1,405 @@
+/* pipeline.c - pretrain, prune at several ratios, fine-tune each, judge.
+ *
+ * There is no state beside the folders: every run is begun or resumed, finished ones give their
+ * result at once, tickets are cut anew with the same bits. What a changed run file would break is
+ * refused by the runs themselves, whose run.yaml holds the section `ticket:` too.
+ */
+#include "ticket/pipeline.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "io/file.h"
+#include "scheme/run.h"
+#include "ticket/finetune.h"
+#include "ticket/latency.h"
+#include "ticket/prune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the rows have in common. */
+typedef struct line {
+    tsri_tickets *tickets;
+    tsr_config *config;
+    const tsr_run_options *options;
+    void (*stage)(void *context, const char *name);
+    char *whole; /* the pretrained model's file */
+} line;
+
+static const char *const kinds[] = {
+    [TSRI_TICKET_PRETRAINED] = "pretrained", [TSRI_TICKET_DENSE] = "dense",
+    [TSRI_TICKET_PRUNED] = "ticket",         [TSRI_TICKET_RANDOM] = "random",
+    [TSRI_TICKET_REINIT] = "reinit",
+};
+
+const char *tsri_ticket_kind_name(tsri_ticket_kind kind)
+{
+    return kinds[kind];
+}
+
+static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
+                          double ratio)
+{
+    tsr_status st = TSR_OK;
+    char number[TSRI_NUMBER_TEXT];
+    TSR_TRY(tsri_reserve(&t->row, &t->capacity, t->rows, sizeof *t->row));
+    tsri_ticket_row *row = *out = &t->row[t->rows++];
+    *row = (tsri_ticket_row){.kind = kind,
+                             .ratio = ratio,
+                             .before = (double)NAN,
+                             .ms = (double)NAN,
+                             .step_ms = (double)NAN};
+    (void)tsri_shortest(number, ratio);
+    (void)snprintf(row->name, sizeof row->name, ratio > 0 ? "%s-%s" : "%s", kinds[kind], number);
+done:
+    return st;
+}
+
+/* The folder of a row, or a file in it. */
+static tsr_status place(char **out, const line *l, const tsri_ticket_row *row, const char *file)
+{
+    tsr_status st = TSR_OK;
+    char *folder = NULL;
+    bool top = row->kind == TSRI_TICKET_PRETRAINED;
+    TSR_TRY(top ? tsri_strdup(&folder, l->options->folder)
+                : tsri_path_join(&folder, l->options->folder, row->name));
+    TSR_TRY(file ? tsri_path_join(out, folder, file) : tsri_strdup(out, folder));
+done:
+    tsri_free(folder);
+    return st;
+}
+
+/* ---- One run ------------------------------------------------------------------------------ */
+
+/* The time that a line of metrics tells begins anew with every process: what the processes before
+ * this one took is the last that each told. */
+static void add_line(tsri_ticket_row *row, double *last, const char *text, size_t n)
+{
+    tsri_json_value *told = NULL;
+    double seconds;
+    if (tsri_json_parse(&told, text, (int64_t)n, "metrics.jsonl") == TSR_OK &&
+        tsri_json_as_real(tsri_json_get(told, "seconds"), &seconds)) {
+        row->seconds += seconds >= *last ? seconds - *last : seconds;
+        *last = seconds;
+        (void)tsri_json_as_real(tsri_json_get(told, "epoch"), &row->epochs);
+    }
+    tsri_json_destroy(told);
+}
+
+static tsr_status note_time(tsri_ticket_row *row, const line *l)
+{
+    enum { MOST = 1 << 30 };
+    tsr_status st = TSR_OK;
+    char *path = NULL, *bytes = NULL;
+    int64_t n;
+    double last = 0;
+    TSR_TRY(place(&path, l, row, "metrics.jsonl"));
+    TSR_TRY(tsri_file_read(&bytes, &n, path, MOST));
+    for (const char *at = bytes; *at; at += strcspn(at, "\n") + (at[strcspn(at, "\n")] == '\n'))
+        add_line(row, &last, at, strcspn(at, "\n"));
+done:
+    tsri_free(path);
+    tsri_free(bytes);
+    return st;
+}
+
+static tsr_status note_size(tsri_ticket_row *row, const line *l)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    tsr_model *m = NULL;
+    struct stat about;
+    TSR_TRY(place(&path, l, row, "model.safetensors"));
+    TSR_TRY(tsr_model_read(&m, path));
+    row->params = m->net->total;
+    row->flops = (int64_t)tsri_net_flops(m->net);
+    row->file_bytes = stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
+done:
+    tsri_free(path);
+    tsr_model_destroy(m);
+    return st;
+}
+
+/* A row's run, from its start, from where it stands, or just its result. */
+static tsr_status train(tsri_ticket_row *row, const line *l, tsr_config *config, const char *init)
+{
+    tsr_status st = TSR_OK;
+    tsr_run_options o = *l->options;
+    tsr_result r;
+    char *folder = NULL, *begun = NULL;
+    TSR_TRY(place(&folder, l, row, NULL));
+    TSR_TRY(place(&begun, l, row, "run.yaml"));
+    o.folder = folder;
+    o.init = init;
+    o.resume = o.resume && tsri_file_exists(begun);
+    if (l->stage)
+        l->stage(o.context, row->name);
+    TSR_TRY(tsr_train(&r, config, &o));
+    row->accuracy = r.accuracy;
+    row->loss = r.loss;
+    row->traffic = r.bytes_total;
+    TSR_TRY(note_time(row, l));
+    TSR_TRY(note_size(row, l));
+done:
+    tsri_free(folder);
+    tsri_free(begun);
+    return st;
+}
+
+/* ---- The rows ----------------------------------------------------------------------------- */
+
+static tsr_status pretrain(line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_ticket_row *row = NULL;
+    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_PRETRAINED, 0));
+    TSR_TRY(train(row, l, l->config, l->options->init));
+    TSR_TRY(place(&l->whole, l, row, "model.safetensors"));
+done:
+    return st;
+}
+
+static tsr_status dense(line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_ticket_row *row = NULL;
+    tsr_model *model = NULL; /* for its run file */
+    int64_t epochs = tsri_config_int(l->config, "ticket.dense");
+    if (epochs == 0)
+        return TSR_OK;
+    TSR_TRY(tsr_model_read(&model, l->whole));
+    TSR_TRY(tsri_finetune_config(model->config, epochs, 0));
+    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_DENSE, 0));
+    TSR_TRY(train(row, l, model->config, NULL));
+done:
+    tsr_model_destroy(model);
+    return st;
+}
+
+static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket_kind kind,
+                               double ratio)
+{
+    tsr_status st = TSR_OK;
+    *how = (tsri_prune){.ratio = ratio,
+                        .global = tsri_config_bool(c, "ticket.global"),
+                        .round_to = tsri_config_int(c, "ticket.round_to"),
+                        .axes = tsri_config_text(c, "ticket.axes"),
+                        .reinit = kind == TSRI_TICKET_REINIT,
+                        .seed = (uint64_t)tsri_config_int(c, "seed")};
+    TSR_TRY(tsri_criterion_find(&how->criterion, tsri_config_text(c, "ticket.criterion")));
+    if (kind == TSRI_TICKET_RANDOM)
+        how->criterion = TSRI_SCORE_RANDOM;
+done:
+    return st;
+}
+
+/* Prunes, judges, fine-tunes. */
+static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
+{
+    tsr_status st = TSR_OK;
+    const tsr_config *c = l->config;
+    tsri_ticket_row *row = NULL;
+    tsri_prune how;
+    tsr_result r;
+    tsr_model *model = NULL;
+    char *folder = NULL, *path = NULL;
+    TSR_TRY(add_row(&row, l->tickets, kind, ratio));
+    TSR_TRY(how_to_prune(&how, c, kind, ratio));
+    TSR_TRY(place(&folder, l, row, NULL));
+    TSR_TRY(place(&path, l, row, "ticket.safetensors"));
+    TSR_TRY(tsri_make_folder(folder));
+    TSR_TRY(tsr_model_read(&model, l->whole));
+    TSR_TRY(tsri_ticket_write(path, model, &how));
+    tsr_model_destroy(model);
+    model = NULL;
+    TSR_TRY(tsr_model_read(&model, path));
+    TSR_TRY(tsr_model_evaluate(&r, model, false));
+    row->before = r.accuracy;
+    TSR_TRY(tsri_finetune_config(model->config, tsri_config_int(c, "ticket.epochs"),
+                                 tsri_config_real(c, "ticket.lr")));
+    TSR_TRY(train(row, l, model->config, path));
+done:
+    tsr_model_destroy(model);
+    tsri_free(folder);
+    tsri_free(path);
+    return st;
+}
+
+static tsr_status all_tickets(line *l)
+{
+    tsr_status st = TSR_OK;
+    const double *ratio;
+    int64_t ratios = tsri_config_reals(l->config, "ticket.ratios", &ratio);
+    const char *controls = tsri_config_text(l->config, "ticket.controls");
+    bool both = strcmp(controls, "both") == 0;
+    for (int64_t i = 0; i < ratios; i++) {
+        TSR_TRY(one_ticket(l, TSRI_TICKET_PRUNED, ratio[i]));
+        if (both || strcmp(controls, "random") == 0)
+            TSR_TRY(one_ticket(l, TSRI_TICKET_RANDOM, ratio[i]));
+        if (both || strcmp(controls, "reinit") == 0)
+            TSR_TRY(one_ticket(l, TSRI_TICKET_REINIT, ratio[i]));
+    }
+done:
+    return st;
+}
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
+/* All networks side by side. */
+static tsr_status measure(line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_tickets *t = l->tickets;
+    tsr_model **model = NULL;
+    tsri_latency *time = NULL;
+    TSR_TRY(tsri_alloc(&model, t->rows, sizeof *model));
+    TSR_TRY(tsri_alloc(&time, t->rows, sizeof *time));
+    if (l->stage)
+        l->stage(l->options->context, "measure");
+    for (int64_t i = 0; i < t->rows; i++) {
+        char *path = NULL;
+        TSR_TRY(place(&path, l, &t->row[i], "model.safetensors"));
+        st = tsr_model_read(&model[i], path);
+        tsri_free(path);
+        TSR_TRY(st);
+    }
+    TSR_TRY(tsri_latency_measure(time, (const tsr_model *const *)model, t->rows,
+                                 tsri_config_real(l->config, "ticket.seconds")));
+    for (int64_t i = 0; i < t->rows; i++) {
+        t->row[i].ms = time[i].infer;
+        t->row[i].step_ms = time[i].step;
+    }
+done:
+    for (int64_t i = 0; model && i < t->rows; i++)
+        tsr_model_destroy(model[i]);
+    tsri_free(model);
+    tsri_free(time);
+    return st;
+}
+
+static void json_real(tsri_json *w, const char *key, double value)
+{
+    tsri_json_key(w, key);
+    tsri_json_real(w, value);
+}
+
+static void json_int(tsri_json *w, const char *key, int64_t value)
+{
+    tsri_json_key(w, key);
+    tsri_json_int(w, value);
+}
+
+void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
+{
+    tsri_json_key(w, "rows");
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < tickets->rows; i++) {
+        const tsri_ticket_row *r = &tickets->row[i];
+        tsri_json_open(w, '{');
+        tsri_json_key(w, "network");
+        tsri_json_text(w, r->name);
+        tsri_json_key(w, "kind");
+        tsri_json_text(w, kinds[r->kind]);
+        json_real(w, "ratio", r->ratio);
+        json_int(w, "params", r->params);
+        json_int(w, "flops", r->flops);
+        json_int(w, "file_bytes", r->file_bytes);
+        json_real(w, "accuracy_before", r->before);
+        json_real(w, "accuracy", r->accuracy);
+        json_real(w, "loss", r->loss);
+        json_real(w, "epochs", r->epochs);
+        json_real(w, "seconds", round(r->seconds * 1e3) / 1e3);
+        json_int(w, "bytes_total", r->traffic);
+        json_real(w, "ms", r->ms);
+        json_real(w, "step_ms", r->step_ms);
+        tsri_json_close(w, '}');
+    }
+    tsri_json_close(w, ']');
+}
+
+static tsr_status write_table(const line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    char *path = NULL;
+    tsri_json_open(&w, '{');
+    tsri_tickets_json(&w, l->tickets);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_path_join(&path, l->options->folder, "ticket.json"));
+    TSR_TRY(tsri_file_write_text(path, w.text.data));
+done:
+    tsri_json_fini(&w);
+    tsri_free(path);
+    return st;
+}
+
+/* Before hours of pretraining: can such a network be pruned so? Its first weights will tell. */
+static tsr_status try_pruning(const line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsri_share share = {0};
+    tsri_prune how;
+    TSR_TRY(tsri_run_init(&run, l->config, l->options));
+    TSR_TRY(how_to_prune(&how, l->config, TSRI_TICKET_PRUNED, 0.5));
+    TSR_TRY(tsri_share_init(&share, run.net));
+    st = tsri_prune_choose(&share, &run.store, &how);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix(
+            "%s: ", tsri_config_place(l->config, how.axes ? "ticket.axes" : "ticket.criterion"));
+done:
+    tsri_share_fini(&share);
+    tsri_run_fini(&run);
+    return st;
+}
+
+static tsr_status check_ratios(const line *l)
+{
+    tsr_status st = TSR_OK;
+    const double *ratio;
+    int64_t ratios = tsri_config_reals(l->config, "ticket.ratios", &ratio);
+    const char *place_of = tsri_config_place(l->config, "ticket.ratios");
+    TSR_CHECK(ratios > 0, TSR_USAGE, "%s: ticket.ratios is empty: give one at least, such as [0.5]",
+              place_of);
+    for (int64_t i = 0; i < ratios; i++) {
+        TSR_CHECK(ratio[i] > 0 && ratio[i] < 1, TSR_USAGE,
+                  "%s: a ratio of ticket.ratios is the part of the filters that go: above 0 and "
+                  "below 1, not %g",
+                  place_of, ratio[i]);
+        for (int64_t j = 0; j < i; j++)
+            TSR_CHECK(ratio[i] != ratio[j], TSR_USAGE, "%s: ticket.ratios has %g twice", place_of,
+                      ratio[i]);
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
+                            const tsr_run_options *options,
+                            void (*stage)(void *context, const char *name))
+{
+    tsr_status st = TSR_OK;
+    line l = {.tickets = tickets, .config = config, .options = options, .stage = stage};
+    *tickets = (tsri_tickets){0};
+    TSR_TRY(check_ratios(&l));
+    TSR_TRY(try_pruning(&l));
+    TSR_TRY(pretrain(&l));
+    TSR_TRY(dense(&l));
+    TSR_TRY(all_tickets(&l));
+    TSR_TRY(measure(&l));
+    TSR_TRY(write_table(&l));
+done:
+    tsri_free(l.whole);
+    if (st != TSR_OK)
+        tsri_tickets_fini(tickets);
+    return st;
+}
+
+void tsri_tickets_fini(tsri_tickets *tickets)
+{
+    tsri_free(tickets->row);
+    *tickets = (tsri_tickets){0};
+}

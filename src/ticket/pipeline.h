@@ -1,0 +1,64 @@
+/* pipeline.h - from a run file to tickets: pretrain, prune at several ratios, fine-tune each,
+ * judge.
+ *
+ *     tsri_tickets t;
+ *     TSR_TRY(tsri_tickets_run(&t, config, &options));      options.folder is where all of it lives
+ *     ... t.row[0 .. t.rows) ...
+ *     tsri_tickets_fini(&t);
+ *
+ * The folder is that of the run which the run file describes, with one more run for each other row:
+ *
+ *     model.safetensors, ...    pretraining
+ *     dense/                    (ticket.dense) the whole network without shares, for comparison
+ *     ticket-0.5/               ticket.safetensors, and the run that fine-tunes it
+ *     random-0.5/, reinit-0.5/  (ticket.controls) the same with units by chance, with fresh weights
+ *     ticket.json               the table
+ *
+ * Every step is a run of its own that can be resumed, or follows from such runs alone; so the whole
+ * can be stopped anywhere and goes on from there.
+ */
+#ifndef TSRI_PIPELINE_H
+#define TSRI_PIPELINE_H
+
+#include "io/config.h"
+#include "io/json.h"
+
+typedef enum tsri_ticket_kind {
+    TSRI_TICKET_PRETRAINED, /* the whole network as the run file trains it */
+    TSRI_TICKET_DENSE,
+    TSRI_TICKET_PRUNED,
+    TSRI_TICKET_RANDOM,
+    TSRI_TICKET_REINIT
+} tsri_ticket_kind;
+
+/* One line of the table. What is not known is NaN. */
+typedef struct tsri_ticket_row {
+    tsri_ticket_kind kind;
+    double ratio;  /* 0 for whole networks */
+    char name[40]; /* of its folder inside that of all; "pretrained" is that itself */
+    int64_t params, flops, file_bytes;
+    double before;         /* accuracy of the ticket before fine-tuning; NaN for whole networks */
+    double accuracy, loss; /* at the end, on the test set */
+    double epochs, seconds;
+    int64_t traffic; /* bytes between workers */
+    double ms, step_ms;
+} tsri_ticket_row;
+
+typedef struct tsri_tickets {
+    tsri_ticket_row *row;
+    int64_t rows, capacity;
+} tsri_tickets;
+
+const char *tsri_ticket_kind_name(tsri_ticket_kind kind);
+
+/* Does all of it, or with options->resume what is left of it, and writes ticket.json. `stage`
+ * (optional) is told the row that begins now, with options->context. Fails as tsr_train does. */
+tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
+                            const tsr_run_options *options,
+                            void (*stage)(void *context, const char *name));
+void tsri_tickets_fini(tsri_tickets *tickets);
+
+/* The member "rows": one flat object for each. */
+void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets);
+
+#endif

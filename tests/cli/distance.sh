@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# tessera distance against numpy, between models and along a run; the rule that ends a run when the
+# ranking has settled, resumed too; bad input.
+set -eu
+program=$1 source=$2
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "FAILED: $1"; exit 1; }
+numpy() { /usr/bin/python3 "$source/tests/python/distance_numpy.py" "$@"; }
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy here"; exit 77; }
+cat > run.yaml <<'Y'
+data: {name: glyphs, n: 300, test_n: 50}
+model: {name: mlp, hidden: [24, 16], norm: batch}
+optim: {lr: 0.05}
+distance: {every: 1}
+checkpoint: {every: 1, keep: 100}
+epochs: 4
+batch: 30
+Y
+"$program" train run.yaml --out a --quiet > /dev/null
+"$program" train run.yaml --out b --quiet --set seed=2 > /dev/null
+"$program" prune a/model.safetensors --ratio 0.4 --seconds 0 --out t > /dev/null
+"$program" prune b/model.safetensors --ratio 0.6 --seconds 0 --out u > /dev/null
+for pair in "a/model.safetensors a/model.safetensors" "a/model.safetensors b/model.safetensors" \
+    "a/model.safetensors t" "t a/model.safetensors" "t u"; do
+    set -- $pair
+    "$program" distance "$1" "$2" --ratio 0.5 --json > said
+    numpy "$1" "$2" said || fail "$pair"
+done
+numpy csv a || fail "pairs of epochs"
+grep -q '"filter_distance":null' a/metrics.jsonl || fail "metrics lack the distance" # five samples before are wanted
+
+# The run ends by itself; resumed from any checkpoint it ends at the same round with the same bits.
+stop="--set epochs=40 --set stop.metric=filter_distance --set stop.window=2 --set stop.below=0.2 --set optim.lr=0.02"
+"$program" train run.yaml --out s --quiet --json $stop > s.json
+rounds=$(python3 -c 'import json; print(json.load(open("s.json"))["rounds"])')
+[ "$rounds" -lt 400 ] || fail "it did not stop: $rounds rounds"
+python3 - "$rounds" <<'P' || fail "it stopped at the wrong round"
+import json, sys
+lines = [json.loads(l) for l in open("s/metrics.jsonl")]
+far = [(l["round"], l["filter_distance"]) for l in lines]
+assert all(f is None for _, f in far[:2]) and all(f > 0.2 for _, f in far[2:-1]) and far[-1][1] <= 0.2
+assert far[-1][0] == int(sys.argv[1])
+P
+cp -r s r
+rm r/model.safetensors r/distance.csv
+last=$(ls r/checkpoints | tail -1)
+rm "r/checkpoints/$last"
+"$program" train run.yaml --out r --resume --quiet --json $stop > r.json
+cmp s/model.safetensors r/model.safetensors && cmp s/distance.csv r/distance.csv || fail "resumed"
+
+refuse() { # CODE WORDS ARGUMENTS...
+    local code=$1 words=$2 rc=0
+    shift 2
+    "$program" "$@" > out 2> err || rc=$?
+    [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
+    [ ! -s out ] || fail "$*: it said something"
+}
+refuse 3 "cannot open" distance a/model.safetensors absent
+refuse 3 "is a folder: give" distance a b
+refuse 2 "--ratio is the part of the filters that go" distance t u --ratio 2
+refuse 2 "an argument is missing" distance t
+"$program" train run.yaml --out w --quiet --set "model.hidden=[20, 16]" --set rounds=1 --set epochs=0 > /dev/null
+refuse 2 "are not of one model: hidden.0 has 24 units in one" distance a/model.safetensors w/model.safetensors
+refuse 2 "no axis hidden.7 that can be cut" distance t u --axes hidden.7
+refuse 2 "stop.metric: the model has no axis" train run.yaml --out new $stop --set "model.hidden=[]"
+[ ! -e new ] || fail "it left a folder"
+echo fine

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# tessera ticket: one command from a run file to tickets and their table; killed at many moments and
+# resumed it ends with the same bits; bad input is refused before anything is trained or overwritten.
+set -eu
+program=$1
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "FAILED: $1"; exit 1; }
+cat > run.yaml <<'Y'
+data: {name: glyphs, n: 240, test_n: 60}
+model: {name: mlp, hidden: [24, 16], norm: batch}
+optim: {lr: 0.05}
+scheme: {name: ist, workers: 2, local_steps: 2}
+distance: {every: 1}
+ticket: {ratios: [0.5, 0.75], epochs: 2, controls: both, dense: 3, seconds: 0}
+epochs: 3
+batch: 20
+threads: 1
+Y
+"$program" ticket run.yaml --out a --quiet > table
+for name in pretrained dense ticket-0.5 random-0.5 reinit-0.5 ticket-0.75 random-0.75 reinit-0.75; do
+    grep -q "^$name " table || fail "no row $name: $(cat table)"
+done
+grep -q 'a/ticket.json' table || fail "where is the table: $(cat table)"
+python3 - <<'P' || fail "ticket.json"
+import json
+rows = {r["network"]: r for r in json.load(open("a/ticket.json"))["rows"]}
+assert len(rows) == 8
+whole = rows["pretrained"]
+assert whole["bytes_total"] > 0 and rows["ticket-0.5"]["bytes_total"] == 0
+for name, r in rows.items():
+    assert 0 <= r["accuracy"] <= 1 and r["seconds"] > 0 and r["ms"] > 0 and r["step_ms"] > 0
+    assert (r["ratio"] == 0) == (r["accuracy_before"] is None)
+    assert r["ratio"] == 0 or r["params"] < whole["params"]
+assert rows["ticket-0.75"]["params"] == rows["reinit-0.75"]["params"] < rows["ticket-0.5"]["params"]
+assert [r["epochs"] for r in rows.values()] == [3, 3, 2, 2, 2, 2, 2, 2]
+P
+"$program" eval a/ticket-0.75/model.safetensors --json > eval.json
+python3 -c '
+import json
+e = json.load(open("eval.json")); r = json.load(open("a/ticket.json"))["rows"][5]
+assert r["network"] == "ticket-0.75" and e["accuracy"] == r["accuracy"] and e["loss"] == r["loss"]' || fail "eval says otherwise"
+
+# Killed again and again, at moments that move on.
+kills=0
+for moment in 0.12 0.2 0.3 0.4 0.5 0.6; do
+    rc=0
+    timeout -s KILL $moment "$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1 || rc=$?
+    [ $rc -eq 137 ] && kills=$((kills + 1))
+done
+"$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1
+[ $kills -gt 0 ] || fail "nothing was killed"
+for f in model.safetensors distance.csv dense/model.safetensors {ticket,random,reinit}-{0.5,0.75}/{ticket,model}.safetensors; do
+    cmp "a/$f" "b/$f" || fail "$f differs after $kills kills"
+done
+
+refuse() { # CODE WORDS ARGUMENTS...
+    local code=$1 words=$2 rc=0
+    shift 2
+    "$program" ticket "$@" > out 2> err || rc=$?
+    [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
+    [ ! -e new ] || fail "$*: it left a folder"
+}
+sum=$(cat a/ticket.json a/*/model.safetensors | sha256sum)
+refuse 2 "holds a run already: add --resume" run.yaml --out a
+refuse 2 "the run file is not the one" run.yaml --out a --resume --set ticket.criterion=l1
+refuse 2 "give --out DIR" run.yaml
+refuse 2 "above 0 and below 1, not 0" run.yaml --out new --set "ticket.ratios=[0]"
+refuse 2 "has 0.5 twice" run.yaml --out new --set "ticket.ratios=[0.5, 0.5]"
+refuse 2 "ticket.ratios is empty" run.yaml --out new --set "ticket.ratios=[]"
+refuse 2 "ticket.axes: the model has no axis foo" run.yaml --out new --set ticket.axes=foo
+refuse 2 "has no batch norm" run.yaml --out new --set ticket.criterion=bn --set model.norm=none
+[ "$sum" = "$(cat a/ticket.json a/*/model.safetensors | sha256sum)" ] || fail "something was overwritten"
+echo "fine, $kills kills"
