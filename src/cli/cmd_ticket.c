@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "io/json.h"
+#include "report/report.h"
 #include "ticket/latency.h"
 #include "ticket/pipeline.h"
 
@@ -84,7 +85,7 @@ static tsr_status print_json(const tsri_tickets *tickets, const char *report)
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_tickets_json(&w, tickets);
-    tsri_json_key(&w, "table");
+    tsri_json_key(&w, "report");
     tsri_json_text(&w, report);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
@@ -100,13 +101,14 @@ static tsr_status tell(const cli_args *args, const tsri_tickets *tickets, const 
 {
     tsr_status st = TSR_OK;
     tsri_text report = {0};
-    TSR_TRY(tsri_text_add(&report, "%s/ticket.json", folder));
+    TSR_TRY(tsri_text_add(&report, "%s/report.html", folder));
+    TSR_TRY(tsri_report_write(folder, NULL));
     if (args->json) {
         TSR_TRY(print_json(tickets, report.data));
     } else {
         TSR_TRY(print_table(tickets));
         print_sentence(tickets);
-        (void)printf("table    %s\n", report.data);
+        (void)printf("report   %s\n", report.data);
     }
 done:
     tsri_text_fini(&report);

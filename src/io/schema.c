@@ -119,7 +119,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
 
     CHOICE("stop.metric", "none", "none|error|loss|filter_distance", "ends the run early: error, loss: of the whole training set, looked at with each evaluation; filter_distance: when the ranking of filters has settled, looked at every distance.every epochs"),
-    REAL("stop.below", "0", 0, 1e9, "the run ends when the metric is this or less"),
+    REAL("stop.below", "-1", -1, 1e9, "the run ends when the metric is this or less; -1 = 0 for error and loss, 0.05 for filter_distance (docs/tickets.md)"),
     INT("stop.window", "5", 1, 10000, "filter_distance: the ranking must be that near to each of so many samples before it"),
 
     REAL("distance.every", "0", 0, 1e9, "epochs between samples of how filters rank, written to distance.csv at the end; 0 = none (1 when stop looks at them)"),

@@ -236,6 +236,14 @@ static double epoch_of(const pairs *p, int64_t sample)
     return (double)p->r->round[sample] / p->epoch_rounds;
 }
 
+/* Pictures need no more than a hundred samples: the JSON has every k-th of many, the CSV all. */
+static bool shown(const pairs *p, int64_t sample)
+{
+    enum { MOST = 100 };
+    int64_t every = (p->r->count + MOST - 1) / MOST;
+    return (p->r->count - 1 - sample) % every == 0; /* the last one always */
+}
+
 static tsr_status csv_head(pairs *p)
 {
     tsr_status st = TSR_OK;
@@ -257,7 +265,8 @@ static tsr_status one_pair(pairs *p, const tsri_axis *axis, int64_t at, int64_t 
     int64_t n = axis->size, units = p->r->units;
     const int64_t *norms = p->order[NORMS] + at, *gammas = p->order[GAMMAS] + at;
     double f = axis_distance(norms + i * units, norms + j * units, p->rank, n);
-    tsri_json_float(&p->json, (float)f);
+    if (shown(p, i) && shown(p, j))
+        tsri_json_float(&p->json, (float)f);
     TSR_TRY(
         tsri_text_add(&p->csv, "%s,%.6g,%.6g,%.6g", axis->name, epoch_of(p, i), epoch_of(p, j), f));
     tsri_ranks_of(p->rank, n, gammas + j * units, n);
@@ -283,10 +292,12 @@ static tsr_status one_layer(pairs *p, const tsri_axis *axis, int64_t at)
     tsri_json_key(w, "distance");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < p->r->count; i++) {
-        tsri_json_open(w, '[');
+        if (shown(p, i))
+            tsri_json_open(w, '[');
         for (int64_t j = 0; j < p->r->count; j++)
             TSR_TRY(one_pair(p, axis, at, i, j));
-        tsri_json_close(w, ']');
+        if (shown(p, i))
+            tsri_json_close(w, ']');
     }
     tsri_json_close(w, ']');
     tsri_json_close(w, '}');
@@ -304,7 +315,8 @@ static tsr_status all_layers(pairs *p)
     tsri_json_key(w, "epochs");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < p->r->count; i++)
-        tsri_json_float(w, (float)epoch_of(p, i));
+        if (shown(p, i))
+            tsri_json_float(w, (float)epoch_of(p, i));
     tsri_json_close(w, ']');
     tsri_json_key(w, "layers"); /* in each, row i of "distance" has sample i as reference */
     tsri_json_open(w, '[');

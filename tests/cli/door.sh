@@ -106,7 +106,7 @@ chmod +x $scratch/tree/build/release/tessera"
 ln -s "$(command -v chmod)" "$scratch/bin/chmod"
 run 0 demo
 says "going on without dataset-fashion-mnist: the demo trains on drawn glyphs instead"
-asked 'tessera' 2
+asked 'tessera ticket' 1
 says "the results lie in runs/demo"
 mkdir -p "$scratch/tree/runs/demo" "$scratch/tree/runs/demo-2"
 run 0 demo
