@@ -51,7 +51,7 @@ typedef struct field {
     double *real;
 } field;
 
-enum { FIELDS = 15 };
+enum { FIELDS = 16 };
 
 static void fields_of(field f[FIELDS], tsri_run *run)
 {
