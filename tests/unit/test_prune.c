@@ -42,26 +42,30 @@ static const tsri_layer *maker(const tsri_net *net, int64_t axis)
     return NULL;
 }
 
+/* All rows that make the unit: of a recurrent layer those of W and of A. */
 static double oracle_score(const tsri_store *s, int64_t axis, int64_t unit, tsri_criterion how)
 {
-    const tsri_layer *l = maker(s->net, axis);
-    const tsri_param *p = &s->net->param[l->weight];
-    int64_t length = p->count / p->shape[0];
-    double sum = 0;
+    const tsri_net *net = s->net;
+    int64_t size = net->axis[axis].size;
+    double sum = 0, squares[64] = {0};
     if (how == TSRI_SCORE_BN)
-        return fabs(number_of(s, l[1].weight, unit, 0)); /* of the norm behind it */
-    for (int64_t other = 0; how == TSRI_SCORE_FPGM && other < p->shape[0]; other++) {
-        double squares = 0;
-        for (int64_t i = 0; i < length; i++) {
-            double d = number_of(s, l->weight, unit, i) - number_of(s, l->weight, other, i);
-            squares += d * d;
+        return fabs(number_of(s, maker(net, axis)[1].weight, unit, 0)); /* of the norm behind it */
+    for (int64_t p = 0; p < net->params; p++) {
+        if (net->param[p].role != TSRI_TRAINED || net->param[p].rank < 2 ||
+            net->param[p].axis[0] != axis)
+            continue;
+        for (int64_t i = 0; i < net->param[p].count / size; i++) {
+            double w = number_of(s, p, unit, i);
+            sum += how == TSRI_SCORE_L1 ? fabs(w) : w * w; /* of l2 the square: the same order */
+            for (int64_t other = 0; how == TSRI_SCORE_FPGM && other < size; other++)
+                squares[other] += pow(w - number_of(s, p, other, i), 2);
         }
-        sum += sqrt(squares);
     }
-    for (int64_t i = 0; how != TSRI_SCORE_FPGM && i < length; i++) {
-        double w = number_of(s, l->weight, unit, i);
-        sum += how == TSRI_SCORE_L1 ? fabs(w) : w * w; /* of l2 the square: the order is the same */
-    }
+    if (how != TSRI_SCORE_FPGM)
+        return sum;
+    sum = 0;
+    for (int64_t other = 0; other < size; other++)
+        sum += sqrt(squares[other]);
     return sum;
 }
 
