@@ -73,11 +73,11 @@ typedef struct tsri_gates {
 typedef struct tsri_op {
     /* What is computed. */
     tsri_kind kind;
-    int64_t n;          /* samples in the batch */
-    tsri_shape in, out; /*                      */
-    bool training;      /* norm: batch statistics, not running ones; backward will be called */
-    bool relu;          /* y = max(., 0) of the result, fused */
-    bool gate;          /* linear: y = 0 where the gates are off, fused */
+    int64_t n;                 /* samples in the batch */
+    tsri_shape in, out;        /*                      */
+    bool training;             /* norm: batch statistics, not running ones, forward and backward */
+    bool relu;                 /* y = max(., 0) of the result, fused */
+    bool gate;                 /* linear: y = 0 where the gates are off, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
     bool bf16;            /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */

@@ -9,7 +9,6 @@
 #include "scheme/bench.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 static void times_json(tsri_json *w, const char *key, tsri_times t)
 {
@@ -20,13 +19,6 @@ static void times_json(tsri_json *w, const char *key, tsri_times t)
     tsri_json_key(w, "median_ms");
     tsri_json_real(w, t.median * 1e3);
     tsri_json_close(w, '}');
-}
-
-/* The most memory this process has held. */
-static double peak_megabytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
 }
 
 static tsr_status print_json(const tsri_bench *b)
@@ -57,7 +49,7 @@ static tsr_status print_json(const tsri_bench *b)
     tsri_json_key(&w, "plan_bytes");
     tsri_json_int(&w, b->plan_bytes);
     tsri_json_key(&w, "peak_mb");
-    tsri_json_real(&w, peak_megabytes());
+    tsri_json_real(&w, cli_peak_megabytes());
     tsri_json_key(&w, "layers");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < b->rows; i++) {

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { GAP = 2, NARROWEST = 40, USUAL = 80 };
@@ -195,4 +196,10 @@ void cli_table_fini(cli_table *t)
         tsri_free(t->cell[i].text);
     tsri_free(t->cell);
     *t = (cli_table){0};
+}
+
+double cli_peak_megabytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
 }

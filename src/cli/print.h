@@ -54,6 +54,9 @@ void cli_wrap(FILE *to, const char *text, int indent, int width);
 /* Columns of the terminal that `to` is, 80 when it is none; at least 40. */
 int cli_width(FILE *to);
 
+/* The most memory this process has held. */
+double cli_peak_megabytes(void);
+
 /* Columns that a UTF-8 text takes on the screen, one per character. */
 int cli_columns(const char *text);
 

@@ -117,11 +117,13 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
-    const char *of_kind = image ? "channel" : "standardize";
+    bool patches = strcmp(tsri_config_text(config, "model.name"), "cnn1") == 0;
+    const char *of_kind = patches ? "patch" : image ? "channel" : "standardize";
     bool fit = data->sequences && source->normalize && strcmp(source->normalize, "none") == 0;
-    const char *inputs = wants_unit_rows(config) && !fit
-                             ? resolve(config, "data.normalize", NULL, "unit")
-                             : resolve(config, "data.normalize", source->normalize, of_kind);
+    const char *inputs =
+        wants_unit_rows(config) && !fit
+            ? resolve(config, "data.normalize", NULL, "unit")
+            : resolve(config, "data.normalize", patches ? NULL : source->normalize, of_kind);
     const char *targets =
         resolve(config, "data.target_scale",
                 tsri_wants_signs(config) ? "none" : source->target_scale, "standardize");
@@ -129,7 +131,8 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     TSR_TRY(tsri_check_points(data, config, strcmp(inputs, "unit") == 0));
     TSR_TRY(tsri_split(data, config));
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), like));
-    TSR_TRY(tsri_normalize(data, inputs, like));
+    TSR_TRY(
+        tsri_normalize(data, inputs, like, 1 / (double)tsri_config_int(config, "model.filter")));
     TSR_TRY(tsri_scale_targets(data, targets, like));
     data->hash = hash_data(data);
 done:

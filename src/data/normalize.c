@@ -234,7 +234,7 @@ done:
     return st;
 }
 
-static void unit_rows(tsri_part *part, const tsr_data *data)
+static void unit_rows(tsri_part *part, const tsr_data *data, double length)
 {
     int64_t n = data->sequences ? data->channels : data->dim;
     for (int64_t row = 0; part->numbers && row < part->n * (data->dim / n); row++) {
@@ -243,7 +243,7 @@ static void unit_rows(tsri_part *part, const tsr_data *data)
         for (int64_t k = 0; k < n; k++)
             squares += (double)x[k] * (double)x[k];
         for (int64_t k = 0; squares > 0.0 && k < n; k++)
-            x[k] = (float)((double)x[k] / sqrt(squares));
+            x[k] = (float)((double)x[k] / sqrt(squares) * length);
     }
 }
 
@@ -253,7 +253,7 @@ static tsr_status to_numbers(tsr_data *data)
     return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data);
 }
 
-tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like)
+tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like, double length)
 {
     tsr_status st = TSR_OK;
     if (data->train.bytes) {
@@ -261,10 +261,11 @@ tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *l
         for (int64_t c = 0; c < data->channels; c++)
             data->scaling.scale[c] = 1.0f / 255.0f;
     }
-    if (strcmp(how, "unit") == 0) {
+    bool unit = strcmp(how, "unit") == 0;
+    if (unit || strcmp(how, "patch") == 0) {
         TSR_TRY(to_numbers(data));
-        unit_rows(&data->train, data);
-        unit_rows(&data->test, data);
+        unit_rows(&data->train, data, unit ? 1 : length);
+        unit_rows(&data->test, data, unit ? 1 : length);
     } else if (strcmp(how, "standardize") == 0) {
         TSR_TRY(to_numbers(data));
         TSR_TRY(scale_groups(data, by_column(data), false, like));

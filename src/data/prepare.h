@@ -20,10 +20,11 @@ tsr_status tsri_fill_missing(tsr_data *data, const char *how, const tsri_scaling
 /* Brings inputs into the form asked for.
  *     none         bytes / 255; numbers as they are
  *     unit         each row (each position of a sequence) divided by its norm
+ *     patch        likewise, times `length`
  *     standardize  each column: mean 0, standard deviation 1 (sequences: each coordinate)
  *     channel      each channel: mean 0, standard deviation 1
  *     minmax       each channel to 0 .. 1 */
-tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like);
+tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like, double length);
 
 /* Brings real targets into the form asked for: none, standardize, minmax, log. BAD_FILE when log
  * meets a target that is not positive. */

@@ -47,7 +47,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("data.ignore", NULL, "csv: columns left out, by name or number, \"1-5,name\""),
     CHOICE("data.header", "auto", "auto|yes|no", "csv: is the first line a header"),
     CHOICE("data.missing", "mean", "mean|zero|refuse", "what becomes of missing values"),
-    CHOICE("data.normalize", "auto", "auto|none|unit|standardize|channel|minmax", "how the inputs are scaled; auto: unit rows for shallow, relu_deep, grelu, relu_twin and (each position) rnn, images by channel, tables and sequences standardized"),
+    CHOICE("data.normalize", "auto", "auto|none|unit|patch|standardize|channel|minmax", "how the inputs are scaled; patch: length 1/model.filter; auto: unit rows for shallow, relu_deep, grelu, relu_twin and (each position) rnn, patch for cnn1, images by channel, tables and sequences standardized"),
     CHOICE("data.target_scale", "auto", "auto|none|standardize|minmax|log", "how real targets are scaled; auto: standardized, unless a named set has them in order"),
     CHOICE("data.augment", "none", "none|flip|crop|crop-flip", "random changes of training images"),
     INT("data.pad", "4", 0, 64, "crop: pixels of padding on each side"),
@@ -140,6 +140,9 @@ const tsri_schema_row tsri_schema[] = {
     PACE("cluster.deadline", REAL, "0", 0, 86400, "with mpirun: seconds after which a worker that has not answered is passed over; 0 = max(2, 5 x the median)"),
     REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
     PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
+
+    INT("certify.every", "0", 0, 1e9, "rounds between certificates in the metrics: what the paper of the model asks for beside what is measured (tessera certify); 0 = none"),
+    REAL("certify.delta", "0.1", 1e-12, 0.5, "probability with which the theorems may fail"),
 };
 /* clang-format on */
 

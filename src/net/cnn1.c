@@ -7,7 +7,9 @@
  * drawn once and stays (Assumption 2).
  *
  * So it is a convolution without bias (conv1), ReLU, and a linear layer without bias (linear) whose
- * weights are fixed. With several outputs, each has signs of its own; the paper has one.
+ * weights are fixed. With several outputs, each has signs of its own; the paper has one. A share
+ * drawn unit by unit computes just that with its filters, and the whole is judged with the factor
+ * xi, the chance of a filter (appendix B), as in shallow.c.
  *
  * Axes: "filters", which may be cut.
  */
@@ -33,6 +35,8 @@ tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config)
     TSR_TRY(tsri_net_flatten(net, &x, x, "flatten"));
     TSR_TRY(tsri_net_axis(net, &output, net->outputs, false, "output"));
     TSR_TRY(tsri_net_fixed(net, &x, x, output, 1.0 / (p * sqrt((double)m)), "linear"));
+    net->layer[net->layers - 1].share_scale = 1;
+    net->layer[net->layers - 1].scale = tsri_share_chance(config);
 done:
     return st;
 }

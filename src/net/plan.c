@@ -30,7 +30,8 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backe
                       .backend = backend,
                       .pool = pool,
                       .batch = batch,
-                      .training = training};
+                      .training = training,
+                      .gradients = training};
     return make(out, &like);
 }
 
@@ -46,12 +47,27 @@ tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_bac
                       .pool = pool,
                       .batch = batch,
                       .training = true,
+                      .gradients = true,
                       .dry = true};
     TSR_TRY(make(&plan, &like));
     *bytes = plan->arena_bytes + plan->input_bytes;
 done:
     tsri_plan_destroy(plan);
     return st;
+}
+
+tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
+                                   tsri_pool *pool, int64_t batch, bool gradients)
+{
+    tsri_plan like = {.net = store->net,
+                      .store = store,
+                      .backend = backend,
+                      .pool = pool,
+                      .batch = batch,
+                      .training = true,
+                      .frozen = true,
+                      .gradients = gradients};
+    return make(out, &like);
 }
 
 void tsri_plan_destroy(tsri_plan *plan)
@@ -145,7 +161,7 @@ tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
         if (s->for_gates && plan->gates_given)
             continue;
         TSR_TRY(s->op.kernel->forward(&s->op));
-        if (plan->training)
+        if (plan->training && !plan->frozen)
             count_batch(plan, s);
         if (plan->timed)
             s->seconds_forward = tsri_clock() - start;
@@ -217,6 +233,20 @@ int64_t tsri_plan_output_bytes(const tsri_plan *plan)
 {
     const tsri_op *last = &plan->step[plan->count - 1].op;
     return plan->batch * tsri_shape_count(last->out) * plan->backend->real_bytes;
+}
+
+tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t k = plan->count - 1; k >= 0; k--) {
+        tsri_step *s = &plan->step[k];
+        if (s->idle)
+            continue;
+        TSR_TRY(s->op.kernel->backward(&s->op));
+        TSR_TRY(visit(context, &s->op, s->layer));
+    }
+done:
+    return st;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */

@@ -28,6 +28,18 @@ void tsri_plan_destroy(tsri_plan *plan);
  * all. `length` [batch] must stay as it is until backward is done. */
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);
 
+/* The same for gradients of outputs instead of a loss: norms use their running statistics, so that
+ * no sample sees another. The caller writes the gradient of the output and looks at each op as
+ * backward passes it:
+ *
+ *     TSR_TRY(tsri_plan_forward(plan, x));
+ *     ... tsri_plan_output_gradient(plan): e_o in every row ...
+ *     TSR_TRY(tsri_plan_backward_each(plan, visit, context));
+ *
+ * Parameters get gradients only when asked for; store->g may be NULL otherwise. */
+tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
+                                   tsri_pool *pool, int64_t batch, bool gradients);
+
 /* x: floats [batch, input]. They must stay as they are until backward is done. For a part of a
  * network (net/depth.h) x is the output of the part before it, and is copied. */
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
@@ -55,6 +67,12 @@ int64_t tsri_plan_output_bytes(const tsri_plan *plan);
 /* The bytes of memory that a plan of that batch for training would have, not taken. */
 tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_backend *backend,
                              tsri_pool *pool, int64_t batch);
+
+/* Backward that calls visit after each op, the last one first. One backward for each forward: it
+ * reuses the memory of values that it no longer needs. For ops with parameters op->x and
+ * op->dy then are the op's input and the gradient behind it, a fused ReLU already in it. */
+typedef tsr_status (*tsri_plan_visit)(void *context, const tsri_op *op, const tsri_layer *layer);
+tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context);
 
 /* What a batch counts in the running statistics of every norm from now on; PyTorch's 0.1 at first.
  */

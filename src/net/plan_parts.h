@@ -32,7 +32,9 @@ struct tsri_plan {
     tsri_pool *pool;
     int64_t batch;
     bool training, timed;
-    bool dry; /* laid out, but without memory: to be measured */
+    bool dry;       /* laid out, but without memory: to be measured */
+    bool frozen;    /* training, but norms use running statistics */
+    bool gradients; /* of parameters are wanted */
 
     tsri_step *step; /* [count] in the order of forward */
     int64_t count;

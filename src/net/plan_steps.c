@@ -90,7 +90,7 @@ static void *running(const tsri_plan *plan, int p)
 /* NULL also for what is never changed: kernels then do not compute it. */
 static void *gradient(const tsri_plan *plan, int p)
 {
-    bool wanted = p >= 0 && plan->training && plan->net->param[p].role == TSRI_TRAINED;
+    bool wanted = p >= 0 && plan->gradients && plan->net->param[p].role == TSRI_TRAINED;
     return wanted ? tsri_store_at(plan->store, plan->store->g, p) : NULL;
 }
 
@@ -104,7 +104,7 @@ static tsri_step step_of(const tsri_plan *plan, int64_t i)
                    .out = l->out,
                    .add = l->add,
                    .norm = -1};
-    s.op.training = plan->training;
+    s.op.training = plan->training && !(plan->frozen && l->kind == TSRI_NORM);
     s.op.need_dx = plan->wants[l->in];
     s.op.w = weight(plan, l->weight);
     s.op.b = weight(plan, l->bias);
@@ -176,8 +176,8 @@ static void share_summand(scan *s, tsri_step *step, int64_t i)
 
 static bool becomes_virtual(const scan *s, const tsri_step *step)
 {
-    return s->plan->backend->channels_last && step->op.kind == TSRI_NORM && step->op.relu &&
-           step->add < 0 && s->readers[step->out] > 0 && s->all_convs[step->out];
+    return s->plan->backend->channels_last && !s->plan->frozen && step->op.kind == TSRI_NORM &&
+           step->op.relu && step->add < 0 && s->readers[step->out] > 0 && s->all_convs[step->out];
 }
 
 /* A conv whose input is a virtual norm reads that norm's input instead. */
@@ -222,7 +222,7 @@ done:
 static tsr_status enough_samples(const tsri_plan *plan, const tsri_layer *l)
 {
     tsri_shape s = plan->net->value[l->in].shape;
-    if (plan->training && l->kind == TSRI_NORM && plan->batch * s.h * s.w < 2)
+    if (plan->training && !plan->frozen && l->kind == TSRI_NORM && plan->batch * s.h * s.w < 2)
         return tsri_fail(
             TSR_USAGE,
             "batch norm (%s) cannot train on batches of one sample: use batch: 2 or more", l->name);

@@ -23,7 +23,7 @@
 
 /* The chance of a unit to be in a share: xi for masks thrown unit by unit, 1/p where every unit
  * goes to one of p workers, 1 where shares are whole or the run file wants no such factor. */
-static double chance(const tsr_config *config)
+double tsri_share_chance(const tsr_config *config)
 {
     const char *scheme = tsri_config_text(config, "scheme.name");
     const char *draw = tsri_config_text(config, "scheme.draw");
@@ -56,7 +56,7 @@ tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
     tsri_output_vector(net);
     tsri_layer *last = &net->layer[net->layers - 1];
     last->share_scale = 1.0 / sqrt((double)m);
-    last->scale = chance(config) * last->share_scale;
+    last->scale = tsri_share_chance(config) * last->share_scale;
 done:
     return st;
 }

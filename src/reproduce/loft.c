@@ -7,6 +7,7 @@
  */
 #include "reproduce/reproductions.h"
 
+#include "reproduce/loft_theorem1.h"
 #include "scheme/run.h"
 
 #include <math.h>
@@ -191,5 +192,7 @@ done:
 const tsri_reproduction tsri_reproduce_loft[] = {
     {"loft/table1", "traffic of GPipe, local SGD and LoFT, counted in rounds that are trained",
      traffic_table},
+    {"loft/theorem1", "distance from gradient descent as filters and shares grow",
+     tsri_loft_theorem1},
     {0},
 };

@@ -287,51 +287,44 @@ void tsr_free(void *memory)
 
 /* ---- Using -------------------------------------------------------------------------------- */
 
-/* Data, threads, backend, and the network as that backend keeps it, for one use of a model. */
-typedef struct bench {
-    tsr_data *data;
-    tsri_pool *pool;
-    const tsri_backend *backend;
-    const tsri_part *part;
-    tsri_net *net;
-    tsri_store store;
-} bench;
-
-static void bench_fini(bench *b)
+void tsri_model_use_fini(tsri_model_use *use)
 {
-    tsri_store_fini(&b->store);
-    tsri_net_destroy(b->net);
-    tsr_data_destroy(b->data);
-    tsri_pool_destroy(b->pool);
+    tsri_store_fini(&use->store);
+    tsri_net_destroy(use->net);
+    tsr_data_destroy(use->data);
+    tsri_pool_destroy(use->pool);
 }
 
-static tsr_status load_data(bench *b, const tsr_model *m, bool on_training_set)
+static tsr_status load_data(tsri_model_use *use, const tsr_model *model, bool on_training_set)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_data_load_like(&b->data, m->config, &m->scaling));
-    const tsr_data *d = b->data;
-    TSR_CHECK(d->channels == m->input.c && d->height == m->input.h && d->width == m->input.w,
+    TSR_TRY(tsri_data_load_like(&use->data, model->config, &model->scaling));
+    const tsr_data *d = use->data;
+    TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
+                  d->width == model->input.w,
               TSR_USAGE,
               "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
               "trained for",
-              m->path, (long long)m->input.c, (long long)m->input.h, (long long)m->input.w, d->name,
-              (long long)d->channels, (long long)d->height, (long long)d->width);
-    b->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
+              model->path, (long long)model->input.c, (long long)model->input.h,
+              (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
+              (long long)d->width);
+    use->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
 done:
     return st;
 }
 
-static tsr_status bench_init(bench *b, const tsr_model *m, bool on_training_set)
+tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model, bool on_training_set)
 {
     tsr_status st = TSR_OK;
-    int64_t threads = tsri_config_int(m->config, "threads");
+    int64_t threads = tsri_config_int(model->config, "threads");
     int count = threads > 0 ? (int)threads : tsri_cores();
-    *b = (bench){.backend = tsri_backend_find(tsri_config_text(m->config, "backend"))};
-    if (b->backend->start)
-        TSR_TRY(b->backend->start(count));
-    TSR_TRY(tsri_pool_create(&b->pool, count));
-    TSR_TRY(tsri_model_load(&b->net, &b->store, m, b->backend, false));
-    TSR_TRY(load_data(b, m, on_training_set));
+    *use =
+        (tsri_model_use){.backend = tsri_backend_find(tsri_config_text(model->config, "backend"))};
+    if (use->backend->start)
+        TSR_TRY(use->backend->start(count));
+    TSR_TRY(tsri_pool_create(&use->pool, count));
+    TSR_TRY(tsri_model_load(&use->net, &use->store, model, use->backend, false));
+    TSR_TRY(load_data(use, model, on_training_set));
 done:
     return st;
 }
@@ -339,8 +332,8 @@ done:
 tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
 {
     tsr_status st = TSR_OK;
-    bench b;
-    TSR_TRY(bench_init(&b, model, on_training_set));
+    tsri_model_use b;
+    TSR_TRY(tsri_model_use_init(&b, model, on_training_set));
     tsri_loss_kind loss;
     TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
     int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
@@ -349,7 +342,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
               b.data->classes > 0 ? "classes" : "targets");
     TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
 done:
-    bench_fini(&b);
+    tsri_model_use_fini(&b);
     return st;
 }
 
@@ -357,10 +350,10 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
                              tsr_model *model, bool on_training_set)
 {
     tsr_status st = TSR_OK;
-    bench b;
+    tsri_model_use b;
     *outputs = NULL;
     *labels = NULL;
-    TSR_TRY(bench_init(&b, model, on_training_set));
+    TSR_TRY(tsri_model_use_init(&b, model, on_training_set));
     *n = b.part->n;
     *width = model->outputs;
     if (b.part->label) {
@@ -371,7 +364,7 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
     for (int64_t i = 0; !b.part->label && i < *n * *width; i++)
         (*outputs)[i] = tsri_scaling_original(&model->scaling, (*outputs)[i]);
 done:
-    bench_fini(&b);
+    tsri_model_use_fini(&b);
     if (st != TSR_OK)
         TSRI_FREE(*labels);
     return st;

@@ -296,6 +296,9 @@ void tsri_run_fini(tsri_run *run)
 {
     if (run->scheme && run->scheme->teardown)
         run->scheme->teardown(run);
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->fini)
+            tsri_observers[i]->fini(run->observer_state[i]);
     tsri_store_fini(&run->store);
     tsri_free(run->best_w);
     tsri_net_destroy(run->net);

@@ -50,6 +50,20 @@ typedef struct tsri_ground {
     bool dry;       /* only to see whether the run can be: weights stay zero */
 } tsri_ground;
 
+/* Someone who looks at a run between its rounds and tells what he saw in the metrics. He changes
+ * nothing, and what he needs of the past he finds in the metrics, which a resumed run has too. */
+typedef struct tsri_observer {
+    const char *name;
+    tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
+    tsr_status (*look)(tsri_run *run);    /* before the first round and after each one */
+    void (*fini)(void *state);            /* (optional) frees his run->observer_state */
+} tsri_observer;
+
+enum { TSRI_OBSERVERS_MOST = 2 };
+
+/* All of them, NULL at the end. They live in rooms below this one (theory/observe.c). */
+extern const tsri_observer *const tsri_observers[];
+
 /* A mean in the making: kept in checkpoints, so that a resumed run reports the same numbers. */
 typedef struct tsri_mean {
     double sum;
@@ -74,6 +88,7 @@ struct tsri_run {
 
     const tsri_scheme *scheme;
     void *scheme_state;
+    void *team;                   /* of schemes with shares (team.h), else NULL */
     bool on_samples;              /* asked for by a sweep before setup: space.h */
     struct tsri_space *space;     /* then, of a team; else NULL */
     int64_t workers, local_steps; /* p, tau */
@@ -111,6 +126,7 @@ struct tsri_run {
     char *trace;        /* folder, or NULL */
     tsri_tensors *init; /* the model to start from, until its numbers are read */
     char *ticket;       /* of the model it began from: which units of the whole that has, or NULL */
+    void *observer_state[TSRI_OBSERVERS_MOST];
 };
 
 /* Everything from the run file that needs no folder: data, network, initial weights. */
@@ -228,6 +244,20 @@ tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
 
 /* PyTorch's names and layouts; the resolved run file and the normalisation inside as text. */
 tsr_status tsri_model_write(const tsri_run *run, const char *path);
+
+/* One use of a model file: data, threads, backend, and the network as that backend keeps it. Call
+ * fini also when init failed. */
+typedef struct tsri_model_use {
+    tsr_data *data;
+    tsri_pool *pool;
+    const tsri_backend *backend;
+    const tsri_part *part; /* the test set, or the training set */
+    tsri_net *net;
+    tsri_store store;
+} tsri_model_use;
+
+tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model, bool on_training_set);
+void tsri_model_use_fini(tsri_model_use *use);
 
 /* ---- trace.c ------------------------------------------------------------------------------ */
 

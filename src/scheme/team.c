@@ -61,7 +61,7 @@ tsr_status tsri_team_create(tsri_run *run)
     tsr_status st = TSR_OK;
     team *t = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
-    run->scheme_state = t;
+    run->scheme_state = run->team = t;
     TSR_TRY(tsri_rules_init(&t->rules, run));
     run->recalibrate = t->rules.recalibrate;
     const char *events = tsri_config_text(run->config, "scheme.events");
@@ -124,6 +124,22 @@ void tsri_team_destroy(tsri_run *run)
     tsri_free(t->batches);
     tsri_free(t->shares);
     tsri_free(t);
+}
+
+const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local)
+{
+    const team *t = run->team;
+    const worker *w = t ? &t->worker[l] : NULL;
+    if (!w || !w->net || w->idle)
+        return NULL;
+    *local = &w->store;
+    return &w->share;
+}
+
+const tsri_draw *tsri_team_draws(const tsri_run *run)
+{
+    const team *t = run->team;
+    return t ? &t->rules.draw : NULL;
 }
 
 /* ---- All workers at once ------------------------------------------------------------------ */

@@ -35,4 +35,11 @@ tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescal
 tsr_status tsri_team_assemble(tsri_run *run);
 tsr_status tsri_team_serve(tsri_run *run);
 
+/* The share that worker l has of the last round, with *local its numbers after its last local step;
+ * NULL when the scheme has no shares, before the first round, or when he had nothing. */
+const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local);
+
+/* How the team draws, or NULL when the scheme has no shares. */
+const tsri_draw *tsri_team_draws(const tsri_run *run);
+
 #endif

@@ -358,10 +358,21 @@ static void save(tsri_run *run)
                   (long long)run->round, tsr_last_error());
 }
 
+static tsr_status observe(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    for (int i = 0; tsri_observers[i]; i++)
+        TSR_TRY(tsri_observers[i]->look(run));
+done:
+    return st;
+}
+
 static tsr_status all_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     double told = 0;
+    if (run->round == 0)
+        TSR_TRY(observe(run));
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
         TSR_TRY(run->scheme->round(run));
@@ -376,6 +387,7 @@ static tsr_status all_rounds(tsri_run *run)
                                       tsri_config_int(run->config, "stop.window")));
         if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
             TSR_TRY(evaluate(run));
+        TSR_TRY(observe(run));
         bool enough = tsri_iterate_enough(run);
         bool stop = stop_requested && run->round < run->rounds && !enough,
              save_now = tsri_due(run, "checkpoint.every") || enough;
@@ -430,6 +442,9 @@ static tsr_status prepare(tsri_run *run)
     if (run->options.trace)
         TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
     TSR_TRY(first_weights(run));
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->prepare)
+            TSR_TRY(tsri_observers[i]->prepare(run));
     if (run->scheme->setup)
         TSR_TRY(run->scheme->setup(run));
 done:

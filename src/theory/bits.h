@@ -48,7 +48,7 @@ tsr_status tsri_bits_gram(const tsri_bits *bits, tsri_pool *pool, tsri_counts_si
 /* ---- The loops ----------------------------------------------------------------------------- */
 
 enum {
-    TSRI_BIT_COLUMNS = 96,     /* of a strip: 3 vectors of 32 */
+    TSRI_BIT_COLUMNS = 64,     /* of a strip: 2 vectors of 32 */
     TSRI_BIT_SCRATCH = 1 << 17 /* bytes that a loop may use: half of a small second-level cache */
 };
 

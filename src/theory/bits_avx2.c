@@ -7,7 +7,7 @@
  *                                                        units
  *
  * The columns' bits are laid out for it once per strip: lane[four units][column], one byte each.
- * Four rows and 3 x 32 columns keep their sums in 12 registers, in bytes; every 31 bytes of a row
+ * Six rows and 2 x 32 columns keep their sums in 12 registers, in bytes; every 31 bytes of a row
  * (248 units: they fit a byte) the sums go into 16 bits, every CHUNK bytes into the result.
  */
 #include "theory/bits.h"
@@ -22,8 +22,12 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
+/* The sum is in its register now: without this GCC adds up both halves of a byte first, runs out of
+ * registers and keeps all sums in memory, at a third of the speed. */
+#define KEEP(x) __asm__("" : "+x"(x))
+
 enum {
-    TALL = 4,
+    TALL = 6,
     WIDE = TSRI_BIT_COLUMNS / 32,
     SAFE = 31,         /* bytes of a row whose units a byte can count */
     CHUNK = 16 * SAFE, /* bytes of a row laid out at a time */
@@ -68,7 +72,7 @@ static inline __attribute__((always_inline)) __m256i table_at(const uint8_t *tab
     return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(table + (size_t)x * 16)));
 }
 
-/* At most SAFE bytes of four rows against all columns, added to `s`. */
+/* At most SAFE bytes of TALL rows against all columns, added to `s`. */
 static inline __attribute__((always_inline)) void add_bytes(sums *s, const desk *d,
                                                             const uint8_t *const row[TALL],
                                                             int64_t from, int64_t to)
@@ -92,8 +96,10 @@ static inline __attribute__((always_inline)) void add_bytes(sums *s, const desk 
             for (int i = 0; i < TALL; i++) {
                 __m256i table = table_at(half ? d->high : d->low, row[i][k]);
                 UNROLL
-                for (int v = 0; v < WIDE; v++)
+                for (int v = 0; v < WIDE; v++) {
                     acc[i][v] = _mm256_add_epi8(acc[i][v], _mm256_shuffle_epi8(table, column[v]));
+                    KEEP(acc[i][v]);
+                }
             }
         }
     }

@@ -15,7 +15,7 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-enum { SIDE = 4, VECTOR = 8, CHUNK = 128 }; /* words of a vector, of a chunk: 96 kB of columns */
+enum { SIDE = 4, VECTOR = 8, CHUNK = 128 }; /* words of a vector, of a chunk: 64 kB of columns */
 
 static inline __attribute__((always_inline)) void square(uint32_t *count,
                                                          const uint64_t *const a[SIDE],

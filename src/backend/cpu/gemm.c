@@ -125,6 +125,14 @@ done:
     return st;
 }
 
+void tsri_gemm_tile(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int64_t ldb,
+                    int64_t m, int64_t n, int64_t k, bool transposed)
+{
+    cblas_sgemm(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans,
+                transposed ? CblasNoTrans : CblasTrans, (int)m, (int)n, (int)k, 1.0f, a, (int)lda,
+                b, (int)ldb, 0.0f, c, (int)ldc);
+}
+
 /* ---- The library --------------------------------------------------------------------------- */
 
 tsr_status tsri_gemm_start(int threads)

@@ -25,6 +25,12 @@ typedef struct tsri_gemm {
 /* RESOURCES when a side does not fit the int of BLAS. */
 tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool);
 
+/* One tile on the calling thread: c [m, n] = a b^T or, when `transposed`, a^T b; a [m, k], b [n, k]
+ * (or [k, m], [k, n]), rows `lda`, `ldb`, `ldc` apart. Sides fit an int; a product has run before,
+ * or tsri_gemm_start. */
+void tsri_gemm_tile(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int64_t ldb,
+                    int64_t m, int64_t n, int64_t k, bool transposed);
+
 /* Checks that this OpenBLAS may be called from several threads and that its buffers can be mapped;
  * sets it to one thread per call. Once per run. */
 tsr_status tsri_gemm_start(int threads);

@@ -187,7 +187,7 @@ static void sums_piece(void *context, int64_t i, int thread)
 }
 
 /* Sums over the blocks in order; afterwards the first block's scratch holds the two means that the
- * gradient of the input needs. */
+ * gradient of the input needs: of batch statistics, which the inputs move; running ones stand. */
 static void add_blocks(tsri_op *op)
 {
     int64_t C = op->in.c, blocks = blocks_of(op);
@@ -204,8 +204,8 @@ static void add_blocks(tsri_op *op)
             db[c] = (float)sum;
         if (dw)
             dw[c] = (float)dot;
-        first[c] = (float)(sum / count);
-        first[C + c] = (float)(dot / count);
+        first[c] = op->training ? (float)(sum / count) : 0;
+        first[C + c] = op->training ? (float)(dot / count) : 0;
     }
 }
 

@@ -1,0 +1,66 @@
+/* cmd_certify.c - tessera certify: what the theorems ask of a run, beside what it has. */
+#include "cli/commands.h"
+#include "cli/settings.h"
+
+#include "base/text.h"
+#include "theory/papers.h"
+
+#include <stdio.h>
+
+static tsr_status print_json(const tsri_certificate *c)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_certificate_json(&w, c);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    (void)puts(w.text.data);
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+static tsr_status print_text(const tsri_certificate *c)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    TSR_TRY(tsri_certificate_text(&text, c));
+    (void)fputs(text.data, stdout);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsri_certificate c = {0};
+    TSR_TRY(tsr_config_read(&config, args->operand[0]));
+    TSR_TRY(cli_settings(config, args));
+    TSR_TRY(tsri_certify_before(&c, config));
+    TSR_TRY(args->json ? print_json(&c) : print_text(&c));
+done:
+    tsri_certificate_fini(&c);
+    tsr_config_destroy(config);
+    return st;
+}
+
+static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_DATA, {0}};
+
+const cli_command cli_certify = {
+    .name = "certify",
+    .help = "what the theorems of the model's paper ask of a run, beside what it has",
+    .synopsis = "RUN-FILE",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FILE,
+    .options = options,
+    .details =
+        "Before a run: the data, the kernel, and the width, step and rate that each theorem asks"
+        " for, constants taken as 1. With certify.every in the run file the same rows are measured"
+        " during the run and written into its metrics.\n\nA condition that does not hold is no"
+        " failure: the exit code says only whether the certificate could be made.",
+    .run = run,
+};

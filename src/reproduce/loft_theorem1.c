@@ -1,0 +1,243 @@
+/* loft_theorem1.c - Theorem 1 of LoFT (Wang, Dun, Liao, Jermaine, Kyrillidis 2022): weights and
+ * outputs of LoFT stay near those of gradient descent, the nearer the more filters m and shares S.
+ *
+ *     E ||W_T - W^_T||_F^2 + eta sum_{t<T} E ||f(X,W_t) - f(X,W^_t)||^2
+ *         <= O( n^2 sqrt(d) / (lambda_0^2 kappa m^(1/4) sqrt(delta)) + 2 eta^2 T theta^2 (1-xi)
+ *               lambda_0 / S )
+ *
+ * Both sums are measured on the paper's own network (model cnn1, one output, masks thrown filter by
+ * filter, one local step, full batches) over m at one S and over S at one m, several draws of the
+ * masks each, one draw of the weights per repetition. The paper shows no numbers; its network is
+ * abstract, so are the images: normal pixels, targets from -1 to 1.
+ *
+ * Gradient descent has the step eta theta / xi, as in the proof (appendix C): the mean step of
+ * LoFT. eta is 1 / (largest eigenvalue of H_inf): the theorem's lambda_0 / n^2 is so small that
+ * nothing would move. So the trend is judged, not the bound.
+ */
+#include "reproduce/loft_theorem1.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "io/file.h"
+#include "io/npy.h"
+#include "theory/loft_paths.h"
+#include "theory/ntk.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SAMPLES = 12, SIDE = 6, MOST = 8, REPEATS_MOST = 64 };
+
+typedef struct setting {
+    tsri_study *study;
+    char *data;
+    double eta;
+    int64_t rounds, repeats;
+} setting;
+
+/* One point of a curve: the mean over draws of both parts and of their sum. */
+typedef struct point {
+    double at; /* m or S */
+    tsri_estimate weights, outputs, sum;
+} point;
+
+static tsr_status write_images(char **folder, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    char *file = NULL;
+    float x[SAMPLES * SIDE * SIDE], y[SAMPLES];
+    tsri_rng rng = tsri_rng_stream(s->seed, TSRI_FOR_DATA, 0, 0, 0);
+    for (int i = 0; i < SAMPLES * SIDE * SIDE; i++)
+        x[i] = (float)tsri_rng_normal(&rng);
+    for (int i = 0; i < SAMPLES; i++)
+        y[i] = 2 * tsri_rng_uniform(&rng) - 1;
+    tsri_tensor images = {
+        .dtype = TSRI_F32, .rank = 4, .shape = {SAMPLES, 1, SIDE, SIDE}, .data = x};
+    tsri_tensor targets = {.dtype = TSRI_F32, .rank = 1, .shape = {SAMPLES}, .data = y};
+    TSR_TRY(tsri_path_join(folder, s->folder, "images"));
+    TSR_TRY(tsri_make_folder(*folder));
+    TSR_TRY(tsri_path_join(&file, *folder, "x.npy"));
+    TSR_TRY(tsri_npy_write(file, &images));
+    TSRI_FREE(file);
+    TSR_TRY(tsri_path_join(&file, *folder, "y.npy"));
+    TSR_TRY(tsri_npy_write(file, &targets));
+done:
+    tsri_free(file);
+    return st;
+}
+
+static tsr_status config_of(tsr_config **config, const setting *t, int64_t m, int64_t S,
+                            int64_t repeat)
+{
+    char yaml[2000];
+    (void)snprintf(
+        yaml, sizeof yaml,
+        "data: {path: \"%s\", format: npy, split: 0, task: regress, target_scale: none, "
+        "normalize: patch}\n"
+        "model: {name: cnn1, width: %lld}\nloss: half_squares\n"
+        "optim: {name: gd, lr: %.17g, momentum: 0}\n"
+        "scheme: {name: masked, draw: bernoulli, workers: %lld, xi: 0.5}\nrounds: %lld\n",
+        t->data, (long long)m, t->eta, (long long)S, (long long)t->rounds);
+    return tsri_study_config(config, t->study, yaml, repeat);
+}
+
+/* 1 / (largest eigenvalue of H_inf): gradient descent goes eta theta xi times the kernel at most,
+ * half of what would not swing. */
+static tsr_status choose_step(setting *t)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsri_ntk ntk = {0};
+    tsri_ntk_options o = tsri_ntk_options_default();
+    o.kind = TSRI_NTK_INFINITE;
+    o.lanczos = true;
+    t->eta = 1;
+    TSR_TRY(config_of(&config, t, 4, 1, 0));
+    TSR_TRY(tsri_ntk_of_run(&ntk, config, &o));
+    t->eta = 1 / ntk.largest.value;
+done:
+    tsri_ntk_fini(&ntk);
+    tsr_config_destroy(config);
+    return st;
+}
+
+static tsr_status measure(point *p, const setting *t, int64_t m, int64_t S)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    double weights[REPEATS_MOST], outputs[REPEATS_MOST], sum[REPEATS_MOST];
+    for (int64_t r = 0; r < t->repeats; r++) {
+        TSR_TRY(config_of(&config, t, m, S, r));
+        TSR_TRY(tsri_loft_paths(&weights[r], &outputs[r], config, r + 1));
+        sum[r] = weights[r] + outputs[r];
+        tsr_config_destroy(config);
+        config = NULL;
+    }
+    p->weights = tsri_mean_of(weights, t->repeats);
+    p->outputs = tsri_mean_of(outputs, t->repeats);
+    p->sum = tsri_mean_of(sum, t->repeats);
+done:
+    tsr_config_destroy(config);
+    return st;
+}
+
+/* ---- Showing and judging -------------------------------------------------------------------- */
+
+static void series(tsri_chart *c, const char *name, const point *p, int64_t n, int which)
+{
+    double x[MOST], y[MOST], low[MOST], high[MOST];
+    for (int64_t i = 0; i < n; i++) {
+        const tsri_estimate *e = which == 0   ? &p[i].sum
+                                 : which == 1 ? &p[i].weights
+                                              : &p[i].outputs;
+        x[i] = p[i].at;
+        y[i] = e->value;
+        low[i] = e->low > 0 ? e->low : e->value / 10;
+        high[i] = e->high;
+    }
+    tsri_chart_series(c, &(tsri_series){.name = name,
+                                        .n = n,
+                                        .x = x,
+                                        .y = y,
+                                        .low = low,
+                                        .high = high,
+                                        .marks = TSRI_MARKS_BOTH});
+}
+
+static void panel(tsri_chart *c, const char *title, const char *label, const point *p, int64_t n)
+{
+    tsri_chart_panel(c, &(tsri_panel){.title = title,
+                                      .x_label = label,
+                                      .y_label = "distance from gradient descent",
+                                      .x_log = true,
+                                      .y_log = true});
+    series(c, "both together", p, n, 0);
+    series(c, "weights", p, n, 1);
+    series(c, "outputs, summed", p, n, 2);
+}
+
+/* Slope of the logarithm of a part against that of m or S. */
+static tsri_estimate slope(const point *p, int64_t n, int which)
+{
+    double x[MOST], y[MOST];
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = log(p[i].at);
+        y[i] = log(which == 0   ? p[i].sum.value
+                   : which == 1 ? p[i].weights.value
+                                : p[i].outputs.value);
+    }
+    return tsri_slope_of(NULL, x, y, n);
+}
+
+static void judge(tsri_study *s, const char *letter, const point *p, int64_t n, const char *says)
+{
+    tsri_estimate both = slope(p, n, 0), weights = slope(p, n, 1), outputs = slope(p, n, 2);
+    bool falls = both.high < 0 && p[n - 1].sum.value < p[0].sum.value;
+    tsri_study_claim(s, falls, says,
+                     "over %s from %g to %g the sum goes from %.4g to %.4g, as %s^%.3f [%.3f, "
+                     "%.3f]; weights alone as %s^%.3f, outputs alone as %s^%.3f",
+                     letter, p[0].at, p[n - 1].at, p[0].sum.value, p[n - 1].sum.value, letter,
+                     both.value, both.low, both.high, letter, weights.value, letter, outputs.value);
+}
+
+static void table_rows(tsri_table *t, const char *letter, const point *p, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        tsri_table_format(t, "%s = %g", letter, p[i].at);
+        tsri_table_format(t, "%.4g", p[i].weights.value);
+        tsri_table_format(t, "%.4g", p[i].outputs.value);
+        tsri_table_format(t, "%.4g [%.4g, %.4g]", p[i].sum.value, p[i].sum.low, p[i].sum.high);
+    }
+}
+
+static void show(tsri_study *s, const point *by_m, int64_t ms, const point *by_S, int64_t Ss)
+{
+    tsri_chart c;
+    tsri_table t = {0};
+    tsri_chart_begin(&c, "LoFT's distance from gradient descent (Theorem 1)");
+    panel(&c, "4 shares", "filters m", by_m, ms);
+    panel(&c, "256 filters", "shares S", by_S, Ss);
+    tsri_study_chart(s, "theorem1", &c);
+    tsri_table_head(&t, "at|weights|outputs, summed|both");
+    table_rows(&t, "m", by_m, ms);
+    table_rows(&t, "S", by_S, Ss);
+    tsri_study_table(s, "theorem1-table", "Squared distances, mean over draws, 95 % interval", &t);
+    tsri_table_fini(&t);
+    tsri_chart_fini(&c);
+}
+
+tsr_status tsri_loft_theorem1(tsri_study *s)
+{
+    static const int64_t m[] = {16, 64, 256, 1024, 4096}, S[] = {1, 2, 4, 8, 16, 32};
+    tsr_status st = TSR_OK;
+    int64_t ms = s->quick ? 4 : 5, Ss = s->quick ? 5 : 6;
+    point by_m[MOST], by_S[MOST];
+    setting t = {.study = s, .rounds = s->quick ? 20 : 100};
+    t.repeats = tsri_study_seeds(s, s->quick ? 6 : 20);
+    if (t.repeats > REPEATS_MOST)
+        t.repeats = REPEATS_MOST;
+    TSR_TRY(write_images(&t.data, s));
+    TSR_TRY(choose_step(&t));
+    for (int64_t i = 0; i < ms; i++) {
+        tsri_study_say(s, (double)i / (double)(ms + Ss), "%lld filters", (long long)m[i]);
+        by_m[i].at = (double)m[i];
+        TSR_TRY(measure(&by_m[i], &t, m[i], 4));
+    }
+    for (int64_t i = 0; i < Ss; i++) {
+        tsri_study_say(s, (double)(ms + i) / (double)(ms + Ss), "%lld shares", (long long)S[i]);
+        by_S[i].at = (double)S[i];
+        TSR_TRY(measure(&by_S[i], &t, 256, S[i]));
+    }
+    show(s, by_m, ms, by_S, Ss);
+    judge(s, "m", by_m, ms, "The distance falls as the filters m grow (Theorem 1, first term).");
+    judge(s, "S", by_S, Ss, "It falls as the shares S grow (Theorem 1, second term, as 1/S).");
+    tsri_study_note(s,
+                    "%d images of %d x %d normal pixels, length 1/3, targets from -1 to 1; T = "
+                    "%lld rounds, xi = 0.5, eta = %.4g (1 over the largest eigenvalue, not the "
+                    "theorem's lambda_0 / n^2); %lld draws of weights and masks a point.",
+                    SAMPLES, SIDE, SIDE, (long long)t.rounds, t.eta, (long long)t.repeats);
+    TSR_TRY(tsri_study_end(s));
+done:
+    tsri_free(t.data);
+    return st;
+}

@@ -1,0 +1,87 @@
+/* fall.c - a curve of losses, its fall and its floor.
+ *
+ * The floor is the median of the last quarter of the losses, the fall what lies above twice that;
+ * the rate is fitted to the fall, as a straight line through the logarithms.
+ */
+#include "theory/fall.h"
+
+#include "base/alloc.h"
+#include "base/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The losses so far; the floor is the median of the last quarter of them, the fall what lies above
+ * twice that. */
+typedef struct curve {
+    double *round, *loss, *work;
+    int64_t count, falling;
+    tsri_estimate floor;
+} curve;
+
+static void curve_fini(curve *v)
+{
+    tsri_free(v->round);
+    tsri_free(v->loss);
+    tsri_free(v->work);
+}
+
+static tsr_status curve_init(curve *v, const tsri_past *past)
+{
+    tsr_status st = TSR_OK;
+    *v = (curve){0};
+    TSR_TRY(tsri_alloc(&v->round, past->count, sizeof(double)));
+    TSR_TRY(tsri_alloc(&v->loss, past->count, sizeof(double)));
+    TSR_TRY(tsri_alloc(&v->work, past->count, sizeof(double)));
+    for (int64_t i = 0; i < past->count; i++) {
+        double loss = tsri_past_real(past, i, "loss");
+        if (loss > 0) {
+            v->round[v->count] = (double)past->at[i].round;
+            v->loss[v->count++] = loss;
+        }
+    }
+    int64_t tail = (v->count + 3) / 4;
+    memcpy(v->work, v->loss + v->count - tail, (size_t)tail * sizeof(double));
+    qsort(v->work, (size_t)tail, sizeof(double), ascending);
+    double level = tail > 0 ? v->work[tail / 2] : 0;
+    while (v->falling < v->count && v->loss[v->falling] > 2 * level)
+        v->falling++;
+    if (v->falling < 3)
+        v->falling = v->count;
+    v->floor = tsri_mean_of(v->loss + v->count - tail, tail);
+done:
+    return st;
+}
+
+tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)
+{
+    tsr_status st = TSR_OK;
+    curve v;
+    TSR_TRY(curve_init(&v, past));
+    double k = (double)c->round;
+    for (int64_t i = 0; i < v.count; i++)
+        v.work[i] = log(v.loss[i]);
+    tsri_estimate slope = tsri_slope_of(NULL, v.round, v.work, v.falling);
+    bool fitted = v.falling >= 3;
+    tsri_certify(c, p->where, TSRI_AT_LEAST, fitted ? -expm1(slope.value) : (double)NAN, p->rate,
+                 "measured rate per round, fitted to the fall of L_k");
+    if (fitted)
+        tsri_certify_interval(c, -expm1(slope.high), -expm1(slope.low), 0.95);
+    tsri_certify(c, p->where, TSRI_AT_MOST, v.count > 1 ? v.loss[v.count - 1] : (double)NAN,
+                 pow(1 - p->rate, k) * p->first + p->floor, "L_k: (1 - rate)^k %s + floor",
+                 p->what);
+    tsri_certify(c, p->where, TSRI_MEASURED, v.count > 3 ? v.floor.value : (double)NAN, 0,
+                 "mean of L_k over the last quarter (the floor, when the fall is over)");
+    if (v.count > 7)
+        tsri_certify_interval(c, v.floor.low, v.floor.high, 0.95);
+done:
+    curve_fini(&v);
+    return st;
+}

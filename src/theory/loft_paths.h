@@ -1,0 +1,36 @@
+/* loft_paths.h - LoFT and gradient descent side by side from the same start.
+ *
+ * LoFT's theory (section 5) is of model cnn1 trained by masks thrown filter by filter, one local
+ * step, full batches (scheme masked), compared with gradient descent on the whole network scaled by
+ * xi, the network by which LoFT is judged.
+ */
+#ifndef TSRI_LOFT_PATHS_H
+#define TSRI_LOFT_PATHS_H
+
+#include "scheme/run.h"
+
+/* Gradient descent beside a run: its own weights, the run's data and network. */
+typedef struct tsri_descent {
+    const tsri_run *run;
+    tsri_store store;
+    tsri_plan *plan;
+    float *x;
+} tsri_descent;
+
+/* Begins at `start` (a vector like run->store.w). The run must outlive it. */
+tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start);
+void tsri_descent_fini(tsri_descent *d);
+
+/* One step on all samples. The rate is eta theta / xi (appendix C), theta the chance to be in one
+ * of the shares: what LoFT's step is in the mean, the gradient being that of the xi-scaled net. */
+tsr_status tsri_descent_step(tsri_descent *d);
+
+/* ||W - W^||^2 over the trained numbers, and ||f(X,W) - f(X,W^)||^2 on the training set. */
+double tsri_descent_weights(const tsri_descent *d, const tsri_store *other);
+tsr_status tsri_descent_outputs(double *sum, tsri_descent *d, tsri_store *other);
+
+/* A whole run of both, T = run.rounds of them, its masks of another seed than its weights when
+ * `masks` > 0: *weights = ||W_T - W^_T||^2, *outputs = eta sum_{t<T} ||f(W_t) - f(W^_t)||^2. */
+tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config, int64_t masks);
+
+#endif

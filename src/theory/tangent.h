@@ -1,0 +1,52 @@
+/* tangent.h - the exact empirical tangent kernel of any network that a plan can run.
+ *
+ *     K_ij = sum over trained numbers theta of  d f_o(x_i)/d theta  d f_o(x_j)/d theta
+ *
+ * of one output o, or summed over all. Gradients of single samples are never written down where
+ * that can be helped: the gradient of a layer's weights is a sum over positions p of D_ip (x) A_ip,
+ * A the layer's inputs and D the gradients behind it, so that
+ *
+ *     dense layer     <grad_i, grad_j> = <A_i, A_j> <D_i, D_j>                     one position
+ *     convolution     = sum over p, q of <A_ip, A_jq> <D_ip, D_jq>                 A = patches
+ *                     or the product of the sums themselves, whichever is cheaper for its shape
+ *     bias, norm      the product of the gradients, which are short
+ *
+ * Batch norm is in inference mode: with batch statistics a sample has no gradient of its own.
+ *
+ * Samples go by in tiles: as many as `memory` holds; when that is not all of them, pairs of tiles
+ * are computed anew, which costs passes through the network and no accuracy.
+ *
+ * A layer with other parameters than these (a recurrent one: positions are steps in time) makes
+ * blocks of its own in tangent_blocks.c; the rest knows only A and D.
+ */
+#ifndef TSRI_TANGENT_H
+#define TSRI_TANGENT_H
+
+#include "net/plan.h"
+
+typedef struct tsri_tangent {
+    int64_t output; /* which output; -1 = the sum over all */
+    int64_t memory; /* most bytes of gradients held at once; 0 = 2 GiB */
+} tsri_tangent;
+
+/* What it takes, known before anything is computed. */
+typedef struct tsri_tangent_cost {
+    int64_t tile;    /* samples held at once: n, or fewer when memory does not hold them */
+    int64_t bytes;   /* of gradients, buffers and plan; the kernel's own 8 n^2 not counted */
+    double flops;    /* of the products of pairs and of all passes through the network */
+    int64_t patches; /* convolutions in patch form; the others multiply sums */
+} tsri_tangent_cost;
+
+/* RESOURCES when not even two samples fit into the memory. */
+tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store,
+                                 const tsri_backend *backend, tsri_pool *pool, int64_t n,
+                                 const tsri_tangent *options);
+
+/* k [n, n], both halves, for x [n, input] as the loader gives it. The store is not changed, and
+ * needs no gradients; floats only. Products of floats are summed in double every few thousand: the
+ * error is some 1e-6 of the largest entries. The same bits for any number of threads. */
+tsr_status tsri_tangent_kernel(double *k, tsri_store *store, const tsri_backend *backend,
+                               tsri_pool *pool, const float *x, int64_t n,
+                               const tsri_tangent *options);
+
+#endif

@@ -1,0 +1,76 @@
+/* tangent_parts.h - a tangent kernel from the inside.
+ *
+ *     tangent_blocks.c   which numbers of a layer are kept for each sample, and their filling in
+ *     tangent_gram.c     the products of all pairs of two views
+ *     tangent.c          tiles, passes, memory
+ */
+#ifndef TSRI_TANGENT_PARTS_H
+#define TSRI_TANGENT_PARTS_H
+
+#include "theory/tangent.h"
+
+typedef enum tsri_block_form {
+    TSRI_BLOCK_FACTORS, /* A [positions, columns] and D [positions, rows] of a matrix of weights */
+    TSRI_BLOCK_SUMS,    /* rows first .. first+rows-1 of the gradient of a convolution's filters */
+    TSRI_BLOCK_BIAS,    /* gradient of a convolution's bias */
+    TSRI_BLOCK_NORM     /* gradients of a norm's scale and shift */
+} tsri_block_form;
+
+/* Some trained numbers of one layer. Of each sample a view keeps a_count numbers that do not depend
+ * on the output and, for each output, d_count that do. */
+typedef struct tsri_block {
+    const tsri_layer *layer;
+    tsri_block_form form;
+    int64_t positions, rows, columns, first;
+    double scale; /* of the layer, squared */
+    bool bias;    /* factors of one position: the layer's bias with them */
+    bool weight;  /* factors: the matrix is trained (else only the bias) */
+    int64_t a_count, d_count;
+    double pair_flops;
+} tsri_block;
+
+enum { TSRI_PATCH_PAIRS = 1 << 16 }; /* pairs of positions that the patch form can hold */
+
+typedef struct tsri_blocks {
+    tsri_block *block;
+    int64_t count, room;
+    int64_t patches, scratch; /* floats of patches that a thread needs */
+} tsri_blocks;
+
+tsr_status tsri_blocks_init(tsri_blocks *b, const tsri_net *net);
+void tsri_blocks_fini(tsri_blocks *b);
+
+/* What is kept of `room` samples for `outputs` outputs: of block k
+ *     a[k] [room][a_count]        d[k] [room][positions][outputs][d_count / positions]          */
+typedef struct tsri_view {
+    const tsri_blocks *blocks;
+    int64_t room, outputs;
+    float **a, **d;
+} tsri_view;
+
+tsr_status tsri_view_init(tsri_view *v, const tsri_blocks *b, int64_t room, int64_t outputs);
+void tsri_view_fini(tsri_view *v);
+
+/* Floats of one sample in a view. */
+int64_t tsri_blocks_floats(const tsri_blocks *b, int64_t outputs);
+
+/* Copies what the blocks of `layer` keep: samples from .. from+count-1 of the view are rows 0 ..
+ * count-1 of the op, for output number `slot`. `scratch` [threads][blocks->scratch]. */
+void tsri_view_fill(tsri_view *v, const tsri_op *op, const tsri_layer *layer, bool channels_last,
+                    int64_t from, int64_t count, int64_t slot, float *scratch, tsri_pool *pool);
+
+/* k[(i0 + i) n + j0 + j] += product of sample i of x and j of y, for all pairs; only i <= j when x
+ * is y (then i0 = j0). */
+typedef struct tsri_gram_job {
+    double *k;
+    int64_t n, i0, j0;
+    const tsri_view *x, *y;
+    int64_t rows, columns; /* samples in x and y */
+} tsri_gram_job;
+
+/* Bytes of one thread's buffers. */
+int64_t tsri_gram_bytes(const tsri_blocks *b);
+
+void tsri_gram_run(const tsri_gram_job *job, char *buffers, tsri_pool *pool);
+
+#endif

@@ -1,0 +1,129 @@
+/* theories.c - seven theories' widths, iterations and steps. */
+#include "theory/theories.h"
+
+#include "theory/masked_bounds.h"
+
+#include <math.h>
+
+tsri_theory_setting tsri_theory_setting_default(void)
+{
+    return (tsri_theory_setting){.n = 100,
+                                 .L = 4,
+                                 .d = 10,
+                                 .dy = 1,
+                                 .epsilon = 0.01,
+                                 .delta = 0.1,
+                                 .lambda = NAN,
+                                 .xi = 0.5,
+                                 .p = 4,
+                                 .tau = 1,
+                                 .kappa = 1,
+                                 .K = NAN};
+}
+
+/* ---- GReLU, Table 1 ----------------------------------------------------------------------- */
+
+static void deep(tsri_theory t[5], const tsri_theory_setting *s)
+{
+    double n = s->n, L = s->L, l = s->lambda, wanted = log(1 / s->epsilon);
+    double du = l / (n * n), zhu = pow(n, 24) * pow(L, 12);
+    t[0] = (tsri_theory){"Du 2019",
+                         "GReLU, Table 1",
+                         pow(n, 6) / (pow(l, 4) * pow(s->delta, 3)),
+                         wanted / (du * l),
+                         du,
+                         "delta",
+                         "1/lambda_0 = poly(e^L, n); two classes, smooth activation"};
+    t[1] = (tsri_theory){"Zou 2018",
+                         "GReLU, Table 1",
+                         pow(n, 26) * pow(L, 38),
+                         pow(n, 8) * pow(L, 9),
+                         1 / (pow(n, 29) * pow(L, 47)),
+                         "-",
+                         "two classes"};
+    t[2] = (tsri_theory){"Allen-Zhu 2019",
+                         "GReLU, Table 1",
+                         zhu,
+                         pow(n, 6) * L * L * wanted,
+                         1 / (pow(n, 28) * pow(log(zhu), 5) * pow(L, 14)),
+                         "e^(-log^2 m)",
+                         "times a polynomial of max |y_i|"};
+    t[3] = (tsri_theory){"Zou 2019",
+                         "GReLU, Table 1",
+                         pow(n, 8) * pow(L, 12),
+                         n * n * L * L * wanted,
+                         1 / (pow(n, 8) * pow(L, 14)),
+                         "1/n",
+                         ""};
+    t[4] = (tsri_theory){"GReLU (Noy 2021)",
+                         "GReLU, Table 1",
+                         n * n * L,
+                         log(pow(n, 3) * L / (s->d * s->epsilon)),
+                         s->d / (pow(n, 4) * pow(L, 3) * s->dy),
+                         "e^(-sqrt m)",
+                         "L at least log n; gates fixed"};
+}
+
+/* ---- Masked neurons ----------------------------------------------------------------------- */
+
+static tsri_masked masked(const tsri_theory_setting *s, double xi)
+{
+    return (tsri_masked){.n = s->n,
+                         .d = s->d,
+                         .m = INFINITY,
+                         .p = s->p,
+                         .tau = s->tau,
+                         .xi = xi,
+                         .theta = tsri_masked_theta(xi, s->p),
+                         .kappa = s->kappa,
+                         .delta = s->delta,
+                         .lambda = s->lambda};
+}
+
+/* Rounds to come from L_0 ~ n to epsilon: section 7. */
+static double rounds(const tsri_theory_setting *s, double rate)
+{
+    return isnan(s->K) ? log(s->n / s->epsilon) / -log1p(-rate) : s->K;
+}
+
+/* (6) has B_1, and with it 1/m, on its right side: from infinity down to where both agree. */
+static double width3(tsri_masked *m)
+{
+    double term[TSRI_WIDTH3_TERMS], wide = INFINITY;
+    for (int i = 0; i < 100; i++) {
+        tsri_masked_width3(term, m);
+        wide = fmax(term[0], fmax(term[1], term[2]));
+        m->m = wide;
+    }
+    return wide;
+}
+
+static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
+{
+    tsri_masked three = masked(s, s->xi), four = masked(s, 1 / s->p);
+    three.eta = tsri_masked_step3(&three);
+    three.K = rounds(s, tsri_masked_rate3(&three));
+    t[0] = (tsri_theory){"masked, Bernoulli",
+                         "masked-neurons, Th. 3",
+                         isnan(s->lambda) ? (double)NAN : width3(&three),
+                         three.K,
+                         three.eta,
+                         "delta",
+                         "one hidden layer; up to the floor B_1"};
+    four.theta = 1;
+    four.eta = tsri_masked_step4(&four);
+    four.K = rounds(s, tsri_masked_rate4(&four));
+    t[1] = (tsri_theory){"masked, categorical",
+                         "masked-neurons, Th. 4",
+                         tsri_masked_width4(&four),
+                         four.K,
+                         four.eta,
+                         "delta",
+                         "one hidden layer; up to a floor; xi = 1/p"};
+}
+
+void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s)
+{
+    deep(theory, s);
+    shallow(theory + 5, s);
+}

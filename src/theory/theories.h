@@ -1,0 +1,33 @@
+/* theories.h - how wide, how long and with which step: what theories of over-parameterised training
+ * ask for, as a calculator.
+ *
+ * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
+ * and Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones. Constants
+ * and, where the table writes a tilde, logarithms are taken as 1.
+ */
+#ifndef TSRI_THEORIES_H
+#define TSRI_THEORIES_H
+
+#include <stdint.h>
+
+typedef struct tsri_theory_setting {
+    double n, L, d, dy;       /* samples, hidden layers, inputs, outputs */
+    double epsilon, delta;    /* error wanted, failure probability */
+    double lambda;            /* lambda_0; NaN = not known */
+    double xi, p, tau, kappa; /* masks: chance, shares, local steps; deviation of weights */
+    double K;                 /* rounds of masked training; NaN = as many as the rate asks for */
+} tsri_theory_setting;
+
+typedef struct tsri_theory {
+    const char *name, *where;
+    double width, iterations, step; /* NaN where lambda_0 is needed and not known */
+    const char *probability;        /* of failure */
+    const char *remark;
+} tsri_theory;
+
+enum { TSRI_THEORIES = 7 };
+
+tsri_theory_setting tsri_theory_setting_default(void);
+void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s);
+
+#endif

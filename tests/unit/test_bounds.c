@@ -1,0 +1,113 @@
+/* The papers' formulas at settings where they can be worked out by hand. */
+#include "testing.h"
+
+#include "theory/loft_bounds.h"
+#include "theory/masked_bounds.h"
+#include "theory/theories.h"
+
+#include <math.h>
+
+static void near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-12 * fabs(want)))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+/* n 2, d 3, m 10, p 2, tau 2, K 4, xi 1/2, theta 3/4, kappa 1/2, eta 0.1, delta 1/2, lambda 1/4. */
+static const tsri_masked s = {2, 3, 10, 2, 2, 4, 0.5, 0.75, 0.5, 0.1, 0.5, 0.25};
+
+static void test_masked(void **state)
+{
+    (void)state;
+    double term[TSRI_B1_TERMS], width[TSRI_WIDTH3_TERMS];
+    near(tsri_masked_theta(0.5, 2), 0.75);
+    near(tsri_masked_width2(&s), 4 * log(32) / (0.5 * 0.0625));
+    near(tsri_masked_radius(&s), 0.125 / 16);
+    near(tsri_masked_step3(&s), 0.25 / 8);
+    near(tsri_masked_rate3(&s), 0.1 * 0.75 * 2 * 0.25 / 4);
+    tsri_masked_b1(term, &s);
+    double C1 = 4 * 0.5625 * 0.5 * 2 * 0.25 / 2; /* 0.28125 */
+    near(term[0], 64 * 0.25 * 8 * 3 / (10 * 0.0625));
+    near(term[1], 68 * 0.1 * 2 * 0.5 * 8 * 0.25 / (2 * 0.25));
+    near(term[2], 0.5 * 2 * 0.25 / (6 * 4 * 2));
+    near(term[3], 2 * C1 / 96);
+    near(term[4], 8 * 0.01 * 16 * 2 * C1 / 0.0625);
+    near(term[5], 4 * 0.1 * 2 * 2 * C1);
+    double B1 = term[0] + term[1] + term[2] + term[3] + term[4] + term[5];
+    near(tsri_masked_floor3(&s), B1);
+    tsri_masked_width3(width, &s);
+    near(width[0], 8 * 16 / (0.25 * 0.5 * 0.75 * 0.00390625));
+    near(width[1], 8 * 2 * 16 * B1 / (0.25 * 0.75 * 0.0625));
+    near(width[2], 8 * 16 * 2);
+    near(tsri_masked_width4(&s), 4 * 4 * 4 * 4 / (0.00390625 * 0.5));
+    near(tsri_masked_step4(&s), 0.0625);
+    near(tsri_masked_rate4(&s), (1 - pow(1 - 0.0125, 2)) / 2);
+    near(tsri_masked_floor4(&s), 2 * 1 * 8 * 3 / (0.0625 * 10));
+    near(tsri_masked_corollary_width(1, &s), 32 * 4 / (0.25 * 0.00390625 * 0.5));
+    near(tsri_masked_corollary_width(3, &s), 32 * 4 / (0.375 * 0.00390625 * 0.5));
+    near(tsri_masked_corollary_floor(1, &s), 0.5);
+    near(tsri_masked_corollary_floor(2, &s), 0.25 / 8 + 0.5 / 2);
+    near(tsri_masked_corollary_floor(3, &s), 0.25 / 8 + 0.25 / 2 + 0.25 * 0.5625 * 0.5);
+}
+
+/* One share of everything, one step: no error term is left in either theorem. */
+static void test_masked_whole(void **state)
+{
+    (void)state;
+    tsri_masked whole = s;
+    whole.p = whole.tau = whole.xi = whole.theta = 1;
+    assert_true(tsri_masked_floor3(&whole) == 0 && tsri_masked_floor4(&whole) == 0);
+}
+
+static void test_loft(void **state)
+{
+    (void)state;
+    /* n 2, d 9, p 4, m 16, S 4, T 5, xi 1/2, theta 15/16, kappa 1/2, eta 0.1, delta 1/4, l 1/4 */
+    static const tsri_loft l = {2, 9, 4, 16, 4, 5, 0.5, 0.9375, 0.5, 0.1, 0.25, 0.25};
+    near(tsri_loft_radius(&l), 0.0625);
+    near(tsri_loft_width5(&l), 4 * log(8) / 0.0625);
+    near(tsri_loft_width1(&l), 16.0 * 25 * 9 / (0.015625 * 0.0625));
+    near(tsri_loft_width2(&l), 8.0 * 25 * 9 / (0.00390625 * 0.0625 * 0.25));
+    near(tsri_loft_step(&l), 0.0625);
+    near(tsri_loft_bound_m(&l), 4 * 3 / (0.0625 * 0.5 * 2 * 0.5));
+    near(tsri_loft_bound_S(&l), 2 * 0.01 * 5 * 0.87890625 * 0.5 * 0.25 / 4);
+    near(tsri_loft_rate(&l), 0.9375 * 0.1 * 0.25 / 2);
+    near(tsri_loft_floor(&l), 0.25 * 8 * 9 / (16 * 0.0625) + 2 * 0.25 * 0.6875 / 4);
+}
+
+static void test_theories(void **state)
+{
+    (void)state;
+    tsri_theory t[TSRI_THEORIES];
+    tsri_theory_setting set = tsri_theory_setting_default();
+    set.n = 10;
+    set.L = 2;
+    set.d = 5;
+    tsri_theories(t, &set);
+    near(t[1].width, 1e26 * pow(2, 38));
+    near(t[3].iterations, 100 * 4 * log(100));
+    near(t[4].width, 200);
+    near(t[4].iterations, log(1000 * 2 / 0.05));
+    near(t[4].step, 5 / (1e4 * 8));
+    assert_true(isnan(t[0].width) && isnan(t[5].width) && isnan(t[6].step));
+    set.lambda = 0.5;
+    set.K = 7;
+    tsri_theories(t, &set);
+    near(t[0].step, 0.005);
+    near(t[0].iterations, log(100) / 0.0025);
+    assert_true(t[5].iterations == 7 && t[6].iterations == 7 && t[5].width > 0);
+    /* The width of Theorem 3 is a fixed point of its own B_1: it satisfies (6). */
+    tsri_masked m = {10, 5,         t[5].width, set.p, 1, 7, 0.5, tsri_masked_theta(0.5, set.p),
+                     1,  t[5].step, 0.1,        0.5};
+    double width[TSRI_WIDTH3_TERMS];
+    tsri_masked_width3(width, &m);
+    near(fmax(width[0], fmax(width[1], width[2])), t[5].width);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_masked), cmocka_unit_test(test_masked_whole),
+        cmocka_unit_test(test_loft), cmocka_unit_test(test_theories)};
+    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+}
