@@ -62,6 +62,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
         TSR_TRY(note_round(outcome, run));
+        TSR_TRY(tsri_iterate_rank(run));
         if (tsri_due(run, "eval.every"))
             TSR_TRY(tsri_iterate_judge(run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");

@@ -10,6 +10,7 @@
 #include "scheme/run.h"
 
 #include "base/alloc.h"
+#include "scheme/space.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,6 +75,19 @@ tsr_status tsri_iterate_judge(tsri_run *run)
         run->best_loss = r.loss;
         run->best_iterate = run->round;
     }
+done:
+    return st;
+}
+
+tsr_status tsri_iterate_rank(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (!run->ranks.cut || !tsri_due_after(run, run->ranks_every))
+        return TSR_OK;
+    if (run->space)
+        TSR_TRY(tsri_space_weights(run->space));
+    TSR_TRY(tsri_ranks_sample(&run->ranks, &run->store, run->round,
+                              tsri_config_int(run->config, "stop.window")));
 done:
     return st;
 }

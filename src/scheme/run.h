@@ -178,6 +178,9 @@ tsr_status tsri_iterate_init(tsri_run *run);
 /* Judges the whole training set, if anyone wants to know, and keeps the best iterate so far. */
 tsr_status tsri_iterate_judge(tsri_run *run);
 
+/* Notes how filters rank now, if anyone wants to know and it is time. After every round. */
+tsr_status tsri_iterate_rank(tsri_run *run);
+
 /* Has the run reached what it was to stop at? */
 bool tsri_iterate_enough(const tsri_run *run);
 
@@ -193,6 +196,7 @@ tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 /* Is the round just done the last one, or the one that completes another `key` epochs
  * ("eval.every")? */
 bool tsri_due(const tsri_run *run, const char *key);
+bool tsri_due_after(const tsri_run *run, double every); /* the same of a number of epochs */
 
 /* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
 bool tsri_stop_asked(void);

@@ -37,8 +37,7 @@ void tsri_stop_clear(void)
 
 /* ---- When --------------------------------------------------------------------------------- */
 
-/* Is `round` (counted from 1) the last one, or the one that completes another `every` epochs? */
-static bool due_after(const tsri_run *run, double every)
+bool tsri_due_after(const tsri_run *run, double every)
 {
     if (run->round == run->rounds)
         return true;
@@ -48,7 +47,7 @@ static bool due_after(const tsri_run *run, double every)
 
 bool tsri_due(const tsri_run *run, const char *key)
 {
-    return due_after(run, tsri_config_real(run->config, key));
+    return tsri_due_after(run, tsri_config_real(run->config, key));
 }
 
 /* ---- Telling ------------------------------------------------------------------------------ */
@@ -382,9 +381,7 @@ static tsr_status all_rounds(tsri_run *run)
             tell(run, false, false);
             told = tsri_clock();
         }
-        if (run->ranks.cut && due_after(run, run->ranks_every))
-            TSR_TRY(tsri_ranks_sample(&run->ranks, &run->store, run->round,
-                                      tsri_config_int(run->config, "stop.window")));
+        TSR_TRY(tsri_iterate_rank(run));
         if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
             TSR_TRY(evaluate(run));
         TSR_TRY(observe(run));

@@ -42,6 +42,9 @@ far = [(l["round"], l["filter_distance"]) for l in lines]
 assert all(f is None for _, f in far[:2]) and all(f > 0.2 for _, f in far[2:-1]) and far[-1][1] <= 0.2
 assert far[-1][0] == int(sys.argv[1])
 P
+"$program" sweep run.yaml --grid optim.lr=0.02 --out w $stop --quiet > /dev/null # a cell of a sweep stops alike
+grep -q "\"rounds\":$rounds," w/sweep.jsonl || fail "a sweep: $(cat w/sweep.jsonl)"
+rm -rf w
 cp -r s r
 rm r/model.safetensors r/distance.csv
 last=$(ls r/checkpoints | tail -1)
