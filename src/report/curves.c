@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "io/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,39 +93,61 @@ static bool wanted(const tsri_json_value *line, const char *event)
     return event ? what && strcmp(what, event) == 0 : !what;
 }
 
-static tsr_status take_line(tsri_curves *c, const char *bytes, int64_t n, const char *name,
-                            const char *event)
+static tsr_status take_line(void *context, const tsri_json_value *line)
 {
     tsr_status st = TSR_OK;
-    tsri_json_value *line = NULL;
-    TSR_TRY(tsri_json_parse(&line, bytes, n, name));
-    TSR_CHECK(tsri_json_is_object(line), TSR_BAD_FILE, "%s is no JSON object", name);
-    if (!wanted(line, event))
-        goto done;
+    tsri_curves *c = context;
     TSR_TRY(tsri_json_each(line, take_member, c));
     c->n++;
     for (int64_t i = 0; i < c->count; i++) /* who had no number in this line gets a gap */
         TSR_TRY(extend(&c->curve[i], c->n));
 done:
+    return st;
+}
+
+typedef struct visitor {
+    const char *event;
+    tsr_status (*visit)(void *context, const tsri_json_value *line);
+    void *context;
+} visitor;
+
+static tsr_status one_line(const visitor *v, const char *bytes, int64_t n, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *line = NULL;
+    TSR_TRY(tsri_json_parse(&line, bytes, n, name));
+    TSR_CHECK(tsri_json_is_object(line), TSR_BAD_FILE, "%s is no JSON object", name);
+    if (wanted(line, v->event))
+        TSR_TRY(v->visit(v->context, line));
+done:
     tsri_json_destroy(line);
     return st;
 }
 
-tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event)
+tsr_status tsri_lines_each(const char *path, const char *event,
+                           tsr_status (*visit)(void *context, const tsri_json_value *line),
+                           void *context)
 {
     tsr_status st = TSR_OK;
     char *bytes = NULL, name[300];
     int64_t size = 0, number = 0;
-    *c = (tsri_curves){0};
+    visitor v = {event, visit, context};
     TSR_TRY(tsri_file_read(&bytes, &size, path, MOST_BYTES));
     for (char *at = bytes, *end; (end = memchr(at, '\n', (size_t)(bytes + size - at)));
          at = end + 1) {
         (void)snprintf(name, sizeof name, "%.256s:%lld", tsri_quote(path), (long long)++number);
         if (end > at)
-            TSR_TRY(take_line(c, at, end - at, name, event));
+            TSR_TRY(one_line(&v, at, end - at, name));
     }
 done:
     tsri_free(bytes);
+    return st;
+}
+
+tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event)
+{
+    *c = (tsri_curves){0};
+    tsr_status st = tsri_lines_each(path, event, take_line, c);
     if (st != TSR_OK)
         tsri_curves_fini(c);
     return st;

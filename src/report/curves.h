@@ -12,7 +12,7 @@
 #ifndef TSRI_CURVES_H
 #define TSRI_CURVES_H
 
-#include "base/status.h"
+#include "io/json.h"
 
 typedef struct tsri_curve {
     char *name;
@@ -29,6 +29,12 @@ typedef struct tsri_curves {
 /* The lines of one event ("put"), or with NULL those that are evaluations. BAD_FILE with path and
  * line when a line is no JSON object. A missing file is BAD_FILE, an empty one has no lines. */
 tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event);
+
+/* Calls visit(context, line) for each of these lines until it fails; the same errors. */
+tsr_status tsri_lines_each(const char *path, const char *event,
+                           tsr_status (*visit)(void *context, const tsri_json_value *line),
+                           void *context);
+
 const double *tsri_curves_get(const tsri_curves *c, const char *name); /* or NULL */
 void tsri_curves_fini(tsri_curves *c);
 

@@ -5,7 +5,7 @@
  * made again at any time, also while the run goes on:
  *
  *     run.yaml            what was asked for (needed)
- *     metrics.jsonl       loss and accuracy, traffic, time
+ *     metrics.jsonl       loss and accuracy, traffic, time, the latest certificate of each paper
  *     ticket.json         {"rows": [{...}, ...]}: the table of tickets
  *     distance.json       filter distances: {"epochs": [1, 2, ...], "layers": [{"name": "...",
  *                         "distance": [[row of the first epoch], ...]}, ...]}

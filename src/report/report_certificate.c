@@ -1,12 +1,13 @@
 /* report_certificate.c - the section of certificates: what theorems ask for beside what was
- * measured. The files are those of tsri_certificate_json (theory/certificate.h). */
+ * measured. They are those of tsri_certificate_json (theory/certificate.h), from files and from the
+ * run's own lines of metrics. */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
 #include "io/file.h"
 #include "report/scale.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *text_of(const tsri_json_value *object, const char *key)
@@ -79,9 +80,8 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, "</tr>\n");
 }
 
-static void certificate(tsri_page *p, const tsri_json_value *c)
+static void certificate(tsri_markup *m, const tsri_json_value *c)
 {
-    tsri_markup *m = &p->html;
     const tsri_json_value *rows = tsri_json_get(c, "rows"), *notes = tsri_json_get(c, "notes");
     int64_t round = 0;
     if (!tsri_json_is_array(rows))
@@ -98,21 +98,24 @@ static void certificate(tsri_page *p, const tsri_json_value *c)
     tsri_markup_add(m, "</tbody></table></div>\n");
     for (int64_t i = 0; tsri_json_is_array(notes) && i < tsri_json_length(notes); i++) {
         const char *note;
-        if (tsri_json_as_text(tsri_json_at(notes, i), &note))
-            tsri_page_say(p, "%s", note);
+        if (tsri_json_as_text(tsri_json_at(notes, i), &note)) {
+            tsri_markup_add(m, "<p class=\"quiet\">");
+            tsri_markup_text(m, note);
+            tsri_markup_add(m, "</p>\n");
+        }
     }
 }
 
 /* A file holds one certificate, or a list of them. */
-static tsr_status one_file(tsri_page *p, const char *name)
+static tsr_status one_file(tsri_markup *m, const tsri_page *p, const char *name)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
     TSR_TRY(tsri_page_json(&root, p, name));
     if (tsri_json_is_object(root))
-        certificate(p, root);
+        certificate(m, root);
     for (int64_t i = 0; tsri_json_is_array(root) && i < tsri_json_length(root); i++)
-        certificate(p, tsri_json_at(root, i));
+        certificate(m, tsri_json_at(root, i));
 done:
     tsri_json_destroy(root);
     return st;
@@ -124,24 +127,76 @@ static bool is_certificate(const char *name)
     return n > 5 && strncmp(name, "certificate", 11) == 0 && strcmp(name + n - 5, ".json") == 0;
 }
 
-tsr_status tsri_report_certificates(tsri_page *p)
+static tsr_status all_files(tsri_markup *m, const tsri_page *p)
 {
     tsr_status st = TSR_OK;
     char **names = NULL;
     int64_t count = 0;
-    bool any = false;
     TSR_TRY(tsri_list_folder(&names, &count, p->folder));
-    for (int64_t i = 0; i < count; i++) {
-        if (!is_certificate(names[i]))
-            continue;
-        if (!any)
-            tsri_section_open(p, "Certificates");
-        any = true;
-        TSR_TRY(one_file(p, names[i]));
-    }
-    if (any)
-        tsri_section_close(p);
+    for (int64_t i = 0; i < count; i++)
+        if (is_certificate(names[i]))
+            TSR_TRY(one_file(m, p, names[i]));
 done:
     tsri_names_free(names, count);
+    return st;
+}
+
+/* ---- Along the run (certify.every): the latest of each paper
+ * ------------------------------------- */
+
+enum { MOST_PAPERS = 8 };
+
+typedef struct latest {
+    char paper[64];
+    tsri_markup html;
+} latest;
+
+static tsr_status take_certificate(void *context, const tsri_json_value *line)
+{
+    latest *all = context;
+    const char *paper = text_of(line, "paper");
+    int i = 0;
+    while (i < MOST_PAPERS - 1 && *all[i].paper && strcmp(all[i].paper, paper) != 0)
+        i++;
+    (void)snprintf(all[i].paper, sizeof all[i].paper, "%.60s", paper);
+    tsri_markup_fini(&all[i].html);
+    certificate(&all[i].html, line);
+    return tsri_markup_end(&all[i].html);
+}
+
+static tsr_status along_the_run(tsri_markup *m, const tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    latest all[MOST_PAPERS] = {0};
+    char *path = NULL;
+    TSR_TRY(tsri_path_join(&path, p->folder, "metrics.jsonl"));
+    if (tsri_file_exists(path))
+        TSR_TRY(tsri_lines_each(path, "certificate", take_certificate, all));
+    for (int i = 0; i < MOST_PAPERS; i++)
+        if (all[i].html.text.length > 0)
+            TSR_TRY(tsri_text_add_bytes(&m->text, all[i].html.text.data,
+                                        (size_t)all[i].html.text.length));
+done:
+    for (int i = 0; i < MOST_PAPERS; i++)
+        tsri_markup_fini(&all[i].html);
+    tsri_free(path);
+    return st;
+}
+
+tsr_status tsri_report_certificates(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_markup m = {0};
+    TSR_TRY(all_files(&m, p));
+    TSR_TRY(along_the_run(&m, p));
+    TSR_TRY(tsri_markup_end(&m));
+    if (m.text.length == 0)
+        goto done;
+    tsri_section_open(p, "Certificates");
+    if (p->html.st == TSR_OK)
+        TSR_TRY(tsri_text_add_bytes(&p->html.text, m.text.data, (size_t)m.text.length));
+    tsri_section_close(p);
+done:
+    tsri_markup_fini(&m);
     return st;
 }

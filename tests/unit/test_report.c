@@ -9,6 +9,8 @@ static const char *const files[][2] = {
      "{\"round\":1,\"epoch\":0.5,\"loss\":2,\"rate\":0.1,\"test_loss\":2.5,\"test_accuracy\":0.1,"
      "\"bytes_total\":100,\"seconds\":1}\n"
      "{\"event\":\"put\",\"round\":2,\"bytes_up\":[1,2],\"bytes_down\":[3,4]}\n"
+     "{\"event\":\"certificate\",\"paper\":\"a\",\"round\":1,\"rows\":[{\"quantity\":\"old\"}]}\n"
+     "{\"event\":\"certificate\",\"paper\":\"a\",\"round\":2,\"rows\":[{\"quantity\":\"new\"}]}\n"
      "{\"round\":2,\"epoch\":1,\"loss\":0.01,\"rate\":0,\"test_loss\":0.05,\"test_accuracy\":0.9,"
      "\"bytes_total\":200,\"seconds\":2}\n"},
     {"ticket.json", "{\"rows\":[{\"a_b\":1,\"c\":0.5,\"d\":null,\"e\":true},{\"a_b\":2000.5}]}"},
@@ -52,6 +54,7 @@ static void every_allocation_may_fail(void **state)
     }
     assert_in_range(n, 50, 4999);
     assert_true(page_is("</html>"));
+    assert_true(page_is("<td>new</td>") && !page_is("<td>old</td>")); /* the latest of a paper */
 }
 
 /* The clock of a resumed run begins anew; the page adds up. */
