@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS (600) with THREADS (2)
-# by us and by PyTorch: who is how far? Both choose the number of epochs that fits, from the pace of a few steps, so
+# by us and by PyTorch: who is how far? Both choose the number of steps that fits, from the pace of 100, so
 # that the cosine schedule ends in time. WHO=ours or WHO=theirs runs one alone, to have both at once on cores of their own.
 set -eu
 program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} python=${PYTHON:-/usr/bin/python3}
@@ -8,17 +8,23 @@ data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
 here=$source/bench/long out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
+# Seconds that the first steps take, with their data and one evaluation.
+brief() {
+    "$program" train "$here/cifar10.yaml" --out "$(mktemp -d -p "$out")" --set data.path="$data" --set threads="$threads" \
+        --set rounds="$1" --set eval.every=0 --json 2>/dev/null | tail -1 | "$python" -c 'import json, sys; print(json.load(sys.stdin)["seconds"])'
+}
+
 ours() {
-    local pace epochs
-    pace=$("$program" bench "$here/cifar10.yaml" --set data.path="$data" --set threads="$threads" --repeats 15 --json |
-        "$python" -c 'import json, sys; print(json.load(sys.stdin)["step"]["median_ms"])')
-    epochs=$("$python" -c "print(max(1, int($seconds / ($pace * 1e-3 * (50000 // 128 + 1) + 2))))") # 2 s: the evaluation
+    local pace steps
+    brief 20 >/dev/null # the machine warms up
+    pace=$("$python" -c "print(($(brief 120) - $(brief 20)) / 100)")
+    steps=$("$python" -c "print(max(1, int(0.99 * $seconds / $pace)))")
     "$program" train "$here/cifar10.yaml" --out "$out/ours" --set data.path="$data" --set threads="$threads" \
-        --set epochs="$epochs" --json >"$out/ours.json" 2>"$out/ours.log"
-    "$python" - "$out/ours.json" "$epochs" <<'PY'
+        --set rounds="$steps" --set eval.every=0 --json >"$out/ours.json" 2>"$out/ours.log"
+    "$python" - "$out/ours.json" "$steps" <<'PY'
 import json, sys
 r = json.loads(open(sys.argv[1]).read().strip().splitlines()[-1])
-print(f"tessera epochs {sys.argv[2]} accuracy {100 * r['accuracy']:.2f} seconds {r['seconds']:.1f}")
+print(f"tessera steps {sys.argv[2]} accuracy {100 * r['accuracy']:.2f} seconds {r['seconds']:.1f}")
 PY
 }
 theirs() { "$python" "$here/torch_cifar10.py" "$data" "$threads" "$seconds"; }

@@ -49,12 +49,17 @@ finetune() { # method, seed, ratio
         --set optim.final_lr=0 > "$to.log" 2> "$to.err" && [ -s "$to.log" ] && tail -1 "$to.log" > "$to/result.json"
 }
 
+chain() { # method, seed: all that follows from one pretraining
+    pretrain "$1" "$2"
+    [ "$1" = dense ] || { finetune "$1" "$2" 0.5 && finetune "$1" "$2" 0.8; }
+}
+
 # What is to be done, a line each, the longest first.
 list() {
     for method in local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4; do
         for seed in $seeds; do
-            if [ "$1" = pretrain ]; then
-                echo "pretrain $method $seed"
+            if [ "$1" != finetune ]; then
+                echo "$1 $method $seed"
             elif [ "$method" != dense ]; then
                 echo "finetune $method $seed 0.5"
                 echo "finetune $method $seed 0.8"
@@ -62,7 +67,7 @@ list() {
         done
     done
 }
-everyone() { # pretrain or finetune
+everyone() { # pretrain, finetune or chain
     while read -r what method seed ratio; do
         while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
         $what "$method" "$seed" ${ratio:+"$ratio"} &
@@ -85,7 +90,7 @@ table() {
 }
 case $command in
 pretrain | finetune) everyone "$command" ;;
-all) everyone pretrain; everyone finetune; table ;;
+all) everyone chain; table ;;
 table) table ;;
 bundle) bundle ;;
 *) echo "loft_table.sh: pretrain, finetune, all, table or bundle, not '$command'" >&2; exit 2 ;;
