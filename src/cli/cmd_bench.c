@@ -23,7 +23,6 @@ static void times_json(tsri_json *w, const char *key, tsri_times t)
 
 static tsr_status print_json(const tsri_bench *b)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     times_json(&w, "step", b->step);
@@ -66,11 +65,7 @@ static tsr_status print_json(const tsri_bench *b)
     }
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static void add_row(cli_table *t, const char *name, const char *kind, const char *kernel)

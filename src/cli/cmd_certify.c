@@ -1,6 +1,7 @@
 /* cmd_certify.c - tessera certify: what the theorems ask of a run, beside what it has. */
 #include "cli/commands.h"
 #include "cli/settings.h"
+#include "cli/print.h"
 
 #include "base/text.h"
 #include "theory/papers.h"
@@ -9,16 +10,11 @@
 
 static tsr_status print_json(const tsri_certificate *c)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_certificate_json(&w, c);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status print_text(const tsri_certificate *c)

@@ -11,7 +11,6 @@
 
 static tsr_status print_json(const tsr_needs *n)
 {
-    tsr_status st = TSR_OK;
     const struct {
         const char *key;
         int64_t value;
@@ -35,11 +34,7 @@ static tsr_status print_json(const tsr_needs *n)
     tsri_json_key(&w, "backend");
     tsri_json_text(&w, n->backend);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status print_text(const tsr_needs *n, const char *file)

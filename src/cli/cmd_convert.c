@@ -1,6 +1,7 @@
 /* cmd_convert.c - tessera convert: a gated net made into an equal ReLU net, or the other way. */
 #include "cli/commands.h"
 #include "cli/settings.h"
+#include "cli/print.h"
 
 #include "io/file.h"
 #include "io/json.h"
@@ -33,7 +34,6 @@ static void judged_json(tsri_json *w, const char *key, const tsri_judged *j)
 
 static tsr_status tell_json(const tsri_converted *c, const char *path)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "to");
@@ -59,11 +59,7 @@ static tsr_status tell_json(const tsri_converted *c, const char *path)
     judged_json(&w, "test", &c->test);
     key_real(&w, "seconds", c->seconds);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static void tell_judged(const char *name, const tsri_judged *j)

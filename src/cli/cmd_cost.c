@@ -141,7 +141,6 @@ static void json_entry(tsri_json *w, const entry *e, const asked *a)
 static tsr_status print_json(const entry *own, const entry *list, int64_t n, const char *key,
                              const asked *a)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     json_entry(&w, own, a);
@@ -156,11 +155,7 @@ static tsr_status print_json(const entry *own, const entry *list, int64_t n, con
         tsri_json_close(&w, ']');
     }
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 /* ---- Text --------------------------------------------------------------------------------- */

@@ -63,11 +63,7 @@ static tsr_status run_list(const cli_args *args)
         TSRI_FREE(path);
     }
     tsri_json_close(&w, ']');
-    TSR_TRY(tsri_json_end(&w));
-    if (args->json)
-        (void)puts(w.text.data);
-    else
-        TSR_TRY(cli_table_print(&t, stdout));
+    TSR_TRY(args->json ? cli_json_print(&w) : cli_table_print(&t, stdout));
 done:
     tsri_free(path);
     tsri_json_fini(&w);
@@ -319,7 +315,6 @@ static void json_facts(tsri_json *w, const tsr_data *data, const tsri_data_info 
 
 static tsr_status info_json(const tsr_data *data, const tsri_data_info *info, double seconds)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "name");
@@ -341,11 +336,7 @@ static tsr_status info_json(const tsr_data *data, const tsri_data_info *info, do
     tsri_json_key(&w, "seconds");
     tsri_json_real(&w, seconds);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run_info(const cli_args *args)
@@ -375,11 +366,10 @@ done:
 
 static tsr_status say_where(const cli_args *args, const char *name, const char *where)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     if (!args->json) {
         (void)printf("%s is in %s\n", name, where);
-        goto done;
+        return TSR_OK;
     }
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "name");
@@ -387,11 +377,7 @@ static tsr_status say_where(const cli_args *args, const char *name, const char *
     tsri_json_key(&w, "path");
     tsri_json_text(&w, where);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run_get(const cli_args *args)

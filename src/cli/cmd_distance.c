@@ -88,7 +88,6 @@ static void json_row(tsri_json *w, const tsri_compared *r, const double *ratio, 
 
 static tsr_status print_json(const tsri_comparison *c, const double *ratio, const char *reference)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "reference");
@@ -101,11 +100,7 @@ static tsr_status print_json(const tsri_comparison *c, const double *ratio, cons
         json_row(&w, &c->row[i], ratio, c->ratios);
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run(const cli_args *args)

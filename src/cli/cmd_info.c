@@ -56,7 +56,6 @@ static const char *version_of(const tsr_model *m)
  * text that stands beside it for other tools. */
 static tsr_status print_json(const tsr_model *m, const char *model)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "version");
@@ -85,11 +84,7 @@ static tsr_status print_json(const tsr_model *m, const char *model)
     tsri_json_key(&w, "params");
     tsri_json_int(&w, total);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status print_text(const tsr_model *m, const char *model)

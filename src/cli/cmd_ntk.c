@@ -52,7 +52,6 @@ static void key_real(tsri_json *w, const char *key, double value)
 
 static tsr_status print_json(const tsri_ntk *ntk)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "kind");
@@ -86,11 +85,7 @@ static tsr_status print_json(const tsri_ntk *ntk)
     }
     key_real(&w, "peak_mb", cli_peak_megabytes());
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static void print_text(const tsri_ntk *ntk)

@@ -6,6 +6,7 @@
  */
 #include "cli/commands.h"
 #include "cli/settings.h"
+#include "cli/print.h"
 
 #include "base/text.h"
 #include "io/file.h"
@@ -120,7 +121,6 @@ done:
 
 static tsr_status tell(const cli_args *args, const answers *a, const char *path)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     if (!path)
         return TSR_OK;
@@ -136,11 +136,7 @@ static tsr_status tell(const cli_args *args, const answers *a, const char *path)
     tsri_json_key(&w, "file");
     tsri_json_text(&w, path);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run(const cli_args *args)

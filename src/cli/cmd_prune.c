@@ -155,7 +155,6 @@ static void json_layers(tsri_json *w, const tsri_net *a, const tsri_net *b)
 
 static tsr_status print_json(const pair *p, const char *path)
 {
-    tsr_status st = TSR_OK;
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
@@ -172,11 +171,7 @@ static tsr_status print_json(const pair *p, const char *path)
     tsri_json_text(&w, path);
     json_layers(&w, a, b);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */

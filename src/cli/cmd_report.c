@@ -1,6 +1,7 @@
 /* cmd_report.c - tessera report: a run's folder as one page. */
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/print.h"
 
 #include "base/status.h"
 #include "base/text.h"
@@ -11,7 +12,6 @@
 
 static tsr_status tell(const cli_args *args, const char *path)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     if (!args->json) {
         (void)printf("report   %s\n", path);
@@ -21,11 +21,7 @@ static tsr_status tell(const cli_args *args, const char *path)
     tsri_json_key(&w, "report");
     tsri_json_text(&w, path);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run(const cli_args *args)

@@ -31,7 +31,6 @@ static int64_t all_names(const char *name[MOST_NAMES])
 
 static tsr_status list_json(void)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '[');
     for (int i = 0; tsri_reproductions[i]; i++)
@@ -44,11 +43,7 @@ static tsr_status list_json(void)
             tsri_json_close(&w, '}');
         }
     tsri_json_close(&w, ']');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status list_text(void)

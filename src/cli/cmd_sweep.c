@@ -153,8 +153,7 @@ static tsr_status print_json(const tsri_sweep *s)
     tsri_json_key(&w, "csv");
     tsri_json_text(&w, path.data);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
+    TSR_TRY(cli_json_print(&w));
 done:
     tsri_text_fini(&path);
     tsri_json_fini(&w);

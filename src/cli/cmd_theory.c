@@ -18,7 +18,6 @@ static void key_real(tsri_json *w, const char *key, double value)
 
 static tsr_status print_json(const tsri_theory *t)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '[');
     for (int i = 0; i < TSRI_THEORIES; i++) {
@@ -37,11 +36,7 @@ static tsr_status print_json(const tsri_theory *t)
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static void cell(cli_table *t, double value)

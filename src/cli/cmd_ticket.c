@@ -81,18 +81,13 @@ static void print_sentence(const tsri_tickets *tickets)
 
 static tsr_status print_json(const tsri_tickets *tickets, const char *report)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_tickets_json(&w, tickets);
     tsri_json_key(&w, "report");
     tsri_json_text(&w, report);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */

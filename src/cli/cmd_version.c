@@ -1,6 +1,7 @@
 /* cmd_version.c - tessera version: which program this is. */
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/print.h"
 
 #include "io/json.h"
 
@@ -8,7 +9,6 @@
 
 static tsr_status print_json(void)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "version");
@@ -16,11 +16,7 @@ static tsr_status print_json(void)
     tsri_json_key(&w, "compiler");
     tsri_json_text(&w, __VERSION__);
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 static tsr_status run(const cli_args *args)

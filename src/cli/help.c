@@ -121,7 +121,6 @@ static void json_command(tsri_json *w, const cli_command *c)
 
 tsr_status cli_help_json(void)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "version");
@@ -132,9 +131,5 @@ tsr_status cli_help_json(void)
         json_command(&w, cli_commands[i]);
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }

@@ -195,15 +195,10 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
 
 tsr_status cli_help_runfile_json(void)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < tsri_schema_count; i++)
         json_row(&w, &tsri_schema[i]);
     tsri_json_close(&w, ']');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }

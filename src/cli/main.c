@@ -6,6 +6,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 
 #include "backend/cpu/gemm.h"
@@ -92,9 +93,7 @@ static void report_json(const char *sentence, tsr_status status)
     tsri_json_key(&w, "code");
     tsri_json_int(&w, status);
     tsri_json_close(&w, '}');
-    if (tsri_json_end(&w) == TSR_OK)
-        (void)puts(w.text.data);
-    tsri_json_fini(&w);
+    (void)cli_json_print(&w); /* without memory the sentence on stderr must do */
 }
 
 static void report(tsr_status status, bool json)

@@ -1,4 +1,4 @@
-/* print.c - text for people: aligned tables and wrapped paragraphs. */
+/* print.c - text for people, aligned tables and wrapped paragraphs, and the JSON of --json. */
 #include "cli/print.h"
 
 #include "base/alloc.h"
@@ -196,6 +196,15 @@ void cli_table_fini(cli_table *t)
         tsri_free(t->cell[i].text);
     tsri_free(t->cell);
     *t = (cli_table){0};
+}
+
+tsr_status cli_json_print(tsri_json *w)
+{
+    tsr_status st = tsri_json_end(w);
+    if (st == TSR_OK)
+        (void)puts(w->text.data);
+    tsri_json_fini(w);
+    return st;
 }
 
 double cli_peak_megabytes(void)

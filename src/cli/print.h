@@ -1,4 +1,4 @@
-/* print.h - text for people: aligned tables and wrapped paragraphs.
+/* print.h - text for people, aligned tables and wrapped paragraphs, and the JSON of --json.
  *
  *     cli_table t = {0};
  *     cli_table_head(&t, 2, "layer", "parameters");
@@ -14,7 +14,7 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-#include "tessera.h"
+#include "io/json.h"
 
 #include <stdio.h>
 
@@ -46,6 +46,10 @@ void cli_table_real(cli_table *t, double value, int digits); /* behind the point
 
 tsr_status cli_table_print(const cli_table *t, FILE *to);
 void cli_table_fini(cli_table *t);
+
+/* Prints what was written, ended, as one line, and finishes `w`; or the first failure of all calls
+ * that wrote it. */
+tsr_status cli_json_print(tsri_json *w);
 
 /* Words of `text` in lines of at most `width` columns, each but the first behind `indent` spaces.
  */

@@ -1,7 +1,7 @@
 /* result.c - a tsr_result as text or JSON. */
 #include "cli/result.h"
+#include "cli/print.h"
 
-#include "base/status.h"
 #include "io/json.h"
 
 #include <math.h>
@@ -9,7 +9,6 @@
 
 tsr_status cli_result_json(const tsr_result *r, const char *model)
 {
-    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "n");
@@ -29,11 +28,7 @@ tsr_status cli_result_json(const tsr_result *r, const char *model)
         tsri_json_text(&w, model);
     }
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    (void)puts(w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
+    return cli_json_print(&w);
 }
 
 void cli_result_text(char *text, size_t room, const tsr_result *r)
