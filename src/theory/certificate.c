@@ -138,6 +138,32 @@ bool tsri_certificate_holds(const tsri_certificate *c)
     return true;
 }
 
+void tsri_certificate_count(const tsri_certificate *c, int64_t *conditions, int64_t *holding)
+{
+    *conditions = *holding = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        tsri_verdict v = tsri_row_verdict(&c->row[i]);
+        *conditions += v != TSRI_NO_VERDICT;
+        *holding += v == TSRI_HOLDS;
+    }
+}
+
+const tsri_row *tsri_certificate_worst(const tsri_certificate *c)
+{
+    const tsri_row *worst = NULL;
+    double most = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_row *row = &c->row[i];
+        double factor = tsri_row_factor(row);
+        if (tsri_row_verdict(row) == TSRI_FAILS &&
+            (!worst || (isfinite(factor) && factor > most))) {
+            worst = row;
+            most = isfinite(factor) ? factor : 0;
+        }
+    }
+    return worst;
+}
+
 const tsri_row *tsri_certificate_row(const tsri_certificate *c, const char *quantity,
                                      const char *where)
 {
@@ -183,12 +209,8 @@ done:
 tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c)
 {
     tsr_status st = c->st;
-    int64_t conditions = 0, holding = 0;
-    for (int64_t i = 0; i < c->count; i++) {
-        tsri_verdict v = tsri_row_verdict(&c->row[i]);
-        conditions += v != TSRI_NO_VERDICT;
-        holding += v == TSRI_HOLDS;
-    }
+    int64_t conditions, holding;
+    tsri_certificate_count(c, &conditions, &holding);
     TSR_TRY(st);
     if (c->round > 0)
         TSR_TRY(tsri_text_add(out, "%s, after round %lld\n", c->paper, (long long)c->round));

@@ -64,6 +64,11 @@ void tsri_certificate_fini(tsri_certificate *c);
 void tsri_certify(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
                   double required, const char *quantity, ...) TSR_PRINTF(6, 7);
 
+/* How many rows are conditions, and how many of these hold; the row that fails by the largest
+ * factor, or NULL. */
+void tsri_certificate_count(const tsri_certificate *c, int64_t *conditions, int64_t *holding);
+const tsri_row *tsri_certificate_worst(const tsri_certificate *c);
+
 /* The last row is an estimate: it lies in [low, high] with confidence `level`. */
 void tsri_certify_interval(tsri_certificate *c, double low, double high, double level);
 

@@ -1,10 +1,11 @@
 /* deep_relu.c - certificates of Zou, Cao, Zhou, Gu, "Stochastic Gradient Descent Optimizes
  * Over-parameterized Deep ReLU Networks".
  *
- * Before a run: the assumptions and Theorem 5.1 (i)-(vii) at W(0). During one: the radius tau that
- * the weights have moved, Theorem 5.3 (i)-(vi) for that tau, Lemma 5.5, and Corollary 4.4's sign of
- * zero error. The paper's absolute constants ("large enough", "small enough") are not known: they
- * are taken as 1, so a row says by which constant it would hold.
+ * Before a run: the assumptions, what Theorem 4.1 or 4.5 asks for, and Theorem 5.1 (i)-(vii) at
+ * W(0). During one: the radius tau that the weights have moved, Theorem 5.3 (i)-(vi) for that tau,
+ * Lemma 5.5, and Corollary 4.4's sign of zero error. The paper's absolute constants ("large
+ * enough", "small enough") are not known: they are taken as 1, so a row says by which constant it
+ * would hold.
  *
  * All is measured on the first training samples (deep_relu.h); Theorem 5.1 is deep_relu_start.c.
  */
@@ -12,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "data/points.h"
+#include "theory/deep_relu_bounds.h"
 #include "theory/first.h"
 
 #include <math.h>
@@ -30,19 +32,68 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_dee
 {
     double off = 0, n = (double)s->n, L = (double)s->L, m = (double)tsri_deep_narrowest(s);
     bool lipschitz = run->loss == TSRI_HINGE || run->loss == TSRI_LOGISTIC;
+    double curved = run->loss == TSRI_LOGISTIC        ? 0.25
+                    : run->loss == TSRI_SQUARED_HINGE ? 2
+                                                      : (double)INFINITY;
     for (int64_t i = 0; i < s->n; i++)
         off = fmax(off, fabs(tsri_length(s->x0 + i * s->d, s->d) - 1));
     tsri_certify(c, "Assumption 3.3", TSRI_AT_MOST, lipschitz ? 1 : INFINITY, 1,
                  "the largest slope of the loss, rho");
+    tsri_certify(c, "Assumption 3.4", TSRI_AT_MOST, curved, 2,
+                 "the largest curvature of the loss, lambda");
     tsri_certify(c, "Assumption 3.5", TSRI_AT_MOST, off, 1e-6, "largest | |x_i| - 1 |");
     tsri_certify(c, "Assumption 3.6", TSRI_AT_LEAST, phi, 1e-6, "phi: least |x_i - x_j|");
     tsri_certify(c, "Assumption 3.7", TSRI_AT_MOST, (double)tsri_deep_widest(s) / m, 2,
                  "widest over narrowest layer, M/m");
     tsri_certify(c, "Theorem 5.1", TSRI_AT_MOST, phi, 1 / L, "phi <= C/L");
     tsri_certify(c, "(5.1), first term", TSRI_AT_LEAST, m,
-                 pow(L / phi, 4) * log(n * n * L / TSRI_DEEP_DELTA), "width m");
+                 pow(L / phi, 4) * log(n * n * L / s->delta), "width m");
+    tsri_certify(c, "(5.1), second term", TSRI_AT_LEAST, m,
+                 pow(10 * sqrt(m) * log(n * L / s->delta), 2.0 / 3),
+                 "width m, beta = 0.1 m^(-1/2)");
     tsri_certify(c, "(5.1), third term", TSRI_AT_LEAST, m, n * n / phi * log(n * n / phi),
                  "width m");
+}
+
+/* ---- Theorems 4.1 and 4.5 ------------------------------------------------------------------ */
+
+/* The sum of the rates of the first `rounds`: k eta where the rate is constant. */
+static double path(const tsri_run *run, int64_t rounds)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < rounds; k++)
+        sum += tsri_schedule_rate(&run->schedule, k, run->rounds);
+    return sum;
+}
+
+/* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
+static tsri_deep_letters letters(const tsri_run *run, const tsri_deep_view *s, double phi)
+{
+    double n = (double)s->n, below = tsri_config_real(run->config, "stop.below");
+    bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0 && below > 0;
+    return (tsri_deep_letters){.n = n,
+                               .L = (double)s->L,
+                               .m = (double)tsri_deep_narrowest(s),
+                               .M = (double)tsri_deep_widest(s),
+                               .phi = phi,
+                               .epsilon = stops ? below : tsri_margin_loss(run->loss, 0, NULL) / n,
+                               .B = run->gd ? 0 : (double)run->batch,
+                               .loss = run->loss};
+}
+
+static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_deep_letters *s)
+{
+    const char *where = s->B > 0 ? "Theorem 4.5" : "Theorem 4.1";
+    tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_deep_width(s),
+                 "width m that brings the loss to %.3g", s->epsilon);
+    tsri_certify(c, where, TSRI_AT_MOST, tsri_schedule_rate(&run->schedule, 0, run->rounds),
+                 tsri_deep_step(s), "step eta: %s e^-L",
+                 s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
+    tsri_certify(c, where, TSRI_AT_LEAST, path(run, run->rounds), tsri_deep_path(s),
+                 "K eta, the sum of the steps of all rounds");
+    tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds,
+                 ceil(tsri_deep_path(s) / tsri_deep_step(s)),
+                 "iterations K, with the theorem's own step");
 }
 
 /* ---- Theorem 5.3 ---------------------------------------------------------------------------- */
@@ -85,16 +136,16 @@ static void moved(double *distance, double *flipped, const tsri_deep_view *now,
     }
 }
 
-/* |grad_(W_l) L_S|_F of every layer, into store.g's gradient of the samples in view. */
-static tsr_status gradients(double *norm, tsri_run *run, const tsri_deep_view *s)
+/* |grad_(W_l) L|_F of every layer, L the mean over the first `count` samples; spoils store.g. */
+static tsr_status gradients(double *norm, tsri_run *run, const tsri_deep_view *s, int64_t count)
 {
     tsr_status st = TSR_OK;
     tsri_plan *plan = NULL;
     tsri_loss loss = {.kind = run->loss,
-                      .valid = s->n,
+                      .valid = count,
                       .label = run->data->train.label,
                       .target = run->data->train.target};
-    TSR_TRY(tsri_plan_create(&plan, &run->store, run->backend, run->pool, s->n, true));
+    TSR_TRY(tsri_plan_create(&plan, &run->store, run->backend, run->pool, count, true));
     TSR_TRY(tsri_plan_forward(plan, s->x0));
     TSR_TRY(tsri_plan_loss(plan, &loss));
     TSR_TRY(tsri_plan_backward(plan));
@@ -106,15 +157,6 @@ done:
     return st;
 }
 
-/* The sum of the rates so far: k eta where the rate is constant. */
-static double path(const tsri_run *run)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < run->round; k++)
-        sum += tsri_schedule_rate(&run->schedule, k, run->rounds);
-    return sum;
-}
-
 static double steepest(const tsri_run *run, const tsri_deep_view *s)
 {
     double most = 0;
@@ -123,24 +165,44 @@ static double steepest(const tsri_run *run, const tsri_deep_view *s)
     return most;
 }
 
+static double slopes(const tsri_run *run, const tsri_deep_view *s, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum -= tsri_deep_slope(run, s, i);
+    return sum;
+}
+
+static double largest(const double *x, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, x[i]);
+    return most;
+}
+
+/* (v), (vi), and (vi) of a mini-batch: the first B samples. */
 static tsr_status gradient_rows(tsri_certificate *c, tsri_run *run, const tsri_deep_view *now,
                                 double phi)
 {
     tsr_status st = TSR_OK;
-    double *norm = NULL, most = 0, slopes = 0, n = (double)now->n;
-    double M = (double)tsri_deep_widest(now), power = pow(4, (double)now->L);
-    TSR_TRY(tsri_alloc(&norm, now->L, sizeof *norm));
-    TSR_TRY(gradients(norm, run, now));
-    for (int64_t i = 0; i < now->n; i++)
-        slopes -= tsri_deep_slope(run, now, i);
-    for (int64_t l = 0; l < now->L; l++)
-        most = fmax(most, norm[l]);
+    double *norm = NULL, n = (double)now->n, sum = slopes(run, now, now->n);
+    double most = pow(4, (double)now->L) * sqrt((double)tsri_deep_widest(now));
     double mL = (double)now->layer[now->L - 1].m;
+    TSR_TRY(tsri_alloc(&norm, now->L, sizeof *norm));
+    TSR_TRY(gradients(norm, run, now, now->n));
     tsri_certify(c, "Theorem 5.3 (v)", TSRI_AT_LEAST, norm[now->L - 1] * norm[now->L - 1],
-                 mL * pow(phi, 3) / pow(n, 7) * slopes * slopes,
+                 mL * pow(phi, 3) / pow(n, 7) * sum * sum,
                  "|grad_(W_L) L_S|_F^2, against c m_L phi^3 / n^7 (sum of slopes)^2");
-    tsri_certify(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, most, power * sqrt(M) / n * slopes,
+    tsri_certify(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L), most / n * sum,
                  "largest |grad_(W_l) L_S|_F, against 4^L sqrt(M) / n times the sum of slopes");
+    int64_t B = run->batch < now->n ? run->batch : now->n;
+    if (run->gd)
+        goto done;
+    TSR_TRY(gradients(norm, run, now, B));
+    tsri_certify(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L),
+                 most / (double)B * slopes(run, now, B),
+                 "the same of the first %lld samples, a mini-batch", (long long)B);
 done:
     tsri_free(norm);
     return st;
@@ -158,9 +220,13 @@ static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_dee
     TSR_TRY(tsri_deep_largest_weight(&weight, run, now));
     TSR_TRY(tsri_deep_largest_sparse(&sup, run, now, sparsity));
     moved(&distance, &flipped, now, then);
-    tsri_certify(c, "Theorem 5.3", TSRI_MEASURED, tau.value, 0,
-                 "radius tau: largest |W_l - W_l(0)|_2");
-    tsri_certify_interval(c, tau.value, tau.high, tau.level);
+    tsri_deep_letters s = letters(run, now, phi);
+    tsri_deep_certify_norm(c, "Theorem 5.3", &tau, 1,
+                           "radius tau: largest |W_l - W_l(0)|_2, against kappa");
+    tsri_deep_certify_norm(c, "Theorem 5.3 (v), radius", &tau, exp(-L) / pow(s.n, 3),
+                           "radius tau, against n^-3 e^-L");
+    tsri_deep_certify_norm(c, s.B > 0 ? "Lemma 5.8" : "Lemma 5.6", &tau, tsri_deep_radius(&s),
+                           "radius tau, against n^-15 phi^9 e^-L");
     tsri_deep_certify_norm(c, "Theorem 5.3 (i)", &weight, 4, "largest |W_l|_2");
     tsri_certify(c, "Theorem 5.3 (ii)", TSRI_AT_MOST, distance, pow(8, L) * tau.value / 7,
                  "largest |x_(l,i) - x_(l,i)(0)|, against 8^L tau / 7");
@@ -173,7 +239,7 @@ static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_dee
     TSR_TRY(gradient_rows(c, run, now, phi));
     double rho = fmax(steepest(run, now), steepest(run, then));
     tsri_certify(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
-                 power * sqrt((double)tsri_deep_widest(now)) * rho * path(run),
+                 power * sqrt((double)tsri_deep_widest(now)) * rho * path(run, run->round),
                  "radius tau, against 4^L sqrt(M) rho k eta");
 done:
     return st;
@@ -197,13 +263,16 @@ static void zero_error(tsri_certificate *c, const tsri_run *run, const tsri_deep
 
 static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
+    (void)past; /* what is measured needs the first weights only */
     tsr_status st = TSR_OK;
     tsri_deep_view now = {0}, then = {0};
     tsri_store first = {0};
     TSR_TRY(tsri_deep_view_init(&now, run, run->store.w));
     double phi = phi_of(&now);
     assumptions(c, run, &now, phi);
-    if (!past || run->round == 0) {
+    if (run->round == 0) {
+        tsri_deep_letters s = letters(run, &now, phi);
+        convergence(c, run, &s);
         TSR_TRY(tsri_deep_theorem_5_1(c, run, &now, phi));
     } else {
         TSR_TRY(tsri_first_weights(&first, run));
@@ -214,7 +283,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
     tsri_certify_note(c,
                       "the paper's absolute constants are taken as 1, delta as %g; a row that "
                       "fails by a factor of k holds with a constant of k",
-                      TSRI_DEEP_DELTA);
+                      now.delta);
     if (now.n < run->data->train.n)
         tsri_certify_note(c, "n is %lld: the first training samples", (long long)now.n);
     tsri_certify_note(c,

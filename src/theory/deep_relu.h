@@ -18,8 +18,6 @@ enum {
     TSRI_DEEP_SIGNS = 16     /* random vectors a of (vii) */
 };
 
-#define TSRI_DEEP_DELTA 0.05 /* the chance of failure that the theorems speak of */
-
 typedef struct tsri_deep_layer {
     const float *w; /* [m, inputs] */
     int64_t m, inputs;
@@ -29,6 +27,7 @@ typedef struct tsri_deep_layer {
 /* The network at one point of the run, and its states. */
 typedef struct tsri_deep_view {
     int64_t n, L, d;
+    double delta; /* the chance of failure that the theorems speak of */
     tsri_deep_layer *layer;
     const float *v; /* [m_L] */
     float *x0;      /* [n, d] */

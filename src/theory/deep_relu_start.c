@@ -41,7 +41,8 @@ tsr_status tsri_deep_view_init(tsri_deep_view *s, const tsri_run *run, const flo
     *s = (tsri_deep_view){.n = run->data->train.n < TSRI_DEEP_SAMPLES ? run->data->train.n
                                                                       : TSRI_DEEP_SAMPLES,
                           .L = net->params - 1,
-                          .d = run->data->dim};
+                          .d = run->data->dim,
+                          .delta = tsri_config_real(run->config, "certify.delta")};
     TSR_TRY(tsri_alloc(&s->layer, s->L, sizeof *s->layer));
     TSR_TRY(tsri_alloc(&s->x0, s->n * s->d, sizeof *s->x0));
     TSR_TRY(tsri_alloc(&s->y, s->n, sizeof *s->y));
@@ -290,7 +291,7 @@ done:
 int64_t tsri_deep_sparsity_of(const tsri_deep_view *s)
 {
     double n = (double)s->n, L = (double)s->L;
-    return (int64_t)ceil(log(n * L * L / TSRI_DEEP_DELTA));
+    return (int64_t)ceil(log(n * L * L / s->delta));
 }
 
 tsr_status tsri_deep_theorem_5_1(tsri_certificate *c, const tsri_run *run, const tsri_deep_view *s,
@@ -310,7 +311,7 @@ tsr_status tsri_deep_theorem_5_1(tsri_certificate *c, const tsri_run *run, const
     tsri_deep_certify_norm(c, "Theorem 5.1 (i)", &weight, 3.5, "largest |W_l|_2");
     tsri_certify(c, "Theorem 5.1 (ii)", TSRI_AT_LEAST, nearest_states(s), phi / 2,
                  "least |x_(l,i) - x_(l,j)|");
-    tsri_certify(c, "Theorem 5.1 (iii)", TSRI_AT_MOST, far, sqrt(log(n / TSRI_DEEP_DELTA)),
+    tsri_certify(c, "Theorem 5.1 (iii)", TSRI_AT_MOST, far, sqrt(log(n / s->delta)),
                  "largest |y_i|, against C sqrt(log(n/delta))");
     tsri_certify(c, "Theorem 5.1 (iv)", TSRI_AT_MOST, near_switching(s), 2,
                  "units within beta = 0.1 m^(-1/2) of switching, over m^(3/2) beta");

@@ -71,14 +71,14 @@ tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const t
     tsri_estimate slope = tsri_slope_of(NULL, v.round, v.work, v.falling);
     bool fitted = v.falling >= 3;
     tsri_certify(c, p->where, TSRI_AT_LEAST, fitted ? -expm1(slope.value) : (double)NAN, p->rate,
-                 "measured rate per round, fitted to the fall of L_k");
+                 "measured rate per round, fitted to the fall of %s", p->loss);
     if (fitted)
         tsri_certify_interval(c, -expm1(slope.high), -expm1(slope.low), 0.95);
     tsri_certify(c, p->where, TSRI_AT_MOST, v.count > 1 ? v.loss[v.count - 1] : (double)NAN,
-                 pow(1 - p->rate, k) * p->first + p->floor, "L_k: (1 - rate)^k %s + floor",
+                 pow(1 - p->rate, k) * p->first + p->floor, "%s: (1 - rate)^k %s + floor", p->loss,
                  p->what);
     tsri_certify(c, p->where, TSRI_MEASURED, v.count > 3 ? v.floor.value : (double)NAN, 0,
-                 "mean of L_k over the last quarter (the floor, when the fall is over)");
+                 "mean of %s over the last quarter (the floor, when the fall is over)", p->loss);
     if (v.count > 7)
         tsri_certify_interval(c, v.floor.low, v.floor.high, 0.95);
 done:

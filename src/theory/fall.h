@@ -8,6 +8,7 @@
 
 typedef struct tsri_promise {
     const char *where; /* "Theorem 3" */
+    const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
     double rate, floor, first;
 } tsri_promise;

@@ -1,8 +1,10 @@
 /* The papers' formulas at settings where they can be worked out by hand. */
 #include "testing.h"
 
+#include "theory/deep_relu_bounds.h"
 #include "theory/loft_bounds.h"
 #include "theory/masked_bounds.h"
+#include "theory/rnn_bounds.h"
 #include "theory/theories.h"
 
 #include <math.h>
@@ -104,10 +106,61 @@ static void test_theories(void **state)
     near(fmax(width[0], fmax(width[1], width[2])), t[5].width);
 }
 
+/* n 2, L 1, m 8, M 16, phi 1/2, epsilon 1/4, by hand from the cases of Lemmas 5.6 and 5.8 and of
+ * the proofs of Theorems 4.1 and 4.5. */
+static void test_deep_relu(void **state)
+{
+    (void)state;
+    tsri_deep_letters d = {2, 1, 8, 16, 0.5, 0.25, 0, TSRI_HINGE};
+    double e = exp(1), phi24 = ldexp(1, -24);
+    near(tsri_deep_width(&d), ldexp(1, 44) / phi24 * e); /* x_0 > -inf, p < 1/2 */
+    near(tsri_deep_path(&d), 128 / (8 * 0.125));
+    near(tsri_deep_step(&d), 0.125 / (32 * 16) / e);
+    near(tsri_deep_radius(&d), ldexp(1, -9 - 15) / e);
+    d.loss = TSRI_SQUARED_HINGE; /* x_0 = -inf, p = 1/2 */
+    near(tsri_deep_width(&d), ldexp(1, 42) * pow(log(4), 2) / phi24 * e);
+    near(tsri_deep_path(&d), 64 * log(4));
+    d.loss = TSRI_EXPONENTIAL; /* x_0 = -inf, p = 1 */
+    near(tsri_deep_width(&d), ldexp(1, 40) * 16 / phi24 * e);
+    near(tsri_deep_path(&d), 32 * 4);
+    d.loss = TSRI_LOGISTIC; /* x_0 > -inf, p = 1 */
+    near(tsri_deep_width(&d), (ldexp(1, 44) + ldexp(1, 40) * 16) / phi24 * e);
+    near(tsri_deep_path(&d), 128 + 32 * 4);
+    d.B = 1; /* stochastic */
+    near(tsri_deep_width(&d), ldexp(1, 40) * 256 / phi24 * e);
+    near(tsri_deep_path(&d), 32 * 16);
+    near(tsri_deep_step(&d), 0.125 / (64 * 16) / e);
+    d.loss = TSRI_EXPONENTIAL;
+    near(tsri_deep_path(&d), 32 * 4);
+    d.loss = TSRI_SQUARED_HINGE;
+    near(tsri_deep_path(&d), 64 * log(4));
+    d.loss = TSRI_HINGE;
+    near(tsri_deep_path(&d), 128);
+}
+
+/* n L d = 4, log m = 2, delta 1/2, epsilon 1/e. T eta of both theorems is rho^15 / (delta m) times
+ * log(1/epsilon): Appendix H's T = rho^15 / (eta delta m). */
+static void test_rnn(void **state)
+{
+    (void)state;
+    tsri_rnn_letters r = {2, 2, 1, exp(2), 0.5, exp(-1), false};
+    near(tsri_rnn_rho(&r), 8);
+    near(tsri_rnn_varrho(&r), 4 / 0.5 * 3);
+    near(tsri_rnn_step(&r), 0.5 / (ldexp(1, 132) * exp(2)));
+    near(tsri_rnn_rounds(&r), ldexp(1, 177) * 4);
+    near(tsri_rnn_rate(&r, 0.1), 0.05 * exp(2) / ldexp(1, 45));
+    near(tsri_rnn_radius(&r), pow(24, 50));
+    for (int sgd = 0; sgd < 2; sgd++) {
+        r.sgd = sgd;
+        near(tsri_rnn_rounds(&r) * tsri_rnn_step(&r), ldexp(1, 45) / (0.5 * exp(2)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_masked), cmocka_unit_test(test_masked_whole),
-        cmocka_unit_test(test_loft), cmocka_unit_test(test_theories)};
+        cmocka_unit_test(test_masked),    cmocka_unit_test(test_masked_whole),
+        cmocka_unit_test(test_deep_relu), cmocka_unit_test(test_rnn),
+        cmocka_unit_test(test_loft),      cmocka_unit_test(test_theories)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
