@@ -7,7 +7,7 @@
 # Each run is a process with THREADS (2) threads, JOBS (1) at once, the longest first; what is done is not done again and
 # what was interrupted goes on, so that slots of some minutes add up: STOP_AFTER seconds (0 = never) end a slot softly.
 # CIFAR10 is the data's folder; TRAIN and TEST samples of it (0 = all); EPOCHS (6) of pretraining, FINE (12) of
-# fine-tuning; LOCAL (10) local steps; SEEDS ("1 2"); SHARES replicate (the paper's) or shard.
+# fine-tuning; LOCAL (10) local steps; SEEDS ("1 2"); METHODS (all seven); SHARES replicate (the paper's) or shard.
 #
 # bundle packs program, libraries (all but the C library's) and TRAIN + TEST samples into OUT/bundle.tar.xz, for a bare
 # machine; there: tar xf bundle.tar.xz, LD_LIBRARY_PATH=bundle/lib CIFAR10=bundle/cifar10 loft_table.sh all bundle/tessera ...
@@ -56,7 +56,7 @@ chain() { # method, seed: all that follows from one pretraining
 
 # What is to be done, a line each, the longest first.
 list() {
-    for method in local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4; do
+    for method in ${METHODS:-local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4}; do
         for seed in $seeds; do
             if [ "$1" != finetune ]; then
                 echo "$1 $method $seed"
