@@ -11,27 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
-static void judged_json(tsri_json *w, const char *key, const tsri_judged *j)
-{
-    tsri_json_key(w, key);
-    tsri_json_open(w, '{');
-    tsri_json_key(w, "n");
-    tsri_json_int(w, j->n);
-    key_real(w, "loss_before", j->loss[0]);
-    key_real(w, "loss_after", j->loss[1]);
-    key_real(w, "accuracy_before", j->accuracy[0]);
-    key_real(w, "accuracy_after", j->accuracy[1]);
-    key_real(w, "difference_mean", j->difference);
-    key_real(w, "difference_most", j->most_difference);
-    tsri_json_close(w, '}');
-}
-
 static tsr_status tell_json(const tsri_converted *c, const char *path)
 {
     tsri_json w = {0};
@@ -40,24 +19,12 @@ static tsr_status tell_json(const tsri_converted *c, const char *path)
     tsri_json_text(&w, c->to_relu ? "relu" : "grelu");
     tsri_json_key(&w, "model");
     tsri_json_text(&w, path);
-    if (c->to_relu) {
-        tsri_json_key(&w, "points");
-        tsri_json_int(&w, c->how.n);
-        tsri_json_key(&w, "width");
-        tsri_json_int(&w, c->how.width);
-        tsri_json_key(&w, "layers");
-        tsri_json_int(&w, c->how.layers);
-        tsri_json_key(&w, "rank");
-        tsri_json_int(&w, c->how.least_rank);
-        key_real(&w, "residual", c->how.worst);
-        tsri_json_key(&w, "residual_layer");
-        tsri_json_int(&w, c->how.worst_layer);
-        key_real(&w, "norm_before", c->how.norm_before);
-        key_real(&w, "norm_after", c->how.norm_after);
-    }
-    judged_json(&w, "train", &c->train);
-    judged_json(&w, "test", &c->test);
-    key_real(&w, "seconds", c->seconds);
+    if (c->to_relu)
+        tsri_conversion_json(&w, &c->how);
+    tsri_judged_json(&w, "train", &c->train);
+    tsri_judged_json(&w, "test", &c->test);
+    tsri_json_key(&w, "seconds");
+    tsri_json_real(&w, c->seconds);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

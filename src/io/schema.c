@@ -118,6 +118,9 @@ const tsri_schema_row tsri_schema[] = {
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),
     INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
 
+    REAL("convert_at", "0", 0, 1e9, "grelu: after this epoch the gated net becomes the ReLU net that equals it on every training point, and training goes on with that (docs/grelu.md); 0 = never"),
+    BOOL("convert_least_squares", "false", "convert_at: where no ReLU net is equal (more samples than units, dependent features), take the nearest one"),
+
     CHOICE("stop.metric", "none", "none|error|loss|filter_distance", "ends the run early: error, loss: of the whole training set, looked at with each evaluation; filter_distance: when the ranking of filters has settled, looked at every distance.every epochs"),
     REAL("stop.below", "-1", -1, 1e9, "the run ends when the metric is this or less; -1 = 0 for error and loss, 0.05 for filter_distance (docs/tickets.md)"),
     INT("stop.window", "5", 1, 10000, "filter_distance: the ranking must be that near to each of so many samples before it"),

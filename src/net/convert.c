@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Below it a direction of the features is noise: float weights have 24 bits. */
-#define CUT 1e-9
+/* How a user asks for it, in a command and in a run file. */
+#define LEAST_SQUARES "--least-squares, convert_least_squares: true"
 
 enum { NEWTON_STEPS = 60 };
 
@@ -231,16 +231,27 @@ done:
 
 /* ---- One layer ----------------------------------------------------------------------------- */
 
+/* The usual length of one of n rows, `count` numbers in all. */
+static double root_mean_square(const double *x, int64_t n, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum / (double)n);
+}
+
+/* `least` is a size below which differences are taken relative to it. */
 static void compare(tsri_conversion *out, const double *got, const double *wanted, int64_t n,
-                    int64_t m, int64_t layer)
+                    int64_t m, int64_t layer, double least)
 {
     for (int64_t i = 0; i < n; i++) {
-        double off = 0, size = 0;
+        double off = 0, own = 0, size = least * least;
         for (int64_t j = 0; j < m; j++) {
             double e = got[i * m + j] - wanted[i * m + j];
             off += e * e;
-            size += wanted[i * m + j] * wanted[i * m + j];
+            own += wanted[i * m + j] * wanted[i * m + j];
         }
+        size = fmax(size, own);
         double ratio = size > 0 ? sqrt(off / size) : sqrt(off);
         if (ratio > out->worst || !isfinite(ratio)) {
             out->worst = ratio;
@@ -258,7 +269,7 @@ static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool lea
     double *a = w->u; /* dgelsy destroys its matrix, and u is made anew below */
     memcpy(a, w->a, (size_t)(w->n * w->m) * sizeof *a);
     memcpy(w->b, w->wanted, (size_t)(w->n * w->m) * sizeof *w->b);
-    TSR_TRY(tsri_least_norm(w->b, a, w->n, w->m, w->m, CUT, &rank));
+    TSR_TRY(tsri_least_norm(w->b, a, w->n, w->m, w->m, TSRI_CONVERT_CUT, &rank));
     if (rank < out->least_rank) {
         out->least_rank = rank;
         out->short_layer = k;
@@ -267,7 +278,7 @@ static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool lea
         rank == w->n || least_squares, TSR_USAGE,
         "the features before layer %lld have rank %lld on %lld points (points that are equal, or "
         "too few units that are on for any): there is no equal ReLU net; take fewer points, a "
-        "wider net, or --least-squares for the nearest one",
+        "wider net, or least squares for the nearest one: " LEAST_SQUARES,
         (long long)k, (long long)rank, (long long)w->n);
     for (int64_t o = 0; o < w->m; o++) /* x of dgelsy is W~^T */
         for (int64_t j = 0; j < w->m; j++) {
@@ -275,7 +286,7 @@ static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool lea
             out->norm_after += (double)weight[o * w->m + j] * (double)weight[o * w->m + j];
         }
     TSR_TRY(apply(w, w->u, w->a, w->relu, p));
-    compare(out, w->u, w->wanted, w->n, w->m, k);
+    compare(out, w->u, w->wanted, w->n, w->m, k, 0);
     positive(w->a, w->u, w->n * w->m);
 done:
     return st;
@@ -315,7 +326,8 @@ static tsr_status all_layers(tsri_conversion *out, work *w, bool least_squares)
         TSR_TRY(solve_layer(out, w, k, least_squares));
     }
     TSR_TRY(apply(w, w->u, w->a, w->relu, tsri_net_param(w->relu->net, "b.weight")));
-    compare(out, w->u, w->want_y, w->n, w->outputs, w->L + 1);
+    compare(out, w->u, w->want_y, w->n, w->outputs, w->L + 1,
+            root_mean_square(w->want_y, w->n, w->n * w->outputs));
     out->norm_before = norm_of(w);
     out->norm_after = sqrt(out->norm_after);
 done:
@@ -341,13 +353,13 @@ tsr_status tsri_convert_to_relu(tsri_conversion *out, tsri_store *relu, const ts
     TSR_CHECK(w.n <= w.m || least_squares, TSR_USAGE,
               "an equal ReLU net needs at least as many units as points (Theorem 2), but the width "
               "is %lld and there are %lld: take fewer points (--set data.limit=%lld), a wider net, "
-              "or --least-squares for the nearest one",
+              "or least squares for the nearest one: " LEAST_SQUARES,
               (long long)w.m, (long long)w.n, (long long)w.m);
     TSR_TRY(work_init(&w, x));
     TSR_TRY(all_layers(out, &w, least_squares));
     TSR_CHECK(out->worst < tolerance || least_squares, TSR_USAGE,
               "the ReLU net would differ by %.1e at layer %lld, more than %.0e: the features are "
-              "too nearly dependent; --least-squares accepts it",
+              "too nearly dependent; least squares accepts it: " LEAST_SQUARES,
               out->worst, (long long)out->worst_layer, tolerance);
 done:
     work_fini(&w);

@@ -26,11 +26,15 @@
 
 #include "net/gate_table.h"
 
+/* Below it, times the largest, a direction of the features is noise: float weights have 24 bits. */
+#define TSRI_CONVERT_CUT 1e-9
+
 typedef struct tsri_conversion {
     int64_t n, width, layers;
     int64_t least_rank;  /* of the features, over the layers; n when all are independent */
     int64_t short_layer; /* the layer before which the rank was least; 0 = none was short */
-    double worst;        /* over points and layers, |u_k - wanted| / |wanted| */
+    double worst;        /* over points and layers, |u_k - wanted| / |wanted|; of the output, which
+                            may be next to 0 for a point, over its root mean square if that is more */
     int64_t worst_layer; /* where; layers + 1 = the output */
     double norm_before, norm_after; /* Frobenius, of all W and all W~ */
 } tsri_conversion;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "scheme/convert_run.h"
 #include "scheme/schemes.h"
 #include "scheme/space.h"
 #include "scheme/team.h"
@@ -65,6 +66,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
         TSR_TRY(tsri_iterate_rank(run));
         if (tsri_due(run, "eval.every"))
             TSR_TRY(tsri_iterate_judge(run));
+        TSR_TRY(tsri_convert_when_due(run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
 done:

@@ -7,11 +7,13 @@
  * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
  * first that is sound.
  */
+#include "scheme/convert_run.h"
 #include "scheme/model.h"
 #include "scheme/run.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "net/image.h"
@@ -20,6 +22,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Of runs that convert their net: what it is, and since which round. */
+#define META_NET       "tessera.net"
+#define META_CONVERTED "tessera.converted"
 
 static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round)
 {
@@ -159,7 +165,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     tsri_image im;
     tsri_json state = {0};
     tsri_text yaml = {0};
-    char *path = NULL, data[16];
+    char *path = NULL, data[16], converted[32];
     double best_score = run->best_score;
     int64_t best_round = run->best_round;
     tsri_image_init(&im, run->net);
@@ -173,14 +179,20 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
+    (void)snprintf(converted, sizeof converted, "%" PRId64, run->converted);
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
                         {"tessera.version", tsr_version()},
                         {"tessera.data", data},
                         {"tessera.kernels", tsri_backend_vendor(run->backend)},
                         {"tessera.run", yaml.data},
                         {"tessera.state", state.text.data},
-                        {TSRI_META_TICKET, run->ticket}};
-    int64_t pairs = sizeof meta / sizeof *meta - (run->ticket ? 0 : 1);
+                        {TSRI_META_TICKET, run->ticket},
+                        {META_NET, tsri_convert_kind(run)},
+                        {META_CONVERTED, run->converted < 0 ? NULL : converted}};
+    int64_t pairs = 0;
+    for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
+        if (meta[i].value)
+            meta[pairs++] = meta[i];
     TSR_TRY(checkpoint_path(&path, run, run->round));
     TSR_TRY(tsri_image_write(&im, path, meta, pairs));
     run->saved_round = run->round;
@@ -214,6 +226,22 @@ static tsr_status read_ticket(tsri_run *run, const tsri_tensors *file)
     return ticket ? tsri_strdup(&run->ticket, ticket) : TSR_OK;
 }
 
+/* A run that converts its net has the one that the checkpoint is of before it is read. */
+static tsr_status choose_net(tsri_run *run, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *text = tsri_tensors_meta(file, META_CONVERTED);
+    int64_t converted = -1;
+    TSR_CHECK(!text || (tsri_number_int(&converted, text) == TSRI_NUMBER_OK && converted >= 0 &&
+                        converted <= run->rounds),
+              TSR_BAD_FILE, "%s: %s is %s, not a round", path, META_CONVERTED, tsri_quote(text));
+    TSR_CHECK(!text || run->convert_round >= 0, TSR_USAGE,
+              "%s is of a ReLU net, but the run file does not say convert_at", path);
+    TSR_TRY(tsri_convert_as_saved(run, converted));
+done:
+    return st;
+}
+
 static tsr_status load_one(tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -237,6 +265,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
               "%s was trained on other data (checksum %s) than %s is now (%s): bring the old data "
               "back, begin in another folder, or add --force",
               path, tsri_quote(data), run->data->name, data_here);
+    TSR_TRY(choose_net(run, file, path));
     TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
     TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
     TSR_TRY(load_best(run, file, path));

@@ -2,16 +2,8 @@
 #ifndef TSRI_CONVERT_MODEL_H
 #define TSRI_CONVERT_MODEL_H
 
-#include "net/convert.h"
+#include "scheme/convert_pair.h"
 #include "scheme/model.h"
-
-/* Both nets judged on one set. */
-typedef struct tsri_judged {
-    int64_t n;                          /* 0 = there is no such set */
-    double loss[2], accuracy[2];        /* before, after; accuracy NaN for real targets */
-    double difference, most_difference; /* of the outputs: mean and largest of |a - b| over
-                                           the root mean square of |a| */
-} tsri_judged;
 
 typedef struct tsri_converted {
     bool to_relu;

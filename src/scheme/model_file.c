@@ -4,6 +4,7 @@
  * the architecture) as text, the shapes of input and output and how inputs were scaled, so that the
  * file can be used without ours or anybody's code.
  */
+#include "scheme/convert_run.h"
 #include "scheme/model.h"
 #include "scheme/run.h"
 
@@ -69,12 +70,14 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_json scaling = {0}, classes = {0};
+    tsr_config *config = NULL;
     tsri_scaling_write(&scaling, &run->data->scaling);
     TSR_TRY(tsri_json_end(&scaling));
     TSR_TRY(write_classes(&classes, run->data));
+    TSR_TRY(tsri_convert_run_file(&config, run));
     tsri_model_parts parts = {.net = run->net,
                               .w = run->store.w,
-                              .config = run->config,
+                              .config = config,
                               .scaling = scaling.text.data,
                               .classes = classes.text.data,
                               .ticket = run->ticket};
@@ -82,6 +85,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
 done:
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
+    tsr_config_destroy(config);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* run.c - from a checked run file to data, network and first weights. */
 #include "scheme/run.h"
 
+#include "scheme/convert_run.h"
 #include "scheme/model.h"
 
 #include "base/alloc.h"
@@ -209,6 +210,8 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
                       .seed = (uint64_t)tsri_config_int(config, "seed"),
                       .best_score = -INFINITY,
                       .best_round = -1,
+                      .convert_round = -1,
+                      .converted = -1,
                       .test_loss = NAN,
                       .test_accuracy = NAN,
                       .lock = -1,
@@ -250,6 +253,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
         TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
     TSR_TRY(tsri_iterate_init(run));
+    TSR_TRY(tsri_convert_init(run));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);

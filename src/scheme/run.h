@@ -100,8 +100,11 @@ struct tsri_run {
     double epoch_rounds; /* rounds in one pass over the data */
     int64_t rounds;      /* in all */
 
+    int64_t convert_round; /* the one after which it converts (convert_run.h); -1 = never */
+
     /* The position: what a checkpoint stores beside the numbers of the store. */
     int64_t round;      /* rounds done */
+    int64_t converted;  /* the round after which the gated net became a ReLU net; -1 = not yet */
     tsri_mean recent;   /* training loss since the last line of metrics */
     double first_loss;  /* of the first step; 0 = none yet */
     double best_score;  /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
@@ -206,6 +209,9 @@ void tsri_stop_clear(void);
  * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
                       const int64_t *down, const int64_t *up);
+
+/* Any other line of that kind, a JSON object in one line. */
+void tsri_event_line(tsri_run *run, const char *line);
 
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "scheme/convert_run.h"
 
 #include <math.h>
 #include <signal.h>
@@ -81,6 +82,10 @@ static tsr_status write_metrics(tsri_run *run)
     tsri_json_int(&w, run->round);
     tsri_json_key(&w, "epoch");
     tsri_json_real(&w, (double)run->round / run->epoch_rounds);
+    if (tsri_convert_kind(run)) {
+        tsri_json_key(&w, "net");
+        tsri_json_text(&w, tsri_convert_kind(run));
+    }
     tsri_json_key(&w, "loss");
     tsri_json_real(&w,
                    run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
@@ -122,7 +127,7 @@ done:
 }
 
 /* A line that cannot be written (a full disk) does not end the run. */
-static void write_event(tsri_run *run, const char *line)
+void tsri_event_line(tsri_run *run, const char *line)
 {
     if (tsri_metrics_line(run->metrics, line) != TSR_OK)
         TSRI_WARN("an event of round %lld was not written, training goes on: %s",
@@ -155,7 +160,7 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
     }
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    write_event(run, w.text.data);
+    tsri_event_line(run, w.text.data);
 done:
     tsri_json_fini(&w);
     return st;
@@ -167,7 +172,7 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
     (void)snprintf(line, sizeof line,
                    "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
                    (long long)run->round + 1, (long long)worker, rank, why);
-    write_event(run, line);
+    tsri_event_line(run, line);
 }
 
 /* ---- Judging ------------------------------------------------------------------------------ */
@@ -372,6 +377,7 @@ static tsr_status all_rounds(tsri_run *run)
     double told = 0;
     if (run->round == 0)
         TSR_TRY(observe(run));
+    TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
         TSR_TRY(run->scheme->round(run));
@@ -398,6 +404,7 @@ static tsr_status all_rounds(tsri_run *run)
                       "stopped after round %lld of %lld, all saved: add --resume to go on",
                       (long long)run->round, (long long)run->rounds);
         }
+        TSR_TRY(tsri_convert_when_due(run));
     }
 done:
     return st;
@@ -439,6 +446,7 @@ static tsr_status prepare(tsri_run *run)
     if (run->options.trace)
         TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
     TSR_TRY(first_weights(run));
+    TSR_TRY(tsri_convert_prepare(run));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->prepare)
             TSR_TRY(tsri_observers[i]->prepare(run));

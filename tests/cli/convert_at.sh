@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# A run whose gated net becomes a ReLU net on the way: the training loss goes on where it was; killed before, at and after it and
+# resumed, the same bits; what is refused, before the run and at the conversion.
+set -euo pipefail
+program=$1
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+cat > run.yaml <<'YAML'
+seed: 3
+data: {name: ackley, n: 60, test_n: 20, dim: 12}
+model: {name: grelu, width: 160, layers: 2}
+optim: {name: sgd, lr: 1.0e-4, momentum: 0.5}
+batch: 20
+epochs: 10
+eval: {every: 1}
+checkpoint: {every: 0.34, keep: 100}
+convert_at: 5
+threads: 2
+YAML
+fail() { echo "$*" >&2; exit 1; }
+train() { "$program" train run.yaml --quiet "$@" > out 2>&1 || { code=$?; cat out; return $code; }; }
+hash_of() { sha256sum < "$1/model.safetensors"; }
+strip() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
+same() { [ "$(hash_of "$1")" = "$want" ] && [ "$(strip "$1")" = "$lines" ] || fail "$2: other weights or metrics"; }
+
+train --out a
+want=$(hash_of a) lines=$(strip a)
+/usr/bin/python3 - <<'P' || fail "the lines of metrics"
+import json
+lines = [json.loads(l) for l in open("a/metrics.jsonl")]
+kinds = [l["net"] for l in lines if "net" in l]
+assert kinds == ["grelu"] * 5 + ["relu_twin"] * 5, kinds
+events = [l for l in lines if l.get("event") == "converted"]
+assert len(events) == 1 and lines.index(events[0]) == 5, "one event, behind the line of its round"
+e = events[0]
+assert e["round"] == 15 and e["epoch"] == 5 and e["points"] == e["rank"] == 60
+assert e["residual"] < 1e-4
+a, b = e["train"]["loss_before"], e["train"]["loss_after"]
+assert abs(a - b) < 1e-3 * a, ("the training loss jumped", a, b)
+assert e["test"]["difference_mean"] > 1e-3, "off the training points the nets differ"
+assert e["test"]["loss_before"] == lines[4]["test_loss"]
+after = [l["loss"] for l in lines if l.get("net") == "relu_twin"]
+assert after[-1] < 0.1 * a, ("it does not go on learning", a, after)
+P
+"$program" info a/model.safetensors | grep -q 'name: relu_twin' || fail "the model is not a ReLU net"
+"$program" eval a/model.safetensors > /dev/null
+train --out b --set threads=1; same b "one thread"
+
+# What a kill leaves behind, at every moment: the checkpoints up to one.
+meta() { /usr/bin/python3 -c 'import json, struct, sys
+b = open(sys.argv[1], "rb").read()
+print(json.loads(b[8:8 + struct.unpack("<Q", b[:8])[0]])["__metadata__"].get(sys.argv[2]))' "$1" "$2"; }
+at() { printf 'checkpoints/ckpt-%012d.safetensors' "$1"; }
+[ "$(meta "a/$(at 15)" tessera.net)" = grelu ] || fail "the checkpoint of round 15 is the gated net's"
+[ "$(meta "a/$(at 16)" tessera.net)" = relu_twin ] && [ "$(meta "a/$(at 16)" tessera.converted)" = 15 ] || fail "the checkpoint of round 16 says what it is"
+for last in 3 14 15 16 29; do
+    rm -rf k; cp -r a k; rm k/model.safetensors
+    for r in $(seq $((last + 1)) 30); do rm "k/$(at "$r")"; done
+    train --out k --resume; same k "resumed from round $last"
+done
+rm -rf k; cp -r a k; rm k/model.safetensors           # those of the ReLU net are damaged: back to the gated one
+for r in $(seq 16 30); do truncate -s 900 "k/$(at "$r")"; done
+train --out k --resume; same k "damaged checkpoints"
+grep -q "trying the checkpoint before" out || fail "no word of the damage"
+
+# Real kills, by progress: before the conversion, as soon as it is written, and after it.
+for words in '"round":6,' '"converted"' '"round":21,'; do
+    rm -rf k
+    "$program" train run.yaml --quiet --out k > /dev/null 2>&1 & pid=$!
+    until grep -q "$words" k/metrics.jsonl 2>/dev/null; do kill -0 $pid 2>/dev/null || break; done
+    kill -9 $pid 2>/dev/null || true; wait $pid 2>/dev/null || true
+    train --out k --resume; same k "killed at $words"
+done
+# At the last round: the model is the ReLU net, the result is its own.
+train --out end --set convert_at=10 --json; grep -q '"loss":' out
+"$program" eval end/model.safetensors --json > e.json
+/usr/bin/python3 -c 'import json
+a = json.loads(open("out").read().strip().splitlines()[-1])["loss"]; b = json.load(open("e.json"))["loss"]
+assert abs(a - b) < 1e-6 * a, (a, b)' || fail "the result is not that of the model"
+
+refused() { # code, words, settings
+    local code=$1 words=$2 got=0; shift 2
+    "$program" train run.yaml --out x "$@" > out 2>&1 || got=$?
+    [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"
+    [ ! -e x ] || fail "$*: the folder was touched"
+}
+refused 2 "at least as many units" --set data.n=200
+refused 2 "use model: grelu" --set model.name=relu_twin
+refused 2 "needs scheme: dense" --set scheme.name=local_sgd
+refused 2 "the run ends after 10" --set convert_at=11
+refused 2 "optim.keep: last" --set optim.keep=best
+refused 2 "a number from" --set convert_at=-1
+# A line twice over: equal samples have dependent features.
+awk 'BEGIN { srand(7); for (i = 0; i < 31; i++) { if (i < 30) { row = ""; for (j = 0; j < 13; j++) row = row (j ? "," : "") (rand() - 0.5) } print row } }' > twice.csv
+sed -i 's/^data:.*/data: {path: twice.csv, split: 0, header: no}/; s/^batch:.*/batch: 10/' run.yaml
+refused 2 "have rank 30 on the 31 training samples"
+train --out ls --set convert_least_squares=true --set epochs=6
+grep -q '"rank":30' ls/metrics.jsonl || fail "least squares says the rank"
+echo "one hash"
