@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#define TOLERANCE 1e-4 /* largest relative difference over points and layers that counts as equal  \
-                        */
+/* The largest relative difference over points and layers that counts as equal. */
+#define TOLERANCE 1e-4
 
 tsr_status tsri_convert_config(tsr_config *config, bool to_relu)
 {
