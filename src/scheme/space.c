@@ -12,21 +12,22 @@
 #include <string.h>
 
 enum { Z, ALPHA, SIGN, PARAMS }; /* of the network of this space */
-enum { CHUNK = 64 };             /* units whose outputs are summed in float; the chunks in double */
 
 /* Sums and gradients over the samples, of one worker or of the whole. */
 typedef struct scratch {
-    float *f, *df;   /* [columns] outputs, gradient of the loss; behind n zero */
-    float *c, *sums; /* [columns] */
-    double *total;   /* [columns] */
-    float *table;    /* NULL for the whole, which takes no step */
+    float *f, *df;          /* [columns] outputs, gradient of the loss; behind n zero */
+    float *c;               /* [columns] */
+    double *total;          /* [columns] */
+    float *table;           /* NULL for the whole, which takes no step */
+    int64_t chunks, *chunk; /* [chunks + 1] of units, as in tsri_samples */
 } scratch;
 
 typedef struct member {
     tsri_space *space;
     int64_t number;
-    tsri_share share;
-    tsri_net *net; /* as large as the whole when made; resized in every round */
+    tsri_share share; /* those of its units that are awake */
+    int64_t drawn;    /* units of its share, asleep ones too */
+    tsri_net *net;    /* as large as the whole when made; resized in every round */
     tsri_store store;
     scratch s;
     double *loss; /* [local_steps] */
@@ -39,12 +40,13 @@ struct tsri_space {
     const tsri_draw *draw;
     const tsri_samples_ops *ops;
     int64_t n, d, columns, groups;
-    float *x;      /* [n, d] */
-    float *gram;   /* [columns, columns] <x_i, x_j> */
-    float *first;  /* [m, d] weights at the start */
-    double scale;  /* 1/sqrt(m), of a share's outputs */
-    double whole;  /* the same of the whole network: with its factor xi */
-    tsri_net *net; /* z, alpha, sign */
+    float *x;       /* [n, d] */
+    float *gram;    /* [columns, columns] <x_i, x_j> */
+    float *first;   /* [m, d] weights at the start */
+    uint8_t *awake; /* [m] 0 = off for every sample: a unit that will never move again */
+    double scale;   /* 1/sqrt(m), of a share's outputs */
+    double whole;   /* the same of the whole network: with its factor xi */
+    tsri_net *net;  /* z, alpha, sign */
     tsri_store store;
     member *member; /* [workers] */
     tsri_put put;
@@ -74,14 +76,19 @@ bool tsri_space_fits(const tsri_run *run)
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
+static int64_t chunks_of(int64_t units)
+{
+    return (units + TSRI_SAMPLES_CHUNK - 1) / TSRI_SAMPLES_CHUNK;
+}
+
 static tsr_status make_scratch(scratch *s, const tsri_space *space, bool steps)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc(&s->f, space->columns, sizeof *s->f));
     TSR_TRY(tsri_alloc(&s->df, space->columns, sizeof *s->df));
     TSR_TRY(tsri_alloc(&s->c, space->columns, sizeof *s->c));
-    TSR_TRY(tsri_alloc(&s->sums, space->columns, sizeof *s->sums));
     TSR_TRY(tsri_alloc(&s->total, space->columns, sizeof *s->total));
+    TSR_TRY(tsri_alloc(&s->chunk, chunks_of(space->net->param[SIGN].count) + 1, sizeof *s->chunk));
     if (steps)
         TSR_TRY(tsri_alloc_raw(&s->table, tsri_samples_table_size(space->groups, space->columns),
                                sizeof *s->table));
@@ -94,9 +101,9 @@ static void unmake_scratch(scratch *s)
     tsri_free(s->f);
     tsri_free(s->df);
     tsri_free(s->c);
-    tsri_free(s->sums);
     tsri_free(s->total);
     tsri_free(s->table);
+    tsri_free(s->chunk);
 }
 
 static tsri_param param(const char *name, tsri_role role, int axis, int64_t units, int64_t columns)
@@ -162,6 +169,12 @@ static float *numbers(const tsri_store *store, int64_t p)
     return tsri_store_at(store, store->w, p);
 }
 
+static void find_sleepers(tsri_space *space)
+{
+    space->ops->awake(space->awake, numbers(&space->store, Z), space->net->param[SIGN].count,
+                      space->columns);
+}
+
 /* z = w x^T, alpha = 0: a run begins. */
 static tsr_status begin(tsri_space *space)
 {
@@ -180,6 +193,9 @@ static tsr_status begin(tsri_space *space)
     for (int64_t r = 0; r < m; r++)
         memcpy(numbers(&space->store, Z) + r * space->columns, narrow + r * space->n,
                (size_t)space->n * sizeof *narrow);
+    TSR_TRY(tsri_alloc(&space->awake, m, sizeof *space->awake));
+    memset(space->awake, 1, (size_t)m);
+    find_sleepers(space);
 done:
     tsri_free(narrow);
     return st;
@@ -219,6 +235,10 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
     TSR_TRY(gather(space));
     TSR_TRY(begin(space));
     TSR_TRY(make_scratch(&space->s, space, false));
+    space->s.chunks = chunks_of(space->net->param[SIGN].count);
+    for (int64_t k = 0; k < space->s.chunks; k++)
+        space->s.chunk[k] = k * TSRI_SAMPLES_CHUNK;
+    space->s.chunk[space->s.chunks] = space->net->param[SIGN].count;
     TSR_TRY(tsri_put_init(&space->put, space->net, tsri_pool_threads(run->pool)));
     TSR_TRY(tsri_alloc(&space->owner, run->workers, sizeof *space->owner));
     TSR_TRY(tsri_alloc(&space->member, run->workers, sizeof *space->member));
@@ -252,6 +272,7 @@ void tsri_space_destroy(tsri_space *space)
     tsri_free(space->member);
     tsri_free(space->owner);
     tsri_free(space->first);
+    tsri_free(space->awake);
     tsri_free(space->gram);
     tsri_free(space->x);
     tsri_free(space);
@@ -261,27 +282,22 @@ void tsri_space_destroy(tsri_space *space)
 
 typedef void (*pass)(const tsri_samples *s);
 
-/* A pass over the units in chunks, then s->f = scale sum_r a_r relu(z_r). */
+/* A pass over the units, then s->f = scale sum_r a_r relu(z_r). */
 static void go_over(const tsri_space *space, scratch *s, const tsri_store *store, pass what,
                     double scale)
 {
-    int64_t units = store->net->param[SIGN].count;
+    tsri_samples all = {.chunks = s->chunks,
+                        .groups = space->groups,
+                        .columns = space->columns,
+                        .chunk = s->chunk,
+                        .z = numbers(store, Z),
+                        .alpha = numbers(store, ALPHA),
+                        .sign = numbers(store, SIGN),
+                        .c = s->c,
+                        .table = s->table,
+                        .total = s->total};
     memset(s->total, 0, (size_t)space->columns * sizeof *s->total);
-    for (int64_t from = 0; from < units; from += CHUNK) {
-        tsri_samples chunk = {.units = units - from < CHUNK ? units - from : CHUNK,
-                              .groups = space->groups,
-                              .columns = space->columns,
-                              .z = numbers(store, Z) + from * space->columns,
-                              .alpha = numbers(store, ALPHA) + from * space->columns,
-                              .sign = numbers(store, SIGN) + from,
-                              .c = s->c,
-                              .table = s->table,
-                              .sums = s->sums};
-        memset(s->sums, 0, (size_t)space->columns * sizeof *s->sums);
-        what(&chunk);
-        for (int64_t j = 0; j < space->columns; j++)
-            s->total[j] += (double)s->sums[j];
-    }
+    what(&all);
     for (int64_t j = 0; j < space->columns; j++)
         s->f[j] = (float)(scale * s->total[j]);
 }
@@ -331,6 +347,27 @@ done:
 
 /* ---- A round ------------------------------------------------------------------------------ */
 
+/* Leaves units that are asleep out of the share: they own nothing, so put does not touch them. The
+ * others stay in their chunks, so that what is summed has the same bits with and without. */
+static void leave_sleepers(member *w)
+{
+    const tsri_space *space = w->space;
+    int axis = space->net->param[SIGN].axis[0];
+    const tsri_pick *pick = &w->share.pick[axis];
+    int64_t left = 0;
+    w->drawn = pick->count;
+    w->s.chunks = chunks_of(w->drawn);
+    memset(w->share.mark, 0, (size_t)space->net->axis[axis].size);
+    for (int64_t i = 0; i < w->drawn; i++) {
+        if (i % TSRI_SAMPLES_CHUNK == 0)
+            w->s.chunk[i / TSRI_SAMPLES_CHUNK] = left;
+        w->share.mark[pick->index[i]] = space->awake[pick->index[i]];
+        left += space->awake[pick->index[i]];
+    }
+    w->s.chunk[w->s.chunks] = left;
+    tsri_share_settle(&w->share, axis, pick->xi);
+}
+
 static void draw_one(void *context, int64_t l, int thread)
 {
     tsri_space *space = context;
@@ -338,6 +375,7 @@ static void draw_one(void *context, int64_t l, int thread)
     (void)thread;
     tsri_share_draw(&w->share, space->draw, space->run->seed, space->run->round, l);
     w->idle = tsri_share_empty(&w->share);
+    leave_sleepers(w);
     tsri_net_resize(w->net, &w->share);
 }
 
@@ -387,10 +425,10 @@ tsr_status tsri_space_train(tsri_space *space)
     return TSR_OK;
 }
 
-/* What a worker of the model would receive: its rows of w. */
+/* What a worker of the model would receive: its rows of w, asleep or not. */
 static int64_t bytes_of(const tsri_space *space, const member *w)
 {
-    return w->net->param[SIGN].count * space->d * (int64_t)sizeof(float);
+    return w->drawn * space->d * (int64_t)sizeof(float);
 }
 
 tsr_status tsri_space_put(tsri_space *space)
@@ -408,5 +446,6 @@ tsr_status tsri_space_put(tsri_space *space)
         run->recent.count += run->local_steps;
     }
     tsri_put_run(&space->put, &space->store, space->owner, owners, false, run->pool);
+    find_sleepers(space);
     return TSR_OK;
 }

@@ -6,6 +6,10 @@
  * same mechanism as weights: z and alpha are the parameters of a network whose hidden axis is that
  * of the model. The mean over owners of w is, line by line, the mean of z and of alpha.
  *
+ * A unit that is off for every sample is asleep: it has no gradient, so it stays as it is, and off,
+ * for ever. Shares leave such units out. At rates near the edge of stability, where the paper's
+ * figures are made, that is most of them; nothing changes by it, not a bit.
+ *
  * In exact arithmetic it is the same training. In floats the last bits differ from training on
  * weights; among themselves runs in this space have the same identities to the bit (one whole share
  * = plain gradient descent). It is for runs of which only the outcome counts: sweeps and

@@ -11,10 +11,11 @@
 
 /* ---- Loops -------------------------------------------------------------------------------- */
 
-enum { UNITS = 9, MOST = 208 };
+enum { UNITS = 9, ASLEEP = 4, CHUNKS = 4, MOST = 208 };
 
 typedef struct numbers {
-    float z[UNITS * MOST], alpha[UNITS * MOST], sign[UNITS], c[MOST], sums[MOST];
+    float z[UNITS * MOST], alpha[UNITS * MOST], sign[UNITS], c[MOST];
+    double total[MOST];
     float gram[MOST * MOST], table[MOST / 4 * 16 * MOST];
 } numbers;
 
@@ -25,7 +26,7 @@ static void fill(float *to, int64_t n, int64_t stream)
         to[i] = (float)tsri_rng_normal(&rng);
 }
 
-/* n samples in `columns` columns, zero behind. */
+/* n samples in `columns` columns, zero behind; unit ASLEEP is off for all of them. */
 static void make_numbers(numbers *v, int64_t n, int64_t columns)
 {
     memset(v, 0, sizeof *v);
@@ -39,23 +40,33 @@ static void make_numbers(numbers *v, int64_t n, int64_t columns)
         for (int64_t j = n; j < columns; j++)
             v->z[u * columns + j] = 0;
     }
+    for (int64_t j = 0; j < n; j++)
+        v->z[ASLEEP * columns + j] = -fabsf(v->z[ASLEEP * columns + j]);
     v->z[5] = 0; /* off: the derivative at 0 is 0 */
     v->z[6] = -0.0f;
 }
 
+/* Chunks of 0, 3, 5 and 1 units: `table`, `step`, then the same outputs once more. */
 static void step(const tsri_loops *loops, numbers *v, int64_t n, int64_t columns)
 {
-    tsri_samples s = {.units = UNITS,
+    static const int64_t chunk[CHUNKS + 1] = {0, 0, 3, 8, UNITS};
+    double total[MOST];
+    tsri_samples s = {.chunks = CHUNKS,
                       .groups = (n + 3) / 4,
                       .columns = columns,
+                      .chunk = chunk,
                       .z = v->z,
                       .alpha = v->alpha,
                       .sign = v->sign,
                       .c = v->c,
                       .table = v->table,
-                      .sums = v->sums};
+                      .total = v->total};
     loops->samples_table(v->table, v->c, v->gram, s.groups, columns);
     loops->samples_step(&s);
+    memcpy(total, v->total, sizeof total);
+    memset(v->total, 0, sizeof total);
+    loops->samples_outputs(&s);
+    assert_memory_equal(v->total, total, sizeof total);
 }
 
 static void loops_are_their_formula(void **state)
@@ -85,14 +96,61 @@ static void loops_are_their_formula(void **state)
                 sums[j] += a * fmax((double)after.z[at], 0);
             }
         for (int64_t j = 0; j < columns; j++)
-            assert_true(fabs((double)after.sums[j] - sums[j]) < 1e-4 + 1e-5 * fabs(sums[j]));
+            assert_true(fabs(after.total[j] - sums[j]) < 1e-4 + 1e-5 * fabs(sums[j]));
         for (int i = 0; tsri_loops_at(i); i++) {
             other = before;
             step(tsri_loops_at(i), &other, n, columns);
             assert_memory_equal(other.z, after.z, sizeof after.z);
             assert_memory_equal(other.alpha, after.alpha, sizeof after.alpha);
-            assert_memory_equal(other.sums, after.sums, sizeof after.sums);
+            assert_memory_equal(other.total, after.total, sizeof after.total);
         }
+    }
+}
+
+/* A unit that is off everywhere keeps its bits, and without it all others have the same. */
+static void sleepers_can_be_left_out(void **state)
+{
+    (void)state;
+    static numbers all, few;
+    enum { n = 37, columns = 48, BEHIND = (UNITS - ASLEEP - 1) * columns };
+    static const int64_t chunk[CHUNKS + 1] = {0, 0, 3, 7, UNITS - 1};
+    float before[columns];
+    make_numbers(&all, n, columns);
+    few = all;
+    memmove(few.z + ASLEEP * columns, few.z + (ASLEEP + 1) * columns, BEHIND * sizeof(float));
+    memmove(few.alpha + ASLEEP * columns, few.alpha + (ASLEEP + 1) * columns,
+            BEHIND * sizeof(float));
+    memmove(few.sign + ASLEEP, few.sign + ASLEEP + 1, (UNITS - ASLEEP - 1) * sizeof(float));
+    memcpy(before, all.z + ASLEEP * columns, sizeof before);
+    for (int i = 0; tsri_loops_at(i); i++) {
+        const tsri_loops *loops = tsri_loops_at(i);
+        numbers *v = &few;
+        tsri_samples s = {.chunks = CHUNKS,
+                          .groups = (n + 3) / 4,
+                          .columns = columns,
+                          .chunk = chunk,
+                          .z = v->z,
+                          .alpha = v->alpha,
+                          .sign = v->sign,
+                          .c = v->c,
+                          .table = v->table,
+                          .total = v->total};
+        uint8_t awake[UNITS] = {1, 0, 1, 1, 1, 1, 1, 1, 1};
+        loops->samples_awake(awake, all.z, UNITS, columns);
+        for (int u = 0; u < UNITS; u++)
+            assert_int_equal(awake[u], u != 1 && u != ASLEEP);
+        memset(v->total, 0, sizeof v->total);
+        loops->samples_table(v->table, v->c, v->gram, s.groups, columns);
+        loops->samples_step(&s);
+        memset(all.total, 0, sizeof all.total);
+        step(loops, &all, n, columns);
+        assert_memory_equal(before, all.z + ASLEEP * columns, sizeof before);
+        assert_memory_equal(v->total, all.total, sizeof v->total);
+        assert_memory_equal(v->z, all.z, ASLEEP * columns * sizeof(float));
+        assert_memory_equal(v->z + ASLEEP * columns, all.z + (ASLEEP + 1) * columns,
+                            BEHIND * sizeof(float));
+        assert_memory_equal(v->alpha + ASLEEP * columns, all.alpha + (ASLEEP + 1) * columns,
+                            BEHIND * sizeof(float));
     }
 }
 
@@ -160,6 +218,76 @@ static void the_same_training(void **state)
     }
 }
 
+/* Units that are off for all samples after the run. */
+static int64_t asleep_after(const char *settings)
+{
+    tsri_run run;
+    tsr_config *config = make_config(settings);
+    tsr_run_options options = tsr_run_options_default();
+    int64_t asleep = 0;
+    assert_ok(tsri_run_init(&run, config, &options));
+    assert_true(tsri_space_fits(&run));
+    run.on_samples = true;
+    assert_ok(run.scheme->setup(&run));
+    for (; run.round < run.rounds; run.round++)
+        assert_ok(run.scheme->round(&run));
+    assert_ok(tsri_space_weights(run.space));
+    const float *w = tsri_store_at(&run.store, run.store.w, tsri_net_param(run.net, "w"));
+    int64_t d = run.data->dim, m = tsri_config_int(config, "model.width");
+    float x[16];
+    for (int64_t r = 0; r < m; r++) {
+        bool on = false;
+        for (int64_t i = 0; i < run.data->train.n; i++) {
+            double z = 0;
+            tsri_sample(x, run.data, &run.data->train, i);
+            for (int64_t k = 0; k < d; k++)
+                z += (double)w[r * d + k] * (double)x[k];
+            on = on || z > 0;
+        }
+        asleep += !on;
+    }
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+    return asleep;
+}
+
+#define MASKED(xi, p, tau)                                                                         \
+    "scheme.name=masked;scheme.xi=" #xi ";scheme.workers=" #p ";scheme.local_steps=" #tau
+
+/* Runs in which none, some, most and all of 150 units fall asleep: the same training as on weights,
+ * and the mean loss comes back though the units were left out. Tolerance: losses are squares of
+ * differences f - y that both ways round to 1e-7 or so of f, which is about 1. */
+static void units_fall_asleep(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        int64_t least, most; /* asleep in the end */
+    } regime[] = {
+        {MASKED(0.5, 4, 3), 0, 0},
+        {MASKED(0.5, 4, 3) ";data.n=4;rounds=4", 10, 30},
+        {MASKED(0.5, 4, 3) ";data.n=4;rounds=4;optim.lr=10", 50, 80},
+        {MASKED(0.5, 4, 3) ";data.n=2;rounds=4;optim.lr=10;model.kappa=0.1", 50, 130},
+        {MASKED(0.3, 2, 5) ";data.n=3;rounds=4;optim.lr=4;model.kappa=2", 10, 130},
+        {MASKED(1, 2, 5) ";data.n=4;rounds=4;optim.lr=6", 90, 120},
+        {MASKED(1, 2, 5) ";data.n=4;rounds=4;optim.lr=10", 130, 149},
+        {MASKED(1, 2, 5) ";data.n=2;rounds=4;optim.lr=10", 150, 150},
+    };
+    for (size_t i = 0; i < sizeof regime / sizeof *regime; i++) {
+        int64_t asleep = asleep_after(regime[i].settings);
+        assert_in_range(asleep, regime[i].least, regime[i].most);
+        tsri_outcome a = outcome_of(regime[i].settings, false, 1),
+                     b = outcome_of(regime[i].settings, true, 1);
+        assert_int_equal(a.bytes, b.bytes);
+        assert_true(fabs(a.loss - b.loss) < 1e-4 * b.loss + 1e-6);
+        assert_true(fabs(a.train_loss - b.train_loss) < 1e-4 * b.train_loss + 1e-6);
+        for (int k = 0; k < a.curve_count; k++)
+            assert_true(fabs(a.curve[k] - b.curve[k]) < 1e-4 * b.curve[k] + 1e-6);
+        tsri_free(a.curve);
+        tsri_free(b.curve);
+    }
+}
+
 static void threads_do_not_matter(void **state)
 {
     (void)state;
@@ -172,26 +300,34 @@ static void threads_do_not_matter(void **state)
     }
 }
 
-/* Twelve steps, however they are cut into rounds and whoever takes them. */
+/* Twelve steps, however they are cut into rounds and whoever takes them; also when units fall
+ * asleep on the way (two in three of them) and are left out from the next round on. */
 static void whole_shares_are_plain_descent(void **state)
 {
     (void)state;
     static const char *const whole[] = {
-        "scheme.name=masked;scheme.xi=1;scheme.local_steps=3;rounds=4",
-        "scheme.name=masked;scheme.xi=1;scheme.workers=2;scheme.local_steps=2;rounds=6",
-        "scheme.name=masked;scheme.xi=1;scheme.workers=5;scheme.local_steps=4;rounds=3",
+        MASKED(1, 1, 3) ";rounds=4",
+        MASKED(1, 2, 2) ";rounds=6",
+        MASKED(1, 5, 4) ";rounds=3",
         "scheme.name=masked;scheme.draw=categorical;scheme.local_steps=6;rounds=2",
         "scheme.name=ist;scheme.local_steps=2;rounds=6",
         "scheme.name=local_sgd;scheme.workers=3;scheme.local_steps=12;rounds=1",
         "scheme.name=dropout;scheme.xi=1;rounds=12"};
-    tsri_outcome dense = outcome_of("rounds=12", false, 1);
-    for (int i = 0; i < 7; i++) {
-        tsri_outcome o = outcome_of(whole[i], false, 1);
-        assert_true(o.loss == dense.loss && o.train_loss == dense.train_loss);
-        assert_true(o.curve[o.curve_count - 1] == dense.curve[11]);
-        tsri_free(o.curve);
+    static const char *const base[] = {"", ";data.n=4;optim.lr=6"};
+    assert_in_range(asleep_after(MASKED(1, 1, 3) ";rounds=4;data.n=4;optim.lr=6"), 75, 149);
+    for (int b = 0; b < 2; b++) {
+        char settings[256];
+        (void)snprintf(settings, sizeof settings, "rounds=12%s", base[b]);
+        tsri_outcome dense = outcome_of(settings, false, 1);
+        for (int i = 0; i < 7; i++) {
+            (void)snprintf(settings, sizeof settings, "%s%s", whole[i], base[b]);
+            tsri_outcome o = outcome_of(settings, false, 1);
+            assert_true(o.loss == dense.loss && o.train_loss == dense.train_loss);
+            assert_true(o.curve[o.curve_count - 1] == dense.curve[11]);
+            tsri_free(o.curve);
+        }
+        tsri_free(dense.curve);
     }
-    tsri_free(dense.curve);
 }
 
 static void only_where_it_fits(void **state)
@@ -237,9 +373,14 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_are_their_formula), cmocka_unit_test(the_same_training),
-        cmocka_unit_test(threads_do_not_matter),   cmocka_unit_test(whole_shares_are_plain_descent),
-        cmocka_unit_test(only_where_it_fits),      cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(loops_are_their_formula),
+        cmocka_unit_test(the_same_training),
+        cmocka_unit_test(sleepers_can_be_left_out),
+        cmocka_unit_test(units_fall_asleep),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(whole_shares_are_plain_descent),
+        cmocka_unit_test(only_where_it_fits),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -93,6 +93,7 @@ typedef struct tsri_loops {
                           int64_t columns);
     void (*samples_step)(const tsri_samples *s);
     void (*samples_outputs)(const tsri_samples *s);
+    void (*samples_awake)(uint8_t *awake, const float *z, int64_t units, int64_t columns);
 
     tsri_winograd_form form2, form4;
 

@@ -26,6 +26,7 @@ const tsri_loops TABLE = {
     .samples_table = samples_table,
     .samples_step = samples_step,
     .samples_outputs = samples_outputs,
+    .samples_awake = samples_awake,
     .form2 = {2, 4, input2, output2, output_adjoint2, weight2, weight_adjoint2},
     .form4 = {4, 6, input4, output4, output_adjoint4, weight4, weight_adjoint4},
     .skip_items = SKIP_ITEMS,

@@ -18,6 +18,11 @@ static void outputs(const tsri_samples *s)
     tsri_loops_best()->samples_outputs(s);
 }
 
+static void awake(uint8_t *to, const float *z, int64_t units, int64_t columns)
+{
+    tsri_loops_best()->samples_awake(to, z, units, columns);
+}
+
 static tsr_status product(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k,
                           bool transposed, bool add, tsri_pool *pool)
 {
@@ -27,4 +32,4 @@ static tsr_status product(float *c, const float *a, const float *b, int64_t m, i
 }
 
 const tsri_samples_ops tsri_cpu_samples = {
-    .table = table, .step = step, .outputs = outputs, .product = product};
+    .table = table, .step = step, .outputs = outputs, .awake = awake, .product = product};
