@@ -56,7 +56,7 @@ typedef struct job {
 typedef struct block {
     int64_t line, first, last, from, to;
     double *sum;     /* [last - first, to - from] */
-    int32_t *owners; /* likewise */
+    int32_t *owners; /* [last - first]: the numbers of a piece have the same */
 } block;
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -96,12 +96,15 @@ static int64_t first_from(const tsri_pick *pick, int64_t unit)
     return low;
 }
 
+/* The first owner's numbers are the sum, the sign of a zero included. */
 static void add_piece(double *sum, int32_t *owners, const float *from, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        sum[i] += (double)from[i];
-        owners[i]++;
-    }
+    if ((*owners)++ == 0)
+        for (int64_t i = 0; i < n; i++)
+            sum[i] = (double)from[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            sum[i] += (double)from[i];
 }
 
 /* Adds what the share has of the block; `line` points to its line. */
@@ -114,8 +117,8 @@ static void add_share(const block *b, const job *j, const tsri_owner *o, const f
     }
     const tsri_pick *pick = &o->share->pick[j->s.axis];
     for (int64_t a = first_from(pick, b->first); a < pick->count && pick->index[a] < b->last; a++) {
-        int64_t at = (pick->index[a] - b->first) * n;
-        add_piece(b->sum + at, b->owners + at, line + a * grain + b->from, n);
+        int64_t at = pick->index[a] - b->first;
+        add_piece(b->sum + at * n, b->owners + at, line + a * grain + b->from, n);
     }
 }
 
@@ -138,14 +141,19 @@ static void copy_share(const block *b, const job *j, const tsri_owner *o, const 
     }
 }
 
+/* The sum times 1/N: the mean of N equal floats is still that float, for N x is exact in double and
+ * the two roundings behind it are 2^29 times finer than a float. */
 static void write_means(const block *b, const job *j)
 {
-    int64_t grain = j->s.grain, n = b->to - b->from, at = 0;
-    for (int64_t i = b->first; i < b->last; i++) {
-        float *w = j->whole + (b->line * j->s.size + i) * grain + b->from;
-        for (int64_t g = 0; g < n; g++, at++)
-            if (b->owners[at] > 0)
-                w[g] = (float)(b->sum[at] / (double)b->owners[at]);
+    int64_t grain = j->s.grain, n = b->to - b->from;
+    for (int64_t at = 0; at < b->last - b->first; at++) {
+        float *w = j->whole + (b->line * j->s.size + b->first + at) * grain + b->from;
+        const double *sum = b->sum + at * n;
+        if (b->owners[at] == 0)
+            continue;
+        double part = 1 / (double)b->owners[at];
+        for (int64_t g = 0; g < n; g++)
+            w[g] = (float)(sum[g] * part);
     }
 }
 
@@ -155,16 +163,6 @@ static const float *line_of(const block *b, const job *j, const tsri_owner *o)
     int64_t line = tsri_slices_find(&j->s, o->share, b->line);
     return line < 0 ? NULL
                     : numbers_of(j, o) + line * tsri_slices_pieces(&j->s, o->share) * j->s.grain;
-}
-
-/* Sums begin at -0: adding the first number to it gives that number, the sign of a zero included.
- */
-static void clear(const block *b)
-{
-    for (int64_t k = 0; k < (b->last - b->first) * (b->to - b->from); k++) {
-        b->sum[k] = -0.0;
-        b->owners[k] = 0;
-    }
 }
 
 static void put_block(void *context, int64_t i, int thread)
@@ -183,7 +181,7 @@ static void put_block(void *context, int64_t i, int thread)
             continue;
         }
         if (owners == 2) {
-            clear(&b);
+            memset(b.owners, 0, (size_t)(b.last - b.first) * sizeof *b.owners);
             add_share(&b, j, &j->owner[who], only);
         }
         add_share(&b, j, &j->owner[o], line);
