@@ -2,6 +2,7 @@
 #include "io/config_value.h"
 
 #include "base/alloc.h"
+#include "io/file.h"
 
 #include <assert.h>
 #include <string.h>
@@ -106,6 +107,21 @@ void tsri_config_unset(tsr_config *config, const char *key)
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && !tsri_schema[row].preset && "a key of the schema without default");
     tsri_value_fini(&config->value[row]);
+}
+
+tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
+{
+    tsr_status st = TSR_OK;
+    tsri_text assignment = {0};
+    bool path = strpbrk(name_or_path, "/.") || tsri_file_exists(name_or_path);
+    tsri_config_unset(c, "data.name");
+    tsri_config_unset(c, "data.path");
+    tsri_config_unset(c, "data.test_path");
+    TSR_TRY(tsri_text_add(&assignment, "%s=%s", path ? "data.path" : "data.name", name_or_path));
+    TSR_TRY(tsr_config_set(c, assignment.data));
+done:
+    tsri_text_fini(&assignment);
+    return st;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------- */

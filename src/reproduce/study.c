@@ -145,17 +145,13 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
                              int64_t repeat)
 {
     tsr_status st = TSR_OK;
-    tsri_text data = {0};
     *out = NULL;
     TSR_TRY(tsri_config_parse(out, yaml, (int64_t)strlen(yaml), s->row->name));
     TSR_TRY(set_number(*out, "seed", (long long)s->seed + (long long)repeat));
     TSR_TRY(set_number(*out, "threads", tsri_pool_threads(s->pool)));
-    if (s->data) {
-        TSR_TRY(tsri_text_add(&data, "data.path=%s", s->data));
-        TSR_TRY(tsr_config_set(*out, data.data));
-    }
+    if (s->data)
+        TSR_TRY(tsri_config_set_data(*out, s->data));
 done:
-    tsri_text_fini(&data);
     return st;
 }
 

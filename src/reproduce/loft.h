@@ -1,0 +1,46 @@
+/* loft.h - what the reproductions of the LoFT paper share: how the networks are pretrained.
+ *
+ * PreActResNet-18 on CIFAR-10. The baseline is the whole network trained at once: GPipe's weights
+ * are, to the bit, those of dense training (docs/schemes.md), so one stands for both.
+ */
+#ifndef TSRI_REPRODUCE_LOFT_H
+#define TSRI_REPRODUCE_LOFT_H
+
+#include "reproduce/reproduce.h"
+
+typedef struct tsri_loft_sizes {
+    int width, images, test_images, epochs, batch, workers, local_steps;
+    double rate;
+} tsri_loft_sizes;
+
+/* Quick: minutes on two cores. */
+tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s);
+
+/* Says them in a note. */
+void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z);
+
+enum { TSRI_LOFT_YAML = 1000 };
+
+/* The run file of pretraining by `scheme` ("dense" or "loft"): every epoch a checkpoint that stays
+ * and a sample of how filters rank. */
+void tsri_loft_yaml(char yaml[TSRI_LOFT_YAML], const tsri_loft_sizes *z, const char *scheme);
+
+/* The distances between the epochs of a run (FOLDER/distance.json). */
+typedef struct tsri_rankings {
+    int64_t epochs, layers;
+    double *epoch;    /* [epochs] */
+    char **name;      /* [layers] */
+    double *distance; /* [layers, epochs, epochs]; the first epoch is the reference */
+    double *reversed; /* [layers] that of a reversed ranking: the unit to compare layers in */
+} tsri_rankings;
+
+tsr_status tsri_rankings_read(tsri_rankings *r, const char *folder);
+void tsri_rankings_fini(tsri_rankings *r);
+double tsri_rankings_at(const tsri_rankings *r, int64_t layer, int64_t from, int64_t to);
+
+tsr_status tsri_loft_table1(tsri_study *s);
+tsr_status tsri_loft_fig1(tsri_study *s);
+tsr_status tsri_loft_fig4(tsri_study *s);
+tsr_status tsri_loft_fig5(tsri_study *s);
+
+#endif
