@@ -91,4 +91,12 @@ static inline int64_t oracle_whole(const tsri_net *net, int64_t param, int64_t i
     return net->param[param].offset + tsri_order_place(&net->param[param], i);
 }
 
+/* Number (unit, rest) of a parameter in the order of files. */
+static inline double number_of(const tsri_store *s, int64_t i, int64_t unit, int64_t rest)
+{
+    const tsri_param *p = &s->net->param[i];
+    const float *w = tsri_store_at(s, s->w, i);
+    return (double)w[tsri_order_place(p, unit * (p->count / p->shape[0]) + rest)];
+}
+
 #endif

@@ -27,6 +27,17 @@ for pair in "a/model.safetensors a/model.safetensors" "a/model.safetensors b/mod
     "$program" distance "$1" "$2" --ratio 0.5 --json > said
     numpy "$1" "$2" said || fail "$pair"
 done
+# Convolutions with random norms: fresh weights of several seeds, in every stage, whole and pruned by chance.
+"$program" train run.yaml --out c --quiet --set "model={name: preresnet18, width: 4}" --set rounds=1 --set epochs=0 --set distance.every=0 > /dev/null
+for seed in 1 2 3; do
+    "$program" prune c/model.safetensors --ratio 0 --reinit --seed $seed --axes all --seconds 0 --out r$seed > /dev/null
+    "$program" prune r$seed --ratio 0.37 --criterion random --seed $seed --axes all --seconds 0 --out p$seed > /dev/null
+done
+for pair in "r1 r2" "r2 r1" "r3 r3" "r1 p2" "p2 r3" "p1 p3"; do
+    set -- $pair
+    "$program" distance "$1" "$2" --axes all --criterion l2 --ratio 0.5 --ratio 0.3 --json > said
+    numpy "$1" "$2" said masks || fail "$pair"
+done
 numpy csv a || fail "pairs of epochs"
 grep -q '"filter_distance":null' a/metrics.jsonl || fail "metrics lack the distance" # five samples before are wanted
 
@@ -59,6 +70,7 @@ refuse() { # CODE WORDS ARGUMENTS...
     [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
     [ ! -s out ] || fail "$*: it said something"
 }
+sum=$(cat a/model.safetensors t u | sha256sum)
 refuse 3 "cannot open" distance a/model.safetensors absent
 refuse 3 "is a folder: give" distance a b
 refuse 2 "--ratio is the part of the filters that go" distance t u --ratio 2
@@ -68,4 +80,5 @@ refuse 2 "are not of one model: hidden.0 has 24 units in one" distance a/model.s
 refuse 2 "no axis hidden.7 that can be cut" distance t u --axes hidden.7
 refuse 2 "stop.metric: the model has no axis" train run.yaml --out new $stop --set "model.hidden=[]"
 [ ! -e new ] || fail "it left a folder"
+[ "$sum" = "$(cat a/model.safetensors t u | sha256sum)" ] || fail "a file was changed"
 echo fine

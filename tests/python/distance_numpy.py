@@ -1,5 +1,5 @@
 """tessera distance in numpy: distance_numpy.py A B JSON, where JSON is what
-`tessera distance A B --ratio 0.5 --json` said; and distance_numpy.py csv FOLDER: the pairs of a run.
+`tessera distance A B --ratio 0.5 --json` said; distance_numpy.py A B JSON masks: the masks, too, which were by l2; and distance_numpy.py csv FOLDER: the pairs of a run.
 
 Filters are ranked by the l2 norm of the rows of the layer in front of the axis; of a ticket the
 numbers of its filters in the whole come from its metadata.
@@ -34,11 +34,21 @@ def distance(a, b):
     return (numpy.abs(numpy.log(i) - numpy.log(rank)) / i).sum()
 
 
-def compare(a, b, said):
+def mask_distance(a, b, full, ratio):
+    """The part of all filters that one of the two keeps alone; a ticket keeps the part of the whole, or all it has."""
+    keep = max(1, int(full * (1 - ratio) + 0.5))
+    return len(set(a[:keep]) ^ set(b[:keep])) / full
+
+
+def compare(a, b, said, masks=None):
     layers = json.load(open(said))["layers"]
     assert layers
     for layer in layers:
         want = distance(ranking(a, layer["layer"]), ranking(b, layer["layer"]))
+        for ratio, there in layer["mask_distance"].items() if masks else ():
+            # the inside of a block is as wide as what it adds to the stream, which stays whole
+            full = len(safetensors_numpy.load(a)[0][layer["layer"].replace(".inner", ".conv2.weight")])
+            assert there == mask_distance(ranking(a, layer["layer"]), ranking(b, layer["layer"]), full, float(ratio)), layer
         # sums of at most some hundred terms in double
         assert abs(layer["filter_distance"] - want) <= 1e-12 * (1 + want), (layer, want)
     print(f"{len(layers)} layers, distances", [round(l["filter_distance"], 4) for l in layers])
