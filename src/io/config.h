@@ -67,8 +67,8 @@ const char *tsri_config_place(const tsr_config *c, const char *key);
 /* Takes back a key that has no default, as if it had not been given. */
 void tsri_config_unset(tsr_config *c, const char *key);
 
-/* Other data: what is there as a file or folder, or looks like one, is a path, anything else a name.
- * It takes the place of all that the run file says of where the data are. */
+/* Other data: what is there as a file or folder, or looks like one, is a path, anything else a
+ * name. It takes the place of all that the run file says of where the data are. */
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path);
 
 /* Typed reads. The key must be in the schema with that type (asserted); a key without value gives

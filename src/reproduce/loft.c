@@ -28,20 +28,26 @@ tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s)
     return (tsri_loft_sizes){.width = 16,
                              .images = 50000,
                              .test_images = 10000,
-                             .epochs = 60,
+                             .epochs = 20,
                              .batch = 128,
                              .workers = 4,
                              .local_steps = 25,
                              .rate = 0.1};
 }
 
-void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z)
+void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft)
 {
-    tsri_study_note(
-        s,
-        "PreActResNet-18 of width %d (the paper's: 64) on %d images, %d epochs, batch "
-        "%d, rate %g falling as a cosine; LoFT with %d workers, %d local steps a round.",
-        z->width, z->images, z->epochs, z->batch, z->rate, z->workers, z->local_steps);
+    tsri_study_note(s,
+                    "PreActResNet-18 of width %d (the paper's: 64) on %s (at most %d images), %d "
+                    "epochs, batch %d, rate %g falling as a cosine, momentum 0.9.",
+                    z->width, s->data ? tsri_quote(s->data) : "CIFAR-10", z->images, z->epochs,
+                    z->batch, z->rate);
+    if (!loft)
+        return;
+    tsri_study_note(s,
+                    "LoFT has %d workers, each of which sees all data in every epoch, and %d local "
+                    "steps a round.",
+                    z->workers, z->local_steps);
     tsri_study_note(s, "The baseline is dense training, whose weights GPipe's equal to the bit.");
 }
 
@@ -150,13 +156,30 @@ done:
 
 /* ---- The list ------------------------------------------------------------------------------- */
 
+static tsr_status fig1(tsri_study *s)
+{
+    tsri_loft_sizes z = tsri_loft_sizes_of(s);
+    return tsri_loft_fig1(s, &z);
+}
+
+static tsr_status fig4(tsri_study *s)
+{
+    tsri_loft_sizes z = tsri_loft_sizes_of(s);
+    return tsri_loft_fig4(s, &z);
+}
+
+static tsr_status fig5(tsri_study *s)
+{
+    tsri_loft_sizes z = tsri_loft_sizes_of(s);
+    return tsri_loft_fig5(s, &z);
+}
+
 const tsri_reproduction tsri_reproduce_loft[] = {
     {"loft/table1", "traffic of GPipe, local SGD and LoFT, counted in rounds that are trained",
      tsri_loft_table1},
-    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", tsri_loft_fig1},
-    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", tsri_loft_fig4},
-    {"loft/fig5", "accuracy of tickets drawn at different epochs, LoFT beside the baseline",
-     tsri_loft_fig5},
+    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", fig1},
+    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", fig4},
+    {"loft/fig5", "accuracy of tickets drawn at different epochs, LoFT beside the baseline", fig5},
     {"loft/theorem1", "distance from gradient descent as filters and shares grow",
      tsri_loft_theorem1},
     {0},

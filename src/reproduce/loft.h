@@ -6,6 +6,7 @@
 #ifndef TSRI_REPRODUCE_LOFT_H
 #define TSRI_REPRODUCE_LOFT_H
 
+#include "reproduce/repeats.h"
 #include "reproduce/reproduce.h"
 
 typedef struct tsri_loft_sizes {
@@ -13,11 +14,11 @@ typedef struct tsri_loft_sizes {
     double rate;
 } tsri_loft_sizes;
 
-/* Quick: minutes on two cores. */
+/* Quick: minutes on two cores; else the paper's 20 epochs of all of CIFAR-10, which take hours. */
 tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s);
 
-/* Says them in a note. */
-void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z);
+/* Says them in notes; what LoFT has of its own only where it is trained. */
+void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft);
 
 enum { TSRI_LOFT_YAML = 1000 };
 
@@ -39,8 +40,16 @@ void tsri_rankings_fini(tsri_rankings *r);
 double tsri_rankings_at(const tsri_rankings *r, int64_t layer, int64_t from, int64_t to);
 
 tsr_status tsri_loft_table1(tsri_study *s);
-tsr_status tsri_loft_fig1(tsri_study *s);
-tsr_status tsri_loft_fig4(tsri_study *s);
-tsr_status tsri_loft_fig5(tsri_study *s);
+tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z);
+tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z);
+tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z);
+
+/* What each figure says, from its numbers alone: distances between at least 4 epochs; distances to
+ * the last epoch, the first before training; percent of the tickets of some epochs, each judged on
+ * so many images. */
+void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r);
+void tsri_loft_judge_settling(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base);
+void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base,
+                             int64_t images);
 
 #endif

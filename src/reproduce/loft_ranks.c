@@ -98,7 +98,8 @@ static void draw_maps(tsri_study *s, const tsri_rankings *r)
     tsri_chart_begin(&c, "Filter distance between epochs (dark: the same ranking)");
     for (int64_t i = 0; i < r->layers; i++) {
         tsri_chart_panel(
-            &c, &(tsri_panel){.title = r->name[i], .x_label = "epoch", .y_label = "epoch"});
+            &c,
+            &(tsri_panel){.title = r->name[i], .x_label = "epoch", .y_label = "epoch (reference)"});
         tsri_chart_map(&c, &(tsri_map){.rows = r->epochs,
                                        .columns = r->epochs,
                                        .value = r->distance + i * r->epochs * r->epochs,
@@ -110,25 +111,16 @@ static void draw_maps(tsri_study *s, const tsri_rankings *r)
     tsri_chart_fini(&c);
 }
 
-tsr_status tsri_loft_fig1(tsri_study *s)
+void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r)
 {
-    tsr_status st = TSR_OK;
-    tsri_loft_sizes size = tsri_loft_sizes_of(s);
-    tsri_rankings r = {0};
-    tsri_loft_note(s, &size);
-    tsri_study_say(s, 0, "dense training, %d epochs", size.epochs);
-    TSR_TRY(pretrain(&r, NULL, s, &size, "dense", 0));
-    draw_maps(s, &r);
-    int64_t n = r.epochs, part = n >= 8 ? n / 4 : 2;
-    TSR_CHECK(n >= 4, TSR_USAGE, "%lld epochs are too few to compare early and late ones",
-              (long long)n);
-    double early = mean_to_next(&r, 0, part + 1), late = mean_to_next(&r, n - part - 1, n);
+    int64_t n = r->epochs, part = n >= 8 ? n / 4 : 2;
+    double early = mean_to_next(r, 0, part + 1), late = mean_to_next(r, n - part - 1, n);
     tsri_study_claim(s, late < early / 2,
                      "The ranking of filters changes quickly at first and settles later (3.2).",
                      "from one epoch to the next the distance is %.2g of a reversal's in the first "
-                     "quarter and %.2g in the last",
-                     early, late);
-    double first = mean_within(&r, 0, part), block = mean_within(&r, n - part, n);
+                     "%lld steps and %.2g in the last",
+                     early, (long long)part, late);
+    double first = mean_within(r, 0, part), block = mean_within(r, n - part, n);
     tsri_study_claim(
         s, block < first / 2,
         "In the end the epochs agree: a solid dark block at the lower right (3.2).",
@@ -138,6 +130,19 @@ tsr_status tsri_loft_fig1(tsri_study *s)
     tsri_study_note(s,
                     "The learning rate falls to 0, which by itself stills the ranks; the paper's "
                     "falls in steps.");
+}
+
+tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    tsri_rankings r = {0};
+    tsri_loft_note(s, z, false);
+    tsri_study_say(s, 0, "dense training, %d epochs", z->epochs);
+    TSR_TRY(pretrain(&r, NULL, s, z, "dense", 0));
+    TSR_CHECK(r.epochs >= 4, TSR_FAILURE, "%lld epochs are too few to compare early and late ones",
+              (long long)r.epochs);
+    draw_maps(s, &r);
+    tsri_loft_judge_maps(s, &r);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_rankings_fini(&r);
@@ -158,66 +163,22 @@ static double to_last(const tsri_rankings *r, double start, int64_t i)
     return sum / (double)r->layers;
 }
 
-/* The curves of all repetitions of one scheme. */
-typedef struct settling {
-    int64_t n, seeds;
-    double *epoch;             /* [n] */
-    double *curve;             /* [seeds, n] */
-    double *mean, *low, *high; /* [n] */
-} settling;
-
-static void settling_fini(settling *w)
-{
-    tsri_free(w->epoch);
-    tsri_free(w->curve);
-    tsri_free(w->mean);
-    tsri_free(w->low);
-    tsri_free(w->high);
-}
-
-static tsr_status settling_begin(settling *w, const tsri_rankings *r, int64_t seeds)
-{
-    tsr_status st = TSR_OK;
-    w->n = r->epochs + 1;
-    w->seeds = seeds;
-    TSR_TRY(tsri_alloc(&w->epoch, w->n, sizeof(double)));
-    TSR_TRY(tsri_alloc(&w->curve, w->n * seeds, sizeof(double)));
-    TSR_TRY(tsri_alloc(&w->mean, w->n, sizeof(double)));
-    TSR_TRY(tsri_alloc(&w->low, w->n, sizeof(double)));
-    TSR_TRY(tsri_alloc(&w->high, w->n, sizeof(double)));
-    for (int64_t i = 0; i < w->n; i++)
-        w->epoch[i] = i > 0 ? r->epoch[i - 1] : 0;
-done:
-    return st;
-}
-
-static tsr_status settling_add(settling *w, const tsri_rankings *r, double start, int64_t seeds,
-                               int64_t repeat)
+static tsr_status note_curve(tsri_repeats *w, const tsri_rankings *r, double start, int64_t seeds,
+                             int64_t repeat)
 {
     tsr_status st = TSR_OK;
     if (repeat == 0)
-        TSR_TRY(settling_begin(w, r, seeds));
+        TSR_TRY(tsri_repeats_init(w, r->epochs + 1, seeds));
     TSR_CHECK(r->epochs + 1 == w->n, TSR_FAILURE, "runs of different lengths cannot be compared");
-    for (int64_t i = 0; i < w->n; i++)
-        w->curve[repeat * w->n + i] = to_last(r, start, i);
+    for (int64_t i = 0; i < w->n; i++) {
+        w->x[i] = i > 0 ? r->epoch[i - 1] : 0;
+        w->value[i * seeds + repeat] = to_last(r, start, i);
+    }
 done:
     return st;
 }
 
-static void settling_end(settling *w)
-{
-    for (int64_t i = 0; i < w->n; i++) {
-        double one[1000];
-        for (int64_t k = 0; k < w->seeds; k++)
-            one[k] = w->curve[k * w->n + i];
-        tsri_estimate e = tsri_mean_of(one, w->seeds);
-        w->mean[i] = e.value;
-        w->low[i] = e.low;
-        w->high[i] = e.high;
-    }
-}
-
-static tsr_status settle(settling *w, tsri_study *s, const tsri_loft_sizes *size,
+static tsr_status settle(tsri_repeats *w, tsri_study *s, const tsri_loft_sizes *size,
                          const char *scheme, int64_t seeds)
 {
     tsr_status st = TSR_OK;
@@ -229,93 +190,92 @@ static tsr_status settle(settling *w, tsri_study *s, const tsri_loft_sizes *size
         double start = 0;
         st = pretrain(&r, &start, s, size, scheme, k);
         if (st == TSR_OK)
-            st = settling_add(w, &r, start, seeds, k);
+            st = note_curve(w, &r, start, seeds, k);
         tsri_rankings_fini(&r);
         TSR_TRY(st);
     }
     assert(w->n > 0 && w->mean && "there is at least one seed");
-    settling_end(w);
+    tsri_repeats_end(w);
 done:
     return st;
 }
 
-/* Area under the curve in parts of its first height: how long the ranks stay wrong. In parts,
- * because a scheme that moves its filters less has less to settle. */
-static double delay(const settling *w)
+/* What the two below are told in: the height before training, because a scheme that moves its
+ * filters less has less to settle; the greatest height where they end as they began. */
+static double unit_of(const tsri_repeats *w)
+{
+    double most = w->mean[0];
+    for (int64_t i = 1; w->mean[0] <= 0 && i < w->n; i++)
+        most = fmax(most, w->mean[i]);
+    return most > 0 ? most : 1;
+}
+
+/* Area under the curve: how long the ranks stay wrong. */
+static double delay(const tsri_repeats *w)
 {
     double sum = 0;
-    assert(w->n > 0 && w->mean);
     for (int64_t i = 0; i < w->n; i++)
         sum += w->mean[i];
-    return sum / (double)w->n / w->mean[0];
+    return sum / (double)w->n / unit_of(w);
 }
 
-/* The largest rise from one epoch to the next, in parts of the first height. */
-static double largest_rise(const settling *w)
+/* The largest rise from one epoch to the next. */
+static double largest_rise(const tsri_repeats *w)
 {
     double most = 0;
-    assert(w->n > 0 && w->mean);
     for (int64_t i = 0; i + 1 < w->n; i++)
         most = fmax(most, w->mean[i + 1] - w->mean[i]);
-    return most / w->mean[0];
+    return most / unit_of(w);
 }
 
-static void draw_settling(tsri_study *s, const settling *loft, const settling *base)
+static void draw_settling(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {
     tsri_chart c;
-    bool band = loft->seeds > 1;
     tsri_chart_begin(&c, "How far the ranking of filters is from that of the last epoch");
     tsri_chart_panel(
         &c, &(tsri_panel){.x_label = "epoch", .y_label = "filter distance (1 = reversed)"});
-    tsri_chart_series(&c, &(tsri_series){.name = "LoFT",
-                                         .n = loft->n,
-                                         .x = loft->epoch,
-                                         .y = loft->mean,
-                                         .low = band ? loft->low : NULL,
-                                         .high = band ? loft->high : NULL,
-                                         .marks = TSRI_MARKS_BOTH});
-    tsri_chart_series(&c, &(tsri_series){.name = "baseline (dense = GPipe)",
-                                         .n = base->n,
-                                         .x = base->epoch,
-                                         .y = base->mean,
-                                         .low = band ? base->low : NULL,
-                                         .high = band ? base->high : NULL,
-                                         .marks = TSRI_MARKS_BOTH});
+    tsri_repeats_draw(&c, loft, "LoFT");
+    tsri_repeats_draw(&c, base, "baseline (dense = GPipe)");
     tsri_study_chart(s, "fig4", &c);
     tsri_chart_fini(&c);
 }
 
-tsr_status tsri_loft_fig4(tsri_study *s)
+void tsri_loft_judge_settling(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {
-    tsr_status st = TSR_OK;
-    tsri_loft_sizes size = tsri_loft_sizes_of(s);
-    settling loft = {0}, base = {0};
-    int64_t seeds = tsri_study_seeds(s, s->quick ? 1 : 3);
-    tsri_loft_note(s, &size);
-    tsri_study_note(s, "%lld seed%s.", (long long)seeds, seeds > 1 ? "s, band: 95 %" : "");
-    TSR_TRY(settle(&base, s, &size, "dense", seeds));
-    TSR_TRY(settle(&loft, s, &size, "loft", seeds));
-    draw_settling(s, &loft, &base);
-    tsri_study_claim(s, largest_rise(&loft) < 0.05,
+    tsri_study_claim(s, largest_rise(loft) < 0.05,
                      "LoFT monotonically decreases the distance to the last epoch (section 6).",
                      "it begins at %.3f of a reversal's before training, is %.3f after the first "
                      "epoch and %.2g before the last; the largest rise between two epochs is %.1f "
                      "%% of the start (rises up to 5 %% count as none)",
-                     loft.mean[0], loft.mean[1], loft.mean[loft.n - 2], 100 * largest_rise(&loft));
+                     loft->mean[0], loft->mean[1], loft->mean[loft->n - 2],
+                     100 * largest_rise(loft));
     tsri_study_claim(
-        s, delay(&loft) < delay(&base),
+        s, delay(loft) < delay(base),
         "LoFT decreases it faster than the baseline (section 6, ImageNet).",
         "the mean over the epochs, in parts of the distance before training, is %.3f for "
         "LoFT and %.3f for the baseline",
-        delay(&loft), delay(&base));
+        delay(loft), delay(base));
     tsri_study_note(s,
                     "Much of the rank is where a filter began: before training the ranking is "
                     "within %.3f (LoFT) and %.3f (baseline) of a reversal's distance of the "
                     "last one. The shorter the run, the more so.",
-                    loft.mean[0], base.mean[0]);
+                    loft->mean[0], base->mean[0]);
+}
+
+tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    tsri_repeats loft = {0}, base = {0};
+    int64_t seeds = tsri_study_seeds(s, 1);
+    tsri_loft_note(s, z, true);
+    tsri_study_note(s, "%lld seed%s.", (long long)seeds, seeds > 1 ? "s, band: 95 %" : "");
+    TSR_TRY(settle(&base, s, z, "dense", seeds));
+    TSR_TRY(settle(&loft, s, z, "loft", seeds));
+    draw_settling(s, &loft, &base);
+    tsri_loft_judge_settling(s, &loft, &base);
     TSR_TRY(tsri_study_end(s));
 done:
-    settling_fini(&loft);
-    settling_fini(&base);
+    tsri_repeats_fini(&loft);
+    tsri_repeats_fini(&base);
     return st;
 }

@@ -7,7 +7,6 @@
  */
 #include "reproduce/loft.h"
 
-#include "base/alloc.h"
 #include "io/file.h"
 #include "scheme/run.h"
 #include "ticket/finetune.h"
@@ -69,36 +68,28 @@ static tsr_status tune(tsr_result *result, const char *ticket, const char *folde
 {
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
-    char *begun = NULL;
-    tsr_run_options o = tsr_run_options_default();
     TSR_TRY(tsr_model_read(&model, ticket));
     TSR_TRY(tsri_finetune_config(tsr_model_config(model), d->tuning, d->rate));
     TSR_TRY(tsr_config_set(tsr_model_config(model), "distance.every=0"));
-    TSR_TRY(tsri_path_join(&begun, folder, "run.yaml"));
-    o.folder = folder;
-    o.init = ticket;
-    o.resume = tsri_file_exists(begun);
-    TSR_TRY(tsr_train(result, tsr_model_config(model), &o));
+    TSR_TRY(tsr_config_set(tsr_model_config(model), "checkpoint.keep=1"));
+    TSR_TRY(tsri_study_run(result, tsr_model_config(model), folder, ticket));
 done:
-    tsri_free(begun);
     tsr_model_destroy(model);
     return st;
 }
 
-/* *accuracy of the fine-tuned ticket. */
-static tsr_status draw_ticket(double *accuracy, const tsri_study *s, const draw *d)
+/* *result of the fine-tuned ticket. */
+static tsr_status draw_ticket(tsr_result *result, const tsri_study *s, const draw *d)
 {
     tsr_status st = TSR_OK;
     tsri_text folder = {0}, ticket = {0}, tuned = {0};
-    tsr_result result;
     TSR_TRY(in_folder(&folder, s, d->ticket, ""));
     TSR_TRY(in_folder(&ticket, s, d->ticket, "/ticket.safetensors"));
     TSR_TRY(in_folder(&tuned, s, d->ticket, "/tuned"));
     TSR_TRY(tsri_make_folder(folder.data));
     if (!tsri_file_exists(ticket.data))
         TSR_TRY(prune_to(ticket.data, s, d));
-    TSR_TRY(tune(&result, ticket.data, tuned.data, d));
-    *accuracy = result.accuracy;
+    TSR_TRY(tune(result, ticket.data, tuned.data, d));
 done:
     tsri_text_fini(&folder);
     tsri_text_fini(&ticket);
@@ -106,16 +97,25 @@ done:
     return st;
 }
 
+/* Fine-tuning takes a third of pretraining's epochs, at a fifth of its rate. */
+static int tuning_of(const tsri_loft_sizes *z)
+{
+    return z->epochs < 3 ? 1 : z->epochs / 3;
+}
+
+static double rate_of(const tsri_loft_sizes *z)
+{
+    return z->rate / 5;
+}
+
 /* ---- One scheme --------------------------------------------------------------------------------
  */
 
-typedef struct outcome {
-    const char *scheme;
-    int64_t seeds;
-    double epoch[DRAWS];
-    double *accuracy; /* [DRAWS, seeds], percent */
-    double mean[DRAWS], low[DRAWS], high[DRAWS];
-} outcome;
+/* What became of the tickets of DRAWS epochs. */
+typedef struct tickets {
+    tsri_repeats percent; /* test accuracy after fine-tuning */
+    int64_t images;       /* that it was judged on */
+} tickets;
 
 /* Fills `d` for the k-th of DRAWS evenly spaced epochs, from the evaluations of the run. */
 static void place_draw(draw *d, const tsri_curves *c, int64_t k)
@@ -126,47 +126,56 @@ static void place_draw(draw *d, const tsri_curves *c, int64_t k)
     d->epoch = epoch[at];
 }
 
-static tsr_status one_seed(outcome *o, tsri_study *s, const tsri_loft_sizes *size, int64_t repeat,
-                           double part)
+static tsr_status one_seed(tickets *o, tsri_study *s, const tsri_loft_sizes *size,
+                           const char *scheme, int64_t repeat, double part)
 {
     tsr_status st = TSR_OK;
     char yaml[TSRI_LOFT_YAML];
     tsr_result result;
     tsri_curves curves = {0};
     long long seed = (long long)s->seed + (long long)repeat;
-    draw d = {.tuning = size->epochs / 3, .rate = size->rate / 5};
-    (void)snprintf(d.run, sizeof d.run, "runs/%s-%lld", o->scheme, seed);
-    tsri_loft_yaml(yaml, size, o->scheme);
-    tsri_study_say(s, part, "%s, seed %lld", o->scheme, seed);
+    draw d = {.tuning = tuning_of(size), .rate = rate_of(size)};
+    (void)snprintf(d.run, sizeof d.run, "runs/%s-%lld", scheme, seed);
+    tsri_loft_yaml(yaml, size, scheme);
+    tsri_study_say(s, part, "%s, seed %lld", scheme, seed);
     TSR_TRY(tsri_study_train(s, &result, &curves, d.run, yaml, repeat));
     TSR_CHECK(curves.n >= DRAWS, TSR_FAILURE, "%s has too few evaluations", d.run);
     for (int64_t k = 0; k < DRAWS; k++) {
-        double accuracy;
         place_draw(&d, &curves, k);
-        (void)snprintf(d.ticket, sizeof d.ticket, "tickets/%s-%lld-%lld", o->scheme, seed,
+        (void)snprintf(d.ticket, sizeof d.ticket, "tickets/%s-%lld-%lld", scheme, seed,
                        (long long)d.round);
-        tsri_study_say(s, part, "%s, seed %lld: ticket of epoch %g", o->scheme, seed, d.epoch);
-        TSR_TRY(draw_ticket(&accuracy, s, &d));
-        o->epoch[k] = d.epoch;
-        o->accuracy[k * o->seeds + repeat] = 100 * accuracy;
+        tsri_study_say(s, part, "%s, seed %lld: ticket of epoch %g", scheme, seed, d.epoch);
+        TSR_TRY(draw_ticket(&result, s, &d));
+        o->percent.x[k] = d.epoch;
+        o->percent.value[k * o->percent.seeds + repeat] = 100 * result.accuracy;
+        o->images = result.n;
     }
 done:
     tsri_curves_fini(&curves);
     return st;
 }
 
-static tsr_status all_seeds(outcome *o, tsri_study *s, const tsri_loft_sizes *size, double part)
+/* With one seed there is still the chance of the test set: 95 of 100 such sets. */
+static void test_set_bands(tickets *o)
+{
+    for (int64_t k = 0; k < o->percent.n; k++) {
+        double p = o->percent.mean[k] / 100, half = 196 * sqrt(p * (1 - p) / (double)o->images);
+        o->percent.low[k] = o->percent.mean[k] - half;
+        o->percent.high[k] = o->percent.mean[k] + half;
+    }
+}
+
+static tsr_status all_seeds(tickets *o, tsri_study *s, const tsri_loft_sizes *size,
+                            const char *scheme, double part)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_alloc(&o->accuracy, DRAWS * o->seeds, sizeof *o->accuracy));
-    for (int64_t i = 0; i < o->seeds; i++)
-        TSR_TRY(one_seed(o, s, size, i, part + 0.5 * (double)i / (double)o->seeds));
-    for (int k = 0; k < DRAWS; k++) {
-        tsri_estimate e = tsri_mean_of(o->accuracy + k * o->seeds, o->seeds);
-        o->mean[k] = e.value;
-        o->low[k] = e.low;
-        o->high[k] = e.high;
-    }
+    int64_t seeds = tsri_study_seeds(s, 1);
+    TSR_TRY(tsri_repeats_init(&o->percent, DRAWS, seeds));
+    for (int64_t i = 0; i < seeds; i++)
+        TSR_TRY(one_seed(o, s, size, scheme, i, part + 0.5 * (double)i / (double)seeds));
+    tsri_repeats_end(&o->percent);
+    if (seeds == 1)
+        test_set_bands(o);
 done:
     return st;
 }
@@ -174,32 +183,20 @@ done:
 /* ---- The figure --------------------------------------------------------------------------------
  */
 
-static void add_outcome(tsri_chart *c, const outcome *o, const char *name)
-{
-    bool band = o->seeds > 1;
-    tsri_chart_series(c, &(tsri_series){.name = name,
-                                        .n = DRAWS,
-                                        .x = o->epoch,
-                                        .y = o->mean,
-                                        .low = band ? o->low : NULL,
-                                        .high = band ? o->high : NULL,
-                                        .marks = TSRI_MARKS_BOTH});
-}
-
-static void show(tsri_study *s, const outcome *loft, const outcome *base)
+static void show(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {
     tsri_chart c;
     tsri_table t = {0};
     tsri_chart_begin(&c, "Tickets drawn at different epochs of pretraining, fine-tuned");
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch of the ticket",
                                        .y_label = "test accuracy after fine-tuning, %"});
-    add_outcome(&c, loft, "LoFT");
-    add_outcome(&c, base, "baseline (dense = GPipe)");
+    tsri_repeats_draw(&c, loft, "LoFT");
+    tsri_repeats_draw(&c, base, "baseline (dense = GPipe)");
     tsri_study_chart(s, "fig5", &c);
     tsri_chart_fini(&c);
     tsri_table_head(&t, "epoch|LoFT, %|baseline, %");
     for (int k = 0; k < DRAWS; k++) {
-        tsri_table_number(&t, loft->epoch[k]);
+        tsri_table_number(&t, loft->x[k]);
         tsri_table_real(&t, loft->mean[k], 2);
         tsri_table_real(&t, base->mean[k], 2);
     }
@@ -209,58 +206,58 @@ static void show(tsri_study *s, const outcome *loft, const outcome *base)
 }
 
 /* Two networks of the same accuracy differ by less than this, in points, in 95 of 100 test sets. */
-static double chance(double percent, const outcome *o, int test_images)
+static double chance(const tsri_repeats *o, int64_t images)
 {
-    double p = percent / 100;
-    return 196 * sqrt(2 * p * (1 - p) / (test_images * (double)o->seeds));
+    double p = o->mean[o->n - 1] / 100;
+    return 196 * sqrt(2 * p * (1 - p) / ((double)images * (double)o->seeds));
 }
 
-static void judge(tsri_study *s, const outcome *loft, const outcome *base, int test_images)
+void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base,
+                             int64_t images)
 {
-    int better = 0;
+    int64_t better = 0;
     double gap = 0;
-    for (int k = 0; k < DRAWS; k++) {
+    for (int64_t k = 0; k < loft->n; k++) {
         better += loft->mean[k] >= base->mean[k];
-        gap += (loft->mean[k] - base->mean[k]) / DRAWS;
+        gap += (loft->mean[k] - base->mean[k]) / (double)loft->n;
     }
     tsri_study_claim(
-        s, better == DRAWS,
+        s, better == loft->n,
         "LoFT yields better tickets than the GPipe baseline at every epoch (Figure 5).",
-        "at %d of %d epochs, on average by %.2f points; a single difference below %.1f "
-        "points may be chance",
-        better, DRAWS, gap, chance(base->mean[DRAWS - 1], base, test_images));
+        "its ticket is not worse at %lld of %lld epochs; on average it differs by %+.2f points; a "
+        "single difference below %.1f points may be chance",
+        (long long)better, (long long)loft->n, gap, chance(base, images));
     double least = loft->mean[0], most = loft->mean[0];
-    for (int k = 1; k < DRAWS; k++) {
+    for (int64_t k = 1; k < loft->n; k++) {
         least = fmin(least, loft->mean[k]);
         most = fmax(most, loft->mean[k]);
     }
     tsri_study_claim(s, most - least < 2,
                      "LoFT does not rely on a particular length of pretraining: early tickets are "
                      "as good (section 6).",
-                     "the tickets of four epochs lie within %.2f points of each other (below 2 "
+                     "its tickets lie within %.2f points of each other (below 2 "
                      "counts as the same)",
                      most - least);
 }
 
-tsr_status tsri_loft_fig5(tsri_study *s)
+tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
-    tsri_loft_sizes size = tsri_loft_sizes_of(s);
-    int64_t seeds = tsri_study_seeds(s, s->quick ? 1 : 3);
-    outcome loft = {.scheme = "loft", .seeds = seeds}, base = {.scheme = "dense", .seeds = seeds};
-    tsri_loft_note(s, &size);
-    tsri_study_note(s,
-                    "Half of the filters go; fine-tuning for %d epochs at rate %g. CIFAR-10, "
-                    "where the paper's figure has CIFAR-100. %lld seed%s.",
-                    size.epochs / 3, size.rate / 5, (long long)seeds,
-                    seeds > 1 ? "s, band: 95 %" : "");
-    TSR_TRY(all_seeds(&base, s, &size, 0));
-    TSR_TRY(all_seeds(&loft, s, &size, 0.5));
-    show(s, &loft, &base);
-    judge(s, &loft, &base, size.test_images);
+    int64_t seeds = tsri_study_seeds(s, 1);
+    tickets loft = {0}, base = {0};
+    tsri_loft_note(s, z, true);
+    tsri_study_note(
+        s,
+        "Half of the filters go; fine-tuning for %d epochs at rate %g (the paper: CIFAR-100, "
+        "20 epochs, then 90). %lld seed%s.",
+        tuning_of(z), rate_of(z), (long long)seeds, seeds > 1 ? "s, band: 95 %" : "");
+    TSR_TRY(all_seeds(&base, s, z, "dense", 0));
+    TSR_TRY(all_seeds(&loft, s, z, "loft", 0.5));
+    show(s, &loft.percent, &base.percent);
+    tsri_loft_judge_tickets(s, &loft.percent, &base.percent, base.images);
     TSR_TRY(tsri_study_end(s));
 done:
-    tsri_free(loft.accuracy);
-    tsri_free(base.accuracy);
+    tsri_repeats_fini(&loft.percent);
+    tsri_repeats_fini(&base.percent);
     return st;
 }

@@ -81,6 +81,8 @@ tsr_status tsri_study_verdict(tsri_text *out, const tsri_study *s)
     if (s->claims == 1)
         return tsri_text_add(out, held ? "What the paper says holds here."
                                        : "What the paper says does not hold here.");
+    if (held == 2 && s->claims == 2)
+        return tsri_text_add(out, "Both things that the paper says hold here.");
     if (held == s->claims)
         return tsri_text_add(out, "All %lld things that the paper says hold here.",
                              (long long)held);

@@ -115,6 +115,11 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
 tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
                             const char *name, const char *yaml, int64_t repeat);
 
+/* The same with a run file of one's own, in a folder of one's own, from the model file `init` or
+ * from first weights (NULL). */
+tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *folder,
+                          const char *init);
+
 /* The first failure of the calls above. */
 tsr_status tsri_study_end(const tsri_study *s);
 

@@ -155,14 +155,15 @@ done:
     return st;
 }
 
-/* A run that was stopped goes on; one that is finished only says again how it ended. */
-static tsr_status train_in(tsr_result *result, tsr_config *config, const char *folder)
+tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *folder,
+                          const char *init)
 {
     tsr_status st = TSR_OK;
     char *begun = NULL;
     tsr_run_options o = tsr_run_options_default();
     TSR_TRY(tsri_path_join(&begun, folder, "run.yaml"));
     o.folder = folder;
+    o.init = init;
     o.resume = tsri_file_exists(begun);
     TSR_TRY(tsr_train(result, config, &o));
 done:
@@ -181,7 +182,7 @@ tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curv
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
     TSR_TRY(tsri_path_join(&folder, s->folder, name));
     TSR_TRY(tsri_path_join(&metrics, folder, "metrics.jsonl"));
-    TSR_TRY(train_in(result, config, folder));
+    TSR_TRY(tsri_study_run(result, config, folder, NULL));
     if (curves)
         TSR_TRY(tsri_curves_read(curves, metrics, NULL));
 done:

@@ -4,7 +4,6 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "report/png.h"
-#include "reproduce/loft.h"
 #include "reproduce/reproduce.h"
 #include "scratch.h"
 
@@ -114,34 +113,6 @@ static void curves_of_a_run(void **state)
     assert_ok(tsri_curves_read(&c, path, NULL));
     assert_int_equal(c.n, 0);
     tsri_curves_fini(&c);
-    tsri_free(path);
-    free(folder);
-}
-
-/* ---- LoFT's rankings read back ------------------------------------------------------------------
- */
-
-static void rankings_of_a_run(void **state)
-{
-    (void)state;
-    tsri_rankings r;
-    char *folder = folder_for("rankings"), *path = NULL;
-    assert_ok(tsri_make_folder(folder));
-    assert_fails(tsri_rankings_read(&r, folder), TSR_BAD_FILE, "distance.json");
-    assert_ok(tsri_path_join(&path, folder, "distance.json"));
-    assert_ok(tsri_file_write_text(
-        path, "{\"epochs\":[1,2],\"layers\":[{\"name\":\"a\",\"reversed\":2,\"distance\":[[0,1],[3,"
-              "0]]},{\"name\":\"b\",\"reversed\":4,\"distance\":[[0,5],[null,0]]}]}"));
-    assert_ok(tsri_rankings_read(&r, folder));
-    assert_true(r.epochs == 2 && r.layers == 2 && r.epoch[1] == 2 && r.reversed[1] == 4);
-    assert_string_equal(r.name[1], "b");
-    assert_true(tsri_rankings_at(&r, 0, 1, 0) == 3 && tsri_rankings_at(&r, 1, 0, 1) == 5);
-    assert_true(isnan(tsri_rankings_at(&r, 1, 1, 0)));
-    tsri_rankings_fini(&r);
-    assert_ok(tsri_file_write_text(path, "{\"epochs\":[],\"layers\":[]}"));
-    assert_fails(tsri_rankings_read(&r, folder), TSR_BAD_FILE, "no distances");
-    assert_ok(tsri_file_write_text(path, "{\"epochs\":[1],\"layers\":[{\"name\":\"a\"}]}"));
-    assert_fails(tsri_rankings_read(&r, folder), TSR_BAD_FILE, "layer a");
     tsri_free(path);
     free(folder);
 }
@@ -308,7 +279,6 @@ int main(void)
         cmocka_unit_test(student),
         cmocka_unit_test(tables),
         cmocka_unit_test(curves_of_a_run),
-        cmocka_unit_test(rankings_of_a_run),
         cmocka_unit_test(a_study_and_its_folder),
         cmocka_unit_test(not_in_a_run),
         cmocka_unit_test(every_allocation_may_fail),

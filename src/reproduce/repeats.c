@@ -1,0 +1,51 @@
+/* repeats.c - a curve that was measured several times. */
+#include "reproduce/repeats.h"
+
+#include "base/alloc.h"
+#include "base/estimate.h"
+
+#include <math.h>
+
+tsr_status tsri_repeats_init(tsri_repeats *r, int64_t n, int64_t seeds)
+{
+    tsr_status st = TSR_OK;
+    *r = (tsri_repeats){0};
+    TSR_TRY(tsri_alloc(&r->memory, n * (4 + seeds), sizeof *r->memory));
+    r->n = n;
+    r->seeds = seeds;
+    r->x = r->memory;
+    r->mean = r->x + n;
+    r->low = r->mean + n;
+    r->high = r->low + n;
+    r->value = r->high + n;
+done:
+    return st;
+}
+
+void tsri_repeats_fini(tsri_repeats *r)
+{
+    tsri_free(r->memory);
+    *r = (tsri_repeats){0};
+}
+
+void tsri_repeats_end(tsri_repeats *r)
+{
+    for (int64_t i = 0; i < r->n; i++) {
+        tsri_estimate e = tsri_mean_of(r->value + i * r->seeds, r->seeds);
+        r->mean[i] = e.value;
+        r->low[i] = e.low;
+        r->high[i] = e.high;
+    }
+}
+
+void tsri_repeats_draw(tsri_chart *c, const tsri_repeats *r, const char *name)
+{
+    bool band = r->n > 0 && isfinite(r->low[0]);
+    tsri_chart_series(c, &(tsri_series){.name = name,
+                                        .n = r->n,
+                                        .x = r->x,
+                                        .y = r->mean,
+                                        .low = band ? r->low : NULL,
+                                        .high = band ? r->high : NULL,
+                                        .marks = TSRI_MARKS_BOTH});
+}

@@ -1,0 +1,30 @@
+/* repeats.h - a curve that was measured several times, with different seeds.
+ *
+ *     tsri_repeats r = {0};
+ *     TSR_TRY(tsri_repeats_init(&r, n, seeds));
+ *     ... r.x[i] = epoch; r.value[i * seeds + k] = what seed k found there ...
+ *     tsri_repeats_end(&r);                              mean, low and high
+ *     tsri_repeats_draw(&chart, &r, "LoFT");
+ *     tsri_repeats_fini(&r);
+ */
+#ifndef TSRI_REPEATS_H
+#define TSRI_REPEATS_H
+
+#include "report/chart.h"
+
+typedef struct tsri_repeats {
+    int64_t n, seeds;
+    double *x;                 /* [n] */
+    double *value;             /* [n, seeds] */
+    double *mean, *low, *high; /* [n] over the seeds, and where the mean lies with 95 % */
+    double *memory;
+} tsri_repeats;
+
+tsr_status tsri_repeats_init(tsri_repeats *r, int64_t n, int64_t seeds);
+void tsri_repeats_end(tsri_repeats *r);
+void tsri_repeats_fini(tsri_repeats *r);
+
+/* A line with points, and a band where low and high are known: of one seed they are not. */
+void tsri_repeats_draw(tsri_chart *c, const tsri_repeats *r, const char *name);
+
+#endif
