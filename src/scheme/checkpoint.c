@@ -176,6 +176,9 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     if (run->best_w)
         TSR_TRY(tsri_image_add_model(&im, run->best_w, "best."));
     TSR_TRY(tsri_ranks_save(&run->ranks, &im));
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->save)
+            TSR_TRY(tsri_observers[i]->save(run, &im));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
@@ -273,6 +276,9 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(read_ticket(run, file));
     if (run->ranks.cut)
         TSR_TRY(tsri_ranks_load(&run->ranks, file, path));
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->load)
+            TSR_TRY(tsri_observers[i]->load(run, file, path));
     run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);

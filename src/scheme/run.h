@@ -56,7 +56,11 @@ typedef struct tsri_observer {
     const char *name;
     tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
     tsr_status (*look)(tsri_run *run);    /* before the first round and after each one */
-    void (*fini)(void *state);            /* (optional) frees his run->observer_state */
+    /* (optional, both or none) what he keeps that is too much for the metrics goes with the
+     * checkpoint; load is called when one has been read, also one without anything of his */
+    tsr_status (*save)(const tsri_run *run, tsri_image *im);
+    tsr_status (*load)(tsri_run *run, const tsri_tensors *file, const char *path);
+    void (*fini)(void *state); /* (optional) frees his run->observer_state */
 } tsri_observer;
 
 enum { TSRI_OBSERVERS_MOST = 2 };

@@ -11,9 +11,11 @@
 #include "io/file.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const tsri_paper *const tsri_papers[] = {&tsri_paper_masked_neurons, &tsri_paper_loft,
-                                         &tsri_paper_deep_relu, &tsri_paper_rnn, NULL};
+                                         &tsri_paper_deep_relu,      &tsri_paper_rnn,
+                                         &tsri_paper_gated,          NULL};
 
 const tsri_paper *tsri_paper_of(const tsri_run *run)
 {
@@ -28,8 +30,8 @@ static tsr_status no_paper(const tsri_run *run)
     return tsri_fail(TSR_USAGE,
                      "%s: no theorem speaks of model %s with this loss and data: certificates are "
                      "for shallow and cnn1 with one real target and loss half_squares, for "
-                     "relu_deep with two classes and a loss of margins, and for rnn with one "
-                     "layer",
+                     "relu_deep with two classes and a loss of margins, for rnn with one "
+                     "layer, for grelu and relu_twin",
                      tsri_config_place(run->config, "model.name"),
                      tsri_config_text(run->config, "model.name"));
 }
@@ -76,9 +78,23 @@ static tsr_status prepare(tsri_run *run)
 /* The past, and what was last told of it. */
 typedef struct watch {
     tsri_past past;
+    bool read; /* the metrics have been */
+    tsri_memory memory;
     bool told;
     int64_t conditions, holding;
 } watch;
+
+static tsr_status watch_of(watch **w, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    *w = run->observer_state[0];
+    if (*w)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(w, 1, sizeof **w));
+    run->observer_state[0] = *w;
+done:
+    return st;
+}
 
 /* What the run has said so far: read once from its metrics, which opening has cut to the
  * checkpoint. */
@@ -86,13 +102,13 @@ static tsr_status find_past(watch **w, tsri_run *run, const tsri_paper *paper)
 {
     tsr_status st = TSR_OK;
     char *path = NULL;
-    *w = run->observer_state[0];
-    if (*w)
-        return TSR_OK;
-    TSR_TRY(tsri_alloc(w, 1, sizeof **w));
-    run->observer_state[0] = *w;
+    TSR_TRY(watch_of(w, run));
+    if ((*w)->read)
+        goto done;
     TSR_TRY(tsri_path_join(&path, run->options.folder, "metrics.jsonl"));
     TSR_TRY(tsri_past_read(&(*w)->past, path, paper->name));
+    (*w)->past.memory = &(*w)->memory;
+    (*w)->read = true;
 done:
     tsri_free(path);
     return st;
@@ -149,16 +165,100 @@ static bool due(const tsri_run *run)
            (run->round % every(run) == 0 || run->round == run->rounds || tsri_iterate_enough(run));
 }
 
-static tsr_status look(tsri_run *run)
+/* Will the next round end with a certificate, for all that is known before it? */
+static bool may_be_due(const tsri_run *run)
+{
+    int64_t next = run->round + 1;
+    bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "none") != 0;
+    return next % every(run) == 0 || next == run->rounds || stops;
+}
+
+/* The next round may end with a certificate that wants to know where it began. */
+static tsr_status note_weights(tsri_run *run, const tsri_paper *paper)
+{
+    tsr_status st = TSR_OK;
+    watch *w = NULL;
+    int64_t count = run->net->trained;
+    if (!paper->remembers || !may_be_due(run))
+        return TSR_OK;
+    TSR_TRY(watch_of(&w, run));
+    tsri_memory *m = &w->memory;
+    if (m->before_count != count) {
+        TSRI_FREE(m->before);
+        m->before_count = 0;
+        TSR_TRY(tsri_alloc(&m->before, count, sizeof *m->before));
+        m->before_count = count;
+    }
+    memcpy(m->before, run->store.w, (size_t)count * sizeof *m->before);
+    m->before_round = run->round;
+    m->before_converted = run->converted;
+done:
+    return st;
+}
+
+/* ---- In checkpoints: the patterns, the round before them --------------------------------------
+ */
+
+#define PATTERNS       "certificate.patterns"
+#define PATTERNS_ROUND "certificate.round"
+
+static tsr_status save(const tsri_run *run, tsri_image *im)
+{
+    tsr_status st = TSR_OK;
+    watch *w = run->observer_state[0];
+    if (!w || w->memory.words == 0)
+        return TSR_OK;
+    tsri_memory *m = &w->memory;
+    tsri_tensor bits = {
+        .dtype = TSRI_I64, .rank = 1, .shape = {m->words}, .data = (void *)m->pattern};
+    tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &m->pattern_round};
+    TSR_TRY(tsri_image_add(im, &bits, PATTERNS));
+    TSR_TRY(tsri_image_add(im, &round, PATTERNS_ROUND));
+done:
+    return st;
+}
+
+static tsr_status load_patterns(tsri_memory *m, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_tensor *bits = tsri_tensors_find(file, PATTERNS),
+                      *round = tsri_tensors_find(file, PATTERNS_ROUND);
+    TSRI_FREE(m->pattern);
+    m->words = 0;
+    if (!bits)
+        return TSR_OK;
+    TSR_CHECK(bits->dtype == TSRI_I64 && bits->rank == 1 && bits->shape[0] > 0 && round &&
+                  round->dtype == TSRI_I64 && round->rank == 1 && round->shape[0] == 1,
+              TSR_BAD_FILE, "%s: %s are no patterns", path, PATTERNS);
+    TSR_TRY(tsri_alloc(&m->pattern, bits->shape[0], sizeof *m->pattern));
+    m->words = bits->shape[0];
+    memcpy(m->pattern, bits->data, (size_t)m->words * sizeof *m->pattern);
+    memcpy(&m->pattern_round, round->data, sizeof m->pattern_round);
+done:
+    return st;
+}
+
+static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    watch *w = NULL;
+    const tsri_paper *paper = every(run) > 0 ? tsri_paper_of(run) : NULL;
+    if (!paper || !paper->remembers)
+        return TSR_OK;
+    TSR_TRY(watch_of(&w, run));
+    TSR_TRY(load_patterns(&w->memory, file, path));
+    TSR_TRY(note_weights(run, paper));
+done:
+    return st;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------ */
+
+static tsr_status certify_now(tsri_run *run, const tsri_paper *paper)
 {
     tsr_status st = TSR_OK;
     tsri_certificate c = {0};
     watch *w = NULL;
-    if (!due(run))
-        return TSR_OK;
-    const tsri_paper *paper = tsri_paper_of(run);
-    if (!paper)
-        return TSR_OK;
     tsri_certificate_init(&c, paper->name);
     c.round = run->round;
     TSR_TRY(find_past(&w, run, paper));
@@ -172,15 +272,35 @@ done:
     return st;
 }
 
+static tsr_status look(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsri_paper *paper = every(run) > 0 ? tsri_paper_of(run) : NULL;
+    if (!paper)
+        return TSR_OK;
+    if (due(run))
+        TSR_TRY(certify_now(run, paper));
+    TSR_TRY(note_weights(run, paper));
+done:
+    return st;
+}
+
 static void forget(void *state)
 {
     watch *w = state;
-    if (w)
-        tsri_past_fini(&w->past);
+    if (!w)
+        return;
+    tsri_past_fini(&w->past);
+    tsri_free(w->memory.before);
+    tsri_free(w->memory.pattern);
     tsri_free(w);
 }
 
-static const tsri_observer certifier = {
-    .name = "certificates", .prepare = prepare, .look = look, .fini = forget};
+static const tsri_observer certifier = {.name = "certificates",
+                                        .prepare = prepare,
+                                        .look = look,
+                                        .save = save,
+                                        .load = load,
+                                        .fini = forget};
 
 const tsri_observer *const tsri_observers[] = {&certifier, NULL};

@@ -15,6 +15,7 @@
 typedef struct tsri_paper {
     const char *name;                     /* "masked-neurons" */
     const char *title;                    /* authors, title */
+    bool remembers;                       /* wants past->memory */
     bool (*applies)(const tsri_run *run); /* does the paper speak of this model and loss? */
 
     /* Adds the rows for the run as it stands. `past` ends with the moment of this certificate, to
@@ -22,7 +23,7 @@ typedef struct tsri_paper {
     tsr_status (*certify)(tsri_certificate *c, tsri_run *run, tsri_past *past);
 } tsri_paper;
 
-extern const tsri_paper tsri_paper_deep_relu, tsri_paper_rnn;
+extern const tsri_paper tsri_paper_deep_relu, tsri_paper_rnn, tsri_paper_gated;
 
 extern const tsri_paper *const tsri_papers[]; /* NULL at the end */
 

@@ -27,9 +27,20 @@ typedef struct tsri_moment {
     int64_t count, room;
 } tsri_moment;
 
+/* What is too much for a line of metrics. The weights before a certificate's round are copied then
+ * (or when a run is resumed there); patterns go with checkpoints (observe.c). */
+typedef struct tsri_memory {
+    float *before; /* [before_count] trained numbers before the last round, or NULL */
+    int64_t before_count, before_round;
+    int64_t before_converted; /* run->converted then: of another net they mean nothing */
+    uint64_t *pattern;        /* [words] of the last certificate, as the paper lays them out */
+    int64_t words, pattern_round;
+} tsri_memory;
+
 typedef struct tsri_past {
     tsri_moment *at; /* [count] by round */
     int64_t count, room;
+    tsri_memory *memory; /* not its own; NULL before a run */
 } tsri_past;
 
 /* The certificates of `paper` in a file of metrics; none when there is no file. Other lines are

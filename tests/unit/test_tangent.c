@@ -27,6 +27,8 @@ static const kind kinds[] = {
     {"model: {name: vgg11, width: 8}", {1, 32, 32}, 4}, /* late layers in patch form */
     {"model: {name: relu_deep, width: 14}", {5, 1, 1}, 5},
     {"model: {name: grelu, width: 16}", {5, 1, 1}, 5},
+    {"model: {name: grelu, width: 16, layers: 2, gate_rank: 3}", {5, 1, 1}, 5},
+    {"model: {name: relu_twin, width: 16, layers: 3}", {5, 1, 1}, 5},
     {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, 4},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, OUTPUTS = 3 };
