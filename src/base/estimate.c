@@ -2,6 +2,7 @@
 #include "base/estimate.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* A table where the expansion in 1/freedom (Fisher and Cornish, about the normal's 1.96) is still
  * too rough. */
@@ -50,4 +51,26 @@ tsri_estimate tsri_slope_of(double *offset, const double *x, const double *y, in
     if (offset)
         *offset = my - slope * mx;
     return around(slope, sqrt(rest / (double)(n - 2) / xx), n - 2);
+}
+
+bool tsri_surely_above(tsri_estimate e, double bound)
+{
+    return e.value > bound && (isnan(e.low) || e.low > bound);
+}
+
+bool tsri_surely_below(tsri_estimate e, double bound)
+{
+    return e.value < bound && (isnan(e.high) || e.high < bound);
+}
+
+const char *tsri_estimate_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate e)
+{
+    if (isnan(e.value))
+        (void)snprintf(text, TSRI_ESTIMATE_TEXT, "unknown");
+    else if (isnan(e.low) || isnan(e.high))
+        (void)snprintf(text, TSRI_ESTIMATE_TEXT, "%.3g", e.value);
+    else
+        (void)snprintf(text, TSRI_ESTIMATE_TEXT, "%.3g (95 %%: %.3g to %.3g)", e.value, e.low,
+                       e.high);
+    return text;
 }

@@ -6,6 +6,7 @@
 #ifndef TSRI_ESTIMATE_H
 #define TSRI_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tsri_estimate {
@@ -18,6 +19,16 @@ tsri_estimate tsri_mean_of(const double *value, int64_t n);
 /* The slope of the least-squares line through (x, y); *offset (or NULL) where it meets x = 0. NaN
  * when all x are the same. The interval supposes independent normal errors of y. */
 tsri_estimate tsri_slope_of(double *offset, const double *x, const double *y, int64_t n);
+
+/* Does the whole interval lie above, or below, the bound? A single measurement, which has none,
+ * speaks for itself; NaN is neither. */
+bool tsri_surely_above(tsri_estimate e, double bound);
+bool tsri_surely_below(tsri_estimate e, double bound);
+
+enum { TSRI_ESTIMATE_TEXT = 80 };
+
+/* "3.21 (95 %: 2.1 to 4.9)", or the value alone, or "unknown"; returns `text`. */
+const char *tsri_estimate_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate e);
 
 /* t with P(|T| <= t) = 0.95 for Student's T of so many degrees of freedom, within 0.001. */
 double tsri_student(int64_t freedom);

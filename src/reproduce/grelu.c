@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "net/plan.h"
+#include "reproduce/grelu_cifar.h"
+#include "reproduce/grelu_sgemm.h"
 #include "scheme/run.h"
 
 #include <math.h>
@@ -220,7 +222,7 @@ enum { SGEMM_INPUTS = 14 };
 static setting sgemm_setting(const tsri_study *s, const char *model, char data[96])
 {
     int64_t n = s->quick ? 512 : 8192;
-    (void)snprintf(data, 96, "{name: %s, limit: %lld}", s->data ? s->data : "sgemm", (long long)n);
+    (void)snprintf(data, 96, "{name: sgemm, limit: %lld}", (long long)n); /* in --data, if given */
     return (setting){model, data, n, SGEMM_INPUTS, s->quick ? 256 : 2048, 4, s->quick ? 60 : 400,
                      1};
 }
@@ -326,5 +328,11 @@ const tsri_reproduction tsri_reproduce_grelu[] = {
     {"grelu/fig2a", "loss against rounds at the theory's width and below, ReLU and GReLU", fig2a},
     {"grelu/fig2b", "distance of consecutive gradients on SGEMM, ReLU and GReLU", fig2b},
     {"grelu/fig2c", "ReLU patterns that change from epoch to epoch on SGEMM", fig2c},
+    {"grelu/table2", "training error of three shapes on CIFAR-10, ReLU and GReLU",
+     tsri_reproduce_grelu_table2},
+    {"grelu/fig4", "training error by rate, width and depth on SGEMM, ReLU and GReLU",
+     tsri_reproduce_grelu_fig4},
+    {"grelu/fig5", "training error at high rates on SGEMM, ReLU and GReLU",
+     tsri_reproduce_grelu_fig5},
     {0},
 };

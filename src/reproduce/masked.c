@@ -138,9 +138,8 @@ static void judge_change(tsri_study *s, const dynamics *d, int64_t a, int64_t b,
 {
     double part;
     tsri_estimate e = change(d, a, b, later, sign, &part);
-    bool sure = isnan(e.low) || (sign > 0 ? e.low > 0 : e.high < 0);
     tsri_study_claim(
-        s, sign * e.value > 0 && sure, paper,
+        s, sign > 0 ? tsri_surely_above(e, 0) : tsri_surely_below(e, 0), paper,
         "the error changes by a factor of %.3f on average (95 %% over seeds: %.3f to %.3f), "
         "the right way in %.0f %% of the rounds",
         exp(e.value), exp(e.low), exp(e.high), 100 * part);
@@ -250,12 +249,6 @@ done:
     return st;
 }
 
-static void say_run(void *context, const tsri_sweep *sweep)
-{
-    tsri_study_say(context, (double)sweep->done / (double)sweep->runs, "run %lld of %lld",
-                   (long long)sweep->done, (long long)sweep->runs);
-}
-
 /* A run that diverged has no error: NaN, which nothing that is decided from it survives. */
 static tsr_status fill(map *m, const tsri_sweep *sweep)
 {
@@ -285,26 +278,15 @@ static tsr_status sweep_map(map *m, tsri_study *s, const char *scheme, const cha
                             const char *columns, bool curves)
 {
     tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
     tsri_sweep sweep = {0};
-    char yaml[600], *folder = NULL;
+    char yaml[600];
     const char *grid[2] = {rows, columns};
+    tsri_sweep_options o = {.grid = grid, .grids = 2, .seeds = sizes_of(s).seeds, .curves = curves};
     write_run_file(yaml, sizeof yaml, s, 0.1, scheme);
-    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
-    TSR_TRY(tsri_path_join(&folder, s->folder, "sweep"));
-    TSR_TRY(tsri_sweep_run(&sweep, config,
-                           &(tsri_sweep_options){.grid = grid,
-                                                 .grids = 2,
-                                                 .seeds = sizes_of(s).seeds,
-                                                 .folder = folder,
-                                                 .curves = curves,
-                                                 .progress = say_run,
-                                                 .context = s}));
+    TSR_TRY(tsri_study_sweep(s, &sweep, "sweep", yaml, &o, 0, 1));
     TSR_TRY(fill(m, &sweep));
 done:
     tsri_sweep_fini(&sweep);
-    tsr_config_destroy(config);
-    tsri_free(folder);
     return st;
 }
 
@@ -397,7 +379,7 @@ static void judge_slope(tsri_study *s, const map *m, bool along_rows, int64_t la
 {
     int64_t right;
     tsri_estimate e = mean_slope(m, along_rows, last, sign, &right);
-    bool sure = isnan(e.low) ? sign * e.value > 0 : sign > 0 ? e.low > 0 : e.high < 0;
+    bool sure = sign > 0 ? tsri_surely_above(e, 0) : tsri_surely_below(e, 0);
     tsri_study_claim(s, sure && right == last, paper,
                      "the error goes as the power %.3f of it (95 %% over seeds: %.3f to %.3f), as "
                      "claimed in %lld of %lld lines",

@@ -34,6 +34,7 @@
 #include "report/chart.h"
 #include "report/curves.h"
 #include "report/table.h"
+#include "scheme/sweep.h"
 
 typedef struct tsri_study tsri_study;
 
@@ -119,6 +120,13 @@ tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curv
  * from first weights (NULL). */
 tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *folder,
                           const char *init);
+
+/* Runs that file over a grid in FOLDER/name, or goes on with the sweep that was begun there, and
+ * says which run it is at; the study's work from `from` to `to` (parts of it) is done by that. Of
+ * the options grid, grids, seeds, curves and curve_every count. Finish with tsri_sweep_fini, also
+ * after a failure. */
+tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, const char *yaml,
+                            const tsri_sweep_options *options, double from, double to);
 
 /* The first failure of the calls above. */
 tsr_status tsri_study_end(const tsri_study *s);

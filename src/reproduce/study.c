@@ -191,3 +191,42 @@ done:
     tsr_config_destroy(config);
     return st;
 }
+
+/* A sweep on its way, and which part of the study it is. */
+typedef struct stretch {
+    tsri_study *study;
+    const char *name;
+    double from, to;
+} stretch;
+
+static void say_run(void *context, const tsri_sweep *sweep)
+{
+    const stretch *w = context;
+    tsri_study_say(
+        w->study, w->from + (w->to - w->from) * (double)sweep->done / (double)sweep->runs,
+        "%s: %lld of %lld runs", w->name, (long long)sweep->done, (long long)sweep->runs);
+}
+
+tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, const char *yaml,
+                            const tsri_sweep_options *options, double from, double to)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    char *folder = NULL;
+    stretch way = {s, name, from, to};
+    tsri_sweep_options o = *options;
+    *sweep = (tsri_sweep){0};
+    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
+    TSR_TRY(tsri_path_join(&folder, s->folder, name));
+    o.folder = folder;
+    o.progress = say_run;
+    o.context = &way;
+    st = tsri_sweep_run(sweep, config, &o);
+    sweep->options.folder = NULL; /* neither outlives this call */
+    sweep->options.context = NULL;
+    sweep->options.progress = NULL;
+done:
+    tsr_config_destroy(config);
+    tsri_free(folder);
+    return st;
+}

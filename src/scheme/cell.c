@@ -39,11 +39,11 @@ static tsr_status judge(tsr_result *r, tsri_run *run, const tsri_part *part)
     return tsri_evaluate(r, &run->store, run->backend, run->pool, run->data, part, run->loss);
 }
 
-static tsr_status note_round(tsri_outcome *outcome, tsri_run *run)
+static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    if (!outcome->curve)
+    if (!outcome->curve || (every > 1 && run->round % every != 0))
         return TSR_OK;
     if (run->space)
         TSR_TRY(tsri_space_loss(&r.loss, run->space));
@@ -54,7 +54,7 @@ done:
     return st;
 }
 
-static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
+static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve_every)
 {
     tsr_status st = TSR_OK;
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
@@ -62,7 +62,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run)
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
-        TSR_TRY(note_round(outcome, run));
+        TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
         if (tsri_due(run, "eval.every"))
             TSR_TRY(tsri_iterate_judge(run));
@@ -124,7 +124,7 @@ tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_g
         go_to_samples(&run);
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(all_rounds(outcome, &run));
+    TSR_TRY(all_rounds(outcome, &run, options->curve_every));
     TSR_TRY(judge_the_end(outcome, &run));
 done:
     outcome->bytes = run.scheme == &whole ? 0 : run.bytes_total;

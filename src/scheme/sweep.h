@@ -28,7 +28,7 @@ typedef struct tsri_outcome {
     double accuracy; /* of classes; NaN for real targets */
     double train_loss; /* of the whole network on the training set */
     int64_t bytes;     /* sent between workers */
-    double *curve;     /* [curve_count] train_loss after every round, or NULL */
+    double *curve;     /* [curve_count] train_loss along the run, or NULL */
     int64_t curve_count;
     double seconds; /* of this run, on however many threads it had */
 } tsri_outcome;
@@ -38,10 +38,11 @@ typedef struct tsri_sweep tsri_sweep;
 typedef struct tsri_sweep_options {
     const char *const *grid; /* [grids] as on the command line */
     int64_t grids;
-    int64_t seeds;      /* at least 1 */
-    bool curves;        /* keep train_loss of every round */
-    bool weights;       /* no run in the space of its samples (samples.h) */
-    const char *folder; /* run.yaml, grid.json, sweep.jsonl, sweep.csv; NULL = only in memory */
+    int64_t seeds;       /* at least 1 */
+    bool curves;         /* keep train_loss along the run */
+    int64_t curve_every; /* rounds from one of its points to the next; 0 = 1 */
+    bool weights;        /* no run in the space of its samples (samples.h) */
+    const char *folder;  /* run.yaml, grid.json, sweep.jsonl, sweep.csv; NULL = only in memory */
     /* (optional) After every run, and at the start; from any thread, one at a time. */
     void (*progress)(void *context, const tsri_sweep *sweep);
     void *context;

@@ -53,6 +53,10 @@ static tsr_status describe(tsri_json *w, const tsri_sweep *s)
     tsri_json_int(w, s->seeds);
     tsri_json_key(w, "curves");
     tsri_json_bool(w, s->options.curves);
+    if (s->options.curve_every > 1) {
+        tsri_json_key(w, "curve_every");
+        tsri_json_int(w, s->options.curve_every);
+    }
     tsri_json_key(w, "weights");
     tsri_json_bool(w, s->options.weights);
     tsri_json_close(w, '}');

@@ -1,0 +1,173 @@
+/* grelu_nets.c - gated nets and their ReLU twins trained side by side. */
+#include "reproduce/grelu_nets.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *const tsri_twin_model[TSRI_TWINS] = {"relu_twin", "grelu"};
+const char *const tsri_twin_name[TSRI_TWINS] = {"ReLU", "GReLU"};
+
+double tsri_twins_rate(const tsri_twins *t, double a, int64_t width, int64_t layers)
+{
+    double kernel =
+        (double)layers * (double)width * (double)width / (double)(t->inputs * t->outputs);
+    return a / kernel / (double)t->batch;
+}
+
+void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, int64_t width,
+                         int64_t layers, double rate)
+{
+    (void)snprintf(yaml, size,
+                   "data: %s\nmodel: {name: %s, width: %lld, layers: %lld}\nloss: half_squares\n"
+                   "optim: {name: sgd, lr: %.6g, momentum: 0}\nbatch: %lld\nepochs: %lld\n"
+                   "checkpoint: {every: 0}\n",
+                   t->data, tsri_twin_model[net], (long long)width, (long long)layers, rate,
+                   (long long)t->batch, (long long)t->epochs);
+}
+
+tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids)
+{
+    return (tsri_sweep_options){.grid = grid,
+                                .grids = grids,
+                                .seeds = t->seeds,
+                                .curves = true,
+                                .curve_every = t->every * (t->n / t->batch)};
+}
+
+/* ---- Bundles --------------------------------------------------------------------------------- */
+
+tsr_status tsri_bundle_init(tsri_bundle *b, int64_t points, int64_t every, int64_t seeds)
+{
+    tsr_status st = TSR_OK;
+    *b = (tsri_bundle){.points = points, .seeds = seeds};
+    TSR_TRY(tsri_alloc(&b->epoch, 4 * points, sizeof *b->epoch));
+    TSR_TRY(tsri_alloc(&b->one, seeds * points, sizeof *b->one));
+    b->mean = b->epoch + points;
+    b->low = b->mean + points;
+    b->high = b->low + points;
+    for (int64_t i = 0; i < points; i++)
+        b->epoch[i] = (double)((i + 1) * every);
+done:
+    return st;
+}
+
+void tsri_bundle_fold(tsri_bundle *b)
+{
+    for (int64_t i = 0; i < b->points; i++) {
+        double sum = 0, low = INFINITY, high = 0;
+        for (int64_t k = 0; k < b->seeds; k++) {
+            double value = b->one[k * b->points + i];
+            sum += log(value);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        bool all = isfinite(sum);
+        b->mean[i] = all ? exp(sum / (double)b->seeds) : (double)NAN;
+        b->low[i] = all ? low : (double)NAN;
+        b->high[i] = all ? high : (double)NAN;
+    }
+}
+
+tsr_status tsri_bundle_take(tsri_bundle *b, const tsri_twins *t, const tsri_sweep *sweep,
+                            int64_t cell)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_bundle_init(b, t->epochs / t->every, t->every, sweep->seeds));
+    for (int64_t k = 0; k < b->seeds; k++) {
+        const tsri_outcome *o = &sweep->outcome[cell * sweep->seeds + k];
+        b->diverged += o->diverged;
+        for (int64_t i = 0; i < b->points; i++)
+            b->one[k * b->points + i] =
+                !o->diverged && i < o->curve_count ? o->curve[i] / (double)t->n : (double)INFINITY;
+    }
+    tsri_bundle_fold(b);
+done:
+    return st;
+}
+
+void tsri_bundle_fini(tsri_bundle *b)
+{
+    tsri_free(b->epoch);
+    tsri_free(b->one);
+    *b = (tsri_bundle){0};
+}
+
+void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int colour,
+                      bool dashed)
+{
+    tsri_chart_series(c, &(tsri_series){.name = name,
+                                        .n = b->points,
+                                        .x = b->epoch,
+                                        .y = b->mean,
+                                        .low = b->low,
+                                        .high = b->high,
+                                        .colour = colour,
+                                        .dashed = dashed});
+}
+
+/* ---- What they tell -------------------------------------------------------------------------- */
+
+double tsri_bundle_end(const tsri_bundle *b, int64_t k)
+{
+    return b->one[(k + 1) * b->points - 1];
+}
+
+static double log_end(const tsri_bundle *b, int64_t k)
+{
+    return log(tsri_bundle_end(b, k));
+}
+
+static int64_t looked_at(const tsri_bundle *b)
+{
+    return b->seeds < TSRI_SEEDS_MOST ? b->seeds : TSRI_SEEDS_MOST;
+}
+
+static tsri_estimate exp_of(tsri_estimate e)
+{
+    return (tsri_estimate){exp(e.value), exp(e.low), exp(e.high)};
+}
+
+tsri_estimate tsri_bundle_mean(const tsri_bundle *b, double (*of)(const tsri_bundle *, int64_t))
+{
+    double value[TSRI_SEEDS_MOST];
+    for (int64_t k = 0; k < looked_at(b); k++)
+        value[k] = of(b, k);
+    return tsri_mean_of(value, looked_at(b));
+}
+
+tsri_estimate tsri_bundle_ends(const tsri_bundle *b)
+{
+    return exp_of(tsri_bundle_mean(b, log_end));
+}
+
+tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b)
+{
+    double value[TSRI_SEEDS_MOST];
+    for (int64_t k = 0; k < looked_at(a); k++)
+        value[k] = log_end(a, k) - log_end(b, k);
+    return exp_of(tsri_mean_of(value, looked_at(a)));
+}
+
+double tsri_bundle_rises(const tsri_bundle *b, int64_t k)
+{
+    const double *y = b->one + k * b->points;
+    int64_t rises = 0;
+    if (!isfinite(tsri_bundle_end(b, k)))
+        return (double)NAN;
+    for (int64_t i = 1; i < b->points; i++)
+        rises += y[i] > y[i - 1];
+    return (double)rises / (double)(b->points - 1);
+}
+
+double tsri_bundle_amplitude(const tsri_bundle *b, int64_t k)
+{
+    const double *y = b->one + k * b->points;
+    double sum = 0;
+    if (!isfinite(tsri_bundle_end(b, k)))
+        return (double)NAN;
+    for (int64_t i = 1; i < b->points; i++)
+        sum += fmax(y[i] / y[i - 1] - 1, 0);
+    return sum / (double)(b->points - 1);
+}

@@ -1,0 +1,88 @@
+/* grelu_nets.h - a gated net and its ReLU twin trained side by side: what Table 2 and Figures 3 to
+ * 5 of the GReLU paper share.
+ *
+ *     tsri_twins t = {.data = "{name: sgemm, limit: 256}", .n = 256, .inputs = 14, .outputs = 1,
+ * ...}; tsri_twins_run_file(yaml, sizeof yaml, &t, TSRI_TWIN_GRELU, 128, 10, tsri_twins_rate(&t, 8,
+ * 128, 10)); TSR_TRY(tsri_study_sweep(s, &sweep, "grelu", yaml, &options, 0, 1));
+ *     TSR_TRY(tsri_bundle_take(&b, &t, &sweep, cell));           its seeds folded into one band
+ *
+ * The rate. At the start the kernel of one output has about L m^2 / (d_x d_y) on its diagonal, so a
+ * net of another size sees the same dynamics, in steps, at
+ *
+ *     eta = a d_x d_y / (L m^2)  for the mean over the samples of a step, eta / batch for their sum
+ *
+ * and a says how fast a rate is whatever the size: 2 over the largest eigenvalue of the kernel over
+ * n is a few units of a. The paper's 1e-4 at width 10,000, depth 6 on CIFAR-10 is a = 1.95 if its
+ * loss is a mean over the batch; for a sum it would be hundreds of times what is stable.
+ *
+ * Errors are squared errors of a sample, summed over its outputs, in the mean over the training
+ * set. The paper calls its own a sum (over samples, too), but 0.02 to 0.75 for 50,000 samples whose
+ * targets alone have the sum 50,000 can only be this mean.
+ */
+#ifndef TSRI_GRELU_NETS_H
+#define TSRI_GRELU_NETS_H
+
+#include "reproduce/reproduce.h"
+
+enum { TSRI_TWIN_RELU, TSRI_TWIN_GRELU, TSRI_TWINS };
+enum { TSRI_SEEDS_MOST = 64 }; /* that an estimate looks at */
+
+extern const char *const tsri_twin_model[TSRI_TWINS]; /* in a run file */
+extern const char *const tsri_twin_name[TSRI_TWINS];  /* for people */
+
+/* What all runs of a study have in common. */
+typedef struct tsri_twins {
+    const char *data;           /* section of the run file */
+    int64_t n, inputs, outputs; /* training samples; d_x, d_y */
+    int64_t batch, epochs, every /* epochs between points of a curve */, seeds;
+} tsri_twins;
+
+/* eta of a step on `batch` samples, whose squared errors are summed. */
+double tsri_twins_rate(const tsri_twins *t, double a, int64_t width, int64_t layers);
+
+void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, int64_t width,
+                         int64_t layers, double rate);
+
+/* Seeds and curves for tsri_study_sweep. */
+tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids);
+
+/* The curves of one cell over its seeds. */
+typedef struct tsri_bundle {
+    int64_t points, seeds, diverged;
+    double *epoch, *mean, *low, *high; /* [points] geometric mean, least and most of the seeds; NaN
+                                          where one of them has diverged */
+    double *one;                       /* [seeds][points] */
+} tsri_bundle;
+
+/* Room for curves at every `every` epochs, to be written to `one`; fold makes the rest of them. */
+tsr_status tsri_bundle_init(tsri_bundle *b, int64_t points, int64_t every, int64_t seeds);
+void tsri_bundle_fold(tsri_bundle *b);
+
+/* All of it from a cell of a sweep. Call fini also after a failure. */
+tsr_status tsri_bundle_take(tsri_bundle *b, const tsri_twins *t, const tsri_sweep *sweep,
+                            int64_t cell);
+void tsri_bundle_fini(tsri_bundle *b);
+
+/* As a line with its band in the panel made last. */
+void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int colour,
+                      bool dashed);
+
+/* The error at the end of seed k; infinity when it diverged. And its geometric mean and interval.
+ */
+double tsri_bundle_end(const tsri_bundle *b, int64_t k);
+tsri_estimate tsri_bundle_ends(const tsri_bundle *b);
+
+/* How many times a's error at the end is b's: geometric mean and interval, pairs of equal seeds. */
+tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b);
+
+/* The part of the steps from one point to the next at which seed k's error rises; and how far a
+ * step rises on average, as a part of the error (falls count 0): the amplitude of its oscillations.
+ * NaN when it diverged.
+ */
+double tsri_bundle_rises(const tsri_bundle *b, int64_t k);
+double tsri_bundle_amplitude(const tsri_bundle *b, int64_t k);
+
+/* The mean of one of these over the seeds, with its interval. */
+tsri_estimate tsri_bundle_mean(const tsri_bundle *b, double (*of)(const tsri_bundle *, int64_t));
+
+#endif

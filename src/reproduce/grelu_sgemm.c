@@ -1,0 +1,306 @@
+/* grelu_sgemm.c - Figures 4a, 4b and 5 of the GReLU paper: rates on SGEMM. (4c is grelu_shapes.c.)
+ *
+ * The paper names no rates. Ours are given as a (grelu_nets.h), from one that is surely slow to the
+ * largest at which no seed of either net diverges at once: above it there is nothing to compare.
+ */
+#include "reproduce/grelu_sgemm.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SGEMM_INPUTS = 14 };
+
+static void tell_sizes(tsri_study *s, const tsri_twins *t)
+{
+    tsri_study_note(s,
+                    "%lld training samples (the paper: 241,600), %lld a step, %lld epochs, %lld "
+                    "seeds of weights and order; bands are from the least to the most of them.",
+                    (long long)t->n, (long long)t->batch, (long long)t->epochs,
+                    (long long)t->seeds);
+}
+
+/* ---- Rates ----------------------------------------------------------------------------------- */
+
+typedef struct rates {
+    tsri_bundle bundle[TSRI_TWINS][TSRI_RATES_MOST];
+} rates;
+
+static void rates_fini(rates *m)
+{
+    for (int net = 0; net < TSRI_TWINS; net++)
+        for (int i = 0; i < TSRI_RATES_MOST; i++)
+            tsri_bundle_fini(&m->bundle[net][i]);
+}
+
+static double rate_of(const tsri_rates_sizes *z, int64_t i)
+{
+    return tsri_twins_rate(&z->twins, z->a[i], z->width, z->layers);
+}
+
+static tsr_status train_rates(rates *m, tsri_study *s, const tsri_rates_sizes *z, int net,
+                              double from, double to)
+{
+    tsr_status st = TSR_OK;
+    tsri_sweep sweep = {0};
+    tsri_text grid = {0};
+    char yaml[500];
+    tsri_twins_run_file(yaml, sizeof yaml, &z->twins, net, z->width, z->layers, rate_of(z, 0));
+    for (int64_t i = 0; i < z->rates; i++)
+        TSR_TRY(tsri_text_add(&grid, "%s%.6g", i ? "," : "optim.lr=", rate_of(z, i)));
+    const char *const grids[] = {grid.data};
+    tsri_sweep_options o = tsri_twins_options(&z->twins, grids, 1);
+    TSR_TRY(tsri_study_sweep(s, &sweep, tsri_twin_model[net], yaml, &o, from, to));
+    for (int64_t i = 0; i < z->rates; i++)
+        TSR_TRY(tsri_bundle_take(&m->bundle[net][i], &z->twins, &sweep, i));
+done:
+    tsri_sweep_fini(&sweep);
+    tsri_text_fini(&grid);
+    return st;
+}
+
+static tsr_status train_both(rates *m, tsri_study *s, const tsri_rates_sizes *z, double to)
+{
+    tsr_status st = TSR_OK;
+    *m = (rates){0};
+    tell_sizes(s, &z->twins);
+    tsri_study_note(
+        s,
+        "Width %lld, depth %lld (the paper: 4096 and 10). Rates as a = eta batch L m^2 / "
+        "(d_x d_y): the paper does not give its own.",
+        (long long)z->width, (long long)z->layers);
+    for (int net = 0; net < TSRI_TWINS; net++)
+        TSR_TRY(train_rates(m, s, z, net, to * net / TSRI_TWINS, to * (net + 1) / TSRI_TWINS));
+done:
+    return st;
+}
+
+static void rate_row(tsri_table *t, const rates *m, const tsri_rates_sizes *z, int64_t i)
+{
+    char text[TSRI_ESTIMATE_TEXT];
+    tsri_table_format(t, "%g", z->a[i]);
+    tsri_table_format(t, "%.3g", rate_of(z, i));
+    for (int net = 0; net < TSRI_TWINS; net++) {
+        const tsri_bundle *b = &m->bundle[net][i];
+        tsri_table_format(t, "%s", tsri_estimate_text(text, tsri_bundle_ends(b)));
+        tsri_table_format(t, "%.1f", 100 * tsri_bundle_mean(b, tsri_bundle_rises).value);
+        tsri_table_format(t, "%.2g", 100 * tsri_bundle_mean(b, tsri_bundle_amplitude).value);
+        tsri_table_format(t, "%lld", (long long)b->diverged);
+    }
+    tsri_table_format(t, "%s",
+                      tsri_estimate_text(text, tsri_bundle_ratio(&m->bundle[TSRI_TWIN_GRELU][i],
+                                                                 &m->bundle[TSRI_TWIN_RELU][i])));
+}
+
+static void rates_table(tsri_study *s, const rates *m, const tsri_rates_sizes *z, const char *name)
+{
+    tsri_table t = {0};
+    tsri_table_head(&t,
+                    "a|eta|ReLU, error|rises, %|mean rise, %|diverged|GReLU, error|rises, %|mean "
+                    "rise, %|diverged|GReLU over ReLU");
+    for (int64_t i = 0; i < z->rates; i++)
+        rate_row(&t, m, z, i);
+    tsri_study_table(s, name, "Squared error at the end, by rate", &t);
+    tsri_table_fini(&t);
+}
+
+/* ---- Figures 4a and 4b ----------------------------------------------------------------------- */
+
+/* From the least to the most of all curves, so that panels can be compared. */
+static tsri_panel common_range(const rates *m)
+{
+    tsri_panel p = {.x_label = "epoch", .y_label = "error", .y_log = true, .y_low = INFINITY};
+    for (int k = 0; k < TSRI_TWINS * TSRI_RATES_MOST; k++) {
+        const tsri_bundle *b = &m->bundle[k / TSRI_RATES_MOST][k % TSRI_RATES_MOST];
+        for (int64_t i = 0; i < b->points; i++) {
+            p.y_low = fmin(p.y_low, b->low[i]); /* passes NaN over */
+            p.y_high = fmax(p.y_high, b->high[i]);
+        }
+    }
+    return p;
+}
+
+static void draw_rates(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    tsri_chart c;
+    tsri_panel panel = common_range(m);
+    tsri_chart_begin(&c, "Figure 4a, b: training error by rate, SGEMM");
+    for (int net = TSRI_TWINS - 1; net >= 0; net--) {
+        panel.title = tsri_twin_name[net];
+        tsri_chart_panel(&c, &panel);
+        for (int64_t i = 0; i < z->rates; i++) {
+            char name[40];
+            (void)snprintf(name, sizeof name, "a = %g", z->a[i]);
+            tsri_bundle_draw(&c, &m->bundle[net][i], name, 0, false);
+        }
+    }
+    tsri_study_chart(s, "fig4ab", &c);
+    tsri_chart_fini(&c);
+}
+
+static void judge_slow(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    char text[TSRI_ESTIMATE_TEXT];
+    tsri_estimate e =
+        tsri_bundle_ratio(&m->bundle[TSRI_TWIN_GRELU][0], &m->bundle[TSRI_TWIN_RELU][0]);
+    tsri_study_claim(s, e.value > 1 / 1.5 && e.value < 1.5,
+                     "For smaller rates the results of both nets are quite similar (section 9).",
+                     "at a = %g GReLU ends at %s times ReLU's error; within 1.5 counts as similar",
+                     z->a[0], tsri_estimate_text(text, e));
+}
+
+static void judge_fast(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    char text[TSRI_ESTIMATE_TEXT], slow[TSRI_ESTIMATE_TEXT];
+    int64_t last = z->rates - 1;
+    const tsri_bundle *relu = m->bundle[TSRI_TWIN_RELU], *grelu = m->bundle[TSRI_TWIN_GRELU];
+    tsri_estimate e = tsri_bundle_ratio(&grelu[last], &relu[last]);
+    tsri_study_claim(
+        s, tsri_surely_below(e, 1), "For larger rates the GReLU network reaches lower values.",
+        "at a = %g it ends at %s times ReLU's error", z->a[last], tsri_estimate_text(text, e));
+    double mine = tsri_bundle_mean(&grelu[last], tsri_bundle_rises).value,
+           other = tsri_bundle_mean(&relu[last], tsri_bundle_rises).value;
+    tsri_study_claim(
+        s, mine < other, "There its losses decrease more monotonically.",
+        "the error rises from one point to the next in %.1f %% of the cases, ReLU's in "
+        "%.1f %%",
+        100 * mine, 100 * other);
+    tsri_estimate gain = tsri_bundle_ratio(&grelu[last], &grelu[0]);
+    tsri_study_claim(s, tsri_surely_below(gain, 1),
+                     "The GReLU network reaches smaller values with larger rates.",
+                     "a = %g ends at %s times the error of a = %g (ReLU: %s)", z->a[last],
+                     tsri_estimate_text(text, gain), z->a[0],
+                     tsri_estimate_text(slow, tsri_bundle_ratio(&relu[last], &relu[0])));
+    double ends[] = {tsri_bundle_ends(&relu[last]).value, tsri_bundle_ends(&grelu[last]).value};
+    tsri_study_claim(s, fmin(ends[0], ends[1]) > 1e-6 && isfinite(fmax(ends[0], ends[1])),
+                     "Neither network reaches zero loss: their widths are below the theory's.",
+                     "GReLU ends at %.3g, ReLU at %.3g; the theory asks for n^2 L = %.2g units",
+                     ends[1], ends[0], (double)z->twins.n * (double)z->twins.n * (double)z->layers);
+}
+
+tsr_status tsri_grelu_fig4ab(tsri_study *s, const tsri_rates_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    rates m;
+    TSR_TRY(train_both(&m, s, z, 0.6));
+    draw_rates(s, &m, z);
+    rates_table(s, &m, z, "fig4ab-table");
+    judge_slow(s, &m, z);
+    judge_fast(s, &m, z);
+    TSR_TRY(tsri_study_end(s));
+done:
+    rates_fini(&m);
+    return st;
+}
+
+/* ---- Figure 5 -------------------------------------------------------------------------------- */
+
+static void draw_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    tsri_chart c;
+    tsri_panel panel = common_range(m);
+    tsri_chart_begin(&c, "Figure 5: training error at high rates, SGEMM");
+    for (int64_t i = 0; i < z->rates; i++) {
+        char title[40];
+        (void)snprintf(title, sizeof title, "a = %g", z->a[i]);
+        panel.title = title;
+        tsri_chart_panel(&c, &panel);
+        for (int net = 0; net < TSRI_TWINS; net++)
+            tsri_bundle_draw(&c, &m->bundle[net][i], tsri_twin_name[net], net + 1, false);
+    }
+    tsri_study_chart(s, "fig5", &c);
+    tsri_chart_fini(&c);
+}
+
+static void judge_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    char text[2][TSRI_ESTIMATE_TEXT];
+    for (int64_t i = 0; i < z->rates; i++) {
+        const tsri_bundle *relu = &m->bundle[TSRI_TWIN_RELU][i],
+                          *grelu = &m->bundle[TSRI_TWIN_GRELU][i];
+        char says[160];
+        tsri_estimate mine = tsri_bundle_mean(grelu, tsri_bundle_amplitude),
+                      other = tsri_bundle_mean(relu, tsri_bundle_amplitude);
+        (void)snprintf(says, sizeof says,
+                       "a = %g: the ReLU network oscillates with larger amplitudes.", z->a[i]);
+        tsri_study_claim(
+            s, other.value > mine.value && (isnan(other.low) || other.low > mine.high), says,
+            "mean rise from one point to the next, in %% of the error: ReLU %s, GReLU %s",
+            tsri_estimate_text(
+                text[0], (tsri_estimate){100 * other.value, 100 * other.low, 100 * other.high}),
+            tsri_estimate_text(text[1],
+                               (tsri_estimate){100 * mine.value, 100 * mine.low, 100 * mine.high}));
+        tsri_estimate e = tsri_bundle_ratio(relu, grelu);
+        (void)snprintf(says, sizeof says, "a = %g: it goes towards higher loss values than GReLU.",
+                       z->a[i]);
+        tsri_study_claim(s, tsri_surely_above(e, 1), says, "it ends at %s times GReLU's error",
+                         tsri_estimate_text(text[0], e));
+    }
+}
+
+tsr_status tsri_grelu_fig5(tsri_study *s, const tsri_rates_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    rates m;
+    TSR_TRY(train_both(&m, s, z, 1));
+    draw_high(s, &m, z);
+    rates_table(s, &m, z, "fig5-table");
+    judge_high(s, &m, z);
+    TSR_TRY(tsri_study_end(s));
+done:
+    rates_fini(&m);
+    return st;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static tsri_twins twins_of(const tsri_study *s)
+{
+    return s->quick ? (tsri_twins){.data = "{name: sgemm, limit: 256, test_limit: 16}",
+                                   .n = 256,
+                                   .inputs = SGEMM_INPUTS,
+                                   .outputs = 1,
+                                   .batch = 64,
+                                   .epochs = 240,
+                                   .every = 2,
+                                   .seeds = tsri_study_seeds(s, 3)}
+                    : (tsri_twins){.data = "{name: sgemm, limit: 20480, test_limit: 1000}",
+                                   .n = 20480,
+                                   .inputs = SGEMM_INPUTS,
+                                   .outputs = 1,
+                                   .batch = 1024,
+                                   .epochs = 200,
+                                   .every = 1,
+                                   .seeds = tsri_study_seeds(s, 3)};
+}
+
+static tsri_rates_sizes rates_of(const tsri_study *s, bool high)
+{
+    tsri_rates_sizes z = {
+        .twins = twins_of(s), .width = s->quick ? 128 : 4096, .layers = 10, .rates = high ? 2 : 4};
+    static const double all[] = {1, 4, 8, 16}, fast[] = {8, 16};
+    for (int64_t i = 0; i < z.rates; i++)
+        z.a[i] = high ? fast[i] : all[i];
+    return z;
+}
+
+tsr_status tsri_reproduce_grelu_fig4(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_rates_sizes rates_z = rates_of(s, false);
+    tsri_shapes_sizes shapes_z = {
+        .twins = twins_of(s), .widths = 3, .depths = 2, .layers = {2, 8}, .a = 12};
+    for (int i = 0; i < 3; i++)
+        shapes_z.width[i] = (s->quick ? 64 : 1024) << i;
+    TSR_TRY(tsri_grelu_fig4ab(s, &rates_z));
+    TSR_TRY(tsri_grelu_fig4c(s, &shapes_z));
+done:
+    return st;
+}
+
+tsr_status tsri_reproduce_grelu_fig5(tsri_study *s)
+{
+    tsri_rates_sizes z = rates_of(s, true);
+    return tsri_grelu_fig5(s, &z);
+}

@@ -1,0 +1,198 @@
+/* Table 2 and Figures 3 to 5 of the GReLU paper on tiny grids: that the numbers a claim is decided
+ * from are what they should be, that trends which hold at these sizes are found to hold, and that
+ * those which do not are found not to. */
+#include "testing.h"
+
+#include "base/alloc.h"
+#include "reproduce/grelu_cifar.h"
+#include "reproduce/grelu_sgemm.h"
+#include "scratch.h"
+
+#include <math.h>
+
+/* ---- Bundles ------------------------------------------------------------------------------- */
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-12 * fabs(b);
+}
+
+static void curves_folded(void **state)
+{
+    (void)state;
+    tsri_bundle b, c;
+    assert_ok(tsri_bundle_init(&b, 4, 5, 2));
+    memcpy(b.one, (double[]){8, 4, 6, 2, 2, 1, 1, 8}, 8 * sizeof *b.one);
+    tsri_bundle_fold(&b);
+    assert_true(b.epoch[0] == 5 && b.epoch[3] == 20);
+    assert_true(near(b.mean[0], 4) && b.low[0] == 2 && b.high[0] == 8);
+    assert_true(tsri_bundle_end(&b, 0) == 2 && tsri_bundle_end(&b, 1) == 8);
+    assert_true(near(tsri_bundle_ends(&b).value, 4));
+    assert_true(near(tsri_bundle_rises(&b, 0), 1.0 / 3) && near(tsri_bundle_rises(&b, 1), 1.0 / 3));
+    assert_true(near(tsri_bundle_amplitude(&b, 0), 0.5 / 3)); /* 4 to 6 */
+    assert_true(near(tsri_bundle_amplitude(&b, 1), 7.0 / 3)); /* 1 to 8 */
+    assert_true(near(tsri_bundle_mean(&b, tsri_bundle_amplitude).value, 1.25));
+    /* half of it, seed by seed: exactly two times, without any doubt */
+    assert_ok(tsri_bundle_init(&c, 4, 5, 2));
+    for (int i = 0; i < 8; i++)
+        c.one[i] = b.one[i] / 2;
+    tsri_bundle_fold(&c);
+    tsri_estimate ratio = tsri_bundle_ratio(&b, &c);
+    assert_true(near(ratio.value, 2) && near(ratio.low, 2) && near(ratio.high, 2));
+    assert_true(tsri_surely_above(ratio, 1.9) && !tsri_surely_above(ratio, 2.1));
+    assert_true(tsri_surely_below(ratio, 2.1) && !tsri_surely_below(ratio, 1.9));
+    /* a seed that diverged leaves gaps, and no ratio */
+    b.one[7] = INFINITY;
+    tsri_bundle_fold(&b);
+    assert_true(isnan(b.mean[3]) && isnan(b.high[3]) && !isnan(b.mean[2]));
+    assert_true(isinf(tsri_bundle_ends(&b).value));
+    assert_false(tsri_surely_below(tsri_bundle_ratio(&b, &c), 1e300));
+    tsri_bundle_fini(&b);
+    tsri_bundle_fini(&c);
+}
+
+static void the_rate_in_units_of_the_kernel(void **state)
+{
+    (void)state;
+    tsri_twins t = {.inputs = 3072, .outputs = 10, .batch = 1};
+    /* the paper's 1e-4 at width 10,000, depth 6 */
+    assert_true(near(tsri_twins_rate(&t, 1.953125, 10000, 6), 1e-4));
+    t.batch = 100;
+    assert_true(near(tsri_twins_rate(&t, 1.953125, 10000, 6), 1e-6));
+}
+
+/* ---- Studies ------------------------------------------------------------------------------- */
+
+static tsr_status tiny_table2(tsri_study *s)
+{
+    static const tsri_table2_sizes z = {
+        .twins = {"{name: glyphs, n: 48, test_n: 4}", 48, 784, 10, 12, 60, 4, 4},
+        .layers = {6, 7, 4},
+        .width = {64, 64, 96}};
+    return tsri_grelu_table2(s, &z);
+}
+
+static tsr_status tiny_fig5(tsri_study *s)
+{
+    static const tsri_rates_sizes z = {
+        .twins = {"{name: ackley, n: 96, test_n: 4, dim: 14}", 96, 14, 1, 24, 60, 1, 4},
+        .width = 64,
+        .layers = 10,
+        .rates = 2,
+        .a = {4, 8}};
+    return tsri_grelu_fig5(s, &z);
+}
+
+#define FIG4                                                                                       \
+    {                                                                                              \
+        "{name: ackley, n: 48, test_n: 4, dim: 14}", 48, 14, 1, 12, 40, 2, 4                       \
+    }
+
+static tsr_status tiny_fig4(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_rates_sizes rates = {
+        .twins = FIG4, .width = 32, .layers = 6, .rates = 3, .a = {0.2, 2, 4}};
+    tsri_shapes_sizes shapes = {
+        .twins = FIG4, .widths = 2, .depths = 2, .width = {24, 48}, .layers = {1, 4}, .a = 8};
+    TSR_TRY(tsri_grelu_fig4ab(s, &rates));
+    TSR_TRY(tsri_grelu_fig4c(s, &shapes));
+done:
+    return st;
+}
+
+/* The last rate is above what any net survives. */
+static tsr_status too_fast(tsri_study *s)
+{
+    static const tsri_rates_sizes z = {
+        .twins = FIG4, .width = 32, .layers = 6, .rates = 2, .a = {0.2, 1000}};
+    return tsri_grelu_fig4ab(s, &z);
+}
+
+static const tsri_reproduction rows[] = {
+    {"test/table2", "Table 2", tiny_table2},
+    {"test/fig4", "Figure 4", tiny_fig4},
+    {"test/fig5", "Figure 5", tiny_fig5},
+    {"test/fast", "Figure 4, diverging", too_fast},
+};
+
+/* Did the paper's sentence that holds these words hold? */
+static bool holds(const tsri_study *s, const char *words)
+{
+    for (int64_t i = 0; i < s->claims; i++)
+        if (strstr(s->claim[i].paper, words))
+            return s->claim[i].holds;
+    fail_msg("no claim with '%s'", words);
+    return false;
+}
+
+static void make(tsri_study *s, int row)
+{
+    tsri_study_options o = tsri_study_options_default();
+    o.folder = scratch_path(rows[row].name + 5);
+    o.threads = 2;
+    assert_ok(tsri_reproduce(s, &rows[row], &o));
+    for (int64_t i = 0; i < s->claims; i++) /* seen when the test fails */
+        print_message("%s: %s %s (%s)\n", rows[row].name, s->claim[i].holds ? "holds" : "not",
+                      s->claim[i].paper, s->claim[i].found);
+}
+
+static void gates_end_lower(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 0);
+    assert_int_equal(s.claims, 3);
+    assert_true(holds(&s, "near zero") && holds(&s, "do not reach similar"));
+    assert_true(tsri_file_exists(scratch_path("table2/table2.svg")));
+    assert_true(tsri_file_exists(scratch_path("table2/table2-table.csv")));
+    tsri_study_fini(&s);
+}
+
+static void rates_and_shapes(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 1);
+    assert_int_equal(s.claims, 8);
+    assert_true(holds(&s, "For smaller rates") && holds(&s, "reaches lower values"));
+    assert_true(holds(&s, "more monotonically") && holds(&s, "with larger rates"));
+    assert_true(holds(&s, "Increased depth") && holds(&s, "Increased width"));
+    assert_false(holds(&s, "for the same number of parameters")); /* four seeds do not tell */
+    assert_true(tsri_file_exists(scratch_path("fig4/fig4ab.svg")));
+    assert_true(tsri_file_exists(scratch_path("fig4/fig4c.csv")));
+    tsri_study_fini(&s);
+}
+
+static void relus_oscillate(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 2);
+    assert_int_equal(s.claims, 4);
+    assert_true(holds(&s, "a = 8: the ReLU network oscillates"));
+    assert_true(holds(&s, "a = 8: it goes towards higher"));
+    assert_true(tsri_file_exists(scratch_path("fig5/fig5.svg")));
+    tsri_study_fini(&s);
+}
+
+/* Nothing that the paper says of larger rates is found in a net that is gone. */
+static void what_diverged_proves_nothing(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 3);
+    assert_false(holds(&s, "reaches lower values") || holds(&s, "more monotonically") ||
+                 holds(&s, "with larger rates") || holds(&s, "zero loss"));
+    tsri_study_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_folded),   cmocka_unit_test(the_rate_in_units_of_the_kernel),
+        cmocka_unit_test(gates_end_lower), cmocka_unit_test(rates_and_shapes),
+        cmocka_unit_test(relus_oscillate), cmocka_unit_test(what_diverged_proves_nothing),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
+}
