@@ -70,15 +70,48 @@ tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, const tsr
     return make(out, &like);
 }
 
-void tsri_plan_destroy(tsri_plan *plan)
+/* All but its memory for values. */
+static void undo_steps(tsri_plan *plan)
 {
-    if (!plan)
-        return;
     for (int64_t k = 0; k < plan->count; k++)
         tsri_op_teardown(&plan->step[k].op);
     tsri_plan_gates_free(plan);
     tsri_free(plan->step);
     tsri_free(plan->alias);
+}
+
+tsr_status tsri_plan_renew(tsri_plan **plan)
+{
+    tsr_status st = TSR_OK;
+    tsri_plan *p = *plan;
+    undo_steps(p);
+    *p = (tsri_plan){.net = p->net,
+                     .store = p->store,
+                     .backend = p->backend,
+                     .pool = p->pool,
+                     .batch = p->batch,
+                     .training = p->training,
+                     .frozen = p->frozen,
+                     .gradients = p->gradients,
+                     .timed = p->timed,
+                     .arena = p->arena,
+                     .arena_room = p->arena_room,
+                     .input = p->input};
+    TSR_TRY(tsri_plan_steps(p));
+    TSR_TRY(tsri_plan_memory(p));
+done:
+    if (st != TSR_OK) {
+        tsri_plan_destroy(p);
+        *plan = NULL;
+    }
+    return st;
+}
+
+void tsri_plan_destroy(tsri_plan *plan)
+{
+    if (!plan)
+        return;
+    undo_steps(plan);
     tsri_free(plan->arena);
     tsri_free(plan->input);
     tsri_free(plan);

@@ -24,6 +24,10 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backe
                             tsri_pool *pool, int64_t batch, bool training);
 void tsri_plan_destroy(tsri_plan *plan);
 
+/* The same for a network that was resized (subnet/cut.h): makes *plan anew in its own memory, and
+ * takes more only when that is too small. *plan is NULL after a failure. */
+tsr_status tsri_plan_renew(tsri_plan **plan);
+
 /* Of sequences: how many positions each of the batch has, until the next call; NULL (the start) =
  * all. `length` [batch] must stay as it is until backward is done. */
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);

@@ -149,6 +149,21 @@ bool tsri_plan_reorders_input(const tsri_plan *plan)
     return images;
 }
 
+/* Every op writes a buffer before it reads it, so what an older plan left does not matter. A plan
+ * that outgrew its arena gets a sixteenth more, so that shares of changing sizes soon fit. */
+static tsr_status make_arena(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    bool grows = plan->arena != NULL;
+    if (grows && plan->arena_bytes <= plan->arena_room)
+        return TSR_OK;
+    TSRI_FREE(plan->arena);
+    plan->arena_room = plan->arena_bytes + (grows ? plan->arena_bytes / 16 : 0);
+    TSR_TRY(tsri_alloc(&plan->arena, plan->arena_room, 1));
+done:
+    return st;
+}
+
 tsr_status tsri_plan_memory(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
@@ -170,8 +185,8 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
         plan->input_bytes =
             plan->batch * tsri_shape_count(plan->net->input) * plan->backend->real_bytes;
     if (!plan->dry) {
-        TSR_TRY(tsri_alloc(&plan->arena, plan->arena_bytes, 1));
-        if (plan->input_bytes > 0)
+        TSR_TRY(make_arena(plan));
+        if (plan->input_bytes > 0 && !plan->input)
             TSR_TRY(tsri_alloc(&plan->input, plan->input_bytes, 1));
         bind(&b);
     }

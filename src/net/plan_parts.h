@@ -46,6 +46,7 @@ struct tsri_plan {
 
     char *arena;
     int64_t arena_bytes, unshared_bytes, input_bytes;
+    int64_t arena_room;       /* bytes that it has: more than arena_bytes in a renewed plan */
     void *entry, *entry_grad; /* of a part of a network: net->entry, and its gradient */
     void *input;           /* x in the backend's type and layout, or NULL when x is used as it is */
     bool turned;           /* x is a sequence: [N, T, C] becomes [T, N, C] */

@@ -14,7 +14,8 @@ tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_
                            bool training)
 {
     tsr_status st = TSR_OK;
-    *store = (tsri_store){.net = net, .real_bytes = real_bytes};
+    *store = (tsri_store){
+        .net = net, .real_bytes = real_bytes, .room = net->total, .room_trained = net->trained};
     TSR_TRY(tsri_alloc(&store->w, net->total, (size_t)real_bytes));
     if (training) {
         TSR_TRY(tsri_alloc(&store->g, net->trained, (size_t)real_bytes));
@@ -23,6 +24,30 @@ tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_
 done:
     if (st != TSR_OK)
         tsri_store_fini(store);
+    return st;
+}
+
+/* A sixteenth more than is needed, so that shares of changing sizes soon fit. */
+static tsr_status grow(void **vector, int64_t count, int64_t real_bytes)
+{
+    tsri_free(*vector);
+    return tsri_alloc(vector, count + count / 16, (size_t)real_bytes);
+}
+
+tsr_status tsri_store_fit(tsri_store *store)
+{
+    tsr_status st = TSR_OK;
+    int64_t total = store->net->total, trained = store->net->trained;
+    if (total > store->room) {
+        TSR_TRY(grow(&store->w, total, store->real_bytes));
+        store->room = total + total / 16;
+    }
+    if (store->g && trained > store->room_trained) {
+        TSR_TRY(grow(&store->g, trained, store->real_bytes));
+        TSR_TRY(grow(&store->v, trained, store->real_bytes));
+        store->room_trained = trained + trained / 16;
+    }
+done:
     return st;
 }
 

@@ -12,14 +12,19 @@
 
 typedef struct tsri_store {
     const tsri_net *net;
-    int64_t real_bytes; /* 4, or 8 for the gradient tests */
-    void *w, *g, *v;    /* g and v NULL when only inference is wanted */
+    int64_t real_bytes;         /* 4, or 8 for the gradient tests */
+    void *w, *g, *v;            /* g and v NULL when only inference is wanted */
+    int64_t room, room_trained; /* numbers for which w, and g and v, have memory */
 } tsri_store;
 
 /* Zeroed vectors; `training` also makes g and v. */
 tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_bytes,
                            bool training);
 void tsri_store_fini(tsri_store *store);
+
+/* The network has another size now (subnet/cut.h): keeps the memory when it is large enough and
+ * takes more otherwise. The numbers are whatever they are. */
+tsr_status tsri_store_fit(tsri_store *store);
 
 /* The initial weights of `seed`: parameter p from the stream (INIT, p). */
 void tsri_store_fill(tsri_store *store, uint64_t seed);

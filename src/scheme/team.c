@@ -88,15 +88,6 @@ done:
     return st;
 }
 
-static void unmake_network(worker *w)
-{
-    tsri_plan_destroy(w->plan);
-    w->plan = NULL;
-    tsri_store_fini(&w->store);
-    tsri_net_destroy(w->net);
-    w->net = NULL;
-}
-
 void tsri_team_destroy(tsri_run *run)
 {
     team *t = run->scheme_state;
@@ -104,7 +95,9 @@ void tsri_team_destroy(tsri_run *run)
         return;
     for (int64_t l = 0; t->worker && l < run->workers; l++) {
         worker *w = &t->worker[l];
-        unmake_network(w);
+        tsri_plan_destroy(w->plan);
+        tsri_store_fini(&w->store);
+        tsri_net_destroy(w->net);
         tsri_share_fini(&w->share);
         tsri_loader_destroy(w->loader);
         if (w->owns_pool)
@@ -179,14 +172,19 @@ static tsr_status all_workers(tsri_run *run, duty d)
 
 /* ---- Draw --------------------------------------------------------------------------------- */
 
-/* Network, store and plan of the share; those of the last round when the shapes are the same. */
+/* Network, store and plan of the share: those of the last round, resized when its shapes are not
+ * the same. Their scales are: a worker's chance of a unit does not change from round to round. */
 static tsr_status make_network(worker *w)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
     if (w->net && tsri_net_fits(w->net, &w->share))
         return TSR_OK;
-    unmake_network(w);
+    if (w->net) {
+        tsri_net_resize(w->net, &w->share);
+        w->resized = true;
+        return tsri_store_fit(&w->store);
+    }
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
 done:
@@ -196,9 +194,12 @@ done:
 static tsr_status make_plan(worker *w)
 {
     tsri_run *run = w->run;
-    if (w->plan)
+    if (w->plan && !w->resized)
         return TSR_OK;
-    tsr_status st = tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+    tsr_status st =
+        w->plan ? tsri_plan_renew(&w->plan)
+                : tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+    w->resized = false;
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;

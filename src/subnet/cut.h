@@ -15,8 +15,8 @@
  * No numbers: a store of it is filled by take. The caller destroys *out. */
 tsr_status tsri_net_cut(tsri_net **out, const tsri_net *net, const tsri_share *share, bool rescale);
 
-/* Makes `small`, a cut of the same network that was at least as large, one of this share: sizes and
- * places change, scales stay, nothing is allocated. A store made for the larger one serves. */
+/* Makes `small`, a cut of the same network, one of this share: sizes and places change, scales
+ * stay, nothing is allocated. A store made for a larger one serves; see also tsri_store_fit. */
 void tsri_net_resize(tsri_net *small, const tsri_share *share);
 
 /* Is `small` what tsri_net_cut would make of the share now? Then it, its store and its plan serve

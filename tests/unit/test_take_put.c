@@ -3,8 +3,10 @@
  * none keeps its bits, whatever the number of threads. */
 #include "share_testing.h"
 
+#include "backend/backend.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "net/plan.h"
 
 #include <math.h>
 
@@ -241,6 +243,84 @@ static void random_shares_against_the_oracle(void **state)
         }
 }
 
+/* ---- Shares of changing sizes ------------------------------------------------------------- */
+
+enum { BATCH = 6 };
+
+/* One forward and backward of a share; the numbers come from the whole. */
+static void pass(tsri_plan *plan, tsri_store *store, const team *t, const float *x)
+{
+    static const int32_t label[BATCH * 4] = {0, 1, 2, 0, 1, 2};
+    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+    tsri_take(store, &t->whole, &t->share[0], false);
+    assert_ok(tsri_plan_forward(plan, x));
+    assert_ok(tsri_plan_loss(plan, &loss));
+    assert_ok(tsri_plan_backward(plan));
+}
+
+/* A network, store and plan that were resized again and again, smaller and larger, compute what
+ * fresh ones do, to the bit: nothing reads what an older and larger one left behind. */
+static void resized(const test_net *like, tsri_pool *pool)
+{
+    static const double xi[] = {0.3, 0.9, 0.5, 1, 0.4};
+    static const tsri_draw whole = {.kind = TSRI_DRAW_WHOLE, .workers = 1};
+    const tsri_backend *backend = &tsri_backend_cpu;
+    tsri_net *net = NULL;
+    tsri_store store = {0};
+    tsri_plan *plan = NULL;
+    float x[BATCH * 3 * 32 * 32];
+    team t;
+    set_up(&t, like, &whole, 1);
+    fill_random(x, BATCH * tsri_shape_count(t.net->input), 3);
+    for (int64_t round = 0; round < 5; round++) {
+        tsri_draw draw = {.kind = TSRI_DRAW_BERNOULLI, .workers = 1, .xi = xi[round]};
+        tsri_share_draw(&t.share[0], &draw, 17, round, 0);
+        if (tsri_share_empty(&t.share[0]))
+            continue;
+        if (!net) {
+            assert_ok(tsri_net_cut(&net, t.net, &t.share[0], false));
+            assert_ok(tsri_store_init(&store, net, sizeof(float), true));
+            assert_ok(tsri_plan_create(&plan, &store, backend, pool, BATCH, true));
+        } else {
+            tsri_net_resize(net, &t.share[0]);
+            assert_ok(tsri_store_fit(&store));
+            assert_ok(tsri_plan_renew(&plan));
+        }
+        pass(plan, &store, &t, x);
+        tsri_net *fresh = NULL;
+        tsri_store other;
+        tsri_plan *its = NULL;
+        assert_ok(tsri_net_cut(&fresh, t.net, &t.share[0], false));
+        assert_ok(tsri_store_init(&other, fresh, sizeof(float), true));
+        assert_ok(tsri_plan_create(&its, &other, backend, pool, BATCH, true));
+        pass(its, &other, &t, x);
+        assert_memory_equal(tsri_plan_output(plan), tsri_plan_output(its),
+                            (size_t)tsri_plan_output_bytes(its));
+        assert_memory_equal(store.g, other.g, (size_t)fresh->trained * sizeof(float));
+        assert_memory_equal(store.w, other.w, (size_t)fresh->total * sizeof(float));
+        tsri_plan_destroy(its);
+        tsri_store_fini(&other);
+        tsri_net_destroy(fresh);
+    }
+    assert_non_null(plan);
+    tsri_plan_destroy(plan);
+    tsri_store_fini(&store);
+    tsri_net_destroy(net);
+    tear_down(&t);
+}
+
+static void resized_shares_are_fresh_ones(void **state)
+{
+    (void)state;
+    tsri_pool *pool = NULL;
+    assert_ok(tsri_backend_cpu.start(1));
+    assert_ok(tsri_pool_create(&pool, 1));
+    for (int n = 0; n < TEST_NETS; n++)
+        if (test_nets[n].filters_last || test_nets[n].input.w == 1)
+            resized(&test_nets[n], pool);
+    tsri_pool_destroy(pool);
+}
+
 /* Nobody came: nothing happens. */
 static void no_owner_at_all(void **state)
 {
@@ -341,6 +421,7 @@ int main(void)
         cmocka_unit_test(put_is_the_mean_over_owners),
         cmocka_unit_test(random_shares_against_the_oracle),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(resized_shares_are_fresh_ones),
         cmocka_unit_test(no_owner_at_all),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(speed),
