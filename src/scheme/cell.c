@@ -47,8 +47,10 @@ static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every
         return TSR_OK;
     if (run->space)
         TSR_TRY(tsri_space_loss(&r.loss, run->space));
-    else
+    else {
+        TSR_TRY(tsri_recalibrate(run));
         TSR_TRY(judge(&r, run, &run->data->train));
+    }
     outcome->curve[outcome->curve_count++] = r.loss;
 done:
     return st;
@@ -64,8 +66,10 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         run->round++;
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
-        if (tsri_due(run, "eval.every"))
+        if (run->judges_training && tsri_due(run, "eval.every")) {
+            TSR_TRY(tsri_recalibrate(run));
             TSR_TRY(tsri_iterate_judge(run));
+        }
         TSR_TRY(tsri_convert_when_due(run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
@@ -82,6 +86,7 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
     if (run->space)
         TSR_TRY(tsri_space_weights(run->space));
     (void)tsri_iterate_take_best(run);
+    TSR_TRY(tsri_recalibrate(run));
     TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED, "not finite");
     TSR_TRY(judge(&train, run, &run->data->train));
     test = train;

@@ -106,6 +106,7 @@ static void plain_run(tsri_outcome *o, const tsri_sweep *s, int64_t i)
     assert_ok(run.scheme->setup(&run));
     for (; run.round < run.rounds; run.round++)
         assert_ok(run.scheme->round(&run));
+    assert_ok(tsri_recalibrate(&run));
     assert_ok(tsri_evaluate(&train, &run.store, run.backend, run.pool, run.data, &run.data->train,
                             run.loss));
     assert_ok(tsri_evaluate(&test, &run.store, run.backend, run.pool, run.data, &run.data->test,
@@ -137,6 +138,32 @@ static void a_cell_is_the_run_of_train(void **state)
     }
     assert_true(s.outcome[0].loss != s.outcome[1].loss); /* another seed */
     assert_true(s.outcome[0].loss != s.outcome[2].loss); /* another cell */
+    tsri_sweep_fini(&s);
+    tsr_config_destroy(config);
+}
+
+/* Shares whose sums are smaller leave statistics of norms that are not the whole network's: it is
+ * judged as train judges it. (Sweeps of LoFT once were judged with the workers' statistics.) */
+static void norms_are_measured_anew(void **state)
+{
+    (void)state;
+    static const char file[] = "data: {name: glyphs, n: 60, test_n: 20}\n"
+                               "model: {name: mlp, hidden: [12, 9], norm: batch}\n"
+                               "scheme: {name: ist, workers: 2, local_steps: 2}\n"
+                               "optim: {lr: 0.05}\nbatch: 20\nrounds: 4\nthreads: 1\n";
+    tsr_config *config = NULL;
+    tsri_sweep s;
+    assert_ok(tsri_config_parse(&config, file, (int64_t)strlen(file), "test"));
+    assert_ok(
+        sweep(&s, config, "scheme.recalibrate=0,3", NULL, (tsri_sweep_options){.curves = true}));
+    for (int64_t i = 0; i < 2; i++) {
+        tsri_outcome plain;
+        plain_run(&plain, &s, i);
+        assert_true(s.outcome[i].loss == plain.loss);
+        assert_true(s.outcome[i].train_loss == plain.train_loss);
+        assert_true(s.outcome[i].curve[3] == plain.train_loss);
+    }
+    assert_true(s.outcome[0].loss != s.outcome[1].loss);
     tsri_sweep_fini(&s);
     tsr_config_destroy(config);
 }
@@ -283,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grids),
         cmocka_unit_test(a_cell_is_the_run_of_train),
+        cmocka_unit_test(norms_are_measured_anew),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_diverges_is_recorded),
         cmocka_unit_test(data_may_vary),
