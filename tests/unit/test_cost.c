@@ -1,9 +1,8 @@
 /* What is counted without training is what training counts: bytes to the byte for every scheme,
  * memory that of the plan a worker makes. Times by the model's formula, worked by hand. */
-#include "testing.h"
+#include "run_testing.h"
 
 #include "scheme/cost.h"
-#include "scheme/run.h"
 #include "scheme/schemes.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
@@ -16,17 +15,6 @@ static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
 static const char preresnet[] =
     "data: {name: glyphs, n: 24, test_n: 4, channels: 3}\nmodel: {name: preresnet18, width: 3}\n"
     "batch: 4\noptim: {lr: 0.05, momentum: 0.9}\nrounds: 2\n";
-
-static tsr_config *make_config(const char *text, const char *settings)
-{
-    tsr_config *config = NULL;
-    char copy[512];
-    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    (void)snprintf(copy, sizeof copy, "%s", settings);
-    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
-        assert_ok(tsr_config_set(config, s));
-    return config;
-}
 
 static tsr_cost cost_of(const char *text, const char *settings)
 {

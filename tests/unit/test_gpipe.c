@@ -1,11 +1,10 @@
 /* GPipe: equal to the bit to plain training on the same micro-batches, for every number of stages
  * and threads; bytes by hand; cuts only where one tensor crosses, and balanced as brute force
  * balances them. */
-#include "testing.h"
+#include "run_testing.h"
 
 #include "base/rng.h"
 #include "net/depth.h"
-#include "scheme/run.h"
 
 #include <math.h>
 
@@ -20,64 +19,7 @@ static const char rnn[] =
     "data: {name: sequences, n: 40, length: 6}\nmodel: {name: rnn, width: 16}\n"
     "batch: 10\nrounds: 100\noptim: {lr: 0.001}\n";
 
-static tsr_config *make_config(const char *text, const char *settings)
-{
-    tsr_config *config = NULL;
-    char copy[512];
-    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    (void)snprintf(copy, sizeof copy, "%s", settings);
-    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
-        assert_ok(tsr_config_set(config, s));
-    return config;
-}
-
-/* The store's vector, the momentum behind it. */
-typedef struct outcome {
-    float *w;
-    int64_t count, bytes;
-    double loss;
-} outcome;
-
-static tsr_status try_rounds(outcome *o, tsr_config *config, int64_t rounds)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run;
-    tsr_run_options options = tsr_run_options_default();
-    *o = (outcome){0};
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(run.scheme->setup(&run));
-    for (; run.round < rounds; run.round++)
-        TSR_TRY(run.scheme->round(&run));
-    *o = (outcome){.count = run.net->total + run.net->trained,
-                   .bytes = run.bytes_total,
-                   .loss = run.recent.sum};
-    TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
-    memcpy(o->w, run.store.w, (size_t)run.net->total * sizeof(float));
-    memcpy(o->w + run.net->total, run.store.v, (size_t)run.net->trained * sizeof(float));
-done:
-    tsri_run_fini(&run);
-    return st;
-}
-
-static outcome after(const char *text, const char *settings, int64_t rounds)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_ok(try_rounds(&o, config, rounds));
-    tsr_config_destroy(config);
-    return o;
-}
-
 /* ---- Identity ----------------------------------------------------------------------------- */
-
-/* Frees b. */
-static void same(const outcome *a, outcome b)
-{
-    assert_int_equal(a->count, b.count);
-    assert_memory_equal(a->w, b.w, (size_t)a->count * sizeof(float));
-    assert_true(a->loss == b.loss);
-    tsri_free(b.w);
-}
 
 static void equal_to_plain(const char *text, const char *more, int micro, int most, int threads)
 {
@@ -91,7 +33,9 @@ static void equal_to_plain(const char *text, const char *more, int micro, int mo
                            "%sscheme.name=gpipe;scheme.workers=%d;scheme.micro_batches=%d;"
                            "threads=%d",
                            more, stages, micro, t);
-            same(&plain, after(text, settings, 3));
+            outcome piped = after(text, settings, 3);
+            assert_true(plain.loss == piped.loss);
+            same(&plain, piped);
         }
     tsri_free(plain.w);
 }
@@ -235,14 +179,6 @@ static void balance_is_the_best(void **state)
 
 /* ---- Refusals and faults ------------------------------------------------------------------ */
 
-static void refuse(const char *text, const char *settings, const char *words)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_fails(try_rounds(&o, config, 1), TSR_USAGE, words);
-    tsr_config_destroy(config);
-}
-
 static void refusals(void **state)
 {
     (void)state;
@@ -265,19 +201,10 @@ static void refusals(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tsr_config *config = make_config(mlp, "threads=1;data.prefetch=false;scheme.name=gpipe;"
-                                          "scheme.workers=2;scheme.micro_batches=2;"
-                                          "scheme.balance=time");
-    tsr_status st = TSR_RESOURCES;
-    for (int64_t n = 0; st != TSR_OK; n++) {
-        outcome o;
-        (void)tsri_alloc_fail_after(n, false);
-        st = try_rounds(&o, config, 1);
-        (void)tsri_alloc_fail_after(-1, false);
-        assert_true(st == TSR_OK || st == TSR_RESOURCES);
-        tsri_free(o.w);
-    }
-    tsr_config_destroy(config);
+    walk_allocations(mlp,
+                     "threads=1;data.prefetch=false;scheme.name=gpipe;scheme.workers=2;"
+                     "scheme.micro_batches=2;scheme.balance=time",
+                     1);
 }
 
 int main(void)

@@ -1,8 +1,7 @@
 /* LoFT: which axes are cut on which model, identities to the bit (one worker is plain training,
  * LoFT is IST on the inner axes of its stages), the whole network's statistics measured anew. */
-#include "testing.h"
+#include "run_testing.h"
 
-#include "scheme/run.h"
 #include "scheme/team.h"
 #include "subnet/filters.h"
 
@@ -16,18 +15,6 @@ static const char vgg[] = "data: {name: glyphs, n: 24, test_n: 4}\nmodel: {name:
 static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [9, 5], norm: batch}\n"
                           "batch: 20\nrounds: 100\noptim: {lr: 0.05}\n";
-
-/* `settings`: assignments between semicolons. */
-static tsr_config *make_config(const char *text, const char *settings)
-{
-    tsr_config *config = NULL;
-    char copy[512];
-    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    (void)snprintf(copy, sizeof copy, "%s", settings);
-    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
-        assert_ok(tsr_config_set(config, s));
-    return config;
-}
 
 /* ---- Which axes --------------------------------------------------------------------------- */
 
@@ -106,58 +93,15 @@ static void axes_refused(void **state)
 
 /* ---- Rounds ------------------------------------------------------------------------------- */
 
-/* The store's vector and the momentum behind it. */
-typedef struct outcome {
-    float *w;
-    int64_t count, bytes;
-} outcome;
-
-static tsr_status try_rounds(outcome *o, tsr_config *config, int64_t rounds)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run;
-    tsr_run_options options = tsr_run_options_default();
-    *o = (outcome){0};
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(run.scheme->setup(&run));
-    for (; run.round < rounds; run.round++)
-        TSR_TRY(run.scheme->round(&run));
-    TSR_TRY(tsri_recalibrate(&run));
-    o->count = run.net->total + run.net->trained;
-    o->bytes = run.bytes_total;
-    TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
-    memcpy(o->w, run.store.w, (size_t)run.net->total * sizeof(float));
-    memcpy(o->w + run.net->total, run.store.v, (size_t)run.net->trained * sizeof(float));
-done:
-    tsri_run_fini(&run);
-    return st;
-}
-
-static outcome after(const char *text, const char *settings, int64_t rounds)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_ok(try_rounds(&o, config, rounds));
-    tsr_config_destroy(config);
-    return o;
-}
-
-static void same(outcome a, outcome b)
-{
-    assert_int_equal(a.count, b.count);
-    assert_memory_equal(a.w, b.w, (size_t)a.count * sizeof(float));
-    tsri_free(a.w);
-    tsri_free(b.w);
-}
-
 static void one_worker_is_plain_training(void **state)
 {
     (void)state;
     const char *loft = "scheme.name=loft;scheme.local_steps=3;scheme.momentum=carry";
-    same(after(preresnet, "", 6), after(preresnet, loft, 2));
-    same(after(vgg, "", 6), after(vgg, loft, 2));
-    same(after(preresnet, "backend=ref;data.limit=8", 3),
-         after(preresnet, "backend=ref;data.limit=8;scheme.name=loft;scheme.momentum=carry", 3));
+    both_same(after(preresnet, "", 6), after(preresnet, loft, 2));
+    both_same(after(vgg, "", 6), after(vgg, loft, 2));
+    both_same(
+        after(preresnet, "backend=ref;data.limit=8", 3),
+        after(preresnet, "backend=ref;data.limit=8;scheme.name=loft;scheme.momentum=carry", 3));
 }
 
 static void loft_is_ist_on_inner_axes(void **state)
@@ -167,7 +111,7 @@ static void loft_is_ist_on_inner_axes(void **state)
                        "scheme.stages=[3, 4];scheme.strided=true";
     const char *ist = "scheme.name=ist;scheme.workers=3;scheme.local_steps=2;scheme.axes="
                       "layer3.0.inner,layer3.1.inner,layer4.0.inner,layer4.1.inner";
-    same(after(preresnet, loft, 2), after(preresnet, ist, 2));
+    both_same(after(preresnet, loft, 2), after(preresnet, ist, 2));
 }
 
 static void threads_do_not_matter(void **state)
@@ -311,14 +255,6 @@ static void recalibrated_where_needed(void **state)
 
 /* ---- Refusals and faults ------------------------------------------------------------------ */
 
-static void refuse(const char *text, const char *settings, const char *words)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_fails(try_rounds(&o, config, 1), TSR_USAGE, words);
-    tsr_config_destroy(config);
-}
-
 static void refusals(void **state)
 {
     (void)state;
@@ -330,19 +266,10 @@ static void refusals(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tsr_config *config = make_config(mlp, "threads=1;data.prefetch=false;scheme.name=loft;"
-                                          "scheme.axes=hidden.0;scheme.workers=2;"
-                                          "scheme.recalibrate=1");
-    tsr_status st = TSR_RESOURCES;
-    for (int64_t n = 0; st != TSR_OK; n++) {
-        outcome o;
-        (void)tsri_alloc_fail_after(n, false);
-        st = try_rounds(&o, config, 1);
-        (void)tsri_alloc_fail_after(-1, false);
-        assert_true(st == TSR_OK || st == TSR_RESOURCES);
-        tsri_free(o.w);
-    }
-    tsr_config_destroy(config);
+    walk_allocations(mlp,
+                     "threads=1;data.prefetch=false;scheme.name=loft;scheme.axes=hidden.0;"
+                     "scheme.workers=2;scheme.recalibrate=1",
+                     1);
 }
 
 int main(void)

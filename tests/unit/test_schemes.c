@@ -1,9 +1,8 @@
 /* The schemes by identities, to the bit, on ref and on cpu: one whole share is plain training, p
  * whole shares are local SGD, a share of everything on the same data changes nothing; units that
  * nobody drew keep their bits; every local step counts; threads do not matter. */
-#include "testing.h"
+#include "run_testing.h"
 
-#include "scheme/run.h"
 #include "scheme/team.h"
 #include "subnet/draw.h"
 
@@ -11,83 +10,14 @@ enum { MLP, NORM, SHALLOW, MODELS };
 
 static const char *const models[MODELS] = {
     "data: {name: glyphs, n: 60, test_n: 10}\n"
-    "model: {name: mlp, hidden: [24, 17]}\nbatch: 20\noptim: {lr: 0.05, momentum: 0.9}\n",
+    "model: {name: mlp, hidden: [24, 17]}\nbatch: 20\nrounds: 100\n"
+    "optim: {lr: 0.05, momentum: 0.9}\n",
     "data: {name: glyphs, n: 60, test_n: 10}\n"
-    "model: {name: mlp, hidden: [24, 17], norm: batch}\nbatch: 20\n"
+    "model: {name: mlp, hidden: [24, 17], norm: batch}\nbatch: 20\nrounds: 100\n"
     "optim: {lr: 0.05, momentum: 0.5, weight_decay: 0.001, nesterov: true}\n",
     "data: {name: sphere, n: 40, dim: 6, task: regress}\n"
-    "model: {name: shallow, width: 50, kappa: 0.5}\nbatch: 10\noptim: {lr: 0.02, momentum: 0.9}\n"};
-
-/* Weights (and momentum behind them) after some rounds, without a folder. */
-typedef struct outcome {
-    float *w;
-    int64_t total, trained;
-    int64_t bytes, steps; /* of recent losses */
-} outcome;
-
-static tsr_status try_rounds(outcome *o, tsr_config *config, int64_t rounds)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run;
-    tsr_run_options options = tsr_run_options_default();
-    *o = (outcome){0};
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(run.scheme->setup(&run));
-    while (run.round < rounds) {
-        TSR_TRY(run.scheme->round(&run));
-        run.round++;
-    }
-    o->total = run.net->total;
-    o->trained = run.net->trained;
-    o->bytes = run.bytes_total;
-    o->steps = run.recent.count;
-    TSR_TRY(tsri_alloc(&o->w, o->total + o->trained, sizeof *o->w));
-    memcpy(o->w, run.store.w, (size_t)o->total * sizeof(float));
-    memcpy(o->w + o->total, run.store.v, (size_t)o->trained * sizeof(float));
-done:
-    if (st != TSR_OK)
-        TSRI_FREE(o->w);
-    tsri_run_fini(&run);
-    return st;
-}
-
-/* `settings`: assignments between semicolons. */
-static tsr_config *make_config(const char *text, const char *settings)
-{
-    tsr_config *config = NULL;
-    char copy[512];
-    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    (void)snprintf(copy, sizeof copy, "rounds=100;%s", settings);
-    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
-        assert_ok(tsr_config_set(config, s));
-    return config;
-}
-
-static outcome after(const char *text, const char *settings, int64_t rounds)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_ok(try_rounds(&o, config, rounds));
-    tsr_config_destroy(config);
-    return o;
-}
-
-static void refuse(const char *text, const char *settings, const char *words)
-{
-    outcome o;
-    tsr_config *config = make_config(text, settings);
-    assert_fails(try_rounds(&o, config, 1), TSR_USAGE, words);
-    tsr_config_destroy(config);
-}
-
-/* With `momentum` also the momentum is the same. */
-static void same(outcome a, outcome b, bool momentum)
-{
-    assert_int_equal(a.total, b.total);
-    assert_memory_equal(a.w, b.w, (size_t)(a.total + (momentum ? a.trained : 0)) * sizeof(float));
-    tsri_free(a.w);
-    tsri_free(b.w);
-}
+    "model: {name: shallow, width: 50, kappa: 0.5}\nbatch: 10\nrounds: 100\n"
+    "optim: {lr: 0.02, momentum: 0.9}\n"};
 
 static const char *const backends[] = {"cpu", "ref"};
 
@@ -119,12 +49,7 @@ static void one_whole_share_is_plain_training(void **state)
                     (void)snprintf(settings, sizeof settings, "%s%s", o, whole[i]);
                     outcome share = after(models[m], with(settings, backends[b]), rounds[i]);
                     assert_int_equal(share.steps, 6); /* none is lost */
-                    float *copy = NULL;
-                    assert_ok(tsri_alloc(&copy, dense.total + dense.trained, sizeof *copy));
-                    memcpy(copy, dense.w, (size_t)(dense.total + dense.trained) * sizeof *copy);
-                    outcome again = dense;
-                    again.w = copy;
-                    same(again, share, true);
+                    same(&dense, share);
                 }
                 tsri_free(dense.w);
             }
@@ -143,7 +68,7 @@ static void everyone_has_everything_on_the_same_data(void **state)
                                "optim.name=gd;scheme.name=masked;scheme.xi=1;scheme.workers=%d;"
                                "scheme.local_steps=2;scheme.momentum=carry",
                                p);
-                same(dense, after(models[m], with(settings, backends[b]), 3), true);
+                both_same(dense, after(models[m], with(settings, backends[b]), 3));
             }
 }
 
@@ -163,7 +88,7 @@ static void whole_shares_are_local_sgd(void **state)
                                "%sscheme.name=local_sgd;scheme.workers=3;scheme.local_steps=4",
                                data);
                 outcome masked = after(models[m], with(a, backends[b]), 3);
-                same(masked, after(models[m], with(c, backends[b]), 3), true);
+                both_same(masked, after(models[m], with(c, backends[b]), 3));
             }
 }
 
@@ -175,9 +100,8 @@ static void the_family_is_one(void **state)
         outcome dropout = after(models[m], "scheme.name=dropout;scheme.xi=0.6", 4);
         outcome multi = after(models[m], "scheme.name=multisample;scheme.xi=0.6", 4);
         outcome masked = after(models[m], "scheme.name=masked;scheme.xi=0.6", 4);
-        assert_memory_equal(dropout.w, multi.w, (size_t)dropout.total * sizeof(float));
-        tsri_free(dropout.w);
-        same(multi, masked, true);
+        same(&dropout, multi);
+        both_same(dropout, masked);
     }
 }
 
@@ -289,7 +213,7 @@ static void empty_shares_sit_out(void **state)
 {
     (void)state;
     static const char narrow[] = "data: {name: sphere, n: 40, dim: 6, task: regress}\n"
-                                 "model: {name: mlp, hidden: [2, 3]}\nbatch: 10\n";
+                                 "model: {name: mlp, hidden: [2, 3]}\nbatch: 10\nrounds: 100\n";
     outcome o = after(narrow, "scheme.name=masked;scheme.xi=0.2;scheme.workers=3", 20);
     assert_true(o.steps > 0 && o.steps < 60);
     tsri_free(o.w);
@@ -332,17 +256,7 @@ static void every_allocation_may_fail(void **state)
     for (int s = 2; s < 5; s += 2) {
         char settings[300];
         (void)snprintf(settings, sizeof settings, "threads=1;data.prefetch=false;%s", schemes[s]);
-        tsr_config *config = make_config(models[SHALLOW], settings);
-        tsr_status st = TSR_RESOURCES;
-        for (int64_t n = 0; st != TSR_OK; n++) {
-            outcome o;
-            (void)tsri_alloc_fail_after(n, false);
-            st = try_rounds(&o, config, 1);
-            (void)tsri_alloc_fail_after(-1, false);
-            assert_true(st == TSR_OK || st == TSR_RESOURCES);
-            tsri_free(o.w);
-        }
-        tsr_config_destroy(config);
+        walk_allocations(models[SHALLOW], settings, 3);
     }
 }
 

@@ -1,6 +1,6 @@
 /* Training in the space of the samples: its loops against their formula, the same bits on every
  * instruction set; the same training as on weights; the identities of the schemes, to the bit. */
-#include "testing.h"
+#include "run_testing.h"
 
 #include "backend/cpu/loops.h"
 #include "base/rng.h"
@@ -161,22 +161,10 @@ static const char run_file[] = "data: {name: sphere, n: 37, dim: 12, task: regre
                                "optim: {name: gd, lr: 0.05, momentum: 0}\n"
                                "rounds: 6\nthreads: 1\n";
 
-/* `settings`: assignments between semicolons. */
-static tsr_config *make_config(const char *settings)
-{
-    tsr_config *config = NULL;
-    char copy[512];
-    assert_ok(tsri_config_parse(&config, run_file, (int64_t)strlen(run_file), "test"));
-    (void)snprintf(copy, sizeof copy, "%s", settings);
-    for (char *s = strtok(copy, ";"); s; s = strtok(NULL, ";"))
-        assert_ok(tsr_config_set(config, s));
-    return config;
-}
-
 static tsri_outcome outcome_of(const char *settings, bool weights, int threads)
 {
     tsri_outcome o;
-    tsr_config *config = make_config(settings);
+    tsr_config *config = make_config(run_file, settings);
     tsri_ground ground = {.threads = threads};
     tsri_sweep_options options = {.curves = true, .weights = weights};
     assert_ok(tsri_cell_run(&o, config, &ground, &options));
@@ -222,7 +210,7 @@ static void the_same_training(void **state)
 static int64_t asleep_after(const char *settings)
 {
     tsri_run run;
-    tsr_config *config = make_config(settings);
+    tsr_config *config = make_config(run_file, settings);
     tsr_run_options options = tsr_run_options_default();
     int64_t asleep = 0;
     assert_ok(tsri_run_init(&run, config, &options));
@@ -342,7 +330,7 @@ static void only_where_it_fits(void **state)
                                             "scheme.data=shard",
                                             "stop.metric=loss"};
     for (int i = 0; i < 8; i++) {
-        tsr_config *config = make_config(not_these[i]);
+        tsr_config *config = make_config(run_file, not_these[i]);
         tsr_run_options options = tsr_run_options_default();
         tsri_run run;
         assert_ok(tsri_run_init(&run, config, &options));
@@ -355,7 +343,7 @@ static void only_where_it_fits(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tsr_config *config = make_config("rounds=1;scheme.name=masked;scheme.workers=2");
+    tsr_config *config = make_config(run_file, "rounds=1;scheme.name=masked;scheme.workers=2");
     tsri_ground ground = {.threads = 1};
     tsri_sweep_options options = {.curves = true};
     tsr_status st = TSR_RESOURCES;
