@@ -246,6 +246,47 @@ TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key); /* 
 
 TSR_API void tsr_free(void *memory);
 
+/* ---- Tickets ------------------------------------------------------------------------------ */
+
+/* How a ticket is cut from a network (docs/tickets.md). */
+typedef struct tsr_prune_options {
+    double ratio;          /* part of the units that go: at least 0, below 1 */
+    const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; or random */
+    bool global;           /* one ranking over all layers instead of one ratio for each */
+    int64_t round_to;      /* what a layer keeps is a multiple of this */
+    const char *axes; /* which layers lose units: names between commas, "all", or NULL for those
+                         that LoFT cuts */
+    bool reinit;      /* the ticket's shape with fresh weights: a control */
+    uint64_t seed;    /* of chance and of fresh weights */
+} tsr_prune_options;
+
+/* Half of the units, by their l2 norm. */
+TSR_API tsr_prune_options tsr_prune_options_default(void);
+
+/* Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller
+ * and is read, evaluated and trained like any other. A file of that name is replaced, whole or not
+ * at all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for reading.
+ */
+TSR_API tsr_status tsr_prune(const char *ticket, const char *model,
+                             const tsr_prune_options *options);
+
+/* Makes the run file of a model that of training it on: dense, one worker; so many epochs and that
+ * learning rate, 0 = as they are. Then tsr_train with the model's path as options.init. */
+TSR_API tsr_status tsr_config_finetune(tsr_config *config, int64_t epochs, double rate);
+
+/* How differently two models rank the units of a layer by their l2 norm. */
+typedef struct tsr_layer_distance {
+    const char *layer;          /* its axis; lives as long as the reference */
+    int64_t units, units_other; /* of the reference, and of the other */
+    double distance;            /* LoFT's filter distance; 0 = the same ranking. Not symmetric */
+    double relative;            /* in parts of that of the reversed ranking */
+} tsr_layer_distance;
+
+/* *out = [*n], a layer each, of those that tickets lose units in; free it with tsr_free. One may be
+ * a ticket of the other, or of the same network. USAGE when they are not of one model. */
+TSR_API tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n,
+                                      const tsr_model *reference, const tsr_model *other);
+
 #ifdef __cplusplus
 }
 #endif

@@ -37,13 +37,16 @@ static const char style[] =
     "figure{margin:10px 0 0;min-width:0}figcaption{margin:2px 0 0}\n"
     ".chart{width:100%;height:auto;display:block}\n"
     ".wide{overflow-x:auto;margin:10px 0}\n"
-    "table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}\n"
-    "th,td{text-align:left;padding:5px 14px 5px 0;border-bottom:1px solid var(--edge);"
+    "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}\n"
+    "th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--edge);"
     "vertical-align:top}\n"
-    "th{font-weight:600;color:var(--quiet);white-space:nowrap}.n{text-align:right}\n"
+    "th{font-weight:600;line-height:1.25;color:var(--quiet);vertical-align:bottom}\n"
+    "td.n{white-space:nowrap}.n{text-align:right}\n"
+    "th:first-child,td:first-child{position:sticky;left:0;background:var(--page)}\n"
     ".holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}\n"
     "pre{background:var(--soft);border:1px solid var(--edge);border-radius:8px;padding:14px;"
     "overflow-x:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\n"
+    "summary{cursor:pointer;color:var(--quiet)}\n"
     "footer{margin-top:40px}\n"
     "@media print{main{max-width:none;padding:0}}\n";
 
@@ -171,9 +174,10 @@ static tsr_status write_run_file(tsri_page *p)
     tsri_text yaml = {0};
     tsri_section_open(p, "The run file");
     TSR_TRY(tsri_config_write(&yaml, p->config, NULL));
-    tsri_markup_add(&p->html, "<pre>");
+    tsri_markup_add(&p->html, "<details><summary>every key, also those left as they were"
+                              "</summary>\n<pre>");
     tsri_markup_text(&p->html, yaml.data);
-    tsri_markup_add(&p->html, "</pre>\n");
+    tsri_markup_add(&p->html, "</pre></details>\n");
     tsri_section_close(p);
 done:
     tsri_text_fini(&yaml);

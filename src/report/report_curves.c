@@ -102,7 +102,7 @@ void tsri_report_facts(tsri_page *p)
                 has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
     number_fact(p, "rounds", last_of(p, "round"), 0, "");
     if (bytes > 0)
-        fact(p, "sent between workers", tsri_bytes_text(bytes));
+        fact(p, "traffic", tsri_bytes_text(bytes));
     if (seconds)
         number_fact(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
                     " s");

@@ -1,0 +1,56 @@
+/* ticket.c - tickets as tessera.h has them: files in, files and plain numbers out. */
+#include "tessera.h"
+
+#include "base/alloc.h"
+#include "ticket/compare.h"
+#include "ticket/finetune.h"
+#include "ticket/prune.h"
+
+tsr_prune_options tsr_prune_options_default(void)
+{
+    return (tsr_prune_options){.ratio = 0.5, .criterion = "l2", .round_to = 1, .seed = 1};
+}
+
+tsr_status tsr_prune(const char *ticket, const char *model, const tsr_prune_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *m = NULL;
+    tsri_prune how = {.ratio = options->ratio,
+                      .global = options->global,
+                      .round_to = options->round_to,
+                      .axes = options->axes,
+                      .reinit = options->reinit,
+                      .seed = options->seed};
+    TSR_TRY(tsri_criterion_find(&how.criterion, options->criterion));
+    TSR_TRY(tsr_model_read(&m, model));
+    TSR_TRY(tsri_ticket_write(ticket, m, &how));
+done:
+    tsr_model_destroy(m);
+    return st;
+}
+
+tsr_status tsr_config_finetune(tsr_config *config, int64_t epochs, double rate)
+{
+    return tsri_finetune_config(config, epochs, rate);
+}
+
+tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n, const tsr_model *reference,
+                              const tsr_model *other)
+{
+    tsr_status st = TSR_OK;
+    tsri_comparison c = {0};
+    *out = NULL;
+    *n = 0;
+    TSR_TRY(tsri_compare(&c, reference, other, NULL, TSRI_SCORE_L2, NULL, 0));
+    TSR_TRY(tsri_alloc(out, c.rows, sizeof **out));
+    for (int64_t i = 0; i < c.rows; i++)
+        (*out)[i] = (tsr_layer_distance){.layer = c.row[i].axis,
+                                         .units = c.row[i].units,
+                                         .units_other = c.row[i].units_other,
+                                         .distance = c.row[i].distance,
+                                         .relative = c.row[i].relative};
+    *n = c.rows;
+done:
+    tsri_comparison_fini(&c);
+    return st;
+}
