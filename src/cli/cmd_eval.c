@@ -1,11 +1,43 @@
 /* cmd_eval.c - tessera eval: loss and accuracy of a model file. */
 #include "cli/commands.h"
+#include "cli/gates_told.h"
+#include "cli/print.h"
 #include "cli/result.h"
 #include "cli/settings.h"
 
 #include "base/status.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* With --gates or --batch: the same numbers, and what the gates cost. */
+static tsr_status with_gates(tsr_model *model, const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsri_gates_told gates = {0};
+    tsri_text text = {0};
+    tsri_json w = {0};
+    TSR_TRY(cli_gates_use(&gates, model, args));
+    if (args->json) {
+        tsri_json_open(&w, '{');
+        tsri_json_key(&w, "n");
+        tsri_json_int(&w, gates.n);
+        tsri_json_key(&w, "loss");
+        tsri_json_real(&w, gates.judged.n > 0 ? gates.judged.loss[1] : (double)NAN);
+        tsri_json_key(&w, "accuracy");
+        tsri_json_real(&w, gates.judged.n > 0 ? gates.judged.accuracy[1] : (double)NAN);
+        cli_gates_json(&w, &gates);
+        tsri_json_close(&w, '}');
+        TSR_TRY(cli_json_print(&w));
+    } else {
+        TSR_TRY(cli_gates_text(&text, &gates));
+        (void)puts(text.data);
+    }
+done:
+    tsri_text_fini(&text);
+    tsri_gates_fini(&gates);
+    return st;
+}
 
 static tsr_status run(const cli_args *args)
 {
@@ -15,6 +47,10 @@ static tsr_status run(const cli_args *args)
     char text[128];
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
+    if (cli_wants_gates(args)) {
+        st = with_gates(model, args);
+        goto done;
+    }
     TSR_TRY(tsr_model_evaluate(&r, model, cli_has(args, "train-set")));
     if (args->json) {
         TSR_TRY(cli_result_json(&r, NULL));
@@ -27,7 +63,8 @@ done:
     return st;
 }
 
-static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_DATA, CLI_OPTION_TRAIN_SET, {0}};
+static const cli_option options[] = {CLI_OPTION_SET,   CLI_OPTION_DATA,  CLI_OPTION_TRAIN_SET,
+                                     CLI_OPTION_GATES, CLI_OPTION_BATCH, {0}};
 
 const cli_command cli_eval = {
     .name = "eval",

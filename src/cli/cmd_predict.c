@@ -5,6 +5,7 @@
  * that ends in .npy takes the raw outputs [n, outputs] instead.
  */
 #include "cli/commands.h"
+#include "cli/gates_told.h"
 #include "cli/settings.h"
 #include "cli/print.h"
 
@@ -119,14 +120,27 @@ done:
     return st;
 }
 
-static tsr_status tell(const cli_args *args, const answers *a, const char *path)
+/* Beside predictions on stdout the measurements go where messages go. */
+static tsr_status tell_gates(const tsri_gates_told *gates, bool to_stdout)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    TSR_TRY(cli_gates_text(&text, gates));
+    (void)fprintf(to_stdout ? stdout : stderr, "%s\n", text.data);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
+static tsr_status tell(const cli_args *args, const answers *a, const char *path,
+                       const tsri_gates_told *gates)
 {
     tsri_json w = {0};
     if (!path)
-        return TSR_OK;
+        return gates->n > 0 ? tell_gates(gates, false) : TSR_OK;
     if (!args->json) {
         (void)printf("%lld predictions in %s\n", (long long)a->n, path);
-        return TSR_OK;
+        return gates->n > 0 ? tell_gates(gates, true) : TSR_OK;
     }
     tsri_json_open(&w, '{');
     tsri_json_key(&w, "n");
@@ -135,6 +149,8 @@ static tsr_status tell(const cli_args *args, const answers *a, const char *path)
     tsri_json_int(&w, a->width);
     tsri_json_key(&w, "file");
     tsri_json_text(&w, path);
+    if (gates->n > 0)
+        cli_gates_json(&w, gates);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }
@@ -144,22 +160,34 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
     answers a = {0};
+    tsri_gates_told gates = {0};
     const char *path = cli_text(args, "out");
     TSR_CHECK(!args->json || path, TSR_USAGE,
               "predict --json needs --out FILE for the predictions");
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
-    TSR_TRY(
-        tsr_model_predict(&a.outputs, &a.label, &a.n, &a.width, model, cli_has(args, "train-set")));
+    if (cli_wants_gates(args)) {
+        TSR_TRY(cli_gates_use(&gates, model, args));
+        a.n = gates.n;
+        a.width = gates.width;
+        a.outputs = gates.outputs;
+        a.label = gates.label;
+    } else {
+        TSR_TRY(tsr_model_predict(&a.outputs, &a.label, &a.n, &a.width, model,
+                                  cli_has(args, "train-set")));
+    }
     const char *classes = tsr_model_meta(model, "tessera.classes");
     if (!classes)
         classes = "[]";
     TSR_TRY(tsri_json_parse(&a.names, classes, (int64_t)strlen(classes), args->operand[0]));
     TSR_TRY(write_answers(&a, path));
-    TSR_TRY(tell(args, &a, path));
+    TSR_TRY(tell(args, &a, path, &gates));
 done:
-    tsr_free(a.outputs);
-    tsr_free(a.label);
+    if (a.outputs != gates.outputs)
+        tsr_free(a.outputs);
+    if (a.label != gates.label)
+        tsr_free(a.label);
+    tsri_gates_fini(&gates);
     tsri_json_destroy(a.names);
     tsr_model_destroy(model);
     return st;
@@ -170,6 +198,8 @@ static const cli_option options[] = {
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     CLI_OPTION_TRAIN_SET,
+    CLI_OPTION_GATES,
+    CLI_OPTION_BATCH,
     {0},
 };
 

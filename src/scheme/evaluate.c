@@ -20,10 +20,11 @@ typedef struct judge {
 } judge;
 
 static tsr_status judge_init(judge *j, tsri_store *store, const tsri_backend *backend,
-                             tsri_pool *pool, const tsr_data *data, const tsri_part *part)
+                             tsri_pool *pool, const tsr_data *data, const tsri_part *part,
+                             int64_t batch)
 {
     tsr_status st = TSR_OK;
-    *j = (judge){.batch = part->n < BATCH ? part->n : BATCH};
+    *j = (judge){.batch = part->n < batch ? part->n : batch};
     TSR_CHECK(part->n > 0, TSR_USAGE, "there is nothing to evaluate on: the set is empty");
     tsri_loader_options o = {.batch = j->batch, .shards = 1};
     TSR_TRY(tsri_loader_create(&j->loader, data, part, &o));
@@ -51,7 +52,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
     double start = tsri_clock(), sum = 0;
     int64_t hits = 0;
     judge j;
-    TSR_TRY(judge_init(&j, store, backend, pool, data, part));
+    TSR_TRY(judge_init(&j, store, backend, pool, data, part, BATCH));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
@@ -76,11 +77,18 @@ done:
 tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
                         tsri_pool *pool, const tsr_data *data, const tsri_part *part)
 {
+    return tsri_outputs_in(outputs, store, backend, pool, data, part, BATCH);
+}
+
+tsr_status tsri_outputs_in(float **outputs, tsri_store *store, const tsri_backend *backend,
+                           tsri_pool *pool, const tsr_data *data, const tsri_part *part,
+                           int64_t batch)
+{
     tsr_status st = TSR_OK;
     int64_t width = store->net->outputs; /* of all positions, where each has some */
     judge j;
     *outputs = NULL;
-    TSR_TRY(judge_init(&j, store, backend, pool, data, part));
+    TSR_TRY(judge_init(&j, store, backend, pool, data, part, batch));
     TSR_TRY(tsri_alloc(outputs, part->n * width, sizeof **outputs));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;

@@ -237,6 +237,11 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
 tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
                         tsri_pool *pool, const tsr_data *data, const tsri_part *part);
 
+/* The same in batches of another size. */
+tsr_status tsri_outputs_in(float **outputs, tsri_store *store, const tsri_backend *backend,
+                           tsri_pool *pool, const tsr_data *data, const tsri_part *part,
+                           int64_t batch);
+
 /* ---- recalibrate.c ------------------------------------------------------------------------ */
 
 /* Measures the statistics of the whole network's norms anew, on run->recalibrate batches; 0 does

@@ -75,6 +75,41 @@ done:
     return st;
 }
 
+/* LAPACK writes them ascending, one a column: turned round in place. */
+static void largest_first(double *vector, int64_t n, int64_t k)
+{
+    for (int64_t e = 0; e < k / 2; e++)
+        for (int64_t i = 0; i < n; i++) {
+            double swap = vector[e * n + i];
+            vector[e * n + i] = vector[(k - 1 - e) * n + i];
+            vector[(k - 1 - e) * n + i] = swap;
+        }
+}
+
+tsr_status tsri_eigenvectors(double *vector, double *a, int64_t n, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    int size, first, found = 0, *support = NULL;
+    double *value = NULL;
+    TSR_TRY(tsri_narrow_int(&size, n, "side of a symmetric matrix"));
+    TSR_TRY(tsri_narrow_int(&first, n - k + 1, "number of an eigenvalue"));
+    TSR_TRY(tsri_alloc(&value, n, sizeof *value));
+    TSR_TRY(tsri_alloc(&support, 2 * n, sizeof *support));
+    int info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'U', size, a, size, 0, 0, first, size, 0,
+                              &found, value, vector, size, support);
+    TSR_CHECK(info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR,
+              TSR_RESOURCES, "out of memory for eigenvectors of a %lld x %lld matrix", (long long)n,
+              (long long)n);
+    TSR_CHECK(info == 0 && found == k, TSR_FAILURE,
+              "LAPACK's dsyevr gave up on a %lld x %lld matrix (%d)", (long long)n, (long long)n,
+              info);
+    largest_first(vector, n, k);
+done:
+    tsri_free(value);
+    tsri_free(support);
+    return st;
+}
+
 tsr_status tsri_eigen_tridiagonal(double *diagonal, double *beside, double *vector, int64_t k)
 {
     tsr_status st = TSR_OK;

@@ -14,8 +14,12 @@ tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_poo
  * destroyed. FAILURE when LAPACK gives up or a number is not finite. */
 tsr_status tsri_eigenvalues(double *value, double *a, int64_t n);
 
-/* The same of a tridiagonal matrix: diagonal[k] becomes the values, vector[k, k] the vectors in its
- * columns; beside[k - 1] is destroyed. */
+/* vector[k, n]: row e is a unit eigenvector of the e-th largest eigenvalue of a [n, n], which is
+ * destroyed; 1 <= k <= n. */
+tsr_status tsri_eigenvectors(double *vector, double *a, int64_t n, int64_t k);
+
+/* Eigenvalues of a tridiagonal matrix: diagonal[k] becomes the values, vector[k, k] the vectors in
+ * its columns; beside[k - 1] is destroyed. */
 tsr_status tsri_eigen_tridiagonal(double *diagonal, double *beside, double *vector, int64_t k);
 
 /* The lower factor of a positive definite a [n, n], in place. *definite = false when it is not
