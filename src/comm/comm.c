@@ -6,15 +6,20 @@
 
 #include <stdlib.h>
 
+/* The smallest that is large enough. */
 tsr_status tsri_comm_frame(tsri_comm *comm, tsri_frame *frame, int64_t bytes)
 {
-    for (int i = 0; i < TSRI_SPARE_FRAMES; i++)
-        if (comm->spare[i].head && comm->spare[i].capacity >= bytes) {
-            *frame = comm->spare[i];
-            comm->spare[i] = (tsri_frame){0};
-            return TSR_OK;
-        }
-    return tsri_frame_init(frame, bytes);
+    tsri_frame *best = NULL;
+    for (int i = 0; i < TSRI_SPARE_FRAMES; i++) {
+        tsri_frame *f = &comm->spare[i];
+        if (f->head && f->capacity >= bytes && (!best || f->capacity < best->capacity))
+            best = f;
+    }
+    if (!best)
+        return tsri_frame_init(frame, bytes);
+    *frame = *best;
+    *best = (tsri_frame){0};
+    return TSR_OK;
 }
 
 /* The larger ones stay: they cost most to make. */

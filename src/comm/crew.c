@@ -18,7 +18,7 @@ tsr_status tsri_crew_create(tsri_crew **out, tsri_comm *comm, double deadline)
     tsr_status st = TSR_OK;
     tsri_crew *c = NULL;
     TSR_TRY(tsri_alloc(&c, 1, sizeof *c));
-    *c = (tsri_crew){.comm = comm, .deadline = deadline};
+    *c = (tsri_crew){.comm = comm, .deadline = deadline, .told = tsri_clock()};
     TSR_TRY(tsri_alloc(&c->member, comm->size, sizeof *c->member));
     for (int r = 0; r < comm->size; r++)
         c->member[r].share = -1;
@@ -59,7 +59,7 @@ void tsri_crew_end(tsri_crew *crew)
 }
 
 /* Status and sentence of a rank that cannot go on: the run cannot either, as in one process. */
-static tsr_status its_failure(const tsri_frame *f)
+tsr_status tsri_crew_failure(const tsri_frame *f)
 {
     int32_t code = TSR_FAILURE;
     if (f->head->bytes < (int64_t)sizeof code)
@@ -68,6 +68,68 @@ static tsr_status its_failure(const tsri_frame *f)
     return tsri_fail(
         (tsr_status)code, "rank %d: %s", f->from,
         tsri_printable((const char *)f->bytes + sizeof code, (size_t)f->head->bytes - sizeof code));
+}
+
+/* ---- Time and life ------------------------------------------------------------------------ */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double tsri_crew_limit(const tsri_crew *c)
+{
+    double sorted[TSRI_CREW_TIMES];
+    int64_t n = c->times < TSRI_CREW_TIMES ? c->times : TSRI_CREW_TIMES;
+    if (c->deadline > 0)
+        return c->deadline;
+    if (n == 0)
+        return FIRST;
+    memcpy(sorted, c->time, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
+    double patient = PATIENCE * sorted[n / 2];
+    return patient > LEAST ? patient : LEAST;
+}
+
+void tsri_crew_took(tsri_crew *crew, double seconds)
+{
+    crew->time[crew->times++ % TSRI_CREW_TIMES] = seconds;
+}
+
+bool tsri_crew_gone(tsri_crew *crew, int rank)
+{
+    tsri_member *m = &crew->member[rank];
+    if (!m->gone && tsri_comm_dead(crew->comm, rank)) {
+        m->gone = true;
+        m->here = false;
+        TSRI_WARN("rank %d died: going on without it", rank);
+    }
+    return m->gone;
+}
+
+bool tsri_crew_heard(tsri_crew *crew, const tsri_frame *f)
+{
+    tsri_member *m = &crew->member[f->from];
+    const tsri_spent *t = &f->head->spent;
+    m->spent = (tsri_spent){m->spent.compute + t->compute, m->spent.send + t->send,
+                            m->spent.wait + t->wait};
+    if (m->gone || m->here)
+        return false;
+    m->here = true; /* late, but alive */
+    TSRI_WARN("rank %d is back", f->from);
+    return true;
+}
+
+tsri_spent tsri_crew_spent(tsri_crew *c)
+{
+    double now = tsri_clock(), send = c->comm->send_seconds - c->told_send,
+           wait = c->comm->wait_seconds - c->told_wait;
+    tsri_spent t = {(float)(now - c->told - send - wait), (float)send, (float)wait};
+    c->told = now;
+    c->told_send = c->comm->send_seconds;
+    c->told_wait = c->comm->wait_seconds;
+    return t;
 }
 
 /* ---- Beginning ---------------------------------------------------------------------------- */
@@ -128,7 +190,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
         if (!f.head)
             continue;
         if (f.head->kind == TSRI_FAILED)
-            TSR_TRY(its_failure(&f));
+            TSR_TRY(tsri_crew_failure(&f));
         if (f.head->kind == TSRI_HELLO && !crew->member[f.from].here) {
             TSR_TRY(compare(identity, (const char *)f.bytes, f.head->bytes, f.from));
             crew->member[f.from].here = true;
@@ -160,26 +222,6 @@ typedef struct deal {
     standing *share; /* [shares] */
     int64_t open;    /* shares queued or out */
 } deal;
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double limit(const tsri_crew *c)
-{
-    double sorted[TSRI_CREW_TIMES];
-    int64_t n = c->times < TSRI_CREW_TIMES ? c->times : TSRI_CREW_TIMES;
-    if (c->deadline > 0)
-        return c->deadline;
-    if (n == 0)
-        return FIRST;
-    memcpy(sorted, c->time, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
-    double patient = PATIENCE * sorted[n / 2];
-    return patient > LEAST ? patient : LEAST;
-}
 
 /* A rank's share is not coming in this round. */
 static void lose(deal *d, int rank, tsri_lost why)
@@ -257,7 +299,7 @@ static void accept_result(deal *d, const tsri_frame *f)
         lose(d, f->from, TSRI_UNSOUND);
         return;
     }
-    c->time[c->times++ % TSRI_CREW_TIMES] = tsri_clock() - m->since;
+    tsri_crew_took(c, tsri_clock() - m->since);
     m->bytes_up += f->head->bytes;
     m->share = -1;
     d->share[share] = DONE;
@@ -272,14 +314,11 @@ static tsr_status hear(deal *d, double seconds)
     TSR_TRY(tsri_comm_receive(c->comm, &f, seconds));
     if (!f.head)
         return TSR_OK;
-    if (!c->member[f.from].gone && !c->member[f.from].here) {
-        c->member[f.from].here = true; /* late, but alive */
-        TSRI_WARN("rank %d is back", f.from);
-    }
+    (void)tsri_crew_heard(c, &f);
     if (f.head->kind == TSRI_RESULT)
         accept_result(d, &f);
     if (f.head->kind == TSRI_FAILED)
-        TSR_TRY(its_failure(&f));
+        TSR_TRY(tsri_crew_failure(&f));
 done:
     tsri_comm_release(c->comm, &f);
     return st;
@@ -289,13 +328,10 @@ done:
 static void roll_call(deal *d)
 {
     tsri_crew *c = d->crew;
-    double now = tsri_clock(), most = limit(c);
+    double now = tsri_clock(), most = tsri_crew_limit(c);
     for (int r = 1; r < c->comm->size; r++) {
         tsri_member *m = &c->member[r];
-        if (!m->gone && tsri_comm_dead(c->comm, r)) {
-            m->gone = true;
-            m->here = false;
-            TSRI_WARN("rank %d died: going on without it", r);
+        if (tsri_crew_gone(c, r)) {
             lose(d, r, TSRI_DIED);
         } else if (m->share >= 0 && now - m->since > most) {
             m->here = false;

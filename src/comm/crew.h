@@ -29,6 +29,7 @@ typedef struct tsri_member {
     int64_t share;                /* it is working on; -1 = none */
     double since;                 /* when that was sent */
     int64_t bytes_down, bytes_up; /* numbers of this round, heads not counted */
+    tsri_spent spent;             /* since the coordinator last told */
 } tsri_member;
 
 enum { TSRI_CREW_TIMES = 31 };
@@ -36,12 +37,13 @@ enum { TSRI_CREW_TIMES = 31 };
 typedef struct tsri_crew {
     tsri_comm *comm;
     double deadline;              /* seconds for a share; 0 = from the times of the last ones */
-    tsri_member *member;          /* [size]; that of rank 0 is unused */
+    tsri_member *member;          /* [size]; of rank 0 only `spent` is used */
     double time[TSRI_CREW_TIMES]; /* of the last shares, a ring */
     int64_t times;
     int64_t lost[TSRI_LOSSES]; /* in all */
     int64_t stale;             /* frames of other rounds, dropped */
     double pack_seconds;
+    double told, told_send, told_wait; /* clock and the comm's times when `spent` was last told */
     bool ended;
 } tsri_crew;
 
@@ -80,6 +82,26 @@ bool tsri_crew_orphaned(tsri_crew *crew);
 
 /* A worker: tells the coordinator why it cannot go on; the thread's error text goes with it. */
 void tsri_crew_give_up(tsri_crew *crew, tsr_status why);
+
+/* ---- For schemes that deal with ranks themselves (scheme/gpipe_crew.c) -------------------------
+ */
+
+/* Seconds after which who has not answered is late: `deadline`, or from the times noted here. */
+double tsri_crew_limit(const tsri_crew *crew);
+void tsri_crew_took(tsri_crew *crew, double seconds);
+
+/* Is this member gone? Notices, and tells, when it has just died. */
+bool tsri_crew_gone(tsri_crew *crew, int rank);
+
+/* A frame came: its sender is alive, and says where its time went. true = it was thought lost. */
+bool tsri_crew_heard(tsri_crew *crew, const tsri_frame *frame);
+
+/* Of a frame TSRI_FAILED: its status and sentence, the run's now. */
+tsr_status tsri_crew_failure(const tsri_frame *frame);
+
+/* Where this rank's time went since the last call: what was neither sending nor waiting was work.
+ */
+tsri_spent tsri_crew_spent(tsri_crew *crew);
 
 /* A frame of no round. */
 tsr_status tsri_crew_say(tsri_crew *crew, int to, tsri_frame_kind kind, const void *bytes,

@@ -44,6 +44,12 @@ void tsri_frame_seal(tsri_frame *frame, tsri_frame_kind kind, int64_t round, int
     frame->head->check = head_check(frame->head);
 }
 
+void tsri_frame_note(tsri_frame *frame, tsri_spent spent)
+{
+    frame->head->spent = spent;
+    frame->head->check = head_check(frame->head);
+}
+
 bool tsri_frame_sound(const tsri_frame *frame, int64_t size)
 {
     const tsri_head *h = frame->head;

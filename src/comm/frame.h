@@ -16,17 +16,31 @@ typedef enum tsri_frame_kind {
     TSRI_RESULT,    /* and back: losses, numbers */
     TSRI_FAILED,    /* a rank cannot go on: its status and sentence */
     TSRI_END,       /* the run is over */
+    TSRI_ORDERS,    /* of a pipeline (scheme/gpipe_crew.c): be this stage, with these numbers */
+    TSRI_GO,        /* work up to this round */
+    TSRI_FORWARD,   /* from stage to stage: activations of a micro-batch */
+    TSRI_BACKWARD,  /* and their gradients */
+    TSRI_DONE,      /* a stage's round is done: losses, if it is the last one */
+    TSRI_NUMBERS,   /* a stage's numbers, for the coordinator */
+    TSRI_CALL,      /* who is there? */
+    TSRI_HERE,      /* I am */
     TSRI_KINDS
 } tsri_frame_kind;
+
+/* Where a rank's time went, in seconds. */
+typedef struct tsri_spent {
+    float compute, send, wait;
+} tsri_spent;
 
 typedef struct tsri_head {
     uint32_t mark; /* of our frames */
     uint32_t kind;
     int64_t round, share;
-    int64_t bytes;  /* behind the head */
-    uint32_t crc;   /* of these bytes */
+    int64_t bytes;    /* behind the head */
+    uint32_t crc;     /* of these bytes */
+    tsri_spent spent; /* by the sender, since it last said so */
+    uint8_t pad[12];
     uint32_t check; /* of the head up to here */
-    uint8_t pad[24];
 } tsri_head;
 
 typedef struct tsri_frame {
@@ -43,6 +57,9 @@ void tsri_frame_fini(tsri_frame *frame);
 /* The bytes are written: fills in the head. */
 void tsri_frame_seal(tsri_frame *frame, tsri_frame_kind kind, int64_t round, int64_t share,
                      int64_t bytes);
+
+/* Of a sealed frame: notes where the sender's time went. */
+void tsri_frame_note(tsri_frame *frame, tsri_spent spent);
 
 /* Of a frame that arrived with `size` bytes, head and all: is it whole and ours? */
 bool tsri_frame_sound(const tsri_frame *frame, int64_t size);

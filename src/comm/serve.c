@@ -75,6 +75,7 @@ static tsr_status do_share(tsri_crew *c, const tsri_frame *f, tsri_crew_work wor
     int64_t bytes = 0;
     TSR_TRY(work(context, f->head->round, f->head->share, f->bytes, f->head->bytes, &out, &bytes));
     tsri_frame_seal(&out, TSRI_RESULT, f->head->round, f->head->share, bytes);
+    tsri_frame_note(&out, tsri_crew_spent(c));
     TSR_TRY(tsri_comm_send(c->comm, 0, &out));
 done:
     tsri_comm_release(c->comm, &out);

@@ -15,6 +15,8 @@
  * kernels on the same numbers, and gradients are added in the order of the micro-batches. So where
  * the cuts lie changes time, memory and bytes, and nothing else.
  *
+ * The stages may be processes (gpipe_crew.c): the same kernels, the same bits.
+ *
  * Departures: activations of all micro-batches are kept, none is computed twice (the paper offers
  * that to save memory); backward takes the micro-batches in the order of forward.
  */
@@ -22,38 +24,18 @@
 
 #include "base/alloc.h"
 #include "net/depth.h"
-#include "scheme/micro.h"
+#include "scheme/gpipe_parts.h"
 #include "scheme/stages.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct stage {
-    tsri_net *net;
-    tsri_store store; /* the run's own vectors, seen through the stage's network */
-    tsri_pool *pool;
-    bool owns_pool;
-    tsri_plan **plan;  /* [M] */
-    int64_t low, high; /* its part of the trained numbers */
-    int64_t sent;      /* bytes, in this round */
-    tsr_status st;
-    char error[1024];
-} stage;
-
-typedef struct pipe {
-    tsri_run *run;
-    tsri_micro micro;
-    stage *stage; /* [workers] */
-    tsri_loader *loader;
-    const tsri_batch *batch;
-    double *loss;  /* [M] */
-    float *before; /* for the trace */
-    int64_t tick;
-} pipe;
+typedef tsri_pipe pipe;
+typedef tsri_pipe_stage stage;
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
 
-static tsr_status make_stage(pipe *p, stage *s, int64_t from, int64_t to)
+static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, int64_t to)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
@@ -62,8 +44,8 @@ static tsr_status make_stage(pipe *p, stage *s, int64_t from, int64_t to)
     s->store = run->store;
     s->store.net = s->net;
     tsri_depth_trained(s->net, &s->low, &s->high);
-    s->pool = run->pool;
-    if (run->workers > 1) {
+    s->pool = pool;
+    if (!pool) {
         TSR_TRY(tsri_pool_create(&s->pool, own > 1 ? (int)own : 1));
         s->owns_pool = true;
     }
@@ -78,27 +60,49 @@ done:
     return st;
 }
 
+tsr_status tsri_pipe_add(pipe *p, tsri_pool *pool, int64_t from, int64_t to)
+{
+    return make_stage(p, &p->stage[p->stages++], pool, from, to);
+}
+
+static tsr_status make_all_stages(pipe *p)
+{
+    tsr_status st = TSR_OK;
+    int64_t stages = p->run->workers;
+    for (int64_t s = 0; s < stages; s++)
+        TSR_TRY(tsri_pipe_add(p, stages > 1 ? NULL : p->run->pool, p->begin[s], p->begin[s + 1]));
+done:
+    return st;
+}
+
+tsr_status tsri_pipe_load(pipe *p)
+{
+    tsri_loader_options o = tsri_run_loader(p->run, 0);
+    return p->loader ? TSR_OK
+                     : tsri_loader_create(&p->loader, p->run->data, &p->run->data->train, &o);
+}
+
+/* With a crew the stages are made where they are needed. */
 tsr_status tsri_gpipe_setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = NULL;
-    int64_t *begin = NULL;
     TSR_TRY(tsri_alloc(&p, 1, sizeof *p));
     run->scheme_state = p;
     p->run = run;
     TSR_TRY(tsri_micro_init(&p->micro, run, run->workers));
-    TSR_TRY(tsri_alloc(&begin, run->workers + 1, sizeof *begin));
-    TSR_TRY(tsri_stages_choose(begin, run, p->micro.size));
+    TSR_TRY(tsri_alloc(&p->begin, run->workers + 1, sizeof *p->begin));
+    if (!run->crew || run->crew->comm->rank == 0)
+        TSR_TRY(tsri_stages_choose(p->begin, run, p->micro.size));
     TSR_TRY(tsri_alloc(&p->loss, p->micro.count, sizeof *p->loss));
     TSR_TRY(tsri_alloc(&p->stage, run->workers, sizeof *p->stage));
-    for (int64_t s = 0; s < run->workers; s++)
-        TSR_TRY(make_stage(p, &p->stage[s], begin[s], begin[s + 1]));
-    tsri_loader_options o = tsri_run_loader(run, 0);
-    TSR_TRY(tsri_loader_create(&p->loader, run->data, &run->data->train, &o));
     if (run->trace)
         TSR_TRY(tsri_alloc(&p->before, run->net->total, sizeof *p->before));
+    if (!run->crew) {
+        TSR_TRY(make_all_stages(p));
+        TSR_TRY(tsri_pipe_load(p));
+    }
 done:
-    tsri_free(begin);
     return st;
 }
 
@@ -112,15 +116,25 @@ static void unmake_stage(const pipe *p, stage *s)
     tsri_net_destroy(s->net);
 }
 
+void tsri_pipe_clear(pipe *p)
+{
+    while (p->stages > 0) {
+        stage *s = &p->stage[--p->stages];
+        unmake_stage(p, s);
+        *s = (stage){0};
+    }
+}
+
 void tsri_gpipe_teardown(tsri_run *run)
 {
     pipe *p = run->scheme_state;
     if (!p)
         return;
-    for (int64_t s = 0; p->stage && s < run->workers; s++)
-        unmake_stage(p, &p->stage[s]);
+    tsri_pipe_clear(p);
+    tsri_line_destroy(p->line);
     tsri_loader_destroy(p->loader);
     tsri_micro_fini(&p->micro);
+    tsri_free(p->begin);
     tsri_free(p->stage);
     tsri_free(p->loss);
     tsri_free(p->before);
@@ -209,12 +223,13 @@ static tsr_status stream(pipe *p, tsri_pool_body body)
     return TSR_OK;
 }
 
-tsr_status tsri_gpipe_round(tsri_run *run)
+tsr_status tsri_pipe_step(pipe *p)
 {
     tsr_status st = TSR_OK;
-    pipe *p = run->scheme_state;
-    if (run->trace)
-        memcpy(p->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    tsri_run *run = p->run;
+    if (p->stages == 0)
+        TSR_TRY(make_all_stages(p));
+    TSR_TRY(tsri_pipe_load(p));
     TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
     for (int64_t s = 0; s < run->workers; s++)
         p->stage[s].sent = 0;
@@ -223,12 +238,33 @@ tsr_status tsri_gpipe_round(tsri_run *run)
     TSR_TRY(tsri_run_update(run, &run->store, run->pool));
     for (int64_t s = 0; s < run->workers; s++)
         run->bytes_total += p->stage[s].sent;
+done:
+    return st;
+}
+
+static tsr_status write_trace(pipe *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = p->run;
+    TSR_TRY(tsri_pipe_load(p));
+    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
+    tsri_trace t = {.before = p->before, .batch = p->batch->index, .workers = 1, .steps = 1};
+    TSR_TRY(tsri_trace_round(run, &t));
+done:
+    return st;
+}
+
+tsr_status tsri_gpipe_round(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    pipe *p = run->scheme_state;
+    if (run->trace)
+        memcpy(p->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    TSR_TRY(run->crew ? tsri_line_step(p) : tsri_pipe_step(p));
     run->recent.sum += tsri_micro_value(&p->micro, run, p->loss);
     run->recent.count++;
-    if (run->trace) {
-        tsri_trace t = {.before = p->before, .batch = p->batch->index, .workers = 1, .steps = 1};
-        TSR_TRY(tsri_trace_round(run, &t));
-    }
+    if (run->trace)
+        TSR_TRY(write_trace(p));
 done:
     return st;
 }

@@ -268,17 +268,23 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
     return st;
 }
 
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool)
+tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
+                                int64_t low, int64_t high)
 {
-    tsri_update u = {.count = store->net->trained,
-                     .w = store->w,
-                     .v = store->v,
-                     .dw = store->g,
+    tsri_update u = {.count = high - low,
+                     .w = (float *)store->w + low,
+                     .v = (float *)store->v + low,
+                     .dw = (float *)store->g + low,
                      .rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds),
                      .momentum = run->momentum,
                      .decay = run->decay,
                      .nesterov = run->nesterov};
     return run->backend->update(&u, pool);
+}
+
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool)
+{
+    return tsri_run_update_part(run, store, pool, 0, store->net->trained);
 }
 
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)

@@ -37,6 +37,9 @@ typedef struct tsri_scheme {
      * that do not coordinate work until it is over. */
     tsr_status (*assemble)(tsri_run *run);
     tsr_status (*serve)(tsri_run *run);
+    /* (optional) With other processes that keep the weights from round to round: brings them into
+     * run->store. Called after each round whose weights are looked at (tsri_looked_at). */
+    tsr_status (*collect)(tsri_run *run);
 } tsri_scheme;
 
 extern const tsri_scheme tsri_schemes[];
@@ -56,6 +59,7 @@ typedef struct tsri_observer {
     const char *name;
     tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
     tsr_status (*look)(tsri_run *run);    /* before the first round and after each one */
+    bool (*active)(const tsri_run *run);  /* does he look at this run's weights at all? */
     /* (optional, both or none) what he keeps that is too much for the metrics goes with the
      * checkpoint; load is called when one has been read, also one without anything of his */
     tsr_status (*save)(const tsri_run *run, tsri_image *im);
@@ -125,7 +129,9 @@ struct tsri_run {
     int64_t metrics_bytes;             /* length of metrics.jsonl */
 
     /* Of this process only. */
-    tsri_crew *crew; /* workers in other processes; NULL = all is done here */
+    tsri_crew *crew;    /* workers in other processes; NULL = all is done here */
+    int64_t promised;   /* the round that they will reach in any case: a stop waits for it */
+    int64_t timed_from; /* rounds done when the times of ranks were last told */
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
@@ -161,6 +167,8 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
 /* One step of the optimiser on a store whose gradient is there, with the rate of the round. */
 tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool);
+tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
+                                int64_t low, int64_t high); /* of these trained numbers only */
 
 /* How worker l reads the training set: its order, its part, augmentation. */
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
@@ -205,9 +213,18 @@ tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 bool tsri_due(const tsri_run *run, const char *key);
 bool tsri_due_after(const tsri_run *run, double every); /* the same of a number of epochs */
 
+/* Does anyone look at the weights after that round: evaluation, checkpoint, ranking, observers,
+ * trace? */
+bool tsri_looked_at(const tsri_run *run, int64_t round);
+
 /* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
 bool tsri_stop_asked(void);
 void tsri_stop_clear(void);
+
+/* ---- telling.c ---------------------------------------------------------------------------- */
+
+/* The line of metrics of an evaluation. */
+tsr_status tsri_metrics_tell(tsri_run *run);
 
 /* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
  * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */
@@ -219,6 +236,16 @@ void tsri_event_line(tsri_run *run, const char *line);
 
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
+
+/* With other processes: a line of metrics that says where each rank's time went since the last such
+ * line, in seconds. */
+tsr_status tsri_event_times(tsri_run *run);
+
+/* ---- meet.c ------------------------------------------------------------------------------- */
+
+/* All ranks of run->crew agree on run file, data, version and kernels, or the coordinator refuses
+ * (USAGE, naming what differs). The n bytes of `gift` go from the coordinator to everyone. */
+tsr_status tsri_run_meet(tsri_run *run, void *gift, int64_t n);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
 

@@ -6,11 +6,11 @@
 
 #define TEAM(rules, round)                                                                         \
     rules, tsri_team_cost, tsri_team_create, round, tsri_team_destroy, tsri_team_assemble,         \
-        tsri_team_serve
+        tsri_team_serve, NULL
 
 const tsri_scheme tsri_schemes[] = {
     {"dense", "the whole network, plain SGD or GD", false, false, NULL, tsri_dense_cost,
-     tsri_dense_setup, tsri_dense_round, tsri_dense_teardown, NULL, NULL},
+     tsri_dense_setup, tsri_dense_round, tsri_dense_teardown, NULL, NULL, NULL},
     {"dropout", "a new random part of the units in every step", false, false,
      TEAM(tsri_dropout_rules, tsri_dropout_round)},
     {"multisample", "several random parts in every step, averaged", true, false,
@@ -24,7 +24,8 @@ const tsri_scheme tsri_schemes[] = {
     {"local_sgd", "every worker has the whole, local steps, then the mean", true, true,
      TEAM(tsri_local_sgd_rules, tsri_local_sgd_round)},
     {"gpipe", "cut by depth into stages, micro-batches streamed through (GPipe)", true, false, NULL,
-     tsri_gpipe_cost, tsri_gpipe_setup, tsri_gpipe_round, tsri_gpipe_teardown, NULL, NULL},
+     tsri_gpipe_cost, tsri_gpipe_setup, tsri_gpipe_round, tsri_gpipe_teardown, tsri_gpipe_assemble,
+     tsri_gpipe_serve, tsri_gpipe_collect},
 };
 
 const int64_t tsri_scheme_count = (int64_t)(sizeof tsri_schemes / sizeof *tsri_schemes);

@@ -26,5 +26,8 @@ tsr_status tsri_local_sgd_round(tsri_run *run);
 tsr_status tsri_gpipe_setup(tsri_run *run);
 tsr_status tsri_gpipe_round(tsri_run *run);
 void tsri_gpipe_teardown(tsri_run *run);
+tsr_status tsri_gpipe_assemble(tsri_run *run);
+tsr_status tsri_gpipe_serve(tsri_run *run);
+tsr_status tsri_gpipe_collect(tsri_run *run);
 
 #endif

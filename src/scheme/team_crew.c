@@ -6,9 +6,6 @@
  */
 #include "scheme/team_parts.h"
 
-#include "base/alloc.h"
-#include "io/digest.h"
-
 #include <string.h>
 
 /* ---- The coordinator ---------------------------------------------------------------------- */
@@ -157,23 +154,6 @@ done:
 
 /* ---- Both, before the first round --------------------------------------------------------- */
 
-/* What must be the same everywhere. The number of threads need not be. */
-static tsr_status identity(tsri_text *out, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    tsri_text file = {0};
-    char digest[TSRI_SHA256_HEX];
-    TSR_TRY(tsri_config_write_result(&file, run->config));
-    TSR_TRY(tsri_sha256(digest, file.data, (int64_t)file.length));
-    TSR_TRY(tsri_text_add(out, "version\t%s\n", tsr_version()));
-    TSR_TRY(tsri_text_add(out, "backend\t%s\n", tsri_backend_vendor(run->backend)));
-    TSR_TRY(tsri_text_add(out, "run file's digest\t%.16s\n", digest));
-    TSR_TRY(tsri_text_add(out, "data's checksum\t%08x\n", (unsigned)run->data->hash));
-done:
-    tsri_text_fini(&file);
-    return st;
-}
-
 /* Fixed parameters lie behind the trained ones; what else lies there does no harm. */
 static int64_t gift_size(const tsri_run *run)
 {
@@ -185,17 +165,7 @@ static int64_t gift_size(const tsri_run *run)
 
 tsr_status tsri_team_assemble(tsri_run *run)
 {
-    tsr_status st = TSR_OK;
-    tsri_text who = {0};
-    float *behind = (float *)run->store.w + run->net->trained;
-    TSR_TRY(identity(&who, run));
-    if (run->crew->comm->rank == 0)
-        TSR_TRY(tsri_crew_gather(run->crew, who.data, behind, gift_size(run)));
-    else
-        TSR_TRY(tsri_crew_join(run->crew, who.data, behind, gift_size(run)));
-done:
-    tsri_text_fini(&who);
-    return st;
+    return tsri_run_meet(run, (float *)run->store.w + run->net->trained, gift_size(run));
 }
 
 tsr_status tsri_team_serve(tsri_run *run)

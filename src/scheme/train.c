@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/file.h"
-#include "io/json.h"
 #include "scheme/convert_run.h"
 
 #include <math.h>
@@ -38,17 +37,32 @@ void tsri_stop_clear(void)
 
 /* ---- When --------------------------------------------------------------------------------- */
 
-bool tsri_due_after(const tsri_run *run, double every)
+static bool due_at(const tsri_run *run, double every, int64_t round)
 {
-    if (run->round == run->rounds)
+    if (round == run->rounds)
         return true;
     int64_t period = (int64_t)llround(every * run->epoch_rounds);
-    return every > 0 && run->round % (period > 0 ? period : 1) == 0;
+    return every > 0 && round % (period > 0 ? period : 1) == 0;
+}
+
+bool tsri_due_after(const tsri_run *run, double every)
+{
+    return due_at(run, every, run->round);
 }
 
 bool tsri_due(const tsri_run *run, const char *key)
 {
     return tsri_due_after(run, tsri_config_real(run->config, key));
+}
+
+bool tsri_looked_at(const tsri_run *run, int64_t round)
+{
+    bool any = run->trace || due_at(run, tsri_config_real(run->config, "eval.every"), round) ||
+               due_at(run, tsri_config_real(run->config, "checkpoint.every"), round) ||
+               (run->ranks.cut && due_at(run, run->ranks_every, round));
+    for (int i = 0; tsri_observers[i]; i++)
+        any = any || tsri_observers[i]->active(run);
+    return any;
 }
 
 /* ---- Telling ------------------------------------------------------------------------------ */
@@ -73,108 +87,6 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
     run->options.progress(run->options.context, &p);
 }
 
-static tsr_status write_metrics(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round);
-    tsri_json_key(&w, "epoch");
-    tsri_json_real(&w, (double)run->round / run->epoch_rounds);
-    if (tsri_convert_kind(run)) {
-        tsri_json_key(&w, "net");
-        tsri_json_text(&w, tsri_convert_kind(run));
-    }
-    tsri_json_key(&w, "loss");
-    tsri_json_real(&w,
-                   run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
-    tsri_json_key(&w, "rate");
-    tsri_json_real(&w, tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
-    tsri_json_key(&w, "test_loss");
-    tsri_json_real(&w, run->test_loss);
-    if (run->data->classes > 0 || tsri_loss_of_margin(run->loss)) {
-        tsri_json_key(&w, "test_accuracy");
-        tsri_json_real(&w, run->test_accuracy);
-    }
-    if (run->judges_training) {
-        tsri_json_key(&w, "train_loss");
-        tsri_json_real(&w, run->train_loss);
-        tsri_json_key(&w, "train_accuracy");
-        tsri_json_real(&w, run->train_accuracy);
-    }
-    if (run->best_w) {
-        tsri_json_key(&w, "best_round");
-        tsri_json_int(&w, run->best_iterate);
-        tsri_json_key(&w, "best_loss");
-        tsri_json_real(&w, run->best_loss);
-    }
-    if (run->ranks.cut) {
-        tsri_json_key(&w, "filter_distance");
-        tsri_json_real(&w, run->ranks.change);
-    }
-    tsri_json_key(&w, "bytes_total");
-    tsri_json_int(&w, run->bytes_total);
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, round((tsri_clock() - run->started) * 1e3) / 1e3);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
-done:
-    tsri_json_fini(&w);
-    return st;
-}
-
-/* A line that cannot be written (a full disk) does not end the run. */
-void tsri_event_line(tsri_run *run, const char *line)
-{
-    if (tsri_metrics_line(run->metrics, line) != TSR_OK)
-        TSRI_WARN("an event of round %lld was not written, training goes on: %s",
-                  (long long)run->round + 1, tsr_last_error());
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
-}
-
-tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
-                      const int64_t *down, const int64_t *up)
-{
-    tsr_status st = TSR_OK;
-    tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_key(&w, "event");
-    tsri_json_text(&w, event);
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round + 1); /* the round that is being done, counted from 1 */
-    if (step >= 0) {
-        tsri_json_key(&w, "step");
-        tsri_json_int(&w, step);
-    }
-    tsri_json_key(&w, "loss");
-    tsri_json_real(&w, loss);
-    for (int way = 0; down && way < 2; way++) {
-        tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
-        tsri_json_open(&w, '[');
-        for (int64_t l = 0; l < run->workers; l++)
-            tsri_json_int(&w, way ? up[l] : down[l]);
-        tsri_json_close(&w, ']');
-    }
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    tsri_event_line(run, w.text.data);
-done:
-    tsri_json_fini(&w);
-    return st;
-}
-
-void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
-{
-    char line[128];
-    (void)snprintf(line, sizeof line,
-                   "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
-                   (long long)run->round + 1, (long long)worker, rank, why);
-    tsri_event_line(run, line);
-}
-
 /* ---- Judging ------------------------------------------------------------------------------ */
 
 static tsr_status judge(tsri_run *run)
@@ -196,7 +108,7 @@ static tsr_status evaluate(tsri_run *run)
     TSR_TRY(judge(run));
     TSR_TRY(tsri_iterate_judge(run));
     tell(run, true, false);
-    if (write_metrics(run) != TSR_OK) /* a full disk does not end the run: see save() */
+    if (tsri_metrics_tell(run) != TSR_OK) /* a full disk does not end the run: see save() */
         TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
                   (long long)run->round, tsr_last_error());
     run->recent = (tsri_mean){0};
@@ -375,6 +287,8 @@ static tsr_status all_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     double told = 0;
+    bool timed = strcmp(tsri_config_text(run->config, "scheme.events"), "none") != 0;
+    run->timed_from = run->round;
     if (run->round == 0)
         TSR_TRY(observe(run));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
@@ -383,6 +297,11 @@ static tsr_status all_rounds(tsri_run *run)
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
+        bool asked = stop_requested && run->round < run->rounds && run->round >= run->promised;
+        if (run->crew && run->scheme->collect && (asked || tsri_looked_at(run, run->round)))
+            TSR_TRY(run->scheme->collect(run));
+        if (run->crew && (timed || tsri_due(run, "eval.every")))
+            TSR_TRY(tsri_event_times(run));
         if (tsri_clock() - told > 0.05) {
             tell(run, false, false);
             told = tsri_clock();
@@ -392,8 +311,7 @@ static tsr_status all_rounds(tsri_run *run)
             TSR_TRY(evaluate(run));
         TSR_TRY(observe(run));
         bool enough = tsri_iterate_enough(run);
-        bool stop = stop_requested && run->round < run->rounds && !enough,
-             save_now = tsri_due(run, "checkpoint.every") || enough;
+        bool stop = asked && !enough, save_now = tsri_due(run, "checkpoint.every") || enough;
         if (save_now || stop)
             TSR_TRY(check_weights(run));
         if (save_now && !stop)

@@ -285,6 +285,11 @@ done:
     return st;
 }
 
+static bool active(const tsri_run *run)
+{
+    return every(run) > 0;
+}
+
 static void forget(void *state)
 {
     watch *w = state;
@@ -299,6 +304,7 @@ static void forget(void *state)
 static const tsri_observer certifier = {.name = "certificates",
                                         .prepare = prepare,
                                         .look = look,
+                                        .active = active,
                                         .save = save,
                                         .load = load,
                                         .fini = forget};

@@ -42,8 +42,9 @@ loft="--set model.name=preresnet18 --set model.width=4 --set model.hidden=[] --s
 train() { "$program" train run.yaml --quiet "$@" >/dev/null; }
 
 echo "== one digest for every number of ranks, for every scheme"
-for scheme in masked ist loft local_sgd; do
+for scheme in masked ist loft local_sgd gpipe; do
     set -- --set scheme.name=$scheme
+    [ $scheme = gpipe ] && set -- "$@" --set scheme.workers=3 --set scheme.local_steps=1 --set scheme.micro_batches=4
     # shellcheck disable=SC2086
     [ $scheme = loft ] && set -- "$@" ${loft/--set model.hidden=[] --set model.norm=batch/}
     train --out one-$scheme "$@" --set threads=2 || fail "$scheme in one process"
@@ -52,6 +53,30 @@ for scheme in masked ist loft local_sgd; do
         [ "$(sum one-$scheme)" = "$(sum mpi-$scheme-$n)" ] || fail "$scheme with $n ranks has other bits"
     done
 done
+
+echo "== gpipe: bytes as cost says; a stage killed, one stopped, the coordinator killed: the same bits; where time went"
+gpipe="--set scheme.name=gpipe --set scheme.workers=3 --set scheme.local_steps=1 --set scheme.micro_batches=4 --set rounds=600"
+# shellcheck disable=SC2086
+"$program" cost run.yaml --json $gpipe | sed -n 's/.*"bytes_total":\([0-9]*\).*/\1/p' >gpipe-cost
+# shellcheck disable=SC2086
+ranks 4 "$program" train run.yaml --quiet --json --out gpipe-whole $gpipe 2>/dev/null | sed -n 's/.*"bytes_total":\([0-9]*\).*/\1/p' >gpipe-bytes
+cmp -s gpipe-cost gpipe-bytes || fail "gpipe sent $(cat gpipe-bytes) bytes, cost says $(cat gpipe-cost)"
+grep -q '"event":"times".*"rank":3,"compute":[0-9.e-]*,"send":[0-9.e-]*,"wait":' gpipe-whole/metrics.jsonl || fail "no times of ranks in the metrics"
+for what in KILL STOP coordinator; do
+    # shellcheck disable=SC2086
+    ranks 4 "$program" train run.yaml --quiet --out gpipe-$what $gpipe --set cluster.deadline=1 >/dev/null 2>log &
+    begun gpipe-$what
+    case $what in
+    coordinator) kill -9 "$(rank_pid 0)" ;;
+    *) victim=$(rank_pid 2) && kill -$what "$victim" ;;
+    esac
+    [ $what = STOP ] && sleep 2.5 && kill -CONT "$victim" 2>/dev/null # the run may be over without it
+    wait $!
+    # shellcheck disable=SC2086
+    [ $what = coordinator ] && { ranks 3 "$program" train run.yaml --quiet --out gpipe-$what --resume $gpipe >/dev/null 2>log || { fail "gpipe not resumed"; cat log; }; }
+    [ "$(sum gpipe-whole)" = "$(sum gpipe-$what)" ] || { fail "gpipe has other bits after $what"; cat log; }
+done
+grep -q '"event":"lost".*"rank":2,"why":"died"' gpipe-KILL/metrics.jsonl || fail "the lost stage is not in the metrics"
 
 echo "== bytes in all as in one process; half as many with bf16, the same bits as in one process"
 train --out plain --json | tail -1

@@ -1,0 +1,76 @@
+/* gpipe_parts.h - what the files of gpipe share: gpipe.c (all stages in this process), gpipe_crew.c
+ * (stages in other processes, seen by who coordinates them), gpipe_stage.c (seen by one of them),
+ * gpipe_numbers.c (what they send each other). */
+#ifndef TSRI_GPIPE_PARTS_H
+#define TSRI_GPIPE_PARTS_H
+
+#include "scheme/micro.h"
+#include "scheme/run.h"
+
+typedef struct tsri_pipe_stage {
+    tsri_net *net;
+    tsri_store store; /* the run's own vectors, seen through the stage's network */
+    tsri_pool *pool;
+    bool owns_pool;
+    tsri_plan **plan;  /* [M] */
+    int64_t low, high; /* its part of the trained numbers */
+    int64_t sent;      /* bytes, in this round */
+    tsr_status st;
+    char error[1024];
+} tsri_pipe_stage;
+
+typedef struct tsri_pipe {
+    tsri_run *run;
+    tsri_micro micro;
+    int64_t *begin;         /* [workers + 1] the first layer of each stage, and their number */
+    tsri_pipe_stage *stage; /* [workers]; a rank that is a stage has one */
+    int64_t stages;         /* made */
+    tsri_loader *loader;
+    const tsri_batch *batch;
+    double *loss;  /* [M] */
+    float *before; /* for the trace */
+    int64_t tick;
+    struct tsri_line *line; /* stages in other processes, for the coordinator; else NULL */
+} tsri_pipe;
+
+/* ---- gpipe.c ------------------------------------------------------------------------------ */
+
+/* The layers from .. to-1 as the next stage of this process, on that pool; NULL = one of its own.
+ */
+tsr_status tsri_pipe_add(tsri_pipe *p, tsri_pool *pool, int64_t from, int64_t to);
+void tsri_pipe_clear(tsri_pipe *p); /* no stage any more */
+
+/* The batches, if they are not there yet. */
+tsr_status tsri_pipe_load(tsri_pipe *p);
+
+/* The step of run->round by stages of this process, all of them: losses into p->loss. */
+tsr_status tsri_pipe_step(tsri_pipe *p);
+
+/* ---- gpipe_crew.c ------------------------------------------------------------------------- */
+
+/* The same by the run's crew. */
+tsr_status tsri_line_step(tsri_pipe *p);
+void tsri_line_destroy(struct tsri_line *line); /* NULL is fine */
+
+/* ---- gpipe_numbers.c ---------------------------------------------------------------------- */
+
+/* What a rank that is to be a stage is told, before its numbers. Ranks -1: nobody is there. */
+typedef struct tsri_orders {
+    int64_t from, to; /* layers */
+    int64_t before, behind;
+    int64_t pad[4]; /* the numbers begin aligned */
+} tsri_orders;
+
+/* Every frame of a pipeline says, where a share's number would be, which forming of the pipeline it
+ * belongs to, and what it is: a micro-batch, a place in the line, a wish. */
+int64_t tsri_mark(int64_t forming, int64_t what);
+int64_t tsri_mark_forming(int64_t mark);
+int64_t tsri_mark_what(int64_t mark);
+
+/* The numbers of a part (net/depth.h): weights, momentum, statistics, all that a stage needs and
+ * changes. Bytes; out of a store of the whole; and back into one. */
+int64_t tsri_part_bytes(const tsri_net *part);
+void tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part);
+void tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes);
+
+#endif

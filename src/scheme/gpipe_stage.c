@@ -1,0 +1,346 @@
+/* gpipe_stage.c - gpipe with its stages in other processes, as one of the stages sees it.
+ *
+ * It does what its orders say: these layers, these neighbours, these numbers. Then round after
+ * round, as far as the coordinator lets it: activations of every micro-batch from the rank before
+ * it, to the rank behind it, gradients back, its own update. Frames come in any order and wait in
+ * their places; a call of the coordinator's ends whatever it is doing.
+ */
+#include "scheme/schemes.h"
+
+#include "base/alloc.h"
+#include "scheme/gpipe_parts.h"
+
+#include <string.h>
+
+static const double LOOK = 0.25; /* seconds between looks for a dead coordinator */
+
+typedef struct hand {
+    tsri_run *run;
+    tsri_pipe *pipe;
+    tsri_comm *comm;
+    int64_t forming; /* of its orders; -1 = it has none */
+    int64_t latest;  /* forming that it has heard of: what is older is dropped */
+    int64_t mark;    /* its forming and place, as its frames say them */
+    tsri_orders orders;
+    tsri_frame next;          /* orders that came and are not obeyed yet */
+    int64_t go, go_forming;   /* work up to this round; said in that forming */
+    bool wanted;              /* and then its numbers */
+    int64_t done;             /* rounds */
+    int64_t sent;             /* bytes of activations and gradients of this round */
+    tsri_frame *there, *back; /* [M] activations and gradients that have arrived */
+    bool turned;              /* what it was doing is no longer wanted */
+    bool over;
+} hand;
+
+/* ---- Hearing ------------------------------------------------------------------------------ */
+
+/* A micro-batch that came: it waits until it is its turn. Those of older formings go. */
+static void file(hand *h, tsri_frame *slot, tsri_frame *f)
+{
+    int64_t m = tsri_mark_what(f->head->share), forming = tsri_mark_forming(f->head->share);
+    if (m >= h->pipe->micro.count || forming < h->latest ||
+        (slot[m].head && tsri_mark_forming(slot[m].head->share) > forming))
+        return;
+    tsri_comm_release(h->comm, &slot[m]);
+    slot[m] = *f;
+    *f = (tsri_frame){0};
+}
+
+static void take_orders(hand *h, tsri_frame *f)
+{
+    if (tsri_mark_forming(f->head->share) < h->latest)
+        return;
+    h->latest = tsri_mark_forming(f->head->share);
+    tsri_comm_release(h->comm, &h->next);
+    h->next = *f;
+    h->turned = true;
+    *f = (tsri_frame){0};
+}
+
+/* It may overtake the orders it belongs to. */
+static void take_go(hand *h, const tsri_frame *f)
+{
+    int64_t forming = tsri_mark_forming(f->head->share);
+    if (forming < h->go_forming || (forming == h->go_forming && f->head->round < h->go))
+        return;
+    h->go_forming = forming;
+    h->go = f->head->round;
+    h->wanted = tsri_mark_what(f->head->share) != 0;
+}
+
+static tsr_status answer(hand *h, const tsri_frame *call)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    if (tsri_mark_forming(call->head->share) < h->latest)
+        return TSR_OK;
+    h->latest = tsri_mark_forming(call->head->share);
+    h->turned = true;
+    h->forming = -1; /* until orders come */
+    TSR_TRY(tsri_comm_frame(h->comm, &f, 0));
+    tsri_frame_seal(&f, TSRI_HERE, -1, call->head->share, 0);
+    TSR_TRY(tsri_comm_send(h->comm, 0, &f));
+done:
+    return st;
+}
+
+static tsr_status listen_once(hand *h, double seconds)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    TSR_TRY(tsri_comm_receive(h->comm, &f, seconds));
+    TSR_CHECK(f.head || !tsri_crew_orphaned(h->run->crew), TSR_FAILURE,
+              "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+    if (!f.head)
+        return TSR_OK;
+    switch (f.head->kind) {
+    case TSRI_FORWARD:
+        file(h, h->there, &f);
+        break;
+    case TSRI_BACKWARD:
+        file(h, h->back, &f);
+        break;
+    case TSRI_ORDERS:
+        take_orders(h, &f);
+        break;
+    case TSRI_GO:
+        take_go(h, &f);
+        break;
+    case TSRI_CALL:
+        TSR_TRY(answer(h, &f));
+        break;
+    case TSRI_END:
+        h->over = h->turned = true;
+        break;
+    default:
+        break;
+    }
+done:
+    tsri_comm_release(h->comm, &f);
+    return st;
+}
+
+/* Waits for micro-batch m of this round. h->turned = it is no longer wanted. */
+static tsr_status await(hand *h, const tsri_frame *slot, int64_t m, int64_t bytes)
+{
+    tsr_status st = TSR_OK;
+    for (;;) {
+        const tsri_head *head = slot[m].head;
+        if (h->turned || (head && tsri_mark_forming(head->share) == h->forming &&
+                          head->round == h->done && head->bytes == bytes))
+            return TSR_OK;
+        TSR_TRY(listen_once(h, LOOK));
+    }
+done:
+    return st;
+}
+
+static tsr_status pass_on(hand *h, int64_t to, tsri_frame_kind kind, int64_t m, const void *values,
+                          int64_t bytes)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
+    memcpy(f.bytes, values, (size_t)bytes);
+    tsri_frame_seal(&f, kind, h->done, tsri_mark(h->forming, m), bytes);
+    TSR_TRY(tsri_comm_send(h->comm, (int)to, &f));
+    h->sent += bytes;
+done:
+    return st;
+}
+
+/* ---- A round ------------------------------------------------------------------------------ */
+
+static tsr_status forward(hand *h, int64_t m)
+{
+    tsr_status st = TSR_OK;
+    tsri_pipe *p = h->pipe;
+    tsri_plan *plan = p->stage[0].plan[m];
+    bool first = h->orders.before < 0;
+    if (!first)
+        TSR_TRY(await(h, h->there, m, tsri_plan_entry_bytes(plan)));
+    if (h->turned)
+        return TSR_OK;
+    const float *x = first ? tsri_micro_x(&p->micro, p->run, p->batch, m)
+                           : (const float *)(const void *)h->there[m].bytes;
+    if (p->batch)
+        tsri_plan_lengths(plan, tsri_micro_lengths(&p->micro, p->batch, m));
+    TSR_TRY(tsri_plan_forward(plan, x));
+    tsri_comm_release(h->comm, &h->there[m]);
+    if (h->orders.behind >= 0) {
+        TSR_TRY(pass_on(h, h->orders.behind, TSRI_FORWARD, m, tsri_plan_output(plan),
+                        tsri_plan_output_bytes(plan)));
+    } else {
+        tsri_loss loss = tsri_micro_loss(&p->micro, p->run, p->batch, m);
+        TSR_TRY(tsri_plan_loss(plan, &loss));
+        p->loss[m] = tsri_loss_value(&loss);
+    }
+done:
+    return st;
+}
+
+static tsr_status backward(hand *h, int64_t m)
+{
+    tsr_status st = TSR_OK;
+    tsri_pipe *p = h->pipe;
+    tsri_pipe_stage *s = &p->stage[0];
+    int64_t bytes = tsri_plan_output_bytes(s->plan[m]);
+    if (h->orders.behind >= 0)
+        TSR_TRY(await(h, h->back, m, bytes));
+    if (h->turned)
+        return TSR_OK;
+    if (h->orders.behind >= 0) {
+        memcpy(tsri_plan_output_gradient(s->plan[m]), h->back[m].bytes, (size_t)bytes);
+        tsri_comm_release(h->comm, &h->back[m]);
+    }
+    TSR_TRY(tsri_plan_backward(s->plan[m]));
+    tsri_micro_add(&p->micro, p->run, m, s->low, s->high);
+    if (h->orders.before >= 0)
+        TSR_TRY(pass_on(h, h->orders.before, TSRI_BACKWARD, m, tsri_plan_entry_gradient(s->plan[m]),
+                        tsri_plan_entry_bytes(s->plan[m])));
+done:
+    return st;
+}
+
+/* Where the round's time went, bytes sent, and the losses if they are made here. */
+static tsr_status report(hand *h)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    size_t losses = h->orders.behind < 0 ? (size_t)h->pipe->micro.count * sizeof *h->pipe->loss : 0;
+    int64_t bytes = (int64_t)(sizeof h->sent + losses);
+    TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
+    memcpy(f.bytes, &h->sent, sizeof h->sent);
+    memcpy(f.bytes + sizeof h->sent, h->pipe->loss, losses);
+    tsri_frame_seal(&f, TSRI_DONE, h->done, h->mark, bytes);
+    tsri_frame_note(&f, tsri_crew_spent(h->run->crew));
+    TSR_TRY(tsri_comm_send(h->comm, 0, &f));
+done:
+    return st;
+}
+
+/* Inputs are needed in front, labels at the end, lengths of sequences everywhere. */
+static tsr_status load(hand *h)
+{
+    tsr_status st = TSR_OK;
+    tsri_pipe *p = h->pipe;
+    p->batch = NULL;
+    if (h->orders.before >= 0 && h->orders.behind >= 0 && !h->run->data->sequences)
+        return TSR_OK;
+    TSR_TRY(tsri_pipe_load(p));
+    TSR_TRY(tsri_loader_get(p->loader, &p->batch, h->done));
+done:
+    return st;
+}
+
+static tsr_status one_round(hand *h)
+{
+    tsr_status st = TSR_OK;
+    tsri_pipe *p = h->pipe;
+    tsri_pipe_stage *s = &p->stage[0];
+    h->run->round = h->done;
+    h->sent = 0;
+    TSR_TRY(load(h));
+    for (int64_t m = 0; m < p->micro.count && !h->turned; m++)
+        TSR_TRY(forward(h, m));
+    for (int64_t m = 0; m < p->micro.count && !h->turned; m++)
+        TSR_TRY(backward(h, m));
+    if (h->turned)
+        return TSR_OK;
+    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->pool, s->low, s->high));
+    TSR_TRY(report(h));
+    h->done++;
+done:
+    return st;
+}
+
+/* ---- Orders ------------------------------------------------------------------------------- */
+
+static tsr_status obey(hand *h)
+{
+    tsr_status st = TSR_OK;
+    tsri_pipe *p = h->pipe;
+    const tsri_frame *f = &h->next;
+    tsri_orders o = {0};
+    h->turned = false;
+    TSR_CHECK(f->head->bytes >= (int64_t)sizeof o, TSR_FAILURE, "orders of %lld bytes are not ours",
+              (long long)f->head->bytes);
+    memcpy(&o, f->bytes, sizeof o);
+    TSR_CHECK(o.from >= 0 && o.from < o.to && o.to <= h->run->net->layers &&
+                  o.before < h->comm->size && o.behind < h->comm->size,
+              TSR_FAILURE, "layers %lld to %lld are no stage of this network", (long long)o.from,
+              (long long)o.to);
+    if (p->stages == 0 || o.from != h->orders.from || o.to != h->orders.to) {
+        tsri_pipe_clear(p);
+        TSR_TRY(tsri_pipe_add(p, h->run->pool, o.from, o.to));
+    }
+    TSR_CHECK(f->head->bytes == (int64_t)sizeof o + tsri_part_bytes(p->stage[0].net), TSR_FAILURE,
+              "a stage came with %lld bytes, %lld were due: the ranks disagree",
+              (long long)f->head->bytes, (long long)sizeof o + tsri_part_bytes(p->stage[0].net));
+    tsri_part_unpack(&h->run->store, p->stage[0].net, f->bytes + sizeof o);
+    h->orders = o;
+    h->mark = f->head->share;
+    h->forming = tsri_mark_forming(f->head->share);
+    h->done = f->head->round;
+    tsri_comm_release(h->comm, &h->next);
+done:
+    return st;
+}
+
+static tsr_status give_numbers(hand *h)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    const tsri_net *part = h->pipe->stage[0].net;
+    int64_t bytes = tsri_part_bytes(part);
+    h->wanted = false;
+    TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
+    tsri_part_pack(f.bytes, &h->run->store, part);
+    tsri_frame_seal(&f, TSRI_NUMBERS, h->done, h->mark, bytes);
+    TSR_TRY(tsri_comm_send(h->comm, 0, &f));
+done:
+    return st;
+}
+
+static tsr_status serve(hand *h)
+{
+    tsr_status st = TSR_OK;
+    while (!h->over) {
+        bool posted = h->forming >= 0 && h->go_forming == h->forming;
+        if (h->next.head)
+            TSR_TRY(obey(h));
+        else if (posted && h->done < h->go)
+            TSR_TRY(one_round(h));
+        else if (posted && h->wanted)
+            TSR_TRY(give_numbers(h));
+        else
+            TSR_TRY(listen_once(h, LOOK));
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_gpipe_serve(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    hand h = {.run = run,
+              .pipe = run->scheme_state,
+              .comm = run->crew->comm,
+              .forming = -1,
+              .go_forming = -1};
+    int64_t count = h.pipe->micro.count;
+    TSR_TRY(tsri_alloc(&h.there, count, sizeof *h.there));
+    TSR_TRY(tsri_alloc(&h.back, count, sizeof *h.back));
+    TSR_TRY(serve(&h));
+done:
+    for (int64_t m = 0; m < count; m++) {
+        if (h.there)
+            tsri_comm_release(h.comm, &h.there[m]);
+        if (h.back)
+            tsri_comm_release(h.comm, &h.back[m]);
+    }
+    tsri_comm_release(h.comm, &h.next);
+    tsri_free(h.there);
+    tsri_free(h.back);
+    return st;
+}
