@@ -40,6 +40,7 @@ struct tsri_comm {
     int rank, size;
     int64_t sent, received; /* bytes handed over, heads and all */
     double send_seconds, wait_seconds;
+    bool broken; /* a rank died or hangs: no end in order, for which all would be needed */
     tsri_frame spare[TSRI_SPARE_FRAMES]; /* used again: fresh memory costs more than packing */
 };
 

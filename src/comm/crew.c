@@ -50,11 +50,26 @@ done:
     return st;
 }
 
+static tsr_status say_end(tsri_crew *c, int to)
+{
+    tsr_status st = TSR_OK;
+    tsri_frame f = {0};
+    TSR_TRY(tsri_comm_frame(c->comm, &f, 0));
+    tsri_frame_seal(&f, TSRI_END, -1, c->comm->broken ? TSRI_END_BROKEN : 0, 0);
+    TSR_TRY(tsri_comm_send(c->comm, to, &f));
+done:
+    return st;
+}
+
 void tsri_crew_end(tsri_crew *crew)
 {
-    for (int r = 1; !crew->ended && r < crew->comm->size; r++)
+    if (crew->ended)
+        return;
+    for (int r = 1; r < crew->comm->size; r++)
+        crew->comm->broken |= tsri_crew_gone(crew, r) || !crew->member[r].here;
+    for (int r = 1; r < crew->comm->size; r++)
         if (!crew->member[r].gone)
-            (void)tsri_crew_say(crew, r, TSRI_END, NULL, 0);
+            (void)say_end(crew, r);
     crew->ended = true;
 }
 

@@ -15,17 +15,19 @@ typedef enum tsri_frame_kind {
     TSRI_WORK,      /* a share's numbers: train them */
     TSRI_RESULT,    /* and back: losses, numbers */
     TSRI_FAILED,    /* a rank cannot go on: its status and sentence */
-    TSRI_END,       /* the run is over */
-    TSRI_ORDERS,    /* of a pipeline (scheme/gpipe_crew.c): be this stage, with these numbers */
-    TSRI_GO,        /* work up to this round */
-    TSRI_FORWARD,   /* from stage to stage: activations of a micro-batch */
-    TSRI_BACKWARD,  /* and their gradients */
-    TSRI_DONE,      /* a stage's round is done: losses, if it is the last one */
-    TSRI_NUMBERS,   /* a stage's numbers, for the coordinator */
-    TSRI_CALL,      /* who is there? */
-    TSRI_HERE,      /* I am */
+    TSRI_END, /* the run is over; its share TSRI_END_BROKEN: not all ranks are there to hear it */
+    TSRI_ORDERS,   /* of a pipeline (scheme/gpipe_crew.c): be this stage, with these numbers */
+    TSRI_GO,       /* work up to this round */
+    TSRI_FORWARD,  /* from stage to stage: activations of a micro-batch */
+    TSRI_BACKWARD, /* and their gradients */
+    TSRI_DONE,     /* a stage's round is done: losses, if it is the last one */
+    TSRI_NUMBERS,  /* a stage's numbers, for the coordinator */
+    TSRI_CALL,     /* who is there? */
+    TSRI_HERE,     /* I am */
     TSRI_KINDS
 } tsri_frame_kind;
+
+enum { TSRI_END_BROKEN = 1 };
 
 /* Where a rank's time went, in seconds. */
 typedef struct tsri_spent {

@@ -5,8 +5,9 @@
  * later call moves it on. Receiving asks MPI_Improbe for whatever has arrived. Between two looks it
  * sleeps, a little longer each time: ranks may share cores.
  *
- * After a rank has died, MPI_Finalize waits for it for ever; rank 0 then ends the job by
- * MPI_Abort(world, 0), all its files being written.
+ * After a rank has died or hangs, MPI_Finalize waits for it for ever. So nobody calls it then: rank
+ * 0 ends the job by MPI_Abort(world, status), all its files being written, and the others just end.
+ * Should one die in the very last moment, those who wait for it end after a while.
  */
 #include "comm/comm.h"
 
@@ -19,9 +20,11 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TAG = 1 };
 
@@ -38,7 +41,6 @@ typedef struct world {
     parcel *out, *in;
     int64_t outs, outs_room, ins, ins_room;
     bool *died; /* [size] */
-    bool broken;
 } world;
 
 static tsr_status failed(const char *what, int code)
@@ -208,7 +210,7 @@ static bool dead(tsri_comm *comm, int rank)
 {
     world *w = (world *)comm;
     if (!w->died[rank] && tsri_lifeline_cut(w->lifeline, rank))
-        w->died[rank] = w->broken = true;
+        w->died[rank] = comm->broken = true;
     return w->died[rank];
 }
 
@@ -231,6 +233,8 @@ static void last_words(world *w)
     tsri_comm_drop_spares(&w->comm);
 }
 
+/* ---- The end of the process, when its last words are written -------------------------------- */
+
 /* mpirun waits for ranks that hang, and takes the death of rank 0 for success: it must not. */
 static void end_job(int status, void *nothing)
 {
@@ -239,15 +243,32 @@ static void end_job(int status, void *nothing)
     (void)MPI_Abort(MPI_COMM_WORLD, status);
 }
 
+static void *wait_no_longer(void *status)
+{
+    struct timespec t = {10, 0};
+    (void)nanosleep(&t, NULL);
+    _exit(*(const int *)status);
+}
+
+static void end_in_order(int status, void *nothing)
+{
+    static int last;
+    pthread_t watchdog;
+    (void)nothing;
+    (void)fflush(NULL);
+    last = status;
+    if (pthread_create(&watchdog, NULL, wait_no_longer, &last) == 0)
+        (void)pthread_detach(watchdog);
+    (void)MPI_Finalize();
+}
+
 static void leave(tsri_comm *comm)
 {
     world *w = (world *)comm;
     last_words(w);
-    bool stuck = w->broken || w->outs > 0 || w->ins > 0;
-    for (int r = 1; comm->rank == 0 && r < comm->size; r++)
-        stuck = stuck || w->died[r];
+    bool stuck = comm->broken || w->outs > 0 || w->ins > 0;
     if (!stuck)
-        (void)MPI_Finalize();
+        (void)on_exit(end_in_order, NULL);
     else if (comm->rank == 0 || w->died[0])
         (void)on_exit(end_job, NULL);
     tsri_lifeline_close(w->lifeline);

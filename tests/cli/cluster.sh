@@ -6,23 +6,24 @@ set -u
 program=$1
 command -v mpirun >/dev/null || { echo "no mpirun here (openmpi-bin): skipped"; exit 77; }
 ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit 77; }
-work=$(mktemp -d) tag=tessera-cluster-$$
+work=$(mktemp -d)
 trap 'end_all; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TESSERA_TEST_TAG=$tag
-ranks() { timeout 100 mpirun --enable-recovery -x TESSERA_TEST_TAG -n "$@"; }
-# rank_pid RANK: our process with that rank
-rank_pid() {
-    local p
-    for p in $(pgrep -x tessera); do
-        tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -qx "TESSERA_TEST_TAG=$tag" || continue
-        tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$p"
-    done
-}
-end_all() { local r; for r in 0 1 2 3 4; do for p in $(rank_pid $r); do kill -9 "$p" 2>/dev/null; done; done; }
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Every rank leaves its number where it can be found at once: runs are short, and the machine may be busy.
+cat >rank <<'EOT'
+#!/bin/sh
+echo $$ >"pid-$OMPI_COMM_WORLD_RANK"
+exec "$@"
+EOT
+chmod +x rank
+ranks() { rm -f pid-*; timeout 100 mpirun --enable-recovery -n "$1" ./rank "${@:2}"; }
+rank_pid() { cat "pid-$1" 2>/dev/null; }
+alive() { [ "$(cat "/proc/$(rank_pid "$1")/comm" 2>/dev/null)" = tessera ]; }
+end_all() { local r; for r in 0 1 2 3 4; do alive $r && kill -9 "$(rank_pid $r)" 2>/dev/null; done; }
 sum() { sha256sum "$1/model.safetensors" | cut -d' ' -f1; }
 # begun FOLDER: training has begun (a first checkpoint is there)
 begun() { for _ in $(seq 200); do ls "$1"/checkpoints/*.safetensors >/dev/null 2>&1 && return; sleep 0.1; done; fail "$1 did not begin"; }
@@ -98,8 +99,8 @@ for n in 2 4; do
     ranks 3 "$program" train run.yaml --quiet --out dead-$n $long >/dev/null 2>log &
     begun dead-$n
     kill -9 "$(rank_pid 0)" || fail "no coordinator to kill"
-    for _ in $(seq 50); do [ -z "$(rank_pid 1)$(rank_pid 2)" ] && break; sleep 0.1; done
-    [ -z "$(rank_pid 1)$(rank_pid 2)" ] || fail "a worker outlived its coordinator by 5 s"
+    for _ in $(seq 50); do alive 1 || alive 2 || break; sleep 0.1; done
+    ! alive 1 && ! alive 2 || fail "a worker outlived its coordinator by 5 s"
     wait $!
     # shellcheck disable=SC2086
     ranks $n "$program" train run.yaml --quiet --out dead-$n --resume $long >/dev/null 2>log || { fail "not resumed"; cat log; }
@@ -126,7 +127,7 @@ grep -q 'rank 1 is back' log || fail "the stopped worker did not come back"
 echo "== refusals"
 ranks 2 "$program" train run.yaml --quiet --out d --set scheme.name=dense --set scheme.workers=1 --set scheme.local_steps=1 >/dev/null 2>log # recovering, mpirun ends with 0
 grep -q 'scheme dense runs in one process' log || { fail "no sentence for dense"; cat log; }
-timeout 60 mpirun -x TESSERA_TEST_TAG -n 1 "$program" train run.yaml --quiet --out e : -n 1 "$program" train run.yaml --quiet --out e --set seed=4 >/dev/null 2>log && fail "two runs in one"
+timeout 60 mpirun -n 1 "$program" train run.yaml --quiet --out e : -n 1 "$program" train run.yaml --quiet --out e --set seed=4 >/dev/null 2>log && fail "two runs in one"
 grep -q "rank 1 would do another run: its run file's digest" log || { fail "no sentence for two runs"; cat log; }
 
 [ $failures -eq 0 ] && echo "cluster: all well"
