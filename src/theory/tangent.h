@@ -9,15 +9,14 @@
  *     dense layer     <grad_i, grad_j> = <A_i, A_j> <D_i, D_j>                     one position
  *     convolution     = sum over p, q of <A_ip, A_jq> <D_ip, D_jq>                 A = patches
  *                     or the product of the sums themselves, whichever is cheaper for its shape
+ *     recurrence      the same, p and q positions of the two sequences: A the state before, D the
+ *                     gradient behind the ReLU, through time
  *     bias, norm      the product of the gradients, which are short
  *
  * Batch norm is in inference mode: with batch statistics a sample has no gradient of its own.
  *
  * Samples go by in tiles: as many as `memory` holds; when that is not all of them, pairs of tiles
  * are computed anew, which costs passes through the network and no accuracy.
- *
- * A layer with other parameters than these (a recurrent one: positions are steps in time) makes
- * blocks of its own in tangent_blocks.c; the rest knows only A and D.
  */
 #ifndef TSRI_TANGENT_H
 #define TSRI_TANGENT_H
@@ -25,8 +24,10 @@
 #include "net/plan.h"
 
 typedef struct tsri_tangent {
-    int64_t output; /* which output; -1 = the sum over all */
-    int64_t memory; /* most bytes of gradients held at once; 0 = 2 GiB */
+    int64_t output;        /* which output; -1 = the sum over all */
+    int64_t memory;        /* most bytes of gradients held at once; 0 = 2 GiB */
+    const int32_t *length; /* [n] positions of each sequence, or NULL: all; its outputs behind its
+                              end have no gradient */
 } tsri_tangent;
 
 /* What it takes, known before anything is computed. */
@@ -34,7 +35,7 @@ typedef struct tsri_tangent_cost {
     int64_t tile;    /* samples held at once: n, or fewer when memory does not hold them */
     int64_t bytes;   /* of gradients, buffers and plan; the kernel's own 8 n^2 not counted */
     double flops;    /* of the products of pairs and of all passes through the network */
-    int64_t patches; /* convolutions in patch form; the others multiply sums */
+    int64_t patches; /* layers with positions in patch form; the others multiply sums */
 } tsri_tangent_cost;
 
 /* RESOURCES when not even two samples fit into the memory. */

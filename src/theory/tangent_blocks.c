@@ -5,6 +5,10 @@
  * products, or the gradient of its filters itself, rows x columns numbers and products: the cheaper
  * pair decides. Early layers have many positions and few channels, late ones the opposite.
  *
+ * A matrix of a recurrent network is applied at every position of a sequence: A and D of each
+ * position, as patches are. Of W, A is the state before and D what back-propagation through time
+ * leaves behind the ReLU.
+ *
  * Long gradients are cut by rows, so that no product sums more than SUMS_MOST numbers at a time.
  */
 #include "theory/tangent_parts.h"
@@ -67,31 +71,37 @@ done:
     return st;
 }
 
+/* A matrix at several positions: their factors, or the gradient itself, whose pair is cheaper. */
+static tsr_status add_positions(tsri_blocks *b, tsri_block k)
+{
+    double P = (double)k.positions, sides = (double)(k.rows + k.columns);
+    bool factors = P * P * sides < (double)k.rows * (double)k.columns && P * P <= TSRI_PATCH_PAIRS;
+    k.form = TSRI_BLOCK_FACTORS;
+    k.weight = true;
+    k.a_count = k.positions * k.columns;
+    k.d_count = k.positions * k.rows;
+    k.pair_flops = 2 * P * P * (sides + 1);
+    if (factors || k.positions == 1) {
+        b->patches += k.positions > 1;
+        return add(b, &k);
+    }
+    k.a_count = 0;
+    return add_sums(b, &k);
+}
+
 static tsr_status add_conv(tsri_blocks *b, const tsri_net *net, const tsri_layer *l)
 {
     tsr_status st = TSR_OK;
     tsri_shape in = net->value[l->in].shape, out = net->value[l->out].shape;
     tsri_block k = {.layer = l,
-                    .form = TSRI_BLOCK_FACTORS,
                     .positions = out.h * out.w,
                     .rows = out.c,
                     .columns = in.c * l->size * l->size,
-                    .scale = 1,
-                    .weight = true};
-    double P = (double)k.positions, sides = (double)(k.rows + k.columns);
-    k.a_count = k.positions * k.columns;
-    k.d_count = k.positions * k.rows;
-    k.pair_flops = 2 * P * P * (sides + 1);
-    bool patches = P * P * sides < (double)k.rows * (double)k.columns && P * P <= TSRI_PATCH_PAIRS;
-    if (k.a_count > b->scratch)
-        b->scratch = k.a_count;
-    if (trained(net, l->weight) && patches) {
-        b->patches++;
-        TSR_TRY(add(b, &k));
-    } else if (trained(net, l->weight)) {
-        k.a_count = 0;
-        TSR_TRY(add_sums(b, &k));
-    }
+                    .scale = 1};
+    if (k.positions * k.columns > b->scratch)
+        b->scratch = k.positions * k.columns;
+    if (trained(net, l->weight))
+        TSR_TRY(add_positions(b, k));
     if (trained(net, l->bias)) {
         tsri_block bias = {.layer = l, .form = TSRI_BLOCK_BIAS, .positions = 1, .rows = out.c};
         bias.d_count = out.c;
@@ -100,6 +110,18 @@ static tsr_status add_conv(tsri_blocks *b, const tsri_net *net, const tsri_layer
     }
 done:
     return st;
+}
+
+/* Sequences: A x_l and B h_l at every position l; W h_(l-1) at every one but the first. */
+static tsr_status add_sequence(tsri_blocks *b, const tsri_net *net, const tsri_layer *l)
+{
+    tsri_shape in = net->value[l->in].shape, out = net->value[l->out].shape;
+    tsri_block k = {.layer = l,
+                    .positions = l->kind == TSRI_RECURRENT ? in.h - 1 : in.h,
+                    .rows = out.c,
+                    .columns = in.c,
+                    .scale = l->scale * l->scale};
+    return trained(net, l->weight) && k.positions > 0 ? add_positions(b, k) : TSR_OK;
 }
 
 static tsr_status add_norm(tsri_blocks *b, const tsri_net *net, const tsri_layer *l)
@@ -117,7 +139,9 @@ tsr_status tsri_blocks_init(tsri_blocks *b, const tsri_net *net)
     *b = (tsri_blocks){.scratch = 1};
     for (int64_t i = 0; i < net->layers; i++) {
         const tsri_layer *l = &net->layer[i];
-        if (l->kind == TSRI_LINEAR)
+        if (l->kind == TSRI_RECURRENT || l->each)
+            TSR_TRY(add_sequence(b, net, l));
+        else if (l->kind == TSRI_LINEAR)
             TSR_TRY(add_linear(b, net, l));
         else if (l->kind == TSRI_CONV)
             TSR_TRY(add_conv(b, net, l));
@@ -277,6 +301,46 @@ static void take_norm(float *g, const float *x, const float *dy, const filling *
     }
 }
 
+/* ---- Sequences ---- positions are outermost, [T, N, C], so those of one sample lie apart */
+
+/* A and D of a sample's first position, and how far it is to the next. */
+typedef struct sides {
+    const float *a, *d;
+    int64_t a_step, d_step;
+} sides;
+
+static sides sides_of(const tsri_op *op, int64_t i)
+{
+    int64_t in = op->n * op->in.c, out = op->n * op->out.c;
+    if (op->kind == TSRI_RECURRENT) /* dW = sum over l of dx_l (x) y_(l-1) */
+        return (sides){(const float *)op->y + i * op->in.c,
+                       (const float *)op->dx + in + i * op->in.c, in, in};
+    return (sides){(const float *)op->x + i * op->in.c, (const float *)op->dy + i * op->out.c, in,
+                   out};
+}
+
+static void fill_sequence(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const filling *f = context;
+    const tsri_block *b = f->block;
+    sides s = sides_of(f->op, i);
+    int64_t at = f->from + i, outputs = f->view->outputs;
+    float *a = f->view->a[f->number] + at * b->a_count;
+    float *d = f->view->d[f->number] + at * outputs * b->d_count;
+    if (b->form == TSRI_BLOCK_SUMS) {
+        tsri_gemm_tile(d + f->slot * b->d_count, b->columns, s.d + b->first, s.d_step, s.a,
+                       s.a_step, b->rows, b->columns, b->positions, true);
+        return;
+    }
+    for (int64_t p = 0; p < b->positions; p++) {
+        if (f->slot == 0)
+            memcpy(a + p * b->columns, s.a + p * s.a_step, (size_t)b->columns * sizeof *a);
+        memcpy(d + (p * outputs + f->slot) * b->rows, s.d + p * s.d_step,
+               (size_t)b->rows * sizeof *d);
+    }
+}
+
 static void fill_sample(void *context, int64_t i, int thread)
 {
     const filling *f = context;
@@ -311,6 +375,7 @@ void tsri_view_fill(tsri_view *v, const tsri_op *op, const tsri_layer *layer, bo
     for (int64_t k = 0; k < v->blocks->count; k++)
         if (v->blocks->block[k].layer == layer) {
             filling f = {v, op, &v->blocks->block[k], k, from, slot, channels_last, scratch};
-            tsri_pool_run(pool, fill_sample, &f, count);
+            bool sequence = layer->kind == TSRI_RECURRENT || layer->each;
+            tsri_pool_run(pool, sequence ? fill_sequence : fill_sample, &f, count);
         }
 }

@@ -57,7 +57,7 @@ static void patches(double *sum, desk *w, const tsri_block *b, const float *xa, 
                     for (int64_t q = 0; q < P; q++)
                         s += (double)w->pa[p * wide + j * P + q] *
                              (double)w->pd[p * wide + j * P + q];
-                sum[i * SIDE + from + j] = s;
+                sum[i * SIDE + from + j] = b->scale * s;
             }
         }
 }
@@ -75,6 +75,9 @@ static void square_block(desk *w, const tsri_gram_job *job, int64_t k, int64_t i
         return;
     }
     product(w->d, w->tile, xd, rows, yd, columns, d_row);
+    if (b->form == TSRI_BLOCK_SUMS)
+        for (int64_t e = 0; e < SIDE * SIDE; e++)
+            w->d[e] *= b->scale;
     if (b->form != TSRI_BLOCK_FACTORS || !b->weight)
         return;
     product(w->a, w->tile, xa, rows, ya, columns, b->a_count);

@@ -13,23 +13,35 @@ typedef struct kind {
     const char *model;
     tsri_shape input;
     int64_t n;
+    bool lengths; /* sequences of different lengths */
+    double scale; /* of recurrent layers, as in a share; 0 = as they are */
 } kind;
 
 static const kind kinds[] = {
-    {"model: {name: mlp, hidden: []}", {6, 1, 1}, 5},
-    {"model: {name: mlp, hidden: [30, 17]}", {6, 1, 1}, 12},
-    {"model: {name: mlp, hidden: [20, 20, 20], bias: false}", {2, 3, 3}, 7},
-    {"model: {name: mlp, hidden: [12, 9], norm: batch}", {5, 1, 1}, 6},
-    {"model: {name: shallow, width: 40, kappa: 0.7}", {7, 1, 1}, 6},
-    {"model: {name: cnn1, width: 9, filter: 3}", {2, 6, 5}, 5},
-    {"model: {name: preresnet18, width: 4}", {3, 8, 8}, 4},
-    {"model: {name: resnet18, width: 4, stem: imagenet}", {3, 16, 16}, 4},
-    {"model: {name: vgg11, width: 8}", {1, 32, 32}, 4}, /* late layers in patch form */
-    {"model: {name: relu_deep, width: 14}", {5, 1, 1}, 5},
-    {"model: {name: grelu, width: 16}", {5, 1, 1}, 5},
-    {"model: {name: grelu, width: 16, layers: 2, gate_rank: 3}", {5, 1, 1}, 5},
-    {"model: {name: relu_twin, width: 16, layers: 3}", {5, 1, 1}, 5},
-    {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, 4},
+    {"model: {name: mlp, hidden: []}", {6, 1, 1}, 5, false, 0},
+    {"model: {name: mlp, hidden: [30, 17]}", {6, 1, 1}, 12, false, 0},
+    {"model: {name: mlp, hidden: [20, 20, 20], bias: false}", {2, 3, 3}, 7, false, 0},
+    {"model: {name: mlp, hidden: [12, 9], norm: batch}", {5, 1, 1}, 6, false, 0},
+    {"model: {name: shallow, width: 40, kappa: 0.7}", {7, 1, 1}, 6, false, 0},
+    {"model: {name: cnn1, width: 9, filter: 3}", {2, 6, 5}, 5, false, 0},
+    {"model: {name: preresnet18, width: 4}", {3, 8, 8}, 4, false, 0},
+    {"model: {name: resnet18, width: 4, stem: imagenet}", {3, 16, 16}, 4, false, 0},
+    {"model: {name: vgg11, width: 8}", {1, 32, 32}, 4, false, 0}, /* late layers in patch form */
+    {"model: {name: relu_deep, width: 14}", {5, 1, 1}, 5, false, 0},
+    {"model: {name: grelu, width: 16}", {5, 1, 1}, 5, false, 0},
+    {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, 4, false, 0},
+    {"model: {name: grelu, width: 16, layers: 2, gate_rank: 3}", {5, 1, 1}, 5, false, 0},
+    {"model: {name: relu_twin, width: 16, layers: 3}", {5, 1, 1}, 5, false, 0},
+    {"model: {name: preresnet34, width: 2}", {1, 8, 8}, 3, false, 0},
+    {"model: {name: resnet34, width: 2}", {3, 8, 8}, 3, false, 0},
+    /* Sequences: products of positions and of sums, W alone and all, both ways to read. */
+    {"model: {name: rnn, width: 40, read: last}", {4, 4, 1}, 6, true, 0},
+    {"model: {name: rnn, width: 12, read: last, train: all}", {4, 9, 1}, 5, true, 0},
+    {"model: {name: rnn, width: 30, read: every, train: all}", {5, 3, 1}, 6, true, 0},
+    {"model: {name: rnn, width: 24, read: every}", {5, 3, 1}, 6, false, 1.4},
+    {"model: {name: rnn, width: 10, layers: 3, read: last, train: all}", {4, 6, 1}, 5, true, 1.2},
+    {"model: {name: rnn, width: 20, layers: 2, read: every}", {4, 3, 1}, 5, true, 0},
+    {"model: {name: rnn, width: 12, read: last, train: all}", {4, 1, 1}, 5, false, 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, OUTPUTS = 3 };
 
@@ -38,6 +50,7 @@ typedef struct bench {
     tsri_store store, store64;
     tsri_pool *pool;
     float *x;
+    int32_t *length; /* [n], or NULL */
     int64_t n;
 } bench;
 
@@ -46,6 +59,9 @@ static void make_net(tsri_net **net, const kind *k, bool filters_last)
     tsr_config *config = NULL;
     assert_ok(tsri_config_parse(&config, k->model, (int64_t)strlen(k->model), "test"));
     assert_ok(tsri_net_create(net, config, k->input, OUTPUTS, filters_last));
+    for (int64_t i = 0; k->scale > 0 && i < (*net)->layers; i++)
+        if ((*net)->layer[i].kind == TSRI_RECURRENT)
+            (*net)->layer[i].scale = k->scale;
     tsr_config_destroy(config);
 }
 
@@ -76,6 +92,10 @@ static void make(bench *b, const kind *k)
     b->x = malloc((size_t)(b->n * each) * sizeof *b->x);
     for (int64_t i = 0; i < b->n * each; i++)
         b->x[i] = (float)tsri_rng_normal(&rng);
+    if (k->lengths)
+        b->length = malloc((size_t)b->n * sizeof *b->length);
+    for (int64_t i = 0; k->lengths && i < b->n; i++)
+        b->length[i] = (int32_t)(1 + i % k->input.h);
     assert_ok(tsri_pool_create(&b->pool, 2));
 }
 
@@ -87,6 +107,7 @@ static void unmake(bench *b)
     tsri_net_destroy(b->net64);
     tsri_pool_destroy(b->pool);
     free(b->x);
+    free(b->length);
 }
 
 static tsr_status look_away(void *context, const tsri_op *op, const tsri_layer *layer)
@@ -101,6 +122,7 @@ static tsr_status look_away(void *context, const tsri_op *op, const tsri_layer *
 static void gradient64(double *g, bench *b, tsri_plan *plan, int64_t i, int64_t o)
 {
     double *dy = tsri_plan_output_gradient(plan);
+    tsri_plan_lengths(plan, b->length ? b->length + i : NULL);
     assert_ok(tsri_plan_forward(plan, b->x + i * tsri_shape_count(b->net->input)));
     for (int64_t c = 0; c < OUTPUTS; c++)
         dy[c] = c == o;
@@ -118,8 +140,11 @@ static void check_differences(bench *b, const double *g, int64_t i, int64_t o, c
     int wrong = 0;
     const float *x = b->x + i * tsri_shape_count(b->net->input);
     assert_ok(tsri_plan_create(&plan, &b->store64, &tsri_backend_ref64, b->pool, 1, false));
+    tsri_plan_lengths(plan, b->length ? b->length + i : NULL);
     for (int64_t k = 0; k < b->net64->trained; k++)
         largest = fmax(largest, fabs(g[k]));
+    if (largest == 0) /* the first position of a recurrent network does not know W */
+        largest = 1;
     for (int t = 0; t < 40; t++) {
         int64_t k = tsri_rng_below(&rng, (uint32_t)b->net64->trained);
         double keep = w[k], y[2];
@@ -180,7 +205,7 @@ static void test_every_kind(void **state)
         double *want = malloc(square * sizeof *want), *got = malloc(square * sizeof *got);
         for (int64_t output = -1; output < 2; output += 2) {
             tsri_tangent_cost cost;
-            tsri_tangent options = {.output = output};
+            tsri_tangent options = {.output = output, .length = b.length};
             reference(want, &b, output, kinds[k].model);
             assert_ok(
                 tsri_tangent_estimate(&cost, &b.store, &tsri_backend_cpu, b.pool, b.n, &options));
@@ -218,13 +243,18 @@ static void test_every_kind(void **state)
 static void test_backends_and_threads(void **state)
 {
     (void)state;
-    for (int k = 5; k < 7; k++) {
+    static const kind some[] = {
+        {"model: {name: cnn1, width: 9, filter: 3}", {2, 6, 5}, 5, false, 0},
+        {"model: {name: preresnet18, width: 4}", {3, 8, 8}, 4, false, 0},
+        {"model: {name: rnn, width: 12, layers: 2, read: last, train: all}", {4, 5, 1}, 5, true, 0},
+    };
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         bench b;
-        make(&b, &kinds[k]);
+        make(&b, &some[k]);
         double want[25], got[25];
         tsri_store ref;
-        tsri_tangent options = {.output = -1};
-        reference(want, &b, -1, kinds[k].model);
+        tsri_tangent options = {.output = -1, .length = b.length};
+        reference(want, &b, -1, some[k].model);
         assert_ok(tsri_store_init(&ref, b.net64, sizeof(float), false));
         for (int64_t i = 0; i < b.net64->total; i++)
             ((float *)ref.w)[i] = (float)((double *)b.store64.w)[i];
@@ -248,7 +278,7 @@ static void test_backends_and_threads(void **state)
 static void test_many_samples(void **state)
 {
     (void)state;
-    static const kind many = {"model: {name: mlp, hidden: [16]}", {4, 1, 1}, 210};
+    static const kind many = {"model: {name: mlp, hidden: [16]}", {4, 1, 1}, 210, false, 0};
     bench b;
     make(&b, &many);
     double *want = malloc((size_t)(b.n * b.n) * sizeof *want);
