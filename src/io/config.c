@@ -16,13 +16,13 @@ int64_t tsri_schema_find(const char *key)
 }
 
 /* `preset` is one of our own texts: it is read as a file's text would be. */
-static tsr_status put_preset(tsri_value *value, const tsri_schema_row *row)
+static tsr_status put_preset(tsri_setting *value, const tsri_schema_row *row)
 {
     tsr_status st = TSR_OK;
     tsri_yaml_node *node = NULL;
     const tsri_yaml_source source = {"default", false};
     TSR_TRY(tsri_yaml_parse(&node, row->preset, (int64_t)strlen(row->preset), &source));
-    TSR_TRY(tsri_value_read(value, row, node, &source));
+    TSR_TRY(tsri_setting_read(value, row, node, &source));
 done:
     tsri_yaml_destroy(node);
     return st;
@@ -50,7 +50,7 @@ void tsr_config_destroy(tsr_config *config)
     if (!config)
         return;
     for (int64_t i = 0; config->value && i < tsri_schema_count; i++)
-        tsri_value_fini(&config->value[i]);
+        tsri_setting_fini(&config->value[i]);
     tsri_free(config->value);
     tsri_free(config->name);
     tsri_free(config);
@@ -64,7 +64,7 @@ static tsr_status copy_text(char **out, const char *text)
     return text ? tsri_strdup(out, text) : TSR_OK;
 }
 
-static tsr_status copy_value(tsri_value *to, const tsri_value *from)
+static tsr_status copy_value(tsri_setting *to, const tsri_setting *from)
 {
     tsr_status st = TSR_OK;
     *to = *from;
@@ -106,7 +106,7 @@ void tsri_config_unset(tsr_config *config, const char *key)
 {
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && !tsri_schema[row].preset && "a key of the schema without default");
-    tsri_value_fini(&config->value[row]);
+    tsri_setting_fini(&config->value[row]);
 }
 
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
@@ -126,7 +126,7 @@ done:
 
 /* ---- Asking ------------------------------------------------------------------------------- */
 
-static const tsri_value *value_of(const tsr_config *c, const char *key)
+static const tsri_setting *value_of(const tsr_config *c, const char *key)
 {
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && "the key is in the schema");
@@ -134,9 +134,9 @@ static const tsri_value *value_of(const tsr_config *c, const char *key)
 }
 
 /* The same, and the row has one of two types: asking with the wrong one is our own mistake. */
-static const tsri_value *typed(const tsr_config *c, const char *key, tsri_type a, tsri_type b)
+static const tsri_setting *typed(const tsr_config *c, const char *key, tsri_type a, tsri_type b)
 {
-    const tsri_value *value = value_of(c, key);
+    const tsri_setting *value = value_of(c, key);
     tsri_type type = tsri_schema[value - c->value].type;
     assert((type == a || type == b) && "the key has this type in the schema");
     (void)type;
@@ -152,7 +152,7 @@ bool tsri_config_given(const tsr_config *c, const char *key)
 
 const char *tsri_config_place(const tsr_config *c, const char *key)
 {
-    const tsri_value *value = value_of(c, key);
+    const tsri_setting *value = value_of(c, key);
     if (value->given)
         return value->place;
     return c->name ? c->name : "default";
@@ -180,14 +180,14 @@ const char *tsri_config_text(const tsr_config *c, const char *key)
 
 int64_t tsri_config_ints(const tsr_config *c, const char *key, const int64_t **values)
 {
-    const tsri_value *value = typed(c, key, TSRI_TYPE_INTS, TSRI_TYPE_INTS);
+    const tsri_setting *value = typed(c, key, TSRI_TYPE_INTS, TSRI_TYPE_INTS);
     *values = value->ints;
     return value->count;
 }
 
 int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **values)
 {
-    const tsri_value *value = typed(c, key, TSRI_TYPE_REALS, TSRI_TYPE_REALS);
+    const tsri_setting *value = typed(c, key, TSRI_TYPE_REALS, TSRI_TYPE_REALS);
     *values = value->reals;
     return value->count;
 }

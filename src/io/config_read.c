@@ -145,10 +145,10 @@ static tsr_status refuse_section(const char *place, const tsri_yaml_node *node, 
 static tsr_status put_value(tsr_config *c, int64_t row, const tsri_yaml_node *node,
                             const tsri_yaml_source *source)
 {
-    tsri_value value;
-    tsr_status st = tsri_value_read(&value, &tsri_schema[row], node, source);
+    tsri_setting value;
+    tsr_status st = tsri_setting_read(&value, &tsri_schema[row], node, source);
     if (st == TSR_OK) {
-        tsri_value_fini(&c->value[row]);
+        tsri_setting_fini(&c->value[row]);
         c->value[row] = value;
         c->value[row].given = true;
     }

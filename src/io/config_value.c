@@ -240,7 +240,7 @@ static tsr_status refuse_not_list(const context *c, const tsri_yaml_node *node)
     return refuse(c, node, hint);
 }
 
-static tsr_status read_ints(tsri_value *out, const context *c, const tsri_yaml_node *node)
+static tsr_status read_ints(tsri_setting *out, const context *c, const tsri_yaml_node *node)
 {
     tsr_status st = TSR_OK;
     const context element = {c->row, c->source, true};
@@ -253,7 +253,7 @@ done:
     return st;
 }
 
-static tsr_status read_reals(tsri_value *out, const context *c, const tsri_yaml_node *node)
+static tsr_status read_reals(tsri_setting *out, const context *c, const tsri_yaml_node *node)
 {
     tsr_status st = TSR_OK;
     const context element = {c->row, c->source, true};
@@ -268,7 +268,7 @@ done:
 
 /* ---- A value ------------------------------------------------------------------------------ */
 
-static tsr_status read_by_type(tsri_value *out, const context *c, const tsri_yaml_node *node)
+static tsr_status read_by_type(tsri_setting *out, const context *c, const tsri_yaml_node *node)
 {
     switch (c->row->type) {
     case TSRI_TYPE_INT:
@@ -289,26 +289,26 @@ static tsr_status read_by_type(tsri_value *out, const context *c, const tsri_yam
     return tsri_fail(TSR_FAILURE, "%s has no type in the schema", c->row->key);
 }
 
-tsr_status tsri_value_read(tsri_value *out, const tsri_schema_row *row, const tsri_yaml_node *node,
-                           const tsri_yaml_source *source)
+tsr_status tsri_setting_read(tsri_setting *out, const tsri_schema_row *row,
+                             const tsri_yaml_node *node, const tsri_yaml_source *source)
 {
     const context c = {row, source, false};
-    *out = (tsri_value){0};
+    *out = (tsri_setting){0};
     tsr_status st = is_null(node) ? refuse_null(&c, node) : read_by_type(out, &c, node);
     if (st == TSR_OK)
         st = tsri_strdup(&out->place, tsri_place_of(source, node->mark).text);
     if (st == TSR_OK)
         out->present = true;
     else
-        tsri_value_fini(out);
+        tsri_setting_fini(out);
     return st;
 }
 
-void tsri_value_fini(tsri_value *value)
+void tsri_setting_fini(tsri_setting *value)
 {
     tsri_free(value->place);
     tsri_free(value->text);
     tsri_free(value->ints);
     tsri_free(value->reals);
-    *value = (tsri_value){0};
+    *value = (tsri_setting){0};
 }

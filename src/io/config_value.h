@@ -6,7 +6,7 @@
 #include "io/config.h"
 #include "io/yaml.h"
 
-typedef struct tsri_value {
+typedef struct tsri_setting {
     bool present;   /* false: a key without default that was not given */
     bool given;     /* in the file or by set */
     char *place;    /* where it was given */
@@ -16,21 +16,22 @@ typedef struct tsri_value {
     int64_t *ints;  /* INTS [count] */
     double *reals;  /* REALS [count] */
     int64_t count;
-} tsri_value;
+} tsri_setting;
 
 /* One value per row of the schema. */
 struct tsr_config {
-    tsri_value *value;
+    tsri_setting *value;
     char *name; /* of the file, for the places of defaults; NULL = none */
 };
 
 /* *out = what the node says, when it has the row's type and range; else USAGE with the place and
  * what was expected. *out is overwritten; on failure it is empty. */
-tsr_status tsri_value_read(tsri_value *out, const tsri_schema_row *row, const tsri_yaml_node *node,
-                           const tsri_yaml_source *source);
-void tsri_value_fini(tsri_value *value);
+tsr_status tsri_setting_read(tsri_setting *out, const tsri_schema_row *row,
+                             const tsri_yaml_node *node, const tsri_yaml_source *source);
+void tsri_setting_fini(tsri_setting *value);
 
 /* The value as YAML that reads back to it. */
-tsr_status tsri_value_write(tsri_text *out, const tsri_schema_row *row, const tsri_value *value);
+tsr_status tsri_setting_write(tsri_text *out, const tsri_schema_row *row,
+                              const tsri_setting *value);
 
 #endif

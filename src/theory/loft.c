@@ -101,14 +101,14 @@ static void measure_data(look *l)
 static tsr_status measure_patches(look *l)
 {
     tsr_status st = TSR_OK;
-    tsri_bits now = {0}, then = {0};
+    tsri_signs now = {0}, then = {0};
     float *z = NULL;
     int64_t rows = rows_of(l), d = (int64_t)l->s.d, m = (int64_t)l->s.m, most = 0;
     TSR_TRY(tsri_patterns(&now, l->patch, rows, d, l->w, m, l->run->pool));
     TSR_TRY(tsri_patterns(&then, l->patch, rows, d, l->w0, m, l->run->pool));
     TSR_TRY(tsri_alloc_raw(&z, m, sizeof *z));
     for (int64_t i = 0; i < rows; i++) {
-        int64_t flips = tsri_bits_differ(&now, &then, i);
+        int64_t flips = tsri_signs_differ(&now, &then, i);
         most = flips > most ? flips : most;
         tsri_gemm g = {.b_transposed = true, .m = 1, .n = m, .k = d, .b = l->w0, .c = z};
         g.a = l->patch + i * d;
@@ -130,8 +130,8 @@ static tsr_status measure_patches(look *l)
     }
     l->initial = sqrt(l->initial);
 done:
-    tsri_bits_fini(&now);
-    tsri_bits_fini(&then);
+    tsri_signs_fini(&now);
+    tsri_signs_fini(&then);
     tsri_free(z);
     return st;
 }

@@ -20,7 +20,7 @@ typedef struct look {
     double *gram, *k;
     const float *w, *w0; /* w0 NULL = not known any more */
     tsri_store first;
-    tsri_bits now, start;
+    tsri_signs now, start;
     tsri_masked_measure *out;
 } look;
 
@@ -121,7 +121,7 @@ static void measure_flips(look *l)
 {
     int64_t most = 0;
     for (int64_t i = 0; i < l->n; i++) {
-        int64_t flips = tsri_bits_differ(&l->now, &l->start, i);
+        int64_t flips = tsri_signs_differ(&l->now, &l->start, i);
         most = flips > most ? flips : most;
     }
     l->out->flips = (double)most;
@@ -186,7 +186,7 @@ done:
 static tsr_status local_kernel(look *l, const tsri_share *share, const tsri_store *local)
 {
     tsr_status st = TSR_OK;
-    tsri_bits bits = {0};
+    tsri_signs bits = {0};
     const tsri_pick *pick = &share->pick[tsri_axis_find(l->run->net, "hidden")];
     const float *w = tsri_store_at(local, local->w, hidden_weights(l->run));
     if (l->w0)
@@ -196,7 +196,7 @@ static tsr_status local_kernel(look *l, const tsri_share *share, const tsri_stor
     TSR_TRY(tsri_kernel_bits(l->k, l->gram, &bits, 1.0 / (double)l->m, l->run->pool));
     TSR_TRY(note_kernel(l));
 done:
-    tsri_bits_fini(&bits);
+    tsri_signs_fini(&bits);
     return st;
 }
 
@@ -274,8 +274,8 @@ done:
 
 static void close_look(look *l)
 {
-    tsri_bits_fini(&l->now);
-    tsri_bits_fini(&l->start);
+    tsri_signs_fini(&l->now);
+    tsri_signs_fini(&l->start);
     tsri_store_fini(&l->first);
     tsri_free(l->x);
     tsri_free(l->gram);

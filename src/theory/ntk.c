@@ -65,7 +65,7 @@ static tsr_status finite_width(double *k, const subject *s, const float *x, int6
                                double *product)
 {
     tsr_status st = TSR_OK;
-    tsri_bits bits = {0};
+    tsri_signs bits = {0};
     const tsri_param *w = &s->net->param[s->net->layer[0].weight];
     const float *weight = tsri_store_at(s->store, s->store->w, s->net->layer[0].weight);
     TSR_TRY(tsri_gram64(k, x, n, s->data->dim, s->pool));
@@ -75,7 +75,7 @@ static tsr_status finite_width(double *k, const subject *s, const float *x, int6
     TSR_TRY(tsri_kernel_bits(k, k, &bits, scale, s->pool)); /* in place: entry by entry */
     *product = tsri_clock() - start;
 done:
-    tsri_bits_fini(&bits);
+    tsri_signs_fini(&bits);
     return st;
 }
 

@@ -51,7 +51,7 @@ void tsri_kernel_infinite(double *k, const double *gram, int64_t n, double scale
 /* ---- Patterns ----------------------------------------------------------------------------- */
 
 typedef struct packing {
-    tsri_bits *bits;
+    tsri_signs *bits;
     const float *z; /* [rows, m] */
     int64_t from;
 } packing;
@@ -60,15 +60,15 @@ static void pack_row(void *context, int64_t i, int thread)
 {
     const packing *p = context;
     (void)thread;
-    tsri_bits_sign(p->bits, p->from + i, 0, p->z + i * p->bits->m, p->bits->m);
+    tsri_signs_sign(p->bits, p->from + i, 0, p->z + i * p->bits->m, p->bits->m);
 }
 
-tsr_status tsri_patterns(tsri_bits *bits, const float *x, int64_t n, int64_t d, const float *w,
+tsr_status tsri_patterns(tsri_signs *bits, const float *x, int64_t n, int64_t d, const float *w,
                          int64_t m, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     float *z = NULL;
-    TSR_TRY(tsri_bits_init(bits, n, m));
+    TSR_TRY(tsri_signs_init(bits, n, m));
     TSR_TRY(tsri_alloc_raw(&z, least(n, ROWS) * m, sizeof *z));
     for (int64_t from = 0; from < n; from += ROWS) {
         int64_t rows = least(ROWS, n - from);
@@ -81,7 +81,7 @@ tsr_status tsri_patterns(tsri_bits *bits, const float *x, int64_t n, int64_t d, 
 done:
     tsri_free(z);
     if (st != TSR_OK)
-        tsri_bits_fini(bits);
+        tsri_signs_fini(bits);
     return st;
 }
 
@@ -122,30 +122,30 @@ void tsri_mirror(double *k, int64_t n, tsri_pool *pool)
     tsri_pool_run(pool, mirror_rows, &s, (n + TILE - 1) / TILE);
 }
 
-tsr_status tsri_kernel_bits(double *k, const double *gram, const tsri_bits *bits, double scale,
+tsr_status tsri_kernel_bits(double *k, const double *gram, const tsri_signs *bits, double scale,
                             tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     scaled s = {k, gram, bits->n, scale};
-    TSR_TRY(tsri_bits_gram(bits, pool, put_counts, &s));
+    TSR_TRY(tsri_signs_gram(bits, pool, put_counts, &s));
     tsri_mirror(k, bits->n, pool);
 done:
     return st;
 }
 
-tsr_status tsri_kernel_share(double *k, const double *gram, const tsri_bits *bits,
+tsr_status tsri_kernel_share(double *k, const double *gram, const tsri_signs *bits,
                              const uint8_t *mark, double scale, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    tsri_bits mine = {0};
+    tsri_signs mine = {0};
     uint64_t *row = NULL;
     TSR_TRY(tsri_alloc(&row, bits->words, sizeof *row));
-    TSR_TRY(tsri_bits_init(&mine, bits->n, bits->m));
-    tsri_bits_row(row, bits->words, mark, bits->m);
-    tsri_bits_and(&mine, bits, row);
+    TSR_TRY(tsri_signs_init(&mine, bits->n, bits->m));
+    tsri_signs_row(row, bits->words, mark, bits->m);
+    tsri_signs_and(&mine, bits, row);
     TSR_TRY(tsri_kernel_bits(k, gram, &mine, scale, pool));
 done:
-    tsri_bits_fini(&mine);
+    tsri_signs_fini(&mine);
     tsri_free(row);
     return st;
 }

@@ -9,7 +9,7 @@
  * a kernel costs n^2 m / 64 words and no product of floats but <x_i, x_j>, which is made once.
  *
  *     TSR_TRY(tsri_gram64(gram, x, n, d, pool));                       backend/cpu/lapack.h
- *     TSR_TRY(tsri_patterns(&bits, x, n, d, w, m, pool));              tsri_bits_fini
+ *     TSR_TRY(tsri_patterns(&bits, x, n, d, w, m, pool));              tsri_signs_fini
  *     TSR_TRY(tsri_kernel_bits(H, gram, &bits, xi / m, pool));
  *
  * Kernels are doubles [n, n], both halves.
@@ -17,7 +17,7 @@
 #ifndef TSRI_NTK_SHALLOW_H
 #define TSRI_NTK_SHALLOW_H
 
-#include "theory/bits.h"
+#include "theory/signs.h"
 
 /* k = scale gram_ij (pi - angle_ij) / (2 pi); rows of any length, zero rows give zero. */
 void tsri_kernel_infinite(double *k, const double *gram, int64_t n, double scale, tsri_pool *pool);
@@ -25,15 +25,15 @@ void tsri_kernel_infinite(double *k, const double *gram, int64_t n, double scale
 /* bits = 1[<w_r, x_i> >= 0] of samples x [n, d] and units w [m, d]. The caller calls fini. The
  * products are floats, as the network computes them: a sign is unsure only where |<w, x>| is of the
  * size of rounding. */
-tsr_status tsri_patterns(tsri_bits *bits, const float *x, int64_t n, int64_t d, const float *w,
+tsr_status tsri_patterns(tsri_signs *bits, const float *x, int64_t n, int64_t d, const float *w,
                          int64_t m, tsri_pool *pool);
 
 /* k = scale gram_ij |row_i AND row_j|. */
-tsr_status tsri_kernel_bits(double *k, const double *gram, const tsri_bits *bits, double scale,
+tsr_status tsri_kernel_bits(double *k, const double *gram, const tsri_signs *bits, double scale,
                             tsri_pool *pool);
 
 /* The same for the units in mark[m] alone: m o H with scale = 1/m. */
-tsr_status tsri_kernel_share(double *k, const double *gram, const tsri_bits *bits,
+tsr_status tsri_kernel_share(double *k, const double *gram, const tsri_signs *bits,
                              const uint8_t *mark, double scale, tsri_pool *pool);
 
 /* The lower half of k becomes the mirror image of the upper one. */

@@ -72,7 +72,7 @@ static void test_against_gradients(void **state)
 {
     (void)state;
     setting s;
-    tsri_bits bits;
+    tsri_signs bits;
     uint8_t mark[70];
     make(&s, 100, 5, 70, 3);
     for (int r = 0; r < 70; r++)
@@ -94,7 +94,7 @@ static void test_against_gradients(void **state)
                 assert_true(fabs(s.k[i * s.n + j] - want) <= 1e-13);
             }
     }
-    tsri_bits_fini(&bits);
+    tsri_signs_fini(&bits);
     unmake(&s);
 }
 
@@ -111,14 +111,14 @@ static void test_infinite_by_chance(void **state)
     make(&s, N, D, M, 9);
     for (int b = 0; b < BATCHES; b++) {
         tsri_rng rng = tsri_rng_stream(77, TSRI_FOR_TEST, 0, b, 0);
-        tsri_bits bits;
+        tsri_signs bits;
         for (int64_t i = 0; i < M * D; i++)
             s.w[i] = (float)tsri_rng_normal(&rng);
         assert_ok(tsri_patterns(&bits, s.x, N, D, s.w, M, s.pool));
         assert_ok(tsri_kernel_bits(s.k, s.gram, &bits, 0.6 / M, s.pool));
         for (int i = 0; i < N * N; i++)
             mean[i] += s.k[i] / BATCHES;
-        tsri_bits_fini(&bits);
+        tsri_signs_fini(&bits);
     }
     tsri_kernel_infinite(s.k, s.gram, N, 0.6, s.pool);
     for (int i = 0; i < N * N; i++) {
@@ -157,7 +157,7 @@ static void test_mean_over_masks(void **state)
     enum { N = 12, D = 6, M = 300, MASKS = 2000 };
     const double xi = 0.35;
     setting s;
-    tsri_bits bits;
+    tsri_signs bits;
     uint8_t mark[M];
     double *mean = calloc(N * N, sizeof *mean), *h = calloc(N * N, sizeof *h);
     make(&s, N, D, M, 21);
@@ -177,7 +177,7 @@ static void test_mean_over_masks(void **state)
         if (fabs(mean[i] - h[i]) > bound)
             fail_msg("entry %d: mean over masks %g, H(k) %g, bound %g", i, mean[i], h[i], bound);
     }
-    tsri_bits_fini(&bits);
+    tsri_signs_fini(&bits);
     free(mean);
     free(h);
     unmake(&s);
@@ -189,7 +189,7 @@ static void test_shares_add_up(void **state)
     (void)state;
     enum { N = 9, D = 5, M = 130, P = 3 };
     setting s;
-    tsri_bits bits;
+    tsri_signs bits;
     uint8_t mark[M];
     double *sum = calloc(N * N, sizeof *sum);
     make(&s, N, D, M, 2);
@@ -204,7 +204,7 @@ static void test_shares_add_up(void **state)
     assert_ok(tsri_kernel_bits(s.k, s.gram, &bits, 1.0 / M, s.pool));
     for (int i = 0; i < N * N; i++)
         assert_true(fabs(sum[i] - s.k[i]) < 1e-15);
-    tsri_bits_fini(&bits);
+    tsri_signs_fini(&bits);
     free(sum);
     unmake(&s);
 }
@@ -215,7 +215,7 @@ static void test_failures(void **state)
     setting s;
     make(&s, 5, 3, 20, 4);
     for (int64_t n = 0;; n++) {
-        tsri_bits bits = {0};
+        tsri_signs bits = {0};
         uint8_t mark[20] = {1};
         (void)tsri_alloc_fail_after(n, true);
         tsr_status st = tsri_patterns(&bits, s.x, 5, 3, s.w, 20, s.pool);
@@ -224,7 +224,7 @@ static void test_failures(void **state)
         if (st == TSR_OK)
             st = tsri_gram64(s.gram, s.x, 5, 3, s.pool);
         (void)tsri_alloc_fail_after(-1, false);
-        tsri_bits_fini(&bits);
+        tsri_signs_fini(&bits);
         if (st == TSR_OK)
             break;
         assert_int_equal(st, TSR_RESOURCES);

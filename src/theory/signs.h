@@ -1,4 +1,4 @@
-/* bits.h - activation patterns, one bit a unit, and how many units each two samples share.
+/* signs.h - activation patterns, one bit a unit, and how many units each two samples share.
  *
  *     row i | 64 units | 64 units | ... |        words 64-bit words, zeros behind unit m
  *
@@ -11,29 +11,29 @@
  *              bits of 256 units with two shuffles (Mula) or of adding them up in carry-save form
  *     base     plain C
  */
-#ifndef TSRI_BITS_H
-#define TSRI_BITS_H
+#ifndef TSRI_SIGNS_H
+#define TSRI_SIGNS_H
 
 #include "base/pool.h"
 
-typedef struct tsri_bits {
+typedef struct tsri_signs {
     int64_t n, m;  /* samples, units */
     int64_t words; /* of a row, a multiple of 8 */
     uint64_t *row; /* [n][words] */
-} tsri_bits;
+} tsri_signs;
 
-tsr_status tsri_bits_init(tsri_bits *bits, int64_t n, int64_t m); /* all zero */
-void tsri_bits_fini(tsri_bits *bits);
+tsr_status tsri_signs_init(tsri_signs *bits, int64_t n, int64_t m); /* all zero */
+void tsri_signs_fini(tsri_signs *bits);
 
 /* Row i, units from .. from+count-1 (from a multiple of 64) = 1 where z >= 0. */
-void tsri_bits_sign(tsri_bits *bits, int64_t i, int64_t from, const float *z, int64_t count);
+void tsri_signs_sign(tsri_signs *bits, int64_t i, int64_t from, const float *z, int64_t count);
 
 /* Units in mark[0..m) as one row of words, and to = from with only those units. Same shapes. */
-void tsri_bits_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m);
-void tsri_bits_and(tsri_bits *to, const tsri_bits *from, const uint64_t *row);
+void tsri_signs_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m);
+void tsri_signs_and(tsri_signs *to, const tsri_signs *from, const uint64_t *row);
 
 /* Units in which row i of a and row i of b differ. */
-int64_t tsri_bits_differ(const tsri_bits *a, const tsri_bits *b, int64_t i);
+int64_t tsri_signs_differ(const tsri_signs *a, const tsri_signs *b, int64_t i);
 
 /* What becomes of the counts: called for i, columns from .. from+count-1 with i < from + count, by
  * any thread, each pair i <= j at least once. Writes only what belongs to (i, j). */
@@ -42,8 +42,8 @@ typedef void (*tsri_counts_sink)(void *context, int64_t i, int64_t from, int64_t
 
 /* counts[j] = |row_i AND row_j| for all pairs with i <= j, handed to the sink. Results do not
  * depend on the number of threads or on the loop. */
-tsr_status tsri_bits_gram(const tsri_bits *bits, tsri_pool *pool, tsri_counts_sink sink,
-                          void *context);
+tsr_status tsri_signs_gram(const tsri_signs *bits, tsri_pool *pool, tsri_counts_sink sink,
+                           void *context);
 
 /* ---- The loops ----------------------------------------------------------------------------- */
 
@@ -67,8 +67,8 @@ typedef struct tsri_bit_loop {
 const tsri_bit_loop *tsri_bit_loop_at(int i);
 
 /* The same product by a loop of the caller's choice: for tests and benchmarks. */
-tsr_status tsri_bits_gram_by(const tsri_bits *bits, const tsri_bit_loop *loop, tsri_pool *pool,
-                             tsri_counts_sink sink, void *context);
+tsr_status tsri_signs_gram_by(const tsri_signs *bits, const tsri_bit_loop *loop, tsri_pool *pool,
+                              tsri_counts_sink sink, void *context);
 
 extern const tsri_bit_loop tsri_bit_loop_base, tsri_bit_loop_avx2, tsri_bit_loop_avx512;
 

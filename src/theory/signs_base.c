@@ -1,6 +1,6 @@
-/* bits_base.c - the loops over bits in plain C: their definition, and what runs where no vector
+/* signs_base.c - the loops over bits in plain C: their definition, and what runs where no vector
  * unit is known; and the choice between all three. */
-#include "theory/bits.h"
+#include "theory/signs.h"
 
 static void strip(uint32_t *count, const uint64_t *a, int64_t rows, const uint64_t *b,
                   int64_t columns, int64_t words, void *scratch)

@@ -1,9 +1,10 @@
-/* bits_avx512.c - the loops over bits for AVX-512 with VPOPCNTDQ (compiled for it: CMakeLists.txt).
+/* signs_avx512.c - the loops over bits for AVX-512 with VPOPCNTDQ (compiled for it:
+ * CMakeLists.txt).
  *
  * Four rows and four columns at a time: 16 sums in registers, each of eight 64-bit counts; a load
  * serves four of them. Words go by in chunks, so that the columns of a strip stay in the cache.
  */
-#include "theory/bits.h"
+#include "theory/signs.h"
 
 #include <immintrin.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* bits.c - patterns of bits and the product of all pairs, in strips of columns over the pool. */
-#include "theory/bits.h"
+/* signs.c - patterns of bits and the product of all pairs, in strips of columns over the pool. */
+#include "theory/signs.h"
 
 #include "base/alloc.h"
 
@@ -7,16 +7,16 @@
 
 enum { GRANULE = 8, ROWS = 512 }; /* words of a cache line; rows of one piece of a strip */
 
-tsr_status tsri_bits_init(tsri_bits *bits, int64_t n, int64_t m)
+tsr_status tsri_signs_init(tsri_signs *bits, int64_t n, int64_t m)
 {
-    *bits = (tsri_bits){.n = n, .m = m, .words = (m + 511) / 512 * GRANULE};
+    *bits = (tsri_signs){.n = n, .m = m, .words = (m + 511) / 512 * GRANULE};
     return tsri_alloc(&bits->row, n * bits->words, sizeof *bits->row);
 }
 
-void tsri_bits_fini(tsri_bits *bits)
+void tsri_signs_fini(tsri_signs *bits)
 {
     tsri_free(bits->row);
-    *bits = (tsri_bits){0};
+    *bits = (tsri_signs){0};
 }
 
 static const tsri_bit_loop *best(void)
@@ -27,26 +27,26 @@ static const tsri_bit_loop *best(void)
     return loop;
 }
 
-void tsri_bits_sign(tsri_bits *bits, int64_t i, int64_t from, const float *z, int64_t count)
+void tsri_signs_sign(tsri_signs *bits, int64_t i, int64_t from, const float *z, int64_t count)
 {
     best()->sign(bits->row + i * bits->words + from / 64, z, count);
 }
 
-void tsri_bits_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m)
+void tsri_signs_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m)
 {
     memset(row, 0, (size_t)words * sizeof *row);
     for (int64_t r = 0; r < m; r++)
         row[r / 64] |= (uint64_t)(mark[r] != 0) << (r % 64);
 }
 
-void tsri_bits_and(tsri_bits *to, const tsri_bits *from, const uint64_t *row)
+void tsri_signs_and(tsri_signs *to, const tsri_signs *from, const uint64_t *row)
 {
     for (int64_t i = 0; i < from->n; i++)
         for (int64_t k = 0; k < from->words; k++)
             to->row[i * from->words + k] = from->row[i * from->words + k] & row[k];
 }
 
-int64_t tsri_bits_differ(const tsri_bits *a, const tsri_bits *b, int64_t i)
+int64_t tsri_signs_differ(const tsri_signs *a, const tsri_signs *b, int64_t i)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < a->words; k++)
@@ -59,7 +59,7 @@ int64_t tsri_bits_differ(const tsri_bits *a, const tsri_bits *b, int64_t i)
 /* Strip s has the columns s COLUMNS .., and of the rows those above its last column: pieces of ROWS
  * rows, numbered through all strips, the longest strips first. */
 typedef struct product {
-    const tsri_bits *bits;
+    const tsri_signs *bits;
     const tsri_bit_loop *loop;
     tsri_counts_sink sink;
     void *context;
@@ -85,7 +85,7 @@ static int64_t strip_pieces(const product *p, int64_t s)
 static void run_piece(void *context, int64_t piece, int thread)
 {
     const product *p = context;
-    const tsri_bits *b = p->bits;
+    const tsri_signs *b = p->bits;
     int64_t s = p->strips - 1;
     while (piece >= strip_pieces(p, s))
         piece -= strip_pieces(p, s--);
@@ -98,8 +98,8 @@ static void run_piece(void *context, int64_t piece, int thread)
         p->sink(p->context, first + i, from, columns, count + i * TSRI_BIT_COLUMNS);
 }
 
-tsr_status tsri_bits_gram_by(const tsri_bits *bits, const tsri_bit_loop *loop, tsri_pool *pool,
-                             tsri_counts_sink sink, void *context)
+tsr_status tsri_signs_gram_by(const tsri_signs *bits, const tsri_bit_loop *loop, tsri_pool *pool,
+                              tsri_counts_sink sink, void *context)
 {
     tsr_status st = TSR_OK;
     product p = {.bits = bits, .loop = loop, .sink = sink, .context = context};
@@ -115,8 +115,8 @@ done:
     return st;
 }
 
-tsr_status tsri_bits_gram(const tsri_bits *bits, tsri_pool *pool, tsri_counts_sink sink,
-                          void *context)
+tsr_status tsri_signs_gram(const tsri_signs *bits, tsri_pool *pool, tsri_counts_sink sink,
+                           void *context)
 {
-    return tsri_bits_gram_by(bits, best(), pool, sink, context);
+    return tsri_signs_gram_by(bits, best(), pool, sink, context);
 }

@@ -1,4 +1,4 @@
-/* bits_avx2.c - the loops over bits for AVX2 (compiled for it: CMakeLists.txt).
+/* signs_avx2.c - the loops over bits for AVX2 (compiled for it: CMakeLists.txt).
  *
  * Fix row i and four of its units. How many of them another row j has too is a function of j's four
  * bits there: a table of 16 bytes, which is what a shuffle looks up, for 32 rows j at once:
@@ -10,7 +10,7 @@
  * Six rows and 2 x 32 columns keep their sums in 12 registers, in bytes; every 31 bytes of a row
  * (248 units: they fit a byte) the sums go into 16 bits, every CHUNK bytes into the result.
  */
-#include "theory/bits.h"
+#include "theory/signs.h"
 
 #include <immintrin.h>
 #include <string.h>
