@@ -35,6 +35,7 @@ few, many = lines["p, shares = 1"], lines["p, shares = 8"]
 assert all(a[1] > b[1] for a, b in zip(few[:-1], many)), (few, many)  # and with p, where xi < 1
 found = claims("fig2c")
 assert found["The error grows with the number of shares, which are smaller then"], found
+assert found["At the floor"], found  # with the number of local steps, once the floor is reached
 P
 [ -f "$work/fig2b/sweep/sweep.csv" ] || { echo "no table of the sweep"; exit 1; }
 echo "masked: the three panels of Figure 2 made and judged"

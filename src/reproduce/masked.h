@@ -1,0 +1,26 @@
+/* masked.h - what the panels of Figure 2 of the masked-neurons paper have in common. */
+#ifndef TSRI_REPRODUCE_MASKED_H
+#define TSRI_REPRODUCE_MASKED_H
+
+#include "reproduce/reproduce.h"
+
+typedef struct tsri_masked_sizes {
+    int64_t width, rounds, seeds;
+} tsri_masked_sizes;
+
+/* The paper's, or smaller ones with --quick. */
+tsri_masked_sizes tsri_masked_sizes_of(const tsri_study *study);
+
+/* The run file of all panels; `scheme` is the inside of its section. */
+void tsri_masked_run_file(char *yaml, size_t room, const tsri_study *study, double kappa,
+                          const char *scheme);
+
+/* A note on sizes, kappa and step. */
+void tsri_masked_tell_sizes(tsri_study *study, double kappa);
+
+/* The panels: masked_rounds.c, masked_maps.c. */
+tsr_status tsri_masked_fig2a(tsri_study *study);
+tsr_status tsri_masked_fig2b(tsri_study *study);
+tsr_status tsri_masked_fig2c(tsri_study *study);
+
+#endif
