@@ -22,10 +22,11 @@ typedef struct work {
     int64_t outputs, at_once, first; /* to be summed; held together; the first one */
     int64_t memory;
     tsri_view view[2];
-    float *x;        /* [batch, input] */
-    int32_t *length; /* [batch], or NULL */
-    float *scratch;  /* [threads][blocks.scratch] */
-    char *buffers;   /* [threads] of tangent_gram.c */
+    float *x;               /* [batch, input] */
+    const int32_t *lengths; /* of all sequences, or NULL: no lengths */
+    int32_t *length;        /* [batch] those of the pass */
+    float *scratch;         /* [threads][blocks.scratch] */
+    char *buffers;          /* [threads] of tangent_gram.c */
     /* Of the pass that is running. */
     tsri_view *filled;
     int64_t from, count, slot;
@@ -76,6 +77,7 @@ static tsr_status open_work(work *w, tsri_store *store, const tsri_backend *back
                 .pool = pool,
                 .n = n,
                 .outputs = options->output < 0 ? store->net->outputs : 1,
+                .lengths = options->length,
                 .first = options->output < 0 ? 0 : options->output,
                 .memory = options->memory > 0 ? options->memory : MEMORY};
     TSR_CHECK(options->output < store->net->outputs, TSR_USAGE,
@@ -156,8 +158,8 @@ static void one_hot(const work *w, int64_t output)
 
 /* view = samples first .. first+count-1, for outputs group .. group+at_once-1. The samples of a
  * last batch that are not there are zeros, and are not copied. */
-static tsr_status fill(work *w, tsri_view *view, const float *x, const int32_t *length,
-                       int64_t first, int64_t count, int64_t group)
+static tsr_status fill(work *w, tsri_view *view, const float *x, int64_t first, int64_t count,
+                       int64_t group)
 {
     tsr_status st = TSR_OK;
     int64_t each = tsri_shape_count(w->net->input);
@@ -166,8 +168,8 @@ static tsr_status fill(work *w, tsri_view *view, const float *x, const int32_t *
         w->count = count - w->from < w->batch ? count - w->from : w->batch;
         memset(w->x, 0, (size_t)(w->batch * each) * sizeof *w->x);
         memcpy(w->x, x + (first + w->from) * each, (size_t)(w->count * each) * sizeof *w->x);
-        for (int64_t i = 0; w->length && i < w->batch; i++)
-            w->length[i] = i < w->count ? length[first + w->from + i] : 1;
+        for (int64_t i = 0; w->lengths && i < w->batch; i++)
+            w->length[i] = i < w->count ? w->lengths[first + w->from + i] : 1;
         for (w->slot = 0; w->slot < w->at_once; w->slot++) {
             TSR_TRY(tsri_plan_forward(w->plan, w->x)); /* backward uses up what it left */
             one_hot(w, group + w->slot);
@@ -184,19 +186,18 @@ static int64_t length(const work *w, int64_t from)
 }
 
 /* All pairs of tiles, for one group of outputs. */
-static tsr_status all_tiles(work *w, double *k, const float *x, const int32_t *lengths,
-                            int64_t group)
+static tsr_status all_tiles(work *w, double *k, const float *x, int64_t group)
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < w->n; i += w->tile) {
         tsri_gram_job job = {.k = k, .n = w->n, .i0 = i, .x = &w->view[0], .rows = length(w, i)};
-        TSR_TRY(fill(w, &w->view[0], x, lengths, i, job.rows, group));
+        TSR_TRY(fill(w, &w->view[0], x, i, job.rows, group));
         for (int64_t j = i; j < w->n; j += w->tile) {
             job.j0 = j;
             job.y = &w->view[j > i];
             job.columns = length(w, j);
             if (j > i)
-                TSR_TRY(fill(w, &w->view[1], x, lengths, j, job.columns, group));
+                TSR_TRY(fill(w, &w->view[1], x, j, job.columns, group));
             tsri_gram_run(&job, w->buffers, w->pool);
         }
     }
@@ -224,7 +225,7 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, const tsri_backend 
     TSR_TRY(tsri_alloc_raw(&w.buffers, threads * tsri_gram_bytes(&w.blocks), 1));
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
     for (int64_t group = 0; group < w.outputs; group += w.at_once)
-        TSR_TRY(all_tiles(&w, k, x, options->length, w.first + group));
+        TSR_TRY(all_tiles(&w, k, x, w.first + group));
     tsri_mirror(k, n, pool);
 done:
     close_work(&w);
