@@ -77,8 +77,6 @@ static void ours(bench *b, int product)
     int64_t m = b->m;
     tsri_skip k = {.pattern = product == WEIGHTS ? &b->by_units : &b->by_samples,
                    .s = product == FORWARD ? b->x : b->dy,
-                   .s_row = product == WEIGHTS ? 1 : m,
-                   .s_item = product == WEIGHTS ? m : 1,
                    .v = product == WEIGHTS ? b->x : b->w,
                    .v_item = product == FORWARD ? 1 : m,
                    .v_col = product == FORWARD ? m : 1,

@@ -68,3 +68,45 @@ void tsri_bits_mask(float *x, const uint64_t *word, int64_t n, int64_t units, ts
     sheet s = {.gate = word, .x = x, .units = units, .words = tsri_bit_words(units)};
     tsri_pool_run(pool, mask_row, &s, n);
 }
+
+/* ---- Turning ------------------------------------------------------------------------------- */
+
+typedef struct turning {
+    uint64_t *to;
+    const tsri_bits *bits;
+} turning;
+
+/* Bit j of word i becomes bit i of word j: quarters swapped, then their quarters, ... */
+static void turn_square(uint64_t x[64])
+{
+    uint64_t mask = 0xffffffffu;
+    for (int step = 32; step > 0; step /= 2, mask ^= mask << step)
+        for (int i = 0; i < 64; i = (i + step + 1) & ~step) {
+            uint64_t swap = (x[i] >> step ^ x[i + step]) & mask;
+            x[i] ^= swap << step;
+            x[i + step] ^= swap;
+        }
+}
+
+/* 64 units of all samples. */
+static void turn_units(void *context, int64_t w, int thread)
+{
+    (void)thread;
+    const turning *t = context;
+    const tsri_bits *bits = t->bits;
+    int64_t words = tsri_bit_words(bits->n), units = tsri_min(64, bits->units - 64 * w);
+    for (int64_t i = 0; i < bits->n; i += 64) {
+        uint64_t x[64] = {0};
+        for (int64_t k = 0; k < tsri_min(64, bits->n - i); k++)
+            x[k] = bits->word[(i + k) * bits->words + w];
+        turn_square(x);
+        for (int64_t u = 0; u < units; u++)
+            t->to[(64 * w + u) * words + i / 64] = x[u];
+    }
+}
+
+void tsri_bits_turn(uint64_t *to, const tsri_bits *bits, tsri_pool *pool)
+{
+    turning t = {to, bits};
+    tsri_pool_run(pool, turn_units, &t, tsri_bit_words(bits->units));
+}

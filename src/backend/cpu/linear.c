@@ -85,8 +85,6 @@ static tsr_status product(tsri_op *op)
         return tsri_gemm_run(&g, op->pool);
     tsri_skip k = {.pattern = p,
                    .s = op->x,
-                   .s_row = in,
-                   .s_item = 1,
                    .v = op->w,
                    .v_item = 1,
                    .v_col = in,
@@ -195,8 +193,6 @@ static tsr_status weight_gradient(tsri_op *op)
         return tsri_gemm_run(&g, op->pool);
     tsri_skip k = {.pattern = p,
                    .s = op->dy,
-                   .s_row = 1,
-                   .s_item = out,
                    .v = op->x,
                    .v_item = in,
                    .v_col = 1,
@@ -224,8 +220,6 @@ static tsr_status input_gradient(tsri_op *op)
         return tsri_gemm_run(&g, op->pool);
     tsri_skip k = {.pattern = p,
                    .s = op->dy,
-                   .s_row = out,
-                   .s_item = 1,
                    .v = op->w,
                    .v_item = in,
                    .v_col = 1,

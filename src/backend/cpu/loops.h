@@ -56,10 +56,11 @@ typedef struct tsri_winograd_form {
     void (*weight_adjoint)(float *dw, int64_t tap, const float *u, int64_t point, int64_t channels);
 } tsri_winograd_form;
 
-/* Steps of four rows and one block of items, by class (skip.h). */
+/* Steps of three rows and one block of items, by class (skip.h). */
 typedef struct tsri_skip_run {
-    uint16_t full, pair[7];
-    uint32_t first; /* its first step among those of its blocks that are packed together */
+    uint16_t full, pair[3]; /* in pair[k] row k has an item of its own, the others share one */
+    uint16_t row[3];        /* of its chunk; behind the last row: there is none */
+    uint32_t at, first;     /* where its items and its first step are in its unit */
 } tsri_skip_run;
 
 typedef struct tsri_loops {
@@ -97,14 +98,18 @@ typedef struct tsri_loops {
 
     tsri_winograd_form form2, form4;
 
-    int skip_items;  /* items of a block */
-    int skip_cols;   /* columns of a panel */
-    int skip_line;   /* of which so many lie side by side */
-    int skip_unit;   /* item t is written down as skip_unit * t */
-    int skip_blocks; /* blocks whose packed numbers fit the second-level cache together */
-    /* c[r][j] (+)= the steps of one run, r < 4, j < skip_cols; s: four numbers a step */
-    void (*skip)(float *c, int64_t ldc, const float *panel, const uint16_t *at, const float *s,
-                 const tsri_skip_run *run, bool add);
+    int skip_items; /* most items of a block */
+    int skip_cols;  /* columns of a panel */
+    int skip_unit;  /* item t is written down as skip_unit * t: the bytes of a panel's row */
+    /* to[r][j] = from[r][j] + the steps of one run, r < 3, j < skip_cols; s: three numbers a step.
+     * from[0] NULL: all of them are zero. */
+    void (*skip)(float *const to[3], const float *const from[3], const float *panel,
+                 const uint16_t *at, const float *s, const tsri_skip_run *run);
+    /* panel[t][j] = v[t * stride + j], t < items, j < skip_cols */
+    void (*skip_rows)(float *panel, const float *v, int64_t stride, int64_t items);
+    /* to[j * to_row + i] = from[i * from_row + j], i < rows, j < cols */
+    void (*turn)(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
+                 int64_t cols);
     /* y[r] = sum over i < n of w[r][i] x[i] */
     void (*dots)(float y[4], const float *const w[4], const float *x, int64_t n);
 } tsri_loops;

@@ -1,86 +1,124 @@
 /* loops_skip.h - products that skip zeros; a part of loops_template.h. See skip.h for the words.
  *
- * Four rows of sums, SKIP_VECTORS vectors each, stay in registers over a whole block of items. A
- * step works on all four rows, so that the multipliers always have enough independent sums:
+ * Three rows of sums, four vectors each, stay in registers over a whole block of items. A step
+ * works on all three rows, so that the multipliers always have enough independent sums:
  *
- *     full   one item,  for all four rows
- *     pair   two items, a for the rows of class p and b for the others
+ *     full   one item,  for all three rows
+ *     pair   two items, a for row k and b for the others
  *
  * The steps are sorted by class, so each loop below is straight-line code: no branch, no mask.
  *
- * The panel of one block lies in the first-level cache, its columns SKIP_LINE floats wide, one
- * column behind the other; the last one may be half as wide. A column is a cache line wide where a
- * vector is half a line, because AMD's cache serves two loads of a cycle only from different halves
- * of it or from the same line: with rows of one and a half lines every second pair of loads
- * collides (measured on Zen 3: 66 instead of 100 GFLOP/s in the innermost loop).
+ * The panel of one block lies in the first-level cache, an item's columns side by side: whole cache
+ * lines, because AMD's cache serves two loads of a cycle only from different halves of it or from
+ * the same line, and with rows of one and a half lines every second pair of loads collides.
  */
-enum {
-    SKIP_COLS = SKIP_VECTORS * WIDTH,
-    SKIP_WHOLE = SKIP_COLS / SKIP_LINE, /* columns of the panel that are not half as wide */
-};
-
-/* Vector c of the item at `at` (SKIP_UNIT times its number). */
-ALWAYS const float *skip_vector(const float *panel, int64_t at, int c)
-{
-    const int column = c * WIDTH / SKIP_LINE, within = c * WIDTH % SKIP_LINE;
-    const float *line = panel + (int64_t)column * SKIP_LINE * SKIP_ITEMS + within;
-    return line + (column < SKIP_WHOLE ? SKIP_LINE / SKIP_UNIT : SKIP_LINE / SKIP_UNIT / 2) * at;
-}
+enum { SKIP_VECTORS = 4, SKIP_COLS = SKIP_VECTORS * WIDTH };
 
 /* Kept in a register: GCC would rather load it anew for each use, and loads are what is scarce. */
-#define IN_REGISTER(x) __asm__("" : "+x"(x))
 #if WIDTH == 16
-#undef IN_REGISTER
 #define IN_REGISTER(x) __asm__("" : "+v"(x))
+#elif WIDTH == 8
+#define IN_REGISTER(x) __asm__("" : "+x"(x))
+#else
+#define IN_REGISTER(x) ((void)0)
 #endif
 
 /* Adds item `at` to the rows of mask p. */
-ALWAYS void skip_side(vec sum[4][SKIP_VECTORS], const float *panel, int64_t at, const float *s,
+ALWAYS void skip_side(vec sum[3][SKIP_VECTORS], const char *panel, int64_t at, const float *s,
                       const int p)
 {
+    const float *v = (const float *)(const void *)(panel + at);
     const bool shared = (p & (p - 1)) != 0;
-    vec x[4];
-    UNROLL for (int r = 0; r < 4; r++) if (p >> r & 1) x[r] = splat(s[r]);
+    vec x[3];
+    UNROLL for (int r = 0; r < 3; r++) if (p >> r & 1) x[r] = splat(s[r]);
     UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
     {
-        vec v = load(skip_vector(panel, at, c));
+        vec y = load(v + c * WIDTH);
         if (shared)
-            IN_REGISTER(v);
-        UNROLL for (int r = 0; r < 4; r++) if (p >> r & 1) sum[r][c] = fma_(x[r], v, sum[r][c]);
+            IN_REGISTER(y);
+        UNROLL for (int r = 0; r < 3; r++) if (p >> r & 1) sum[r][c] = fma_(x[r], y, sum[r][c]);
     }
 }
 
-#define SKIP_CLASS(k, p)                                                                           \
-    for (int n = run->pair[k]; n > 0; n--, at += 2, s += 4) {                                      \
-        skip_side(sum, panel, at[0], s, p);                                                        \
-        skip_side(sum, panel, at[1], s, 15 & ~(p));                                                \
+#define SKIP_CLASS(k)                                                                              \
+    for (int n = run->pair[k]; n > 0; n--, at += 2, s += 3) {                                      \
+        skip_side(sum, items, at[0], s, 1 << (k));                                                 \
+        skip_side(sum, items, at[1], s, 7 & ~(1 << (k)));                                          \
     }
 
-static void skip(float *c, int64_t ldc, const float *panel, const uint16_t *at, const float *s,
-                 const tsri_skip_run *run, bool add)
+static void skip(float *const to[3], const float *const from[3], const float *panel,
+                 const uint16_t *at, const float *s, const tsri_skip_run *run)
 {
-    vec sum[4][SKIP_VECTORS];
-    UNROLL for (int r = 0; r < 4; r++) UNROLL for (int j = 0; j < SKIP_VECTORS; j++) sum[r][j] =
-        add ? load(c + r * ldc + j * WIDTH) : (vec){0};
-    for (int n = run->full; n > 0; n--, at++, s += 4) {
-#if WIDTH == 16
-        skip_side(sum, panel, *at, s, 15);
-#else
-        skip_side(sum, panel, *at, s, 3); /* two and two: sixteen registers hold no more */
-        __asm__ volatile("" ::: "memory");
-        skip_side(sum, panel, *at, s, 12);
-#endif
+    const char *items = (const char *)panel;
+    vec sum[3][SKIP_VECTORS];
+    if (from[0]) {
+        UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) sum[r][c] =
+            load(from[r] + c * WIDTH);
+    } else {
+        UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) sum[r][c] =
+            (vec){0};
     }
-    SKIP_CLASS(0, 1)
-    SKIP_CLASS(1, 2)
-    SKIP_CLASS(2, 4)
-    SKIP_CLASS(3, 8)
-    SKIP_CLASS(4, 3)
-    SKIP_CLASS(5, 5)
-    SKIP_CLASS(6, 6)
-    UNROLL for (int r = 0; r < 4; r++) UNROLL for (int j = 0; j < SKIP_VECTORS; j++)
-        store(c + r * ldc + j * WIDTH, sum[r][j]);
+    for (int n = run->full; n > 0; n--, at++, s += 3)
+        skip_side(sum, items, *at, s, 7);
+    SKIP_CLASS(0)
+    SKIP_CLASS(1)
+    SKIP_CLASS(2)
+    UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
+        store(to[r] + c * WIDTH, sum[r][c]);
 }
+
+/* ---- Packing --------------------------------------------------------------------------------- */
+
+/* A panel of whole rows: rows of V so far apart that each is another page. */
+static void skip_rows(float *panel, const float *v, int64_t stride, int64_t items)
+{
+    for (int64_t t = 0; t < items; t++)
+        UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
+            store(panel + t * SKIP_COLS + c * WIDTH, load(v + t * stride + c * WIDTH));
+}
+
+/* ---- Turning ------------------------------------------------------------------------------- */
+
+typedef float oct __attribute__((vector_size(32)));
+typedef float oct_any __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define JOIN(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+
+/* Eight rows of eight numbers. */
+ALWAYS void turn_eight(float *to, int64_t to_row, const float *from, int64_t from_row)
+{
+    oct x[8], y[8];
+    UNROLL for (int i = 0; i < 8; i++) x[i] = *(const oct_any *)(from + i * from_row);
+    UNROLL for (int i = 0; i < 8; i += 2)
+    {
+        y[i] = JOIN(x[i], x[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        y[i + 1] = JOIN(x[i], x[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    UNROLL for (int i = 0; i < 8; i += 4) UNROLL for (int k = 0; k < 2; k++)
+    {
+        x[i + 2 * k] = JOIN(y[i + k], y[i + 2 + k], 0, 1, 8, 9, 4, 5, 12, 13);
+        x[i + 2 * k + 1] = JOIN(y[i + k], y[i + 2 + k], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        *(oct_any *)(to + i * to_row) = JOIN(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        *(oct_any *)(to + (i + 4) * to_row) = JOIN(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+static void turn(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
+                 int64_t cols)
+{
+    int64_t whole_rows = rows / 8 * 8, whole_cols = cols / 8 * 8;
+    for (int64_t i = 0; i < whole_rows; i += 8)
+        for (int64_t j = 0; j < whole_cols; j += 8)
+            turn_eight(to + j * to_row + i, to_row, from + i * from_row + j, from_row);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = i < whole_rows ? whole_cols : 0; j < cols; j++)
+            to[j * to_row + i] = from[i * from_row + j];
+}
+
+/* ---- One sample ---------------------------------------------------------------------------- */
 
 /* y[r] = <w[r], x> for four rows at a time: four streams from memory keep it busy, one does not. */
 static void dots(float y[4], const float *const w[4], const float *x, int64_t n)

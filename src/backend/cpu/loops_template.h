@@ -31,9 +31,9 @@ const tsri_loops TABLE = {
     .form4 = {4, 6, input4, output4, output_adjoint4, weight4, weight_adjoint4},
     .skip_items = SKIP_ITEMS,
     .skip_cols = SKIP_COLS,
-    .skip_line = SKIP_LINE,
-    .skip_unit = SKIP_UNIT,
-    .skip_blocks = SKIP_BLOCKS,
+    .skip_unit = SKIP_COLS * 4,
     .skip = skip,
+    .skip_rows = skip_rows,
+    .turn = turn,
     .dots = dots,
 };

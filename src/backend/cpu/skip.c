@@ -1,194 +1,237 @@
 /* skip.c - the executor's driver: packs, cuts into panels, calls the loops. See skip.h.
  *
- *     for some blocks of items (their packed S fits the second-level cache)
- *         pack S: four numbers a step, in the order of the steps        a pool loop over groups
- *         for each panel of columns of V and C                          a pool loop
- *             for each of the blocks
- *                 pack V: block x panel, in the first-level cache
- *                 for each group of four rows: the straight-line loops
+ *     turn S, if its items are not innermost                             a pool loop
+ *     pack S: three numbers a step, in the order of the steps            a pool loop over runs
+ *     for each chunk of rows and panel of columns of V and C             a pool loop
+ *         for each block of items
+ *             pack V: block x panel, in the first-level cache
+ *             for each group of three rows: the straight-line loops
+ *
+ * A chunk's sums, a panel wide, stay in the second-level cache from the first block to the last,
+ * in a strip without gaps: the rows of C itself are a power of two apart as often as not, and fall
+ * upon a few sets of the cache. The last block writes to C. While the groups of one block run, the
+ * next block of V and the next group's sums are fetched.
  */
 #include "backend/cpu/skip.h"
 
 #include "backend/cpu/counts.h"
 
-#include <assert.h>
 #include <string.h>
 
-typedef float quad __attribute__((vector_size(16)));
-typedef float quad_any __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t quad_bits __attribute__((vector_size(16)));
-
-enum { MOST_ITEMS = 256 };
+enum { ROWS = 3, SLICE = 32, SIDE = 64 };
 
 typedef struct work {
     const tsri_skip *skip;
-    float *numbers;   /* S, packed */
-    float *own;       /* [threads] a panel of V, a strip of C */
-    int64_t from, to; /* blocks */
+    const float *s; /* S [rows, items] */
+    float *turned;  /* its memory, where it had to be turned */
+    float *numbers; /* S, packed, [chunks, blocks] */
+    float *own;     /* [threads] a panel of V, a strip of C */
+    int64_t panels; /* of a chunk */
+    int64_t slices; /* of the runs of a unit */
 } work;
 
-static int64_t panel_floats(const tsri_loops *l)
-{
-    return (int64_t)l->skip_items * l->skip_cols;
-}
+/* ---- Memory -------------------------------------------------------------------------------- */
 
-/* Worst case: every item a step of its own. */
+/* Of a unit. Worst case: every item a step of its own. */
 static int64_t number_floats(const tsri_pattern *p)
 {
-    int64_t items = (int64_t)p->loops->skip_items * tsri_min(p->loops->skip_blocks, p->blocks);
-    return 4 * p->groups * items;
+    return ROWS * p->groups * p->size;
 }
 
+static int64_t all_number_floats(const tsri_pattern *p)
+{
+    return tsri_round_up(p->chunks * p->blocks * number_floats(p), TSRI_LINE);
+}
+
+static int64_t turned_floats(const tsri_pattern *p)
+{
+    return p->by_units ? tsri_round_up(p->rows * p->items, TSRI_LINE) : 0;
+}
+
+static int64_t panel_floats(const tsri_pattern *p)
+{
+    return p->size * p->loops->skip_cols;
+}
+
+/* The strip has a row more, for groups of fewer than three. */
 static int64_t own_floats(const tsri_pattern *p)
 {
-    return panel_floats(p->loops) + 4 * p->groups * p->loops->skip_cols;
+    int64_t rows = tsri_min(p->rows, TSRI_SKIP_CHUNK) + 1;
+    return panel_floats(p) + rows * p->loops->skip_cols;
 }
 
 int64_t tsri_skip_scratch(const tsri_pattern *p, int threads)
 {
-    return (number_floats(p) + threads * own_floats(p)) * (int64_t)sizeof(float);
-}
-
-static quad get(const float *p)
-{
-    return *(const quad_any *)p;
-}
-
-static void put(float *p, quad x)
-{
-    *(quad_any *)p = x;
-}
-
-static void transpose(quad x[4])
-{
-    quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
-    quad b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
-    quad c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
-    quad d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
-    x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-    x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-    x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
-    x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
-}
-
-/* to[i * to_row + j] = from[i * from_row + j * from_col]; one of the strides of `from` is 1. */
-static void copy_turned(float *to, int64_t to_row, const float *from, int64_t from_row,
-                        int64_t from_col, int64_t rows, int64_t cols)
-{
-    if (from_col == 1) {
-        for (int64_t i = 0; i < rows; i++)
-            memcpy(to + i * to_row, from + i * from_row, (size_t)cols * sizeof *to);
-        return;
-    }
-    assert(from_row == 1);
-    int64_t r4 = rows / 4 * 4, c4 = cols / 4 * 4;
-    for (int64_t j = 0; j < c4; j += 4)
-        for (int64_t i = 0; i < r4; i += 4) {
-            quad x[4];
-            for (int k = 0; k < 4; k++)
-                x[k] = get(from + i + (j + k) * from_col);
-            transpose(x);
-            for (int k = 0; k < 4; k++)
-                put(to + (i + k) * to_row + j, x[k]);
-        }
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = i < r4 ? c4 : 0; j < cols; j++)
-            to[i * to_row + j] = from[i + j * from_col];
+    return (all_number_floats(p) + turned_floats(p) + threads * own_floats(p)) *
+           (int64_t)sizeof(float);
 }
 
 /* ---- Packing S ----------------------------------------------------------------------------- */
 
-/* Item t's four numbers side by side; rows behind the last are zero. */
-static void gather_rows(float *x, const tsri_skip *k, int64_t row, int64_t item, int64_t count)
-{
-    int64_t rows = tsri_min(4, k->pattern->rows - row);
-    const float *s = k->s + row * k->s_row + item * k->s_item;
-    if (rows < 4)
-        memset(x, 0, (size_t)(4 * count) * sizeof *x);
-    copy_turned(x, 4, s, k->s_item, k->s_row, count, rows);
-    if (k->scale != 0 && k->scale != 1)
-        for (int64_t i = 0; i < 4 * count; i++)
-            x[i] *= (float)k->scale;
-}
-
-/* `unit`: what item 1 is in `at`. */
-static void pack_run(float *to, const float *x, const uint16_t *at, const tsri_skip_run *run,
-                     int unit)
-{
-    const int shift = __builtin_ctz((unsigned)unit);
-    static const quad_bits rows[7] = {{-1, 0, 0, 0},  {0, -1, 0, 0},  {0, 0, -1, 0}, {0, 0, 0, -1},
-                                      {-1, -1, 0, 0}, {-1, 0, -1, 0}, {0, -1, -1, 0}};
-    for (int n = run->full; n > 0; n--, to += 4)
-        put(to, get(x + 4 * (*at++ >> shift)));
-    for (int k = 0; k < 7; k++)
-        for (int n = run->pair[k]; n > 0; n--, at += 2, to += 4) {
-            quad_bits a = (quad_bits)get(x + 4 * (at[0] >> shift)),
-                      b = (quad_bits)get(x + 4 * (at[1] >> shift));
-            put(to, (quad)((a & rows[k]) | (b & ~rows[k])));
-        }
-}
-
-static void pack_group(void *context, int64_t g, int thread)
+/* A strip of SIDE rows of S. */
+static void turn_strip(void *context, int64_t i, int thread)
 {
     (void)thread;
     const work *w = context;
     const tsri_pattern *p = w->skip->pattern;
-    float x[4 * MOST_ITEMS];
-    for (int64_t b = w->from; b < w->to; b++) {
-        int64_t first = b * p->loops->skip_items, place = b * p->groups + g;
-        gather_rows(x, w->skip, 4 * g, first, tsri_min(p->loops->skip_items, p->items - first));
-        pack_run(w->numbers + 4 * (int64_t)p->run[place].first, x,
-                 p->at + place * p->loops->skip_items, &p->run[place], p->loops->skip_unit);
+    int64_t row = i * SIDE, rows = tsri_min(SIDE, p->rows - row);
+    for (int64_t t = 0; t < p->items; t += SIDE)
+        p->loops->turn(w->turned + row * p->items + t, p->items, w->skip->s + t * p->rows + row,
+                       p->rows, tsri_min(SIDE, p->items - t), rows);
+}
+
+/* x: the three rows of the block. `shift`: of what item 1 is in `at`. */
+static void pack_run(float *to, const float *const x[ROWS], const uint16_t *at,
+                     const tsri_skip_run *run, int shift, float scale)
+{
+    for (int n = run->full; n > 0; n--, at++, to += ROWS)
+        for (int r = 0; r < ROWS; r++)
+            to[r] = scale * x[r][*at >> shift];
+    for (int k = 0; k < ROWS; k++) {
+        const int i = (k + 1) % ROWS, j = (k + 2) % ROWS;
+        const float *own = x[k], *one = x[i], *other = x[j];
+        for (int n = run->pair[k]; n > 0; n--, at += 2, to += ROWS) {
+            to[k] = scale * own[at[0] >> shift];
+            to[i] = scale * one[at[1] >> shift];
+            to[j] = scale * other[at[1] >> shift];
+        }
+    }
+}
+
+static void pack_slice(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const work *w = context;
+    const tsri_pattern *p = w->skip->pattern;
+    int64_t unit = i / w->slices, g = i % w->slices * SLICE;
+    int64_t row = unit / p->blocks * TSRI_SKIP_CHUNK, first = unit % p->blocks * p->size;
+    int64_t rows = tsri_min(TSRI_SKIP_CHUNK, p->rows - row);
+    float scale = w->skip->scale == 0 ? 1 : (float)w->skip->scale;
+    int shift = __builtin_ctz((unsigned)p->loops->skip_unit);
+    for (int64_t end = tsri_min(g + SLICE, tsri_ceil_div(rows, ROWS)); g < end; g++) {
+        const tsri_skip_run *run = &p->run[unit * p->groups + g];
+        const float *x[ROWS];
+        for (int r = 0; r < ROWS;
+             r++) /* where there is no row any will do: its sums are no one's */
+            x[r] = w->s + (row + tsri_min(run->row[r], rows - 1)) * p->items + first;
+        pack_run(w->numbers + unit * number_floats(p) + ROWS * (int64_t)run->first, x,
+                 p->at + unit * p->groups * 2 * p->size + run->at, run, shift, scale);
     }
 }
 
 /* ---- Packing V ----------------------------------------------------------------------------- */
 
-/* Block b, columns from j; within the panel column after column (loops_skip.h). */
-static void pack_panel(float *panel, const tsri_skip *k, int64_t b, int64_t j, int64_t cols)
+/* Block b of a panel: so many items and columns of V from v on. */
+typedef struct corner {
+    const float *v;
+    int64_t items, cols;
+} corner;
+
+static corner corner_of(const tsri_skip *k, int64_t b, int64_t j)
+{
+    const tsri_pattern *p = k->pattern;
+    int64_t first = b * p->size;
+    return (corner){k->v + first * k->v_item + j * k->v_col,
+                    tsri_max(0, tsri_min(p->size, p->items - first)),
+                    tsri_min(p->loops->skip_cols, k->cols - j)};
+}
+
+static void pack_panel(float *panel, const tsri_skip *k, const corner *c)
 {
     const tsri_loops *l = k->pattern->loops;
-    int64_t first = b * l->skip_items, count = tsri_min(l->skip_items, k->pattern->items - first);
-    if (cols < l->skip_cols)
-        memset(panel, 0, (size_t)panel_floats(l) * sizeof *panel);
-    for (int64_t c = 0; c < cols; c += l->skip_line) {
-        int64_t width = tsri_min(l->skip_line, l->skip_cols - c);
-        copy_turned(panel + c * l->skip_items, width, k->v + first * k->v_item + (j + c) * k->v_col,
-                    k->v_item, k->v_col, count, tsri_min(width, cols - c));
-    }
+    if (c->cols < l->skip_cols)
+        memset(panel, 0, (size_t)(c->items * l->skip_cols) * sizeof *panel);
+    if (k->v_col == 1 && c->cols == l->skip_cols)
+        l->skip_rows(panel, c->v, k->v_item, c->items);
+    else if (k->v_col == 1)
+        for (int64_t t = 0; t < c->items; t++)
+            memcpy(panel + t * l->skip_cols, c->v + t * k->v_item, (size_t)c->cols * sizeof *panel);
+    else
+        l->turn(panel, l->skip_cols, c->v, k->v_col, c->cols, c->items);
+}
+
+/* Part g of `groups` of what pack_panel will read, into the second-level cache. */
+static void fetch_panel(const tsri_skip *k, const corner *c, int64_t g, int64_t groups)
+{
+    bool by_items = k->v_col == 1;
+    int64_t rows = by_items ? c->items : c->cols, length = by_items ? c->cols : c->items;
+    int64_t stride = by_items ? k->v_item : k->v_col, lines = tsri_ceil_div(length, TSRI_LINE);
+    for (int64_t i = g * rows * lines / groups; i < (g + 1) * rows * lines / groups; i++)
+        __builtin_prefetch(c->v + i / lines * stride + i % lines * TSRI_LINE, 0, 2);
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-/* Where several blocks are done one after the other, C is summed in a strip of its own,
- * [groups * 4, skip_cols] without gaps: the rows of C itself are a power of two apart as often as
- * not, and fall upon a few sets of the cache. So are the edges of C, for the loops write whole
- * groups and panels. */
-static void flush_strip(const work *w, const float *strip, int64_t from_row, int64_t j,
-                        int64_t cols)
+typedef struct place {
+    const work *w;
+    int64_t chunk, rows;  /* of this chunk */
+    float *c;             /* its first row, this panel's first column */
+    bool whole;           /* as many columns as a panel has */
+    float *panel, *strip; /* of this thread */
+} place;
+
+/* A group's sums before and after block b. */
+typedef struct sums {
+    const float *from[ROWS];
+    float *to[ROWS];
+} sums;
+
+static sums sums_of(const place *at, const tsri_skip_run *run, int64_t b)
 {
-    const tsri_skip *k = w->skip;
-    int64_t width = k->pattern->loops->skip_cols;
-    bool add = k->add || w->from > 0;
-    for (int64_t r = from_row; r < k->pattern->rows; r++) {
-        float *c = k->c + r * k->cols + j;
-        const float *sum = strip + r * width;
-        if (add)
-            for (int64_t i = 0; i < cols; i++)
-                c[i] += sum[i];
-        else
-            memcpy(c, sum, (size_t)cols * sizeof *c);
+    const tsri_skip *k = at->w->skip;
+    bool first = b == 0, last = b == k->pattern->blocks - 1;
+    sums s;
+    for (int r = 0; r < ROWS; r++) {
+        int64_t row = run->row[r];
+        float *strip = at->strip + row * k->pattern->loops->skip_cols;
+        bool direct = at->whole && row < at->rows;
+        s.from[r] = first && k->add && direct ? at->c + row * k->cols : strip;
+        s.to[r] = last && direct ? at->c + row * k->cols : strip;
+    }
+    if (first && !k->add)
+        s.from[0] = NULL;
+    return s;
+}
+
+static void fetch_sums(const sums *s, int64_t cols)
+{
+    for (int r = 0; r < ROWS; r++)
+        for (int64_t i = 0; i < cols; i += TSRI_LINE) {
+            __builtin_prefetch(s->to[r] + i, 1, 3);
+            if (s->from[0] && s->from[r] != s->to[r])
+                __builtin_prefetch(s->from[r] + i, 0, 3);
+        }
+}
+
+static void run_block(const place *at, int64_t b, const corner *next)
+{
+    const tsri_skip *k = at->w->skip;
+    const tsri_pattern *p = k->pattern;
+    int64_t unit = at->chunk * p->blocks + b, groups = tsri_ceil_div(at->rows, ROWS);
+    const float *numbers = at->w->numbers + unit * number_floats(p);
+    const uint16_t *items = p->at + unit * p->groups * 2 * p->size;
+    const tsri_skip_run *run = p->run + unit * p->groups;
+    sums now = sums_of(at, run, b), then = now;
+    for (int64_t g = 0; g < groups; g++, run++, now = then) {
+        if (g + 1 < groups) {
+            then = sums_of(at, run + 1, b);
+            fetch_sums(&then, p->loops->skip_cols);
+        }
+        if (next)
+            fetch_panel(k, next, g, groups);
+        p->loops->skip(now.to, now.from, at->panel, items + run->at,
+                       numbers + ROWS * (int64_t)run->first, run);
     }
 }
 
-static void run_group(const work *w, float *c, int64_t ldc, const float *panel, int64_t b,
-                      int64_t g, bool add)
+/* Panels at the right edge of C do not write to it: their vectors reach beyond. */
+static void copy_edge(const place *at, int64_t cols, bool out)
 {
-    const tsri_pattern *p = w->skip->pattern;
-    int64_t place = b * p->groups + g;
-    const tsri_skip_run *run = &p->run[place];
-    p->loops->skip(c, ldc, panel, p->at + place * p->loops->skip_items,
-                   w->numbers + 4 * (int64_t)run->first, run, add);
+    const tsri_skip *k = at->w->skip;
+    for (int64_t r = 0; r < at->rows; r++) {
+        float *c = at->c + r * k->cols, *strip = at->strip + r * k->pattern->loops->skip_cols;
+        memcpy(out ? c : strip, out ? strip : c, (size_t)cols * sizeof *c);
+    }
 }
 
 static void run_panel(void *context, int64_t i, int thread)
@@ -196,33 +239,44 @@ static void run_panel(void *context, int64_t i, int thread)
     const work *w = context;
     const tsri_skip *k = w->skip;
     const tsri_pattern *p = k->pattern;
-    const tsri_loops *l = p->loops;
-    int64_t j = i * l->skip_cols, cols = tsri_min(l->skip_cols, k->cols - j);
-    int64_t direct = l->skip_blocks == 1 && cols == l->skip_cols ? p->rows / 4 : 0; /* groups */
-    float *panel = w->own + thread * own_floats(p), *strip = panel + panel_floats(l);
-    for (int64_t b = w->from; b < w->to; b++) {
-        pack_panel(panel, k, b, j, cols);
-        for (int64_t g = 0; g < direct; g++)
-            run_group(w, k->c + 4 * g * k->cols + j, k->cols, panel, b, g, k->add || b > 0);
-        for (int64_t g = direct; g < p->groups; g++)
-            run_group(w, strip + 4 * g * l->skip_cols, l->skip_cols, panel, b, g, b > w->from);
+    int64_t chunk = i / w->panels, j = i % w->panels * p->loops->skip_cols;
+    int64_t row = chunk * TSRI_SKIP_CHUNK;
+    place at = {.w = w,
+                .chunk = chunk,
+                .rows = tsri_min(TSRI_SKIP_CHUNK, p->rows - row),
+                .c = k->c + row * k->cols + j,
+                .whole = j + p->loops->skip_cols <= k->cols,
+                .panel = w->own + thread * own_floats(p)};
+    at.strip = at.panel + panel_floats(p);
+    corner c = corner_of(k, 0, j), next;
+    if (k->add && !at.whole)
+        copy_edge(&at, c.cols, false);
+    for (int64_t b = 0; b < p->blocks; b++, c = next) {
+        next = corner_of(k, b + 1, j);
+        pack_panel(at.panel, k, &c);
+        run_block(&at, b, b + 1 < p->blocks ? &next : NULL);
     }
-    flush_strip(w, strip, 4 * direct, j, cols);
+    if (!at.whole)
+        copy_edge(&at, corner_of(k, 0, j).cols, true);
 }
 
 void tsri_skip_run_all(const tsri_skip *skip, tsri_pool *pool)
 {
     const tsri_pattern *p = skip->pattern;
-    work w = {.skip = skip, .numbers = skip->scratch};
-    w.own = w.numbers + number_floats(p);
-    assert(p->loops->skip_items <= MOST_ITEMS);
-    for (; w.from < p->blocks; w.from = w.to) {
-        w.to = tsri_min(p->blocks, w.from + p->loops->skip_blocks);
-        tsri_pool_run(pool, pack_group, &w, p->groups);
-        tsri_pool_run(pool, run_panel, &w, tsri_ceil_div(skip->cols, p->loops->skip_cols));
+    work w = {.skip = skip, .s = skip->s, .numbers = skip->scratch};
+    w.turned = w.numbers + all_number_floats(p);
+    w.own = w.turned + turned_floats(p);
+    w.panels = tsri_ceil_div(skip->cols, p->loops->skip_cols);
+    w.slices = tsri_ceil_div(p->groups, SLICE);
+    if (p->blocks == 0) {
+        if (!skip->add)
+            memset(skip->c, 0, (size_t)(p->rows * skip->cols) * sizeof *skip->c);
+        return;
     }
-    if (p->blocks == 0 && !skip->add)
-        memset(skip->c, 0, (size_t)(p->rows * skip->cols) * sizeof *skip->c);
-    if (skip->gates)
-        tsri_bits_mask(skip->c, skip->gates->word, p->rows, skip->cols, pool);
+    if (p->by_units) {
+        tsri_pool_run(pool, turn_strip, &w, tsri_ceil_div(p->rows, SIDE));
+        w.s = w.turned;
+    }
+    tsri_pool_run(pool, pack_slice, &w, p->chunks * p->blocks * w.slices);
+    tsri_pool_run(pool, run_panel, &w, p->chunks * w.panels);
 }
