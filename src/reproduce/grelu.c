@@ -330,6 +330,8 @@ const tsri_reproduction tsri_reproduce_grelu[] = {
     {"grelu/fig2c", "ReLU patterns that change from epoch to epoch on SGEMM", fig2c},
     {"grelu/table2", "training error of three shapes on CIFAR-10, ReLU and GReLU",
      tsri_reproduce_grelu_table2},
+    {"grelu/fig3", "error along the run on CIFAR-10; a gated net that becomes a ReLU net half-way",
+     tsri_reproduce_grelu_fig3},
     {"grelu/fig4", "training error by rate, width and depth on SGEMM, ReLU and GReLU",
      tsri_reproduce_grelu_fig4},
     {"grelu/fig5", "training error at high rates on SGEMM, ReLU and GReLU",

@@ -52,7 +52,9 @@ static void shape_run_file(char *yaml, size_t size, const tsri_table2_sizes *z, 
                         tsri_twins_rate(&z->twins, paper_a(&table2[i]), z->width[i], z->layers[i]));
 }
 
-static tsr_status train_shape(shapes *m, tsri_study *s, const tsri_table2_sizes *z, int i)
+/* The study's work up to `to` is this. */
+static tsr_status train_shape(shapes *m, tsri_study *s, const tsri_table2_sizes *z, int i,
+                              double to)
 {
     tsr_status st = TSR_OK;
     tsri_sweep sweep = {0};
@@ -62,8 +64,8 @@ static tsr_status train_shape(shapes *m, tsri_study *s, const tsri_table2_sizes 
     shape_run_file(yaml, sizeof yaml, z, i, TSRI_TWIN_RELU);
     (void)snprintf(name, sizeof name, "depth-%lld-width-%lld", (long long)z->layers[i],
                    (long long)z->width[i]);
-    TSR_TRY(tsri_study_sweep(s, &sweep, name, yaml, &o, (double)i / TSRI_TABLE2_ROWS,
-                             (i + 1.0) / TSRI_TABLE2_ROWS));
+    TSR_TRY(tsri_study_sweep(s, &sweep, name, yaml, &o, to * i / TSRI_TABLE2_ROWS,
+                             to * (i + 1) / TSRI_TABLE2_ROWS));
     for (int net = 0; net < TSRI_TWINS; net++)
         TSR_TRY(tsri_bundle_take(&m->bundle[i][net], &z->twins, &sweep, net));
 done:
@@ -71,12 +73,12 @@ done:
     return st;
 }
 
-static tsr_status train_all(shapes *m, tsri_study *s, const tsri_table2_sizes *z)
+static tsr_status train_all(shapes *m, tsri_study *s, const tsri_table2_sizes *z, double to)
 {
     tsr_status st = TSR_OK;
     *m = (shapes){0};
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++)
-        TSR_TRY(train_shape(m, s, z, i));
+        TSR_TRY(train_shape(m, s, z, i, to));
 done:
     return st;
 }
@@ -218,7 +220,7 @@ tsr_status tsri_grelu_table2(tsri_study *s, const tsri_table2_sizes *z)
     tsri_table_head(&t, "paper|here|ReLU, paper|ReLU, here|GReLU, paper|GReLU, here|ratio, here|"
                         "condition of ReLU's kernel|of GReLU's");
     tell_sizes(s, z);
-    TSR_TRY(train_all(&m, s, z));
+    TSR_TRY(train_all(&m, s, z, 1));
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++) {
         for (int net = 0; net < TSRI_TWINS; net++)
             TSR_TRY(condition(&m.condition[i][net], s, z, i, net));
@@ -249,20 +251,32 @@ static double epoch_of(const tsri_bundle *b, double level)
     return (double)INFINITY;
 }
 
+static const char *epoch_text(char text[32], double epoch)
+{
+    if (isfinite(epoch))
+        (void)snprintf(text, 32, "%g", epoch);
+    else
+        (void)snprintf(text, 32, "never");
+    return text;
+}
+
 static void judge_progress(tsri_study *s, const shapes *m)
 {
     const double level = 0.5;
-    double at[TSRI_TABLE2_ROWS][TSRI_TWINS];
+    char text[TSRI_TABLE2_ROWS][TSRI_TWINS][32];
     bool faster = true;
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++) {
-        for (int net = 0; net < TSRI_TWINS; net++)
-            at[i][net] = epoch_of(&m->bundle[i][net], level);
-        faster = faster && at[i][TSRI_TWIN_GRELU] < at[i][TSRI_TWIN_RELU];
+        double at[TSRI_TWINS];
+        for (int net = 0; net < TSRI_TWINS; net++) {
+            at[net] = epoch_of(&m->bundle[i][net], level);
+            (void)epoch_text(text[i][net], at[net]);
+        }
+        faster = faster && at[TSRI_TWIN_GRELU] < at[TSRI_TWIN_RELU];
     }
     tsri_study_claim(s, faster, "The GReLU networks converge with higher rates (Figure 3a).",
-                     "epochs to an error of %g, ReLU and GReLU: %g and %g (depth 6), %g and %g "
-                     "(depth 7), %g and %g (depth 4, wider)",
-                     level, at[0][0], at[0][1], at[1][0], at[1][1], at[2][0], at[2][1]);
+                     "epochs to an error of %g, ReLU and GReLU: %s and %s (depth 6), %s and %s "
+                     "(depth 7), %s and %s (depth 4, wider)",
+                     level, text[0][0], text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
 }
 
 tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
@@ -273,7 +287,7 @@ tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
     tsri_chart_begin(&c, "Figure 3a: training error, CIFAR-10 without augmentation");
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch", .y_label = "error", .y_log = true});
     tell_sizes(s, z);
-    TSR_TRY(train_all(&m, s, z));
+    TSR_TRY(train_all(&m, s, z, 0.6));
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++)
         for (int net = 0; net < TSRI_TWINS; net++) {
             char name[64];
@@ -321,4 +335,49 @@ tsr_status tsri_reproduce_grelu_table2(tsri_study *s)
 {
     tsri_table2_sizes z = sizes_of(s);
     return tsri_grelu_table2(s, &z);
+}
+
+static tsri_switch_sizes switch_of(const tsri_study *s)
+{
+    if (s->quick)
+        return (tsri_switch_sizes){
+            .twins = {.data = "{name: cifar10, limit: 64, test_limit: 256, augment: crop-flip}",
+                      .n = 64,
+                      .inputs = CIFAR_INPUTS,
+                      .outputs = CIFAR_CLASSES,
+                      .batch = 32,
+                      .epochs = 80,
+                      .every = 2,
+                      .seeds = tsri_study_seeds(s, 3)},
+            .width = 512,
+            .layers = 3,
+            .test_n = 256,
+            .a = 1,
+            .crowds = 3,
+            .crowd = {256, 128, 48}};
+    return (tsri_switch_sizes){.twins = {.data = "{name: cifar10, limit: 1250, augment: crop-flip}",
+                                         .n = 1250,
+                                         .inputs = CIFAR_INPUTS,
+                                         .outputs = CIFAR_CLASSES,
+                                         .batch = 125,
+                                         .epochs = 80,
+                                         .every = 1,
+                                         .seeds = tsri_study_seeds(s, 3)},
+                               .width = 10000,
+                               .layers = 6,
+                               .test_n = 10000,
+                               .a = paper_a(&table2[0]),
+                               .crowds = 3,
+                               .crowd = {5000, 2500, 1000}};
+}
+
+tsr_status tsri_reproduce_grelu_fig3(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_table2_sizes rows = sizes_of(s);
+    tsri_switch_sizes half = switch_of(s);
+    TSR_TRY(tsri_grelu_fig3a(s, &rows));
+    TSR_TRY(tsri_grelu_fig3bc(s, &half));
+done:
+    return st;
 }

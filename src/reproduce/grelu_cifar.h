@@ -16,12 +16,15 @@ typedef struct tsri_table2_sizes {
 tsr_status tsri_grelu_table2(tsri_study *s, const tsri_table2_sizes *z);
 tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z);
 
+enum { TSRI_CROWDS_MOST = 4 };
+
 /* Figures 3b and 3c: the gated net becomes a ReLU net after half of the epochs. */
 typedef struct tsri_switch_sizes {
-    tsri_twins twins; /* every = 1; data with augmentation and a test set */
+    tsri_twins twins; /* data with augmentation and a test set */
     int64_t width, layers, test_n;
-    int64_t narrow; /* a width below n, as the paper has it: there is no equal ReLU net */
-    double a;
+    double a; /* of the rate: grelu_nets.h */
+    int64_t crowds,
+        crowd[TSRI_CROWDS_MOST]; /* other widths, at which only the conversion is seen */
 } tsri_switch_sizes;
 
 tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *z);

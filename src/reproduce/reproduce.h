@@ -112,7 +112,8 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
                              int64_t repeat);
 
 /* Trains as that run file says in FOLDER/name, or goes on with the run that was begun there (a
- * finished one only says again how it ended). *curves (or NULL) are its metrics. */
+ * finished one only says again how it ended). *curves (or NULL) are its metrics. DIVERGED when it
+ * did so; they are its metrics until then. */
 tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
                             const char *name, const char *yaml, int64_t repeat);
 

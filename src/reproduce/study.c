@@ -182,9 +182,12 @@ tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curv
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
     TSR_TRY(tsri_path_join(&folder, s->folder, name));
     TSR_TRY(tsri_path_join(&metrics, folder, "metrics.jsonl"));
-    TSR_TRY(tsri_study_run(result, config, folder, NULL));
+    tsr_status ended = tsri_study_run(result, config, folder, NULL);
+    if (ended != TSR_DIVERGED)
+        TSR_TRY(ended);
     if (curves)
         TSR_TRY(tsri_curves_read(curves, metrics, NULL));
+    st = ended;
 done:
     tsri_free(metrics);
     tsri_free(folder);

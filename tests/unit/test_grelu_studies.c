@@ -109,11 +109,33 @@ static tsr_status too_fast(tsri_study *s)
     return tsri_grelu_fig4ab(s, &z);
 }
 
+/* 24 images, 144 and 60 units, and 20: fewer than images. */
+static tsr_status tiny_fig3(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    static const tsri_table2_sizes rows = {
+        .twins = {"{name: glyphs, n: 48, test_n: 4}", 48, 784, 10, 12, 20, 2, 2},
+        .layers = {6, 7, 4},
+        .width = {64, 64, 96}};
+    static const tsri_switch_sizes z = {
+        .twins = {"{name: glyphs, n: 24, test_n: 40, augment: crop-flip}", 24, 784, 10, 12, 20, 2,
+                  3},
+        .width = 144,
+        .layers = 2,
+        .test_n = 40,
+        .a = 0.3,
+        .crowds = 2,
+        .crowd = {60, 20}};
+    TSR_TRY(tsri_grelu_fig3a(s, &rows));
+    TSR_TRY(tsri_grelu_fig3bc(s, &z));
+done:
+    return st;
+}
+
 static const tsri_reproduction rows[] = {
-    {"test/table2", "Table 2", tiny_table2},
-    {"test/fig4", "Figure 4", tiny_fig4},
-    {"test/fig5", "Figure 5", tiny_fig5},
-    {"test/fast", "Figure 4, diverging", too_fast},
+    {"test/table2", "Table 2", tiny_table2}, {"test/fig4", "Figure 4", tiny_fig4},
+    {"test/fig5", "Figure 5", tiny_fig5},    {"test/fast", "Figure 4, diverging", too_fast},
+    {"test/fig3", "Figure 3", tiny_fig3},
 };
 
 /* Did the paper's sentence that holds these words hold? */
@@ -135,6 +157,22 @@ static void make(tsri_study *s, int row)
     for (int64_t i = 0; i < s->claims; i++) /* seen when the test fails */
         print_message("%s: %s %s (%s)\n", rows[row].name, s->claim[i].holds ? "holds" : "not",
                       s->claim[i].paper, s->claim[i].found);
+}
+
+/* The first n points of a series of a chart's CSV: panel,series,x,y. */
+static void read_series(const char *file, const char *name, double *x, double *y, int n)
+{
+    char line[300];
+    int count = 0;
+    FILE *f = fopen(scratch_path(file), "r");
+    assert_non_null(f);
+    while (count < n && fgets(line, sizeof line, f)) {
+        const char *at = strstr(line, name);
+        if (at && sscanf(at + strlen(name), ",%lf,%lf", &x[count], &y[count]) == 2)
+            count++;
+    }
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(count, n);
 }
 
 static void gates_end_lower(void **state)
@@ -187,12 +225,34 @@ static void what_diverged_proves_nothing(void **state)
     tsri_study_fini(&s);
 }
 
+static void a_switch_within_a_run(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 4);
+    assert_int_equal(s.claims, 7);
+    assert_true(holds(&s, "higher rates (Figure 3a)") && holds(&s, "is continuous at the switch"));
+    assert_true(holds(&s, "loss drop") && holds(&s, "minimal norm"));
+    assert_false(holds(&s, "with more images than units"));
+    assert_true(tsri_file_exists(scratch_path("fig3/fig3a.svg")));
+    assert_true(tsri_file_exists(scratch_path("fig3/fig3bc.svg")));
+    /* samples that crowd the units make the weights of least norm large */
+    double x[3], y[3];
+    read_series("fig3/fig3-crowding.csv", "norm of the weights", x, y, 3);
+    assert_true(near(x[0], 24.0 / 144) && near(x[2], 1.2));
+    assert_true(y[0] < 1 && y[1] > 1);
+    read_series("fig3/fig3-crowding.csv", "training error", x, y, 3);
+    assert_true(fabs(y[1] - 1) < 1e-5 && fabs(y[2] - 1) > 1e-4); /* equal below n = m only */
+    tsri_study_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_folded),   cmocka_unit_test(the_rate_in_units_of_the_kernel),
-        cmocka_unit_test(gates_end_lower), cmocka_unit_test(rates_and_shapes),
-        cmocka_unit_test(relus_oscillate), cmocka_unit_test(what_diverged_proves_nothing),
+        cmocka_unit_test(curves_folded),         cmocka_unit_test(the_rate_in_units_of_the_kernel),
+        cmocka_unit_test(gates_end_lower),       cmocka_unit_test(rates_and_shapes),
+        cmocka_unit_test(relus_oscillate),       cmocka_unit_test(what_diverged_proves_nothing),
+        cmocka_unit_test(a_switch_within_a_run),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
