@@ -58,3 +58,20 @@ refused 3 "" convert run.yaml --to relu --out x.safetensors
 "$program" train run.yaml --out c --set model.from_relu=relu.safetensors --set rounds=1 >/dev/null 2>&1
 refused 3 "same width" train run.yaml --out d --set model.from_relu=relu.safetensors --set model.width=100
 refused 2 "gate_rank" train run.yaml --out e --set model.gate_rank=160
+
+# Every loss: it falls, in the gated net and in its twin, gates of full and of low rank.
+falls() { # settings...
+    rm -rf f
+    "$program" train run.yaml --out f --quiet --set rounds=12 --set eval.every=1 --set checkpoint.every=0 "$@" > out 2>&1 || fail "$*: $(cat out)"
+    local first last
+    first=$(sed -n 's/.*"round":1,.*"loss":\([^,]*\).*/\1/p' f/metrics.jsonl) last=$(tail -1 f/metrics.jsonl | sed 's/.*"loss":\([^,]*\).*/\1/')
+    less "$last" "$first" || fail "$*: the loss did not fall: $first $last"
+}
+for model in grelu relu_twin; do
+    for loss in mse half_squares huber; do falls --set model.name=$model --set loss=$loss; done
+    for loss in cross_entropy hinge squared_hinge exponential logistic half_squares; do
+        lr=1e-4; if [ $loss = exponential ]; then lr=1e-12; [ $model = grelu ] || lr=1e-8; fi # outputs of 10 and more at first: e^-z is as steep as it is large
+        falls --set model.name=$model --set loss=$loss --set data.name=sphere --set data.phi=0.01 --set data.classes=2 --set optim.lr=$lr
+    done
+done
+falls --set model.gate_rank=5 --set optim.lr=1e-5
