@@ -147,6 +147,19 @@ static void models(void **state)
         assert_int_equal(tsri_alloc_blocks(), held);
     }
     tsri_comparison_fini(&c);
+    for (int64_t n = 0;; n++) { /* and of what tessera.h has of it */
+        tsr_layer_distance *far = NULL;
+        int64_t held = tsri_alloc_blocks(), rows = -1;
+        tsri_alloc_fail_after(n, false);
+        tsr_status st = tsr_model_distance(&far, &rows, a, t);
+        tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK ? rows == 3 && far : !far && rows == 0);
+        tsr_free(far);
+        assert_int_equal(tsri_alloc_blocks(), held);
+        if (st == TSR_OK)
+            break;
+        assert_int_equal(st, TSR_RESOURCES);
+    }
     tsr_model_destroy(a);
     tsr_model_destroy(b);
     tsr_model_destroy(t);
