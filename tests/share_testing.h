@@ -19,6 +19,7 @@ typedef struct test_net {
     bool filters_last;
 } test_net;
 
+/* Every model but grelu and its twin, no axis of which can be cut. */
 static const test_net test_nets[] = {
     {"model: {name: mlp, hidden: [12]}", {5, 1, 1}, false},
     {"model: {name: mlp, hidden: [9, 16, 7], bias: false}", {5, 1, 1}, false},

@@ -59,6 +59,8 @@ static void put_back(team *t, bool momentum, int threads)
     tsri_pool_destroy(pool);
 }
 
+static const double speed_of[3] = {1, 0.5, 3};
+
 static const tsri_draw draws[] = {
     {.kind = TSRI_DRAW_WHOLE, .workers = 3},
     {.kind = TSRI_DRAW_BERNOULLI, .workers = 1, .xi = 0.5},
@@ -67,6 +69,8 @@ static const tsri_draw draws[] = {
     {.kind = TSRI_DRAW_CATEGORICAL, .workers = 3},
     {.kind = TSRI_DRAW_CHUNKS, .workers = 2},
     {.kind = TSRI_DRAW_CHUNKS, .workers = 3},
+    {.kind = TSRI_DRAW_CATEGORICAL, .workers = 3, .weight = speed_of},
+    {.kind = TSRI_DRAW_CHUNKS, .workers = 3, .weight = speed_of},
 };
 enum { DRAWS = sizeof draws / sizeof *draws };
 
@@ -212,7 +216,23 @@ static void threads_do_not_matter(void **state)
         }
 }
 
-/* Random lists on random axes of every model, several times over. */
+/* Any units of the axis, given or by rank. */
+static void choose(tsri_share *share, int64_t axis, tsri_rng *rng)
+{
+    int64_t index[512], size = share->net->axis[axis].size;
+    int64_t count = tsri_rng_below(rng, (uint32_t)size + 1);
+    double score[512];
+    assert_true(size <= 512);
+    tsri_rng_permutation(rng, index, size);
+    for (int64_t i = 0; i < size; i++)
+        score[i] = tsri_rng_normal(rng);
+    if (tsri_rng_below(rng, 2) == 0)
+        assert_ok(tsri_share_give(share, axis, index, count));
+    else
+        assert_ok(tsri_share_rank(share, axis, score, count));
+}
+
+/* Random lists and ranks on random axes of every model, several times over. */
 static void random_shares_against_the_oracle(void **state)
 {
     (void)state;
@@ -223,14 +243,9 @@ static void random_shares_against_the_oracle(void **state)
             team t;
             set_up(&t, &test_nets[n], &whole, round);
             for (int64_t l = 0; l < t.count; l++) {
-                for (int64_t a = 0; a < t.net->axes; a++) {
-                    int64_t index[512], size = t.net->axis[a].size;
-                    if (!t.net->axis[a].cuttable || tsri_rng_below(&rng, 3) == 0)
-                        continue;
-                    tsri_rng_permutation(&rng, index, size);
-                    assert_ok(tsri_share_give(&t.share[l], a, index,
-                                              tsri_rng_below(&rng, (uint32_t)size + 1)));
-                }
+                for (int64_t a = 0; a < t.net->axes; a++)
+                    if (t.net->axis[a].cuttable && tsri_rng_below(&rng, 3) > 0)
+                        choose(&t.share[l], a, &rng);
                 tsri_store_fini(&t.store[l]);
                 tsri_net_destroy(t.small[l]);
                 assert_ok(tsri_net_cut(&t.small[l], t.net, &t.share[l], false));
