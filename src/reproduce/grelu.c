@@ -214,75 +214,140 @@ done:
     return st;
 }
 
-/* ---- Figures 2b and 2c: gradients and patterns along a run ------------------------------------
- */
+/* ---- Figures 2b and 2c: gradients and patterns along a run ----------------------------------- */
 
 enum { SGEMM_INPUTS = 14 };
 
+/* The rate is one of Figure 5's, where ReLU nets oscillate: the paper ties 2b to that. */
 static setting sgemm_setting(const tsri_study *s, const char *model, char data[96])
 {
-    int64_t n = s->quick ? 512 : 8192;
-    (void)snprintf(data, 96, "{name: sgemm, limit: %lld}", (long long)n); /* in --data, if given */
-    return (setting){model, data, n, SGEMM_INPUTS, s->quick ? 256 : 2048, 4, s->quick ? 60 : 400,
-                     1};
+    int64_t n = s->quick ? 256 : 8192;
+    (void)snprintf(data, 96, "{name: sgemm, limit: %lld}", (long long)n);
+    return (setting){model, data, n, SGEMM_INPUTS, s->quick ? 128 : 2048, 10, s->quick ? 300 : 400,
+                     8};
 }
 
-static double mean_of(const double *x, int64_t from, int64_t to)
+/* Gradients (or patterns) of one net over the seeds; the first round has nothing before it. */
+static tsr_status watch_seeds(tsri_bundle *b, tsri_study *s, const setting *t, int64_t seeds,
+                              bool patterns, double from, double to)
 {
-    double sum = 0;
-    for (int64_t i = from; i < to; i++)
-        sum += x[i] / (double)(to - from);
-    return sum;
+    tsr_status st = TSR_OK;
+    double *loss = NULL, *seen = NULL;
+    TSR_TRY(tsri_bundle_init(b, t->rounds - 1, 1, seeds));
+    TSR_TRY(tsri_alloc(&loss, t->rounds, sizeof *loss));
+    TSR_TRY(tsri_alloc(&seen, t->rounds, sizeof *seen));
+    for (int64_t k = 0; k < seeds; k++) {
+        probe p = {
+            .loss = loss, .change = patterns ? NULL : seen, .hamming = patterns ? seen : NULL};
+        tsri_study_say(s, from + (to - from) * (double)k / (double)seeds,
+                       "%s, width %lld, seed %lld", t->model, (long long)t->width,
+                       (long long)k + 1);
+        TSR_TRY(watch(&p, s, t, k));
+        memcpy(b->one + k * b->points, seen + 1, (size_t)b->points * sizeof *seen);
+    }
+    tsri_bundle_fold(b);
+done:
+    tsri_free(loss);
+    tsri_free(seen);
+    return st;
+}
+
+/* The mean of seed k's logarithms from one part of the run to another: a few wild rounds of an
+ * irregular curve do not decide it. */
+static double mean_log(const tsri_bundle *b, int64_t k, double from, double to)
+{
+    int64_t i = (int64_t)(from * (double)b->points), end = (int64_t)(to * (double)b->points);
+    double sum = 0, count = (double)(end - i);
+    for (; i < end; i++)
+        sum += log(b->one[k * b->points + i]);
+    return sum / count;
+}
+
+static double whole(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0, 1);
+}
+
+static double last_quarter(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0.75, 1) - mean_log(b, k, 0, 0.25);
+}
+
+static double second_half(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0.5, 1) - mean_log(b, k, 0, 0.5);
+}
+
+static const char *factor_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate ln)
+{
+    return tsri_estimate_text(text, (tsri_estimate){exp(ln.value), exp(ln.low), exp(ln.high)});
+}
+
+static void tell_sgemm(tsri_study *s, const setting *t, int64_t seeds)
+{
+    tsri_study_note(
+        s,
+        "%lld samples, width %lld, depth %lld, %lld whole-batch rounds, each an epoch, at "
+        "a = %g (grelu_nets.h); %lld seeds, bands from the least to the most of them.",
+        (long long)t->n, (long long)t->width, (long long)t->layers, (long long)t->rounds, t->a,
+        (long long)seeds);
+}
+
+static void judge_gradients(tsri_study *s, const tsri_bundle b[MODELS])
+{
+    char text[2][TSRI_ESTIMATE_TEXT];
+    double ratio[TSRI_SEEDS_MOST];
+    int64_t seeds = b[0].seeds < TSRI_SEEDS_MOST ? b[0].seeds : TSRI_SEEDS_MOST, smaller = 0;
+    for (int64_t k = 0; k < seeds; k++) {
+        ratio[k] = whole(&b[1], k) - whole(&b[0], k);
+        for (int64_t i = 0; i < b[0].points; i++)
+            smaller += b[1].one[k * b[1].points + i] < b[0].one[k * b[0].points + i];
+    }
+    tsri_estimate mean = tsri_mean_of(ratio, seeds);
+    tsri_study_claim(s, tsri_surely_below(mean, 0) && 2 * smaller > seeds * b[0].points,
+                     "The gradient differences of the GReLU network are smaller than those of the "
+                     "ReLU network (section 6.3).",
+                     "%s times them in the mean, smaller in %lld of %lld rounds",
+                     factor_text(text[0], mean), (long long)smaller,
+                     (long long)(seeds * b[0].points));
+    tsri_estimate grelu = tsri_bundle_mean(&b[1], last_quarter),
+                  relu = tsri_bundle_mean(&b[0], last_quarter);
+    tsri_study_claim(s, tsri_surely_below(grelu, 0), "They gradually decrease along the run.",
+                     "the last quarter has %s times the first's", factor_text(text[0], grelu));
+    tsri_study_claim(s, tsri_surely_above(relu, 0),
+                     "Those of the ReLU network increase along the training.",
+                     "the last quarter has %s times the first's", factor_text(text[0], relu));
+    tsri_estimate rough[MODELS] = {tsri_bundle_mean(&b[0], tsri_bundle_rises),
+                                   tsri_bundle_mean(&b[1], tsri_bundle_rises)};
+    tsri_study_claim(s, tsri_surely_above(rough[0], rough[1].high),
+                     "They are highly irregular; the GReLU network's are not.",
+                     "they rise in a part of %s of the rounds, GReLU's in %s",
+                     tsri_estimate_text(text[0], rough[0]), tsri_estimate_text(text[1], rough[1]));
 }
 
 static tsr_status fig2b(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    double *loss = NULL, *change[MODELS] = {NULL, NULL};
+    tsri_bundle b[MODELS] = {0};
     char data[96];
     setting t = sgemm_setting(s, models[0], data);
+    int64_t seeds = tsri_study_seeds(s, 5);
     tsri_chart c;
     tsri_chart_begin(&c, "Figure 2b: distance of consecutive gradients, SGEMM");
     tsri_chart_panel(
         &c, &(tsri_panel){.x_label = "round", .y_label = "|g_t - g_(t-1)|", .y_log = true});
-    TSR_TRY(tsri_alloc(&loss, t.rounds, sizeof *loss));
+    tell_sgemm(s, &t, seeds);
     for (int k = 0; k < MODELS; k++) {
-        TSR_TRY(tsri_alloc(&change[k], t.rounds, sizeof *change[k]));
-        probe p = {.loss = loss, .change = change[k]};
         t.model = models[k];
-        tsri_study_say(s, k / 2.0, "%s, width %lld", models[k], (long long)t.width);
-        TSR_TRY(watch(&p, s, &t, 0));
-        tsri_chart_series(
-            &c, &(tsri_series){.name = k ? "GReLU" : "ReLU", .n = t.rounds, .y = change[k]});
+        TSR_TRY(watch_seeds(&b[k], s, &t, seeds, false, k / 2.0, (k + 1) / 2.0));
+        tsri_bundle_draw(&c, &b[k], k ? "GReLU" : "ReLU", 0, false);
     }
     tsri_study_chart(s, "fig2b", &c);
-    int64_t R = t.rounds, part = R / 4;
-    double relu = mean_of(change[0], 1, R), grelu = mean_of(change[1], 1, R);
-    tsri_study_note(s,
-                    "%lld samples, width %lld, 4 hidden layers, %lld whole-batch rounds; every "
-                    "round counts as an epoch.",
-                    (long long)t.n, (long long)t.width, (long long)R);
-    int64_t smaller = 0;
-    for (int64_t r = 1; r < R; r++)
-        smaller += change[1][r] < change[0][r];
-    tsri_study_claim(s, grelu < relu && 2 * smaller > R - 1,
-                     "The gradient differences of the GReLU network are smaller than those of the "
-                     "ReLU network (section 6.3).",
-                     "mean %.3g against %.3g, smaller in %lld of %lld rounds", grelu, relu,
-                     (long long)smaller, (long long)R - 1);
-    tsri_study_claim(s, mean_of(change[1], R - part, R) < mean_of(change[1], 1, 1 + part),
-                     "They gradually decrease along the run.",
-                     "first quarter %.3g, last quarter %.3g", mean_of(change[1], 1, 1 + part),
-                     mean_of(change[1], R - part, R));
-    tsri_study_claim(s, mean_of(change[0], R - part, R) > mean_of(change[0], 1, 1 + part),
-                     "Those of the ReLU network increase along the training.",
-                     "first quarter %.3g, last quarter %.3g", mean_of(change[0], 1, 1 + part),
-                     mean_of(change[0], R - part, R));
+    judge_gradients(s, b);
     TSR_TRY(tsri_study_end(s));
 done:
-    tsri_free(loss);
-    tsri_free(change[0]);
-    tsri_free(change[1]);
+    tsri_bundle_fini(&b[0]);
+    tsri_bundle_fini(&b[1]);
     tsri_chart_fini(&c);
     return st;
 }
@@ -290,36 +355,27 @@ done:
 static tsr_status fig2c(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    double *loss = NULL, *hamming = NULL;
-    char data[96];
+    tsri_bundle b = {0};
+    char data[96], text[TSRI_ESTIMATE_TEXT];
     setting t = sgemm_setting(s, "relu_twin", data);
+    int64_t seeds = tsri_study_seeds(s, 5);
     tsri_chart c;
     tsri_chart_begin(&c, "Figure 2c: ReLUs that changed since the round before, SGEMM test set");
-    tsri_chart_panel(&c, &(tsri_panel){.x_label = "round", .y_label = "part of all activations"});
-    TSR_TRY(tsri_alloc(&loss, t.rounds, sizeof *loss));
-    TSR_TRY(tsri_alloc(&hamming, t.rounds, sizeof *hamming));
-    probe p = {.loss = loss, .hamming = hamming};
-    tsri_study_say(s, 0.1, "relu_twin, width %lld", (long long)t.width);
-    TSR_TRY(watch(&p, s, &t, 0));
-    tsri_chart_series(&c, &(tsri_series){.name = "ReLU", .n = t.rounds, .y = hamming});
+    tsri_chart_panel(
+        &c, &(tsri_panel){.x_label = "round", .y_label = "part of all activations", .y_log = true});
+    tell_sgemm(s, &t, seeds);
+    TSR_TRY(watch_seeds(&b, s, &t, seeds, true, 0, 1));
+    tsri_bundle_draw(&c, &b, "ReLU", 0, false);
     tsri_study_chart(s, "fig2c", &c);
-    double all = mean_of(hamming, 1, t.rounds);
-    int64_t half = t.rounds / 2;
-    tsri_study_note(s,
-                    "%lld training samples, width %lld, 4 hidden layers, whole batches: a round is "
-                    "an epoch, and a small one beside the paper's.",
-                    (long long)t.n, (long long)t.width);
-    tsri_study_claim(s, all > 0.15 && all < 0.35,
-                     "20 to 25 % of the activations change every epoch.", "%.2g %% on average",
-                     100 * all);
-    tsri_study_claim(s, mean_of(hamming, half, t.rounds) > mean_of(hamming, 1, half),
-                     "The part keeps increasing along the run.",
-                     "first half %.2g %%, second half %.2g %%", 100 * mean_of(hamming, 1, half),
-                     100 * mean_of(hamming, half, t.rounds));
+    tsri_estimate part = tsri_bundle_mean(&b, whole), grows = tsri_bundle_mean(&b, second_half);
+    tsri_study_claim(s, exp(part.value) > 0.15 && exp(part.value) < 0.35,
+                     "20 to 25 % of the activations change every epoch.",
+                     "a part of %s; an epoch is one round here", factor_text(text, part));
+    tsri_study_claim(s, tsri_surely_above(grows, 0), "The part keeps increasing along the run.",
+                     "the second half has %s times the first's", factor_text(text, grows));
     TSR_TRY(tsri_study_end(s));
 done:
-    tsri_free(loss);
-    tsri_free(hamming);
+    tsri_bundle_fini(&b);
     tsri_chart_fini(&c);
     return st;
 }
