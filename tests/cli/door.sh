@@ -63,7 +63,8 @@ new_machine
 run 0 build
 says "installing gcc libc6-dev cmake ninja-build"
 says "installing librsvg2-dev"
-asked 'apt-get install' 2
+says "installing libopenmpi-dev openmpi-bin"
+asked 'apt-get install' 3
 asked 'apt-get update' 0
 asked 'cmake --preset release -DTESSERA_TESTS=OFF' 1
 asked 'cmake --build --preset release' 1
@@ -73,7 +74,7 @@ mkdir -p "$scratch/tree/build/release"
 touch "$scratch/tree/build/release/build.ninja"
 echo "CMAKE_HOME_DIRECTORY:INTERNAL=$scratch/tree" >"$scratch/tree/build/release/CMakeCache.txt"
 run 0 build
-asked 'apt-get' 2
+asked 'apt-get' 3
 asked 'cmake --preset' 1
 asked 'cmake --build' 2
 
@@ -86,7 +87,7 @@ asked 'cmake --preset release --fresh' 1
 new_machine
 touch "$scratch/stale"
 run 0 build
-asked 'apt-get install' 3
+asked 'apt-get install' 4
 asked 'apt-get update' 1
 
 # What cannot be installed and is needed stops; what is only wanted does not.
@@ -122,7 +123,7 @@ asked 'apt-get' 0
 # With sudo: through it.
 stand_in sudo <<<"echo sudo >>$scratch/asked; exec \"\$@\""
 run 0 build
-asked 'sudo' 2
+asked 'sudo' 3
 
 # A system it does not know, and one too old: the lists, and nothing else happens.
 for system in 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n' 'ID=debian\nVERSION_ID="11"\n' ''; do

@@ -1,0 +1,185 @@
+"""faults.py PROGRAM [KILLS STOPS DEATHS [SEED]]: runs of four workers under mpirun in which something dies or stops.
+
+KILLS runs lose a random worker at a random round, STOPS have one stopped (half of them for ever), in DEATHS the coordinator
+is killed and the run resumed with another number of ranks. Each has a deadline. Wanted: exit 0, all rounds, an accuracy within a
+point of the run without faults (for a resumed run: its very bits), no process left behind. One line per run, counts at the end.
+"""
+import hashlib, json, os, random, signal, subprocess, sys, tempfile, time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+KILLS, STOPS, DEATHS = (int(x) for x in (sys.argv[2:5] or (100, 20, 20)))
+random.seed(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+DEADLINE = 120  # seconds for a run of one or two on a quiet machine
+ROUNDS = 60
+RUN = f"""
+seed: 1
+data: {{name: fashion-mnist, limit: 4000}}
+model: {{name: mlp, hidden: [64], norm: batch}}
+optim: {{lr: 0.05, momentum: 0.9, schedule: cosine}}
+scheme: {{name: SCHEME, workers: 4, local_steps: 12}}
+rounds: {ROUNDS}
+batch: 32
+threads: 1
+eval: {{every: 0.2}}
+checkpoint: {{every: 0.5}}
+"""
+RANK = '#!/bin/sh\necho $$ >"pid-$OMPI_COMM_WORLD_RANK"\nexec "$@"\n'
+ENV = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def command_of(pid):
+    try:
+        return open(f"/proc/{pid}/comm").read().strip()
+    except OSError:
+        return None
+
+
+class Run:
+    """One mpirun in a folder of its own."""
+
+    def __init__(self, folder, ranks, more=()):
+        self.folder = folder
+        for r in range(8):
+            if os.path.exists(f"{folder}/pid-{r}"):
+                os.remove(f"{folder}/pid-{r}")
+        self.log = open(f"{folder}/log", "a")
+        self.process = subprocess.Popen(
+            ["mpirun", "--enable-recovery", "-n", str(ranks), "./rank", PROGRAM, "train", "run.yaml", "--out", "out",
+             "--quiet", "--json", *more], cwd=folder, env=ENV, stdout=subprocess.PIPE, stderr=self.log, text=True,
+            start_new_session=True)
+
+    def pid(self, rank):
+        try:
+            return int(open(f"{self.folder}/pid-{rank}").read())
+        except (OSError, ValueError):
+            return 0
+
+    def round(self):
+        try:
+            lines = [json.loads(x) for x in open(f"{self.folder}/out/metrics.jsonl") if x.endswith("\n")]
+        except OSError:
+            return 0
+        return max((x["round"] for x in lines), default=0)
+
+    def wait_for_round(self, wanted):
+        while self.process.poll() is None and self.round() < wanted:
+            time.sleep(0.005)
+
+    def alive(self, ranks):
+        return [r for r in ranks if command_of(self.pid(r)) == os.path.basename(PROGRAM)[:15]]
+
+    def send(self, rank, what):
+        try:
+            os.kill(self.pid(rank), what)
+        except ProcessLookupError:
+            pass
+
+    def end(self):
+        """Result or a word for what went wrong."""
+        try:
+            out, _ = self.process.communicate(timeout=DEADLINE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            for r in range(8):
+                if self.alive([r]):
+                    self.send(r, signal.SIGKILL)
+            return "hangs"
+        if self.process.returncode != 0:
+            return f"exit {self.process.returncode}"
+        lines = [x for x in out.splitlines() if x.startswith("{")]
+        return json.loads(lines[-1]) if lines else "no result"
+
+
+def make(folder, scheme):
+    os.makedirs(folder)
+    open(f"{folder}/run.yaml", "w").write(RUN.replace("SCHEME", scheme))
+    open(f"{folder}/rank", "w").write(RANK)
+    os.chmod(f"{folder}/rank", 0o755)
+
+
+def digest(folder):
+    return hashlib.sha256(open(f"{folder}/out/model.safetensors", "rb").read()).hexdigest()
+
+
+def judge(result, whole, run, ranks=range(5)):
+    if isinstance(result, str):
+        return result
+    if result["rounds"] != ROUNDS:
+        return f"{result['rounds']} rounds"
+    if abs(result["accuracy"] - whole["accuracy"]) > 0.01:
+        return f"accuracy {result['accuracy']:.4f}, without faults {whole['accuracy']:.4f}"
+    left = run.alive(ranks)
+    if left:
+        time.sleep(2)
+        left = run.alive(ranks)
+    return f"ranks {left} left behind" if left else "well"
+
+
+def killed(folder, whole):
+    run, at, who = Run(folder, 5), random.randrange(1, ROUNDS - 1), random.randrange(1, 5)
+    run.wait_for_round(at)
+    run.send(who, signal.SIGKILL)
+    return judge(run.end(), whole, run), f"rank {who} killed at round {at}"
+
+
+def stopped(folder, whole):
+    run = Run(folder, 5, ["--set", "cluster.deadline=1"])
+    at, who = random.randrange(1, ROUNDS * 2 // 3), random.randrange(1, 5)
+    seconds = random.choice([0, random.uniform(1.2, 3)])
+    run.wait_for_round(at)
+    run.send(who, signal.SIGSTOP)
+    if seconds:
+        time.sleep(seconds)
+        run.send(who, signal.SIGCONT)
+    how = f"for {seconds:.1f} s" if seconds else "for ever"
+    return judge(run.end(), whole, run), f"rank {who} stopped at round {at} {how}"
+
+
+def resumed(folder, whole):
+    run, at, ranks = Run(folder, 5), random.randrange(6, ROUNDS - 1), random.randrange(2, 6)
+    run.wait_for_round(at)
+    run.send(0, signal.SIGKILL)
+    since = time.time()
+    while run.alive(range(1, 5)) and time.time() - since < 30:
+        time.sleep(0.05)
+    gone = time.time() - since
+    run.end()
+    word = f"coordinator killed at round {at}, workers gone after {gone:.1f} s, resumed with {ranks} ranks"
+    if gone > 5:
+        return "workers outlived it", word
+    again = Run(folder, ranks, ["--resume"])
+    verdict = judge(again.end(), whole, again)
+    if verdict == "well" and digest(folder) != whole["digest"]:
+        verdict = "other bits"
+    return verdict, word
+
+
+def main():
+    counts = {}
+    with tempfile.TemporaryDirectory() as work:
+        whole = {}
+        for scheme in ("ist", "local_sgd"):
+            make(f"{work}/{scheme}", scheme)
+            whole[scheme] = Run(f"{work}/{scheme}", 5).end()
+            whole[scheme]["digest"] = digest(f"{work}/{scheme}")
+            print(f"{scheme} without faults: accuracy {whole[scheme]['accuracy']:.4f}, {whole[scheme]['seconds']:.1f} s")
+        jobs = [killed] * KILLS + [stopped] * STOPS + [resumed] * DEATHS
+        for i, job in enumerate(jobs):
+            scheme = ("ist", "local_sgd")[i % 2]
+            folder = f"{work}/{i}"
+            make(folder, scheme)
+            start = time.time()
+            verdict, what = job(folder, whole[scheme])
+            counts.setdefault(job.__name__, []).append(verdict)
+            print(f"{i:4} {scheme:9} {what}: {verdict} ({time.time() - start:.1f} s)", flush=True)
+            if verdict != "well":
+                print(open(f"{folder}/log").read()[-2000:])
+    bad = 0
+    for name, verdicts in counts.items():
+        print(f"{name}: {verdicts.count('well')} of {len(verdicts)} well")
+        bad += len(verdicts) - verdicts.count("well")
+    return 1 if bad else 0
+
+
+sys.exit(main())

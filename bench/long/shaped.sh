@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# shaped.sh PROGRAM SOURCE [wire|bytes|race ...]: runs across two network namespaces, over TCP, as root (network.sh, relay.c).
+#
+#   wire   what the wire between them does: round trip, bulk rate
+#   bytes  the interface's own counters beside what the run counted and what `tessera cost` says, coordinator here, workers there
+#   race   time to the same accuracy at 100 Mbit/s and 20 ms there and back: LoFT, local SGD and GPipe with four workers, two on each
+#          side, the same net and data: a table, and a picture in $OUT (race.svg)
+#
+# NET=.. ROUNDS=.. LIMIT=.. (seconds of a run) TARGETS=.. change the race.
+set -eu
+program=$(readlink -f "$1") source=$2
+shift 2
+[ "$(id -u)" = 0 ] || { echo "namespaces need root"; exit 77; }
+work=$(mktemp -d) out=${OUT:-.}
+trap 'network_down; rm -rf "$work"' EXIT
+# shellcheck source=bench/long/network.sh
+. "$source/bench/long/network.sh"
+[ $# -gt 0 ] || set -- wire bytes race
+
+field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$2" | tail -n 1; }
+
+wire() {
+    network_up 10 100 1500
+    ip netns exec tessb /usr/bin/python3 - <<'P' &
+import socket
+s = socket.create_server(("10.77.0.2", 7700))
+c, _ = s.accept()
+for _ in range(20):
+    c.sendall(c.recv(1))
+n = 0
+while n < 20_000_000:
+    n += len(c.recv(1 << 16))
+c.sendall(b"!")
+P
+    sleep 1
+    ip netns exec tessa /usr/bin/python3 - <<'P'
+import socket, time
+c = socket.create_connection(("10.77.0.2", 7700))
+c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+trips = []
+for _ in range(20):
+    t = time.time(); c.sendall(b"x"); c.recv(1); trips.append(time.time() - t)
+t = time.time(); c.sendall(bytes(20_000_000)); c.recv(1); took = time.time() - t
+print(f"wire: round trip {1e3 * min(trips):.1f} ms least, {1e3 * sorted(trips)[10]:.1f} median; 20 MB in {took:.2f} s: {160 / took:.1f} Mbit/s")
+P
+    wait $! || true
+}
+
+net=${NET:-16}
+cat >"$work/run.yaml" <<Y
+seed: 1
+data: {name: fashion-mnist, limit: 6000, test_limit: 1000}
+model: {name: preresnet18, width: $net}
+optim: {lr: 0.05, momentum: 0.9}
+scheme: {name: loft, workers: 4, local_steps: 25}
+batch: 32
+threads: 1
+checkpoint: {every: 0}
+Y
+
+# count SCHEME MTU RANKS-A RANKS-B more...: the counters of one short run
+count() {
+    local scheme=$1 mtu=$2 a=$3 b=$4 before after cost
+    shift 4
+    network_up 0 0 "$mtu"
+    rm -rf "$work/out"
+    cost=$("$program" cost "$work/run.yaml" --json --set scheme.name="$scheme" "$@" | sed -n 's/.*"bytes_total":\([0-9]*\).*/\1/p')
+    read -r -a before < <(counters)
+    across "$a" "$b" "$program" train "$work/run.yaml" --out "$work/out" --quiet --json --set scheme.name="$scheme" "$@" >"$work/result" 2>"$work/log" ||
+        { cat "$work/log"; exit 1; }
+    read -r -a after < <(counters)
+    awk -v s="$scheme" -v mtu="$mtu" -v n="$(field bytes_total "$work/result")" -v c="$cost" -v tx=$((after[0] - before[0])) -v rx=$((after[1] - before[1])) \
+        'BEGIN { printf "%-10s mtu %4d  counted %11d  cost %11d  sent %10d (%+5.2f %%)  received %10d (%+5.2f %%)\n", s, mtu, n, c, tx, (2 * tx / n - 1) * 100, rx, (2 * rx / n - 1) * 100 }'
+}
+
+bytes() {
+    local mtu quick=(--set data.limit=1000 --set data.test_limit=100 --set batch=4 --set eval.every=0 --set model.width=16)
+    echo "bytes: counted by the run, both ways; sent and received by the interface, beside half of that"
+    for mtu in 9000 1500; do
+        for scheme in loft local_sgd; do
+            count $scheme $mtu 1 4 "${quick[@]}" --set scheme.local_steps=1 --set rounds=4
+        done
+        count gpipe $mtu 2 1 "${quick[@]}" --set scheme.local_steps=1 --set scheme.workers=2 --set rounds=150 --set batch=16 --set model.width=4
+    done
+}
+
+# One run of the race, cut off at the limit: what its metrics say by then counts.
+one_race() {
+    local scheme=$1
+    shift
+    network_up 10 100 1500
+    rm -rf "${work:?}/$scheme"
+    across 3 2 "$program" train "$work/run.yaml" --out "$work/$scheme" --quiet --json --set scheme.name="$scheme" "$@" >"$work/result" 2>"$work/log" || true
+    [ -f "$work/$scheme/metrics.jsonl" ] || { cat "$work/log"; exit 1; }
+    cp "$work/$scheme/metrics.jsonl" "$out/race-$scheme.jsonl"
+}
+
+race() {
+    one_race loft --set rounds="${ROUNDS:-60}" --set eval.every=0.26
+    one_race local_sgd --set rounds="${ROUNDS:-60}" --set eval.every=0.26
+    one_race gpipe --set scheme.local_steps=1 --set rounds=$((${ROUNDS:-60} * 25)) --set eval.every=0.26
+    /usr/bin/python3 "$source/bench/long/race.py" "$out"
+}
+
+for part; do "$part"; done
