@@ -96,4 +96,28 @@ sed -i 's/^data:.*/data: {path: twice.csv, split: 0, header: no}/; s/^batch:.*/b
 refused 2 "have rank 30 on the 31 training samples"
 train --out ls --set convert_least_squares=true --set epochs=6
 grep -q '"rank":30' ls/metrics.jsonl || fail "least squares says the rank"
+# Real images where they are installed: 200 of them, with TESSERA_SLOW the 1,000 of the issue.
+if [ -f /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ]; then
+    n=200 m=512; [ -z "${TESSERA_SLOW:-}" ] || n=1000 m=2048
+    cat > real.yaml <<YAML
+data: {name: fashion-mnist, limit: $n, test_limit: 500}
+model: {name: grelu, width: $m, layers: 2}
+loss: cross_entropy
+optim: {lr: $([ $n = 200 ] && echo 2.0e-2 || echo 1.0e-3), momentum: 0.9}
+batch: 50
+epochs: 4
+convert_at: 2
+YAML
+    "$program" train real.yaml --quiet --out real > out 2>&1 || fail "$(cat out)"
+    /usr/bin/python3 - "$n" <<'P' || fail "Fashion-MNIST: not equal"
+import json, sys
+e = [l for l in map(json.loads, open("real/metrics.jsonl")) if l.get("event") == "converted"][0]
+a, b = e["train"]["loss_before"], e["train"]["loss_after"]
+print("Fashion-MNIST, %s images: residual %.1e, training loss %.7g -> %.7g, test accuracy %.3f -> %.3f" %
+      (sys.argv[1], e["residual"], a, b, e["test"]["accuracy_before"], e["test"]["accuracy_after"]))
+assert e["points"] == int(sys.argv[1]) and e["residual"] < 1e-4 and abs(a - b) < 1e-4 * a
+P
+else
+    echo "dataset-fashion-mnist is not installed: that part is skipped"
+fi
 echo "one hash"
