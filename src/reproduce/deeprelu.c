@@ -4,7 +4,7 @@
  * Theorems 4.1 and 4.5 bound the iterations K that a loss needs to reach epsilon by a power of
  * 1/epsilon (hinge none, squared hinge a logarithm, exponential 1, logistic 1 for GD and 2 for
  * SGD), and the width by poly(n, 1/phi) e^O(L). Both are measured: the power as the slope of log
- * K(epsilon), the width as the smallest power of two that reaches zero training error.
+ * K(epsilon), the width as the smallest one that reaches zero training error.
  */
 #include "reproduce/reproductions.h"
 
@@ -226,19 +226,30 @@ done:
     return st;
 }
 
-/* The smallest power of two, in the mean of log2 over the repetitions. */
-static tsr_status smallest(tsri_estimate *width, double *phi, tsri_study *s, const task *k,
-                           int64_t repeats)
+/* Widths 2, 4, 6, 8, 12, 16, 24, ...: even, about two to a factor of two. */
+static int64_t width_at(int i)
+{
+    return i == 0 ? 2 : i % 2 ? (int64_t)4 << (i - 1) / 2 : (int64_t)6 << (i - 2) / 2;
+}
+
+enum { REPEATS_MOST = 16 };
+
+/* The smallest of them, in the mean of log2 over the repetitions; where none was wide enough the
+ * one above them, and *too_narrow counts it. */
+static tsr_status smallest(tsri_estimate *width, double *phi, int64_t *too_narrow, tsri_study *s,
+                           const task *k, int64_t repeats)
 {
     tsr_status st = TSR_OK;
-    double found[16], sum = 0;
+    double found[REPEATS_MOST], sum = 0;
     for (int64_t r = 0; r < repeats; r++) {
-        int64_t m = 2, most = s->quick ? 512 : 4096;
+        int64_t most = s->quick ? 512 : 4096;
         bool zero = false;
         double apart = 0;
-        for (; m <= most && !zero; m *= 2)
-            TSR_TRY(reaches(&zero, &apart, s, k, m, r));
-        found[r] = log2((double)(zero ? m / 2 : m));
+        int i = 0;
+        while (width_at(i) <= most && !zero)
+            TSR_TRY(reaches(&zero, &apart, s, k, width_at(i++), r));
+        found[r] = log2((double)width_at(zero ? i - 1 : i));
+        *too_narrow += !zero;
         sum += apart;
     }
     *width = tsri_mean_of(found, repeats);
@@ -249,75 +260,123 @@ done:
 
 enum { SERIES = 3, POINTS = 4 };
 
-static tsr_status width(tsri_study *s)
+typedef struct widths {
+    double x[SERIES][POINTS], y[SERIES][POINTS], low[SERIES][POINTS], high[SERIES][POINTS];
+    int64_t repeats, too_narrow;
+} widths;
+
+static const char *const letter[SERIES] = {"n", "phi", "L"};
+
+static tsr_status find_widths(widths *w, tsri_table *t, tsri_study *s)
 {
     tsr_status st = TSR_OK;
     static const task tasks[SERIES][POINTS] = {
         {{10, 10, 2}, {20, 10, 2}, {40, 10, 2}, {80, 10, 2}},
         {{30, 3, 2}, {30, 5, 2}, {30, 10, 2}, {30, 20, 2}},
         {{30, 10, 1}, {30, 10, 2}, {30, 10, 3}, {30, 10, 4}}};
-    static const char *const title[] = {"against n", "against phi", "against L"};
-    int64_t repeats = tsri_study_seeds(s, s->quick ? 2 : 5);
-    double x[SERIES][POINTS], y[SERIES][POINTS], low[SERIES][POINTS], high[SERIES][POINTS];
-    double log_n[POINTS], log_m[POINTS];
-    tsri_table t = {0};
+    tsri_table_head(t, "n|phi|L|width (2 to the mean of log2)|low|high");
+    for (int i = 0; i < SERIES * POINTS; i++) {
+        int a = i / POINTS, p = i % POINTS;
+        const task *k = &tasks[a][p];
+        tsri_estimate e;
+        double phi;
+        tsri_study_say(s, i / (double)(SERIES * POINTS), "n %lld, L %lld, d %lld", (long long)k->n,
+                       (long long)k->layers, (long long)k->dim);
+        TSR_TRY(smallest(&e, &phi, &w->too_narrow, s, k, w->repeats));
+        w->x[a][p] = a == 0 ? (double)k->n : a == 1 ? phi : (double)k->layers;
+        w->y[a][p] = exp2(e.value);
+        w->low[a][p] = isnan(e.low) ? w->y[a][p] : exp2(e.low);
+        w->high[a][p] = isnan(e.high) ? w->y[a][p] : exp2(e.high);
+        tsri_table_format(t, "%lld", (long long)k->n);
+        tsri_table_real(t, phi, 3);
+        tsri_table_format(t, "%lld", (long long)k->layers);
+        tsri_table_real(t, w->y[a][p], 1);
+        tsri_table_real(t, w->low[a][p], 1);
+        tsri_table_real(t, w->high[a][p], 1);
+    }
+done:
+    return st;
+}
+
+static void draw_widths(tsri_study *s, const widths *w)
+{
     tsri_chart c;
-    repeats = repeats < 16 ? repeats : 16;
     tsri_chart_begin(&c, "Smallest width with zero training error, random labels");
-    tsri_table_head(&t, "n|phi|L|width (2 to the mean of log2)|low|high");
     for (int a = 0; a < SERIES; a++) {
-        for (int i = 0; i < POINTS; i++) {
-            const task *k = &tasks[a][i];
-            tsri_estimate e;
-            double phi;
-            tsri_study_say(s, (a * POINTS + i) / (double)(SERIES * POINTS),
-                           "n %lld, L %lld, d %lld", (long long)k->n, (long long)k->layers,
-                           (long long)k->dim);
-            TSR_TRY(smallest(&e, &phi, s, k, repeats));
-            x[a][i] = a == 0 ? (double)k->n : a == 1 ? phi : (double)k->layers;
-            y[a][i] = exp2(e.value);
-            low[a][i] = isnan(e.low) ? y[a][i] : exp2(e.low);
-            high[a][i] = isnan(e.high) ? y[a][i] : exp2(e.high);
-            tsri_table_format(&t, "%lld", (long long)k->n);
-            tsri_table_real(&t, phi, 3);
-            tsri_table_format(&t, "%lld", (long long)k->layers);
-            tsri_table_real(&t, y[a][i], 1);
-            tsri_table_real(&t, low[a][i], 1);
-            tsri_table_real(&t, high[a][i], 1);
-        }
-        tsri_chart_panel(&c, &(tsri_panel){.title = title[a],
-                                           .x_label = a == 0   ? "n"
-                                                      : a == 1 ? "phi"
-                                                               : "L",
+        char title[40];
+        (void)snprintf(title, sizeof title, "against %s", letter[a]);
+        tsri_chart_panel(&c, &(tsri_panel){.title = title,
+                                           .x_label = letter[a],
                                            .y_label = "width",
                                            .x_log = a < 2,
                                            .y_log = true});
-        tsri_chart_series(
-            &c, &(tsri_series){.n = POINTS, .x = x[a], .y = y[a], .marks = TSRI_MARKS_BOTH});
+        tsri_chart_series(&c, &(tsri_series){.n = POINTS,
+                                             .x = w->x[a],
+                                             .y = w->y[a],
+                                             .low = w->low[a],
+                                             .high = w->high[a],
+                                             .marks = TSRI_MARKS_BOTH});
     }
-    for (int i = 0; i < POINTS; i++) {
-        log_n[i] = log(x[0][i]);
-        log_m[i] = log(y[0][i]);
-    }
-    tsri_estimate power = tsri_slope_of(NULL, log_n, log_m, POINTS);
-    tsri_study_claim(
-        s, power.value <= 44,
-        "The width that is enough grows as a power of n (Theorem 4.1 proves n^44 / phi^24).",
-        "n^%.2f", power.value);
-    tsri_study_claim(s, y[2][POINTS - 1] <= y[2][0] * exp(POINTS - 1),
-                     "The width that is enough grows as e^O(L) at most.",
-                     "width %.0f at L = 1, %.0f at L = %d", y[2][0], y[2][POINTS - 1], POINTS);
     tsri_study_chart(s, "width", &c);
+    tsri_chart_fini(&c);
+}
+
+/* The power of x, or with `exponential` the factor of e per unit of x, that the width grows with.
+ */
+static tsri_estimate growth(const widths *w, int a, bool exponential)
+{
+    double x[POINTS], y[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = exponential ? w->x[a][i] : log(w->x[a][i]);
+        y[i] = log(w->y[a][i]);
+    }
+    return tsri_slope_of(NULL, x, y, POINTS);
+}
+
+static void judge_widths(tsri_study *s, const widths *w)
+{
+    tsri_estimate n = growth(w, 0, false), phi = growth(w, 1, false), L = growth(w, 2, true);
+    tsri_study_claim(
+        s, n.high <= 44,
+        "The width that is enough grows at most as a power of n (Theorem 4.1: n^44 / phi^24).",
+        "n^%.2f [%.2f, %.2f]", n.value, n.low, n.high);
+    tsri_study_claim(s, phi.low >= -24,
+                     "It grows at most as a power of 1/phi (Theorem 4.1: n^44 / phi^24).",
+                     "phi^%.2f [%.2f, %.2f]: points that are nearer to each other need %s",
+                     phi.value, phi.low, phi.high,
+                     phi.high < 0  ? "more"
+                     : phi.low > 0 ? "less, in these few dimensions"
+                                   : "neither more nor less for certain");
+    tsri_study_claim(s, isfinite(L.value) && L.value <= 1,
+                     "It grows as e^O(L) at most (Theorem 4.1).",
+                     "e^(%.2f L) [%.2f, %.2f]: width %.1f at L = 1, %.1f at L = %d", L.value, L.low,
+                     L.high, w->y[2][0], w->y[2][POINTS - 1], POINTS);
+}
+
+static tsr_status width(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    widths w = {.repeats = tsri_study_seeds(s, s->quick ? 8 : 10)};
+    tsri_table t = {0};
+    w.repeats = w.repeats < REPEATS_MOST ? w.repeats : REPEATS_MOST;
+    TSR_TRY(find_widths(&w, &t, s));
+    judge_widths(s, &w);
+    draw_widths(s, &w);
     tsri_study_table(s, "width-table", "Smallest width with zero training error", &t);
     tsri_study_note(
         s,
         "Random labels on the sphere, logistic loss, gradient descent with step 4/m, at most "
-        "%d iterations, widths 2, 4, 8, ..., %lld repetitions; phi is the mean of what was "
-        "drawn.",
-        s->quick ? 2000 : 10000, (long long)repeats);
+        "%d iterations, widths 2, 4, 6, 8, 12, 16, ..., %lld repetitions; phi is the mean of what "
+        "was drawn, varied by the dimension. Intervals of widths are over the repetitions, those "
+        "of "
+        "powers over the four points.",
+        s->quick ? 2000 : 10000, (long long)w.repeats);
+    if (w.too_narrow > 0)
+        tsri_study_note(s,
+                        "In %lld cases no width up to %d was enough; they count as the next one.",
+                        (long long)w.too_narrow, s->quick ? 512 : 4096);
     TSR_TRY(tsri_study_end(s));
 done:
-    tsri_chart_fini(&c);
     tsri_table_fini(&t);
     return st;
 }

@@ -30,7 +30,7 @@ enum { SAMPLES = 12, SIDE = 6, MOST = 8, REPEATS_MOST = 64 };
 
 typedef struct setting {
     tsri_study *study;
-    char *data;
+    char *data; /* folder of the images, or NULL: --data */
     double eta;
     int64_t rounds, repeats;
 } setting;
@@ -69,15 +69,19 @@ done:
 static tsr_status config_of(tsr_config **config, const setting *t, int64_t m, int64_t S,
                             int64_t repeat)
 {
-    char yaml[2000];
+    char yaml[2400], data[1200];
+    if (t->data)
+        (void)snprintf(data, sizeof data, "path: \"%s\", format: npy, split: 0, target_scale: none",
+                       t->data);
+    else /* --data: as many of its samples */
+        (void)snprintf(data, sizeof data, "limit: %d", SAMPLES);
     (void)snprintf(
         yaml, sizeof yaml,
-        "data: {path: \"%s\", format: npy, split: 0, task: regress, target_scale: none, "
-        "normalize: patch}\n"
+        "data: {%s, task: regress, normalize: patch}\n"
         "model: {name: cnn1, width: %lld}\nloss: half_squares\n"
         "optim: {name: gd, lr: %.17g, momentum: 0}\n"
         "scheme: {name: masked, draw: bernoulli, workers: %lld, xi: 0.5}\nrounds: %lld\n",
-        t->data, (long long)m, t->eta, (long long)S, (long long)t->rounds);
+        data, (long long)m, t->eta, (long long)S, (long long)t->rounds);
     return tsri_study_config(config, t->study, yaml, repeat);
 }
 
@@ -216,7 +220,8 @@ tsr_status tsri_loft_theorem1(tsri_study *s)
     t.repeats = tsri_study_seeds(s, s->quick ? 6 : 20);
     if (t.repeats > REPEATS_MOST)
         t.repeats = REPEATS_MOST;
-    TSR_TRY(write_images(&t.data, s));
+    if (!s->data)
+        TSR_TRY(write_images(&t.data, s));
     TSR_TRY(choose_step(&t));
     for (int64_t i = 0; i < ms; i++) {
         tsri_study_say(s, (double)i / (double)(ms + Ss), "%lld filters", (long long)m[i]);
@@ -231,11 +236,15 @@ tsr_status tsri_loft_theorem1(tsri_study *s)
     show(s, by_m, ms, by_S, Ss);
     judge(s, "m", by_m, ms, "The distance falls as the filters m grow (Theorem 1, first term).");
     judge(s, "S", by_S, Ss, "It falls as the shares S grow (Theorem 1, second term, as 1/S).");
+    if (s->data)
+        tsri_study_note(s, "%d samples of %s, length 1/3, targets standardized.", SAMPLES, s->data);
+    else
+        tsri_study_note(s, "%d images of %d x %d normal pixels, length 1/3, targets from -1 to 1.",
+                        SAMPLES, SIDE, SIDE);
     tsri_study_note(s,
-                    "%d images of %d x %d normal pixels, length 1/3, targets from -1 to 1; T = "
-                    "%lld rounds, xi = 0.5, eta = %.4g (1 over the largest eigenvalue, not the "
+                    "T = %lld rounds, xi = 0.5, eta = %.4g (1 over the largest eigenvalue, not the "
                     "theorem's lambda_0 / n^2); %lld draws of weights and masks a point.",
-                    SAMPLES, SIDE, SIDE, (long long)t.rounds, t.eta, (long long)t.repeats);
+                    (long long)t.rounds, t.eta, (long long)t.repeats);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_free(t.data);

@@ -3,15 +3,15 @@
  *
  *     convergence   Theorem 1: the loss falls exponentially; its rate against delta, n and m
  *     length        section 4: norms along sequences of up to 200 positions grow as a power of the
- *                   length, not exponentially; the linear network beside it does
+ *                   length, not exponentially; the linear network beside it does (rnn_length.c)
  *     memorise      random targets at every position learned by GD and SGD; speakers told apart
  */
 #include "reproduce/reproductions.h"
+#include "reproduce/rnn_length.h"
 
 #include "base/alloc.h"
 #include "data/points.h"
 #include "scheme/run.h"
-#include "theory/rnn_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,215 +161,6 @@ done:
     return st;
 }
 
-/* ---- Length -------------------------------------------------------------------------------------
- */
-
-enum { LONGEST = 200, SPANS = 9, NETS = 4 };
-
-static const int64_t span_of[SPANS] = {1, 2, 5, 10, 20, 50, 100, 150, 199};
-
-/* What is measured of one network. */
-typedef struct measured {
-    double forward[LONGEST];              /* largest |h_l| of its sequences */
-    double chain[SPANS], gradient[SPANS]; /* |D W ... D W|_2, |B D W ... D W|_2 */
-} measured;
-
-static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, double shrink,
-                          bool linear)
-{
-    tsr_status st = TSR_OK;
-    const tsri_net *net = run->net;
-    const float *w = run->store.w;
-    int64_t m = net->param[1].shape[0];
-    float *W = NULL;
-    tsri_factor *f = NULL;
-    tsri_rnn_view v = {.n = run->data->train.n,
-                       .L = LONGEST,
-                       .m = m,
-                       .dx = run->data->channels,
-                       .d = net->param[2].shape[0],
-                       .A = w + net->param[0].offset,
-                       .B = w + net->param[2].offset,
-                       .x = run->data->train.numbers,
-                       .linear = linear};
-    TSR_TRY(tsri_alloc(&W, m * m, sizeof *W));
-    TSR_TRY(tsri_alloc(&f, LONGEST + 1, sizeof *f));
-    for (int64_t i = 0; i < m * m; i++)
-        W[i] = (float)((double)w[net->param[1].offset + i] * shrink);
-    v.W = W;
-    TSR_TRY(tsri_rnn_view_init(&v, s->pool));
-    for (int64_t l = 0; l < LONGEST; l++)
-        for (int64_t i = 0; i < v.n; i++)
-            out->forward[l] = fmax(out->forward[l], tsri_length(v.h + tsri_rnn_row(&v, l, i), m));
-    for (int k = 0; k < SPANS; k++) {
-        tsri_norm norm;
-        int64_t n = tsri_rnn_chain(f, &v, 0, 1, span_of[k], false);
-        TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){f, n}, NULL, 20, s->seed, s->pool));
-        out->chain[k] = norm.value;
-        f[n] = (tsri_factor){v.B, v.d, m, NULL};
-        TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){f, n + 1}, NULL, 20, s->seed, s->pool));
-        out->gradient[k] = norm.value;
-    }
-done:
-    tsri_rnn_view_fini(&v);
-    tsri_free(W);
-    tsri_free(f);
-    return st;
-}
-
-static const struct {
-    const char *name;
-    bool narrow; /* a quarter of the width */
-    double shrink;
-    bool linear;
-} nets[NETS] = {{"ReLU", false, 1, false},
-                {"ReLU, m / 4", true, 1, false},
-                {"linear, the same W", false, 1, true},
-                {"linear, W / 2", false, 0.5, true}};
-
-static void draw_length(tsri_study *s, const measured *found)
-{
-    double at[LONGEST], span[SPANS];
-    tsri_chart c;
-    for (int l = 0; l < LONGEST; l++)
-        at[l] = l + 1;
-    for (int k = 0; k < SPANS; k++)
-        span[k] = (double)span_of[k];
-    tsri_chart_begin(&c, "Along a sequence of 200 positions");
-    for (int p = 0; p < 3; p++) {
-        static const char *const title[] = {"forward: largest |h_l|", "|D W ... D W|_2",
-                                            "backward: |B D W ... D W|_2"};
-        tsri_chart_panel(&c, &(tsri_panel){.title = title[p],
-                                           .x_label = p == 0 ? "position" : "positions spanned",
-                                           .y_log = true});
-        for (int k = 0; k < NETS; k++)
-            tsri_chart_series(&c,
-                              &(tsri_series){.name = p == 0 ? nets[k].name : NULL,
-                                             .n = p == 0 ? LONGEST : SPANS,
-                                             .x = p == 0 ? at : span,
-                                             .y = p == 0   ? found[k].forward
-                                                  : p == 1 ? found[k].chain
-                                                           : found[k].gradient,
-                                             .marks = p == 0 ? TSRI_MARKS_LINE : TSRI_MARKS_BOTH,
-                                             .colour = k + 1});
-    }
-    tsri_study_chart(s, "length", &c);
-    tsri_chart_fini(&c);
-}
-
-/* The power of l that y grows with, and the factor per position. */
-static void growth(double *power, double *factor, const double *x, const double *y, int64_t n)
-{
-    double lx[LONGEST], ly[LONGEST];
-    for (int64_t i = 0; i < n; i++) {
-        lx[i] = log(x[i]);
-        ly[i] = log(y[i]);
-    }
-    *power = tsri_slope_of(NULL, lx, ly, n).value;
-    *factor = exp(tsri_slope_of(NULL, x, ly, n).value);
-}
-
-static void judge_length(tsri_study *s, tsri_table *t, const measured *found)
-{
-    double span[SPANS], at[LONGEST], power, factor, chain_factor[NETS] = {0}, bound = 0;
-    for (int k = 0; k < SPANS; k++)
-        span[k] = (double)span_of[k];
-    for (int l = 0; l < LONGEST; l++)
-        at[l] = l + 1;
-    for (int k = 0; k < NETS; k++) {
-        const struct {
-            const char *what;
-            const double *x, *y;
-            int64_t n;
-        } rows[] = {{"|h_l|", at, found[k].forward, LONGEST},
-                    {"|D W ... D W|", span, found[k].chain, SPANS},
-                    {"|B D W ... D W|", span, found[k].gradient, SPANS}};
-        for (int r = 0; r < 3; r++) {
-            growth(&power, &factor, rows[r].x, rows[r].y, rows[r].n);
-            chain_factor[k] = r == 1 ? factor : chain_factor[k];
-            tsri_table_text(t, nets[k].name);
-            tsri_table_text(t, rows[r].what);
-            tsri_table_real(t, power, 2);
-            tsri_table_real(t, factor, 4);
-            tsri_table_format(t, "%.3g", rows[r].y[rows[r].n - 1] / rows[r].y[0]);
-            if (k == 0 && r > 0) {
-                char says[160];
-                (void)snprintf(says, sizeof says,
-                               "%s grows at most as L^3 (4.4), not exponentially.", rows[r].what);
-                tsri_study_claim(s, fabs(power) <= 3, says,
-                                 "as L^%.2f; %.3g times in 200 positions", power,
-                                 rows[r].y[rows[r].n - 1] / rows[r].y[0]);
-            }
-        }
-    }
-    for (int l = 0; l < LONGEST; l++)
-        bound = fmax(bound, found[0].forward[l] / (2 * at[l] + 2));
-    tsri_study_claim(s, bound <= 1, "|h_l| is at most 2l + 2 ((4.1), Lemma B.3).",
-                     "at most %.2f of that; %.3g at position 200", bound,
-                     found[0].forward[LONGEST - 1]);
-    tsri_study_claim(s, found[2].chain[SPANS - 1] > 1e6 && found[3].chain[SPANS - 1] < 1e-6,
-                     "The linear network explodes or vanishes exponentially.",
-                     "|W^199| is %.2g with the same W, %.2g with W/2", found[2].chain[SPANS - 1],
-                     found[3].chain[SPANS - 1]);
-    tsri_study_claim(s, fabs(log(chain_factor[0])) < fabs(log(chain_factor[1])),
-                     "What is left of an exponential goes away with m (m >= poly(L)).",
-                     "|D W ... D W| changes by a factor of %.4f a position at a quarter of the "
-                     "width, by %.4f at the "
-                     "whole",
-                     chain_factor[1], chain_factor[0]);
-}
-
-/* A fresh network of width m on four sequences, measured. */
-static tsr_status measure_fresh(measured *out, tsri_study *s, int64_t m, double shrink, bool linear)
-{
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    tsri_run run = {.lock = -1};
-    tsr_run_options o = tsr_run_options_default();
-    char yaml[400];
-    (void)snprintf(
-        yaml, sizeof yaml,
-        "data: {name: sequences, n: 4, test_n: 1, dim: 20, length: %d, targets: 4, phi: 0.1}\n"
-        "model: {name: rnn, width: %lld}\nrounds: 1\nbatch: 1\n",
-        LONGEST, (long long)m);
-    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
-    TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(measure(out, s, &run, shrink, linear));
-done:
-    tsri_run_fini(&run);
-    tsr_config_destroy(config);
-    return st;
-}
-
-static tsr_status length(tsri_study *s)
-{
-    tsr_status st = TSR_OK;
-    measured *found = NULL;
-    tsri_table t = {0};
-    int64_t m = s->quick ? 512 : 2048;
-    TSR_TRY(tsri_alloc(&found, NETS, sizeof *found));
-    for (int k = 0; k < NETS; k++) {
-        tsri_study_say(s, k / (double)NETS, "%s, m = %lld", nets[k].name, (long long)m);
-        TSR_TRY(measure_fresh(&found[k], s, nets[k].narrow ? m / 4 : m, nets[k].shrink,
-                              nets[k].linear));
-    }
-    tsri_table_head(&t, "network|norm|power of the length|factor per position|last over first");
-    judge_length(s, &t, found);
-    draw_length(s, found);
-    tsri_study_table(s, "length-table", "Growth along a sequence", &t);
-    tsri_study_note(
-        s,
-        "m = %lld, 4 sequences of 200 positions as Assumption 2.1 wants them; spectral "
-        "norms by 20 steps of power iteration. The paper wants m above a power of L: at "
-        "a width like this a small factor per position is still to be seen.",
-        (long long)m);
-    TSR_TRY(tsri_study_end(s));
-done:
-    tsri_free(found);
-    tsri_table_fini(&t);
-    return st;
-}
-
 /* ---- Memorise
  * ------------------------------------------------------------------------------------ */
 
@@ -477,7 +268,7 @@ done:
 
 const tsri_reproduction tsri_reproduce_rnn[] = {
     {"rnn/convergence", "the linear rate against delta, n and m", convergence},
-    {"rnn/length", "norms along 200 positions: polynomial, not exponential", length},
+    {"rnn/length", "norms along 200 positions: polynomial, not exponential", tsri_rnn_length_study},
     {"rnn/memorise", "random targets learned by GD and SGD; Japanese Vowels", memorise},
     {0},
 };

@@ -260,6 +260,9 @@ for panel, top in (('4 shares', 1024.0), ('256 filters', 16.0)):
     assert both[top] < both[min(both)] / 2, both
 EOT
 
+"$program" reproduce loft/theorem1 --quick --seeds 1 --data ackley --out t2 --json >t2.json 2>err || fail "loft/theorem1 with other data: $(cat err)"
+grep -q '12 samples of ackley' t2.json || fail "loft/theorem1 does not say whose data it took"
+
 # ---- The calculator --------------------------------------------------------------------------------
 "$program" theory -n 100 -L 4 --json >t.json || fail "theory"
 "$python" -c '
