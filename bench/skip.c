@@ -1,6 +1,7 @@
 /* skip.c - the three products of a gated layer beside OpenBLAS's dense ones, in one process, one
  * after the other: ours, dense, ours, dense, ... Prints one JSON object a product with the smallest
- * and the median time of each. With one thread times are those of the CPU, with more the clock's.
+ * and the median time of each; `limit` is what the ratio would be if both did their multiplications
+ * equally fast. With one thread times are those of the CPU, with more the clock's.
  *
  *     bench_skip WIDTH BATCH DENSITY THREADS REPEATS
  */
@@ -102,18 +103,19 @@ static void dense(const bench *b, int product)
                     b->dw, m);
 }
 
-static void tell(bench *b, const char *name, double *sums)
+/* `flops`: of the dense product; `work`: the part of them that ours does. */
+static void tell(bench *b, const char *name, double *sums, double flops, double work)
 {
     size_t count = (size_t)b->repeats;
     qsort(b->ours, count, sizeof *b->ours, by_size);
     qsort(b->dense, count, sizeof *b->dense, by_size);
     double middle = b->ours[count / 2], middle_dense = b->dense[count / 2];
-    printf(
-        "{\"product\": \"%s\", \"width\": %lld, \"batch\": %lld, \"ms\": %.3f, \"ms_median\": "
-        "%.3f, "
-        "\"dense_ms\": %.3f, \"dense_ms_median\": %.3f, \"ratio\": %.3f, \"ratio_median\": %.3f}\n",
-        name, (long long)b->m, (long long)b->n, 1e3 * b->ours[0], 1e3 * middle, 1e3 * b->dense[0],
-        1e3 * middle_dense, b->dense[0] / b->ours[0], middle_dense / middle);
+    printf("{\"product\": \"%s\", \"width\": %lld, \"batch\": %lld, \"threads\": %d, \"ms\": %.3f, "
+           "\"ms_median\": %.3f, \"dense_ms\": %.3f, \"dense_ms_median\": %.3f, \"ratio\": %.3f, "
+           "\"ratio_median\": %.3f, \"limit\": %.3f, \"gflops\": %.1f, \"dense_gflops\": %.1f}\n",
+           name, (long long)b->m, (long long)b->n, b->threads, 1e3 * b->ours[0], 1e3 * middle,
+           1e3 * b->dense[0], 1e3 * middle_dense, b->dense[0] / b->ours[0], middle_dense / middle,
+           1 / work, 1e-9 * flops * work / b->ours[0], 1e-9 * flops / b->dense[0]);
     sums[0] += b->ours[0];
     sums[1] += b->dense[0];
 }
@@ -151,7 +153,7 @@ static void one_sample(bench *b)
         b->ours[i] = t1 - t0;
         b->dense[i] = now(b) - t1;
     }
-    tell(b, "one sample, gates known", unused);
+    tell(b, "one sample, gates known", unused, 2.0 * (double)b->m * (double)b->m, 0.5);
 }
 
 static void run(bench *b)
@@ -171,7 +173,8 @@ static void run(bench *b)
             b->ours[i] = t1 - t0;
             b->dense[i] = now(b) - t1;
         }
-        tell(b, name[product], sums);
+        tell(b, name[product], sums, 2.0 * (double)b->n * (double)b->m * (double)b->m,
+             tsri_pattern_work(product == WEIGHTS ? &b->by_units : &b->by_samples));
     }
     printf("{\"product\": \"all three\", \"width\": %lld, \"batch\": %lld, \"ms\": %.3f, "
            "\"dense_ms\": "

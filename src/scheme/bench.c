@@ -65,8 +65,10 @@ static tsr_status one_step(rig *r, lap *out)
     double t3 = tsri_clock();
     TSR_TRY(tsri_plan_backward(r->plan));
     double t4 = tsri_clock();
+    double rate = tsri_config_real(run->config, "optim.lr");
+    rate = rate < 1e-3 ? rate : 1e-3; /* what diverges has no units on, and is done in no time */
     tsri_update u = {
-        r->store->net->trained, r->store->w, r->store->v, r->store->g, 1e-3, 0.9, 5e-4, false};
+        r->store->net->trained, r->store->w, r->store->v, r->store->g, rate, 0.9, 5e-4, false};
     TSR_TRY(run->backend->update(&u, run->pool));
     double t5 = tsri_clock();
     *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};

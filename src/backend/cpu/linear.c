@@ -57,13 +57,21 @@ static const tsri_pattern *pattern_of(const tsri_op *op, tsri_gates *gates, bool
 /* ---- Forward ------------------------------------------------------------------------------- */
 
 TSRI_CLONES
-static void finish(float *y, const float *b, int64_t n, int64_t out, bool relu)
+static void finish(float *y, const float *b, int64_t out, bool relu)
 {
-    for (int64_t i = 0; i < n; i++, y += out)
-        for (int64_t j = 0; j < out; j++) {
-            float v = b ? y[j] + b[j] : y[j];
-            y[j] = relu && !(v > 0) ? 0 : v;
-        }
+    for (int64_t j = 0; j < out; j++) {
+        float v = b ? y[j] + b[j] : y[j];
+        y[j] = relu && !(v > 0) ? 0 : v;
+    }
+}
+
+static void finish_row(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const tsri_op *op = context;
+    int64_t in, out;
+    (void)tsri_cpu_linear_rows(op, &in, &out);
+    finish((float *)op->y + i * out, op->b, out, op->relu);
 }
 
 static tsr_status product(tsri_op *op)
@@ -94,7 +102,7 @@ static tsr_status product(tsri_op *op)
                    .scratch = op->scratch};
     tsri_skip_run_all(&k, op->pool);
     if (op->b || op->relu)
-        finish(op->y, op->b, rows, out, op->relu);
+        tsri_pool_run(op->pool, finish_row, op, rows);
     return TSR_OK;
 }
 
