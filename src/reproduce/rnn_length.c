@@ -142,7 +142,7 @@ static double over_cube(const findings *found, const double *x, bool back)
 
 static void judge_power(tsri_study *s, const findings *found, const double *span, bool back)
 {
-    double power[SEEDS_MOST], factor, last = 0;
+    double power[SEEDS_MOST] = {0}, factor, last = 0;
     for (int64_t r = 0; r < found->seeds; r++) {
         const measured *net = &found->net[0][r];
         growth(&power[r], &factor, span, back ? net->gradient : net->chain, SPANS);
