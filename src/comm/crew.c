@@ -219,6 +219,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
             TSRI_WARN("rank %d has not come: going on without it", r);
         }
     TSR_TRY(start(crew, gift, n));
+    (void)tsri_crew_spent(crew); /* what came before is nobody's round */
 done:
     tsri_comm_release(crew->comm, &f);
     if (st != TSR_OK)
