@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "net/plan.h"
 #include "reproduce/grelu_cifar.h"
+#include "reproduce/grelu_fig2.h"
 #include "reproduce/grelu_sgemm.h"
 #include "scheme/run.h"
 
@@ -18,14 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct setting {
-    const char *model; /* "grelu" or "relu_twin" */
-    const char *data;  /* of the run file */
-    int64_t n, inputs, width, layers, rounds;
-    double a; /* of the rate */
-} setting;
-
-static void run_text(char *text, size_t size, const setting *t)
+static void run_text(char *text, size_t size, const tsri_descent *t)
 {
     double rate = t->a * (double)t->inputs /
                   ((double)t->n * (double)t->layers * (double)t->width * (double)t->width);
@@ -105,7 +99,7 @@ done:
     return st;
 }
 
-static tsr_status watch(probe *p, tsri_study *s, const setting *t, int64_t repeat)
+static tsr_status watch(probe *p, tsri_study *s, const tsri_descent *t, int64_t repeat)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
@@ -173,7 +167,7 @@ static tsr_status fig2a(tsri_study *s)
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "round", .y_label = "loss", .y_log = true});
     for (int w = 0; w < WIDTHS; w++)
         for (int k = 0; k < MODELS; k++) {
-            setting t = {models[k], data, n, d, width[w], L, count, 8};
+            tsri_descent t = {models[k], data, n, d, width[w], L, count, 8};
             for (int64_t r = 0; r < seeds; r++) {
                 probe p = {.loss = one};
                 tsri_study_say(s, (double)(w * MODELS + k) / (WIDTHS * MODELS), "%s, width %lld",
@@ -216,19 +210,8 @@ done:
 
 /* ---- Figures 2b and 2c: gradients and patterns along a run ----------------------------------- */
 
-enum { SGEMM_INPUTS = 14 };
-
-/* The rate is one of Figure 5's, where ReLU nets oscillate: the paper ties 2b to that. */
-static setting sgemm_setting(const tsri_study *s, const char *model, char data[96])
-{
-    int64_t n = s->quick ? 256 : 8192;
-    (void)snprintf(data, 96, "{name: sgemm, limit: %lld}", (long long)n);
-    return (setting){model, data, n, SGEMM_INPUTS, s->quick ? 128 : 2048, 10, s->quick ? 300 : 400,
-                     8};
-}
-
 /* Gradients (or patterns) of one net over the seeds; the first round has nothing before it. */
-static tsr_status watch_seeds(tsri_bundle *b, tsri_study *s, const setting *t, int64_t seeds,
+static tsr_status watch_seeds(tsri_bundle *b, tsri_study *s, const tsri_descent *t, int64_t seeds,
                               bool patterns, double from, double to)
 {
     tsr_status st = TSR_OK;
@@ -283,7 +266,7 @@ static const char *factor_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate ln)
     return tsri_estimate_text(text, (tsri_estimate){exp(ln.value), exp(ln.low), exp(ln.high)});
 }
 
-static void tell_sgemm(tsri_study *s, const setting *t, int64_t seeds)
+static void tell_sgemm(tsri_study *s, const tsri_descent *t, int64_t seeds)
 {
     tsri_study_note(
         s,
@@ -325,13 +308,11 @@ static void judge_gradients(tsri_study *s, const tsri_bundle b[MODELS])
                      tsri_estimate_text(text[0], rough[0]), tsri_estimate_text(text[1], rough[1]));
 }
 
-static tsr_status fig2b(tsri_study *s)
+tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_descent *sizes, int64_t seeds)
 {
     tsr_status st = TSR_OK;
     tsri_bundle b[MODELS] = {0};
-    char data[96];
-    setting t = sgemm_setting(s, models[0], data);
-    int64_t seeds = tsri_study_seeds(s, 5);
+    tsri_descent t = *sizes;
     tsri_chart c;
     tsri_chart_begin(&c, "Figure 2b: distance of consecutive gradients, SGEMM");
     tsri_chart_panel(
@@ -352,13 +333,12 @@ done:
     return st;
 }
 
-static tsr_status fig2c(tsri_study *s)
+tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_descent *sizes, int64_t seeds)
 {
     tsr_status st = TSR_OK;
     tsri_bundle b = {0};
-    char data[96], text[TSRI_ESTIMATE_TEXT];
-    setting t = sgemm_setting(s, "relu_twin", data);
-    int64_t seeds = tsri_study_seeds(s, 5);
+    char text[TSRI_ESTIMATE_TEXT];
+    tsri_descent t = *sizes;
     tsri_chart c;
     tsri_chart_begin(&c, "Figure 2c: ReLUs that changed since the round before, SGEMM test set");
     tsri_chart_panel(
@@ -378,6 +358,27 @@ done:
     tsri_bundle_fini(&b);
     tsri_chart_fini(&c);
     return st;
+}
+
+/* The rate is one of Figure 5's, where ReLU nets oscillate: the paper ties 2b to that. */
+static tsri_descent sgemm_sizes(const tsri_study *s)
+{
+    return s->quick
+               ? (tsri_descent){"relu_twin", "{name: sgemm, limit: 256}", 256, 14, 128, 10, 300, 8}
+               : (tsri_descent){
+                     "relu_twin", "{name: sgemm, limit: 8192}", 8192, 14, 2048, 10, 400, 8};
+}
+
+static tsr_status fig2b(tsri_study *s)
+{
+    tsri_descent t = sgemm_sizes(s);
+    return tsri_grelu_fig2b(s, &t, tsri_study_seeds(s, 5));
+}
+
+static tsr_status fig2c(tsri_study *s)
+{
+    tsri_descent t = sgemm_sizes(s);
+    return tsri_grelu_fig2c(s, &t, tsri_study_seeds(s, 5));
 }
 
 const tsri_reproduction tsri_reproduce_grelu[] = {

@@ -1,10 +1,11 @@
-/* Table 2 and Figures 3 to 5 of the GReLU paper on tiny grids: that the numbers a claim is decided
+/* Table 2 and Figures 2 to 5 of the GReLU paper on tiny grids: that the numbers a claim is decided
  * from are what they should be, that trends which hold at these sizes are found to hold, and that
  * those which do not are found not to. */
 #include "testing.h"
 
 #include "base/alloc.h"
 #include "reproduce/grelu_cifar.h"
+#include "reproduce/grelu_fig2.h"
 #include "reproduce/grelu_sgemm.h"
 #include "scratch.h"
 
@@ -132,10 +133,21 @@ done:
     return st;
 }
 
+static tsr_status tiny_fig2(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    static const tsri_descent z = {
+        "relu_twin", "{name: ackley, n: 64, test_n: 40, dim: 14}", 64, 14, 64, 10, 60, 8};
+    TSR_TRY(tsri_grelu_fig2b(s, &z, 4));
+    TSR_TRY(tsri_grelu_fig2c(s, &z, 4));
+done:
+    return st;
+}
+
 static const tsri_reproduction rows[] = {
     {"test/table2", "Table 2", tiny_table2}, {"test/fig4", "Figure 4", tiny_fig4},
     {"test/fig5", "Figure 5", tiny_fig5},    {"test/fast", "Figure 4, diverging", too_fast},
-    {"test/fig3", "Figure 3", tiny_fig3},
+    {"test/fig3", "Figure 3", tiny_fig3},    {"test/fig2", "Figure 2", tiny_fig2},
 };
 
 /* Did the paper's sentence that holds these words hold? */
@@ -246,13 +258,28 @@ static void a_switch_within_a_run(void **state)
     tsri_study_fini(&s);
 }
 
+static void gradients_and_patterns(void **state)
+{
+    (void)state;
+    tsri_study s;
+    make(&s, 5);
+    assert_int_equal(s.claims, 6);
+    assert_true(holds(&s, "smaller than those of the ReLU") && holds(&s, "gradually decrease"));
+    assert_true(holds(&s, "highly irregular"));
+    /* sixty rounds are too few for what grows later */
+    assert_false(holds(&s, "increase along the training") || holds(&s, "20 to 25 %"));
+    assert_true(tsri_file_exists(scratch_path("fig2/fig2b.svg")));
+    assert_true(tsri_file_exists(scratch_path("fig2/fig2c.csv")));
+    tsri_study_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_folded),         cmocka_unit_test(the_rate_in_units_of_the_kernel),
         cmocka_unit_test(gates_end_lower),       cmocka_unit_test(rates_and_shapes),
         cmocka_unit_test(relus_oscillate),       cmocka_unit_test(what_diverged_proves_nothing),
-        cmocka_unit_test(a_switch_within_a_run),
+        cmocka_unit_test(a_switch_within_a_run), cmocka_unit_test(gradients_and_patterns),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
