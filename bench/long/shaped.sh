@@ -56,6 +56,7 @@ scheme: {name: loft, workers: 4, local_steps: 25}
 batch: 32
 threads: 1
 checkpoint: {every: 0}
+cluster: {deadline: 600} # a busy machine must not look like a dead worker
 Y
 
 # count SCHEME MTU RANKS-A RANKS-B more...: the counters of one short run
