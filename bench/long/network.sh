@@ -33,7 +33,10 @@ EOT
 network_down() {
     [ -z "${relay:-}" ] || kill "$relay" 2>/dev/null
     relay=
-    for ns in tessa tessb; do ip netns del $ns 2>/dev/null || true; done
+    for ns in tessa tessb; do
+        for pid in $(ip netns pids $ns 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done # ranks of a run that was cut off
+        ip netns del $ns 2>/dev/null || true
+    done
 }
 
 across() {
@@ -41,7 +44,7 @@ across() {
     shift 2
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
         ip netns exec tessa unshare --uts sh -c 'hostname tessa; exec "$@"' sh \
-        timeout "${LIMIT:-240}" mpirun --enable-recovery --mca plm rsh --mca plm_rsh_agent "$work/agent" --mca pml ob1 \
+        timeout -k 5 "${LIMIT:-240}" mpirun --enable-recovery --mca plm rsh --mca plm_rsh_agent "$work/agent" --mca pml ob1 \
         --mca btl self,vader,tcp --mca btl_tcp_if_include tess0 --mca oob_tcp_if_include tess0 \
         --host "tessa:$a,10.77.0.2:$b" -n $((a + b)) --map-by slot "$@"
 }
