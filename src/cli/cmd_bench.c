@@ -14,10 +14,8 @@ static void times_json(tsri_json *w, const char *key, tsri_times t)
 {
     tsri_json_key(w, key);
     tsri_json_open(w, '{');
-    tsri_json_key(w, "min_ms");
-    tsri_json_real(w, t.least * 1e3);
-    tsri_json_key(w, "median_ms");
-    tsri_json_real(w, t.median * 1e3);
+    tsri_json_put_real(w, "min_ms", t.least * 1e3);
+    tsri_json_put_real(w, "median_ms", t.median * 1e3);
     tsri_json_close(w, '}');
 }
 
@@ -29,36 +27,23 @@ static tsr_status print_json(const tsri_bench *b)
     times_json(&w, "data", b->data);
     times_json(&w, "loss", b->loss);
     times_json(&w, "update", b->update);
-    tsri_json_key(&w, "flops_step");
-    tsri_json_real(&w, b->flops);
-    tsri_json_key(&w, "gflops");
-    tsri_json_real(&w, b->flops / b->step.least / 1e9);
-    tsri_json_key(&w, "gemm_gflops");
-    tsri_json_real(&w, b->gemm_rate / 1e9);
-    tsri_json_key(&w, "conv_part");
-    tsri_json_real(&w, b->conv_part);
-    tsri_json_key(&w, "params");
-    tsri_json_int(&w, b->params);
-    tsri_json_key(&w, "batch");
-    tsri_json_int(&w, b->batch);
-    tsri_json_key(&w, "threads");
-    tsri_json_int(&w, b->threads);
-    tsri_json_key(&w, "backend");
-    tsri_json_text(&w, b->backend);
-    tsri_json_key(&w, "plan_bytes");
-    tsri_json_int(&w, b->plan_bytes);
-    tsri_json_key(&w, "peak_mb");
-    tsri_json_real(&w, cli_peak_megabytes());
+    tsri_json_put_real(&w, "flops_step", b->flops);
+    tsri_json_put_real(&w, "gflops", b->flops / b->step.least / 1e9);
+    tsri_json_put_real(&w, "gemm_gflops", b->gemm_rate / 1e9);
+    tsri_json_put_real(&w, "conv_part", b->conv_part);
+    tsri_json_put_int(&w, "params", b->params);
+    tsri_json_put_int(&w, "batch", b->batch);
+    tsri_json_put_int(&w, "threads", b->threads);
+    tsri_json_put_text(&w, "backend", b->backend);
+    tsri_json_put_int(&w, "plan_bytes", b->plan_bytes);
+    tsri_json_put_real(&w, "peak_mb", cli_peak_megabytes());
     tsri_json_key(&w, "layers");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < b->rows; i++) {
         tsri_json_open(&w, '{');
-        tsri_json_key(&w, "name");
-        tsri_json_text(&w, b->row[i].name);
-        tsri_json_key(&w, "kind");
-        tsri_json_text(&w, b->row[i].kind);
-        tsri_json_key(&w, "kernel");
-        tsri_json_text(&w, b->row[i].kernel);
+        tsri_json_put_text(&w, "name", b->row[i].name);
+        tsri_json_put_text(&w, "kind", b->row[i].kind);
+        tsri_json_put_text(&w, "kernel", b->row[i].kernel);
         times_json(&w, "forward", b->row[i].forward);
         times_json(&w, "backward", b->row[i].backward);
         tsri_json_close(&w, '}');

@@ -27,12 +27,9 @@ static tsr_status print_json(const tsr_needs *n)
                {"memory_worker", n->memory_data + n->memory_model + n->memory_plan}};
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        tsri_json_key(&w, row[i].key);
-        tsri_json_int(&w, row[i].value);
-    }
-    tsri_json_key(&w, "backend");
-    tsri_json_text(&w, n->backend);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        tsri_json_put_int(&w, row[i].key, row[i].value);
+    tsri_json_put_text(&w, "backend", n->backend);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

@@ -15,16 +15,13 @@ static tsr_status tell_json(const tsri_converted *c, const char *path)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "to");
-    tsri_json_text(&w, c->to_relu ? "relu" : "grelu");
-    tsri_json_key(&w, "model");
-    tsri_json_text(&w, path);
+    tsri_json_put_text(&w, "to", c->to_relu ? "relu" : "grelu");
+    tsri_json_put_text(&w, "model", path);
     if (c->to_relu)
         tsri_conversion_json(&w, &c->how);
     tsri_judged_json(&w, "train", &c->train);
     tsri_judged_json(&w, "test", &c->test);
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, c->seconds);
+    tsri_json_put_real(&w, "seconds", c->seconds);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

@@ -81,56 +81,40 @@ static void try_count(entry *e, const asked *a, int64_t workers, const char *cha
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static void json_int(tsri_json *w, const char *key, int64_t value)
-{
-    tsri_json_key(w, key);
-    tsri_json_int(w, value);
-}
-
-static void json_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
 static void json_cost(tsri_json *w, const tsr_cost *c)
 {
-    json_int(w, "params", c->params);
-    json_int(w, "trained", c->trained);
-    json_int(w, "params_share", c->params_share);
-    json_int(w, "flops_step", c->flops_step);
-    json_int(w, "flops_step_whole", c->flops_step_whole);
-    json_int(w, "memory_worker", c->memory_worker);
-    json_int(w, "local_steps", c->local_steps);
-    json_int(w, "batch", c->batch);
-    json_int(w, "micro_batches", c->micro_batches);
-    json_int(w, "rounds", c->rounds);
-    json_int(w, "bytes_round", c->bytes_round);
-    json_int(w, "bytes_total", c->bytes_total);
-    tsri_json_key(w, "exact");
-    tsri_json_bool(w, c->exact);
+    tsri_json_put_int(w, "params", c->params);
+    tsri_json_put_int(w, "trained", c->trained);
+    tsri_json_put_int(w, "params_share", c->params_share);
+    tsri_json_put_int(w, "flops_step", c->flops_step);
+    tsri_json_put_int(w, "flops_step_whole", c->flops_step_whole);
+    tsri_json_put_int(w, "memory_worker", c->memory_worker);
+    tsri_json_put_int(w, "local_steps", c->local_steps);
+    tsri_json_put_int(w, "batch", c->batch);
+    tsri_json_put_int(w, "micro_batches", c->micro_batches);
+    tsri_json_put_int(w, "rounds", c->rounds);
+    tsri_json_put_int(w, "bytes_round", c->bytes_round);
+    tsri_json_put_int(w, "bytes_total", c->bytes_total);
+    tsri_json_put_bool(w, "exact", c->exact);
 }
 
 static void json_time(tsri_json *w, const tsr_prediction *t)
 {
-    json_real(w, "seconds_step", t->seconds_step);
-    json_real(w, "seconds_send", t->seconds_send);
-    json_real(w, "seconds_round", t->seconds_round);
-    json_real(w, "seconds_run", t->seconds_run);
-    json_int(w, "best_local_steps", t->local_steps);
-    json_real(w, "best_seconds_run", t->seconds_best);
+    tsri_json_put_real(w, "seconds_step", t->seconds_step);
+    tsri_json_put_real(w, "seconds_send", t->seconds_send);
+    tsri_json_put_real(w, "seconds_round", t->seconds_round);
+    tsri_json_put_real(w, "seconds_run", t->seconds_run);
+    tsri_json_put_int(w, "best_local_steps", t->local_steps);
+    tsri_json_put_real(w, "best_seconds_run", t->seconds_best);
 }
 
 static void json_entry(tsri_json *w, const entry *e, const asked *a)
 {
-    if (e->method) {
-        tsri_json_key(w, "scheme");
-        tsri_json_text(w, e->method);
-    }
-    json_int(w, "workers", e->workers);
+    if (e->method)
+        tsri_json_put_text(w, "scheme", e->method);
+    tsri_json_put_int(w, "workers", e->workers);
     if (e->st != TSR_OK) {
-        tsri_json_key(w, "error");
-        tsri_json_text(w, e->error);
+        tsri_json_put_text(w, "error", e->error);
         return;
     }
     json_cost(w, &e->cost);

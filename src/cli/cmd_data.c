@@ -33,12 +33,9 @@ static tsr_status list_text(const tsri_source *s, const char *path, cli_table *t
 static void list_json(const tsri_source *s, const char *path, tsri_json *w)
 {
     tsri_json_open(w, '{');
-    tsri_json_key(w, "name");
-    tsri_json_text(w, s->name);
-    tsri_json_key(w, "help");
-    tsri_json_text(w, s->help);
-    tsri_json_key(w, "made");
-    tsri_json_bool(w, !s->get);
+    tsri_json_put_text(w, "name", s->name);
+    tsri_json_put_text(w, "help", s->help);
+    tsri_json_put_bool(w, "made", !s->get);
     tsri_json_key(w, "path");
     if (path)
         tsri_json_text(w, path);
@@ -246,25 +243,15 @@ done:
     return st;
 }
 
-static void json_int(tsri_json *w, const char *key, int64_t value)
-{
-    tsri_json_key(w, key);
-    tsri_json_int(w, value);
-}
-
 static void json_column(tsri_json *w, const tsri_column_info *k, double unit, const char *name)
 {
     const double value[] = {k->mean, k->deviation, k->least, k->most};
     static const char *const key[] = {"mean", "deviation", "least", "most"};
     tsri_json_open(w, '{');
-    if (name) {
-        tsri_json_key(w, "name");
-        tsri_json_text(w, name);
-    }
-    for (int i = 0; i < 4; i++) {
-        tsri_json_key(w, key[i]);
-        tsri_json_real(w, value[i] * unit);
-    }
+    if (name)
+        tsri_json_put_text(w, "name", name);
+    for (int i = 0; i < 4; i++)
+        tsri_json_put_real(w, key[i], value[i] * unit);
     tsri_json_close(w, '}');
 }
 
@@ -274,12 +261,10 @@ static void json_classes(tsri_json *w, const tsr_data *data, const tsri_data_inf
     tsri_json_open(w, '[');
     for (int64_t c = 0; c < data->classes; c++) {
         tsri_json_open(w, '{');
-        if (data->class_name) {
-            tsri_json_key(w, "name");
-            tsri_json_text(w, data->class_name[c]);
-        }
-        json_int(w, "train_n", info->count[c]);
-        json_int(w, "test_n", info->test_count[c]);
+        if (data->class_name)
+            tsri_json_put_text(w, "name", data->class_name[c]);
+        tsri_json_put_int(w, "train_n", info->count[c]);
+        tsri_json_put_int(w, "test_n", info->test_count[c]);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');
@@ -287,40 +272,37 @@ static void json_classes(tsri_json *w, const tsr_data *data, const tsri_data_inf
 
 static void json_facts(tsri_json *w, const tsr_data *data, const tsri_data_info *info)
 {
-    json_int(w, "train_n", data->train.n);
-    json_int(w, "test_n", data->test.n);
-    json_int(w, "channels", data->channels);
-    json_int(w, "height", data->height);
-    json_int(w, "width", data->width);
-    json_int(w, "dim", data->dim);
-    tsri_json_key(w, "sequences");
-    tsri_json_bool(w, data->sequences);
+    tsri_json_put_int(w, "train_n", data->train.n);
+    tsri_json_put_int(w, "test_n", data->test.n);
+    tsri_json_put_int(w, "channels", data->channels);
+    tsri_json_put_int(w, "height", data->height);
+    tsri_json_put_int(w, "width", data->width);
+    tsri_json_put_int(w, "dim", data->dim);
+    tsri_json_put_bool(w, "sequences", data->sequences);
     if (data->sequences) {
-        json_int(w, "shortest", info->shortest);
-        json_int(w, "longest", info->longest);
+        tsri_json_put_int(w, "shortest", info->shortest);
+        tsri_json_put_int(w, "longest", info->longest);
     }
-    json_int(w, "classes", data->classes);
-    json_int(w, "targets", data->targets);
-    json_int(w, "missing", data->missing_found);
-    json_int(w, "filled", data->missing);
-    json_int(w, "duplicates", info->duplicates);
-    json_int(w, "conflicts", info->conflicts);
+    tsri_json_put_int(w, "classes", data->classes);
+    tsri_json_put_int(w, "targets", data->targets);
+    tsri_json_put_int(w, "missing", data->missing_found);
+    tsri_json_put_int(w, "filled", data->missing);
+    tsri_json_put_int(w, "duplicates", info->duplicates);
+    tsri_json_put_int(w, "conflicts", info->conflicts);
     tsri_json_key(w, "phi");
     if (info->phi >= 0.0)
         tsri_json_real(w, info->phi);
     else
         tsri_json_null(w);
-    json_int(w, "phi_rows", info->phi_rows);
+    tsri_json_put_int(w, "phi_rows", info->phi_rows);
 }
 
 static tsr_status info_json(const tsr_data *data, const tsri_data_info *info, double seconds)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "name");
-    tsri_json_text(&w, data->name);
-    tsri_json_key(&w, "source");
-    tsri_json_text(&w, data->source);
+    tsri_json_put_text(&w, "name", data->name);
+    tsri_json_put_text(&w, "source", data->source);
     json_facts(&w, data, info);
     tsri_json_key(&w, "channel");
     tsri_json_open(&w, '[');
@@ -333,8 +315,7 @@ static tsr_status info_json(const tsr_data *data, const tsri_data_info *info, do
         tsri_json_key(&w, "target");
         json_column(&w, &info->target, 1.0, NULL);
     }
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, seconds);
+    tsri_json_put_real(&w, "seconds", seconds);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }
@@ -372,10 +353,8 @@ static tsr_status say_where(const cli_args *args, const char *name, const char *
         return TSR_OK;
     }
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "name");
-    tsri_json_text(&w, name);
-    tsri_json_key(&w, "path");
-    tsri_json_text(&w, where);
+    tsri_json_put_text(&w, "name", name);
+    tsri_json_put_text(&w, "path", where);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

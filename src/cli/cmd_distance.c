@@ -64,23 +64,17 @@ done:
 static void json_row(tsri_json *w, const tsri_compared *r, const double *ratio, int64_t ratios)
 {
     tsri_json_open(w, '{');
-    tsri_json_key(w, "layer");
-    tsri_json_text(w, r->axis);
-    tsri_json_key(w, "units");
-    tsri_json_int(w, r->units);
-    tsri_json_key(w, "units_other");
-    tsri_json_int(w, r->units_other);
-    tsri_json_key(w, "filter_distance");
-    tsri_json_real(w, r->distance);
-    tsri_json_key(w, "relative");
-    tsri_json_real(w, r->relative);
+    tsri_json_put_text(w, "layer", r->axis);
+    tsri_json_put_int(w, "units", r->units);
+    tsri_json_put_int(w, "units_other", r->units_other);
+    tsri_json_put_real(w, "filter_distance", r->distance);
+    tsri_json_put_real(w, "relative", r->relative);
     tsri_json_key(w, "mask_distance");
     tsri_json_open(w, '{');
     for (int64_t k = 0; k < ratios; k++) {
         char key[TSRI_NUMBER_TEXT];
         (void)tsri_shortest(key, ratio[k]);
-        tsri_json_key(w, key);
-        tsri_json_real(w, r->mask[k]);
+        tsri_json_put_real(w, key, r->mask[k]);
     }
     tsri_json_close(w, '}');
     tsri_json_close(w, '}');
@@ -90,10 +84,8 @@ static tsr_status print_json(const tsri_comparison *c, const double *ratio, cons
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "reference");
-    tsri_json_text(&w, reference);
-    tsri_json_key(&w, "mean");
-    tsri_json_real(&w, c->mean);
+    tsri_json_put_text(&w, "reference", reference);
+    tsri_json_put_real(&w, "mean", c->mean);
     tsri_json_key(&w, "layers");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < c->rows; i++)

@@ -20,12 +20,10 @@ static tsr_status with_gates(tsr_model *model, const cli_args *args)
     TSR_TRY(cli_gates_use(&gates, model, args));
     if (args->json) {
         tsri_json_open(&w, '{');
-        tsri_json_key(&w, "n");
-        tsri_json_int(&w, gates.n);
-        tsri_json_key(&w, "loss");
-        tsri_json_real(&w, gates.judged.n > 0 ? gates.judged.loss[1] : (double)NAN);
-        tsri_json_key(&w, "accuracy");
-        tsri_json_real(&w, gates.judged.n > 0 ? gates.judged.accuracy[1] : (double)NAN);
+        tsri_json_put_int(&w, "n", gates.n);
+        tsri_json_put_real(&w, "loss", gates.judged.n > 0 ? gates.judged.loss[1] : (double)NAN);
+        tsri_json_put_real(&w, "accuracy",
+                           gates.judged.n > 0 ? gates.judged.accuracy[1] : (double)NAN);
         cli_gates_json(&w, &gates);
         tsri_json_close(&w, '}');
         TSR_TRY(cli_json_print(&w));

@@ -58,12 +58,9 @@ static tsr_status print_json(const tsr_model *m, const char *model)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "version");
-    tsri_json_text(&w, version_of(m));
-    tsri_json_key(&w, "model");
-    tsri_json_text(&w, model);
-    tsri_json_key(&w, "input");
-    tsri_json_text(&w, tsr_model_meta(m, "tessera.input"));
+    tsri_json_put_text(&w, "version", version_of(m));
+    tsri_json_put_text(&w, "model", model);
+    tsri_json_put_text(&w, "input", tsr_model_meta(m, "tessera.input"));
     tsri_json_key(&w, "tensors");
     tsri_json_open(&w, '[');
     int64_t total = 0;
@@ -71,8 +68,7 @@ static tsr_status print_json(const tsr_model *m, const char *model)
         facts f = facts_of(m, i);
         total += f.count;
         tsri_json_open(&w, '{');
-        tsri_json_key(&w, "name");
-        tsri_json_text(&w, f.name);
+        tsri_json_put_text(&w, "name", f.name);
         tsri_json_key(&w, "shape");
         tsri_json_open(&w, '[');
         for (int d = 0; d < f.rank; d++)
@@ -81,8 +77,7 @@ static tsr_status print_json(const tsr_model *m, const char *model)
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');
-    tsri_json_key(&w, "params");
-    tsri_json_int(&w, total);
+    tsri_json_put_int(&w, "params", total);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

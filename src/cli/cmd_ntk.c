@@ -44,28 +44,19 @@ static tsr_status write_kernel(const tsri_ntk *ntk, const char *path)
     return tsri_npy_write(path, &t);
 }
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
 static tsr_status print_json(const tsri_ntk *ntk)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "kind");
-    tsri_json_text(&w, kind_names[ntk->kind]);
-    tsri_json_key(&w, "n");
-    tsri_json_int(&w, ntk->n);
-    tsri_json_key(&w, "outputs");
-    tsri_json_int(&w, ntk->outputs);
-    key_real(&w, "trace", ntk->trace);
+    tsri_json_put_text(&w, "kind", kind_names[ntk->kind]);
+    tsri_json_put_int(&w, "n", ntk->n);
+    tsri_json_put_int(&w, "outputs", ntk->outputs);
+    tsri_json_put_real(&w, "trace", ntk->trace);
     if (ntk->ends) {
-        key_real(&w, "lambda_min", ntk->smallest.value);
-        key_real(&w, "lambda_min_error", ntk->smallest.error);
-        key_real(&w, "lambda_max", ntk->largest.value);
-        key_real(&w, "lambda_max_error", ntk->largest.error);
+        tsri_json_put_real(&w, "lambda_min", ntk->smallest.value);
+        tsri_json_put_real(&w, "lambda_min_error", ntk->smallest.error);
+        tsri_json_put_real(&w, "lambda_max", ntk->largest.value);
+        tsri_json_put_real(&w, "lambda_max_error", ntk->largest.error);
     }
     if (ntk->value) {
         tsri_json_key(&w, "eigenvalues");
@@ -74,16 +65,16 @@ static tsr_status print_json(const tsri_ntk *ntk)
             tsri_json_real(&w, ntk->value[i]);
         tsri_json_close(&w, ']');
     }
-    key_real(&w, "memory", ntk->bytes);
-    key_real(&w, "flops", ntk->flops);
-    key_real(&w, "seconds", ntk->seconds);
-    key_real(&w, "kernel_min_ms", ntk->kernel_min * 1e3);
-    key_real(&w, "kernel_median_ms", ntk->kernel_median * 1e3);
+    tsri_json_put_real(&w, "memory", ntk->bytes);
+    tsri_json_put_real(&w, "flops", ntk->flops);
+    tsri_json_put_real(&w, "seconds", ntk->seconds);
+    tsri_json_put_real(&w, "kernel_min_ms", ntk->kernel_min * 1e3);
+    tsri_json_put_real(&w, "kernel_median_ms", ntk->kernel_median * 1e3);
     if (ntk->kind == TSRI_NTK_FINITE) {
-        key_real(&w, "product_min_ms", ntk->product_min * 1e3);
-        key_real(&w, "product_median_ms", ntk->product_median * 1e3);
+        tsri_json_put_real(&w, "product_min_ms", ntk->product_min * 1e3);
+        tsri_json_put_real(&w, "product_median_ms", ntk->product_median * 1e3);
     }
-    key_real(&w, "peak_mb", cli_peak_megabytes());
+    tsri_json_put_real(&w, "peak_mb", cli_peak_megabytes());
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

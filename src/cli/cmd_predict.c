@@ -143,12 +143,9 @@ static tsr_status tell(const cli_args *args, const answers *a, const char *path,
         return gates->n > 0 ? tell_gates(gates, true) : TSR_OK;
     }
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "n");
-    tsri_json_int(&w, a->n);
-    tsri_json_key(&w, "outputs");
-    tsri_json_int(&w, a->width);
-    tsri_json_key(&w, "file");
-    tsri_json_text(&w, path);
+    tsri_json_put_int(&w, "n", a->n);
+    tsri_json_put_int(&w, "outputs", a->width);
+    tsri_json_put_text(&w, "file", path);
     if (gates->n > 0)
         cli_gates_json(&w, gates);
     tsri_json_close(&w, '}');

@@ -144,8 +144,7 @@ static void json_layers(tsri_json *w, const tsri_net *a, const tsri_net *b)
         if (!shown(a, i))
             continue;
         tsri_json_open(w, '{');
-        tsri_json_key(w, "name");
-        tsri_json_text(w, a->layer[i].name);
+        tsri_json_put_text(w, "name", a->layer[i].name);
         json_pair(w, "params", (double)layer_params(a, i), (double)layer_params(b, i), true);
         json_pair(w, "flops", layer_flops(a, i), layer_flops(b, i), true);
         tsri_json_close(w, '}');
@@ -164,11 +163,9 @@ static tsr_status print_json(const pair *p, const char *path)
     if (p->timed) {
         json_pair(&w, "ms", p->time[0].infer, p->time[1].infer, false);
         json_pair(&w, "step_ms", p->time[0].step, p->time[1].step, false);
-        tsri_json_key(&w, "faster");
-        tsri_json_bool(&w, tsri_faster(p->time[0].infer, p->time[1].infer));
+        tsri_json_put_bool(&w, "faster", tsri_faster(p->time[0].infer, p->time[1].infer));
     }
-    tsri_json_key(&w, "ticket");
-    tsri_json_text(&w, path);
+    tsri_json_put_text(&w, "ticket", path);
     json_layers(&w, a, b);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);

@@ -18,8 +18,7 @@ static tsr_status tell(const cli_args *args, const char *path)
         return TSR_OK;
     }
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "report");
-    tsri_json_text(&w, path);
+    tsri_json_put_text(&w, "report", path);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

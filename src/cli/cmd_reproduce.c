@@ -36,10 +36,8 @@ static tsr_status list_json(void)
     for (int i = 0; tsri_reproductions[i]; i++)
         for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
             tsri_json_open(&w, '{');
-            tsri_json_key(&w, "name");
-            tsri_json_text(&w, r->name);
-            tsri_json_key(&w, "shows");
-            tsri_json_text(&w, r->help);
+            tsri_json_put_text(&w, "name", r->name);
+            tsri_json_put_text(&w, "shows", r->help);
             tsri_json_close(&w, '}');
         }
     tsri_json_close(&w, ']');

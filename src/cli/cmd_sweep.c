@@ -139,19 +139,14 @@ static tsr_status print_json(const tsri_sweep *s)
                   {"resumed", s->resumed},
                   {"diverged", s->diverged}};
     tsri_json_open(&w, '{');
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        tsri_json_key(&w, counts[i].key);
-        tsri_json_int(&w, counts[i].value);
-    }
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, s->seconds);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        tsri_json_put_int(&w, counts[i].key, counts[i].value);
+    tsri_json_put_real(&w, "seconds", s->seconds);
     TSR_TRY(tsri_text_add(&path, "%s/sweep.jsonl", s->options.folder));
-    tsri_json_key(&w, "jsonl");
-    tsri_json_text(&w, path.data);
+    tsri_json_put_text(&w, "jsonl", path.data);
     path.length = 0;
     TSR_TRY(tsri_text_add(&path, "%s/sweep.csv", s->options.folder));
-    tsri_json_key(&w, "csv");
-    tsri_json_text(&w, path.data);
+    tsri_json_put_text(&w, "csv", path.data);
     tsri_json_close(&w, '}');
     TSR_TRY(cli_json_print(&w));
 done:

@@ -10,29 +10,19 @@
 #include <math.h>
 #include <stdio.h>
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
 static tsr_status print_json(const tsri_theory *t)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '[');
     for (int i = 0; i < TSRI_THEORIES; i++) {
         tsri_json_open(&w, '{');
-        tsri_json_key(&w, "theory");
-        tsri_json_text(&w, t[i].name);
-        tsri_json_key(&w, "where");
-        tsri_json_text(&w, t[i].where);
-        key_real(&w, "width", t[i].width);
-        key_real(&w, "iterations", t[i].iterations);
-        key_real(&w, "step", t[i].step);
-        tsri_json_key(&w, "probability");
-        tsri_json_text(&w, t[i].probability);
-        tsri_json_key(&w, "remark");
-        tsri_json_text(&w, t[i].remark);
+        tsri_json_put_text(&w, "theory", t[i].name);
+        tsri_json_put_text(&w, "where", t[i].where);
+        tsri_json_put_real(&w, "width", t[i].width);
+        tsri_json_put_real(&w, "iterations", t[i].iterations);
+        tsri_json_put_real(&w, "step", t[i].step);
+        tsri_json_put_text(&w, "probability", t[i].probability);
+        tsri_json_put_text(&w, "remark", t[i].remark);
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');

@@ -84,8 +84,7 @@ static tsr_status print_json(const tsri_tickets *tickets, const char *report)
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_tickets_json(&w, tickets);
-    tsri_json_key(&w, "report");
-    tsri_json_text(&w, report);
+    tsri_json_put_text(&w, "report", report);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

@@ -11,10 +11,8 @@ static tsr_status print_json(void)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "version");
-    tsri_json_text(&w, tsr_version());
-    tsri_json_key(&w, "compiler");
-    tsri_json_text(&w, __VERSION__);
+    tsri_json_put_text(&w, "version", tsr_version());
+    tsri_json_put_text(&w, "compiler", __VERSION__);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

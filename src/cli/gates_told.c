@@ -59,21 +59,13 @@ done:
     return st;
 }
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
 void cli_gates_json(tsri_json *w, const tsri_gates_told *t)
 {
     tsri_json_key(w, "gates");
     tsri_json_open(w, '{');
-    tsri_json_key(w, "rank");
-    tsri_json_int(w, t->rank);
-    tsri_json_key(w, "batch");
-    tsri_json_int(w, t->batch);
-    key_real(w, "agreement", t->overall);
+    tsri_json_put_int(w, "rank", t->rank);
+    tsri_json_put_int(w, "batch", t->batch);
+    tsri_json_put_real(w, "agreement", t->overall);
     tsri_json_key(w, "agreement_layers");
     tsri_json_open(w, '[');
     for (int64_t l = 0; l < t->layers; l++)
@@ -81,15 +73,14 @@ void cli_gates_json(tsri_json *w, const tsri_gates_told *t)
     tsri_json_close(w, ']');
     double none = (double)NAN;
     const tsri_judged *j = &t->judged;
-    key_real(w, "loss", j->n > 0 ? j->loss[1] : none);
-    key_real(w, "loss_exact", j->n > 0 ? j->loss[0] : none);
-    key_real(w, "accuracy", j->n > 0 ? j->accuracy[1] : none);
-    key_real(w, "accuracy_exact", j->n > 0 ? j->accuracy[0] : none);
-    key_real(w, "difference_mean", j->n > 0 ? j->difference : none);
-    tsri_json_key(w, "skipping");
-    tsri_json_int(w, t->skipping);
-    key_real(w, "seconds_sample", t->seconds[1]);
-    key_real(w, "seconds_sample_exact", t->seconds[0]);
-    key_real(w, "seconds_sample_relu", t->seconds[2]);
+    tsri_json_put_real(w, "loss", j->n > 0 ? j->loss[1] : none);
+    tsri_json_put_real(w, "loss_exact", j->n > 0 ? j->loss[0] : none);
+    tsri_json_put_real(w, "accuracy", j->n > 0 ? j->accuracy[1] : none);
+    tsri_json_put_real(w, "accuracy_exact", j->n > 0 ? j->accuracy[0] : none);
+    tsri_json_put_real(w, "difference_mean", j->n > 0 ? j->difference : none);
+    tsri_json_put_int(w, "skipping", t->skipping);
+    tsri_json_put_real(w, "seconds_sample", t->seconds[1]);
+    tsri_json_put_real(w, "seconds_sample_exact", t->seconds[0]);
+    tsri_json_put_real(w, "seconds_sample_relu", t->seconds[2]);
     tsri_json_close(w, '}');
 }

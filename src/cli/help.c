@@ -86,18 +86,12 @@ static void json_options(tsri_json *w, const cli_option *o)
     for (; o && o->name; o++) {
         char letter[2] = {o->letter, '\0'};
         tsri_json_open(w, '{');
-        tsri_json_key(w, "name");
-        tsri_json_text(w, o->name);
-        if (o->letter) {
-            tsri_json_key(w, "letter");
-            tsri_json_text(w, letter);
-        }
-        if (o->argument) {
-            tsri_json_key(w, "argument");
-            tsri_json_text(w, o->argument);
-        }
-        tsri_json_key(w, "help");
-        tsri_json_text(w, o->help);
+        tsri_json_put_text(w, "name", o->name);
+        if (o->letter)
+            tsri_json_put_text(w, "letter", letter);
+        if (o->argument)
+            tsri_json_put_text(w, "argument", o->argument);
+        tsri_json_put_text(w, "help", o->help);
         tsri_json_close(w, '}');
     }
 }
@@ -105,12 +99,9 @@ static void json_options(tsri_json *w, const cli_option *o)
 static void json_command(tsri_json *w, const cli_command *c)
 {
     tsri_json_open(w, '{');
-    tsri_json_key(w, "name");
-    tsri_json_text(w, c->name);
-    tsri_json_key(w, "help");
-    tsri_json_text(w, c->help);
-    tsri_json_key(w, "synopsis");
-    tsri_json_text(w, c->synopsis);
+    tsri_json_put_text(w, "name", c->name);
+    tsri_json_put_text(w, "help", c->help);
+    tsri_json_put_text(w, "synopsis", c->synopsis);
     tsri_json_key(w, "options");
     tsri_json_open(w, '[');
     json_options(w, c->options);
@@ -123,8 +114,7 @@ tsr_status cli_help_json(void)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "version");
-    tsri_json_text(&w, tsr_version());
+    tsri_json_put_text(&w, "version", tsr_version());
     tsri_json_key(&w, "commands");
     tsri_json_open(&w, '[');
     for (int i = 0; cli_commands[i]; i++)

@@ -171,10 +171,8 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
 {
     static const char *const type[] = {"int", "real", "bool", "text", "choice", "ints", "reals"};
     tsri_json_open(w, '{');
-    tsri_json_key(w, "key");
-    tsri_json_text(w, row->key);
-    tsri_json_key(w, "type");
-    tsri_json_text(w, type[row->type]);
+    tsri_json_put_text(w, "key", row->key);
+    tsri_json_put_text(w, "type", type[row->type]);
     tsri_json_key(w, "default");
     if (row->preset)
         tsri_json_text(w, row->preset);
@@ -183,13 +181,10 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
     if (row->choices)
         json_choices(w, row->choices);
     if (row->type != TSRI_TYPE_BOOL && row->least < row->most) {
-        tsri_json_key(w, "least");
-        tsri_json_real(w, row->least);
-        tsri_json_key(w, "most");
-        tsri_json_real(w, row->most);
+        tsri_json_put_real(w, "least", row->least);
+        tsri_json_put_real(w, "most", row->most);
     }
-    tsri_json_key(w, "help");
-    tsri_json_text(w, row->help);
+    tsri_json_put_text(w, "help", row->help);
     tsri_json_close(w, '}');
 }
 

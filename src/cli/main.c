@@ -88,10 +88,8 @@ static void report_json(const char *sentence, tsr_status status)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "error");
-    tsri_json_text(&w, sentence);
-    tsri_json_key(&w, "code");
-    tsri_json_int(&w, status);
+    tsri_json_put_text(&w, "error", sentence);
+    tsri_json_put_int(&w, "code", status);
     tsri_json_close(&w, '}');
     (void)cli_json_print(&w); /* without memory the sentence on stderr must do */
 }

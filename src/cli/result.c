@@ -11,21 +11,14 @@ tsr_status cli_result_json(const tsr_result *r, const char *model)
 {
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "n");
-    tsri_json_int(&w, r->n);
-    tsri_json_key(&w, "loss");
-    tsri_json_real(&w, r->loss);
-    tsri_json_key(&w, "accuracy");
-    tsri_json_real(&w, r->accuracy);
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, r->seconds);
+    tsri_json_put_int(&w, "n", r->n);
+    tsri_json_put_real(&w, "loss", r->loss);
+    tsri_json_put_real(&w, "accuracy", r->accuracy);
+    tsri_json_put_real(&w, "seconds", r->seconds);
     if (model) {
-        tsri_json_key(&w, "rounds");
-        tsri_json_int(&w, r->rounds);
-        tsri_json_key(&w, "bytes_total");
-        tsri_json_int(&w, r->bytes_total);
-        tsri_json_key(&w, "model");
-        tsri_json_text(&w, model);
+        tsri_json_put_int(&w, "rounds", r->rounds);
+        tsri_json_put_int(&w, "bytes_total", r->bytes_total);
+        tsri_json_put_text(&w, "model", model);
     }
     tsri_json_close(&w, '}');
     return cli_json_print(&w);

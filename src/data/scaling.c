@@ -33,8 +33,7 @@ void tsri_scaling_write(tsri_json *w, const tsri_scaling *s)
     tsri_json_float(w, s->target_shift);
     tsri_json_key(w, "target_scale");
     tsri_json_float(w, s->target_scale);
-    tsri_json_key(w, "target_log");
-    tsri_json_bool(w, s->target_log);
+    tsri_json_put_bool(w, "target_log", s->target_log);
     tsri_json_close(w, '}');
 }
 

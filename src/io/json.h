@@ -2,8 +2,7 @@
  *
  *     tsri_json w = {0};
  *     tsri_json_open(&w, '{');
- *     tsri_json_key(&w, "loss");
- *     tsri_json_real(&w, loss);
+ *     tsri_json_put_real(&w, "loss", loss);
  *     tsri_json_close(&w, '}');
  *     TSR_TRY(tsri_json_end(&w));          the first failure of all calls above
  *     ... w.text.data ...
@@ -32,6 +31,13 @@ void tsri_json_real(tsri_json *w, double value);
 void tsri_json_float(tsri_json *w, float value); /* shortest for a float */
 void tsri_json_bool(tsri_json *w, bool value);
 void tsri_json_null(tsri_json *w);
+
+/* A key and its value. */
+void tsri_json_put_text(tsri_json *w, const char *key, const char *value);
+void tsri_json_put_int(tsri_json *w, const char *key, int64_t value);
+void tsri_json_put_real(tsri_json *w, const char *key, double value);
+void tsri_json_put_bool(tsri_json *w, const char *key, bool value);
+
 tsr_status tsri_json_end(tsri_json *w);
 void tsri_json_fini(tsri_json *w);
 

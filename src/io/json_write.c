@@ -139,6 +139,30 @@ void tsri_json_null(tsri_json *w)
     plain(w, "null");
 }
 
+void tsri_json_put_text(tsri_json *w, const char *key, const char *value)
+{
+    tsri_json_key(w, key);
+    tsri_json_text(w, value);
+}
+
+void tsri_json_put_int(tsri_json *w, const char *key, int64_t value)
+{
+    tsri_json_key(w, key);
+    tsri_json_int(w, value);
+}
+
+void tsri_json_put_real(tsri_json *w, const char *key, double value)
+{
+    tsri_json_key(w, key);
+    tsri_json_real(w, value);
+}
+
+void tsri_json_put_bool(tsri_json *w, const char *key, bool value)
+{
+    tsri_json_key(w, key);
+    tsri_json_bool(w, value);
+}
+
 tsr_status tsri_json_end(tsri_json *w)
 {
     return w->st;

@@ -103,8 +103,7 @@ static tsr_status crc_text(tsri_json *w, const tsri_tensor *const *sorted, int64
         char digits[9];
         (void)snprintf(digits, sizeof digits, "%08x",
                        tsri_crc32c(0, sorted[i]->data, (size_t)tsri_tensor_bytes(sorted[i])));
-        tsri_json_key(w, sorted[i]->name);
-        tsri_json_text(w, digits);
+        tsri_json_put_text(w, sorted[i]->name, digits);
     }
     tsri_json_close(w, '}');
     return tsri_json_end(w);
@@ -119,11 +118,9 @@ static tsr_status add_metadata(tsri_json *w, int64_t *hole, const char *crcs,
     for (int64_t i = 0; i < count; i++) {
         if (is_own_key(metadata[i].key))
             continue;
-        tsri_json_key(w, metadata[i].key);
-        tsri_json_text(w, metadata[i].value);
+        tsri_json_put_text(w, metadata[i].key, metadata[i].value);
     }
-    tsri_json_key(w, TSRI_META_CRC);
-    tsri_json_text(w, crcs);
+    tsri_json_put_text(w, TSRI_META_CRC, crcs);
     tsri_json_key(w, TSRI_META_HEADER_CRC);
     *hole = w->text.length + 1; /* behind the quote */
     tsri_json_text(w, "00000000");
@@ -135,8 +132,7 @@ static void add_tensor(tsri_json *w, const tsri_tensor *t, int64_t *at)
 {
     tsri_json_key(w, t->name);
     tsri_json_open(w, '{');
-    tsri_json_key(w, "dtype");
-    tsri_json_text(w, tsri_dtype_name(t->dtype));
+    tsri_json_put_text(w, "dtype", tsri_dtype_name(t->dtype));
     tsri_json_key(w, "shape");
     tsri_json_open(w, '[');
     for (int i = 0; i < t->rank; i++)

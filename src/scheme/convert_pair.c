@@ -80,40 +80,28 @@ done:
 
 /* ---- Telling ------------------------------------------------------------------------------ */
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
-static void key_int(tsri_json *w, const char *key, int64_t value)
-{
-    tsri_json_key(w, key);
-    tsri_json_int(w, value);
-}
-
 void tsri_conversion_json(tsri_json *w, const tsri_conversion *how)
 {
-    key_int(w, "points", how->n);
-    key_int(w, "width", how->width);
-    key_int(w, "layers", how->layers);
-    key_int(w, "rank", how->least_rank);
-    key_real(w, "residual", how->worst);
-    key_int(w, "residual_layer", how->worst_layer);
-    key_real(w, "norm_before", how->norm_before);
-    key_real(w, "norm_after", how->norm_after);
+    tsri_json_put_int(w, "points", how->n);
+    tsri_json_put_int(w, "width", how->width);
+    tsri_json_put_int(w, "layers", how->layers);
+    tsri_json_put_int(w, "rank", how->least_rank);
+    tsri_json_put_real(w, "residual", how->worst);
+    tsri_json_put_int(w, "residual_layer", how->worst_layer);
+    tsri_json_put_real(w, "norm_before", how->norm_before);
+    tsri_json_put_real(w, "norm_after", how->norm_after);
 }
 
 void tsri_judged_json(tsri_json *w, const char *key, const tsri_judged *j)
 {
     tsri_json_key(w, key);
     tsri_json_open(w, '{');
-    key_int(w, "n", j->n);
-    key_real(w, "loss_before", j->loss[0]);
-    key_real(w, "loss_after", j->loss[1]);
-    key_real(w, "accuracy_before", j->accuracy[0]);
-    key_real(w, "accuracy_after", j->accuracy[1]);
-    key_real(w, "difference_mean", j->difference);
-    key_real(w, "difference_most", j->most_difference);
+    tsri_json_put_int(w, "n", j->n);
+    tsri_json_put_real(w, "loss_before", j->loss[0]);
+    tsri_json_put_real(w, "loss_after", j->loss[1]);
+    tsri_json_put_real(w, "accuracy_before", j->accuracy[0]);
+    tsri_json_put_real(w, "accuracy_after", j->accuracy[1]);
+    tsri_json_put_real(w, "difference_mean", j->difference);
+    tsri_json_put_real(w, "difference_most", j->most_difference);
     tsri_json_close(w, '}');
 }

@@ -198,12 +198,9 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
     if (!run->metrics)
         return TSR_OK;
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "event");
-    tsri_json_text(&w, "converted");
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round);
-    tsri_json_key(&w, "epoch");
-    tsri_json_real(&w, (double)run->round / run->epoch_rounds);
+    tsri_json_put_text(&w, "event", "converted");
+    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_real(&w, "epoch", (double)run->round / run->epoch_rounds);
     tsri_conversion_json(&w, how);
     tsri_judged_json(&w, "train", train);
     tsri_judged_json(&w, "test", test);

@@ -285,10 +285,8 @@ static tsr_status one_layer(pairs *p, const tsri_axis *axis, int64_t at)
     tsr_status st = TSR_OK;
     tsri_json *w = &p->json;
     tsri_json_open(w, '{');
-    tsri_json_key(w, "name");
-    tsri_json_text(w, axis->name);
-    tsri_json_key(w, "reversed");
-    tsri_json_real(w, tsri_filter_distance_reversed(axis->size));
+    tsri_json_put_text(w, "name", axis->name);
+    tsri_json_put_real(w, "reversed", tsri_filter_distance_reversed(axis->size));
     tsri_json_key(w, "distance");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < p->r->count; i++) {

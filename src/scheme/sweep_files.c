@@ -39,8 +39,7 @@ static tsr_status describe(tsri_json *w, const tsri_sweep *s)
     tsri_json_open(w, '[');
     for (int64_t g = 0; g < s->options.grids; g++) {
         tsri_json_open(w, '{');
-        tsri_json_key(w, "key");
-        tsri_json_text(w, s->grid[g].key);
+        tsri_json_put_text(w, "key", s->grid[g].key);
         tsri_json_key(w, "values");
         tsri_json_open(w, '[');
         for (int64_t i = 0; i < s->grid[g].count; i++)
@@ -49,16 +48,11 @@ static tsr_status describe(tsri_json *w, const tsri_sweep *s)
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');
-    tsri_json_key(w, "seeds");
-    tsri_json_int(w, s->seeds);
-    tsri_json_key(w, "curves");
-    tsri_json_bool(w, s->options.curves);
-    if (s->options.curve_every > 1) {
-        tsri_json_key(w, "curve_every");
-        tsri_json_int(w, s->options.curve_every);
-    }
-    tsri_json_key(w, "weights");
-    tsri_json_bool(w, s->options.weights);
+    tsri_json_put_int(w, "seeds", s->seeds);
+    tsri_json_put_bool(w, "curves", s->options.curves);
+    if (s->options.curve_every > 1)
+        tsri_json_put_int(w, "curve_every", s->options.curve_every);
+    tsri_json_put_bool(w, "weights", s->options.weights);
     tsri_json_close(w, '}');
     return tsri_json_end(w);
 }
@@ -294,18 +288,12 @@ done:
 
 static void write_numbers(tsri_json *w, const tsri_outcome *o)
 {
-    tsri_json_key(w, "status");
-    tsri_json_text(w, o->diverged ? "diverged" : "ok");
-    tsri_json_key(w, "rounds");
-    tsri_json_int(w, o->rounds);
-    tsri_json_key(w, "loss");
-    tsri_json_real(w, o->loss);
-    tsri_json_key(w, "accuracy");
-    tsri_json_real(w, o->accuracy);
-    tsri_json_key(w, "train_loss");
-    tsri_json_real(w, o->train_loss);
-    tsri_json_key(w, "bytes_total");
-    tsri_json_int(w, o->bytes);
+    tsri_json_put_text(w, "status", o->diverged ? "diverged" : "ok");
+    tsri_json_put_int(w, "rounds", o->rounds);
+    tsri_json_put_real(w, "loss", o->loss);
+    tsri_json_put_real(w, "accuracy", o->accuracy);
+    tsri_json_put_real(w, "train_loss", o->train_loss);
+    tsri_json_put_int(w, "bytes_total", o->bytes);
     if (o->curve) {
         tsri_json_key(w, "curve");
         tsri_json_open(w, '[');
@@ -313,8 +301,7 @@ static void write_numbers(tsri_json *w, const tsri_outcome *o)
             tsri_json_real(w, o->curve[k]);
         tsri_json_close(w, ']');
     }
-    tsri_json_key(w, "seconds");
-    tsri_json_real(w, round(o->seconds * 1e4) / 1e4);
+    tsri_json_put_real(w, "seconds", round(o->seconds * 1e4) / 1e4);
 }
 
 tsr_status tsri_sweep_files_line(tsri_sweep_files *files, const tsri_sweep *sweep, int64_t i)
@@ -324,12 +311,10 @@ tsr_status tsri_sweep_files_line(tsri_sweep_files *files, const tsri_sweep *swee
     tsr_config *config = NULL;
     TSR_TRY(tsri_sweep_config(&config, sweep, i));
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "cell");
-    tsri_json_int(&w, i / sweep->seeds);
+    tsri_json_put_int(&w, "cell", i / sweep->seeds);
     for (int64_t g = 0; g < sweep->options.grids; g++)
         TSR_TRY(write_value(&w, config, sweep->grid[g].key));
-    tsri_json_key(&w, "seed");
-    tsri_json_int(&w, tsri_config_int(config, "seed"));
+    tsri_json_put_int(&w, "seed", tsri_config_int(config, "seed"));
     write_numbers(&w, &sweep->outcome[i]);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));

@@ -15,45 +15,28 @@ tsr_status tsri_metrics_tell(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round);
-    tsri_json_key(&w, "epoch");
-    tsri_json_real(&w, (double)run->round / run->epoch_rounds);
-    if (tsri_convert_kind(run)) {
-        tsri_json_key(&w, "net");
-        tsri_json_text(&w, tsri_convert_kind(run));
-    }
-    tsri_json_key(&w, "loss");
-    tsri_json_real(&w,
-                   run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
-    tsri_json_key(&w, "rate");
-    tsri_json_real(&w, tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
-    tsri_json_key(&w, "test_loss");
-    tsri_json_real(&w, run->test_loss);
-    if (run->data->classes > 0 || tsri_loss_of_margin(run->loss)) {
-        tsri_json_key(&w, "test_accuracy");
-        tsri_json_real(&w, run->test_accuracy);
-    }
+    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_real(&w, "epoch", (double)run->round / run->epoch_rounds);
+    if (tsri_convert_kind(run))
+        tsri_json_put_text(&w, "net", tsri_convert_kind(run));
+    tsri_json_put_real(
+        &w, "loss", run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
+    tsri_json_put_real(&w, "rate", tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
+    tsri_json_put_real(&w, "test_loss", run->test_loss);
+    if (run->data->classes > 0 || tsri_loss_of_margin(run->loss))
+        tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);
     if (run->judges_training) {
-        tsri_json_key(&w, "train_loss");
-        tsri_json_real(&w, run->train_loss);
-        tsri_json_key(&w, "train_accuracy");
-        tsri_json_real(&w, run->train_accuracy);
+        tsri_json_put_real(&w, "train_loss", run->train_loss);
+        tsri_json_put_real(&w, "train_accuracy", run->train_accuracy);
     }
     if (run->best_w) {
-        tsri_json_key(&w, "best_round");
-        tsri_json_int(&w, run->best_iterate);
-        tsri_json_key(&w, "best_loss");
-        tsri_json_real(&w, run->best_loss);
+        tsri_json_put_int(&w, "best_round", run->best_iterate);
+        tsri_json_put_real(&w, "best_loss", run->best_loss);
     }
-    if (run->ranks.cut) {
-        tsri_json_key(&w, "filter_distance");
-        tsri_json_real(&w, run->ranks.change);
-    }
-    tsri_json_key(&w, "bytes_total");
-    tsri_json_int(&w, run->bytes_total);
-    tsri_json_key(&w, "seconds");
-    tsri_json_real(&w, round((tsri_clock() - run->started) * 1e3) / 1e3);
+    if (run->ranks.cut)
+        tsri_json_put_real(&w, "filter_distance", run->ranks.change);
+    tsri_json_put_int(&w, "bytes_total", run->bytes_total);
+    tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->started) * 1e3) / 1e3);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
@@ -78,16 +61,12 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "event");
-    tsri_json_text(&w, event);
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round + 1); /* the round that is being done, counted from 1 */
-    if (step >= 0) {
-        tsri_json_key(&w, "step");
-        tsri_json_int(&w, step);
-    }
-    tsri_json_key(&w, "loss");
-    tsri_json_real(&w, loss);
+    tsri_json_put_text(&w, "event", event);
+    tsri_json_put_int(&w, "round",
+                      run->round + 1); /* the round that is being done, counted from 1 */
+    if (step >= 0)
+        tsri_json_put_int(&w, "step", step);
+    tsri_json_put_real(&w, "loss", loss);
     for (int way = 0; down && way < 2; way++) {
         tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
         tsri_json_open(&w, '[');
@@ -117,12 +96,9 @@ static void write_times(tsri_json *w, int rank, const tsri_spent *t)
     const float part[] = {t->compute, t->send, t->wait};
     static const char *const name[] = {"compute", "send", "wait"};
     tsri_json_open(w, '{');
-    tsri_json_key(w, "rank");
-    tsri_json_int(w, rank);
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        tsri_json_key(w, name[i]);
-        tsri_json_real(w, round((double)part[i] * 1e6) / 1e6);
-    }
+    tsri_json_put_int(w, "rank", rank);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        tsri_json_put_real(w, name[i], round((double)part[i] * 1e6) / 1e6);
     tsri_json_close(w, '}');
 }
 
@@ -133,12 +109,9 @@ tsr_status tsri_event_times(tsri_run *run)
     tsri_crew *crew = run->crew;
     crew->member[0].spent = tsri_crew_spent(crew);
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "event");
-    tsri_json_text(&w, "times");
-    tsri_json_key(&w, "round");
-    tsri_json_int(&w, run->round);
-    tsri_json_key(&w, "rounds");
-    tsri_json_int(&w, run->round - run->timed_from);
+    tsri_json_put_text(&w, "event", "times");
+    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_int(&w, "rounds", run->round - run->timed_from);
     tsri_json_key(&w, "ranks");
     tsri_json_open(&w, '[');
     for (int r = 0; r < crew->comm->size; r++) {

@@ -228,12 +228,6 @@ done:
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static void key_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
 static void key_word(tsri_json *w, const char *key, const char *word)
 {
     tsri_json_key(w, key);
@@ -250,11 +244,11 @@ static void row_json(tsri_json *w, const tsri_row *row)
     tsri_json_open(w, '{');
     key_word(w, "quantity", row->quantity);
     key_word(w, "where", row->where);
-    key_real(w, "measured", row->measured);
+    tsri_json_put_real(w, "measured", row->measured);
     key_word(w, "sense", sense[row->sense]);
-    key_real(w, "required", row->required);
+    tsri_json_put_real(w, "required", row->required);
     key_word(w, "verdict", verdict[tsri_row_verdict(row)]);
-    key_real(w, "factor", tsri_row_factor(row));
+    tsri_json_put_real(w, "factor", tsri_row_factor(row));
     tsri_json_key(w, "interval");
     if (isnan(row->low) && isnan(row->high)) {
         tsri_json_null(w);
@@ -264,17 +258,15 @@ static void row_json(tsri_json *w, const tsri_row *row)
         tsri_json_real(w, row->high);
         tsri_json_close(w, ']');
     }
-    key_real(w, "level", row->level);
+    tsri_json_put_real(w, "level", row->level);
     tsri_json_close(w, '}');
 }
 
 void tsri_certificate_json(tsri_json *w, const tsri_certificate *c)
 {
     key_word(w, "paper", c->paper);
-    tsri_json_key(w, "round");
-    tsri_json_int(w, c->round);
-    tsri_json_key(w, "holds");
-    tsri_json_bool(w, tsri_certificate_holds(c));
+    tsri_json_put_int(w, "round", c->round);
+    tsri_json_put_bool(w, "holds", tsri_certificate_holds(c));
     tsri_json_key(w, "rows");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < c->count; i++)

@@ -119,8 +119,7 @@ static tsr_status write_line(tsri_run *run, const tsri_certificate *c, const tsr
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "event");
-    tsri_json_text(&w, "certificate");
+    tsri_json_put_text(&w, "event", "certificate");
     tsri_certificate_json(&w, c);
     tsri_json_key(&w, "kept");
     tsri_past_json(&w, past);

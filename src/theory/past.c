@@ -66,10 +66,8 @@ void tsri_past_json(tsri_json *w, const tsri_past *past)
 {
     const tsri_moment *m = &past->at[past->count - 1];
     tsri_json_open(w, '{');
-    for (int64_t k = 0; k < m->count; k++) {
-        tsri_json_key(w, m->kept[k].name);
-        tsri_json_real(w, m->kept[k].value);
-    }
+    for (int64_t k = 0; k < m->count; k++)
+        tsri_json_put_real(w, m->kept[k].name, m->kept[k].value);
     tsri_json_close(w, '}');
 }
 

@@ -279,18 +279,6 @@ done:
     return st;
 }
 
-static void json_real(tsri_json *w, const char *key, double value)
-{
-    tsri_json_key(w, key);
-    tsri_json_real(w, value);
-}
-
-static void json_int(tsri_json *w, const char *key, int64_t value)
-{
-    tsri_json_key(w, key);
-    tsri_json_int(w, value);
-}
-
 void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
 {
     tsri_json_key(w, "rows");
@@ -298,22 +286,20 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
     for (int64_t i = 0; i < tickets->rows; i++) {
         const tsri_ticket_row *r = &tickets->row[i];
         tsri_json_open(w, '{');
-        tsri_json_key(w, "network");
-        tsri_json_text(w, r->name);
-        tsri_json_key(w, "kind");
-        tsri_json_text(w, kinds[r->kind]);
-        json_real(w, "ratio", r->ratio);
-        json_int(w, "params", r->params);
-        json_int(w, "flops", r->flops);
-        json_int(w, "file_bytes", r->file_bytes);
-        json_real(w, "accuracy_before", r->before);
-        json_real(w, "accuracy", r->accuracy);
-        json_real(w, "loss", r->loss);
-        json_real(w, "epochs", r->epochs);
-        json_real(w, "seconds", round(r->seconds * 1e3) / 1e3);
-        json_int(w, "bytes_total", r->traffic);
-        json_real(w, "ms", r->ms);
-        json_real(w, "step_ms", r->step_ms);
+        tsri_json_put_text(w, "network", r->name);
+        tsri_json_put_text(w, "kind", kinds[r->kind]);
+        tsri_json_put_real(w, "ratio", r->ratio);
+        tsri_json_put_int(w, "params", r->params);
+        tsri_json_put_int(w, "flops", r->flops);
+        tsri_json_put_int(w, "file_bytes", r->file_bytes);
+        tsri_json_put_real(w, "accuracy_before", r->before);
+        tsri_json_put_real(w, "accuracy", r->accuracy);
+        tsri_json_put_real(w, "loss", r->loss);
+        tsri_json_put_real(w, "epochs", r->epochs);
+        tsri_json_put_real(w, "seconds", round(r->seconds * 1e3) / 1e3);
+        tsri_json_put_int(w, "bytes_total", r->traffic);
+        tsri_json_put_real(w, "ms", r->ms);
+        tsri_json_put_real(w, "step_ms", r->step_ms);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');

@@ -154,16 +154,11 @@ static tsr_status describe(tsri_json *w, const tsr_model *model, const tsri_shar
     TSR_TRY(tsri_origin_read(&origin, model->net, tsri_tensors_meta(model->file, TSRI_META_TICKET),
                              model->path));
     tsri_json_open(w, '{');
-    tsri_json_key(w, "criterion");
-    tsri_json_text(w, tsri_criterion_name(how->criterion));
-    tsri_json_key(w, "ratio");
-    tsri_json_real(w, how->ratio);
-    tsri_json_key(w, "global");
-    tsri_json_bool(w, how->global);
-    tsri_json_key(w, "round_to");
-    tsri_json_int(w, how->round_to > 1 ? how->round_to : 1);
-    tsri_json_key(w, "reinit");
-    tsri_json_bool(w, how->reinit);
+    tsri_json_put_text(w, "criterion", tsri_criterion_name(how->criterion));
+    tsri_json_put_real(w, "ratio", how->ratio);
+    tsri_json_put_bool(w, "global", how->global);
+    tsri_json_put_int(w, "round_to", how->round_to > 1 ? how->round_to : 1);
+    tsri_json_put_bool(w, "reinit", how->reinit);
     tsri_origin_write(w, &origin, share);
     tsri_json_close(w, '}');
     TSR_TRY(tsri_json_end(w));

@@ -17,8 +17,7 @@ static void commas_and_escapes(void **state)
     (void)state;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_key(&w, "a");
-    tsri_json_int(&w, -5);
+    tsri_json_put_int(&w, "a", -5);
     tsri_json_key(&w, "b");
     tsri_json_open(&w, '[');
     tsri_json_bool(&w, true);
@@ -29,8 +28,7 @@ static void commas_and_escapes(void **state)
     tsri_json_close(&w, ']');
     tsri_json_text(&w, "q\" b\\ n\n t\t e\x1b \xC3\xA9 bad\xFF\xC3");
     tsri_json_close(&w, ']');
-    tsri_json_key(&w, "c");
-    tsri_json_real(&w, (double)NAN);
+    tsri_json_put_real(&w, "c", (double)NAN);
     tsri_json_key(&w, "d");
     tsri_json_float(&w, 0.1f);
     tsri_json_close(&w, '}');
