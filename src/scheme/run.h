@@ -202,6 +202,12 @@ bool tsri_iterate_enough(const tsri_run *run);
 /* The best iterate into the store, where it is to be handed over and is not the last one: true. */
 bool tsri_iterate_take_best(tsri_run *run);
 
+/* ---- folder.c ------------------------------------------------------------------------------ */
+
+/* Makes or finds the run's folder and holds its lock (run->lock). It is refused when it holds a run
+ * and --resume is not given, or another run's file. */
+tsr_status tsri_open_folder(tsri_run *run);
+
 /* ---- train.c ------------------------------------------------------------------------------- */
 
 /* DIVERGED when the losses added to run->recent since `before` are not finite, or ten thousand
