@@ -66,7 +66,7 @@ void tsri_crew_end(tsri_crew *crew)
     if (crew->ended)
         return;
     for (int r = 1; r < crew->comm->size; r++)
-        crew->comm->broken |= tsri_crew_gone(crew, r) || !crew->member[r].here;
+        crew->comm->broken |= tsri_crew_gone(crew, r) || (crew->gathered && !crew->member[r].here);
     for (int r = 1; r < crew->comm->size; r++)
         if (!crew->member[r].gone)
             (void)say_end(crew, r);
@@ -218,6 +218,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
             crew->member[r].gone = true;
             TSRI_WARN("rank %d has not come: going on without it", r);
         }
+    crew->gathered = true;
     TSR_TRY(start(crew, gift, n));
     (void)tsri_crew_spent(crew); /* what came before is nobody's round */
 done:

@@ -44,6 +44,7 @@ typedef struct tsri_crew {
     int64_t stale;             /* frames of other rounds, dropped */
     double pack_seconds;
     double told, told_send, told_wait; /* clock and the comm's times when `spent` was last told */
+    bool gathered;                     /* who is not here now has been and does not answer */
     bool ended;
 } tsri_crew;
 

@@ -219,23 +219,24 @@ static void tell(const tsri_run *run, const tsri_conversion *how, const tsri_jud
     if (test->n > 0 && !isnan(test->accuracy[0]))
         (void)snprintf(accuracy, sizeof accuracy, ", test accuracy %.2f -> %.2f %%",
                        100 * test->accuracy[0], 100 * test->accuracy[1]);
-    TSRI_INFO("after round %lld the gated net became a ReLU net: equal to %.1e on every one of "
-              "%lld training points and %lld layers; training loss %.6g -> %.6g%s",
+    TSRI_INFO("after round %lld the gated net became a ReLU net that differs by %.1e at "
+              "most over %lld training points and %lld layers; training loss %.6g -> %.6g%s",
               (long long)run->round, how->worst, (long long)how->n, (long long)how->layers,
               train->loss[0], train->loss[1], accuracy);
 }
 
 /* What was trained so far must not be lost with a conversion that cannot be. */
-static void keep_what_there_is(tsri_run *run)
+static void keep_what_there_is(tsri_run *run, tsr_status st)
 {
     char why[600];
     (void)snprintf(why, sizeof why, "%s", tsr_last_error());
     bool saved =
         run->metrics && (run->saved_round == run->round || tsri_checkpoint_save(run) == TSR_OK);
-    (void)tsri_fail(TSR_USAGE, "%s: after round %lld: %s%s",
-                    tsri_config_place(run->config, "convert_at"), (long long)run->round, why,
-                    saved ? " (go on with --resume --force and that setting, or convert_at: 0)"
-                          : "");
+    (void)tsri_fail(st, "%s: after round %lld: %s%s", tsri_config_place(run->config, "convert_at"),
+                    (long long)run->round, why,
+                    saved && st == TSR_USAGE
+                        ? " (go on with --resume --force and that setting, or convert_at: 0)"
+                        : "");
 }
 
 static tsr_status convert(tsri_run *run)
@@ -246,10 +247,17 @@ static tsr_status convert(tsri_run *run)
     tsri_conversion how;
     tsri_judged train, test;
     tsri_judge_on on = {run->backend, run->pool, run->data, run->loss};
+    int64_t p, i;
+    TSR_CHECK(
+        !tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
+        "parameter %s is no longer finite at element %lld before it is converted, after round "
+        "%lld: lower optim.lr, now %g",
+        run->net->param[p].name, (long long)i, (long long)run->round,
+        tsri_config_real(run->config, "optim.lr"));
     TSR_TRY(make(&net, &store, run, run->round));
     st = tsri_convert_pair(&how, &store, &run->store, &on, least_squares(run));
-    if (st == TSR_USAGE)
-        keep_what_there_is(run);
+    if (st != TSR_OK)
+        keep_what_there_is(run, st);
     TSR_TRY(st);
     TSR_TRY(tsri_judge_pair(&train, &run->store, &store, &on, &run->data->train));
     TSR_TRY(tsri_judge_pair(&test, &run->store, &store, &on, &run->data->test));
@@ -266,5 +274,6 @@ done:
 
 tsr_status tsri_convert_when_due(tsri_run *run)
 {
-    return run->converted < 0 && run->round == run->convert_round ? convert(run) : TSR_OK;
+    bool due = run->convert_round >= 0 && run->round >= run->convert_round;
+    return run->converted < 0 && due ? convert(run) : TSR_OK;
 }

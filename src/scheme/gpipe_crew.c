@@ -3,8 +3,7 @@
  *     coordinator -> rank 1 -> rank 2 -> ... -> rank W      orders: layers, neighbours, numbers
  *                    activations ->   <- gradients          from rank to rank, the coordinator idle
  *     rank W -> coordinator                                 the losses of each round
- *     all    -> coordinator                                 their numbers, when someone looks at
- * them
+ *     all    -> coordinator                                 their numbers, when they are looked at
  *
  * Each stage keeps its weights from round to round. The coordinator has those of the last round
  * that anyone looked at (evaluation, checkpoint): run->store stands at round `kept`. It lets the
@@ -52,7 +51,7 @@ typedef struct tsri_line {
     double *loss;    /* [AHEAD + 1][M] of the last rounds */
     bool *answered;  /* [ranks] the last call */
     double since;    /* when something last moved */
-    int failures;    /* formings since */
+    int failures;    /* formings since `kept` moved */
     bool fresh;      /* nothing has moved since the last one */
     bool back;       /* a rank has come back */
 } line;
@@ -191,7 +190,6 @@ done:
 static void moved(line *l)
 {
     l->since = tsri_clock();
-    l->failures = 0;
     l->fresh = false;
 }
 
@@ -348,6 +346,7 @@ static tsr_status do_alone(line *l, int64_t until)
         run->round = l->kept;
         st = tsri_pipe_step(l->pipe);
         l->kept += st == TSR_OK;
+        l->failures = 0;
     }
     run->round = round;
     return st;
@@ -383,6 +382,7 @@ static tsr_status collect(line *l, int64_t target)
         } else if (all_here(l)) {
             put_together(l);
             l->kept = target;
+            l->failures = 0;
         } else {
             int64_t forming = l->forming;
             TSR_TRY(hear(l, LOOK));
@@ -411,11 +411,15 @@ tsr_status tsri_line_step(tsri_pipe *p)
         TSR_TRY(hear(l, LOOK));
         TSR_TRY(watch(l, false));
     }
-    if (l->posts == 0)
+    if (l->posts == 0) {
         TSR_TRY(do_alone(l, run->round + 1));
-    else
+        TSR_TRY(hear(l, 0)); /* somebody may be back */
+        if (l->back)
+            TSR_TRY(form(l));
+    } else {
         memcpy(p->loss, l->loss + run->round % (AHEAD + 1) * p->micro.count,
                (size_t)p->micro.count * sizeof *p->loss);
+    }
     if (run->trace)
         TSR_TRY(collect(l, run->round + 1));
 done:

@@ -237,7 +237,10 @@ static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_dee
                  "supremum over %lld-sparse a, against C 4^L L sqrt(s log m) + 4^L sqrt(m) tau",
                  (long long)sparsity);
     TSR_TRY(gradient_rows(c, run, now, phi));
-    double rho = fmax(steepest(run, now), steepest(run, then));
+    /* Assumption 3.3's constant; losses without one have the steepest slope seen (Remark 4.3). */
+    double rho = run->loss == TSRI_HINGE || run->loss == TSRI_LOGISTIC
+                     ? 1
+                     : fmax(steepest(run, now), steepest(run, then));
     tsri_certify(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
                  power * sqrt((double)tsri_deep_widest(now)) * rho * path(run, run->round),
                  "radius tau, against 4^L sqrt(M) rho k eta");

@@ -102,6 +102,8 @@ static double step_18(double alpha, double beta, double beta_x, double first, co
 {
     double theta = 0.2, half = exp(theta / 2) / sqrt(theta), L = s->L;
     double a2 = alpha * alpha, b2 = beta * beta;
+    if (isnan(alpha) || isnan(beta)) /* fmin would pass over them */
+        return (double)NAN;
     double step = fmin(a2 / (12 * b2 * beta_x * L), 1 / (3 * L));
     step = fmin(step, fmin(a2 / (4 * b2 * b2 * L), 1 / (b2 * L)));
     step = fmin(step, 1 / (4 * sqrt(2) * sqrt(L) * half * beta * sqrt(first)));
@@ -122,7 +124,7 @@ static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri
     tsri_promise p = {.where = "(19)",
                       .loss = "L_k",
                       .what = "L_0",
-                      .rate = fmin(rate, 1),
+                      .rate = rate > 1 ? 1 : rate,
                       .floor = 0,
                       .first = first};
     if (run->loss == TSRI_HALF_SQUARES)

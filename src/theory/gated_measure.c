@@ -153,10 +153,12 @@ tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_gated *v, const tsr
     *e = (tsri_gated_ends){.alpha_x = INFINITY, .alpha_y = INFINITY};
     e->few = work > MUCH_WORK ? 1 : v->pairs < TSRI_GATED_FEW ? v->pairs : TSRI_GATED_FEW;
     TSR_TRY(ends_y(e, v));
-    if (v->d > MANY_INPUTS)
+    if (v->d > MANY_INPUTS) {
         e->alpha_x = e->beta_x = NAN;
-    else
+        e->few = 0;
+    } else {
         TSR_TRY(ends_x(e, v, store, pool));
+    }
 done:
     return st;
 }

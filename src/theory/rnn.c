@@ -4,8 +4,9 @@
  * Before a run: Assumption 2.1, what Theorem 1 or 2 asks for, (4.1)-(4.6) as Appendix B states
  * them, Theorem 3's ratio and Theorem 4's residual for the step to come. During one: how far W has
  * moved, tau_0 = sqrt(m) |W - W(0)|_2, (5.1)-(5.3) as Appendix C states them for that tau_0, and
- * Theorems 3 and 4 at W. O(...) is read with a constant of 1, poly(rho) as rho = n L d log m and
- * poly(varrho) as varrho = rho / delta.
+ * Theorems 3 and 4 at W. O(...) is read with a constant of 1, poly(rho) as rho = n L d log m,
+ * varrho as n L d log(m/epsilon) / delta, and poly(varrho) of Theorem 4, which has no epsilon, as
+ * rho / delta.
  *
  * Sections 4 and 5 are rnn_norms.c.
  */
@@ -95,13 +96,21 @@ static tsri_rnn_letters letters(const tsri_run *run, const tsri_rnn_view *v, dou
                               .sgd = !run->gd};
 }
 
+/* The paper's eta. A step of ours descends the sum over its batch, one of Theorem 2's n/B times
+ * that (appendix I). */
+static double step_of(const tsri_run *run)
+{
+    double rate = tsri_schedule_rate(&run->schedule, 0, run->rounds);
+    return run->gd ? rate : rate * (double)run->batch / (double)run->data->train.n;
+}
+
 static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_rnn_letters *s)
 {
     const char *where = s->sgd ? "Theorem 2" : "Theorem 1";
     tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_rnn_varrho(s),
                  "width m: C varrho^C with C = 1, varrho = n L d log(m/epsilon) / delta");
-    tsri_certify(c, where, TSRI_AT_MOST, tsri_schedule_rate(&run->schedule, 0, run->rounds),
-                 tsri_rnn_step(s), "step eta: delta / (rho^%d m)", s->sgd ? 42 : 44);
+    tsri_certify(c, where, TSRI_AT_MOST, step_of(run), tsri_rnn_step(s),
+                 "step eta: delta / (rho^%d m)", s->sgd ? 42 : 44);
     tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds, tsri_rnn_rounds(s),
                  "iterations T: rho^%d / delta^2 log(1/epsilon)", s->sgd ? 57 : 59);
 }
@@ -153,7 +162,6 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
     objective o = {NULL, run, v};
     tsri_rnn_letters s = letters(run, v, delta);
     double f, ahead, m = (double)v->m, eta, rho = tsri_rnn_rho(&s);
-    double first_step = tsri_schedule_rate(&run->schedule, 0, run->rounds);
     tsri_norm step;
     TSR_TRY(tsri_plan_create(&o.plan, &run->store, run->backend, run->pool, v->n, true));
     TSR_TRY(value(&f, &o));
@@ -178,7 +186,7 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
         "|W'| + rho m |W'|^2");
     if (run->round > 0) {
         tsri_promise p = {s.sgd ? "Theorem 2" : "Theorem 1", "f", "f(W(0))",
-                          tsri_rnn_rate(&s, first_step),     0,   tsri_past_real(past, 0, "loss")};
+                          tsri_rnn_rate(&s, step_of(run)),   0,   tsri_past_real(past, 0, "loss")};
         TSR_TRY(tsri_certify_fall(c, past, &p));
     }
 done:
@@ -188,6 +196,14 @@ done:
 
 /* ---- The paper ----------------------------------------------------------------------------------
  */
+
+static double frobenius(const float *a, const float *b, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += pow((double)a[i] - (double)b[i], 2);
+    return sqrt(sum);
+}
 
 static tsr_status along_the_way(tsri_certificate *c, const tsri_run *run, const tsri_rnn_view *now,
                                 double delta)
@@ -203,8 +219,10 @@ static tsr_status along_the_way(tsri_certificate *c, const tsri_run *run, const 
                             run->pool));
     double tau = radius.value * sqrt((double)now->m);
     tsri_rnn_letters s = letters(run, now, delta);
-    tsri_certify(c, "(H.1)", TSRI_AT_MOST, tau, tsri_rnn_radius(&s),
-                 "tau_0 = sqrt(m) |W - W(0)|_2, against varrho^50");
+    tsri_certify(c, s.sgd ? "(I.1)" : "(H.1)", TSRI_AT_MOST,
+                 frobenius(now->W, then.W, now->m * now->m) * sqrt((double)now->m),
+                 tsri_rnn_radius(&s), "sqrt(m) |W - W(0)|_F, against varrho^50");
+    tsri_certify(c, "Appendix C", TSRI_MEASURED, tau, 0, "tau_0 = sqrt(m) |W - W(0)|_2");
     tsri_certify_interval(c, tau, radius.high * sqrt((double)now->m), radius.level);
     TSR_TRY(tsri_rnn_certify_drift(c, run, now, &then, tau));
 done:

@@ -9,6 +9,9 @@ tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr)
                                         "scheme.local_steps=1"};
     tsr_status st = TSR_OK;
     char set[64];
+    TSR_CHECK(epochs >= 0 && lr >= 0, TSR_USAGE,
+              "fine-tuning takes 0 or more epochs and a rate of 0 or more, not %lld and %g",
+              (long long)epochs, lr);
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
         TSR_TRY(tsr_config_set(config, dense[i]));
     if (epochs > 0) {

@@ -128,6 +128,8 @@ static void finetune(void **state)
     (void)snprintf(run, sizeof run, "%s", in("tuned"));
     (void)snprintf(from, sizeof from, "%s", in("ticket"));
     ok(tsr_model_read(&ticket, from));
+    assert_int_equal(tsr_config_finetune(tsr_model_config(ticket), -3, 0.01), TSR_USAGE);
+    assert_int_equal(tsr_config_finetune(tsr_model_config(ticket), 3, (double)NAN), TSR_USAGE);
     ok(tsr_config_finetune(tsr_model_config(ticket), 3, 0.01));
     o.folder = run;
     o.init = from;
@@ -148,6 +150,8 @@ static void refused(void **state)
     how.criterion = "size";
     assert_int_equal(tsr_prune(in("new"), in("run/model.safetensors"), &how), TSR_USAGE);
     assert_non_null(strstr(tsr_last_error(), "size"));
+    how.criterion = NULL;
+    assert_int_equal(tsr_prune(in("new"), in("run/model.safetensors"), &how), TSR_USAGE);
     how.criterion = "l2";
     assert_int_equal(tsr_prune(in("new"), in("absent"), &how), TSR_BAD_FILE);
     assert_non_null(strstr(tsr_last_error(), "absent"));
