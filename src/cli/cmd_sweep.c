@@ -34,11 +34,16 @@ static void show(void *context, const tsri_sweep *s)
 
 /* ---- What came out ------------------------------------------------------------------------ */
 
-/* Mean and deviation over the seeds of a cell, of those that did not diverge. */
+/* Mean and deviation over the seeds of a cell, of those that came to their end. */
 typedef struct summary {
     double loss, deviation, test_loss, accuracy, seconds;
-    int64_t count, diverged;
+    int64_t count, diverged, refused;
 } summary;
+
+static bool ended(const tsri_outcome *o)
+{
+    return o->done && !o->diverged && !o->refused;
+}
 
 static summary sum_up(const tsri_sweep *s, int64_t cell)
 {
@@ -46,8 +51,9 @@ static summary sum_up(const tsri_sweep *s, int64_t cell)
     summary u = {0};
     for (int64_t i = 0; i < s->seeds; i++) {
         u.diverged += o[i].diverged;
+        u.refused += o[i].refused != NULL;
         u.seconds += o[i].seconds;
-        if (o[i].diverged)
+        if (!ended(&o[i]))
             continue;
         u.count++;
         u.loss += o[i].train_loss;
@@ -59,7 +65,7 @@ static summary sum_up(const tsri_sweep *s, int64_t cell)
     u.test_loss /= n;
     u.accuracy /= n;
     for (int64_t i = 0; i < s->seeds; i++)
-        if (!o[i].diverged)
+        if (ended(&o[i]))
             u.deviation += (o[i].train_loss - u.loss) * (o[i].train_loss - u.loss);
     u.deviation = u.count > 1 ? sqrt(u.deviation / (double)(u.count - 1)) : (double)NAN;
     return u;
@@ -86,13 +92,15 @@ static void add_row(cli_table *t, const tsri_sweep *s, int64_t cell)
     else
         cli_table_format(t, "%.2f %%", 100 * u.accuracy);
     cli_table_int(t, u.diverged);
+    if (s->refused > 0)
+        cli_table_int(t, u.refused);
 }
 
 static tsr_status print_table(const tsri_sweep *s)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    cli_table_columns(&t, (int)s->options.grids + 5, 0);
+    cli_table_columns(&t, (int)s->options.grids + 5 + (s->refused > 0), 0);
     for (int64_t g = 0; g < s->options.grids; g++)
         cli_table_text(&t, s->grid[g].key);
     cli_table_text(&t, "train loss");
@@ -100,6 +108,8 @@ static tsr_status print_table(const tsri_sweep *s)
     cli_table_text(&t, "test loss");
     cli_table_text(&t, "accuracy");
     cli_table_text(&t, "diverged");
+    if (s->refused > 0)
+        cli_table_text(&t, "refused");
     for (int64_t cell = 0; cell < s->cells && cell < ROWS; cell++)
         add_row(&t, s, cell);
     TSR_TRY(cli_table_print(&t, stdout));
@@ -110,15 +120,27 @@ done:
     return st;
 }
 
+/* The first reason; every line of the file has its own. */
+static void print_refusal(const tsri_sweep *s)
+{
+    int64_t i = 0;
+    while (i < s->runs && !s->outcome[i].refused)
+        i++;
+    if (i < s->runs)
+        (void)printf("\n%lld of the runs were refused on their way, the first: %s",
+                     (long long)s->refused, s->outcome[i].refused);
+}
+
 static tsr_status print_text(const tsri_sweep *s)
 {
     tsr_status st = TSR_OK;
-    if (s->options.grids + 5 <= CLI_COLUMNS_MAX)
+    if (s->options.grids + 6 <= CLI_COLUMNS_MAX)
         TSR_TRY(print_table(s));
     (void)printf("%lld cells x %lld seeds in %.1f s", (long long)s->cells, (long long)s->seeds,
                  s->seconds);
     if (s->diverged > 0)
         (void)printf(", %lld runs diverged", (long long)s->diverged);
+    print_refusal(s);
     (void)printf("\nlines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", s->options.folder,
                  s->options.folder);
 done:
@@ -133,11 +155,8 @@ static tsr_status print_json(const tsri_sweep *s)
     const struct {
         const char *key;
         int64_t value;
-    } counts[] = {{"cells", s->cells},
-                  {"seeds", s->seeds},
-                  {"runs", s->runs},
-                  {"resumed", s->resumed},
-                  {"diverged", s->diverged}};
+    } counts[] = {{"cells", s->cells},     {"seeds", s->seeds},       {"runs", s->runs},
+                  {"resumed", s->resumed}, {"diverged", s->diverged}, {"refused", s->refused}};
     tsri_json_open(&w, '{');
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         tsri_json_put_int(&w, counts[i].key, counts[i].value);
@@ -229,7 +248,8 @@ const cli_command cli_sweep = {
     .details =
         "The folder then holds sweep.jsonl and sweep.csv, a line per cell and seed: the grid's "
         "values, loss and accuracy on the test set, the whole network's loss on the training set, "
-        "bytes sent between workers, seconds. A cell that diverges is recorded as such.\n\n"
+        "bytes sent between workers, seconds. A cell that diverges, or whose conversion "
+        "(convert_at) is refused, is recorded as such.\n\n"
         "Cells run beside each other, one thread each. Ctrl-C or a crash loses the runs under way; "
         "the same command goes on, and ends with the same results.",
     .run = run,

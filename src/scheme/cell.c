@@ -56,6 +56,16 @@ done:
     return st;
 }
 
+/* Whether an equal ReLU net exists is only known when it is made: of that cell nothing more can be
+ * said, of the others it can. */
+static tsr_status convert_when_due(tsri_outcome *outcome, tsri_run *run)
+{
+    tsr_status st = tsri_convert_when_due(run);
+    if (st == TSR_USAGE && tsri_strdup(&outcome->refused, tsr_last_error()) != TSR_OK)
+        st = TSR_RESOURCES;
+    return st;
+}
+
 static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve_every)
 {
     tsr_status st = TSR_OK;
@@ -70,7 +80,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
             TSR_TRY(tsri_recalibrate(run));
             TSR_TRY(tsri_iterate_judge(run));
         }
-        TSR_TRY(tsri_convert_when_due(run));
+        TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
 done:
@@ -139,6 +149,8 @@ done:
         outcome->diverged = true;
         st = TSR_OK;
     }
+    if (outcome->refused)
+        st = TSR_OK;
     if (st != TSR_OK)
         TSRI_FREE(outcome->curve);
     return st;

@@ -8,8 +8,8 @@
 /* Can the run be? Everything is checked that `train` would refuse before its first round. */
 tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground);
 
-/* Runs all rounds. A run that diverges is an outcome, not a failure. INTERRUPTED when a stop was
- * asked for. The caller frees outcome->curve. */
+/* Runs all rounds. A run that diverges, or is refused after it began, is an outcome, not a failure.
+ * INTERRUPTED when a stop was asked for. The caller frees outcome->curve and ->refused. */
 tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_ground *ground,
                          const tsri_sweep_options *options);
 

@@ -157,6 +157,7 @@ static void take_in(crew *c, int64_t i, const tsri_outcome *outcome)
     s->outcome[i].done = true;
     s->done++;
     s->diverged += outcome->diverged;
+    s->refused += outcome->refused != NULL;
     tsr_status st = write_lines(c);
     if (st != TSR_OK)
         note_failure(c, st);
@@ -251,8 +252,10 @@ done:
 
 void tsri_sweep_fini(tsri_sweep *sweep)
 {
-    for (int64_t i = 0; sweep->outcome && i < sweep->runs; i++)
+    for (int64_t i = 0; sweep->outcome && i < sweep->runs; i++) {
         tsri_free(sweep->outcome[i].curve);
+        tsri_free(sweep->outcome[i].refused);
+    }
     for (int64_t g = 0; sweep->grid && g < sweep->options.grids; g++)
         tsri_grid_fini(&sweep->grid[g]);
     tsri_free(sweep->outcome);

@@ -4,7 +4,8 @@
  * cell is run once for each of `seeds` seeds, the run file's and those that follow it. Data are
  * loaded once (unless the grid changes them), cells run beside each other on the pool, one thread
  * each when there are enough of them, and nothing of a cell outlives it but its line of results. A
- * cell that diverges is a result like any other.
+ * cell that diverges, or is refused on its way (a conversion that cannot be: convert_run.h), is a
+ * result like any other.
  *
  *     tsri_sweep_options o = {.grid = grid, .grids = 2, .seeds = 5, .folder = "out"};
  *     TSR_TRY(tsri_sweep_run(&sweep, config, &o));
@@ -23,7 +24,8 @@
 /* What came out of one run. */
 typedef struct tsri_outcome {
     bool done, diverged;
-    int64_t rounds;  /* done; of a diverged run those before it diverged */
+    char *refused;   /* the reason why it could not go on, or NULL */
+    int64_t rounds;  /* done; of one that ended early those before it did */
     double loss;     /* on the test set (the training set where there is none), as train says it */
     double accuracy; /* of classes; NaN for real targets */
     double train_loss; /* of the whole network on the training set */
@@ -56,7 +58,7 @@ struct tsri_sweep {
     tsri_outcome *outcome;      /* [runs] */
     int64_t done;               /* in all */
     int64_t resumed;            /* of them found in the folder */
-    int64_t diverged;
+    int64_t diverged, refused;
     double seconds;
 };
 

@@ -165,7 +165,7 @@ static tsr_status read_outcome(tsri_sweep *s, int64_t i, const tsri_json_value *
 {
     tsr_status st = TSR_OK;
     tsri_outcome *o = &s->outcome[i];
-    const char *status = "";
+    const char *status = "", *why = "";
     const tsri_json_value *v = tsri_json_get(line, "status");
     int64_t seed = tsri_config_int(s->config, "seed") + i % s->seeds;
     TSR_CHECK(v && tsri_json_as_text(v, &status) && int_or(line, "cell", -1) == i / s->seeds &&
@@ -181,10 +181,15 @@ static tsr_status read_outcome(tsri_sweep *s, int64_t i, const tsri_json_value *
                         .train_loss = real_or_nan(line, "train_loss"),
                         .bytes = int_or(line, "bytes_total", 0),
                         .seconds = real_or_nan(line, "seconds")};
+    if (strcmp(status, "refused") == 0) {
+        (void)tsri_json_as_text(tsri_json_get(line, "why"), &why);
+        TSR_TRY(tsri_strdup(&o->refused, why));
+    }
     if (s->options.curves)
         TSR_TRY(read_curve(o, tsri_json_get(line, "curve")));
     s->done++;
     s->diverged += o->diverged;
+    s->refused += o->refused != NULL;
 done:
     return st;
 }
@@ -286,9 +291,16 @@ done:
     return st;
 }
 
+static const char *status_of(const tsri_outcome *o)
+{
+    return o->refused ? "refused" : o->diverged ? "diverged" : "ok";
+}
+
 static void write_numbers(tsri_json *w, const tsri_outcome *o)
 {
-    tsri_json_put_text(w, "status", o->diverged ? "diverged" : "ok");
+    tsri_json_put_text(w, "status", status_of(o));
+    if (o->refused)
+        tsri_json_put_text(w, "why", o->refused);
     tsri_json_put_int(w, "rounds", o->rounds);
     tsri_json_put_real(w, "loss", o->loss);
     tsri_json_put_real(w, "accuracy", o->accuracy);
@@ -356,7 +368,7 @@ static tsr_status add_row(tsri_text *t, const tsri_sweep *s, int64_t i)
         TSR_TRY(add_field(t, s->grid[g].value[tsri_sweep_value(s, i / s->seeds, g)]));
     TSR_TRY(tsri_text_add(t, "%lld,%s,%lld,",
                           (long long)(tsri_config_int(s->config, "seed") + i % s->seeds),
-                          o->diverged ? "diverged" : "ok", (long long)o->rounds));
+                          status_of(o), (long long)o->rounds));
     TSR_TRY(add_real(t, o->loss, ","));
     TSR_TRY(add_real(t, o->accuracy, ","));
     TSR_TRY(add_real(t, o->train_loss, ","));

@@ -4,6 +4,7 @@
 
 #include "scheme/run.h"
 #include "scheme/sweep.h"
+#include "scratch.h"
 
 #include <math.h>
 
@@ -210,6 +211,38 @@ static void what_diverges_is_recorded(void **state)
     tsr_config_destroy(config);
 }
 
+/* A gated net as wide as it has samples, some of its units off for all of them: no ReLU net is
+ * equal to it, which only shows when it is to be made. It used to end the whole sweep. */
+static void what_is_refused_on_its_way_is_recorded(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{data: {name: ackley, n: 24, test_n: 4, dim: 5}, threads: 1, rounds: 3, convert_at: 2, "
+        "model: {name: grelu, width: 96, layers: 2}, optim: {name: gd, lr: 1.0e-5, momentum: 0}}";
+    tsr_config *config = NULL;
+    char why[400] = "";
+    assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
+    for (int again = 0; again < 2; again++) { /* made, then read back */
+        tsri_sweep s;
+        tsri_sweep_options o = {.curves = true, .folder = scratch_path("refused")};
+        assert_ok(sweep(&s, config, "model.width=96,24,120", NULL, o));
+        assert_int_equal(s.resumed, again ? 3 : 0);
+        assert_int_equal(s.refused, 1);
+        assert_int_equal(s.diverged, 0);
+        const tsri_outcome *o1 = &s.outcome[1];
+        assert_true(o1->refused && strstr(o1->refused, "rank") && isnan(o1->loss));
+        assert_int_equal(o1->rounds, 2);
+        for (int64_t i = 0; i < 3; i += 2)
+            assert_true(!s.outcome[i].refused && s.outcome[i].rounds == 3 &&
+                        isfinite(s.outcome[i].loss));
+        if (!again)
+            (void)snprintf(why, sizeof why, "%s", o1->refused);
+        assert_string_equal(o1->refused, why);
+        tsri_sweep_fini(&s);
+    }
+    tsr_config_destroy(config);
+}
+
 /* Data that the grid changes are loaded for each cell. */
 static void data_may_vary(void **state)
 {
@@ -313,10 +346,11 @@ int main(void)
         cmocka_unit_test(norms_are_measured_anew),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(what_diverges_is_recorded),
+        cmocka_unit_test(what_is_refused_on_its_way_is_recorded),
         cmocka_unit_test(data_may_vary),
         cmocka_unit_test(cells_that_cannot_be),
         cmocka_unit_test(trends_of_figure_2),
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
