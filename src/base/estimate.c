@@ -67,6 +67,8 @@ const char *tsri_estimate_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate e)
 {
     if (isnan(e.value))
         (void)snprintf(text, TSRI_ESTIMATE_TEXT, "unknown");
+    else if (isinf(e.value))
+        (void)snprintf(text, TSRI_ESTIMATE_TEXT, "infinite");
     else if (isnan(e.low) || isnan(e.high))
         (void)snprintf(text, TSRI_ESTIMATE_TEXT, "%.3g", e.value);
     else

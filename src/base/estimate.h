@@ -27,7 +27,7 @@ bool tsri_surely_below(tsri_estimate e, double bound);
 
 enum { TSRI_ESTIMATE_TEXT = 80 };
 
-/* "3.21 (95 %: 2.1 to 4.9)", or the value alone, or "unknown"; returns `text`. */
+/* "3.21 (95 %: 2.1 to 4.9)", or the value alone, or "infinite", or "unknown"; returns `text`. */
 const char *tsri_estimate_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate e);
 
 /* t with P(|T| <= t) = 0.95 for Student's T of so many degrees of freedom, within 0.001. */

@@ -151,7 +151,10 @@ static void draw_table(tsri_study *s, const shapes *m)
 {
     static const char *const names[] = {"depth 6", "depth 7", "depth 4, wider"};
     tsri_chart c;
-    tsri_chart_begin(&c, "Table 2: squared error of a sample at the end, CIFAR-10");
+    char text[160];
+    (void)snprintf(text, sizeof text, "Table 2: squared error of a sample at the end, %s",
+                   tsri_study_data_name(s, "CIFAR-10"));
+    tsri_chart_begin(&c, text);
     for (int paper = 0; paper < 2; paper++) {
         tsri_chart_panel(&c, &(tsri_panel){.title = paper ? "the paper's" : "here",
                                            .y_label = "error",
@@ -228,7 +231,7 @@ tsr_status tsri_grelu_table2(tsri_study *s, const tsri_table2_sizes *z)
     }
     draw_table(s, &m);
     judge_table(s, &m);
-    tsri_study_table(s, "table2-table", "CIFAR-10, squared error of a sample", &t);
+    tsri_study_table(s, "table2-table", "Squared error of a sample", &t);
     tsri_study_note(s, "Why: the tangent kernel at the start, largest over smallest eigenvalue "
                        "(first output, first seed, at most 1,000 samples), is in the table's last "
                        "columns. Gates of their own keep samples apart that ReLUs make more alike "
@@ -284,7 +287,10 @@ tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
     tsr_status st = TSR_OK;
     shapes m;
     tsri_chart c;
-    tsri_chart_begin(&c, "Figure 3a: training error, CIFAR-10 without augmentation");
+    char text[160];
+    (void)snprintf(text, sizeof text, "Figure 3a: training error, %s without augmentation",
+                   tsri_study_data_name(s, "CIFAR-10"));
+    tsri_chart_begin(&c, text);
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch", .y_label = "error", .y_log = true});
     tell_sizes(s, z);
     TSR_TRY(train_all(&m, s, z, 0.6));
@@ -306,7 +312,7 @@ done:
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-static tsri_table2_sizes sizes_of(const tsri_study *s)
+static tsri_table2_sizes usual_sizes(const tsri_study *s)
 {
     if (s->quick)
         return (tsri_table2_sizes){.twins = {.data = "{name: cifar10, limit: 256, test_limit: 16}",
@@ -331,31 +337,49 @@ static tsri_table2_sizes sizes_of(const tsri_study *s)
                                .width = {10000, 10000, 15000}};
 }
 
-tsr_status tsri_reproduce_grelu_table2(tsri_study *s)
+static tsr_status sizes_of(tsri_table2_sizes *z, tsri_toll *toll, const tsri_study *s)
 {
-    tsri_table2_sizes z = sizes_of(s);
-    return tsri_grelu_table2(s, &z);
+    tsr_status st = TSR_OK;
+    *z = usual_sizes(s);
+    TSR_TRY(tsri_twins_settle(&z->twins, s, NULL));
+    for (int i = 0; i < TSRI_TABLE2_ROWS; i++)
+        for (int net = 0; net < TSRI_TWINS; net++)
+            tsri_twins_toll(toll, &z->twins, net, z->width[i], z->layers[i], z->twins.seeds);
+done:
+    return st;
 }
 
-static tsri_switch_sizes switch_of(const tsri_study *s)
+tsr_status tsri_reproduce_grelu_table2(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_table2_sizes z;
+    tsri_toll toll = {0};
+    TSR_TRY(sizes_of(&z, &toll, s));
+    TSR_TRY(tsri_study_toll(s, &toll));
+    TSR_TRY(tsri_grelu_table2(s, &z));
+done:
+    return st;
+}
+
+static tsri_switch_sizes usual_switch(const tsri_study *s)
 {
     if (s->quick)
-        return (tsri_switch_sizes){
-            .twins = {.data = "{name: cifar10, limit: 64, test_limit: 256, augment: crop-flip}",
-                      .n = 64,
-                      .inputs = CIFAR_INPUTS,
-                      .outputs = CIFAR_CLASSES,
-                      .batch = 32,
-                      .epochs = 80,
-                      .every = 2,
-                      .seeds = tsri_study_seeds(s, 3)},
-            .width = 512,
-            .layers = 3,
-            .test_n = 256,
-            .a = 1,
-            .crowds = 3,
-            .crowd = {256, 128, 48}};
-    return (tsri_switch_sizes){.twins = {.data = "{name: cifar10, limit: 1250, augment: crop-flip}",
+        return (tsri_switch_sizes){.twins = {.data = "{name: cifar10, limit: 64, test_limit: 256}",
+                                             .n = 64,
+                                             .inputs = CIFAR_INPUTS,
+                                             .outputs = CIFAR_CLASSES,
+                                             .batch = 32,
+                                             .epochs = 80,
+                                             .every = 2,
+                                             .seeds = tsri_study_seeds(s, 3)},
+                                   .width = 512,
+                                   .layers = 3,
+                                   .test_n = 256,
+                                   .augment = true,
+                                   .a = 1,
+                                   .crowds = 3,
+                                   .crowd = {256, 128, 48}};
+    return (tsri_switch_sizes){.twins = {.data = "{name: cifar10, limit: 1250}",
                                          .n = 1250,
                                          .inputs = CIFAR_INPUTS,
                                          .outputs = CIFAR_CLASSES,
@@ -366,16 +390,38 @@ static tsri_switch_sizes switch_of(const tsri_study *s)
                                .width = 10000,
                                .layers = 6,
                                .test_n = 10000,
+                               .augment = true,
                                .a = paper_a(&table2[0]),
                                .crowds = 3,
                                .crowd = {5000, 2500, 1000}};
 }
 
+/* Only images can be cropped and flipped. */
+static tsr_status switch_of(tsri_switch_sizes *z, tsri_toll *toll, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    *z = usual_switch(s);
+    tsri_twins_data more = {z->test_n, true};
+    TSR_TRY(tsri_twins_settle(&z->twins, s, &more));
+    z->test_n = more.test_n;
+    z->augment = more.images;
+    for (int net = 0; net < TSRI_TWINS; net++)
+        tsri_twins_toll(toll, &z->twins, net, z->width, z->layers, z->twins.seeds);
+    for (int64_t i = 0; i < z->crowds; i++) /* half as long */
+        tsri_twins_toll(toll, &z->twins, TSRI_TWIN_GRELU, z->crowd[i], z->layers, z->twins.seeds);
+done:
+    return st;
+}
+
 tsr_status tsri_reproduce_grelu_fig3(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    tsri_table2_sizes rows = sizes_of(s);
-    tsri_switch_sizes half = switch_of(s);
+    tsri_table2_sizes rows;
+    tsri_switch_sizes half;
+    tsri_toll toll = {0};
+    TSR_TRY(sizes_of(&rows, &toll, s));
+    TSR_TRY(switch_of(&half, &toll, s));
+    TSR_TRY(tsri_study_toll(s, &toll));
     TSR_TRY(tsri_grelu_fig3a(s, &rows));
     TSR_TRY(tsri_grelu_fig3bc(s, &half));
 done:

@@ -20,14 +20,15 @@ enum { TSRI_CROWDS_MOST = 4 };
 
 /* Figures 3b and 3c: the gated net becomes a ReLU net after half of the epochs. */
 typedef struct tsri_switch_sizes {
-    tsri_twins twins; /* data with augmentation and a test set */
+    tsri_twins twins; /* data with a test set */
     int64_t width, layers, test_n;
-    double a; /* of the rate: grelu_nets.h */
+    bool augment; /* images are cropped and flipped at random */
+    double a;     /* of the rate: grelu_nets.h */
     int64_t crowds,
         crowd[TSRI_CROWDS_MOST]; /* other widths, at which only the conversion is seen */
 } tsri_switch_sizes;
 
-tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *z);
+tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *sizes);
 
 /* The rows. */
 tsr_status tsri_reproduce_grelu_table2(tsri_study *s);

@@ -1,20 +1,34 @@
-/* grelu_fig2.h - Figures 2b and 2c of the GReLU paper at sizes of the caller's choice: a study's
- * own, or a test's. */
+/* grelu_fig2.h - Figure 2 of the GReLU paper at sizes of the caller's choice: a study's own, or a
+ * test's. Steps are on all samples (batch = n), so a round is an epoch. */
 #ifndef TSRI_GRELU_FIG2_H
 #define TSRI_GRELU_FIG2_H
 
-#include "reproduce/reproduce.h"
+#include "reproduce/grelu_nets.h"
 
-/* Whole-batch gradient descent on one output. */
-typedef struct tsri_descent {
-    const char *model; /* "grelu" or "relu_twin" */
-    const char *data;  /* of the run file */
-    int64_t n, inputs, width, layers, rounds;
+enum { TSRI_WIDTHS_MOST = 4 };
+
+/* 2a: several widths, of which the last is the theory's. */
+typedef struct tsri_widths_sizes {
+    tsri_twins twins;
+    int64_t layers, widths, width[TSRI_WIDTHS_MOST];
     double a; /* of the rate: grelu_nets.h */
-} tsri_descent;
+} tsri_widths_sizes;
 
-tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_descent *sizes,
-                            int64_t seeds); /* both nets */
-tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_descent *sizes, int64_t seeds);
+tsr_status tsri_grelu_fig2a(tsri_study *s, const tsri_widths_sizes *z);
+
+/* 2b, 2c: one shape that is looked at after every round. */
+typedef struct tsri_watch_sizes {
+    tsri_twins twins;
+    int64_t width, layers;
+    double a;
+} tsri_watch_sizes;
+
+tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z); /* both nets */
+tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *z);
+
+/* The rows. */
+tsr_status tsri_reproduce_grelu_fig2a(tsri_study *s);
+tsr_status tsri_reproduce_grelu_fig2b(tsri_study *s);
+tsr_status tsri_reproduce_grelu_fig2c(tsri_study *s);
 
 #endif

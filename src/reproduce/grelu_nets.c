@@ -2,6 +2,7 @@
 #include "reproduce/grelu_nets.h"
 
 #include "base/alloc.h"
+#include "scheme/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,10 +22,55 @@ void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, 
 {
     (void)snprintf(yaml, size,
                    "data: %s\nmodel: {name: %s, width: %lld, layers: %lld}\nloss: half_squares\n"
-                   "optim: {name: sgd, lr: %.6g, momentum: 0}\nbatch: %lld\nepochs: %lld\n"
-                   "checkpoint: {every: 0}\n",
-                   t->data, tsri_twin_model[net], (long long)width, (long long)layers, rate,
-                   (long long)t->batch, (long long)t->epochs);
+                   "optim: {name: %s, lr: %.6g, momentum: 0}\nbatch: %lld\nepochs: %lld\n"
+                   "checkpoint: {every: %.6g, keep: 1}\n",
+                   t->data, tsri_twin_model[net], (long long)width, (long long)layers,
+                   t->batch < t->n ? "sgd" : "gd", rate, (long long)t->batch, (long long)t->epochs,
+                   (double)t->epochs / 10);
+}
+
+/* The run file is a small one: only its data count. */
+tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data *more)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsri_run run = {.lock = -1};
+    tsr_run_options o = tsr_run_options_default();
+    char yaml[600];
+    if (!s->data)
+        return TSR_OK;
+    tsri_twins_run_file(yaml, sizeof yaml,
+                        &(tsri_twins){.data = t->data, .n = 1, .batch = 1, .epochs = 1}, 0, 8, 1,
+                        1);
+    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
+    TSR_TRY(tsri_run_describe(&run, config, &o, NULL));
+    t->batch = t->batch < t->n ? t->batch : run.data->train.n; /* all stays all */
+    t->batch = t->batch < run.data->train.n ? t->batch : run.data->train.n;
+    t->n = run.data->train.n;
+    t->inputs = run.data->dim;
+    t->outputs = run.net->outputs;
+    if (more)
+        *more = (tsri_twins_data){run.data->test.n, run.data->height > 1};
+done:
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+    return st;
+}
+
+/* A step: forward, backward and the gradient of W, two products with B and one with C. At every
+ * point of a curve the whole training set, and its gates with it. */
+void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
+                     int64_t runs)
+{
+    double n = (double)t->n, m = (double)width, L = (double)layers, d = (double)t->inputs,
+           k = (double)t->outputs, points = (double)t->epochs / (double)t->every;
+    double nets = net == TSRI_TWIN_GRELU ? 2 : 1; /* W; and Psi */
+    double step = 3 * L * m * m + d * m + 2 * k * m;
+    double judged = nets * L * m * m + d * m + k * m;
+    /* W with gradient and momentum, Psi, C and B; values and their gradients of a batch; bits. */
+    double numbers = (2 + nets) * L * m * m + (d + k) * m + 2 * (double)t->batch * m * (2 * L + 2);
+    tsri_toll_add(toll, runs, (double)t->epochs * n * step + points * n * judged,
+                  4 * (numbers + n * d) + n * m * L / 8);
 }
 
 tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids)
@@ -53,20 +99,30 @@ done:
     return st;
 }
 
+static bool diverged(const tsri_bundle *b, int64_t k)
+{
+    return !isfinite(tsri_bundle_end(b, k));
+}
+
 void tsri_bundle_fold(tsri_bundle *b)
 {
+    b->diverged = 0;
+    for (int64_t k = 0; k < b->seeds; k++)
+        b->diverged += diverged(b, k);
+    double count = (double)(b->seeds - b->diverged);
     for (int64_t i = 0; i < b->points; i++) {
         double sum = 0, low = INFINITY, high = 0;
         for (int64_t k = 0; k < b->seeds; k++) {
             double value = b->one[k * b->points + i];
+            if (diverged(b, k))
+                continue;
             sum += log(value);
             low = value < low ? value : low;
             high = value > high ? value : high;
         }
-        bool all = isfinite(sum);
-        b->mean[i] = all ? exp(sum / (double)b->seeds) : (double)NAN;
-        b->low[i] = all ? low : (double)NAN;
-        b->high[i] = all ? high : (double)NAN;
+        b->mean[i] = count > 0 ? exp(sum / count) : (double)NAN;
+        b->low[i] = count > 0 ? low : (double)NAN;
+        b->high[i] = count > 0 ? high : (double)NAN;
     }
 }
 
@@ -77,7 +133,6 @@ tsr_status tsri_bundle_take(tsri_bundle *b, const tsri_twins *t, const tsri_swee
     TSR_TRY(tsri_bundle_init(b, t->epochs / t->every, t->every, sweep->seeds));
     for (int64_t k = 0; k < b->seeds; k++) {
         const tsri_outcome *o = &sweep->outcome[cell * sweep->seeds + k];
-        b->diverged += o->diverged;
         for (int64_t i = 0; i < b->points; i++)
             b->one[k * b->points + i] =
                 !o->diverged && i < o->curve_count ? o->curve[i] / (double)t->n : (double)INFINITY;
@@ -97,7 +152,11 @@ void tsri_bundle_fini(tsri_bundle *b)
 void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int colour,
                       bool dashed)
 {
-    tsri_chart_series(c, &(tsri_series){.name = name,
+    char text[120];
+    if (b->diverged > 0)
+        (void)snprintf(text, sizeof text, "%s (%lld of %lld diverged)", name,
+                       (long long)b->diverged, (long long)b->seeds);
+    tsri_chart_series(c, &(tsri_series){.name = b->diverged > 0 ? text : name,
                                         .n = b->points,
                                         .x = b->epoch,
                                         .y = b->mean,

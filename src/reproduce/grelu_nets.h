@@ -22,7 +22,7 @@
 #ifndef TSRI_GRELU_NETS_H
 #define TSRI_GRELU_NETS_H
 
-#include "reproduce/reproduce.h"
+#include "reproduce/toll.h"
 
 enum { TSRI_TWIN_RELU, TSRI_TWIN_GRELU, TSRI_TWINS };
 enum { TSRI_SEEDS_MOST = 64 }; /* that an estimate looks at */
@@ -43,18 +43,32 @@ double tsri_twins_rate(const tsri_twins *t, double a, int64_t width, int64_t lay
 void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, int64_t width,
                          int64_t layers, double rate);
 
+/* Of --data, where it is given, the counts are those of that data, and no step has more samples
+ * than there are. */
+typedef struct tsri_twins_data {
+    int64_t test_n;
+    bool images;
+} tsri_twins_data;
+
+tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data *more);
+
+/* So many runs of that shape, with the training error at every point of their curves. */
+void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
+                     int64_t runs);
+
 /* Seeds and curves for tsri_study_sweep. */
 tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids);
 
 /* The curves of one cell over its seeds. */
 typedef struct tsri_bundle {
     int64_t points, seeds, diverged;
-    double *epoch, *mean, *low, *high; /* [points] geometric mean, least and most of the seeds; NaN
-                                          where one of them has diverged */
-    double *one;                       /* [seeds][points] */
+    double *epoch, *mean, *low, *high; /* [points] geometric mean, least and most of the seeds that
+                                          did not diverge; NaN when all did */
+    double *one; /* [seeds][points]; not finite at the end of one that diverged */
 } tsri_bundle;
 
-/* Room for curves at every `every` epochs, to be written to `one`; fold makes the rest of them. */
+/* Room for curves at every `every` epochs, to be written to `one`; fold makes the rest of them and
+ * counts what diverged. */
 tsr_status tsri_bundle_init(tsri_bundle *b, int64_t points, int64_t every, int64_t seeds);
 void tsri_bundle_fold(tsri_bundle *b);
 
@@ -63,7 +77,7 @@ tsr_status tsri_bundle_take(tsri_bundle *b, const tsri_twins *t, const tsri_swee
                             int64_t cell);
 void tsri_bundle_fini(tsri_bundle *b);
 
-/* As a line with its band in the panel made last. */
+/* As a line with its band in the panel made last; its name says how many seeds diverged. */
 void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int colour,
                       bool dashed);
 

@@ -12,6 +12,12 @@
 
 enum { SGEMM_INPUTS = 14 };
 
+const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const char *what)
+{
+    (void)snprintf(text, TSRI_TITLE, "%s, %s", what, tsri_study_data_name(s, "SGEMM"));
+    return text;
+}
+
 static void tell_sizes(tsri_study *s, const tsri_twins *t)
 {
     tsri_study_note(s,
@@ -125,7 +131,8 @@ static void draw_rates(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
 {
     tsri_chart c;
     tsri_panel panel = common_range(m);
-    tsri_chart_begin(&c, "Figure 4a, b: training error by rate, SGEMM");
+    char text[TSRI_TITLE];
+    tsri_chart_begin(&c, tsri_sgemm_title(text, s, "Figure 4a, b: training error by rate"));
     for (int net = TSRI_TWINS - 1; net >= 0; net--) {
         panel.title = tsri_twin_name[net];
         tsri_chart_panel(&c, &panel);
@@ -159,24 +166,27 @@ static void judge_fast(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
     tsri_study_claim(
         s, tsri_surely_below(e, 1), "For larger rates the GReLU network reaches lower values.",
         "at a = %g it ends at %s times ReLU's error", z->a[last], tsri_estimate_text(text, e));
-    double mine = tsri_bundle_mean(&grelu[last], tsri_bundle_rises).value,
-           other = tsri_bundle_mean(&relu[last], tsri_bundle_rises).value;
+    tsri_estimate mine = tsri_bundle_mean(&grelu[last], tsri_bundle_rises),
+                  other = tsri_bundle_mean(&relu[last], tsri_bundle_rises);
     tsri_study_claim(
-        s, mine < other, "There its losses decrease more monotonically.",
-        "the error rises from one point to the next in %.1f %% of the cases, ReLU's in "
-        "%.1f %%",
-        100 * mine, 100 * other);
+        s, mine.value < other.value && (isnan(mine.high) || mine.high < other.low),
+        "There its losses decrease more monotonically.",
+        "the error rises from one point to the next in a part of %s of the cases, ReLU's in %s",
+        tsri_estimate_text(text, mine), tsri_estimate_text(slow, other));
     tsri_estimate gain = tsri_bundle_ratio(&grelu[last], &grelu[0]);
     tsri_study_claim(s, tsri_surely_below(gain, 1),
                      "The GReLU network reaches smaller values with larger rates.",
                      "a = %g ends at %s times the error of a = %g (ReLU: %s)", z->a[last],
                      tsri_estimate_text(text, gain), z->a[0],
                      tsri_estimate_text(slow, tsri_bundle_ratio(&relu[last], &relu[0])));
-    double ends[] = {tsri_bundle_ends(&relu[last]).value, tsri_bundle_ends(&grelu[last]).value};
-    tsri_study_claim(s, fmin(ends[0], ends[1]) > 1e-6 && isfinite(fmax(ends[0], ends[1])),
+    tsri_estimate ends[] = {tsri_bundle_ends(&relu[last]), tsri_bundle_ends(&grelu[last])};
+    tsri_study_claim(s,
+                     fmin(ends[0].value, ends[1].value) > 1e-6 &&
+                         isfinite(fmax(ends[0].value, ends[1].value)),
                      "Neither network reaches zero loss: their widths are below the theory's.",
-                     "GReLU ends at %.3g, ReLU at %.3g; the theory asks for n^2 L = %.2g units",
-                     ends[1], ends[0], (double)z->twins.n * (double)z->twins.n * (double)z->layers);
+                     "GReLU ends at %s, ReLU at %s; the theory asks for n^2 L = %.2g units",
+                     tsri_estimate_text(text, ends[1]), tsri_estimate_text(slow, ends[0]),
+                     (double)z->twins.n * (double)z->twins.n * (double)z->layers);
 }
 
 tsr_status tsri_grelu_fig4ab(tsri_study *s, const tsri_rates_sizes *z)
@@ -200,7 +210,8 @@ static void draw_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
 {
     tsri_chart c;
     tsri_panel panel = common_range(m);
-    tsri_chart_begin(&c, "Figure 5: training error at high rates, SGEMM");
+    char text[TSRI_TITLE];
+    tsri_chart_begin(&c, tsri_sgemm_title(text, s, "Figure 5: training error at high rates"));
     for (int64_t i = 0; i < z->rates; i++) {
         char title[40];
         (void)snprintf(title, sizeof title, "a = %g", z->a[i]);
@@ -275,24 +286,38 @@ static tsri_twins twins_of(const tsri_study *s)
                                    .seeds = tsri_study_seeds(s, 3)};
 }
 
-static tsri_rates_sizes rates_of(const tsri_study *s, bool high)
+static tsri_rates_sizes rates_of(const tsri_study *s, const tsri_twins *t, bool high)
 {
     tsri_rates_sizes z = {
-        .twins = twins_of(s), .width = s->quick ? 128 : 4096, .layers = 10, .rates = high ? 2 : 4};
+        .twins = *t, .width = s->quick ? 128 : 4096, .layers = 10, .rates = high ? 2 : 4};
     static const double all[] = {1, 4, 8, 16}, fast[] = {8, 16};
     for (int64_t i = 0; i < z.rates; i++)
         z.a[i] = high ? fast[i] : all[i];
     return z;
 }
 
+static void rates_toll(tsri_toll *toll, const tsri_rates_sizes *z)
+{
+    for (int net = 0; net < TSRI_TWINS; net++)
+        tsri_twins_toll(toll, &z->twins, net, z->width, z->layers, z->rates * z->twins.seeds);
+}
+
 tsr_status tsri_reproduce_grelu_fig4(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    tsri_rates_sizes rates_z = rates_of(s, false);
-    tsri_shapes_sizes shapes_z = {
-        .twins = twins_of(s), .widths = 3, .depths = 2, .layers = {2, 8}, .a = 12};
-    for (int i = 0; i < 3; i++)
+    tsri_twins t = twins_of(s);
+    tsri_toll toll = {0};
+    TSR_TRY(tsri_twins_settle(&t, s, NULL));
+    tsri_rates_sizes rates_z = rates_of(s, &t, false);
+    tsri_shapes_sizes shapes_z = {.twins = t, .widths = 3, .depths = 2, .layers = {2, 8}, .a = 12};
+    rates_toll(&toll, &rates_z);
+    for (int i = 0; i < 3; i++) {
         shapes_z.width[i] = (s->quick ? 64 : 1024) << i;
+        for (int k = 0; k < 2; k++)
+            tsri_twins_toll(&toll, &t, TSRI_TWIN_GRELU, shapes_z.width[i], shapes_z.layers[k],
+                            t.seeds);
+    }
+    TSR_TRY(tsri_study_toll(s, &toll));
     TSR_TRY(tsri_grelu_fig4ab(s, &rates_z));
     TSR_TRY(tsri_grelu_fig4c(s, &shapes_z));
 done:
@@ -301,6 +326,14 @@ done:
 
 tsr_status tsri_reproduce_grelu_fig5(tsri_study *s)
 {
-    tsri_rates_sizes z = rates_of(s, true);
-    return tsri_grelu_fig5(s, &z);
+    tsr_status st = TSR_OK;
+    tsri_twins t = twins_of(s);
+    tsri_toll toll = {0};
+    TSR_TRY(tsri_twins_settle(&t, s, NULL));
+    tsri_rates_sizes z = rates_of(s, &t, true);
+    rates_toll(&toll, &z);
+    TSR_TRY(tsri_study_toll(s, &toll));
+    TSR_TRY(tsri_grelu_fig5(s, &z));
+done:
+    return st;
 }

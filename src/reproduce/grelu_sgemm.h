@@ -5,7 +5,10 @@
 
 #include "reproduce/grelu_nets.h"
 
-enum { TSRI_RATES_MOST = 6, TSRI_SHAPES_MOST = 4 };
+enum { TSRI_RATES_MOST = 6, TSRI_SHAPES_MOST = 4, TSRI_TITLE = 160 };
+
+/* "WHAT, SGEMM", or the name of --data. */
+const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const char *what);
 
 /* One shape at several rates. */
 typedef struct tsri_rates_sizes {

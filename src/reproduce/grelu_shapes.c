@@ -51,7 +51,10 @@ done:
 static void draw_shapes(tsri_study *s, const grid *m, const tsri_shapes_sizes *z)
 {
     tsri_chart c;
-    tsri_chart_begin(&c, "Figure 4c: training error of GReLU networks by width and depth, SGEMM");
+    char text[TSRI_TITLE];
+    tsri_chart_begin(
+        &c,
+        tsri_sgemm_title(text, s, "Figure 4c: training error of GReLU nets by width and depth"));
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch", .y_label = "error", .y_log = true});
     for (int64_t i = 0; i < z->widths; i++)
         for (int64_t k = 0; k < z->depths; k++) {

@@ -84,6 +84,15 @@ static void run_file(char *yaml, size_t size, const tsri_switch_sizes *z, int ne
                    (long long)t.every, (long long)convert_at);
 }
 
+/* data: {...} with augmentation, in memory of the caller's. */
+static void with_augmentation(tsri_twins *t, char *data, size_t size, bool augment)
+{
+    if (!augment)
+        return;
+    (void)snprintf(data, size, "%.*s, augment: crop-flip}", (int)strlen(t->data) - 1, t->data);
+    t->data = data;
+}
+
 /* A run of the figure; its evaluations come from `stop`, which never is reached. */
 static tsr_status train_half(halves *h, tsri_study *s, const tsri_switch_sizes *z, int net,
                              int64_t k)
@@ -177,7 +186,10 @@ static void draw_halves(tsri_study *s, const halves *h, const tsri_switch_sizes 
     int64_t half = z->twins.epochs / 2;
     double x[2] = {(double)half, (double)half};
     tsri_chart c;
-    tsri_chart_begin(&c, "Figure 3b, c: error on CIFAR-10, trained with augmentation");
+    char text[160];
+    (void)snprintf(text, sizeof text, "Figure 3b, c: error on %s, trained %s augmentation",
+                   tsri_study_data_name(s, "CIFAR-10"), z->augment ? "with" : "without");
+    tsri_chart_begin(&c, text);
     for (int set = 0; set < SETS; set++) {
         double y[2] = {INFINITY, 0};
         tsri_chart_panel(
@@ -341,17 +353,24 @@ static void judge_crowded(tsri_study *s, const halves *h, const tsri_switch_size
         tsri_estimate_text(text[1], norm));
 }
 
-tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *z)
+tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *sizes)
 {
     tsr_status st = TSR_OK;
+    tsri_switch_sizes own = *sizes;
+    const tsri_switch_sizes *z = &own;
     halves h = {.seeds = z->twins.seeds};
+    char data[300];
+    with_augmentation(&own.twins, data, sizeof data, z->augment);
     tsri_study_note(
         s,
-        "3b, c: %lld images with random crops and flips (the paper: 50,000 with RandAugment), %lld "
-        "test images, width %lld, depth %lld, a = %g, %lld epochs, the switch after %lld; "
-        "judged on the images as they are.",
-        (long long)z->twins.n, (long long)z->test_n, (long long)z->width, (long long)z->layers,
-        z->a, (long long)z->twins.epochs, (long long)(z->twins.epochs / 2));
+        "3b, c: %lld samples%s (the paper: 50,000 with RandAugment), %lld test samples, width "
+        "%lld, "
+        "depth %lld, a = %g, %lld epochs, the switch after %lld; judged on the samples as they "
+        "are.",
+        (long long)z->twins.n,
+        z->augment ? " with random crops and flips" : ", which are no images, as they are",
+        (long long)z->test_n, (long long)z->width, (long long)z->layers, z->a,
+        (long long)z->twins.epochs, (long long)(z->twins.epochs / 2));
     tsri_study_note(
         s, "Theorem 2 needs n <= m, which the paper's 50,000 images and 10,000 units do not have. "
            "What "

@@ -73,6 +73,7 @@ struct tsri_study {
     int64_t seeds; /* 0 = as the row likes */
     uint64_t seed;
     tsri_pool *pool;
+    int64_t beside; /* runs of a sweep that memory allows at once (toll.h); 0 = not known */
     const tsri_study_options *options;
 
     char **note;
@@ -89,6 +90,9 @@ struct tsri_study {
 
 /* How many repetitions: --seeds, or the row's own number. */
 int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
+
+/* --data without its folders, or the name of the row's own. */
+const char *tsri_study_data_name(const tsri_study *s, const char *usual);
 
 /* What is being done now; `part` of the work (0 to 1) lies behind. */
 void tsri_study_say(tsri_study *s, double part, const char *fmt, ...) TSR_PRINTF(3, 4);

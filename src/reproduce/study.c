@@ -15,6 +15,12 @@ int64_t tsri_study_seeds(const tsri_study *s, int64_t usual)
     return s->seeds > 0 ? s->seeds : usual;
 }
 
+const char *tsri_study_data_name(const tsri_study *s, const char *usual)
+{
+    const char *slash = s->data ? strrchr(s->data, '/') : NULL;
+    return !s->data ? usual : slash && slash[1] ? slash + 1 : s->data;
+}
+
 tsr_status tsri_study_end(const tsri_study *s)
 {
     return s->st;
@@ -222,6 +228,7 @@ tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, 
     TSR_TRY(tsri_study_config(&config, s, yaml, 0));
     TSR_TRY(tsri_path_join(&folder, s->folder, name));
     o.folder = folder;
+    o.beside = s->beside;
     o.progress = say_run;
     o.context = &way;
     st = tsri_sweep_run(sweep, config, &o);

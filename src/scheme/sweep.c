@@ -202,6 +202,8 @@ static tsr_status all_runs(crew *c, int threads)
     tsri_sweep *s = c->sweep;
     tsri_pool *pool = NULL;
     int64_t left = s->runs - s->done, beside = left < threads ? left : threads;
+    if (s->options.beside > 0 && s->options.beside < beside)
+        beside = s->options.beside;
     c->first = c->next = s->done;
     c->ground.threads = beside > 0 ? threads / (int)beside : threads;
     TSR_TRY(tsri_pool_create(&pool, beside > 0 ? (int)beside : 1));

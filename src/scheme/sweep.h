@@ -44,6 +44,7 @@ typedef struct tsri_sweep_options {
     bool curves;         /* keep train_loss along the run */
     int64_t curve_every; /* rounds from one of its points to the next; 0 = 1 */
     bool weights;        /* no run in the space of its samples (samples.h) */
+    int64_t beside;      /* at most so many runs at once, each on more threads; 0 = one a thread */
     const char *folder;  /* run.yaml, grid.json, sweep.jsonl, sweep.csv; NULL = only in memory */
     /* (optional) After every run, and at the start; from any thread, one at a time. */
     void (*progress)(void *context, const tsri_sweep *sweep);

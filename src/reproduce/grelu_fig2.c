@@ -1,0 +1,410 @@
+/* grelu_fig2.c - Figures 2b and 2c of the GReLU paper: gradients and patterns along a run, looked
+ * at after every round.
+ *
+ * A run is made in memory, since nothing of it but what is looked at is wanted, and that is kept in
+ * the study's folder when the run is done: a study that is stopped and called again reads it.
+ */
+#include "reproduce/grelu_fig2.h"
+
+#include "base/alloc.h"
+#include "io/file.h"
+#include "net/plan.h"
+#include "reproduce/toll.h"
+#include "scheme/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { JUDGED = 512 }; /* samples of the test set whose patterns are compared */
+
+/* What is looked at after every round: the gradients or the patterns. */
+typedef struct probe {
+    bool patterns;
+    double *seen; /* [rounds] |g_t - g_(t-1)|, or the part of the ReLUs that changed on the test
+                     set; NaN in the first, infinity from the round on that diverged */
+    int64_t rounds, lasted; /* rounds done before it diverged; all when it did not */
+    float *before;          /* the gradient of the round before */
+    uint64_t *bits;         /* the pattern of the round before */
+} probe;
+
+static double gradient_change(probe *p, const tsri_run *run)
+{
+    const float *g = run->store.g;
+    double sum = 0;
+    for (int64_t i = 0; i < run->net->trained; i++)
+        sum += ((double)g[i] - (double)p->before[i]) * ((double)g[i] - (double)p->before[i]);
+    memcpy(p->before, g, (size_t)run->net->trained * sizeof *g);
+    return sqrt(sum);
+}
+
+/* The gates that the plan's ReLUs left behind, compared with those of the last time. */
+static double pattern_change(probe *p, const tsri_plan *plan)
+{
+    int64_t at = 0, flips = 0, all = 0;
+    for (int64_t k = 0; k < tsri_plan_ops(plan); k++) {
+        const tsri_gates *g = tsri_plan_op(plan, k, NULL)->gates;
+        for (int64_t i = 0; g && i < g->n * g->words; i++, at++) {
+            flips += __builtin_popcountll(p->bits[at] ^ g->word[i]);
+            p->bits[at] = g->word[i];
+        }
+        all += g ? g->n * g->units : 0;
+    }
+    return all > 0 ? (double)flips / (double)all : 0;
+}
+
+static tsr_status look(probe *p, tsri_run *run, tsri_plan *judge, const float *x, int64_t t)
+{
+    tsr_status st = TSR_OK;
+    double change;
+    if (p->patterns) {
+        TSR_TRY(tsri_plan_forward(judge, x));
+        change = pattern_change(p, judge);
+    } else {
+        change = gradient_change(p, run);
+    }
+    p->seen[t] = t > 0 ? change : (double)NAN;
+done:
+    return st;
+}
+
+/* A run that diverges has nothing more to be looked at; the others go on. */
+static tsr_status rounds(probe *p, tsri_run *run, tsri_plan *judge, const float *x)
+{
+    tsr_status st = TSR_OK;
+    for (p->lasted = 0; p->lasted < p->rounds; p->lasted++) {
+        tsri_mean before = run->recent;
+        TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED,
+                  "stopped: give the same command again, finished runs are kept");
+        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(tsri_check_loss(run, &before));
+        run->round++;
+        TSR_TRY(look(p, run, judge, x, p->lasted));
+    }
+done:
+    for (int64_t t = p->lasted; t < p->rounds; t++)
+        p->seen[t] = INFINITY;
+    return st == TSR_DIVERGED ? TSR_OK : st;
+}
+
+static tsr_status watch(probe *p, tsr_config *config, const tsri_watch_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.lock = -1};
+    tsri_plan *judge = NULL;
+    float *x = NULL;
+    tsr_run_options o = tsr_run_options_default();
+    TSR_TRY(tsri_run_init(&run, config, &o));
+    TSR_TRY(run.scheme->setup(&run));
+    if (p->patterns) {
+        const tsri_part *part = run.data->test.n > 0 ? &run.data->test : &run.data->train;
+        int64_t n = part->n < JUDGED ? part->n : JUDGED;
+        TSR_TRY(tsri_alloc(&x, n * run.data->dim, sizeof *x));
+        for (int64_t i = 0; i < n; i++)
+            tsri_sample(x + i * run.data->dim, run.data, part, i);
+        TSR_TRY(tsri_plan_create(&judge, &run.store, run.backend, run.pool, n, false));
+        TSR_TRY(
+            tsri_alloc(&p->bits, n * ((z->width + 63) / 64) * (z->layers + 1), sizeof *p->bits));
+    } else {
+        TSR_TRY(tsri_alloc(&p->before, run.net->trained, sizeof *p->before));
+    }
+    TSR_TRY(rounds(p, &run, judge, x));
+done:
+    TSRI_FREE(p->before);
+    TSRI_FREE(p->bits);
+    tsri_free(x);
+    tsri_plan_destroy(judge);
+    tsri_run_fini(&run);
+    return st;
+}
+
+/* ---- Kept ------------------------------------------------------------------------------------ */
+
+enum { MOST_BYTES = 1 << 28 };
+
+/* {"run": the run file, "lasted", "seen": [...]}, written when the run is done. */
+static tsr_status keep(const char *path, const probe *p, const char *run_file)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_put_text(&w, "run", run_file);
+    tsri_json_put_int(&w, "lasted", p->lasted);
+    tsri_json_key(&w, "seen");
+    tsri_json_open(&w, '[');
+    for (int64_t t = 0; t < p->lasted; t++)
+        tsri_json_real(&w, p->seen[t]);
+    tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_file_write_text(path, w.text.data));
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+/* *found: the file is there and of this very run. */
+static tsr_status find(bool *found, probe *p, const char *path, const char *run_file)
+{
+    tsr_status st = TSR_OK;
+    char *bytes = NULL;
+    int64_t n = 0;
+    tsri_json_value *file = NULL;
+    const char *run = "";
+    *found = false;
+    if (!tsri_file_exists(path))
+        return TSR_OK;
+    TSR_TRY(tsri_file_read(&bytes, &n, path, MOST_BYTES));
+    TSR_TRY(tsri_json_parse(&file, bytes, n, tsri_quote(path)));
+    const tsri_json_value *seen = tsri_json_get(file, "seen");
+    if (!tsri_json_as_text(tsri_json_get(file, "run"), &run) || strcmp(run, run_file) != 0 ||
+        !tsri_json_as_int(tsri_json_get(file, "lasted"), &p->lasted) || p->lasted > p->rounds ||
+        !tsri_json_is_array(seen) || tsri_json_length(seen) != p->lasted)
+        goto done;
+    for (int64_t t = 0; t < p->rounds; t++)
+        if (t >= p->lasted)
+            p->seen[t] = INFINITY;
+        else if (!tsri_json_as_real(tsri_json_at(seen, t), &p->seen[t]))
+            p->seen[t] = NAN;
+    *found = true;
+done:
+    tsri_json_destroy(file);
+    tsri_free(bytes);
+    return st;
+}
+
+/* One seed of one net: found, or made and kept. */
+static tsr_status watched(probe *p, tsri_study *s, const tsri_watch_sizes *z, int net, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    tsri_text path = {0}, resolved = {0};
+    char yaml[600];
+    bool found;
+    tsri_twins_run_file(yaml, sizeof yaml, &z->twins, net, z->width, z->layers,
+                        tsri_twins_rate(&z->twins, z->a, z->width, z->layers));
+    size_t used = strlen(yaml);
+    (void)snprintf(yaml + used, sizeof yaml - used, "skip: on\n");
+    TSR_TRY(tsri_study_config(&config, s, yaml, k));
+    TSR_TRY(tsri_config_write(&resolved, config, NULL));
+    TSR_TRY(tsri_text_add(&path, "%s/%s-%s-%lld.json", s->folder,
+                          p->patterns ? "patterns" : "gradients", tsri_twin_model[net],
+                          (long long)k + 1));
+    TSR_TRY(find(&found, p, path.data, resolved.data));
+    if (found)
+        goto done;
+    TSR_TRY(watch(p, config, z));
+    TSR_TRY(keep(path.data, p, resolved.data));
+done:
+    tsri_text_fini(&path);
+    tsri_text_fini(&resolved);
+    tsr_config_destroy(config);
+    return st;
+}
+
+/* ---- Both figures ---------------------------------------------------------------------------- */
+
+/* Gradients (or patterns) of one net over the seeds; the first round has nothing before it. */
+static tsr_status watch_seeds(tsri_bundle *b, tsri_study *s, const tsri_watch_sizes *z, int net,
+                              bool patterns, double from, double to)
+{
+    tsr_status st = TSR_OK;
+    int64_t count = z->twins.epochs, seeds = z->twins.seeds;
+    double *seen = NULL;
+    TSR_TRY(tsri_bundle_init(b, count - 1, 1, seeds));
+    TSR_TRY(tsri_alloc(&seen, count, sizeof *seen));
+    for (int64_t k = 0; k < seeds; k++) {
+        probe p = {.patterns = patterns, .seen = seen, .rounds = count};
+        tsri_study_say(s, from + (to - from) * (double)k / (double)seeds,
+                       "%s, width %lld, seed %lld", tsri_twin_name[net], (long long)z->width,
+                       (long long)k + 1);
+        TSR_TRY(watched(&p, s, z, net, k));
+        if (p.lasted < count)
+            tsri_study_note(s, "%s, seed %lld diverged in round %lld of %lld.", tsri_twin_name[net],
+                            (long long)k + 1, (long long)p.lasted + 1, (long long)count);
+        memcpy(b->one + k * b->points, seen + 1, (size_t)b->points * sizeof *seen);
+    }
+    tsri_bundle_fold(b);
+done:
+    tsri_free(seen);
+    return st;
+}
+
+/* The mean of seed k's logarithms from one part of the run to another: a few wild rounds of an
+ * irregular curve do not decide it. */
+static double mean_log(const tsri_bundle *b, int64_t k, double from, double to)
+{
+    int64_t i = (int64_t)(from * (double)b->points), end = (int64_t)(to * (double)b->points);
+    double sum = 0, count = (double)(end - i);
+    for (; i < end; i++)
+        sum += log(b->one[k * b->points + i]);
+    return sum / count;
+}
+
+static double whole(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0, 1);
+}
+
+static double last_quarter(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0.75, 1) - mean_log(b, k, 0, 0.25);
+}
+
+static double second_half(const tsri_bundle *b, int64_t k)
+{
+    return mean_log(b, k, 0.5, 1) - mean_log(b, k, 0, 0.5);
+}
+
+static const char *factor_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate ln)
+{
+    return tsri_estimate_text(text, (tsri_estimate){exp(ln.value), exp(ln.low), exp(ln.high)});
+}
+
+static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, bool both)
+{
+    const tsri_twins *t = &z->twins;
+    tsri_toll toll = {0};
+    for (int net = 0; net < (both ? TSRI_TWINS : 1); net++)
+        tsri_twins_toll(&toll, t, net, z->width, z->layers, t->seeds);
+    tsri_study_note(s,
+                    "%lld samples (the paper: 241,600), width %lld, depth %lld, %lld whole-batch "
+                    "rounds, each an epoch, at a = %g (grelu_nets.h); %lld seeds, bands from the "
+                    "least to the most of them.",
+                    (long long)t->n, (long long)z->width, (long long)z->layers,
+                    (long long)t->epochs, z->a, (long long)t->seeds);
+    return tsri_study_toll(s, &toll);
+}
+
+/* ---- Figure 2b ------------------------------------------------------------------------------- */
+
+static void judge_gradients(tsri_study *s, const tsri_bundle b[TSRI_TWINS])
+{
+    char text[2][TSRI_ESTIMATE_TEXT];
+    double ratio[TSRI_SEEDS_MOST];
+    int64_t seeds = b[0].seeds < TSRI_SEEDS_MOST ? b[0].seeds : TSRI_SEEDS_MOST, smaller = 0;
+    for (int64_t k = 0; k < seeds; k++) {
+        ratio[k] = whole(&b[1], k) - whole(&b[0], k);
+        for (int64_t i = 0; i < b[0].points; i++)
+            smaller += b[1].one[k * b[1].points + i] < b[0].one[k * b[0].points + i];
+    }
+    tsri_estimate mean = tsri_mean_of(ratio, seeds);
+    tsri_study_claim(s, tsri_surely_below(mean, 0) && 2 * smaller > seeds * b[0].points,
+                     "The gradient differences of the GReLU network are smaller than those of the "
+                     "ReLU network (section 6.3).",
+                     "%s times them in the mean, smaller in %lld of %lld rounds",
+                     factor_text(text[0], mean), (long long)smaller,
+                     (long long)(seeds * b[0].points));
+    tsri_estimate grelu = tsri_bundle_mean(&b[1], last_quarter),
+                  relu = tsri_bundle_mean(&b[0], last_quarter);
+    tsri_study_claim(s, tsri_surely_below(grelu, 0), "They gradually decrease along the run.",
+                     "the last quarter has %s times the first's", factor_text(text[0], grelu));
+    tsri_study_claim(s, tsri_surely_above(relu, 0),
+                     "Those of the ReLU network increase along the training.",
+                     "the last quarter has %s times the first's", factor_text(text[0], relu));
+    tsri_estimate rough[TSRI_TWINS] = {tsri_bundle_mean(&b[0], tsri_bundle_rises),
+                                       tsri_bundle_mean(&b[1], tsri_bundle_rises)};
+    tsri_study_claim(
+        s, tsri_surely_above(rough[0], isnan(rough[1].high) ? rough[1].value : rough[1].high),
+        "They are highly irregular; the GReLU network's are not.",
+        "they rise in a part of %s of the rounds, GReLU's in %s",
+        tsri_estimate_text(text[0], rough[0]), tsri_estimate_text(text[1], rough[1]));
+}
+
+tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    tsri_bundle b[TSRI_TWINS] = {0};
+    char title[160];
+    tsri_chart c;
+    (void)snprintf(title, sizeof title, "Figure 2b: distance of consecutive gradients, %s",
+                   tsri_study_data_name(s, "SGEMM"));
+    tsri_chart_begin(&c, title);
+    tsri_chart_panel(
+        &c, &(tsri_panel){.x_label = "round", .y_label = "|g_t - g_(t-1)|", .y_log = true});
+    TSR_TRY(begin(s, z, true));
+    for (int net = 0; net < TSRI_TWINS; net++) {
+        TSR_TRY(watch_seeds(&b[net], s, z, net, false, net / 2.0, (net + 1) / 2.0));
+        tsri_bundle_draw(&c, &b[net], tsri_twin_name[net], 0, false);
+    }
+    tsri_study_chart(s, "fig2b", &c);
+    judge_gradients(s, b);
+    TSR_TRY(tsri_study_end(s));
+done:
+    tsri_bundle_fini(&b[0]);
+    tsri_bundle_fini(&b[1]);
+    tsri_chart_fini(&c);
+    return st;
+}
+
+/* ---- Figure 2c ------------------------------------------------------------------------------- */
+
+static void judge_patterns(tsri_study *s, const tsri_bundle *b)
+{
+    char text[TSRI_ESTIMATE_TEXT];
+    tsri_estimate part = tsri_bundle_mean(b, whole), grows = tsri_bundle_mean(b, second_half);
+    tsri_study_claim(s, exp(part.value) > 0.15 && exp(part.value) < 0.35,
+                     "20 to 25 % of the activations change every epoch.",
+                     "a part of %s; an epoch is one round here, 0.15 to 0.35 would count",
+                     factor_text(text, part));
+    tsri_study_claim(s, tsri_surely_above(grows, 0), "The part keeps increasing along the run.",
+                     "the second half has %s times the first's", factor_text(text, grows));
+}
+
+tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    tsri_bundle b = {0};
+    char title[160];
+    tsri_chart c;
+    (void)snprintf(title, sizeof title,
+                   "Figure 2c: ReLUs that changed since the round before, %s test set",
+                   tsri_study_data_name(s, "SGEMM"));
+    tsri_chart_begin(&c, title);
+    tsri_chart_panel(
+        &c, &(tsri_panel){.x_label = "round", .y_label = "part of all activations", .y_log = true});
+    TSR_TRY(begin(s, z, false));
+    TSR_TRY(watch_seeds(&b, s, z, TSRI_TWIN_RELU, true, 0, 1));
+    tsri_bundle_draw(&c, &b, "ReLU", 0, false);
+    tsri_study_chart(s, "fig2c", &c);
+    judge_patterns(s, &b);
+    TSR_TRY(tsri_study_end(s));
+done:
+    tsri_bundle_fini(&b);
+    tsri_chart_fini(&c);
+    return st;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+/* The rate is one of Figure 5's, where ReLU nets oscillate: the paper ties 2b to that. */
+static tsr_status sizes_of(tsri_watch_sizes *z, const tsri_study *s)
+{
+    *z = (tsri_watch_sizes){
+        .twins = {.data = s->quick ? "{name: sgemm, limit: 256}" : "{name: sgemm, limit: 8192}",
+                  .n = s->quick ? 256 : 8192,
+                  .inputs = 14,
+                  .outputs = 1,
+                  .batch = s->quick ? 256 : 8192,
+                  .epochs = s->quick ? 300 : 400,
+                  .every = 1,
+                  .seeds = tsri_study_seeds(s, 5)},
+        .width = s->quick ? 128 : 2048,
+        .layers = 10,
+        .a = 8};
+    return tsri_twins_settle(&z->twins, s, NULL);
+}
+
+tsr_status tsri_reproduce_grelu_fig2b(tsri_study *s)
+{
+    tsri_watch_sizes z;
+    tsr_status st = sizes_of(&z, s);
+    return st == TSR_OK ? tsri_grelu_fig2b(s, &z) : st;
+}
+
+tsr_status tsri_reproduce_grelu_fig2c(tsri_study *s)
+{
+    tsri_watch_sizes z;
+    tsr_status st = sizes_of(&z, s);
+    return st == TSR_OK ? tsri_grelu_fig2c(s, &z) : st;
+}

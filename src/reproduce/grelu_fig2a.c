@@ -1,0 +1,233 @@
+/* grelu_fig2a.c - Figure 2a of the GReLU paper: nets of several widths, whole batches at a constant
+ * rate, as in section 6.1.
+ *
+ * The paper's 1e-4 is stable only where n, m and the data allow it, so every width gets the rate
+ * that is the same a for it (grelu_nets.h): one above 2 over the kernel's largest eigenvalue
+ * diverges. A run that does is counted and left out of the best, and is the worst there can be.
+ */
+#include "reproduce/grelu_fig2.h"
+
+#include "base/alloc.h"
+#include "reproduce/toll.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ZERO 1e-3 /* of the first loss: what counts as none */
+
+/* What the seeds of one width and net gave together. */
+typedef struct fate {
+    double *curve;    /* [rounds] half the sum of squares; infinite where it is a diverged run's */
+    double end;       /* of the curve, over its beginning */
+    int64_t diverged; /* seeds */
+} fate;
+
+typedef struct fates {
+    fate of[TSRI_WIDTHS_MOST][TSRI_TWINS];
+} fates;
+
+static void fates_fini(fates *f)
+{
+    for (int i = 0; i < TSRI_WIDTHS_MOST * TSRI_TWINS; i++)
+        tsri_free(f->of[i / TSRI_TWINS][i % TSRI_TWINS].curve);
+}
+
+/* Checkpoints ten times in a run: at the paper's sizes one takes hours. */
+static void run_file(char *yaml, size_t size, const tsri_widths_sizes *z, int64_t w, int net)
+{
+    const tsri_twins *t = &z->twins;
+    tsri_twins_run_file(yaml, size, t, net, z->width[w], z->layers,
+                        tsri_twins_rate(t, z->a, z->width[w], z->layers));
+    size_t used = strlen(yaml);
+    (void)snprintf(yaml + used, size - used, "skip: on\neval: {every: 1}\n");
+}
+
+/* The loss before every round, of one seed. */
+static tsr_status descend(double *loss, bool *diverged, tsri_study *s, const tsri_widths_sizes *z,
+                          int64_t w, int net, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result;
+    tsri_curves curves = {0};
+    char yaml[600], name[80];
+    run_file(yaml, sizeof yaml, z, w, net);
+    (void)snprintf(name, sizeof name, "%s-width-%lld-%lld", tsri_twin_model[net],
+                   (long long)z->width[w], (long long)k + 1);
+    st = tsri_study_train(s, &result, &curves, name, yaml, k);
+    *diverged = st == TSR_DIVERGED;
+    if (!*diverged)
+        TSR_TRY(st);
+    st = TSR_OK;
+    const double *y = tsri_curves_get(&curves, "loss");
+    for (int64_t i = 0; i < z->twins.epochs; i++)
+        loss[i] = !*diverged && y && i < curves.n ? y[i] : (double)INFINITY;
+done:
+    tsri_curves_fini(&curves);
+    return st;
+}
+
+/* The paper's way: of the theory's width the worst of all repetitions, of the others the best. */
+static void fold(double *curve, const double *one, int64_t n, bool first, bool worst)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (first || (worst ? one[i] > curve[i] : one[i] < curve[i]))
+            curve[i] = one[i];
+}
+
+static tsr_status train_width(fate *f, double *one, tsri_study *s, const tsri_widths_sizes *z,
+                              int64_t w, int net)
+{
+    tsr_status st = TSR_OK;
+    int64_t rounds = z->twins.epochs;
+    TSR_TRY(tsri_alloc(&f->curve, rounds, sizeof *f->curve));
+    for (int64_t k = 0; k < z->twins.seeds; k++) {
+        bool diverged;
+        tsri_study_say(s, (double)(w * TSRI_TWINS + net) / (double)(z->widths * TSRI_TWINS),
+                       "%s, width %lld, seed %lld", tsri_twin_name[net], (long long)z->width[w],
+                       (long long)k + 1);
+        TSR_TRY(descend(one, &diverged, s, z, w, net, k));
+        f->diverged += diverged;
+        fold(f->curve, one, rounds, k == 0, w == z->widths - 1);
+    }
+    f->end = isfinite(f->curve[rounds - 1]) ? f->curve[rounds - 1] / f->curve[0] : (double)INFINITY;
+done:
+    return st;
+}
+
+static tsr_status train_all(fates *f, tsri_study *s, const tsri_widths_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    double *one = NULL;
+    TSR_TRY(tsri_alloc(&one, z->twins.epochs, sizeof *one));
+    for (int64_t w = 0; w < z->widths; w++)
+        for (int net = 0; net < TSRI_TWINS; net++)
+            TSR_TRY(train_width(&f->of[w][net], one, s, z, w, net));
+done:
+    tsri_free(one);
+    return st;
+}
+
+static void draw(tsri_study *s, const fates *f, const tsri_widths_sizes *z)
+{
+    tsri_chart c;
+    char title[160], name[80];
+    (void)snprintf(title, sizeof title, "Figure 2a: training loss by width, %s",
+                   tsri_study_data_name(s, "the synthetic target"));
+    tsri_chart_begin(&c, title);
+    tsri_chart_panel(&c, &(tsri_panel){.x_label = "round",
+                                       .y_label = "half the sum of squared errors",
+                                       .y_log = true});
+    for (int64_t w = 0; w < z->widths; w++)
+        for (int net = 0; net < TSRI_TWINS; net++) {
+            const fate *one = &f->of[w][net];
+            int used = snprintf(name, sizeof name, "%s, m = %lld", tsri_twin_name[net],
+                                (long long)z->width[w]);
+            if (one->diverged > 0)
+                (void)snprintf(name + used, sizeof name - (size_t)used, " (%lld of %lld diverged)",
+                               (long long)one->diverged, (long long)z->twins.seeds);
+            for (int64_t i = 0; i < z->twins.epochs; i++) /* a gap */
+                one->curve[i] = isfinite(one->curve[i]) ? one->curve[i] : (double)NAN;
+            tsri_chart_series(&c, &(tsri_series){.name = name,
+                                                 .n = z->twins.epochs,
+                                                 .y = one->curve,
+                                                 .colour = (int)w + 1,
+                                                 .dashed = net == TSRI_TWIN_GRELU});
+        }
+    tsri_study_chart(s, "fig2a", &c);
+    tsri_chart_fini(&c);
+}
+
+/* "2.7e-13", or that it diverged. */
+static const char *end_text(char text[32], double end)
+{
+    if (isfinite(end))
+        (void)snprintf(text, 32, "%.1e", end);
+    else
+        (void)snprintf(text, 32, "diverged");
+    return text;
+}
+
+static void judge(tsri_study *s, const fates *f, const tsri_widths_sizes *z)
+{
+    char text[TSRI_TWINS][32];
+    tsri_text below = {0};
+    int64_t last = z->widths - 1, converged = 0, diverged = 0;
+    bool all = true;
+    for (int net = 0; net < TSRI_TWINS; net++) {
+        all = all && f->of[last][net].end < ZERO;
+        (void)end_text(text[net], f->of[last][net].end);
+        for (int64_t w = 0; w < last; w++) {
+            char one[32];
+            (void)tsri_text_add(&below, "%s%s %s at width %lld", below.length > 0 ? ", " : "",
+                                tsri_twin_name[net], end_text(one, f->of[w][net].end),
+                                (long long)z->width[w]); /* a claim without it says so */
+            converged += f->of[w][net].end < ZERO;
+            diverged += f->of[w][net].diverged;
+        }
+    }
+    tsri_study_claim(s, all,
+                     "At the theory's width n^2 L all runs of both nets converge to zero error.",
+                     "loss at the end over loss at the start, the worst run: ReLU %s, GReLU %s; "
+                     "below %g counts as zero",
+                     text[TSRI_TWIN_RELU], text[TSRI_TWIN_GRELU], ZERO);
+    tsri_study_claim(s, converged == 0, "No run below that width converges.",
+                     "the best run: %s; %lld runs below that width diverged",
+                     below.data ? below.data : "unknown", (long long)diverged);
+    tsri_text_fini(&below);
+}
+
+tsr_status tsri_grelu_fig2a(tsri_study *s, const tsri_widths_sizes *z)
+{
+    tsr_status st = TSR_OK;
+    fates f = {0};
+    tsri_toll toll = {0};
+    const tsri_twins *t = &z->twins;
+    for (int64_t w = 0; w < z->widths; w++)
+        for (int net = 0; net < TSRI_TWINS; net++)
+            tsri_twins_toll(&toll, t, net, z->width[w], z->layers, t->seeds);
+    tsri_study_note(
+        s,
+        "n = %lld, d = %lld, L = %lld, widths nL, (n^2 L)^0.85 and n^2 L = %lld (the paper: n = "
+        "100, d = 200, m up to 40,000), a = %g (grelu_nets.h); %lld seeds, the worst of them at "
+        "n^2 L, the best of them else.",
+        (long long)t->n, (long long)t->inputs, (long long)z->layers,
+        (long long)z->width[z->widths - 1], z->a, (long long)t->seeds);
+    if (!s->data)
+        tsri_study_note(s, "The synthetic target's index d - d' is ambiguous in the paper; "
+                           "data/ackley.c says how it is read.");
+    TSR_TRY(tsri_study_toll(s, &toll));
+    TSR_TRY(train_all(&f, s, z));
+    draw(s, &f, z);
+    judge(s, &f, z);
+    TSR_TRY(tsri_study_end(s));
+done:
+    fates_fini(&f);
+    return st;
+}
+
+tsr_status tsri_reproduce_grelu_fig2a(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_widths_sizes z = {
+        .twins = {.data = s->quick ? "{name: ackley, n: 16, limit: 16, test_n: 4, dim: 32}"
+                                   : "{name: ackley, n: 100, limit: 100, test_n: 4, dim: 200}",
+                  .n = s->quick ? 16 : 100,
+                  .inputs = s->quick ? 32 : 200,
+                  .outputs = 1,
+                  .batch = s->quick ? 16 : 100,
+                  .epochs = s->quick ? 300 : 3000,
+                  .every = 1,
+                  .seeds = tsri_study_seeds(s, s->quick ? 2 : 5)},
+        .layers = 4,
+        .widths = 3,
+        .a = 8};
+    TSR_TRY(tsri_twins_settle(&z.twins, s, NULL));
+    int64_t n = z.twins.n, theory = n * n * z.layers;
+    z.width[0] = n * z.layers;
+    z.width[1] = (int64_t)pow((double)theory, 0.85);
+    z.width[2] = theory;
+    TSR_TRY(tsri_grelu_fig2a(s, &z));
+done:
+    return st;
+}

@@ -1,0 +1,82 @@
+/* toll.c - what a study will take, told before it begins. See toll.h. */
+#include "reproduce/toll.h"
+
+#include "backend/cpu/gemm.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#include <stdio.h>
+
+enum { SIDE = 1024, ROWS = 512, TRIES = 3 }; /* of the product that is timed: 0.5e9 each */
+
+void tsri_toll_add(tsri_toll *t, int64_t runs, double products, double bytes)
+{
+    t->runs += runs;
+    t->products += (double)runs * products;
+    t->bytes = bytes > t->bytes ? bytes : t->bytes;
+}
+
+/* Multiplications a second of a large product on the study's threads, the best of some. */
+static tsr_status rate_here(double *rate, tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    float *a = NULL, *b = NULL, *c = NULL;
+    *rate = 0;
+    TSR_TRY(tsri_gemm_start(tsri_pool_threads(s->pool)));
+    TSR_TRY(tsri_alloc(&a, ROWS * SIDE, sizeof *a));
+    TSR_TRY(tsri_alloc(&b, SIDE * SIDE, sizeof *b));
+    TSR_TRY(tsri_alloc(&c, ROWS * SIDE, sizeof *c));
+    tsri_gemm g = {.b_transposed = true, .m = ROWS, .n = SIDE, .k = SIDE, .a = a, .b = b, .c = c};
+    for (int i = 0; i < TRIES; i++) {
+        double start = tsri_clock();
+        TSR_TRY(tsri_gemm_run(&g, s->pool));
+        double now = (double)ROWS * SIDE * SIDE / (tsri_clock() - start);
+        *rate = now > *rate ? now : *rate;
+    }
+done:
+    tsri_free(a);
+    tsri_free(b);
+    tsri_free(c);
+    return st;
+}
+
+/* "40 s", "12 min", "7.5 h", "11 days" */
+static const char *duration(char text[32], double seconds)
+{
+    if (seconds < 100)
+        (void)snprintf(text, 32, "%.2g s", seconds);
+    else if (seconds < 100 * 60)
+        (void)snprintf(text, 32, "%.0f min", seconds / 60);
+    else if (seconds < 72 * 3600)
+        (void)snprintf(text, 32, "%.1f h", seconds / 3600);
+    else
+        (void)snprintf(text, 32, "%.0f days", seconds / 86400);
+    return text;
+}
+
+tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t)
+{
+    tsr_status st = TSR_OK;
+    double rate, have = (double)tsri_memory_available();
+    const char *need = tsri_bytes_text(t->bytes), *there = tsri_bytes_text(have);
+    char time[32];
+    TSR_CHECK(t->bytes <= have, TSR_RESOURCES,
+              "%s needs about %s of memory for one run, %s are free on this machine: use a larger "
+              "one, or --quick",
+              s->row->name, need, there);
+    TSR_TRY(rate_here(&rate, s));
+    s->beside = (int64_t)(have / (t->bytes > 1 ? t->bytes : 1));
+    (void)duration(time, t->products / rate);
+    tsri_study_say(s, 0,
+                   "%lld runs, %.2g multiplications: at least %s at the %.3g a second of this "
+                   "machine now; %s a run, %s are free",
+                   (long long)t->runs, t->products, time, rate, need, there);
+    tsri_study_note(s,
+                    "Cost, told before it began: %lld runs, %.2g multiplications, at least %s at "
+                    "the %.2g a second of a large product here; %s of memory a run.",
+                    (long long)t->runs, t->products, time, rate, need);
+done:
+    return st;
+}
