@@ -60,8 +60,10 @@ static void span_map(tsri_view *v)
         tsri_span_see(&seen, map->value[i], false);
     if (map->low < map->high)
         seen = (tsri_span){map->low, map->high};
-    else if (seen.low == seen.high)
-        seen.high = seen.low + fmax(1, fabs(seen.low)); /* all alike: the dark end of the bar */
+    else
+        v->bar_flat = seen.low == seen.high;
+    if (v->bar_flat) /* all alike: the dark end of the ramp, and no other number on the bar */
+        seen.high = seen.low + fmax(1, fabs(seen.low));
     v->bar = tsri_scale_of(&seen, false, 0);
     v->x = (tsri_scale){.low = 0, .high = (double)map->columns};
     v->y = (tsri_scale){.low = 0, .high = (double)map->rows};
@@ -132,7 +134,10 @@ static void make_ticks(tsri_view *v)
     if (map->rows > 0) {
         cell_ticks(&v->x_ticks, map->columns, map->x);
         cell_ticks(&v->y_ticks, map->rows, map->y);
-        tsri_ticks_make(&v->bar_ticks, &v->bar, 5, false);
+        if (v->bar_flat)
+            tsri_ticks_at(&v->bar_ticks, &v->bar.low, 1);
+        else
+            tsri_ticks_make(&v->bar_ticks, &v->bar, 5, false);
         return;
     }
     tsri_ticks_make(&v->y_ticks, &v->y, 6, false);

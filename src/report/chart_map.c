@@ -29,19 +29,27 @@ static void draw_row(tsri_markup *m, const tsri_view *v, int64_t row)
     }
 }
 
-static void draw_bar(tsri_markup *m, const tsri_view *v)
+/* The colours of the bar, from `x` on. */
+static void draw_ramp(tsri_markup *m, const tsri_view *v, double x)
 {
-    enum { STEPS = 64 };
     const tsri_box *p = &v->plot;
     char colour[TSRI_COLOUR_TEXT];
-    double x = p->left + p->width + 14, right = x + TSRI_COLOUR_BAR;
-    for (int i = 0; i < STEPS; i++)
+    int steps = v->bar_flat ? 1 : 64;
+    for (int i = 0; i < steps; i++)
         tsri_markup_add(m, "<rect fill=\"%s\" x=\"%s\" y=\"%s\" width=\"%d\" height=\"%s\"/>\n",
-                        tsri_ramp(colour, (i + 0.5) / STEPS), tsri_px(x),
-                        tsri_px(p->top + p->height * (STEPS - 1 - i) / STEPS), TSRI_COLOUR_BAR,
-                        tsri_px(p->height / STEPS + (i > 0 ? 0.6 : 0))); /* no seams */
+                        tsri_ramp(colour, v->bar_flat ? 0 : (i + 0.5) / steps), tsri_px(x),
+                        tsri_px(p->top + p->height * (steps - 1 - i) / steps), TSRI_COLOUR_BAR,
+                        tsri_px(p->height / steps + (i > 0 ? 0.6 : 0))); /* no seams */
+}
+
+static void draw_bar(tsri_markup *m, const tsri_view *v)
+{
+    const tsri_box *p = &v->plot;
+    double x = p->left + p->width + 14, right = x + TSRI_COLOUR_BAR;
+    draw_ramp(m, v, x);
     for (int i = 0; i < v->bar_ticks.count; i++) {
-        double y = p->top + p->height * (1 - tsri_scale_at(&v->bar, v->bar_ticks.at[i]));
+        double at = v->bar_flat ? 0.5 : tsri_scale_at(&v->bar, v->bar_ticks.at[i]);
+        double y = p->top + p->height * (1 - at);
         tsri_markup_add(m, "<path class=\"axis\" stroke=\"#555555\" d=\"M%s %sh4\"/>\n",
                         tsri_px(right), tsri_px(y));
         tsri_draw_text(m, right + 6, y + 4, "start", v->bar_ticks.label[i]);

@@ -37,6 +37,7 @@ typedef struct tsri_view {
     tsri_ticks x_ticks, y_ticks;
     tsri_ticks bar_ticks; /* of a map's colour bar */
     tsri_scale bar;
+    bool bar_flat; /* all values are alike: one colour, one number */
 } tsri_view;
 
 enum {

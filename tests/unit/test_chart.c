@@ -265,6 +265,29 @@ static void maps_of_any_size(void **state)
     }
 }
 
+/* A layer whose ranking never moves: the bar has its one number, and none that was not seen. */
+static void a_flat_map_names_one_number(void **state)
+{
+    (void)state;
+    static const double alike[] = {7, 7, 7, 7}, two[] = {7, 7, 7, 8};
+    static const double epoch[] = {1, 2};
+    for (int flat = 0; flat < 2; flat++) {
+        tsri_chart c;
+        tsri_text svg = {0};
+        tsri_chart_begin(&c, NULL);
+        tsri_chart_panel(&c, &(tsri_panel){0});
+        tsri_chart_map(
+            &c, &(tsri_map){
+                    .rows = 2, .columns = 2, .value = flat ? alike : two, .x = epoch, .y = epoch});
+        assert_ok(tsri_chart_svg(&svg, &c));
+        assert_well_formed(&svg);
+        assert_non_null(strstr(svg.data, flat ? ">7<" : ">7.2<"));
+        assert_true((strstr(svg.data, ">8") == NULL) == flat);
+        tsri_text_fini(&svg);
+        tsri_chart_fini(&c);
+    }
+}
+
 /* A hundred thousand points on five hundred pixels: a small file that keeps the spike. */
 static void long_lines_are_thinned(void **state)
 {
@@ -393,6 +416,7 @@ int main(void)
         cmocka_unit_test(the_ramp_gets_lighter),
         cmocka_unit_test(any_numbers_make_a_picture),
         cmocka_unit_test(maps_of_any_size),
+        cmocka_unit_test(a_flat_map_names_one_number),
         cmocka_unit_test(long_lines_are_thinned),
         cmocka_unit_test(lines_have_gaps),
         cmocka_unit_test(numbers_as_csv),
