@@ -4,15 +4,18 @@
  *     ROOT/val/CLASS/... or ROOT/test/CLASS/...    testing
  *     ROOT/CLASS/...                               all in one, split by data.split
  *
- * or the same inside a .tar, .tar.xz, .tgz or .zip, which is read where it lies. (A folder `images`
- * between the class and its pictures is passed over, as Tiny-ImageNet has it.) Classes are numbered
- * in byte order of their names and samples stand in byte order of their paths, so that a folder and
- * its archive give the same data.
+ * or the same inside a .tar, .tar.xz, .tgz or .zip, which is read where it lies. Tiny-ImageNet's
+ * own layout is understood: a folder `images` between the class and its pictures is passed over,
+ * and ROOT/val/images/FILE has its class in a list (annotations.h); pictures without one, as those
+ * of its test/, are left out. Classes are numbered in byte order of their names and samples stand
+ * in byte order of their paths, so that a folder and its archive give the same data.
  */
 #include "data/reader.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/narrow.h"
+#include "data/annotations.h"
 #include "data/image.h"
 #include "data/part.h"
 #include "data/words.h"
@@ -22,13 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8 };
+enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8, LISTED = -1 };
 
 /* A sample on its way. */
 typedef struct picture {
-    char *name; /* "CLASS/FILE" */
-    int64_t class;
-    int64_t at; /* which of the pixel blocks */
+    char *name;    /* "CLASS/FILE"; "val/FILE" as long as the class is to be looked up */
+    int64_t class; /* LISTED = to be looked up */
+    int64_t at;    /* which of the pixel blocks */
     bool test;
 } picture;
 
@@ -41,6 +44,7 @@ typedef struct album {
     uint8_t *pixels; /* [count, 3, height, width] */
     int64_t room;    /* pictures that fit */
     tsri_words classes;
+    tsri_annotations listed;
     bool all_test; /* this folder is data.test_path */
 } album;
 
@@ -68,27 +72,47 @@ static const char *component(const char *path, const char *end, size_t *n)
     return start;
 }
 
-/* Splits ".../train/CLASS/[images/]FILE". False when no folder stands before the file. */
+/* Splits ".../train/CLASS/[images/]FILE", or ".../val/images/FILE": there *class is "val" and the
+ * picture's own is looked up later. False when no folder stands before the file. */
 static bool parse_name(picture *p, const char **class, size_t *class_length, const char *path)
 {
     size_t n;
     const char *part = component(path, path + strlen(path), &n);
-    for (int i = 0; i < 2; i++) {
-        if (part == path)
-            return false;
+    if (part == path)
+        return false;
+    part = component(path, part - 1, &n);
+    bool images = n == 6 && memcmp(part, "images", 6) == 0;
+    if (images && part == path)
+        return false;
+    if (images)
         part = component(path, part - 1, &n);
-        if (i == 0 && n == 6 && memcmp(part, "images", 6) == 0)
-            continue;
-        break;
-    }
     *class = part;
     *class_length = n;
-    p->test = false;
-    if (part > path) {
+    p->test = images && names_test(part, n);
+    p->class = p->test ? LISTED : 0;
+    if (part > path && !p->test) {
         part = component(path, part - 1, &n);
         p->test = names_test(part, n);
     }
     return *class_length > 0;
+}
+
+/* The class and the name that p will be sorted by. */
+static tsr_status name_picture(picture *p, album *a, const char *class, size_t class_length)
+{
+    tsr_status st = TSR_OK;
+    tsri_text listed = {0};
+    if (p->class == LISTED) {
+        const char *file = strrchr(class, '/') + 1;
+        TSR_TRY(tsri_text_add(&listed, "%.*s/%s", (int)class_length, class, file));
+        TSR_TRY(tsri_strdup(&p->name, listed.data));
+    } else {
+        TSR_TRY(tsri_words_add(&p->class, &a->classes, class, class_length));
+        TSR_TRY(tsri_strdup(&p->name, class));
+    }
+done:
+    tsri_text_fini(&listed);
+    return st;
 }
 
 static tsr_status set_window(album *a, const tsri_image *image)
@@ -135,12 +159,25 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
     TSR_TRY(tsri_image_fit(a->pixels + a->count * 3 * a->height * a->width, &image, a->height,
                            a->width));
     TSR_TRY(tsri_reserve(&a->picture, &a->capacity, a->count, sizeof *a->picture));
-    TSR_TRY(tsri_words_add(&p.class, &a->classes, class, class_length));
-    TSR_TRY(tsri_strdup(&p.name, class));
+    TSR_TRY(name_picture(&p, a, class, class_length));
     a->picture[a->count++] = p;
 done:
     tsri_free(image.rgb);
     return st;
+}
+
+/* A picture or a list of classes; other files are passed over. */
+static tsr_status add_file(album *a, const char *name, const char *bytes, int64_t n)
+{
+    return is_picture(name) ? add_picture(a, name, bytes, n)
+                            : tsri_annotations_add(&a->listed, name, bytes, n);
+}
+
+static bool is_wanted(const char *name)
+{
+    const char *folder;
+    size_t length;
+    return is_picture(name) || tsri_is_annotations(name, &folder, &length);
 }
 
 /* ---- Where they come from ----------------------------------------------------------------- */
@@ -158,9 +195,9 @@ static tsr_status walk_folder(album *a, const char *folder, const char *name, in
         TSR_TRY(name[0] ? tsri_path_join(&below, name, entry[i]) : tsri_strdup(&below, entry[i]));
         if (tsri_is_folder(path) && depth < DEPTH_MAX) {
             TSR_TRY(walk_folder(a, path, below, depth + 1));
-        } else if (is_picture(entry[i]) && tsri_is_file(path)) {
+        } else if (is_wanted(below) && tsri_is_file(path)) {
             TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
-            st = add_picture(a, below, bytes, n);
+            st = add_file(a, below, bytes, n);
             if (st != TSR_OK)
                 tsri_fail_prefix("%s: ", tsri_quote(folder));
             if (st != TSR_OK)
@@ -183,9 +220,9 @@ static tsr_status visit_member(void *context, const char *name, const char *byte
     album *a = context;
     const char *base = strrchr(name, '/');
     base = base ? base + 1 : name;
-    if (!is_picture(base) || base[0] == '.')
+    if (!is_wanted(name) || base[0] == '.')
         return TSR_OK;
-    tsr_status st = add_picture(a, name, bytes, n);
+    tsr_status st = add_file(a, name, bytes, n);
     if (st != TSR_OK)
         tsri_fail_prefix("%s: ", tsri_quote(a->path));
     return st;
@@ -196,6 +233,33 @@ static tsr_status walk(album *a, const char *path)
     a->path = path;
     return tsri_is_folder(path) ? walk_folder(a, path, "", 0)
                                 : tsri_archive_each(path, visit_member, a, tsri_read_most(path));
+}
+
+/* Gives pictures of val/images/ the class that their list says, and drops those without one. */
+static tsr_status look_up(album *a)
+{
+    tsr_status st = TSR_OK;
+    int64_t count = a->count, kept = 0;
+    const char *dropped = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        picture *p = &a->picture[i];
+        const char *class = p->class == LISTED ? tsri_annotations_class(&a->listed, p->name) : NULL;
+        if (class)
+            TSR_TRY(tsri_words_add(&p->class, &a->classes, class, strlen(class)));
+        dropped = p->class == LISTED ? p->name : dropped;
+    }
+    if (dropped)
+        TSRI_WARN("%s: pictures like %s have no class in a list beside their folder and are left "
+                  "out",
+                  tsri_quote(a->path), tsri_quote(dropped));
+    for (int64_t i = 0; i < count; i++)
+        if (a->picture[i].class == LISTED)
+            tsri_free(a->picture[i].name);
+        else
+            a->picture[kept++] = a->picture[i];
+    a->count = kept;
+done:
+    return st;
 }
 
 /* ---- Into the data set -------------------------------------------------------------------- */
@@ -259,6 +323,7 @@ tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
         a.all_test = true;
         TSR_TRY(walk(&a, want->test_path));
     }
+    TSR_TRY(look_up(&a));
     TSR_TRY(set_data(data, &a));
 done:
     for (int64_t i = 0; i < a.count; i++)
@@ -266,6 +331,7 @@ done:
     tsri_free(a.picture);
     tsri_free(a.pixels);
     tsri_words_fini(&a.classes);
+    tsri_annotations_fini(&a.listed);
     return st;
 }
 

@@ -58,6 +58,11 @@ done:
     return st;
 }
 
+int64_t tsri_words_find(const tsri_words *words, const char *text, size_t n)
+{
+    return words->slots > 0 ? words->slot[find(words, text, n)] - 1 : -1;
+}
+
 typedef struct entry {
     const char *word;
     int64_t number;

@@ -14,6 +14,9 @@ typedef struct tsri_words {
 /* *number = that of the text of n bytes, which is added when it is new. */
 tsr_status tsri_words_add(int64_t *number, tsri_words *words, const char *text, size_t n);
 
+/* The number of that text, or -1. */
+int64_t tsri_words_find(const tsri_words *words, const char *text, size_t n);
+
 /* rank[i] = the place of word i when all are sorted by bytes. The caller frees *rank. */
 tsr_status tsri_words_rank(int64_t **rank, const tsri_words *words);
 

@@ -442,6 +442,60 @@ static void picture_folders_and_their_archives(void **state)
     tsr_data_destroy(folder);
 }
 
+static void check_listed(const tsr_data *data)
+{
+    assert_int_equal(data->train.n, 2);
+    assert_int_equal(data->test.n, 3); /* that of test/ has no class */
+    assert_int_equal(data->classes, 2);
+    assert_string_equal(data->class_name[1], "n2");
+    static const int32_t label[] = {1, 0, 1};
+    static const uint8_t red[] = {10, 20, 30};
+    assert_memory_equal(data->test.label, label, sizeof label);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(data->test.bytes[i * 192], red[i]);
+}
+
+/* Tiny-ImageNet as it is given out: val/images and a list, test/images without one. */
+static void validation_pictures_with_a_list(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    static const char *const folders[] = {"tin/train/n1/images", "tin/train/n2/images",
+                                          "tin/val/images", "tin/test/images"};
+    for (int i = 0; i < 4; i++)
+        put_folder(folders[i]);
+    put_png("tin/train/n1/images/n1_0.png", 8, 8, 1, 2, 3);
+    put_png("tin/train/n2/images/n2_0.png", 8, 8, 4, 5, 6);
+    put_png("tin/val/images/1.png", 8, 8, 10, 2, 3);
+    put_png("tin/val/images/2.png", 8, 8, 20, 2, 3);
+    put_png("tin/val/images/3.png", 8, 8, 30, 2, 3);
+    put_png("tin/test/images/1.png", 8, 8, 40, 2, 3);
+    put_text("tin/val/val_annotations.txt",
+             "2.png\tn1\t0\t0\t63\t63\r\n1.png\tn2\t0\n\n3.png\tn2\n9.png\tn7\t0\n");
+    put_text("tin/train/n1/n1_boxes.txt", "n1_0.png\t0\t0\t63\t63\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=tin")));
+    check_listed(data);
+    uint64_t hash = data->hash;
+    tsr_data_destroy(data);
+    /* in an archive the list may come first or last */
+    put_tar("tin.tar.xz",
+            (const char *const[]){"tin/val/images/3.png", "tin/val/images/1.png",
+                                  "tin/train/n2/images/n2_0.png", "tin/val/val_annotations.txt",
+                                  "tin/val/images/2.png", "tin/test/images/1.png",
+                                  "tin/train/n1/images/n1_0.png"},
+            7);
+    assert_ok(load_settings(&data, SETTINGS("data.path=tin.tar.xz")));
+    check_listed(data);
+    assert_int_equal(data->hash, hash);
+    tsr_data_destroy(data);
+    put_text("tin/val/val_annotations.txt", "1.png\tn2\n2.png\tn1\n1.png\tn1\n");
+    assert_fails(load_settings(&data, SETTINGS("data.path=tin")), TSR_BAD_FILE,
+                 "line 3 gives val/1.png a second class");
+    put_text("tin/val/val_annotations.txt", "1.png\tn2\n2.png n1\n");
+    assert_fails(load_settings(&data, SETTINGS("data.path=tin")), TSR_BAD_FILE,
+                 "line 2 does not read FILE, tab, CLASS");
+}
+
 /* A ramp stays a ramp: halves, doubles, and the middle of a wide picture. */
 static void pictures_are_resized_evenly(void **state)
 {
@@ -518,6 +572,7 @@ int main(void)
         cmocka_unit_test(npy_folders_and_single_files),
         cmocka_unit_test(sequences_as_text),
         cmocka_unit_test(picture_folders_and_their_archives),
+        cmocka_unit_test(validation_pictures_with_a_list),
         cmocka_unit_test(pictures_are_resized_evenly),
         cmocka_unit_test(every_allocation_may_fail),
     };
