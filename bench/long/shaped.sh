@@ -4,9 +4,10 @@
 #   wire   what the wire between them does: round trip, bulk rate
 #   bytes  the interface's own counters beside what the run counted and what `tessera cost` says, coordinator here, workers there
 #   race   time to the same accuracy at 100 Mbit/s and 20 ms there and back: LoFT, local SGD and GPipe with four workers, two on each
-#          side, the same net and data: a table, and a picture in $OUT (race.svg)
+#          side, the same net and data: a table, and in $OUT metrics (race-*.jsonl) and pictures (race.svg, .csv, .png)
 #
-# NET=.. ROUNDS=.. LIMIT=.. (seconds of a run) TARGETS=.. change the race.
+# NET=.. (width) LIMIT=.. (seconds of a run) GOAL=.. (accuracy at which a run may end) LR=.. change the race; LARGE=1 adds GPipe with
+# four times the batch; CORES=.. RELAY_CORE=.. give ranks and wire cores of their own (network.sh). pack.sh carries it elsewhere.
 set -eu
 program=$(readlink -f "$1") source=$2
 shift 2
@@ -14,14 +15,14 @@ shift 2
 work=$(mktemp -d) out=${OUT:-.}
 trap 'network_down; rm -rf "$work"' EXIT
 # shellcheck source=bench/long/network.sh
-. "$source/bench/long/network.sh"
+. "$(dirname "$0")/network.sh"
 [ $# -gt 0 ] || set -- wire bytes race
 
 field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$2" | tail -n 1; }
 
 wire() {
     network_up 10 100 1500
-    ip netns exec tessb /usr/bin/python3 - <<'P' &
+    there b "${PYTHON:-/usr/bin/python3}" - <<'P' &
 import socket
 s = socket.create_server(("10.77.0.2", 7700))
 c, _ = s.accept()
@@ -33,7 +34,7 @@ while n < 20_000_000:
 c.sendall(b"!")
 P
     sleep 1
-    ip netns exec tessa /usr/bin/python3 - <<'P'
+    there a "${PYTHON:-/usr/bin/python3}" - <<'P'
 import socket, time
 c = socket.create_connection(("10.77.0.2", 7700))
 c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -51,7 +52,7 @@ cat >"$work/run.yaml" <<Y
 seed: 1
 data: {name: fashion-mnist, limit: 6000, test_limit: 1000}
 model: {name: preresnet18, width: $net}
-optim: {lr: 0.05, momentum: 0.9}
+optim: {lr: ${LR:-0.05}, momentum: 0.9}
 scheme: {name: loft, workers: 4, local_steps: 25}
 batch: 32
 threads: 1
@@ -85,22 +86,35 @@ bytes() {
     done
 }
 
-# One run of the race, cut off at the limit: what its metrics say by then counts.
-one_race() {
-    local scheme=$1
+# raced NAME more...: one run of the race, cut off at the limit or when it has got as far as anyone asks
+raced() {
+    local name=$1 folder=$work/$1 runner
     shift
     network_up 10 100 1500
-    rm -rf "${work:?}/$scheme"
-    across 3 2 "$program" train "$work/run.yaml" --out "$work/$scheme" --quiet --json --set scheme.name="$scheme" "$@" >"$work/result" 2>"$work/log" || true
-    [ -f "$work/$scheme/metrics.jsonl" ] || { cat "$work/log"; exit 1; }
-    cp "$work/$scheme/metrics.jsonl" "$out/race-$scheme.jsonl"
+    rm -rf "${folder:?}"
+    across 3 2 "$program" train "$work/run.yaml" --out "$folder" --quiet --json --set checkpoint.every=0 "$@" >"$work/result" 2>"$work/log" &
+    runner=$!
+    while kill -0 $runner 2>/dev/null; do
+        sleep 0.5
+        awk -F'"test_accuracy":' -v goal="${GOAL:-0.87}" 'NF > 1 && $2 + 0 >= goal { exit 3 }' "$folder/metrics.jsonl" 2>/dev/null || [ $? != 3 ] || network_down
+    done
+    wait $runner || true
+    network_down
+    tail -n 1 "$work/relay.log"
+    [ -f "$folder/metrics.jsonl" ] || { cat "$work/log"; exit 1; }
+    cp "$folder/metrics.jsonl" "$out/race-$name.jsonl"
+    finished+=("$folder")
 }
 
+# Each scheme looks at the test set as often as the others see samples of one worker: every 25 steps.
 race() {
-    one_race loft --set rounds="${ROUNDS:-60}" --set eval.every=0.26
-    one_race local_sgd --set rounds="${ROUNDS:-60}" --set eval.every=0.26
-    one_race gpipe --set scheme.local_steps=1 --set rounds=$((${ROUNDS:-60} * 25)) --set eval.every=0.26
-    /usr/bin/python3 "$source/bench/long/race.py" "$out"
+    local often=(--set eval.every=0.1337 --set rounds=400) piped=(--set scheme.local_steps=1 --set eval.every=0.1337 --set rounds=10000)
+    LIMIT=${LIMIT:-60} finished=()
+    raced loft "${often[@]}" --set scheme.name=loft
+    raced local_sgd "${often[@]}" --set scheme.name=local_sgd
+    raced gpipe "${piped[@]}" --set scheme.name=gpipe
+    [ -z "${LARGE:-}" ] || LIMIT=$((LIMIT * 2 / 3)) raced gpipe-large "${piped[@]}" --set scheme.name=gpipe --set batch=128 --set eval.every=0.53
+    "$program" report "${finished[@]}" --out "$work/race.html" --picture "$out/race"
 }
 
 for part; do "$part"; done

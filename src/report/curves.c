@@ -153,6 +153,22 @@ tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event)
     return st;
 }
 
+tsr_status tsri_curves_seconds(double **out, const tsri_curves *c)
+{
+    tsr_status st = TSR_OK;
+    const double *value = tsri_curves_get(c, "seconds");
+    double before = 0, last = 0;
+    TSR_TRY(tsri_alloc(out, c->n, sizeof **out));
+    for (int64_t i = 0; value && i < c->n; i++) {
+        if (value[i] < last)
+            before += last;
+        last = isfinite(value[i]) ? value[i] : last;
+        (*out)[i] = before + last;
+    }
+done:
+    return st;
+}
+
 void tsri_curves_fini(tsri_curves *c)
 {
     for (int64_t i = 0; i < c->count; i++) {

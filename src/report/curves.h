@@ -35,6 +35,9 @@ tsr_status tsri_lines_each(const char *path, const char *event,
                            tsr_status (*visit)(void *context, const tsri_json_value *line),
                            void *context);
 
+/* A new column: "seconds", going on where they stood when a run that was resumed counts anew. */
+tsr_status tsri_curves_seconds(double **out, const tsri_curves *c);
+
 const double *tsri_curves_get(const tsri_curves *c, const char *name); /* or NULL */
 void tsri_curves_fini(tsri_curves *c);
 

@@ -134,38 +134,58 @@ done:
 /* ---- The whole --------------------------------------------------------------------------------
  */
 
-/* The folder's last name: "runs/a/" is a. */
-static void write_name(tsri_page *p)
+tsr_status tsri_last_name(char **name, const char *folder)
 {
-    char name[256];
-    size_t end = strlen(p->folder);
-    while (end > 0 && p->folder[end - 1] == '/')
+    tsr_status st = TSR_OK;
+    size_t end = strlen(folder);
+    while (end > 0 && folder[end - 1] == '/')
         end--;
     size_t begin = end;
-    while (begin > 0 && p->folder[begin - 1] != '/')
+    while (begin > 0 && folder[begin - 1] != '/')
         begin--;
-    size_t n = end - begin < sizeof name ? end - begin : sizeof name - 1;
-    memcpy(name, p->folder + begin, n);
-    name[n] = '\0';
-    tsri_markup_text(&p->html, n > 0 ? name : "run");
+    TSR_TRY(tsri_strdup(name, end > begin ? folder + begin : "run"));
+    if (end > begin)
+        (*name)[end - begin] = '\0';
+done:
+    return st;
 }
 
-static tsr_status write_head(tsri_page *p)
+tsr_status tsri_page_begin(tsri_page *p, const char *title)
 {
     tsr_status st = TSR_OK;
     tsri_markup_add(&p->html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
                               "<meta name=\"viewport\" content=\"width=device-width, "
                               "initial-scale=1\"/>\n<title>");
-    write_name(p);
+    tsri_markup_text(&p->html, title);
     tsri_markup_add(&p->html, " - tessera</title>\n<style>\n");
     TSR_TRY(tsri_markup_end(&p->html));
     TSR_TRY(tsri_chart_style(&p->html.text));
     TSR_TRY(tsri_text_add_bytes(&p->html.text, style, sizeof style - 1));
     tsri_markup_add(&p->html, "</style></head>\n<body><main>\n<h1>");
-    write_name(p);
+    tsri_markup_text(&p->html, title);
     tsri_markup_add(&p->html, "</h1>\n");
 done:
     return st;
+}
+
+tsr_status tsri_page_end(tsri_page *p)
+{
+    tsri_markup_add(&p->html, "<footer>tessera %s</footer>\n</main></body></html>\n",
+                    tsr_version());
+    return tsri_markup_end(&p->html);
+}
+
+const char *tsri_byte_unit(double most, double *size)
+{
+    static const struct {
+        double size;
+        const char *name;
+    } unit[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
+    size_t i = 0;
+    while (i < 4 && most < unit[i].size)
+        i++;
+    *size = unit[i].size;
+    return unit[i].name;
 }
 
 static tsr_status write_run_file(tsri_page *p)
@@ -187,7 +207,9 @@ done:
 static tsr_status write_page(tsri_page *p)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(write_head(p));
+    char *name = NULL;
+    TSR_TRY(tsri_last_name(&name, p->folder));
+    TSR_TRY(tsri_page_begin(p, name));
     tsri_report_facts(p);
     tsri_report_curves(p);
     TSR_TRY(tsri_report_ticket(p));
@@ -195,10 +217,9 @@ static tsr_status write_page(tsri_page *p)
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_certificates(p));
     TSR_TRY(write_run_file(p));
-    tsri_markup_add(&p->html, "<footer>tessera %s</footer>\n</main></body></html>\n",
-                    tsr_version());
-    TSR_TRY(tsri_markup_end(&p->html));
+    TSR_TRY(tsri_page_end(p));
 done:
+    tsri_free(name);
     return st;
 }
 

@@ -29,23 +29,6 @@ static bool has_any(const tsri_page *p, const char *name)
     return isfinite(last_of(p, name));
 }
 
-/* A run that was resumed counts its seconds anew: the clock goes on where it stood. */
-static tsr_status seconds_of(double **out, const tsri_page *p)
-{
-    tsr_status st = TSR_OK;
-    const double *value = tsri_curves_get(&p->lines, "seconds");
-    double before = 0, last = 0;
-    TSR_TRY(tsri_alloc(out, p->lines.n, sizeof **out));
-    for (int64_t i = 0; value && i < p->lines.n; i++) {
-        if (value[i] < last)
-            before += last;
-        last = isfinite(value[i]) ? value[i] : last;
-        (*out)[i] = before + last;
-    }
-done:
-    return st;
-}
-
 /* ---- Facts -------------------------------------------------------------------------------------
  */
 
@@ -94,7 +77,7 @@ void tsri_report_facts(tsri_page *p)
         return;
     }
     if (p->html.st == TSR_OK)
-        p->html.st = seconds_of(&seconds, p);
+        p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
     number_fact(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
     number_fact(p, "test loss", last_of(p, "test_loss"), 4, "");
@@ -221,19 +204,6 @@ void tsri_report_curves(tsri_page *p)
 /* ---- Traffic and time
  * --------------------------------------------------------------------------*/
 
-static const char *unit_for(double most, double *size)
-{
-    static const struct {
-        double size;
-        const char *name;
-    } unit[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
-    size_t i = 0;
-    while (i < 4 && most < unit[i].size)
-        i++;
-    *size = unit[i].size;
-    return unit[i].name;
-}
-
 static double most_of(const double *value, int64_t n)
 {
     double most = 0;
@@ -267,7 +237,7 @@ static void traffic_chart(tsri_page *p)
     double size;
     const double *total = tsri_curves_get(&p->lines, "bytes_total");
     double most = most_of(total, p->lines.n);
-    (void)snprintf(label, sizeof label, "%s, both directions", unit_for(most, &size));
+    (void)snprintf(label, sizeof label, "%s, both directions", tsri_byte_unit(most, &size));
     plot about = {.title = "Sent between workers",
                   .x_label = "epoch",
                   .y_label = label,
@@ -288,7 +258,7 @@ static void round_chart(tsri_page *p)
     if (!up || !down || !round)
         return;
     double most = fmax(most_of(up, p->puts.n), most_of(down, p->puts.n));
-    const char *unit = unit_for(most, &size);
+    const char *unit = tsri_byte_unit(most, &size);
     plot about = {.title = "Traffic of each round",
                   .x_label = "round",
                   .y_label = unit,
@@ -306,7 +276,7 @@ void tsri_report_cost(tsri_page *p)
     if (p->lines.n == 0 || !tsri_curves_get(&p->lines, "epoch"))
         return;
     if (p->html.st == TSR_OK)
-        p->html.st = seconds_of(&seconds, p);
+        p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_section_open(p, bytes > 0 ? "Traffic and time" : "Time");
     if (bytes > 0 && rounds > 0)
         tsri_page_say(p, "%s in all, %s in a round.", tsri_bytes_text(bytes),

@@ -16,6 +16,16 @@ typedef struct tsri_page {
     tsri_curves puts;  /* rounds put back, where scheme.events wrote them */
 } tsri_page;
 
+/* The page up to its headline, and its end; the failure of anything written so far. */
+tsr_status tsri_page_begin(tsri_page *p, const char *title);
+tsr_status tsri_page_end(tsri_page *p);
+
+/* The folder's last name: "runs/a/" is a. */
+tsr_status tsri_last_name(char **name, const char *folder);
+
+/* The unit that suits a number of bytes, "MB", and how many bytes it is. */
+const char *tsri_byte_unit(double most, double *size);
+
 /* <section><h2>title</h2> ... </section> */
 void tsri_section_open(tsri_page *p, const char *title);
 void tsri_section_close(tsri_page *p);

@@ -1,6 +1,7 @@
 /* The report: every allocation may fail, and then the old page stays. */
 #include "scratch.h"
 
+#include "report/compare.h"
 #include "report/report.h"
 
 static const char *const files[][2] = {
@@ -69,9 +70,44 @@ static void time_adds_up(void **state)
     assert_true(page_is("<dt>time</dt><dd>15.0 s</dd>"));
 }
 
+static tsr_status compare(const char *page, const char *picture)
+{
+    tsr_status st = TSR_OK;
+    tsri_compare c = {0};
+    char *folders[] = {scratch_folder, scratch_folder};
+    TSR_TRY(tsri_compare_read(&c, folders, 2));
+    TSR_TRY(tsri_compare_goals(&c, NULL, 0));
+    TSR_TRY(tsri_compare_page(&c, page));
+    TSR_TRY(tsri_compare_picture(&c, picture));
+done:
+    tsri_compare_fini(&c);
+    return st;
+}
+
+static void every_allocation_of_a_comparison_may_fail(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    char page[300], picture[300];
+    put_files();
+    (void)snprintf(page, sizeof page, "%s", scratch_path("report.html"));
+    (void)snprintf(picture, sizeof picture, "%s", scratch_path("picture"));
+    for (; n < 5000; n++) {
+        (void)tsri_alloc_fail_after(n, false);
+        tsr_status st = compare(page, picture);
+        (void)tsri_alloc_fail_after(-1, false);
+        if (st == TSR_OK)
+            break;
+        assert_true(st == TSR_RESOURCES || st == TSR_BAD_FILE);
+    }
+    assert_in_range(n, 50, 4999);
+    assert_true(page_is("to 90 %") && page_is("Accuracy against traffic"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
-                                       cmocka_unit_test(time_adds_up)};
+                                       cmocka_unit_test(time_adds_up),
+                                       cmocka_unit_test(every_allocation_of_a_comparison_may_fail)};
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }

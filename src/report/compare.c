@@ -1,0 +1,234 @@
+/* compare.c - several runs side by side, as a table, a chart and a page. */
+#include "report/compare.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "io/file.h"
+#include "report/report_parts.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Reading ----------------------------------------------------------------------------------
+ */
+
+static tsr_status read_columns(tsri_rival *r, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    int64_t n = r->lines.n;
+    const double *part = tsri_curves_get(&r->lines, "test_accuracy");
+    const double *bytes = tsri_curves_get(&r->lines, "bytes_total");
+    TSR_CHECK(part, TSR_USAGE, "%s holds no evaluation with a test accuracy yet",
+              tsri_quote(folder));
+    TSR_TRY(tsri_curves_seconds(&r->seconds, &r->lines));
+    TSR_TRY(tsri_alloc(&r->percent, n, sizeof *r->percent));
+    TSR_TRY(tsri_alloc(&r->bytes, n, sizeof *r->bytes));
+    for (int64_t i = 0; i < n; i++) {
+        r->percent[i] = 100 * part[i];
+        r->bytes[i] = bytes ? bytes[i] : 0;
+    }
+done:
+    return st;
+}
+
+static tsr_status read_rival(tsri_rival *r, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    TSR_TRY(tsri_path_join(&path, folder, "metrics.jsonl"));
+    TSR_CHECK(tsri_file_exists(path), TSR_USAGE,
+              "%s holds no run: there is no metrics.jsonl in it (tessera train writes one)",
+              tsri_quote(folder));
+    TSR_TRY(tsri_last_name(&r->name, folder));
+    TSR_TRY(tsri_curves_read(&r->lines, path, NULL));
+    TSR_TRY(read_columns(r, folder));
+done:
+    tsri_free(path);
+    return st;
+}
+
+tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count)
+{
+    tsr_status st = TSR_OK;
+    *c = (tsri_compare){0};
+    TSR_TRY(tsri_alloc(&c->run, count, sizeof *c->run));
+    c->count = count;
+    for (int64_t i = 0; i < count; i++)
+        TSR_TRY(read_rival(&c->run[i], folder[i]));
+done:
+    if (st != TSR_OK)
+        tsri_compare_fini(c);
+    return st;
+}
+
+void tsri_compare_fini(tsri_compare *c)
+{
+    for (int64_t i = 0; c->run && i < c->count; i++) {
+        tsri_rival *r = &c->run[i];
+        tsri_curves_fini(&r->lines);
+        tsri_free(r->name);
+        tsri_free(r->percent);
+        tsri_free(r->seconds);
+        tsri_free(r->bytes);
+    }
+    tsri_free(c->run);
+    *c = (tsri_compare){0};
+}
+
+/* ---- Goals ------------------------------------------------------------------------------------
+ */
+
+int64_t tsri_rival_reached(const tsri_rival *r, double percent)
+{
+    for (int64_t i = 0; i < r->lines.n; i++)
+        if (r->percent[i] >= percent - 1e-9) /* 100 * 0.57 is a little less than 57 */
+            return i;
+    return -1;
+}
+
+double tsri_rival_best(const tsri_rival *r)
+{
+    double best = (double)NAN;
+    for (int64_t i = 0; i < r->lines.n; i++)
+        best = fmax(best, r->percent[i]);
+    return best;
+}
+
+tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    double best = 0;
+    TSR_CHECK(n <= TSRI_GOALS, TSR_USAGE, "at most %d accuracies can be compared", TSRI_GOALS);
+    for (int64_t i = 0; i < n; i++) {
+        TSR_CHECK(percent[i] > (i > 0 ? percent[i - 1] : 0), TSR_USAGE,
+                  "the accuracies to be reached must rise: %g comes after %g", percent[i],
+                  i > 0 ? percent[i - 1] : 0.0);
+        c->goal[i] = percent[i];
+    }
+    c->goals = n;
+    for (int64_t i = 0; i < c->count; i++)
+        best = fmax(best, tsri_rival_best(&c->run[i]));
+    for (double goal = 5 * floor(best / 5 + 1e-9); n == 0 && goal > 0 && c->goals < 4; goal -= 5)
+        c->goals++;
+    for (int64_t i = 0; n == 0 && i < c->goals; i++)
+        c->goal[i] = 5 * floor(best / 5 + 1e-9) - 5 * (double)(c->goals - 1 - i);
+done:
+    return st;
+}
+
+/* ---- What is shown ----------------------------------------------------------------------------
+ */
+
+static void tabulate(tsri_table *t, const tsri_compare *c)
+{
+    char heads[64 + TSRI_GOALS * 64] = "run|best, %";
+    for (int64_t g = 0; g < c->goals; g++) {
+        size_t used = strlen(heads);
+        (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
+    }
+    tsri_table_head(t, heads);
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_rival *r = &c->run[i];
+        tsri_table_text(t, r->name);
+        tsri_table_real(t, tsri_rival_best(r), 2);
+        for (int64_t g = 0; g < c->goals; g++) {
+            int64_t at = tsri_rival_reached(r, c->goal[g]);
+            tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at], 1);
+            tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
+        }
+    }
+}
+
+static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic)
+{
+    double most = 0, size = 1;
+    char label[40] = "seconds";
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t k = 0; k < c->run[i].lines.n; k++)
+            most = fmax(most, c->run[i].bytes[k]);
+    if (against_traffic) {
+        const char *unit = tsri_byte_unit(most, &size);
+        (void)snprintf(label, sizeof label, "%s between workers", unit);
+    }
+    tsri_chart_panel(chart, &(tsri_panel){.title = against_traffic ? "Accuracy against traffic"
+                                                                   : "Accuracy against time",
+                                          .x_label = label,
+                                          .y_label = "test accuracy, %",
+                                          .x_log = against_traffic});
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_rival *r = &c->run[i];
+        double *x = NULL;
+        if (chart->st == TSR_OK)
+            chart->st = tsri_alloc(&x, r->lines.n, sizeof *x);
+        for (int64_t k = 0; x && k < r->lines.n; k++)
+            x[k] = against_traffic ? r->bytes[k] / size : r->seconds[k];
+        if (x)
+            tsri_chart_series(chart, &(tsri_series){.name = r->name,
+                                                    .n = r->lines.n,
+                                                    .x = x,
+                                                    .y = r->percent,
+                                                    .marks = r->lines.n <= 40 ? TSRI_MARKS_BOTH
+                                                                              : TSRI_MARKS_LINE});
+        tsri_free(x);
+    }
+}
+
+static bool any_traffic(const tsri_compare *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t k = 0; k < c->run[i].lines.n; k++)
+            if (c->run[i].bytes[k] > 0)
+                return true;
+    return false;
+}
+
+tsr_status tsri_compare_picture(const tsri_compare *c, const char *base)
+{
+    tsr_status st = TSR_OK;
+    tsri_chart chart;
+    tsri_chart_begin(&chart, NULL);
+    panel(&chart, c, false);
+    if (any_traffic(c))
+        panel(&chart, c, true);
+    TSR_TRY(tsri_chart_write(&chart, base));
+done:
+    tsri_chart_fini(&chart);
+    return st;
+}
+
+static void page_chart(tsri_page *p, const tsri_compare *c, bool against_traffic)
+{
+    tsri_chart chart;
+    tsri_chart_begin(&chart, NULL);
+    panel(&chart, c, against_traffic);
+    tsri_page_chart(p, &chart, NULL);
+    tsri_chart_fini(&chart);
+}
+
+tsr_status tsri_compare_page(const tsri_compare *c, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_page p = {0};
+    tsri_table t = {0};
+    TSR_TRY(tsri_page_begin(&p, "Runs compared"));
+    tabulate(&t, c);
+    TSR_TRY(t.st);
+    tsri_section_open(&p, "To the same accuracy");
+    tsri_table_html(&p.html, &t);
+    tsri_section_close(&p);
+    tsri_section_open(&p, "Learning");
+    tsri_markup_add(&p.html, "<div class=\"charts\">\n");
+    page_chart(&p, c, false);
+    if (any_traffic(c))
+        page_chart(&p, c, true);
+    tsri_markup_add(&p.html, "</div>\n");
+    tsri_section_close(&p);
+    TSR_TRY(tsri_page_end(&p));
+    TSR_TRY(tsri_file_write_text(path, p.html.text.data));
+done:
+    tsri_table_fini(&t);
+    tsri_markup_fini(&p.html);
+    return st;
+}

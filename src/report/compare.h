@@ -1,0 +1,50 @@
+/* compare.h - several runs side by side: who was how good when, and after how much traffic.
+ *
+ *     tsri_compare c = {0};
+ *     TSR_TRY(tsri_compare_read(&c, folders, 3));
+ *     TSR_TRY(tsri_compare_goals(&c, NULL, 0));        accuracies that somebody reached
+ *     TSR_TRY(tsri_compare_page(&c, "compare.html"));
+ *     TSR_TRY(tsri_compare_picture(&c, "race"));       race.svg, race.csv, race.png
+ *     tsri_compare_fini(&c);
+ *
+ * Of each folder only metrics.jsonl is read, which may still grow. Time is the run's own, through
+ * all its resumptions.
+ */
+#ifndef TSRI_COMPARE_H
+#define TSRI_COMPARE_H
+
+#include "report/curves.h"
+
+enum { TSRI_GOALS = 8 };
+
+typedef struct tsri_rival {
+    char *name; /* the folder's last name */
+    tsri_curves lines;
+    double *percent; /* [lines.n] test accuracy */
+    double *seconds; /* [lines.n] */
+    double *bytes;   /* [lines.n] sent between workers */
+} tsri_rival;
+
+typedef struct tsri_compare {
+    tsri_rival *run; /* [count] */
+    int64_t count;
+    double goal[TSRI_GOALS]; /* accuracies in percent, rising */
+    int64_t goals;
+} tsri_compare;
+
+/* USAGE when a folder has no metrics, or none with a test accuracy. */
+tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count);
+void tsri_compare_fini(tsri_compare *c);
+
+/* The accuracies to be reached; n = 0: the last whole fives of percent that somebody reached. */
+tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n);
+
+/* The first evaluation that is as good as `percent`; -1 = none. */
+int64_t tsri_rival_reached(const tsri_rival *r, double percent);
+double tsri_rival_best(const tsri_rival *r);
+
+/* One page like a run's report; and its chart alone, as tsri_chart_write does. */
+tsr_status tsri_compare_page(const tsri_compare *c, const char *path);
+tsr_status tsri_compare_picture(const tsri_compare *c, const char *base);
+
+#endif
