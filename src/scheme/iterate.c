@@ -10,6 +10,7 @@
 #include "scheme/run.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "scheme/space.h"
 
 #include <math.h>
@@ -92,14 +93,31 @@ done:
     return st;
 }
 
-bool tsri_iterate_enough(const tsri_run *run)
+static double limit_of(const tsri_run *run)
 {
     double below = tsri_config_real(run->config, "stop.below");
-    if (below < 0) /* docs/tickets.md has the measurements */
-        below = stops_at(run, "filter_distance") ? 0.05 : 0;
+    if (below >= 0)
+        return below;
+    return stops_at(run, "filter_distance") ? 0.05 : 0; /* docs/tickets.md: the measurements */
+}
+
+bool tsri_iterate_enough(const tsri_run *run)
+{
+    double below = limit_of(run);
     return (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
            (stops_at(run, "loss") && run->train_loss <= below) ||
            (stops_at(run, "filter_distance") && run->ranks.change <= below);
+}
+
+void tsri_iterate_say_enough(const tsri_run *run)
+{
+    double value = stops_at(run, "filter_distance") ? run->ranks.change
+                   : stops_at(run, "error")         ? 1 - run->train_accuracy
+                                                    : run->train_loss;
+    if (run->round < run->rounds)
+        TSRI_INFO("stop: %s is %.3g, not above %g: the run ends after round %lld of %lld",
+                  tsri_config_text(run->config, "stop.metric"), value, limit_of(run),
+                  (long long)run->round, (long long)run->rounds);
 }
 
 bool tsri_iterate_take_best(tsri_run *run)

@@ -198,6 +198,7 @@ tsr_status tsri_iterate_rank(tsri_run *run);
 
 /* Has the run reached what it was to stop at? */
 bool tsri_iterate_enough(const tsri_run *run);
+void tsri_iterate_say_enough(const tsri_run *run); /* tells whoever listens that and why it ends */
 
 /* The best iterate into the store, where it is to be handed over and is not the last one: true. */
 bool tsri_iterate_take_best(tsri_run *run);

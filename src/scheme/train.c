@@ -256,6 +256,8 @@ static tsr_status all_rounds(tsri_run *run)
                       "stopped after round %lld of %lld, all saved: add --resume to go on",
                       (long long)run->round, (long long)run->rounds);
         }
+        if (enough)
+            tsri_iterate_say_enough(run);
         TSR_TRY(tsri_convert_when_due(run));
     }
 done:

@@ -5,8 +5,9 @@
 
 tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr)
 {
+    /* what ended pretraining (a ranking that has settled) would end this at once */
     static const char *const dense[] = {"scheme.name=dense", "scheme.workers=1",
-                                        "scheme.local_steps=1"};
+                                        "scheme.local_steps=1", "stop.metric=none"};
     tsr_status st = TSR_OK;
     char set[64];
     TSR_CHECK(epochs >= 0 && lr >= 0, TSR_USAGE,

@@ -54,6 +54,14 @@ for f in model.safetensors distance.csv dense/model.safetensors {ticket,random,r
     cmp "a/$f" "b/$f" || fail "$f differs after $kills kills"
 done
 
+# A rule that ends pretraining ends nothing else, and it is said that it did.
+"$program" ticket run.yaml --out s --set "stop={metric: filter_distance, window: 1, below: 100}" --set "ticket.ratios=[0.5]" \
+    --set ticket.controls=none > /dev/null 2> said
+grep -q "stop: filter_distance is .*, not above 100: the run ends after round 12 of 18" said || fail "not said: $(cat said)"
+python3 -c '
+import json
+assert [r["epochs"] for r in json.load(open("s/ticket.json"))["rows"]] == [2, 3, 2]' || fail "epochs: $(cat s/ticket.json)"
+
 refuse() { # CODE WORDS ARGUMENTS...
     local code=$1 words=$2 rc=0
     shift 2
