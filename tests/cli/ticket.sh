@@ -41,15 +41,23 @@ import json
 e = json.load(open("eval.json")); r = json.load(open("a/ticket.json"))["rows"][5]
 assert r["network"] == "ticket-0.75" and e["accuracy"] == r["accuracy"] and e["loss"] == r["loss"]' || fail "eval says otherwise"
 
-# Killed again and again, at moments that move on.
+# Killed in every phase, as soon as the file that begins it is there: pretraining, the dense run, each of the tickets, and when all
+# is trained and only the table is missing.
 kills=0
-for moment in 0.12 0.2 0.3 0.4 0.5 0.6; do
-    rc=0
-    timeout -s KILL $moment "$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1 || rc=$?
-    [ $rc -eq 137 ] && kills=$((kills + 1))
+for phase in run.yaml checkpoints/ckpt-000000000006.safetensors dense/run.yaml {ticket,random,reinit}-0.5/{ticket.safetensors,run.yaml} \
+    {ticket,random,reinit}-0.75/run.yaml reinit-0.75/model.safetensors; do
+    [ ! -e "b/$phase" ] || { echo "$phase was begun before the kill came"; continue; }
+    "$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1 & child=$!
+    while [ ! -e "b/$phase" ] && kill -0 $child 2> /dev/null; do :; done
+    kill -KILL $child 2> /dev/null || true
+    rc=0; wait $child 2> /dev/null || rc=$?
+    [ $rc -ne 137 ] || kills=$((kills + 1))
+    [ $rc -eq 137 ] || [ $rc -eq 0 ] || fail "resumed before $phase: exit $rc"
 done
+[ $kills -ge 6 ] || fail "only $kills of 13 phases were killed"
+rm -f b/ticket.json
 "$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1
-[ $kills -gt 0 ] || fail "nothing was killed"
+[ -s b/ticket.json ] || fail "no table after $kills kills"
 for f in model.safetensors distance.csv dense/model.safetensors {ticket,random,reinit}-{0.5,0.75}/{ticket,model}.safetensors; do
     cmp "a/$f" "b/$f" || fail "$f differs after $kills kills"
 done
