@@ -213,30 +213,72 @@ static void counts(void **state)
     assert_int_equal(tsri_prune_count(20, &how), 20);
 }
 
+/* What units of different axes are ranked by: norms in units of their axis' mean, weights of batch
+ * norm as they are. */
+static double global_score(const tsri_store *s, int64_t axis, int64_t unit, tsri_criterion how)
+{
+    double sum = 0, own = 0;
+    int64_t size = s->net->axis[axis].size;
+    for (int64_t u = 0; u < size; u++) {
+        double score = oracle_score(s, axis, u, how);
+        score = how == TSRI_SCORE_L2 ? sqrt(score) : score;
+        sum += score;
+        own = u == unit ? score : own;
+    }
+    return own / (how == TSRI_SCORE_BN ? 1 : sum / (double)size);
+}
+
+/* Whoever goes counts less than whoever stays on any axis, but for the one that must stay. */
+static void check_global(const tsri_store *s, const tsri_share *share, tsri_criterion how)
+{
+    double least_kept = INFINITY, most_gone = -INFINITY;
+    for (int64_t a = 0; a < s->net->axes; a++)
+        for (int64_t u = 0; s->net->axis[a].cuttable && u < s->net->axis[a].size; u++) {
+            double score = global_score(s, a, u, how);
+            if (share->pick[a].place[u] < 0)
+                most_gone = fmax(most_gone, score);
+            else if (share->pick[a].count > 1)
+                least_kept = fmin(least_kept, score);
+        }
+    assert_true(most_gone > 0 && most_gone <= least_kept * (1 + 1e-12)); /* the oracle's rounding */
+}
+
 /* One ranking: as many as the ratio says in all, every axis some, each its largest. */
+static void globally_by(const tsri_store *store, tsri_criterion criterion)
+{
+    tsri_share share;
+    int64_t units = 0, kept = 0;
+    tsri_prune how = {.ratio = 0.4, .criterion = criterion, .global = true, .axes = "all"};
+    assert_ok(tsri_share_init(&share, store->net));
+    assert_ok(tsri_prune_choose(&share, store, &how));
+    for (int64_t a = 0; a < store->net->axes; a++) {
+        if (!store->net->axis[a].cuttable)
+            continue;
+        units += store->net->axis[a].size;
+        kept += share.pick[a].count;
+        assert_true(share.pick[a].count >= 1);
+        check_largest(store, &share, a, share.pick[a].count, how.criterion);
+    }
+    assert_int_equal(kept, llround((double)units * 0.6));
+    check_global(store, &share, criterion);
+    tsri_share_fini(&share);
+}
+
 static void globally(void **state)
 {
     (void)state;
     for (int n = 0; n < TEST_NETS; n++) {
         tsri_net *net = NULL;
         tsri_store store;
-        tsri_share share;
-        int64_t units = 0, kept = 0;
-        tsri_prune how = {.ratio = 0.4, .global = true, .axes = "all"};
+        bool normed = true;
         make_net(&net, &test_nets[n]);
         make_store(&store, net, n);
-        assert_ok(tsri_share_init(&share, net));
-        assert_ok(tsri_prune_choose(&share, &store, &how));
-        for (int64_t a = 0; a < net->axes; a++) {
-            if (!net->axis[a].cuttable)
-                continue;
-            units += net->axis[a].size;
-            kept += share.pick[a].count;
-            assert_true(share.pick[a].count >= 1);
-            check_largest(&store, &share, a, share.pick[a].count, how.criterion);
-        }
-        assert_int_equal(kept, llround((double)units * 0.6));
-        tsri_share_fini(&share);
+        for (int64_t a = 0; a < net->axes; a++)
+            normed = normed && (!net->axis[a].cuttable || has_norm(net, a));
+        globally_by(&store, TSRI_SCORE_L2);
+        globally_by(&store, TSRI_SCORE_L1);
+        if (normed)
+            globally_by(&store, TSRI_SCORE_BN);
         tsri_store_fini(&store);
         tsri_net_destroy(net);
     }
