@@ -41,7 +41,7 @@ static const char style[] =
     "th,td{text-align:left;padding:5px 12px 5px 0;border-bottom:1px solid var(--edge);"
     "vertical-align:top}\n"
     "th{font-weight:600;line-height:1.25;color:var(--quiet);vertical-align:bottom}\n"
-    "td.n{white-space:nowrap}.n{text-align:right}\n"
+    "td.n,.named td:first-child{white-space:nowrap}.n{text-align:right}\n"
     "th:first-child,td:first-child{position:sticky;left:0;background:var(--page)}\n"
     ".holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}\n"
     "pre{background:var(--soft);border:1px solid var(--edge);border-radius:8px;padding:14px;"

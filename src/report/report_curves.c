@@ -270,6 +270,37 @@ static void round_chart(tsri_page *p)
     show(p, &c, NULL);
 }
 
+/* Where the run did not write down every round: the mean of those between two evaluations. */
+static void mean_round_chart(tsri_page *p)
+{
+    tsri_chart c;
+    char label[80];
+    double *mean = NULL, size, sent = 0, before = 0;
+    const double *total = tsri_curves_get(&p->lines, "bytes_total");
+    const double *round = tsri_curves_get(&p->lines, "round");
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_alloc(&mean, p->lines.n, sizeof *mean);
+    if (!mean || !round)
+        goto done;
+    for (int64_t i = 0; i < p->lines.n; i++) {
+        mean[i] = round[i] > before ? (total[i] - sent) / (round[i] - before) : (double)NAN;
+        sent = total[i];
+        before = round[i];
+    }
+    double most = most_of(mean, p->lines.n);
+    (void)snprintf(label, sizeof label, "%s a round, both directions", tsri_byte_unit(most, &size));
+    plot about = {.title = "Traffic of a round (means between evaluations)",
+                  .x_label = "round",
+                  .y_label = label,
+                  .x = round,
+                  .y_high = 1.15 * most / size};
+    begin(&c, &about);
+    bytes_series(p, &c, round, mean, p->lines.n, size, NULL);
+    show(p, &c, NULL);
+done:
+    tsri_free(mean);
+}
+
 void tsri_report_cost(tsri_page *p)
 {
     double *seconds = NULL, bytes = last_of(p, "bytes_total"), rounds = last_of(p, "round");
@@ -286,6 +317,8 @@ void tsri_report_cost(tsri_page *p)
         traffic_chart(p);
     if (p->puts.n > 0 && bytes > 0)
         round_chart(p);
+    else if (bytes > 0)
+        mean_round_chart(p);
     if (seconds && has_any(p, "test_accuracy"))
         accuracy_chart(p, seconds, "Accuracy against time", "seconds");
     tsri_markup_add(&p->html, "</div>\n");

@@ -154,7 +154,7 @@ void tsri_table_html(tsri_markup *m, const tsri_table *t)
 {
     if (m->st == TSR_OK)
         m->st = t->st;
-    tsri_markup_add(m, "<div class=\"wide\"><table>\n");
+    tsri_markup_add(m, "<div class=\"wide\"><table class=\"named\">\n");
     for (int64_t row = 0; row < rows_of(t); row++) {
         const char *kind = row == 0 ? "th" : "td";
         tsri_markup_add(m, row == 0 ? "<thead><tr>" : "<tr>");

@@ -71,6 +71,13 @@ assert "prefers-color-scheme:dark" in page
 assert len(root.getElementsByTagName("figure")) >= 5
 PY
 
+# A run that did not write down every round: means between evaluations.
+grep -v '"event"' "$folder/metrics.jsonl" > lines && cp "$folder/metrics.jsonl" all.jsonl && cp lines "$folder/metrics.jsonl"
+"$program" report "$folder" --out means.html > /dev/null
+grep -q 'Traffic of a round (means between evaluations)' means.html || fail "no traffic of a round without events"
+! grep -q 'Traffic of each round' means.html || fail "traffic of each round without events"
+mv all.jsonl "$folder/metrics.jsonl"
+
 # Several runs: who reached what when, and after how much traffic. Seconds that begin anew after a resumption go on.
 mkdir -p races/a 'races/<b>'
 cat >races/a/metrics.jsonl <<'JSON'
