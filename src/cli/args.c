@@ -92,7 +92,7 @@ static tsr_status refuse_option(const getopt_table *t, const char *command, cons
 
 static const char *bound(char out[TSRI_NUMBER_TEXT], double value)
 {
-    (void)snprintf(out, TSRI_NUMBER_TEXT, "%.15g", value);
+    (void)snprintf(out, TSRI_NUMBER_TEXT, "%.16g", value); /* 2^53 has 16 digits */
     return out;
 }
 

@@ -100,7 +100,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("scheme.local_steps", "1", 1, 1e9, "masked, ist, loft, local_sgd: steps of a share between take and put"),
     CHOICE("scheme.draw", "auto", "auto|bernoulli|categorical|chunks", "masked, ist: each unit with chance xi in each share, or in exactly one share, by throws or in equal numbers; auto: bernoulli for masked, chunks for ist"),
     REAL("scheme.xi", "0.5", 0, 1, "dropout, multisample, masked: chance of a unit to be in a share, above 0"),
-    TEXT("scheme.axes", NULL, "axes that are cut, \"hidden.0, hidden.2\"; all that can be by default, for loft those of scheme.stages"),
+    TEXT("scheme.axes", NULL, "axes that are cut, \"hidden.0, hidden.2\" or \"all\" that can be: that is the default, but for loft those of scheme.stages"),
     INTS("scheme.stages", "[]", 1, 1000, "loft: stages whose blocks are cut, counted from 1; [] = all but the first"),
     BOOL("scheme.strided", "false", "loft: cut blocks with a stride, too"),
     REALS("scheme.weights", "[]", 0, 1e9, "categorical, chunks: parts of the workers, by their speed; [] = equal"),

@@ -55,11 +55,7 @@ static bool has_pairs(const tsri_net *net)
 tsr_status tsri_axes_choose(bool *cut, const tsri_net *net, const char *names)
 {
     tsri_filters filters = {0};
-    if (names && strcmp(names, "all") != 0)
-        return tsri_axes_named(cut, net, names);
     if (!names && has_pairs(net))
         return tsri_filters_choose(cut, net, &filters);
-    for (int64_t a = 0; a < net->axes; a++)
-        cut[a] = net->axis[a].cuttable;
-    return TSR_OK;
+    return tsri_axes_named(cut, net, names ? names : "all");
 }

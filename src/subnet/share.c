@@ -218,8 +218,10 @@ done:
 tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names)
 {
     tsr_status st = TSR_OK;
-    memset(cut, 0, (size_t)net->axes * sizeof *cut);
-    const char *at = names;
+    bool all = strcmp(names, "all") == 0;
+    for (int64_t a = 0; a < net->axes; a++)
+        cut[a] = all && net->axis[a].cuttable;
+    const char *at = all ? "" : names;
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
         char name[TSRI_NAME];
         size_t n = strcspn(at, ", ");

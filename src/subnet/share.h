@@ -61,8 +61,8 @@ bool tsri_share_empty(const tsri_share *share);
 /* The axis with that name, or -1. */
 int64_t tsri_axis_find(const tsri_net *net, const char *name);
 
-/* cut[a] for every axis: is it one of `names`, "hidden.0, hidden.2"? USAGE, with what there is, for
- * a name that is no axis which can be cut. */
+/* cut[a] for every axis: is it one of `names`, "hidden.0, hidden.2" or "all"? USAGE, with what
+ * there is, for a name that is no axis which can be cut. */
 tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names);
 
 /* ---- For draws ---------------------------------------------------------------------------- */

@@ -112,6 +112,11 @@ static void loft_is_ist_on_inner_axes(void **state)
     const char *ist = "scheme.name=ist;scheme.workers=3;scheme.local_steps=2;scheme.axes="
                       "layer3.0.inner,layer3.1.inner,layer4.0.inner,layer4.1.inner";
     both_same(after(preresnet, loft, 2), after(preresnet, ist, 2));
+    both_same(
+        after(preresnet,
+              "scheme.name=loft;scheme.workers=2;scheme.stages=[1, 2, 3, 4];scheme.strided=true",
+              2),
+        after(preresnet, "scheme.name=loft;scheme.workers=2;scheme.axes=all", 2));
 }
 
 static void threads_do_not_matter(void **state)
