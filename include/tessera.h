@@ -136,14 +136,16 @@ typedef struct tsr_run_options {
 TSR_API tsr_run_options tsr_run_options_default(void);
 
 typedef struct tsr_result {
-    int64_t n;           /* samples judged */
-    double loss;         /* mean over them */
-    double accuracy;     /* 0 to 1; NaN for real targets */
-    double seconds;      /* of this process */
-    int64_t rounds;      /* done in all */
-    int64_t bytes_total; /* sent between workers */
-    bool worker;         /* this process was one of many and not the one that coordinates: it has
-                            nothing to tell */
+    int64_t n;               /* samples judged */
+    double loss;             /* mean over them */
+    double accuracy;         /* 0 to 1; NaN for real targets */
+    double seconds;          /* of this process */
+    int64_t rounds;          /* done in all */
+    int64_t bytes_total;     /* sent between workers */
+    int64_t bytes_collected; /* gpipe across processes: stages' numbers, out at the start and back
+                                whenever they are looked at; by this process */
+    bool worker; /* this process was one of many and not the one that coordinates: it has
+                    nothing to tell */
 } tsr_result;
 
 /* Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,
@@ -189,8 +191,10 @@ typedef struct tsr_cost {
     int64_t bytes_round; /* between workers, in both directions; where rounds differ, the first */
     int64_t bytes_total; /* in all rounds */
     int64_t bytes_cut;   /* gpipe: of a micro-batch through the widest cut, one way */
-    bool exact;          /* bytes_total is that of the run, to the byte; else close to it */
-    bool local;          /* the scheme takes local steps */
+    int64_t bytes_collected; /* gpipe across processes, beside bytes_total: as in tsr_result, of a
+                                run that nobody interrupts */
+    bool exact;              /* bytes_total is that of the run, to the byte; else close to it */
+    bool local;              /* the scheme takes local steps */
     tsr_cost_data data;
 } tsr_cost;
 

@@ -18,7 +18,7 @@ trap 'network_down; rm -rf "$work"' EXIT
 . "$(dirname "$0")/network.sh"
 [ $# -gt 0 ] || set -- wire bytes race
 
-field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$2" | tail -n 1; }
+field() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$2" | tail -n 1 | grep . || echo 0; }
 
 wire() {
     network_up 10 100 1500
@@ -60,30 +60,39 @@ checkpoint: {every: 0}
 cluster: {deadline: 600} # a busy machine must not look like a dead worker
 Y
 
-# count SCHEME MTU RANKS-A RANKS-B more...: the counters of one short run
+# count KIND SCHEME MTU RANKS-A RANKS-B more...: the counters of one short run beside what it counted
 count() {
-    local scheme=$1 mtu=$2 a=$3 b=$4 before after cost
-    shift 4
-    network_up 0 0 "$mtu"
+    local kind=$1 scheme=$2 mtu=$3 a=$4 b=$5 before after cost
+    shift 5
+    network_up 0 0 "$mtu" "$kind"
     rm -rf "$work/out"
-    cost=$("$program" cost "$work/run.yaml" --json --set scheme.name="$scheme" "$@" | sed -n 's/.*"bytes_total":\([0-9]*\).*/\1/p')
+    "$program" cost "$work/run.yaml" --json --set scheme.name="$scheme" "$@" >"$work/cost"
+    cost=$(($(field bytes_total "$work/cost") + $(field bytes_collected "$work/cost")))
     read -r -a before < <(counters)
     across "$a" "$b" "$program" train "$work/run.yaml" --out "$work/out" --quiet --json --set scheme.name="$scheme" "$@" >"$work/result" 2>"$work/log" ||
         { cat "$work/log"; exit 1; }
     read -r -a after < <(counters)
-    awk -v s="$scheme" -v mtu="$mtu" -v n="$(field bytes_total "$work/result")" -v c="$cost" -v tx=$((after[0] - before[0])) -v rx=$((after[1] - before[1])) \
-        'BEGIN { printf "%-10s mtu %4d  counted %11d  cost %11d  sent %10d (%+5.2f %%)  received %10d (%+5.2f %%)\n", s, mtu, n, c, tx, (2 * tx / n - 1) * 100, rx, (2 * rx / n - 1) * 100 }'
+    network_down
+    awk -v k="$kind" -v s="$scheme" -v mtu="$mtu" -v n="$(($(field bytes_total "$work/result") + $(field bytes_collected "$work/result")))" -v c="$cost" \
+        -v tx=$((after[0] - before[0])) -v rx=$((after[2] - before[2])) -v p=$((after[1] - before[1] + after[3] - before[3])) 'BEGIN {
+        printf "%-4s %-9s mtu %4d  counted %11d  cost %11d  sent %10d (%+5.2f %%)  received %10d (%+5.2f %%)  both %+5.2f %%  %d bytes a packet\n",
+            k, s, mtu, n, c, tx, (2 * tx / n - 1) * 100, rx, (2 * rx / n - 1) * 100, ((tx + rx) / n - 1) * 100, (tx + rx) / p }'
 }
 
+# veth counts segments as the kernel hands them over (up to 64 kB with one head), tun every packet of the wire with its head of TCP
+# and IP. GPipe's cut lies behind the first blocks, so that nearly all numbers that are collected are those of the far stage.
 bytes() {
-    local mtu quick=(--set data.limit=1000 --set data.test_limit=100 --set batch=4 --set eval.every=0 --set model.width=16)
-    echo "bytes: counted by the run, both ways; sent and received by the interface, beside half of that"
-    for mtu in 9000 1500; do
+    local kind scheme quick=(--set data.limit=1000 --set data.test_limit=100 --set eval.every=0 --set model.width=16)
+    local piped=(--set scheme.local_steps=1 --set scheme.workers=2 --set scheme.cuts=layer1.1 --set rounds=30 --set batch=64)
+    echo "bytes: counted by the run, both ways (gpipe: numbers that are collected, too); sent and received by the interface, beside half of that"
+    for kind in veth tun; do
         for scheme in loft local_sgd; do
-            count $scheme $mtu 1 4 "${quick[@]}" --set scheme.local_steps=1 --set rounds=4
+            count $kind $scheme 1500 1 4 "${quick[@]}" --set batch=4 --set scheme.local_steps=1 --set rounds=4
         done
-        count gpipe $mtu 2 1 "${quick[@]}" --set scheme.local_steps=1 --set scheme.workers=2 --set rounds=150 --set batch=16 --set model.width=4
+        count $kind gpipe 1500 2 1 "${quick[@]}" "${piped[@]}"
     done
+    count tun loft 9000 1 4 "${quick[@]}" --set batch=4 --set scheme.local_steps=1 --set rounds=4
+    count tun gpipe 9000 2 1 "${quick[@]}" "${piped[@]}"
 }
 
 # raced NAME more...: one run of the race, cut off at the limit or when it has got as far as anyone asks

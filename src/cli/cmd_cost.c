@@ -95,6 +95,8 @@ static void json_cost(tsri_json *w, const tsr_cost *c)
     tsri_json_put_int(w, "rounds", c->rounds);
     tsri_json_put_int(w, "bytes_round", c->bytes_round);
     tsri_json_put_int(w, "bytes_total", c->bytes_total);
+    if (c->bytes_collected > 0)
+        tsri_json_put_int(w, "bytes_collected", c->bytes_collected);
     tsri_json_put_bool(w, "exact", c->exact);
 }
 
@@ -178,6 +180,11 @@ static tsr_status print_own(const entry *e, const asked *a)
                      tsri_bytes_text((double)c->bytes_round),
                      tsri_bytes_text((double)c->bytes_total),
                      c->exact ? "" : "; close to the run's, not exact");
+    if (c->bytes_collected > 0) {
+        line(&t, "collecting");
+        cli_table_format(&t, "%s under mpirun: the stages' numbers, out once, back at every look",
+                         tsri_bytes_text((double)c->bytes_collected));
+    }
     if (a->timed) {
         line(&t, "time");
         cli_table_format(&t, "%.4g s a round, %.4g s of them sending; %.4g s in all",

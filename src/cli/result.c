@@ -18,6 +18,8 @@ tsr_status cli_result_json(const tsr_result *r, const char *model)
     if (model) {
         tsri_json_put_int(&w, "rounds", r->rounds);
         tsri_json_put_int(&w, "bytes_total", r->bytes_total);
+        if (r->bytes_collected > 0)
+            tsri_json_put_int(&w, "bytes_collected", r->bytes_collected);
         tsri_json_put_text(&w, "model", model);
     }
     tsri_json_close(&w, '}');

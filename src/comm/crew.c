@@ -282,7 +282,7 @@ static tsr_status give(deal *d, int rank, int64_t share)
     c->pack_seconds += tsri_clock() - begin;
     c->member[rank].share = share;
     c->member[rank].since = tsri_clock();
-    c->member[rank].bytes_down += bytes;
+    c->member[rank].received += bytes;
     d->share[share] = OUT;
     TSR_TRY(tsri_comm_send(c->comm, rank, &f));
 done:
@@ -312,12 +312,12 @@ static void accept_result(deal *d, const tsri_frame *f)
         c->stale++;
         return;
     }
+    m->sent += d->job->size(d->job->context, share); /* the same numbers; losses do not count */
     if (!d->job->unpack(d->job->context, share, f->bytes)) {
         lose(d, f->from, TSRI_UNSOUND);
         return;
     }
     tsri_crew_took(c, tsri_clock() - m->since);
-    m->bytes_up += f->head->bytes;
     m->share = -1;
     d->share[share] = DONE;
     d->open--;
@@ -373,8 +373,6 @@ static void open_round(deal *d)
         d->share[l] = d->job->size(d->job->context, l) > 0 ? QUEUED : DONE;
         d->open += d->share[l] == QUEUED;
     }
-    for (int r = 1; r < d->crew->comm->size; r++)
-        d->crew->member[r].bytes_down = d->crew->member[r].bytes_up = 0;
 }
 
 /* When the last rank is lost in the middle of a round, what was still queued is lost with it. */

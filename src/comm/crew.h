@@ -24,12 +24,12 @@ typedef enum tsri_loss_of_share { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOSSE
 
 /* How a member stands. */
 typedef struct tsri_member {
-    bool here;                    /* has answered, and is not late */
-    bool gone;                    /* died: for good */
-    int64_t share;                /* it is working on; -1 = none */
-    double since;                 /* when that was sent */
-    int64_t bytes_down, bytes_up; /* numbers of this round, heads not counted */
-    tsri_spent spent;             /* since the coordinator last told */
+    bool here;              /* has answered, and is not late */
+    bool gone;              /* died: for good */
+    int64_t share;          /* it is working on; -1 = none */
+    double since;           /* when that was sent */
+    int64_t received, sent; /* bytes of numbers, since the coordinator last told */
+    tsri_spent spent;       /* since the coordinator last told */
 } tsri_member;
 
 enum { TSRI_CREW_TIMES = 31 };

@@ -154,8 +154,8 @@ static void rest(int64_t *nanoseconds)
         *nanoseconds = *nanoseconds * 3 / 2;
 }
 
-/* Time in which our own messages still leave is sending, not waiting: comm.c counts all of it as
- * waiting. */
+/* Time in which our own messages still leave, and none is arriving, is sending, not waiting: comm.c
+ * counts all of it as waiting. */
 static tsr_status receive(tsri_comm *comm, tsri_frame *frame, double seconds)
 {
     tsr_status st = TSR_OK;
@@ -163,8 +163,8 @@ static tsr_status receive(tsri_comm *comm, tsri_frame *frame, double seconds)
     double now = tsri_clock(), until = now + seconds;
     int64_t pause = 5000;
     for (;;) {
-        bool sending = w->outs > 0;
         TSR_TRY(look(w));
+        bool sending = w->outs > 0 && w->ins == 0;
         bool got = arrived(w, frame);
         if (!got)
             move_on(w);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "net/depth.h"
+#include "scheme/gpipe_parts.h"
 #include "scheme/micro.h"
 #include "scheme/rules.h"
 #include "scheme/stages.h"
@@ -219,6 +220,7 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     cost->flops_step = larger(cost->flops_step, step_flops(part, run->batch));
     cost->memory_worker = larger(cost->memory_worker, store_bytes(total, high - low, micro->count) +
                                                           micro->count * plan);
+    cost->bytes_collected += tsri_part_bytes(part) * (1 + tsri_looks(run));
     if (from > 0) {
         int64_t crossing = tsri_depth_crossing(run->net, from);
         cost->bytes_cut = larger(cost->bytes_cut, micro->size * crossing * FLOAT);
@@ -234,6 +236,7 @@ tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_micro micro;
     int64_t *begin = NULL;
+    TSR_TRY(tsri_gpipe_allowed(run));
     TSR_TRY(tsri_micro_choose(&micro, run, run->workers));
     TSR_TRY(tsri_alloc(&begin, run->workers + 1, sizeof *begin));
     TSR_TRY(tsri_stages_choose(begin, run, micro.size));

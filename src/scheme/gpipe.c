@@ -82,11 +82,23 @@ tsr_status tsri_pipe_load(pipe *p)
                      : tsri_loader_create(&p->loader, p->run->data, &p->run->data->train, &o);
 }
 
+tsr_status tsri_gpipe_allowed(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(
+        strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0, TSR_USAGE,
+        "scheme.wire: bf16 is for schemes with shares: gpipe would have other bits with every "
+        "number of ranks if it rounded what goes from one to the next");
+done:
+    return st;
+}
+
 /* With a crew the stages are made where they are needed. */
 tsr_status tsri_gpipe_setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = NULL;
+    TSR_TRY(tsri_gpipe_allowed(run));
     TSR_TRY(tsri_alloc(&p, 1, sizeof *p));
     run->scheme_state = p;
     p->run = run;

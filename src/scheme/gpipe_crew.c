@@ -146,6 +146,7 @@ static tsr_status give_orders(line *l, int64_t i)
     memcpy(f.bytes, &orders, sizeof orders);
     tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part);
     tsri_frame_seal(&f, TSRI_ORDERS, l->kept, tsri_mark(l->forming, i), bytes);
+    l->pipe->run->bytes_collected += tsri_part_bytes(p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));
 done:
     return st;
@@ -197,18 +198,21 @@ static void moved(line *l)
 static void note_done(line *l, int64_t i, const tsri_frame *f)
 {
     post *p = &l->post[i];
-    int64_t sent = 0, count = l->pipe->micro.count;
-    int64_t due = (int64_t)sizeof sent + (i == l->posts - 1 ? count * (int64_t)sizeof(double) : 0);
+    tsri_traffic t;
+    int64_t count = l->pipe->micro.count;
+    int64_t due = (int64_t)sizeof t + (i == l->posts - 1 ? count * (int64_t)sizeof(double) : 0);
     if (f->head->round != p->done || f->head->bytes != due) {
         l->crew->stale++;
         return;
     }
-    memcpy(&sent, f->bytes, sizeof sent);
-    l->pipe->run->bytes_total += sent;
+    memcpy(&t, f->bytes, sizeof t);
+    l->pipe->run->bytes_total += t.sent;
+    l->crew->member[p->rank].sent += t.sent;
+    l->crew->member[p->rank].received += t.received;
     p->done++;
     if (i < l->posts - 1)
         return;
-    memcpy(l->loss + f->head->round % (AHEAD + 1) * count, f->bytes + sizeof sent,
+    memcpy(l->loss + f->head->round % (AHEAD + 1) * count, f->bytes + sizeof t,
            (size_t)count * sizeof *l->loss);
     if (!l->fresh)
         tsri_crew_took(l->crew, tsri_clock() - l->since);
@@ -225,6 +229,7 @@ static void keep_numbers(line *l, int64_t i, tsri_frame *f)
     tsri_comm_release(l->crew->comm, &p->numbers);
     p->numbers = *f;
     *f = (tsri_frame){0};
+    l->pipe->run->bytes_collected += p->numbers.head->bytes;
     moved(l);
 }
 

@@ -35,6 +35,9 @@ typedef struct tsri_pipe {
 
 /* ---- gpipe.c ------------------------------------------------------------------------------ */
 
+/* USAGE when the run file asks for what a pipeline cannot do. */
+tsr_status tsri_gpipe_allowed(const tsri_run *run);
+
 /* The layers from .. to-1 as the next stage of this process, on that pool; NULL = one of its own.
  */
 tsr_status tsri_pipe_add(tsri_pipe *p, tsri_pool *pool, int64_t from, int64_t to);
@@ -60,6 +63,11 @@ typedef struct tsri_orders {
     int64_t before, behind;
     int64_t pad[4]; /* the numbers begin aligned */
 } tsri_orders;
+
+/* What a stage tells of a round: bytes of activations and gradients. Losses may follow. */
+typedef struct tsri_traffic {
+    int64_t received, sent;
+} tsri_traffic;
 
 /* Every frame of a pipeline says, where a share's number would be, which forming of the pipeline it
  * belongs to, and what it is: a micro-batch, a place in the line, a wish. */

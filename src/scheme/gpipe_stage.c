@@ -26,7 +26,7 @@ typedef struct hand {
     int64_t go, go_forming;   /* work up to this round; said in that forming */
     bool wanted;              /* and then its numbers */
     int64_t done;             /* rounds */
-    int64_t sent;             /* bytes of activations and gradients of this round */
+    tsri_traffic traffic;     /* of this round */
     tsri_frame *there, *back; /* [M] activations and gradients that have arrived */
     bool turned;              /* what it was doing is no longer wanted */
     bool over;
@@ -126,9 +126,13 @@ static tsr_status await(hand *h, const tsri_frame *slot, int64_t m, int64_t byte
     tsr_status st = TSR_OK;
     for (;;) {
         const tsri_head *head = slot[m].head;
-        if (h->turned || (head && tsri_mark_forming(head->share) == h->forming &&
-                          head->round == h->done && head->bytes == bytes))
+        if (h->turned)
             return TSR_OK;
+        if (head && tsri_mark_forming(head->share) == h->forming && head->round == h->done &&
+            head->bytes == bytes) {
+            h->traffic.received += bytes;
+            return TSR_OK;
+        }
         TSR_TRY(listen_once(h, LOOK));
     }
 done:
@@ -144,7 +148,7 @@ static tsr_status pass_on(hand *h, int64_t to, tsri_frame_kind kind, int64_t m, 
     memcpy(f.bytes, values, (size_t)bytes);
     tsri_frame_seal(&f, kind, h->done, tsri_mark(h->forming, m), bytes);
     TSR_TRY(tsri_comm_send(h->comm, (int)to, &f));
-    h->sent += bytes;
+    h->traffic.sent += bytes;
 done:
     return st;
 }
@@ -208,10 +212,10 @@ static tsr_status report(hand *h)
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     size_t losses = h->orders.behind < 0 ? (size_t)h->pipe->micro.count * sizeof *h->pipe->loss : 0;
-    int64_t bytes = (int64_t)(sizeof h->sent + losses);
+    int64_t bytes = (int64_t)(sizeof h->traffic + losses);
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
-    memcpy(f.bytes, &h->sent, sizeof h->sent);
-    memcpy(f.bytes + sizeof h->sent, h->pipe->loss, losses);
+    memcpy(f.bytes, &h->traffic, sizeof h->traffic);
+    memcpy(f.bytes + sizeof h->traffic, h->pipe->loss, losses);
     tsri_frame_seal(&f, TSRI_DONE, h->done, h->mark, bytes);
     tsri_frame_note(&f, tsri_crew_spent(h->run->crew));
     TSR_TRY(tsri_comm_send(h->comm, 0, &f));
@@ -239,7 +243,7 @@ static tsr_status one_round(hand *h)
     tsri_pipe *p = h->pipe;
     tsri_pipe_stage *s = &p->stage[0];
     h->run->round = h->done;
-    h->sent = 0;
+    h->traffic = (tsri_traffic){0};
     TSR_TRY(load(h));
     for (int64_t m = 0; m < p->micro.count && !h->turned; m++)
         TSR_TRY(forward(h, m));

@@ -129,9 +129,10 @@ struct tsri_run {
     int64_t metrics_bytes;             /* length of metrics.jsonl */
 
     /* Of this process only. */
-    tsri_crew *crew;    /* workers in other processes; NULL = all is done here */
-    int64_t promised;   /* the round that they will reach in any case: a stop waits for it */
-    int64_t timed_from; /* rounds done when the times of ranks were last told */
+    tsri_crew *crew;         /* workers in other processes; NULL = all is done here */
+    int64_t bytes_collected; /* of stages in other processes: their numbers, out and back */
+    int64_t promised;        /* the round that they will reach in any case: a stop waits for it */
+    int64_t timed_from;      /* rounds done when the times of ranks were last told */
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
@@ -223,6 +224,7 @@ bool tsri_due_after(const tsri_run *run, double every); /* the same of a number 
 /* Does anyone look at the weights after that round: evaluation, checkpoint, ranking, observers,
  * trace? */
 bool tsri_looked_at(const tsri_run *run, int64_t round);
+int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
 
 /* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
 bool tsri_stop_asked(void);

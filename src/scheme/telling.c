@@ -91,14 +91,18 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
     tsri_event_line(run, line);
 }
 
-static void write_times(tsri_json *w, int rank, const tsri_spent *t)
+static void write_times(tsri_json *w, int rank, const tsri_member *m)
 {
-    const float part[] = {t->compute, t->send, t->wait};
+    const float part[] = {m->spent.compute, m->spent.send, m->spent.wait};
     static const char *const name[] = {"compute", "send", "wait"};
     tsri_json_open(w, '{');
     tsri_json_put_int(w, "rank", rank);
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         tsri_json_put_real(w, name[i], round((double)part[i] * 1e6) / 1e6);
+    if (rank > 0) {
+        tsri_json_put_int(w, "received", m->received);
+        tsri_json_put_int(w, "sent", m->sent);
+    }
     tsri_json_close(w, '}');
 }
 
@@ -115,8 +119,10 @@ tsr_status tsri_event_times(tsri_run *run)
     tsri_json_key(&w, "ranks");
     tsri_json_open(&w, '[');
     for (int r = 0; r < crew->comm->size; r++) {
-        write_times(&w, r, &crew->member[r].spent);
-        crew->member[r].spent = (tsri_spent){0};
+        tsri_member *m = &crew->member[r];
+        write_times(&w, r, m);
+        m->spent = (tsri_spent){0};
+        m->received = m->sent = 0;
     }
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');

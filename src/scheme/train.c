@@ -65,6 +65,15 @@ bool tsri_looked_at(const tsri_run *run, int64_t round)
     return any;
 }
 
+int64_t tsri_looks(const tsri_run *run)
+{
+    enum { MOST = 100000 };
+    int64_t rounds = run->rounds < MOST ? run->rounds : MOST, looks = 0;
+    for (int64_t r = run->rounds - rounds + 1; r <= run->rounds; r++)
+        looks += tsri_looked_at(run, r);
+    return rounds < MOST ? looks : (int64_t)((double)looks / (double)rounds * (double)run->rounds);
+}
+
 /* ---- Telling ------------------------------------------------------------------------------ */
 
 static void tell(const tsri_run *run, bool evaluated, bool resumed)
@@ -286,7 +295,8 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
                            .accuracy = run->test_accuracy,
                            .seconds = tsri_clock() - run->started,
                            .rounds = run->round,
-                           .bytes_total = run->bytes_total};
+                           .bytes_total = run->bytes_total,
+                           .bytes_collected = run->bytes_collected};
 done:
     tsri_free(path);
     return st;
