@@ -60,23 +60,34 @@ done:
     return st;
 }
 
+/* The rate of the rounds of the fall, in the mean of their logarithms. */
+static double rate_of_fall(const tsri_promise *p, const curve *v)
+{
+    if (!p->left || v->falling < 2)
+        return p->rate;
+    int64_t from = (int64_t)v->round[0], to = (int64_t)v->round[v->falling - 1];
+    return -expm1((p->left(p->context, to) - p->left(p->context, from)) / (double)(to - from));
+}
+
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)
 {
     tsr_status st = TSR_OK;
     curve v;
     TSR_TRY(curve_init(&v, past));
-    double k = (double)c->round;
+    double left = p->left ? exp(p->left(p->context, c->round)) : pow(1 - p->rate, (double)c->round);
     for (int64_t i = 0; i < v.count; i++)
         v.work[i] = log(v.loss[i]);
     tsri_estimate slope = tsri_slope_of(NULL, v.round, v.work, v.falling);
     bool fitted = v.falling >= 3;
-    tsri_certify(c, p->where, TSRI_AT_LEAST, fitted ? -expm1(slope.value) : (double)NAN, p->rate,
-                 "measured rate per round, fitted to the fall of %s", p->loss);
+    tsri_certify(c, p->where, TSRI_AT_LEAST, fitted ? -expm1(slope.value) : (double)NAN,
+                 rate_of_fall(p, &v), "measured rate per round, fitted to the fall of %s", p->loss);
     if (fitted)
         tsri_certify_interval(c, -expm1(slope.high), -expm1(slope.low), 0.95);
     tsri_certify(c, p->where, TSRI_AT_MOST, v.count > 1 ? v.loss[v.count - 1] : (double)NAN,
-                 pow(1 - p->rate, k) * p->first + p->floor, "%s: (1 - rate)^k %s + floor", p->loss,
-                 p->what);
+                 left * p->first + p->floor,
+                 p->left ? "%s: product of (1 - rate) of all rounds, times %s, + floor"
+                         : "%s: (1 - rate)^k %s + floor",
+                 p->loss, p->what);
     tsri_certify(c, p->where, TSRI_MEASURED, v.count > 3 ? v.floor.value : (double)NAN, 0,
                  "mean of %s over the last quarter (the floor, when the fall is over)", p->loss);
     if (v.count > 7)

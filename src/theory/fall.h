@@ -11,6 +11,10 @@ typedef struct tsri_promise {
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
     double rate, floor, first;
+    /* (optional) Of a rate that changes along the run: ln of the part of `first` that is left after
+     * so many rounds; `rate` is not looked at then. */
+    double (*left)(const void *context, int64_t rounds);
+    const void *context;
 } tsri_promise;
 
 /* Adds the fitted rate with its interval, the last loss against the bound, and the mean of the last

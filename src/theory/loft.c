@@ -327,12 +327,12 @@ static void theorem1(tsri_certificate *c, const look *l, const tsri_past *past)
 static tsr_status corollary1(tsri_certificate *c, const look *l, const tsri_past *past)
 {
     const tsri_loft *s = &l->s;
-    tsri_promise p = {"Corollary 1",
-                      "L_k",
-                      "L_0",
-                      tsri_loft_rate(s),
-                      tsri_loft_floor(s),
-                      tsri_past_real(past, 0, "loss")};
+    tsri_promise p = {.where = "Corollary 1",
+                      .loss = "L_k",
+                      .what = "L_0",
+                      .rate = tsri_loft_rate(s),
+                      .floor = tsri_loft_floor(s),
+                      .first = tsri_past_real(past, 0, "loss")};
     tsri_certify(c, "Theorem 2 (app.)", TSRI_AT_LEAST, s->m, tsri_loft_width2(s),
                  "width m: n^3 K^2 max(n,d) / (lambda_0^4 delta^2 kappa^2)");
     tsri_certify(c, "Corollary 1", TSRI_MEASURED, p.rate, 0,

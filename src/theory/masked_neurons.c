@@ -117,8 +117,12 @@ static tsri_promise theorem3(tsri_certificate *c, const tsri_masked *s, double L
     for (int i = 0; i < TSRI_B1_TERMS; i++)
         tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, term[i], 0, "term %d: %s", i + 1, part[i]);
     tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, tsri_masked_floor3(s), 0, "proven floor B_1");
-    return (tsri_promise){"Theorem 3",           "L_k", "L_0", tsri_masked_rate3(s),
-                          tsri_masked_floor3(s), L_0};
+    return (tsri_promise){.where = "Theorem 3",
+                          .loss = "L_k",
+                          .what = "L_0",
+                          .rate = tsri_masked_rate3(s),
+                          .floor = tsri_masked_floor3(s),
+                          .first = L_0};
 }
 
 static tsri_promise theorem4(tsri_certificate *c, const tsri_masked *s, double C)
@@ -131,8 +135,12 @@ static tsri_promise theorem4(tsri_certificate *c, const tsri_masked *s, double C
                  "proven rate per round, (1 - (1 - eta lambda_0/2)^tau) / 2");
     tsri_certify(c, "Theorem 4", TSRI_MEASURED, tsri_masked_floor4(s), 0,
                  "proven floor tau (p-1)^2 n^3 d / (lambda_0^2 m)");
-    return (tsri_promise){"Theorem 4",           "L_k",       "C^2 n", tsri_masked_rate4(s),
-                          tsri_masked_floor4(s), C * C * s->n};
+    return (tsri_promise){.where = "Theorem 4",
+                          .loss = "L_k",
+                          .what = "C^2 n",
+                          .rate = tsri_masked_rate4(s),
+                          .floor = tsri_masked_floor4(s),
+                          .first = C * C * s->n};
 }
 
 /* Of Bernoulli masks: 1 = dropout, 2 = several samples of it, 3 = local steps. */

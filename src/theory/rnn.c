@@ -185,8 +185,11 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
         "f(W + W') - f(W) - <grad f, W'> for the next step, against varrho m^(1/3) sqrt(f) "
         "|W'| + rho m |W'|^2");
     if (run->round > 0) {
-        tsri_promise p = {s.sgd ? "Theorem 2" : "Theorem 1", "f", "f(W(0))",
-                          tsri_rnn_rate(&s, step_of(run)),   0,   tsri_past_real(past, 0, "loss")};
+        tsri_promise p = {.where = s.sgd ? "Theorem 2" : "Theorem 1",
+                          .loss = "f",
+                          .what = "f(W(0))",
+                          .rate = tsri_rnn_rate(&s, step_of(run)),
+                          .first = tsri_past_real(past, 0, "loss")};
         TSR_TRY(tsri_certify_fall(c, past, &p));
     }
 done:

@@ -113,6 +113,28 @@ for last in 1 2 3 4 5 6; do
     "$program" train run.yaml --out k --resume --quiet --set model.name=relu_twin --set optim.lr=2e-4 > out 2>&1 || fail "$(cat out)"
     [ "$(certs k)" = "$(certs t)" ] || fail "resumed from round $last: other certificates"
 done
+# (19) and (42) with the rate that each round has, constant or falling; (18) with the largest; a rate that falls is told.
+"$program" train run.yaml --out c --quiet --set optim.schedule=cosine --set optim.final_lr=1e-6 --set optim.lr=2e-4 > out 2>&1 || fail "$(cat out)"
+"$python" - <<'P' || fail "a schedule of rates"
+import json, math
+for run, lr, falls in (("a", 5e-5, False), ("c", 2e-4, True)):
+    rate = lambda t: 1e-6 + (lr - 1e-6) * (1 + math.cos(math.pi * t / 7)) / 2 if falls else lr
+    lines = [l for l in map(json.loads, open(run + "/metrics.jsonl")) if l.get("event") == "certificate"]
+    first = lines[0]["kept"]["loss"]
+    for i, l in enumerate(lines[1:], 1):
+        row = lambda where, words: [q for q in l["rows"] if q["where"] == where and words in q["quantity"]][0]
+        half, k = min(x["kept"]["alpha"] for x in lines[:i + 1]) ** 2 * 3 / 2, l["round"]
+        left = math.prod(1 - rate(t) * half for t in range(k))
+        assert abs(row("(19)", "L_k: ")["required"] / (left * first) - 1) < 1e-9, (run, k)
+        assert abs(row("(19)", "proven rate")["measured"] / (rate(k - 1) * half) - 1) < 1e-9
+        need, t = math.log(first / l["kept"]["loss"]) / half, 0
+        while t < 7 and need > rate(t): need -= rate(t); t += 1
+        need = t + need / rate(min(t, 6))
+        assert abs(row("(42)", "rounds done")["required"] / need - 1) < 1e-6, (run, k, row("(42)", "rounds done"), need)
+        assert row("section 2.1", "constant rate")["verdict"] == ("fails" if falls else "holds")
+        assert abs(row("(18)", "step eta")["measured"] / lr - 1) < 1e-9
+assert abs(left / (1 - rate(0) * half) ** 7 - 1) > 1e-4, "the falling rates make no difference: the test says nothing"
+P
 # Across a conversion: gates become patterns; the distance of gradients from another net is not told.
 "$program" train run.yaml --out v --quiet --set convert_at=3 --set certify.every=1 > out 2>&1 || fail "$(cat out)"
 "$python" - <<'P' || fail "certificates across a conversion"
