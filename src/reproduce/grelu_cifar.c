@@ -157,7 +157,7 @@ static void draw_table(tsri_study *s, const shapes *m)
     tsri_chart_begin(&c, text);
     for (int paper = 0; paper < 2; paper++) {
         tsri_chart_panel(&c, &(tsri_panel){.title = paper ? "the paper's" : "here",
-                                           .y_label = "error",
+                                           .y_label = "squared error of a sample",
                                            .y_log = true,
                                            .y_low = 1e-3,
                                            .y_high = 1.2,
@@ -291,7 +291,9 @@ tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
     (void)snprintf(text, sizeof text, "Figure 3a: training error, %s without augmentation",
                    tsri_study_data_name(s, "CIFAR-10"));
     tsri_chart_begin(&c, text);
-    tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch", .y_label = "error", .y_log = true});
+    tsri_chart_panel(
+        &c,
+        &(tsri_panel){.x_label = "epoch", .y_label = "squared error of a sample", .y_log = true});
     tell_sizes(s, z);
     TSR_TRY(train_all(&m, s, z, 0.6));
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++)

@@ -1,5 +1,5 @@
 /* grelu_fig2.c - Figures 2b and 2c of the GReLU paper: gradients and patterns along a run, looked
- * at after every round.
+ * at after every epoch. Steps of 2b are on all samples, since it compares consecutive gradients.
  *
  * A run is made in memory, since nothing of it but what is looked at is wanted, and that is kept in
  * the study's folder when the run is done: a study that is stopped and called again reads it.
@@ -18,14 +18,14 @@
 
 enum { JUDGED = 512 }; /* samples of the test set whose patterns are compared */
 
-/* What is looked at after every round: the gradients or the patterns. */
+/* What is looked at after every epoch: the gradients or the patterns. */
 typedef struct probe {
     bool patterns;
-    double *seen; /* [rounds] |g_t - g_(t-1)|, or the part of the ReLUs that changed on the test
-                     set; NaN in the first, infinity from the round on that diverged */
-    int64_t rounds, lasted; /* rounds done before it diverged; all when it did not */
-    float *before;          /* the gradient of the round before */
-    uint64_t *bits;         /* the pattern of the round before */
+    double *seen; /* [epochs] |g_t - g_(t-1)|, or the part of the ReLUs that changed on the test
+                     set; NaN in the first, infinity from the epoch on that diverged */
+    int64_t epochs, lasted; /* epochs done before it diverged; all when it did not */
+    float *before;          /* the gradient of the epoch before */
+    uint64_t *bits;         /* the pattern of the epoch before */
 } probe;
 
 static double gradient_change(probe *p, const tsri_run *run)
@@ -68,21 +68,31 @@ done:
     return st;
 }
 
-/* A run that diverges has nothing more to be looked at; the others go on. */
-static tsr_status rounds(probe *p, tsri_run *run, tsri_plan *judge, const float *x)
+static tsr_status one_epoch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    for (p->lasted = 0; p->lasted < p->rounds; p->lasted++) {
+    for (int64_t i = 0; i < llround(run->epoch_rounds); i++) {
         tsri_mean before = run->recent;
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED,
                   "stopped: give the same command again, finished runs are kept");
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
+    }
+done:
+    return st;
+}
+
+/* A run that diverges has nothing more to be looked at; the others go on. */
+static tsr_status all_epochs(probe *p, tsri_run *run, tsri_plan *judge, const float *x)
+{
+    tsr_status st = TSR_OK;
+    for (p->lasted = 0; p->lasted < p->epochs; p->lasted++) {
+        TSR_TRY(one_epoch(run));
         TSR_TRY(look(p, run, judge, x, p->lasted));
     }
 done:
-    for (int64_t t = p->lasted; t < p->rounds; t++)
+    for (int64_t t = p->lasted; t < p->epochs; t++)
         p->seen[t] = INFINITY;
     return st == TSR_DIVERGED ? TSR_OK : st;
 }
@@ -108,7 +118,7 @@ static tsr_status watch(probe *p, tsr_config *config, const tsri_watch_sizes *z)
     } else {
         TSR_TRY(tsri_alloc(&p->before, run.net->trained, sizeof *p->before));
     }
-    TSR_TRY(rounds(p, &run, judge, x));
+    TSR_TRY(all_epochs(p, &run, judge, x));
 done:
     TSRI_FREE(p->before);
     TSRI_FREE(p->bits);
@@ -158,10 +168,10 @@ static tsr_status find(bool *found, probe *p, const char *path, const char *run_
     TSR_TRY(tsri_json_parse(&file, bytes, n, tsri_quote(path)));
     const tsri_json_value *seen = tsri_json_get(file, "seen");
     if (!tsri_json_as_text(tsri_json_get(file, "run"), &run) || strcmp(run, run_file) != 0 ||
-        !tsri_json_as_int(tsri_json_get(file, "lasted"), &p->lasted) || p->lasted > p->rounds ||
+        !tsri_json_as_int(tsri_json_get(file, "lasted"), &p->lasted) || p->lasted > p->epochs ||
         !tsri_json_is_array(seen) || tsri_json_length(seen) != p->lasted)
         goto done;
-    for (int64_t t = 0; t < p->rounds; t++)
+    for (int64_t t = 0; t < p->epochs; t++)
         if (t >= p->lasted)
             p->seen[t] = INFINITY;
         else if (!tsri_json_as_real(tsri_json_at(seen, t), &p->seen[t]))
@@ -187,9 +197,9 @@ static tsr_status watched(probe *p, tsri_study *s, const tsri_watch_sizes *z, in
     (void)snprintf(yaml + used, sizeof yaml - used, "skip: on\n");
     TSR_TRY(tsri_study_config(&config, s, yaml, k));
     TSR_TRY(tsri_config_write(&resolved, config, NULL));
-    TSR_TRY(tsri_text_add(&path, "%s/%s-%s-%lld.json", s->folder,
+    TSR_TRY(tsri_text_add(&path, "%s/%s-%s-batch-%lld-%lld.json", s->folder,
                           p->patterns ? "patterns" : "gradients", tsri_twin_model[net],
-                          (long long)k + 1));
+                          (long long)z->twins.batch, (long long)k + 1));
     TSR_TRY(find(&found, p, path.data, resolved.data));
     if (found)
         goto done;
@@ -214,13 +224,13 @@ static tsr_status watch_seeds(tsri_bundle *b, tsri_study *s, const tsri_watch_si
     TSR_TRY(tsri_bundle_init(b, count - 1, 1, seeds));
     TSR_TRY(tsri_alloc(&seen, count, sizeof *seen));
     for (int64_t k = 0; k < seeds; k++) {
-        probe p = {.patterns = patterns, .seen = seen, .rounds = count};
+        probe p = {.patterns = patterns, .seen = seen, .epochs = count};
         tsri_study_say(s, from + (to - from) * (double)k / (double)seeds,
                        "%s, width %lld, seed %lld", tsri_twin_name[net], (long long)z->width,
                        (long long)k + 1);
         TSR_TRY(watched(&p, s, z, net, k));
         if (p.lasted < count)
-            tsri_study_note(s, "%s, seed %lld diverged in round %lld of %lld.", tsri_twin_name[net],
+            tsri_study_note(s, "%s, seed %lld diverged in epoch %lld of %lld.", tsri_twin_name[net],
                             (long long)k + 1, (long long)p.lasted + 1, (long long)count);
         memcpy(b->one + k * b->points, seen + 1, (size_t)b->points * sizeof *seen);
     }
@@ -261,16 +271,19 @@ static const char *factor_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate ln)
     return tsri_estimate_text(text, (tsri_estimate){exp(ln.value), exp(ln.low), exp(ln.high)});
 }
 
-static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, bool both)
+/* So many runs of each net. */
+static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t runs[TSRI_TWINS])
 {
     const tsri_twins *t = &z->twins;
+    tsri_twins unjudged = *t; /* no error along the run */
     tsri_toll toll = {0};
-    for (int net = 0; net < (both ? TSRI_TWINS : 1); net++)
-        tsri_twins_toll(&toll, t, net, z->width, z->layers, t->seeds);
+    unjudged.every = t->epochs;
+    for (int net = 0; net < TSRI_TWINS; net++)
+        if (runs[net] > 0)
+            tsri_twins_toll(&toll, &unjudged, net, z->width, z->layers, runs[net]);
     tsri_study_note(s,
-                    "%lld samples (the paper: 241,600), width %lld, depth %lld, %lld whole-batch "
-                    "rounds, each an epoch, at a = %g (grelu_nets.h); %lld seeds, bands from the "
-                    "least to the most of them.",
+                    "%lld samples (the paper: 241,600), width %lld, depth %lld, %lld epochs at a = "
+                    "%g (grelu_nets.h); %lld seeds, bands from the least to the most of them.",
                     (long long)t->n, (long long)z->width, (long long)z->layers,
                     (long long)t->epochs, z->a, (long long)t->seeds);
     return tsri_study_toll(s, &toll);
@@ -322,7 +335,7 @@ tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z)
     tsri_chart_begin(&c, title);
     tsri_chart_panel(
         &c, &(tsri_panel){.x_label = "round", .y_label = "|g_t - g_(t-1)|", .y_log = true});
-    TSR_TRY(begin(s, z, true));
+    TSR_TRY(begin(s, z, (const int64_t[]){z->twins.seeds, z->twins.seeds}));
     for (int net = 0; net < TSRI_TWINS; net++) {
         TSR_TRY(watch_seeds(&b[net], s, z, net, false, net / 2.0, (net + 1) / 2.0));
         tsri_bundle_draw(&c, &b[net], tsri_twin_name[net], 0, false);
@@ -339,35 +352,46 @@ done:
 
 /* ---- Figure 2c ------------------------------------------------------------------------------- */
 
-static void judge_patterns(tsri_study *s, const tsri_bundle *b)
+static void judge_patterns(tsri_study *s, const tsri_bundle *b, int64_t batch)
 {
-    char text[TSRI_ESTIMATE_TEXT];
+    char text[TSRI_ESTIMATE_TEXT], says[160];
     tsri_estimate part = tsri_bundle_mean(b, whole), grows = tsri_bundle_mean(b, second_half);
-    tsri_study_claim(s, exp(part.value) > 0.15 && exp(part.value) < 0.35,
-                     "20 to 25 % of the activations change every epoch.",
-                     "a part of %s; an epoch is one round here, 0.15 to 0.35 would count",
-                     factor_text(text, part));
-    tsri_study_claim(s, tsri_surely_above(grows, 0), "The part keeps increasing along the run.",
+    (void)snprintf(says, sizeof says,
+                   "%lld samples a step: 20 to 25 %% of the activations change every epoch.",
+                   (long long)batch);
+    tsri_study_claim(s, exp(part.value) > 0.15 && exp(part.value) < 0.35, says,
+                     "a part of %s; 0.15 to 0.35 would count", factor_text(text, part));
+    (void)snprintf(says, sizeof says,
+                   "%lld samples a step: the part keeps increasing along the run.",
+                   (long long)batch);
+    tsri_study_claim(s, tsri_surely_above(grows, 0), says,
                      "the second half has %s times the first's", factor_text(text, grows));
 }
 
-tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *z)
+/* The paper does not say how many steps its epochs have: one, and four as in Figure 5. */
+tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *sizes)
 {
     tsr_status st = TSR_OK;
     tsri_bundle b = {0};
-    char title[160];
+    char title[160], name[64];
     tsri_chart c;
+    tsri_watch_sizes z = *sizes;
     (void)snprintf(title, sizeof title,
-                   "Figure 2c: ReLUs that changed since the round before, %s test set",
+                   "Figure 2c: ReLUs that changed since the epoch before, %s test set",
                    tsri_study_data_name(s, "SGEMM"));
     tsri_chart_begin(&c, title);
     tsri_chart_panel(
-        &c, &(tsri_panel){.x_label = "round", .y_label = "part of all activations", .y_log = true});
-    TSR_TRY(begin(s, z, false));
-    TSR_TRY(watch_seeds(&b, s, z, TSRI_TWIN_RELU, true, 0, 1));
-    tsri_bundle_draw(&c, &b, "ReLU", 0, false);
+        &c, &(tsri_panel){.x_label = "epoch", .y_label = "part of all activations", .y_log = true});
+    TSR_TRY(begin(s, &z, (const int64_t[]){2 * z.twins.seeds, 0}));
+    for (int steps = 1; steps <= 4; steps += 3) {
+        tsri_bundle_fini(&b);
+        z.twins.batch = sizes->twins.n >= steps ? sizes->twins.n / steps : 1;
+        TSR_TRY(watch_seeds(&b, s, &z, TSRI_TWIN_RELU, true, steps / 8.0, steps / 8.0 + 0.4));
+        (void)snprintf(name, sizeof name, "ReLU, %lld samples a step", (long long)z.twins.batch);
+        tsri_bundle_draw(&c, &b, name, 0, false);
+        judge_patterns(s, &b, z.twins.batch);
+    }
     tsri_study_chart(s, "fig2c", &c);
-    judge_patterns(s, &b);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_bundle_fini(&b);

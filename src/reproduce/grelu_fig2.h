@@ -1,5 +1,5 @@
 /* grelu_fig2.h - Figure 2 of the GReLU paper at sizes of the caller's choice: a study's own, or a
- * test's. Steps are on all samples (batch = n), so a round is an epoch. */
+ * test's. Steps of 2a and 2b are on all samples (batch = n), so a round is an epoch. */
 #ifndef TSRI_GRELU_FIG2_H
 #define TSRI_GRELU_FIG2_H
 
@@ -16,15 +16,15 @@ typedef struct tsri_widths_sizes {
 
 tsr_status tsri_grelu_fig2a(tsri_study *s, const tsri_widths_sizes *z);
 
-/* 2b, 2c: one shape that is looked at after every round. */
+/* 2b, 2c: one shape that is looked at after every epoch. */
 typedef struct tsri_watch_sizes {
     tsri_twins twins;
     int64_t width, layers;
     double a;
 } tsri_watch_sizes;
 
-tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z); /* both nets */
-tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *z);
+tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z);     /* both nets */
+tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *sizes); /* ReLU */
 
 /* The rows. */
 tsr_status tsri_reproduce_grelu_fig2a(tsri_study *s);

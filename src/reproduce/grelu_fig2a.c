@@ -183,9 +183,11 @@ tsr_status tsri_grelu_fig2a(tsri_study *s, const tsri_widths_sizes *z)
     fates f = {0};
     tsri_toll toll = {0};
     const tsri_twins *t = &z->twins;
+    tsri_twins unjudged = *t; /* the losses of the steps are all that is looked at */
+    unjudged.every = t->epochs;
     for (int64_t w = 0; w < z->widths; w++)
         for (int net = 0; net < TSRI_TWINS; net++)
-            tsri_twins_toll(&toll, t, net, z->width[w], z->layers, t->seeds);
+            tsri_twins_toll(&toll, &unjudged, net, z->width[w], z->layers, t->seeds);
     tsri_study_note(
         s,
         "n = %lld, d = %lld, L = %lld, widths nL, (n^2 L)^0.85 and n^2 L = %lld (the paper: n = "

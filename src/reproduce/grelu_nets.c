@@ -67,8 +67,9 @@ void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t widt
     double nets = net == TSRI_TWIN_GRELU ? 2 : 1; /* W; and Psi */
     double step = 3 * L * m * m + d * m + 2 * k * m;
     double judged = nets * L * m * m + d * m + k * m;
-    /* W with gradient and momentum, Psi, C and B; values and their gradients of a batch; bits. */
-    double numbers = (2 + nets) * L * m * m + (d + k) * m + 2 * (double)t->batch * m * (2 * L + 2);
+    /* W with gradient and momentum, Psi, C and B; data; bits; L + 8 layers' values of a batch, as
+     * was measured (the plan lends gradients the memory of values). */
+    double numbers = (2 + nets) * L * m * m + (d + k) * m + (double)t->batch * m * (L + 8);
     tsri_toll_add(toll, runs, (double)t->epochs * n * step + points * n * judged,
                   4 * (numbers + n * d) + n * m * L / 8);
 }

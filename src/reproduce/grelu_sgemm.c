@@ -116,7 +116,10 @@ static void rates_table(tsri_study *s, const rates *m, const tsri_rates_sizes *z
 /* From the least to the most of all curves, so that panels can be compared. */
 static tsri_panel common_range(const rates *m)
 {
-    tsri_panel p = {.x_label = "epoch", .y_label = "error", .y_log = true, .y_low = INFINITY};
+    tsri_panel p = {.x_label = "epoch",
+                    .y_label = "squared error of a sample",
+                    .y_log = true,
+                    .y_low = INFINITY};
     for (int k = 0; k < TSRI_TWINS * TSRI_RATES_MOST; k++) {
         const tsri_bundle *b = &m->bundle[k / TSRI_RATES_MOST][k % TSRI_RATES_MOST];
         for (int64_t i = 0; i < b->points; i++) {
@@ -138,7 +141,7 @@ static void draw_rates(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
         tsri_chart_panel(&c, &panel);
         for (int64_t i = 0; i < z->rates; i++) {
             char name[40];
-            (void)snprintf(name, sizeof name, "a = %g", z->a[i]);
+            (void)snprintf(name, sizeof name, "rate a = %g", z->a[i]);
             tsri_bundle_draw(&c, &m->bundle[net][i], name, 0, false);
         }
     }
@@ -214,7 +217,7 @@ static void draw_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
     tsri_chart_begin(&c, tsri_sgemm_title(text, s, "Figure 5: training error at high rates"));
     for (int64_t i = 0; i < z->rates; i++) {
         char title[40];
-        (void)snprintf(title, sizeof title, "a = %g", z->a[i]);
+        (void)snprintf(title, sizeof title, "rate a = %g", z->a[i]);
         panel.title = title;
         tsri_chart_panel(&c, &panel);
         for (int net = 0; net < TSRI_TWINS; net++)

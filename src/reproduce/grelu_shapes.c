@@ -55,7 +55,9 @@ static void draw_shapes(tsri_study *s, const grid *m, const tsri_shapes_sizes *z
     tsri_chart_begin(
         &c,
         tsri_sgemm_title(text, s, "Figure 4c: training error of GReLU nets by width and depth"));
-    tsri_chart_panel(&c, &(tsri_panel){.x_label = "epoch", .y_label = "error", .y_log = true});
+    tsri_chart_panel(
+        &c,
+        &(tsri_panel){.x_label = "epoch", .y_label = "squared error of a sample", .y_log = true});
     for (int64_t i = 0; i < z->widths; i++)
         for (int64_t k = 0; k < z->depths; k++) {
             char name[64];

@@ -192,8 +192,9 @@ static void draw_halves(tsri_study *s, const halves *h, const tsri_switch_sizes 
     tsri_chart_begin(&c, text);
     for (int set = 0; set < SETS; set++) {
         double y[2] = {INFINITY, 0};
-        tsri_chart_panel(
-            &c, &(tsri_panel){.title = titles[set], .x_label = "epoch", .y_label = "error"});
+        tsri_chart_panel(&c, &(tsri_panel){.title = titles[set],
+                                           .x_label = "epoch",
+                                           .y_label = "squared error of a sample"});
         for (int net = 0; net < TSRI_TWINS; net++) {
             const tsri_bundle *b = &h->bundle[net][set];
             tsri_bundle_draw(&c, b, names[net], net + 1, false);

@@ -90,6 +90,20 @@ tsr_status tsri_study_verdict(tsri_text *out, const tsri_study *s)
                          (long long)s->claims, (long long)held, held == 1 ? "s" : "");
 }
 
+/* The charts, below what is said of them. */
+static tsr_status pictures(tsri_text *out, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < s->files; i++) {
+        const char *ending = strrchr(s->file[i], '.');
+        if (ending && strcmp(ending, ".svg") == 0)
+            TSR_TRY(tsri_text_add(out, "\n![%.*s](%s)\n", (int)(ending - s->file[i]), s->file[i],
+                                  s->file[i]));
+    }
+done:
+    return st;
+}
+
 static tsr_status markdown(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
@@ -100,6 +114,7 @@ static tsr_status markdown(tsri_text *out, const tsri_study *s)
         TSR_TRY(tsri_text_add(out, "- **%s** %s *Here:* %s.\n",
                               s->claim[i].holds ? "holds:" : "does not hold:", s->claim[i].paper,
                               s->claim[i].found));
+    TSR_TRY(pictures(out, s));
     if (s->notes > 0)
         TSR_TRY(tsri_text_add(out, "\nHow it was made:\n\n"));
     for (int64_t i = 0; i < s->notes; i++)

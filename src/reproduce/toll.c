@@ -70,12 +70,12 @@ tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t)
     s->beside = (int64_t)(have / (t->bytes > 1 ? t->bytes : 1));
     (void)duration(time, t->products / rate);
     tsri_study_say(s, 0,
-                   "%lld runs, %.2g multiplications: at least %s at the %.3g a second of this "
-                   "machine now; %s a run, %s are free",
+                   "%lld runs, %.2g multiplications: about %s at the %.3g a second of this machine "
+                   "now (small layers are slower); %s a run, %s are free",
                    (long long)t->runs, t->products, time, rate, need, there);
     tsri_study_note(s,
-                    "Cost, told before it began: %lld runs, %.2g multiplications, at least %s at "
-                    "the %.2g a second of a large product here; %s of memory a run.",
+                    "Cost, told before it began: %lld runs, %.2g multiplications, about %s at the "
+                    "%.2g a second of a large product here; %s of memory a run.",
                     (long long)t->runs, t->products, time, rate, need);
 done:
     return st;

@@ -4,9 +4,9 @@
  *     tsri_toll_add(&t, seeds, 3e12, 2e9);         seeds runs of 3e12 multiplications, 2 GB each
  *     TSR_TRY(tsri_study_toll(s, &t));             says it; RESOURCES when one run does not fit
  *
- * The time is that of the multiplications alone, at the rate a large product reaches on this
- * machine now: a run takes longer, the more so the smaller its layers are. Sweeps of the study then
- * keep as many runs beside each other as memory allows.
+ * The time is that of the multiplications alone, none skipped, at the rate a large product reaches
+ * on this machine now: small layers take several times as long, gates that are skipped less. Sweeps
+ * of the study then keep as many runs beside each other as memory allows.
  */
 #ifndef TSRI_TOLL_H
 #define TSRI_TOLL_H

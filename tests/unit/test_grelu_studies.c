@@ -307,7 +307,7 @@ static void gradients_and_patterns(void **state)
     (void)state;
     tsri_study s;
     make(&s, 5);
-    assert_int_equal(s.claims, 6);
+    assert_int_equal(s.claims, 8);
     assert_true(holds(&s, "smaller than those of the ReLU") && holds(&s, "gradually decrease"));
     assert_true(holds(&s, "highly irregular"));
     /* sixty rounds are too few for what grows later */
@@ -352,7 +352,7 @@ static void what_diverges_is_shown(void **state)
     make(&s, 7);
     for (int64_t i = 0; i < s.claims; i++) /* what is gone shows nothing but that */
         assert_int_equal(s.claim[i].holds, strstr(s.claim[i].paper, "No run below") != NULL);
-    assert_true(says(&s, "ReLU diverged, GReLU diverged") && says(&s, "diverged in round"));
+    assert_true(says(&s, "ReLU diverged, GReLU diverged") && says(&s, "diverged in epoch"));
     assert_ok(tsri_file_read(&svg, &n, scratch_path("gone/fig2b.svg"), 1 << 24));
     assert_non_null(strstr(svg, "ReLU (2 of 2 diverged)"));
     tsri_free(svg);
@@ -367,11 +367,11 @@ static void finished_runs_are_read(void **state)
     tsri_study s;
     char *text = NULL;
     int64_t n = 0;
-    const char *path = "kept/patterns-relu_twin-1.json";
+    const char *path = "kept/patterns-relu_twin-batch-8-1.json";
     double x[2], first[2], second[2];
     make(&s, 9);
     tsri_study_fini(&s);
-    read_series("kept/fig2c.csv", "ReLU", x, first, 2);
+    read_series("kept/fig2c.csv", "\"ReLU, 8 samples a step\"", x, first, 2);
     assert_ok(tsri_file_read(&text, &n, scratch_path(path), 1 << 24));
     char *seen = strstr(text, "[null,0.");
     assert_non_null(seen);
@@ -379,7 +379,7 @@ static void finished_runs_are_read(void **state)
     assert_ok(tsri_file_write_text(scratch_path(path), text));
     make(&s, 9);
     tsri_study_fini(&s);
-    read_series("kept/fig2c.csv", "ReLU", x, second, 2);
+    read_series("kept/fig2c.csv", "\"ReLU, 8 samples a step\"", x, second, 2);
     assert_true(second[0] != first[0] && second[1] == first[1]);
     char *run = strstr(text, "width: 32");
     assert_non_null(run);
@@ -387,7 +387,7 @@ static void finished_runs_are_read(void **state)
     assert_ok(tsri_file_write_text(scratch_path(path), text));
     make(&s, 9);
     tsri_study_fini(&s);
-    read_series("kept/fig2c.csv", "ReLU", x, second, 2);
+    read_series("kept/fig2c.csv", "\"ReLU, 8 samples a step\"", x, second, 2);
     assert_true(second[0] == first[0]);
     tsri_free(text);
 }
@@ -432,7 +432,8 @@ static void other_data(void **state)
     assert_ok(tsri_reproduce(&s, tsri_reproduction_find("grelu/fig2c"), &o));
     assert_true(says(&s, "48 samples (the paper")); /* four fifths, in place of the row's 256 */
     tsri_study_fini(&s);
-    assert_ok(tsri_file_read(&text, &n, scratch_path("other/patterns-relu_twin-1.json"), 1 << 20));
+    assert_ok(tsri_file_read(&text, &n, scratch_path("other/patterns-relu_twin-batch-48-1.json"),
+                             1 << 20));
     double rate = 0; /* a d_x d_y / (n L m^2), d_x = 3 */
     const char *lr = strstr(text, "lr: ");
     assert_true(lr && sscanf(lr, "lr: %lf", &rate) == 1);
