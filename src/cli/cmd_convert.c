@@ -41,8 +41,10 @@ static void tell_judged(const char *name, const tsri_judged *j)
 static void tell(const tsri_converted *c, const char *path)
 {
     if (c->to_relu)
-        (void)printf("equal to %.1e on every one of %lld training points and %lld layers (worst at "
-                     "layer %lld), rank %lld; norm of the weights %.4g -> %.4g\n",
+        (void)printf("%s %.1e on every one of %lld training points and %lld layers (worst at layer "
+                     "%lld), rank %lld; norm of the weights %.4g -> %.4g\n",
+                     c->how.worst < TSRI_CONVERT_EQUAL ? "equal to"
+                                                       : "not equal: the nearest net, within",
                      c->how.worst, (long long)c->how.n, (long long)c->how.layers,
                      (long long)c->how.worst_layer, (long long)c->how.least_rank,
                      c->how.norm_before, c->how.norm_after);

@@ -7,7 +7,6 @@
 #include <math.h>
 
 /* The largest relative difference over points and layers that counts as equal. */
-#define TOLERANCE 1e-4
 
 tsr_status tsri_convert_config(tsr_config *config, bool to_relu)
 {
@@ -32,7 +31,8 @@ tsr_status tsri_convert_pair(tsri_conversion *how, tsri_store *relu, tsri_store 
     TSR_TRY(tsri_alloc(&x, part->n * d->dim, sizeof *x));
     for (int64_t i = 0; i < part->n; i++)
         tsri_sample(x + i * d->dim, d, part, i);
-    TSR_TRY(tsri_convert_to_relu(how, relu, grelu, x, gates, TOLERANCE, least_squares, on->pool));
+    TSR_TRY(tsri_convert_to_relu(how, relu, grelu, x, gates, TSRI_CONVERT_EQUAL, least_squares,
+                                 on->pool));
 done:
     tsri_gate_table_destroy(gates);
     tsri_free(x);

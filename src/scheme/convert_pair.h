@@ -26,12 +26,15 @@ typedef struct tsri_judge_on {
     tsri_loss_kind loss;
 } tsri_judge_on;
 
+/* Nets whose features differ by less, over points and layers, are equal. */
+#define TSRI_CONVERT_EQUAL 1e-4
+
 /* The model that `config` describes becomes the other kind: its name, and what only gated nets
  * have. */
 tsr_status tsri_convert_config(tsr_config *config, bool to_relu);
 
-/* relu's W from grelu on the training points (convert.h), which must be equal to 1e-4 over points
- * and layers unless `least_squares`. */
+/* relu's W from grelu on the training points (convert.h), which must be equal over points and
+ * layers unless `least_squares`. */
 tsr_status tsri_convert_pair(tsri_conversion *how, tsri_store *relu, tsri_store *grelu,
                              const tsri_judge_on *on, bool least_squares);
 

@@ -225,11 +225,13 @@ static tsr_status eigenvalues(tsri_certificate *c, tsri_run *run, const tsri_gat
                  "beta^2 gamma n, against alpha^2 / 2");
     TSR_TRY(tsri_past_keep(past, "alpha", alpha));
     TSR_TRY(tsri_past_keep(past, "beta", beta));
+    TSR_TRY(tsri_past_keep(past, "beta_x", e.beta_x));
     double low = tsri_past_least(past, "alpha");
     if (run->loss == TSRI_HALF_SQUARES) {
-        tsri_certify(c, "(18)", TSRI_AT_MOST, s->eta,
-                     step_18(low, tsri_past_most(past, "beta"), e.beta_x, first, s),
-                     "step eta: Lemma 3's, with the alpha, beta and l_0 measured");
+        tsri_certify(
+            c, "(18)", TSRI_AT_MOST, s->eta,
+            step_18(low, tsri_past_most(past, "beta"), tsri_past_most(past, "beta_x"), first, s),
+            "step eta: Lemma 3's, with the alpha, beta and l_0 measured");
         TSR_TRY(rate_rows(c, run, past, low, s));
     }
     TSR_TRY(kernel_row(c, run, v, alpha));

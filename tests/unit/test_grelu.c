@@ -349,6 +349,8 @@ static void gates_of_a_relu_net(void **state)
     write_store(&b, path);
     assert_fails(tsri_grelu_from_relu(&a.store, path), TSR_BAD_FILE, "same width");
     assert_fails(tsri_grelu_from_relu(&b.store, path), TSR_USAGE, "model: grelu");
+    write_store(&a, path); /* it has all the names, too */
+    assert_fails(tsri_grelu_from_relu(&a.store, path), TSR_BAD_FILE, "holds a gated net");
     unlink(path);
     tear_down(&a);
     tear_down(&b);

@@ -441,6 +441,60 @@ static void other_data(void **state)
     tsri_free(text);
 }
 
+/* ---- Memory runs out ------------------------------------------------------------------------- */
+
+/* Every figure and the table with nets as small as they can be. */
+static tsr_status smallest(tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    static const tsri_twins t = {
+        "{name: glyphs, n: 6, test_n: 4, prefetch: false}", 6, 784, 10, 3, 2, 1, 1};
+    tsri_widths_sizes widths = {.twins = t, .layers = 1, .widths = 2, .width = {8, 9}, .a = 0.1};
+    tsri_watch_sizes watched = {.twins = t, .width = 8, .layers = 1, .a = 0.1};
+    tsri_table2_sizes shapes = {.twins = t, .layers = {1, 2, 1}, .width = {8, 8, 9}};
+    tsri_rates_sizes by_rate = {.twins = t, .width = 8, .layers = 1, .rates = 1, .a = {0.1}};
+    tsri_shapes_sizes grid = {
+        .twins = t, .widths = 1, .depths = 2, .width = {8}, .layers = {1, 2}, .a = 0.1};
+    tsri_switch_sizes half = {.twins = t,
+                              .width = 24,
+                              .layers = 1,
+                              .test_n = 4,
+                              .augment = true,
+                              .a = 0.1,
+                              .crowds = 1,
+                              .crowd = {5}};
+    TSR_TRY(tsri_grelu_fig2a(s, &widths));
+    TSR_TRY(tsri_grelu_fig2b(s, &watched));
+    TSR_TRY(tsri_grelu_fig2c(s, &watched));
+    TSR_TRY(tsri_grelu_table2(s, &shapes));
+    TSR_TRY(tsri_grelu_fig3bc(s, &half));
+    TSR_TRY(tsri_grelu_fig4ab(s, &by_rate));
+    TSR_TRY(tsri_grelu_fig4c(s, &grid));
+done:
+    return st;
+}
+
+/* The folder stays, so that each time but the first goes on where the last one was: every failure
+ * is one of a study that goes on, too. */
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    static const tsri_reproduction row = {"test/small", "all of it", smallest};
+    tsri_study_options o = tsri_study_options_default();
+    tsr_status st = TSR_RESOURCES;
+    o.folder = scratch_path("small");
+    o.threads = 1;
+    for (int64_t n = 0; st != TSR_OK; n += 1 + n / 4) { /* all of the first, then ever fewer */
+        tsri_study s;
+        (void)tsri_alloc_fail_after(n, false);
+        st = tsri_reproduce(&s, &row, &o);
+        (void)tsri_alloc_fail_after(-1, false);
+        if (st != TSR_OK && st != TSR_RESOURCES)
+            fail_msg("allocation %lld: %s", (long long)n, tsr_last_error());
+        tsri_study_fini(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +511,7 @@ int main(void)
         cmocka_unit_test(finished_runs_are_read),
         cmocka_unit_test(cost_is_told_first),
         cmocka_unit_test(other_data),
+        cmocka_unit_test(memory_runs_out),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
