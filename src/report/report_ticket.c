@@ -132,6 +132,36 @@ done:
     return st;
 }
 
+/* What `tessera ticket` wrote in one line: the pretrained network beside its best ticket. */
+static void say_best(tsri_page *p, const tsri_json_value *rows)
+{
+    double whole = 0, share, accuracy, before = (double)NAN, most = -1, params = 0;
+    const char *kind, *name, *best = NULL;
+    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
+        const tsri_json_value *row = tsri_json_at(rows, i);
+        if (!tsri_json_as_text(tsri_json_get(row, "kind"), &kind) ||
+            !tsri_json_as_text(tsri_json_get(row, "network"), &name) ||
+            !tsri_json_as_real(tsri_json_get(row, "accuracy"), &accuracy) ||
+            !tsri_json_as_real(tsri_json_get(row, "params"), &share))
+            continue;
+        if (strcmp(kind, "pretrained") == 0) {
+            before = accuracy;
+            whole = share;
+        } else if (strcmp(kind, "ticket") == 0 && accuracy > most) {
+            most = accuracy;
+            best = name;
+            params = share;
+        }
+    }
+    if (!best || !(before >= 0) || !(whole > 0))
+        return;
+    tsri_page_say(p,
+                  "What stands above and below is of pretraining. The tickets were cut from that "
+                  "network and fine-tuned. The best ticket is %.40s: %.2f %% with %.1f %% of the "
+                  "parameters; the pretrained network has %.2f %%.",
+                  best, 100 * most, 100 * params / whole, 100 * before);
+}
+
 tsr_status tsri_report_ticket(tsri_page *p)
 {
     tsr_status st = TSR_OK;
@@ -142,6 +172,7 @@ tsr_status tsri_report_ticket(tsri_page *p)
         !tsri_json_is_object(tsri_json_at(rows, 0)))
         goto done;
     tsri_section_open(p, "Tickets");
+    say_best(p, rows);
     TSR_TRY(rows_table(p, rows));
     tsri_section_close(p);
 done:

@@ -22,6 +22,7 @@ for name in pretrained dense ticket-0.5 random-0.5 reinit-0.5 ticket-0.75 random
     grep -q "^$name " table || fail "no row $name: $(cat table)"
 done
 [ -s a/report.html ] && grep -q 'a/report.html' table || fail "no report: $(cat table)"
+grep -q 'The best ticket is ticket-0.*% with .*% of the parameters; the pretrained network has' a/report.html || fail "no best ticket"
 python3 - <<'P' || fail "ticket.json"
 import json
 rows = {r["network"]: r for r in json.load(open("a/ticket.json"))["rows"]}
