@@ -84,8 +84,9 @@ static bool whole_numbers(const tsri_drawn *p)
 
 enum { FEW = 8 };
 
-/* The different x of all series in *value, or -1 when there are more than a few. */
-static int distinct_x(double value[FEW], const tsri_drawn *p)
+/* The different x of all series in *value, those above `least`, or -1 when there are more than a
+ * few. */
+static int distinct_x(double value[FEW], const tsri_drawn *p, double least)
 {
     int count = 0;
     for (int64_t k = 0; k < p->count; k++)
@@ -94,7 +95,7 @@ static int distinct_x(double value[FEW], const tsri_drawn *p)
             int at = 0;
             while (at < count && value[at] != x)
                 at++;
-            if (at < count || !(x > 0))
+            if (at < count || !isfinite(x) || !(x > least))
                 continue;
             if (count == FEW)
                 return -1;
@@ -103,12 +104,24 @@ static int distinct_x(double value[FEW], const tsri_drawn *p)
     return count;
 }
 
-/* On a log axis a few measured sizes (2, 4, 8 workers) are better names than 1, 10, 100. */
+/* Rising in even steps? */
+static bool evenly(const double *value, int count)
+{
+    double step = (value[count - 1] - value[0]) / (count - 1);
+    for (int i = 1; i < count; i++)
+        if (!(fabs(value[i] - value[i - 1] - step) <= 1e-9 * step))
+            return false;
+    return true;
+}
+
+/* A few measured places are better names than round numbers: on a log axis sizes (2, 4, 8 workers)
+ * rather than 1, 10, 100; on a plain one what lies in even steps (epochs 5, 10, 15, 20). */
 static void x_ticks(tsri_view *v, int about)
 {
     double value[FEW];
-    int count = v->panel->about.x_log ? distinct_x(value, v->panel) : -1;
-    if (count > 1)
+    bool log = v->panel->about.x_log;
+    int count = distinct_x(value, v->panel, log ? 0 : -INFINITY);
+    if (count > 1 && (log || evenly(value, count)))
         tsri_ticks_at(&v->x_ticks, value, count);
     else
         tsri_ticks_make(&v->x_ticks, &v->x, about, whole_numbers(v->panel));

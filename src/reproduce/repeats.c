@@ -5,6 +5,7 @@
 #include "base/estimate.h"
 
 #include <math.h>
+#include <stdio.h>
 
 tsr_status tsri_repeats_init(tsri_repeats *r, int64_t n, int64_t seeds)
 {
@@ -31,11 +32,25 @@ void tsri_repeats_fini(tsri_repeats *r)
 void tsri_repeats_end(tsri_repeats *r)
 {
     for (int64_t i = 0; i < r->n; i++) {
-        tsri_estimate e = tsri_mean_of(r->value + i * r->seeds, r->seeds);
+        const double *value = r->value + i * r->seeds;
+        tsri_estimate e = tsri_mean_of(value, r->seeds);
+        bool few = r->seeds > 1 && r->seeds <= TSRI_REPEATS_FEW;
         r->mean[i] = e.value;
-        r->low[i] = e.low;
-        r->high[i] = e.high;
+        r->low[i] = few ? value[0] : e.low;
+        r->high[i] = few ? value[0] : e.high;
+        for (int64_t k = 1; few && k < r->seeds; k++) {
+            r->low[i] = fmin(r->low[i], value[k]);
+            r->high[i] = fmax(r->high[i], value[k]);
+        }
     }
+}
+
+void tsri_repeats_say(char text[80], int64_t seeds)
+{
+    (void)snprintf(text, 80, "%lld seed%s", (long long)seeds,
+                   seeds <= 1                  ? ""
+                   : seeds <= TSRI_REPEATS_FEW ? "s, band: from the lowest to the highest"
+                                               : "s, band: 95 %");
 }
 
 void tsri_repeats_draw(tsri_chart *c, const tsri_repeats *r, const char *name)

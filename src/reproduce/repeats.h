@@ -14,11 +14,19 @@
 
 typedef struct tsri_repeats {
     int64_t n, seeds;
-    double *x;                 /* [n] */
-    double *value;             /* [n, seeds] */
-    double *mean, *low, *high; /* [n] over the seeds, and where the mean lies with 95 % */
+    double *x;          /* [n] */
+    double *value;      /* [n, seeds] */
+    double *mean;       /* [n] over the seeds */
+    double *low, *high; /* [n] the band around it: see below */
     double *memory;
 } tsri_repeats;
+
+/* Two to four seeds say nothing of where the mean lies: their band goes from the lowest to the
+ * highest. With more of them it holds the mean with 95 %. */
+enum { TSRI_REPEATS_FEW = 4 };
+
+/* "1 seed", "2 seeds, band: from the lowest to the highest", "5 seeds, band: 95 %". */
+void tsri_repeats_say(char text[80], int64_t seeds);
 
 tsr_status tsri_repeats_init(tsri_repeats *r, int64_t n, int64_t seeds);
 void tsri_repeats_end(tsri_repeats *r);

@@ -265,6 +265,25 @@ static void maps_of_any_size(void **state)
     }
 }
 
+/* Tickets of epochs 5, 10, 15, 20 are named so; seconds that lie anyhow get round numbers. */
+static void few_even_places_are_named(void **state)
+{
+    (void)state;
+    static const double even[] = {5, 10, 15, 20}, uneven[] = {5, 10, 15, 21}, y[] = {1, 2, 3, 4};
+    for (int k = 0; k < 2; k++) {
+        tsri_chart c;
+        tsri_text svg = {0};
+        tsri_chart_begin(&c, NULL);
+        tsri_chart_panel(&c, &(tsri_panel){0});
+        tsri_chart_series(&c, &(tsri_series){.n = 4, .x = k ? uneven : even, .y = y});
+        assert_ok(tsri_chart_svg(&svg, &c));
+        assert_true((strstr(svg.data, ">15<") != NULL) == (k == 0));
+        assert_true((strstr(svg.data, ">12<") != NULL) == (k == 1));
+        tsri_text_fini(&svg);
+        tsri_chart_fini(&c);
+    }
+}
+
 /* A layer whose ranking never moves: the bar has its one number, and none that was not seen. */
 static void a_flat_map_names_one_number(void **state)
 {
@@ -416,6 +435,7 @@ int main(void)
         cmocka_unit_test(the_ramp_gets_lighter),
         cmocka_unit_test(any_numbers_make_a_picture),
         cmocka_unit_test(maps_of_any_size),
+        cmocka_unit_test(few_even_places_are_named),
         cmocka_unit_test(a_flat_map_names_one_number),
         cmocka_unit_test(long_lines_are_thinned),
         cmocka_unit_test(lines_have_gaps),

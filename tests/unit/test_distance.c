@@ -34,6 +34,19 @@ static void by_hand(void **state)
     assert_true(tsri_filter_distance_reversed(1) == 0);
 }
 
+/* What reports call by chance: a filter is as often at one rank as at another. */
+static void a_ranking_by_chance(void **state)
+{
+    (void)state;
+    for (int64_t n = 16; n <= 512; n *= 2) {
+        double sum = 0;
+        for (int64_t i = 1; i <= n; i++)
+            for (int64_t j = 1; j <= n; j++)
+                sum += fabs(log((double)i) - log((double)j)) / (double)(i * n);
+        assert_in_range((int64_t)(100 * sum / tsri_filter_distance_reversed(n)), 70, 79);
+    }
+}
+
 /* What the other list has not counts as the rank behind its last. */
 static void pruned_lists(void **state)
 {
@@ -218,8 +231,9 @@ static void samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand), cmocka_unit_test(pruned_lists), cmocka_unit_test(masks),
-        cmocka_unit_test(models),  cmocka_unit_test(samples),
+        cmocka_unit_test(by_hand),      cmocka_unit_test(a_ranking_by_chance),
+        cmocka_unit_test(pruned_lists), cmocka_unit_test(masks),
+        cmocka_unit_test(models),       cmocka_unit_test(samples),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }

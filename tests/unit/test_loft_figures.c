@@ -102,17 +102,28 @@ static double in_csv(const char *csv, const char *series, double x)
 static void repeats(void **state)
 {
     (void)state;
-    tsri_repeats r = {0};
-    assert_ok(tsri_repeats_init(&r, 2, 4));
-    for (int k = 0; k < 4; k++) {
-        r.value[k] = 1 + k;
-        r.value[4 + k] = 7;
+    char said[80];
+    for (int seeds = 4; seeds <= 6; seeds += 2) {
+        tsri_repeats r = {0};
+        assert_ok(tsri_repeats_init(&r, 2, seeds));
+        for (int k = 0; k < seeds; k++) {
+            r.value[k] = seeds - k;
+            r.value[seeds + k] = 7;
+        }
+        tsri_repeats_end(&r);
+        if (seeds == 4) /* few: their range */
+            assert_true(r.mean[0] == 2.5 && r.low[0] == 1 && r.high[0] == 4);
+        else /* t(5) = 2.57058 times the standard error sqrt(3.5/6) = 0.763763 */
+            assert_true(r.mean[0] == 3.5 && fabs(r.high[0] - 3.5 - 1.96331) < 1e-4);
+        assert_true(r.mean[1] == 7 && r.low[1] == 7 && r.high[1] == 7);
+        tsri_repeats_fini(&r);
     }
-    tsri_repeats_end(&r);
-    /* t(3) = 3.1824 times the standard error sqrt(5/3/4) = 0.645497 */
-    assert_true(r.mean[0] == 2.5 && fabs(r.high[0] - 2.5 - 2.05422) < 1e-4);
-    assert_true(r.mean[1] == 7 && r.low[1] == 7 && r.high[1] == 7);
-    tsri_repeats_fini(&r);
+    tsri_repeats_say(said, 1);
+    assert_string_equal(said, "1 seed");
+    tsri_repeats_say(said, 2);
+    assert_string_equal(said, "2 seeds, band: from the lowest to the highest");
+    tsri_repeats_say(said, 5);
+    assert_string_equal(said, "5 seeds, band: 95 %");
 }
 
 /* ---- Rankings read back ------------------------------------------------------------------- */
@@ -248,6 +259,13 @@ static void settling_judged(void **state)
     assert_true(!s.claim[0].holds && !s.claim[1].holds);
     assert_non_null(strstr(s.claim[0].found, "the largest rise between two epochs is 50.0 %"));
     tsri_study_fini(&s);
+    /* Two seeds: each alone is told beside the mean. */
+    double two[] = {0.8, 0.4, 0.2, 0.2, 0, 0, 0, 0}, mean[] = {0.6, 0.2, 0, 0};
+    tsri_repeats d = {.n = 4, .seeds = 2, .x = mean, .value = two, .mean = mean};
+    s = (tsri_study){0};
+    tsri_loft_judge_settling(&s, &d, &b);
+    assert_non_null(strstr(s.claim[1].found, "is 0.333 (seeds alone: 0.312, 0.375) for LoFT and"));
+    tsri_study_fini(&s);
 }
 
 static void tickets_judged(void **state)
@@ -259,14 +277,15 @@ static void tickets_judged(void **state)
     tsri_loft_judge_tickets(&s, &a, &b, 1000);
     assert_true(s.claim[0].holds && s.claim[1].holds);
     /* Two accuracies of 80 % on 1000 images: 1.96 sqrt(2 * 0.8 * 0.2 / 1000) = 3.5 points. */
-    assert_non_null(strstr(s.claim[0].found, "not worse at 4 of 4 epochs; on average it differs by "
-                                             "+1.00 points; a single difference below 3.5 points"));
+    assert_non_null(strstr(s.claim[0].found, "not worse at 4 of 4 epochs; it differs by +0.00 to "
+                                             "+2.00 points, +1.00 on average; a single difference "
+                                             "below 3.5 points"));
     tsri_study_fini(&s);
     s = (tsri_study){0};
     tsri_loft_judge_tickets(&s, &c, &b, 1000);
     assert_true(!s.claim[0].holds && !s.claim[1].holds);
-    assert_non_null(strstr(s.claim[0].found, "not worse at 2 of 4 epochs; on average it differs by "
-                                             "-4.75 points"));
+    assert_non_null(strstr(s.claim[0].found, "not worse at 2 of 4 epochs; it differs by -20.00 to "
+                                             "+10.00 points, -4.75 on average"));
     assert_non_null(strstr(s.claim[1].found, "within 30.00 points"));
     tsri_study_fini(&s);
 }
