@@ -6,6 +6,7 @@
 #include "ticket/prune.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "net/widths.h"
 #include "subnet/cut.h"
 #include "subnet/filters.h"
@@ -207,6 +208,10 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
     TSR_TRY(tsri_prune_choose(&share, &model->store, how));
     TSR_TRY(describe(&ticket, model, &share, how));
     TSR_TRY(tsri_net_cut(&small, model->net, &share, false));
+    if (how->ratio > 0 && small->total == model->net->total)
+        TSRI_WARN("nothing is pruned: %g of so few units, in steps of %lld, leaves every layer as "
+                  "wide as it is",
+                  how->ratio, (long long)(how->round_to > 1 ? how->round_to : 1));
     TSR_TRY(tsri_store_init(&store, small, sizeof(float), false));
     tsri_take(&store, &model->store, &share, false);
     TSR_TRY(set_widths(model->config, small));

@@ -49,6 +49,10 @@ grep -q 'ms -> .* ms' out || fail "times"
 "$program" train pre/run.yaml --init pre/second --out pre/more --quiet --set rounds=3 > out
 "$program" info pre/more/model.safetensors | grep -q 'layer3.1.inner=8' || fail "widths after training"
 
+# A step that leaves every layer whole is told.
+"$program" prune pre/ticket.safetensors --ratio 0.5 --round-to 1000 --out pre/same --seconds 0 > out 2> err
+grep -q 'nothing is pruned: 0.5 of so few units, in steps of 1000' err && grep -q '(100.0 %)' out || fail "nothing pruned: $(cat err)"
+
 # Bad input: a sentence, exit code, nothing written, nothing overwritten.
 refuse() { # CODE WORDS ARGUMENTS...
     local code=$1 words=$2 rc=0
