@@ -101,10 +101,10 @@ typedef struct tsri_loops {
     int skip_items; /* most items of a block */
     int skip_cols;  /* columns of a panel */
     int skip_unit;  /* item t is written down as skip_unit * t: the bytes of a panel's row */
-    /* to[r][j] = from[r][j] + the steps of one run, r < 3, j < skip_cols; s: three numbers a step.
-     * from[0] NULL: all of them are zero. */
-    void (*skip)(float *const to[3], const float *const from[3], const float *panel,
-                 const uint16_t *at, const float *s, const tsri_skip_run *run);
+    /* sum[r][j] += the steps of one run, r < 3, j < skip_cols; s: three numbers a step. `fresh`:
+     * the sums begin at zero. */
+    void (*skip)(float *const sum[3], bool fresh, const float *panel, const uint16_t *at,
+                 const float *s, const tsri_skip_run *run);
     /* panel[t][j] = v[t * stride + j], t < items, j < skip_cols */
     void (*skip_rows)(float *panel, const float *v, int64_t stride, int64_t items);
     /* to[j * to_row + i] = from[i * from_row + j], i < rows, j < cols */

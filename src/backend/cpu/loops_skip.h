@@ -24,7 +24,7 @@ enum { SKIP_VECTORS = 4, SKIP_COLS = SKIP_VECTORS * WIDTH };
 #endif
 
 /* Adds item `at` to the rows of mask p. */
-ALWAYS void skip_side(vec sum[3][SKIP_VECTORS], const char *panel, int64_t at, const float *s,
+ALWAYS void skip_side(vec acc[3][SKIP_VECTORS], const char *panel, int64_t at, const float *s,
                       const int p)
 {
     const float *v = (const float *)(const void *)(panel + at);
@@ -36,35 +36,34 @@ ALWAYS void skip_side(vec sum[3][SKIP_VECTORS], const char *panel, int64_t at, c
         vec y = load(v + c * WIDTH);
         if (shared)
             IN_REGISTER(y);
-        UNROLL for (int r = 0; r < 3; r++) if (p >> r & 1) sum[r][c] = fma_(x[r], y, sum[r][c]);
+        UNROLL for (int r = 0; r < 3; r++) if (p >> r & 1) acc[r][c] = fma_(x[r], y, acc[r][c]);
     }
 }
 
+/* Two items in one load: loads are what is scarce. */
+typedef uint32_t two_items __attribute__((aligned(2), may_alias));
+
 #define SKIP_CLASS(k)                                                                              \
     for (int n = run->pair[k]; n > 0; n--, at += 2, s += 3) {                                      \
-        skip_side(sum, items, at[0], s, 1 << (k));                                                 \
-        skip_side(sum, items, at[1], s, 7 & ~(1 << (k)));                                          \
+        uint32_t two = *(const two_items *)at;                                                     \
+        skip_side(acc, items, two & 0xffff, s, 1 << (k));                                          \
+        skip_side(acc, items, two >> 16, s, 7 & ~(1 << (k)));                                      \
     }
 
-static void skip(float *const to[3], const float *const from[3], const float *panel,
-                 const uint16_t *at, const float *s, const tsri_skip_run *run)
+static void skip(float *const sum[3], bool fresh, const float *panel, const uint16_t *at,
+                 const float *s, const tsri_skip_run *run)
 {
     const char *items = (const char *)panel;
-    vec sum[3][SKIP_VECTORS];
-    if (from[0]) {
-        UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) sum[r][c] =
-            load(from[r] + c * WIDTH);
-    } else {
-        UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) sum[r][c] =
-            (vec){0};
-    }
+    vec acc[3][SKIP_VECTORS];
+    UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) acc[r][c] =
+        fresh ? (vec){0} : load(sum[r] + c * WIDTH);
     for (int n = run->full; n > 0; n--, at++, s += 3)
-        skip_side(sum, items, *at, s, 7);
+        skip_side(acc, items, *at, s, 7);
     SKIP_CLASS(0)
     SKIP_CLASS(1)
     SKIP_CLASS(2)
     UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
-        store(to[r] + c * WIDTH, sum[r][c]);
+        store(sum[r] + c * WIDTH, acc[r][c]);
 }
 
 /* ---- Packing --------------------------------------------------------------------------------- */
@@ -106,13 +105,17 @@ ALWAYS void turn_eight(float *to, int64_t to_row, const float *from, int64_t fro
     }
 }
 
+/* In squares of 16: rows a power of two apart fall upon one set of the cache, which holds eight
+ * lines; so a line is used up before it is lost. */
 static void turn(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
                  int64_t cols)
 {
     int64_t whole_rows = rows / 8 * 8, whole_cols = cols / 8 * 8;
-    for (int64_t i = 0; i < whole_rows; i += 8)
-        for (int64_t j = 0; j < whole_cols; j += 8)
-            turn_eight(to + j * to_row + i, to_row, from + i * from_row + j, from_row);
+    for (int64_t i = 0; i < whole_rows; i += 16)
+        for (int64_t j = 0; j < whole_cols; j += 16)
+            for (int64_t k = i; k < i + 16 && k < whole_rows; k += 8)
+                for (int64_t l = j; l < j + 16 && l < whole_cols; l += 8)
+                    turn_eight(to + l * to_row + k, to_row, from + k * from_row + l, from_row);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = i < whole_rows ? whole_cols : 0; j < cols; j++)
             to[j * to_row + i] = from[i * from_row + j];

@@ -6,11 +6,12 @@
  *         for each block of items
  *             pack V: block x panel, in the first-level cache
  *             for each group of three rows: the straight-line loops
+ *         copy the sums to C
  *
  * A chunk's sums, a panel wide, stay in the second-level cache from the first block to the last,
  * in a strip without gaps: the rows of C itself are a power of two apart as often as not, and fall
- * upon a few sets of the cache. The last block writes to C. While the groups of one block run, the
- * next block of V and the next group's sums are fetched.
+ * upon a few sets of the cache. They go to C at the end, row after row: groups have rows from all
+ * over the chunk. While the groups of one block run, the next block of V is fetched.
  */
 #include "backend/cpu/skip.h"
 
@@ -18,7 +19,7 @@
 
 #include <string.h>
 
-enum { ROWS = 3, SLICE = 32, SIDE = 64 };
+enum { ROWS = 3, SLICE = 32, SIDE = 256, AHEAD = 12 };
 
 typedef struct work {
     const tsri_skip *skip;
@@ -74,10 +75,9 @@ static void turn_strip(void *context, int64_t i, int thread)
     (void)thread;
     const work *w = context;
     const tsri_pattern *p = w->skip->pattern;
-    int64_t row = i * SIDE, rows = tsri_min(SIDE, p->rows - row);
-    for (int64_t t = 0; t < p->items; t += SIDE)
-        p->loops->turn(w->turned + row * p->items + t, p->items, w->skip->s + t * p->rows + row,
-                       p->rows, tsri_min(SIDE, p->items - t), rows);
+    int64_t row = i * SIDE;
+    p->loops->turn(w->turned + row * p->items, p->items, w->skip->s + row, p->rows, p->items,
+                   tsri_min(SIDE, p->rows - row));
 }
 
 /* x: the three rows of the block. `shift`: of what item 1 is in `at`. */
@@ -150,14 +150,34 @@ static void pack_panel(float *panel, const tsri_skip *k, const corner *c)
         l->turn(panel, l->skip_cols, c->v, k->v_col, c->cols, c->items);
 }
 
-/* Part g of `groups` of what pack_panel will read, into the second-level cache. */
-static void fetch_panel(const tsri_skip *k, const corner *c, int64_t g, int64_t groups)
+/* What pack_panel will read, into the second-level cache, a few lines at a time. */
+typedef struct fetch {
+    const float *v;
+    int64_t rows, stride, lines; /* of V's memory; lines of a row */
+    int64_t row, line, step;     /* where it is; how many at a time */
+} fetch;
+
+static fetch fetch_of(const tsri_skip *k, int64_t b, int64_t j, int64_t times)
 {
+    corner c = corner_of(k, b, j);
     bool by_items = k->v_col == 1;
-    int64_t rows = by_items ? c->items : c->cols, length = by_items ? c->cols : c->items;
-    int64_t stride = by_items ? k->v_item : k->v_col, lines = tsri_ceil_div(length, TSRI_LINE);
-    for (int64_t i = g * rows * lines / groups; i < (g + 1) * rows * lines / groups; i++)
-        __builtin_prefetch(c->v + i / lines * stride + i % lines * TSRI_LINE, 0, 2);
+    fetch f = {.v = c.v,
+               .rows = by_items ? c.items : c.cols,
+               .stride = by_items ? k->v_item : k->v_col,
+               .lines = tsri_ceil_div(by_items ? c.cols : c.items, TSRI_LINE)};
+    f.step = tsri_ceil_div(f.rows * f.lines, times);
+    return f;
+}
+
+static inline void fetch_some(fetch *f)
+{
+    for (int64_t i = 0; i < f->step && f->line < f->lines; i++) {
+        __builtin_prefetch(f->v + f->row * f->stride + f->line * TSRI_LINE, 0, 2);
+        if (++f->row == f->rows) {
+            f->row = 0;
+            f->line++;
+        }
+    }
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
@@ -166,44 +186,11 @@ typedef struct place {
     const work *w;
     int64_t chunk, rows;  /* of this chunk */
     float *c;             /* its first row, this panel's first column */
-    bool whole;           /* as many columns as a panel has */
+    int64_t cols;         /* of this panel that C has */
     float *panel, *strip; /* of this thread */
 } place;
 
-/* A group's sums before and after block b. */
-typedef struct sums {
-    const float *from[ROWS];
-    float *to[ROWS];
-} sums;
-
-static sums sums_of(const place *at, const tsri_skip_run *run, int64_t b)
-{
-    const tsri_skip *k = at->w->skip;
-    bool first = b == 0, last = b == k->pattern->blocks - 1;
-    sums s;
-    for (int r = 0; r < ROWS; r++) {
-        int64_t row = run->row[r];
-        float *strip = at->strip + row * k->pattern->loops->skip_cols;
-        bool direct = at->whole && row < at->rows;
-        s.from[r] = first && k->add && direct ? at->c + row * k->cols : strip;
-        s.to[r] = last && direct ? at->c + row * k->cols : strip;
-    }
-    if (first && !k->add)
-        s.from[0] = NULL;
-    return s;
-}
-
-static void fetch_sums(const sums *s, int64_t cols)
-{
-    for (int r = 0; r < ROWS; r++)
-        for (int64_t i = 0; i < cols; i += TSRI_LINE) {
-            __builtin_prefetch(s->to[r] + i, 1, 3);
-            if (s->from[0] && s->from[r] != s->to[r])
-                __builtin_prefetch(s->from[r] + i, 0, 3);
-        }
-}
-
-static void run_block(const place *at, int64_t b, const corner *next)
+static void run_block(const place *at, int64_t b, fetch next)
 {
     const tsri_skip *k = at->w->skip;
     const tsri_pattern *p = k->pattern;
@@ -211,26 +198,27 @@ static void run_block(const place *at, int64_t b, const corner *next)
     const float *numbers = at->w->numbers + unit * number_floats(p);
     const uint16_t *items = p->at + unit * p->groups * 2 * p->size;
     const tsri_skip_run *run = p->run + unit * p->groups;
-    sums now = sums_of(at, run, b), then = now;
-    for (int64_t g = 0; g < groups; g++, run++, now = then) {
-        if (g + 1 < groups) {
-            then = sums_of(at, run + 1, b);
-            fetch_sums(&then, p->loops->skip_cols);
-        }
-        if (next)
-            fetch_panel(k, next, g, groups);
-        p->loops->skip(now.to, now.from, at->panel, items + run->at,
-                       numbers + ROWS * (int64_t)run->first, run);
+    bool fresh = b == 0 && !k->add;
+    for (int64_t g = 0; g < groups; g++, run++) {
+        float *sum[ROWS];
+        for (int r = 0; r < ROWS; r++)
+            sum[r] = at->strip + run->row[r] * p->loops->skip_cols;
+        fetch_some(&next);
+        p->loops->skip(sum, fresh, at->panel, items + run->at, numbers + ROWS * (int64_t)run->first,
+                       run);
     }
 }
 
-/* Panels at the right edge of C do not write to it: their vectors reach beyond. */
-static void copy_edge(const place *at, int64_t cols, bool out)
+/* The sums from C, or to it. */
+static void copy_sums(const place *at, bool out)
 {
     const tsri_skip *k = at->w->skip;
     for (int64_t r = 0; r < at->rows; r++) {
         float *c = at->c + r * k->cols, *strip = at->strip + r * k->pattern->loops->skip_cols;
-        memcpy(out ? c : strip, out ? strip : c, (size_t)cols * sizeof *c);
+        if (r + AHEAD < at->rows)
+            for (int64_t i = 0; i < at->cols; i += TSRI_LINE)
+                __builtin_prefetch(c + AHEAD * k->cols + i, 1, 3);
+        memcpy(out ? c : strip, out ? strip : c, (size_t)at->cols * sizeof *c);
     }
 }
 
@@ -241,23 +229,22 @@ static void run_panel(void *context, int64_t i, int thread)
     const tsri_pattern *p = k->pattern;
     int64_t chunk = i / w->panels, j = i % w->panels * p->loops->skip_cols;
     int64_t row = chunk * TSRI_SKIP_CHUNK;
+    int64_t rows = tsri_min(TSRI_SKIP_CHUNK, p->rows - row), groups = tsri_ceil_div(rows, ROWS);
     place at = {.w = w,
                 .chunk = chunk,
-                .rows = tsri_min(TSRI_SKIP_CHUNK, p->rows - row),
+                .rows = rows,
                 .c = k->c + row * k->cols + j,
-                .whole = j + p->loops->skip_cols <= k->cols,
+                .cols = tsri_min(p->loops->skip_cols, k->cols - j),
                 .panel = w->own + thread * own_floats(p)};
     at.strip = at.panel + panel_floats(p);
-    corner c = corner_of(k, 0, j), next;
-    if (k->add && !at.whole)
-        copy_edge(&at, c.cols, false);
-    for (int64_t b = 0; b < p->blocks; b++, c = next) {
-        next = corner_of(k, b + 1, j);
+    if (k->add)
+        copy_sums(&at, false);
+    for (int64_t b = 0; b < p->blocks; b++) {
+        corner c = corner_of(k, b, j);
         pack_panel(at.panel, k, &c);
-        run_block(&at, b, b + 1 < p->blocks ? &next : NULL);
+        run_block(&at, b, fetch_of(k, b + 1, j, groups));
     }
-    if (!at.whole)
-        copy_edge(&at, corner_of(k, 0, j).cols, true);
+    copy_sums(&at, true);
 }
 
 void tsri_skip_run_all(const tsri_skip *skip, tsri_pool *pool)

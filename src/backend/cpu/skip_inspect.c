@@ -7,7 +7,9 @@
  *     3. complementary lists paired, as long as both last;
  *     4. what is left joined so that as few rows as possible multiply by a zero. With equal counts
  *        the three rows have the same excess: either of items for two rows, of which three make
- *        two steps, or of items for one row, of which two make a step.
+ *        two steps, or of items for one row, of which two make a step;
+ *     5. the three classes of pairs made equally long with full items, which may stand in any:
+ *        loops of equal counts in one group after the other end when the processor expects it.
  */
 #include "backend/cpu/skip.h"
 
@@ -17,7 +19,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { MOST_ITEMS = 256, MOST_WORDS = MOST_ITEMS / 64, SPARE = 8, ROWS = 3, ALL = 7 };
+enum { MOST_ITEMS = 256, MOST_WORDS = MOST_ITEMS / 64, SPARE = 8, ROWS = 3, ALL = 7, EVEN = 4 };
 
 typedef uint16_t eight __attribute__((vector_size(16)));
 typedef uint16_t eight_any __attribute__((vector_size(16), aligned(2), may_alias));
@@ -184,6 +186,20 @@ static void join_leftovers(lists *l)
     }
 }
 
+/* Counts are multiples of EVEN: they change slowly along the groups, which are sorted. */
+static void even_out(lists *l)
+{
+    int steps = l->count[ALL] + l->pairs[0] + l->pairs[1] + l->pairs[2];
+    int even = steps / ROWS / EVEN * EVEN;
+    for (int k = 0; k < ROWS; k++) {
+        int want = l->pairs[k] > even ? (l->pairs[k] + EVEN - 1) / EVEN * EVEN : even;
+        while (l->pairs[k] < want && l->count[ALL] > 0) {
+            uint16_t full = pop(l, ALL);
+            add_pair(l, k, full, full);
+        }
+    }
+}
+
 /* Returns what is behind the last. */
 static uint16_t *write_steps(tsri_skip_run *run, uint16_t *at, const lists *l)
 {
@@ -237,6 +253,7 @@ static void inspect_unit(void *context, int64_t unit, int thread)
         deal(&l, in, &x[0], &x[1], &x[2], count);
         pair_complements(&l);
         join_leftovers(&l);
+        even_out(&l);
         run->at = (uint32_t)(at - start);
         run->first = (uint32_t)steps;
         at = write_steps(run, at, &l);
