@@ -3,6 +3,7 @@
 #include "reproduce/loft.h"
 
 #include "base/alloc.h"
+#include "data/dataset.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "reproduce/loft_theorem1.h"
@@ -35,20 +36,44 @@ tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s)
                              .rate = 0.1};
 }
 
-void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft)
+/* How many images there are to learn from and to be judged by: --data may have fewer. */
+static tsr_status count_images(int64_t *train, int64_t *test, const tsri_study *s,
+                               const tsri_loft_sizes *z)
 {
+    tsr_status st = TSR_OK;
+    char yaml[TSRI_LOFT_YAML];
+    tsr_config *config = NULL;
+    tsr_data *data = NULL;
+    tsri_loft_yaml(yaml, z, "dense");
+    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
+    TSR_TRY(tsri_data_load(&data, config));
+    *train = data->train.n;
+    *test = data->test.n;
+done:
+    tsr_data_destroy(data);
+    tsr_config_destroy(config);
+    return st;
+}
+
+tsr_status tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft)
+{
+    tsr_status st = TSR_OK;
+    int64_t train, test;
+    TSR_TRY(count_images(&train, &test, s, z));
     tsri_study_note(s,
-                    "PreActResNet-18 of width %d (the paper's: 64) on %s (at most %d images), %d "
-                    "epochs, batch %d, rate %g falling as a cosine, momentum 0.9.",
-                    z->width, s->data ? tsri_quote(s->data) : "CIFAR-10", z->images, z->epochs,
-                    z->batch, z->rate);
+                    "PreActResNet-18 of width %d (the paper's: 64) on %s, %lld images and %lld for "
+                    "testing, %d epochs, batch %d, rate %g falling as a cosine, momentum 0.9.",
+                    z->width, s->data ? tsri_quote(s->data) : "CIFAR-10", (long long)train,
+                    (long long)test, z->epochs, z->batch, z->rate);
     if (!loft)
-        return;
+        goto done;
     tsri_study_note(s,
                     "LoFT has %d workers, each of which sees all data in every epoch, and %d local "
                     "steps a round.",
                     z->workers, z->local_steps);
     tsri_study_note(s, "The baseline is dense training, whose weights GPipe's equal to the bit.");
+done:
+    return st;
 }
 
 void tsri_loft_yaml(char yaml[TSRI_LOFT_YAML], const tsri_loft_sizes *z, const char *scheme)

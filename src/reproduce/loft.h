@@ -18,7 +18,7 @@ typedef struct tsri_loft_sizes {
 tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s);
 
 /* Says them in notes; what LoFT has of its own only where it is trained. */
-void tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft);
+tsr_status tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft);
 
 enum { TSRI_LOFT_YAML = 1000 };
 

@@ -136,7 +136,7 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_rankings r = {0};
-    tsri_loft_note(s, z, false);
+    TSR_TRY(tsri_loft_note(s, z, false));
     tsri_study_say(s, 0, "dense training, %d epochs", z->epochs);
     TSR_TRY(pretrain(&r, NULL, s, z, "dense", 0));
     TSR_CHECK(r.epochs >= 4, TSR_FAILURE, "%lld epochs are too few to compare early and late ones",
@@ -288,7 +288,7 @@ tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z)
     tsr_status st = TSR_OK;
     tsri_repeats loft = {0}, base = {0};
     int64_t seeds = tsri_study_seeds(s, 1);
-    tsri_loft_note(s, z, true);
+    TSR_TRY(tsri_loft_note(s, z, true));
     char said[80];
     tsri_repeats_say(said, seeds);
     tsri_study_note(s, "%s.", said);

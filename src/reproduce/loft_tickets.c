@@ -248,7 +248,7 @@ tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z)
     tsr_status st = TSR_OK;
     int64_t seeds = tsri_study_seeds(s, 1);
     tickets loft = {0}, base = {0};
-    tsri_loft_note(s, z, true);
+    TSR_TRY(tsri_loft_note(s, z, true));
     char said[80];
     tsri_repeats_say(said, seeds);
     tsri_study_note(

@@ -196,6 +196,7 @@ static void maps_of_a_run(void **state)
     tsri_rankings r;
     assert_ok(study(&s, 0, "fig1", 0));
     assert_int_equal(s.claims, 2);
+    assert_non_null(strstr(s.note[0], "cifar, 16 images and 8 for testing, 4 epochs"));
     check_files(&s, "fig1");
     tsri_study_fini(&s);
     assert_ok(tsri_rankings_read(&r, scratch_path("fig1/runs/dense-1")));
