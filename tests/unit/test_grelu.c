@@ -208,6 +208,54 @@ static void few_samples(void **state)
     }
 }
 
+/* A gate that is not fused into the product before it, as in bf16, which fuses none: forward and
+ * backward, the gradient put or added. */
+static void a_gate_alone(void **state)
+{
+    (void)state;
+    enum { N = 3, M = 70 };
+    tsri_rng rng = tsri_rng_stream(6, TSRI_FOR_TEST, 0, 0, 0);
+    tsri_pool *pool = NULL;
+    float x[N * M], z[N * M], dy[N * M];
+    assert_ok(tsri_pool_create(&pool, 2));
+    for (int i = 0; i < N * M; i++) {
+        x[i] = (float)tsri_rng_normal(&rng);
+        z[i] = (float)tsri_rng_normal(&rng);
+        dy[i] = (float)tsri_rng_normal(&rng);
+    }
+    const tsri_backend *const backends[] = {&tsri_backend_ref, &tsri_backend_cpu};
+    for (int t = 0; t < 4; t++) {
+        uint64_t word[N * 2] = {0};
+        float y[N * M], dx[N * M], given[N * M];
+        tsri_gates gates = {.n = N, .units = M, .words = 2, .word = word};
+        for (int i = 0; i < N * M; i++)
+            dx[i] = 10;
+        memcpy(given, dy, sizeof given);
+        tsri_op op = {.kind = TSRI_GATE,
+                      .n = N,
+                      .in = {M, 1, 1},
+                      .out = {M, 1, 1},
+                      .need_dx = true,
+                      .dx_add = t >= 2,
+                      .x = x,
+                      .add = z,
+                      .y = y,
+                      .dx = dx,
+                      .dy = given,
+                      .gates = &gates,
+                      .pool = pool};
+        assert_ok(tsri_op_setup(&op, backends[t % 2]));
+        assert_ok(op.kernel->forward(&op));
+        assert_ok(op.kernel->backward(&op));
+        for (int i = 0; i < N * M; i++) {
+            assert_true(y[i] == (z[i] > 0 ? x[i] : 0));
+            assert_true(dx[i] == (t >= 2 ? 10 : 0) + (z[i] > 0 ? dy[i] : 0));
+        }
+        tsri_op_teardown(&op);
+    }
+    tsri_pool_destroy(pool);
+}
+
 static void data_of(tsr_data *data, fixture *f)
 {
     *data = (tsr_data){.channels = f->d, .height = 1, .width = 1, .dim = f->d, .targets = f->k};
@@ -401,6 +449,7 @@ int main(void)
         cmocka_unit_test(gates_stay),          cmocka_unit_test(twin_begins_alike),
         cmocka_unit_test(gates_of_a_relu_net), cmocka_unit_test(refusals),
         cmocka_unit_test(memory_runs_out),     cmocka_unit_test(few_samples),
+        cmocka_unit_test(a_gate_alone),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
