@@ -107,6 +107,8 @@ typedef struct tsri_loops {
                  const float *s, const tsri_skip_run *run);
     /* panel[t][j] = v[t * stride + j], t < items, j < skip_cols */
     void (*skip_rows)(float *panel, const float *v, int64_t stride, int64_t items);
+    /* to[r * stride + j] = strip[r][j], r < rows, j < skip_cols; `past` the caches */
+    void (*skip_out)(float *to, int64_t stride, const float *strip, int64_t rows, bool past);
     /* to[j * to_row + i] = from[i * from_row + j], i < rows, j < cols */
     void (*turn)(float *to, int64_t to_row, const float *from, int64_t from_row, int64_t rows,
                  int64_t cols);

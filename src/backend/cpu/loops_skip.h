@@ -76,6 +76,29 @@ static void skip_rows(float *panel, const float *v, int64_t stride, int64_t item
             store(panel + t * SKIP_COLS + c * WIDTH, load(v + t * stride + c * WIDTH));
 }
 
+/* A strip's sums to C. Past the caches: lines of C are not read before they are written; only whole
+ * vectors can go that way. */
+static void skip_out(float *to, int64_t stride, const float *strip, int64_t rows, bool past)
+{
+    enum { AHEAD = 12 };
+    bool whole = ((uintptr_t)to | (uintptr_t)(stride * 4)) % (WIDTH * 4) == 0;
+    for (int64_t r = 0; r < rows; r++, to += stride, strip += SKIP_COLS) {
+        if (past && whole) {
+            UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
+                stream(to + c * WIDTH, load(strip + c * WIDTH));
+        } else {
+            UNROLL for (int c = 0; c < SKIP_VECTORS; c++)
+            {
+                if (r + AHEAD < rows)
+                    __builtin_prefetch(to + AHEAD * stride + c * WIDTH, 1, 3);
+                store(to + c * WIDTH, load(strip + c * WIDTH));
+            }
+        }
+    }
+    if (past && whole)
+        streamed();
+}
+
 /* ---- Turning ------------------------------------------------------------------------------- */
 
 typedef float oct __attribute__((vector_size(32)));

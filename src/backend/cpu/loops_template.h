@@ -34,6 +34,7 @@ const tsri_loops TABLE = {
     .skip_unit = SKIP_COLS * 4,
     .skip = skip,
     .skip_rows = skip_rows,
+    .skip_out = skip_out,
     .turn = turn,
     .dots = dots,
 };

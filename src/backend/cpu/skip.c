@@ -1,7 +1,7 @@
 /* skip.c - the executor's driver: packs, cuts into panels, calls the loops. See skip.h.
  *
- *     turn S, if its items are not innermost                             a pool loop
- *     pack S: three numbers a step, in the order of the steps            a pool loop over runs
+ *     pack S: three numbers a step, in the order of the steps            a pool loop
+ *         (units whose items are not innermost are turned first, in the second-level cache)
  *     for each chunk of rows and panel of columns of V and C             a pool loop
  *         for each block of items
  *             pack V: block x panel, in the first-level cache
@@ -19,16 +19,16 @@
 
 #include <string.h>
 
-enum { ROWS = 3, SLICE = 32, SIDE = 256, AHEAD = 12 };
+enum { ROWS = 3, SLICE = 32, PAST = 4 << 20 };
 
 typedef struct work {
     const tsri_skip *skip;
-    const float *s; /* S [rows, items] */
-    float *turned;  /* its memory, where it had to be turned */
     float *numbers; /* S, packed, [chunks, blocks] */
-    float *own;     /* [threads] a panel of V, a strip of C */
+    float *own;     /* [threads] a turned unit of S, then a panel of V and a strip of C */
     int64_t panels; /* of a chunk */
-    int64_t slices; /* of the runs of a unit */
+    int64_t slices; /* of a unit; each packs `slice` runs */
+    int64_t slice;
+    bool past; /* sums go past the caches: C is more than they hold */
 } work;
 
 /* ---- Memory -------------------------------------------------------------------------------- */
@@ -44,11 +44,6 @@ static int64_t all_number_floats(const tsri_pattern *p)
     return tsri_round_up(p->chunks * p->blocks * number_floats(p), TSRI_LINE);
 }
 
-static int64_t turned_floats(const tsri_pattern *p)
-{
-    return p->by_units ? tsri_round_up(p->rows * p->items, TSRI_LINE) : 0;
-}
-
 static int64_t panel_floats(const tsri_pattern *p)
 {
     return p->size * p->loops->skip_cols;
@@ -57,28 +52,17 @@ static int64_t panel_floats(const tsri_pattern *p)
 /* The strip has a row more, for groups of fewer than three. */
 static int64_t own_floats(const tsri_pattern *p)
 {
-    int64_t rows = tsri_min(p->rows, TSRI_SKIP_CHUNK) + 1;
-    return panel_floats(p) + rows * p->loops->skip_cols;
+    int64_t rows = tsri_min(p->rows, TSRI_SKIP_CHUNK);
+    int64_t tile = p->by_units ? tsri_round_up(rows * p->size, TSRI_LINE) : 0;
+    return tsri_max(tile, panel_floats(p) + (rows + 1) * p->loops->skip_cols);
 }
 
 int64_t tsri_skip_scratch(const tsri_pattern *p, int threads)
 {
-    return (all_number_floats(p) + turned_floats(p) + threads * own_floats(p)) *
-           (int64_t)sizeof(float);
+    return (all_number_floats(p) + threads * own_floats(p)) * (int64_t)sizeof(float);
 }
 
 /* ---- Packing S ----------------------------------------------------------------------------- */
-
-/* A strip of SIDE rows of S. */
-static void turn_strip(void *context, int64_t i, int thread)
-{
-    (void)thread;
-    const work *w = context;
-    const tsri_pattern *p = w->skip->pattern;
-    int64_t row = i * SIDE;
-    p->loops->turn(w->turned + row * p->items, p->items, w->skip->s + row, p->rows, p->items,
-                   tsri_min(SIDE, p->rows - row));
-}
 
 /* x: the three rows of the block. `shift`: of what item 1 is in `at`. */
 static void pack_run(float *to, const float *const x[ROWS], const uint16_t *at,
@@ -98,22 +82,39 @@ static void pack_run(float *to, const float *const x[ROWS], const uint16_t *at,
     }
 }
 
+/* Rows of S, `row` floats apart, from the first row and item of a unit on. */
+typedef struct rows_of_s {
+    const float *s;
+    int64_t row;
+} rows_of_s;
+
+static rows_of_s rows_of_unit(const work *w, int64_t row, int64_t rows, int64_t first, int thread)
+{
+    const tsri_skip *k = w->skip;
+    const tsri_pattern *p = k->pattern;
+    if (!p->by_units)
+        return (rows_of_s){k->s + row * p->items + first, p->items};
+    float *tile = w->own + thread * own_floats(p);
+    p->loops->turn(tile, p->size, k->s + first * p->rows + row, p->rows,
+                   tsri_min(p->size, p->items - first), rows);
+    return (rows_of_s){tile, p->size};
+}
+
 static void pack_slice(void *context, int64_t i, int thread)
 {
-    (void)thread;
     const work *w = context;
     const tsri_pattern *p = w->skip->pattern;
-    int64_t unit = i / w->slices, g = i % w->slices * SLICE;
+    int64_t unit = i / w->slices, g = i % w->slices * w->slice;
     int64_t row = unit / p->blocks * TSRI_SKIP_CHUNK, first = unit % p->blocks * p->size;
     int64_t rows = tsri_min(TSRI_SKIP_CHUNK, p->rows - row);
+    rows_of_s s = rows_of_unit(w, row, rows, first, thread);
     float scale = w->skip->scale == 0 ? 1 : (float)w->skip->scale;
     int shift = __builtin_ctz((unsigned)p->loops->skip_unit);
-    for (int64_t end = tsri_min(g + SLICE, tsri_ceil_div(rows, ROWS)); g < end; g++) {
+    for (int64_t end = tsri_min(g + w->slice, tsri_ceil_div(rows, ROWS)); g < end; g++) {
         const tsri_skip_run *run = &p->run[unit * p->groups + g];
-        const float *x[ROWS];
-        for (int r = 0; r < ROWS;
-             r++) /* where there is no row any will do: its sums are no one's */
-            x[r] = w->s + (row + tsri_min(run->row[r], rows - 1)) * p->items + first;
+        const float *x[ROWS]; /* where there is no row any will do: its sums are no one's */
+        for (int r = 0; r < ROWS; r++)
+            x[r] = s.s + tsri_min(run->row[r], rows - 1) * s.row;
         pack_run(w->numbers + unit * number_floats(p) + ROWS * (int64_t)run->first, x,
                  p->at + unit * p->groups * 2 * p->size + run->at, run, shift, scale);
     }
@@ -209,17 +210,25 @@ static void run_block(const place *at, int64_t b, fetch next)
     }
 }
 
-/* The sums from C, or to it. */
-static void copy_sums(const place *at, bool out)
+/* Where the sums begin with C. */
+static void read_sums(const place *at)
 {
     const tsri_skip *k = at->w->skip;
-    for (int64_t r = 0; r < at->rows; r++) {
-        float *c = at->c + r * k->cols, *strip = at->strip + r * k->pattern->loops->skip_cols;
-        if (r + AHEAD < at->rows)
-            for (int64_t i = 0; i < at->cols; i += TSRI_LINE)
-                __builtin_prefetch(c + AHEAD * k->cols + i, 1, 3);
-        memcpy(out ? c : strip, out ? strip : c, (size_t)at->cols * sizeof *c);
-    }
+    int64_t cols = k->pattern->loops->skip_cols;
+    for (int64_t r = 0; r < at->rows; r++)
+        memcpy(at->strip + r * cols, at->c + r * k->cols, (size_t)at->cols * sizeof *at->c);
+}
+
+static void write_sums(const place *at)
+{
+    const tsri_skip *k = at->w->skip;
+    const tsri_loops *l = k->pattern->loops;
+    if (at->cols == l->skip_cols)
+        l->skip_out(at->c, k->cols, at->strip, at->rows, at->w->past);
+    else
+        for (int64_t r = 0; r < at->rows; r++)
+            memcpy(at->c + r * k->cols, at->strip + r * l->skip_cols,
+                   (size_t)at->cols * sizeof *at->c);
 }
 
 static void run_panel(void *context, int64_t i, int thread)
@@ -238,31 +247,28 @@ static void run_panel(void *context, int64_t i, int thread)
                 .panel = w->own + thread * own_floats(p)};
     at.strip = at.panel + panel_floats(p);
     if (k->add)
-        copy_sums(&at, false);
+        read_sums(&at);
     for (int64_t b = 0; b < p->blocks; b++) {
         corner c = corner_of(k, b, j);
         pack_panel(at.panel, k, &c);
         run_block(&at, b, fetch_of(k, b + 1, j, groups));
     }
-    copy_sums(&at, true);
+    write_sums(&at);
 }
 
 void tsri_skip_run_all(const tsri_skip *skip, tsri_pool *pool)
 {
     const tsri_pattern *p = skip->pattern;
-    work w = {.skip = skip, .s = skip->s, .numbers = skip->scratch};
-    w.turned = w.numbers + all_number_floats(p);
-    w.own = w.turned + turned_floats(p);
+    work w = {.skip = skip, .numbers = skip->scratch};
+    w.own = w.numbers + all_number_floats(p);
     w.panels = tsri_ceil_div(skip->cols, p->loops->skip_cols);
-    w.slices = tsri_ceil_div(p->groups, SLICE);
+    w.slice = p->by_units ? p->groups : SLICE;
+    w.slices = tsri_ceil_div(p->groups, w.slice);
+    w.past = p->rows * skip->cols >= PAST;
     if (p->blocks == 0) {
         if (!skip->add)
             memset(skip->c, 0, (size_t)(p->rows * skip->cols) * sizeof *skip->c);
         return;
-    }
-    if (p->by_units) {
-        tsri_pool_run(pool, turn_strip, &w, tsri_ceil_div(p->rows, SIDE));
-        w.s = w.turned;
     }
     tsri_pool_run(pool, pack_slice, &w, p->chunks * p->blocks * w.slices);
     tsri_pool_run(pool, run_panel, &w, p->chunks * w.panels);

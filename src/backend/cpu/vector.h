@@ -36,6 +36,26 @@ ALWAYS void store(float *p, vec x)
     *(vec_any *)p = x;
 }
 
+/* Past the caches, to an address that is a multiple of the vector; streamed() ends a row of them.
+ */
+ALWAYS void stream(float *p, vec x)
+{
+#if WIDTH == 16
+    _mm512_stream_ps(p, (__m512)x);
+#elif WIDTH == 8
+    _mm256_stream_ps(p, (__m256)x);
+#else
+    store(p, x);
+#endif
+}
+
+ALWAYS void streamed(void)
+{
+#if WIDTH > 4
+    _mm_sfence();
+#endif
+}
+
 ALWAYS vec splat(float x)
 {
     return x - (vec){0};
