@@ -195,13 +195,22 @@ done:
     return st;
 }
 
+/* Is there a rank that may still say hello? */
+static bool somebody_is_missing(tsri_crew *c)
+{
+    for (int r = 1; r < c->comm->size; r++)
+        if (!c->member[r].here && !tsri_comm_dead(c->comm, r))
+            return true;
+    return false;
+}
+
 tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *gift, int64_t n)
 {
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     double until = tsri_clock() + GATHER;
-    for (int here = 1; here < crew->comm->size && tsri_clock() < until;) {
-        TSR_TRY(tsri_comm_receive(crew->comm, &f, 1));
+    while (somebody_is_missing(crew) && tsri_clock() < until) {
+        TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
         if (!f.head)
             continue;
         if (f.head->kind == TSRI_FAILED)
@@ -209,7 +218,6 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
         if (f.head->kind == TSRI_HELLO && !crew->member[f.from].here) {
             TSR_TRY(compare(identity, (const char *)f.bytes, f.head->bytes, f.from));
             crew->member[f.from].here = true;
-            here++;
         }
         tsri_comm_release(crew->comm, &f);
     }

@@ -35,7 +35,9 @@ tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int
         TSR_CHECK(tsri_clock() < until, TSR_FAILURE,
                   "the coordinator has not begun for %.0f s: rank %d gives up", JOIN,
                   crew->comm->rank);
+        bool gone = tsri_crew_orphaned(crew);
         TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
+        TSR_CHECK(f.head || !gone, TSR_FAILURE, "the coordinator is gone before it began");
         if (!f.head)
             continue;
         TSR_CHECK(f.head->kind != TSRI_END, TSR_INTERRUPTED, "the coordinator has stopped");
@@ -90,10 +92,11 @@ tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context)
     bool over = false;
     while (!over) {
         tsri_comm_release(crew->comm, &f);
-        TSR_CHECK(!tsri_crew_orphaned(crew), TSR_FAILURE,
-                  "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+        bool gone = tsri_crew_orphaned(crew); /* it may have said before that it is over */
         TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
-        if (f.head && f.head->kind == TSRI_WORK) {
+        TSR_CHECK(f.head || !gone, TSR_FAILURE,
+                  "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+        if (f.head && f.head->kind == TSRI_WORK && !gone) {
             TSR_TRY(do_share(crew, &f, work, context));
         }
         over = f.head && f.head->kind == TSRI_END;

@@ -84,12 +84,14 @@ done:
     return st;
 }
 
+/* Who is gone may have said before that it is over: that is looked for first. */
 static tsr_status listen_once(hand *h, double seconds)
 {
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
-    TSR_TRY(tsri_comm_receive(h->comm, &f, seconds));
-    TSR_CHECK(f.head || !tsri_crew_orphaned(h->run->crew), TSR_FAILURE,
+    bool gone = tsri_crew_orphaned(h->run->crew);
+    TSR_TRY(tsri_comm_receive(h->comm, &f, gone ? LOOK : seconds));
+    TSR_CHECK(f.head || !gone, TSR_FAILURE,
               "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
     if (!f.head)
         return TSR_OK;
@@ -311,14 +313,17 @@ static tsr_status serve(hand *h)
     tsr_status st = TSR_OK;
     while (!h->over) {
         bool posted = h->forming >= 0 && h->go_forming == h->forming;
-        if (h->next.head)
+        if (h->next.head) {
             TSR_TRY(obey(h));
-        else if (posted && h->done < h->go)
+        } else if (posted && h->done < h->go) {
             TSR_TRY(one_round(h));
-        else if (posted && h->wanted)
+            if (!h->over) /* who is the whole line waits for nobody: it would hear no call */
+                TSR_TRY(listen_once(h, 0));
+        } else if (posted && h->wanted) {
             TSR_TRY(give_numbers(h));
-        else
+        } else {
             TSR_TRY(listen_once(h, LOOK));
+        }
     }
 done:
     return st;

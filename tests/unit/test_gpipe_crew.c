@@ -1,16 +1,10 @@
 /* test_gpipe_crew.c - gpipe with its stages on other ranks: the bits of one process with any number
  * of them, and also when ranks die, hang or send damaged frames, at exact moments.
  *
- * Ranks are threads (comm/local.c). A fault is a send that does not do what it should. */
-#include "testing.h"
+ * Ranks are threads (run_ranks.h). */
+#include "run_ranks.h"
 
-#include "scratch.h"
-#include "scheme/run.h"
-
-#include <pthread.h>
-#include <time.h>
-
-enum { MOST = 6 };
+#include "scheme/gpipe_parts.h"
 
 static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [9, 7, 5, 6], norm: batch}\n"
@@ -27,178 +21,6 @@ static const char rnn[] = "data: {name: sequences, n: 40, length: 6}\n"
                           "model: {name: rnn, width: 16}\nbatch: 10\nrounds: 4\n"
                           "optim: {lr: 0.001}\nthreads: 1\n"
                           "scheme: {name: gpipe, workers: 2, micro_batches: 2}\n";
-
-/* ---- Faults ------------------------------------------------------------------------------- */
-
-typedef enum mood { WELL, DIES, HANGS, DAMAGES } mood;
-
-typedef struct fault {
-    mood mood;
-    int64_t at; /* the send at which it happens */
-    int64_t sends;
-} fault;
-
-static fault faults[MOST];
-static const tsri_comm_kind *sound;
-static tsri_comm_kind faulty;
-
-static void nap(double seconds)
-{
-    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    (void)nanosleep(&t, NULL);
-}
-
-static tsr_status faulty_send(tsri_comm *comm, int to, tsri_frame *frame)
-{
-    fault *f = &faults[comm->rank];
-    bool now = f->sends++ == f->at;
-    if (now && f->mood == DIES) {
-        tsri_frame_fini(frame);
-        return TSR_INTERRUPTED; /* says nothing, closes: dead */
-    }
-    if (now && f->mood == HANGS)
-        nap(1.2);
-    if (now && f->mood == DAMAGES && frame->head->bytes > 0)
-        frame->bytes[frame->head->bytes / 2] ^= 4;
-    return sound->send(comm, to, frame);
-}
-
-/* ---- Ranks -------------------------------------------------------------------------------- */
-
-typedef struct rank {
-    const char *text;
-    const char *setting;
-    tsri_comm *comm;
-    double deadline;
-    tsr_status st;
-    pthread_t thread;
-} rank;
-
-static tsr_status make_config(tsr_config **config, const char *text, const char *setting)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_config_parse(config, text, (int64_t)strlen(text), "test"));
-    if (setting)
-        TSR_TRY(tsr_config_set(*config, setting));
-done:
-    return st;
-}
-
-static void *work(void *context)
-{
-    tsr_status st = TSR_OK;
-    rank *r = context;
-    tsri_run run = {.lock = -1};
-    tsr_config *config = NULL;
-    tsri_crew *crew = NULL;
-    tsr_run_options options = tsr_run_options_default();
-    TSR_TRY(tsri_crew_create(&crew, r->comm, 0));
-    TSR_TRY(make_config(&config, r->text, r->setting));
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    run.crew = crew;
-    TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(run.scheme->assemble(&run));
-    TSR_TRY(run.scheme->serve(&run));
-done:
-    r->st = st;
-    tsri_run_fini(&run);
-    tsr_config_destroy(config);
-    if (st != TSR_OK && crew)
-        tsri_crew_give_up(crew, st);
-    tsri_crew_destroy(crew);
-    tsri_comm_close(r->comm);
-    return NULL;
-}
-
-/* What is left of a run: weights, the momentum behind them, losses, bytes. */
-typedef struct outcome {
-    float *w;
-    int64_t count, bytes, lost, stale;
-    double loss;
-} outcome;
-
-static tsr_status all_rounds(outcome *o, tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    while (run->round < run->rounds) {
-        TSR_TRY(run->scheme->round(run));
-        run->round++;
-        if (run->crew && tsri_looked_at(run, run->round))
-            TSR_TRY(run->scheme->collect(run));
-    }
-    *o = (outcome){.count = run->net->total + run->net->trained,
-                   .bytes = run->bytes_total,
-                   .loss = run->recent.sum};
-    if (run->crew) {
-        o->stale = run->crew->stale;
-        o->lost = run->crew->lost[TSRI_DIED] + run->crew->lost[TSRI_LATE];
-    }
-    TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
-    memcpy(o->w, run->store.w, (size_t)run->net->total * sizeof(float));
-    memcpy(o->w + run->net->total, run->store.v, (size_t)run->net->trained * sizeof(float));
-done:
-    return st;
-}
-
-static tsr_status coordinate(outcome *o, const rank *r)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
-    tsr_config *config = NULL;
-    tsri_crew *crew = NULL;
-    tsr_run_options options = tsr_run_options_default();
-    if (r->comm)
-        TSR_TRY(tsri_crew_create(&crew, r->comm, r->deadline));
-    TSR_TRY(make_config(&config, r->text, r->setting));
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    run.crew = crew;
-    TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(tsri_metrics_open(&run.metrics, scratch_path("metrics.jsonl"), 0));
-    if (crew)
-        TSR_TRY(run.scheme->assemble(&run));
-    TSR_TRY(all_rounds(o, &run));
-done:
-    tsri_metrics_close(run.metrics);
-    tsri_run_fini(&run);
-    tsr_config_destroy(config);
-    if (crew)
-        tsri_crew_end(crew);
-    tsri_crew_destroy(crew);
-    if (r->comm)
-        tsri_comm_close(r->comm);
-    return st;
-}
-
-/* ---- One run ------------------------------------------------------------------------------ */
-
-/* With so many ranks, the coordinator among them; 1 = in one process. faults[] are set already. */
-static outcome run_with(const char *text, int ranks, double deadline)
-{
-    outcome o = {0};
-    tsri_comm *comm[MOST] = {0};
-    rank r[MOST] = {{.text = text, .deadline = deadline}};
-    if (ranks > 1)
-        assert_ok(tsri_comm_local(comm, ranks));
-    r[0].comm = comm[0];
-    for (int i = 1; i < ranks; i++) {
-        sound = comm[i]->kind;
-        faulty = *sound;
-        faulty.send = faulty_send;
-        comm[i]->kind = &faulty;
-    }
-    for (int i = 1; i < ranks; i++) {
-        r[i] = (rank){.text = text, .comm = comm[i]};
-        assert_int_equal(pthread_create(&r[i].thread, NULL, work, &r[i]), 0);
-    }
-    assert_ok(coordinate(&o, &r[0]));
-    for (int i = 1; i < ranks; i++) {
-        assert_int_equal(pthread_join(r[i].thread, NULL), 0);
-        if (faults[i].mood != DIES)
-            assert_ok(r[i].st);
-    }
-    memset(faults, 0, sizeof faults);
-    return o;
-}
 
 static void same(const outcome *a, outcome *b)
 {
@@ -239,7 +61,7 @@ static void deaths_change_no_bit(void **state)
     (void)state;
     outcome plain = run_with(mlp, 1, 0);
     for (int who = 1; who <= 3; who++)
-        for (int64_t at = 1; at < 40; at += who == 2 ? 1 : 7) {
+        for (int64_t at = 1; at < 40; at += who == 2 ? SPARSE : 7) {
             faults[who] = (fault){DIES, at, 0};
             outcome o = run_with(mlp, 4, 60);
             assert_int_equal(o.lost, 1);
@@ -283,12 +105,90 @@ static void damage_changes_no_bit(void **state)
     tsri_free(plain.w);
 }
 
+/* A rank that is the whole line waits for nobody: it must hear a call between rounds that it was
+ * granted. The coordinator's part is played by hand. */
+static void calls_are_heard_between_rounds(void **state)
+{
+    (void)state;
+    enum { FORMING = 1, LAST = 11 };
+    tsri_comm *comm[2];
+    tsri_run run = {.lock = -1};
+    tsr_config *config = NULL;
+    tsri_crew *crew = NULL;
+    tsr_run_options options = tsr_run_options_default();
+    assert_ok(tsri_comm_local(comm, 2));
+    rank r = {.text = mlp, .comm = comm[1]};
+    assert_int_equal(pthread_create(&r.thread, NULL, work, &r), 0);
+    assert_ok(tsri_crew_create(&crew, comm[0], 60));
+    assert_ok(make_config(&config, mlp, NULL));
+    assert_ok(tsri_run_init(&run, config, &options));
+    run.crew = crew;
+    assert_ok(run.scheme->setup(&run));
+    assert_ok(run.scheme->assemble(&run)); /* sends the orders */
+    for (int i = 0; i < 2; i++) {
+        tsri_frame f = {0};
+        assert_ok(tsri_comm_frame(comm[0], &f, 0));
+        tsri_frame_seal(&f, i ? TSRI_CALL : TSRI_GO, i ? -1 : LAST + 1, tsri_mark(FORMING + i, 0),
+                        0);
+        assert_ok(tsri_comm_send(comm[0], 1, &f));
+    }
+    for (bool here = false; !here;) {
+        tsri_frame f = {0};
+        assert_ok(tsri_comm_receive(comm[0], &f, 60));
+        assert_non_null(f.head);
+        here = f.head->kind == TSRI_HERE;
+        assert_true(here || (f.head->kind == TSRI_DONE && f.head->round < LAST));
+        tsri_comm_release(comm[0], &f);
+    }
+    tsri_crew_end(crew);
+    assert_int_equal(pthread_join(r.thread, NULL), 0);
+    assert_ok(r.st);
+    tsri_run_fini(&run);
+    tsr_config_destroy(config);
+    tsri_crew_destroy(crew);
+    tsri_comm_close(comm[0]);
+}
+
+/* Whichever allocation fails, and in whichever rank: the run ends, all ranks with it, and nothing
+ * is left. A failure that costs no more than a frame is made up for. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const char small[] = "data: {name: glyphs, n: 8, test_n: 4}\n"
+                                "model: {name: mlp, hidden: [4, 3]}\nbatch: 4\nrounds: 2\n"
+                                "checkpoint: {every: 0}\nthreads: 1\n"
+                                "scheme: {name: gpipe, workers: 2, micro_batches: 2}\n";
+    for (int ranks = 1; ranks <= 3; ranks++) {
+        outcome plain = run_with(small, ranks, 60), o;
+        rank r[MOST];
+        int64_t n = 0;
+        for (bool failed = true; failed && n < 20000; n += 1 + SPARSE * n / 64) {
+            int64_t blocks = tsri_alloc_blocks();
+            (void)tsri_alloc_fail_after(n, false);
+            tsr_status st = try_with(&o, r, small, ranks, 60);
+            failed = n < tsri_alloc_fail_after(-1, false);
+            if (st != TSR_OK)
+                assert_true(st == TSR_RESOURCES || st == TSR_BAD_FILE);
+            else
+                assert_memory_equal(o.w, plain.w, (size_t)plain.count * sizeof(float));
+            tsri_free(o.w);
+            assert_int_equal(tsri_alloc_blocks(), blocks);
+        }
+        assert_in_range(n, 50, 19999);
+        tsri_free(plain.w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_ranks),        cmocka_unit_test(deaths_change_no_bit),
-        cmocka_unit_test(the_last_one_is_not_needed), cmocka_unit_test(who_hangs_is_passed_over),
+        cmocka_unit_test(any_number_of_ranks),
+        cmocka_unit_test(deaths_change_no_bit),
+        cmocka_unit_test(the_last_one_is_not_needed),
+        cmocka_unit_test(who_hangs_is_passed_over),
         cmocka_unit_test(damage_changes_no_bit),
+        cmocka_unit_test(calls_are_heard_between_rounds),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
