@@ -9,7 +9,7 @@ fail() { echo "reproduce-grelu: $*" >&2; exit 1; }
 awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { row = ""; for (j = 0; j < 4; j++) row = row (j ? "," : "") (rand() - 0.5); print row } }' > d.csv
 make() { "$program" reproduce "$1" --quick --data d.csv --seeds 1 --threads 2 --out "$2" > out 2> err; }
 csvs() { cat "$1"/*.csv; }
-for how in fig2c:INT fig5:KILL; do # runs that are kept when they are done; a sweep
+for how in fig2c:TERM fig5:KILL; do # runs that are kept when they are done; a sweep
     figure=${how%:*} signal=${how#*:}
     make grelu/$figure $figure || fail "$figure: $(cat err)"
     grep -q "multiplications: about .* a run, .* are free" err || fail "$figure: no cost: $(cat err)"
