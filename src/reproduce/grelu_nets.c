@@ -205,6 +205,8 @@ tsri_estimate tsri_bundle_ends(const tsri_bundle *b)
 tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b)
 {
     double value[TSRI_SEEDS_MOST];
+    if (a->diverged + b->diverged > 0)
+        return (tsri_estimate){NAN, NAN, NAN};
     for (int64_t k = 0; k < looked_at(a); k++)
         value[k] = log_end(a, k) - log_end(b, k);
     return exp_of(tsri_mean_of(value, looked_at(a)));

@@ -82,6 +82,15 @@ done:
     return st;
 }
 
+/* Of runs that diverged there is none. */
+static void percent(tsri_table *t, const char *format, double part)
+{
+    char text[32] = "-";
+    if (!isnan(part))
+        (void)snprintf(text, sizeof text, format, 100 * part);
+    tsri_table_text(t, text);
+}
+
 static void rate_row(tsri_table *t, const rates *m, const tsri_rates_sizes *z, int64_t i)
 {
     char text[TSRI_ESTIMATE_TEXT];
@@ -90,8 +99,8 @@ static void rate_row(tsri_table *t, const rates *m, const tsri_rates_sizes *z, i
     for (int net = 0; net < TSRI_TWINS; net++) {
         const tsri_bundle *b = &m->bundle[net][i];
         tsri_table_format(t, "%s", tsri_estimate_text(text, tsri_bundle_ends(b)));
-        tsri_table_format(t, "%.1f", 100 * tsri_bundle_mean(b, tsri_bundle_rises).value);
-        tsri_table_format(t, "%.2g", 100 * tsri_bundle_mean(b, tsri_bundle_amplitude).value);
+        percent(t, "%.1f", tsri_bundle_mean(b, tsri_bundle_rises).value);
+        percent(t, "%.2g", tsri_bundle_mean(b, tsri_bundle_amplitude).value);
         tsri_table_format(t, "%lld", (long long)b->diverged);
     }
     tsri_table_format(t, "%s",

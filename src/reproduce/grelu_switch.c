@@ -182,7 +182,7 @@ done:
 static void draw_halves(tsri_study *s, const halves *h, const tsri_switch_sizes *z)
 {
     static const char *const names[TSRI_TWINS] = {"ReLU", "GReLU, then ReLU"};
-    static const char *const titles[SETS] = {"3b: training images", "3c: test images"};
+    static const char *const titles[SETS] = {"3b: training set", "3c: test set"};
     int64_t half = z->twins.epochs / 2;
     double x[2] = {(double)half, (double)half};
     tsri_chart c;
