@@ -180,6 +180,12 @@ static void threads_do_not_matter(void **state)
     for (int64_t i = 0; i < 12; i++)
         assert_true(one.outcome[i].loss == many.outcome[i].loss &&
                     one.outcome[i].train_loss == many.outcome[i].train_loss);
+    tsri_sweep_fini(&many);
+    /* one run at a time, as where memory is short, on all threads */
+    assert_ok(sweep(&many, three, "scheme.xi=0.25:1:0.25", NULL,
+                    (tsri_sweep_options){.seeds = 3, .beside = 1}));
+    for (int64_t i = 0; i < 12; i++)
+        assert_true(one.outcome[i].train_loss == many.outcome[i].train_loss);
     tsri_sweep_fini(&one);
     tsri_sweep_fini(&many);
     /* fewer runs than threads: a run has several */
