@@ -86,8 +86,8 @@ void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int
 double tsri_bundle_end(const tsri_bundle *b, int64_t k);
 tsri_estimate tsri_bundle_ends(const tsri_bundle *b);
 
-/* How many times a's error at the end is b's: geometric mean and interval, pairs of equal seeds. Not
- * known when one of them diverged. */
+/* How many times a's error at the end is b's: geometric mean and interval, pairs of equal seeds.
+ * Not known when one of them diverged. */
 tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b);
 
 /* The part of the steps from one point to the next at which seed k's error rises; and how far a
