@@ -494,6 +494,7 @@ static void validation_pictures_with_a_list(void **state)
     put_text("tin/val/val_annotations.txt", "1.png\tn2\n2.png n1\n");
     assert_fails(load_settings(&data, SETTINGS("data.path=tin")), TSR_BAD_FILE,
                  "line 2 does not read FILE, tab, CLASS");
+    put_text("tin/val/val_annotations.txt", "1.png\tn2\n2.png\tn1\n3.png\tn2\n");
 }
 
 /* A ramp stays a ramp: halves, doubles, and the middle of a wide picture. */
@@ -556,6 +557,8 @@ static void every_allocation_may_fail(void **state)
     walk_failures(SETTINGS("data.path=np", "data.split=0.5"));
     walk_failures(SETTINGS("data.path=seq"));
     walk_failures(SETTINGS("data.path=pics", "data.size=5"));
+    walk_failures(SETTINGS("data.path=tin.tar.xz"));
+    walk_failures(SETTINGS("data.path=tin"));
 }
 
 int main(void)
