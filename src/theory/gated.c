@@ -43,7 +43,9 @@ static letters letters_of(const tsri_run *run, const tsri_gated *v)
                  .L = (double)v->L,
                  .m = (double)v->m,
                  .least_eta = INFINITY};
-    for (int64_t t = 0; t < run->rounds; t++) {
+    bool constant = run->schedule.kind == TSRI_CONSTANT && !(run->schedule.warmup > 0);
+    int64_t rates = constant ? 1 : run->rounds;
+    for (int64_t t = 0; t < rates; t++) {
         s.eta = fmax(s.eta, rate_at(run, t));
         s.least_eta = fmin(s.least_eta, rate_at(run, t));
     }
@@ -165,7 +167,8 @@ static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri
                  constant ? "proven rate per round, eta alpha^2 L / 2"
                           : "proven rate of this round, eta_t alpha^2 L / 2");
     tsri_certify(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
-                 rounds_needed(&steps, first / now),
+                 constant ? log(first / now) / (steps.half * s->eta)
+                          : rounds_needed(&steps, first / now),
                  constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
                           : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
                             "log(l_0 / l_t)");

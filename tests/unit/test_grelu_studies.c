@@ -357,6 +357,9 @@ static void what_diverges_is_shown(void **state)
     assert_non_null(strstr(svg, "ReLU (2 of 2 diverged)"));
     tsri_free(svg);
     tsri_study_fini(&s);
+    make(&s, 7); /* going on with runs that had diverged, they do so again */
+    assert_true(says(&s, "ReLU diverged, GReLU diverged") && says(&s, "diverged in epoch"));
+    tsri_study_fini(&s);
 }
 
 /* Called again it reads what it made: the numbers of a file that was changed come out. A file of
