@@ -33,7 +33,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("backend", "cpu", "cpu|ref", "cpu: OpenBLAS; ref: plain C, slow, the oracle"),
     CHOICE("precision", "f32", "f32|bf16", "numbers that convolutions and linear layers multiply; bf16 needs a processor with AVX512_BF16 or AMX; sums and weights are f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: by a fixed rule of the shape, exact sums, or Winograd (faster)"),
-    CHOICE("skip", "auto", "auto|on|off", "products of linear layers skip units that are off: of fixed gates (auto), of ReLUs, too (on), never (off)"),
+    CHOICE("skip", "auto", "auto|on|off", "products of linear layers skip units that are off: of fixed gates and large layers of ReLUs (auto), of all ReLUs (on), never (off)"),
 
     TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),
     TEXT("data.path", NULL, "file or folder with the data"),

@@ -54,6 +54,14 @@ static void find_servants(tsri_plan *plan)
     }
 }
 
+/* A ReLU's zeros are other ones in every step; from this size on, looking for them is repaid well
+ * (docs/grelu.md). */
+static bool repaid(const tsri_plan *plan, const tsri_step *s)
+{
+    enum { BATCH = 128, UNITS = 512 };
+    return plan->batch >= BATCH && tsri_shape_count(s->op.out) >= UNITS;
+}
+
 /* Does the step make a value whose zeros are worth knowing? */
 static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
 {
@@ -65,7 +73,7 @@ static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
     bool gated_net = false;
     for (int64_t k = 0; k < plan->count; k++)
         gated_net = gated_net || plan->step[k].op.kind == TSRI_GATE || plan->step[k].op.gate;
-    return plan->net->skip_relu || (plan->net->skip_gates && gated_net);
+    return plan->net->skip_relu || (plan->net->skip_gates && (gated_net || repaid(plan, s)));
 }
 
 static tsr_status make_gates(tsri_plan *plan, tsri_step *s)
