@@ -106,21 +106,21 @@ static void damage_changes_no_bit(void **state)
 }
 
 /* A rank that is the whole line waits for nobody: it must hear a call between rounds that it was
- * granted. The coordinator's part is played by hand. */
+ * granted, of which there are enough for seconds. The coordinator's part is played by hand. */
 static void calls_are_heard_between_rounds(void **state)
 {
     (void)state;
-    enum { FORMING = 1, LAST = 11 };
+    enum { FORMING = 1, LAST = 19999 };
     tsri_comm *comm[2];
     tsri_run run = {.lock = -1};
     tsr_config *config = NULL;
     tsri_crew *crew = NULL;
     tsr_run_options options = tsr_run_options_default();
     assert_ok(tsri_comm_local(comm, 2));
-    rank r = {.text = mlp, .comm = comm[1]};
+    rank r = {.text = mlp, .setting = "rounds=20000", .comm = comm[1]};
     assert_int_equal(pthread_create(&r.thread, NULL, work, &r), 0);
     assert_ok(tsri_crew_create(&crew, comm[0], 60));
-    assert_ok(make_config(&config, mlp, NULL));
+    assert_ok(make_config(&config, mlp, "rounds=20000"));
     assert_ok(tsri_run_init(&run, config, &options));
     run.crew = crew;
     assert_ok(run.scheme->setup(&run));
