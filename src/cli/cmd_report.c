@@ -44,26 +44,36 @@ done:
 /* ---- Several runs -----------------------------------------------------------------------------
  */
 
+/* "9.0 s, 53 MB" when it was reached. */
+static void reached_cell(cli_table *t, const tsri_rival *r, double goal)
+{
+    int64_t at = tsri_rival_reached(r, goal);
+    if (at < 0)
+        cli_table_text(t, "-");
+    else
+        cli_table_format(t, "%.1f s, %s", r->seconds[at], tsri_bytes_text(r->bytes[at]));
+}
+
 static tsr_status print_table(const tsri_compare *c)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    cli_table_columns(&t, 2 + 2 * (int)c->goals, 0);
+    cli_table_columns(&t, 3 + (int)c->goals, 0);
     cli_table_text(&t, "run");
     cli_table_format(&t, "best, %%");
-    for (int64_t g = 0; g < c->goals; g++) {
+    for (int64_t g = 0; g < c->goals; g++)
         cli_table_format(&t, "to %.4g %%", c->goal[g]);
-        cli_table_text(&t, "");
-    }
+    cli_table_text(&t, "workers compute, send, wait");
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_rival *r = &c->run[i];
         cli_table_text(&t, r->name);
         cli_table_real(&t, tsri_rival_best(r), 2);
-        for (int64_t g = 0; g < c->goals; g++) {
-            int64_t at = tsri_rival_reached(r, c->goal[g]);
-            cli_table_format(&t, at < 0 ? "-" : "%.1f s", at < 0 ? 0.0 : r->seconds[at]);
-            cli_table_format(&t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
-        }
+        for (int64_t g = 0; g < c->goals; g++)
+            reached_cell(&t, r, c->goal[g]);
+        if (isnan(r->part[0]))
+            cli_table_text(&t, "");
+        else
+            cli_table_format(&t, "%.0f, %.0f, %.0f %%", r->part[0], r->part[1], r->part[2]);
     }
     TSR_TRY(cli_table_print(&t, stdout));
 done:
@@ -76,6 +86,8 @@ static void put_rival(tsri_json *w, const tsri_compare *c, const tsri_rival *r)
     tsri_json_open(w, '{');
     tsri_json_put_text(w, "run", r->name);
     tsri_json_put_real(w, "best", tsri_rival_best(r));
+    for (int k = 0; k < TSRI_PARTS && !isnan(r->part[0]); k++)
+        tsri_json_put_real(w, tsri_part_names[k], r->part[k]);
     tsri_json_key(w, "reached");
     tsri_json_open(w, '[');
     for (int64_t g = 0; g < c->goals; g++) {

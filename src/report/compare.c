@@ -33,6 +33,34 @@ done:
     return st;
 }
 
+const char *const tsri_part_names[TSRI_PARTS] = {"compute", "send", "wait"};
+
+/* Adds up the seconds of a line of times, of all ranks but the coordinator. */
+static tsr_status add_times(void *context, const tsri_json_value *line)
+{
+    double *seconds = context, value;
+    const tsri_json_value *ranks = tsri_json_get(line, "ranks");
+    for (int64_t i = 1; tsri_json_is_array(ranks) && i < tsri_json_length(ranks); i++)
+        for (int k = 0; k < TSRI_PARTS; k++)
+            if (tsri_json_as_real(tsri_json_get(tsri_json_at(ranks, i), tsri_part_names[k]),
+                                  &value))
+                seconds[k] += value;
+    return TSR_OK;
+}
+
+static tsr_status read_parts(tsri_rival *r, const char *path)
+{
+    tsr_status st = TSR_OK;
+    double seconds[TSRI_PARTS] = {0}, sum = 0;
+    TSR_TRY(tsri_lines_each(path, "times", add_times, seconds));
+    for (int k = 0; k < TSRI_PARTS; k++)
+        sum += seconds[k];
+    for (int k = 0; k < TSRI_PARTS; k++)
+        r->part[k] = sum > 0 ? 100 * seconds[k] / sum : (double)NAN;
+done:
+    return st;
+}
+
 static tsr_status read_rival(tsri_rival *r, const char *folder)
 {
     tsr_status st = TSR_OK;
@@ -44,6 +72,7 @@ static tsr_status read_rival(tsri_rival *r, const char *folder)
     TSR_TRY(tsri_last_name(&r->name, folder));
     TSR_TRY(tsri_curves_read(&r->lines, path, NULL));
     TSR_TRY(read_columns(r, folder));
+    TSR_TRY(read_parts(r, path));
 done:
     tsri_free(path);
     return st;
@@ -123,7 +152,7 @@ done:
 
 static void tabulate(tsri_table *t, const tsri_compare *c)
 {
-    char heads[64 + TSRI_GOALS * 64] = "run|best, %";
+    char heads[128 + TSRI_GOALS * 64] = "run|best, %|computing, %|sending, %|waiting, %";
     for (int64_t g = 0; g < c->goals; g++) {
         size_t used = strlen(heads);
         (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
@@ -133,6 +162,8 @@ static void tabulate(tsri_table *t, const tsri_compare *c)
         const tsri_rival *r = &c->run[i];
         tsri_table_text(t, r->name);
         tsri_table_real(t, tsri_rival_best(r), 2);
+        for (int k = 0; k < TSRI_PARTS; k++)
+            tsri_table_real(t, r->part[k], 0);
         for (int64_t g = 0; g < c->goals; g++) {
             int64_t at = tsri_rival_reached(r, c->goal[g]);
             tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at], 1);

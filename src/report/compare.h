@@ -15,14 +15,18 @@
 
 #include "report/curves.h"
 
-enum { TSRI_GOALS = 8 };
+enum { TSRI_GOALS = 8, TSRI_PARTS = 3 };
+
+/* What a worker's time goes into, as the metrics call it: compute, send, wait. */
+extern const char *const tsri_part_names[TSRI_PARTS];
 
 typedef struct tsri_rival {
     char *name; /* the folder's last name */
     tsri_curves lines;
-    double *percent; /* [lines.n] test accuracy */
-    double *seconds; /* [lines.n] */
-    double *bytes;   /* [lines.n] sent between workers */
+    double *percent;         /* [lines.n] test accuracy */
+    double *seconds;         /* [lines.n] */
+    double *bytes;           /* [lines.n] sent between workers */
+    double part[TSRI_PARTS]; /* of the time of workers in other processes, percent; NaN = none */
 } tsri_rival;
 
 typedef struct tsri_compare {

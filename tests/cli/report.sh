@@ -83,6 +83,7 @@ mkdir -p races/a 'races/<b>'
 cat >races/a/metrics.jsonl <<'JSON'
 {"round":1,"test_accuracy":0.4,"bytes_total":1000000,"seconds":2}
 {"event":"lost","round":1}
+{"event":"times","round":1,"rounds":1,"ranks":[{"rank":0,"compute":9},{"rank":1,"compute":1,"send":0.5,"wait":0.5},{"rank":2,"compute":1,"send":0,"wait":1}]}
 {"round":2,"test_accuracy":0.57,"bytes_total":2000000,"seconds":3}
 {"round":3,"test_accuracy":0.81,"bytes_total":3000000,"seconds":1.5}
 JSON
@@ -95,23 +96,25 @@ printf '{"round":3,"test_acc' >>'races/<b>/metrics.jsonl' # is being written
 import json, sys
 a, b = json.load(sys.stdin)["runs"]
 assert (a["run"], b["run"]) == ("a", "<b>") and a["best"] == 81 and b["best"] == 60, (a, b)
+assert (a["compute"], a["send"], a["wait"]) == (50, 12.5, 37.5) and "wait" not in b, (a, b)
 assert [(x["seconds"], x["bytes_total"]) for x in a["reached"]] == [(3, 2e6), (4.5, 3e6)], a
 assert [(x["seconds"], x["bytes_total"]) for x in b["reached"]] == [(2, 9e6), (None, None)], b
 import xml.dom.minidom
 page = xml.dom.minidom.parse("races.html")
 assert len(page.getElementsByTagName("figure")) == 2 and not page.getElementsByTagName("b")
 cells = [x.firstChild.data if x.firstChild else "" for x in page.getElementsByTagName("td")]
-assert cells == ["a", "81.00", "3.0", "2.00 MB", "4.5", "3.00 MB", "<b>", "60.00", "2.0", "9.00 MB", "", ""], cells
+assert cells == ["a", "81.00", "50", "12", "38", "3.0", "2.00 MB", "4.5", "3.00 MB", "<b>", "60.00", "", "", "", "2.0", "9.00 MB", "", ""], cells
 rows = open("races.csv").read().splitlines()
 assert len(rows) == 1 + 2 * 5, rows
 xml.dom.minidom.parse("races.svg")'
 "$program" report races/a 'races/<b>' >said
-grep -q '^a  *81.00 .*4.5 s *3.00 MB' said || fail "no table of runs: $(cat said)"
+grep -q '^a  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
 refused 2 'must rise: 20 comes after 30' "$program" report races/a 'races/<b>' -a 30 -a 20
 refused 2 'more than one folder' "$program" report races/a --picture x
 refused 2 'holds no run' "$program" report races/a nowhere
+"$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"
 refused 2 'at most 8' "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 -a 9
 echo '{"event":"lost"}' >'races/<b>/metrics.jsonl'
 refused 2 'no evaluation' "$program" report races/a 'races/<b>'
