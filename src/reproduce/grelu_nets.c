@@ -70,6 +70,11 @@ void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t widt
     /* W with gradient and momentum, Psi, C and B; data; bits; L + 8 layers' values of a batch, as
      * was measured (the plan lends gradients the memory of values). */
     double numbers = (2 + nets) * L * m * m + (d + k) * m + (double)t->batch * m * (L + 8);
+    char shape[48], data[60];
+    (void)snprintf(shape, sizeof shape, "%lld x %lld", (long long)layers, (long long)width);
+    (void)snprintf(data, sizeof data, "%lld samples, %lld epochs", (long long)t->n,
+                   (long long)t->epochs);
+    tsri_toll_net(toll, shape, data);
     tsri_toll_add(toll, runs, (double)t->epochs * n * step + points * n * judged,
                   4 * (numbers + n * d) + n * m * L / 8);
 }

@@ -37,7 +37,7 @@ static tsr_status sentence(char **out, const char *fmt, va_list args)
 
 void tsri_study_say(tsri_study *s, double part, const char *fmt, ...)
 {
-    char text[300];
+    char text[700];
     va_list args;
     if (!s->options->say)
         return;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SIDE = 1024, ROWS = 256, TRIES = 5 }; /* of the product that is timed: 0.27e9 each */
 
@@ -16,6 +17,34 @@ void tsri_toll_add(tsri_toll *t, int64_t runs, double products, double bytes)
     t->runs += runs;
     t->products += (double)runs * products;
     t->bytes = bytes > t->bytes ? bytes : t->bytes;
+}
+
+static void add_words(tsri_toll *t, const char *before, const char *words, const char *behind)
+{
+    size_t used = strlen(t->sizes);
+    (void)snprintf(t->sizes + used, sizeof t->sizes - used, "%s%s%s", before, words, behind);
+}
+
+/* Is it one of a list between commas? */
+static bool listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == '\0' || at[n] == ','))
+            return true;
+    return false;
+}
+
+void tsri_toll_net(tsri_toll *t, const char *net, const char *data)
+{
+    bool same = strcmp(t->data, data) == 0;
+    const char *at = same ? strrchr(t->sizes, ';') : NULL; /* those on the same data */
+    if (same && listed(at ? at : t->sizes, net))
+        return;
+    if (!same && t->data[0])
+        add_words(t, " (", t->data, "); ");
+    (void)snprintf(t->data, sizeof t->data, "%s", data);
+    add_words(t, same ? ", " : "", net, "");
 }
 
 /* Multiplications a second of a large product on the study's threads, the best of some. */
@@ -69,6 +98,8 @@ tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t)
     TSR_TRY(rate_here(&rate, s));
     s->beside = (int64_t)(have / (t->bytes > 1 ? t->bytes : 1));
     (void)duration(time, t->products / rate);
+    if (t->data[0])
+        tsri_study_say(s, 0, "nets, depth x width: %s (%s)", t->sizes, t->data);
     tsri_study_say(s, 0,
                    "%lld runs, %.2g multiplications: about %s at the %.3g a second of this machine "
                    "now (small layers are slower); %s a run, %s are free",

@@ -17,11 +17,16 @@ typedef struct tsri_toll {
     int64_t runs;
     double products; /* multiplications with their additions, of all runs */
     double bytes;    /* of the largest run */
+    char sizes[400]; /* of the nets, for people; what does not fit is left out */
+    char data[60];   /* that the last of them are trained on, not in `sizes` yet */
 } tsri_toll;
 
 void tsri_toll_add(tsri_toll *t, int64_t runs, double products, double bytes);
 
-/* Says it as progress and as a note. */
+/* "6 x 256" trained on "256 samples, 180 epochs" is among them: each is told once. */
+void tsri_toll_net(tsri_toll *t, const char *net, const char *data);
+
+/* Says sizes and cost as progress, the cost as a note. */
 tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t);
 
 #endif

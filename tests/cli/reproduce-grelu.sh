@@ -13,7 +13,7 @@ for how in fig2c:TERM fig5:KILL; do # runs that are kept when they are done; a s
     figure=${how%:*} signal=${how#*:}
     make grelu/$figure $figure || fail "$figure: $(cat err)"
     grep -q "multiplications: about .* a run, .* are free" err || fail "$figure: no cost: $(cat err)"
-    head -1 err | grep -q multiplications || fail "$figure: something came before the cost"
+    head -1 err | grep -q "10 x 128 (48 samples" && sed -n 2p err | grep -q multiplications || fail "$figure: sizes and cost do not come first: $(head -2 err)"
     rm -rf k
     "$program" reproduce grelu/$figure --quick --data d.csv --seeds 1 --threads 2 --out k > /dev/null 2>&1 & pid=$!
     until [ -n "$(find k \( -name 'patterns*.json' -o -name sweep.jsonl \) -size +0 2> /dev/null)" ]; do

@@ -409,6 +409,15 @@ static void cost_is_told_first(void **state)
     double step = 3 * 4 * 1024 + 6 * 32 + 2 * 32, judged = 4 * 1024 + 6 * 32 + 32;
     assert_true(t.runs == 3 && near(t.products, 3 * 40 * 8 * (step + judged)));
     assert_true(t.bytes > 4 * 3 * 4 * 1024);
+    tsri_twins_toll(&t, &tiny, TSRI_TWIN_GRELU, 32, 4, 3); /* the same shape */
+    tsri_twins_toll(&t, &tiny, TSRI_TWIN_RELU, 64, 2, 1);
+    tsri_twins_toll(&t, &tiny, TSRI_TWIN_RELU, 6, 2, 1); /* the beginning of another */
+    assert_string_equal(t.sizes, "4 x 32, 2 x 64, 2 x 6");
+    tsri_twins longer = tiny;
+    longer.epochs = 80;
+    tsri_twins_toll(&t, &longer, TSRI_TWIN_RELU, 64, 2, 1);
+    assert_string_equal(t.sizes, "4 x 32, 2 x 64, 2 x 6 (8 samples, 40 epochs); 2 x 64");
+    assert_string_equal(t.data, "8 samples, 80 epochs");
     make(&s, 6);
     assert_true(says(&s, "Cost, told before it began: 12 runs"));
     tsri_study_fini(&s);
