@@ -287,7 +287,7 @@ static tsri_twins twins_of(const tsri_study *s)
                                    .batch = 64,
                                    .epochs = 240,
                                    .every = 2,
-                                   .seeds = tsri_study_seeds(s, 3)}
+                                   .seeds = tsri_study_seeds(s, 6)}
                     : (tsri_twins){.data = "{name: sgemm, limit: 20480, test_limit: 1000}",
                                    .n = 20480,
                                    .inputs = SGEMM_INPUTS,
@@ -321,7 +321,7 @@ tsr_status tsri_reproduce_grelu_fig4(tsri_study *s)
     tsri_toll toll = {0};
     TSR_TRY(tsri_twins_settle(&t, s, NULL));
     tsri_rates_sizes rates_z = rates_of(s, &t, false);
-    tsri_shapes_sizes shapes_z = {.twins = t, .widths = 3, .depths = 2, .layers = {2, 8}, .a = 12};
+    tsri_shapes_sizes shapes_z = {.twins = t, .widths = 3, .depths = 2, .layers = {2, 8}, .a = 8};
     rates_toll(&toll, &rates_z);
     for (int i = 0; i < 3; i++) {
         shapes_z.width[i] = (s->quick ? 64 : 1024) << i;
