@@ -36,7 +36,7 @@ static const char *place(const tsri_tables *t, const tsri_csv *c)
 
 /* ---- The first lines ---------------------------------------------------------------------- */
 
-static tsr_status count_columns(tsri_tables *t, const tsri_table *p)
+static tsr_status count_columns(tsri_tables *t, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
@@ -57,7 +57,7 @@ done:
 }
 
 /* The first line is a header when a word stands above a number in it. */
-static tsr_status looks_like_header(tsri_tables *t, const tsri_table *p)
+static tsr_status looks_like_header(tsri_tables *t, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
@@ -82,7 +82,7 @@ done:
     return st;
 }
 
-static tsr_status read_header(tsri_tables *t, const tsri_table *p)
+static tsr_status read_header(tsri_tables *t, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
@@ -215,8 +215,8 @@ done:
 }
 
 /* Goes over the rows of a table; look(t, data, c) sees each cell. */
-static tsr_status each_cell(tsri_tables *t, tsri_table *p, tsr_data *data,
-                            tsr_status (*look)(tsri_tables *, tsri_table *, tsr_data *,
+static tsr_status each_cell(tsri_tables *t, tsri_csv_table *p, tsr_data *data,
+                            tsr_status (*look)(tsri_tables *, tsri_csv_table *, tsr_data *,
                                                const tsri_csv *))
 {
     tsr_status st = TSR_OK;
@@ -247,7 +247,7 @@ done:
     return st;
 }
 
-static tsr_status survey(tsri_tables *t, tsri_table *p, tsr_data *data, const tsri_csv *c)
+static tsr_status survey(tsri_tables *t, tsri_csv_table *p, tsr_data *data, const tsri_csv *c)
 {
     (void)p;
     return survey_cell(t, data, c);
@@ -255,7 +255,7 @@ static tsr_status survey(tsri_tables *t, tsri_table *p, tsr_data *data, const ts
 
 /* ---- Fill --------------------------------------------------------------------------------- */
 
-static tsr_status fill(tsri_tables *t, tsri_table *p, tsr_data *data, const tsri_csv *c)
+static tsr_status fill(tsri_tables *t, tsri_csv_table *p, tsr_data *data, const tsri_csv *c)
 {
     tsr_status st = TSR_OK;
     tsri_column *k = &t->column[c->column - 1];
@@ -292,7 +292,7 @@ static tsr_status fill_tables(tsri_tables *t, tsr_data *data)
     for (int64_t k = 0; k < t->columns; k++)
         t->column[k].words = t->column[k].texts > 0;
     for (int i = 0; i < t->parts; i++) {
-        tsri_table *p = &t->part[i];
+        tsri_csv_table *p = &t->part[i];
         TSR_TRY(tsri_alloc_raw(&p->cell, p->rows * t->columns, sizeof *p->cell));
         TSR_TRY(each_cell(t, p, data, fill));
     }

@@ -22,12 +22,12 @@ typedef struct tsri_column {
     int64_t *rank; /* of the words, sorted by bytes */
 } tsri_column;
 
-typedef struct tsri_table {
+typedef struct tsri_csv_table {
     const char *path;
     char *text;
     int64_t n, rows;
     double *cell; /* [rows, columns] number, or number of the word; NaN = missing */
-} tsri_table;
+} tsri_csv_table;
 
 typedef struct tsri_tables {
     const tsri_read *want;
@@ -35,7 +35,7 @@ typedef struct tsri_tables {
     int64_t columns, targets;
     char separator;
     bool header;
-    tsri_table part[2]; /* training, test */
+    tsri_csv_table part[2]; /* training, test */
     int parts;
 } tsri_tables;
 

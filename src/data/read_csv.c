@@ -55,7 +55,7 @@ static void put_cell(float *x, const tsri_column *k, double value)
 }
 
 static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const tsri_tables *t,
-                             const tsri_table *p)
+                             const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     part->n = p->rows;
@@ -72,7 +72,7 @@ done:
 
 /* ---- Targets ------------------------------------------------------------------------------ */
 
-static tsr_status real_targets(tsri_part *part, const tsri_tables *t, const tsri_table *p)
+static tsr_status real_targets(tsri_part *part, const tsri_tables *t, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc_raw(&part->target, p->rows * t->targets, sizeof *part->target));
@@ -88,7 +88,7 @@ done:
 /* The target column of a table as whole numbers: a word's place among the sorted words. *whole
  * says whether all were. */
 static tsr_status whole_targets(int64_t **out, bool *whole, const tsri_tables *t, int64_t k,
-                                const tsri_table *p)
+                                const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
     const tsri_column *c = &t->column[k];

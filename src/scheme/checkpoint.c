@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "net/image.h"
+#include "net/parcel.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -162,23 +162,23 @@ done:
 tsr_status tsri_checkpoint_save(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsri_image im;
+    tsri_parcel parcel;
     tsri_json state = {0};
     tsri_text yaml = {0};
     char *path = NULL, data[16], converted[32];
     double best_score = run->best_score;
     int64_t best_round = run->best_round;
-    tsri_image_init(&im, run->net);
+    tsri_parcel_init(&parcel, run->net);
     note_best(run);
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
-    TSR_TRY(tsri_image_add_model(&im, run->store.w, "model."));
-    TSR_TRY(tsri_image_add_momentum(&im, run->store.v, "momentum."));
+    TSR_TRY(tsri_parcel_add_model(&parcel, run->store.w, "model."));
+    TSR_TRY(tsri_parcel_add_momentum(&parcel, run->store.v, "momentum."));
     if (run->best_w)
-        TSR_TRY(tsri_image_add_model(&im, run->best_w, "best."));
-    TSR_TRY(tsri_ranks_save(&run->ranks, &im));
+        TSR_TRY(tsri_parcel_add_model(&parcel, run->best_w, "best."));
+    TSR_TRY(tsri_ranks_save(&run->ranks, &parcel));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->save)
-            TSR_TRY(tsri_observers[i]->save(run, &im));
+            TSR_TRY(tsri_observers[i]->save(run, &parcel));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
@@ -197,7 +197,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
         if (meta[i].value)
             meta[pairs++] = meta[i];
     TSR_TRY(checkpoint_path(&path, run, run->round));
-    TSR_TRY(tsri_image_write(&im, path, meta, pairs));
+    TSR_TRY(tsri_parcel_write(&parcel, path, meta, pairs));
     run->saved_round = run->round;
     if (drop_old(run) != TSR_OK) /* too many are no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
@@ -206,7 +206,7 @@ done:
         run->best_score = best_score;
         run->best_round = best_round;
     }
-    tsri_image_fini(&im);
+    tsri_parcel_fini(&parcel);
     tsri_json_fini(&state);
     tsri_text_fini(&yaml);
     tsri_free(path);

@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "net/image.h"
+#include "net/parcel.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,11 +34,11 @@ static tsr_status write_classes(tsri_json *w, const tsr_data *d)
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
 {
     tsr_status st = TSR_OK;
-    tsri_image im;
+    tsri_parcel parcel;
     tsri_text model = {0}, yaml = {0};
     char input[80], outputs[32];
-    tsri_image_init(&im, parts->net);
-    TSR_TRY(tsri_image_add_model(&im, parts->w, ""));
+    tsri_parcel_init(&parcel, parts->net);
+    TSR_TRY(tsri_parcel_add_model(&parcel, parts->w, ""));
     TSR_TRY(tsri_config_write(&model, parts->config, "model"));
     TSR_TRY(tsri_config_write_result(&yaml, parts->config));
     tsri_shape s = parts->net->input;
@@ -58,9 +58,9 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].value)
             all[count++] = all[i];
-    TSR_TRY(tsri_image_write(&im, path, all, count));
+    TSR_TRY(tsri_parcel_write(&parcel, path, all, count));
 done:
-    tsri_image_fini(&im);
+    tsri_parcel_fini(&parcel);
     tsri_text_fini(&model);
     tsri_text_fini(&yaml);
     return st;

@@ -148,7 +148,7 @@ done:
     return st;
 }
 
-tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_image *im)
+tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
     tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {r->count}, .data = r->round};
@@ -156,8 +156,8 @@ tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_image *im)
         .dtype = TSRI_F64, .rank = 3, .shape = {r->count, SCORES, r->units}, .data = r->score};
     if (r->count == 0)
         return TSR_OK;
-    TSR_TRY(tsri_image_add(im, &round, "ranks.round"));
-    TSR_TRY(tsri_image_add(im, &score, "ranks.score"));
+    TSR_TRY(tsri_parcel_add(parcel, &round, "ranks.round"));
+    TSR_TRY(tsri_parcel_add(parcel, &score, "ranks.score"));
 done:
     return st;
 }

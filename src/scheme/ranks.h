@@ -14,7 +14,7 @@
 #define TSRI_RANKS_H
 
 #include "io/json.h"
-#include "net/image.h"
+#include "net/parcel.h"
 #include "net/store.h"
 
 typedef struct tsri_ranks {
@@ -36,7 +36,7 @@ void tsri_ranks_fini(tsri_ranks *r);
 tsr_status tsri_ranks_sample(tsri_ranks *r, const tsri_store *store, int64_t round, int64_t window);
 
 /* Into a checkpoint and back ("ranks.round", "ranks.score"). BAD_FILE when they do not fit. */
-tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_image *im);
+tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel);
 tsr_status tsri_ranks_load(tsri_ranks *r, const tsri_tensors *file, const char *path);
 
 /* All pairs of samples as FOLDER/distance.csv, with mask distances at the ratios, and as

@@ -62,7 +62,7 @@ typedef struct tsri_observer {
     bool (*active)(const tsri_run *run);  /* does he look at this run's weights at all? */
     /* (optional, both or none) what he keeps that is too much for the metrics goes with the
      * checkpoint; load is called when one has been read, also one without anything of his */
-    tsr_status (*save)(const tsri_run *run, tsri_image *im);
+    tsr_status (*save)(const tsri_run *run, tsri_parcel *parcel);
     tsr_status (*load)(tsri_run *run, const tsri_tensors *file, const char *path);
     void (*fini)(void *state); /* (optional) frees his run->observer_state */
 } tsri_observer;

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "io/file.h"
-#include "net/image.h"
+#include "net/parcel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,25 +61,25 @@ static tsr_status make_indices(int64_t **out, const tsri_net *net)
 }
 
 /* What the worker had of every axis that can be cut; share NULL = the whole. */
-static tsr_status add_share(tsri_image *im, const tsri_share *share, const int64_t *indices,
+static tsr_status add_share(tsri_parcel *parcel, const tsri_share *share, const int64_t *indices,
                             int64_t worker)
 {
     tsr_status st = TSR_OK;
-    for (int64_t a = 0; a < im->net->axes; a++) {
-        const tsri_axis *axis = &im->net->axis[a];
+    for (int64_t a = 0; a < parcel->net->axes; a++) {
+        const tsri_axis *axis = &parcel->net->axis[a];
         tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {axis->size}, .data = indices};
         if (axis->cuttable && share) {
             t.shape[0] = share->pick[a].count;
             t.data = share->pick[a].index;
         }
         if (axis->cuttable)
-            TSR_TRY(tsri_image_add(im, &t, "share.%" PRId64 ".%s", worker, axis->name));
+            TSR_TRY(tsri_parcel_add(parcel, &t, "share.%" PRId64 ".%s", worker, axis->name));
     }
 done:
     return st;
 }
 
-static tsr_status add_batch(tsri_image *im, const tsri_run *run, const tsri_trace *trace,
+static tsr_status add_batch(tsri_parcel *parcel, const tsri_run *run, const tsri_trace *trace,
                             int64_t worker)
 {
     tsri_tensor t = {.dtype = TSRI_I64,
@@ -88,28 +88,28 @@ static tsr_status add_batch(tsri_image *im, const tsri_run *run, const tsri_trac
                      .data = trace->batch + worker * trace->steps * run->batch};
     if (run->batch == run->data->train.n)
         return TSR_OK;
-    return tsri_image_add(im, &t, "batch.%" PRId64, worker);
+    return tsri_parcel_add(parcel, &t, "batch.%" PRId64, worker);
 }
 
 tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace)
 {
     tsr_status st = TSR_OK;
-    tsri_image im;
+    tsri_parcel parcel;
     int64_t *indices = NULL;
     char name[48], *path = NULL;
-    tsri_image_init(&im, run->net);
+    tsri_parcel_init(&parcel, run->net);
     TSR_TRY(make_indices(&indices, run->net));
-    TSR_TRY(tsri_image_add_model(&im, trace->before, "before."));
-    TSR_TRY(tsri_image_add_model(&im, run->store.w, "after."));
+    TSR_TRY(tsri_parcel_add_model(&parcel, trace->before, "before."));
+    TSR_TRY(tsri_parcel_add_model(&parcel, run->store.w, "after."));
     for (int64_t w = 0; w < trace->workers; w++) {
-        TSR_TRY(add_share(&im, trace->share ? trace->share[w] : NULL, indices, w));
-        TSR_TRY(add_batch(&im, run, trace, w));
+        TSR_TRY(add_share(&parcel, trace->share ? trace->share[w] : NULL, indices, w));
+        TSR_TRY(add_batch(&parcel, run, trace, w));
     }
     (void)snprintf(name, sizeof name, "round-%06" PRId64 ".safetensors", run->round);
     TSR_TRY(tsri_path_join(&path, run->trace, name));
-    TSR_TRY(tsri_image_write(&im, path, NULL, 0));
+    TSR_TRY(tsri_parcel_write(&parcel, path, NULL, 0));
 done:
-    tsri_image_fini(&im);
+    tsri_parcel_fini(&parcel);
     tsri_free(indices);
     tsri_free(path);
     return st;

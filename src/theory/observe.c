@@ -201,7 +201,7 @@ done:
 #define PATTERNS       "certificate.patterns"
 #define PATTERNS_ROUND "certificate.round"
 
-static tsr_status save(const tsri_run *run, tsri_image *im)
+static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
     watch *w = run->observer_state[0];
@@ -211,8 +211,8 @@ static tsr_status save(const tsri_run *run, tsri_image *im)
     tsri_tensor bits = {
         .dtype = TSRI_I64, .rank = 1, .shape = {m->words}, .data = (void *)m->pattern};
     tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &m->pattern_round};
-    TSR_TRY(tsri_image_add(im, &bits, PATTERNS));
-    TSR_TRY(tsri_image_add(im, &round, PATTERNS_ROUND));
+    TSR_TRY(tsri_parcel_add(parcel, &bits, PATTERNS));
+    TSR_TRY(tsri_parcel_add(parcel, &round, PATTERNS_ROUND));
 done:
     return st;
 }

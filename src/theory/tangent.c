@@ -21,14 +21,14 @@ typedef struct work {
     int64_t n, tile, batch;
     int64_t outputs, at_once, first; /* to be summed; held together; the first one */
     int64_t memory;
-    tsri_view view[2];
+    tsri_tangent_view view[2];
     float *x;               /* [batch, input] */
     const int32_t *lengths; /* of all sequences, or NULL: no lengths */
     int32_t *length;        /* [batch] those of the pass */
     float *scratch;         /* [threads][blocks.scratch] */
     char *buffers;          /* [threads] of tangent_gram.c */
     /* Of the pass that is running. */
-    tsri_view *filled;
+    tsri_tangent_view *filled;
     int64_t from, count, slot;
 } work;
 
@@ -158,8 +158,8 @@ static void one_hot(const work *w, int64_t output)
 
 /* view = samples first .. first+count-1, for outputs group .. group+at_once-1. The samples of a
  * last batch that are not there are zeros, and are not copied. */
-static tsr_status fill(work *w, tsri_view *view, const float *x, int64_t first, int64_t count,
-                       int64_t group)
+static tsr_status fill(work *w, tsri_tangent_view *view, const float *x, int64_t first,
+                       int64_t count, int64_t group)
 {
     tsr_status st = TSR_OK;
     int64_t each = tsri_shape_count(w->net->input);

@@ -174,10 +174,10 @@ int64_t tsri_blocks_floats(const tsri_blocks *b, int64_t outputs)
 
 /* ---- Views -------------------------------------------------------------------------------- */
 
-tsr_status tsri_view_init(tsri_view *v, const tsri_blocks *b, int64_t room, int64_t outputs)
+tsr_status tsri_view_init(tsri_tangent_view *v, const tsri_blocks *b, int64_t room, int64_t outputs)
 {
     tsr_status st = TSR_OK;
-    *v = (tsri_view){.blocks = b, .room = room, .outputs = outputs};
+    *v = (tsri_tangent_view){.blocks = b, .room = room, .outputs = outputs};
     TSR_TRY(tsri_alloc(&v->a, b->count, sizeof *v->a));
     TSR_TRY(tsri_alloc(&v->d, b->count, sizeof *v->d));
     for (int64_t k = 0; k < b->count; k++) {
@@ -190,7 +190,7 @@ done:
     return st;
 }
 
-void tsri_view_fini(tsri_view *v)
+void tsri_view_fini(tsri_tangent_view *v)
 {
     for (int64_t k = 0; v->blocks && k < v->blocks->count; k++) {
         if (v->a)
@@ -200,13 +200,13 @@ void tsri_view_fini(tsri_view *v)
     }
     tsri_free(v->a);
     tsri_free(v->d);
-    *v = (tsri_view){0};
+    *v = (tsri_tangent_view){0};
 }
 
 /* ---- Filling ------------------------------------------------------------------------------ */
 
 typedef struct filling {
-    tsri_view *view;
+    tsri_tangent_view *view;
     const tsri_op *op;
     const tsri_block *block;
     int64_t number, from, slot;
@@ -369,8 +369,9 @@ static void fill_sample(void *context, int64_t i, int thread)
         take_norm(d + f->slot * b->d_count, x, dy, f);
 }
 
-void tsri_view_fill(tsri_view *v, const tsri_op *op, const tsri_layer *layer, bool channels_last,
-                    int64_t from, int64_t count, int64_t slot, float *scratch, tsri_pool *pool)
+void tsri_view_fill(tsri_tangent_view *v, const tsri_op *op, const tsri_layer *layer,
+                    bool channels_last, int64_t from, int64_t count, int64_t slot, float *scratch,
+                    tsri_pool *pool)
 {
     for (int64_t k = 0; k < v->blocks->count; k++)
         if (v->blocks->block[k].layer == layer) {

@@ -42,29 +42,31 @@ void tsri_blocks_fini(tsri_blocks *b);
 
 /* What is kept of `room` samples for `outputs` outputs: of block k
  *     a[k] [room][a_count]        d[k] [room][positions][outputs][d_count / positions]          */
-typedef struct tsri_view {
+typedef struct tsri_tangent_view {
     const tsri_blocks *blocks;
     int64_t room, outputs;
     float **a, **d;
-} tsri_view;
+} tsri_tangent_view;
 
-tsr_status tsri_view_init(tsri_view *v, const tsri_blocks *b, int64_t room, int64_t outputs);
-void tsri_view_fini(tsri_view *v);
+tsr_status tsri_view_init(tsri_tangent_view *v, const tsri_blocks *b, int64_t room,
+                          int64_t outputs);
+void tsri_view_fini(tsri_tangent_view *v);
 
 /* Floats of one sample in a view. */
 int64_t tsri_blocks_floats(const tsri_blocks *b, int64_t outputs);
 
 /* Copies what the blocks of `layer` keep: samples from .. from+count-1 of the view are rows 0 ..
  * count-1 of the op, for output number `slot`. `scratch` [threads][blocks->scratch]. */
-void tsri_view_fill(tsri_view *v, const tsri_op *op, const tsri_layer *layer, bool channels_last,
-                    int64_t from, int64_t count, int64_t slot, float *scratch, tsri_pool *pool);
+void tsri_view_fill(tsri_tangent_view *v, const tsri_op *op, const tsri_layer *layer,
+                    bool channels_last, int64_t from, int64_t count, int64_t slot, float *scratch,
+                    tsri_pool *pool);
 
 /* k[(i0 + i) n + j0 + j] += product of sample i of x and j of y, for all pairs; only i <= j when x
  * is y (then i0 = j0). */
 typedef struct tsri_gram_job {
     double *k;
     int64_t n, i0, j0;
-    const tsri_view *x, *y;
+    const tsri_tangent_view *x, *y;
     int64_t rows, columns; /* samples in x and y */
 } tsri_gram_job;
 

@@ -4,8 +4,8 @@
  * it came from, or beside another ticket of it: what one has not counts by the rule for pruned
  * lists (subnet/distance.h). The first model is the reference.
  */
-#ifndef TSRI_COMPARE_H
-#define TSRI_COMPARE_H
+#ifndef TSRI_TICKET_COMPARE_H
+#define TSRI_TICKET_COMPARE_H
 
 #include "scheme/model.h"
 #include "subnet/score.h"

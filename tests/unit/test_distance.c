@@ -190,7 +190,7 @@ static void samples(void **state)
     tsri_net *net = NULL;
     tsri_store store;
     tsri_ranks r, back;
-    tsri_image im;
+    tsri_parcel parcel;
     tsri_tensors *file = NULL;
     make_net(&net, &test_nets[4]);
     make_store(&store, net, 1);
@@ -205,9 +205,9 @@ static void samples(void **state)
     assert_ok(tsri_ranks_sample(&r, &store, 40, 2));
     assert_true(r.change > 0.1 && r.change < 1);
     double change = r.change;
-    tsri_image_init(&im, net);
-    assert_ok(tsri_ranks_save(&r, &im));
-    assert_ok(tsri_image_write(&im, scratch_path("ranks"), NULL, 0));
+    tsri_parcel_init(&parcel, net);
+    assert_ok(tsri_ranks_save(&r, &parcel));
+    assert_ok(tsri_parcel_write(&parcel, scratch_path("ranks"), NULL, 0));
     assert_ok(tsri_tensors_read(&file, scratch_path("ranks")));
     assert_ok(tsri_ranks_init(&back, net));
     assert_ok(tsri_ranks_load(&back, file, "ranks"));
@@ -220,7 +220,7 @@ static void samples(void **state)
     const double ratio[] = {0.5};
     assert_ok(tsri_ranks_write(&r, 10, ratio, 1, scratch_folder));
     assert_true(tsri_file_exists(scratch_path("distance.csv")));
-    tsri_image_fini(&im);
+    tsri_parcel_fini(&parcel);
     tsri_tensors_destroy(file);
     tsri_ranks_fini(&r);
     tsri_ranks_fini(&back);

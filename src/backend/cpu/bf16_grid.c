@@ -14,7 +14,7 @@ static int64_t modulo(int64_t a, int64_t b)
     return r < 0 ? r + b : r;
 }
 
-static int64_t find_phase(tsri_grid *g, int64_t row, int64_t col)
+static int64_t find_phase(tsri_bf16_grid *g, int64_t row, int64_t col)
 {
     for (int64_t p = 0; p < g->phases; p++)
         if (g->phase_row[p] == row && g->phase_col[p] == col)
@@ -43,7 +43,7 @@ static void widen(reach *to, const tsri_class *c)
 
 /* A reading left of a row must meet zeros at the end of the row before, one right of it zeros of
  * its own row; likewise up and down. The first phase has the most pixels of a row and column. */
-static void settle(tsri_grid *g, const reach *r)
+static void settle(tsri_bf16_grid *g, const reach *r)
 {
     int64_t h = tsri_ceil_div(g->h, g->step), w = tsri_ceil_div(g->w, g->step);
     g->rows = tsri_max(h + r->up, r->rows + r->down);
@@ -54,10 +54,10 @@ static void settle(tsri_grid *g, const reach *r)
     g->tail = r->down * g->cols + r->right;
 }
 
-void tsri_grid_forward(tsri_grid *grid, tsri_class *all, const tsri_conv_shape *s)
+void tsri_grid_forward(tsri_bf16_grid *grid, tsri_class *all, const tsri_conv_shape *s)
 {
     reach r = {0};
-    *grid = (tsri_grid){.images = s->n, .h = s->h, .w = s->w, .c = s->c, .step = s->stride};
+    *grid = (tsri_bf16_grid){.images = s->n, .h = s->h, .w = s->w, .c = s->c, .step = s->stride};
     *all = (tsri_class){.rows = tsri_conv_out(s->h, s), .cols = tsri_conv_out(s->w, s), .step = 1};
     assert(s->size * s->size <= TSRI_MOST_TAPS);
     for (int64_t i = 0; i < s->size * s->size; i++) {
@@ -89,15 +89,15 @@ void tsri_grid_class(tsri_class *out, const tsri_conv_shape *s, int64_t row, int
     }
 }
 
-void tsri_grid_backward(tsri_grid *grid, const tsri_conv_shape *s)
+void tsri_grid_backward(tsri_bf16_grid *grid, const tsri_conv_shape *s)
 {
     reach r = {0};
-    *grid = (tsri_grid){.images = s->n,
-                        .h = tsri_conv_out(s->h, s),
-                        .w = tsri_conv_out(s->w, s),
-                        .c = s->k,
-                        .step = 1,
-                        .phases = 1};
+    *grid = (tsri_bf16_grid){.images = s->n,
+                             .h = tsri_conv_out(s->h, s),
+                             .w = tsri_conv_out(s->w, s),
+                             .c = s->k,
+                             .step = 1,
+                             .phases = 1};
     for (int64_t a = 0; a < s->stride && a < s->h; a++)
         for (int64_t b = 0; b < s->stride && b < s->w; b++) {
             tsri_class c;
@@ -107,23 +107,24 @@ void tsri_grid_backward(tsri_grid *grid, const tsri_conv_shape *s)
     settle(grid, &r);
 }
 
-tsri_grid tsri_grid_outputs(const tsri_grid *grid, const tsri_class *all, int64_t channels)
+tsri_bf16_grid tsri_grid_outputs(const tsri_bf16_grid *grid, const tsri_class *all,
+                                 int64_t channels)
 {
-    return (tsri_grid){.images = grid->images,
-                       .h = all->rows,
-                       .w = all->cols,
-                       .c = channels,
-                       .wide = tsri_round_up(channels, TSRI_SIDE),
-                       .rows = grid->rows,
-                       .cols = grid->cols,
-                       .line = grid->line,
-                       .step = 1,
-                       .phases = 1};
+    return (tsri_bf16_grid){.images = grid->images,
+                            .h = all->rows,
+                            .w = all->cols,
+                            .c = channels,
+                            .wide = tsri_round_up(channels, TSRI_SIDE),
+                            .rows = grid->rows,
+                            .cols = grid->cols,
+                            .line = grid->line,
+                            .step = 1,
+                            .phases = 1};
 }
 
 /* ---- Filling ------------------------------------------------------------------------------- */
 
-void tsri_grid_fill(tsri_bf16 *to, const tsri_grid *grid, int64_t phase, int64_t from,
+void tsri_grid_fill(tsri_bf16 *to, const tsri_bf16_grid *grid, int64_t phase, int64_t from,
                     int64_t count, const float *x, tsri_preop pre, const tsri_bf16_loops *loops)
 {
     int64_t per = grid->rows * grid->cols, before = from < 0 ? tsri_min(-from, count) : 0;

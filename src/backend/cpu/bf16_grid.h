@@ -34,7 +34,7 @@ typedef struct tsri_class {
     int64_t rows, cols, step, row, col;
 } tsri_class;
 
-typedef struct tsri_grid {
+typedef struct tsri_bf16_grid {
     int64_t images, h, w, c;           /* of the tensor */
     int64_t wide;                      /* numbers of a slot: c rounded up to a step */
     int64_t rows, cols;                /* slots of an image */
@@ -44,26 +44,27 @@ typedef struct tsri_grid {
     int64_t phases;                    /* those that some tap reads */
     int64_t phase_row[TSRI_MOST_TAPS]; /*                           */
     int64_t phase_col[TSRI_MOST_TAPS];
-} tsri_grid;
+} tsri_bf16_grid;
 
 /* The forward pass: x as a grid, one class of outputs. */
-void tsri_grid_forward(tsri_grid *grid, tsri_class *all, const tsri_conv_shape *s);
+void tsri_grid_forward(tsri_bf16_grid *grid, tsri_class *all, const tsri_conv_shape *s);
 
 /* The gradient of the input: dy as a grid. Classes that no tap reaches have count 0. */
-void tsri_grid_backward(tsri_grid *grid, const tsri_conv_shape *s);
+void tsri_grid_backward(tsri_bf16_grid *grid, const tsri_conv_shape *s);
 void tsri_grid_class(tsri_class *out, const tsri_conv_shape *s, int64_t row, int64_t col);
 
 /* dy of the weight gradient: the slots of `grid`'s line, dy where `all` has outputs. */
-tsri_grid tsri_grid_outputs(const tsri_grid *grid, const tsri_class *all, int64_t channels);
+tsri_bf16_grid tsri_grid_outputs(const tsri_bf16_grid *grid, const tsri_class *all,
+                                 int64_t channels);
 
-static inline int64_t tsri_grid_shift(const tsri_grid *grid, const tsri_tap *tap)
+static inline int64_t tsri_grid_shift(const tsri_bf16_grid *grid, const tsri_tap *tap)
 {
     return tap->dr * grid->cols + tap->dc;
 }
 
 /* Slots [from, from + count) of a phase into to [count][wide]; `from` may lie before or behind the
  * line. */
-void tsri_grid_fill(tsri_bf16 *to, const tsri_grid *grid, int64_t phase, int64_t from,
+void tsri_grid_fill(tsri_bf16 *to, const tsri_bf16_grid *grid, int64_t phase, int64_t from,
                     int64_t count, const float *x, tsri_preop pre, const tsri_bf16_loops *loops);
 
 #endif

@@ -19,7 +19,7 @@ enum {
 
 typedef struct pass {
     const tsri_bf16_loops *loops;
-    tsri_grid grid;
+    tsri_bf16_grid grid;
     tsri_class class;
     const float *in;
     tsri_preop pre;

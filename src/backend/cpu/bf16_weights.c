@@ -17,7 +17,7 @@ enum { SPAN = 2048 }; /* slots: 64 steps of a product */
 
 typedef struct job {
     const tsri_bf16_loops *loops;
-    tsri_grid x, dy;
+    tsri_bf16_grid x, dy;
     tsri_class class;
     const float *x_numbers, *dy_numbers;
     tsri_preop pre;

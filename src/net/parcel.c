@@ -1,0 +1,115 @@
+/* parcel.c - a network's numbers on their way into a file. */
+#include "net/parcel.h"
+
+#include "base/alloc.h"
+#include "net/order.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct tsri_parcel_entry {
+    tsri_tensor tensor;
+    char name[2 * TSRI_NAME];
+    int64_t counted; /* a count, as files have it */
+    float *copy;     /* a parameter in the file's layout, where that is not memory's */
+};
+
+void tsri_parcel_init(tsri_parcel *parcel, const tsri_net *net)
+{
+    *parcel = (tsri_parcel){.net = net};
+}
+
+void tsri_parcel_fini(tsri_parcel *parcel)
+{
+    for (int64_t i = 0; i < parcel->count; i++)
+        tsri_free(parcel->entry[i].copy);
+    tsri_free(parcel->entry);
+    *parcel = (tsri_parcel){0};
+}
+
+static tsr_status next_entry(tsri_parcel *parcel, tsri_parcel_entry **out)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&parcel->entry, &parcel->room, parcel->count, sizeof *parcel->entry));
+    *out = &parcel->entry[parcel->count++];
+    **out = (tsri_parcel_entry){0};
+done:
+    return st;
+}
+
+static tsr_status add_param(tsri_parcel *parcel, const tsri_param *p, const float *data,
+                            const char *prefix)
+{
+    tsr_status st = TSR_OK;
+    tsri_parcel_entry *e = NULL;
+    TSR_TRY(next_entry(parcel, &e));
+    (void)snprintf(e->name, sizeof e->name, "%s%s", prefix, p->name);
+    e->tensor = (tsri_tensor){.dtype = TSRI_F32, .rank = p->rank, .data = data};
+    memcpy(e->tensor.shape, p->shape, (size_t)p->rank * sizeof *p->shape);
+    if (p->role == TSRI_COUNT) {
+        e->counted = (int64_t)data[0];
+        e->tensor.dtype = TSRI_I64;
+        e->tensor.data = NULL; /* the entry may still move; set when written */
+    } else if (p->filters_last) {
+        TSR_TRY(tsri_alloc_raw(&e->copy, p->count, sizeof *e->copy));
+        tsri_order_to_file(e->copy, data, p);
+        e->tensor.data = e->copy;
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_parcel_add_model(tsri_parcel *parcel, const float *w, const char *prefix)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < parcel->net->params; i++)
+        TSR_TRY(
+            add_param(parcel, &parcel->net->param[i], w + parcel->net->param[i].offset, prefix));
+done:
+    return st;
+}
+
+tsr_status tsri_parcel_add_momentum(tsri_parcel *parcel, const float *v, const char *prefix)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < parcel->net->params; i++)
+        if (parcel->net->param[i].role == TSRI_TRAINED)
+            TSR_TRY(add_param(parcel, &parcel->net->param[i], v + parcel->net->param[i].offset,
+                              prefix));
+done:
+    return st;
+}
+
+tsr_status tsri_parcel_add(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt, ...)
+{
+    tsr_status st = TSR_OK;
+    tsri_parcel_entry *e = NULL;
+    TSR_TRY(next_entry(parcel, &e));
+    e->tensor = *like;
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(e->name, sizeof e->name, fmt, args);
+    va_end(args);
+done:
+    return st;
+}
+
+tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const tsri_pair *metadata,
+                             int64_t metadata_count)
+{
+    tsr_status st = TSR_OK;
+    tsri_tensor *list = NULL;
+    TSR_TRY(tsri_alloc(&list, parcel->count, sizeof *list));
+    for (int64_t i = 0; i < parcel->count; i++) {
+        const tsri_parcel_entry *e = &parcel->entry[i];
+        list[i] = e->tensor;
+        list[i].name = e->name;
+        if (!list[i].data)
+            list[i].data = &e->counted;
+    }
+    TSR_TRY(tsri_tensors_write(path, list, parcel->count, metadata, metadata_count));
+done:
+    tsri_free(list);
+    return st;
+}
