@@ -1,6 +1,6 @@
 /* metrics.h - metrics.jsonl: one JSON object per line, readable while the run goes on.
  *
- * A line goes out in one write, so a reader that follows the file (tail -f, tessera watch) sees
+ * A line goes out in one write, so a reader that follows the file (tail -f, tessera report) sees
  * whole lines. A checkpoint stores the offset; a resumed run opens the file there and so drops the
  * lines that came after the checkpoint: they will be computed, and written, again.
  *
