@@ -1,9 +1,10 @@
-/* bf16.h - bfloat16, the upper half of a float: what `precision: bf16` means.
+/* bf16.h - bfloat16, the upper half of a float: what `scheme.wire: bf16` sends (subnet/wire.h), and
+ * what `precision: bf16` means.
  *
- * Operands of convolutions and linear layers (inputs, weights, gradients of outputs) are rounded to
- * the nearest bf16, ties to even. A product of two of them has 16 significant bits and is exact in
- * float; sums are float. All else is float as before: weights between steps, the loss, norms, sums
- * of biases, the update.
+ * There operands of convolutions and linear layers (inputs, weights, gradients of outputs) are
+ * rounded to the nearest bf16, ties to even. A product of two of them has 16 significant bits and
+ * is exact in float; sums are float. All else is float as before: weights between steps, the loss,
+ * norms, sums of biases, the update.
  *
  * Processors count operands below 1.2e-38 as zero in such products; this definition does not.
  */

@@ -1,6 +1,7 @@
 /* wire.c - the numbers of a share as they travel between ranks. */
 #include "subnet/wire.h"
 
+#include "backend/bf16.h"
 #include "subnet/take.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static float *numbers(const tsri_store *store, piece at)
 
 static int64_t number_bytes(const tsri_wire *wire)
 {
-    return wire->bf16 ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float);
+    return wire->bf16 ? (int64_t)sizeof(tsri_bf16) : (int64_t)sizeof(float);
 }
 
 int64_t tsri_wire_numbers(const tsri_net *net, const tsri_wire *wire)
@@ -57,25 +58,7 @@ int64_t tsri_wire_bytes(const tsri_net *net, const tsri_wire *wire)
     return tsri_wire_numbers(net, wire) * number_bytes(wire);
 }
 
-/* ---- bfloat16 ----------------------------------------------------------------------------- */
-
-/* To nearest, ties to even; what is not a number stays none. */
-static uint16_t narrow(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return (uint16_t)((bits >> 16) | 0x40u);
-    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
-static float widen(uint16_t half)
-{
-    uint32_t bits = (uint32_t)half << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+/* ---- As bytes ------------------------------------------------------------------------------ */
 
 static void put_numbers(uint8_t *to, const float *from, int64_t count, bool bf16)
 {
@@ -83,7 +66,7 @@ static void put_numbers(uint8_t *to, const float *from, int64_t count, bool bf16
         memcpy(to, from, (size_t)count * sizeof *from);
     else
         for (int64_t i = 0; i < count; i++)
-            ((uint16_t *)(void *)to)[i] = narrow(from[i]);
+            ((tsri_bf16 *)(void *)to)[i] = tsri_bf16_of(from[i]);
 }
 
 static void get_numbers(float *to, const uint8_t *from, int64_t count, bool bf16)
@@ -92,7 +75,7 @@ static void get_numbers(float *to, const uint8_t *from, int64_t count, bool bf16
         memcpy(to, from, (size_t)count * sizeof *to);
     else
         for (int64_t i = 0; i < count; i++)
-            to[i] = widen(((const uint16_t *)(const void *)from)[i]);
+            to[i] = tsri_bf16_float(((const tsri_bf16 *)(const void *)from)[i]);
 }
 
 /* ---- Moving ------------------------------------------------------------------------------- */
@@ -143,7 +126,8 @@ bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *
 {
     int64_t count = tsri_wire_numbers(small, wire);
     for (int64_t i = 0; i < count; i++) {
-        float x = wire->bf16 ? widen(((const uint16_t *)bytes)[i]) : ((const float *)bytes)[i];
+        float x =
+            wire->bf16 ? tsri_bf16_float(((const tsri_bf16 *)bytes)[i]) : ((const float *)bytes)[i];
         if (!isfinite(x))
             return false;
     }
@@ -155,6 +139,6 @@ void tsri_wire_round(tsri_store *small, const tsri_wire *wire)
     for (piece at = {-1, false}; wire->bf16 && next_piece(&at, small->net, wire);) {
         float *x = numbers(small, at);
         for (int64_t i = 0; i < small->net->param[at.p].count; i++)
-            x[i] = widen(narrow(x[i]));
+            x[i] = tsri_bf16_round(x[i]);
     }
 }
