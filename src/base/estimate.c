@@ -1,8 +1,10 @@
-/* estimate.c - what few measurements tell: a mean and a straight line, each with its interval. */
+/* estimate.c - what few measurements tell: a median; a mean and a straight line, each with its
+ * interval. */
 #include "base/estimate.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A table where the expansion in 1/freedom (Fisher and Cornish, about the normal's 1.96) is still
  * too rough. */
@@ -33,6 +35,18 @@ tsri_estimate tsri_mean_of(const double *value, int64_t n)
     for (int64_t i = 0; i < n; i++)
         squares += (value[i] - mean) * (value[i] - mean);
     return around(mean, sqrt(squares / (count - 1) / count), n - 1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double tsri_median_of(double *value, int64_t n)
+{
+    qsort(value, (size_t)n, sizeof *value, ascending);
+    return value[n / 2];
 }
 
 tsri_estimate tsri_slope_of(double *offset, const double *x, const double *y, int64_t n)

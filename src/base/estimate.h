@@ -1,4 +1,5 @@
-/* estimate.h - what few measurements tell: a mean and a straight line, each with its interval.
+/* estimate.h - what few measurements tell: a median; a mean and a straight line, each with its
+ * interval.
  *
  * Intervals are Student's, 95 %: right for as few as two normal measurements, and honestly wide
  * then. One measurement has none: its ends are NaN.
@@ -15,6 +16,9 @@ typedef struct tsri_estimate {
 
 /* The mean of value[n]; NaN when n is 0. Not finite when one of them is not. */
 tsri_estimate tsri_mean_of(const double *value, int64_t n);
+
+/* The middle one of value[n], n > 0, the upper of two. Leaves them sorted, the least first. */
+double tsri_median_of(double *value, int64_t n);
 
 /* The slope of the least-squares line through (x, y); *offset (or NULL) where it meets x = 0. NaN
  * when all x are the same. The interval supposes independent normal errors of y. */

@@ -8,13 +8,13 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/estimate.h"
 #include "net/gate_table.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { WARM_UP = 5, GEMM = 2048, GEMM_REPEATS = 5 };
 
@@ -30,16 +30,10 @@ typedef struct rig {
     double *sample; /* [series][repeats] */
 } rig;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static tsri_times summary(double *samples, int64_t n)
 {
-    qsort(samples, (size_t)n, sizeof *samples, ascending);
-    return (tsri_times){samples[0], samples[n / 2]};
+    double median = tsri_median_of(samples, n);
+    return (tsri_times){samples[0], median};
 }
 
 /* Seconds of the parts of one step. */

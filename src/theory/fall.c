@@ -9,14 +9,7 @@
 #include "base/estimate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The losses so far; the floor is the median of the last quarter of them, the fall what lies above
  * twice that. */
@@ -49,8 +42,7 @@ static tsr_status curve_init(curve *v, const tsri_past *past)
     }
     int64_t tail = (v->count + 3) / 4;
     memcpy(v->work, v->loss + v->count - tail, (size_t)tail * sizeof(double));
-    qsort(v->work, (size_t)tail, sizeof(double), ascending);
-    double level = tail > 0 ? v->work[tail / 2] : 0;
+    double level = tail > 0 ? tsri_median_of(v->work, tail) : 0;
     while (v->falling < v->count && v->loss[v->falling] > 2 * level)
         v->falling++;
     if (v->falling < 3)

@@ -5,12 +5,12 @@
 #include "backend/cpu/lapack.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/estimate.h"
 #include "base/memory.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { USUAL = 1000, ALL_VALUES = 5000, STEPS = 500 };
@@ -220,19 +220,6 @@ done:
     return st;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void least_and_median(double *least, double *median, double *time, int64_t n)
-{
-    qsort(time, (size_t)n, sizeof *time, ascending);
-    *least = time[0];
-    *median = time[n / 2];
-}
-
 /* The kernel, so many times over: the same each time. */
 static tsr_status repeat(tsri_ntk *ntk, const subject *s, const float *x,
                          const tsri_tangent *tangent, int64_t times)
@@ -251,8 +238,10 @@ static tsr_status repeat(tsri_ntk *ntk, const subject *s, const float *x,
             TSR_TRY(infinite_width(ntk->k, s, x, ntk->n));
         kernel[t] = tsri_clock() - start;
     }
-    least_and_median(&ntk->kernel_min, &ntk->kernel_median, kernel, times);
-    least_and_median(&ntk->product_min, &ntk->product_median, product, times);
+    ntk->kernel_median = tsri_median_of(kernel, times);
+    ntk->kernel_min = kernel[0];
+    ntk->product_median = tsri_median_of(product, times);
+    ntk->product_min = product[0];
 done:
     tsri_free(kernel);
     tsri_free(product);

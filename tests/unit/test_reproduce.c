@@ -23,7 +23,9 @@ static void means_and_slopes(void **state)
 {
     (void)state;
     static const double four[] = {1, 2, 3, 4}, x[] = {0, 1, 2, 3}, y[] = {1, 3, 4.9, 7.1};
-    double offset;
+    double offset, odd[] = {9, 1, 5}, even[] = {4, 1, 3, 2};
+    assert_true(tsri_median_of(odd, 3) == 5 && odd[0] == 1 && odd[2] == 9);
+    assert_true(tsri_median_of(even, 4) == 3);
     tsri_estimate e = tsri_mean_of(four, 4);
     assert_true(e.value == 2.5);
     /* t(3) = 3.1824 times the standard error sqrt(5/3/4) = 0.645497 */
