@@ -1,9 +1,5 @@
-/* trace.c - what a round did, on disk, for anyone to check.
- *
- *     trace/data.safetensors            x [n, dim], y as the network sees them (n <= 10,000), and
- * the length [n] of sequences trace/round-000000.safetensors    before.<parameter>,
- * after.<parameter>, share.<worker>.<axis> I64 indices, batch.<worker> I64 [steps, batch] (absent
- * for full batches)
+/* trace.c - what a round did, on disk, for anyone to check: trace/data.safetensors once, and
+ * trace/round-000000.safetensors for each round (docs/formats.md).
  */
 #include "scheme/run.h"
 
