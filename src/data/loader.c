@@ -12,6 +12,7 @@
 #include "data/loader.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 #include "base/rng.h"
 
 #include <assert.h>
@@ -358,7 +359,7 @@ tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsr
         TSR_TRY(tsri_alloc(&loader->order, loader->n, sizeof *loader->order));
         loader->steps = loader->n / options->batch;
     } else {
-        loader->steps = (loader->n + options->batch - 1) / options->batch;
+        loader->steps = tsri_ceil_div(loader->n, options->batch);
     }
     bool ahead = options->prefetch && (loader->steps > 1 || options->shuffle);
     loader->slot_count = ahead ? SLOTS : 1;

@@ -2,6 +2,7 @@
 #include "data/info.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 #include "data/image.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static bool colour(uint8_t rgb[3], const tsr_data *data, const plate *p, int64_t
 static void draw(uint8_t *sheet, const tsr_data *data, const plate *p, int64_t k, int64_t i)
 {
     int64_t larger = p->rows > p->columns ? p->rows : p->columns;
-    int64_t zoom = TILE / larger, thin = zoom > 0 ? 1 : (larger + TILE - 1) / TILE;
+    int64_t zoom = TILE / larger, thin = zoom > 0 ? 1 : tsri_ceil_div(larger, TILE);
     zoom = zoom > 0 ? zoom : 1;
     int64_t height = p->rows / thin * zoom, width = p->columns / thin * zoom;
     int64_t top = GAP + k / SIDE * (TILE + GAP) + (TILE - height) / 2;

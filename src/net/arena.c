@@ -2,6 +2,7 @@
 #include "net/arena.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@ enum { GRAIN = 64 };
 
 static int64_t padded(int64_t bytes)
 {
-    return (bytes + GRAIN - 1) / GRAIN * GRAIN;
+    return tsri_round_up(bytes, GRAIN);
 }
 
 static int larger_first(const void *a, const void *b)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/pieces.h"
 
 #include <assert.h>
 #include <math.h>
@@ -76,7 +77,7 @@ void tsri_table_fini(tsri_table *t)
 
 static int64_t rows_of(const tsri_table *t)
 {
-    return t->columns > 0 ? (t->count + t->columns - 1) / t->columns : 0;
+    return t->columns > 0 ? tsri_ceil_div(t->count, t->columns) : 0;
 }
 
 static const tsri_cell *cell_at(const tsri_table *t, int64_t row, int64_t column)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/pieces.h"
 #include "io/file.h"
 #include "subnet/distance.h"
 #include "subnet/filters.h"
@@ -240,7 +241,7 @@ static double epoch_of(const pairs *p, int64_t sample)
 static bool shown(const pairs *p, int64_t sample)
 {
     enum { MOST = 100 };
-    int64_t every = (p->r->count + MOST - 1) / MOST;
+    int64_t every = tsri_ceil_div(p->r->count, MOST);
     return (p->r->count - 1 - sample) % every == 0; /* the last one always */
 }
 

@@ -1,6 +1,7 @@
 /* run.c - from a checked run file to data, network and first weights. */
 #include "scheme/run.h"
 
+#include "base/pieces.h"
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
 
@@ -25,7 +26,7 @@ static tsr_status choose_batch(tsri_run *run)
     tsr_status st = TSR_OK;
     int64_t n = run->data->train.n, parts = run->shard ? run->workers : 1;
     run->gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
-    run->batch = run->gd ? (n + parts - 1) / parts : tsri_config_int(run->config, "batch");
+    run->batch = run->gd ? tsri_ceil_div(n, parts) : tsri_config_int(run->config, "batch");
     TSR_CHECK(run->batch <= n, TSR_USAGE,
               "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
               tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)n);

@@ -2,6 +2,7 @@
 #include "scheme/space.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
 #include "subnet/put.h"
@@ -78,7 +79,7 @@ bool tsri_space_fits(const tsri_run *run)
 
 static int64_t chunks_of(int64_t units)
 {
-    return (units + TSRI_SAMPLES_CHUNK - 1) / TSRI_SAMPLES_CHUNK;
+    return tsri_ceil_div(units, TSRI_SAMPLES_CHUNK);
 }
 
 static tsr_status make_scratch(scratch *s, const tsri_space *space, bool steps)
@@ -227,7 +228,7 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
                           .ops = run->backend->samples,
                           .n = n,
                           .d = run->data->dim,
-                          .columns = (n + grain - 1) / grain * grain,
+                          .columns = tsri_round_up(n, grain),
                           .groups = (n + 3) / 4,
                           .scale = last->share_scale,
                           .whole = last->scale};

@@ -7,6 +7,7 @@
 #include "subnet/put.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 #include "subnet/slices.h"
 
 #include <assert.h>
@@ -59,20 +60,15 @@ typedef struct block {
     int32_t *owners; /* [last - first]: the numbers of a piece have the same */
 } block;
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static block block_of(const job *j, int64_t i, int thread)
 {
     int64_t in_line = i % j->per_line, piece = in_line / j->parts * j->pieces,
             part = in_line % j->parts;
     return (block){.line = i / j->per_line,
                    .first = piece,
-                   .last = smaller(piece + j->pieces, j->s.size),
+                   .last = tsri_min(piece + j->pieces, j->s.size),
                    .from = part * j->part_grain,
-                   .to = smaller((part + 1) * j->part_grain, j->s.grain),
+                   .to = tsri_min((part + 1) * j->part_grain, j->s.grain),
                    .sum = j->put->sum + (int64_t)thread * BLOCK,
                    .owners = j->put->owners + (int64_t)thread * BLOCK};
 }
@@ -199,8 +195,8 @@ static void put_param(job *j, tsri_pool *pool)
     bool large = j->s.grain > BLOCK;
     j->pieces = large ? 1 : j->s.grain > 0 ? BLOCK / j->s.grain : BLOCK;
     j->part_grain = large ? BLOCK : j->s.grain;
-    j->parts = large ? (j->s.grain + BLOCK - 1) / BLOCK : 1;
-    j->per_line = (j->s.size + j->pieces - 1) / j->pieces * j->parts;
+    j->parts = large ? tsri_ceil_div(j->s.grain, BLOCK) : 1;
+    j->per_line = tsri_ceil_div(j->s.size, j->pieces) * j->parts;
     tsri_pool_run(pool, put_block, j, j->s.lines * j->per_line);
 }
 

@@ -2,6 +2,7 @@
 #include "theory/chain.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -74,9 +75,9 @@ static void apply_factor(double *y, double *x, const tsri_factor *f, bool adjoin
     if (!f->w)
         memcpy(y, x, (size_t)f->rows * sizeof *y);
     else if (adjoint)
-        tsri_pool_run(pool, columns_of, &j, (f->cols + COLUMNS - 1) / COLUMNS);
+        tsri_pool_run(pool, columns_of, &j, tsri_ceil_div(f->cols, COLUMNS));
     else
-        tsri_pool_run(pool, rows_of, &j, (f->rows + ROWS - 1) / ROWS);
+        tsri_pool_run(pool, rows_of, &j, tsri_ceil_div(f->rows, ROWS));
     if (!adjoint)
         gate(y, f);
 }

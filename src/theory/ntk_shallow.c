@@ -3,17 +3,13 @@
 
 #include "backend/cpu/gemm.h"
 #include "base/alloc.h"
+#include "base/pieces.h"
 
 #include <math.h>
 
 #define PI 3.14159265358979323846
 
 enum { ROWS = 256, TILE = 64 }; /* samples whose products are held at once; side of a mirror tile */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- Infinite width ----------------------------------------------------------------------- */
 
@@ -69,9 +65,9 @@ tsr_status tsri_patterns(tsri_signs *bits, const float *x, int64_t n, int64_t d,
     tsr_status st = TSR_OK;
     float *z = NULL;
     TSR_TRY(tsri_signs_init(bits, n, m));
-    TSR_TRY(tsri_alloc_raw(&z, least(n, ROWS) * m, sizeof *z));
+    TSR_TRY(tsri_alloc_raw(&z, tsri_min(n, ROWS) * m, sizeof *z));
     for (int64_t from = 0; from < n; from += ROWS) {
-        int64_t rows = least(ROWS, n - from);
+        int64_t rows = tsri_min(ROWS, n - from);
         tsri_gemm g = {.b_transposed = true, .m = rows, .n = m, .k = d, .b = w, .c = z};
         g.a = x + from * d;
         TSR_TRY(tsri_gemm_run(&g, pool));
@@ -108,18 +104,18 @@ static void put_counts(void *context, int64_t i, int64_t from, int64_t count,
 static void mirror_rows(void *context, int64_t b, int thread)
 {
     const scaled *s = context;
-    int64_t n = s->n, first = b * TILE, last = least(first + TILE, n);
+    int64_t n = s->n, first = b * TILE, last = tsri_min(first + TILE, n);
     (void)thread;
     for (int64_t from = 0; from < last; from += TILE)
         for (int64_t i = first; i < last; i++)
-            for (int64_t j = from; j < least(from + TILE, i); j++)
+            for (int64_t j = from; j < tsri_min(from + TILE, i); j++)
                 s->k[i * n + j] = s->k[j * n + i];
 }
 
 void tsri_mirror(double *k, int64_t n, tsri_pool *pool)
 {
     scaled s = {.k = k, .n = n};
-    tsri_pool_run(pool, mirror_rows, &s, (n + TILE - 1) / TILE);
+    tsri_pool_run(pool, mirror_rows, &s, tsri_ceil_div(n, TILE));
 }
 
 tsr_status tsri_kernel_bits(double *k, const double *gram, const tsri_signs *bits, double scale,

@@ -2,6 +2,7 @@
 #include "theory/signs.h"
 
 #include "base/alloc.h"
+#include "base/pieces.h"
 
 #include <string.h>
 
@@ -67,19 +68,14 @@ typedef struct product {
     int64_t each, strips;
 } product;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t strip_rows(const product *p, int64_t s)
 {
-    return least((s + 1) * TSRI_BIT_COLUMNS, p->bits->n);
+    return tsri_min((s + 1) * TSRI_BIT_COLUMNS, p->bits->n);
 }
 
 static int64_t strip_pieces(const product *p, int64_t s)
 {
-    return (strip_rows(p, s) + ROWS - 1) / ROWS;
+    return tsri_ceil_div(strip_rows(p, s), ROWS);
 }
 
 static void run_piece(void *context, int64_t piece, int thread)
@@ -89,8 +85,8 @@ static void run_piece(void *context, int64_t piece, int thread)
     int64_t s = p->strips - 1;
     while (piece >= strip_pieces(p, s))
         piece -= strip_pieces(p, s--);
-    int64_t from = s * TSRI_BIT_COLUMNS, columns = least(TSRI_BIT_COLUMNS, b->n - from);
-    int64_t first = piece * ROWS, rows = least(ROWS, strip_rows(p, s) - first);
+    int64_t from = s * TSRI_BIT_COLUMNS, columns = tsri_min(TSRI_BIT_COLUMNS, b->n - from);
+    int64_t first = piece * ROWS, rows = tsri_min(ROWS, strip_rows(p, s) - first);
     uint32_t *count = (uint32_t *)(p->scratch + thread * p->each);
     p->loop->strip(count, b->row + first * b->words, rows, b->row + from * b->words, columns,
                    b->words, count + ROWS * TSRI_BIT_COLUMNS);
@@ -104,7 +100,7 @@ tsr_status tsri_signs_gram_by(const tsri_signs *bits, const tsri_bit_loop *loop,
     tsr_status st = TSR_OK;
     product p = {.bits = bits, .loop = loop, .sink = sink, .context = context};
     p.each = ROWS * TSRI_BIT_COLUMNS * (int64_t)sizeof(uint32_t) + TSRI_BIT_SCRATCH;
-    p.strips = (bits->n + TSRI_BIT_COLUMNS - 1) / TSRI_BIT_COLUMNS;
+    p.strips = tsri_ceil_div(bits->n, TSRI_BIT_COLUMNS);
     int64_t pieces = 0;
     for (int64_t s = 0; s < p.strips; s++)
         pieces += strip_pieces(&p, s);

@@ -7,6 +7,7 @@
 #include "theory/tangent_parts.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/pieces.h"
 
 #include <string.h>
 
@@ -91,11 +92,6 @@ typedef struct crew {
     int64_t across;
 } crew;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void run_square(void *context, int64_t s, int thread)
 {
     const crew *c = context;
@@ -104,7 +100,7 @@ static void run_square(void *context, int64_t s, int thread)
     bool same = job->x == job->y;
     if (same && j < i)
         return;
-    int64_t rows = least(SIDE, job->rows - i), columns = least(SIDE, job->columns - j);
+    int64_t rows = tsri_min(SIDE, job->rows - i), columns = tsri_min(SIDE, job->columns - j);
     desk *w = &c->desk[thread];
     for (int64_t k = 0; k < job->x->blocks->count; k++) {
         square_block(w, job, k, i, rows, j, columns);
@@ -116,6 +112,6 @@ static void run_square(void *context, int64_t s, int thread)
 
 void tsri_gram_run(const tsri_gram_job *job, char *buffers, tsri_pool *pool)
 {
-    crew c = {job, (desk *)(void *)buffers, (job->columns + SIDE - 1) / SIDE};
-    tsri_pool_run(pool, run_square, &c, (job->rows + SIDE - 1) / SIDE * c.across);
+    crew c = {job, (desk *)(void *)buffers, tsri_ceil_div(job->columns, SIDE)};
+    tsri_pool_run(pool, run_square, &c, tsri_ceil_div(job->rows, SIDE) * c.across);
 }

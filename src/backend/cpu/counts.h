@@ -1,32 +1,13 @@
-/* counts.h - the arithmetic of cutting work and memory into pieces. */
+/* counts.h - the arithmetic of cutting work and memory into pieces: base/pieces.h and what caches
+ * ask for. */
 #ifndef TSRI_CPU_COUNTS_H
 #define TSRI_CPU_COUNTS_H
 
+#include "base/pieces.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 enum { TSRI_LINE = 16 }; /* floats of a cache line */
-
-static inline int64_t tsri_min(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t tsri_max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Pieces of b that hold a. */
-static inline int64_t tsri_ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static inline int64_t tsri_round_up(int64_t a, int64_t b)
-{
-    return tsri_ceil_div(a, b) * b;
-}
 
 /* The part of a piece of memory that begins so many bytes behind its start; NULL has none. */
 static inline void *tsri_behind(void *start, int64_t bytes)
