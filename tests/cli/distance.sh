@@ -3,9 +3,7 @@
 # ranking has settled, resumed too; bad input.
 set -eu
 program=$1 source=$2
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $1"; exit 1; }
+. "$2/tests/cli.sh"
 numpy() { /usr/bin/python3 "$source/tests/python/distance_numpy.py" "$@"; }
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy here"; exit 77; }
 cat > run.yaml <<'Y'
@@ -63,13 +61,7 @@ rm "r/checkpoints/$last"
 "$program" train run.yaml --out r --resume --quiet --json $stop > r.json
 cmp s/model.safetensors r/model.safetensors && cmp s/distance.csv r/distance.csv || fail "resumed"
 
-refuse() { # CODE WORDS ARGUMENTS...
-    local code=$1 words=$2 rc=0
-    shift 2
-    "$program" "$@" > out 2> err || rc=$?
-    [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
-    [ ! -s out ] || fail "$*: it said something"
-}
+refuse() { refused "$@"; [ ! -s out ] || fail "$*: it said something"; }
 sum=$(cat a/model.safetensors t u | sha256sum)
 refuse 3 "cannot open" distance a/model.safetensors absent
 refuse 3 "is a folder: give" distance a b

@@ -3,9 +3,7 @@
 # result still says which filters of the whole it has; one mechanism with train --init.
 set -eu
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $1"; exit 1; }
+. "$2/tests/cli.sh"
 cat > run.yaml <<'Y'
 data: {name: glyphs, n: 400, test_n: 100}
 model: {name: mlp, hidden: [40, 24], norm: batch}
@@ -45,13 +43,7 @@ a, c, t = (kept(p) for p in sys.argv[1:])
 assert a == c == t and len(t["hidden.0"]) == 20
 P
 
-refuse() { # CODE WORDS ARGUMENTS...
-    local code=$1 words=$2 rc=0
-    shift 2
-    "$program" "$@" > out 2> err || rc=$?
-    [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
-    [ ! -e new ] || fail "$*: it left a folder"
-}
+refuse() { refused "$@"; [ ! -e new ] || fail "$*: it left a folder"; }
 refuse 3 "cannot open" finetune absent --out new
 refuse 2 "give --out DIR" finetune ticket
 refuse 2 "holds a run already" finetune ticket --out a

@@ -2,9 +2,7 @@
 # Certificates of gated nets and their ReLU twins: before a run, during it against numpy, after a kill, across a conversion, in the report.
 set -euo pipefail
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "$*" >&2; exit 1; }
+. "$2/tests/cli.sh"
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed: skipped"; exit 77; }
 cat > run.yaml <<'YAML'
@@ -146,7 +144,6 @@ assert c[4]["kept"]["gradient_change"] is None and c[5]["kept"]["gradient_change
 assert any("converted after round 3" in n for n in c[4]["notes"])
 P
 "$program" report v > /dev/null; grep -q "units born dead" v/report.html || fail "the report has no certificate"
-refused() { local code=$1 words=$2 got=0; shift 2; "$program" "$@" > out 2>&1 || got=$?; [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"; }
 refused 2 "no theorem speaks" certify run.yaml --set model.name=mlp
 refused 2 "whole number" certify run.yaml --set certify.every=often
 refused 2 "unknown option" certify run.yaml --gates

@@ -2,9 +2,7 @@
 # A gated net in use: exact gates and gates of low rank against numpy, in batches of 1 and more; what is refused.
 set -euo pipefail
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "$*" >&2; exit 1; }
+. "$2/tests/cli.sh"
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed: skipped"; exit 77; }
 cat > run.yaml <<'YAML'
@@ -70,7 +68,6 @@ P
 "$program" predict $m --gates lowrank:40 --batch 1 > lines.csv 2> said
 [ "$(wc -l < lines.csv)" = 91 ] && grep -q "are the exact ones" said || fail "predictions and words go apart"
 "$program" eval $m --gates exact | grep -q "a dense ReLU net" || fail "no text"
-refused() { local code=$1 words=$2 got=0; shift 2; "$program" "$@" > out 2>&1 || got=$?; [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"; }
 refused 2 "exact or lowrank:R" predict $m --gates lowrank:0
 refused 2 "exact or lowrank:R" eval $m --gates best
 refused 2 "less than the width 150" eval $m --gates lowrank:150

@@ -2,9 +2,7 @@
 # A gated net trained, resumed, evaluated, converted to a ReLU net and back; what convert refuses.
 set -euo pipefail
 program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$2/tests/cli.sh"
 cat > run.yaml <<'YAML'
 seed: 3
 data: {name: ackley, n: 60, test_n: 20, dim: 12}
@@ -14,7 +12,6 @@ rounds: 30
 eval: {every: 10}
 threads: 2
 YAML
-fail() { echo "$*" >&2; exit 1; }
 field() { /usr/bin/python3 -c 'import json, sys
 v = json.load(open(sys.argv[1]))
 for k in sys.argv[2].split("."): v = v[k]
@@ -41,11 +38,6 @@ assert abs(a - b) < 1e-3 * a, (a, b)' || fail "the training loss jumped"
 less "$(field d.json test.difference_most)" 1e-4 || fail "grelu with a ReLU net's gates differs: $(cat d.json)"
 "$program" convert a/model.safetensors --to relu --out text.safetensors | grep -q "on every one of 60 training points" || fail "no text"
 
-refused() { # code, words, arguments
-    local code=$1 words=$2 got=0; shift 2
-    "$program" "$@" > out 2>&1 || got=$?
-    [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"
-}
 refused 2 "relu_twin" convert a/model.safetensors --to grelu --out x.safetensors
 refused 2 "needs --to" convert a/model.safetensors --out x.safetensors
 refused 2 "itself" convert a/model.safetensors --to relu --out a/model.safetensors

@@ -4,9 +4,7 @@
 # a sentence and overwrites nothing.
 set -eu
 program=$1 source=$2
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $1"; exit 1; }
+. "$2/tests/cli.sh"
 json() { python3 -c "import json,sys; d=json.load(open('$1')); print($2)"; }
 
 describe() { # FOLDER MODEL
@@ -55,11 +53,7 @@ grep -q 'nothing is pruned: 0.5 of so few units, in steps of 1000' err && grep -
 
 # Bad input: a sentence, exit code, nothing written, nothing overwritten.
 refuse() { # CODE WORDS ARGUMENTS...
-    local code=$1 words=$2 rc=0
-    shift 2
-    "$program" prune "$@" > out 2> err || rc=$?
-    [ $rc -eq "$code" ] || fail "$*: exit $rc, not $code: $(cat err)"
-    grep -qF -- "$words" err || fail "$*: $(cat err)"
+    refused "$1" "$2" prune "${@:3}"
     [ "$(wc -l < err)" -eq 1 ] || fail "$*: not one line"
     [ ! -e new ] || fail "$*: it wrote the ticket"
 }

@@ -2,19 +2,7 @@
 # tessera report: one page for a run's folder, whatever the run is called and whatever is missing.
 set -eu
 program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "report: $*" >&2; exit 1; }
-
-# refused CODE WORDS COMMAND...: the command ends with CODE and a sentence with WORDS.
-refused() {
-    local code=$1 words=$2 got=0
-    shift 2
-    "$@" >out 2>err || got=$?
-    [ $got = "$code" ] || fail "$* ended with $got, not $code: $(cat err)"
-    grep -q -- "$words" err || fail "$*: no '$words' in: $(cat err)"
-}
+. "$2/tests/cli.sh"
 
 cat >run.yaml <<'YAML'
 data: {name: glyphs, n: 200, test_n: 100}
@@ -111,29 +99,29 @@ xml.dom.minidom.parse("races.svg")'
 grep -q '^a  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
-refused 2 'must rise: 20 comes after 30' "$program" report races/a 'races/<b>' -a 30 -a 20
-refused 2 'more than one folder' "$program" report races/a --picture x
-refused 2 'holds no run' "$program" report races/a nowhere
+refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
+refused 2 'more than one folder' report races/a --picture x
+refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"
-refused 2 'at most 8' "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 -a 9
+refused 2 'at most 8' report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 -a 9
 echo '{"event":"lost"}' >'races/<b>/metrics.jsonl'
-refused 2 'no evaluation' "$program" report races/a 'races/<b>'
+refused 2 'no evaluation' report races/a 'races/<b>'
 echo '{"round"' >'races/<b>/metrics.jsonl'
 echo '}' >>'races/<b>/metrics.jsonl'
-refused 3 'metrics.jsonl:1' "$program" report races/a 'races/<b>'
+refused 3 'metrics.jsonl:1' report races/a 'races/<b>'
 
 # What is not there is left out; what is damaged is named; nothing is overwritten then.
 rm "$folder"/ticket.json "$folder"/distance.json "$folder"/certificate.json "$folder"/metrics.jsonl
 "$program" report "$folder" --out small.html >/dev/null
 grep -q 'Nothing has been measured yet' small.html || fail "a run without metrics has no page"
-refused 2 'holds no run' "$program" report runs
-refused 2 'holds no run' "$program" report nowhere
+refused 2 'holds no run' report runs
+refused 2 'holds no run' report nowhere
 echo '{"rows": [' >"$folder/ticket.json"
-refused 3 'ticket.json' "$program" report "$folder" --out small.html
+refused 3 'ticket.json' report "$folder" --out small.html
 grep -q 'Nothing has been measured yet' small.html || fail "a failed report changed the old one"
 rm "$folder/ticket.json"
 echo 'no json' >"$folder/metrics.jsonl"
-refused 3 'metrics.jsonl:1' "$program" report "$folder"
+refused 3 'metrics.jsonl:1' report "$folder"
 echo 'model: {nmae: mlp}' >"$folder/run.yaml"
-refused 2 'nmae' "$program" report "$folder"
+refused 2 'nmae' report "$folder"
 echo "report: ok"

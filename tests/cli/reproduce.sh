@@ -2,19 +2,7 @@
 # tessera reproduce: the list, one small study with all its files, and what it refuses.
 set -eu
 program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "reproduce: $*" >&2; exit 1; }
-
-# refused CODE WORDS COMMAND...: the command ends with CODE and a sentence with WORDS.
-refused() {
-    local code=$1 words=$2 got=0
-    shift 2
-    "$@" >out 2>err || got=$?
-    [ $got = "$code" ] || fail "$* ended with $got, not $code: $(cat err)"
-    grep -q -- "$words" err || fail "$*: no '$words' in: $(cat err)"
-}
+. "$2/tests/cli.sh"
 
 "$program" reproduce --list | grep -q '^loft/table1 ' || fail "the list lacks loft/table1"
 "$program" reproduce --list --json | python3 -c '
@@ -23,14 +11,14 @@ rows = json.load(sys.stdin)
 assert rows and all(r["name"].count("/") == 1 and r["shows"] for r in rows), rows
 assert len({r["name"] for r in rows}) == len(rows), "a name twice"'
 
-refused 2 'which one' "$program" reproduce
-refused 2 'did you mean loft/table1' "$program" reproduce loft/tabel1
-refused 2 'seeds' "$program" reproduce loft/table1 --seeds 0
+refused 2 'which one' reproduce
+refused 2 'did you mean loft/table1' reproduce loft/tabel1
+refused 2 'seeds' reproduce loft/table1 --seeds 0
 mkdir run && echo 'seed: 1' >run/run.yaml
-refused 2 'holds a run' "$program" reproduce loft/table1 --quick --out run
+refused 2 'holds a run' reproduce loft/table1 --quick --out run
 [ "$(ls run)" = run.yaml ] || fail "a run's folder was changed"
 echo file >file
-refused 2 'file' "$program" reproduce loft/table1 --quick --out file
+refused 2 'file' reproduce loft/table1 --quick --out file
 
 "$program" reproduce loft/table1 --quick --quiet --json --out study >study.json
 python3 - <<'PY'

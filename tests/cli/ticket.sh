@@ -3,9 +3,7 @@
 # resumed it ends with the same bits; bad input is refused before anything is trained or overwritten.
 set -eu
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $1"; exit 1; }
+. "$2/tests/cli.sh"
 cat > run.yaml <<'Y'
 data: {name: glyphs, n: 240, test_n: 60}
 model: {name: mlp, hidden: [24, 16], norm: batch}
@@ -71,13 +69,7 @@ python3 -c '
 import json
 assert [r["epochs"] for r in json.load(open("s/ticket.json"))["rows"]] == [2, 3, 2]' || fail "epochs: $(cat s/ticket.json)"
 
-refuse() { # CODE WORDS ARGUMENTS...
-    local code=$1 words=$2 rc=0
-    shift 2
-    "$program" ticket "$@" > out 2> err || rc=$?
-    [ $rc -eq "$code" ] && grep -qF -- "$words" err || fail "$*: exit $rc: $(cat err)"
-    [ ! -e new ] || fail "$*: it left a folder"
-}
+refuse() { refused "$1" "$2" ticket "${@:3}"; [ ! -e new ] || fail "$*: it left a folder"; }
 sum=$(cat a/ticket.json a/*/model.safetensors | sha256sum)
 refuse 2 "holds a run already: add --resume" run.yaml --out a
 refuse 2 "the run file is not the one" run.yaml --out a --resume --set ticket.criterion=l1
