@@ -164,15 +164,6 @@ const tsri_row *tsri_certificate_worst(const tsri_certificate *c)
     return worst;
 }
 
-const tsri_row *tsri_certificate_row(const tsri_certificate *c, const char *quantity,
-                                     const char *where)
-{
-    for (int64_t i = 0; i < c->count; i++)
-        if (strcmp(c->row[i].quantity, quantity) == 0 && strcmp(c->row[i].where, where) == 0)
-            return &c->row[i];
-    return NULL;
-}
-
 /* ---- Text --------------------------------------------------------------------------------- */
 
 /* 6 digits are enough to compare; whole numbers below a million stay whole. */

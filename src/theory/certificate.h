@@ -90,10 +90,6 @@ const char *tsri_row_words(char *text, size_t room, const tsri_row *row);
 /* Do all conditions hold? Rows that are open count as not. */
 bool tsri_certificate_holds(const tsri_certificate *c);
 
-/* The row with that quantity and place, or NULL. */
-const tsri_row *tsri_certificate_row(const tsri_certificate *c, const char *quantity,
-                                     const char *where);
-
 /* One paragraph per row group, for people; lines of at most 100 columns. */
 tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c);
 

@@ -23,14 +23,13 @@ typedef struct tsri_paper {
     tsr_status (*certify)(tsri_certificate *c, tsri_run *run, tsri_past *past);
 } tsri_paper;
 
-extern const tsri_paper tsri_paper_deep_relu, tsri_paper_rnn, tsri_paper_gated;
+extern const tsri_paper tsri_paper_masked_neurons, tsri_paper_loft, tsri_paper_deep_relu,
+    tsri_paper_rnn, tsri_paper_gated;
 
 extern const tsri_paper *const tsri_papers[]; /* NULL at the end */
 
 /* The paper that speaks of this run, or NULL. */
 const tsri_paper *tsri_paper_of(const tsri_run *run);
-
-extern const tsri_paper tsri_paper_masked_neurons, tsri_paper_loft;
 
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper speaks of
  * it. The caller calls tsri_certificate_fini, also on failure. */

@@ -34,11 +34,6 @@ static const char *const kinds[] = {
     [TSRI_TICKET_REINIT] = "reinit",
 };
 
-const char *tsri_ticket_kind_name(tsri_ticket_kind kind)
-{
-    return kinds[kind];
-}
-
 static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
                           double ratio)
 {

@@ -49,8 +49,6 @@ typedef struct tsri_tickets {
     int64_t rows, capacity;
 } tsri_tickets;
 
-const char *tsri_ticket_kind_name(tsri_ticket_kind kind);
-
 /* Does all of it, or with options->resume what is left of it, and writes ticket.json. `stage`
  * (optional) is told the row that begins now, with options->context. Fails as tsr_train does. */
 tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
