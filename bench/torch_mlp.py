@@ -6,9 +6,10 @@ Prints min and median of the step in milliseconds, as PyTorch's users write it; 
 torch.autocast.
 """
 import sys
-import time
 
 import torch
+
+import timing
 
 threads, repeats = int(sys.argv[1]), int(sys.argv[2])
 torch.set_num_threads(threads)
@@ -29,12 +30,4 @@ def step():
     optimiser.step()
 
 
-for _ in range(10):
-    step()
-times = []
-for _ in range(repeats):
-    start = time.perf_counter()
-    step()
-    times.append((time.perf_counter() - start) * 1e3)
-times.sort()
-print(times[0], times[len(times) // 2])
+print(*timing.least_and_median(step, repeats, warm=10))

@@ -4,11 +4,11 @@
     torch_ntk.py shallow THREADS REPEATS     the same with patterns, Gram matrix and scaling
     torch_ntk.py exact THREADS REPEATS       gradients of single samples of a 4-layer MLP of width 1024, n = 500
 """
-import resource
 import sys
-import time
 
 import torch
+
+import timing
 
 what, threads, repeats = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 torch.set_num_threads(threads)
@@ -56,12 +56,4 @@ else:
     x, w = shallow_setting()
     on = (x @ w.T >= 0).float()
     job = lambda: on @ on.T
-times = []
-if what != "exact":
-    job()
-for _ in range(repeats):
-    start = time.perf_counter()
-    job()
-    times.append((time.perf_counter() - start) * 1e3)
-times.sort()
-print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(*timing.least_and_median(job, repeats, warm=0 if what == "exact" else 1), timing.peak_megabytes())

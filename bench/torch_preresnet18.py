@@ -7,14 +7,13 @@ share of one LoFT worker. bf16: under torch.autocast.
 Prints min and median of the step in milliseconds, the peak memory of the process in MB, and the numbers of the net.
 """
 import os
-import resource
 import sys
-import time
 
 import torch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
 import plain_nets
+import timing
 
 threads, repeats, layout, shares = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 torch.set_num_threads(threads)
@@ -37,11 +36,5 @@ def step():
     optimiser.step()
 
 
-step()
-times = []
-for _ in range(repeats):
-    start = time.perf_counter()
-    step()
-    times.append((time.perf_counter() - start) * 1e3)
-times.sort()
-print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, sum(t.numel() for t in net.state_dict().values()))
+size = sum(t.numel() for t in net.state_dict().values())
+print(*timing.least_and_median(step, repeats, warm=1), timing.peak_megabytes(), size)

@@ -3,12 +3,12 @@
 Prints min and median of the step in milliseconds, the peak memory in MB and the size of the network.
 As PyTorch's users write it: nn.RNN with the positions outermost, its faster layout; Linear and ReLU modules.
 """
-import resource
 import sys
-import time
 
 import torch
 from torch import nn
+
+import timing
 
 which, threads, repeats = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 torch.set_num_threads(threads)
@@ -54,13 +54,5 @@ def step():
     optimiser.step()
 
 
-for _ in range(2):
-    step()
-times = []
-for _ in range(repeats):
-    start = time.perf_counter()
-    step()
-    times.append((time.perf_counter() - start) * 1e3)
-times.sort()
 size = sum(p.numel() for p in net.parameters())
-print(times[0], times[len(times) // 2], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, size)
+print(*timing.least_and_median(step, repeats, warm=2), timing.peak_megabytes(), size)
