@@ -150,6 +150,20 @@ done:
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 
+/* Is the value what a linear layer and the ReLU fused into it make (plan_steps.c)? */
+static bool linear_relu(const tsri_net *net, int value)
+{
+    int64_t relu = producer(net, value), readers = 0;
+    if (relu < 0 || net->layer[relu].kind != TSRI_RELU)
+        return false;
+    int before = net->layer[relu].in;
+    int64_t linear = producer(net, before);
+    for (int64_t i = 0; i < net->layers; i++)
+        readers += (net->layer[i].in == before) + (net->layer[i].add == before);
+    return linear >= 0 && net->layer[linear].kind == TSRI_LINEAR && readers == 1 &&
+           tsri_net_op(net, linear, 1).positions <= 1;
+}
+
 tsr_status tsri_net_part(tsri_net **out, const tsri_net *net, int64_t from, int64_t to)
 {
     tsr_status st = TSR_OK;
@@ -157,6 +171,7 @@ tsr_status tsri_net_part(tsri_net **out, const tsri_net *net, int64_t from, int6
     (*out)->layers = to - from;
     (*out)->entry = from > 0 ? net->layer[from - 1].out : 0;
     memcpy((*out)->layer, net->layer + from, (size_t)(to - from) * sizeof *net->layer);
+    (*out)->entry_relu = from > 0 && linear_relu(net, (*out)->entry);
 done:
     return st;
 }

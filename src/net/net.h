@@ -88,6 +88,7 @@ typedef struct tsri_net {
     int64_t total;   /* all numbers */
     tsri_shape input;
     int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
+    bool entry_relu;   /* of a part: a linear layer and its ReLU made that value */
     int64_t outputs;   /* of a sample: of a sequence that is read at every position, those of all */
     int64_t first;     /* position whose outputs the loss sees first, from 0 */
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */

@@ -56,10 +56,19 @@ static void find_servants(tsri_plan *plan)
 
 /* A ReLU's zeros are other ones in every step; from this size on, looking for them is repaid well
  * (docs/grelu.md). */
-static bool repaid(const tsri_plan *plan, const tsri_step *s)
+static bool repaid(const tsri_plan *plan, int64_t units)
 {
     enum { BATCH = 128, UNITS = 512 };
-    return plan->batch >= BATCH && tsri_shape_count(s->op.out) >= UNITS;
+    return plan->batch >= BATCH && units >= UNITS;
+}
+
+/* May zeros of a linear layer's ReLU be skipped? */
+static bool skips_relu(const tsri_plan *plan, int64_t units)
+{
+    bool gated_net = false;
+    for (int64_t k = 0; k < plan->count; k++)
+        gated_net = gated_net || plan->step[k].op.kind == TSRI_GATE || plan->step[k].op.gate;
+    return plan->net->skip_relu || (plan->net->skip_gates && (gated_net || repaid(plan, units)));
 }
 
 /* Does the step make a value whose zeros are worth knowing? */
@@ -70,31 +79,43 @@ static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
     if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->backend->skips || s->for_gates ||
         plan->net->bf16 || s->op.positions > 1)
         return false;
-    bool gated_net = false;
-    for (int64_t k = 0; k < plan->count; k++)
-        gated_net = gated_net || plan->step[k].op.kind == TSRI_GATE || plan->step[k].op.gate;
-    return plan->net->skip_relu || (plan->net->skip_gates && (gated_net || repaid(plan, s)));
+    return skips_relu(plan, tsri_shape_count(s->op.out));
 }
 
-static tsr_status make_gates(tsri_plan *plan, tsri_step *s)
+/* Gates of `value`, which a ReLU made or a gate, for the linear layers that read it. */
+static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool relu)
 {
     tsr_status st = TSR_OK;
     tsri_gates *g = &plan->gates[plan->gated++];
-    bool skip =
-        plan->backend->skips && !plan->net->bf16 &&
-        (s->op.relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
+    *out = g;
     g->n = plan->batch;
-    g->units = tsri_shape_count(s->op.out);
+    g->units = tsri_shape_count(plan->net->value[value].shape);
     g->words = (g->units + 63) / 64;
     if (!plan->dry)
         TSR_TRY(tsri_alloc(&g->word, g->n * g->words, sizeof *g->word));
-    s->op.gates = g;
-    g->skip = skip;
-    for (int64_t k = 0; skip && k < plan->count; k++) {
+    g->skip = plan->backend->skips && !plan->net->bf16 &&
+              (relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
+    for (int64_t k = 0; g->skip && k < plan->count; k++) {
         tsri_step *r = &plan->step[k];
-        if (r->op.kind == TSRI_LINEAR && r->in == s->out && !r->for_gates)
+        if (r->op.kind == TSRI_LINEAR && r->in == value && !r->for_gates)
             r->op.x_gates = g;
     }
+done:
+    return st;
+}
+
+/* What comes into a part has in it the gates that it has in the whole: else its products would sum
+ * in another order there. */
+static tsr_status make_entry_gates(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = plan->net;
+    tsri_gates *g = NULL;
+    if (!net->entry_relu || !plan->backend->skips || net->bf16 ||
+        !skips_relu(plan, tsri_shape_count(net->value[net->entry].shape)))
+        return TSR_OK;
+    TSR_TRY(make_gates(&g, plan, net->entry, true));
+    g->entered = true;
 done:
     return st;
 }
@@ -103,11 +124,13 @@ tsr_status tsri_plan_gates(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     find_servants(plan);
-    TSR_TRY(tsri_alloc(&plan->gates, plan->count, sizeof *plan->gates));
+    TSR_TRY(tsri_alloc(&plan->gates, plan->count + 1, sizeof *plan->gates));
+    TSR_TRY(make_entry_gates(plan));
     for (int64_t k = 0; k < plan->count; k++) {
-        plan->step[k].idle = !plan->wants[plan->step[k].out];
-        if (makes_gates(plan, &plan->step[k]))
-            TSR_TRY(make_gates(plan, &plan->step[k]));
+        tsri_step *s = &plan->step[k];
+        s->idle = !plan->wants[s->out];
+        if (makes_gates(plan, s))
+            TSR_TRY(make_gates(&s->op.gates, plan, s->out, s->op.relu));
     }
 done:
     return st;
