@@ -67,6 +67,8 @@ typedef struct tsri_gates {
     bool entered;            /* the value comes from outside: who reads it makes them */
     uint64_t stamp;          /* another one whenever a bit changed; 0 = there are none yet */
     bool skip;               /* products may skip what is off */
+    bool dry;                /* to be measured: nothing is taken but what describes them */
+    int64_t bytes;           /* of the words and of what the backend knows of them */
     void *inspected;         /* what the backend knows of them */
     void (*forget)(void *inspected);
 } tsri_gates;

@@ -50,7 +50,7 @@ tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_bac
                       .gradients = true,
                       .dry = true};
     TSR_TRY(make(&plan, &like));
-    *bytes = plan->arena_bytes + plan->input_bytes;
+    *bytes = tsri_plan_bytes(plan) + plan->input_bytes;
 done:
     tsri_plan_destroy(plan);
     return st;
@@ -286,12 +286,12 @@ done:
 
 int64_t tsri_plan_bytes(const tsri_plan *plan)
 {
-    return plan->arena_bytes;
+    return plan->arena_bytes + tsri_plan_gates_bytes(plan);
 }
 
 int64_t tsri_plan_bytes_unshared(const tsri_plan *plan)
 {
-    return plan->unshared_bytes;
+    return plan->unshared_bytes + tsri_plan_gates_bytes(plan);
 }
 
 int64_t tsri_plan_ops(const tsri_plan *plan)

@@ -82,7 +82,7 @@ tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void 
  */
 void tsri_plan_norm_momentum(tsri_plan *plan, double momentum);
 
-/* Bytes of the arena, and of the arena if nothing were shared. */
+/* Bytes of the arena and of the gates, and the same if nothing of the arena were shared. */
 int64_t tsri_plan_bytes(const tsri_plan *plan);
 int64_t tsri_plan_bytes_unshared(const tsri_plan *plan);
 

@@ -91,6 +91,8 @@ static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool 
     g->n = plan->batch;
     g->units = tsri_shape_count(plan->net->value[value].shape);
     g->words = (g->units + 63) / 64;
+    g->dry = plan->dry;
+    g->bytes = g->n * g->words * (int64_t)sizeof *g->word;
     if (!plan->dry)
         TSR_TRY(tsri_alloc(&g->word, g->n * g->words, sizeof *g->word));
     g->skip = plan->backend->skips && !plan->net->bf16 &&
@@ -134,6 +136,14 @@ tsr_status tsri_plan_gates(tsri_plan *plan)
     }
 done:
     return st;
+}
+
+int64_t tsri_plan_gates_bytes(const tsri_plan *plan)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < plan->gated; i++)
+        bytes += plan->gates[i].bytes;
+    return bytes;
 }
 
 void tsri_plan_gates_free(tsri_plan *plan)

@@ -62,6 +62,7 @@ tsr_status tsri_plan_wants(tsri_plan *plan);
 /* Gives the steps their gates and says which are idle, before kernels are set up. */
 tsr_status tsri_plan_gates(tsri_plan *plan);
 void tsri_plan_gates_free(tsri_plan *plan);
+int64_t tsri_plan_gates_bytes(const tsri_plan *plan); /* after kernels are set up */
 
 /* Lays out the arena and binds every op's buffers. */
 tsr_status tsri_plan_memory(tsri_plan *plan);

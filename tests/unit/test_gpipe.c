@@ -53,6 +53,9 @@ static void stages_change_no_bit(void **state)
     equal_to_plain(mlp, "model.norm=none;loss=half_squares;optim.lr=0.001;", 4, 5, 2);
     equal_to_plain(mlp, "optim.name=gd;", 3, 2, 2);
     equal_to_plain(rnn, "", 2, 2, 2);
+    /* products behind a cut skip what the whole's skip */
+    equal_to_plain(mlp, "skip=on;model.norm=none;model.hidden=[150, 140, 130];data.n=128;batch=64;",
+                   2, 4, 2);
 }
 
 /* The cuts may lie anywhere, and measured ones do. */

@@ -32,6 +32,24 @@ tsri_bits tsri_cpu_gates_bits(const tsri_gates *gates)
     return (tsri_bits){gates->n, gates->units, gates->words, gates->word};
 }
 
+static tsr_status take_memory(inspected *in, const tsri_gates *gates)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(&in->fresh, gates->n * gates->words, sizeof *in->fresh));
+    for (int by_units = 0; by_units < 2; by_units++)
+        TSR_TRY(tsri_pattern_init(&in->pattern[by_units], tsri_loops_best(), gates->n, gates->units,
+                                  by_units));
+done:
+    return st;
+}
+
+static void shape(inspected *in, const tsri_gates *gates)
+{
+    for (int by_units = 0; by_units < 2; by_units++)
+        tsri_pattern_shape(&in->pattern[by_units], tsri_loops_best(), gates->n, gates->units,
+                           by_units);
+}
+
 tsr_status tsri_cpu_gates_setup(int64_t *scratch_bytes, tsri_gates *gates, int threads)
 {
     tsr_status st = TSR_OK;
@@ -40,10 +58,12 @@ tsr_status tsri_cpu_gates_setup(int64_t *scratch_bytes, tsri_gates *gates, int t
         TSR_TRY(tsri_alloc(&in, 1, sizeof *in));
         gates->inspected = in;
         gates->forget = forget;
-        TSR_TRY(tsri_alloc(&in->fresh, gates->n * gates->words, sizeof *in->fresh));
-        for (int by_units = 0; by_units < 2; by_units++)
-            TSR_TRY(tsri_pattern_init(&in->pattern[by_units], tsri_loops_best(), gates->n,
-                                      gates->units, by_units));
+        shape(in, gates);
+        if (!gates->dry)
+            TSR_TRY(take_memory(in, gates));
+        gates->bytes += gates->n * gates->words * (int64_t)sizeof *in->fresh;
+        for (int k = 0; k < 2; k++)
+            gates->bytes += tsri_pattern_bytes(&in->pattern[k]);
     }
     for (int k = 0; k < 2; k++)
         *scratch_bytes = tsri_max(*scratch_bytes, tsri_skip_scratch(&in->pattern[k], threads));

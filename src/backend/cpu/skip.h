@@ -77,7 +77,12 @@ typedef struct tsri_pattern {
     int64_t steps;       /* of all runs: multiplications of three numbers with a row of V */
 } tsri_pattern;
 
-/* Memory for patterns of bits [n, units]. RESOURCES when there is none. */
+/* How patterns of bits [n, units] are cut, and the bytes that they take; takes none. */
+void tsri_pattern_shape(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
+                        bool by_units);
+int64_t tsri_pattern_bytes(const tsri_pattern *p);
+
+/* The same with that memory. RESOURCES when there is none. */
 tsr_status tsri_pattern_init(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
                              bool by_units);
 void tsri_pattern_fini(tsri_pattern *p);

@@ -24,10 +24,9 @@ enum { MOST_ITEMS = 256, MOST_WORDS = MOST_ITEMS / 64, SPARE = 8, ROWS = 3, ALL 
 typedef uint16_t eight __attribute__((vector_size(16)));
 typedef uint16_t eight_any __attribute__((vector_size(16), aligned(2), may_alias));
 
-tsr_status tsri_pattern_init(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
-                             bool by_units)
+void tsri_pattern_shape(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
+                        bool by_units)
 {
-    tsr_status st = TSR_OK;
     *p = (tsri_pattern){.loops = loops,
                         .by_units = by_units,
                         .rows = by_units ? units : n,
@@ -37,6 +36,21 @@ tsr_status tsri_pattern_init(tsri_pattern *p, const tsri_loops *loops, int64_t n
     p->blocks = tsri_ceil_div(p->items, loops->skip_items);
     p->size = p->blocks > 0 ? tsri_round_up(tsri_ceil_div(p->items, p->blocks), 8) : 8;
     p->groups = tsri_ceil_div(tsri_min(p->rows, TSRI_SKIP_CHUNK), ROWS);
+}
+
+int64_t tsri_pattern_bytes(const tsri_pattern *p)
+{
+    int64_t parts = p->chunks * p->blocks, runs = parts * p->groups;
+    int64_t turned = p->by_units ? p->rows * tsri_bit_words(p->items) : 0;
+    return parts * (int64_t)sizeof *p->unit_steps + runs * (int64_t)sizeof *p->run +
+           runs * 2 * p->size * (int64_t)sizeof *p->at + turned * (int64_t)sizeof *p->turned;
+}
+
+tsr_status tsri_pattern_init(tsri_pattern *p, const tsri_loops *loops, int64_t n, int64_t units,
+                             bool by_units)
+{
+    tsr_status st = TSR_OK;
+    tsri_pattern_shape(p, loops, n, units, by_units);
     int64_t parts = p->chunks * p->blocks;
     TSR_TRY(tsri_alloc(&p->unit_steps, parts, sizeof *p->unit_steps));
     TSR_TRY(tsri_alloc_raw(&p->run, parts * p->groups, sizeof *p->run));
