@@ -61,7 +61,8 @@ tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds)
     tsr_status st = comm->kind->receive(comm, frame, seconds);
     if (frame->head) {
         comm->received += (int64_t)sizeof(tsri_head) + frame->head->bytes;
-        comm->broken |= frame->head->kind == TSRI_END && frame->head->share == TSRI_END_BROKEN;
+        if (frame->head->kind == TSRI_END) /* who hung up after its last word has not died */
+            comm->broken = frame->head->share == TSRI_END_BROKEN;
     }
     comm->wait_seconds += tsri_clock() - start;
     return st;

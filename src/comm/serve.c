@@ -63,7 +63,7 @@ void tsri_crew_give_up(tsri_crew *c, tsr_status why)
         int32_t code;
         char sentence[1020];
     } last = {.code = why};
-    if (tsri_crew_orphaned(c) || why == TSR_INTERRUPTED)
+    if (why == TSR_INTERRUPTED || tsri_crew_orphaned(c))
         return;
     int n = snprintf(last.sentence, sizeof last.sentence, "%s", tsr_last_error());
     int64_t most = (int64_t)sizeof last.sentence - 1;
