@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* The largest relative difference over points and layers that counts as equal. */
-
 tsr_status tsri_convert_config(tsr_config *config, bool to_relu)
 {
     tsr_status st = TSR_OK;
