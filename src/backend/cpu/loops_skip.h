@@ -54,9 +54,9 @@ static void skip(float *const sum[3], bool fresh, const float *panel, const uint
                  const float *s, const tsri_skip_run *run)
 {
     const char *items = (const char *)panel;
-    vec acc[3][SKIP_VECTORS];
+    vec acc[3][SKIP_VECTORS], zero = {0};
     UNROLL for (int r = 0; r < 3; r++) UNROLL for (int c = 0; c < SKIP_VECTORS; c++) acc[r][c] =
-        fresh ? (vec){0} : load(sum[r] + c * WIDTH);
+        fresh ? zero : load(sum[r] + c * WIDTH);
     for (int n = run->full; n > 0; n--, at++, s += 3)
         skip_side(acc, items, *at, s, 7);
     SKIP_CLASS(0)
