@@ -49,17 +49,12 @@ finetune() { # method, seed, ratio
         --set optim.final_lr=0 > "$to.log" 2> "$to.err" && [ -s "$to.log" ] && tail -1 "$to.log" > "$to/result.json"
 }
 
-chain() { # method, seed: all that follows from one pretraining
-    pretrain "$1" "$2"
-    [ "$1" = dense ] || { finetune "$1" "$2" 0.5 && finetune "$1" "$2" 0.8; }
-}
-
 # What is to be done, a line each, the longest first.
 list() {
     for method in ${METHODS:-local_sgd-4 loft-4 dense local_sgd-2 loft-2 gpipe-2 gpipe-4}; do
         for seed in $seeds; do
-            if [ "$1" != finetune ]; then
-                echo "$1 $method $seed"
+            if [ "$1" = pretrain ]; then
+                echo "pretrain $method $seed"
             elif [ "$method" != dense ]; then
                 echo "finetune $method $seed 0.5"
                 echo "finetune $method $seed 0.8"
@@ -67,11 +62,29 @@ list() {
         done
     done
 }
-everyone() { # pretrain, finetune or chain
-    while read -r what method seed ratio; do
-        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
-        $what "$method" "$seed" ${ratio:+"$ratio"} &
-    done < <(list "$1")
+ready() { [ "$1" = pretrain ] || [ -e "$out/$2-$3/result.json" ]; }
+
+# Starts the first task that can begin whenever one of the slots is free; ends when what is left has nothing to begin from.
+everyone() { # pretrain, finetune or both
+    local tasks next i
+    mapfile -t tasks < <(for kind in "$@"; do list "$kind"; done)
+    while [ ${#tasks[@]} -gt 0 ]; do
+        next=
+        if [ "$(jobs -rp | wc -l)" -lt "$jobs" ]; then
+            for i in "${!tasks[@]}"; do
+                # shellcheck disable=SC2086
+                ready ${tasks[i]} && next=$i && break
+            done
+        fi
+        if [ -n "$next" ]; then
+            ${tasks[next]} &
+            unset "tasks[next]"
+        elif [ -n "$(jobs -rp)" ]; then
+            wait -n || true
+        else
+            break
+        fi
+    done
     wait || true
 }
 bundle() {
@@ -90,7 +103,7 @@ table() {
 }
 case $command in
 pretrain | finetune) everyone "$command" ;;
-all) everyone chain; table ;;
+all) everyone pretrain finetune; table ;;
 table) table ;;
 bundle) bundle ;;
 *) echo "loft_table.sh: pretrain, finetune, all, table or bundle, not '$command'" >&2; exit 2 ;;
