@@ -17,6 +17,20 @@ def results(out):
     return found
 
 
+def weights(path):
+    """The tensors of a model file as they lie in it: all but the header, which says how the run was told."""
+    with open(path, "rb") as f:
+        data = f.read()
+    return data[8 + int.from_bytes(data[:8], "little"):]
+
+
+def twins(out, found):
+    """Says of the seeds that both numbers of GPipe's stages were run with whether their weights are equal."""
+    for seed in sorted({s for s, _ in found.get(("gpipe-2", None), [])} & {s for s, _ in found.get(("gpipe-4", None), [])}):
+        two, four = (weights(f"{out}/gpipe-{n}-{seed}/model.safetensors") for n in (2, 4))
+        print(f"gpipe, seed {seed}: the weights after 2 and 4 stages are {'equal to the bit' if two == four else 'NOT EQUAL'} ({len(two)} bytes)")
+
+
 def mean(rows, key="accuracy", scale=100, digits=2):
     values = [r[key] * scale for _, r in rows]
     if not values:
@@ -45,6 +59,8 @@ def main(out, epochs, fine):
         against = f"{traffic / loft[0][1]['bytes_total']:.2f}x" if loft and not method.startswith("loft") else "-"
         print(f"| {method} | {len(rows)} | {mean(rows)} | {mean(half)} | {mean(fifth)} | {gap} | {traffic / 1e9:.2f} GB | {against} | "
               f"{mean(rows, 'seconds', 1, 0)} s |")
+    print()
+    twins(out, found)
 
 
 main(*sys.argv[1:])
