@@ -259,11 +259,6 @@ static tsr_status load_one(tsri_run *run, const char *path)
     (void)snprintf(data_here, sizeof data_here, "%08" PRIx32, run->data->hash);
     TSR_CHECK(format && strcmp(format, "checkpoint/1") == 0 && state && kernels, TSR_BAD_FILE,
               "%s: not a checkpoint of this version", path);
-    TSR_CHECK(
-        strcmp(kernels, here) == 0 || run->options.force, TSR_USAGE,
-        "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
-        "one run; add --force to go on all the same",
-        path, tsri_quote(kernels), here);
     TSR_CHECK(!data || strcmp(data, data_here) == 0 || run->options.force, TSR_USAGE,
               "%s was trained on other data (checksum %s) than %s is now (%s): bring the old data "
               "back, begin in another folder, or add --force",
@@ -279,6 +274,12 @@ static tsr_status load_one(tsri_run *run, const char *path)
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->load)
             TSR_TRY(tsri_observers[i]->load(run, file, path));
+    bool over = run->round >= run->rounds || tsri_iterate_enough(run); /* nothing is computed */
+    TSR_CHECK(
+        strcmp(kernels, here) == 0 || over || run->options.force, TSR_USAGE,
+        "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
+        "one run; add --force to go on all the same",
+        path, tsri_quote(kernels), here);
     run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);

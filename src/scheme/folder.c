@@ -5,12 +5,35 @@
 #include "base/log.h"
 #include "io/file.h"
 
+#include <string.h>
+
+/* Data may have moved since: whether they are the same is for their checksum to say, which the
+ * checkpoint has. */
+static tsr_status follow_data(tsr_config *old, const tsr_config *now)
+{
+    static const char *const place[] = {"data.path", "data.test_path"};
+    tsr_status st = TSR_OK;
+    tsri_text assignment = {0};
+    for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+        const char *was = tsri_config_text(old, place[i]), *is = tsri_config_text(now, place[i]);
+        if (!was || !is || strcmp(was, is) == 0)
+            continue;
+        assignment.length = 0;
+        TSR_TRY(tsri_text_add(&assignment, "%s=%s", place[i], is));
+        TSR_TRY(tsr_config_set(old, assignment.data));
+    }
+done:
+    tsri_text_fini(&assignment);
+    return st;
+}
+
 static tsr_status same_run_file(const tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
     tsr_config *old = NULL;
     tsri_text changes = {0};
     TSR_TRY(tsr_config_read(&old, path));
+    TSR_TRY(follow_data(old, run->config));
     TSR_TRY(tsri_config_differences(&changes, old, run->config));
     TSR_CHECK(changes.length == 0 || run->options.force, TSR_USAGE,
               "the run file is not the one that %s was begun with:\n%sresume with the old values, "
