@@ -1,7 +1,7 @@
 /* The gated model against its formula written out; its gradient against central differences; cpu,
  * which skips, against ref; gates from a table against gates computed; and what the paper says of
  * it: gates never change, no unit dies, grelu with the gates of a ReLU net is that ReLU net. */
-#include "testing.h"
+#include "gradient_testing.h"
 
 #include "base/rng.h"
 #include "data/dataset.h"
@@ -11,7 +11,6 @@
 #include "net/grelu.h"
 #include "net/plan_parts.h"
 
-#include <math.h>
 #include <unistd.h>
 
 typedef struct fixture {
@@ -120,25 +119,19 @@ static void as_the_formula_says(void **state)
     tear_down(&f);
 }
 
-/* Between gates the net is a polynomial in W: central differences are right to step^2. */
+static double value_of(void *f)
+{
+    return loss_of(f, false);
+}
+
+/* Gates do not depend on W: the net is a polynomial in it, without kinks. */
 static void gradient(const char *text)
 {
     fixture f;
     set_up(&f, text, &tsri_backend_ref64, 5, 7, 2, 1);
     (void)loss_of(&f, true);
-    double *w = f.store.w, *g = f.store.g, *kept = NULL;
-    assert_ok(tsri_alloc(&kept, f.net->trained, sizeof *kept));
-    memcpy(kept, g, (size_t)f.net->trained * sizeof *kept);
-    for (int64_t i = 0; i < f.net->trained; i += 7) {
-        double was = w[i], step = 1e-5;
-        w[i] = was + step;
-        double up = loss_of(&f, false);
-        w[i] = was - step;
-        double down = loss_of(&f, false);
-        w[i] = was;
-        assert_true(fabs((up - down) / (2 * step) - kept[i]) < 1e-6 * (1 + fabs(kept[i])));
-    }
-    tsri_free(kept);
+    differences d = {.value = value_of, .context = &f};
+    assert_gradient(&d, text, f.store.w, f.store.g, f.net->trained, 7);
     tear_down(&f);
 }
 

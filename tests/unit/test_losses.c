@@ -1,11 +1,8 @@
 /* Losses of margins, Huber's, and those of sequences: by hand, at margins of 1e4, on cpu as on ref,
  * and their gradients through relu_deep of depth 1 to 8 against central differences in double. */
-#include "testing.h"
+#include "gradient_testing.h"
 
 #include "base/rng.h"
-#include "net/plan.h"
-
-#include <math.h>
 
 enum { BATCH = 5, INPUTS = 4 };
 
@@ -148,6 +145,8 @@ typedef struct fixture {
     tsri_plan *plan;
     float x[BATCH * INPUTS], target[BATCH * 3];
     int32_t label[BATCH];
+    tsri_loss_kind kind;
+    bool labels; /* or targets */
 } fixture;
 
 static void set_up(fixture *f, const char *model, int64_t outputs, int64_t seed)
@@ -176,40 +175,27 @@ static void tear_down(fixture *f)
     tsr_config_destroy(f->config);
 }
 
-static double loss_of(fixture *f, tsri_loss_kind kind, bool labels)
+static double mean_loss(void *fixture_)
 {
+    fixture *f = fixture_;
     tsri_loss loss = {
-        .kind = kind, .valid = BATCH, .label = labels ? f->label : NULL, .target = f->target};
+        .kind = f->kind, .valid = BATCH, .label = f->labels ? f->label : NULL, .target = f->target};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
     return tsri_loss_value(&loss);
 }
 
-/* Central differences with h = 1e-6 err by h^2 f'''/6, 1e-11, and by rounding, 1e-16 / h = 1e-10 of
- * the loss; a kink of a ReLU or of the hinge would have to be within h of a preactivation. */
 static void check(const char *model, tsri_loss_kind kind, bool labels, int64_t outputs,
                   int64_t seed)
 {
-    fixture f = {0};
+    char what[200];
+    fixture f = {.kind = kind, .labels = labels};
     set_up(&f, model, outputs, seed);
-    double *w = f.store.w, *g = NULL, h = 1e-6;
-    (void)loss_of(&f, kind, labels);
+    (void)mean_loss(&f);
     assert_ok(tsri_plan_backward(f.plan));
-    assert_ok(tsri_alloc(&g, f.net->trained, sizeof *g));
-    memcpy(g, f.store.g, (size_t)f.net->trained * sizeof *g);
-    for (int64_t i = 0; i < f.net->trained; i++) {
-        double keep = w[i];
-        w[i] = keep + h;
-        double up = loss_of(&f, kind, labels);
-        w[i] = keep - h;
-        double down = loss_of(&f, kind, labels);
-        w[i] = keep;
-        double want = (up - down) / (2 * h);
-        if (fabs(g[i] - want) > 1e-7 * fmax(1.0, fabs(want)))
-            fail_msg("%s, loss %d: dw[%lld] = %.12g, differences give %.12g", model, (int)kind,
-                     (long long)i, g[i], want);
-    }
-    tsri_free(g);
+    differences d = {.value = mean_loss, .context = &f};
+    (void)snprintf(what, sizeof what, "%s, loss %d", model, (int)kind);
+    assert_gradient(&d, what, f.store.w, f.store.g, f.net->trained, 1);
     tear_down(&f);
 }
 

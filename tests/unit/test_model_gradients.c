@@ -1,12 +1,9 @@
 /* Small instances of every convolutional model, through the plan with all it fuses, on ref in
  * double: gradients against central differences. And a network made for the plan: sums of every
  * kind, layers that no model has. */
-#include "testing.h"
+#include "gradient_testing.h"
 
 #include "base/rng.h"
-#include "net/plan.h"
-
-#include <math.h>
 
 enum { BATCH = 4, OUTPUTS = 3, OF_EACH = 3 };
 
@@ -51,82 +48,39 @@ static void tear_down(fixture *f)
     tsri_net_destroy(f->net);
 }
 
-static double loss_of(fixture *f)
+static double mean_loss(void *fixture_)
 {
+    fixture *f = fixture_;
     tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = f->label};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
     return loss.sum / BATCH;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t pattern(void *fixture_)
 {
-    return (hash ^ word) * 0x100000001b3u;
-}
-
-/* Which ReLUs are on and which pixels the max poolings took, after a forward: as long as it stays
- * the same, the network is a smooth function. (In training both outlive the forward.) */
-static uint64_t pattern(const fixture *f)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int64_t k = 0; k < tsri_plan_ops(f->plan); k++) {
-        const tsri_op *op = tsri_plan_op(f->plan, k, NULL);
-        const double *y = op->y;
-        const int64_t *taken = op->saved;
-        for (int64_t i = 0; i < op->n * tsri_shape_count(op->out); i++) {
-            if (op->relu || op->kind == TSRI_RELU)
-                hash = mix(hash, y[i] > 0);
-            else if (op->kind == TSRI_MAXPOOL)
-                hash = mix(hash, (uint64_t)taken[i]);
-        }
-    }
-    return hash;
-}
-
-/* The derivative by number *w; false when a kink lies within h of it. h = 1e-6: rounding is about
- * 1e-15 / h = 1e-9, and h^2 f''' far less. */
-static bool difference(fixture *f, double *w, uint64_t smooth, double *want)
-{
-    double h = 1e-6, keep = *w;
-    *w = keep + h;
-    double up = loss_of(f);
-    bool same = pattern(f) == smooth;
-    *w = keep - h;
-    double down = loss_of(f);
-    same = same && pattern(f) == smooth;
-    *w = keep;
-    *want = (up - down) / (2 * h);
-    return same;
+    return plan_pattern(((fixture *)fixture_)->plan);
 }
 
 /* About OF_EACH numbers of every trained tensor, spread over it. */
 static void check_gradients(fixture *f, const char *name)
 {
-    double *g = NULL;
-    int64_t tried = 0, checked = 0;
-    (void)loss_of(f);
-    uint64_t smooth = pattern(f);
+    differences d = {.value = mean_loss, .pattern = pattern, .context = f};
+    (void)mean_loss(f);
     assert_ok(tsri_plan_backward(f->plan));
-    assert_ok(tsri_alloc(&g, f->net->trained, sizeof *g));
-    memcpy(g, f->store.g, (size_t)f->net->trained * sizeof *g);
     for (int64_t p = 0; p < f->net->params; p++) {
         const tsri_param *param = &f->net->param[p];
-        int64_t step = param->count > OF_EACH ? param->count / OF_EACH : 1;
-        for (int64_t i = 7 * p % step; param->role == TSRI_TRAINED && i < param->count; i += step) {
-            double want, have = g[param->offset + i];
-            tried++;
-            if (!difference(f, (double *)f->store.w + param->offset + i, smooth, &want))
-                continue;
-            checked++;
-            if (!(fabs(have - want) <= 1e-7 * fmax(1.0, fabs(want))))
-                fail_msg("%s: gradient of %s[%lld] is %.12g, by differences %.12g", name,
-                         param->name, (long long)i, have, want);
-        }
+        if (param->role != TSRI_TRAINED)
+            continue;
+        char what[200];
+        int64_t stride = param->count > OF_EACH ? param->count / OF_EACH : 1,
+                first = 7 * p % stride;
+        double *w = tsri_store_at(&f->store, f->store.w, p),
+               *g = tsri_store_at(&f->store, f->store.g, p);
+        (void)snprintf(what, sizeof what, "%s, %s from %lld", name, param->name, (long long)first);
+        assert_gradient(&d, what, w + first, g + first, param->count - first, stride);
     }
-    if (checked * 4 < tried * 3)
-        fail_msg("%s: only %lld of %lld numbers had no kink near", name, (long long)checked,
-                 (long long)tried);
-    tsri_free(g);
+    assert_mostly_smooth(&d, name);
 }
 
 static void gradients_of_models(void **state)

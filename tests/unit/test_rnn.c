@@ -1,11 +1,8 @@
 /* Recurrent networks: the formula by hand, gradients of lengths 1 to 12 against central differences
  * in double, cpu against ref at odd sizes, a step that allocates nothing and does not depend on the
  * number of threads, what a share of the hidden axis computes, and wrong run files. */
+#include "gradient_testing.h"
 #include "share_testing.h"
-
-#include "net/plan.h"
-
-#include <math.h>
 
 enum { DIM = 3, OUT = 2, MOST = 12, BATCH = 3 };
 
@@ -64,31 +61,30 @@ static double loss_of(fixture *f, tsri_loss_kind kind, bool labels)
 
 /* ---- Gradients ---------------------------------------------------------------------------- */
 
-/* h = 1e-6: the difference errs by h^2 f''' / 6, below 1e-8, and by the rounding of the loss, a few
- * times 1e-16 / h of it: 1e-9. */
+typedef struct example {
+    fixture *f;
+    tsri_loss_kind kind;
+    bool labels;
+} example;
+
+static double value_of(void *example_)
+{
+    const example *e = example_;
+    return loss_of(e->f, e->kind, e->labels);
+}
+
 static void check(const char *model, int64_t T, bool every, tsri_loss_kind kind, bool labels,
                   int64_t seed)
 {
+    char what[200];
     fixture f = {0};
+    example e = {&f, kind, labels};
     set_up(&f, model, T, every, &tsri_backend_ref64, seed);
-    double *w = f.store.w, *g = NULL, h = 1e-6;
-    double rounding = 1e-9 * loss_of(&f, kind, labels);
+    (void)value_of(&e);
     assert_ok(tsri_plan_backward(f.plan));
-    assert_ok(tsri_alloc(&g, f.net->trained, sizeof *g));
-    memcpy(g, f.store.g, (size_t)f.net->trained * sizeof *g);
-    for (int64_t i = 0; i < f.net->trained; i++) {
-        double keep = w[i];
-        w[i] = keep + h;
-        double up = loss_of(&f, kind, labels);
-        w[i] = keep - h;
-        double down = loss_of(&f, kind, labels);
-        w[i] = keep;
-        double want = (up - down) / (2 * h);
-        if (fabs(g[i] - want) > 1e-7 * fmax(1.0, fabs(want)) + rounding)
-            fail_msg("%s, length %lld: dw[%lld] = %.12g, differences give %.12g", model,
-                     (long long)T, (long long)i, g[i], want);
-    }
-    tsri_free(g);
+    differences d = {.value = value_of, .context = &e};
+    (void)snprintf(what, sizeof what, "%s, length %lld", model, (long long)T);
+    assert_gradient(&d, what, f.store.w, f.store.g, f.net->trained, 1);
     tear_down(&f);
 }
 

@@ -1,10 +1,7 @@
 /* The shallow model against its formula written out, in a share and whole; its gradient; the loss
  * of the paper; and the mean over masks of a share's output = the output of the whole. */
+#include "gradient_testing.h"
 #include "share_testing.h"
-
-#include "net/plan.h"
-
-#include <math.h>
 
 enum { N = 7, D = 5, M = 40, K = 3 };
 
@@ -119,8 +116,21 @@ static void xi_belongs_to_the_whole(void **state)
     }
 }
 
-/* 1/2 sum of squares and its gradient, on ref in double, against central differences: an error of
- * h^2 = 1e-10 and rounding of 1e-16 / h. */
+typedef struct problem {
+    tsri_plan *plan;
+    const float *x;
+    tsri_loss loss;
+} problem;
+
+static double value_of(void *problem_)
+{
+    problem *s = problem_;
+    assert_ok(tsri_plan_forward(s->plan, s->x));
+    assert_ok(tsri_plan_loss(s->plan, &s->loss));
+    return tsri_loss_value(&s->loss);
+}
+
+/* 1/2 sum of squares, written out, and its gradient. */
 static void gradient_of_half_squares(void **state)
 {
     (void)state;
@@ -129,36 +139,21 @@ static void gradient_of_half_squares(void **state)
     tsri_pool *pool = NULL;
     tsri_plan *plan = NULL;
     float x[N * D], target[N * K];
-    double g[M * D];
     fill_random(x, N * D, 3);
     fill_random(target, N * K, 4);
     assert_ok(tsri_store_init(&store, net, sizeof(double), true));
     tsri_store_fill(&store, 1);
     assert_ok(tsri_pool_create(&pool, 1));
     assert_ok(tsri_plan_create(&plan, &store, &tsri_backend_ref64, pool, N, true));
-    tsri_loss loss = {.kind = TSRI_HALF_SQUARES, .valid = N - 1, .target = target};
-    assert_ok(tsri_plan_forward(plan, x));
-    assert_ok(tsri_plan_loss(plan, &loss));
+    problem s = {plan, x, {.kind = TSRI_HALF_SQUARES, .valid = N - 1, .target = target}};
+    double have = value_of(&s), want = 0;
     const double *y = tsri_plan_output(plan);
-    double want = 0;
     for (int i = 0; i < (N - 1) * K; i++)
         want += 0.5 * (y[i] - (double)target[i]) * (y[i] - (double)target[i]);
-    assert_true(fabs(tsri_loss_value(&loss) - want) < 1e-12);
+    assert_true(fabs(have - want) < 1e-12);
     assert_ok(tsri_plan_backward(plan));
-    memcpy(g, store.g, sizeof g);
-    for (int i = 0; i < M * D; i++) {
-        double *w = (double *)store.w + i, keep = *w, h = 1e-5, up, down;
-        *w = keep + h;
-        assert_ok(tsri_plan_forward(plan, x));
-        assert_ok(tsri_plan_loss(plan, &loss));
-        up = loss.sum;
-        *w = keep - h;
-        assert_ok(tsri_plan_forward(plan, x));
-        assert_ok(tsri_plan_loss(plan, &loss));
-        down = loss.sum;
-        *w = keep;
-        assert_true(fabs(g[i] - (up - down) / (2 * h)) < 1e-7);
-    }
+    differences d = {.value = value_of, .context = &s};
+    assert_gradient(&d, "half_squares", store.w, store.g, M * D, 1);
     tsri_plan_destroy(plan);
     tsri_pool_destroy(pool);
     tsri_store_fini(&store);

@@ -1,13 +1,11 @@
 /* Exact tangent kernels of every kind of model against gradients sample by sample: ref in double,
  * one sample at a time, norms with running statistics; and those gradients against finite
  * differences, so that nothing rests on the code that is tested. */
-#include "testing.h"
+#include "gradient_testing.h"
 
 #include "base/rng.h"
 #include "net/order.h"
 #include "theory/tangent.h"
-
-#include <math.h>
 
 typedef struct kind {
     const char *model;
@@ -130,35 +128,35 @@ static void gradient64(double *g, bench *b, tsri_plan *plan, int64_t i, int64_t 
     memcpy(g, b->store64.g, (size_t)b->net64->trained * sizeof *g);
 }
 
-/* Some coordinates of a gradient by central differences in double: error about 1e-8 of its scale,
- * unless a ReLU turns within 1e-6, which none of these fixed samples does at more than 2 of 40. */
-static void check_differences(bench *b, const double *g, int64_t i, int64_t o, const char *name)
+typedef struct one_output {
+    tsri_plan *plan;
+    const float *x;
+    int64_t o;
+} one_output;
+
+static double value_of(void *one_output_)
 {
-    tsri_plan *plan = NULL;
-    tsri_rng rng = tsri_rng_stream(3, TSRI_FOR_TEST, 1, 0, 0);
-    double *w = b->store64.w, largest = 0, h = 1e-6;
-    int wrong = 0;
-    const float *x = b->x + i * tsri_shape_count(b->net->input);
-    assert_ok(tsri_plan_create(&plan, &b->store64, &tsri_backend_ref64, b->pool, 1, false));
+    const one_output *f = one_output_;
+    assert_ok(tsri_plan_forward(f->plan, f->x));
+    return ((const double *)tsri_plan_output(f->plan))[f->o];
+}
+
+static uint64_t pattern_of(void *one_output_)
+{
+    return plan_pattern(((const one_output *)one_output_)->plan);
+}
+
+/* About 40 coordinates of a gradient, in units of its largest. */
+static void check_differences(bench *b, tsri_plan *plan, const double *g, int64_t i, int64_t o,
+                              const char *name)
+{
+    one_output f = {plan, b->x + i * tsri_shape_count(b->net->input), o};
+    differences d = {.value = value_of, .pattern = pattern_of, .context = &f};
     tsri_plan_lengths(plan, b->length ? b->length + i : NULL);
-    for (int64_t k = 0; k < b->net64->trained; k++)
-        largest = fmax(largest, fabs(g[k]));
-    if (largest == 0) /* the first position of a recurrent network does not know W */
-        largest = 1;
-    for (int t = 0; t < 40; t++) {
-        int64_t k = tsri_rng_below(&rng, (uint32_t)b->net64->trained);
-        double keep = w[k], y[2];
-        for (int side = 0; side < 2; side++) {
-            w[k] = keep + (side ? h : -h);
-            assert_ok(tsri_plan_forward(plan, x));
-            y[side] = ((const double *)tsri_plan_output(plan))[o];
-        }
-        w[k] = keep;
-        wrong += fabs((y[1] - y[0]) / (2 * h) - g[k]) > 1e-6 * largest;
-    }
-    if (wrong > 2)
-        fail_msg("%s: %d of 40 differences are not the gradient", name, wrong);
-    tsri_plan_destroy(plan);
+    for (int64_t k = 0; k < b->net64->trained; k++) /* 0: the first position of a recurrent */
+        d.unit = fmax(d.unit, fabs(g[k]));          /* network does not know W */
+    assert_gradient(&d, name, b->store64.w, g, b->net64->trained, 1 + b->net64->trained / 40);
+    assert_mostly_smooth(&d, name);
 }
 
 /* want [n, n] of one output or of their sum. */
@@ -174,7 +172,7 @@ static void reference(double *want, bench *b, int64_t output, const char *name)
             continue;
         for (int64_t i = 0; i < n; i++)
             gradient64(g + i * count, b, plan, i, o);
-        check_differences(b, g, 0, o, name);
+        check_differences(b, plan, g, 0, o, name);
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++)
                 for (int64_t k = 0; k < count; k++)
