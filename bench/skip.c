@@ -9,10 +9,10 @@
  *
  *     bench_skip WIDTH BATCH DENSITY THREADS REPEATS
  */
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/skip.h"
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/gemm.h"
 
 #include <cblas.h>
 

@@ -9,11 +9,11 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 
-#include "backend/cpu/gemm.h"
-#include "comm/comm.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "comm/comm.h"
 #include "io/json.h"
+#include "linalg/gemm.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -1,8 +1,8 @@
 /* convert.c - a gated net made into a ReLU net, layer by layer. See convert.h. */
 #include "net/convert.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
+#include "linalg/lapack.h"
 #include "net/grelu.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* toll.c - what a study will take, told before it begins. See toll.h. */
 #include "reproduce/toll.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "linalg/gemm.h"
 
 #include <stdio.h>
 #include <string.h>

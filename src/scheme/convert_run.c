@@ -1,9 +1,9 @@
 /* convert_run.c - a gated net made into a ReLU net within a run. See convert_run.h. */
 #include "scheme/convert_run.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "linalg/lapack.h"
 #include "net/grelu.h"
 #include "scheme/convert_pair.h"
 

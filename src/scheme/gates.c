@@ -1,10 +1,10 @@
 /* gates.c - a gated net in use. See gates.h. */
 #include "scheme/gates.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "linalg/lapack.h"
 #include "net/grelu.h"
 #include "scheme/run.h"
 

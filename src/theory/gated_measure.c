@@ -2,8 +2,8 @@
  */
 #include "theory/gated.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
+#include "linalg/lapack.h"
 #include "theory/chain.h"
 
 #include <math.h>

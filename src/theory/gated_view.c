@@ -1,8 +1,8 @@
 /* gated_view.c - features and gradients of a gated net, layer by layer. See gated.h. */
 #include "theory/gated.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
+#include "linalg/lapack.h"
 #include "net/gate_table.h"
 #include "net/grelu.h"
 #include "theory/ntk.h"

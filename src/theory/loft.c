@@ -11,8 +11,8 @@
  */
 #include "theory/papers.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/alloc.h"
+#include "linalg/gemm.h"
 #include "net/order.h"
 #include "scheme/team.h"
 #include "theory/fall.h"

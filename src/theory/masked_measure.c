@@ -1,9 +1,9 @@
 /* masked_measure.c - kernels, radius, flips and loss of a run of model shallow. */
 #include "theory/masked_measure.h"
 
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
+#include "linalg/gemm.h"
+#include "linalg/lapack.h"
 #include "scheme/team.h"
 #include "theory/ntk.h"
 #include "theory/ntk_shallow.h"

@@ -1,12 +1,12 @@
 /* ntk.c - from a run file or a model to a kernel and its spectrum. */
 #include "theory/ntk.h"
 
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/estimate.h"
 #include "base/memory.h"
+#include "linalg/gemm.h"
+#include "linalg/lapack.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* ntk_shallow.c - kernels of networks with one hidden layer: closed form, and counts of bits. */
 #include "theory/ntk_shallow.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/alloc.h"
 #include "base/pieces.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 

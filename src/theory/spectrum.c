@@ -9,9 +9,9 @@
  */
 #include "theory/spectrum.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/lapack.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  */
 #include "theory/tangent_parts.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/alloc.h"
+#include "linalg/gemm.h"
 
 #include <string.h>
 

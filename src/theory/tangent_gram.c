@@ -6,8 +6,8 @@
  */
 #include "theory/tangent_parts.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/pieces.h"
+#include "linalg/gemm.h"
 
 #include <string.h>
 

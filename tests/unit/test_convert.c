@@ -2,9 +2,9 @@
  * layer's trick; refusals; the paper's sizes. And least squares of least norm on its own. */
 #include "testing.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/rng.h"
 #include "io/config.h"
+#include "linalg/lapack.h"
 #include "net/convert.h"
 #include "net/plan.h"
 

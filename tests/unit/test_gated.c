@@ -3,7 +3,7 @@
  * under the same steps under which the gated net loses none. */
 #include "testing.h"
 
-#include "backend/cpu/lapack.h"
+#include "linalg/lapack.h"
 #include "theory/gated.h"
 #include "theory/tangent.h"
 

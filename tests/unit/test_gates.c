@@ -1,8 +1,8 @@
 /* Gates of low rank: eigenvectors, the nearest product and its error, words, memory. */
 #include "testing.h"
 
-#include "backend/cpu/lapack.h"
 #include "io/config.h"
+#include "linalg/lapack.h"
 #include "scheme/gates.h"
 
 #include <math.h>

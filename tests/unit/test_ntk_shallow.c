@@ -1,8 +1,8 @@
 /* Kernels of one hidden layer: against their definitions, against gradients, against chance. */
 #include "testing.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/rng.h"
+#include "linalg/lapack.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Eigenvalues: matrices whose spectrum is known. */
 #include "testing.h"
 
-#include "backend/cpu/lapack.h"
 #include "base/rng.h"
+#include "linalg/lapack.h"
 #include "theory/spectrum.h"
 
 #include <math.h>

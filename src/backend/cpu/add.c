@@ -1,7 +1,7 @@
 /* add.c - a sum that could not be fused into what comes before it:  y = relu(x + add). */
 #include "backend/cpu/kernels.h"
 
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 #include <math.h>
 

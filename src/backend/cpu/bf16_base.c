@@ -3,7 +3,7 @@
 #include "backend/cpu/bf16.h"
 
 #include "backend/cpu/counts.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "backend/cpu/skip.h"
 
 #include "backend/cpu/counts.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 typedef struct sheet {
     uint64_t *word;

@@ -10,7 +10,7 @@
 #include "backend/cpu/conv.h"
 #include "backend/cpu/counts.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 enum { TILE = 4, LEAST_CHANNELS = 8, PIECE = 64 };
 

@@ -1,8 +1,8 @@
 /* cpu.c - the fast backend: OpenBLAS for products, own vector code for the rest. */
 #include "backend/cpu/bf16.h"
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/loops.h"
+#include "linalg/gemm.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 #include "backend/cpu/counts.h"
 #include "backend/cpu/gates.h"
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
+#include "linalg/gemm.h"
 
 enum {
     COLUMNS = 64,       /* of dy in one piece of the bias gradient */

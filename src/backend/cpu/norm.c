@@ -10,7 +10,7 @@
 #include "backend/cpu/kernels.h"
 
 #include "backend/cpu/norm.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 
 #include "backend/cpu/counts.h"
 #include "backend/cpu/loops.h"
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 #include <string.h>
 

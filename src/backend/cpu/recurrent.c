@@ -10,8 +10,8 @@
 #include "backend/cpu/kernels.h"
 
 #include "backend/cpu/counts.h"
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/packed.h"
+#include "linalg/gemm.h"
 
 #include <assert.h>
 

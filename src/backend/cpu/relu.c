@@ -1,7 +1,7 @@
 /* relu.c - the activation alone, where it could not be fused into what comes before it. */
 #include "backend/cpu/kernels.h"
 
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 enum { PIECE = 16384 };
 

@@ -1,7 +1,7 @@
 /* samples.c - steps of a shallow network seen from its samples, by the processor's widest loops. */
-#include "backend/cpu/gemm.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/loops.h"
+#include "linalg/gemm.h"
 
 static void table(float *to, const float *c, const float *gram, int64_t groups, int64_t columns)
 {

@@ -1,7 +1,7 @@
 /* update.c - one step of SGD, a single pass over weights, gradients and momentum. */
 #include "backend/cpu/kernels.h"
 
-#include "backend/cpu/simd.h"
+#include "base/simd.h"
 
 enum { PIECE = 16384 };
 

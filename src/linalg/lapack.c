@@ -1,9 +1,9 @@
 /* lapack.c - the routines of LAPACK and the double products that theory needs. */
-#include "backend/cpu/lapack.h"
+#include "linalg/lapack.h"
 
-#include "backend/cpu/counts.h"
 #include "base/alloc.h"
 #include "base/narrow.h"
+#include "base/pieces.h"
 
 #include <cblas.h>
 #include <lapacke.h>

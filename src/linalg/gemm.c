@@ -1,9 +1,9 @@
 /* gemm.c - matrix products on the pool; the one home of OpenBLAS. */
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 
-#include "backend/cpu/counts.h"
-#include "backend/cpu/simd.h"
 #include "base/narrow.h"
+#include "base/pieces.h"
+#include "base/simd.h"
 
 #include <cblas.h>
 
