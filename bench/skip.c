@@ -12,14 +12,13 @@
 #include "backend/cpu/skip.h"
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "linalg/gemm.h"
+#include "linalg/openblas.h"
 
 #include <cblas.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct bench {
     int64_t m, n;
@@ -196,28 +195,20 @@ static void run(bench *b)
     tell(b, "one sample, gates known", unused, 2.0 * (double)b->m * (double)b->m, 0.5);
 }
 
-/* As the program does: an OpenBLAS that takes the processor for an old one is no peer. */
-static void start_anew(char **argv)
-{
-    const char *core = tsri_gemm_better_core();
-    if (core && !getenv("OPENBLAS_CORETYPE") && setenv("OPENBLAS_CORETYPE", core, 1) == 0)
-        (void)execv("/proc/self/exe", argv);
-}
-
 int main(int argc, char **argv)
 {
     tsr_status st = TSR_OK;
-    start_anew(argv);
+    tsri_openblas_restart(argv); /* one that takes the processor for an old one is no peer */
     bench b = {.m = argc > 1 ? atoll(argv[1]) : 1024,
                .n = argc > 2 ? atoll(argv[2]) : 512,
                .threads = argc > 4 ? atoi(argv[4]) : 1,
                .repeats = argc > 5 ? atoi(argv[5]) : 10};
-    TSR_TRY(tsri_gemm_start(b.threads));
+    TSR_TRY(tsri_openblas_start(b.threads));
     openblas_set_num_threads(b.threads);
     TSR_TRY(tsri_pool_create(&b.pool, b.threads));
     TSR_TRY(fill(&b, argc > 3 ? atof(argv[3]) : 0.5));
     printf("{\"machine\": \"%s, loops %s\", \"threads\": %d, \"repeats\": %d}\n",
-           tsri_gemm_vendor(), tsri_loops_best()->name, b.threads, b.repeats);
+           tsri_openblas_vendor(), tsri_loops_best()->name, b.threads, b.repeats);
     run(&b);
 done:
     if (st != TSR_OK)

@@ -13,14 +13,13 @@
 #include "base/text.h"
 #include "comm/comm.h"
 #include "io/json.h"
-#include "linalg/gemm.h"
+#include "linalg/openblas.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -120,20 +119,11 @@ static tsr_status close_output(void)
     return TSR_OK;
 }
 
-/* Starts the program anew, once, when OpenBLAS mistook the processor. */
-static void choose_kernels(char **argv)
-{
-    const char *core = tsri_gemm_better_core();
-    if (!core || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
-        return;
-    (void)execv("/proc/self/exe", argv); /* when that fails we go on, slower */
-}
-
 int main(int argc, char **argv)
 {
     (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
     (void)setvbuf(stderr, NULL, _IOLBF, 4096); /* a line, or a bar, in one piece */
-    choose_kernels(argv);
+    tsri_openblas_restart(argv);
     (void)signal(SIGPIPE, SIG_IGN);
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
     /* Of many processes one speaks on standard output. */

@@ -2,7 +2,8 @@
  *
  * The output is cut into tiles by a rule of the shape alone; each tile is one single-threaded
  * product of OpenBLAS, followed by what comes after it (bias, ReLU) while the tile is in the cache.
- * So the bits do not depend on the number of threads.
+ * So the bits do not depend on the number of threads. Call tsri_openblas_start (openblas.h)
+ * first, once per run.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
@@ -27,21 +28,8 @@ tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool);
 
 /* One tile on the calling thread: c [m, n] = a b^T or, when `transposed`, a^T b; a [m, k], b [n, k]
  * (or [k, m], [k, n]), rows `lda`, `ldb`, `ldc` apart. Sides fit an int; a product has run before,
- * or tsri_gemm_start. */
+ * or tsri_openblas_start. */
 void tsri_gemm_tile(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int64_t ldb,
                     int64_t m, int64_t n, int64_t k, bool transposed);
-
-/* Checks that this OpenBLAS may be called from several threads and that its buffers can be mapped;
- * sets it to one thread per call. Once per run. */
-tsr_status tsri_gemm_start(int threads);
-
-/* "openblas 0.3.21 Zen" */
-const char *tsri_gemm_vendor(void);
-
-/* The kernels OpenBLAS should have chosen when it did not know the processor and fell back to those
- * of 2004 (0.3.21 does on a Sapphire Rapids: a fifth of the speed), or NULL when its choice is
- * fine. It reads OPENBLAS_CORETYPE when it is loaded, so only a new start of the program can change
- * it. */
-const char *tsri_gemm_better_core(void);
 
 #endif

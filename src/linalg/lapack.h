@@ -1,17 +1,20 @@
-/* lapack.h - dense linear algebra in double: the one home of LAPACK.
+/* lapack.h - dense linear algebra in double: eigenvalues, Cholesky's factor, least squares.
  *
- * OpenBLAS runs on one thread per call (gemm.h), so results do not depend on the number of threads.
+ * LAPACK's work is OpenBLAS's products, which run on one thread per call once tsri_openblas_start
+ * (openblas.h) has been called: so results do not depend on the number of threads. All fail with
+ * RESOURCES when a side does not fit LAPACK's int or its work space cannot be had, and with FAILURE
+ * when LAPACK gives up or refuses a matrix with numbers that are not finite.
  */
 #ifndef TSRI_LAPACK_H
 #define TSRI_LAPACK_H
 
-#include "base/pool.h"
+#include "base/status.h"
 
-/* g[n, n] = x x^T in double, x [n, d] floats; both halves are written, in tiles on the pool. */
-tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_pool *pool);
+#include <stdbool.h>
+#include <stdint.h>
 
 /* value[n], ascending, of the symmetric matrix a [n, n], of which the lower triangle is read; a is
- * destroyed. FAILURE when LAPACK gives up or a number is not finite. */
+ * destroyed. */
 tsr_status tsri_eigenvalues(double *value, double *a, int64_t n);
 
 /* vector[k, n]: row e is a unit eigenvector of the e-th largest eigenvalue of a [n, n], which is
@@ -28,17 +31,6 @@ tsr_status tsri_cholesky(double *a, int64_t n, bool *definite);
 
 /* x[n] = the solution of L L^T x = x. */
 void tsri_cholesky_solve(double *x, const double *l, int64_t n);
-
-/* c[m, n] = op(a) op(b), all row-major without gaps: op(a) [m, k], op(b) [k, n]. */
-typedef struct tsri_gemm64 {
-    bool a_transposed, b_transposed; /* stored as [k, m], [n, k] */
-    int64_t m, n, k;
-    const double *a, *b;
-    double *c;
-} tsri_gemm64;
-
-/* In tiles on the pool, by a rule of the shape alone. */
-tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool);
 
 /* The x [m, k] of least norm among those that minimise |a x - b|, a [n, m] (destroyed), b
  * [max(n, m), k]: its first n rows on entry, its first m rows are x on return. By QR with column

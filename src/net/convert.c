@@ -2,6 +2,7 @@
 #include "net/convert.h"
 
 #include "base/alloc.h"
+#include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "linalg/gemm.h"
+#include "linalg/openblas.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static tsr_status rate_here(double *rate, tsri_study *s)
     tsr_status st = TSR_OK;
     float *a = NULL, *b = NULL, *c = NULL;
     *rate = 0;
-    TSR_TRY(tsri_gemm_start(tsri_pool_threads(s->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(s->pool)));
     TSR_TRY(tsri_alloc(&a, ROWS * SIDE, sizeof *a));
     TSR_TRY(tsri_alloc(&b, SIDE * SIDE, sizeof *b));
     TSR_TRY(tsri_alloc(&c, ROWS * SIDE, sizeof *c));

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
 #include "scheme/convert_pair.h"

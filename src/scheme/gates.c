@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
 #include "scheme/run.h"

@@ -3,6 +3,7 @@
 #include "theory/gated.h"
 
 #include "base/alloc.h"
+#include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "theory/chain.h"
 

@@ -2,7 +2,7 @@
 #include "theory/gated.h"
 
 #include "base/alloc.h"
-#include "linalg/lapack.h"
+#include "linalg/gemm64.h"
 #include "net/gate_table.h"
 #include "net/grelu.h"
 #include "theory/ntk.h"

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm.h"
+#include "linalg/openblas.h"
 #include "net/order.h"
 #include "scheme/team.h"
 #include "theory/fall.h"
@@ -204,7 +205,7 @@ static tsr_status open_look(look *l, tsri_run *run)
     tsr_status st = TSR_OK;
     *l = (look){.run = run, .s = letters(run)};
     int64_t n = (int64_t)l->s.n, filters = (int64_t)(l->s.m * l->s.d);
-    TSR_TRY(tsri_gemm_start(tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
     TSR_TRY(tsri_take_samples(&l->x, run->data, &run->data->train, n));
     TSR_TRY(tsri_alloc_raw(&l->patch, rows_of(l) * (int64_t)l->s.d, sizeof *l->patch));
     TSR_TRY(tsri_alloc_raw(&l->w, filters, sizeof *l->w));

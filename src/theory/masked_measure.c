@@ -3,7 +3,8 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm.h"
-#include "linalg/lapack.h"
+#include "linalg/gemm64.h"
+#include "linalg/openblas.h"
 #include "scheme/team.h"
 #include "theory/ntk.h"
 #include "theory/ntk_shallow.h"
@@ -262,7 +263,7 @@ static tsr_status open_look(look *l, tsri_run *run, tsri_masked_measure *m)
     *l = (look){.run = run, .n = run->data->train.n, .d = run->data->dim, .m = w->shape[0]};
     l->out = m;
     l->w = tsri_store_at(&run->store, run->store.w, hidden_weights(run));
-    TSR_TRY(tsri_gemm_start(tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
     TSR_TRY(tsri_take_samples(&l->x, run->data, &run->data->train, l->n));
     TSR_TRY(tsri_alloc_raw(&l->gram, l->n * l->n, sizeof *l->gram));
     TSR_TRY(tsri_alloc_raw(&l->k, l->n * l->n, sizeof *l->k));

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/estimate.h"
 #include "base/memory.h"
-#include "linalg/gemm.h"
-#include "linalg/lapack.h"
+#include "linalg/gemm64.h"
+#include "linalg/openblas.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>
@@ -256,7 +256,7 @@ static tsr_status compute(tsri_ntk *ntk, const subject *s, const tsri_ntk_option
     double start = tsri_clock();
     TSR_TRY(choose_kind(ntk, s, o));
     ntk->outputs = s->net->outputs;
-    TSR_TRY(tsri_gemm_start(tsri_pool_threads(s->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(s->pool)));
     TSR_TRY(estimate(ntk, s, o, &tangent));
     say_estimate(ntk, o);
     TSR_TRY(tsri_take_samples(&x, s->data, s->part, ntk->n));

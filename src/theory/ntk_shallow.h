@@ -8,7 +8,7 @@
  * (masked-neurons, section 4 and Definition 1). They are Gram matrix times counts of bits, so that
  * a kernel costs n^2 m / 64 words and no product of floats but <x_i, x_j>, which is made once.
  *
- *     TSR_TRY(tsri_gram64(gram, x, n, d, pool));                       linalg/lapack.h
+ *     TSR_TRY(tsri_gram64(gram, x, n, d, pool));                       linalg/gemm64.h
  *     TSR_TRY(tsri_patterns(&bits, x, n, d, w, m, pool));              tsri_signs_fini
  *     TSR_TRY(tsri_kernel_bits(H, gram, &bits, xi / m, pool));
  *

@@ -4,7 +4,6 @@
 
 #include "base/rng.h"
 #include "io/config.h"
-#include "linalg/lapack.h"
 #include "net/convert.h"
 #include "net/plan.h"
 
@@ -136,47 +135,6 @@ static void refusals(void **state)
     tear_down(&f);
 }
 
-/* x of least norm: a x = b, and x in the span of a's rows. */
-static void least_norm(void **state)
-{
-    (void)state;
-    enum { N = 3, M = 7 };
-    double a[N * M], kept[N * M], b[M] = {1, -2, 0.5};
-    int64_t rank;
-    tsri_rng rng = tsri_rng_stream(2, TSRI_FOR_TEST, 0, 0, 0);
-    for (int i = 0; i < N * M; i++)
-        kept[i] = a[i] = tsri_rng_normal(&rng);
-    assert_ok(tsri_least_norm(b, a, N, M, 1, 1e-12, &rank));
-    assert_int_equal(rank, N);
-    static const double want[N] = {1, -2, 0.5};
-    double norm = 0, through[N] = {0};
-    for (int i = 0; i < N; i++) {
-        double sum = 0;
-        for (int j = 0; j < M; j++)
-            sum += kept[i * M + j] * b[j];
-        assert_true(fabs(sum - want[i]) < 1e-12);
-    }
-    /* |x|^2 = b^T (a a^T)^-1 b */
-    double g[N * N];
-    bool definite;
-    for (int i = 0; i < N; i++) {
-        through[i] = want[i];
-        for (int k = 0; k < N; k++) {
-            g[i * N + k] = 0;
-            for (int j = 0; j < M; j++)
-                g[i * N + k] += kept[i * M + j] * kept[k * M + j];
-        }
-    }
-    for (int j = 0; j < M; j++)
-        norm += b[j] * b[j];
-    assert_ok(tsri_cholesky(g, N, &definite));
-    tsri_cholesky_solve(through, g, N);
-    double least = 0;
-    for (int i = 0; i < N; i++)
-        least += through[i] * want[i];
-    assert_true(fabs(norm - least) < 1e-10 * least);
-}
-
 static void memory_runs_out(void **state)
 {
     (void)state;
@@ -196,8 +154,10 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_ones), cmocka_unit_test(the_papers_size), cmocka_unit_test(refusals),
-        cmocka_unit_test(least_norm), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(small_ones),
+        cmocka_unit_test(the_papers_size),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(memory_runs_out),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

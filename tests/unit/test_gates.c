@@ -1,4 +1,4 @@
-/* Gates of low rank: eigenvectors, the nearest product and its error, words, memory. */
+/* Gates of low rank: the nearest product and its error, words, memory. */
 #include "testing.h"
 
 #include "io/config.h"
@@ -6,27 +6,6 @@
 #include "scheme/gates.h"
 
 #include <math.h>
-
-/* a = sum of e_k v_k v_k^T with known, orthogonal v_k. */
-static void eigenvectors(void **state)
-{
-    (void)state;
-    enum { N = 4 };
-    static const double v[N][N] = {
-        {.5, .5, .5, .5}, {.5, -.5, .5, -.5}, {.5, .5, -.5, -.5}, {.5, -.5, -.5, .5}};
-    static const double value[N] = {7, 1, -2, 3};
-    double a[N * N] = {0}, got[2 * N];
-    for (int k = 0; k < N; k++)
-        for (int i = 0; i < N * N; i++)
-            a[i] += value[k] * v[k][i / N] * v[k][i % N];
-    assert_ok(tsri_eigenvectors(got, a, N, 2));
-    for (int e = 0; e < 2; e++) {
-        double along = 0;
-        for (int i = 0; i < N; i++)
-            along += got[e * N + i] * v[e == 0 ? 0 : 3][i];
-        assert_true(fabs(fabs(along) - 1) < 1e-12);
-    }
-}
 
 static void net_of(tsri_net **net, tsri_store *store, tsr_config **config)
 {
@@ -112,7 +91,6 @@ static void words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eigenvectors), cmocka_unit_test(nearest),
-                                       cmocka_unit_test(words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nearest), cmocka_unit_test(words)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

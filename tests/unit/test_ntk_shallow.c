@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "base/rng.h"
-#include "linalg/lapack.h"
+#include "linalg/gemm64.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>

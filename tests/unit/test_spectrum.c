@@ -2,7 +2,6 @@
 #include "testing.h"
 
 #include "base/rng.h"
-#include "linalg/lapack.h"
 #include "theory/spectrum.h"
 
 #include <math.h>
@@ -99,22 +98,6 @@ static void test_corners(void **state)
     tsri_pool_destroy(pool);
 }
 
-static void test_cholesky(void **state)
-{
-    (void)state;
-    double a[9] = {4, 1, 0, 1, 3, 1, 0, 1, 2}, b[9], x[3] = {6, 10, 8}; /* of (1, 2, 3) */
-    bool definite = false;
-    memcpy(b, a, sizeof a);
-    assert_ok(tsri_cholesky(a, 3, &definite));
-    assert_true(definite);
-    tsri_cholesky_solve(x, a, 3);
-    for (int i = 0; i < 3; i++)
-        assert_true(fabs(x[i] - (i + 1)) < 1e-14);
-    b[0] = -1;
-    assert_ok(tsri_cholesky(b, 3, &definite));
-    assert_false(definite);
-}
-
 static void test_failures(void **state)
 {
     (void)state;
@@ -138,8 +121,8 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full), cmocka_unit_test(test_lanczos), cmocka_unit_test(test_corners),
-        cmocka_unit_test(test_cholesky), cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full), cmocka_unit_test(test_lanczos),
+                                       cmocka_unit_test(test_corners),
+                                       cmocka_unit_test(test_failures)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -2,7 +2,7 @@
 #include "backend/cpu/bf16.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/loops.h"
-#include "linalg/gemm.h"
+#include "linalg/openblas.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static char vendor_text[160];
 static void make_vendor_text(void)
 {
     bool bf16 = tsri_bf16_fast();
-    (void)snprintf(vendor_text, sizeof vendor_text, "%s, loops %s%s%s", tsri_gemm_vendor(),
+    (void)snprintf(vendor_text, sizeof vendor_text, "%s, loops %s%s%s", tsri_openblas_vendor(),
                    tsri_loops_best()->name, bf16 ? ", bf16 " : "",
                    bf16 ? tsri_bf16_best()->name : "");
 }
@@ -47,6 +47,6 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .loss = loss,
                                        .update = tsri_cpu_update,
                                        .samples = &tsri_cpu_samples,
-                                       .start = tsri_gemm_start,
+                                       .start = tsri_openblas_start,
                                        .vendor = vendor,
                                        .bf16 = tsri_bf16_fast};

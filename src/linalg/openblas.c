@@ -1,0 +1,107 @@
+/* openblas.c - which OpenBLAS is loaded, and what must hold before it is called. */
+#include "linalg/openblas.h"
+
+#include <cblas.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- Ready for products -------------------------------------------------------------------- */
+
+/* OpenBLAS spins for ever when its work buffers cannot be mapped (0.3.21), so look first: one for
+ * each thread, one for the thread that it starts itself, and as much for malloc's own arenas. Once
+ * before the data are read, and again before the first product, when data, model and plan have
+ * their memory and nothing large is asked for any more. */
+static tsr_status buffers_fit(int threads)
+{
+    size_t need = (size_t)(2 * threads + 1) * ((size_t)128 << 20);
+    void *probe = mmap(NULL, need, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED)
+        return tsri_fail(TSR_RESOURCES,
+                         "address space for %d threads of OpenBLAS (256 MB each) cannot be had: "
+                         "raise ulimit -v or lower threads",
+                         threads);
+    munmap(probe, need);
+    return TSR_OK;
+}
+
+tsr_status tsri_openblas_ready(int threads)
+{
+    static atomic_int seen; /* the most threads there was room for */
+    tsr_status st = TSR_OK;
+    if (atomic_load_explicit(&seen, memory_order_relaxed) >= threads)
+        return TSR_OK;
+    TSR_TRY(buffers_fit(threads));
+    atomic_store(&seen, threads);
+done:
+    return st;
+}
+
+tsr_status tsri_openblas_start(int threads)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(
+        openblas_get_parallel() == 1, TSR_FAILURE,
+        "the OpenBLAS that is loaded (%s) is not the pthread flavour and may give wrong products "
+        "when several threads call it: install libopenblas0-pthread and select it with "
+        "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu, or use backend: ref",
+        openblas_get_parallel() == 0 ? "serial" : "OpenMP");
+    TSR_TRY(buffers_fit(threads));
+    openblas_set_num_threads(1);
+done:
+    return st;
+}
+
+/* ---- Its name and its kernels -------------------------------------------------------------- */
+
+static char vendor_text[128];
+
+static void make_vendor_text(void)
+{
+    char version[32] = "";
+    if (sscanf(openblas_get_config(), "OpenBLAS %31s", version) != 1)
+        strcpy(version, "unknown");
+    (void)snprintf(vendor_text, sizeof vendor_text, "openblas %s %s", version,
+                   openblas_get_corename());
+}
+
+const char *tsri_openblas_vendor(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_vendor_text);
+    return vendor_text;
+}
+
+/* The kernels it should have chosen when it fell back to old ones; NULL when its choice is fine. */
+static const char *better_core(void)
+{
+#if defined(__x86_64__)
+    static const char *const old[] = {"Prescott", "Core2", "Katmai", "Generic"};
+    bool fell_back = false;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        fell_back = fell_back || strcmp(openblas_get_corename(), old[i]) == 0;
+    if (!fell_back)
+        return NULL;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "Haswell";
+#endif
+    return NULL;
+}
+
+void tsri_openblas_restart(char **argv)
+{
+    const char *core = better_core();
+    if (!core || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
+        return;
+    (void)execv("/proc/self/exe", argv);
+}

@@ -1,0 +1,35 @@
+/* openblas.h - the library under the products: checked, told to use one thread, started anew.
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         tsri_openblas_restart(argv);            before anything else
+ *         ...
+ *         TSR_TRY(tsri_openblas_start(threads));  before the first product
+ *
+ * OpenBLAS runs on one thread per call; the threads are ours (gemm.h, gemm64.h). So the bits do not
+ * depend on how many there are.
+ */
+#ifndef TSRI_OPENBLAS_H
+#define TSRI_OPENBLAS_H
+
+#include "base/status.h"
+
+/* Checks that this OpenBLAS may be called from `threads` threads and that its buffers can be
+ * mapped; sets it to one thread per call. Once per run. FAILURE: another flavour is loaded;
+ * RESOURCES: no address space. */
+tsr_status tsri_openblas_start(int threads);
+
+/* RESOURCES when the buffers for so many threads cannot be mapped; looks once. For the room's own
+ * entry points. */
+tsr_status tsri_openblas_ready(int threads);
+
+/* "openblas 0.3.21 Zen" */
+const char *tsri_openblas_vendor(void);
+
+/* Starts this program anew, once, when OpenBLAS did not know the processor and fell back to the
+ * kernels of 2004 (0.3.21 does on a Sapphire Rapids: a fifth of the speed). It reads
+ * OPENBLAS_CORETYPE when it is loaded, so nothing less than a new start changes its choice. Returns
+ * when the choice is fine, when the user has made it, or when starting failed: then it is slow. */
+void tsri_openblas_restart(char **argv);
+
+#endif
