@@ -50,5 +50,6 @@ def check(folder):
     print(f"{model['name']} with {model['widths']}: outputs differ by {far:.1e}")
 
 
-for folder in sys.argv[1:]:
-    check(folder)
+if __name__ == "__main__":
+    for folder in sys.argv[1:]:
+        check(folder)
