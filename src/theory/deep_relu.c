@@ -15,6 +15,7 @@
 #include "data/points.h"
 #include "theory/deep_relu_bounds.h"
 #include "theory/first.h"
+#include "theory/rates.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,15 +58,6 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_dee
 
 /* ---- Theorems 4.1 and 4.5 ------------------------------------------------------------------ */
 
-/* The sum of the rates of the first `rounds`: k eta where the rate is constant. */
-static double path(const tsri_run *run, int64_t rounds)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < rounds; k++)
-        sum += tsri_schedule_rate(&run->schedule, k, run->rounds);
-    return sum;
-}
-
 /* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
 static tsri_deep_letters letters(const tsri_run *run, const tsri_deep_view *s, double phi)
 {
@@ -86,14 +78,14 @@ static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_dee
     const char *where = s->B > 0 ? "Theorem 4.5" : "Theorem 4.1";
     tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_deep_width(s),
                  "width m that brings the loss to %.3g", s->epsilon);
-    tsri_certify(c, where, TSRI_AT_MOST, tsri_schedule_rate(&run->schedule, 0, run->rounds),
-                 tsri_deep_step(s), "step eta: %s e^-L",
-                 s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
-    tsri_certify(c, where, TSRI_AT_LEAST, path(run, run->rounds), tsri_deep_path(s),
+    tsri_certify(c, where, TSRI_AT_MOST, tsri_rates_of(run).most, tsri_deep_step(s),
+                 "step eta: %s e^-L", s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
+    tsri_certify(c, where, TSRI_AT_LEAST, tsri_rates_sum(run, 0, run->rounds), tsri_deep_path(s),
                  "K eta, the sum of the steps of all rounds");
     tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds,
                  ceil(tsri_deep_path(s) / tsri_deep_step(s)),
                  "iterations K, with the theorem's own step");
+    tsri_certify_rates(c, where, run);
 }
 
 /* ---- Theorem 5.3 ---------------------------------------------------------------------------- */
@@ -242,7 +234,8 @@ static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_dee
                      ? 1
                      : fmax(steepest(run, now), steepest(run, then));
     tsri_certify(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
-                 power * sqrt((double)tsri_deep_widest(now)) * rho * path(run, run->round),
+                 power * sqrt((double)tsri_deep_widest(now)) * rho *
+                     tsri_rates_sum(run, 0, run->round),
                  "radius tau, against 4^L sqrt(M) rho k eta");
 done:
     return st;

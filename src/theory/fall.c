@@ -52,13 +52,37 @@ done:
     return st;
 }
 
+static double rate_in(const tsri_promise *p, int64_t round)
+{
+    double rate = p->rate(p->context, tsri_rate_of(p->run, round));
+    return rate > 1 ? 1 : rate;
+}
+
+/* ln of the product of (1 - rate) over these rounds. */
+static double log_left(const tsri_promise *p, int64_t from, int64_t to)
+{
+    double sum = 0;
+    if (to > from && tsri_rates_of(p->run).constant)
+        return (double)(to - from) * log1p(-rate_in(p, from));
+    for (int64_t t = from; t < to; t++)
+        sum += log1p(-rate_in(p, t));
+    return sum;
+}
+
 /* The rate of the rounds of the fall, in the mean of their logarithms. */
 static double rate_of_fall(const tsri_promise *p, const curve *v)
 {
-    if (!p->left || v->falling < 2)
-        return p->rate;
+    if (v->falling < 2)
+        return rate_in(p, 0);
     int64_t from = (int64_t)v->round[0], to = (int64_t)v->round[v->falling - 1];
-    return -expm1((p->left(p->context, to) - p->left(p->context, from)) / (double)(to - from));
+    return -expm1(log_left(p, from, to) / (double)(to - from));
+}
+
+void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula)
+{
+    const char *of = tsri_rates_of(p->run).constant ? "per round" : "of this round";
+    tsri_certify(c, p->where, TSRI_MEASURED, rate_in(p, c->round > 0 ? c->round - 1 : 0), 0,
+                 "proven rate %s, %s", of, formula);
 }
 
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)
@@ -66,7 +90,8 @@ tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const t
     tsr_status st = TSR_OK;
     curve v;
     TSR_TRY(curve_init(&v, past));
-    double left = p->left ? exp(p->left(p->context, c->round)) : pow(1 - p->rate, (double)c->round);
+    double left = exp(log_left(p, 0, c->round));
+    bool constant = tsri_rates_of(p->run).constant;
     for (int64_t i = 0; i < v.count; i++)
         v.work[i] = log(v.loss[i]);
     tsri_estimate slope = tsri_slope_of(NULL, v.round, v.work, v.falling);
@@ -77,8 +102,8 @@ tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const t
         tsri_certify_interval(c, -expm1(slope.high), -expm1(slope.low), 0.95);
     tsri_certify(c, p->where, TSRI_AT_MOST, v.count > 1 ? v.loss[v.count - 1] : (double)NAN,
                  left * p->first + p->floor,
-                 p->left ? "%s: product of (1 - rate) of all rounds, times %s, + floor"
-                         : "%s: (1 - rate)^k %s + floor",
+                 constant ? "%s: (1 - rate)^k %s + floor"
+                          : "%s: product of (1 - rate) of all rounds, times %s, + floor",
                  p->loss, p->what);
     tsri_certify(c, p->where, TSRI_MEASURED, v.count > 3 ? v.floor.value : (double)NAN, 0,
                  "mean of %s over the last quarter (the floor, when the fall is over)", p->loss);

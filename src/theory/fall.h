@@ -1,21 +1,26 @@
 /* fall.h - measured losses against a proven rate and floor: rows that every convergence theorem
- * of the form  L_k <= (1 - rate)^k first + floor  has. */
+ * of the form  L_k <= (1 - rate)^k first + floor  has. Where the steps of the rounds differ so do
+ * their rates, and the power is a product. */
 #ifndef TSRI_FALL_H
 #define TSRI_FALL_H
 
 #include "theory/certificate.h"
 #include "theory/past.h"
+#include "theory/rates.h"
 
 typedef struct tsri_promise {
     const char *where; /* "Theorem 3" */
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
-    double rate, floor, first;
-    /* (optional) Of a rate that changes along the run: ln of the part of `first` that is left after
-     * so many rounds; `rate` is not looked at then. */
-    double (*left)(const void *context, int64_t rounds);
+    double floor, first;
+    /* The rate of a round whose step is eta; above 1 it counts as 1. */
+    double (*rate)(const void *context, double eta);
     const void *context;
+    const tsri_run *run; /* whose steps those are (rates.h) */
 } tsri_promise;
+
+/* Adds the proven rate of the round just done; `formula` says how it follows from eta. */
+void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula);
 
 /* Adds the fitted rate with its interval, the last loss against the bound, and the mean of the last
  * quarter. The losses are what `past` kept as "loss". */

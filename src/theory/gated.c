@@ -25,31 +25,19 @@
 
 #define EPSILON 0.01 /* the error that Theorem 1's iterations are counted for */
 
-/* The paper's letters for a run. Its rate is constant; of a schedule eta is the largest. */
+/* The paper's letters for a run; of a schedule eta is the largest (rates.h). */
 typedef struct letters {
-    double n, dx, dy, L, m, eta, least_eta;
+    double n, dx, dy, L, m, eta;
 } letters;
-
-static double rate_at(const tsri_run *run, int64_t round)
-{
-    return tsri_schedule_rate(&run->schedule, round, run->rounds);
-}
 
 static letters letters_of(const tsri_run *run, const tsri_gated *v)
 {
-    letters s = {.n = (double)run->data->train.n,
-                 .dx = (double)v->d,
-                 .dy = (double)v->dy,
-                 .L = (double)v->L,
-                 .m = (double)v->m,
-                 .least_eta = INFINITY};
-    bool constant = run->schedule.kind == TSRI_CONSTANT && !(run->schedule.warmup > 0);
-    int64_t rates = constant ? 1 : run->rounds;
-    for (int64_t t = 0; t < rates; t++) {
-        s.eta = fmax(s.eta, rate_at(run, t));
-        s.least_eta = fmin(s.least_eta, rate_at(run, t));
-    }
-    return s;
+    return (letters){.n = (double)run->data->train.n,
+                     .dx = (double)v->d,
+                     .dy = (double)v->dy,
+                     .L = (double)v->L,
+                     .m = (double)v->m,
+                     .eta = tsri_rates_of(run).most};
 }
 
 /* ---- Assumptions ----------------------------------------------------------------------------- */
@@ -86,8 +74,7 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gat
     tsri_certify(c, "Assumption 2", TSRI_AT_MOST, largest_target(run, v), s->m / s->dx,
                  "largest |y_i|, against m/d_x");
     tsri_certify(c, "section 2.1", TSRI_AT_LEAST, (double)run->batch, s->n, "samples in a step");
-    tsri_certify(c, "section 2.1", TSRI_AT_LEAST, s->least_eta / s->eta, 1,
-                 "a constant rate: the run's least over its largest");
+    tsri_certify_rates(c, "section 2.1", run);
     tsri_certify(c, "section 2.1", TSRI_AT_MOST, run->momentum, 0, "momentum");
     tsri_certify(c, "section 2.1", TSRI_AT_MOST, run->decay, 0, "weight decay");
 }
@@ -124,33 +111,23 @@ static double step_18(double alpha, double beta, double beta_x, double first, co
     return fmin(step, a2 / (1024 * s->n * pow(half, 4) * b2 * first));
 }
 
-/* (19) round by round: each falls at the rate of its own step. */
-typedef struct descent {
-    const tsri_run *run;
-    double half; /* alpha^2 L / 2 */
-} descent;
-
-static double log_left(const void *context, int64_t rounds)
+/* (19): context is alpha^2 L / 2. */
+static double rate_19(const void *context, double eta)
 {
-    const descent *p = context;
-    double sum = 0;
-    for (int64_t t = 0; t < rounds; t++)
-        sum += log1p(-fmin(rate_at(p->run, t) * p->half, 1));
-    return sum;
+    return eta * *(const double *)context;
 }
 
 /* (42) for rates that change: after so many rounds they sum to log(l_0 / l_t) / half. Behind the
  * run's end its last rate goes on. */
-static double rounds_needed(const descent *p, double ratio)
+static double rounds_needed(const tsri_run *run, double half, double ratio)
 {
-    double left = log(ratio) / p->half;
+    double left = log(ratio) / half;
     int64_t t = 0;
     if (isnan(left))
         return left;
-    for (; t < p->run->rounds && left > 0; t++)
-        left -= rate_at(p->run, t);
-    double last = p->run->rounds > 0 ? rate_at(p->run, p->run->rounds - 1) : 0;
-    return (double)t + (left > 0 ? left / last : left / rate_at(p->run, t > 0 ? t - 1 : 0));
+    for (; t < run->rounds && left > 0; t++)
+        left -= tsri_rate_of(run, t);
+    return (double)t + left / tsri_rate_of(run, left > 0 || t == 0 ? t : t - 1);
 }
 
 /* The rate of (19) with the alpha of this run against its losses. */
@@ -158,28 +135,23 @@ static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri
                             double alpha, const letters *s)
 {
     tsr_status st = TSR_OK;
-    descent steps = {run, alpha * alpha * s->L / 2};
-    double rate = rate_at(run, c->round > 0 ? c->round - 1 : 0) * steps.half,
-           first = tsri_past_real(past, 0, "loss"),
+    double half = alpha * alpha * s->L / 2, first = tsri_past_real(past, 0, "loss"),
            now = tsri_past_real(past, past->count - 1, "loss");
-    bool constant = s->least_eta >= s->eta;
-    tsri_certify(c, "(19)", TSRI_MEASURED, rate, 0,
-                 constant ? "proven rate per round, eta alpha^2 L / 2"
-                          : "proven rate of this round, eta_t alpha^2 L / 2");
-    tsri_certify(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
-                 constant ? log(first / now) / (steps.half * s->eta)
-                          : rounds_needed(&steps, first / now),
-                 constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
-                          : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
-                            "log(l_0 / l_t)");
+    bool constant = tsri_rates_of(run).constant;
     tsri_promise p = {.where = "(19)",
                       .loss = "L_k",
                       .what = "L_0",
-                      .rate = rate > 1 ? 1 : rate,
-                      .floor = 0,
-                      .first = first,
-                      .left = constant ? NULL : log_left,
-                      .context = &steps};
+                      .rate = rate_19,
+                      .context = &half,
+                      .run = run,
+                      .first = first};
+    tsri_certify_rate(c, &p, "eta alpha^2 L / 2");
+    tsri_certify(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
+                 constant ? log(first / now) / (half * s->eta)
+                          : rounds_needed(run, half, first / now),
+                 constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
+                          : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
+                            "log(l_0 / l_t)");
     if (run->loss == TSRI_HALF_SQUARES)
         TSR_TRY(tsri_certify_fall(c, past, &p));
 done:

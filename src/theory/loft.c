@@ -184,7 +184,7 @@ static tsri_loft letters(const tsri_run *run)
                    .T = (double)run->rounds,
                    .xi = tsri_shallow_xi(net),
                    .kappa = tsri_config_real(run->config, "model.kappa"),
-                   .eta = tsri_config_real(run->config, "optim.lr"),
+                   .eta = tsri_rates_of(run).most,
                    .delta = tsri_config_real(run->config, "certify.delta")};
     s.theta = tsri_masked_theta(s.xi, s.S);
     return s;
@@ -259,6 +259,7 @@ static void assumptions(tsri_certificate *c, const look *l)
     tsri_certify(c, "Assumption 1", TSRI_MEASURED, l->largest_target, 0, "C = max |y_i|");
     tsri_certify(c, "section 5", TSRI_AT_MOST, (double)l->run->local_steps, 1, "local steps");
     tsri_certify(c, "section 5", TSRI_AT_LEAST, (double)l->run->batch, l->s.n, "samples in a step");
+    tsri_certify_rates(c, "section 5", l->run);
     tsri_certify(c, "section 5", TSRI_AT_MOST, l->run->momentum, 0, "momentum");
     tsri_certify(c, "section 5", TSRI_MEASURED, l->s.xi, 0, "xi, the chance of a filter");
     tsri_certify(c, "section 5", TSRI_MEASURED, l->s.theta, 0,
@@ -292,15 +293,15 @@ static void lemmas(tsri_certificate *c, const look *l, const tsri_past *past)
                  "least lambda_min(H(t)) so far: lambda_0/2");
 }
 
-/* eta times the sum over rounds of the output differences; between certificates the last one seen
+/* The sum over rounds of eta times the output differences; between certificates the last one seen
  * stands for the rounds that were not looked at. */
 static double summed(const look *l, const tsri_past *past)
 {
     double sum = 0;
     for (int64_t i = 0; i + 1 < past->count; i++)
         sum += tsri_past_real(past, i, "difference") *
-               (double)(past->at[i + 1].round - past->at[i].round);
-    return l->s.eta * sum;
+               tsri_rates_sum(l->run, past->at[i].round, past->at[i + 1].round);
+    return sum;
 }
 
 static void theorem1(tsri_certificate *c, const look *l, const tsri_past *past)
@@ -310,11 +311,14 @@ static void theorem1(tsri_certificate *c, const look *l, const tsri_past *past)
                  "width m: n^4 K^2 max(n,d) / (lambda_0^3 delta^2)");
     tsri_certify(c, "Theorem 1", TSRI_AT_MOST, s.eta, tsri_loft_step(&s),
                  "step eta: lambda_0 / n^2");
-    s.T = c->round > 0 ? (double)c->round : s.T;
+    int64_t rounds = c->round > 0 ? c->round : l->run->rounds;
+    s.squares = tsri_rates_squares(l->run, 0, rounds);
     tsri_certify(c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_m(&s), 0,
                  "bound, term of the width: n^2 sqrt(d) / (lambda_0^2 kappa m^(1/4) sqrt(delta))");
     tsri_certify(c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_S(&s), 0,
-                 "bound, term of the shares: 2 eta^2 T theta^2 (1-xi) lambda_0 / S");
+                 tsri_rates_of(l->run).constant
+                     ? "bound, term of the shares: 2 eta^2 T theta^2 (1-xi) lambda_0 / S"
+                     : "bound, term of the shares: 2 sum_t eta_t^2 theta^2 (1-xi) lambda_0 / S");
     double distance = c->round > 0 ? l->distance : (double)NAN;
     tsri_certify(c, "Theorem 1", TSRI_MEASURED, distance, 0,
                  "||W_T - W^_T||_F^2, LoFT beside gradient descent");
@@ -325,19 +329,27 @@ static void theorem1(tsri_certificate *c, const look *l, const tsri_past *past)
                  "both together: the two terms of the bound");
 }
 
+static double rate1(const void *context, double eta)
+{
+    tsri_loft s = *(const tsri_loft *)context;
+    s.eta = eta;
+    return tsri_loft_rate(&s);
+}
+
 static tsr_status corollary1(tsri_certificate *c, const look *l, const tsri_past *past)
 {
     const tsri_loft *s = &l->s;
     tsri_promise p = {.where = "Corollary 1",
                       .loss = "L_k",
                       .what = "L_0",
-                      .rate = tsri_loft_rate(s),
+                      .rate = rate1,
+                      .context = s,
+                      .run = l->run,
                       .floor = tsri_loft_floor(s),
                       .first = tsri_past_real(past, 0, "loss")};
     tsri_certify(c, "Theorem 2 (app.)", TSRI_AT_LEAST, s->m, tsri_loft_width2(s),
                  "width m: n^3 K^2 max(n,d) / (lambda_0^4 delta^2 kappa^2)");
-    tsri_certify(c, "Corollary 1", TSRI_MEASURED, p.rate, 0,
-                 "proven rate per round, theta eta lambda_0 / 2");
+    tsri_certify_rate(c, &p, "theta eta lambda_0 / 2");
     tsri_certify(c, "Corollary 1", TSRI_MEASURED, p.floor, 0,
                  "proven floor xi(1-xi) n^3 d / (m lambda_0^2) + n kappa^2 (theta-xi^2) / S");
     return tsri_certify_fall(c, past, &p);

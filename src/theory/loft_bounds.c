@@ -43,7 +43,7 @@ double tsri_loft_bound_m(const tsri_loft *s)
 
 double tsri_loft_bound_S(const tsri_loft *s)
 {
-    return 2 * s->eta * s->eta * s->T * s->theta * s->theta * (1 - s->xi) * s->lambda / s->S;
+    return 2 * s->squares * s->theta * s->theta * (1 - s->xi) * s->lambda / s->S;
 }
 
 double tsri_loft_rate(const tsri_loft *s)

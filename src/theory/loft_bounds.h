@@ -11,6 +11,7 @@ typedef struct tsri_loft {
     double S, T, xi, theta;   /* shares, rounds, chance of a filter, of being in a share */
     double kappa, eta, delta; /* deviation of the first weights, step, failure probability */
     double lambda;            /* lambda_0 */
+    double squares;           /* eta^2 T; of steps that differ, the sum of their squares */
 } tsri_loft;
 
 double tsri_loft_radius(const tsri_loft *s); /* Lemma 5: kappa lambda_0 / n */

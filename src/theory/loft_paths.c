@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "theory/masked_bounds.h"
 #include "theory/ntk.h"
+#include "theory/rates.h"
 
 #include <string.h>
 
@@ -44,8 +45,9 @@ tsr_status tsri_descent_step(tsri_descent *d)
                      .w = d->store.w,
                      .v = d->store.v,
                      .dw = d->store.g,
-                     .rate = tsri_config_real(d->run->config, "optim.lr") * theta / xi};
+                     .rate = tsri_rate_of(d->run, d->round) * theta / xi};
     TSR_TRY(d->run->backend->update(&u, d->run->pool));
+    d->round++;
 done:
     return st;
 }
@@ -86,7 +88,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     tsri_run run = {.lock = -1};
     tsri_descent gd = {0};
     tsr_run_options options = tsr_run_options_default();
-    double eta = tsri_config_real(config, "optim.lr"), difference;
+    double difference;
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(run.scheme->setup(&run));
     TSR_TRY(tsri_descent_init(&gd, &run, run.store.w));
@@ -94,7 +96,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     *outputs = 0;
     for (; run.round < run.rounds; run.round++) {
         TSR_TRY(tsri_descent_outputs(&difference, &gd, &run.store));
-        *outputs += eta * difference;
+        *outputs += tsri_rate_of(&run, run.round) * difference;
         TSR_TRY(run.scheme->round(&run));
         TSR_TRY(tsri_descent_step(&gd));
     }

@@ -15,14 +15,16 @@ typedef struct tsri_descent {
     tsri_store store;
     tsri_plan *plan;
     float *x;
+    int64_t round; /* steps done */
 } tsri_descent;
 
 /* Begins at `start` (a vector like run->store.w). The run must outlive it. */
 tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start);
 void tsri_descent_fini(tsri_descent *d);
 
-/* One step on all samples. The rate is eta theta / xi (appendix C), theta the chance to be in one
- * of the shares: what LoFT's step is in the mean, the gradient being that of the xi-scaled net. */
+/* One step on all samples. The rate is eta theta / xi (appendix C), eta the run's in that round,
+ * theta the chance to be in one of the shares: what LoFT's step is in the mean, the gradient being
+ * that of the xi-scaled net. */
 tsr_status tsri_descent_step(tsri_descent *d);
 
 /* ||W - W^||^2 over the trained numbers, and ||f(X,W) - f(X,W^)||^2 on the training set. */
@@ -30,7 +32,7 @@ double tsri_descent_weights(const tsri_descent *d, const tsri_store *other);
 tsr_status tsri_descent_outputs(double *sum, tsri_descent *d, tsri_store *other);
 
 /* A whole run of both, T = run.rounds of them, its masks of another seed than its weights when
- * `masks` > 0: *weights = ||W_T - W^_T||^2, *outputs = eta sum_{t<T} ||f(W_t) - f(W^_t)||^2. */
+ * `masks` > 0: *weights = ||W_T - W^_T||^2, *outputs = sum_{t<T} eta_t ||f(W_t) - f(W^_t)||^2. */
 tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config, int64_t masks);
 
 #endif

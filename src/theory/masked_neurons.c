@@ -40,7 +40,7 @@ static tsri_masked letters(const tsri_run *run, double lambda)
                      .K = (double)run->rounds,
                      .xi = tsri_shallow_xi(run->net),
                      .kappa = tsri_config_real(run->config, "model.kappa"),
-                     .eta = tsri_config_real(run->config, "optim.lr"),
+                     .eta = tsri_rates_of(run).most,
                      .delta = tsri_config_real(run->config, "certify.delta"),
                      .lambda = lambda};
     s.theta = categorical(run) ? 1 : tsri_masked_theta(s.xi, s.p);
@@ -59,6 +59,7 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_mas
                  "least angle between the lines of two points, rows %lld and %lld: not parallel",
                  (long long)m->first, (long long)m->second);
     tsri_certify(c, "Algorithm 1", TSRI_AT_LEAST, (double)run->batch, s->n, "samples in a step");
+    tsri_certify_rates(c, "Algorithm 1", run);
     tsri_certify(c, "Algorithm 1", TSRI_AT_MOST, run->momentum, 0, "momentum");
     tsri_certify(c, "Algorithm 1", TSRI_AT_MOST, run->decay, 0, "weight decay");
     tsri_certify(c, "Theorem 3", TSRI_MEASURED, m->largest_target + 1, 0, "C = 1 + max |y_i|");
@@ -94,7 +95,23 @@ static void kernels(tsri_certificate *c, const tsri_masked_measure *m, const tsr
 
 /* ---- Theorems 3 and 4 --------------------------------------------------------------------- */
 
-static tsri_promise theorem3(tsri_certificate *c, const tsri_masked *s, double L_0)
+static double rate3(const void *context, double eta)
+{
+    tsri_masked s = *(const tsri_masked *)context;
+    s.eta = eta;
+    return tsri_masked_rate3(&s);
+}
+
+static double rate4(const void *context, double eta)
+{
+    tsri_masked s = *(const tsri_masked *)context;
+    s.eta = eta;
+    return tsri_masked_rate4(&s);
+}
+
+/* Widths and floors grow with eta: those of the largest hold for every round. */
+static tsr_status theorem3(tsri_certificate *c, const tsri_run *run, const tsri_past *past,
+                           const tsri_masked *s)
 {
     static const char *const width[] = {"width m: K n^4 / (delta kappa^2 xi theta lambda_0^4)",
                                         "width m: K^3 n B_1 / (delta kappa^2 theta lambda_0^2)",
@@ -106,41 +123,46 @@ static tsri_promise theorem3(tsri_certificate *c, const tsri_masked *s, double L
                                        "8 eta^2 (tau-1)^2 n^4 p C_1 / lambda_0^2",
                                        "4 eta (tau-1) p n C_1"};
     double term[TSRI_B1_TERMS], need[TSRI_WIDTH3_TERMS];
+    tsri_promise p = {.where = "Theorem 3",
+                      .loss = "L_k",
+                      .what = "L_0",
+                      .rate = rate3,
+                      .context = s,
+                      .run = run,
+                      .floor = tsri_masked_floor3(s),
+                      .first = tsri_past_real(past, 0, "loss")};
     tsri_masked_width3(need, s);
     tsri_masked_b1(term, s);
     for (int i = 0; i < TSRI_WIDTH3_TERMS; i++)
         tsri_certify(c, "Theorem 3, (6)", TSRI_AT_LEAST, s->m, need[i], "%s", width[i]);
     tsri_certify(c, "Theorem 3", TSRI_AT_MOST, s->eta, tsri_masked_step3(s),
                  "step eta: lambda_0 / (max(n,p) n tau)");
-    tsri_certify(c, "Theorem 3, (7)", TSRI_MEASURED, tsri_masked_rate3(s), 0,
-                 "proven rate per round, eta theta tau lambda_0 / 4");
+    tsri_certify_rate(c, &p, "eta theta tau lambda_0 / 4");
     for (int i = 0; i < TSRI_B1_TERMS; i++)
         tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, term[i], 0, "term %d: %s", i + 1, part[i]);
-    tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, tsri_masked_floor3(s), 0, "proven floor B_1");
-    return (tsri_promise){.where = "Theorem 3",
-                          .loss = "L_k",
-                          .what = "L_0",
-                          .rate = tsri_masked_rate3(s),
-                          .floor = tsri_masked_floor3(s),
-                          .first = L_0};
+    tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, p.floor, 0, "proven floor B_1");
+    return tsri_certify_fall(c, past, &p);
 }
 
-static tsri_promise theorem4(tsri_certificate *c, const tsri_masked *s, double C)
+static tsr_status theorem4(tsri_certificate *c, const tsri_run *run, const tsri_past *past,
+                           const tsri_masked *s, double C)
 {
+    tsri_promise p = {.where = "Theorem 4",
+                      .loss = "L_k",
+                      .what = "C^2 n",
+                      .rate = rate4,
+                      .context = s,
+                      .run = run,
+                      .floor = tsri_masked_floor4(s),
+                      .first = C * C * s->n};
     tsri_certify(c, "Theorem 4", TSRI_AT_LEAST, s->m, tsri_masked_width4(s),
                  "width m: tau^2 n^2 K max(n^2,d) / (lambda_0^4 delta)");
     tsri_certify(c, "Theorem 4", TSRI_AT_MOST, s->eta, tsri_masked_step4(s),
                  "step eta: lambda_0 / n^2");
-    tsri_certify(c, "Theorem 4", TSRI_MEASURED, tsri_masked_rate4(s), 0,
-                 "proven rate per round, (1 - (1 - eta lambda_0/2)^tau) / 2");
-    tsri_certify(c, "Theorem 4", TSRI_MEASURED, tsri_masked_floor4(s), 0,
+    tsri_certify_rate(c, &p, "(1 - (1 - eta lambda_0/2)^tau) / 2");
+    tsri_certify(c, "Theorem 4", TSRI_MEASURED, p.floor, 0,
                  "proven floor tau (p-1)^2 n^3 d / (lambda_0^2 m)");
-    return (tsri_promise){.where = "Theorem 4",
-                          .loss = "L_k",
-                          .what = "C^2 n",
-                          .rate = tsri_masked_rate4(s),
-                          .floor = tsri_masked_floor4(s),
-                          .first = C * C * s->n};
+    return tsri_certify_fall(c, past, &p);
 }
 
 /* Of Bernoulli masks: 1 = dropout, 2 = several samples of it, 3 = local steps. */
@@ -173,8 +195,6 @@ static void notes(tsri_certificate *c, const tsri_run *run, const tsri_masked *s
     tsri_certify_note(c, "the theorems bound expectations over masks; L_k is that of this run");
     if (m->kernels > 0 && c->round == 0)
         tsri_certify_note(c, "m o H: %lld kernels at the first weights", (long long)m->kernels);
-    if (strcmp(tsri_config_text(run->config, "optim.schedule"), "constant") != 0)
-        tsri_certify_note(c, "the step is not constant: eta is the first one");
     const tsri_draw *draw = tsri_team_draws(run);
     if (draw && draw->kind == TSRI_DRAW_CHUNKS)
         tsri_certify_note(c, "units are dealt in equal chunks; Theorem 4 throws each by itself");
@@ -186,22 +206,17 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_masked_measure m;
-    tsri_promise p = {0};
     TSR_TRY(tsri_masked_look(&m, run, past));
     tsri_masked s = letters(run, m.lambda_0.value);
-    double L_0 = tsri_past_real(past, 0, "loss");
     assumptions(c, run, &m, &s);
     kernels(c, &m, past, &s);
     if (!categorical(run)) {
-        p = theorem3(c, &s, L_0);
-        TSR_TRY(tsri_certify_fall(c, past, &p));
+        TSR_TRY(theorem3(c, run, past, &s));
         if (tsri_team_draws(run) && s.xi < 1)
             corollary(c, &s);
     }
-    if (categorical(run) || !tsri_team_draws(run)) {
-        p = theorem4(c, &s, m.largest_target + 1);
-        TSR_TRY(tsri_certify_fall(c, past, &p));
-    }
+    if (categorical(run) || !tsri_team_draws(run))
+        TSR_TRY(theorem4(c, run, past, &s, m.largest_target + 1));
     notes(c, run, &s, &m);
 done:
     return st;

@@ -96,12 +96,11 @@ static tsri_rnn_letters letters(const tsri_run *run, const tsri_rnn_view *v, dou
                               .sgd = !run->gd};
 }
 
-/* The paper's eta. A step of ours descends the sum over its batch, one of Theorem 2's n/B times
- * that (appendix I). */
-static double step_of(const tsri_run *run)
+/* The paper's eta of ours. A step of ours descends the sum over its batch, one of Theorem 2's n/B
+ * times that (appendix I). */
+static double step_of(const tsri_run *run, double eta)
 {
-    double rate = tsri_schedule_rate(&run->schedule, 0, run->rounds);
-    return run->gd ? rate : rate * (double)run->batch / (double)run->data->train.n;
+    return run->gd ? eta : eta * (double)run->batch / (double)run->data->train.n;
 }
 
 static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_rnn_letters *s)
@@ -109,10 +108,11 @@ static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_rnn
     const char *where = s->sgd ? "Theorem 2" : "Theorem 1";
     tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_rnn_varrho(s),
                  "width m: C varrho^C with C = 1, varrho = n L d log(m/epsilon) / delta");
-    tsri_certify(c, where, TSRI_AT_MOST, step_of(run), tsri_rnn_step(s),
+    tsri_certify(c, where, TSRI_AT_MOST, step_of(run, tsri_rates_of(run).most), tsri_rnn_step(s),
                  "step eta: delta / (rho^%d m)", s->sgd ? 42 : 44);
     tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds, tsri_rnn_rounds(s),
                  "iterations T: rho^%d / delta^2 log(1/epsilon)", s->sgd ? 57 : 59);
+    tsri_certify_rates(c, where, run);
 }
 
 /* ---- Theorems 3 and 4 ---------------------------------------------------------------------------
@@ -155,6 +155,17 @@ done:
     return st;
 }
 
+typedef struct promised {
+    const tsri_rnn_letters *s;
+    const tsri_run *run;
+} promised;
+
+static double rate_of(const void *context, double eta)
+{
+    const promised *p = context;
+    return tsri_rnn_rate(p->s, step_of(p->run, eta));
+}
+
 static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsri_rnn_view *v,
                                    double delta, tsri_past *past)
 {
@@ -173,8 +184,7 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
     tsri_certify(c, "Theorem 3", TSRI_AT_LEAST, squares / (m * f), delta / rho,
                  "|grad f|_F^2 / (m f), against delta / rho");
     tsri_certify(c, "Theorem 3", TSRI_AT_MOST, squares / (m * f), rho, "the same, against rho");
-    eta = tsri_schedule_rate(&run->schedule,
-                             run->round < run->rounds ? run->round : run->rounds - 1, run->rounds);
+    eta = tsri_rate_of(run, run->round);
     tsri_factor whole = {g, v->m, v->m, NULL};
     TSR_TRY(tsri_chain_norm(&step, &(tsri_chain){&whole, 1}, NULL, STEPS, run->seed, run->pool));
     TSR_TRY(value_ahead(&ahead, &o, eta));
@@ -188,7 +198,9 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
         tsri_promise p = {.where = s.sgd ? "Theorem 2" : "Theorem 1",
                           .loss = "f",
                           .what = "f(W(0))",
-                          .rate = tsri_rnn_rate(&s, step_of(run)),
+                          .rate = rate_of,
+                          .context = &(promised){&s, run},
+                          .run = run,
                           .first = tsri_past_real(past, 0, "loss")};
         TSR_TRY(tsri_certify_fall(c, past, &p));
     }

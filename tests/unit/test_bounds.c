@@ -64,8 +64,9 @@ static void test_masked_whole(void **state)
 static void test_loft(void **state)
 {
     (void)state;
-    /* n 2, d 9, p 4, m 16, S 4, T 5, xi 1/2, theta 15/16, kappa 1/2, eta 0.1, delta 1/4, l 1/4 */
-    static const tsri_loft l = {2, 9, 4, 16, 4, 5, 0.5, 0.9375, 0.5, 0.1, 0.25, 0.25};
+    /* n 2, d 9, p 4, m 16, S 4, T 5, xi 1/2, theta 15/16, kappa 1/2, eta 0.1, delta 1/4, l 1/4,
+     * eta^2 T 0.05 */
+    static const tsri_loft l = {2, 9, 4, 16, 4, 5, 0.5, 0.9375, 0.5, 0.1, 0.25, 0.25, 0.05};
     near(tsri_loft_radius(&l), 0.0625);
     near(tsri_loft_width5(&l), 4 * log(8) / 0.0625);
     near(tsri_loft_width1(&l), 16.0 * 25 * 9 / (0.015625 * 0.0625));

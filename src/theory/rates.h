@@ -1,0 +1,31 @@
+/* rates.h - the steps of a run's rounds, as its certificates need them.
+ *
+ * The papers' eta is constant; a run's may follow a schedule. What a theorem asks of eta is asked
+ * of the largest step of the run; what it promises of a round, or sums over rounds, takes the step
+ * that each round has.
+ */
+#ifndef TSRI_RATES_H
+#define TSRI_RATES_H
+
+#include "theory/certificate.h"
+
+#include "scheme/run.h"
+
+typedef struct tsri_rates {
+    double least, most; /* of all rounds of the run */
+    bool constant;
+} tsri_rates;
+
+tsri_rates tsri_rates_of(const tsri_run *run);
+
+/* The step of a round; behind the run's end its last one goes on. */
+double tsri_rate_of(const tsri_run *run, int64_t round);
+
+/* Sums of eta_t and of eta_t^2 over from <= t < to. */
+double tsri_rates_sum(const tsri_run *run, int64_t from, int64_t to);
+double tsri_rates_squares(const tsri_run *run, int64_t from, int64_t to);
+
+/* The row that every paper has: a constant step. */
+void tsri_certify_rates(tsri_certificate *c, const char *where, const tsri_run *run);
+
+#endif
