@@ -64,7 +64,7 @@ typedef struct tsri_gates {
     int64_t n, units, words; /* bit u of sample i is bit u % 64 of word[i * words + u / 64] */
     uint64_t *word;          /* bits behind the last unit are 0 */
     bool given;              /* the plan filled them in before forward: the op does not */
-    bool entered;            /* the value comes from outside: who reads it makes them */
+    bool entered;            /* the value may come from outside: who reads it makes them */
     uint64_t stamp;          /* another one whenever a bit changed; 0 = there are none yet */
     bool skip;               /* products may skip what is off */
     bool dry;                /* to be measured: nothing is taken but what describes them */

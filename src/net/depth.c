@@ -36,7 +36,7 @@ static bool read_behind(const tsri_net *net, int value, int64_t i)
 
 bool tsri_depth_cuttable(const tsri_net *net, int64_t i)
 {
-    if (i <= 0 || i >= net->layers || read_behind(net, 0, i))
+    if (i <= 0 || i >= net->layers || read_behind(net, net->entry, i))
         return false;
     tsri_kind kind = net->layer[i].kind; /* would be fused into what stands before the cut */
     if (kind == TSRI_RELU || kind == TSRI_ADD || net->layer[i - 1].kind == TSRI_NORM)
@@ -172,6 +172,7 @@ tsr_status tsri_net_part(tsri_net **out, const tsri_net *net, int64_t from, int6
     (*out)->entry = from > 0 ? net->layer[from - 1].out : 0;
     memcpy((*out)->layer, net->layer + from, (size_t)(to - from) * sizeof *net->layer);
     (*out)->entry_relu = from > 0 && linear_relu(net, (*out)->entry);
+    (*out)->entry_gate = from > 0 && net->layer[from - 1].kind == TSRI_GATE;
 done:
     return st;
 }

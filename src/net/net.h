@@ -89,6 +89,8 @@ typedef struct tsri_net {
     tsri_shape input;
     int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
     bool entry_relu;   /* of a part: a linear layer and its ReLU made that value */
+    bool entry_gate;   /* or a gate */
+    bool gated;        /* has gates, or is a part of a net that has */
     int64_t outputs;   /* of a sample: of a sequence that is read at every position, those of all */
     int64_t first;     /* position whose outputs the loss sees first, from 0 */
     bool filters_last; /* how this net's filters lie in memory: the backend's choice */

@@ -152,6 +152,7 @@ tsr_status tsri_net_gate(tsri_net *net, int *out, int in, int gate, const char *
     tsri_value x = net->value[in], z = net->value[gate];
     assert(gate != 0 && tsri_shape_count(x.shape) == tsri_shape_count(z.shape));
     TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_GATE, in, name));
+    net->gated = true;
     layer->add = gate;
     TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
     *out = layer->out;

@@ -6,10 +6,15 @@
  *
  * Gates are made for what a gate layer makes, and, on a backend that skips, for what a linear layer
  * with a ReLU makes where that may be skipped; linear layers that read such a value see them.
+ *
+ * A part of a net (depth.h) must skip what the whole does, or its sums would have another order. It
+ * sees the value that enters it, not the gates that made it. So where the net may be cut, cut or
+ * not, who reads the value finds from its numbers what is on; of a ReLU that is the same.
  */
 #include "net/plan_parts.h"
 
 #include "base/alloc.h"
+#include "net/depth.h"
 
 static bool trained(const tsri_net *net, int p)
 {
@@ -65,10 +70,8 @@ static bool repaid(const tsri_plan *plan, int64_t units)
 /* May zeros of a linear layer's ReLU be skipped? */
 static bool skips_relu(const tsri_plan *plan, int64_t units)
 {
-    bool gated_net = false;
-    for (int64_t k = 0; k < plan->count; k++)
-        gated_net = gated_net || plan->step[k].op.kind == TSRI_GATE || plan->step[k].op.gate;
-    return plan->net->skip_relu || (plan->net->skip_gates && (gated_net || repaid(plan, units)));
+    const tsri_net *net = plan->net;
+    return net->skip_relu || (net->skip_gates && (net->gated || repaid(plan, units)));
 }
 
 /* Does the step make a value whose zeros are worth knowing? */
@@ -82,7 +85,7 @@ static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
     return skips_relu(plan, tsri_shape_count(s->op.out));
 }
 
-/* Gates of `value`, which a ReLU made or a gate, for the linear layers that read it. */
+/* Gates of `value`, which a ReLU made or a gate. */
 static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool relu)
 {
     tsr_status st = TSR_OK;
@@ -97,27 +100,58 @@ static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool 
         TSR_TRY(tsri_alloc(&g->word, g->n * g->words, sizeof *g->word));
     g->skip = plan->backend->skips && !plan->net->bf16 &&
               (relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
+done:
+    return st;
+}
+
+/* The linear layers that read `value` see them. */
+static void show_gates(tsri_gates *g, tsri_plan *plan, int value)
+{
     for (int64_t k = 0; g->skip && k < plan->count; k++) {
         tsri_step *r = &plan->step[k];
         if (r->op.kind == TSRI_LINEAR && r->in == value && !r->for_gates)
             r->op.x_gates = g;
     }
+}
+
+/* Gates that readers make of the numbers of `value`. */
+static tsr_status make_read_gates(tsri_plan *plan, int value, bool relu)
+{
+    tsr_status st = TSR_OK;
+    tsri_gates *g = NULL;
+    TSR_TRY(make_gates(&g, plan, value, relu));
+    g->entered = true;
+    show_gates(g, plan, value);
 done:
     return st;
 }
 
-/* What comes into a part has in it the gates that it has in the whole: else its products would sum
- * in another order there. */
 static tsr_status make_entry_gates(tsri_plan *plan)
 {
-    tsr_status st = TSR_OK;
     const tsri_net *net = plan->net;
-    tsri_gates *g = NULL;
-    if (!net->entry_relu || !plan->backend->skips || net->bf16 ||
-        !skips_relu(plan, tsri_shape_count(net->value[net->entry].shape)))
+    bool relu = net->entry_relu && skips_relu(plan, tsri_shape_count(net->value[net->entry].shape));
+    if (!plan->backend->skips || net->bf16 || !(relu || net->entry_gate))
         return TSR_OK;
-    TSR_TRY(make_gates(&g, plan, net->entry, true));
-    g->entered = true;
+    return make_read_gates(plan, net->entry, relu);
+}
+
+/* May the net be cut right behind what makes the value? */
+static bool may_cross(const tsri_net *net, int value)
+{
+    for (int64_t i = 1; i < net->layers; i++)
+        if (net->layer[i - 1].out == value)
+            return tsri_depth_cuttable(net, i);
+    return false;
+}
+
+static tsr_status make_step_gates(tsri_plan *plan, tsri_step *s)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(make_gates(&s->op.gates, plan, s->out, s->op.relu));
+    if (!s->op.relu && s->op.gates->skip && may_cross(plan->net, s->out))
+        TSR_TRY(make_read_gates(plan, s->out, false));
+    else
+        show_gates(s->op.gates, plan, s->out);
 done:
     return st;
 }
@@ -126,13 +160,13 @@ tsr_status tsri_plan_gates(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     find_servants(plan);
-    TSR_TRY(tsri_alloc(&plan->gates, plan->count + 1, sizeof *plan->gates));
+    TSR_TRY(tsri_alloc(&plan->gates, 2 * plan->count + 1, sizeof *plan->gates));
     TSR_TRY(make_entry_gates(plan));
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_step *s = &plan->step[k];
-        s->idle = !plan->wants[s->out];
+        s->idle = !plan->wants[s->out] || s->for_gates;
         if (makes_gates(plan, s))
-            TSR_TRY(make_gates(&s->op.gates, plan, s->out, s->op.relu));
+            TSR_TRY(make_step_gates(plan, s));
     }
 done:
     return st;

@@ -10,16 +10,19 @@ typedef struct sheet {
     float *x;
     const float *from;
     int64_t units, words;
+    bool nonzero;
 } sheet;
 
 TSRI_CLONES
-static void compare(uint64_t *word, const float *x, int64_t units)
+static void compare(uint64_t *word, const float *x, int64_t units, bool nonzero)
 {
     for (int64_t u = 0; u < units; u += 64, word++) {
         int64_t n = units - u < 64 ? units - u : 64;
         unsigned char on[64] = {0};
         for (int64_t i = 0; i < n; i++)
             on[i] = x[u + i] > 0;
+        for (int64_t i = 0; nonzero && i < n; i++)
+            on[i] = x[u + i] != 0;
         uint64_t bits = 0;
         for (int k = 0; k < 8; k++) { /* eight bytes of 0 or 1 to one byte of bits */
             uint64_t eight = 0;
@@ -47,7 +50,7 @@ static void compare_row(void *context, int64_t i, int thread)
 {
     (void)thread;
     const sheet *s = context;
-    compare(s->word + i * s->words, s->from + i * s->units, s->units);
+    compare(s->word + i * s->words, s->from + i * s->units, s->units, s->nonzero);
 }
 
 static void mask_row(void *context, int64_t i, int thread)
@@ -60,6 +63,13 @@ static void mask_row(void *context, int64_t i, int thread)
 void tsri_bits_of(uint64_t *word, const float *x, int64_t n, int64_t units, tsri_pool *pool)
 {
     sheet s = {.word = word, .from = x, .units = units, .words = tsri_bit_words(units)};
+    tsri_pool_run(pool, compare_row, &s, n);
+}
+
+void tsri_bits_nonzero(uint64_t *word, const float *x, int64_t n, int64_t units, tsri_pool *pool)
+{
+    sheet s = {
+        .word = word, .from = x, .units = units, .words = tsri_bit_words(units), .nonzero = true};
     tsri_pool_run(pool, compare_row, &s, n);
 }
 

@@ -90,7 +90,7 @@ void tsri_cpu_gates_take(tsri_gates *gates, const float *x, tsri_pool *pool)
     inspected *in = gates->inspected;
     uint64_t *to = in ? in->fresh : gates->word;
     size_t bytes = (size_t)(gates->n * gates->words) * sizeof *to;
-    tsri_bits_of(to, x, gates->n, gates->units, pool);
+    (gates->entered ? tsri_bits_nonzero : tsri_bits_of)(to, x, gates->n, gates->units, pool);
     if (in && gates->stamp > 0 && memcmp(to, gates->word, bytes) == 0)
         return;
     if (in)

@@ -13,7 +13,7 @@ tsr_status tsri_cpu_gates_setup(int64_t *scratch_bytes, tsri_gates *gates, int t
  * faster (or setup was never called). */
 const tsri_pattern *tsri_cpu_gates_pattern(tsri_gates *gates, bool by_units, tsri_pool *pool);
 
-/* gates = x > 0. The stamp stays when no bit changed. */
+/* gates = x > 0, of entered ones x != 0. The stamp stays when no bit changed. */
 void tsri_cpu_gates_take(tsri_gates *gates, const float *x, tsri_pool *pool);
 
 tsri_bits tsri_cpu_gates_bits(const tsri_gates *gates);

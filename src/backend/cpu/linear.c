@@ -130,7 +130,7 @@ static void run_by_rows(tsri_op *op)
 static tsr_status forward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
-    if (op->x_gates && op->x_gates->entered)
+    if (op->x_gates && op->x_gates->entered && large(op))
         tsri_cpu_gates_take(op->x_gates, op->x, op->pool);
     if (op->gate && !op->gates->given)
         tsri_cpu_gates_take(op->gates, op->add, op->pool);

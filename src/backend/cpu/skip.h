@@ -48,8 +48,9 @@ static inline int64_t tsri_bit_words(int64_t units)
     return (units + 63) / 64;
 }
 
-/* word[i] = x > 0, for n rows of `units` floats. */
+/* word[i] = x > 0, or x != 0, for n rows of `units` floats. */
 void tsri_bits_of(uint64_t *word, const float *x, int64_t n, int64_t units, tsri_pool *pool);
+void tsri_bits_nonzero(uint64_t *word, const float *x, int64_t n, int64_t units, tsri_pool *pool);
 
 /* x = 0 where the bit is off, for n rows. */
 void tsri_bits_mask(float *x, const uint64_t *word, int64_t n, int64_t units, tsri_pool *pool);
