@@ -2,8 +2,7 @@
  *
  * The output is cut into tiles by a rule of the shape alone; each tile is one single-threaded
  * product of OpenBLAS, followed by what comes after it (bias, ReLU) while the tile is in the cache.
- * So the bits do not depend on the number of threads. Call tsri_openblas_start (openblas.h)
- * first, once per run.
+ * So the bits do not depend on the number of threads.
  */
 #ifndef TSRI_GEMM_H
 #define TSRI_GEMM_H
@@ -23,7 +22,7 @@ typedef struct tsri_gemm {
     bool relu;
 } tsri_gemm;
 
-/* RESOURCES when a side does not fit the int of BLAS. */
+/* RESOURCES when a side does not fit the int of BLAS or its buffers cannot be mapped. */
 tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool);
 
 /* One tile on the calling thread: c [m, n] = a b^T or, when `transposed`, a^T b; a [m, k], b [n, k]

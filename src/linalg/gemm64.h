@@ -1,7 +1,7 @@
 /* gemm64.h - matrix products in double on the pool, for theory and conversions.
  *
  * The output is cut into tiles by a rule of the shape alone, each one single-threaded product of
- * OpenBLAS, as in gemm.h. Call tsri_openblas_start (openblas.h) first, once per run.
+ * OpenBLAS, as in gemm.h.
  */
 #ifndef TSRI_GEMM64_H
 #define TSRI_GEMM64_H
@@ -16,11 +16,11 @@ typedef struct tsri_gemm64 {
     double *c;
 } tsri_gemm64;
 
-/* RESOURCES when a side does not fit the int of BLAS. */
+/* RESOURCES when a side does not fit the int of BLAS or its buffers cannot be mapped. */
 tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool);
 
-/* g[n, n] = x x^T in double, x [n, d] floats; both halves are written. RESOURCES: a side, or memory
- * for x in double. */
+/* g[n, n] = x x^T in double, x [n, d] floats; both halves are written. RESOURCES as above, or
+ * when memory for x in double cannot be had. */
 tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_pool *pool);
 
 #endif

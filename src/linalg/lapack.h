@@ -1,9 +1,8 @@
 /* lapack.h - dense linear algebra in double: eigenvalues, Cholesky's factor, least squares.
  *
- * LAPACK's work is OpenBLAS's products, which run on one thread per call once tsri_openblas_start
- * (openblas.h) has been called: so results do not depend on the number of threads. All fail with
- * RESOURCES when a side does not fit LAPACK's int or its work space cannot be had, and with FAILURE
- * when LAPACK gives up or refuses a matrix with numbers that are not finite.
+ * LAPACK's work is OpenBLAS's products on one thread, so results do not depend on the number of
+ * threads. All fail with RESOURCES when a side does not fit LAPACK's int or its work space cannot
+ * be had, and with FAILURE when LAPACK gives up or a number of the matrix is not finite.
  */
 #ifndef TSRI_LAPACK_H
 #define TSRI_LAPACK_H
@@ -29,7 +28,7 @@ tsr_status tsri_eigen_tridiagonal(double *diagonal, double *beside, double *vect
  * positive definite to working precision; a is destroyed then. */
 tsr_status tsri_cholesky(double *a, int64_t n, bool *definite);
 
-/* x[n] = the solution of L L^T x = x. */
+/* x[n] = the solution of L L^T x = x, with l from tsri_cholesky. */
 void tsri_cholesky_solve(double *x, const double *l, int64_t n);
 
 /* The x [m, k] of least norm among those that minimise |a x - b|, a [n, m] (destroyed), b

@@ -32,10 +32,22 @@ static tsr_status buffers_fit(int threads)
     return TSR_OK;
 }
 
+static void set_one_thread(void)
+{
+    openblas_set_num_threads(1);
+}
+
+static void one_thread_per_call(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_one_thread);
+}
+
 tsr_status tsri_openblas_ready(int threads)
 {
     static atomic_int seen; /* the most threads there was room for */
     tsr_status st = TSR_OK;
+    one_thread_per_call();
     if (atomic_load_explicit(&seen, memory_order_relaxed) >= threads)
         return TSR_OK;
     TSR_TRY(buffers_fit(threads));
@@ -54,7 +66,7 @@ tsr_status tsri_openblas_start(int threads)
         "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu, or use backend: ref",
         openblas_get_parallel() == 0 ? "serial" : "OpenMP");
     TSR_TRY(buffers_fit(threads));
-    openblas_set_num_threads(1);
+    one_thread_per_call();
 done:
     return st;
 }

@@ -4,7 +4,7 @@
  *     {
  *         tsri_openblas_restart(argv);            before anything else
  *         ...
- *         TSR_TRY(tsri_openblas_start(threads));  before the first product
+ *         TSR_TRY(tsri_openblas_start(threads));  once per run, before much memory is taken
  *
  * OpenBLAS runs on one thread per call; the threads are ours (gemm.h, gemm64.h). So the bits do not
  * depend on how many there are.
@@ -19,8 +19,9 @@
  * RESOURCES: no address space. */
 tsr_status tsri_openblas_start(int threads);
 
-/* RESOURCES when the buffers for so many threads cannot be mapped; looks once. For the room's own
- * entry points. */
+/* What every product and every routine of this room asks first, so that its results do not depend
+ * on whether the run's backend (ref needs no OpenBLAS) has called start: one thread per call is
+ * set, once; RESOURCES when the buffers for so many threads cannot be mapped. */
 tsr_status tsri_openblas_ready(int threads);
 
 /* "openblas 0.3.21 Zen" */
