@@ -1,6 +1,7 @@
 /* gpipe_parts.h - what the files of gpipe share: gpipe.c (all stages in this process), gpipe_crew.c
- * (stages in other processes, seen by who coordinates them), gpipe_stage.c (seen by one of them),
- * gpipe_numbers.c (what they send each other). */
+ * (stages in other processes, seen by who coordinates them) with gpipe_line.c (who they are, what
+ * is said and heard), gpipe_stage.c (seen by one of them), gpipe_numbers.c (what they send each
+ * other). */
 #ifndef TSRI_GPIPE_PARTS_H
 #define TSRI_GPIPE_PARTS_H
 
@@ -53,6 +54,9 @@ tsr_status tsri_pipe_step(tsri_pipe *p);
 
 /* The same by the run's crew. */
 tsr_status tsri_line_step(tsri_pipe *p);
+
+/* ---- gpipe_line.c ------------------------------------------------------------------------- */
+
 void tsri_line_destroy(struct tsri_line *line); /* NULL is fine */
 
 /* ---- gpipe_numbers.c ---------------------------------------------------------------------- */
