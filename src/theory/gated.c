@@ -3,41 +3,34 @@
  *
  * The theorems are about gated nets; of a ReLU net (the twin, or a net that was converted) the same
  * quantities are measured and nothing is promised: how far gradients move, how many units switch,
- * how many die. Departures: (14) and (15) are written with G G^T, which has rank d_x < m; Theorem 5
- * and the proof use G^T G, and so do we.
+ * how many die. Theorem 5 and what follows of it are in gated_rate.c.
  *
- * Theorem 3's R divides by a lower bound |grad_(W_k) y_p|^2 >= m^3 / (144 d_x d_y) (section 10.5),
- * which counts m eigenvalues of a matrix of rank 1; it contradicts Theorem 5, by which that square
- * is at most (27 m / 4)^2 / (d_x d_y), at large m. With the m^2 / (144 d_x d_y) that Theorem 5
- * gives, R becomes (n d_x d_y / m)^(1/2) d_y L^2, constants as 1. The certificate has both.
+ * Departure: Theorem 3's R divides by a lower bound |grad_(W_k) y_p|^2 >= m^3 / (144 d_x d_y)
+ * (section 10.5), which counts m eigenvalues of a matrix of rank 1; it contradicts Theorem 5, by
+ * which that square is at most (27 m / 4)^2 / (d_x d_y), at large m. With the m^2 / (144 d_x d_y)
+ * that Theorem 5 gives, R becomes (n d_x d_y / m)^(1/2) d_y L^2, constants as 1. The certificate
+ * has both.
  */
-#include "theory/gated.h"
+#include "theory/gated_parts.h"
 
 #include "base/alloc.h"
 #include "theory/chain.h"
-#include "theory/fall.h"
 #include "theory/first.h"
-#include "theory/spectrum.h"
-#include "theory/tangent.h"
+#include "theory/rates.h"
 
 #include <math.h>
 #include <string.h>
 
 #define EPSILON 0.01 /* the error that Theorem 1's iterations are counted for */
 
-/* The paper's letters for a run; of a schedule eta is the largest (rates.h). */
-typedef struct letters {
-    double n, dx, dy, L, m, eta;
-} letters;
-
-static letters letters_of(const tsri_run *run, const tsri_gated *v)
+static tsri_gated_letters letters_of(const tsri_run *run, const tsri_gated *v)
 {
-    return (letters){.n = (double)run->data->train.n,
-                     .dx = (double)v->d,
-                     .dy = (double)v->dy,
-                     .L = (double)v->L,
-                     .m = (double)v->m,
-                     .eta = tsri_rates_of(run).most};
+    return (tsri_gated_letters){.n = (double)run->data->train.n,
+                                .dx = (double)v->d,
+                                .dy = (double)v->dy,
+                                .L = (double)v->L,
+                                .m = (double)v->m,
+                                .eta = tsri_rates_of(run).most};
 }
 
 /* ---- Assumptions ----------------------------------------------------------------------------- */
@@ -54,7 +47,7 @@ static double largest_target(const tsri_run *run, const tsri_gated *v)
 }
 
 static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gated *v,
-                        const letters *s)
+                        const tsri_gated_letters *s)
 {
     double off = 0, delta = 0;
     for (int64_t i = 0; i < v->n; i++) {
@@ -81,7 +74,7 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gat
 
 /* ---- Theorem 1 ------------------------------------------------------------------------------- */
 
-static void theorem_1(tsri_certificate *c, const tsri_run *run, const letters *s)
+static void theorem_1(tsri_certificate *c, const tsri_run *run, const tsri_gated_letters *s)
 {
     double steps = log(pow(s->n, 3) * s->L / (s->dx * EPSILON));
     tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, s->L, log(s->n), "depth L: log n");
@@ -95,134 +88,12 @@ static void theorem_1(tsri_certificate *c, const tsri_run *run, const letters *s
                  "rounds of the run: the same times 2 x 81^2");
 }
 
-/* ---- Theorem 5, (14) to (19) ------------------------------------------------------------------
- */
-
-/* (18), theta at its end 1/5, where the step is largest. */
-static double step_18(double alpha, double beta, double beta_x, double first, const letters *s)
-{
-    double theta = 0.2, half = exp(theta / 2) / sqrt(theta), L = s->L;
-    double a2 = alpha * alpha, b2 = beta * beta;
-    if (isnan(alpha) || isnan(beta)) /* fmin would pass over them */
-        return (double)NAN;
-    double step = fmin(a2 / (12 * b2 * beta_x * L), 1 / (3 * L));
-    step = fmin(step, fmin(a2 / (4 * b2 * b2 * L), 1 / (b2 * L)));
-    step = fmin(step, 1 / (4 * sqrt(2) * sqrt(L) * half * beta * sqrt(first)));
-    return fmin(step, a2 / (1024 * s->n * pow(half, 4) * b2 * first));
-}
-
-/* (19): context is alpha^2 L / 2. */
-static double rate_19(const void *context, double eta)
-{
-    return eta * *(const double *)context;
-}
-
-/* (42) for rates that change: after so many rounds they sum to log(l_0 / l_t) / half. Behind the
- * run's end its last rate goes on. */
-static double rounds_needed(const tsri_run *run, double half, double ratio)
-{
-    double left = log(ratio) / half;
-    int64_t t = 0;
-    if (isnan(left))
-        return left;
-    for (; t < run->rounds && left > 0; t++)
-        left -= tsri_rate_of(run, t);
-    return (double)t + left / tsri_rate_of(run, left > 0 || t == 0 ? t : t - 1);
-}
-
-/* The rate of (19) with the alpha of this run against its losses. */
-static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri_past *past,
-                            double alpha, const letters *s)
-{
-    tsr_status st = TSR_OK;
-    double half = alpha * alpha * s->L / 2, first = tsri_past_real(past, 0, "loss"),
-           now = tsri_past_real(past, past->count - 1, "loss");
-    bool constant = tsri_rates_of(run).constant;
-    tsri_promise p = {.where = "(19)",
-                      .loss = "L_k",
-                      .what = "L_0",
-                      .rate = rate_19,
-                      .context = &half,
-                      .run = run,
-                      .first = first};
-    tsri_certify_rate(c, &p, "eta alpha^2 L / 2");
-    tsri_certify(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
-                 constant ? log(first / now) / (half * s->eta)
-                          : rounds_needed(run, half, first / now),
-                 constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
-                          : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
-                            "log(l_0 / l_t)");
-    if (run->loss == TSRI_HALF_SQUARES)
-        TSR_TRY(tsri_certify_fall(c, past, &p));
-done:
-    return st;
-}
-
-/* The exact kernel of output 0 on the samples in view: (14) to (17) give it L alpha^2 / 2. */
-static tsr_status kernel_row(tsri_certificate *c, tsri_run *run, const tsri_gated *v, double alpha)
-{
-    tsr_status st = TSR_OK;
-    double *k = NULL;
-    tsri_eigen least, most;
-    tsri_tangent options = {.output = 0};
-    TSR_TRY(tsri_alloc(&k, v->n * v->n, sizeof *k));
-    TSR_TRY(tsri_tangent_kernel(k, &run->store, run->backend, run->pool, v->x, v->n, &options));
-    TSR_TRY(tsri_spectrum_ends(&least, &most, k, v->n, run->pool));
-    tsri_certify(c, "(14) to (17)", TSRI_AT_LEAST, least.value, (double)v->L * alpha * alpha / 2,
-                 "least eigenvalue of the tangent kernel of output 0: L alpha^2 / 2");
-    tsri_certify(c, "(6)", TSRI_MEASURED, most.value, 0,
-                 "its largest eigenvalue; descent is stable below the step 2 over it");
-done:
-    tsri_free(k);
-    return st;
-}
-
-static tsr_status eigenvalues(tsri_certificate *c, tsri_run *run, const tsri_gated *v,
-                              tsri_past *past, const letters *s)
-{
-    tsr_status st = TSR_OK;
-    tsri_gated_ends e;
-    double cross, first = tsri_past_real(past, 0, "loss") / 2;
-    TSR_TRY(tsri_gated_ends_of(&e, v, &run->store, run->pool));
-    TSR_TRY(tsri_gated_cross(&cross, v));
-    double alpha = sqrt(e.alpha_x * e.alpha_y), beta = sqrt(e.beta_x * e.beta_y);
-    tsri_certify(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_x, s->m / (12 * s->dx),
-                 "alpha_x: least eigenvalue of G^T G, against m/(12 d_x)");
-    tsri_certify(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_y, s->m / (12 * s->dy),
-                 "alpha_y: least eigenvalue of F F^T, against m/(12 d_y)");
-    tsri_certify(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_x, 27 * s->m / (4 * s->dx),
-                 "beta_x: largest eigenvalue of G^T G, against 27m/(4 d_x)");
-    tsri_certify(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_y, 27 * s->m / (4 * s->dy),
-                 "beta_y: largest eigenvalue of F F^T, against 27m/(4 d_y)");
-    tsri_certify(c, "(16)", TSRI_MEASURED, cross / (beta * beta), 0,
-                 "gamma: largest |<G x_j, G x_i>| |F_j F_i^T| of two samples, over beta^2");
-    tsri_certify(c, "(17)", TSRI_AT_MOST, cross * s->n, alpha * alpha / 2,
-                 "beta^2 gamma n, against alpha^2 / 2");
-    TSR_TRY(tsri_past_keep(past, "alpha", alpha));
-    TSR_TRY(tsri_past_keep(past, "beta", beta));
-    TSR_TRY(tsri_past_keep(past, "beta_x", e.beta_x));
-    double low = tsri_past_least(past, "alpha");
-    if (run->loss == TSRI_HALF_SQUARES) {
-        tsri_certify(
-            c, "(18)", TSRI_AT_MOST, s->eta,
-            step_18(low, tsri_past_most(past, "beta"), tsri_past_most(past, "beta_x"), first, s),
-            "step eta: Lemma 3's, with the alpha, beta and l_0 measured");
-        TSR_TRY(rate_rows(c, run, past, low, s));
-    }
-    TSR_TRY(kernel_row(c, run, v, alpha));
-    if (e.few < v->pairs)
-        tsri_certify_note(c, "G was multiplied out for %lld samples, F for %lld", (long long)e.few,
-                          (long long)v->pairs);
-done:
-    return st;
-}
-
 /* ---- (4), Theorem 3, Corollary 4 ---------------------------------------------------------------
  */
 
 static tsr_status moved(tsri_certificate *c, tsri_run *run, const tsri_gated *v,
                         const tsri_gated *then, tsri_store *first, tsri_past *past,
-                        const letters *s)
+                        const tsri_gated_letters *s)
 {
     tsr_status st = TSR_OK;
     double tau, high, ratio, kernel, L = s->L;
@@ -340,7 +211,8 @@ done:
 /* ---- The paper ---------------------------------------------------------------------------------
  */
 
-static void notes(tsri_certificate *c, const tsri_run *run, const tsri_gated *v, const letters *s)
+static void notes(tsri_certificate *c, const tsri_run *run, const tsri_gated *v,
+                  const tsri_gated_letters *s)
 {
     tsri_certify_note(c,
                       "n %g, d_x %g, d_y %g, L %g, m %g, eta %g; constants that Omega and O "
@@ -382,12 +254,12 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_first_weights(&first, run));
     TSR_TRY(tsri_gated_init(&now, run, &run->store));
     TSR_TRY(tsri_gated_init(&then, run, &first));
-    letters s = letters_of(run, &now);
+    tsri_gated_letters s = letters_of(run, &now);
     TSR_TRY(keep_loss(run, past));
     assumptions(c, run, &now, &s);
     if (now.gated) {
         theorem_1(c, run, &s);
-        TSR_TRY(eigenvalues(c, run, &now, past, &s));
+        TSR_TRY(tsri_gated_eigenvalues(c, run, &now, past, &s));
     }
     TSR_TRY(moved(c, run, &now, &then, &first, past, &s));
     TSR_TRY(gradients(c, run, &now, past));

@@ -7,7 +7,8 @@
  *     grad_(W_k) y_p(x_i) = (row p of F_(k+1)) (x) h_(k-1)
  *
  * so that gradients, the tangent kernel and every condition of the paper's proof are products of
- * these. gated_view.c makes them, gated_measure.c measures on them, gated.c is the certificate.
+ * these. gated_view.c makes them, gated_measure.c measures on them, gated.c and
+ * gated_rate.c are the certificate.
  */
 #ifndef TSRI_GATED_H
 #define TSRI_GATED_H
