@@ -130,34 +130,34 @@ done:
     return st;
 }
 
-tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *name)
+/* A layer that reads a second value, `other`, and gives the shape of the first. */
+static tsr_status reads_two(tsri_net *net, int *out, int in, tsri_kind kind, int other,
+                            const char *name)
 {
     tsr_status st = TSR_OK;
     tsri_layer *layer = NULL;
-    tsri_value x = net->value[in], y = net->value[add];
-    assert(add != 0); /* the plan keeps no gradient of the input, and no memory for it */
-    assert(x.shape.c == y.shape.c && x.shape.h == y.shape.h && x.shape.w == y.shape.w);
-    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_ADD, in, name));
-    layer->add = add;
+    tsri_value x = net->value[in];
+    assert(other != 0); /* the plan keeps no gradient of the input, and no memory for it */
+    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
+    layer->add = other;
     TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
     *out = layer->out;
 done:
     return st;
 }
 
+tsr_status tsri_net_add(tsri_net *net, int *out, int in, int add, const char *name)
+{
+    tsri_shape x = net->value[in].shape, y = net->value[add].shape;
+    assert(x.c == y.c && x.h == y.h && x.w == y.w);
+    return reads_two(net, out, in, TSRI_ADD, add, name);
+}
+
 tsr_status tsri_net_gate(tsri_net *net, int *out, int in, int gate, const char *name)
 {
-    tsr_status st = TSR_OK;
-    tsri_layer *layer = NULL;
-    tsri_value x = net->value[in], z = net->value[gate];
-    assert(gate != 0 && tsri_shape_count(x.shape) == tsri_shape_count(z.shape));
-    TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_GATE, in, name));
+    assert(tsri_shape_count(net->value[in].shape) == tsri_shape_count(net->value[gate].shape));
     net->gated = true;
-    layer->add = gate;
-    TSR_TRY(tsri_net_add_value(net, &layer->out, x.shape, x.axis));
-    *out = layer->out;
-done:
-    return st;
+    return reads_two(net, out, in, TSRI_GATE, gate, name);
 }
 
 tsr_status tsri_net_pool(tsri_net *net, int *out, int in, tsri_kind kind, int64_t size,
