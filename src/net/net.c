@@ -71,6 +71,18 @@ done:
     return st;
 }
 
+tsr_status tsri_net_add_plain(tsri_net *net, int *out, int in, tsri_kind kind, tsri_shape shape,
+                              const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_layer *layer = NULL;
+    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
+    TSR_TRY(tsri_net_add_value(net, &layer->out, shape, net->value[in].axis));
+    *out = layer->out;
+done:
+    return st;
+}
+
 /* Appends a parameter "<layer>.<suffix>"; shape, axes and init are filled in by the caller's copy.
  */
 tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,

@@ -68,7 +68,7 @@ typedef struct tsri_layer {
     tsri_kind kind;
     char name[TSRI_NAME];                 /* "layers.0" */
     int in, out;                          /* values */
-    int add;                              /* add: the second value; -1 = none */
+    int add;                              /* add, gate: the second value; -1 = none */
     int weight, bias, mean, var, tracked; /* parameters; -1 = none */
     double eps, momentum;                 /* norm */
     int64_t size, stride, pad;            /* conv and pooling */

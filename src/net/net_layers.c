@@ -178,33 +178,20 @@ done:
     return st;
 }
 
-/* A layer without parameters that gives `shape`. */
-static tsr_status plain_layer(tsri_net *net, int *out, int in, tsri_kind kind, tsri_shape shape,
-                              const char *name)
-{
-    tsr_status st = TSR_OK;
-    tsri_layer *layer = NULL;
-    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
-    TSR_TRY(tsri_net_add_value(net, &layer->out, shape, net->value[in].axis));
-    *out = layer->out;
-done:
-    return st;
-}
-
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name)
 {
-    return plain_layer(net, out, in, TSRI_RELU, net->value[in].shape, name);
+    return tsri_net_add_plain(net, out, in, TSRI_RELU, net->value[in].shape, name);
 }
 
 tsr_status tsri_net_global(tsri_net *net, int *out, int in, const char *name)
 {
-    return plain_layer(net, out, in, TSRI_GLOBALPOOL, (tsri_shape){net->value[in].shape.c, 1, 1},
-                       name);
+    return tsri_net_add_plain(net, out, in, TSRI_GLOBALPOOL,
+                              (tsri_shape){net->value[in].shape.c, 1, 1}, name);
 }
 
 /* The value keeps its shape, so that a linear layer behind it knows how many pixels a channel has;
  * in memory it is a plain vector, channels outermost. */
 tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name)
 {
-    return plain_layer(net, out, in, TSRI_FLATTEN, net->value[in].shape, name);
+    return tsri_net_add_plain(net, out, in, TSRI_FLATTEN, net->value[in].shape, name);
 }

@@ -1,4 +1,5 @@
-/* net_parts.h - a description from the inside: what the files that append layers share. */
+/* net_parts.h - a description from the inside: what the files that append layers share.
+ * All fail with RESOURCES only. */
 #ifndef TSRI_NET_PARTS_H
 #define TSRI_NET_PARTS_H
 
@@ -9,6 +10,10 @@ tsr_status tsri_net_add_value(tsri_net *net, int *value, tsri_shape shape, int a
 
 /* Appends a layer behind value `in`, without parameters yet; *layer is good until the next one. */
 tsr_status tsri_net_add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
+                              const char *name);
+
+/* Appends a layer without parameters, whose value has `shape` and the axis of `in`. */
+tsr_status tsri_net_add_plain(tsri_net *net, int *out, int in, tsri_kind kind, tsri_shape shape,
                               const char *name);
 
 /* Appends a parameter "<layer>.<suffix>"; `like` says all but name, count and place. */

@@ -48,25 +48,14 @@ done:
     return st;
 }
 
-static tsr_status way_out(tsri_net *net, int *out, int in, tsri_kind kind, int64_t positions,
-                          const char *name)
-{
-    tsr_status st = TSR_OK;
-    tsri_layer *layer = NULL;
-    tsri_value x = net->value[in];
-    TSR_TRY(tsri_net_add_layer(net, &layer, kind, in, name));
-    TSR_TRY(tsri_net_add_value(net, &layer->out, (tsri_shape){x.shape.c, positions, 1}, x.axis));
-    *out = layer->out;
-done:
-    return st;
-}
-
 tsr_status tsri_net_last(tsri_net *net, int *out, int in, const char *name)
 {
-    return way_out(net, out, in, TSRI_LAST, 1, name);
+    return tsri_net_add_plain(net, out, in, TSRI_LAST, (tsri_shape){net->value[in].shape.c, 1, 1},
+                              name);
 }
 
 tsr_status tsri_net_turn(tsri_net *net, int *out, int in, const char *name)
 {
-    return way_out(net, out, in, TSRI_TURN, net->value[in].shape.h, name);
+    tsri_shape x = net->value[in].shape;
+    return tsri_net_add_plain(net, out, in, TSRI_TURN, (tsri_shape){x.c, x.h, 1}, name);
 }
