@@ -91,13 +91,19 @@ done:
 }
 
 /* Time is called gained only where it was. */
-static void print_time(const char *what, double before, double after)
+static void print_time(const char *what, tsri_duration before, tsri_duration after)
 {
-    if (tsri_faster(before, after))
-        (void)printf("%s %.2f ms -> %.2f ms, %.2f times as fast\n", what, before, after,
-                     before / after);
-    else
-        (void)printf("%s %.2f ms -> %.2f ms: not faster\n", what, before, after);
+    (void)printf("%s %.2f ms -> %.2f ms", what, before.least, after.least);
+    switch (tsri_faster(before, after)) {
+    case TSRI_FASTER:
+        (void)printf(", %.2f times as fast\n", before.least / after.least);
+        break;
+    case TSRI_PERHAPS:
+        (void)printf(": within the noise of this machine\n");
+        break;
+    default:
+        (void)printf(": not faster\n");
+    }
 }
 
 static tsr_status print_text(const pair *p, const char *path)
@@ -161,9 +167,10 @@ static tsr_status print_json(const pair *p, const char *path)
     json_pair(&w, "flops", tsri_net_flops(a), tsri_net_flops(b), true);
     json_pair(&w, "bytes", (double)p->bytes[0], (double)p->bytes[1], true);
     if (p->timed) {
-        json_pair(&w, "ms", p->time[0].infer, p->time[1].infer, false);
-        json_pair(&w, "step_ms", p->time[0].step, p->time[1].step, false);
-        tsri_json_put_bool(&w, "faster", tsri_faster(p->time[0].infer, p->time[1].infer));
+        json_pair(&w, "ms", p->time[0].infer.least, p->time[1].infer.least, false);
+        json_pair(&w, "step_ms", p->time[0].step.least, p->time[1].step.least, false);
+        tsri_json_put_bool(&w, "faster",
+                           tsri_faster(p->time[0].infer, p->time[1].infer) == TSRI_FASTER);
     }
     tsri_json_put_text(&w, "ticket", path);
     json_layers(&w, a, b);

@@ -52,8 +52,8 @@ static tsr_status print_table(const tsri_tickets *tickets)
         cli_table_text(&t, tsri_bytes_text((double)r->file_bytes));
         cli_table_text(&t, r->traffic ? tsri_bytes_text((double)r->traffic) : "");
         cli_table_real(&t, r->seconds, 1);
-        cli_table_real(&t, r->ms, 2);
-        cli_table_real(&t, r->step_ms, 2);
+        cli_table_real(&t, r->time.infer.least, 2);
+        cli_table_real(&t, r->time.step.least, 2);
     }
     TSR_TRY(cli_table_print(&t, stdout));
 done:
@@ -73,10 +73,19 @@ static void print_sentence(const tsri_tickets *tickets)
         return;
     (void)printf("%s has %.1f %% of the parameters of the whole", best->name,
                  100 * (double)best->params / (double)whole->params);
-    if (tsri_faster(whole->ms, best->ms))
-        (void)printf(" and runs %.2f times as fast\n", whole->ms / best->ms);
-    else
-        (void)printf(" and is not faster (%.2f ms against %.2f)\n", best->ms, whole->ms);
+    double before = whole->time.infer.least, after = best->time.infer.least;
+    switch (tsri_faster(whole->time.infer, best->time.infer)) {
+    case TSRI_FASTER:
+        (void)printf(" and runs %.2f times as fast\n", before / after);
+        break;
+    case TSRI_PERHAPS:
+        (void)printf(
+            " and may be faster (%.2f ms against %.2f, within the noise of this machine)\n", after,
+            before);
+        break;
+    default:
+        (void)printf(" and is not faster (%.2f ms against %.2f)\n", after, before);
+    }
 }
 
 static tsr_status print_json(const tsri_tickets *tickets, const char *report)

@@ -1,26 +1,39 @@
-/* latency.h - how long two networks take, measured side by side.
+/* latency.h - how long networks take, measured side by side.
  *
  * A batch of one network, then one of the other, and again: whatever else the machine does meets
- * both alike, and the least of many repetitions is what remains of the noise. Inputs are random: no
- * kernel looks at the numbers.
+ * both alike, and the least of many repetitions is what remains of the noise. How much of it does
+ * remain is measured, too: repetitions are dealt in turn to four hands, and each hand's least is a
+ * measurement of its own. Inputs are random: no kernel looks at the numbers.
  */
 #ifndef TSRI_LATENCY_H
 #define TSRI_LATENCY_H
 
 #include "scheme/model.h"
 
-/* Milliseconds of one batch, the least of all repetitions. */
+/* Milliseconds of one batch. */
+typedef struct tsri_duration {
+    double least;  /* of all repetitions */
+    double surely; /* the largest of the four hands' least: every hand saw this or less */
+} tsri_duration;
+
 typedef struct tsri_latency {
-    double infer; /* forward, as in evaluation */
-    double step;  /* forward, loss, backward, update */
+    tsri_duration infer; /* forward, as in evaluation */
+    tsri_duration step;  /* forward, loss, backward, update */
 } tsri_latency;
 
-/* out[i] of models[i] on the backend and threads of the first one's run file, its batch; at least
- * three repetitions, and more until `seconds` have passed. The models stay as they are. */
+/* out[i] of models[i] on the backend and threads of the first one's run file, its batch; once
+ * to warm up, then at least four repetitions, and more until `seconds` have passed. The models stay
+ * as they are. */
 tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
                                 double seconds);
 
-/* Did time really fall? Less than two parts in a hundred is noise. */
-bool tsri_faster(double before, double after);
+typedef enum tsri_verdict {
+    TSRI_NOT_FASTER, /* less than two parts in a hundred are nothing */
+    TSRI_PERHAPS,    /* the least fell, but not in every hand: may be the machine's other work */
+    TSRI_FASTER      /* each hand's time after is below every hand's time before */
+} tsri_verdict;
+
+/* Did time really fall? Two equal networks come out faster once in 70 times at most. */
+tsri_verdict tsri_faster(tsri_duration before, tsri_duration after);
 
 #endif

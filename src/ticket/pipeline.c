@@ -11,7 +11,6 @@
 #include "io/file.h"
 #include "scheme/run.h"
 #include "ticket/finetune.h"
-#include "ticket/latency.h"
 #include "ticket/prune.h"
 
 #include <math.h>
@@ -41,11 +40,7 @@ static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_ki
     char number[TSRI_NUMBER_TEXT];
     TSR_TRY(tsri_reserve(&t->row, &t->capacity, t->rows, sizeof *t->row));
     tsri_ticket_row *row = *out = &t->row[t->rows++];
-    *row = (tsri_ticket_row){.kind = kind,
-                             .ratio = ratio,
-                             .before = (double)NAN,
-                             .ms = (double)NAN,
-                             .step_ms = (double)NAN};
+    *row = (tsri_ticket_row){.kind = kind, .ratio = ratio, .before = (double)NAN};
     (void)tsri_shortest(number, ratio);
     (void)snprintf(row->name, sizeof row->name, ratio > 0 ? "%s-%s" : "%s", kinds[kind], number);
 done:
@@ -262,10 +257,8 @@ static tsr_status measure(line *l)
     }
     TSR_TRY(tsri_latency_measure(time, (const tsr_model *const *)model, t->rows,
                                  tsri_config_real(l->config, "ticket.seconds")));
-    for (int64_t i = 0; i < t->rows; i++) {
-        t->row[i].ms = time[i].infer;
-        t->row[i].step_ms = time[i].step;
-    }
+    for (int64_t i = 0; i < t->rows; i++)
+        t->row[i].time = time[i];
 done:
     for (int64_t i = 0; model && i < t->rows; i++)
         tsr_model_destroy(model[i]);
@@ -293,8 +286,8 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_real(w, "epochs", r->epochs);
         tsri_json_put_real(w, "seconds", round(r->seconds * 1e3) / 1e3);
         tsri_json_put_int(w, "bytes_total", r->traffic);
-        tsri_json_put_real(w, "ms", r->ms);
-        tsri_json_put_real(w, "step_ms", r->step_ms);
+        tsri_json_put_real(w, "ms", r->time.infer.least);
+        tsri_json_put_real(w, "step_ms", r->time.step.least);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');

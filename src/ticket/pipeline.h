@@ -22,6 +22,7 @@
 
 #include "io/config.h"
 #include "io/json.h"
+#include "ticket/latency.h"
 
 typedef enum tsri_ticket_kind {
     TSRI_TICKET_PRETRAINED, /* the whole network as the run file trains it */
@@ -41,7 +42,7 @@ typedef struct tsri_ticket_row {
     double accuracy, loss; /* at the end, on the test set */
     double epochs, seconds;
     int64_t traffic; /* bytes between workers */
-    double ms, step_ms;
+    tsri_latency time;
 } tsri_ticket_row;
 
 typedef struct tsri_tickets {
