@@ -173,8 +173,9 @@ static tsr_status print_own(const entry *e, const asked *a)
     cli_table_format(&t, "%s of a worker: weights, gradient, momentum and activations",
                      tsri_bytes_text((double)c->memory_worker));
     line(&t, "length");
-    cli_table_format(&t, "%lld rounds of %lld %s, %.4g epochs", (long long)c->rounds,
-                     (long long)c->local_steps, c->local_steps == 1 ? "step" : "steps", c->epochs);
+    cli_table_format(&t, "%lld %s of %lld %s, %.4g epochs", (long long)c->rounds,
+                     c->rounds == 1 ? "round" : "rounds", (long long)c->local_steps,
+                     c->local_steps == 1 ? "step" : "steps", c->epochs);
     line(&t, "traffic");
     cli_table_format(&t, "%s a round, %s in all, both directions, all workers%s",
                      tsri_bytes_text((double)c->bytes_round),

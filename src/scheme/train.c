@@ -366,10 +366,23 @@ static void dismiss(tsri_crew *crew, tsr_status st)
     tsri_comm_close(comm);
 }
 
+/* A round is trained to its end: where it is longer than all the epochs wanted, so is the run. */
+static void tell_length(const tsri_run *run)
+{
+    int64_t wanted = tsri_config_int(run->config, "epochs");
+    double epochs = (double)run->rounds / run->epoch_rounds;
+    if (wanted > 0 && epochs > 1.5 * (double)wanted)
+        TSRI_WARN("%s: one round of %lld steps is %.3g epochs, more than the %lld wanted: fewer "
+                  "scheme.local_steps make it shorter",
+                  tsri_config_place(run->config, "scheme.local_steps"), (long long)run->local_steps,
+                  epochs, (long long)wanted);
+}
+
 static tsr_status coordinate(tsr_result *result, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool resumed = false;
+    tell_length(run);
     TSR_TRY(tsri_open_folder(run));
     if (run->options.resume)
         TSR_TRY(tsri_checkpoint_load(run, &resumed));

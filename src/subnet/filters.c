@@ -26,7 +26,8 @@ tsr_status tsri_filters_choose(bool *cut, const tsri_net *net, const tsri_filter
     tsr_status st = TSR_OK;
     int64_t count = 0, last = last_stage(net);
     TSR_CHECK(last > 0, TSR_USAGE,
-              "the model has no pairs of convolutions, whose filters could be cut");
+              "the model has no pairs of convolutions, whose filters could be cut: name axes "
+              "outright (scheme.axes: all), or take another scheme, such as ist");
     for (int64_t i = 0; i < filters->stages; i++)
         TSR_CHECK(filters->stage[i] >= 1 && filters->stage[i] <= last, TSR_USAGE,
                   "the model has no stage %lld: its stages are 1 to %lld",

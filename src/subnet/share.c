@@ -222,6 +222,8 @@ tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names)
     for (int64_t a = 0; a < net->axes; a++)
         cut[a] = all && net->axis[a].cuttable;
     const char *at = all ? "" : names;
+    TSR_CHECK(all || names[strspn(names, ", ")], TSR_USAGE,
+              "no axis is named: give names between commas, or \"all\"");
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
         char name[TSRI_NAME];
         size_t n = strcspn(at, ", ");

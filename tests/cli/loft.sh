@@ -36,4 +36,13 @@ run resnet18 --set model.name=resnet18 --set scheme.workers=3
 run preresnet34 --set model.name=preresnet34 --set scheme.workers=2 --set rounds=1
 run vgg11 --set model.name=vgg11
 OMP_NUM_THREADS=1 /usr/bin/python3 "$source/tests/python/replay_loft.py" "$work"/{preresnet18,shard,resnet18,preresnet34,vgg11}
-echo "loft: rounds replayed"
+
+# A round longer than the run is trained to its end, and that is said.
+"$program" train "$work/run.yaml" --out "$work/long" --set model.name=vgg11 --set rounds=0 --set epochs=2 --set scheme.local_steps=20 \
+    > /dev/null 2> "$work/errors"
+grep -q "one round of 20 steps is 4 epochs, more than the 2 wanted" "$work/errors" || { echo "no warning:"; cat "$work/errors"; exit 1; }
+"$program" cost "$work/run.yaml" --set rounds=1 | grep -q "1 round of 3 steps"
+code=0
+"$program" check "$work/run.yaml" --set model.name=cnn1 2> "$work/errors" || code=$?
+[ $code = 2 ] && grep -q "scheme.axes: all" "$work/errors" || { echo "no remedy for a net without pairs:"; cat "$work/errors"; exit 1; }
+echo "loft: rounds replayed, long ones told"

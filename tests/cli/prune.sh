@@ -66,6 +66,7 @@ refuse 2 "is the model itself" $m --ratio 0.5 --out $m
 refuse 2 "is the model itself" $m --ratio 0.5 --force --out ./$m
 refuse 2 "is there already" $m --ratio 0.5 --out pre/ticket.safetensors
 refuse 2 "has no axis layer9 that can be cut" $m --ratio 0.5 --axes layer9 --out new
+refuse 2 "no axis is named" $m --ratio 0.5 --axes " , " --out new
 refuse 3 "cannot open" absent --ratio 0.5 --out new
 refuse 3 "is a folder" pre/run --ratio 0.5 --out new
 refuse 3 "run.yaml" pre/run.yaml --ratio 0.5 --out new
