@@ -366,6 +366,7 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(cli_cost_data(&a.data, args));
     TSR_TRY(cli_cost_machine(&a.machine, &a.timed, args));
     TSR_TRY(cli_cost_workers(&workers, args, comparing));
+    TSR_TRY(cli_cost_cuts_fit(args, &workers, comparing));
     TSR_TRY(count(&own, &a, ""));
     a.data = own.cost.data;
     int64_t n = workers.count * (comparing ? 3 : 1);

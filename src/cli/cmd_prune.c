@@ -98,7 +98,7 @@ static void print_time(const char *what, tsri_duration before, tsri_duration aft
     case TSRI_FASTER:
         (void)printf(", %.2f times as fast\n", before.least / after.least);
         break;
-    case TSRI_PERHAPS:
+    case TSRI_PERHAPS_FASTER:
         (void)printf(": within the noise of this machine\n");
         break;
     default:

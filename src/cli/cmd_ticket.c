@@ -78,7 +78,7 @@ static void print_sentence(const tsri_tickets *tickets)
     case TSRI_FASTER:
         (void)printf(" and runs %.2f times as fast\n", before / after);
         break;
-    case TSRI_PERHAPS:
+    case TSRI_PERHAPS_FASTER:
         (void)printf(
             " and may be faster (%.2f ms against %.2f, within the noise of this machine)\n", after,
             before);

@@ -83,9 +83,9 @@ typedef struct unit {
     double worth;
 } unit;
 
-/* A number and a unit behind it. */
+/* A number and a unit behind it; 0 only where that means something. */
 static tsr_status with_unit(double *out, const char *text, const unit *units, const char *option,
-                            const char *example)
+                            const char *example, bool zero)
 {
     tsr_status st = TSR_OK;
     char number[40];
@@ -95,9 +95,9 @@ static tsr_status with_unit(double *out, const char *text, const unit *units, co
     for (const unit *u = units; u->name; u++)
         if (strcmp(u->name, text + n) == 0)
             worth = u->worth;
-    TSR_CHECK(worth > 0 && tsri_number_real(&value, number) == TSRI_NUMBER_OK && value > 0,
-              TSR_USAGE, "--%s: %s is not understood: write it like %s", option, tsri_quote(text),
-              example);
+    bool read = tsri_number_real(&value, number) == TSRI_NUMBER_OK && worth > 0;
+    TSR_CHECK(read && (value > 0 || zero), TSR_USAGE,
+              "--%s: %s is not understood: write it like %s", option, tsri_quote(text), example);
     *out = value * worth;
 done:
     return st;
@@ -120,8 +120,9 @@ tsr_status cli_cost_machine(tsr_machine *machine, bool *timed, const cli_args *a
               "measures it");
     machine->flops = 1e9 * cli_real(args, "device-gflops", 1);
     machine->sending = cli_real(args, "sending", 0.1);
-    TSR_TRY(with_unit(&machine->bandwidth, rate ? rate : "1Gbit", rates, "bandwidth", "1Gbit"));
-    TSR_TRY(with_unit(&machine->latency, time ? time : "1ms", times, "latency", "1ms"));
+    TSR_TRY(
+        with_unit(&machine->bandwidth, rate ? rate : "1Gbit", rates, "bandwidth", "1Gbit", false));
+    TSR_TRY(with_unit(&machine->latency, time ? time : "1ms", times, "latency", "1ms", true));
 done:
     return st;
 }
@@ -165,16 +166,46 @@ done:
     return st;
 }
 
+/* ---- Cuts --------------------------------------------------------------------------------- */
+
+static int64_t stages_of(const char *cuts)
+{
+    int64_t stages = 1;
+    char word[80];
+    while (next_word(word, sizeof word, &cuts))
+        stages++;
+    return stages;
+}
+
 void cli_cost_cuts(char *to, size_t room, const cli_args *args, int64_t workers)
 {
     const char *cuts;
     to[0] = 0;
-    for (int64_t i = 0; (cuts = cli_nth(args, "cuts", i)); i++) {
-        int64_t stages = 1;
-        char word[80];
-        for (const char *at = cuts; next_word(word, sizeof word, &at);)
-            stages++;
-        if (stages == workers)
+    for (int64_t i = 0; (cuts = cli_nth(args, "cuts", i)); i++)
+        if (stages_of(cuts) == workers)
             (void)snprintf(to, room, "%s", cuts);
+}
+
+tsr_status cli_cost_cuts_fit(const cli_args *args, const cli_counts *workers, bool comparing)
+{
+    tsr_status st = TSR_OK;
+    const char *cuts;
+    for (int64_t i = 0; (cuts = cli_nth(args, "cuts", i)); i++) {
+        int64_t stages = stages_of(cuts);
+        bool wanted = false;
+        TSR_CHECK(comparing, TSR_USAGE,
+                  "--cuts is for the rows of --compare: --set scheme.cuts=... cuts the run itself");
+        for (int64_t k = 0; k < workers->count; k++)
+            wanted = wanted || workers->value[k] == stages;
+        TSR_CHECK(wanted, TSR_USAGE,
+                  "--cuts: %s makes %lld stages, and no row has %lld workers: name one layer less "
+                  "than there are workers",
+                  tsri_quote(cuts), (long long)stages, (long long)stages);
+        for (int64_t k = 0; k < i; k++)
+            TSR_CHECK(stages_of(cli_nth(args, "cuts", k)) != stages, TSR_USAGE,
+                      "--cuts: there are two for %lld workers: %s and %s", (long long)stages,
+                      tsri_quote(cli_nth(args, "cuts", k)), tsri_quote(cuts));
     }
+done:
+    return st;
 }

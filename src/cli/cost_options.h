@@ -22,4 +22,7 @@ tsr_status cli_cost_machine(tsr_machine *machine, bool *timed, const cli_args *a
 /* The --cuts for that many workers, "" when there are none. */
 void cli_cost_cuts(char *to, size_t room, const cli_args *args, int64_t workers);
 
+/* Refuses --cuts that no row of the comparison would use. */
+tsr_status cli_cost_cuts_fit(const cli_args *args, const cli_counts *workers, bool comparing);
+
 #endif

@@ -133,9 +133,9 @@ done:
     return st;
 }
 
-tsri_verdict tsri_faster(tsri_duration before, tsri_duration after)
+tsri_speedup tsri_faster(tsri_duration before, tsri_duration after)
 {
     if (!(after.least < 0.98 * before.least))
         return TSRI_NOT_FASTER;
-    return after.surely < 0.98 * before.least ? TSRI_FASTER : TSRI_PERHAPS;
+    return after.surely < 0.98 * before.least ? TSRI_FASTER : TSRI_PERHAPS_FASTER;
 }

@@ -27,13 +27,14 @@ typedef struct tsri_latency {
 tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
                                 double seconds);
 
-typedef enum tsri_verdict {
-    TSRI_NOT_FASTER, /* less than two parts in a hundred are nothing */
-    TSRI_PERHAPS,    /* the least fell, but not in every hand: may be the machine's other work */
-    TSRI_FASTER      /* each hand's time after is below every hand's time before */
-} tsri_verdict;
+typedef enum tsri_speedup {
+    TSRI_NOT_FASTER,     /* less than two parts in a hundred are nothing */
+    TSRI_PERHAPS_FASTER, /* the least fell, but not in every hand: may be the machine's other work
+                          */
+    TSRI_FASTER          /* each hand's time after is below every hand's time before */
+} tsri_speedup;
 
 /* Did time really fall? Two equal networks come out faster once in 70 times at most. */
-tsri_verdict tsri_faster(tsri_duration before, tsri_duration after);
+tsri_speedup tsri_faster(tsri_duration before, tsri_duration after);
 
 #endif

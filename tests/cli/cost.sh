@@ -83,6 +83,8 @@ grep -q '256 workers cannot share the 128 units' "$work/text"
 "$program" cost "$source/examples/table1/cifar10.yaml" $cifar --workers 2,4 --device-gflops 500 --json > "$work/json"
 grep -q '"best_local_steps":' "$work/json"
 
+"$program" cost "$work/run.yaml" --device-gflops 5 --latency 0ms > /dev/null # none: an ideal wire
+
 # ---- Must refuse ----------------------------------------------------------------------------
 refuse() { # words, options...
     local words=$1 code=0; shift
@@ -96,6 +98,9 @@ refuse "give --device-gflops" --bandwidth 1Gbit
 refuse "is not understood" --device-gflops 5 --bandwidth fast
 refuse "is not understood" --device-gflops 5 --latency 1
 refuse "need all of" --samples 5
+refuse "makes 3 stages, and no row has 3 workers" --compare --cuts a,b
+refuse "two for 2 workers" --compare --cuts a --cuts b
+refuse "is for the rows of --compare" --cuts a
 refuse "is no shape" --samples 5 --shape 3x --classes 4
 refuse "no pairs of convolutions" --set scheme.name=loft
 refuse "cannot share" --set scheme.name=ist --workers 100,200

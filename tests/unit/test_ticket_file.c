@@ -170,8 +170,8 @@ static void verdicts(void **state)
     (void)state;
     const tsri_duration before = {10, 14};
     assert_int_equal(tsri_faster(before, (tsri_duration){9, 9.7}), TSRI_FASTER);
-    assert_int_equal(tsri_faster(before, (tsri_duration){9, 9.9}), TSRI_PERHAPS);
-    assert_int_equal(tsri_faster(before, (tsri_duration){9, 11}), TSRI_PERHAPS);
+    assert_int_equal(tsri_faster(before, (tsri_duration){9, 9.9}), TSRI_PERHAPS_FASTER);
+    assert_int_equal(tsri_faster(before, (tsri_duration){9, 11}), TSRI_PERHAPS_FASTER);
     assert_int_equal(tsri_faster(before, (tsri_duration){9.9, 9.9}), TSRI_NOT_FASTER);
     assert_int_equal(tsri_faster(before, (tsri_duration){12, 12}), TSRI_NOT_FASTER);
 }
