@@ -215,7 +215,8 @@ static void layer_map(tsri_page *p, const tsri_json_value *layer, const double *
     tsri_chart_begin(&c, NULL);
     c.width = 440;
     c.height = 380;
-    tsri_chart_panel(&c, &(tsri_panel){.title = name, .x_label = "epoch", .y_label = "epoch"});
+    tsri_chart_panel(
+        &c, &(tsri_panel){.title = name, .x_label = "epoch", .y_label = "epoch (reference)"});
     tsri_chart_map(&c, &(tsri_map){.rows = n,
                                    .columns = n,
                                    .value = matrix,

@@ -267,6 +267,7 @@ done:
     return st;
 }
 
+/* In the order of the report's columns: what matters most is seen first on a phone. */
 void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
 {
     tsri_json_key(w, "rows");
@@ -277,11 +278,11 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_text(w, "network", r->name);
         tsri_json_put_text(w, "kind", kinds[r->kind]);
         tsri_json_put_real(w, "ratio", r->ratio);
+        tsri_json_put_real(w, "accuracy_before", r->before);
+        tsri_json_put_real(w, "accuracy", r->accuracy);
         tsri_json_put_int(w, "params", r->params);
         tsri_json_put_int(w, "flops", r->flops);
         tsri_json_put_int(w, "file_bytes", r->file_bytes);
-        tsri_json_put_real(w, "accuracy_before", r->before);
-        tsri_json_put_real(w, "accuracy", r->accuracy);
         tsri_json_put_real(w, "loss", r->loss);
         tsri_json_put_real(w, "epochs", r->epochs);
         tsri_json_put_real(w, "seconds", round(r->seconds * 1e3) / 1e3);
