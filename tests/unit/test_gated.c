@@ -181,8 +181,8 @@ static double ratio_at(int64_t m)
 }
 
 /* Must 5: the kernel stays, to first order: the wider the net, the less its gradients turn. By
- * Theorem 5's own bound as m^-1/2, a half from 64 to 256 (docs/theory.md has the powers); by the
- * paper's R, m^-5/2, it would be 1/32. */
+ * Theorem 5's own bound as m^-1/2, a half from 64 to 256 (docs/measurements/theory.md has the
+ * powers); by the paper's R, m^-5/2, it would be 1/32. */
 static void ratio_falls_with_width(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
  * The choice follows from the shape alone (never from a timing: two runs must have the same bits),
  * or from the run file's `conv:` key. Winograd's F(4x4, 3x3) does a quarter of the multiplications
  * and has three to five times the rounding error; tests/unit/test_conv.c holds the bounds, and
- * docs/convolution.md the numbers behind the rule.
+ * docs/measurements/convolution.md the numbers behind the rule.
  *
  *     y = conv(relu(scale x + shift), W) + b + add       dx, dW, db = its derivatives
  */

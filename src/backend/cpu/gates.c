@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Dense products run at nearly full speed, ours at two thirds to three quarters of it: beyond this
- * part of the multiplications a dense one is faster (docs/grelu.md has the measurement). */
+ * part of the multiplications a dense one is faster (docs/measurements/grelu.md). */
 #define MOST_WORK 0.75
 
 typedef struct inspected {
