@@ -1,5 +1,5 @@
-/* team_parts.h - what the files of the team share: team.c (the round), team_crew.c (the same round
- * with workers in other processes). */
+/* team_parts.h - what the files of the team share: team.c (the round), team_worker.c (one worker),
+ * team_crew.c (the same round with workers in other processes). */
 #ifndef TSRI_TEAM_PARTS_H
 #define TSRI_TEAM_PARTS_H
 
@@ -42,12 +42,18 @@ struct tsri_team {
     const tsri_share **shares;
 };
 
-/* ---- team.c, for one worker --------------------------------------------------------------- */
+/* ---- team_worker.c ------------------------------------------------------------------------- */
 
-/* Its share of run->round, the network and the store; the plan too, unless others do the work. */
+/* Needs run, team and number; without a crew, its data too. tsri_worker_fini also after a failure.
+ */
+tsr_status tsri_worker_init(worker *w);
+void tsri_worker_fini(worker *w);
+
+/* Its share of run->round, with network and store; w->idle when the share is empty. */
 tsr_status tsri_worker_draw(worker *w);
 
-/* The local steps of the round, from what is in its store. */
+/* The local steps of the round, from what is in its store. The plan is made when it is needed:
+ * USAGE when the batch does not fit it. FAILURE when the coordinator is gone. */
 tsr_status tsri_worker_steps(worker *w);
 
 /* The batch of a local step, noted for the trace. */

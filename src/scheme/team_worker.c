@@ -1,0 +1,181 @@
+/* team_worker.c - one worker of a team: its data, its share's network, its local steps. */
+#include "scheme/team_parts.h"
+
+#include "base/alloc.h"
+#include "subnet/cut.h"
+
+#include <string.h>
+
+/* ---- Making and unmaking ------------------------------------------------------------------- */
+
+/* Full batches that never change are gathered once; workers with the same data share them. */
+static tsr_status make_loader(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    tsri_loader_options o = tsri_run_loader(run, w->number);
+    o.prefetch = o.prefetch && !run->gd;
+    bool fixed = run->gd && !o.flip && o.crop == 0;
+    if (fixed && !run->shard && w->number > 0) {
+        worker *first = &w->team->worker[0];
+        if (!first->loader) /* a rank of a crew may not have had that share */
+            TSR_TRY(make_loader(first));
+        w->fixed = first->fixed;
+        return TSR_OK;
+    }
+    TSR_TRY(tsri_loader_create(&w->loader, run->data, &run->data->train, &o));
+    if (fixed)
+        TSR_TRY(tsri_loader_get(w->loader, &w->fixed, 0));
+done:
+    return st;
+}
+
+tsr_status tsri_worker_init(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    int threads = tsri_pool_threads(run->pool);
+    TSR_TRY(tsri_share_init(&w->share, run->net));
+    TSR_TRY(tsri_alloc(&w->loss, run->local_steps + 1, sizeof *w->loss));
+    if (w->team->step_events)
+        TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
+    w->pool = run->pool;
+    if (run->crew) /* one share at a time, on all threads; its data when it comes */
+        return TSR_OK;
+    TSR_TRY(make_loader(w));
+    if (run->workers > 1) {
+        int64_t own = threads / run->workers;
+        TSR_TRY(tsri_pool_create(&w->pool, own > 1 ? (int)own : 1));
+        w->owns_pool = true;
+    }
+done:
+    return st;
+}
+
+void tsri_worker_fini(worker *w)
+{
+    tsri_plan_destroy(w->plan);
+    tsri_store_fini(&w->store);
+    tsri_net_destroy(w->net);
+    tsri_share_fini(&w->share);
+    tsri_loader_destroy(w->loader);
+    if (w->owns_pool)
+        tsri_pool_destroy(w->pool);
+    tsri_free(w->loss);
+    tsri_free(w->kept);
+}
+
+/* ---- Draw ---------------------------------------------------------------------------------- */
+
+/* Network and store of the share: those of the last round, resized when its shapes are not
+ * the same. Their scales are: a worker's chance of a unit does not change from round to round. */
+static tsr_status make_network(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    if (w->net && tsri_net_fits(w->net, &w->share))
+        return TSR_OK;
+    if (w->net) {
+        tsri_net_resize(w->net, &w->share);
+        w->resized = true;
+        return tsri_store_fit(&w->store);
+    }
+    TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
+    TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
+done:
+    return st;
+}
+
+static tsr_status make_plan(worker *w)
+{
+    tsri_run *run = w->run;
+    if (w->plan && !w->resized)
+        return TSR_OK;
+    tsr_status st =
+        w->plan ? tsri_plan_renew(&w->plan)
+                : tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+    w->resized = false;
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+    return st;
+}
+
+tsr_status tsri_worker_draw(worker *w)
+{
+    tsri_share_draw(&w->share, &w->team->rules.draw, w->run->seed, w->run->round, w->number);
+    w->idle = tsri_share_empty(&w->share);
+    return w->idle ? TSR_OK : make_network(w);
+}
+
+/* ---- Train --------------------------------------------------------------------------------- */
+
+tsr_status tsri_worker_batch(worker *w, int64_t step, const tsri_batch **batch)
+{
+    tsr_status st = TSR_OK;
+    const tsri_run *run = w->run;
+    if (!w->fixed && !w->loader)
+        TSR_TRY(make_loader(w));
+    *batch = w->fixed;
+    if (!w->fixed)
+        TSR_TRY(tsri_loader_get(w->loader, batch, run->round * run->local_steps + step));
+    if (w->team->batches)
+        memcpy(w->team->batches + (w->number * run->local_steps + step) * run->batch,
+               (*batch)->index, (size_t)run->batch * sizeof *(*batch)->index);
+done:
+    return st;
+}
+
+static tsr_status local_step(worker *w, int64_t step)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    const tsri_batch *b = NULL;
+    TSR_TRY(tsri_worker_batch(w, step, &b));
+    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_plan_lengths(w->plan, b->length);
+    TSR_TRY(tsri_plan_forward(w->plan, b->x));
+    TSR_TRY(tsri_plan_loss(w->plan, &loss));
+    TSR_TRY(tsri_plan_backward(w->plan));
+    TSR_TRY(tsri_run_update(run, &w->store, w->pool));
+    w->loss[step] = tsri_loss_value(&loss);
+done:
+    return st;
+}
+
+/* The loss after the last step, on that step's batch, for who watches (scheme.events: step). A pass
+ * changes running statistics: they are put back, so that watching changes nothing. */
+static tsr_status loss_at_the_end(worker *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = w->run;
+    const tsri_batch *b = w->fixed;
+    float *statistics = (float *)w->store.w + w->net->trained;
+    size_t bytes = (size_t)(w->net->total - w->net->trained) * sizeof *statistics;
+    if (!b)
+        TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
+    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    memcpy(w->kept, statistics, bytes);
+    TSR_TRY(tsri_plan_forward(w->plan, b->x));
+    TSR_TRY(tsri_plan_loss(w->plan, &loss));
+    memcpy(statistics, w->kept, bytes);
+    w->loss[run->local_steps] = tsri_loss_value(&loss);
+done:
+    return st;
+}
+
+tsr_status tsri_worker_steps(worker *w)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(make_plan(w));
+    if (!w->team->rules.carry)
+        memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
+    for (int64_t t = 0; t < w->run->local_steps; t++) {
+        TSR_CHECK(!w->run->crew || !tsri_crew_orphaned(w->run->crew), TSR_FAILURE,
+                  "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
+        TSR_TRY(local_step(w, t));
+    }
+    if (w->team->step_events)
+        TSR_TRY(loss_at_the_end(w));
+done:
+    return st;
+}
