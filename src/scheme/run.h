@@ -216,6 +216,8 @@ tsr_status tsri_open_folder(tsri_run *run);
  * times the first: such a run will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 
+/* ---- when.c -------------------------------------------------------------------------------- */
+
 /* Is the round just done the last one, or the one that completes another `key` epochs
  * ("eval.every")? */
 bool tsri_due(const tsri_run *run, const char *key);

@@ -1,9 +1,8 @@
 /* train.c - the life of a run: open the folder, rounds, evaluations, checkpoints, the model at the
  * end.
  *
- * What happens when depends on the round alone, so that a run that was killed and resumed does the
- * same things at the same rounds as one that was not. A stop that was asked for adds a checkpoint
- * and changes nothing else.
+ * What happens when depends on the round alone (when.c). A stop that was asked for adds a
+ * checkpoint and changes nothing else.
  */
 #include "scheme/run.h"
 
@@ -14,65 +13,8 @@
 #include "scheme/convert_run.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-static volatile sig_atomic_t stop_requested;
-
-void tsr_request_stop(void)
-{
-    stop_requested = 1;
-}
-
-bool tsri_stop_asked(void)
-{
-    return stop_requested != 0;
-}
-
-void tsri_stop_clear(void)
-{
-    stop_requested = 0;
-}
-
-/* ---- When --------------------------------------------------------------------------------- */
-
-static bool due_at(const tsri_run *run, double every, int64_t round)
-{
-    if (round == run->rounds)
-        return true;
-    int64_t period = (int64_t)llround(every * run->epoch_rounds);
-    return every > 0 && round % (period > 0 ? period : 1) == 0;
-}
-
-bool tsri_due_after(const tsri_run *run, double every)
-{
-    return due_at(run, every, run->round);
-}
-
-bool tsri_due(const tsri_run *run, const char *key)
-{
-    return tsri_due_after(run, tsri_config_real(run->config, key));
-}
-
-bool tsri_looked_at(const tsri_run *run, int64_t round)
-{
-    bool any = run->trace || due_at(run, tsri_config_real(run->config, "eval.every"), round) ||
-               due_at(run, tsri_config_real(run->config, "checkpoint.every"), round) ||
-               (run->ranks.cut && due_at(run, run->ranks_every, round));
-    for (int i = 0; tsri_observers[i]; i++)
-        any = any || tsri_observers[i]->active(run);
-    return any;
-}
-
-int64_t tsri_looks(const tsri_run *run)
-{
-    enum { MOST = 100000 };
-    int64_t rounds = run->rounds < MOST ? run->rounds : MOST, looks = 0;
-    for (int64_t r = run->rounds - rounds + 1; r <= run->rounds; r++)
-        looks += tsri_looked_at(run, r);
-    return rounds < MOST ? looks : (int64_t)((double)looks / (double)rounds * (double)run->rounds);
-}
 
 /* ---- Telling ------------------------------------------------------------------------------ */
 
@@ -226,11 +168,44 @@ done:
     return st;
 }
 
+/* Brings what a crew's workers know to the coordinator, as far as somebody looks at it. */
+static tsr_status hear_crew(tsri_run *run, bool stopping)
+{
+    tsr_status st = TSR_OK;
+    bool timed = strcmp(tsri_config_text(run->config, "scheme.events"), "none") != 0;
+    if (!run->crew)
+        return TSR_OK;
+    if (run->scheme->collect && (stopping || tsri_looked_at(run, run->round)))
+        TSR_TRY(run->scheme->collect(run));
+    if (timed || tsri_due(run, "eval.every"))
+        TSR_TRY(tsri_event_times(run));
+done:
+    return st;
+}
+
+/* The checkpoint that is due, or that of a stop: INTERRUPTED then. */
+static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
+{
+    tsr_status st = TSR_OK;
+    bool due = tsri_due(run, "checkpoint.every") || enough;
+    if (due || stop)
+        TSR_TRY(check_weights(run));
+    if (stop) {
+        TSR_TRY(tsri_checkpoint_save(run));
+        TSR_CHECK(false, TSR_INTERRUPTED,
+                  "stopped after round %lld of %lld, all saved: add --resume to go on",
+                  (long long)run->round, (long long)run->rounds);
+    }
+    if (due)
+        save(run);
+done:
+    return st;
+}
+
 static tsr_status all_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     double told = 0;
-    bool timed = strcmp(tsri_config_text(run->config, "scheme.events"), "none") != 0;
     run->timed_from = run->round;
     if (run->round == 0)
         TSR_TRY(observe(run));
@@ -240,11 +215,8 @@ static tsr_status all_rounds(tsri_run *run)
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
-        bool asked = stop_requested && run->round < run->rounds && run->round >= run->promised;
-        if (run->crew && run->scheme->collect && (asked || tsri_looked_at(run, run->round)))
-            TSR_TRY(run->scheme->collect(run));
-        if (run->crew && (timed || tsri_due(run, "eval.every")))
-            TSR_TRY(tsri_event_times(run));
+        bool asked = tsri_stop_asked() && run->round < run->rounds && run->round >= run->promised;
+        TSR_TRY(hear_crew(run, asked));
         if (tsri_clock() - told > 0.05) {
             tell(run, false, false);
             told = tsri_clock();
@@ -254,17 +226,7 @@ static tsr_status all_rounds(tsri_run *run)
             TSR_TRY(evaluate(run));
         TSR_TRY(observe(run));
         bool enough = tsri_iterate_enough(run);
-        bool stop = asked && !enough, save_now = tsri_due(run, "checkpoint.every") || enough;
-        if (save_now || stop)
-            TSR_TRY(check_weights(run));
-        if (save_now && !stop)
-            save(run);
-        if (stop) {
-            TSR_TRY(tsri_checkpoint_save(run));
-            TSR_CHECK(false, TSR_INTERRUPTED,
-                      "stopped after round %lld of %lld, all saved: add --resume to go on",
-                      (long long)run->round, (long long)run->rounds);
-        }
+        TSR_TRY(save_or_stop(run, asked && !enough, enough));
         if (enough)
             tsri_iterate_say_enough(run);
         TSR_TRY(tsri_convert_when_due(run));
