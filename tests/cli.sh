@@ -2,20 +2,49 @@
 #
 #     . "$2/tests/cli.sh"
 #     fail WORDS...                      ends the test
-#     refused CODE WORDS ARGUMENT...     the program, called so, ends with CODE and says WORDS
+#     complain WORDS...                  the test goes on, and fails at its end
+#     skip WORDS...                      ends the test as skipped: why, and what would be needed
+#     python ARGUMENT...                 Debian's own, the one that can have PyTorch
+#     with_python MODULE...              goes on only where it has these
+#     refused CODE WORDS ARGUMENT...     the program, called so, ends with CODE and says WORDS (on standard error)
+#     model_hash FOLDER                  the SHA-256 of a run's model
+#     timeless FOLDER                    a run's lines of metrics without their times
+#     field JSON KEY                     the number behind "KEY": in a line
 #
-# The script goes on in a scratch folder that is removed at its end.
+# The script goes on in a scratch folder that is removed at its end; `at_end` may be defined for more.
 # shellcheck shell=bash
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+failed=0
+scratch=$(mktemp -d)
+cd "$scratch" || exit 1
+
+at_end() { :; }
+end_test() {
+    local code=$?
+    [ "$BASHPID" = $$ ] || return # a subshell that was ended before it forgot the trap
+    at_end
+    cd / && rm -rf "$scratch"
+    [ $failed -eq 0 ] || exit 1 # also when the rest was skipped
+    exit $code
+}
+trap end_test EXIT
 
 fail() { echo "$(basename "$0" .sh): $*" >&2; exit 1; }
+complain() { echo "$(basename "$0" .sh): FAILED: $*" >&2; failed=1; }
+skip() { echo "skipped: $*"; exit 77; }
+
+python() { /usr/bin/python3 "$@"; }
+with_python() {
+    local module
+    for module; do python -c "import $module" 2>/dev/null || skip "/usr/bin/python3 has no $module here"; done
+}
 
 refused() {
     local code=$1 words=$2 got=0
     shift 2
-    "$program" "$@" >out 2>err || got=$?
-    [ "$got" = "$code" ] || fail "$*: exit $got, not $code: $(cat err)"
-    grep -qF -- "$words" err || fail "$*: no '$words' in: $(cat err)"
+    "$program" "$@" >out 2>err </dev/null || got=$?
+    [ "$got" = "$code" ] && grep -qF -- "$words" err || complain "$*: exit $got, expected $code with '$words'; it said: $(head -c 600 err)"
 }
+
+model_hash() { sha256sum <"$1/model.safetensors" || echo "no model in $1"; } # so that two that are missing are not equal
+timeless() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
+field() { sed -E "s/.*\"$2\":([^,}]*).*/\1/" <<<"$1"; }

@@ -36,6 +36,22 @@ done:
     return st;
 }
 
+/* Half a screen: the whole overview is longer than a terminal is high. */
+void cli_help_start(FILE *to)
+{
+    (void)fputs(
+        "Tessera trains one wide network as many small ones and draws the winning ticket.\n\n"
+        "To begin, write one line into a file run.yaml\n\n"
+        "  data: {name: glyphs}\n\n"
+        "and then\n\n"
+        "  tessera check run.yaml                what it will do, and the memory it needs\n"
+        "  tessera train run.yaml --out runs/a   train; Ctrl-C saves, --resume goes on\n"
+        "  tessera ticket run.yaml --out runs/b  pretrain, prune, fine-tune, compare\n\n"
+        "  tessera help                          all commands\n"
+        "  tessera help run-file                 all that a run file can say\n\n",
+        to);
+}
+
 /* ---- One command -------------------------------------------------------------------------- */
 
 static void add_options(cli_table *t, const cli_option *o)

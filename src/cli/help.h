@@ -10,6 +10,9 @@
 
 /* On the screen (help.c). */
 tsr_status cli_help_overview(FILE *to);
+
+/* What somebody needs who gave no command: how to begin, on half a screen. */
+void cli_help_start(FILE *to);
 tsr_status cli_help_command(const cli_command *command);
 tsr_status cli_help_json(void);
 

@@ -62,7 +62,7 @@ done:
 static tsr_status dispatch(int argc, char **argv)
 {
     if (argc < 2) {
-        (void)cli_help_overview(stderr);
+        cli_help_start(stderr);
         return tsri_fail(TSR_USAGE, "which command?");
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

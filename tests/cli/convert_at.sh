@@ -3,8 +3,7 @@
 # resumed, the same bits; what is refused, before the run and at the conversion.
 set -euo pipefail
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$2/tests/cli.sh"
 cat > run.yaml <<'YAML'
 seed: 3
 data: {name: ackley, n: 60, test_n: 20, dim: 12}
@@ -17,15 +16,12 @@ checkpoint: {every: 0.34, keep: 100}
 convert_at: 5
 threads: 2
 YAML
-fail() { echo "$*" >&2; exit 1; }
 train() { "$program" train run.yaml --quiet "$@" > out 2>&1 || { code=$?; cat out; return $code; }; }
-hash_of() { sha256sum < "$1/model.safetensors"; }
-strip() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
-same() { [ "$(hash_of "$1")" = "$want" ] && [ "$(strip "$1")" = "$lines" ] || fail "$2: other weights or metrics"; }
+same() { [ "$(model_hash "$1")" = "$want" ] && [ "$(timeless "$1")" = "$lines" ] || fail "$2: other weights or metrics"; }
 
 train --out a
-want=$(hash_of a) lines=$(strip a)
-/usr/bin/python3 - <<'P' || fail "the lines of metrics"
+want=$(model_hash a) lines=$(timeless a)
+python - <<'P' || fail "the lines of metrics"
 import json
 lines = [json.loads(l) for l in open("a/metrics.jsonl")]
 kinds = [l["net"] for l in lines if "net" in l]
@@ -47,7 +43,7 @@ P
 train --out b --set threads=1; same b "one thread"
 
 # What a kill leaves behind, at every moment: the checkpoints up to one.
-meta() { /usr/bin/python3 -c 'import json, struct, sys
+meta() { python -c 'import json, struct, sys
 b = open(sys.argv[1], "rb").read()
 print(json.loads(b[8:8 + struct.unpack("<Q", b[:8])[0]])["__metadata__"].get(sys.argv[2]))' "$1" "$2"; }
 at() { printf 'checkpoints/ckpt-%012d.safetensors' "$1"; }
@@ -74,26 +70,21 @@ done
 # At the last round: the model is the ReLU net, the result is its own.
 train --out end --set convert_at=10 --json; grep -q '"loss":' out
 "$program" eval end/model.safetensors --json > e.json
-/usr/bin/python3 -c 'import json
+python -c 'import json
 a = json.loads(open("out").read().strip().splitlines()[-1])["loss"]; b = json.load(open("e.json"))["loss"]
 assert abs(a - b) < 1e-6 * a, (a, b)' || fail "the result is not that of the model"
 
-refused() { # code, words, settings
-    local code=$1 words=$2 got=0; shift 2
-    "$program" train run.yaml --out x "$@" > out 2>&1 || got=$?
-    [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"
-    [ ! -e x ] || fail "$*: the folder was touched"
-}
-refused 2 "at least as many units" --set data.n=200
-refused 2 "use model: grelu" --set model.name=relu_twin
-refused 2 "needs scheme: dense" --set scheme.name=local_sgd
-refused 2 "the run ends after 10" --set convert_at=11
-refused 2 "optim.keep: last" --set optim.keep=best
-refused 2 "a number from" --set convert_at=-1
+refuse() { refused "$1" "$2" train run.yaml --out x "${@:3}"; [ ! -e x ] || fail "$*: the folder was touched"; }
+refuse 2 "at least as many units" --set data.n=200
+refuse 2 "use model: grelu" --set model.name=relu_twin
+refuse 2 "needs scheme: dense" --set scheme.name=local_sgd
+refuse 2 "the run ends after 10" --set convert_at=11
+refuse 2 "optim.keep: last" --set optim.keep=best
+refuse 2 "a number from" --set convert_at=-1
 # A line twice over: equal samples have dependent features.
 awk 'BEGIN { srand(7); for (i = 0; i < 31; i++) { if (i < 30) { row = ""; for (j = 0; j < 13; j++) row = row (j ? "," : "") (rand() - 0.5) } print row } }' > twice.csv
 sed -i 's/^data:.*/data: {path: twice.csv, split: 0, header: no}/; s/^batch:.*/batch: 10/' run.yaml
-refused 2 "have rank 30 on the 31 training samples"
+refuse 2 "have rank 30 on the 31 training samples"
 train --out ls --set convert_least_squares=true --set epochs=6
 grep -q '"rank":30' ls/metrics.jsonl || fail "least squares says the rank"
 # Real images where they are installed: 200 of them, with TESSERA_SLOW the 1,000 of the issue.
@@ -109,7 +100,7 @@ epochs: 4
 convert_at: 2
 YAML
     "$program" train real.yaml --quiet --out real > out 2>&1 || fail "$(cat out)"
-    /usr/bin/python3 - "$n" <<'P' || fail "Fashion-MNIST: not equal"
+    python - "$n" <<'P' || fail "Fashion-MNIST: not equal"
 import json, sys
 e = [l for l in map(json.loads, open("real/metrics.jsonl")) if l.get("event") == "converted"][0]
 a, b = e["train"]["loss_before"], e["train"]["loss_after"]

@@ -3,11 +3,11 @@
 # of Table 1 of the LoFT paper within 2 %; wrong input refused with exit 2 and the sentence.
 set -eu
 program=$1 source=$2
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$2/tests/cli.sh"
 key() { grep -o "\"$1\":[0-9.]*" "$2" | head -1 | cut -d: -f2; }
 
 # ---- Every scheme, to the byte --------------------------------------------------------------
-cat > "$work/run.yaml" <<'Y'
+cat > run.yaml <<'Y'
 data: {name: glyphs, n: 96, test_n: 20}
 model: {name: mlp, hidden: [24, 16], norm: batch}
 optim: {lr: 0.05, momentum: 0.9}
@@ -26,15 +26,15 @@ for scheme in $schemes; do
     gpipe) settings="$settings --set scheme.workers=3" ;;
     esac
     # shellcheck disable=SC2086
-    "$program" cost "$work/run.yaml" --json $settings > "$work/cost"
+    "$program" cost run.yaml --json $settings > cost
     # shellcheck disable=SC2086
-    "$program" train "$work/run.yaml" --out "$work/$scheme" --quiet --json $settings > "$work/train"
-    [ "$(key bytes_total "$work/cost")" = "$(key bytes_total "$work/train")" ] ||
-        { echo "$scheme: cost says $(key bytes_total "$work/cost") bytes, the run $(key bytes_total "$work/train")"; exit 1; }
-    [ "$(key rounds "$work/cost")" = "$(key rounds "$work/train")" ] || { echo "$scheme: other rounds"; exit 1; }
-    [ "$scheme" = dense ] || [ "$(key bytes_total "$work/cost")" -gt 0 ]
+    "$program" train run.yaml --out "$scheme" --quiet --json $settings > train
+    [ "$(key bytes_total cost)" = "$(key bytes_total train)" ] ||
+        fail "$scheme: cost says $(key bytes_total cost) bytes, the run $(key bytes_total train)"
+    [ "$(key rounds cost)" = "$(key rounds train)" ] || fail "$scheme: other rounds"
+    [ "$scheme" = dense ] || [ "$(key bytes_total cost)" -gt 0 ]
     for k in params params_share flops_step rounds bytes_round bytes_total memory_worker; do
-        grep -q "\"$k\":" "$work/cost" || { echo "no $k"; exit 1; }
+        grep -q "\"$k\":" cost || fail "no $k"
     done
 done
 echo "bytes of $schemes: equal"
@@ -46,15 +46,15 @@ near() { # file, scheme, workers, printed, what
     have=$(grep -o "{\"scheme\":\"$2\",\"workers\":$3,[^}]*" "$1" | grep -o '"bytes_total":[0-9]*' | cut -d: -f2)
     awk -v h="$have" -v p="$4" -v w="$5 $2-$3" 'BEGIN {
         off = h / 1e9 / p - 1; printf "%-28s %9.2fG  printed %9.2fG  %+.2f %%\n", w, h / 1e9, p, 100 * off
-        exit !(off < 0.02 && off > -0.02) }' || { echo "not within 2 %"; exit 1; }
+        exit !(off < 0.02 && off > -0.02) }' || fail "not within 2 %"
 }
 table() { # run file, what, data, settings, cuts for 2 and 4, then six figures
     # shellcheck disable=SC2086
-    "$program" cost "$source/examples/table1/$1.yaml" --compare --json $3 $4 --cuts "$5" --cuts "$6" > "$work/table"
+    "$program" cost "$source/examples/table1/$1.yaml" --compare --json $3 $4 --cuts "$5" --cuts "$6" > table
     local at=7
     for workers in 2 4; do
         for scheme in gpipe local_sgd loft; do
-            [ "${!at}" = - ] || near "$work/table" $scheme $workers "${!at}" "$2"
+            [ "${!at}" = - ] || near table $scheme $workers "${!at}" "$2"
             at=$((at + 1))
         done
     done
@@ -67,31 +67,26 @@ table cifar10 ResNet-34/CIFAR-10 "$cifar" "--set model.name=resnet34" layer3.5 l
 table imagenet PreActResNet-18/ImageNet "--samples 1281167 --shape 3x224x224 --classes 10" "" layer2.1 layer2.0,layer2.1,layer3.1 \
     20954.24 - 256.62 52385.59 711.46 414.84
 # shellcheck disable=SC2086
-"$program" cost "$source/examples/table1/cifar10.yaml" --compare $cifar > "$work/text"
-grep -q 'comm. cost' "$work/text"
+"$program" cost "$source/examples/table1/cifar10.yaml" --compare $cifar > text
+grep -q 'comm. cost' text
 
 # ---- Plans ----------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 "$program" cost "$source/examples/table1/cifar10.yaml" $cifar --workers 2,4,8,...,1024 --bandwidth 1Gbit --latency 1ms \
-    --device-gflops 500 > "$work/text"
+    --device-gflops 500 > text
 for workers in 2 4 8 16 32 64 128 256 512 1024; do
-    grep -Eq "^ *$workers  " "$work/text" || { echo "no row for $workers workers"; exit 1; }
+    grep -Eq "^ *$workers  " text || fail "no row for $workers workers"
 done
-grep -q 'best l' "$work/text"
-grep -q '256 workers cannot share the 128 units' "$work/text"
+grep -q 'best l' text
+grep -q '256 workers cannot share the 128 units' text
 # shellcheck disable=SC2086
-"$program" cost "$source/examples/table1/cifar10.yaml" $cifar --workers 2,4 --device-gflops 500 --json > "$work/json"
-grep -q '"best_local_steps":' "$work/json"
+"$program" cost "$source/examples/table1/cifar10.yaml" $cifar --workers 2,4 --device-gflops 500 --json > json
+grep -q '"best_local_steps":' json
 
-"$program" cost "$work/run.yaml" --device-gflops 5 --latency 0ms > /dev/null # none: an ideal wire
+"$program" cost run.yaml --device-gflops 5 --latency 0ms > /dev/null # none: an ideal wire
 
 # ---- Must refuse ----------------------------------------------------------------------------
-refuse() { # words, options...
-    local words=$1 code=0; shift
-    "$program" cost "$work/run.yaml" "$@" > /dev/null 2> "$work/errors" || code=$?
-    [ $code = 2 ] || { echo "exit $code, not 2, with: $*"; cat "$work/errors"; exit 1; }
-    grep -q -- "$words" "$work/errors" || { echo "no '$words' with: $*"; cat "$work/errors"; exit 1; }
-}
+refuse() { refused 2 "$1" cost run.yaml "${@:2}"; }
 refuse "no number of workers" --workers 2,many
 refuse "dots go on" --workers 5,...,9
 refuse "give --device-gflops" --bandwidth 1Gbit

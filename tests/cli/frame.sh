@@ -2,58 +2,52 @@
 # The frame of the command line: usage errors with their exit codes and nearest names, help for
 # every command, man page, completion, and that docs/run-file.md is what the program prints.
 set -u
-tessera=$1 source=$2
-scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-failed=0
-complain() { echo "FAILED: $1"; failed=1; }
+program=$1 source=$2
+. "$2/tests/cli.sh"
 
-# refused CODE WORDS ARGUMENT...: exits with CODE and says WORDS, in one line that starts "tessera: ".
-refused() {
-    local code=$1 words=$2 rc
-    shift 2
-    "$tessera" "$@" >out 2>err </dev/null
-    rc=$?
-    if [ $rc -ne "$code" ] || ! grep -qF -- "$words" err || [ "$(grep -c '^tessera: ' err)" -ne 1 ]; then
-        complain "tessera $*: exit $rc, expected $code with '$words'; it said: $(cat err)"
-    fi
-}
-refused 2 "which command?"
-refused 2 "did you mean help?" hlep
-refused 2 "'tessera help' lists the commands" xyzzyxyzzy
-refused 2 "unknown option '--helq'" --helq
-refused 2 "did you mean --completion?" help --completon bash
-refused 2 "needs a value" help --completion
-refused 2 "must be one of bash|zsh|fish" help --completion tcsh
-refused 2 "takes no value" help --man=yes
-refused 2 "unknown option '-z'" version -z
-refused 2 "unexpected argument 'x'" version x
-refused 2 "there is no command 'zork'" help zork
-refused 2 "goes with run-file" help --markdown
-refused 2 'unknown command '"'"'\x1b[31m' $'\e[31m'
+# refuse WORDS ARGUMENT...: usage, in one line that starts "tessera: ".
+refuse() { refused 2 "$@"; [ "$(grep -c '^tessera: ' err)" -eq 1 ] || complain "tessera ${*:2}: not one line: $(cat err)"; }
+refuse "which command?"
+# Without a command: how to begin, on one screen, and what it says works.
+awk 'length > 80 { long = 1 } END { exit long || NR > 23 }' err || complain "the beginning does not fit a terminal"
+grep '^  data: ' err >run.yaml && "$program" check run.yaml --set data.n=200 >/dev/null || complain "the run file of the beginning"
+[ "$(grep -c '^  tessera ' err)" -ge 4 ] || complain "the beginning names no commands"
+while read -r _ command _; do "$program" help "$command" >/dev/null || complain "there is no $command"; done < <(grep '^  tessera ' err)
+refuse "did you mean help?" hlep
+refuse "'tessera help' lists the commands" xyzzyxyzzy
+refuse "unknown option '--helq'" --helq
+refuse "did you mean --completion?" help --completon bash
+refuse "needs a value" help --completion
+refuse "must be one of bash|zsh|fish" help --completion tcsh
+refuse "takes no value" help --man=yes
+refuse "unknown option '-z'" version -z
+refuse "unexpected argument 'x'" version x
+refuse "there is no command 'zork'" help zork
+refuse "goes with run-file" help --markdown
+refuse 'unknown command '"'"'\x1b[31m' $'\e[31m'
 
 # With --json the failure is an object on stdout, too.
-"$tessera" help zork --json >out 2>err
+"$program" help zork --json >out 2>err
 grep -qE '^\{"error": ?"help: .*zork.*", ?"code": ?2\}$' out ||
     complain "--json: $(cat out)"
 
 # Output that cannot be written is a failure; a reader that went away is none.
-"$tessera" help run-file >/dev/full 2>err
+"$program" help run-file >/dev/full 2>err
 rc=$?
 if [ $rc -ne 1 ] || ! grep -q 'cannot write to standard output' err; then
     complain "/dev/full: $rc, $(cat err)"
 fi
-"$tessera" help run-file 2>err | head -1 >/dev/null
+"$program" help run-file 2>err | head -1 >/dev/null
 [ -s err ] && complain "closed pipe: $(cat err)"
 
 # Every command has its help, by both ways, and stands in the overview, the man page, the completion.
-"$tessera" help >overview || complain "help"
-"$tessera" --help | cmp -s - overview || complain "--help is not help"
-"$tessera" help --man >tessera.1 || complain "--man"
+"$program" help >overview || complain "help"
+"$program" --help | cmp -s - overview || complain "--help is not help"
+"$program" help --man >tessera.1 || complain "--man"
 commands=$(sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p' overview)
 [ -n "$commands" ] || complain "the overview names no commands"
-"$tessera" help --json >help.json
-"$tessera" help run-file --json >schema.json
+"$program" help --json >help.json
+"$program" help run-file --json >schema.json
 grep -q '"key": *"optim.lr"' schema.json || complain "run-file --json lacks optim.lr"
 if command -v python3 >/dev/null; then
     for f in help.json schema.json; do
@@ -61,18 +55,18 @@ if command -v python3 >/dev/null; then
     done
 fi
 for c in $commands; do
-    "$tessera" help "$c" >a || complain "help $c"
-    "$tessera" "$c" --help >b || complain "$c --help"
+    "$program" help "$c" >a || complain "help $c"
+    "$program" "$c" --help >b || complain "$c --help"
     cmp -s a b || complain "$c: help and --help differ"
     grep -q "^Usage: tessera $c " a || complain "$c: no usage"
     grep -q "\"name\": *\"$c\"" help.json || complain "$c is not in help --json"
     grep -q "tessera $c " tessera.1 || complain "$c is not in the man page"
 done
-[ "$("$tessera" --version)" = "$("$tessera" version)" ] || complain "--version"
+[ "$("$program" --version)" = "$("$program" version)" ] || complain "--version"
 awk 'length > 100 {bad = 1} END {exit bad}' overview || complain "the overview has long lines"
 
 # The documentation of the run file is the program's own.
-"$tessera" help run-file --markdown >run-file.md
+"$program" help run-file --markdown >run-file.md
 diff -u "$source/docs/run-file.md" run-file.md >difference ||
     complain "docs/run-file.md is old; run: tessera help run-file --markdown > docs/run-file.md
 $(head -20 difference)"
@@ -87,7 +81,7 @@ if command -v mandoc >/dev/null; then
 fi
 
 # Completion: bash is run, the others are parsed where they are installed.
-"$tessera" help --completion bash >completion.bash
+"$program" help --completion bash >completion.bash
 complete_words() { # complete_words WORD...: what the last word may become
     bash --norc -c 'source ./completion.bash; compopt() { :; }
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _tessera; echo "${COMPREPLY[*]}"' bash "$@"
@@ -104,7 +98,7 @@ expect --completion tessera help --co
 expect zsh tessera help --completion ''
 expect run-file tessera help r
 expect --json tessera version --j
-if "$tessera" help train >/dev/null 2>&1; then
+if "$program" help train >/dev/null 2>&1; then
     expect optim.momentum= tessera train --set optim.mom
     expect cosine tessera train --set optim.schedule = co
     expect true tessera train --set optim.nesterov =
@@ -113,11 +107,10 @@ if "$tessera" help train >/dev/null 2>&1; then
     expect run.yaml tessera train run
 fi
 if command -v zsh >/dev/null; then
-    "$tessera" help --completion zsh >_tessera
+    "$program" help --completion zsh >_tessera
     zsh -n _tessera 2>err || complain "zsh: $(cat err)"
 fi
 if command -v fish >/dev/null; then
-    "$tessera" help --completion fish >tessera.fish
+    "$program" help --completion fish >tessera.fish
     fish -n tessera.fish 2>err || complain "fish: $(cat err)"
 fi
-exit $failed

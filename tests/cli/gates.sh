@@ -3,8 +3,7 @@
 set -euo pipefail
 program=$1
 . "$2/tests/cli.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed: skipped"; exit 77; }
+with_python numpy
 cat > run.yaml <<'YAML'
 seed: 2
 data: {name: glyphs, n: 300, test_n: 90}
@@ -21,7 +20,7 @@ for b in 1 7 90 256; do "$program" predict $m --gates exact --batch $b --out b$b
 for r in 5 40 140; do "$program" predict $m --gates lowrank:$r --out low$r.npy --json > low$r.json; done
 "$program" eval $m --gates lowrank:40 --batch 3 --json > eval.json
 "$program" train run.yaml --out t --trace --quiet --set epochs=0 --set rounds=1 > /dev/null
-"$python" - <<'P' || fail "not what numpy says"
+python - <<'P' || fail "not what numpy says"
 import json, numpy as np
 plain = np.load("plain.npy")
 for b in (1, 7, 90, 256):
@@ -41,7 +40,7 @@ assert e["gates"]["agreement"] == json.load(open("low40.json"))["gates"]["agreem
 P
 # The same on the training set, whose inputs a trace has: the nearest product of rank 40, from numpy's SVD.
 "$program" predict $m --gates lowrank:40 --train-set --out train.npy --json > train.json
-"$python" - <<'P' || fail "low rank is not numpy's"
+python - <<'P' || fail "low rank is not numpy's"
 import json, struct, numpy as np
 def tensors(path):
     b = open(path, "rb").read()

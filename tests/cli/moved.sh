@@ -16,7 +16,6 @@ checkpoint: {every: 1, keep: 4}
 Y
 train() { "$program" train run.yaml --quiet --set threads=1 "$@" > /dev/null; }
 resume() { train --out "$1" --resume "${@:2}"; }
-hash_of() { sha256sum < "$1/model.safetensors"; }
 weights_of() { tail -c 200 "$1/model.safetensors" | sha256sum; } # the header names the data's place
 cut() { # the second of four epochs is the last that was saved
     rm "$1/model.safetensors" "$1"/checkpoints/ckpt-0000000000[46]*
@@ -38,9 +37,9 @@ refused 2 "was trained on other data" train run.yaml --out moved --resume --quie
 mv "new place/table.csv" table.csv
 
 # Other kernels: any x86 has Nehalem's too. A finished run is opened, one that is not is refused, --force goes on.
-before=$(hash_of whole)
+before=$(model_hash whole)
 OPENBLAS_CORETYPE=Nehalem resume whole || fail "a finished run was not opened"
-[ "$(hash_of whole)" = "$before" ] || fail "a finished run changed"
+[ "$(model_hash whole)" = "$before" ] || fail "a finished run changed"
 half other
 (export OPENBLAS_CORETYPE=Nehalem && refused 2 "was computed by" train run.yaml --out other --resume --quiet)
 OPENBLAS_CORETYPE=Nehalem resume other --force 2> /dev/null || fail "--force did not go on"

@@ -3,8 +3,7 @@
 # Predictions come in the units of the data, and a table that was never seen is judged whole.
 set -eu
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$2/tests/cli.sh"
 awk 'BEGIN { srand(1); print "a,b,y"; for (i = 0; i < 600; i++) { a = 100 * rand(); b = rand(); print a "," b "," 1000 + 20 * a - 300 * b } }' > train.csv
 awk 'BEGIN { srand(2); print "a,b,y"; for (i = 0; i < 50; i++) { a = 90 + rand(); b = 0.5 + rand() / 100; print a "," b "," 1000 + 20 * a - 300 * b } }' > new.csv
 cat > run.yaml <<'Y'
@@ -16,15 +15,14 @@ batch: 32
 Y
 "$program" train run.yaml --out run --quiet > /dev/null
 "$program" predict run/model.safetensors --data new.csv --out new-predicted.csv > /dev/null
-[ "$(wc -l < new-predicted.csv)" = 51 ] || { echo "not every row of the new table was predicted"; exit 1; }
+[ "$(wc -l < new-predicted.csv)" = 51 ] || fail "not every row of the new table was predicted"
 # The new rows lie in a corner (a about 90.5, b about 0.505): scaled by their own mean they would
 # look like the middle of the training set, y about 1850, not 2660.
 paste -d, <(tail -n +2 new.csv) <(tail -n +2 new-predicted.csv) | awk -F, '
     { e = $5 - $3; if (e < 0) e = -e; if (e > worst) worst = e }
-    END { print "largest error " worst " of targets near 2660"; exit worst > 60 }'
+    END { print "largest error " worst " of targets near 2660"; exit worst > 60 }' || fail "new rows are not predicted"
 accuracy=$("$program" eval run/model.safetensors --json)
-case $accuracy in *'"accuracy":null'*) ;; *) echo "real targets have no accuracy: $accuracy"; exit 1 ;; esac
+case $accuracy in *'"accuracy":null'*) ;; *) fail "real targets have no accuracy: $accuracy" ;; esac
 "$program" predict run/model.safetensors --out outputs.npy > /dev/null
-[ "$(head -c 6 outputs.npy | tail -c 5)" = NUMPY ] || { echo "outputs.npy is no npy file"; exit 1; }
-code=0; "$program" predict run/model.safetensors --data missing.csv > /dev/null 2> error || code=$?
-[ $code = 3 ] || [ $code = 2 ] || { echo "missing data gave exit $code"; exit 1; }
+[ "$(head -c 6 outputs.npy | tail -c 5)" = NUMPY ] || fail "outputs.npy is no npy file"
+refused 3 "missing.csv: no such file" predict run/model.safetensors --data missing.csv

@@ -4,8 +4,8 @@
 # data that the theory cannot be true of, refused with the rows.
 set -eu
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cat > "$work/run.yaml" <<'Y'
+. "$2/tests/cli.sh"
+cat > run.yaml <<'Y'
 data: {name: sphere, n: 60, test_n: 20, dim: 6, phi: 0.1}
 model: {name: relu_deep, layers: 2, width: 128}
 optim: {name: gd, lr: 0.02, momentum: 0}
@@ -14,63 +14,60 @@ stop: {metric: error}
 eval: {every: 10}
 checkpoint: {every: 0}
 Y
-field() { sed -E "s/.*\"$2\":([^,}]*).*/\1/" <<< "$1"; }
-train() { "$program" train "$work/run.yaml" --json --quiet "$@"; }
+train() { "$program" train run.yaml --json --quiet "$@"; }
 
 # ---- Zero error, and the run stops there ----------------------------------------------------
 for loss in hinge squared_hinge exponential logistic; do
     for how in gd sgd; do
         lr=0.02; [ $how = gd ] || lr=0.005
-        out=$work/$loss-$how
-        train --out "$out" --set loss=$loss --set optim.name=$how --set batch=10 --set optim.lr=$lr > "$work/last"
+        out=$loss-$how
+        train --out "$out" --set loss=$loss --set optim.name=$how --set batch=10 --set optim.lr=$lr > last
         line=$(tail -1 "$out/metrics.jsonl")
-        [ "$(field "$line" train_accuracy)" = 1.0 ] || { echo "$loss, $how: $line"; exit 1; }
-        [ "$(field "$line" round)" -lt 3000 ] || { echo "$loss, $how: did not stop: $line"; exit 1; }
+        [ "$(field "$line" train_accuracy)" = 1.0 ] || fail "$loss, $how: $line"
+        [ "$(field "$line" round)" -lt 3000 ] || fail "$loss, $how: did not stop: $line"
         # The model is judged on its own: what stands in the file has the error that was reported.
         got=$("$program" eval "$out/model.safetensors" --train-set --json --quiet)
-        [ "$(field "$got" accuracy)" = 1.0 ] || [ $how = sgd ] || { echo "$loss, $how: $got"; exit 1; }
+        [ "$(field "$got" accuracy)" = 1.0 ] || [ $how = sgd ] || fail "$loss, $how: $got"
     done
 done
-train --out "$work/eps" --set stop.metric=loss --set stop.below=0.3 > /dev/null
-line=$(tail -1 "$work/eps/metrics.jsonl")
-awk -v l="$(field "$line" train_loss)" 'BEGIN { exit !(l <= 0.3) }' || { echo "stopped above epsilon: $line"; exit 1; }
+train --out eps --set stop.metric=loss --set stop.below=0.3 > /dev/null
+line=$(tail -1 eps/metrics.jsonl)
+awk -v l="$(field "$line" train_loss)" 'BEGIN { exit !(l <= 0.3) }' || fail "stopped above epsilon: $line"
 
 # ---- The best iterate ----------------------------------------------------------------------
 sgd="--set optim.name=sgd --set batch=2 --set optim.lr=0.2 --set loss=logistic --set data.name=random-labels --set data.classes=2 --set stop.metric=none --set rounds=120 --set eval.every=0.25"
 # shellcheck disable=SC2086
-train --out "$work/best" $sgd > /dev/null
-best=$(awk -F'"train_loss":' '{split($2, a, ","); if (NR == 1 || a[1] + 0 < m) m = a[1] + 0} END {printf "%.9f", m}' "$work/best/metrics.jsonl")
-last=$(field "$(tail -1 "$work/best/metrics.jsonl")" train_loss)
-got=$(field "$("$program" eval "$work/best/model.safetensors" --train-set --json --quiet)" loss)
+train --out best $sgd > /dev/null
+best=$(awk -F'"train_loss":' '{split($2, a, ","); if (NR == 1 || a[1] + 0 < m) m = a[1] + 0} END {printf "%.9f", m}' best/metrics.jsonl)
+last=$(field "$(tail -1 best/metrics.jsonl)" train_loss)
+got=$(field "$("$program" eval best/model.safetensors --train-set --json --quiet)" loss)
 awk -v a="$best" -v b="$got" -v c="$last" 'BEGIN { d = a - b; exit !(d < 1e-6 && d > -1e-6 && c > a) }' ||
-    { echo "the best of all was $best, the last $last, the model has $got"; exit 1; }
+    fail "the best of all was $best, the last $last, the model has $got"
 # shellcheck disable=SC2086
-"$program" train "$work/run.yaml" --out "$work/killed" --quiet $sgd --set checkpoint.every=0.5 > /dev/null 2>&1 & pid=$!
-until compgen -G "$work/killed/checkpoints/ckpt-*.safetensors" > /dev/null; do kill -0 $pid 2>/dev/null || break; sleep 0.01; done
+"$program" train run.yaml --out killed --quiet $sgd --set checkpoint.every=0.5 > /dev/null 2>&1 & pid=$!
+until compgen -G "killed/checkpoints/ckpt-*.safetensors" > /dev/null; do kill -0 $pid 2>/dev/null || break; sleep 0.01; done
 kill -9 $pid 2>/dev/null || true; wait $pid 2>/dev/null || true
 # shellcheck disable=SC2086
-train --out "$work/killed" --resume $sgd --set checkpoint.every=0.5 > /dev/null 2>&1
+train --out killed --resume $sgd --set checkpoint.every=0.5 > /dev/null 2>&1
 # shellcheck disable=SC2086
-train --out "$work/whole" $sgd --set checkpoint.every=0.5 > /dev/null
-[ "$(sha256sum < "$work/killed/model.safetensors")" = "$(sha256sum < "$work/whole/model.safetensors")" ] || { echo "killed and resumed: another model"; exit 1; }
+train --out whole $sgd --set checkpoint.every=0.5 > /dev/null
+[ "$(model_hash killed)" = "$(model_hash whole)" ] || fail "killed and resumed: another model"
 # A run that stopped stays stopped.
-train --out "$work/eps" --resume --set stop.metric=loss --set stop.below=0.3 > /dev/null 2>&1
-[ "$(tail -1 "$work/eps/metrics.jsonl")" = "$line" ] || { echo "a stopped run went on"; exit 1; }
+train --out eps --resume --set stop.metric=loss --set stop.below=0.3 > /dev/null 2>&1
+[ "$(tail -1 eps/metrics.jsonl)" = "$line" ] || fail "a stopped run went on"
 
 # ---- Shares, several classes, predictions --------------------------------------------------
-train --out "$work/ist" --set scheme.name=ist --set scheme.workers=2 --set scheme.local_steps=2 --set rounds=30 > /dev/null
-train --out "$work/many" --set data.name=random-labels --set data.classes=4 --set stop.metric=none --set rounds=20 > /dev/null
-"$program" predict "$work/hinge-gd/model.safetensors" --train-set --quiet > "$work/said"
-awk -F, 'NR > 1 && $2 != $4 { bad++ } END { exit bad > 0 || NR != 61 }' "$work/said" || { echo "predictions are not the labels"; head -3 "$work/said"; exit 1; }
+train --out ist --set scheme.name=ist --set scheme.workers=2 --set scheme.local_steps=2 --set rounds=30 > /dev/null
+train --out many --set data.name=random-labels --set data.classes=4 --set stop.metric=none --set rounds=20 > /dev/null
+"$program" predict hinge-gd/model.safetensors --train-set --quiet > said
+awk -F, 'NR > 1 && $2 != $4 { bad++ } END { exit bad > 0 || NR != 61 }' said || fail "predictions are not the labels: $(head -3 said)"
 
 # ---- Refused ------------------------------------------------------------------------------
-refuse() { # code, words, file's lines, settings...
-    local want=$1 words=$2 code=0; printf '%b' "$3" > "$work/bad.csv"; shift 3
-    "$program" train "$work/run.yaml" --out "$work/bad" --quiet --set data.path="$work/bad.csv" --set data.header=no "$@" > /dev/null 2> "$work/errors" || code=$?
-    [ $code = "$want" ] || { echo "exit $code, not $want: $words"; cat "$work/errors"; exit 1; }
-    grep -qF -- "$words" "$work/errors" || { echo "no '$words':"; cat "$work/errors"; exit 1; }
+refuse() { # code, words, the data, settings...
+    printf '%b' "$3" > bad.csv
+    refused "$1" "$2" train run.yaml --out bad --quiet --set data.path=bad.csv --set data.header=no "${@:4}"
 }
-sed -i 's/name: sphere, //' "$work/run.yaml"
+sed -i 's/name: sphere, //' run.yaml
 rows='1,2,-1\n2,1,1\n3,-1,-1\n-1,4,1\n'
 refuse 3 "training samples 2 and 5 are the same point but have labels 1 and -1" "${rows}2,1,-1\n"
 refuse 3 "training samples 1 and 5 are the same point" "${rows}2,4,1\n" # of the same direction

@@ -4,8 +4,8 @@
 # and what cannot be, refused with the rows.
 set -eu
 program=$1 source=$2
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cat > "$work/run.yaml" <<'Y'
+. "$2/tests/cli.sh"
+cat > run.yaml <<'Y'
 data: {name: sequences, n: 6, test_n: 1, dim: 20, length: 6, targets: 1, phi: 0.5}
 model: {name: rnn, width: 256}
 optim: {name: gd, lr: 4.0e-4, momentum: 0}
@@ -13,8 +13,7 @@ rounds: 800
 eval: {every: 10}
 checkpoint: {every: 0}
 Y
-field() { sed -E "s/.*\"$2\":([^,}]*).*/\1/" <<< "$1"; }
-train() { "$program" train "$work/run.yaml" --quiet "$@"; }
+train() { "$program" train run.yaml --quiet "$@"; }
 
 # ---- Memorised ------------------------------------------------------------------------------
 # The loss of every tenth round (GD), of every tenth epoch (SGD); r^2 of the line through log(loss) down to
@@ -24,57 +23,52 @@ line() { awk -F'"loss":' '{ split($2, a, ","); if (n > 0 && last < 1e-9 * first)
 for how in gd sgd; do
     [ $how = gd ] && more="" || more="--set optim.name=sgd --set batch=1 --set rounds=3600 --set optim.lr=1.0e-3"
     # shellcheck disable=SC2086
-    train --out "$work/$how" $more > /dev/null
-    read -r rest straight <<< "$(line "$work/$how")"
+    train --out "$how" $more > /dev/null
+    read -r rest straight <<< "$(line "$how")"
     echo "$how: the loss fell to $rest of that of the first rounds, r^2 = $straight"
-    awk -v a="$rest" -v r="$straight" 'BEGIN { exit !(a < 1e-6 && r > 0.9) }' || { echo "not memorised"; exit 1; }
+    awk -v a="$rest" -v r="$straight" 'BEGIN { exit !(a < 1e-6 && r > 0.9) }' || fail "not memorised"
 done
 
 # ---- Shares, gpipe, several layers, resumed --------------------------------------------------
 small="--set rounds=12 --set model.width=24 --set model.layers=2 --set model.train=all --set optim.lr=1.0e-5 --set optim.name=sgd --set batch=2"
 for scheme in "ist --set scheme.workers=3 --set scheme.local_steps=2" "masked --set scheme.workers=2" "gpipe --set scheme.workers=2 --set batch=4" "local_sgd --set scheme.workers=2"; do
     # shellcheck disable=SC2086
-    train --out "$work/a" $small --set checkpoint.every=1 --set threads=1 --set scheme.name=$scheme > /dev/null
+    train --out a $small --set checkpoint.every=1 --set threads=1 --set scheme.name=$scheme > /dev/null
     # shellcheck disable=SC2086
-    train --out "$work/b" $small --set checkpoint.every=1 --set threads=3 --set scheme.name=$scheme > /dev/null
-    cmp "$work/a/model.safetensors" "$work/b/model.safetensors" || { echo "threads matter: $scheme"; exit 1; }
-    rm "$work/b/model.safetensors" "$work/b/checkpoints/$(ls "$work/b/checkpoints" | tail -1)" # as if killed before
+    train --out b $small --set checkpoint.every=1 --set threads=3 --set scheme.name=$scheme > /dev/null
+    cmp a/model.safetensors b/model.safetensors || fail "threads matter: $scheme"
+    rm b/model.safetensors "b/checkpoints/$(ls b/checkpoints | tail -1)" # as if killed before
     # shellcheck disable=SC2086
-    train --out "$work/b" $small --set checkpoint.every=1 --set threads=3 --resume --set scheme.name=$scheme > /dev/null
-    cmp "$work/a/model.safetensors" "$work/b/model.safetensors" || { echo "resumed: $scheme"; exit 1; }
-    rm -r "$work/a" "$work/b"
+    train --out b $small --set checkpoint.every=1 --set threads=3 --resume --set scheme.name=$scheme > /dev/null
+    cmp a/model.safetensors b/model.safetensors || fail "resumed: $scheme"
+    rm -r a b
 done
-"$program" predict "$work/gd/model.safetensors" --train-set --quiet --out "$work/out.npy" > /dev/null
-"$program" eval "$work/gd/model.safetensors" --train-set --quiet > /dev/null
+"$program" predict gd/model.safetensors --train-set --quiet --out out.npy > /dev/null
+"$program" eval gd/model.safetensors --train-set --quiet > /dev/null
 
 # ---- Refused -----------------------------------------------------------------------------------
-refuse() { # code, words, command...
-    local want=$1 words=$2 code=0; shift 2
-    "$@" > /dev/null 2> "$work/errors" || code=$?
-    [ $code = "$want" ] || { echo "exit $code, not $want: $words"; cat "$work/errors"; exit 1; }
-    grep -qF -- "$words" "$work/errors" || { echo "no '$words':"; cat "$work/errors"; exit 1; }
-}
-refuse 2 "holds sequences: use model: {name: rnn}" train --out "$work/bad" --set model.name=mlp
-refuse 2 "rnn reads sequences, and sphere has none" train --out "$work/bad" --set data.name=sphere
-refuse 2 "the loss begins at position 7, but the longest sequence has 6" train --out "$work/bad" --set model.first=7
-sed -i 's/name: sequences, //' "$work/run.yaml"
-mkdir "$work/v"
-vowels() { printf '%b' "$1" > "$work/v/a.train"; echo "$2" > "$work/v/size_a.train"; }
-from="--set data.path=$work/v --set data.split=0"
+refuse() { refused "$1" "$2" train run.yaml --quiet --out bad "${@:3}"; }
+refuse 2 "holds sequences: use model: {name: rnn}" --set model.name=mlp
+refuse 2 "rnn reads sequences, and sphere has none" --set data.name=sphere
+refuse 2 "the loss begins at position 7, but the longest sequence has 6" --set model.first=7
+sed -i 's/name: sequences, //' run.yaml
+mkdir v
+vowels() { printf '%b' "$1" > v/a.train; echo "$2" > v/size_a.train; }
+from="--set data.path=v --set data.split=0"
 vowels '1 2\n3 4\n\n5 6 7\n\n' '1 1'
 # shellcheck disable=SC2086
-refuse 3 "line 4: 3 numbers, but the lines before have 2" train --out "$work/bad" $from
+refuse 3 "line 4: 3 numbers, but the lines before have 2" $from
 vowels '\n\n' '1'
 # shellcheck disable=SC2086
-refuse 3 "there is no sequence in this file" train --out "$work/bad" $from
+refuse 3 "there is no sequence in this file" $from
 vowels '1 2\n3 4\n\n5 6\n\n' '1 0 1 1'
 # shellcheck disable=SC2086
-refuse 3 "the sizes must add up to 2" train --out "$work/bad" $from
+refuse 3 "the sizes must add up to 2" $from
 
 # ---- Japanese Vowels -----------------------------------------------------------------------------
 data=${TESSERA_DATA:-$source/../shared/data}/japanese-vowels
 [ -d "$data" ] || { echo "Japanese Vowels is not here ($data): not tried"; exit 0; }
-cat > "$work/vowels.yaml" <<Y
+cat > vowels.yaml <<Y
 data: {path: $data, normalize: standardize}
 model: {name: rnn, width: 128, train: all}
 optim: {lr: 0.005, momentum: 0.9, schedule: cosine}
@@ -82,6 +76,6 @@ epochs: 30
 batch: 30
 checkpoint: {every: 0}
 Y
-got=$("$program" train "$work/vowels.yaml" --out "$work/vowels" --quiet --json)
+got=$("$program" train vowels.yaml --out vowels --quiet --json)
 echo "Japanese Vowels: test accuracy $(field "$got" accuracy)"
-awk -v a="$(field "$got" accuracy)" 'BEGIN { exit !(a >= 0.95) }' || { echo "below 95 %: $got"; exit 1; }
+awk -v a="$(field "$got" accuracy)" 'BEGIN { exit !(a >= 0.95) }' || fail "below 95 %: $got"
