@@ -73,15 +73,27 @@ bool tsri_comm_dead(tsri_comm *comm, int rank)
     return comm->kind->dead(comm, rank);
 }
 
+/* The number in the first of these variables that is set. */
+static int given(const char *const *name, size_t names, int otherwise)
+{
+    for (size_t i = 0; i < names; i++) {
+        const char *number = getenv(name[i]);
+        if (number)
+            return (int)strtol(number, NULL, 10);
+    }
+    return otherwise;
+}
+
 int tsri_comm_given_rank(void)
 {
     static const char *const name[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        const char *rank = getenv(name[i]);
-        if (rank)
-            return (int)strtol(rank, NULL, 10);
-    }
-    return 0;
+    return given(name, sizeof name / sizeof *name, 0);
+}
+
+int tsri_comm_given_size(void)
+{
+    static const char *const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    return given(name, sizeof name / sizeof *name, 1);
 }
 
 void tsri_comm_close(tsri_comm *comm)

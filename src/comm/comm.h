@@ -51,6 +51,8 @@ void tsri_comm_close(tsri_comm *comm); /* NULL is fine */
 
 /* The rank that mpirun gave this process, before anything is opened; 0 without mpirun. */
 int tsri_comm_given_rank(void);
+/* How many it started; 1 without mpirun. */
+int tsri_comm_given_size(void);
 
 /* `size` ranks of threads of this process: comm[0 .. size-1], each for one thread. For tests. */
 tsr_status tsri_comm_local(tsri_comm **comm, int size);

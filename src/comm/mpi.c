@@ -303,9 +303,14 @@ tsr_status tsri_comm_open(tsri_comm **out)
 {
     tsr_status st = TSR_OK;
     world *w = NULL;
-    int given = 0, rank = 0, size = 1;
+    int given = 0, rank = 0, size = 1, begun = 0;
     *out = NULL;
     if (!launched())
+        return TSR_OK;
+    (void)MPI_Initialized(&begun); /* MPI begins once in a process: a lone rank has had its run */
+    TSR_CHECK(!begun || tsri_comm_given_size() == 1, TSR_USAGE,
+              "ranks of mpirun train one run and are done: start mpirun again for the next");
+    if (begun)
         return TSR_OK;
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
     if (code != MPI_SUCCESS)

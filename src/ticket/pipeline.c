@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "comm/comm.h"
 #include "io/file.h"
 #include "scheme/run.h"
 #include "ticket/finetune.h"
@@ -359,6 +360,9 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
     tsr_status st = TSR_OK;
     line l = {.tickets = tickets, .config = config, .options = options, .stage = stage};
     *tickets = (tsri_tickets){0};
+    TSR_CHECK(tsri_comm_given_size() == 1, TSR_USAGE,
+              "tickets are made in one process: pretrain with mpirun tessera train, then give "
+              "tessera ticket with --resume for that folder, without mpirun");
     TSR_TRY(check_ratios(&l));
     TSR_TRY(try_pruning(&l));
     TSR_TRY(pretrain(&l));

@@ -79,5 +79,7 @@ refuse 2 "has 0.5 twice" run.yaml --out new --set "ticket.ratios=[0.5, 0.5]"
 refuse 2 "ticket.ratios is empty" run.yaml --out new --set "ticket.ratios=[]"
 refuse 2 "ticket.axes: the model has no axis foo" run.yaml --out new --set ticket.axes=foo
 refuse 2 "has no batch norm" run.yaml --out new --set ticket.criterion=bn --set model.norm=none
+(export OMPI_COMM_WORLD_SIZE=3 # as mpirun says it
+    refuse 2 "made in one process" run.yaml --out new)
 [ "$sum" = "$(cat a/ticket.json a/*/model.safetensors | sha256sum)" ] || fail "something was overwritten"
 echo "fine, $kills kills"
