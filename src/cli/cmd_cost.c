@@ -22,6 +22,7 @@ typedef struct entry {
     char error[400];
     tsr_cost cost;
     tsr_prediction time;
+    bool stops; /* a rule may end the run earlier: bytes are those of all rounds */
 } entry;
 
 /* ---- Counting ----------------------------------------------------------------------------- */
@@ -61,6 +62,7 @@ static tsr_status count(entry *e, const asked *a, const char *change)
     TSR_TRY(read_config(&config, a->args, change));
     TSR_TRY(tsr_cost_count(&e->cost, config, &a->data));
     e->workers = e->cost.workers;
+    e->stops = strcmp(tsri_config_text(config, "stop.metric"), "none") != 0;
     if (a->timed)
         tsr_cost_predict(&e->time, &e->cost, &a->machine);
 done:
@@ -120,6 +122,7 @@ static void json_entry(tsri_json *w, const entry *e, const asked *a)
         return;
     }
     json_cost(w, &e->cost);
+    tsri_json_put_bool(w, "stops", e->stops);
     if (a->timed)
         json_time(w, &e->time);
 }
@@ -181,6 +184,10 @@ static tsr_status print_own(const entry *e, const asked *a)
                      tsri_bytes_text((double)c->bytes_round),
                      tsri_bytes_text((double)c->bytes_total),
                      c->exact ? "" : "; close to the run's, not exact");
+    if (e->stops) {
+        line(&t, "stop");
+        cli_table_text(&t, "a rule may end the run earlier: length and traffic are the most");
+    }
     if (c->bytes_collected > 0) {
         line(&t, "collecting");
         cli_table_format(&t, "%s under mpirun: the stages' numbers, out once, back at every look",

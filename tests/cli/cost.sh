@@ -83,6 +83,7 @@ grep -q '256 workers cannot share the 128 units' text
 "$program" cost "$source/examples/table1/cifar10.yaml" $cifar --workers 2,4 --device-gflops 500 --json > json
 grep -q '"best_local_steps":' json
 
+"$program" cost run.yaml --set stop.metric=filter_distance | grep -q "^stop .*may end the run earlier"
 "$program" cost run.yaml --device-gflops 5 --latency 0ms > /dev/null # none: an ideal wire
 
 # ---- Must refuse ----------------------------------------------------------------------------

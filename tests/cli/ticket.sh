@@ -57,6 +57,15 @@ done
 rm -f b/ticket.json
 "$program" ticket run.yaml --out b --resume --quiet > /dev/null 2>&1
 [ -s b/ticket.json ] || fail "no table after $kills kills"
+# The time of a row is that of all processes which worked on it: each tells it from its own beginning.
+python3 - <<'P' || fail "seconds of killed runs"
+import json
+for row in json.load(open("b/ticket.json"))["rows"]:
+    folder = "b" if row["network"] == "pretrained" else "b/" + row["network"]
+    times = [json.loads(line).get("seconds", 0) for line in open(folder + "/metrics.jsonl")]
+    ends = [a for a, b in zip(times, times[1:] + [0]) if b < a]
+    assert abs(row["seconds"] - sum(ends)) < 0.01, (row, times)
+P
 for f in model.safetensors distance.csv dense/model.safetensors {ticket,random,reinit}-{0.5,0.75}/{ticket,model}.safetensors; do
     cmp "a/$f" "b/$f" || fail "$f differs after $kills kills"
 done

@@ -142,6 +142,17 @@ static void memory_of_stages(void **state)
     assert_int_equal(micro.flops_step, whole.flops_step);
 }
 
+/* One stage holds the plans of all its micro-batches at once, where dense training holds one. */
+static void memory_of_micro_batches(void **state)
+{
+    (void)state;
+    tsr_cost one = cost_of(preresnet, "batch=24;scheme.micro_batches=3"),
+             all = cost_of(preresnet, "batch=24;scheme.micro_batches=3;scheme.name=gpipe");
+    int64_t plan = one.memory_worker - (one.params + 3 * one.trained) * 4;
+    assert_true(plan > 0);
+    assert_int_equal(all.memory_worker, one.memory_worker + 2 * plan);
+}
+
 /* ---- Data that are not here --------------------------------------------------------------- */
 
 static void described_data(void **state)
@@ -216,13 +227,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_of_every_scheme),
-        cmocka_unit_test(memory_of_the_whole),
-        cmocka_unit_test(memory_of_a_share),
-        cmocka_unit_test(memory_of_stages),
-        cmocka_unit_test(described_data),
-        cmocka_unit_test(times_by_hand),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(bytes_of_every_scheme),   cmocka_unit_test(memory_of_the_whole),
+        cmocka_unit_test(memory_of_a_share),       cmocka_unit_test(memory_of_stages),
+        cmocka_unit_test(memory_of_micro_batches), cmocka_unit_test(described_data),
+        cmocka_unit_test(times_by_hand),           cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -217,6 +217,9 @@ static void samples(void **state)
     assert_ok(tsri_ranks_sample(&r, &store, 50, 2));
     assert_ok(tsri_ranks_sample(&back, &store, 50, 2));
     assert_true(back.change == r.change && r.change == change); /* still far from sample 30 */
+    fill_random(store.w, net->total, 1);
+    assert_ok(tsri_ranks_sample(&r, &store, 60, 4)); /* as 20 and 30, but not as 40 and 50 */
+    assert_true(r.change > 0.1);
     const double ratio[] = {0.5};
     assert_ok(tsri_ranks_write(&r, 10, ratio, 1, scratch_folder));
     assert_true(tsri_file_exists(scratch_path("distance.csv")));
