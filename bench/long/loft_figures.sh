@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# loft_figures.sh PROGRAM OUT: Figures 1, 4 and 5 of the LoFT paper as docs/tickets.md shows them: PreActResNet-18 of width 16 on
+# loft_figures.sh PROGRAM OUT: Figures 1, 4 and 5 of the LoFT paper as docs/measurements/tickets.md shows them: PreActResNet-18 of width 16 on
 # CIFAR-10 cut to TRAIN (6400) and TEST (5000) images, 20 epochs, SEEDS (2), THREADS (2). 12 minutes on 8 cores of a
 # Xeon; stopped and called again it goes on. The three share their runs: fig5 makes them, fig1 and fig4 draw.
 # CIFAR10 is the data's folder. Kernels follow the CPU: another kind of it, other last bits.

@@ -98,7 +98,7 @@ static double limit_of(const tsri_run *run)
     double below = tsri_config_real(run->config, "stop.below");
     if (below >= 0)
         return below;
-    return stops_at(run, "filter_distance") ? 0.05 : 0; /* docs/tickets.md: the measurements */
+    return stops_at(run, "filter_distance") ? 0.05 : 0; /* docs/measurements/tickets.md */
 }
 
 bool tsri_iterate_enough(const tsri_run *run)
