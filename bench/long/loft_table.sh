@@ -6,14 +6,14 @@
 #
 # Each run is a process with THREADS (2) threads, JOBS (1) at once, the longest first; what is done is not done again and
 # what was interrupted goes on, so that slots of some minutes add up: STOP_AFTER seconds (0 = never) end a slot softly.
-# CIFAR10 is the data's folder; TRAIN and TEST samples of it (0 = all); EPOCHS (6) of pretraining, FINE (12) of
-# fine-tuning; LOCAL (10) local steps; SEEDS ("1 2"); METHODS (all seven); SHARES replicate (the paper's) or shard.
+# CIFAR10 is the data's folder; TRAIN and TEST samples of it (0 = all); EPOCHS (3) of pretraining, FINE (6) of
+# fine-tuning; LOCAL (25) local steps; SEEDS ("1 2"); METHODS (all seven); SHARES replicate (the paper's) or shard.
 #
 # bundle packs program, libraries (all but the C library's) and TRAIN + TEST samples into OUT/bundle.tar.xz, for a bare
 # machine; there: tar xf bundle.tar.xz, LD_LIBRARY_PATH=bundle/lib CIFAR10=bundle/cifar10 loft_table.sh all bundle/tessera ...
 set -eu
 command=$1 program=$2 source=$3 out=$4
-threads=${THREADS:-2} jobs=${JOBS:-1} seeds=${SEEDS:-1 2} epochs=${EPOCHS:-6} fine=${FINE:-12} local=${LOCAL:-10}
+threads=${THREADS:-2} jobs=${JOBS:-1} seeds=${SEEDS:-1 2} epochs=${EPOCHS:-3} fine=${FINE:-6} local=${LOCAL:-25}
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10}
 began=$(date +%s)
 mkdir -p "$out"
