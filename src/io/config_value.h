@@ -30,8 +30,4 @@ tsr_status tsri_setting_read(tsri_setting *out, const tsri_schema_row *row,
                              const tsri_yaml_node *node, const tsri_yaml_source *source);
 void tsri_setting_fini(tsri_setting *value);
 
-/* The value as YAML that reads back to it. */
-tsr_status tsri_setting_write(tsri_text *out, const tsri_schema_row *row,
-                              const tsri_setting *value);
-
 #endif

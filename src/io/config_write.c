@@ -48,7 +48,9 @@ done:
     return st;
 }
 
-tsr_status tsri_setting_write(tsri_text *out, const tsri_schema_row *row, const tsri_setting *value)
+/* The value as YAML that reads back to it. */
+static tsr_status write_setting(tsri_text *out, const tsri_schema_row *row,
+                                const tsri_setting *value)
 {
     switch (row->type) {
     case TSRI_TYPE_INT:
@@ -97,7 +99,7 @@ static tsr_status write_rows(tsri_text *out, const tsr_config *c, const char *se
         open = row->key;
         TSR_TRY(
             tsri_text_add(out, "%s%s: ", n > 0 ? "  " : "", n > 0 ? row->key + n + 1 : row->key));
-        TSR_TRY(tsri_setting_write(out, row, &c->value[i]));
+        TSR_TRY(write_setting(out, row, &c->value[i]));
         TSR_TRY(tsri_text_add(out, "\n"));
     }
 done:
@@ -118,14 +120,13 @@ tsr_status tsri_config_write_value(tsri_text *out, const tsr_config *c, const ch
 {
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && "the key is in the schema");
-    return c->value[row].present ? tsri_setting_write(out, &tsri_schema[row], &c->value[row])
-                                 : TSR_OK;
+    return c->value[row].present ? write_setting(out, &tsri_schema[row], &c->value[row]) : TSR_OK;
 }
 
 static tsr_status write_or_none(tsri_text *out, const tsri_schema_row *row,
                                 const tsri_setting *value)
 {
-    return value->present ? tsri_setting_write(out, row, value) : tsri_text_add(out, "(none)");
+    return value->present ? write_setting(out, row, value) : tsri_text_add(out, "(none)");
 }
 
 tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const tsr_config *b)

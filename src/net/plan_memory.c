@@ -139,7 +139,8 @@ static void bind(book *b)
 }
 
 /* Linear layers read the input as the loader gives it: channels outermost, as PyTorch flattens. */
-bool tsri_plan_reorders_input(const tsri_plan *plan)
+/* Must the images of value 0 be brought into the backend's layout first? */
+static bool reorders_input(const tsri_plan *plan)
 {
     tsri_shape s = plan->net->input;
     bool images = plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 && plan->backend->channels_last;
@@ -180,8 +181,8 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
     TSR_TRY(tsri_arena_pack(b.buffer, b.count, &plan->arena_bytes));
     for (int64_t k = 0; k < plan->count; k++)
         plan->turned = plan->turned || (plan->step[k].in == 0 && plan->step[k].op.positions > 0);
-    if (plan->net->entry == 0 && (plan->backend->real_bytes != sizeof(float) ||
-                                  tsri_plan_reorders_input(plan) || plan->turned))
+    if (plan->net->entry == 0 &&
+        (plan->backend->real_bytes != sizeof(float) || reorders_input(plan) || plan->turned))
         plan->input_bytes =
             plan->batch * tsri_shape_count(plan->net->input) * plan->backend->real_bytes;
     if (!plan->dry) {

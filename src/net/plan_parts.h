@@ -67,7 +67,4 @@ int64_t tsri_plan_gates_bytes(const tsri_plan *plan); /* after kernels are set u
 /* Lays out the arena and binds every op's buffers. */
 tsr_status tsri_plan_memory(tsri_plan *plan);
 
-/* Must the images of value 0 be brought into the backend's layout first? */
-bool tsri_plan_reorders_input(const tsri_plan *plan);
-
 #endif

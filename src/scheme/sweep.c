@@ -40,7 +40,8 @@ static int64_t seed_of(const tsri_sweep *sweep, int64_t i)
     return tsri_config_int(sweep->config, "seed") + i % sweep->seeds;
 }
 
-tsr_status tsri_sweep_name(tsri_text *text, const tsri_sweep *sweep, int64_t i)
+/* "scheme.xi=0.1, scheme.workers=4, seed 2" of run i, added to `text`. */
+static tsr_status add_name(tsri_text *text, const tsri_sweep *sweep, int64_t i)
 {
     tsr_status st = TSR_OK;
     for (int64_t g = 0; g < sweep->options.grids; g++)
@@ -71,7 +72,7 @@ done:
 static void name_the_run(const tsri_sweep *sweep, int64_t i)
 {
     tsri_text name = {0};
-    if (tsri_sweep_name(&name, sweep, i) == TSR_OK)
+    if (add_name(&name, sweep, i) == TSR_OK)
         tsri_fail_prefix("%s: ", name.data);
     tsri_text_fini(&name);
 }

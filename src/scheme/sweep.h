@@ -73,9 +73,6 @@ void tsri_sweep_fini(tsri_sweep *sweep);
 /* Which value of grid g the cell has. */
 int64_t tsri_sweep_value(const tsri_sweep *sweep, int64_t cell, int64_t g);
 
-/* "scheme.xi=0.1, scheme.workers=4, seed 2" of run i, added to `text`. */
-tsr_status tsri_sweep_name(tsri_text *text, const tsri_sweep *sweep, int64_t i);
-
 /* The run file of run i. The caller destroys *out. */
 tsr_status tsri_sweep_config(tsr_config **out, const tsri_sweep *sweep, int64_t i);
 

@@ -45,7 +45,8 @@ static int64_t number_bytes(const tsri_wire *wire)
     return wire->bf16 ? (int64_t)sizeof(tsri_bf16) : (int64_t)sizeof(float);
 }
 
-int64_t tsri_wire_numbers(const tsri_net *net, const tsri_wire *wire)
+/* Numbers of a share on the way, in one direction. */
+static int64_t numbers_of(const tsri_net *net, const tsri_wire *wire)
 {
     int64_t count = 0;
     for (piece at = {-1, false}; next_piece(&at, net, wire);)
@@ -55,7 +56,7 @@ int64_t tsri_wire_numbers(const tsri_net *net, const tsri_wire *wire)
 
 int64_t tsri_wire_bytes(const tsri_net *net, const tsri_wire *wire)
 {
-    return tsri_wire_numbers(net, wire) * number_bytes(wire);
+    return numbers_of(net, wire) * number_bytes(wire);
 }
 
 /* ---- As bytes ------------------------------------------------------------------------------ */
@@ -124,7 +125,7 @@ void tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *byte
 
 bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *small)
 {
-    int64_t count = tsri_wire_numbers(small, wire);
+    int64_t count = numbers_of(small, wire);
     for (int64_t i = 0; i < count; i++) {
         float x =
             wire->bf16 ? tsri_bf16_float(((const tsri_bf16 *)bytes)[i]) : ((const float *)bytes)[i];

@@ -17,8 +17,7 @@ typedef struct tsri_wire {
     bool bf16;
 } tsri_wire;
 
-/* Numbers and bytes of a share of this network on the way, in one direction. */
-int64_t tsri_wire_numbers(const tsri_net *net, const tsri_wire *wire);
+/* Bytes of a share of this network on the way, in one direction. */
 int64_t tsri_wire_bytes(const tsri_net *net, const tsri_wire *wire);
 
 /* bytes = the share's part of the whole, sliced and packed in one pass; `small`, the share's store,

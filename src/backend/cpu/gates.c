@@ -1,8 +1,8 @@
 /* gates.c - patterns of gates, kept while the bits stay as they are. See gates.h. */
 #include "backend/cpu/gates.h"
 
-#include "backend/cpu/counts.h"
 #include "base/alloc.h"
+#include "base/pieces.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void forget(void *memory)
     tsri_free(in);
 }
 
-tsri_bits tsri_cpu_gates_bits(const tsri_gates *gates)
+static tsri_bits bits_of(const tsri_gates *gates)
 {
     return (tsri_bits){gates->n, gates->units, gates->words, gates->word};
 }
@@ -78,7 +78,7 @@ const tsri_pattern *tsri_cpu_gates_pattern(tsri_gates *gates, bool by_units, tsr
         return NULL;
     tsri_pattern *p = &in->pattern[by_units];
     if (in->stamp[by_units] != gates->stamp) {
-        tsri_bits bits = tsri_cpu_gates_bits(gates);
+        tsri_bits bits = bits_of(gates);
         tsri_pattern_inspect(p, &bits, pool);
         in->stamp[by_units] = gates->stamp;
     }

@@ -16,6 +16,4 @@ const tsri_pattern *tsri_cpu_gates_pattern(tsri_gates *gates, bool by_units, tsr
 /* gates = x > 0, of entered ones x != 0. The stamp stays when no bit changed. */
 void tsri_cpu_gates_take(tsri_gates *gates, const float *x, tsri_pool *pool);
 
-tsri_bits tsri_cpu_gates_bits(const tsri_gates *gates);
-
 #endif
