@@ -45,8 +45,6 @@ tsr_status tsri_convert_init(tsri_run *run)
     TSR_CHECK(strcmp(tsri_config_text(c, "model.name"), "grelu") == 0, TSR_USAGE,
               "%s: convert_at makes a gated net into a ReLU net: use model: grelu, not %s", place,
               tsri_config_text(c, "model.name"));
-    TSR_CHECK(strcmp(run->scheme->name, "dense") == 0, TSR_USAGE,
-              "%s: convert_at needs scheme: dense, not %s", place, run->scheme->name);
     TSR_CHECK(!run->best_w && !run->ranks.cut, TSR_USAGE,
               "%s: convert_at leaves nothing to compare the best iterate with: use optim.keep: "
               "last",
@@ -163,7 +161,7 @@ static tsr_status replace(tsri_run *run, tsri_net *net, tsri_store *store, int64
     bool ready = run->scheme_state != NULL;
     if (ready)
         run->scheme->teardown(run);
-    run->scheme_state = NULL;
+    run->scheme_state = run->team = NULL;
     tsri_store_fini(&run->store);
     tsri_net_destroy(run->net);
     run->net = net;

@@ -74,10 +74,32 @@ python -c 'import json
 a = json.loads(open("out").read().strip().splitlines()[-1])["loss"]; b = json.load(open("e.json"))["loss"]
 assert abs(a - b) < 1e-6 * a, (a, b)' || fail "the result is not that of the model"
 
+# Every scheme that can train a gated net: a pipeline has the bits of plain training on the same micro-batches, one worker with
+# one step those of plain training; two are killed and go on.
+numbers() { python -c 'import hashlib, struct, sys
+b = open(sys.argv[1] + "/model.safetensors", "rb").read()
+print(hashlib.sha256(b[8 + struct.unpack("<Q", b[:8])[0]:]).hexdigest())' "$1"; }
+train --out micro --set scheme.micro_batches=2
+for stages in 1 2 3; do
+    train --out "pipe$stages" --set scheme.name=gpipe --set scheme.workers=$stages --set scheme.micro_batches=2
+    [ "$(numbers "pipe$stages")" = "$(numbers micro)" ] || fail "gpipe in $stages stages: other weights than dense"
+done
+train --out one --set scheme.name=local_sgd
+[ "$(numbers one)" = "$(numbers a)" ] || fail "local_sgd with one worker: other weights than dense"
+two=(--set scheme.name=local_sgd --set scheme.workers=2 --set scheme.local_steps=2 --set epochs=8 --set convert_at=4)
+train --out two "${two[@]}"
+grep -q '"event":"converted","round":6,' two/metrics.jsonl || fail "local_sgd: no conversion after round 6"
+for last in 3 6 7; do
+    rm -rf k; cp -r two k; rm k/model.safetensors
+    for r in $(seq $((last + 1)) 12); do rm -f "k/$(at "$r")"; done
+    train --out k --resume "${two[@]}"
+    [ "$(numbers k)" = "$(numbers two)" ] || fail "local_sgd resumed from round $last: other weights"
+done
+
 refuse() { refused "$1" "$2" train run.yaml --out x "${@:3}"; [ ! -e x ] || fail "$*: the folder was touched"; }
 refuse 2 "at least as many units" --set data.n=200
 refuse 2 "use model: grelu" --set model.name=relu_twin
-refuse 2 "needs scheme: dense" --set scheme.name=local_sgd
+refuse 2 "can be cut into shares" --set scheme.name=ist --set scheme.workers=2
 refuse 2 "the run ends after 10" --set convert_at=11
 refuse 2 "optim.keep: last" --set optim.keep=best
 refuse 2 "a number from" --set convert_at=-1
