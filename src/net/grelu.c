@@ -67,6 +67,9 @@ static tsr_status build(tsri_net *net, const tsr_config *config, bool gated)
     int64_t rank = tsri_config_int(config, "model.gate_rank");
     char name[TSRI_NAME];
     int x = 0, z, axis;
+    TSR_CHECK(gated || rank == 0, TSR_USAGE,
+              "%s: gate_rank is of the gates of a grelu: a relu_twin has none, leave it out",
+              tsri_config_place(config, "model.gate_rank"));
     TSR_CHECK(rank < m, TSR_USAGE, "%s: gate_rank %lld must be less than the width %lld",
               tsri_config_place(config, "model.gate_rank"), (long long)rank, (long long)m);
     L = L > 0 ? L : 4; /* hidden layers, the paper's section 6.1 */
