@@ -19,7 +19,8 @@
 enum {
     HEADER = 64,
     HUGE_PAGE = 2 << 20,
-    LARGE = 64 << 20 /* from here on it is asked whether the machine has it */
+    LARGE = 64 << 20 /* for a block of this size, and whenever small ones have added up to another
+                        one, it is asked whether the machine has it */
 };
 
 /* Weights are read in rows a page and more apart. Pages of 2 MB, where the system has them to give,
@@ -102,8 +103,10 @@ static void count_in(size_t bytes)
  * ours knows itself what it has. */
 static bool beyond_machine(size_t bytes)
 {
-    return bytes >= LARGE && current.alloc == default_alloc &&
-           bytes > (size_t)tsri_memory_available();
+    size_t most = peak, now = in_use + bytes;
+    bool another = now > most && now / LARGE > most / LARGE;
+    return (bytes >= LARGE || another) && current.alloc == default_alloc &&
+           (bytes > LARGE ? bytes : LARGE) > (size_t)tsri_memory_available();
 }
 
 tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)

@@ -173,6 +173,19 @@ expect 4 "out of memory" train --out large --set model.hidden=[3000000,100000]
 expect 4 "out of memory" train --out large --set data.n=1000000000
 [ -e large ] && complain "a run that cannot be made left a folder"
 
+# Memory that small blocks use up: Linux would end the process (a million workers took nine gigabytes before somebody looked).
+printf 'MemAvailable: 40000 kB\nSwapFree: 0 kB\n' >meminfo
+namespace="unshare -m"
+[ "$(id -u)" -eq 0 ] || namespace="unshare -rm"
+poor=($namespace sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh)
+if "${poor[@]}" true 2>/dev/null; then
+    limit "${poor[@]}" "$tessera" train run.yaml --out many --set scheme.name=multisample --set scheme.workers=2000 >out 2>err
+    rc=$?
+    [ $rc -eq 4 ] && grep -q "out of memory: .* free on this machine" err || complain "2,000 workers in 40 MB: exit $rc, $(head -c 300 err)"
+    rm -rf many
+else
+    echo "no namespaces here: the poor machine was skipped"
+fi
 # ---- Diverging -----------------------------------------------------------------------------------
 expect 5 "lower optim.lr, now 1e+06" train --out wild --set optim.lr=1e6
 grep -q "no checkpoint was saved yet" err || complain "diverged: $(cat err)"
