@@ -175,9 +175,9 @@ expect 4 "out of memory" train --out large --set data.n=1000000000
 
 # Memory that small blocks use up: Linux would end the process (a million workers took nine gigabytes before somebody looked).
 printf 'MemAvailable: 40000 kB\nSwapFree: 0 kB\n' >meminfo
-namespace="unshare -m"
-[ "$(id -u)" -eq 0 ] || namespace="unshare -rm"
-poor=($namespace sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh)
+namespace=(unshare -m)
+[ "$(id -u)" -eq 0 ] || namespace=(unshare -rm)
+poor=("${namespace[@]}" sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh)
 if "${poor[@]}" true 2>/dev/null; then
     limit "${poor[@]}" "$tessera" train run.yaml --out many --set scheme.name=multisample --set scheme.workers=2000 >out 2>err
     rc=$?
