@@ -58,8 +58,10 @@ static tsr_status print_table(const tsri_compare *c)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    cli_table_columns(&t, 3 + (int)c->goals, 0);
+    cli_table_columns(&t, 5 + (int)c->goals, 0);
     cli_table_text(&t, "run");
+    cli_table_text(&t, "rounds");
+    cli_table_text(&t, "loss");
     cli_table_format(&t, "best, %%");
     for (int64_t g = 0; g < c->goals; g++)
         cli_table_format(&t, "to %.4g %%", c->goal[g]);
@@ -67,6 +69,8 @@ static tsr_status print_table(const tsri_compare *c)
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_rival *r = &c->run[i];
         cli_table_text(&t, r->name);
+        cli_table_real(&t, tsri_rival_rounds(r), 0);
+        cli_table_real(&t, tsri_rival_loss(r), 4);
         cli_table_real(&t, tsri_rival_best(r), 2);
         for (int64_t g = 0; g < c->goals; g++)
             reached_cell(&t, r, c->goal[g]);
@@ -85,6 +89,8 @@ static void put_rival(tsri_json *w, const tsri_compare *c, const tsri_rival *r)
 {
     tsri_json_open(w, '{');
     tsri_json_put_text(w, "run", r->name);
+    tsri_json_put_real(w, "rounds", tsri_rival_rounds(r));
+    tsri_json_put_real(w, "loss", tsri_rival_loss(r));
     tsri_json_put_real(w, "best", tsri_rival_best(r));
     for (int k = 0; k < TSRI_PARTS && !isnan(r->part[0]); k++)
         tsri_json_put_real(w, tsri_part_names[k], r->part[k]);
@@ -170,6 +176,6 @@ const cli_command cli_report = {
                "\n\n"
                "Of several folders it makes one page, compare.html in the current folder: test "
                "accuracy against time and against traffic, and what each run took to the same "
-               "accuracy. Of each only metrics.jsonl is read.",
+               "accuracy (where no run has one, the losses). Of each only metrics.jsonl is read.",
     .run = run,
 };

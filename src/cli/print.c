@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -142,7 +143,7 @@ void cli_table_int(cli_table *t, int64_t value)
 void cli_table_real(cli_table *t, double value, int digits)
 {
     char text[400];
-    (void)snprintf(text, sizeof text, "%.*f", digits, value);
+    (void)snprintf(text, sizeof text, isnan(value) ? "-" : "%.*f", digits, value);
     add_cell(t, text, true);
 }
 

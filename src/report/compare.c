@@ -14,19 +14,21 @@
 /* ---- Reading ----------------------------------------------------------------------------------
  */
 
-static tsr_status read_columns(tsri_rival *r, const char *folder)
+static tsr_status read_columns(tsri_rival *r)
 {
     tsr_status st = TSR_OK;
     int64_t n = r->lines.n;
     const double *part = tsri_curves_get(&r->lines, "test_accuracy");
     const double *bytes = tsri_curves_get(&r->lines, "bytes_total");
-    TSR_CHECK(part, TSR_USAGE, "%s holds no evaluation with a test accuracy yet",
-              tsri_quote(folder));
+    const double *test = tsri_curves_get(&r->lines, "test_loss");
+    const double *train = tsri_curves_get(&r->lines, "loss");
     TSR_TRY(tsri_curves_seconds(&r->seconds, &r->lines));
     TSR_TRY(tsri_alloc(&r->percent, n, sizeof *r->percent));
+    TSR_TRY(tsri_alloc(&r->loss, n, sizeof *r->loss));
     TSR_TRY(tsri_alloc(&r->bytes, n, sizeof *r->bytes));
     for (int64_t i = 0; i < n; i++) {
-        r->percent[i] = 100 * part[i];
+        r->percent[i] = part ? 100 * part[i] : (double)NAN;
+        r->loss[i] = test ? test[i] : train ? train[i] : (double)NAN;
         r->bytes[i] = bytes ? bytes[i] : 0;
     }
 done:
@@ -71,7 +73,7 @@ static tsr_status read_rival(tsri_rival *r, const char *folder)
               tsri_quote(folder));
     TSR_TRY(tsri_last_name(&r->name, folder));
     TSR_TRY(tsri_curves_read(&r->lines, path, NULL));
-    TSR_TRY(read_columns(r, folder));
+    TSR_TRY(read_columns(r));
     TSR_TRY(read_parts(r, path));
 done:
     tsri_free(path);
@@ -99,6 +101,7 @@ void tsri_compare_fini(tsri_compare *c)
         tsri_curves_fini(&r->lines);
         tsri_free(r->name);
         tsri_free(r->percent);
+        tsri_free(r->loss);
         tsri_free(r->seconds);
         tsri_free(r->bytes);
     }
@@ -123,6 +126,21 @@ double tsri_rival_best(const tsri_rival *r)
     for (int64_t i = 0; i < r->lines.n; i++)
         best = fmax(best, r->percent[i]);
     return best;
+}
+
+static double last_of(const tsri_rival *r, const double *column)
+{
+    return column && r->lines.n > 0 ? column[r->lines.n - 1] : (double)NAN;
+}
+
+double tsri_rival_rounds(const tsri_rival *r)
+{
+    return last_of(r, tsri_curves_get(&r->lines, "round"));
+}
+
+double tsri_rival_loss(const tsri_rival *r)
+{
+    return last_of(r, r->loss);
 }
 
 tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n)
@@ -152,7 +170,8 @@ done:
 
 static void tabulate(tsri_table *t, const tsri_compare *c)
 {
-    char heads[128 + TSRI_GOALS * 64] = "run|best, %|computing, %|sending, %|waiting, %";
+    char heads[128 + TSRI_GOALS * 64] =
+        "run|rounds|loss|best, %|computing, %|sending, %|waiting, %";
     for (int64_t g = 0; g < c->goals; g++) {
         size_t used = strlen(heads);
         (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
@@ -161,6 +180,8 @@ static void tabulate(tsri_table *t, const tsri_compare *c)
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_rival *r = &c->run[i];
         tsri_table_text(t, r->name);
+        tsri_table_real(t, tsri_rival_rounds(r), 0);
+        tsri_table_real(t, tsri_rival_loss(r), 4);
         tsri_table_real(t, tsri_rival_best(r), 2);
         for (int k = 0; k < TSRI_PARTS; k++)
             tsri_table_real(t, r->part[k], 0);
@@ -172,10 +193,21 @@ static void tabulate(tsri_table *t, const tsri_compare *c)
     }
 }
 
+static bool any_accuracy(const tsri_compare *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (!isnan(tsri_rival_best(&c->run[i])))
+            return true;
+    return false;
+}
+
 static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic)
 {
     double most = 0, size = 1;
-    char label[40] = "seconds";
+    char label[40] = "seconds", title[40];
+    bool accuracy = any_accuracy(c);
+    (void)snprintf(title, sizeof title, "%s against %s", accuracy ? "Accuracy" : "Loss",
+                   against_traffic ? "traffic" : "time");
     for (int64_t i = 0; i < c->count; i++)
         for (int64_t k = 0; k < c->run[i].lines.n; k++)
             most = fmax(most, c->run[i].bytes[k]);
@@ -183,10 +215,9 @@ static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic
         const char *unit = tsri_byte_unit(most, &size);
         (void)snprintf(label, sizeof label, "%s between workers", unit);
     }
-    tsri_chart_panel(chart, &(tsri_panel){.title = against_traffic ? "Accuracy against traffic"
-                                                                   : "Accuracy against time",
+    tsri_chart_panel(chart, &(tsri_panel){.title = title,
                                           .x_label = label,
-                                          .y_label = "test accuracy, %",
+                                          .y_label = accuracy ? "test accuracy, %" : "loss",
                                           .x_log = against_traffic});
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_rival *r = &c->run[i];
@@ -199,7 +230,7 @@ static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic
             tsri_chart_series(chart, &(tsri_series){.name = r->name,
                                                     .n = r->lines.n,
                                                     .x = x,
-                                                    .y = r->percent,
+                                                    .y = accuracy ? r->percent : r->loss,
                                                     .marks = r->lines.n <= 40 ? TSRI_MARKS_BOTH
                                                                               : TSRI_MARKS_LINE});
         tsri_free(x);

@@ -8,7 +8,8 @@
  *     tsri_compare_fini(&c);
  *
  * Of each folder only metrics.jsonl is read, which may still grow. Time is the run's own, through
- * all its resumptions.
+ * all its resumptions. A run without test accuracies (real targets, or no evaluation yet) has its
+ * place in the table; when none has any, losses are drawn instead.
  */
 #ifndef TSRI_COMPARE_H
 #define TSRI_COMPARE_H
@@ -23,7 +24,8 @@ extern const char *const tsri_part_names[TSRI_PARTS];
 typedef struct tsri_rival {
     char *name; /* the folder's last name */
     tsri_curves lines;
-    double *percent;         /* [lines.n] test accuracy */
+    double *percent;         /* [lines.n] test accuracy; NaN = none */
+    double *loss;            /* [lines.n] of the test set, or where it has none of training */
     double *seconds;         /* [lines.n] */
     double *bytes;           /* [lines.n] sent between workers */
     double part[TSRI_PARTS]; /* of the time of workers in other processes, percent; NaN = none */
@@ -36,7 +38,7 @@ typedef struct tsri_compare {
     int64_t goals;
 } tsri_compare;
 
-/* USAGE when a folder has no metrics, or none with a test accuracy. */
+/* USAGE when a folder has no metrics. */
 tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count);
 void tsri_compare_fini(tsri_compare *c);
 
@@ -45,7 +47,11 @@ tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n)
 
 /* The first evaluation that is as good as `percent`; -1 = none. */
 int64_t tsri_rival_reached(const tsri_rival *r, double percent);
-double tsri_rival_best(const tsri_rival *r);
+double tsri_rival_best(const tsri_rival *r); /* NaN = it has no accuracy */
+
+/* Rounds done and the loss at its last evaluation; NaN = there was none yet. */
+double tsri_rival_rounds(const tsri_rival *r);
+double tsri_rival_loss(const tsri_rival *r);
 
 /* One page like a run's report; and its chart alone, as tsri_chart_write does. */
 tsr_status tsri_compare_page(const tsri_compare *c, const char *path);

@@ -91,12 +91,12 @@ import xml.dom.minidom
 page = xml.dom.minidom.parse("races.html")
 assert len(page.getElementsByTagName("figure")) == 2 and not page.getElementsByTagName("b")
 cells = [x.firstChild.data if x.firstChild else "" for x in page.getElementsByTagName("td")]
-assert cells == ["a", "81.00", "50", "12", "38", "3.0", "2.00 MB", "4.5", "3.00 MB", "<b>", "60.00", "", "", "", "2.0", "9.00 MB", "", ""], cells
+assert cells == ["a", "3", "", "81.00", "50", "12", "38", "3.0", "2.00 MB", "4.5", "3.00 MB", "<b>", "2", "", "60.00", "", "", "", "2.0", "9.00 MB", "", ""], cells
 rows = open("races.csv").read().splitlines()
 assert len(rows) == 1 + 2 * 5, rows
 xml.dom.minidom.parse("races.svg")'
 "$program" report races/a 'races/<b>' >said
-grep -q '^a  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
+grep -q '^a  *3  *-  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no table of runs: $(cat said)"
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
 refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
@@ -104,8 +104,16 @@ refused 2 'more than one folder' report races/a --picture x
 refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"
 refused 2 'at most 8' report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 -a 9
+# Runs that have no accuracy, or nothing yet, are shown with what there is: once they were refused, and with them the others.
 echo '{"event":"lost"}' >'races/<b>/metrics.jsonl'
-refused 2 'no evaluation' report races/a 'races/<b>'
+"$program" report races/a 'races/<b>' >said || fail "a run without evaluations is refused"
+grep -q '^a .*81.00' said && grep -qE '^<b>  *-  *-  *- ' said || fail "a run without evaluations: $(cat said)"
+mkdir races/real; echo '{"round":7,"epoch":1,"loss":0.5,"rate":0.1,"test_loss":0.25,"test_accuracy":null,"bytes_total":0,"seconds":2}' >races/real/metrics.jsonl
+"$program" report races/real 'races/<b>' -o losses.html --json | /usr/bin/python3 -c 'import json, sys
+a, b = json.load(sys.stdin)["runs"]
+assert (a["rounds"], a["loss"], a["best"], b["rounds"]) == (7, 0.25, None, None), (a, b)' || fail "runs without accuracies"
+grep -q 'Loss against time' losses.html || fail "no accuracy, and no losses"
+"$program" report 'races/<b>' 'races/<b>' >/dev/null || fail "two runs without a line"
 echo '{"round"' >'races/<b>/metrics.jsonl'
 echo '}' >>'races/<b>/metrics.jsonl'
 refused 3 'metrics.jsonl:1' report races/a 'races/<b>'
