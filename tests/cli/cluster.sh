@@ -127,8 +127,6 @@ grep -q 'rank 1 is back' log || fail "the stopped worker did not come back"
 echo "== refusals"
 ranks 2 "$program" train run.yaml --quiet --out d --set scheme.name=dense --set scheme.workers=1 --set scheme.local_steps=1 >/dev/null 2>log # recovering, mpirun ends with 0
 grep -q 'scheme dense runs in one process' log || { fail "no sentence for dense"; cat log; }
-ranks 2 "$program" train run.yaml --quiet --out c --set model.name=grelu --set scheme.name=local_sgd --set convert_at=1 --set convert_least_squares=true >/dev/null 2>log
-grep -q 'start it without mpirun' log || { fail "no sentence for convert_at"; cat log; }
 "$program" train run.yaml --quiet --out f --set scheme.name=gpipe --set scheme.local_steps=1 --set scheme.wire=bf16 2>log && fail "gpipe with bf16"
 grep -q 'bf16 is for schemes with shares' log || { fail "no sentence for gpipe with bf16"; cat log; }
 timeout 60 mpirun -n 1 "$program" train run.yaml --quiet --out e : -n 1 "$program" train run.yaml --quiet --out e --set seed=4 >/dev/null 2>log && fail "two runs in one"

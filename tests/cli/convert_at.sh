@@ -101,6 +101,11 @@ refuse 2 "at least as many units" --set data.n=200
 refuse 2 "use model: grelu" --set model.name=relu_twin
 refuse 2 "can be cut into shares" --set scheme.name=ist --set scheme.workers=2
 refuse 2 "the run ends after 10" --set convert_at=11
+if command -v mpirun > /dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    timeout 60 mpirun --oversubscribe -n 2 "$program" train run.yaml --out x --set scheme.name=local_sgd > out 2>&1 && fail "converted under mpirun"
+    grep -q "start it without mpirun" out || fail "mpirun: $(cat out)"
+fi
 refuse 2 "optim.keep: last" --set optim.keep=best
 refuse 2 "a number from" --set convert_at=-1
 # A line twice over: equal samples have dependent features.
