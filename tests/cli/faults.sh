@@ -179,7 +179,7 @@ namespace=(unshare -m)
 [ "$(id -u)" -eq 0 ] || namespace=(unshare -rm)
 poor=("${namespace[@]}" sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' sh)
 if "${poor[@]}" true 2>/dev/null; then
-    limit "${poor[@]}" "$tessera" train run.yaml --out many --set scheme.name=multisample --set scheme.workers=2000 >out 2>err
+    limit "${poor[@]}" "$program" train run.yaml --out many --set scheme.name=multisample --set scheme.workers=2000 >out 2>err
     rc=$?
     [ $rc -eq 4 ] && grep -q "out of memory: .* free on this machine" err || complain "2,000 workers in 40 MB: exit $rc, $(head -c 300 err)"
     rm -rf many
