@@ -184,7 +184,7 @@ typedef struct tsr_cost {
     int64_t params_share;     /* numbers in the largest share, or stage */
     int64_t flops_step;       /* of one step of the busiest worker */
     int64_t flops_step_whole; /* the same of the whole network */
-    int64_t memory_worker;    /* bytes: weights, gradient, momentum and plan of the largest share */
+    int64_t memory_worker;    /* bytes: numbers, plan and batches of the largest share */
     int64_t workers, local_steps, batch, micro_batches;
     int64_t rounds;
     double epochs;

@@ -48,6 +48,10 @@ tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsr
                               const tsri_loader_options *options);
 void tsri_loader_destroy(tsri_loader *loader);
 
+/* Bytes that a loader of these options takes: its batches and orders. */
+int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part,
+                          const tsri_loader_options *options);
+
 /* Full batches in an epoch when shuffled; batches in one pass, the last one perhaps short, when
  * not. */
 int64_t tsri_loader_steps(const tsri_loader *loader);

@@ -17,6 +17,15 @@ bool tsri_net_gated(const tsri_net *net)
     return false;
 }
 
+int64_t tsri_gate_table_bytes(const tsri_net *net, int64_t n)
+{
+    int64_t words = 0;
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_GATE)
+            words += (tsri_shape_count(net->value[net->layer[i].out].shape) + 63) / 64;
+    return n * words * (int64_t)sizeof(uint64_t);
+}
+
 static bool has_gate(const tsri_op *op)
 {
     return op->kind == TSRI_GATE || op->gate;

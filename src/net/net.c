@@ -264,16 +264,6 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n)
                      .bf16 = net->bf16};
 }
 
-double tsri_net_flops(const tsri_net *net)
-{
-    double flops = 0;
-    for (int64_t i = 0; i < net->layers; i++) {
-        tsri_op op = tsri_net_op(net, i, 1);
-        flops += tsri_op_flops(&op);
-    }
-    return flops;
-}
-
 int64_t tsri_net_param(const tsri_net *net, const char *name)
 {
     for (int64_t i = 0; i < net->params; i++)

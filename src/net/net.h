@@ -124,6 +124,10 @@ tsri_op tsri_net_op(const tsri_net *net, int64_t i, int64_t n);
 /* Floating-point operations (multiply and add count as two) of one sample's forward pass. */
 double tsri_net_flops(const tsri_net *net);
 
+/* The same of a training step, forward and backward; with `gates_known` of a gated net whose gates
+ * come from a table (gate_table.h). */
+tsr_status tsri_net_step_flops(double *flops, const tsri_net *net, bool gates_known);
+
 /* The parameter with that name, or -1. */
 int64_t tsri_net_param(const tsri_net *net, const char *name);
 

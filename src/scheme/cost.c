@@ -8,9 +8,11 @@
 
 #include "base/alloc.h"
 #include "net/depth.h"
+#include "net/gate_table.h"
 #include "scheme/gpipe_parts.h"
 #include "scheme/micro.h"
 #include "scheme/rules.h"
+#include "scheme/schemes.h"
 #include "scheme/stages.h"
 #include "subnet/cut.h"
 
@@ -19,17 +21,29 @@
 
 enum { FLOAT = sizeof(float) };
 
-/* Backward has twice the operations of forward: gradients of inputs and of weights. */
-static int64_t step_flops(const tsri_net *net, int64_t batch)
+static tsr_status step_flops(int64_t *flops, const tsri_net *net, int64_t batch, bool gates_known)
 {
-    return (int64_t)(3 * (double)batch * tsri_net_flops(net));
+    tsr_status st = TSR_OK;
+    double each;
+    TSR_TRY(tsri_net_step_flops(&each, net, gates_known));
+    *flops = (int64_t)((double)batch * each);
+done:
+    return st;
 }
 
-static void note_whole(tsr_cost *cost, const tsri_run *run)
+/* A worker's batches, as they wait for it. */
+static int64_t batch_bytes(const tsri_run *run)
+{
+    tsri_loader_options o = tsri_run_loader(run, 0);
+    o.prefetch =
+        o.prefetch && !(run->gd && run->scheme->rules); /* team.c: then there is only one */
+    return tsri_loader_bytes(run->data, &run->data->train, &o);
+}
+
+static tsr_status note_whole(tsr_cost *cost, const tsri_run *run)
 {
     *cost = (tsr_cost){.params = run->net->total,
                        .trained = run->net->trained,
-                       .flops_step_whole = step_flops(run->net, run->batch),
                        .workers = run->workers,
                        .local_steps = run->local_steps,
                        .batch = run->batch,
@@ -38,14 +52,14 @@ static void note_whole(tsr_cost *cost, const tsri_run *run)
                        .micro_batches = 1,
                        .exact = true,
                        .local = run->scheme->local};
-    if (run->data->sequences) /* more than this describes: they are looked at each time */
-        return;
-    cost->data = (tsr_cost_data){.samples = run->data->train.n,
-                                 .channels = run->data->channels,
-                                 .height = run->data->height,
-                                 .width = run->data->width,
-                                 .classes = run->data->classes,
-                                 .targets = run->data->targets};
+    if (!run->data->sequences) /* of these it would not say enough: they are looked at each time */
+        cost->data = (tsr_cost_data){.samples = run->data->train.n,
+                                     .channels = run->data->channels,
+                                     .height = run->data->height,
+                                     .width = run->data->width,
+                                     .classes = run->data->classes,
+                                     .targets = run->data->targets};
+    return step_flops(&cost->flops_step_whole, run->net, run->batch, false);
 }
 
 /* ---- Dense -------------------------------------------------------------------------------- */
@@ -64,9 +78,13 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     TSR_TRY(tsri_micro_choose(&micro, run, 1));
     TSR_TRY(tsri_plan_measure(&plan, run->net, run->backend, run->pool, micro.size));
     cost->params_share = run->net->total;
-    cost->flops_step = cost->flops_step_whole;
+    TSR_TRY(step_flops(&cost->flops_step, run->net, run->batch, tsri_dense_knows_gates(run)));
+    cost->flops_step_whole = cost->flops_step;
     cost->micro_batches = micro.count;
-    cost->memory_worker = store_bytes(run->net->total, run->net->trained, micro.count) + plan;
+    cost->memory_worker =
+        store_bytes(run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
+    if (tsri_dense_knows_gates(run))
+        cost->memory_worker += tsri_gate_table_bytes(run->net, run->data->train.n);
 done:
     return st;
 }
@@ -95,22 +113,49 @@ static int64_t share_bytes(const tsri_share *share, const tsri_wire *wire)
     return ((wire->momentum ? 2 : 1) * trained + statistics) * (wire->bf16 ? FLOAT / 2 : FLOAT);
 }
 
-/* Bytes of a round, both ways. *largest = the worker with most of them, -1 = everyone sits out. */
-static int64_t round_bytes(tsri_share *share, const tsri_rules *rules, const tsri_run *run,
-                           int64_t round, int64_t *largest)
+/* Numbers that a sample has in the share's values. */
+static int64_t activations(const tsri_share *share)
 {
-    int64_t sum = 0, most = -1;
-    *largest = -1;
+    const tsri_net *net = share->net;
+    int64_t sum = 0;
+    for (int64_t v = 0; v < net->values; v++) {
+        tsri_shape s = net->value[v].shape;
+        const tsri_pick *pick = net->value[v].axis < 0 ? NULL : &share->pick[net->value[v].axis];
+        sum += pick && s.c == net->axis[net->value[v].axis].size ? pick->count * s.h * s.w
+                                                                 : tsri_shape_count(s);
+    }
+    return sum;
+}
+
+/* The largest share seen so far; worker -1 = none. */
+typedef struct largest {
+    int64_t round, worker, size;
+} largest;
+
+/* The one with most numbers, and the one with most activations: its plan may be larger. */
+typedef struct extremes {
+    largest numbers, values;
+} extremes;
+
+static void note_share(largest *most, int64_t round, int64_t worker, int64_t size)
+{
+    if (most->worker < 0 || size > most->size)
+        *most = (largest){round, worker, size};
+}
+
+/* Bytes of a round, both ways. */
+static int64_t round_bytes(tsri_share *share, const tsri_rules *rules, const tsri_run *run,
+                           int64_t round, extremes *most)
+{
+    int64_t sum = 0;
     for (int64_t l = 0; l < run->workers; l++) {
         tsri_share_draw(share, &rules->draw, run->seed, round, l);
         if (tsri_share_empty(share))
             continue;
         int64_t bytes = share_bytes(share, &rules->wire);
         sum += 2 * bytes;
-        if (bytes > most) {
-            most = bytes;
-            *largest = l;
-        }
+        note_share(&most->numbers, round, l, bytes);
+        note_share(&most->values, round, l, activations(share));
     }
     return sum;
 }
@@ -132,12 +177,13 @@ static int64_t rounds_to_draw(const tsri_run *run)
     return most < (double)run->rounds ? (int64_t)fmax(most, 1) : run->rounds;
 }
 
-static void count_bytes(tsr_cost *cost, tsri_share *share, const tsri_rules *rules,
+static void count_bytes(tsr_cost *cost, extremes *most, tsri_share *share, const tsri_rules *rules,
                         const tsri_run *run)
 {
-    int64_t drawn = same_every_round(&rules->draw) ? 1 : rounds_to_draw(run), sum = 0, who;
+    int64_t drawn = same_every_round(&rules->draw) ? 1 : rounds_to_draw(run), sum = 0;
+    *most = (extremes){{.worker = -1}, {.worker = -1}};
     for (int64_t r = 0; r < drawn; r++) {
-        int64_t bytes = round_bytes(share, rules, run, r, &who);
+        int64_t bytes = round_bytes(share, rules, run, r, most);
         cost->bytes_round = r == 0 ? bytes : cost->bytes_round;
         sum += bytes;
     }
@@ -149,25 +195,42 @@ static void count_bytes(tsr_cost *cost, tsri_share *share, const tsri_rules *rul
         cost->bytes_total = cost->bytes_round * run->rounds;
 }
 
-/* The largest share of the first round that has one. */
-static tsr_status describe_share(tsr_cost *cost, tsri_share *share, const tsri_rules *rules,
-                                 const tsri_run *run)
+/* Numbers of a share and the plan that its worker would make. */
+typedef struct sizes {
+    int64_t total, trained, plan, flops;
+} sizes;
+
+static tsr_status size_share(sizes *z, const largest *which, tsri_share *share,
+                             const tsri_rules *rules, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_net *small = NULL;
-    int64_t who = -1, plan, round = 0;
-    for (; who < 0 && round < rounds_to_draw(run); round++)
-        (void)round_bytes(share, rules, run, round, &who);
-    if (who < 0)
-        return TSR_OK;
-    tsri_share_draw(share, &rules->draw, run->seed, round - 1, who);
+    tsri_share_draw(share, &rules->draw, run->seed, which->round, which->worker);
     TSR_TRY(tsri_net_cut(&small, run->net, share, rules->rescale));
-    TSR_TRY(tsri_plan_measure(&plan, small, run->backend, run->pool, run->batch));
-    cost->params_share = small->total;
-    cost->flops_step = step_flops(small, run->batch);
-    cost->memory_worker = store_bytes(small->total, small->trained, 1) + plan;
+    TSR_TRY(tsri_plan_measure(&z->plan, small, run->backend, run->pool, run->batch));
+    TSR_TRY(step_flops(&z->flops, small, run->batch, false));
+    z->total = small->total;
+    z->trained = small->trained;
 done:
     tsri_net_destroy(small);
+    return st;
+}
+
+/* A worker keeps the memory of the largest share it ever had. */
+static tsr_status describe_share(tsr_cost *cost, const extremes *most, tsri_share *share,
+                                 const tsri_rules *rules, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    sizes a, b;
+    if (most->numbers.worker < 0)
+        return TSR_OK;
+    TSR_TRY(size_share(&a, &most->numbers, share, rules, run));
+    TSR_TRY(size_share(&b, &most->values, share, rules, run));
+    cost->params_share = a.total;
+    cost->flops_step = a.flops;
+    cost->memory_worker =
+        store_bytes(a.total, a.trained, 1) + (a.plan > b.plan ? a.plan : b.plan) + batch_bytes(run);
+done:
     return st;
 }
 
@@ -176,10 +239,11 @@ tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_rules rules = {0};
     tsri_share share = {0};
+    extremes most;
     TSR_TRY(tsri_rules_init(&rules, run));
     TSR_TRY(tsri_share_init(&share, run->net));
-    count_bytes(cost, &share, &rules, run);
-    TSR_TRY(describe_share(cost, &share, &rules, run));
+    count_bytes(cost, &most, &share, &rules, run);
+    TSR_TRY(describe_share(cost, &most, &share, &rules, run));
 done:
     tsri_share_fini(&share);
     tsri_rules_fini(&rules);
@@ -211,15 +275,16 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
 {
     tsr_status st = TSR_OK;
     tsri_net *part = NULL;
-    int64_t low, high, plan;
+    int64_t low, high, plan, flops;
     TSR_TRY(tsri_net_part(&part, run->net, from, to));
+    TSR_TRY(step_flops(&flops, part, run->batch, false));
     TSR_TRY(tsri_plan_measure(&plan, part, run->backend, run->pool, micro->size));
     tsri_depth_trained(part, &low, &high);
     int64_t total = part_numbers(part);
     cost->params_share = larger(cost->params_share, total);
-    cost->flops_step = larger(cost->flops_step, step_flops(part, run->batch));
-    cost->memory_worker = larger(cost->memory_worker, store_bytes(total, high - low, micro->count) +
-                                                          micro->count * plan);
+    cost->flops_step = larger(cost->flops_step, flops);
+    int64_t memory = store_bytes(total, high - low, micro->count) + micro->count * plan;
+    cost->memory_worker = larger(cost->memory_worker, memory + (from == 0 ? batch_bytes(run) : 0));
     cost->bytes_collected += tsri_part_bytes(part) * (1 + tsri_looks(run));
     if (from > 0) {
         int64_t crossing = tsri_depth_crossing(run->net, from);
@@ -291,7 +356,7 @@ tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_dat
         TSR_TRY(tsri_start_backend(&backend, &ground.threads, config));
     }
     TSR_TRY(tsri_run_describe(&run, config, &options, here ? NULL : &ground));
-    note_whole(cost, &run);
+    TSR_TRY(note_whole(cost, &run));
     TSR_TRY(run.scheme->cost(cost, &run));
 done:
     tsri_run_fini(&run);

@@ -22,6 +22,12 @@ typedef struct dense {
     float *before;          /* for the trace */
 } dense;
 
+bool tsri_dense_knows_gates(const tsri_run *run)
+{
+    tsri_loader_options o = tsri_run_loader(run, 0);
+    return tsri_net_gated(run->net) && !o.flip && o.crop == 0;
+}
+
 tsr_status tsri_dense_setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -36,7 +42,7 @@ tsr_status tsri_dense_setup(tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     TSR_TRY(st);
-    d->fixed_gates = tsri_net_gated(run->net) && !o.flip && o.crop == 0;
+    d->fixed_gates = tsri_dense_knows_gates(run);
     if (run->trace)
         TSR_TRY(tsri_alloc(&d->before, run->net->total, sizeof(float)));
 done:

@@ -336,15 +336,17 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     tsr_status st = TSR_OK;
     tsri_run run;
     tsri_plan *plan = NULL;
+    double flops;
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(tsri_run_plan(&plan, &run));
+    TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));
     *needs = (tsr_needs){
         .params = run.net->total,
         .trained = run.net->trained,
-        .flops_step = (int64_t)(3 * (double)run.batch * tsri_net_flops(run.net)),
+        .flops_step = (int64_t)((double)run.batch * flops),
         .train_n = run.data->train.n,
         .test_n = run.data->test.n,
         .rounds = run.rounds,

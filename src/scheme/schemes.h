@@ -7,6 +7,7 @@
 tsr_status tsri_dense_setup(tsri_run *run);
 tsr_status tsri_dense_round(tsri_run *run);
 void tsri_dense_teardown(tsri_run *run);
+bool tsri_dense_knows_gates(const tsri_run *run); /* samples are what they are: once for all */
 
 tsr_status tsri_dropout_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
 tsr_status tsri_dropout_round(tsri_run *run);
