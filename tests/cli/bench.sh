@@ -2,17 +2,14 @@
 # bench.sh PROGRAM SOURCE: a step of the whole network and of one worker's share, as a user times them.
 set -eu
 program=$1
-here=$(mktemp -d)
-trap 'rm -rf "$here"' EXIT
-cd "$here"
-fail() { echo "bench.sh: $*" >&2; exit 1; }
+. "$2/tests/cli.sh"
 cat > run.yaml <<'RUN'
 data:   {name: glyphs, n: 256}
 model:  {name: mlp, hidden: [8, 8]}
 scheme: {name: ist, workers: 4}
 batch:  16
 RUN
-value() { /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+value() { python -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 
 # The whole has every number, the share its own: 2 of 8 units on both hidden axes.
 whole=$("$program" bench run.yaml --repeats 2 --json | value params)
@@ -28,12 +25,6 @@ grep -q 'layer4.1.conv2 .*conv' out || fail "no row for layer4.1.conv2"
 grep -Eq '^[0-9]+ % of the step is not convolution' out || fail "no line for what is not convolution"
 
 # What cannot be is refused with the place and the remedy.
-refused() {
-    local code=0
-    "$program" bench "${@:2}" 2> err || code=$?
-    [ $code = 2 ] || fail "exit $code, not 2: bench ${*:2}"
-    grep -q "$1" err || fail "no '$1' in: $(cat err)"
-}
-refused 'scheme dense trains the whole network' run.yaml --share --set scheme.name=dense --set scheme.workers=1
-refused 'repeats' run.yaml --repeats 0
-refused 'more workers\|fewer workers\|workers' run.yaml --share --set scheme.workers=9
+refused 2 'scheme dense trains the whole network' bench run.yaml --share --set scheme.name=dense --set scheme.workers=1
+refused 2 'repeats' bench run.yaml --repeats 0
+refused 2 'workers' bench run.yaml --share --set scheme.workers=9

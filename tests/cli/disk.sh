@@ -3,23 +3,19 @@
 # calls with which a run saves. What was saved before stays whole, a run goes on without a checkpoint
 # that could not be written, and the run that is resumed has the SHA-256 of the undisturbed one.
 set -u
-tessera=$1
-scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-failed=0
-complain() { echo "FAILED: $1"; failed=1; }
+program=$1
+. "$2/tests/cli.sh"
 cat > run.yaml <<'Y'
-data: {name: glyphs, n: 400, test_n: 50, prefetch: false}
+data: {name: glyphs, n: 160, test_n: 20, prefetch: false}
 model: {name: mlp, hidden: [16]}
 optim: {lr: 0.05}
 epochs: 4
-batch: 50
+batch: 20
 checkpoint: {keep: 9}
 Y
-train() { timeout -s KILL 60 "$tessera" train run.yaml "$@" >out 2>err; }
-hash_of() { sha256sum <"$1/model.safetensors"; }
-train --out whole || { cat err; exit 1; }
-want=$(hash_of whole)
+train() { timeout -s KILL 60 "$program" train run.yaml "$@" >out 2>err; }
+train --out whole || fail "$(cat err)"
+want=$(model_hash whole)
 size=$(stat -c %s whole/checkpoints/ckpt-000000000032.safetensors)
 clean() { # clean FOLDER WHAT: no temporary file, no checkpoint is short (the position in it takes a few bytes more or less)
     [ -z "$(find "$1" -name '*.tmp*')" ] || complain "$2: a temporary file is left"
@@ -38,7 +34,7 @@ on_full_disk() {
     [ "$(grep -c 'warning: checkpoint of round .* was not saved, training goes on: .*free some space' err)" -eq 2 ] ||
         complain "disk full: not two warnings: $(cat err)"
     clean disk/a "disk full"
-    [ "$(hash_of disk/a)" = "$want" ] || complain "disk full: another SHA-256"
+    [ "$(model_hash disk/a)" = "$want" ] || complain "disk full: another SHA-256"
     [ "$(find disk/a/checkpoints -name 'ckpt-*' | wc -l)" -eq 2 ] || complain "disk full: $(ls disk/a/checkpoints)"
     rm -r disk/a
     # No room for the model: exit 4, and when there is room again --resume ends the run.
@@ -50,7 +46,7 @@ on_full_disk() {
     rm disk/ballast
     train --out disk/a --resume || complain "room again: exit $?, $(cat err)"
     grep -q "resumed at round 16 of 32" err || complain "room again: $(cat err)"
-    [ "$(hash_of disk/a)" = "$want" ] || complain "room again: another SHA-256"
+    [ "$(model_hash disk/a)" = "$want" ] || complain "room again: another SHA-256"
     # Not one byte left at the start.
     rm -r disk/a
     head -c 600000 /dev/zero >disk/ballast 2>/dev/null
@@ -62,8 +58,8 @@ on_full_disk() {
 namespace="unshare -m"
 [ "$(id -u)" -eq 0 ] || namespace="unshare -rm"
 if $namespace true 2>/dev/null; then
-    export -f on_full_disk train hash_of clean complain
-    export tessera want size failed
+    export -f on_full_disk train model_hash clean complain
+    export program want size failed
     $namespace bash -c on_full_disk
     case $? in
     0) ;;
@@ -77,7 +73,7 @@ fi
 # ---- Every system call ---------------------------------------------------------------------------
 if ! strace -o /dev/null true 2>/dev/null; then
     echo "strace is not here, or may not trace: the system calls were skipped"
-    exit $failed
+    exit
 fi
 # The last epoch only: one line of metrics, one checkpoint, the model.
 calls="write fsync rename renameat renameat2 unlink ftruncate"
@@ -88,17 +84,17 @@ stopped() {
 }
 traced() { # traced FOLDER INJECTION: the command dies with the program, so bash's word of it is dropped
     { timeout -s KILL 60 strace -f -qq -o trace -e "trace=${calls// /,}" ${2:+-e "inject=$2"} \
-        "$tessera" train run.yaml --quiet --out "$1" --resume >out 2>err; } 2>/dev/null
+        "$program" train run.yaml --quiet --out "$1" --resume >out 2>err; } 2>/dev/null
 }
 # resumable WHAT: whatever happened, the run is ended by --resume with the same bits.
 resumable() {
     [ -f cut/checkpoints/ckpt-000000000024.safetensors ] || complain "$1: the checkpoint before is gone"
     train --out cut --resume --quiet || complain "$1: it cannot be resumed: $(cat err)"
-    [ "$(hash_of cut)" = "$want" ] || complain "$1: another SHA-256"
+    [ "$(model_hash cut)" = "$want" ] || complain "$1: another SHA-256"
     clean cut "$1"
 }
 stopped count
-traced count "" || { cat err; exit 1; }
+traced count "" || fail "$(cat err)"
 cp trace undisturbed
 tried=0
 for call in $calls; do
@@ -127,4 +123,3 @@ for call in $calls; do
 done
 [ $tried -ge 30 ] || complain "only $tried faults were tried: $(cat undisturbed)"
 echo "$tried faults at the system calls of a save"
-exit $failed

@@ -3,8 +3,7 @@
 set -euo pipefail
 program=$1
 . "$2/tests/cli.sh"
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed: skipped"; exit 77; }
+with_python numpy
 cat > run.yaml <<'YAML'
 seed: 4
 data: {name: ackley, n: 14, test_n: 5, dim: 6}
@@ -94,15 +93,15 @@ for l, last in zip(lines[1:], (0, 3, 6)):
 if not gated: assert max(l["kept"]["hamming"] for l in lines[1:]) > 0, "no pattern changed: the test says nothing"
 P
 "$program" certify run.yaml --json > before.json
-"$python" -c 'import json
+python -c 'import json
 rows = json.load(open("before.json"))["rows"]
 assert any(r["where"] == "Theorem 1" and r["verdict"] == "fails" for r in rows)
 assert any(r["where"] == "(46)" for r in rows) and all(r["verdict"] is not None or r["sense"] is None for r in rows)'
 "$program" certify run.yaml > before.txt; grep -q "alpha_x" before.txt && grep -q "conditions hold" before.txt || fail "no text"
 "$program" train run.yaml --out a --trace --quiet > out 2>&1 || fail "$(cat out)"
-"$python" oracle.py a grelu
+python oracle.py a grelu
 "$program" train run.yaml --out t --trace --quiet --set model.name=relu_twin --set optim.lr=2e-4 > out 2>&1 || fail "$(cat out)"
-"$python" oracle.py t relu_twin
+python oracle.py t relu_twin
 # A resumed run writes the same lines, from every checkpoint: also in between, where patterns come from it.
 certs() { grep '"certificate"' "$1/metrics.jsonl"; }
 for last in 1 2 3 4 5 6; do
@@ -113,7 +112,7 @@ for last in 1 2 3 4 5 6; do
 done
 # (19) and (42) with the rate that each round has, constant or falling; (18) with the largest; a rate that falls is told.
 "$program" train run.yaml --out c --quiet --set optim.schedule=cosine --set optim.final_lr=1e-6 --set optim.lr=2e-4 > out 2>&1 || fail "$(cat out)"
-"$python" - <<'P' || fail "a schedule of rates"
+python - <<'P' || fail "a schedule of rates"
 import json, math
 for run, lr, falls in (("a", 5e-5, False), ("c", 2e-4, True)):
     rate = lambda t: 1e-6 + (lr - 1e-6) * (1 + math.cos(math.pi * t / 7)) / 2 if falls else lr
@@ -135,7 +134,7 @@ assert abs(left / (1 - rate(0) * half) ** 7 - 1) > 1e-4, "the falling rates make
 P
 # Across a conversion: gates become patterns; the distance of gradients from another net is not told.
 "$program" train run.yaml --out v --quiet --set convert_at=3 --set certify.every=1 > out 2>&1 || fail "$(cat out)"
-"$python" - <<'P' || fail "certificates across a conversion"
+python - <<'P' || fail "certificates across a conversion"
 import json
 c = {l["round"]: l for l in map(json.loads, open("v/metrics.jsonl")) if l.get("event") == "certificate"}
 assert sorted(c) == list(range(8))

@@ -12,7 +12,7 @@ rounds: 30
 eval: {every: 10}
 threads: 2
 YAML
-field() { /usr/bin/python3 -c 'import json, sys
+field() { python -c 'import json, sys
 v = json.load(open(sys.argv[1]))
 for k in sys.argv[2].split("."): v = v[k]
 print(v)' "$1" "$2"; }
@@ -30,7 +30,7 @@ less "$(field c.json residual)" 1e-4 || fail "not equal on the training points: 
 less "$(field c.json train.difference_most)" 1e-4 || fail "outputs differ: $(cat c.json)"
 "$program" eval a/model.safetensors --train-set --json > e1.json
 "$program" eval relu.safetensors --train-set --json > e2.json
-/usr/bin/python3 -c 'import json
+python -c 'import json
 a, b = (json.load(open(f))["loss"] for f in ("e1.json", "e2.json"))
 assert abs(a - b) < 1e-3 * a, (a, b)' || fail "the training loss jumped"
 

@@ -4,10 +4,9 @@
 set -euo pipefail
 program=$1
 build=$(dirname "$program")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-prefix=$scratch/prefix
-fail() { echo "install: $*" >&2; exit 1; }
+. "$2/tests/cli.sh"
+work=$PWD
+prefix=$work/prefix
 
 cmake --install "$build" --prefix "$prefix" >/dev/null
 [ -f "$prefix/include/tessera.h" ] || fail "the header is not installed"
@@ -32,8 +31,8 @@ fi
 nm -D --defined-only "$library" | grep -q ' T tsr_version$' || fail "tsr_version is not exported"
 
 # ---- A stranger's program ----------------------------------------------------------------------
-mkdir "$scratch/user"
-cd "$scratch/user"
+mkdir "$work/user"
+cd "$work/user"
 cat >main.c <<'EOT'
 #include <stdio.h>
 #include <string.h>
@@ -61,9 +60,9 @@ if ! grep -q '^TESSERA_SANITIZE:STRING=$' "$build/CMakeCache.txt"; then
     echo "install: the library has sanitizers in it: not linked to a plain program"
 else
     export PKG_CONFIG_PATH=$libdir/pkgconfig
-    mv "$prefix" "$scratch/moved" # an installed tree may be moved
-    libdir=${libdir/"$prefix"/"$scratch/moved"} PKG_CONFIG_PATH=${PKG_CONFIG_PATH/"$prefix"/"$scratch/moved"}
-    prefix=$scratch/moved
+    mv "$prefix" "$work/moved" # an installed tree may be moved
+    libdir=${libdir/"$prefix"/"$work/moved"} PKG_CONFIG_PATH=${PKG_CONFIG_PATH/"$prefix"/"$work/moved"}
+    prefix=$work/moved
 
     read -ra flags < <(pkg-config --cflags --libs tessera)
     cc -std=c17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config main.c "${flags[@]}"

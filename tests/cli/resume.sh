@@ -3,9 +3,9 @@
 # SIGKILL at 20 random moments and resumed: model.safetensors has one and the same SHA-256.
 set -eu
 program=$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-cat > "$work/run.yaml" <<'Y'
-data: {name: glyphs, n: 4000, test_n: 500, augment: crop}
+. "$2/tests/cli.sh"
+cat > run.yaml <<'Y'
+data: {name: glyphs, n: 1600, test_n: 200, augment: crop}
 model: {name: mlp, hidden: [128, 64], norm: batch}
 optim: {lr: 0.05, momentum: 0.9, weight_decay: 1.0e-4, schedule: cosine, warmup: 0.1}
 epochs: 6
@@ -13,46 +13,44 @@ batch: 64
 eval: {every: 0.5}
 checkpoint: {every: 0.25}
 Y
-train() { "$program" train "$work/run.yaml" --quiet "$@" > /dev/null 2> "$work/errors" || { code=$?; cat "$work/errors"; return $code; }; }
-begin() { exec "$program" train "$work/run.yaml" --quiet "$@" > /dev/null 2>&1; } # for &: the pid is the program's own
-hash_of() { sha256sum < "$1/model.safetensors"; }
+train() { "$program" train run.yaml --quiet "$@" > /dev/null 2> errors || { code=$?; cat errors; return $code; }; }
+begin() { exec "$program" train run.yaml --quiet "$@" > /dev/null 2>&1; } # for &: the pid is the program's own
 
 start=$(date +%s%N)
-train --out "$work/a"
+train --out a
 took=$((($(date +%s%N) - start) / 1000000))
-want=$(hash_of "$work/a")
-train --out "$work/b" --set threads=1 --set data.prefetch=false
-[ "$(hash_of "$work/b")" = "$want" ] || { echo "one thread, no prefetch: another hash"; exit 1; }
-train --out "$work/c" --set threads=3
-[ "$(hash_of "$work/c")" = "$want" ] || { echo "three threads: another hash"; exit 1; }
+want=$(model_hash a)
+train --out b --set threads=1 --set data.prefetch=false
+[ "$(model_hash b)" = "$want" ] || fail "one thread, no prefetch: another hash"
+train --out c --set threads=3
+[ "$(model_hash c)" = "$want" ] || fail "three threads: another hash"
 
 seed=${TESSERA_TEST_SEED:-$RANDOM}; RANDOM=$seed
 echo "random moments from seed $seed (TESSERA_TEST_SEED repeats them); a run takes $took ms"
 killed=0 finished=0
 while [ $killed -lt 20 ]; do
-    [ -f "$work/k/model.safetensors" ] && { rm -r "$work/k"; finished=$((finished + 1)); }
-    begin --out "$work/k" --resume & pid=$!
+    [ -f k/model.safetensors ] && { rm -r k; finished=$((finished + 1)); }
+    begin --out k --resume & pid=$!
     sleep "$(awk "BEGIN{print ($RANDOM % 1000) / 1000 * $took / 1000}")"
     kill -9 $pid 2>/dev/null && killed=$((killed + 1))
     wait $pid 2>/dev/null || true
-    [ ! -f "$work/k/model.safetensors" ] || [ "$(hash_of "$work/k")" = "$want" ] || { echo "after $killed kills: another hash"; exit 1; }
+    [ ! -f k/model.safetensors ] || [ "$(model_hash k)" = "$want" ] || fail "after $killed kills: another hash"
 done
-train --out "$work/k" --resume
-[ "$(hash_of "$work/k")" = "$want" ] || { echo "killed and resumed: another hash"; exit 1; }
+train --out k --resume
+[ "$(model_hash k)" = "$want" ] || fail "killed and resumed: another hash"
 # The lines of metrics, but for the time, are those of the undisturbed run too.
-strip() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
-[ "$(strip "$work/k")" = "$(strip "$work/a")" ] || { echo "metrics differ"; diff <(strip "$work/k") <(strip "$work/a"); exit 1; }
-[ -z "$(find "$work/k" -name '*.tmp')" ] || { echo "temporary files are left"; exit 1; }
+[ "$(timeless k)" = "$(timeless a)" ] || fail "metrics differ: $(diff <(timeless k) <(timeless a))"
+[ -z "$(find k -name '*.tmp')" ] || fail "temporary files are left"
 
 # Ctrl-C: all saved, exit 130, and the same hash after resuming.
-begin --out "$work/i" & pid=$!
+begin --out i & pid=$!
 # Not after so many milliseconds: the run may be over by then when the machine has just become faster.
-until compgen -G "$work/i/checkpoints/ckpt-*.safetensors" > /dev/null; do
-    kill -0 $pid || { echo "the run ended without a checkpoint"; exit 1; }
+until compgen -G "i/checkpoints/ckpt-*.safetensors" > /dev/null; do
+    kill -0 $pid || fail "the run ended without a checkpoint"
     sleep 0.01
 done
 kill -TERM $pid; code=0; wait $pid || code=$?
-[ $code = 130 ] || { echo "SIGTERM gave exit $code, not 130"; exit 1; }
-train --out "$work/i" --resume
-[ "$(hash_of "$work/i")" = "$want" ] || { echo "stopped and resumed: another hash"; exit 1; }
+[ $code = 130 ] || fail "SIGTERM gave exit $code, not 130"
+train --out i --resume
+[ "$(model_hash i)" = "$want" ] || fail "stopped and resumed: another hash"
 echo "20 kills in $((finished + 1)) runs, one hash"
