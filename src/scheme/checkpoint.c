@@ -159,36 +159,35 @@ done:
     return st;
 }
 
-tsr_status tsri_checkpoint_save(tsri_run *run)
+/* Weights, momentum, and what ranks and observers remember. */
+static tsr_status pack(tsri_parcel *parcel, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsri_parcel parcel;
-    tsri_json state = {0};
-    tsri_text yaml = {0};
-    char *path = NULL, data[16], converted[32];
-    double best_score = run->best_score;
-    int64_t best_round = run->best_round;
-    tsri_parcel_init(&parcel, run->net);
-    note_best(run);
-    TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
-    TSR_TRY(tsri_parcel_add_model(&parcel, run->store.w, "model."));
-    TSR_TRY(tsri_parcel_add_momentum(&parcel, run->store.v, "momentum."));
+    TSR_TRY(tsri_parcel_add_model(parcel, run->store.w, "model."));
+    TSR_TRY(tsri_parcel_add_momentum(parcel, run->store.v, "momentum."));
     if (run->best_w)
-        TSR_TRY(tsri_parcel_add_model(&parcel, run->best_w, "best."));
-    TSR_TRY(tsri_ranks_save(&run->ranks, &parcel));
+        TSR_TRY(tsri_parcel_add_model(parcel, run->best_w, "best."));
+    TSR_TRY(tsri_ranks_save(&run->ranks, parcel));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->save)
-            TSR_TRY(tsri_observers[i]->save(run, &parcel));
-    TSR_TRY(write_state(&state, run));
-    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+            TSR_TRY(tsri_observers[i]->save(run, parcel));
+done:
+    return st;
+}
+
+/* With the words that say what it is; those without value are left out. */
+static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri_run *run,
+                               const char *yaml, const char *state)
+{
+    char data[16], converted[32];
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
     (void)snprintf(converted, sizeof converted, "%" PRId64, run->converted);
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
                         {"tessera.version", tsr_version()},
                         {"tessera.data", data},
                         {"tessera.kernels", tsri_backend_vendor(run->backend)},
-                        {"tessera.run", yaml.data},
-                        {"tessera.state", state.text.data},
+                        {"tessera.run", yaml},
+                        {"tessera.state", state},
                         {TSRI_META_TICKET, run->ticket},
                         {META_NET, tsri_convert_kind(run)},
                         {META_CONVERTED, run->converted < 0 ? NULL : converted}};
@@ -196,8 +195,26 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
         if (meta[i].value)
             meta[pairs++] = meta[i];
+    return tsri_parcel_write(parcel, path, meta, pairs);
+}
+
+tsr_status tsri_checkpoint_save(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_parcel parcel;
+    tsri_json state = {0};
+    tsri_text yaml = {0};
+    char *path = NULL;
+    double best_score = run->best_score;
+    int64_t best_round = run->best_round;
+    tsri_parcel_init(&parcel, run->net);
+    note_best(run);
+    TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
+    TSR_TRY(pack(&parcel, run));
+    TSR_TRY(write_state(&state, run));
+    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     TSR_TRY(checkpoint_path(&path, run, run->round));
-    TSR_TRY(tsri_parcel_write(&parcel, path, meta, pairs));
+    TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data));
     run->saved_round = run->round;
     if (drop_old(run) != TSR_OK) /* too many are no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
