@@ -1,7 +1,6 @@
 /* comm.c - what both kinds of rank have in common: spare frames, counts, times. */
 #include "comm/comm.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* serve.c - the crew as one of its workers sees it: say hello, train what comes, send it back. */
 #include "comm/crew.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 
 #include <stdio.h>

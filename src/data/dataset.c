@@ -6,7 +6,6 @@
 #include "data/dataset.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "data/part.h"
 #include "data/points.h"
 #include "data/prepare.h"

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "data/part.h"
 #include "io/archive.h"
-#include "io/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "data/reader.h"
 
 #include "base/alloc.h"
-#include "base/narrow.h"
 #include "data/part.h"
 #include "io/stream.h"
 

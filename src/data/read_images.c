@@ -14,7 +14,6 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/narrow.h"
 #include "data/annotations.h"
 #include "data/image.h"
 #include "data/part.h"

@@ -3,7 +3,6 @@
 
 #include <openssl/evp.h>
 #include <stdio.h>
-#include <string.h>
 
 static tsr_status digest(char *hex, const EVP_MD *kind, const char *head, size_t head_size,
                          const void *bytes, int64_t n)

@@ -6,8 +6,6 @@
  */
 #include "io/config.h"
 
-#include <float.h>
-
 #define ROW(key, type, preset, choices, least, most, help)                                         \
     {                                                                                              \
         key, TSRI_TYPE_##type, preset, choices, least, most, help, false                           \

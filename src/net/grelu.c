@@ -18,7 +18,6 @@
  */
 #include "net/grelu.h"
 
-#include "base/alloc.h"
 #include "net/models.h"
 
 #include <assert.h>

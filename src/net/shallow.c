@@ -18,7 +18,6 @@
 #include "net/models.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The chance of a unit to be in a share: xi for masks thrown unit by unit, 1/p where every unit

@@ -1,12 +1,10 @@
 /* convert_model.c - model files converted. See convert_model.h. */
 #include "scheme/convert_model.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "net/grelu.h"
 #include "scheme/run.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct work {

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
-#include "net/grelu.h"
 #include "scheme/convert_pair.h"
 
 #include <math.h>

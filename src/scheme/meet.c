@@ -1,7 +1,6 @@
 /* meet.c - the ranks of a run agree on what they are about to do, before the first round. */
 #include "scheme/run.h"
 
-#include "base/alloc.h"
 #include "io/digest.h"
 
 /* What must be the same everywhere. The number of threads need not be. */

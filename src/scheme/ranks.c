@@ -11,7 +11,6 @@
 #include "subnet/share.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { NORMS, GAMMAS, SCORES }; /* the two scores of a sample */

@@ -10,7 +10,6 @@
 
 #include "backend/cpu/counts.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { SPAN = 2048 }; /* slots: 64 steps of a product */

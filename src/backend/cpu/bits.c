@@ -1,7 +1,7 @@
 /* bits.c - gates as bits: from numbers, and onto numbers. */
 #include "backend/cpu/skip.h"
 
-#include "backend/cpu/counts.h"
+#include "base/pieces.h"
 #include "base/simd.h"
 
 typedef struct sheet {

@@ -8,8 +8,8 @@
  *     y = conv(relu(scale x + shift), W) + b + add       dx, dW, db = its derivatives
  */
 #include "backend/cpu/conv.h"
-#include "backend/cpu/counts.h"
 #include "backend/cpu/kernels.h"
+#include "base/pieces.h"
 #include "base/simd.h"
 
 enum { TILE = 4, LEAST_CHANNELS = 8, PIECE = 64 };

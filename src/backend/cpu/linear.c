@@ -7,7 +7,6 @@
  */
 #include "backend/cpu/kernels.h"
 
-#include "backend/cpu/counts.h"
 #include "backend/cpu/gates.h"
 #include "base/simd.h"
 #include "linalg/gemm.h"

@@ -16,8 +16,6 @@
 #include "backend/cpu/loops.h"
 #include "backend/cpu/norm.h"
 
-#include <math.h>
-
 enum { BLOCK_FLOATS = 1 << 14 }; /* 64 kB of pixels a block */
 
 static int64_t pixels_of(const tsri_op *op)
