@@ -1,7 +1,6 @@
 /* gemm.c - matrix products on the pool, tile by tile. */
 #include "linalg/gemm.h"
 
-#include "base/narrow.h"
 #include "base/pieces.h"
 #include "base/simd.h"
 #include "linalg/openblas.h"
@@ -76,11 +75,7 @@ static void run_tile(void *context, int64_t i, int thread)
 tsr_status tsri_gemm_run(const tsri_gemm *g, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    int fits;
-    TSR_TRY(tsri_narrow_int(&fits, g->m, "rows of a matrix product"));
-    TSR_TRY(tsri_narrow_int(&fits, g->n, "columns of a matrix product"));
-    TSR_TRY(tsri_narrow_int(&fits, g->k, "inner size of a matrix product"));
-    TSR_TRY(tsri_openblas_ready(tsri_pool_threads(pool)));
+    TSR_TRY(tsri_openblas_takes(g->m, g->n, g->k, tsri_pool_threads(pool)));
     int64_t tiles;
     tiling t = cut(g, &tiles);
     tsri_pool_run(pool, run_tile, &t, tiles);

@@ -2,7 +2,6 @@
 #include "linalg/gemm64.h"
 
 #include "base/alloc.h"
-#include "base/narrow.h"
 #include "base/pieces.h"
 #include "linalg/openblas.h"
 
@@ -27,11 +26,7 @@ static void gemm64_tile(void *context, int64_t t, int thread)
 tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    int fits;
-    TSR_TRY(tsri_narrow_int(&fits, g->m, "rows of a matrix product"));
-    TSR_TRY(tsri_narrow_int(&fits, g->n, "columns of a matrix product"));
-    TSR_TRY(tsri_narrow_int(&fits, g->k, "inner size of a matrix product"));
-    TSR_TRY(tsri_openblas_ready(tsri_pool_threads(pool)));
+    TSR_TRY(tsri_openblas_takes(g->m, g->n, g->k, tsri_pool_threads(pool)));
     tsri_gemm64 copy = *g;
     tsri_pool_run(pool, gemm64_tile, &copy, tsri_ceil_div(g->m, TILE));
 done:
@@ -69,10 +64,7 @@ tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_poo
 {
     tsr_status st = TSR_OK;
     double *wide = NULL;
-    int fits;
-    TSR_TRY(tsri_narrow_int(&fits, n, "rows of a matrix product"));
-    TSR_TRY(tsri_narrow_int(&fits, d, "inner size of a matrix product"));
-    TSR_TRY(tsri_openblas_ready(tsri_pool_threads(pool)));
+    TSR_TRY(tsri_openblas_takes(n, n, d, tsri_pool_threads(pool)));
     TSR_TRY(tsri_alloc_raw(&wide, n * d, sizeof *wide));
     for (int64_t i = 0; i < n * d; i++)
         wide[i] = (double)x[i];

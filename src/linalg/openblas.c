@@ -1,6 +1,8 @@
 /* openblas.c - which OpenBLAS is loaded, and what must hold before it is called. */
 #include "linalg/openblas.h"
 
+#include "base/narrow.h"
+
 #include <cblas.h>
 
 #include <pthread.h>
@@ -52,6 +54,18 @@ tsr_status tsri_openblas_ready(int threads)
         return TSR_OK;
     TSR_TRY(buffers_fit(threads));
     atomic_store(&seen, threads);
+done:
+    return st;
+}
+
+tsr_status tsri_openblas_takes(int64_t m, int64_t n, int64_t k, int threads)
+{
+    tsr_status st = TSR_OK;
+    int fits;
+    TSR_TRY(tsri_narrow_int(&fits, m, "rows of a matrix product"));
+    TSR_TRY(tsri_narrow_int(&fits, n, "columns of a matrix product"));
+    TSR_TRY(tsri_narrow_int(&fits, k, "inner size of a matrix product"));
+    TSR_TRY(tsri_openblas_ready(threads));
 done:
     return st;
 }

@@ -14,6 +14,8 @@
 
 #include "base/status.h"
 
+#include <stdint.h>
+
 /* Checks that this OpenBLAS may be called from `threads` threads and that its buffers can be
  * mapped; sets it to one thread per call. Once per run. FAILURE: another flavour is loaded;
  * RESOURCES: no address space. */
@@ -23,6 +25,10 @@ tsr_status tsri_openblas_start(int threads);
  * on whether the run's backend (ref needs no OpenBLAS) has called start: one thread per call is
  * set, once; RESOURCES when the buffers for so many threads cannot be mapped. */
 tsr_status tsri_openblas_ready(int threads);
+
+/* The same before a product of [m, k] and [k, n]; RESOURCES also when a side does not fit the int
+ * of BLAS. */
+tsr_status tsri_openblas_takes(int64_t m, int64_t n, int64_t k, int threads);
 
 /* "openblas 0.3.21 Zen" */
 const char *tsri_openblas_vendor(void);
