@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "net/order.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@ struct tsri_parcel_entry {
     tsri_tensor tensor;
     char name[2 * TSRI_NAME];
     int64_t counted; /* a count, as files have it */
-    float *copy;     /* a parameter in the file's layout, where that is not memory's */
+    void *copy;      /* of the data, where memory has another layout or may not be kept */
 };
 
 void tsri_parcel_init(tsri_parcel *parcel, const tsri_net *net)
@@ -52,7 +51,7 @@ static tsr_status add_param(tsri_parcel *parcel, const tsri_param *p, const floa
         e->tensor.dtype = TSRI_I64;
         e->tensor.data = NULL; /* the entry may still move; set when written */
     } else if (p->filters_last) {
-        TSR_TRY(tsri_alloc_raw(&e->copy, p->count, sizeof *e->copy));
+        TSR_TRY(tsri_alloc_raw(&e->copy, p->count, sizeof *data));
         tsri_order_to_file(e->copy, data, p);
         e->tensor.data = e->copy;
     }
@@ -81,16 +80,38 @@ done:
     return st;
 }
 
+static tsr_status add_named(tsri_parcel *parcel, tsri_parcel_entry **out, const tsri_tensor *like,
+                            const char *fmt, va_list args)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(next_entry(parcel, out));
+    (*out)->tensor = *like;
+    (void)vsnprintf((*out)->name, sizeof(*out)->name, fmt, args);
+done:
+    return st;
+}
+
 tsr_status tsri_parcel_add(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt, ...)
+{
+    tsri_parcel_entry *e = NULL;
+    va_list args;
+    va_start(args, fmt);
+    tsr_status st = add_named(parcel, &e, like, fmt, args);
+    va_end(args);
+    return st;
+}
+
+tsr_status tsri_parcel_add_copy(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt,
+                                va_list args)
 {
     tsr_status st = TSR_OK;
     tsri_parcel_entry *e = NULL;
-    TSR_TRY(next_entry(parcel, &e));
-    e->tensor = *like;
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(e->name, sizeof e->name, fmt, args);
-    va_end(args);
+    int64_t bytes = tsri_tensor_bytes(like);
+    TSR_TRY(add_named(parcel, &e, like, fmt, args));
+    TSR_TRY(tsri_alloc_raw(&e->copy, bytes, 1));
+    if (bytes > 0)
+        memcpy(e->copy, like->data, (size_t)bytes);
+    e->tensor.data = e->copy;
 done:
     return st;
 }

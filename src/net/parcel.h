@@ -8,13 +8,15 @@
  *     tsri_parcel_fini(&parcel);
  *
  * Files have PyTorch's layouts; where memory has another one (filters last) the parcel holds a
- * copy. Vectors must stay as they are until the parcel is written.
+ * copy. All other data must stay as they are until the parcel is written.
  */
 #ifndef TSRI_PARCEL_H
 #define TSRI_PARCEL_H
 
 #include "io/safetensors.h"
 #include "net/net.h"
+
+#include <stdarg.h>
 
 typedef struct tsri_parcel_entry tsri_parcel_entry;
 
@@ -36,6 +38,10 @@ tsr_status tsri_parcel_add_momentum(tsri_parcel *parcel, const float *v, const c
 /* Any other tensor; its data are not copied. `like` has no name: that is made from fmt. */
 tsr_status tsri_parcel_add(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt, ...)
     TSR_PRINTF(3, 4);
+
+/* The same of a copy: the data may change as soon as the call is back. */
+tsr_status tsri_parcel_add_copy(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt,
+                                va_list args);
 
 tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const tsri_pair *metadata,
                              int64_t metadata_count);

@@ -316,7 +316,7 @@ void tsri_run_fini(tsri_run *run)
     if (run->owns_data)
         tsr_data_destroy(run->data);
     tsri_pool_destroy(run->pool);
-    tsri_free(run->trace);
+    tsri_trace_fini(run);
     tsri_free(run->ticket);
     tsri_ranks_fini(&run->ranks);
     tsri_tensors_destroy(run->init);

@@ -136,10 +136,11 @@ struct tsri_run {
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
     int lock;
-    double started;     /* clock */
-    char *trace;        /* folder, or NULL */
-    tsri_tensors *init; /* the model to start from, until its numbers are read */
-    char *ticket;       /* of the model it began from: which units of the whole that has, or NULL */
+    double started;             /* clock */
+    char *trace;                /* folder, or NULL */
+    struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
+    tsri_tensors *init;         /* the model to start from, until its numbers are read */
+    char *ticket; /* of the model it began from: which units of the whole that has, or NULL */
     void *observer_state[TSRI_OBSERVERS_MOST];
 };
 
@@ -329,5 +330,21 @@ typedef struct tsri_trace {
 } tsri_trace;
 
 tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace);
+
+/* For observers: what a verdict was reached from, in a file of its own beside those of the rounds.
+ *
+ *     tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {n}, .data = samples};
+ *     TSR_TRY(tsri_trace_note(run, &t, "samples.%s", row));           any number of them
+ *     TSR_TRY(tsri_trace_write_notes(run, "certificate"));            trace/certificate-<round>
+ *
+ * Data and name are copied; `tensor` has no name, and no two notes of a file have the same one
+ * (FAILURE when they are written). <round> is run->round, six digits: the rounds done. A file of
+ * notes appears only when something was noted. Without --trace both do nothing: who would have to
+ * compute what is noted asks run->trace first. */
+tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
+    TSR_PRINTF(3, 4);
+tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind);
+
+void tsri_trace_fini(tsri_run *run); /* frees run->trace and all that is kept */
 
 #endif

@@ -4,13 +4,55 @@
 #include "scheme/run.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "net/parcel.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { MOST_SAMPLES = 10000 };
+
+struct tsri_tracer {
+    tsri_parcel notes; /* of observers, until they are written */
+};
+
+static tsr_status tracer_of(struct tsri_tracer **out, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (!run->tracer) {
+        TSR_TRY(tsri_alloc(&run->tracer, 1, sizeof *run->tracer));
+        tsri_parcel_init(&run->tracer->notes, NULL);
+    }
+    *out = run->tracer;
+done:
+    return st;
+}
+
+void tsri_trace_fini(tsri_run *run)
+{
+    if (run->tracer)
+        tsri_parcel_fini(&run->tracer->notes);
+    tsri_free(run->tracer);
+    tsri_free(run->trace);
+}
+
+/* <trace>/<kind>-<round>.safetensors */
+static tsr_status write_file(const tsri_run *run, const tsri_parcel *parcel, const char *kind,
+                             int64_t round)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    tsri_text name = {0};
+    TSR_TRY(tsri_text_add(&name, "%s-%06" PRId64 ".safetensors", kind, round));
+    TSR_TRY(tsri_path_join(&path, run->trace, name.data));
+    TSR_TRY(tsri_parcel_write(parcel, path, NULL, 0));
+done:
+    tsri_text_fini(&name);
+    tsri_free(path);
+    return st;
+}
+
+/* ---- Data ---------------------------------------------------------------------------------- */
 
 tsr_status tsri_trace_data(tsri_run *run)
 {
@@ -42,6 +84,8 @@ done:
     tsri_free(x);
     return st;
 }
+
+/* ---- Rounds -------------------------------------------------------------------------------- */
 
 /* For shares that are whole: 0, 1, 2, ...: as long as the longest axis. */
 static tsr_status make_indices(int64_t **out, const tsri_net *net)
@@ -92,7 +136,6 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace)
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
     int64_t *indices = NULL;
-    char name[48], *path = NULL;
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(make_indices(&indices, run->net));
     TSR_TRY(tsri_parcel_add_model(&parcel, trace->before, "before."));
@@ -101,12 +144,34 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace)
         TSR_TRY(add_share(&parcel, trace->share ? trace->share[w] : NULL, indices, w));
         TSR_TRY(add_batch(&parcel, run, trace, w));
     }
-    (void)snprintf(name, sizeof name, "round-%06" PRId64 ".safetensors", run->round);
-    TSR_TRY(tsri_path_join(&path, run->trace, name));
-    TSR_TRY(tsri_parcel_write(&parcel, path, NULL, 0));
+    TSR_TRY(write_file(run, &parcel, "round", run->round));
 done:
     tsri_parcel_fini(&parcel);
     tsri_free(indices);
-    tsri_free(path);
+    return st;
+}
+
+/* ---- Notes of observers -------------------------------------------------------------------- */
+
+tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
+{
+    struct tsri_tracer *tracer = NULL;
+    va_list args;
+    if (!run->trace)
+        return TSR_OK;
+    va_start(args, fmt);
+    tsr_status st = tracer_of(&tracer, run);
+    if (st == TSR_OK)
+        st = tsri_parcel_add_copy(&tracer->notes, tensor, fmt, args);
+    va_end(args);
+    return st;
+}
+
+tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind)
+{
+    if (!run->tracer || run->tracer->notes.count == 0)
+        return TSR_OK;
+    tsr_status st = write_file(run, &run->tracer->notes, kind, run->round);
+    tsri_parcel_fini(&run->tracer->notes);
     return st;
 }

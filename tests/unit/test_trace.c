@@ -1,0 +1,118 @@
+/* test_trace.c - the trace of a run: notes of observers. (What the files of rounds hold is replayed
+ * by tests/cli/torch_replay.sh, shares.sh and loft.sh.)
+ */
+#include "run_testing.h"
+#include "scratch.h"
+
+static const char *const small = "data: {name: sphere, n: 8, dim: 3, task: regress, test_n: 2}\n"
+                                 "model: {name: shallow, width: 6}\n"
+                                 "optim: {name: gd, lr: 0.1, momentum: 0}\n"
+                                 "rounds: 2\n"
+                                 "threads: 1\n";
+
+/* A run whose trace, if any, is the scratch folder. */
+static void begin(tsri_run *run, tsr_config **config, bool traced)
+{
+    tsr_run_options options = tsr_run_options_default();
+    *config = make_config(small, "");
+    assert_ok(tsri_run_init(run, *config, &options));
+    if (traced)
+        assert_ok(tsri_strdup(&run->trace, scratch_folder));
+}
+
+static void end(tsri_run *run, tsr_config *config)
+{
+    tsri_run_fini(run);
+    tsr_config_destroy(config);
+}
+
+static tsr_status note(tsri_run *run, const char *name, int64_t *sample, int64_t n)
+{
+    tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {n}, .data = sample};
+    return tsri_trace_note(run, &t, "samples.%s", name);
+}
+
+static void notes_are_copied_into_a_file_of_the_round(void **state)
+{
+    tsri_run run;
+    tsr_config *config = NULL;
+    tsri_tensors *file = NULL;
+    int64_t sample[3] = {5, 1, 7};
+    (void)state;
+    begin(&run, &config, true);
+    run.round = 41;
+    assert_ok(note(&run, "alpha_x", sample, 3));
+    sample[0] = 0; /* noted is noted */
+    assert_ok(note(&run, "none", sample, 0));
+    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_ok(tsri_tensors_read(&file, scratch_path("certificate-000041.safetensors")));
+    assert_int_equal(file->count, 2);
+    const tsri_tensor *t = tsri_tensors_find(file, "samples.alpha_x");
+    assert_non_null(t);
+    assert_int_equal(t->shape[0], 3);
+    assert_memory_equal(t->data, ((int64_t[]){5, 1, 7}), 3 * sizeof(int64_t));
+    assert_int_equal(tsri_tensors_find(file, "samples.none")->shape[0], 0);
+    tsri_tensors_destroy(file);
+
+    run.round = 42; /* written notes are gone, and nothing makes no file */
+    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_false(tsri_file_exists(scratch_path("certificate-000042.safetensors")));
+    end(&run, config);
+}
+
+static void two_notes_of_one_name_are_refused(void **state)
+{
+    tsri_run run;
+    tsr_config *config = NULL;
+    int64_t sample[1] = {5};
+    (void)state;
+    begin(&run, &config, true);
+    assert_ok(note(&run, "x", sample, 1));
+    assert_ok(note(&run, "x", sample, 1));
+    assert_fails(tsri_trace_write_notes(&run, "certificate"), TSR_FAILURE, "two tensors are named");
+    end(&run, config);
+}
+
+static void without_a_trace_nothing_is_kept(void **state)
+{
+    tsri_run run;
+    tsr_config *config = NULL;
+    int64_t sample[1] = {5};
+    (void)state;
+    begin(&run, &config, false);
+    int64_t blocks = tsri_alloc_blocks();
+    assert_ok(note(&run, "x", sample, 1));
+    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_int_equal(tsri_alloc_blocks(), blocks);
+    end(&run, config);
+}
+
+static void every_allocation_of_a_note_may_fail(void **state)
+{
+    tsri_run run;
+    tsr_config *config = NULL;
+    int64_t sample[1] = {5};
+    tsr_status st = TSR_RESOURCES;
+    (void)state;
+    for (int64_t n = 0; st != TSR_OK; n++) {
+        begin(&run, &config, true);
+        (void)tsri_alloc_fail_after(n, false);
+        st = note(&run, "x", sample, 1);
+        if (st == TSR_OK)
+            st = tsri_trace_write_notes(&run, "certificate");
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+        end(&run, config);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notes_are_copied_into_a_file_of_the_round),
+        cmocka_unit_test(two_notes_of_one_name_are_refused),
+        cmocka_unit_test(without_a_trace_nothing_is_kept),
+        cmocka_unit_test(every_allocation_of_a_note_may_fail),
+    };
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
+}
