@@ -143,6 +143,7 @@ const tsri_schema_row tsri_schema[] = {
     PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
 
     INT("certify.every", "0", 0, 1e9, "rounds between certificates in the metrics: what the paper of the model asks for beside what is measured (tessera certify); 0 = none"),
+    REAL("certify.budget", "0.15", 1e-9, 1e9, "the part of a run's operations that looking at every round for certificates may take; what takes more is looked at in some rounds, and rows about all rounds are then open"),
     REAL("certify.delta", "0.1", 1e-12, 0.5, "probability with which the theorems may fail"),
 };
 /* clang-format on */

@@ -44,10 +44,10 @@ static void interval(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, ")</span>");
 }
 
-/* "holds", "fails by a factor of 12", "open". */
+/* "holds", "fails by a factor of 12", "open: 4 of 60 samples were looked at". */
 static void verdict(tsri_markup *m, const tsri_json_value *row)
 {
-    const char *word = text_of(row, "verdict");
+    const char *word = text_of(row, "verdict"), *reason = text_of(row, "reason");
     bool fails = strcmp(word, "fails") == 0;
     tsri_markup_add(m, "<td class=\"%s\">",
                     fails                        ? "fails"
@@ -59,6 +59,10 @@ static void verdict(tsri_markup *m, const tsri_json_value *row)
         tsri_markup_add(m, " by a factor of ");
         number(m, row, "factor");
     }
+    if (reason[0]) {
+        tsri_markup_add(m, ": ");
+        tsri_markup_text(m, reason);
+    }
     tsri_markup_add(m, "</td>");
 }
 
@@ -68,6 +72,10 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_text(m, text_of(row, "quantity"));
     tsri_markup_add(m, "</td><td class=\"quiet\">");
     tsri_markup_text(m, text_of(row, "where"));
+    if (text_of(row, "chance")[0]) {
+        tsri_markup_add(m, "<br>probability ");
+        tsri_markup_text(m, text_of(row, "chance"));
+    }
     tsri_markup_add(m, "</td><td class=\"n\">");
     number(m, row, "measured");
     interval(m, row);

@@ -1,18 +1,40 @@
-/* certificate.c - rows collected, judged, and written down. */
+/* certificate.c - theorems and rows collected, and judged once, at the end. */
 #include "theory/certificate.h"
 
 #include "base/alloc.h"
+#include "theory/assume.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- How much was looked at --------------------------------------------------------------- */
+
+tsri_seen tsri_saw(int64_t part, int64_t whole, const char *what)
+{
+    tsri_sight sight = part >= whole ? TSRI_ALL : TSRI_EXTREME;
+    return (tsri_seen){part > 0 ? sight : TSRI_UNSAID, part, whole, what};
+}
+
+tsri_seen tsri_saw_some(int64_t part, int64_t whole, const char *what)
+{
+    return (tsri_seen){part >= whole ? TSRI_ALL : TSRI_SOME, part, whole, what};
+}
+
+tsri_seen tsri_saw_both(tsri_seen a, tsri_seen b)
+{
+    static const int rank[] = {
+        [TSRI_UNSAID] = 3, [TSRI_SOME] = 2, [TSRI_EXTREME] = 1, [TSRI_ALL] = 0};
+    return rank[b.sight] > rank[a.sight] ? b : a;
+}
+
 /* ---- Collecting --------------------------------------------------------------------------- */
 
 void tsri_certificate_init(tsri_certificate *c, const char *paper)
 {
     *c = (tsri_certificate){.paper = paper};
+    (void)tsri_certify_theorem(c, &(tsri_theorem){.where = "", .chance = "", .probability = NAN});
 }
 
 void tsri_certificate_fini(tsri_certificate *c)
@@ -21,37 +43,67 @@ void tsri_certificate_fini(tsri_certificate *c)
         tsri_free(c->note[i]);
     tsri_free(c->note);
     tsri_free(c->row);
+    tsri_free(c->theorem);
+    tsri_free(c->breach);
     *c = (tsri_certificate){0};
 }
 
-void tsri_certify(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
-                  double required, const char *quantity, ...)
+int tsri_certify_theorem(tsri_certificate *c, const tsri_theorem *theorem)
+{
+    if (c->st == TSR_OK)
+        c->st = tsri_reserve(&c->theorem, &c->theorems_room, c->theorems, sizeof *c->theorem);
+    if (c->st != TSR_OK)
+        return 0;
+    c->theorem[c->theorems] = *theorem;
+    return (int)c->theorems++;
+}
+
+void tsri_certify_breach(tsri_certificate *c, unsigned assumption, const char *how, ...)
 {
     va_list list;
+    if (c->st == TSR_OK)
+        c->st = tsri_reserve(&c->breach, &c->breaches_room, c->breaches, sizeof *c->breach);
+    if (c->st != TSR_OK)
+        return;
+    tsri_breach *b = &c->breach[c->breaches++];
+    *b = (tsri_breach){.assumption = assumption};
+    va_start(list, how);
+    (void)vsnprintf(b->how, sizeof b->how, how, list);
+    va_end(list);
+}
+
+static void add_row(tsri_certificate *c, const tsri_condition *claim, const char *quantity,
+                    va_list list)
+{
     if (c->st == TSR_OK)
         c->st = tsri_reserve(&c->row, &c->room, c->count, sizeof *c->row);
     if (c->st != TSR_OK)
         return;
     tsri_row *row = &c->row[c->count++];
-    *row = (tsri_row){.sense = sense,
-                      .measured = measured,
-                      .required = sense == TSRI_MEASURED ? (double)NAN : required,
-                      .low = NAN,
-                      .high = NAN,
-                      .level = NAN};
-    va_start(list, quantity);
+    *row = (tsri_row){.claim = *claim};
+    if (claim->sense == TSRI_MEASURED)
+        row->claim.required = NAN;
     (void)vsnprintf(row->quantity, sizeof row->quantity, quantity, list);
-    va_end(list);
-    (void)snprintf(row->where, sizeof row->where, "%s", where);
+    (void)snprintf(row->where, sizeof row->where, "%s",
+                   claim->where ? claim->where : c->theorem[claim->of].where);
+    row->claim.where = NULL; /* the copy is what counts */
 }
 
-void tsri_certify_interval(tsri_certificate *c, double low, double high, double level)
+void tsri_certify(tsri_certificate *c, const tsri_condition *claim, const char *quantity, ...)
 {
-    if (c->st != TSR_OK || c->count == 0)
-        return;
-    c->row[c->count - 1].low = low;
-    c->row[c->count - 1].high = high;
-    c->row[c->count - 1].level = level;
+    va_list list;
+    va_start(list, quantity);
+    add_row(c, claim, quantity, list);
+    va_end(list);
+}
+
+void tsri_certify_number(tsri_certificate *c, int of, double measured, const char *quantity, ...)
+{
+    va_list list;
+    va_start(list, quantity);
+    add_row(c, &(tsri_condition){.of = of, .sense = TSRI_MEASURED, .measured = measured}, quantity,
+            list);
+    va_end(list);
 }
 
 void tsri_certify_note(tsri_certificate *c, const char *fmt, ...)
@@ -69,83 +121,134 @@ void tsri_certify_note(tsri_certificate *c, const char *fmt, ...)
         c->notes++;
 }
 
-tsr_status tsri_certificate_end(const tsri_certificate *c)
+/* ---- Judging ------------------------------------------------------------------------------ */
+
+static bool kept(const tsri_condition *claim, double value)
 {
+    return claim->sense == TSRI_AT_LEAST ? value >= claim->required : value <= claim->required;
+}
+
+static tsri_verdict because(tsri_row *row, tsri_verdict verdict, const char *fmt, ...)
+    TSR_PRINTF(3, 4);
+
+static tsri_verdict because(tsri_row *row, tsri_verdict verdict, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    (void)vsnprintf(row->reason, sizeof row->reason, fmt, list);
+    va_end(list);
+    return verdict;
+}
+
+/* The first breach of what the row's theorem assumes, or NULL. */
+static const tsri_breach *breach_of(const tsri_certificate *c, const tsri_row *row)
+{
+    unsigned assumes = c->theorem[row->claim.of].assumes;
+    for (int64_t i = 0; i < c->breaches; i++)
+        if (c->breach[i].assumption & assumes)
+            return &c->breach[i];
+    return NULL;
+}
+
+/* Does the requirement allow every value that there is? */
+static bool says_nothing(const tsri_condition *claim)
+{
+    return claim->trivial.what &&
+           (claim->sense == TSRI_AT_MOST ? claim->required >= claim->trivial.value
+                                         : claim->required <= claim->trivial.value);
+}
+
+static tsri_verdict judge_seen(tsri_row *row)
+{
+    const tsri_seen *seen = &row->claim.seen;
+    switch (seen->sight) {
+    case TSRI_ALL:
+        return TSRI_HOLDS;
+    case TSRI_EXTREME:
+    case TSRI_SOME:
+        return because(row, TSRI_OPEN, "%lld of %lld %s were looked at", (long long)seen->part,
+                       (long long)seen->whole, seen->what);
+    default:
+        return because(row, TSRI_OPEN, "how much was looked at is not known");
+    }
+}
+
+/* What is met: entirely, or in a way that says nothing, or as far as one looked? */
+static tsri_verdict judge_met(tsri_row *row)
+{
+    const tsri_condition *claim = &row->claim;
+    if (claim->by_construction)
+        return because(row, TSRI_VACUOUS, "true by %s", claim->by_construction);
+    if (says_nothing(claim))
+        return because(row, TSRI_VACUOUS, "the bound is not %s %s",
+                       claim->sense == TSRI_AT_MOST ? "below" : "above", claim->trivial.what);
+    return judge_seen(row);
+}
+
+static tsri_verdict judge(const tsri_certificate *c, tsri_row *row)
+{
+    const tsri_condition *claim = &row->claim;
+    const tsri_breach *breach = breach_of(c, row);
+    bool estimate = claim->interval.level > 0;
+    if (claim->sense == TSRI_MEASURED)
+        return TSRI_NO_VERDICT;
+    if (breach)
+        return because(row, TSRI_DOES_NOT_APPLY, "%s", breach->how);
+    if (isnan(claim->measured))
+        return because(row, TSRI_OPEN, "not measured");
+    if (isnan(claim->required))
+        return because(row, TSRI_OPEN, "the bound is not known");
+    double low = estimate ? claim->interval.low : claim->measured;
+    double high = estimate ? claim->interval.high : claim->measured;
+    if (isnan(low) || isnan(high))
+        return because(row, TSRI_OPEN, "an estimate without an interval");
+    bool met = kept(claim, low) && kept(claim, high);
+    bool missed = !kept(claim, low) && !kept(claim, high);
+    if (missed && claim->seen.sight != TSRI_SOME)
+        return TSRI_FAILS;
+    if (met)
+        return judge_met(row);
+    if (claim->seen.sight == TSRI_SOME)
+        return judge_seen(row);
+    return because(row, TSRI_OPEN, "the bound lies within the interval");
+}
+
+tsr_status tsri_certificate_end(tsri_certificate *c)
+{
+    for (int64_t i = 0; c->st == TSR_OK && i < c->count; i++) {
+        c->row[i].reason[0] = '\0';
+        c->row[i].verdict = judge(c, &c->row[i]);
+    }
     return c->st;
 }
 
-/* ---- Judging ------------------------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------------------------ */
 
-static bool kept(const tsri_row *row, double value)
+void tsri_certificate_count(int64_t count[TSRI_VERDICTS], const tsri_certificate *c)
 {
-    return row->sense == TSRI_AT_LEAST ? value >= row->required : value <= row->required;
-}
-
-tsri_verdict tsri_row_verdict(const tsri_row *row)
-{
-    if (row->sense == TSRI_MEASURED)
-        return TSRI_NO_VERDICT;
-    if (isnan(row->measured) || isnan(row->required))
-        return TSRI_OPEN;
-    double low = isnan(row->low) ? row->measured : row->low;
-    double high = isnan(row->high) ? row->measured : row->high;
-    if (kept(row, low) && kept(row, high))
-        return TSRI_HOLDS;
-    return kept(row, low) || kept(row, high) ? TSRI_OPEN : TSRI_FAILS;
-}
-
-double tsri_row_factor(const tsri_row *row)
-{
-    double top = row->sense == TSRI_AT_LEAST ? row->required : row->measured;
-    double bottom = row->sense == TSRI_AT_LEAST ? row->measured : row->required;
-    if (row->sense == TSRI_MEASURED || isnan(top) || isnan(bottom))
-        return NAN;
-    if (kept(row, row->measured) && (top <= 0 || bottom <= 0))
-        return top == bottom ? 1 : 0;
-    return bottom > 0 ? top / bottom : (double)INFINITY;
-}
-
-const char *tsri_row_words(char *text, size_t room, const tsri_row *row)
-{
-    double factor = tsri_row_factor(row);
-    switch (tsri_row_verdict(row)) {
-    case TSRI_NO_VERDICT:
-        (void)snprintf(text, room, "%s", "");
-        break;
-    case TSRI_HOLDS:
-        (void)snprintf(text, room, "holds");
-        break;
-    case TSRI_OPEN:
-        (void)snprintf(text, room, isnan(row->measured) ? "not known yet" : "open");
-        break;
-    case TSRI_FAILS:
-        if (isinf(factor))
-            (void)snprintf(text, room, "fails");
-        else
-            (void)snprintf(text, room, "fails by a factor of %.3g", factor);
-        break;
-    }
-    return text;
+    memset(count, 0, TSRI_VERDICTS * sizeof *count);
+    for (int64_t i = 0; i < c->count; i++)
+        count[c->row[i].verdict]++;
 }
 
 bool tsri_certificate_holds(const tsri_certificate *c)
 {
-    for (int64_t i = 0; i < c->count; i++) {
-        tsri_verdict v = tsri_row_verdict(&c->row[i]);
-        if (v == TSRI_FAILS || v == TSRI_OPEN)
-            return false;
-    }
-    return true;
+    int64_t count[TSRI_VERDICTS];
+    tsri_certificate_count(count, c);
+    return count[TSRI_HOLDS] > 0 && count[TSRI_FAILS] == 0 && count[TSRI_OPEN] == 0 &&
+           count[TSRI_DOES_NOT_APPLY] == 0;
 }
 
-void tsri_certificate_count(const tsri_certificate *c, int64_t *conditions, int64_t *holding)
+double tsri_row_factor(const tsri_row *row)
 {
-    *conditions = *holding = 0;
-    for (int64_t i = 0; i < c->count; i++) {
-        tsri_verdict v = tsri_row_verdict(&c->row[i]);
-        *conditions += v != TSRI_NO_VERDICT;
-        *holding += v == TSRI_HOLDS;
-    }
+    const tsri_condition *claim = &row->claim;
+    double top = claim->sense == TSRI_AT_LEAST ? claim->required : claim->measured;
+    double bottom = claim->sense == TSRI_AT_LEAST ? claim->measured : claim->required;
+    if (claim->sense == TSRI_MEASURED || isnan(top) || isnan(bottom))
+        return NAN;
+    if (kept(claim, claim->measured) && (top <= 0 || bottom <= 0))
+        return top == bottom ? 1 : 0;
+    return bottom > 0 ? top / bottom : (double)INFINITY;
 }
 
 const tsri_row *tsri_certificate_worst(const tsri_certificate *c)
@@ -155,117 +258,10 @@ const tsri_row *tsri_certificate_worst(const tsri_certificate *c)
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_row *row = &c->row[i];
         double factor = tsri_row_factor(row);
-        if (tsri_row_verdict(row) == TSRI_FAILS &&
-            (!worst || (isfinite(factor) && factor > most))) {
+        if (row->verdict == TSRI_FAILS && (!worst || (isfinite(factor) && factor > most))) {
             worst = row;
             most = isfinite(factor) ? factor : 0;
         }
     }
     return worst;
-}
-
-/* ---- Text --------------------------------------------------------------------------------- */
-
-/* 6 digits are enough to compare; whole numbers below a million stay whole. */
-static void number(char text[32], double value)
-{
-    if (isnan(value))
-        (void)snprintf(text, 32, "-");
-    else
-        (void)snprintf(text, 32, "%.6g", value);
-}
-
-static tsr_status row_text(tsri_text *out, const tsri_row *row)
-{
-    tsr_status st = TSR_OK;
-    char measured[32], required[32], low[32], high[32], words[64];
-    number(measured, row->measured);
-    number(required, row->required);
-    TSR_TRY(
-        tsri_text_add(out, "  %-20s %s\n  %-20s   %s", row->where, row->quantity, "", measured));
-    if (!isnan(row->low) || !isnan(row->high)) {
-        number(low, row->low);
-        number(high, row->high);
-        TSR_TRY(tsri_text_add(out, " [%s, %s] at %.0f %%", low, high, 100 * row->level));
-    }
-    if (row->sense != TSRI_MEASURED)
-        TSR_TRY(tsri_text_add(out, ", required %s %s: %s",
-                              row->sense == TSRI_AT_LEAST ? "at least" : "at most", required,
-                              tsri_row_words(words, sizeof words, row)));
-    TSR_TRY(tsri_text_add(out, "\n"));
-done:
-    return st;
-}
-
-tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c)
-{
-    tsr_status st = c->st;
-    int64_t conditions, holding;
-    tsri_certificate_count(c, &conditions, &holding);
-    TSR_TRY(st);
-    if (c->round > 0)
-        TSR_TRY(tsri_text_add(out, "%s, after round %lld\n", c->paper, (long long)c->round));
-    else
-        TSR_TRY(tsri_text_add(out, "%s, before the run\n", c->paper));
-    for (int64_t i = 0; i < c->count; i++)
-        TSR_TRY(row_text(out, &c->row[i]));
-    for (int64_t i = 0; i < c->notes; i++)
-        TSR_TRY(tsri_text_add(out, "  note: %s\n", c->note[i]));
-    TSR_TRY(tsri_text_add(out, "  %lld of %lld conditions hold\n", (long long)holding,
-                          (long long)conditions));
-done:
-    return st;
-}
-
-/* ---- JSON --------------------------------------------------------------------------------- */
-
-static void key_word(tsri_json *w, const char *key, const char *word)
-{
-    tsri_json_key(w, key);
-    if (word)
-        tsri_json_text(w, word);
-    else
-        tsri_json_null(w);
-}
-
-static void row_json(tsri_json *w, const tsri_row *row)
-{
-    static const char *const sense[] = {NULL, "at least", "at most"};
-    static const char *const verdict[] = {NULL, "holds", "fails", "open"};
-    tsri_json_open(w, '{');
-    key_word(w, "quantity", row->quantity);
-    key_word(w, "where", row->where);
-    tsri_json_put_real(w, "measured", row->measured);
-    key_word(w, "sense", sense[row->sense]);
-    tsri_json_put_real(w, "required", row->required);
-    key_word(w, "verdict", verdict[tsri_row_verdict(row)]);
-    tsri_json_put_real(w, "factor", tsri_row_factor(row));
-    tsri_json_key(w, "interval");
-    if (isnan(row->low) && isnan(row->high)) {
-        tsri_json_null(w);
-    } else {
-        tsri_json_open(w, '[');
-        tsri_json_real(w, row->low);
-        tsri_json_real(w, row->high);
-        tsri_json_close(w, ']');
-    }
-    tsri_json_put_real(w, "level", row->level);
-    tsri_json_close(w, '}');
-}
-
-void tsri_certificate_json(tsri_json *w, const tsri_certificate *c)
-{
-    key_word(w, "paper", c->paper);
-    tsri_json_put_int(w, "round", c->round);
-    tsri_json_put_bool(w, "holds", tsri_certificate_holds(c));
-    tsri_json_key(w, "rows");
-    tsri_json_open(w, '[');
-    for (int64_t i = 0; i < c->count; i++)
-        row_json(w, &c->row[i]);
-    tsri_json_close(w, ']');
-    tsri_json_key(w, "notes");
-    tsri_json_open(w, '[');
-    for (int64_t i = 0; i < c->notes; i++)
-        tsri_json_text(w, c->note[i]);
-    tsri_json_close(w, ']');
 }

@@ -38,22 +38,22 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_dee
                                                       : (double)INFINITY;
     for (int64_t i = 0; i < s->n; i++)
         off = fmax(off, fabs(tsri_length(s->x0 + i * s->d, s->d) - 1));
-    tsri_certify(c, "Assumption 3.3", TSRI_AT_MOST, lipschitz ? 1 : INFINITY, 1,
-                 "the largest slope of the loss, rho");
-    tsri_certify(c, "Assumption 3.4", TSRI_AT_MOST, curved, 2,
-                 "the largest curvature of the loss, lambda");
-    tsri_certify(c, "Assumption 3.5", TSRI_AT_MOST, off, 1e-6, "largest | |x_i| - 1 |");
-    tsri_certify(c, "Assumption 3.6", TSRI_AT_LEAST, phi, 1e-6, "phi: least |x_i - x_j|");
-    tsri_certify(c, "Assumption 3.7", TSRI_AT_MOST, (double)tsri_deep_widest(s) / m, 2,
-                 "widest over narrowest layer, M/m");
-    tsri_certify(c, "Theorem 5.1", TSRI_AT_MOST, phi, 1 / L, "phi <= C/L");
-    tsri_certify(c, "(5.1), first term", TSRI_AT_LEAST, m,
-                 pow(L / phi, 4) * log(n * n * L / s->delta), "width m");
-    tsri_certify(c, "(5.1), second term", TSRI_AT_LEAST, m,
-                 pow(10 * sqrt(m) * log(n * L / s->delta), 2.0 / 3),
-                 "width m, beta = 0.1 m^(-1/2)");
-    tsri_certify(c, "(5.1), third term", TSRI_AT_LEAST, m, n * n / phi * log(n * n / phi),
-                 "width m");
+    tsri_certify_old(c, "Assumption 3.3", TSRI_AT_MOST, lipschitz ? 1 : INFINITY, 1,
+                     "the largest slope of the loss, rho");
+    tsri_certify_old(c, "Assumption 3.4", TSRI_AT_MOST, curved, 2,
+                     "the largest curvature of the loss, lambda");
+    tsri_certify_old(c, "Assumption 3.5", TSRI_AT_MOST, off, 1e-6, "largest | |x_i| - 1 |");
+    tsri_certify_old(c, "Assumption 3.6", TSRI_AT_LEAST, phi, 1e-6, "phi: least |x_i - x_j|");
+    tsri_certify_old(c, "Assumption 3.7", TSRI_AT_MOST, (double)tsri_deep_widest(s) / m, 2,
+                     "widest over narrowest layer, M/m");
+    tsri_certify_old(c, "Theorem 5.1", TSRI_AT_MOST, phi, 1 / L, "phi <= C/L");
+    tsri_certify_old(c, "(5.1), first term", TSRI_AT_LEAST, m,
+                     pow(L / phi, 4) * log(n * n * L / s->delta), "width m");
+    tsri_certify_old(c, "(5.1), second term", TSRI_AT_LEAST, m,
+                     pow(10 * sqrt(m) * log(n * L / s->delta), 2.0 / 3),
+                     "width m, beta = 0.1 m^(-1/2)");
+    tsri_certify_old(c, "(5.1), third term", TSRI_AT_LEAST, m, n * n / phi * log(n * n / phi),
+                     "width m");
 }
 
 /* ---- Theorems 4.1 and 4.5 ------------------------------------------------------------------ */
@@ -76,16 +76,15 @@ static tsri_deep_letters letters(const tsri_run *run, const tsri_deep_view *s, d
 static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_deep_letters *s)
 {
     const char *where = s->B > 0 ? "Theorem 4.5" : "Theorem 4.1";
-    tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_deep_width(s),
-                 "width m that brings the loss to %.3g", s->epsilon);
-    tsri_certify(c, where, TSRI_AT_MOST, tsri_rates_of(run).most, tsri_deep_step(s),
-                 "step eta: %s e^-L", s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
-    tsri_certify(c, where, TSRI_AT_LEAST, tsri_rates_sum(run, 0, run->rounds), tsri_deep_path(s),
-                 "K eta, the sum of the steps of all rounds");
-    tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds,
-                 ceil(tsri_deep_path(s) / tsri_deep_step(s)),
-                 "iterations K, with the theorem's own step");
-    tsri_certify_rates(c, where, run);
+    tsri_certify_old(c, where, TSRI_AT_LEAST, s->m, tsri_deep_width(s),
+                     "width m that brings the loss to %.3g", s->epsilon);
+    tsri_certify_old(c, where, TSRI_AT_MOST, tsri_rates_of(run).most, tsri_deep_step(s),
+                     "step eta: %s e^-L", s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
+    tsri_certify_old(c, where, TSRI_AT_LEAST, tsri_rates_sum(run, 0, run->rounds),
+                     tsri_deep_path(s), "K eta, the sum of the steps of all rounds");
+    tsri_certify_old(c, where, TSRI_AT_LEAST, (double)run->rounds,
+                     ceil(tsri_deep_path(s) / tsri_deep_step(s)),
+                     "iterations K, with the theorem's own step");
 }
 
 /* ---- Theorem 5.3 ---------------------------------------------------------------------------- */
@@ -183,18 +182,18 @@ static tsr_status gradient_rows(tsri_certificate *c, tsri_run *run, const tsri_d
     double mL = (double)now->layer[now->L - 1].m;
     TSR_TRY(tsri_alloc(&norm, now->L, sizeof *norm));
     TSR_TRY(gradients(norm, run, now, now->n));
-    tsri_certify(c, "Theorem 5.3 (v)", TSRI_AT_LEAST, norm[now->L - 1] * norm[now->L - 1],
-                 mL * pow(phi, 3) / pow(n, 7) * sum * sum,
-                 "|grad_(W_L) L_S|_F^2, against c m_L phi^3 / n^7 (sum of slopes)^2");
-    tsri_certify(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L), most / n * sum,
-                 "largest |grad_(W_l) L_S|_F, against 4^L sqrt(M) / n times the sum of slopes");
+    tsri_certify_old(c, "Theorem 5.3 (v)", TSRI_AT_LEAST, norm[now->L - 1] * norm[now->L - 1],
+                     mL * pow(phi, 3) / pow(n, 7) * sum * sum,
+                     "|grad_(W_L) L_S|_F^2, against c m_L phi^3 / n^7 (sum of slopes)^2");
+    tsri_certify_old(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L), most / n * sum,
+                     "largest |grad_(W_l) L_S|_F, against 4^L sqrt(M) / n times the sum of slopes");
     int64_t B = run->batch < now->n ? run->batch : now->n;
     if (run->gd)
         goto done;
     TSR_TRY(gradients(norm, run, now, B));
-    tsri_certify(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L),
-                 most / (double)B * slopes(run, now, B),
-                 "the same of the first %lld samples, a mini-batch", (long long)B);
+    tsri_certify_old(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L),
+                     most / (double)B * slopes(run, now, B),
+                     "the same of the first %lld samples, a mini-batch", (long long)B);
 done:
     tsri_free(norm);
     return st;
@@ -220,23 +219,24 @@ static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_dee
     tsri_deep_certify_norm(c, s.B > 0 ? "Lemma 5.8" : "Lemma 5.6", &tau, tsri_deep_radius(&s),
                            "radius tau, against n^-15 phi^9 e^-L");
     tsri_deep_certify_norm(c, "Theorem 5.3 (i)", &weight, 4, "largest |W_l|_2");
-    tsri_certify(c, "Theorem 5.3 (ii)", TSRI_AT_MOST, distance, pow(8, L) * tau.value / 7,
-                 "largest |x_(l,i) - x_(l,i)(0)|, against 8^L tau / 7");
-    tsri_certify(c, "Theorem 5.3 (iii)", TSRI_AT_MOST, flipped, 3 * power * pow(tau.value, 2.0 / 3),
-                 "largest part of a layer's units that switched, against 3 4^L tau^(2/3)");
-    tsri_certify(c, "Theorem 5.3 (iv)", TSRI_AT_MOST, sup,
-                 power * L * sqrt((double)sparsity * log(m)) + power * sqrt(m) * tau.value,
-                 "supremum over %lld-sparse a, against C 4^L L sqrt(s log m) + 4^L sqrt(m) tau",
-                 (long long)sparsity);
+    tsri_certify_old(c, "Theorem 5.3 (ii)", TSRI_AT_MOST, distance, pow(8, L) * tau.value / 7,
+                     "largest |x_(l,i) - x_(l,i)(0)|, against 8^L tau / 7");
+    tsri_certify_old(c, "Theorem 5.3 (iii)", TSRI_AT_MOST, flipped,
+                     3 * power * pow(tau.value, 2.0 / 3),
+                     "largest part of a layer's units that switched, against 3 4^L tau^(2/3)");
+    tsri_certify_old(c, "Theorem 5.3 (iv)", TSRI_AT_MOST, sup,
+                     power * L * sqrt((double)sparsity * log(m)) + power * sqrt(m) * tau.value,
+                     "supremum over %lld-sparse a, against C 4^L L sqrt(s log m) + 4^L sqrt(m) tau",
+                     (long long)sparsity);
     TSR_TRY(gradient_rows(c, run, now, phi));
     /* Assumption 3.3's constant; losses without one have the steepest slope seen (Remark 4.3). */
     double rho = run->loss == TSRI_HINGE || run->loss == TSRI_LOGISTIC
                      ? 1
                      : fmax(steepest(run, now), steepest(run, then));
-    tsri_certify(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
-                 power * sqrt((double)tsri_deep_widest(now)) * rho *
-                     tsri_rates_sum(run, 0, run->round),
-                 "radius tau, against 4^L sqrt(M) rho k eta");
+    tsri_certify_old(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
+                     power * sqrt((double)tsri_deep_widest(now)) * rho *
+                         tsri_rates_sum(run, 0, run->round),
+                     "radius tau, against 4^L sqrt(M) rho k eta");
 done:
     return st;
 }
@@ -250,9 +250,10 @@ static void zero_error(tsri_certificate *c, const tsri_run *run, const tsri_deep
         sum += tsri_margin_loss(run->loss, z, NULL);
         wrong += !(z > 0);
     }
-    tsri_certify(c, "Corollary 4.4", TSRI_AT_MOST, sum / n,
-                 tsri_margin_loss(run->loss, 0, NULL) / n, "training loss, against l(0)/n");
-    tsri_certify(c, "Corollary 4.4", TSRI_AT_MOST, (double)wrong, 0, "samples on the wrong side");
+    tsri_certify_old(c, "Corollary 4.4", TSRI_AT_MOST, sum / n,
+                     tsri_margin_loss(run->loss, 0, NULL) / n, "training loss, against l(0)/n");
+    tsri_certify_old(c, "Corollary 4.4", TSRI_AT_MOST, (double)wrong, 0,
+                     "samples on the wrong side");
 }
 
 /* ---- The paper ------------------------------------------------------------------------------ */

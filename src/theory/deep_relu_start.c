@@ -100,8 +100,8 @@ double tsri_deep_slope(const tsri_run *run, const tsri_deep_view *s, int64_t i)
 void tsri_deep_certify_norm(tsri_certificate *c, const char *where, const tsri_norm *norm,
                             double required, const char *what)
 {
-    tsri_certify(c, where, TSRI_AT_MOST, norm->value, required, "%s", what);
-    tsri_certify_interval(c, norm->value, norm->high, norm->level);
+    tsri_certify_old(c, where, TSRI_AT_MOST, norm->value, required, "%s", what);
+    tsri_certify_old_interval(c, norm->value, norm->high, norm->level);
 }
 
 void tsri_deep_keep_larger(tsri_norm *most, const tsri_norm *norm)
@@ -307,23 +307,26 @@ tsr_status tsri_deep_theorem_5_1(tsri_certificate *c, const tsri_run *run, const
     TSR_TRY(fewest_nodes(&fewest, run, s, phi));
     for (int64_t i = 0; i < s->n; i++)
         far = fmax(far, fabs(s->y[i]));
-    tsri_certify(c, "Theorem 5.1 (i)", TSRI_AT_MOST, longest_state(s), 1.5, "largest |x_(l,i)|");
+    tsri_certify_old(c, "Theorem 5.1 (i)", TSRI_AT_MOST, longest_state(s), 1.5,
+                     "largest |x_(l,i)|");
     tsri_deep_certify_norm(c, "Theorem 5.1 (i)", &weight, 3.5, "largest |W_l|_2");
-    tsri_certify(c, "Theorem 5.1 (ii)", TSRI_AT_LEAST, nearest_states(s), phi / 2,
-                 "least |x_(l,i) - x_(l,j)|");
-    tsri_certify(c, "Theorem 5.1 (iii)", TSRI_AT_MOST, far, sqrt(log(n / s->delta)),
-                 "largest |y_i|, against C sqrt(log(n/delta))");
-    tsri_certify(c, "Theorem 5.1 (iv)", TSRI_AT_MOST, near_switching(s), 2,
-                 "units within beta = 0.1 m^(-1/2) of switching, over m^(3/2) beta");
+    tsri_certify_old(c, "Theorem 5.1 (ii)", TSRI_AT_LEAST, nearest_states(s), phi / 2,
+                     "least |x_(l,i) - x_(l,j)|");
+    tsri_certify_old(c, "Theorem 5.1 (iii)", TSRI_AT_MOST, far, sqrt(log(n / s->delta)),
+                     "largest |y_i|, against C sqrt(log(n/delta))");
+    tsri_certify_old(c, "Theorem 5.1 (iv)", TSRI_AT_MOST, near_switching(s), 2,
+                     "units within beta = 0.1 m^(-1/2) of switching, over m^(3/2) beta");
     if (s->L > 1)
         tsri_deep_certify_norm(c, "Theorem 5.1 (v)", &chain, L,
                                "largest |W_l2^T Sigma W^T ... Sigma W_l1^T|_2, against C L");
-    tsri_certify(c, "Theorem 5.1 (vi)", TSRI_AT_MOST, sup, L * sqrt((double)sparsity * log(M)),
-                 "supremum over %lld-sparse a of v^T (Sigma W^T ...) a, against C L sqrt(s log M)",
-                 (long long)sparsity);
-    tsri_certify(c, "Theorem 5.1 (vii)", TSRI_AT_LEAST, (double)fewest,
-                 (double)s->layer[s->L - 1].m * phi / n,
-                 "fewest nodes with a gradient of |a|_inf phi / n^2 or more, against C m phi / n");
+    tsri_certify_old(
+        c, "Theorem 5.1 (vi)", TSRI_AT_MOST, sup, L * sqrt((double)sparsity * log(M)),
+        "supremum over %lld-sparse a of v^T (Sigma W^T ...) a, against C L sqrt(s log M)",
+        (long long)sparsity);
+    tsri_certify_old(
+        c, "Theorem 5.1 (vii)", TSRI_AT_LEAST, (double)fewest,
+        (double)s->layer[s->L - 1].m * phi / n,
+        "fewest nodes with a gradient of |a|_inf phi / n^2 or more, against C m phi / n");
 done:
     return st;
 }

@@ -29,14 +29,15 @@ static void curve_fini(curve *v)
 static tsr_status curve_init(curve *v, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
+    int64_t rounds = past->round + 1;
     *v = (curve){0};
-    TSR_TRY(tsri_alloc(&v->round, past->count, sizeof(double)));
-    TSR_TRY(tsri_alloc(&v->loss, past->count, sizeof(double)));
-    TSR_TRY(tsri_alloc(&v->work, past->count, sizeof(double)));
-    for (int64_t i = 0; i < past->count; i++) {
-        double loss = tsri_past_real(past, i, "loss");
+    TSR_TRY(tsri_alloc(&v->round, rounds, sizeof(double)));
+    TSR_TRY(tsri_alloc(&v->loss, rounds, sizeof(double)));
+    TSR_TRY(tsri_alloc(&v->work, rounds, sizeof(double)));
+    for (int64_t i = 0; i < rounds; i++) {
+        double loss = tsri_past_at(past, i, "loss");
         if (loss > 0) {
-            v->round[v->count] = (double)past->at[i].round;
+            v->round[v->count] = (double)i;
             v->loss[v->count++] = loss;
         }
     }
@@ -81,8 +82,74 @@ static double rate_of_fall(const tsri_promise *p, const curve *v)
 void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula)
 {
     const char *of = tsri_rates_of(p->run).constant ? "per round" : "of this round";
-    tsri_certify(c, p->where, TSRI_MEASURED, rate_in(p, c->round > 0 ? c->round - 1 : 0), 0,
-                 "proven rate %s, %s", of, formula);
+    tsri_certify_number(c, p->of, rate_in(p, c->round > 0 ? c->round - 1 : 0), "proven rate %s, %s",
+                        of, formula);
+}
+
+/* The fitted rate is of the rounds seen; what a rate of a round promises it promises of each. */
+static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p, curve *v)
+{
+    for (int64_t i = 0; i < v->count; i++)
+        v->work[i] = log(v->loss[i]);
+    tsri_estimate slope = tsri_slope_of(NULL, v->round, v->work, v->falling);
+    bool fitted = v->falling >= 3;
+    tsri_condition claim = {.of = p->of,
+                            .where = p->where,
+                            .sense = TSRI_AT_LEAST,
+                            .measured = fitted ? -expm1(slope.value) : (double)NAN,
+                            .required = rate_of_fall(p, v),
+                            .seen = tsri_past_seen(past, "loss"),
+                            .trivial = {"a rate of 0", 0}};
+    if (fitted)
+        claim.interval = (tsri_interval){-expm1(slope.high), -expm1(slope.low), 0.95};
+    tsri_certify(c, &claim, "measured rate per round, fitted to the fall of %s", p->loss);
+}
+
+typedef struct worst {
+    double loss, bound;
+    int64_t round;
+} worst;
+
+/* The round whose loss is largest beside its bound, (1 - rate)^k first + floor. A round whose bound
+ * is not below the first loss counts only when nothing else does, or when even that is missed. */
+static worst worst_round(const tsri_past *past, const tsri_promise *p, const curve *v)
+{
+    worst w = {NAN, NAN, 0};
+    double log_power = 0, most = -INFINITY, first = tsri_past_at(past, 0, "loss");
+    bool telling = false;
+    int64_t from = 0;
+    for (int64_t i = 0; i < v->count; i++) {
+        int64_t round = (int64_t)v->round[i];
+        log_power += log_left(p, from, round);
+        from = round;
+        double bound = exp(log_power) * p->first + p->floor, ratio = v->loss[i] / bound;
+        bool tells = bound < first || ratio > 1;
+        if (round == 0 || (telling && !tells) || (telling == tells && !(ratio > most)))
+            continue;
+        telling = tells;
+        most = ratio;
+        w = (worst){v->loss[i], bound, round};
+    }
+    return w;
+}
+
+static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p,
+                      const curve *v)
+{
+    worst w = worst_round(past, p, v);
+    tsri_certify(c,
+                 &(tsri_condition){.of = p->of,
+                                   .where = p->where,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = w.loss,
+                                   .required = w.bound,
+                                   .seen = tsri_past_seen(past, "loss"),
+                                   .trivial = {"the first loss", tsri_past_at(past, 0, "loss")}},
+                 tsri_rates_of(p->run).constant
+                     ? "%s: (1 - rate)^k %s + floor, at the worst round so far, %lld"
+                     : "%s: product of (1 - rate) of the rounds, times %s, + floor, at the worst "
+                       "round so far, %lld",
+                 p->loss, p->what, (long long)w.round);
 }
 
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)
@@ -90,25 +157,16 @@ tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const t
     tsr_status st = TSR_OK;
     curve v;
     TSR_TRY(curve_init(&v, past));
-    double left = exp(log_left(p, 0, c->round));
-    bool constant = tsri_rates_of(p->run).constant;
-    for (int64_t i = 0; i < v.count; i++)
-        v.work[i] = log(v.loss[i]);
-    tsri_estimate slope = tsri_slope_of(NULL, v.round, v.work, v.falling);
-    bool fitted = v.falling >= 3;
-    tsri_certify(c, p->where, TSRI_AT_LEAST, fitted ? -expm1(slope.value) : (double)NAN,
-                 rate_of_fall(p, &v), "measured rate per round, fitted to the fall of %s", p->loss);
-    if (fitted)
-        tsri_certify_interval(c, -expm1(slope.high), -expm1(slope.low), 0.95);
-    tsri_certify(c, p->where, TSRI_AT_MOST, v.count > 1 ? v.loss[v.count - 1] : (double)NAN,
-                 left * p->first + p->floor,
-                 constant ? "%s: (1 - rate)^k %s + floor"
-                          : "%s: product of (1 - rate) of all rounds, times %s, + floor",
-                 p->loss, p->what);
-    tsri_certify(c, p->where, TSRI_MEASURED, v.count > 3 ? v.floor.value : (double)NAN, 0,
-                 "mean of %s over the last quarter (the floor, when the fall is over)", p->loss);
+    fitted_row(c, past, p, &v);
+    bound_row(c, past, p, &v);
+    tsri_condition floor = {.of = p->of,
+                            .where = p->where,
+                            .sense = TSRI_MEASURED,
+                            .measured = v.count > 3 ? v.floor.value : (double)NAN};
     if (v.count > 7)
-        tsri_certify_interval(c, v.floor.low, v.floor.high, 0.95);
+        floor.interval = (tsri_interval){v.floor.low, v.floor.high, 0.95};
+    tsri_certify(c, &floor, "mean of %s over the last quarter (the floor, when the fall is over)",
+                 p->loss);
 done:
     curve_fini(&v);
     return st;

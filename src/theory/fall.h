@@ -9,6 +9,7 @@
 #include "theory/rates.h"
 
 typedef struct tsri_promise {
+    int of;            /* its theorem */
     const char *where; /* "Theorem 3" */
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
@@ -22,8 +23,9 @@ typedef struct tsri_promise {
 /* Adds the proven rate of the round just done; `formula` says how it follows from eta. */
 void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula);
 
-/* Adds the fitted rate with its interval, the last loss against the bound, and the mean of the last
- * quarter. The losses are what `past` kept as "loss". */
+/* Adds the fitted rate with its interval, the loss of every round against its bound (the worst
+ * ratio so far), and the mean of the last quarter. The losses are what `past` kept as "loss". A
+ * bound that is not below the first loss in any round says nothing. */
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p);
 
 #endif

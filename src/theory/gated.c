@@ -61,15 +61,15 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gat
         }
     }
     /* Rows are floats: a length is 1 to about 1e-6. */
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, off, 1e-5, "largest | |x_i| - 1 |");
-    tsri_certify(c, "Assumption 1, Lemma 4", TSRI_AT_MOST, delta, 1.0 / 3,
-                 "delta: largest |<x_i, x_j>| of two samples, against 1/3");
-    tsri_certify(c, "Assumption 2", TSRI_AT_MOST, largest_target(run, v), s->m / s->dx,
-                 "largest |y_i|, against m/d_x");
-    tsri_certify(c, "section 2.1", TSRI_AT_LEAST, (double)run->batch, s->n, "samples in a step");
-    tsri_certify_rates(c, "section 2.1", run);
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, run->momentum, 0, "momentum");
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, run->decay, 0, "weight decay");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, off, 1e-5, "largest | |x_i| - 1 |");
+    tsri_certify_old(c, "Assumption 1, Lemma 4", TSRI_AT_MOST, delta, 1.0 / 3,
+                     "delta: largest |<x_i, x_j>| of two samples, against 1/3");
+    tsri_certify_old(c, "Assumption 2", TSRI_AT_MOST, largest_target(run, v), s->m / s->dx,
+                     "largest |y_i|, against m/d_x");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_LEAST, (double)run->batch, s->n,
+                     "samples in a step");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, run->momentum, 0, "momentum");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, run->decay, 0, "weight decay");
 }
 
 /* ---- Theorem 1 ------------------------------------------------------------------------------- */
@@ -77,15 +77,16 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gat
 static void theorem_1(tsri_certificate *c, const tsri_run *run, const tsri_gated_letters *s)
 {
     double steps = log(pow(s->n, 3) * s->L / (s->dx * EPSILON));
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, s->L, log(s->n), "depth L: log n");
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, s->m, s->n * s->n * s->L * s->dy,
-                 "width m: n^2 L d_y");
-    tsri_certify(c, "Theorem 1", TSRI_AT_MOST, s->eta,
-                 s->dx / (pow(s->n, 4) * pow(s->L, 3) * s->dy), "step eta: d_x / (n^4 L^3 d_y)");
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, (double)run->rounds, steps,
-                 "rounds of the run: log(n^3 L / (d_x epsilon)), epsilon = %g", EPSILON);
-    tsri_certify(c, "(46)", TSRI_AT_LEAST, (double)run->rounds, 2 * 81 * 81 * steps,
-                 "rounds of the run: the same times 2 x 81^2");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, s->L, log(s->n), "depth L: log n");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, s->m, s->n * s->n * s->L * s->dy,
+                     "width m: n^2 L d_y");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_MOST, s->eta,
+                     s->dx / (pow(s->n, 4) * pow(s->L, 3) * s->dy),
+                     "step eta: d_x / (n^4 L^3 d_y)");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, (double)run->rounds, steps,
+                     "rounds of the run: log(n^3 L / (d_x epsilon)), epsilon = %g", EPSILON);
+    tsri_certify_old(c, "(46)", TSRI_AT_LEAST, (double)run->rounds, 2 * 81 * 81 * steps,
+                     "rounds of the run: the same times 2 x 81^2");
 }
 
 /* ---- (4), Theorem 3, Corollary 4 ---------------------------------------------------------------
@@ -106,33 +107,35 @@ static tsr_status moved(tsri_certificate *c, tsri_run *run, const tsri_gated *v,
     bool far = c->round > 0, promised = v->gated;
     tau = far ? tsri_past_most(past, "tau") : (double)NAN;
     tsri_sense at_most = promised ? TSRI_AT_MOST : TSRI_MEASURED;
-    tsri_certify(c, "(4), (5)", at_most, tau, s->dy * sqrt(s->n / s->m) / L,
-                 "tau: largest |W_k - W_k(1)|_2 so far, against d_y sqrt(n/m) / L");
+    tsri_certify_old(c, "(4), (5)", at_most, tau, s->dy * sqrt(s->n / s->m) / L,
+                     "tau: largest |W_k - W_k(1)|_2 so far, against d_y sqrt(n/m) / L");
     /* e^(2 theta) / sqrt(theta) is least at theta = 1/4. */
-    tsri_certify(c, "(50)", at_most, tau, 1 / (27 * L * sqrt(12 * L) * 2 * exp(0.5)),
-                 "tau, against 1 / (27 L sqrt(12 L) e^(2 theta) theta^(-1/2)), theta = 1/4");
+    tsri_certify_old(c, "(50)", at_most, tau, 1 / (27 * L * sqrt(12 * L) * 2 * exp(0.5)),
+                     "tau, against 1 / (27 L sqrt(12 L) e^(2 theta) theta^(-1/2)), theta = 1/4");
     double least = tsri_gated_least_gradient(then), square = s->m * s->m / (144 * s->dx * s->dy);
     if (promised) {
-        tsri_certify(c, "Theorem 3", TSRI_AT_LEAST, s->m, s->n * s->dx * s->dy * s->dy * pow(L, 3),
-                     "width m: n d_x d_y^2 L^3");
-        tsri_certify(c, "section 10.5", TSRI_AT_LEAST, least, s->m * square,
-                     "least |grad_(W_k) y_p(1)|^2, against m^3 / (144 d_x d_y)");
-        tsri_certify(c, "Theorem 5", TSRI_AT_LEAST, least, square,
-                     "the same, against the m^2 / (144 d_x d_y) of alpha_x alpha_y");
+        tsri_certify_old(c, "Theorem 3", TSRI_AT_LEAST, s->m,
+                         s->n * s->dx * s->dy * s->dy * pow(L, 3), "width m: n d_x d_y^2 L^3");
+        tsri_certify_old(c, "section 10.5", TSRI_AT_LEAST, least, s->m * square,
+                         "least |grad_(W_k) y_p(1)|^2, against m^3 / (144 d_x d_y)");
+        tsri_certify_old(c, "Theorem 5", TSRI_AT_LEAST, least, square,
+                         "the same, against the m^2 / (144 d_x d_y) of alpha_x alpha_y");
     }
-    tsri_certify(c, "Theorem 3, (7)", at_most, far ? tsri_past_most(past, "ratio") : (double)NAN, R,
-                 "gradient ratio: largest |grad y_p - grad y_p(1)| / |grad y_p(1)| so far, "
-                 "against R = n^(1/2) d_x (L d_y)^2 / m^(5/2)");
+    tsri_certify_old(c, "Theorem 3, (7)", at_most,
+                     far ? tsri_past_most(past, "ratio") : (double)NAN, R,
+                     "gradient ratio: largest |grad y_p - grad y_p(1)| / |grad y_p(1)| so far, "
+                     "against R = n^(1/2) d_x (L d_y)^2 / m^(5/2)");
     if (promised)
-        tsri_certify(c, "Theorem 3, with Theorem 5", TSRI_AT_MOST,
-                     far ? tsri_past_most(past, "ratio") : (double)NAN,
-                     sqrt(s->n * s->dx * s->dy / s->m) * s->dy * L * L,
-                     "the same, against R with that: (n d_x d_y / m)^(1/2) d_y L^2");
-    tsri_certify(c, "Corollary 4, (8)", at_most, far ? tsri_past_most(past, "kernel") : (double)NAN,
-                 3 * R,
-                 "kernel: largest |K_ij - K_ij(1)| / sqrt(K_ii(1) K_jj(1)) so far, against 3R");
-    tsri_certify(c, "Corollary 4's proof", TSRI_AT_MOST, far ? kernel : (double)NAN,
-                 2 * ratio + ratio * ratio, "the same now, against 2r + r^2, r the ratio measured");
+        tsri_certify_old(c, "Theorem 3, with Theorem 5", TSRI_AT_MOST,
+                         far ? tsri_past_most(past, "ratio") : (double)NAN,
+                         sqrt(s->n * s->dx * s->dy / s->m) * s->dy * L * L,
+                         "the same, against R with that: (n d_x d_y / m)^(1/2) d_y L^2");
+    tsri_certify_old(c, "Corollary 4, (8)", at_most,
+                     far ? tsri_past_most(past, "kernel") : (double)NAN, 3 * R,
+                     "kernel: largest |K_ij - K_ij(1)| / sqrt(K_ii(1) K_jj(1)) so far, against 3R");
+    tsri_certify_old(c, "Corollary 4's proof", TSRI_AT_MOST, far ? kernel : (double)NAN,
+                     2 * ratio + ratio * ratio,
+                     "the same now, against 2r + r^2, r the ratio measured");
 done:
     return st;
 }
@@ -166,22 +169,22 @@ static tsr_status patterns(tsri_certificate *c, const tsri_run *run, const tsri_
     tsri_gated_dead(&dead, &died, v, then);
     tsri_gated_dead(&born, &none, then, then);
     tsri_sense at_most = v->gated ? TSRI_AT_MOST : TSRI_MEASURED;
-    tsri_certify(c, v->gated ? "section 2.1" : "section 6.3", at_most, since, 0,
-                 v->gated ? "part of the gates that changed since the start"
-                          : "part of the ReLU patterns that changed since the start");
+    tsri_certify_old(c, v->gated ? "section 2.1" : "section 6.3", at_most, since, 0,
+                     v->gated ? "part of the gates that changed since the start"
+                              : "part of the ReLU patterns that changed since the start");
     if (memory && memory->words == v->L * v->n * v->words && memory->pattern_round < c->round) {
         double epochs = (double)(c->round - memory->pattern_round) / run->epoch_rounds;
         double last = tsri_gated_hamming(v, memory->pattern);
-        tsri_certify(c, "section 6.3", at_most, last, 0,
-                     "Hamming distance of the patterns to those of round %lld, %.3g epochs ago",
-                     (long long)memory->pattern_round, epochs);
+        tsri_certify_old(c, "section 6.3", at_most, last, 0,
+                         "Hamming distance of the patterns to those of round %lld, %.3g epochs ago",
+                         (long long)memory->pattern_round, epochs);
         TSR_TRY(tsri_past_keep(past, "hamming", last));
     }
-    tsri_certify(c, "section 4.3", TSRI_MEASURED, (double)born, 0,
-                 "units born dead: off for every sample at first, of %lld",
-                 (long long)(v->L * v->m));
-    tsri_certify(c, "section 4.3, Remark 3", at_most, (double)died, 0,
-                 "units that died since: on for a sample at first, off for every one now");
+    tsri_certify_old(c, "section 4.3", TSRI_MEASURED, (double)born, 0,
+                     "units born dead: off for every sample at first, of %lld",
+                     (long long)(v->L * v->m));
+    tsri_certify_old(c, "section 4.3, Remark 3", at_most, (double)died, 0,
+                     "units that died since: on for a sample at first, off for every one now");
     TSR_TRY(tsri_past_keep(past, "died", (double)died));
     if (memory)
         TSR_TRY(remember(memory, v, c->round));
@@ -199,9 +202,9 @@ static tsr_status gradients(tsri_certificate *c, tsri_run *run, const tsri_gated
                  memory->before_count == run->net->trained;
     double norm, change;
     TSR_TRY(tsri_gated_gradients(&norm, &change, run, v, known ? memory->before : NULL));
-    tsri_certify(c, "section 6.3", TSRI_MEASURED, norm, 0, "|g_t|, the gradient of the loss");
-    tsri_certify(c, "section 6.3", TSRI_MEASURED, change, 0,
-                 "|g_t - g_(t-1)|, the distance to that of the round before");
+    tsri_certify_old(c, "section 6.3", TSRI_MEASURED, norm, 0, "|g_t|, the gradient of the loss");
+    tsri_certify_old(c, "section 6.3", TSRI_MEASURED, change, 0,
+                     "|g_t - g_(t-1)|, the distance to that of the round before");
     TSR_TRY(tsri_past_keep(past, "gradient", norm));
     TSR_TRY(tsri_past_keep(past, "gradient_change", change));
 done:

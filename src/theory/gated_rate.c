@@ -55,8 +55,8 @@ static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri
                             double alpha, const tsri_gated_letters *s)
 {
     tsr_status st = TSR_OK;
-    double half = alpha * alpha * s->L / 2, first = tsri_past_real(past, 0, "loss"),
-           now = tsri_past_real(past, past->count - 1, "loss");
+    double half = alpha * alpha * s->L / 2, first = tsri_past_at(past, 0, "loss"),
+           now = tsri_past_now(past, "loss");
     bool constant = tsri_rates_of(run).constant;
     tsri_promise p = {.where = "(19)",
                       .loss = "L_k",
@@ -66,12 +66,12 @@ static tsr_status rate_rows(tsri_certificate *c, const tsri_run *run, const tsri
                       .run = run,
                       .first = first};
     tsri_certify_rate(c, &p, "eta alpha^2 L / 2");
-    tsri_certify(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
-                 constant ? log(first / now) / (half * s->eta)
-                          : rounds_needed(run, half, first / now),
-                 constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
-                          : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
-                            "log(l_0 / l_t)");
+    tsri_certify_old(c, "(42)", TSRI_AT_MOST, c->round > 0 ? (double)c->round : (double)NAN,
+                     constant ? log(first / now) / (half * s->eta)
+                              : rounds_needed(run, half, first / now),
+                     constant ? "rounds done: 2 / (eta alpha^2 L) log(l_0 / l_t)"
+                              : "rounds done: so many that their eta_t sum to 2 / (alpha^2 L) "
+                                "log(l_0 / l_t)");
     if (run->loss == TSRI_HALF_SQUARES)
         TSR_TRY(tsri_certify_fall(c, past, &p));
 done:
@@ -88,10 +88,11 @@ static tsr_status kernel_row(tsri_certificate *c, tsri_run *run, const tsri_gate
     TSR_TRY(tsri_alloc(&k, v->n * v->n, sizeof *k));
     TSR_TRY(tsri_tangent_kernel(k, &run->store, run->backend, run->pool, v->x, v->n, &options));
     TSR_TRY(tsri_spectrum_ends(&least, &most, k, v->n, run->pool));
-    tsri_certify(c, "(14) to (17)", TSRI_AT_LEAST, least.value, (double)v->L * alpha * alpha / 2,
-                 "least eigenvalue of the tangent kernel of output 0: L alpha^2 / 2");
-    tsri_certify(c, "(6)", TSRI_MEASURED, most.value, 0,
-                 "its largest eigenvalue; descent is stable below the step 2 over it");
+    tsri_certify_old(c, "(14) to (17)", TSRI_AT_LEAST, least.value,
+                     (double)v->L * alpha * alpha / 2,
+                     "least eigenvalue of the tangent kernel of output 0: L alpha^2 / 2");
+    tsri_certify_old(c, "(6)", TSRI_MEASURED, most.value, 0,
+                     "its largest eigenvalue; descent is stable below the step 2 over it");
 done:
     tsri_free(k);
     return st;
@@ -102,28 +103,28 @@ tsr_status tsri_gated_eigenvalues(tsri_certificate *c, tsri_run *run, const tsri
 {
     tsr_status st = TSR_OK;
     tsri_gated_ends e;
-    double cross, first = tsri_past_real(past, 0, "loss") / 2;
+    double cross, first = tsri_past_at(past, 0, "loss") / 2;
     TSR_TRY(tsri_gated_ends_of(&e, v, &run->store, run->pool));
     TSR_TRY(tsri_gated_cross(&cross, v));
     double alpha = sqrt(e.alpha_x * e.alpha_y), beta = sqrt(e.beta_x * e.beta_y);
-    tsri_certify(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_x, s->m / (12 * s->dx),
-                 "alpha_x: least eigenvalue of G^T G, against m/(12 d_x)");
-    tsri_certify(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_y, s->m / (12 * s->dy),
-                 "alpha_y: least eigenvalue of F F^T, against m/(12 d_y)");
-    tsri_certify(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_x, 27 * s->m / (4 * s->dx),
-                 "beta_x: largest eigenvalue of G^T G, against 27m/(4 d_x)");
-    tsri_certify(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_y, 27 * s->m / (4 * s->dy),
-                 "beta_y: largest eigenvalue of F F^T, against 27m/(4 d_y)");
-    tsri_certify(c, "(16)", TSRI_MEASURED, cross / (beta * beta), 0,
-                 "gamma: largest |<G x_j, G x_i>| |F_j F_i^T| of two samples, over beta^2");
-    tsri_certify(c, "(17)", TSRI_AT_MOST, cross * s->n, alpha * alpha / 2,
-                 "beta^2 gamma n, against alpha^2 / 2");
+    tsri_certify_old(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_x, s->m / (12 * s->dx),
+                     "alpha_x: least eigenvalue of G^T G, against m/(12 d_x)");
+    tsri_certify_old(c, "(14), Theorem 5", TSRI_AT_LEAST, e.alpha_y, s->m / (12 * s->dy),
+                     "alpha_y: least eigenvalue of F F^T, against m/(12 d_y)");
+    tsri_certify_old(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_x, 27 * s->m / (4 * s->dx),
+                     "beta_x: largest eigenvalue of G^T G, against 27m/(4 d_x)");
+    tsri_certify_old(c, "(15), Theorem 5", TSRI_AT_MOST, e.beta_y, 27 * s->m / (4 * s->dy),
+                     "beta_y: largest eigenvalue of F F^T, against 27m/(4 d_y)");
+    tsri_certify_old(c, "(16)", TSRI_MEASURED, cross / (beta * beta), 0,
+                     "gamma: largest |<G x_j, G x_i>| |F_j F_i^T| of two samples, over beta^2");
+    tsri_certify_old(c, "(17)", TSRI_AT_MOST, cross * s->n, alpha * alpha / 2,
+                     "beta^2 gamma n, against alpha^2 / 2");
     TSR_TRY(tsri_past_keep(past, "alpha", alpha));
     TSR_TRY(tsri_past_keep(past, "beta", beta));
     TSR_TRY(tsri_past_keep(past, "beta_x", e.beta_x));
     double low = tsri_past_least(past, "alpha");
     if (run->loss == TSRI_HALF_SQUARES) {
-        tsri_certify(
+        tsri_certify_old(
             c, "(18)", TSRI_AT_MOST, s->eta,
             step_18(low, tsri_past_most(past, "beta"), tsri_past_most(past, "beta_x"), first, s),
             "step eta: Lemma 3's, with the alpha, beta and l_0 measured");

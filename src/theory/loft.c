@@ -145,7 +145,7 @@ static tsr_status measure_kernels(look *l, const tsri_past *past)
     tsri_eigen high;
     int64_t n = (int64_t)l->s.n;
     tsri_tangent whole = {.output = 0};
-    l->lambda_0 = (tsri_eigen){tsri_past_real(past, 0, "lambda_0"), 0};
+    l->lambda_0 = (tsri_eigen){tsri_past_at(past, 0, "lambda_0"), 0};
     if (isnan(l->lambda_0.value)) {
         TSR_TRY(tsri_kernel_cnn1_infinite(l->k, l->x, n, run->net, run->pool));
         TSR_TRY(tsri_spectrum_ends(&l->lambda_0, &high, l->k, n, run->pool));
@@ -252,18 +252,18 @@ done:
 
 static void assumptions(tsri_certificate *c, const look *l)
 {
-    tsri_certify(c, "Assumption 1", TSRI_AT_MOST, l->norm_error, 1e-5,
-                 "largest | ||x_i|| sqrt(q) - 1 |: images of length q^(-1/2)");
-    tsri_certify(c, "Assumption 1", TSRI_AT_LEAST, l->least_distance, 1e-6,
-                 "least distance of two images: all different");
-    tsri_certify(c, "Assumption 1", TSRI_MEASURED, l->largest_target, 0, "C = max |y_i|");
-    tsri_certify(c, "section 5", TSRI_AT_MOST, (double)l->run->local_steps, 1, "local steps");
-    tsri_certify(c, "section 5", TSRI_AT_LEAST, (double)l->run->batch, l->s.n, "samples in a step");
-    tsri_certify_rates(c, "section 5", l->run);
-    tsri_certify(c, "section 5", TSRI_AT_MOST, l->run->momentum, 0, "momentum");
-    tsri_certify(c, "section 5", TSRI_MEASURED, l->s.xi, 0, "xi, the chance of a filter");
-    tsri_certify(c, "section 5", TSRI_MEASURED, l->s.theta, 0,
-                 "theta, the chance to be in a share");
+    tsri_certify_old(c, "Assumption 1", TSRI_AT_MOST, l->norm_error, 1e-5,
+                     "largest | ||x_i|| sqrt(q) - 1 |: images of length q^(-1/2)");
+    tsri_certify_old(c, "Assumption 1", TSRI_AT_LEAST, l->least_distance, 1e-6,
+                     "least distance of two images: all different");
+    tsri_certify_old(c, "Assumption 1", TSRI_MEASURED, l->largest_target, 0, "C = max |y_i|");
+    tsri_certify_old(c, "section 5", TSRI_AT_MOST, (double)l->run->local_steps, 1, "local steps");
+    tsri_certify_old(c, "section 5", TSRI_AT_LEAST, (double)l->run->batch, l->s.n,
+                     "samples in a step");
+    tsri_certify_old(c, "section 5", TSRI_AT_MOST, l->run->momentum, 0, "momentum");
+    tsri_certify_old(c, "section 5", TSRI_MEASURED, l->s.xi, 0, "xi, the chance of a filter");
+    tsri_certify_old(c, "section 5", TSRI_MEASURED, l->s.theta, 0,
+                     "theta, the chance to be in a share");
 }
 
 static void lemmas(tsri_certificate *c, const look *l, const tsri_past *past)
@@ -271,26 +271,28 @@ static void lemmas(tsri_certificate *c, const look *l, const tsri_past *past)
     const tsri_loft *s = &l->s;
     double R = tsri_loft_radius(s);
     bool moved = c->round > 0;
-    tsri_certify(c, "appendix B.3", TSRI_AT_LEAST, s->lambda, l->lambda_0.error,
-                 "lambda_0, smallest eigenvalue of H_inf");
-    tsri_certify(c, "Lemma 1", TSRI_AT_MOST, moved ? tsri_past_most(past, "flips") : (double)NAN,
-                 3 * s->m * R / s->kappa, "most patterns flipped on a patch: 3 m R / kappa");
-    tsri_certify(c, "Lemma 2", TSRI_AT_MOST, l->initial,
-                 s->kappa * sqrt(2 * s->m * s->d) - sqrt(s->m) * R,
-                 "||W_0||_F: kappa sqrt(2md) - sqrt(m) R");
-    tsri_certify(c, "Lemma 3", TSRI_AT_MOST, l->patch_sum,
-                 2 * s->m * s->kappa * s->kappa - s->m * R * R,
-                 "largest sum_r <w_0,r, patch>^2: 2 m kappa^2 - m R^2");
-    double L_0 = tsri_past_real(past, 0, "loss");
-    tsri_certify(c, "Lemma 4", TSRI_AT_MOST, L_0,
-                 (1 / s->p + l->largest_target * l->largest_target) * s->n,
-                 "||y - u_0||^2: (1/p + C^2) n");
-    tsri_certify(c, "Lemma 5", TSRI_AT_LEAST, s->m, tsri_loft_width5(s),
-                 "width m: n^2 log(n/delta) / lambda_0^2");
-    tsri_certify(c, "Lemma 5", TSRI_AT_MOST, moved ? tsri_past_most(past, "radius") : (double)NAN,
-                 R, "largest ||w_r - w_0,r|| so far: kappa lambda_0 / n");
-    tsri_certify(c, "Lemma 5", TSRI_AT_LEAST, tsri_past_least(past, "lambda"), s->lambda / 2,
-                 "least lambda_min(H(t)) so far: lambda_0/2");
+    tsri_certify_old(c, "appendix B.3", TSRI_AT_LEAST, s->lambda, l->lambda_0.error,
+                     "lambda_0, smallest eigenvalue of H_inf");
+    tsri_certify_old(c, "Lemma 1", TSRI_AT_MOST,
+                     moved ? tsri_past_most(past, "flips") : (double)NAN, 3 * s->m * R / s->kappa,
+                     "most patterns flipped on a patch: 3 m R / kappa");
+    tsri_certify_old(c, "Lemma 2", TSRI_AT_MOST, l->initial,
+                     s->kappa * sqrt(2 * s->m * s->d) - sqrt(s->m) * R,
+                     "||W_0||_F: kappa sqrt(2md) - sqrt(m) R");
+    tsri_certify_old(c, "Lemma 3", TSRI_AT_MOST, l->patch_sum,
+                     2 * s->m * s->kappa * s->kappa - s->m * R * R,
+                     "largest sum_r <w_0,r, patch>^2: 2 m kappa^2 - m R^2");
+    double L_0 = tsri_past_at(past, 0, "loss");
+    tsri_certify_old(c, "Lemma 4", TSRI_AT_MOST, L_0,
+                     (1 / s->p + l->largest_target * l->largest_target) * s->n,
+                     "||y - u_0||^2: (1/p + C^2) n");
+    tsri_certify_old(c, "Lemma 5", TSRI_AT_LEAST, s->m, tsri_loft_width5(s),
+                     "width m: n^2 log(n/delta) / lambda_0^2");
+    tsri_certify_old(c, "Lemma 5", TSRI_AT_MOST,
+                     moved ? tsri_past_most(past, "radius") : (double)NAN, R,
+                     "largest ||w_r - w_0,r|| so far: kappa lambda_0 / n");
+    tsri_certify_old(c, "Lemma 5", TSRI_AT_LEAST, tsri_past_least(past, "lambda"), s->lambda / 2,
+                     "least lambda_min(H(t)) so far: lambda_0/2");
 }
 
 /* The sum over rounds of eta times the output differences; between certificates the last one seen
@@ -298,35 +300,36 @@ static void lemmas(tsri_certificate *c, const look *l, const tsri_past *past)
 static double summed(const look *l, const tsri_past *past)
 {
     double sum = 0;
-    for (int64_t i = 0; i + 1 < past->count; i++)
-        sum += tsri_past_real(past, i, "difference") *
-               tsri_rates_sum(l->run, past->at[i].round, past->at[i + 1].round);
+    for (int64_t t = 0; t < past->round; t++)
+        sum += tsri_past_at(past, t, "difference") * tsri_rate_of(l->run, t);
     return sum;
 }
 
 static void theorem1(tsri_certificate *c, const look *l, const tsri_past *past)
 {
     tsri_loft s = l->s;
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, s.m, tsri_loft_width1(&s),
-                 "width m: n^4 K^2 max(n,d) / (lambda_0^3 delta^2)");
-    tsri_certify(c, "Theorem 1", TSRI_AT_MOST, s.eta, tsri_loft_step(&s),
-                 "step eta: lambda_0 / n^2");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, s.m, tsri_loft_width1(&s),
+                     "width m: n^4 K^2 max(n,d) / (lambda_0^3 delta^2)");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_MOST, s.eta, tsri_loft_step(&s),
+                     "step eta: lambda_0 / n^2");
     int64_t rounds = c->round > 0 ? c->round : l->run->rounds;
     s.squares = tsri_rates_squares(l->run, 0, rounds);
-    tsri_certify(c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_m(&s), 0,
-                 "bound, term of the width: n^2 sqrt(d) / (lambda_0^2 kappa m^(1/4) sqrt(delta))");
-    tsri_certify(c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_S(&s), 0,
-                 tsri_rates_of(l->run).constant
-                     ? "bound, term of the shares: 2 eta^2 T theta^2 (1-xi) lambda_0 / S"
-                     : "bound, term of the shares: 2 sum_t eta_t^2 theta^2 (1-xi) lambda_0 / S");
+    tsri_certify_old(
+        c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_m(&s), 0,
+        "bound, term of the width: n^2 sqrt(d) / (lambda_0^2 kappa m^(1/4) sqrt(delta))");
+    tsri_certify_old(
+        c, "Theorem 1", TSRI_MEASURED, tsri_loft_bound_S(&s), 0,
+        tsri_rates_of(l->run).constant
+            ? "bound, term of the shares: 2 eta^2 T theta^2 (1-xi) lambda_0 / S"
+            : "bound, term of the shares: 2 sum_t eta_t^2 theta^2 (1-xi) lambda_0 / S");
     double distance = c->round > 0 ? l->distance : (double)NAN;
-    tsri_certify(c, "Theorem 1", TSRI_MEASURED, distance, 0,
-                 "||W_T - W^_T||_F^2, LoFT beside gradient descent");
-    tsri_certify(c, "Theorem 1", TSRI_MEASURED, c->round > 0 ? summed(l, past) : (double)NAN, 0,
-                 "eta sum_t ||f(X,W_t) - f(X,W^_t)||^2");
-    tsri_certify(c, "Theorem 1", TSRI_AT_MOST, distance + summed(l, past),
-                 tsri_loft_bound_m(&s) + tsri_loft_bound_S(&s),
-                 "both together: the two terms of the bound");
+    tsri_certify_old(c, "Theorem 1", TSRI_MEASURED, distance, 0,
+                     "||W_T - W^_T||_F^2, LoFT beside gradient descent");
+    tsri_certify_old(c, "Theorem 1", TSRI_MEASURED, c->round > 0 ? summed(l, past) : (double)NAN, 0,
+                     "eta sum_t ||f(X,W_t) - f(X,W^_t)||^2");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_MOST, distance + summed(l, past),
+                     tsri_loft_bound_m(&s) + tsri_loft_bound_S(&s),
+                     "both together: the two terms of the bound");
 }
 
 static double rate1(const void *context, double eta)
@@ -346,12 +349,12 @@ static tsr_status corollary1(tsri_certificate *c, const look *l, const tsri_past
                       .context = s,
                       .run = l->run,
                       .floor = tsri_loft_floor(s),
-                      .first = tsri_past_real(past, 0, "loss")};
-    tsri_certify(c, "Theorem 2 (app.)", TSRI_AT_LEAST, s->m, tsri_loft_width2(s),
-                 "width m: n^3 K^2 max(n,d) / (lambda_0^4 delta^2 kappa^2)");
+                      .first = tsri_past_at(past, 0, "loss")};
+    tsri_certify_old(c, "Theorem 2 (app.)", TSRI_AT_LEAST, s->m, tsri_loft_width2(s),
+                     "width m: n^3 K^2 max(n,d) / (lambda_0^4 delta^2 kappa^2)");
     tsri_certify_rate(c, &p, "theta eta lambda_0 / 2");
-    tsri_certify(c, "Corollary 1", TSRI_MEASURED, p.floor, 0,
-                 "proven floor xi(1-xi) n^3 d / (m lambda_0^2) + n kappa^2 (theta-xi^2) / S");
+    tsri_certify_old(c, "Corollary 1", TSRI_MEASURED, p.floor, 0,
+                     "proven floor xi(1-xi) n^3 d / (m lambda_0^2) + n kappa^2 (theta-xi^2) / S");
     return tsri_certify_fall(c, past, &p);
 }
 
@@ -369,7 +372,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
                       l.s.d, l.s.p, l.s.m, l.s.S, l.s.T, l.s.kappa, l.s.eta, l.s.delta);
     tsri_certify_note(c, "constants hidden by Omega and O are taken as 1");
     tsri_certify_note(c, "the theorems bound expectations over masks; these are of this run");
-    if (tsri_past_real(past, 0, "start") != l.initial)
+    if (tsri_past_at(past, 0, "start") != l.initial)
         tsri_certify_note(c, "the run began from a file: distances are from the seed's weights, "
                              "which are not its own");
     const tsri_draw *draw = tsri_team_draws(run);

@@ -59,9 +59,9 @@ static tsr_status measure_infinite(look *l, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_masked_measure *m = l->out;
-    m->lambda_0 = (tsri_eigen){tsri_past_real(past, 0, "lambda_0"),
-                               tsri_past_real(past, 0, "lambda_0_error")};
-    m->lambda_most = (tsri_eigen){tsri_past_real(past, 0, "lambda_most"), m->lambda_0.error};
+    m->lambda_0 =
+        (tsri_eigen){tsri_past_at(past, 0, "lambda_0"), tsri_past_at(past, 0, "lambda_0_error")};
+    m->lambda_most = (tsri_eigen){tsri_past_at(past, 0, "lambda_most"), m->lambda_0.error};
     if (!isnan(m->lambda_0.value))
         return TSR_OK;
     tsri_kernel_infinite(l->k, l->gram, l->n, tsri_shallow_xi(l->run->net), l->run->pool);
@@ -92,7 +92,7 @@ static tsr_status find_start(look *l, const tsri_past *past, double *kept)
         TSR_TRY(tsri_store_init(&l->first, l->run->net, sizeof(float), false));
         tsri_store_fill(&l->first, l->run->seed);
         const float *w0 = tsri_store_at(&l->first, l->first.w, hidden_weights(l->run));
-        double then = tsri_past_real(past, 0, "start");
+        double then = tsri_past_at(past, 0, "start");
         if (isnan(then) || then == length(w0, l->m * l->d))
             l->w0 = w0;
     }

@@ -53,22 +53,24 @@ static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_mas
                         const tsri_masked *s)
 {
     /* Rows are floats: a length is 1 to about 1e-6. */
-    tsri_certify(c, "Theorem 3", TSRI_AT_MOST, m->unit_error, 1e-5,
-                 "largest | ||x_i|| - 1 |: rows of length 1");
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, m->least_angle, 1e-6,
-                 "least angle between the lines of two points, rows %lld and %lld: not parallel",
-                 (long long)m->first, (long long)m->second);
-    tsri_certify(c, "Algorithm 1", TSRI_AT_LEAST, (double)run->batch, s->n, "samples in a step");
-    tsri_certify_rates(c, "Algorithm 1", run);
-    tsri_certify(c, "Algorithm 1", TSRI_AT_MOST, run->momentum, 0, "momentum");
-    tsri_certify(c, "Algorithm 1", TSRI_AT_MOST, run->decay, 0, "weight decay");
-    tsri_certify(c, "Theorem 3", TSRI_MEASURED, m->largest_target + 1, 0, "C = 1 + max |y_i|");
-    tsri_certify(c, "section 4", TSRI_MEASURED, s->xi, 0, "xi, the chance of a unit");
-    tsri_certify(c, "Theorem 3", TSRI_MEASURED, s->theta, 0, "theta, the chance to be in a share");
-    tsri_certify(c, "Theorem 1", TSRI_AT_LEAST, m->lambda_0.value, m->lambda_0.error,
-                 "lambda_0, smallest eigenvalue of H_inf (contains xi)");
-    tsri_certify(c, "section 4", TSRI_MEASURED, m->lambda_most.value, 0,
-                 "largest eigenvalue of H_inf");
+    tsri_certify_old(c, "Theorem 3", TSRI_AT_MOST, m->unit_error, 1e-5,
+                     "largest | ||x_i|| - 1 |: rows of length 1");
+    tsri_certify_old(
+        c, "Theorem 1", TSRI_AT_LEAST, m->least_angle, 1e-6,
+        "least angle between the lines of two points, rows %lld and %lld: not parallel",
+        (long long)m->first, (long long)m->second);
+    tsri_certify_old(c, "Algorithm 1", TSRI_AT_LEAST, (double)run->batch, s->n,
+                     "samples in a step");
+    tsri_certify_old(c, "Algorithm 1", TSRI_AT_MOST, run->momentum, 0, "momentum");
+    tsri_certify_old(c, "Algorithm 1", TSRI_AT_MOST, run->decay, 0, "weight decay");
+    tsri_certify_old(c, "Theorem 3", TSRI_MEASURED, m->largest_target + 1, 0, "C = 1 + max |y_i|");
+    tsri_certify_old(c, "section 4", TSRI_MEASURED, s->xi, 0, "xi, the chance of a unit");
+    tsri_certify_old(c, "Theorem 3", TSRI_MEASURED, s->theta, 0,
+                     "theta, the chance to be in a share");
+    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, m->lambda_0.value, m->lambda_0.error,
+                     "lambda_0, smallest eigenvalue of H_inf (contains xi)");
+    tsri_certify_old(c, "section 4", TSRI_MEASURED, m->lambda_most.value, 0,
+                     "largest eigenvalue of H_inf");
 }
 
 /* ---- Theorem 2 and what it rests on ------------------------------------------------------- */
@@ -77,20 +79,20 @@ static void kernels(tsri_certificate *c, const tsri_masked_measure *m, const tsr
                     const tsri_masked *s)
 {
     double R = tsri_masked_radius(s), radius = tsri_past_most(past, "radius");
-    tsri_certify(c, "Theorem 2", TSRI_AT_LEAST, s->m, tsri_masked_width2(s),
-                 "width m: n^2 log(Kpn/delta) / (xi lambda_0^2)");
-    tsri_certify(c, "Theorem 2", TSRI_AT_LEAST, tsri_past_least(past, "masked"), s->lambda / 2,
-                 "least lambda_min(m o H) over shares and rounds: lambda_0/2");
+    tsri_certify_old(c, "Theorem 2", TSRI_AT_LEAST, s->m, tsri_masked_width2(s),
+                     "width m: n^2 log(Kpn/delta) / (xi lambda_0^2)");
+    tsri_certify_old(c, "Theorem 2", TSRI_AT_LEAST, tsri_past_least(past, "masked"), s->lambda / 2,
+                     "least lambda_min(m o H) over shares and rounds: lambda_0/2");
     bool moved = c->round > 0;
-    tsri_certify(c, "Theorem 2", TSRI_AT_MOST, moved ? radius : (double)NAN, R,
-                 "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (8n)");
-    tsri_certify(c, "appendix B", TSRI_AT_MOST, moved ? radius : (double)NAN, R / 24,
-                 "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (192n)");
-    tsri_certify(c, "Lemma 16", TSRI_AT_MOST, m->near, 4 * s->m * R / s->kappa,
-                 "most units that a move by R can flip on a sample: 4 m R / kappa");
-    tsri_certify(c, "Lemma 16", TSRI_AT_MOST, moved ? tsri_past_most(past, "flips") : (double)NAN,
-                 4 * s->m * R / s->kappa,
-                 "most patterns flipped on a sample so far: 4 m R / kappa");
+    tsri_certify_old(c, "Theorem 2", TSRI_AT_MOST, moved ? radius : (double)NAN, R,
+                     "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (8n)");
+    tsri_certify_old(c, "appendix B", TSRI_AT_MOST, moved ? radius : (double)NAN, R / 24,
+                     "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (192n)");
+    tsri_certify_old(c, "Lemma 16", TSRI_AT_MOST, m->near, 4 * s->m * R / s->kappa,
+                     "most units that a move by R can flip on a sample: 4 m R / kappa");
+    tsri_certify_old(c, "Lemma 16", TSRI_AT_MOST,
+                     moved ? tsri_past_most(past, "flips") : (double)NAN, 4 * s->m * R / s->kappa,
+                     "most patterns flipped on a sample so far: 4 m R / kappa");
 }
 
 /* ---- Theorems 3 and 4 --------------------------------------------------------------------- */
@@ -130,17 +132,18 @@ static tsr_status theorem3(tsri_certificate *c, const tsri_run *run, const tsri_
                       .context = s,
                       .run = run,
                       .floor = tsri_masked_floor3(s),
-                      .first = tsri_past_real(past, 0, "loss")};
+                      .first = tsri_past_at(past, 0, "loss")};
     tsri_masked_width3(need, s);
     tsri_masked_b1(term, s);
     for (int i = 0; i < TSRI_WIDTH3_TERMS; i++)
-        tsri_certify(c, "Theorem 3, (6)", TSRI_AT_LEAST, s->m, need[i], "%s", width[i]);
-    tsri_certify(c, "Theorem 3", TSRI_AT_MOST, s->eta, tsri_masked_step3(s),
-                 "step eta: lambda_0 / (max(n,p) n tau)");
+        tsri_certify_old(c, "Theorem 3, (6)", TSRI_AT_LEAST, s->m, need[i], "%s", width[i]);
+    tsri_certify_old(c, "Theorem 3", TSRI_AT_MOST, s->eta, tsri_masked_step3(s),
+                     "step eta: lambda_0 / (max(n,p) n tau)");
     tsri_certify_rate(c, &p, "eta theta tau lambda_0 / 4");
     for (int i = 0; i < TSRI_B1_TERMS; i++)
-        tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, term[i], 0, "term %d: %s", i + 1, part[i]);
-    tsri_certify(c, "Theorem 3, B_1", TSRI_MEASURED, p.floor, 0, "proven floor B_1");
+        tsri_certify_old(c, "Theorem 3, B_1", TSRI_MEASURED, term[i], 0, "term %d: %s", i + 1,
+                         part[i]);
+    tsri_certify_old(c, "Theorem 3, B_1", TSRI_MEASURED, p.floor, 0, "proven floor B_1");
     return tsri_certify_fall(c, past, &p);
 }
 
@@ -155,13 +158,13 @@ static tsr_status theorem4(tsri_certificate *c, const tsri_run *run, const tsri_
                       .run = run,
                       .floor = tsri_masked_floor4(s),
                       .first = C * C * s->n};
-    tsri_certify(c, "Theorem 4", TSRI_AT_LEAST, s->m, tsri_masked_width4(s),
-                 "width m: tau^2 n^2 K max(n^2,d) / (lambda_0^4 delta)");
-    tsri_certify(c, "Theorem 4", TSRI_AT_MOST, s->eta, tsri_masked_step4(s),
-                 "step eta: lambda_0 / n^2");
+    tsri_certify_old(c, "Theorem 4", TSRI_AT_LEAST, s->m, tsri_masked_width4(s),
+                     "width m: tau^2 n^2 K max(n^2,d) / (lambda_0^4 delta)");
+    tsri_certify_old(c, "Theorem 4", TSRI_AT_MOST, s->eta, tsri_masked_step4(s),
+                     "step eta: lambda_0 / n^2");
     tsri_certify_rate(c, &p, "(1 - (1 - eta lambda_0/2)^tau) / 2");
-    tsri_certify(c, "Theorem 4", TSRI_MEASURED, p.floor, 0,
-                 "proven floor tau (p-1)^2 n^3 d / (lambda_0^2 m)");
+    tsri_certify_old(c, "Theorem 4", TSRI_MEASURED, p.floor, 0,
+                     "proven floor tau (p-1)^2 n^3 d / (lambda_0^2 m)");
     return tsri_certify_fall(c, past, &p);
 }
 
@@ -174,14 +177,14 @@ static void corollary(tsri_certificate *c, const tsri_masked *s)
                                         "width m: n^5 K / (xi theta lambda_0^4 delta)",
                                         "width m: n^5 K / (xi theta lambda_0^4 delta)"};
     double most = fmax(fmax(s->K, s->d), which == 3 ? s->p : 0);
-    tsri_certify(c, where[which], TSRI_AT_LEAST, s->n, most, "n: max(K, d%s)",
-                 which == 3 ? ", p" : "");
-    tsri_certify(c, where[which], TSRI_AT_MOST, fabs(s->kappa * sqrt(s->n) - 1), 1e-6,
-                 "| kappa sqrt(n) - 1 |: kappa = n^(-1/2)");
-    tsri_certify(c, where[which], TSRI_AT_LEAST, s->m, tsri_masked_corollary_width(which, s), "%s",
-                 width[which]);
-    tsri_certify(c, where[which], TSRI_MEASURED, tsri_masked_corollary_floor(which, s), 0,
-                 "proven floor");
+    tsri_certify_old(c, where[which], TSRI_AT_LEAST, s->n, most, "n: max(K, d%s)",
+                     which == 3 ? ", p" : "");
+    tsri_certify_old(c, where[which], TSRI_AT_MOST, fabs(s->kappa * sqrt(s->n) - 1), 1e-6,
+                     "| kappa sqrt(n) - 1 |: kappa = n^(-1/2)");
+    tsri_certify_old(c, where[which], TSRI_AT_LEAST, s->m, tsri_masked_corollary_width(which, s),
+                     "%s", width[which]);
+    tsri_certify_old(c, where[which], TSRI_MEASURED, tsri_masked_corollary_floor(which, s), 0,
+                     "proven floor");
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* observe.c - certificates before a run and during it.
  *
- * A certificate of a round is one line of metrics.jsonl: {"event": "certificate", "round", "paper",
- * "holds", "rows", "notes", "kept"}. It is made from the run as it stands and from the lines before
- * it, so that a resumed run writes what an uninterrupted one would have.
+ * After every round the paper looks and keeps numbers (past.h), which go with checkpoints; so a
+ * resumed run writes what an uninterrupted one would have, and verdicts do not depend on how often
+ * certificates are made. A certificate is one line of metrics.jsonl: {"event": "certificate", ...},
+ * docs/formats.md.
  */
 #include "theory/papers.h"
 
@@ -10,6 +11,8 @@
 #include "base/log.h"
 #include "io/file.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,28 +39,68 @@ static tsr_status no_paper(const tsri_run *run)
                      tsri_config_text(run->config, "model.name"));
 }
 
+/* ---- How much a look may take --------------------------------------------------------------- */
+
+/* Multiplications and additions of one round, as if every share were the whole network. */
+static double round_operations(const tsri_run *run)
+{
+    double each = 0;
+    if (tsri_net_step_flops(&each, run->net, false) != TSR_OK)
+        return 0;
+    return each * (double)run->batch * (double)run->workers * (double)run->local_steps;
+}
+
+int64_t tsri_look_stride(const tsri_run *run, double operations)
+{
+    double may = tsri_config_real(run->config, "certify.budget") * round_operations(run);
+    if (operations <= may)
+        return 1;
+    return may > 0 && operations / may < 1e9 ? (int64_t)ceil(operations / may) : 1000000000;
+}
+
+bool tsri_look_due(const tsri_run *run, double operations)
+{
+    return run->round % tsri_look_stride(run, operations) == 0 || run->round == run->rounds;
+}
+
 /* ---- Before ------------------------------------------------------------------------------- */
+
+/* What the run breaks, what the paper says, all of it judged. */
+static tsr_status make(tsri_certificate *c, tsri_run *run, const tsri_paper *paper, tsri_past *past)
+{
+    tsr_status st = TSR_OK;
+    tsri_certificate_init(c, paper->name);
+    c->round = run->round;
+    tsri_assume_run(c, run);
+    TSR_TRY(paper->certify(c, run, past));
+    TSR_TRY(tsri_certificate_end(c));
+done:
+    return st;
+}
 
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.lock = -1};
     tsri_past past = {0};
+    const tsri_paper *paper = NULL;
     tsr_run_options options = tsr_run_options_default();
     *c = (tsri_certificate){0};
     TSR_TRY(tsri_run_init(&run, config, &options));
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));
-    const tsri_paper *paper = tsri_paper_of(&run);
+    paper = tsri_paper_of(&run);
     if (!paper) {
         st = no_paper(&run);
         goto done;
     }
-    tsri_certificate_init(c, paper->name);
-    TSR_TRY(tsri_past_begin(&past, 0));
-    TSR_TRY(paper->certify(c, &run, &past));
-    TSR_TRY(tsri_certificate_end(c));
+    tsri_past_begin(&past, 0);
+    if (paper->look)
+        TSR_TRY(paper->look(&run, &past));
+    TSR_TRY(make(c, &run, paper, &past));
 done:
+    if (paper && paper->forget)
+        paper->forget(past.state);
     tsri_past_fini(&past);
     tsri_run_fini(&run);
     return st;
@@ -78,10 +121,10 @@ static tsr_status prepare(tsri_run *run)
 /* The past, and what was last told of it. */
 typedef struct watch {
     tsri_past past;
-    bool read; /* the metrics have been */
     tsri_memory memory;
+    const tsri_paper *paper;
     bool told;
-    int64_t conditions, holding;
+    int64_t count[TSRI_VERDICTS];
 } watch;
 
 static tsr_status watch_of(watch **w, tsri_run *run)
@@ -91,26 +134,10 @@ static tsr_status watch_of(watch **w, tsri_run *run)
     if (*w)
         return TSR_OK;
     TSR_TRY(tsri_alloc(w, 1, sizeof **w));
+    (*w)->past.memory = &(*w)->memory;
+    (*w)->paper = tsri_paper_of(run);
     run->observer_state[0] = *w;
 done:
-    return st;
-}
-
-/* What the run has said so far: read once from its metrics, which opening has cut to the
- * checkpoint. */
-static tsr_status find_past(watch **w, tsri_run *run, const tsri_paper *paper)
-{
-    tsr_status st = TSR_OK;
-    char *path = NULL;
-    TSR_TRY(watch_of(w, run));
-    if ((*w)->read)
-        goto done;
-    TSR_TRY(tsri_path_join(&path, run->options.folder, "metrics.jsonl"));
-    TSR_TRY(tsri_past_read(&(*w)->past, path, paper->name));
-    (*w)->past.memory = &(*w)->memory;
-    (*w)->read = true;
-done:
-    tsri_free(path);
     return st;
 }
 
@@ -134,27 +161,25 @@ done:
     return st;
 }
 
-/* Tells people when something has changed; the rows are in the metrics and the report. */
+/* Tells people when a verdict has changed; the rows are in the metrics and the report. */
 static void tell(watch *w, const tsri_certificate *c)
 {
-    int64_t conditions, holding;
+    int64_t count[TSRI_VERDICTS];
     const tsri_row *worst = tsri_certificate_worst(c);
-    char words[64], when[48] = "before the run";
-    tsri_certificate_count(c, &conditions, &holding);
-    if (w->told && w->conditions == conditions && w->holding == holding)
+    char words[200], summary[200], when[48] = "before the run";
+    tsri_certificate_count(count, c);
+    if (w->told && memcmp(count, w->count, sizeof count) == 0)
         return;
     w->told = true;
-    w->conditions = conditions;
-    w->holding = holding;
+    memcpy(w->count, count, sizeof count);
     if (c->round > 0)
         (void)snprintf(when, sizeof when, "after round %lld", (long long)c->round);
+    (void)tsri_certificate_summary(summary, sizeof summary, c);
     if (worst)
-        TSRI_INFO("certificate %s, %s: %lld of %lld conditions hold; %s (%s) %s", c->paper, when,
-                  (long long)holding, (long long)conditions, worst->where, worst->quantity,
-                  tsri_row_words(words, sizeof words, worst));
+        TSRI_INFO("certificate %s, %s: %s; %s (%s) %s", c->paper, when, summary, worst->where,
+                  worst->quantity, tsri_row_words(words, sizeof words, worst));
     else
-        TSRI_INFO("certificate %s, %s: %lld of %lld conditions hold", c->paper, when,
-                  (long long)holding, (long long)conditions);
+        TSRI_INFO("certificate %s, %s: %s", c->paper, when, summary);
 }
 
 /* Before the first round, after every N-th, and after the last, also of a run that stops early. */
@@ -195,7 +220,7 @@ done:
     return st;
 }
 
-/* ---- In checkpoints: the patterns, the round before them --------------------------------------
+/* ---- In checkpoints: series, patterns, the round before them ----------------------------------
  */
 
 #define PATTERNS       "certificate.patterns"
@@ -205,9 +230,12 @@ static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
     watch *w = run->observer_state[0];
-    if (!w || w->memory.words == 0)
+    if (!w)
         return TSR_OK;
     tsri_memory *m = &w->memory;
+    TSR_TRY(tsri_past_save(&w->past, parcel));
+    if (m->words == 0)
+        return TSR_OK;
     tsri_tensor bits = {
         .dtype = TSRI_I64, .rank = 1, .shape = {m->words}, .data = (void *)m->pattern};
     tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &m->pattern_round};
@@ -242,9 +270,12 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
     tsr_status st = TSR_OK;
     watch *w = NULL;
     const tsri_paper *paper = every(run) > 0 ? tsri_paper_of(run) : NULL;
-    if (!paper || !paper->remembers)
+    if (!paper)
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
+    TSR_TRY(tsri_past_load(&w->past, file, path));
+    if (!paper->remembers)
+        return TSR_OK;
     TSR_TRY(load_patterns(&w->memory, file, path));
     TSR_TRY(note_weights(run, paper));
 done:
@@ -253,17 +284,11 @@ done:
 
 /* ---- Looking ------------------------------------------------------------------------------ */
 
-static tsr_status certify_now(tsri_run *run, const tsri_paper *paper)
+static tsr_status certify_now(tsri_run *run, watch *w)
 {
     tsr_status st = TSR_OK;
     tsri_certificate c = {0};
-    watch *w = NULL;
-    tsri_certificate_init(&c, paper->name);
-    c.round = run->round;
-    TSR_TRY(find_past(&w, run, paper));
-    TSR_TRY(tsri_past_begin(&w->past, run->round));
-    TSR_TRY(paper->certify(&c, run, &w->past));
-    TSR_TRY(tsri_certificate_end(&c));
+    TSR_TRY(make(&c, run, w->paper, &w->past));
     TSR_TRY(write_line(run, &c, &w->past));
     tell(w, &c);
 done:
@@ -274,12 +299,16 @@ done:
 static tsr_status look(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const tsri_paper *paper = every(run) > 0 ? tsri_paper_of(run) : NULL;
-    if (!paper)
+    watch *w = NULL;
+    if (every(run) == 0)
         return TSR_OK;
+    TSR_TRY(watch_of(&w, run));
+    tsri_past_begin(&w->past, run->round);
+    if (w->paper->look)
+        TSR_TRY(w->paper->look(run, &w->past));
     if (due(run))
-        TSR_TRY(certify_now(run, paper));
-    TSR_TRY(note_weights(run, paper));
+        TSR_TRY(certify_now(run, w));
+    TSR_TRY(note_weights(run, w->paper));
 done:
     return st;
 }
@@ -294,6 +323,8 @@ static void forget(void *state)
     watch *w = state;
     if (!w)
         return;
+    if (w->paper && w->paper->forget)
+        w->paper->forget(w->past.state);
     tsri_past_fini(&w->past);
     tsri_free(w->memory.before);
     tsri_free(w->memory.pattern);
@@ -309,3 +340,26 @@ static const tsri_observer certifier = {.name = "certificates",
                                         .fini = forget};
 
 const tsri_observer *const tsri_observers[] = {&certifier, NULL};
+
+void tsri_certify_old(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
+                      double required, const char *quantity, ...)
+{
+    char text[TSRI_ROW_TEXT];
+    va_list list;
+    va_start(list, quantity);
+    (void)vsnprintf(text, sizeof text, quantity, list);
+    va_end(list);
+    tsri_certify(c,
+                 &(tsri_condition){.where = where,
+                                   .sense = sense,
+                                   .measured = measured,
+                                   .required = required,
+                                   .seen = TSRI_SEEN_ALL},
+                 "%s", text);
+}
+
+void tsri_certify_old_interval(tsri_certificate *c, double low, double high, double level)
+{
+    if (c->st == TSR_OK && c->count > 0)
+        c->row[c->count - 1].claim.interval = (tsri_interval){low, high, level};
+}

@@ -1,14 +1,15 @@
 /* papers.h - the papers whose theorems are certified: one file each, one row each.
  *
  * A paper's file measures what its theorems speak of and adds rows to a certificate. It is asked
- * before a run (`tessera certify`) and, with `certify: {every: N}`, before the first round and
- * after every N-th and the last, and then sees the run as it is: weights, shares (team.h), data,
- * and what it kept of earlier rounds (past.h).
+ * before a run (`tessera certify`). With `certify: {every: N}` it looks at the run after every
+ * round and keeps what it saw (past.h); certificates are made before the first round and after
+ * every N-th and the last, of the run as it is (weights, shares (team.h), data) and of that past.
  */
 #ifndef TSRI_PAPERS_H
 #define TSRI_PAPERS_H
 
 #include "scheme/run.h"
+#include "theory/assume.h"
 #include "theory/certificate.h"
 #include "theory/past.h"
 
@@ -18,9 +19,16 @@ typedef struct tsri_paper {
     bool remembers;                       /* wants past->memory */
     bool (*applies)(const tsri_run *run); /* does the paper speak of this model and loss? */
 
-    /* Adds the rows for the run as it stands. `past` ends with the moment of this certificate, to
-     * which the paper adds what it wants to keep. */
+    /* Before the first round and after each one, however often certificates are made: keeps in
+     * `past` what rows about all rounds need. What a round's look may cost is tsri_look_stride's
+     * business: the rest is left unseen. */
+    tsr_status (*look)(tsri_run *run, tsri_past *past);
+
+    /* Adds the rows for the run as it stands, right after its look. It keeps nothing: a verdict
+     * must not depend on how often one asks for it. */
     tsr_status (*certify)(tsri_certificate *c, tsri_run *run, tsri_past *past);
+
+    void (*forget)(void *state); /* (optional) frees past->state */
 } tsri_paper;
 
 extern const tsri_paper tsri_paper_masked_neurons, tsri_paper_loft, tsri_paper_deep_relu,
@@ -31,8 +39,25 @@ extern const tsri_paper *const tsri_papers[]; /* NULL at the end */
 /* The paper that speaks of this run, or NULL. */
 const tsri_paper *tsri_paper_of(const tsri_run *run);
 
+/* Tells the certificate which assumptions the run's way of training breaks (assume.c). */
+void tsri_assume_run(tsri_certificate *c, const tsri_run *run);
+
+/* Rounds from one look to the next for a look of `operations` (multiplications and additions, or
+ * what takes as long), so that all looks together take at most certify.budget of what training
+ * takes: 1 = every round. It follows from the run file alone, so a resumed run looks at the same
+ * rounds. */
+int64_t tsri_look_stride(const tsri_run *run, double operations);
+
+/* Is this round one of them? The first and the last always are. */
+bool tsri_look_due(const tsri_run *run, double operations);
+
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper speaks of
  * it. The caller calls tsri_certificate_fini, also on failure. */
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config);
+
+/* Rows of papers that do not say yet what they saw. */
+void tsri_certify_old(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
+                      double required, const char *quantity, ...) TSR_PRINTF(6, 7);
+void tsri_certify_old_interval(tsri_certificate *c, double low, double high, double level);
 
 #endif

@@ -1,122 +1,165 @@
-/* past.c - numbers that certificates keep in the metrics. */
+/* past.c - series of numbers over the rounds of a run. */
 #include "theory/past.h"
 
 #include "base/alloc.h"
-#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define PREFIX "certificate.series."
+
 void tsri_past_fini(tsri_past *past)
 {
     for (int64_t i = 0; i < past->count; i++)
-        tsri_free(past->at[i].kept);
-    tsri_free(past->at);
-    *past = (tsri_past){0};
+        tsri_free(past->series[i].value);
+    tsri_free(past->series);
+    *past = (tsri_past){.memory = past->memory, .state = past->state};
 }
 
-tsr_status tsri_past_begin(tsri_past *past, int64_t round)
+void tsri_past_begin(tsri_past *past, int64_t round)
 {
-    tsr_status st = tsri_reserve(&past->at, &past->room, past->count, sizeof *past->at);
-    if (st == TSR_OK)
-        past->at[past->count++] = (tsri_moment){.round = round};
-    return st;
+    past->round = round;
+}
+
+static const tsri_kept *find(const tsri_past *past, const char *name)
+{
+    for (int64_t i = 0; i < past->count; i++)
+        if (strcmp(past->series[i].name, name) == 0)
+            return &past->series[i];
+    return NULL;
+}
+
+/* Series stand in the order of their names, as a file has them: a resumed run tells them alike. */
+static tsr_status make(tsri_kept **out, tsri_past *past, const char *name)
+{
+    tsr_status st = tsri_reserve(&past->series, &past->room, past->count, sizeof *past->series);
+    int64_t at = past->count;
+    if (st != TSR_OK)
+        return st;
+    for (; at > 0 && strcmp(past->series[at - 1].name, name) > 0; at--)
+        past->series[at] = past->series[at - 1];
+    past->count++;
+    *out = &past->series[at];
+    **out = (tsri_kept){0};
+    (void)snprintf((*out)->name, TSRI_KEPT_NAME, "%s", name);
+    return TSR_OK;
 }
 
 tsr_status tsri_past_keep(tsri_past *past, const char *name, double value)
 {
-    tsri_moment *m = &past->at[past->count - 1];
-    tsr_status st = tsri_reserve(&m->kept, &m->room, m->count, sizeof *m->kept);
-    if (st != TSR_OK)
-        return st;
-    (void)snprintf(m->kept[m->count].name, TSRI_KEPT_NAME, "%s", name);
-    m->kept[m->count++].value = value;
-    return TSR_OK;
+    tsr_status st = TSR_OK;
+    tsri_kept *s = (tsri_kept *)(uintptr_t)find(past, name);
+    if (!s)
+        TSR_TRY(make(&s, past, name));
+    while (s->count <= past->round) {
+        TSR_TRY(tsri_reserve(&s->value, &s->room, s->count, sizeof *s->value));
+        s->value[s->count++] = NAN;
+    }
+    s->value[past->round] = value;
+done:
+    return st;
 }
 
-double tsri_past_real(const tsri_past *past, int64_t i, const char *name)
+double tsri_past_at(const tsri_past *past, int64_t round, const char *name)
 {
-    const tsri_moment *m = &past->at[i];
-    for (int64_t k = 0; k < m->count; k++)
-        if (strcmp(m->kept[k].name, name) == 0)
-            return m->kept[k].value;
-    return NAN;
+    const tsri_kept *s = find(past, name);
+    return s && round >= 0 && round < s->count ? s->value[round] : (double)NAN;
+}
+
+double tsri_past_now(const tsri_past *past, const char *name)
+{
+    return tsri_past_at(past, past->round, name);
+}
+
+/* Least, most, sum and number of what was looked at up to now. */
+typedef struct digest {
+    double least, most, sum;
+    int64_t seen;
+} digest;
+
+static digest digest_of(const tsri_past *past, const char *name)
+{
+    const tsri_kept *s = find(past, name);
+    digest d = {NAN, NAN, 0, 0};
+    for (int64_t r = 0; s && r <= past->round && r < s->count; r++) {
+        d.least = fmin(d.least, s->value[r]); /* passes over NaN */
+        d.most = fmax(d.most, s->value[r]);
+        d.sum += isnan(s->value[r]) ? 0 : s->value[r];
+        d.seen += !isnan(s->value[r]);
+    }
+    return d;
 }
 
 double tsri_past_least(const tsri_past *past, const char *name)
 {
-    double least = NAN;
-    for (int64_t i = 0; i < past->count; i++) /* fmin passes over NaN */
-        least = fmin(least, tsri_past_real(past, i, name));
-    return least;
+    return digest_of(past, name).least;
 }
 
 double tsri_past_most(const tsri_past *past, const char *name)
 {
-    double most = NAN;
-    for (int64_t i = 0; i < past->count; i++)
-        most = fmax(most, tsri_past_real(past, i, name));
-    return most;
+    return digest_of(past, name).most;
+}
+
+double tsri_past_sum(const tsri_past *past, const char *name)
+{
+    digest d = digest_of(past, name);
+    return d.seen > 0 ? d.sum : (double)NAN;
+}
+
+tsri_seen tsri_past_seen(const tsri_past *past, const char *name)
+{
+    return tsri_saw(digest_of(past, name).seen, past->round + 1, "rounds");
 }
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
 void tsri_past_json(tsri_json *w, const tsri_past *past)
 {
-    const tsri_moment *m = &past->at[past->count - 1];
     tsri_json_open(w, '{');
-    for (int64_t k = 0; k < m->count; k++)
-        tsri_json_put_real(w, m->kept[k].name, m->kept[k].value);
+    for (int64_t i = 0; i < past->count; i++)
+        if (past->series[i].count > past->round)
+            tsri_json_put_real(w, past->series[i].name, past->series[i].value[past->round]);
     tsri_json_close(w, '}');
 }
 
-static tsr_status take(void *context, const char *key, const tsri_json_value *value)
-{
-    double real = NAN; /* null stays that */
-    (void)tsri_json_as_real(value, &real);
-    return tsri_past_keep(context, key, real);
-}
-
-static tsr_status read_line(tsri_past *past, const char *line, int64_t n, const char *paper)
+tsr_status tsri_past_save(const tsri_past *past, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
-    tsri_json_value *root = NULL;
-    const char *event = NULL, *whose = NULL;
-    int64_t round = 0;
-    TSR_TRY(tsri_json_parse(&root, line, n, "metrics"));
-    if (!tsri_json_as_text(tsri_json_get(root, "event"), &event) ||
-        strcmp(event, "certificate") != 0 ||
-        !tsri_json_as_text(tsri_json_get(root, "paper"), &whose) || strcmp(whose, paper) != 0 ||
-        !tsri_json_as_int(tsri_json_get(root, "round"), &round))
-        goto done;
-    TSR_TRY(tsri_past_begin(past, round));
-    if (tsri_json_is_object(tsri_json_get(root, "kept")))
-        TSR_TRY(tsri_json_each(tsri_json_get(root, "kept"), take, past));
+    for (int64_t i = 0; i < past->count; i++) {
+        const tsri_kept *s = &past->series[i];
+        tsri_tensor t = {
+            .dtype = TSRI_F64, .rank = 1, .shape = {s->count}, .data = (void *)s->value};
+        if (s->count > 0)
+            TSR_TRY(tsri_parcel_add(parcel, &t, PREFIX "%s", s->name));
+    }
 done:
-    tsri_json_destroy(root);
     return st;
 }
 
-tsr_status tsri_past_read(tsri_past *past, const char *path, const char *paper)
+static tsr_status load_one(tsri_past *past, const tsri_tensor *t, const char *path)
 {
     tsr_status st = TSR_OK;
-    char *text = NULL;
-    int64_t n = 0;
-    *past = (tsri_past){0};
-    if (!tsri_file_exists(path))
-        return TSR_OK;
-    TSR_TRY(tsri_file_read(&text, &n, path, INT64_MAX));
-    for (int64_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', (size_t)(n - at));
-        int64_t length = end ? end - (text + at) : n - at;
-        if (length > 0 && read_line(past, text + at, length, paper) == TSR_RESOURCES)
-            TSR_TRY(TSR_RESOURCES); /* a torn line is passed over, missing memory is not */
-        at += length + 1;
-    }
+    tsri_kept *s = NULL;
+    const char *name = t->name + strlen(PREFIX);
+    TSR_CHECK(t->dtype == TSRI_F64 && t->rank == 1 && t->shape[0] > 0 &&
+                  strlen(name) < TSRI_KEPT_NAME,
+              TSR_BAD_FILE, "%s: %s is no series of numbers", path, t->name);
+    TSR_TRY(make(&s, past, name));
+    TSR_TRY(tsri_alloc(&s->value, t->shape[0], sizeof *s->value));
+    memcpy(s->value, t->data, (size_t)t->shape[0] * sizeof *s->value);
+    s->count = s->room = t->shape[0];
 done:
-    tsri_free(text);
-    if (st != TSR_OK)
-        tsri_past_fini(past);
+    return st;
+}
+
+tsr_status tsri_past_load(tsri_past *past, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_past_fini(past);
+    for (int64_t i = 0; i < file->count; i++)
+        if (strncmp(file->tensor[i].name, PREFIX, strlen(PREFIX)) == 0)
+            TSR_TRY(load_one(past, &file->tensor[i], path));
+done:
     return st;
 }

@@ -1,34 +1,34 @@
-/* past.h - what earlier certificates of a run kept for later ones.
+/* past.h - what was measured round by round: series that certificates judge.
  *
- * A certificate may keep numbers under names (the loss of its round, the worst radius so far). They
- * stand in its line of metrics.jsonl, "kept": {"loss": 1.25, ...}, so that a resumed run, whose
- * metrics are cut back to its checkpoint, finds what an uninterrupted one would have.
+ * A paper looks at a run before the first round and after every one (tsri_paper.look), however
+ * often certificates are made, and keeps numbers under names. Each name is a series over all rounds
+ * with NaN where nobody looked, so that "the largest so far" is that of the rounds and not of the
+ * certificates, and a row can say how many rounds it rests on. Series go with checkpoints: a
+ * resumed run has what an uninterrupted one would have.
  *
- *     TSR_TRY(tsri_past_read(&past, "runs/a/metrics.jsonl", "masked-neurons"));
- *     for (int64_t i = 0; i < past.count; i++)
- *         ... past.at[i].round, tsri_past_real(&past, i, "loss") ...
- *     tsri_past_fini(&past);
+ *     tsri_past_begin(&past, run->round);
+ *     TSR_TRY(tsri_past_keep(&past, "radius", radius));
+ *     ...
+ *     claim.measured = tsri_past_most(&past, "radius");
+ *     claim.seen = tsri_past_seen(&past, "radius");          e.g. 12 of 101 rounds
  */
 #ifndef TSRI_PAST_H
 #define TSRI_PAST_H
 
 #include "io/json.h"
+#include "net/parcel.h"
+#include "theory/certificate.h"
 
 enum { TSRI_KEPT_NAME = 24 };
 
 typedef struct tsri_kept {
     char name[TSRI_KEPT_NAME];
-    double value;
+    double *value; /* [count] by round, NaN where nobody looked */
+    int64_t count, room;
 } tsri_kept;
 
-typedef struct tsri_moment {
-    int64_t round;
-    tsri_kept *kept;
-    int64_t count, room;
-} tsri_moment;
-
-/* What is too much for a line of metrics. The weights before a certificate's round are copied then
- * (or when a run is resumed there); patterns go with checkpoints (observe.c). */
+/* What is too much for numbers. The weights before a certificate's round are copied then (or when a
+ * run is resumed there); patterns go with checkpoints (observe.c). */
 typedef struct tsri_memory {
     float *before; /* [before_count] trained numbers before the last round, or NULL */
     int64_t before_count, before_round;
@@ -38,28 +38,38 @@ typedef struct tsri_memory {
 } tsri_memory;
 
 typedef struct tsri_past {
-    tsri_moment *at; /* [count] by round */
+    tsri_kept *series;
     int64_t count, room;
+    int64_t round;       /* the one that is looked at */
     tsri_memory *memory; /* not its own; NULL before a run */
+    void *state;         /* the paper's own between looks, freed by its `forget` (papers.h) */
 } tsri_past;
 
-/* The certificates of `paper` in a file of metrics; none when there is no file. Other lines are
- * passed over. */
-tsr_status tsri_past_read(tsri_past *past, const char *path, const char *paper);
-void tsri_past_fini(tsri_past *past);
+void tsri_past_fini(tsri_past *past); /* all but memory and state */
 
-/* A new moment at the end; the numbers that follow are its own. */
-tsr_status tsri_past_begin(tsri_past *past, int64_t round);
+/* From now on numbers are those of `round`. */
+void tsri_past_begin(tsri_past *past, int64_t round);
 tsr_status tsri_past_keep(tsri_past *past, const char *name, double value);
 
-/* NaN when moment i has no such number. */
-double tsri_past_real(const tsri_past *past, int64_t i, const char *name);
+/* NaN when nobody looked then. */
+double tsri_past_at(const tsri_past *past, int64_t round, const char *name);
+double tsri_past_now(const tsri_past *past, const char *name);
 
-/* Of all moments: the smallest and the largest of a number; NaN when none has it. */
+/* Over the rounds that were looked at, this one included: NaN when there are none. A number that
+ * was looked at and is not finite (a diverged loss) counts: it is the largest. */
 double tsri_past_least(const tsri_past *past, const char *name);
 double tsri_past_most(const tsri_past *past, const char *name);
+double tsri_past_sum(const tsri_past *past, const char *name);
 
-/* The last moment's numbers as one object. */
+/* How many of the rounds 0 .. now, this one included, the series has. */
+tsri_seen tsri_past_seen(const tsri_past *past, const char *name);
+
+/* This round's numbers as one object. */
 void tsri_past_json(tsri_json *w, const tsri_past *past);
+
+/* In checkpoints: "certificate.series.<name>", F64 [rounds + 1]. Loading replaces what is there; a
+ * file without series (of an older version) leaves all rounds so far unseen. */
+tsr_status tsri_past_save(const tsri_past *past, tsri_parcel *parcel);
+tsr_status tsri_past_load(tsri_past *past, const tsri_tensors *file, const char *path);
 
 #endif

@@ -47,10 +47,3 @@ double tsri_rates_squares(const tsri_run *run, int64_t from, int64_t to)
 {
     return sum_of(run, from, to, 2);
 }
-
-void tsri_certify_rates(tsri_certificate *c, const char *where, const tsri_run *run)
-{
-    tsri_rates r = tsri_rates_of(run);
-    tsri_certify(c, where, TSRI_AT_LEAST, r.most > 0 ? r.least / r.most : 1, 1,
-                 "a constant rate: the run's least over its largest");
-}

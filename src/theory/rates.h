@@ -7,8 +7,6 @@
 #ifndef TSRI_RATES_H
 #define TSRI_RATES_H
 
-#include "theory/certificate.h"
-
 #include "scheme/run.h"
 
 typedef struct tsri_rates {
@@ -24,8 +22,5 @@ double tsri_rate_of(const tsri_run *run, int64_t round);
 /* Sums of eta_t and of eta_t^2 over from <= t < to. */
 double tsri_rates_sum(const tsri_run *run, int64_t from, int64_t to);
 double tsri_rates_squares(const tsri_run *run, int64_t from, int64_t to);
-
-/* The row that every paper has: a constant step. */
-void tsri_certify_rates(tsri_certificate *c, const char *where, const tsri_run *run);
 
 #endif

@@ -73,12 +73,12 @@ static void assumptions(tsri_certificate *c, const tsri_rnn_view *v, double delt
         for (int64_t l = 0; l < tsri_rnn_length(v, i); l++)
             longest = fmax(longest, tsri_length(x + l * v->dx, v->dx));
     }
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, first, 1e-6, "largest | |x_(i,1)| - 1 |");
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, last, 1e-6,
-                 "largest distance of x_(i,1)'s last coordinate from 1/sqrt 2");
-    tsri_certify(c, "section 2.1", TSRI_AT_MOST, longest, 1 + 1e-6, "largest |x_(i,l)|");
-    tsri_certify(c, "Assumption 2.1", TSRI_AT_LEAST, delta, 1e-6,
-                 "delta: least |x_(i,1) - x_(j,1)|");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, first, 1e-6, "largest | |x_(i,1)| - 1 |");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, last, 1e-6,
+                     "largest distance of x_(i,1)'s last coordinate from 1/sqrt 2");
+    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, longest, 1 + 1e-6, "largest |x_(i,l)|");
+    tsri_certify_old(c, "Assumption 2.1", TSRI_AT_LEAST, delta, 1e-6,
+                     "delta: least |x_(i,1) - x_(j,1)|");
 }
 
 /* ---- Theorems 1 and 2 ------------------------------------------------------------------------ */
@@ -106,13 +106,12 @@ static double step_of(const tsri_run *run, double eta)
 static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_rnn_letters *s)
 {
     const char *where = s->sgd ? "Theorem 2" : "Theorem 1";
-    tsri_certify(c, where, TSRI_AT_LEAST, s->m, tsri_rnn_varrho(s),
-                 "width m: C varrho^C with C = 1, varrho = n L d log(m/epsilon) / delta");
-    tsri_certify(c, where, TSRI_AT_MOST, step_of(run, tsri_rates_of(run).most), tsri_rnn_step(s),
-                 "step eta: delta / (rho^%d m)", s->sgd ? 42 : 44);
-    tsri_certify(c, where, TSRI_AT_LEAST, (double)run->rounds, tsri_rnn_rounds(s),
-                 "iterations T: rho^%d / delta^2 log(1/epsilon)", s->sgd ? 57 : 59);
-    tsri_certify_rates(c, where, run);
+    tsri_certify_old(c, where, TSRI_AT_LEAST, s->m, tsri_rnn_varrho(s),
+                     "width m: C varrho^C with C = 1, varrho = n L d log(m/epsilon) / delta");
+    tsri_certify_old(c, where, TSRI_AT_MOST, step_of(run, tsri_rates_of(run).most),
+                     tsri_rnn_step(s), "step eta: delta / (rho^%d m)", s->sgd ? 42 : 44);
+    tsri_certify_old(c, where, TSRI_AT_LEAST, (double)run->rounds, tsri_rnn_rounds(s),
+                     "iterations T: rho^%d / delta^2 log(1/epsilon)", s->sgd ? 57 : 59);
 }
 
 /* ---- Theorems 3 and 4 ---------------------------------------------------------------------------
@@ -181,15 +180,15 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
     const float *g = (const float *)run->store.g + param(run, "rnn.weight_hh_l0");
     double squares = tsri_length(g, v->m * v->m);
     squares *= squares;
-    tsri_certify(c, "Theorem 3", TSRI_AT_LEAST, squares / (m * f), delta / rho,
-                 "|grad f|_F^2 / (m f), against delta / rho");
-    tsri_certify(c, "Theorem 3", TSRI_AT_MOST, squares / (m * f), rho, "the same, against rho");
+    tsri_certify_old(c, "Theorem 3", TSRI_AT_LEAST, squares / (m * f), delta / rho,
+                     "|grad f|_F^2 / (m f), against delta / rho");
+    tsri_certify_old(c, "Theorem 3", TSRI_AT_MOST, squares / (m * f), rho, "the same, against rho");
     eta = tsri_rate_of(run, run->round);
     tsri_factor whole = {g, v->m, v->m, NULL};
     TSR_TRY(tsri_chain_norm(&step, &(tsri_chain){&whole, 1}, NULL, STEPS, run->seed, run->pool));
     TSR_TRY(value_ahead(&ahead, &o, eta));
     double size = eta * step.value;
-    tsri_certify(
+    tsri_certify_old(
         c, "Theorem 4", TSRI_AT_MOST, ahead - f + eta * squares,
         rho / delta * cbrt(m) * sqrt(f) * size + rho * m * size * size,
         "f(W + W') - f(W) - <grad f, W'> for the next step, against varrho m^(1/3) sqrt(f) "
@@ -201,7 +200,7 @@ static tsr_status theorems_3_and_4(tsri_certificate *c, tsri_run *run, const tsr
                           .rate = rate_of,
                           .context = &(promised){&s, run},
                           .run = run,
-                          .first = tsri_past_real(past, 0, "loss")};
+                          .first = tsri_past_at(past, 0, "loss")};
         TSR_TRY(tsri_certify_fall(c, past, &p));
     }
 done:
@@ -234,11 +233,11 @@ static tsr_status along_the_way(tsri_certificate *c, const tsri_run *run, const 
                             run->pool));
     double tau = radius.value * sqrt((double)now->m);
     tsri_rnn_letters s = letters(run, now, delta);
-    tsri_certify(c, s.sgd ? "(I.1)" : "(H.1)", TSRI_AT_MOST,
-                 frobenius(now->W, then.W, now->m * now->m) * sqrt((double)now->m),
-                 tsri_rnn_radius(&s), "sqrt(m) |W - W(0)|_F, against varrho^50");
-    tsri_certify(c, "Appendix C", TSRI_MEASURED, tau, 0, "tau_0 = sqrt(m) |W - W(0)|_2");
-    tsri_certify_interval(c, tau, radius.high * sqrt((double)now->m), radius.level);
+    tsri_certify_old(c, s.sgd ? "(I.1)" : "(H.1)", TSRI_AT_MOST,
+                     frobenius(now->W, then.W, now->m * now->m) * sqrt((double)now->m),
+                     tsri_rnn_radius(&s), "sqrt(m) |W - W(0)|_F, against varrho^50");
+    tsri_certify_old(c, "Appendix C", TSRI_MEASURED, tau, 0, "tau_0 = sqrt(m) |W - W(0)|_2");
+    tsri_certify_old_interval(c, tau, radius.high * sqrt((double)now->m), radius.level);
     TSR_TRY(tsri_rnn_certify_drift(c, run, now, &then, tau));
 done:
     tsri_rnn_view_fini(&then);

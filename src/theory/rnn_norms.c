@@ -31,10 +31,11 @@ static void forward_norms(tsri_certificate *c, const tsri_rnn_view *v)
             most = fmax(most, h / (2 * at + 4));
             most_g = fmax(most_g, g / (4 * at + 8));
         }
-    tsri_certify(c, "(4.1), Lemma B.3", TSRI_AT_LEAST, least, 1,
-                 "least |h_(i,l)| over (1 - 1/4L)^(l-1)");
-    tsri_certify(c, "(4.1), Lemma B.3", TSRI_AT_MOST, most, 1, "largest |h_(i,l)| over 2l + 2");
-    tsri_certify(c, "(4.1), Lemma B.3", TSRI_AT_MOST, most_g, 1, "largest |g_(i,l)| over 4l + 4");
+    tsri_certify_old(c, "(4.1), Lemma B.3", TSRI_AT_LEAST, least, 1,
+                     "least |h_(i,l)| over (1 - 1/4L)^(l-1)");
+    tsri_certify_old(c, "(4.1), Lemma B.3", TSRI_AT_MOST, most, 1, "largest |h_(i,l)| over 2l + 2");
+    tsri_certify_old(c, "(4.1), Lemma B.3", TSRI_AT_MOST, most_g, 1,
+                     "largest |g_(i,l)| over 4l + 4");
 }
 
 static tsr_status fresh_randomness(tsri_certificate *c, const tsri_run *run, const tsri_rnn_view *v,
@@ -53,11 +54,11 @@ static tsr_status fresh_randomness(tsri_certificate *c, const tsri_run *run, con
         least = fmin(least, shortest[l]);
         apart = fmin(apart, separable[l]);
     }
-    tsri_certify(
+    tsri_certify_old(
         c, "(4.2), Lemma B.6", TSRI_AT_LEAST, least, 1 / (2e6 * L * L * logm * logm * logm),
         "least |(I - U U^T) h_(i,l)|, U the states before, %lld sequences", (long long)count);
-    tsri_certify(c, "(4.3), Lemma B.9", TSRI_AT_LEAST, apart, delta / 2,
-                 "least separability of two such rests, against delta/2");
+    tsri_certify_old(c, "(4.3), Lemma B.9", TSRI_AT_LEAST, apart, delta / 2,
+                     "least separability of two such rests, against delta/2");
 done:
     tsri_free(shortest);
     tsri_free(separable);
@@ -128,16 +129,17 @@ static tsr_status backward_norms(tsri_certificate *c, const tsri_run *run, const
         for (int64_t reach = 1; reach < 2 * end; reach *= 2)
             TSR_TRY(span(&p, run, v, i, 1, reach < end ? reach : end, f, gate));
     }
-    tsri_certify(c, "(4.4), Lemma B.11", TSRI_AT_MOST, p.whole.value, L * L * L,
-                 "largest |W D W ... D W|_2, against L^3");
-    tsri_certify_interval(c, p.whole.value, p.whole.high, p.whole.level);
-    tsri_certify(c, "(4.5), Corollary B.15", TSRI_AT_MOST, p.sparse.value, log(m) / pow(m, 1.0 / 6),
-                 "the same between %d supports of m^(2/3) units, against log m / m^(1/6)",
-                 SUPPORTS);
-    tsri_certify_interval(c, p.sparse.value, p.sparse.high, p.sparse.level);
-    tsri_certify(c, "(4.6), Corollary B.18", TSRI_AT_MOST, p.back.value, pow(m, 1.0 / 3) * log(m),
-                 "|B D W ... D W|_2 on a support of m^(2/3) units, against m^(1/3) log m");
-    tsri_certify_interval(c, p.back.value, p.back.high, p.back.level);
+    tsri_certify_old(c, "(4.4), Lemma B.11", TSRI_AT_MOST, p.whole.value, L * L * L,
+                     "largest |W D W ... D W|_2, against L^3");
+    tsri_certify_old_interval(c, p.whole.value, p.whole.high, p.whole.level);
+    tsri_certify_old(
+        c, "(4.5), Corollary B.15", TSRI_AT_MOST, p.sparse.value, log(m) / pow(m, 1.0 / 6),
+        "the same between %d supports of m^(2/3) units, against log m / m^(1/6)", SUPPORTS);
+    tsri_certify_old_interval(c, p.sparse.value, p.sparse.high, p.sparse.level);
+    tsri_certify_old(c, "(4.6), Corollary B.18", TSRI_AT_MOST, p.back.value,
+                     pow(m, 1.0 / 3) * log(m),
+                     "|B D W ... D W|_2 on a support of m^(2/3) units, against m^(1/3) log m");
+    tsri_certify_old_interval(c, p.back.value, p.back.high, p.back.level);
 done:
     tsri_free(f);
     tsri_free(gate);
@@ -190,13 +192,14 @@ static void forward_stability(tsri_certificate *c, const tsri_rnn_view *now,
 {
     double L = (double)now->L, m = (double)now->m;
     drift d = drift_of(now, then);
-    tsri_certify(c, "(5.1), Lemma C.2 (a)", TSRI_AT_MOST, fmax(d.g, d.h), pow(L, 6) * tau / sqrt(m),
-                 "largest |g'_(i,l)|, |h'_(i,l)|, against L^6 tau_0 / sqrt(m)");
-    tsri_certify(c, "(5.1), Lemma C.2 (b)", TSRI_AT_MOST, d.switched,
-                 pow(L, 10.0 / 3) * pow(tau * m, 2.0 / 3),
-                 "most units of a state that switched, against L^(10/3) (tau_0 m)^(2/3)");
-    tsri_certify(c, "(5.1), Lemma C.2 (c)", TSRI_AT_MOST, d.switched_g, pow(L, 5) * tau / sqrt(m),
-                 "largest |D' g|, against L^5 tau_0 / sqrt(m)");
+    tsri_certify_old(c, "(5.1), Lemma C.2 (a)", TSRI_AT_MOST, fmax(d.g, d.h),
+                     pow(L, 6) * tau / sqrt(m),
+                     "largest |g'_(i,l)|, |h'_(i,l)|, against L^6 tau_0 / sqrt(m)");
+    tsri_certify_old(c, "(5.1), Lemma C.2 (b)", TSRI_AT_MOST, d.switched,
+                     pow(L, 10.0 / 3) * pow(tau * m, 2.0 / 3),
+                     "most units of a state that switched, against L^(10/3) (tau_0 m)^(2/3)");
+    tsri_certify_old(c, "(5.1), Lemma C.2 (c)", TSRI_AT_MOST, d.switched_g,
+                     pow(L, 5) * tau / sqrt(m), "largest |D' g|, against L^5 tau_0 / sqrt(m)");
 }
 
 /* The longest chains of a few sequences, now against then. */
@@ -225,13 +228,13 @@ static tsr_status backward_stability(tsri_certificate *c, const tsri_run *run,
                                 run->seed, run->pool));
         keep_larger(&out, &norm);
     }
-    tsri_certify(c, "(5.2), Lemma C.7", TSRI_AT_MOST, whole.value, pow(L, 7),
-                 "|D W ... D W - the same at W(0)|_2, against L^7");
-    tsri_certify_interval(c, whole.value, whole.high, whole.level);
-    tsri_certify(c, "(5.3), Lemma C.9", TSRI_AT_MOST, out.value,
-                 cbrt(tau) * pow(L, 6) * log(m) * cbrt(m) + tau * pow(L, 15),
-                 "|B D W ... - the same at W(0)|_2, against C.9 (a) + (b)");
-    tsri_certify_interval(c, out.value, out.high, out.level);
+    tsri_certify_old(c, "(5.2), Lemma C.7", TSRI_AT_MOST, whole.value, pow(L, 7),
+                     "|D W ... D W - the same at W(0)|_2, against L^7");
+    tsri_certify_old_interval(c, whole.value, whole.high, whole.level);
+    tsri_certify_old(c, "(5.3), Lemma C.9", TSRI_AT_MOST, out.value,
+                     cbrt(tau) * pow(L, 6) * log(m) * cbrt(m) + tau * pow(L, 15),
+                     "|B D W ... - the same at W(0)|_2, against C.9 (a) + (b)");
+    tsri_certify_old_interval(c, out.value, out.high, out.level);
 done:
     tsri_free(f);
     tsri_free(g);

@@ -1,0 +1,80 @@
+/* assume.c - the words of assumptions, and which of them a run's way of training breaks. */
+#include "theory/assume.h"
+
+#include "scheme/team.h"
+#include "theory/papers.h"
+#include "theory/rates.h"
+
+#include <string.h>
+
+const char *tsri_assumption_words(unsigned bit)
+{
+    static const char *const words[] = {
+#define X(name, words) words,
+        TSRI_ASSUMPTION_LIST(X)
+#undef X
+    };
+    for (int i = 0; i < TSRI_ASSUMPTIONS; i++)
+        if (bit == 1u << i)
+            return words[i];
+    return "?";
+}
+
+static void optimiser(tsri_certificate *c, const tsri_run *run)
+{
+    tsri_rates rates = tsri_rates_of(run);
+    if (!rates.constant)
+        tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate goes from %.4g to %.4g", rates.most,
+                            rates.least);
+    if (run->momentum > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->momentum);
+    if (run->decay > 0)
+        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->decay);
+    if (strcmp(tsri_config_text(run->config, "precision"), "f32") != 0)
+        tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "products are of %s numbers",
+                            tsri_config_text(run->config, "precision"));
+}
+
+static void batches(tsri_certificate *c, const tsri_run *run)
+{
+    if (run->batch < run->data->train.n) {
+        tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees %lld of %lld samples",
+                            (long long)run->batch, (long long)run->data->train.n);
+        tsri_certify_breach(c, TSRI_INDEPENDENT_BATCHES,
+                            "batches are drawn without replacement, epoch by epoch");
+    }
+    if (run->shard)
+        tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
+    if (strcmp(tsri_config_text(run->config, "data.augment"), "none") != 0)
+        tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
+}
+
+/* Descent on the whole is the case of one share with every unit. */
+static void shares(tsri_certificate *c, const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    if (draw)
+        tsri_certify_breach(c, TSRI_WHOLE_NETWORK, "scheme %s trains %lld shares a round",
+                            run->scheme->name, (long long)run->workers);
+    if (run->local_steps > 1)
+        tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
+                            (long long)run->local_steps);
+    if (!draw)
+        return;
+    if (draw->kind == TSRI_DRAW_CHUNKS)
+        tsri_certify_breach(c, TSRI_BERNOULLI_MASKS | TSRI_CATEGORICAL_MASKS,
+                            "units are dealt in equal chunks");
+    else if (draw->kind == TSRI_DRAW_CATEGORICAL)
+        tsri_certify_breach(c, TSRI_BERNOULLI_MASKS, "every unit is in exactly one share");
+    else if (run->workers > 1)
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "shares overlap");
+}
+
+void tsri_assume_run(tsri_certificate *c, const tsri_run *run)
+{
+    optimiser(c, run);
+    batches(c, run);
+    shares(c, run);
+    if (run->options.init || tsri_config_text(run->config, "model.from_relu"))
+        tsri_certify_breach(c, TSRI_DRAWN_START, "the run began from a file");
+}

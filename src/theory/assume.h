@@ -1,0 +1,59 @@
+/* assume.h - what theorems assume of a run, and whether the run is so.
+ *
+ * A theorem lists its assumptions as bits (tsri_theorem.assumes). Those about the way of training
+ * are compared with the run here, once, for all papers; those about data, loss and model are
+ * compared by the paper that knows them, with tsri_certify_breach. Sizes (width, step, iterations)
+ * are no assumptions in this sense: they are rows with a factor, because how far a run is from them
+ * is what one wants to know.
+ */
+#ifndef TSRI_ASSUME_H
+#define TSRI_ASSUME_H
+
+#include "theory/certificate.h"
+
+/* X(name, words): the words follow "assumes". */
+#define TSRI_ASSUMPTION_LIST(X)                                                                    \
+    /* the way of training: tsri_assume_run */                                                     \
+    X(CONSTANT_RATE, "a constant rate")                                                            \
+    X(NO_MOMENTUM, "no momentum")                                                                  \
+    X(NO_DECAY, "no weight decay")                                                                 \
+    X(FULL_BATCHES, "steps on all samples")                                                        \
+    X(INDEPENDENT_BATCHES, "batches drawn independently")                                          \
+    X(WHOLE_NETWORK, "the whole network trained in one place")                                     \
+    X(ONE_LOCAL_STEP, "one local step a round")                                                    \
+    X(BERNOULLI_MASKS, "masks thrown unit by unit")                                                \
+    X(CATEGORICAL_MASKS, "every unit given to one share, by chance")                               \
+    X(COMMON_DATA, "the same samples for every worker")                                            \
+    X(FIXED_SAMPLES, "samples that do not change")                                                 \
+    X(DRAWN_START, "weights that begin as drawn")                                                  \
+    X(SINGLE_PRECISION, "no rounding below single precision")                                      \
+    /* data, loss and model: the papers */                                                         \
+    X(UNIT_ROWS, "inputs of the paper's length")                                                   \
+    X(DISTINCT_ROWS, "inputs that differ")                                                         \
+    X(SEPARATED_ROWS, "inputs as far apart as the paper asks")                                     \
+    X(BOUNDED_TARGETS, "targets within the paper's bound")                                         \
+    X(PAPER_LOSS, "the paper's loss")                                                              \
+    X(LIPSCHITZ_LOSS, "a loss with bounded slope")                                                 \
+    X(SMOOTH_LOSS, "a loss with bounded curvature")                                                \
+    X(PAPER_MODEL, "the paper's network")                                                          \
+    X(PAPER_PARAMETERS, "only the paper's weights trained")                                        \
+    X(FIXED_GATES, "gates that do not change")                                                     \
+    X(EQUAL_LENGTHS, "sequences of one length")
+
+typedef enum tsri_assumption_index {
+#define X(name, words) TSRI_INDEX_##name,
+    TSRI_ASSUMPTION_LIST(X)
+#undef X
+        TSRI_ASSUMPTIONS
+} tsri_assumption_index;
+
+typedef enum tsri_assumption {
+#define X(name, words) TSRI_##name = 1 << TSRI_INDEX_##name,
+    TSRI_ASSUMPTION_LIST(X)
+#undef X
+} tsri_assumption;
+
+/* The words of one bit. */
+const char *tsri_assumption_words(unsigned bit);
+
+#endif
