@@ -35,8 +35,7 @@ tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config)
     TSR_TRY(tsri_net_flatten(net, &x, x, "flatten"));
     TSR_TRY(tsri_net_axis(net, &output, net->outputs, false, "output"));
     TSR_TRY(tsri_net_fixed(net, &x, x, output, 1.0 / (p * sqrt((double)m)), "linear"));
-    net->layer[net->layers - 1].share_scale = 1;
-    net->layer[net->layers - 1].scale = tsri_share_chance(config);
+    net->layer[net->layers - 1].share_scale = 1; /* xi is the whole's: tsri_net_expect */
 done:
     return st;
 }

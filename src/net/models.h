@@ -41,8 +41,4 @@ void tsri_rename_last(tsri_net *net, const char *name);
 /* The fixed weights of one output, appended last, are a vector [m] and not a matrix [1, m]. */
 void tsri_output_vector(tsri_net *net);
 
-/* The chance of a unit to be in a share, as the `scheme:` section draws them: the factor xi that
- * the whole of shallow and cnn1 has and their shares have not. */
-double tsri_share_chance(const tsr_config *config);
-
 #endif

@@ -184,6 +184,13 @@ done:
     return st;
 }
 
+void tsri_net_expect(tsri_net *net, double chance)
+{
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].share_scale > 0)
+            net->layer[i].scale = chance * net->layer[i].share_scale;
+}
+
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
                           int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net))
 {

@@ -74,7 +74,8 @@ typedef struct tsri_layer {
     int64_t size, stride, pad;            /* conv and pooling */
     double scale;                         /* linear: y = scale x W^T + b; recurrent likewise */
     bool each;                            /* linear: at each position of a sequence */
-    double share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h */
+    double share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h. What a builder
+                           sets is both: the whole's own factor comes with tsri_net_expect */
 } tsri_layer;
 
 typedef struct tsri_net {
@@ -110,6 +111,10 @@ void tsri_net_destroy(tsri_net *net);
 
 /* The same once more, for who will change it. The caller destroys *out. */
 tsr_status tsri_net_copy(tsri_net **out, const tsri_net *net);
+
+/* Layers with a share_scale: the whole computes what shares compute on average when each unit is in
+ * a share with this chance. */
+void tsri_net_expect(tsri_net *net, double chance);
 
 /* The same with a builder of the caller's own instead of a model's: for tests. */
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,

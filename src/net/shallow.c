@@ -8,7 +8,7 @@
  *
  * The factors are the scale of the last layer, not part of a: m is the width of the whole network
  * also in a share, and xi, the chance of a unit to be drawn, belongs to the whole network alone
- * (dense: xi = 1). So a model's file together with the run file inside says everything.
+ * (dense: xi = 1; tsri_net_expect). A model's file has xi in a (scheme/whole.h).
  *
  * The paper's indicator is 1[<w,x> >= 0], the derivative of our ReLU at 0 is 0: no difference but
  * where the product is exactly 0.
@@ -18,26 +18,6 @@
 #include "net/models.h"
 
 #include <math.h>
-#include <string.h>
-
-/* The chance of a unit to be in a share: xi for masks thrown unit by unit, 1/p where every unit
- * goes to one of p workers, 1 where shares are whole or the run file wants no such factor. */
-double tsri_share_chance(const tsr_config *config)
-{
-    const char *scheme = tsri_config_text(config, "scheme.name");
-    const char *draw = tsri_config_text(config, "scheme.draw");
-    if (strcmp(tsri_config_text(config, "scheme.scale"), "none") == 0)
-        return 1;
-    double workers = (double)tsri_config_int(config, "scheme.workers");
-    if (strcmp(scheme, "ist") == 0)
-        return 1.0 / workers;
-    if (strcmp(scheme, "masked") == 0 &&
-        (strcmp(draw, "categorical") == 0 || strcmp(draw, "chunks") == 0))
-        return 1.0 / workers;
-    bool thrown = strcmp(scheme, "masked") == 0 || strcmp(scheme, "dropout") == 0 ||
-                  strcmp(scheme, "multisample") == 0;
-    return thrown ? tsri_config_real(config, "scheme.xi") : 1;
-}
 
 tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
 {
@@ -54,8 +34,7 @@ tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
     tsri_rename_last(net, "a");
     tsri_output_vector(net);
     tsri_layer *last = &net->layer[net->layers - 1];
-    last->share_scale = 1.0 / sqrt((double)m);
-    last->scale = tsri_share_chance(config) * last->share_scale;
+    last->scale = last->share_scale = 1.0 / sqrt((double)m);
 done:
     return st;
 }

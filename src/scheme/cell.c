@@ -112,7 +112,7 @@ done:
 
 /* Plain descent has no team; one whole share, which nobody has to send, is the same to the bit. */
 static const tsri_scheme whole = {.name = "dense",
-                                  .rules = tsri_local_sgd_rules,
+                                  .draw = tsri_local_sgd_draw,
                                   .setup = tsri_team_create,
                                   .round = tsri_local_sgd_round,
                                   .teardown = tsri_team_destroy};

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "net/grelu.h"
 #include "scheme/run.h"
+#include "scheme/whole.h"
 
 #include <string.h>
 
@@ -42,7 +43,7 @@ static tsr_status work_init(work *w, bool to_relu)
               m->path, (long long)tsri_shape_count(m->input), w->data->name,
               (long long)w->data->dim);
     TSR_TRY(tsri_convert_config(m->config, to_relu));
-    TSR_TRY(tsri_net_create(&w->net[1], m->config, m->input, m->outputs, true));
+    TSR_TRY(tsri_whole_create(&w->net[1], m->config, m->input, m->outputs, true));
     TSR_TRY(tsri_store_init(&w->store[1], w->net[1], sizeof(float), false));
 done:
     return st;

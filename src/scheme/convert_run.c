@@ -6,6 +6,7 @@
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "scheme/convert_pair.h"
+#include "scheme/whole.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,8 +147,8 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     *net = NULL;
     *store = (tsri_store){0};
     TSR_TRY(tsri_convert_run_file(&config, &then));
-    TSR_TRY(tsri_net_create(net, config, run->net->input, run->net->outputs,
-                            run->backend->channels_last));
+    TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
+                              run->backend->channels_last));
     TSR_TRY(tsri_store_init(store, *net, run->backend->real_bytes, true));
 done:
     tsr_config_destroy(config);

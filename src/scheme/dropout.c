@@ -12,11 +12,10 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_dropout_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
+tsr_status tsri_dropout_draw(tsri_draw_kind *kind, const tsr_config *config)
 {
     *kind = TSRI_DRAW_BERNOULLI;
-    (void)cut; /* all */
-    (void)run;
+    (void)config;
     return TSR_OK;
 }
 

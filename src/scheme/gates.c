@@ -8,6 +8,7 @@
 #include "linalg/lapack.h"
 #include "net/grelu.h"
 #include "scheme/run.h"
+#include "scheme/whole.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static tsr_status variant(tsri_net **net, tsri_store *store, const tsri_net *lik
     TSR_TRY(tsri_config_copy(&other, config));
     for (; *change; change++)
         TSR_TRY(tsr_config_set(other, *change));
-    TSR_TRY(tsri_net_create(net, other, like->input, like->outputs, like->filters_last));
+    TSR_TRY(tsri_whole_create(net, other, like->input, like->outputs, like->filters_last));
     TSR_TRY(tsri_store_init(store, *net, sizeof(float), false));
 done:
     tsr_config_destroy(other);

@@ -15,16 +15,15 @@
 
 #include <string.h>
 
-tsr_status tsri_ist_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
+tsr_status tsri_ist_draw(tsri_draw_kind *kind, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    const char *draw = tsri_config_text(run->config, "scheme.draw");
+    const char *draw = tsri_config_text(config, "scheme.draw");
     TSR_CHECK(strcmp(draw, "bernoulli") != 0, TSR_USAGE,
               "%s: the shares of ist are disjoint: use draw: chunks or categorical, or scheme "
               "masked for overlapping ones",
-              tsri_config_place(run->config, "scheme.draw"));
+              tsri_config_place(config, "scheme.draw"));
     *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL : TSRI_DRAW_CHUNKS;
-    (void)cut; /* all */
 done:
     return st;
 }

@@ -7,11 +7,10 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_local_sgd_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
+tsr_status tsri_local_sgd_draw(tsri_draw_kind *kind, const tsr_config *config)
 {
     *kind = TSRI_DRAW_WHOLE;
-    (void)cut; /* all */
-    (void)run;
+    (void)config;
     return TSR_OK;
 }
 

@@ -20,12 +20,18 @@
 #include "scheme/team.h"
 #include "subnet/filters.h"
 
-tsr_status tsri_loft_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
+tsr_status tsri_loft_draw(tsri_draw_kind *kind, const tsr_config *config)
+{
+    *kind = TSRI_DRAW_CHUNKS;
+    (void)config;
+    return TSR_OK;
+}
+
+tsr_status tsri_loft_axes(bool *cut, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_filters f = {.strided = tsri_config_bool(run->config, "scheme.strided")};
     f.stages = tsri_config_ints(run->config, "scheme.stages", &f.stage);
-    *kind = TSRI_DRAW_CHUNKS;
     if (tsri_config_text(run->config, "scheme.axes"))
         return TSR_OK;
     st = tsri_filters_choose(cut, run->net, &f);

@@ -15,13 +15,12 @@
 
 #include <string.h>
 
-tsr_status tsri_masked_rules(tsri_draw_kind *kind, bool *cut, const tsri_run *run)
+tsr_status tsri_masked_draw(tsri_draw_kind *kind, const tsr_config *config)
 {
-    const char *draw = tsri_config_text(run->config, "scheme.draw");
+    const char *draw = tsri_config_text(config, "scheme.draw");
     *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
             : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
                                              : TSRI_DRAW_BERNOULLI;
-    (void)cut; /* all */
     return TSR_OK;
 }
 

@@ -20,6 +20,8 @@ struct tsr_model {
     tsr_config *config;
     tsri_net *net;
     tsri_store store;
+    float
+        *plain; /* [net->total] the numbers as files have them, where memory has others; or NULL */
     tsri_shape input;
     int64_t outputs;
     tsri_scaling scaling;

@@ -7,6 +7,7 @@
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
 #include "scheme/run.h"
+#include "scheme/whole.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
@@ -37,15 +38,17 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
     tsri_parcel parcel;
     tsri_text model = {0}, yaml = {0};
     char input[80], outputs[32];
+    float *plain = NULL;
     tsri_parcel_init(&parcel, parts->net);
-    TSR_TRY(tsri_parcel_add_model(&parcel, parts->w, ""));
+    TSR_TRY(tsri_whole_plain(&plain, parts->net, parts->w));
+    TSR_TRY(tsri_parcel_add_model(&parcel, plain ? plain : parts->w, ""));
     TSR_TRY(tsri_config_write(&model, parts->config, "model"));
     TSR_TRY(tsri_config_write_result(&yaml, parts->config));
     tsri_shape s = parts->net->input;
     (void)snprintf(input, sizeof input, "%" PRId64 "x%" PRId64 "x%" PRId64, s.c, s.h, s.w);
     (void)snprintf(outputs, sizeof outputs, "%" PRId64, parts->net->outputs);
     tsri_pair all[] = {{"format", "pt"},
-                       {"tessera.format", "model/1"},
+                       {"tessera.format", TSRI_MODEL_FORMAT},
                        {"tessera.version", tsr_version()},
                        {"tessera.model", model.data},
                        {"tessera.input", input},
@@ -61,6 +64,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
     TSR_TRY(tsri_parcel_write(&parcel, path, all, count));
 done:
     tsri_parcel_fini(&parcel);
+    tsri_free(plain);
     tsri_text_fini(&model);
     tsri_text_fini(&yaml);
     return st;
@@ -202,6 +206,12 @@ done:
     return st;
 }
 
+static bool known_format(const char *format)
+{
+    return format &&
+           (strcmp(format, TSRI_MODEL_FORMAT) == 0 || strcmp(format, TSRI_MODEL_FORMAT_OLD) == 0);
+}
+
 tsr_status tsr_model_read(tsr_model **out, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -212,20 +222,21 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
     TSR_TRY(not_a_run(path));
     TSR_TRY(tsri_tensors_read(&m->file, path));
     const char *format = tsri_tensors_meta(m->file, "tessera.format");
-    TSR_CHECK(format && strcmp(format, "model/1") == 0, TSR_BAD_FILE,
+    TSR_CHECK(known_format(format), TSR_BAD_FILE,
               "%s: %s, not a model of this version: give the model.safetensors of a run", path,
               format ? tsri_quote(format) : "no architecture inside");
     TSR_TRY(tsri_model_run_file(&m->config, m->file, path));
     TSR_TRY(read_shapes(m));
     TSR_TRY(read_scaling(m));
-    st = tsri_net_create(&m->net, m->config, m->input, m->outputs, false);
+    st = tsri_whole_create(&m->net, m->config, m->input, m->outputs, false);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", path);
     TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st);
     TSR_TRY(check_classes(m));
     TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
-    TSR_TRY(tsri_store_load(&m->store, m->file, "", path));
+    TSR_TRY(tsri_whole_load(&m->store, m->file, path));
+    TSR_TRY(tsri_whole_plain(&m->plain, m->net, m->store.w));
     *out = m;
     m = NULL;
 done:
@@ -238,6 +249,7 @@ void tsr_model_destroy(tsr_model *m)
     if (!m)
         return;
     tsri_scaling_fini(&m->scaling);
+    tsri_free(m->plain);
     tsri_store_fini(&m->store);
     tsri_net_destroy(m->net);
     tsr_config_destroy(m->config);
@@ -252,9 +264,9 @@ tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m
     tsr_status st = TSR_OK;
     *net = NULL;
     *store = (tsri_store){0};
-    TSR_TRY(tsri_net_create(net, m->config, m->input, m->outputs, backend->channels_last));
+    TSR_TRY(tsri_whole_create(net, m->config, m->input, m->outputs, backend->channels_last));
     TSR_TRY(tsri_store_init(store, *net, sizeof(float), training));
-    TSR_TRY(tsri_store_load(store, m->file, "", m->path));
+    TSR_TRY(tsri_whole_load(store, m->file, m->path));
 done:
     return st;
 }
@@ -275,7 +287,7 @@ const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_
     const tsri_param *p = &model->net->param[i];
     *rank = p->rank;
     memcpy(shape, p->shape, (size_t)p->rank * sizeof *shape);
-    *data = tsri_store_at(&model->store, model->store.w, i);
+    *data = (model->plain ? model->plain : (const float *)model->store.w) + p->offset;
     return p->name;
 }
 

@@ -86,7 +86,9 @@ tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run)
     for (int64_t a = 0; a < run->net->axes; a++)
         rules->cut[a] = run->net->axis[a].cuttable;
     rules->draw.cut = rules->cut;
-    TSR_TRY(run->scheme->rules(&rules->draw.kind, rules->cut, run));
+    TSR_TRY(run->scheme->draw(&rules->draw.kind, run->config));
+    if (run->scheme->axes)
+        TSR_TRY(run->scheme->axes(rules->cut, run));
     TSR_TRY(choose_axes(rules, run));
     TSR_TRY(choose_weights(rules, run));
     TSR_TRY(choose_scale(rules, run));

@@ -4,6 +4,7 @@
 #include "base/pieces.h"
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
+#include "scheme/whole.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -63,14 +64,6 @@ static void choose_optimiser(tsri_run *run)
     run->momentum = tsri_config_real(run->config, "optim.momentum");
     run->decay = tsri_config_real(run->config, "optim.weight_decay");
     run->nesterov = tsri_config_bool(run->config, "optim.nesterov");
-}
-
-static const tsri_scheme *find_scheme(const char *name)
-{
-    for (int64_t i = 0; i < tsri_scheme_count; i++)
-        if (strcmp(tsri_schemes[i].name, name) == 0)
-            return &tsri_schemes[i];
-    return NULL;
 }
 
 /* Workers and local steps as the scheme has them; what it has not must not be asked for. */
@@ -225,17 +218,16 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
         TSR_TRY(tsri_run_data(&run->data, config));
     tsr_data *d = run->data;
     TSR_TRY(tsri_resolve_sequences(config, d));
-    run->scheme = find_scheme(tsri_config_text(config, "scheme.name"));
-    assert(run->scheme);
+    run->scheme = tsri_scheme_of(config);
     TSR_TRY(tsri_choose_loss(&run->loss, config, d));
     TSR_TRY(choose_workers(run));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
     choose_optimiser(run);
     TSR_TRY(open_init(run, config));
-    TSR_TRY(tsri_net_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
-                            tsri_outputs_wanted(config, run->loss, d),
-                            run->backend->channels_last));
+    TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
+                              tsri_outputs_wanted(config, run->loss, d),
+                              run->backend->channels_last));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);

@@ -26,9 +26,11 @@ typedef struct tsri_scheme {
     const char *help;
     bool many;  /* has scheme.workers workers, else one */
     bool local; /* a worker takes scheme.local_steps steps in a round, else one */
-    /* (optional) of schemes with shares: how they are drawn, and on which axes: cut [axes] comes
-     * with all that can be cut */
-    tsr_status (*rules)(tsri_draw_kind *kind, bool *cut, const tsri_run *run);
+    /* (optional) of schemes with shares: how they are drawn. The shares, their chance and the
+     * factor of the whole (whole.h) all follow from it. */
+    tsr_status (*draw)(tsri_draw_kind *kind, const tsr_config *config);
+    /* (optional) on which axes, where that is not all: cut [axes] comes with all that can be cut */
+    tsr_status (*axes)(bool *cut, const tsri_run *run);
     tsr_status (*cost)(tsr_cost *cost, tsri_run *run); /* counts without training (cost.h) */
     tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
@@ -44,6 +46,9 @@ typedef struct tsri_scheme {
 
 extern const tsri_scheme tsri_schemes[];
 extern const int64_t tsri_scheme_count;
+
+/* The one that the config names. */
+const tsri_scheme *tsri_scheme_of(const tsr_config *config);
 
 /* What runs of one process may have in common: a sweep loads its data once and gives each of many
  * runs one thread. */

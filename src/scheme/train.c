@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "scheme/convert_run.h"
+#include "scheme/whole.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ static tsr_status first_weights(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     if (run->init)
-        TSR_TRY(tsri_store_load(&run->store, run->init, "", run->options.init));
+        TSR_TRY(tsri_whole_load(&run->store, run->init, run->options.init));
 done:
     tsri_tensors_destroy(run->init);
     run->init = NULL;

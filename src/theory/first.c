@@ -2,6 +2,7 @@
 #include "theory/first.h"
 
 #include "net/grelu.h"
+#include "scheme/whole.h"
 
 tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run)
 {
@@ -20,7 +21,7 @@ tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run)
     }
     if (run->options.init) {
         TSR_TRY(tsri_tensors_read(&file, run->options.init));
-        TSR_TRY(tsri_store_load(first, file, "", run->options.init));
+        TSR_TRY(tsri_whole_load(first, file, run->options.init));
     }
 done:
     tsri_tensors_destroy(file);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "net/widths.h"
+#include "scheme/whole.h"
 #include "subnet/cut.h"
 #include "subnet/filters.h"
 #include "subnet/take.h"
@@ -190,7 +191,7 @@ static tsr_status begin_anew(tsri_net **net, tsri_store *store, const tsr_model 
     tsr_status st = TSR_OK;
     tsri_store_fini(store);
     tsri_net_destroy(*net);
-    TSR_TRY(tsri_net_create(net, model->config, model->input, model->outputs, false));
+    TSR_TRY(tsri_whole_create(net, model->config, model->input, model->outputs, false));
     TSR_TRY(tsri_store_init(store, *net, sizeof(float), false));
     tsri_store_fill(store, seed);
 done:

@@ -1,4 +1,4 @@
-"""The convolutional models as anyone would write them in PyTorch, with the usual module names.
+"""The convolutional models, and shallow, as anyone would write them in PyTorch, with the usual module names.
 
 They know nothing of our code: load_state_dict of a file of ours into them is strict, and so is our
 reading of a file of theirs. build(model, input, outputs) takes the `model:` section of a run file.
@@ -127,6 +127,27 @@ class Cnn1(nn.Module):
         return self.linear(F.relu(self.conv1(x)).flatten(1))
 
 
+class Shallow(nn.Module):
+    """a relu(w x) / sqrt(m), m the width before anything was pruned; a is a vector for one output."""
+
+    def __init__(self, inputs, units, m, outputs):
+        super().__init__()
+        self.w = nn.Parameter(torch.empty(units, inputs))
+        self.a = nn.Parameter(torch.empty(units) if outputs == 1 else torch.empty(outputs, units), False)
+        self.scale = m ** -0.5
+
+    def forward(self, x):
+        return self.scale * F.relu(x.flatten(1) @ self.w.T) @ self.a.t()
+
+
+def narrowed(model, axis, width):
+    """The size of an axis in `model.widths`, "hidden=40", or what it was made with."""
+    for part in (model.get("widths") or "").split(","):
+        name, _, size = part.strip().partition("=")
+        width = int(size) if name == axis else width
+    return width
+
+
 def build(model, shape, outputs):
     """The network of a run file's `model:` section for images of shape (channels, height, width)."""
     channels, height, width = shape
@@ -145,5 +166,7 @@ def build(model, shape, outputs):
     if name == "vgg11":
         return VGG(channels, base, outputs, bias)
     if name == "cnn1":
-        return Cnn1(channels, height, width, base, model.get("filter", 3), outputs)
+        return Cnn1(channels, height, width, narrowed(model, "filters", base), model.get("filter", 3), outputs)
+    if name == "shallow":
+        return Shallow(channels * height * width, narrowed(model, "hidden", base), base, outputs)
     raise ValueError(name)

@@ -3,6 +3,8 @@
 #include "gradient_testing.h"
 #include "share_testing.h"
 
+#include "scheme/whole.h"
+
 enum { N = 7, D = 5, M = 40, K = 3 };
 
 static const char single[] = "model: {name: shallow, width: 40, kappa: 0.5}\n"
@@ -13,7 +15,7 @@ static tsri_net *make(const char *text, int64_t outputs)
     tsr_config *config = NULL;
     tsri_net *net = NULL;
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    assert_ok(tsri_net_create(&net, config, (tsri_shape){D, 1, 1}, outputs, false));
+    assert_ok(tsri_whole_create(&net, config, (tsri_shape){D, 1, 1}, outputs, false));
     tsr_config_destroy(config);
     return net;
 }
@@ -104,6 +106,7 @@ static void xi_belongs_to_the_whole(void **state)
                  {"{name: masked, xi: 0.7, workers: 4, draw: categorical}", 0.25},
                  {"{name: masked, workers: 5, draw: chunks}", 0.2},
                  {"{name: ist, xi: 0.9, workers: 8}", 0.125},
+                 {"{name: loft, axes: all, workers: 8}", 0.125},
                  {"{name: local_sgd, workers: 8}", 1},
                  {"{name: ist, workers: 8, scale: none}", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
