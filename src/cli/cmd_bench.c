@@ -22,7 +22,7 @@ static void times_json(tsri_json *w, const char *key, tsri_times t)
 static tsr_status print_json(const tsri_bench *b)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     times_json(&w, "step", b->step);
     times_json(&w, "data", b->data);
     times_json(&w, "loss", b->loss);

@@ -11,7 +11,7 @@
 static tsr_status print_json(const tsri_certificate *c)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_certificate_json(&w, c);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);

@@ -26,7 +26,7 @@ static tsr_status print_json(const tsr_needs *n)
                {"memory_plan", n->memory_plan},
                {"memory_worker", n->memory_data + n->memory_model + n->memory_plan}};
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         tsri_json_put_int(&w, row[i].key, row[i].value);
     tsri_json_put_text(&w, "backend", n->backend);

@@ -14,7 +14,7 @@
 static tsr_status tell_json(const tsri_converted *c, const char *path)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "to", c->to_relu ? "relu" : "grelu");
     tsri_json_put_text(&w, "model", path);
     if (c->to_relu)

@@ -131,7 +131,7 @@ static tsr_status print_json(const entry *own, const entry *list, int64_t n, con
                              const asked *a)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     json_entry(&w, own, a);
     if (list) {
         tsri_json_key(&w, key);

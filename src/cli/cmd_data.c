@@ -51,6 +51,8 @@ static tsr_status run_list(const cli_args *args)
     tsri_json w = {0};
     char *path = NULL;
     cli_table_head(&t, 3, "name", "where", "what");
+    tsri_json_begin(&w);
+    tsri_json_key(&w, "sources");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < tsri_source_count; i++) {
         const tsri_source *s = &tsri_sources[i];
@@ -60,6 +62,7 @@ static tsr_status run_list(const cli_args *args)
         TSRI_FREE(path);
     }
     tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
     TSR_TRY(args->json ? cli_json_print(&w) : cli_table_print(&t, stdout));
 done:
     tsri_free(path);
@@ -121,7 +124,7 @@ static tsr_status say_where(const cli_args *args, const char *name, const char *
         (void)printf("%s is in %s\n", name, where);
         return TSR_OK;
     }
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "name", name);
     tsri_json_put_text(&w, "path", where);
     tsri_json_close(&w, '}');

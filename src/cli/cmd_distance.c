@@ -83,7 +83,7 @@ static void json_row(tsri_json *w, const tsri_compared *r, const double *ratio, 
 static tsr_status print_json(const tsri_comparison *c, const double *ratio, const char *reference)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "reference", reference);
     tsri_json_put_real(&w, "mean", c->mean);
     tsri_json_key(&w, "layers");

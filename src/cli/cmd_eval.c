@@ -19,7 +19,7 @@ static tsr_status with_gates(tsr_model *model, const cli_args *args)
     tsri_json w = {0};
     TSR_TRY(cli_gates_use(&gates, model, args));
     if (args->json) {
-        tsri_json_open(&w, '{');
+        tsri_json_begin(&w);
         tsri_json_put_int(&w, "n", gates.n);
         tsri_json_put_real(&w, "loss", gates.judged.n > 0 ? gates.judged.loss[1] : (double)NAN);
         tsri_json_put_real(&w, "accuracy",

@@ -57,7 +57,7 @@ static const char *version_of(const tsr_model *m)
 static tsr_status print_json(const tsr_model *m, const char *model)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "version", version_of(m));
     tsri_json_put_text(&w, "model", model);
     tsri_json_put_text(&w, "input", tsr_model_meta(m, "tessera.input"));

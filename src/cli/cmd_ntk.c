@@ -47,7 +47,7 @@ static tsr_status write_kernel(const tsri_ntk *ntk, const char *path)
 static tsr_status print_json(const tsri_ntk *ntk)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "kind", kind_names[ntk->kind]);
     tsri_json_put_int(&w, "n", ntk->n);
     tsri_json_put_int(&w, "outputs", ntk->outputs);

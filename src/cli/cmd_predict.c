@@ -142,7 +142,7 @@ static tsr_status tell(const cli_args *args, const answers *a, const char *path,
         (void)printf("%lld predictions in %s\n", (long long)a->n, path);
         return gates->n > 0 ? tell_gates(gates, true) : TSR_OK;
     }
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_int(&w, "n", a->n);
     tsri_json_put_int(&w, "outputs", a->width);
     tsri_json_put_text(&w, "file", path);

@@ -162,7 +162,7 @@ static tsr_status print_json(const pair *p, const char *path)
 {
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     json_pair(&w, "params", (double)a->total, (double)b->total, true);
     json_pair(&w, "flops", tsri_net_flops(a), tsri_net_flops(b), true);
     json_pair(&w, "bytes", (double)p->bytes[0], (double)p->bytes[1], true);

@@ -20,7 +20,7 @@ static tsr_status tell(const cli_args *args, const char *path)
         (void)printf("report   %s\n", path);
         return TSR_OK;
     }
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "report", path);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
@@ -111,7 +111,7 @@ static void put_rival(tsri_json *w, const tsri_compare *c, const tsri_rival *r)
 static tsr_status print_json(const tsri_compare *c, const char *path)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "report", path);
     tsri_json_key(&w, "runs");
     tsri_json_open(&w, '[');

@@ -32,6 +32,8 @@ static int64_t all_names(const char *name[MOST_NAMES])
 static tsr_status list_json(void)
 {
     tsri_json w = {0};
+    tsri_json_begin(&w);
+    tsri_json_key(&w, "reproductions");
     tsri_json_open(&w, '[');
     for (int i = 0; tsri_reproductions[i]; i++)
         for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
@@ -41,6 +43,7 @@ static tsr_status list_json(void)
             tsri_json_close(&w, '}');
         }
     tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }
 

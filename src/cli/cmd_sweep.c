@@ -157,7 +157,7 @@ static tsr_status print_json(const tsri_sweep *s)
         int64_t value;
     } counts[] = {{"cells", s->cells},     {"seeds", s->seeds},       {"runs", s->runs},
                   {"resumed", s->resumed}, {"diverged", s->diverged}, {"refused", s->refused}};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         tsri_json_put_int(&w, counts[i].key, counts[i].value);
     tsri_json_put_real(&w, "seconds", s->seconds);

@@ -13,6 +13,8 @@
 static tsr_status print_json(const tsri_theory *t)
 {
     tsri_json w = {0};
+    tsri_json_begin(&w);
+    tsri_json_key(&w, "theories");
     tsri_json_open(&w, '[');
     for (int i = 0; i < TSRI_THEORIES; i++) {
         tsri_json_open(&w, '{');
@@ -26,6 +28,7 @@ static tsr_status print_json(const tsri_theory *t)
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }
 

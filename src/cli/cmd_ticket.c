@@ -91,7 +91,7 @@ static void print_sentence(const tsri_tickets *tickets)
 static tsr_status print_json(const tsri_tickets *tickets, const char *report)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_tickets_json(&w, tickets);
     tsri_json_put_text(&w, "report", report);
     tsri_json_close(&w, '}');

@@ -10,7 +10,7 @@
 static tsr_status print_json(void)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "version", tsr_version());
     tsri_json_put_text(&w, "compiler", __VERSION__);
     tsri_json_close(&w, '}');

@@ -226,7 +226,7 @@ static void json_facts(tsri_json *w, const tsr_data *data, const tsri_data_info 
 tsr_status cli_data_json(const tsr_data *data, const tsri_data_info *info, double seconds)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "name", data->name);
     tsri_json_put_text(&w, "source", data->source);
     json_facts(&w, data, info);

@@ -129,7 +129,7 @@ static void json_command(tsri_json *w, const cli_command *c)
 tsr_status cli_help_json(void)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "version", tsr_version());
     tsri_json_key(&w, "commands");
     tsri_json_open(&w, '[');

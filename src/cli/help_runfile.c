@@ -191,9 +191,12 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
 tsr_status cli_help_runfile_json(void)
 {
     tsri_json w = {0};
+    tsri_json_begin(&w);
+    tsri_json_key(&w, "keys");
     tsri_json_open(&w, '[');
     for (int64_t i = 0; i < tsri_schema_count; i++)
         json_row(&w, &tsri_schema[i]);
     tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

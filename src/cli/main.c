@@ -86,7 +86,7 @@ static bool json_asked(int argc, char **argv)
 static void report_json(const char *sentence, tsr_status status)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "error", sentence);
     tsri_json_put_int(&w, "code", status);
     tsri_json_close(&w, '}');

@@ -201,9 +201,12 @@ void cli_table_fini(cli_table *t)
 
 tsr_status cli_json_print(tsri_json *w)
 {
+    static const char begin[] = "{\"format\":";
     tsr_status st = tsri_json_end(w);
-    if (st == TSR_OK)
+    if (st == TSR_OK) {
+        assert(strncmp(w->text.data, begin, sizeof begin - 1) == 0 && "tsri_json_begin");
         (void)puts(w->text.data);
+    }
     tsri_json_fini(w);
     return st;
 }

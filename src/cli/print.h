@@ -47,8 +47,8 @@ void cli_table_real(cli_table *t, double value, int digits); /* behind the point
 tsr_status cli_table_print(const cli_table *t, FILE *to);
 void cli_table_fini(cli_table *t);
 
-/* Prints what was written, ended, as one line, and finishes `w`; or the first failure of all calls
- * that wrote it. */
+/* Prints a document (tsri_json_begin), ended, as one line, and finishes `w`; or the first failure
+ * of all calls that wrote it. */
 tsr_status cli_json_print(tsri_json *w);
 
 /* Words of `text` in lines of at most `width` columns, each but the first behind `indent` spaces.

@@ -10,7 +10,7 @@
 tsr_status cli_result_json(const tsr_result *r, const char *model)
 {
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_int(&w, "n", r->n);
     tsri_json_put_real(&w, "loss", r->loss);
     tsri_json_put_real(&w, "accuracy", r->accuracy);

@@ -1,7 +1,7 @@
 /* json.h - JSON out (a writer that keeps commas right) and JSON in (jansson, behind this header).
  *
  *     tsri_json w = {0};
- *     tsri_json_open(&w, '{');
+ *     tsri_json_begin(&w);
  *     tsri_json_put_real(&w, "loss", loss);
  *     tsri_json_close(&w, '}');
  *     TSR_TRY(tsri_json_end(&w));          the first failure of all calls above
@@ -22,6 +22,12 @@ typedef struct tsri_json {
     bool comma;
 } tsri_json;
 
+/* The version of the documents this program writes: what --json prints, the JSON files of a run, a
+ * sweep, a ticket and a reproduction, metrics.jsonl. It grows when a field goes, is renamed or
+ * changes its meaning, type or unit; a new field does not change it (docs/formats.md). */
+enum { TSRI_JSON_FORMAT = 1 };
+
+void tsri_json_begin(tsri_json *w); /* a document: an object that begins with "format" */
 void tsri_json_open(tsri_json *w, char bracket);  /* '{' or '[' */
 void tsri_json_close(tsri_json *w, char bracket); /* '}' or ']' */
 void tsri_json_key(tsri_json *w, const char *key);

@@ -83,6 +83,12 @@ static void quoted(tsri_json *w, const char *text)
     raw(w, "\"", 1);
 }
 
+void tsri_json_begin(tsri_json *w)
+{
+    tsri_json_open(w, '{');
+    tsri_json_put_int(w, "format", TSRI_JSON_FORMAT);
+}
+
 void tsri_json_open(tsri_json *w, char bracket)
 {
     before_value(w);

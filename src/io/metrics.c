@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,6 +109,12 @@ tsr_status tsri_metrics_line(tsri_metrics *m, const char *text)
     TSR_CHECK(!memchr(text, '\n', n), TSR_FAILURE, "%s: a line of metrics with a line end inside",
               tsri_quote(m->path));
     m->line.length = 0;
+    if (m->offset == 0 && text[0] == '{') { /* the first line says the format of all */
+        TSR_TRY(tsri_text_add(&m->line, "{\"format\":%d%s", TSRI_JSON_FORMAT,
+                              strncmp(text, "{}", 2) == 0 ? "" : ","));
+        text++;
+        n--;
+    }
     TSR_TRY(tsri_text_add_bytes(&m->line, text, n));
     TSR_TRY(tsri_text_add_bytes(&m->line, "\n", 1));
     st = tsri_file_put(m->fd, m->line.data, m->line.length, m->path);

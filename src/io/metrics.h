@@ -24,7 +24,9 @@ typedef struct tsri_metrics tsri_metrics;
  * with a warning. RESOURCES or FAILURE when it cannot be opened or cut. */
 tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offset);
 
-/* Adds a line; `text` has no line end of its own. When it cannot be written (RESOURCES on a full
+/* Adds a line; `text` is a JSON object without a line end. The first line of a file gets "format"
+ * (json.h) as its first field: a reader of one line knows the version of all, and one that does not
+ * care finds nothing changed. When it cannot be written (RESOURCES on a full
  * disk), nothing of it is left in the file and a later line may be tried. */
 tsr_status tsri_metrics_line(tsri_metrics *m, const char *text);
 

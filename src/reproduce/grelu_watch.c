@@ -121,7 +121,7 @@ static tsr_status keep(const char *path, const tsri_watched *p, const char *run_
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "run", run_file);
     tsri_json_put_int(&w, "lasted", p->lasted);
     tsri_json_key(&w, "seen");

@@ -144,7 +144,7 @@ static tsr_status json(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_json_put_text(&w, "name", s->row->name);
     tsri_json_put_text(&w, "shows", s->row->help);
     tsri_json_put_bool(&w, "quick", s->quick);

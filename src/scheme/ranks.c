@@ -309,7 +309,7 @@ static tsr_status all_layers(pairs *p)
     tsri_json *w = &p->json;
     const tsri_net *net = p->r->net;
     int64_t at = 0;
-    tsri_json_open(w, '{');
+    tsri_json_begin(w);
     tsri_json_key(w, "epochs");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < p->r->count; i++)

@@ -34,7 +34,7 @@ struct tsri_sweep_files {
 
 static tsr_status describe(tsri_json *w, const tsri_sweep *s)
 {
-    tsri_json_open(w, '{');
+    tsri_json_begin(w);
     tsri_json_key(w, "grid");
     tsri_json_open(w, '[');
     for (int64_t g = 0; g < s->options.grids; g++) {

@@ -300,7 +300,7 @@ static tsr_status write_table(const line *l)
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     char *path = NULL;
-    tsri_json_open(&w, '{');
+    tsri_json_begin(&w);
     tsri_tickets_json(&w, l->tickets);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));

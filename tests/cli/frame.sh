@@ -28,7 +28,7 @@ refuse 'unknown command '"'"'\x1b[31m' $'\e[31m'
 
 # With --json the failure is an object on stdout, too.
 "$program" help zork --json >out 2>err
-grep -qE '^\{"error": ?"help: .*zork.*", ?"code": ?2\}$' out ||
+grep -qE '^\{"format":1,"error": ?"help: .*zork.*", ?"code": ?2\}$' out ||
     complain "--json: $(cat out)"
 
 # Output that cannot be written is a failure; a reader that went away is none.

@@ -7,7 +7,7 @@ program=$1
 "$program" reproduce --list | grep -q '^loft/table1 ' || fail "the list lacks loft/table1"
 "$program" reproduce --list --json | python3 -c '
 import json, sys
-rows = json.load(sys.stdin)
+rows = json.load(sys.stdin)["reproductions"]
 assert rows and all(r["name"].count("/") == 1 and r["shows"] for r in rows), rows
 assert len({r["name"] for r in rows}) == len(rows), "a name twice"'
 

@@ -267,7 +267,7 @@ grep -q '12 samples of ackley' t2.json || fail "loft/theorem1 does not say whose
 "$program" theory -n 100 -L 4 --json >t.json || fail "theory"
 "$python" -c '
 import json
-t = {r["theory"]: r for r in json.load(open("t.json"))}
+t = {r["theory"]: r for r in json.load(open("t.json"))["theories"]}
 assert t["GReLU (Noy 2021)"]["width"] == 40000 and t["Du 2019"]["width"] is None' || fail "theory's numbers"
 refuses 2 "must be" theory -n 0
 refuses 2 "must be" theory --xi 2

@@ -8,6 +8,10 @@
 #define ONE "{\"a\":1}"
 #define TWO "{\"b\":22}"
 
+/* ONE as the first line of a file has it: with the version of all lines. */
+#define FIRST "{\"format\":1,\"a\":1}"
+enum { FIRST_BYTES = sizeof FIRST }; /* with the line end */
+
 static void assert_content(const char *path, const char *text)
 {
     char *bytes = NULL;
@@ -25,17 +29,18 @@ static void lines_are_there_at_once(void **state)
     assert_ok(tsri_metrics_open(&m, path, 0));
     assert_int_equal(tsri_metrics_offset(m), 0);
     assert_ok(tsri_metrics_line(m, ONE));
-    assert_content(path, ONE "\n");
-    assert_int_equal(tsri_metrics_offset(m), 8);
+    assert_content(path, FIRST "\n");
+    assert_int_equal(tsri_metrics_offset(m), FIRST_BYTES);
     assert_ok(tsri_metrics_line(m, TWO));
-    assert_content(path, ONE "\n" TWO "\n");
+    assert_content(path, FIRST "\n" TWO "\n");
     assert_fails(tsri_metrics_line(m, "a\nb"), TSR_FAILURE, "line end inside");
     assert_ok(tsri_metrics_sync(m));
     tsri_metrics_close(m);
-    assert_ok(tsri_metrics_open(&m, path, 8)); /* the checkpoint was made after the first line */
-    assert_content(path, ONE "\n");
+    assert_ok(tsri_metrics_open(&m, path,
+                                FIRST_BYTES)); /* the checkpoint was made after the first line */
+    assert_content(path, FIRST "\n");
     assert_ok(tsri_metrics_line(m, TWO));
-    assert_content(path, ONE "\n" TWO "\n");
+    assert_content(path, FIRST "\n" TWO "\n");
     tsri_metrics_close(m);
     assert_ok(tsri_metrics_open(&m, path, 0));
     assert_content(path, "");
@@ -71,7 +76,7 @@ static void torn_lines_are_repaired(void **state)
             tsri_metrics_close(m);
             char expected[32] = {0};
             memcpy(expected, text, (size_t)whole);
-            memcpy(expected + whole, "{}\n", 4);
+            (void)strcpy(expected + whole, whole > 0 ? "{}\n" : "{\"format\":1}\n");
             assert_content(path, expected);
         }
     }
@@ -91,11 +96,11 @@ static void long_lines(void **state)
     assert_ok(tsri_metrics_line(m, ONE));
     assert_ok(tsri_metrics_line(m, line));
     tsri_metrics_close(m);
-    assert_int_equal(truncate(path, 8 + 15000), 0);
+    assert_int_equal(truncate(path, FIRST_BYTES + 15000), 0);
     assert_ok(tsri_metrics_open(&m, path, TSRI_METRICS_END));
-    assert_int_equal(tsri_metrics_offset(m), 8);
+    assert_int_equal(tsri_metrics_offset(m), FIRST_BYTES);
     tsri_metrics_close(m);
-    assert_content(path, ONE "\n");
+    assert_content(path, FIRST "\n");
 }
 
 /* The disk is full for one line: a status, no part of the line, and the next line goes through. */
@@ -113,10 +118,10 @@ static void a_failed_line_leaves_nothing(void **state)
         tsr_status st = tsri_metrics_line(m, TWO);
         assert_true(faults_off());
         assert_int_equal(st, e == 0 ? TSR_RESOURCES : TSR_FAILURE);
-        assert_int_equal(tsri_metrics_offset(m), 8);
-        assert_content(path, ONE "\n");
+        assert_int_equal(tsri_metrics_offset(m), FIRST_BYTES);
+        assert_content(path, FIRST "\n");
         assert_ok(tsri_metrics_line(m, TWO));
-        assert_content(path, ONE "\n" TWO "\n");
+        assert_content(path, FIRST "\n" TWO "\n");
         tsri_metrics_close(m);
     }
 }
@@ -141,9 +146,9 @@ static void half_a_line_is_taken_back(void **state)
     tsri_io.write = half_then_full;
     assert_fails(tsri_metrics_line(m, TWO), TSR_RESOURCES, "free some space");
     tsri_io = old;
-    assert_content(path, ONE "\n");
+    assert_content(path, FIRST "\n");
     assert_ok(tsri_metrics_line(m, TWO));
-    assert_content(path, ONE "\n" TWO "\n");
+    assert_content(path, FIRST "\n" TWO "\n");
     tsri_metrics_close(m);
 }
 
