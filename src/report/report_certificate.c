@@ -88,6 +88,58 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, "</tr>\n");
 }
 
+/* "3 hold, 2 fail, ...": a paragraph; vacuous rows stand beside those that hold, never with them.
+ */
+static void counts(tsri_markup *m, const tsri_json_value *c)
+{
+    static const char *const words[][2] = {{"holds", "hold"},
+                                           {"fails", "fail"},
+                                           {"vacuous", "vacuous"},
+                                           {"open", "open"},
+                                           {"does not apply", "do not apply"}};
+    const tsri_json_value *all = tsri_json_get(c, "counts");
+    if (!tsri_json_is_object(all))
+        return;
+    tsri_markup_add(m, "<p>");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        int64_t n = 0;
+        (void)tsri_json_as_int(tsri_json_get(all, words[i][0]), &n);
+        tsri_markup_add(m, "%s%lld %s", i > 0 ? ", " : "", (long long)n, words[i][1]);
+    }
+    tsri_markup_add(m, "</p>\n");
+}
+
+static void words_of(tsri_markup *m, const char *before, const tsri_json_value *list)
+{
+    const char *word;
+    for (int64_t i = 0; tsri_json_is_array(list) && i < tsri_json_length(list); i++)
+        if (tsri_json_as_text(tsri_json_at(list, i), &word)) {
+            tsri_markup_add(m, i > 0 ? ", " : "%s", before);
+            tsri_markup_text(m, word);
+        }
+}
+
+/* What each theorem assumes, and what of it the run breaks. */
+static void theorems(tsri_markup *m, const tsri_json_value *c)
+{
+    const tsri_json_value *all = tsri_json_get(c, "theorems");
+    if (!tsri_json_is_array(all) || tsri_json_length(all) == 0)
+        return;
+    tsri_markup_add(m, "<details><summary>what the theorems assume</summary><ul>\n");
+    for (int64_t i = 0; i < tsri_json_length(all); i++) {
+        const tsri_json_value *t = tsri_json_at(all, i);
+        tsri_markup_add(m, "<li>");
+        tsri_markup_text(m, text_of(t, "theorem"));
+        words_of(m, ": ", tsri_json_get(t, "assumes"));
+        if (tsri_json_length(tsri_json_get(t, "broken")) > 0) {
+            tsri_markup_add(m, "<br><span class=\"fails\">does not apply</span>");
+            words_of(m, ": ", tsri_json_get(t, "broken"));
+        }
+        tsri_markup_add(m, "</li>\n");
+    }
+    tsri_markup_add(m, "</ul></details>\n");
+}
+
 static void certificate(tsri_markup *m, const tsri_json_value *c)
 {
     const tsri_json_value *rows = tsri_json_get(c, "rows"), *notes = tsri_json_get(c, "notes");
@@ -98,12 +150,15 @@ static void certificate(tsri_markup *m, const tsri_json_value *c)
     tsri_markup_text(m, text_of(c, "paper"));
     if (tsri_json_as_int(tsri_json_get(c, "round"), &round))
         tsri_markup_add(m, round > 0 ? ", after round %lld" : ", before the run", (long long)round);
-    tsri_markup_add(m, "</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>quantity</th><th>where"
+    tsri_markup_add(m, "</h3>\n");
+    counts(m, c);
+    tsri_markup_add(m, "<div class=\"wide\"><table>\n<thead><tr><th>quantity</th><th>where"
                        "</th><th class=\"n\">measured</th><th class=\"n\">required</th><th></th>"
                        "</tr></thead>\n<tbody>");
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         row_html(m, tsri_json_at(rows, i));
     tsri_markup_add(m, "</tbody></table></div>\n");
+    theorems(m, c);
     for (int64_t i = 0; tsri_json_is_array(notes) && i < tsri_json_length(notes); i++) {
         const char *note;
         if (tsri_json_as_text(tsri_json_at(notes, i), &note)) {
