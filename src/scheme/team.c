@@ -81,6 +81,13 @@ const tsri_draw *tsri_team_draws(const tsri_run *run)
     return t ? &t->rules.draw : NULL;
 }
 
+tsri_chances tsri_team_chances(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    return draw ? (tsri_chances){tsri_draw_chance(draw, 0), tsri_draw_coverage(draw)}
+                : (tsri_chances){1, 1};
+}
+
 /* ---- All workers at once ------------------------------------------------------------------ */
 
 typedef tsr_status (*duty)(worker *w);

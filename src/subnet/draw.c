@@ -41,6 +41,11 @@ double tsri_draw_chance(const tsri_draw *draw, int64_t worker)
     return disjoint(draw) ? weight_before(draw, worker + 1) - weight_before(draw, worker) : 1;
 }
 
+double tsri_draw_coverage(const tsri_draw *draw)
+{
+    return draw->kind == TSRI_DRAW_BERNOULLI ? 1 - pow(1 - draw->xi, (double)draw->workers) : 1;
+}
+
 static tsr_status check_numbers(const tsri_draw *draw)
 {
     tsr_status st = TSR_OK;

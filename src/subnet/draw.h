@@ -44,4 +44,8 @@ void tsri_share_draw(tsri_share *share, const tsri_draw *draw, uint64_t seed, in
 /* The chance of a unit to be in the share of `worker`; with chunks the part it has on average. */
 double tsri_draw_chance(const tsri_draw *draw, int64_t worker);
 
+/* The chance of a unit to be in at least one share: 1 - (1 - xi)^workers where workers draw by
+ * themselves, 1 where every unit belongs to one of them. */
+double tsri_draw_coverage(const tsri_draw *draw);
+
 #endif

@@ -59,15 +59,17 @@ static void shares(tsri_certificate *c, const tsri_run *run)
     if (run->local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
                             (long long)run->local_steps);
-    if (!draw)
+    if (!draw || tsri_draw_chance(draw, 0) >= 1)
         return;
-    if (draw->kind == TSRI_DRAW_CHUNKS)
-        tsri_certify_breach(c, TSRI_BERNOULLI_MASKS | TSRI_CATEGORICAL_MASKS,
-                            "units are dealt in equal chunks");
-    else if (draw->kind == TSRI_DRAW_CATEGORICAL)
+    bool chunks = draw->kind == TSRI_DRAW_CHUNKS;
+    if (chunks || draw->kind == TSRI_DRAW_CATEGORICAL)
         tsri_certify_breach(c, TSRI_BERNOULLI_MASKS, "every unit is in exactly one share");
-    else if (run->workers > 1)
-        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "shares overlap");
+    else
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "shares are thrown each by itself");
+    if (chunks)
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "units are dealt in equal chunks");
+    if (draw->weight)
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "workers have unequal weights");
 }
 
 void tsri_assume_run(tsri_certificate *c, const tsri_run *run)

@@ -103,6 +103,22 @@ done:
     return st;
 }
 
+/* Those that a theorem of this certificate needs. */
+static tsr_status breaches_text(tsri_text *out, const tsri_certificate *c)
+{
+    tsr_status st = TSR_OK;
+    unsigned needed = 0;
+    for (int64_t i = 0; i < c->theorems; i++)
+        needed |= c->theorem[i].assumes;
+    for (int64_t i = 0; i < c->breaches; i++)
+        if (c->breach[i].assumption & needed)
+            TSR_TRY(tsri_text_add(out, "  broken: %s (%s)\n",
+                                  tsri_assumption_words(c->breach[i].assumption),
+                                  c->breach[i].how));
+done:
+    return st;
+}
+
 tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c)
 {
     tsr_status st = c->st;
@@ -114,9 +130,7 @@ tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c)
         TSR_TRY(tsri_text_add(out, "%s, before the run\n", c->paper));
     for (int64_t i = 1; i < c->theorems; i++)
         TSR_TRY(theorem_text(out, &c->theorem[i]));
-    for (int64_t i = 0; i < c->breaches; i++)
-        TSR_TRY(tsri_text_add(out, "  broken: %s (%s)\n",
-                              tsri_assumption_words(c->breach[i].assumption), c->breach[i].how));
+    TSR_TRY(breaches_text(out, c));
     for (int64_t i = 0; i < c->count; i++)
         TSR_TRY(row_text(out, &c->row[i]));
     for (int64_t i = 0; i < c->notes; i++)

@@ -176,17 +176,18 @@ static tsri_loft letters(const tsri_run *run)
 {
     const tsri_net *net = run->net;
     const tsri_layer *conv = &net->layer[0];
+    tsri_chances chances = tsri_team_chances(run);
     tsri_loft s = {.n = (double)run->data->train.n,
                    .d = (double)(net->input.c * conv->size * conv->size),
                    .p = (double)(net->input.h * net->input.w),
                    .m = (double)net->value[conv->out].shape.c,
                    .S = (double)run->workers,
                    .T = (double)run->rounds,
-                   .xi = tsri_shallow_xi(net),
+                   .xi = chances.xi,
+                   .theta = chances.theta,
                    .kappa = tsri_config_real(run->config, "model.kappa"),
                    .eta = tsri_rates_of(run).most,
                    .delta = tsri_config_real(run->config, "certify.delta")};
-    s.theta = tsri_masked_theta(s.xi, s.S);
     return s;
 }
 

@@ -2,7 +2,7 @@
 #include "theory/loft_paths.h"
 
 #include "base/alloc.h"
-#include "theory/masked_bounds.h"
+#include "scheme/team.h"
 #include "theory/ntk.h"
 #include "theory/rates.h"
 
@@ -35,8 +35,7 @@ tsr_status tsri_descent_step(tsri_descent *d)
 {
     tsr_status st = TSR_OK;
     const tsri_part *part = &d->run->data->train;
-    double xi = tsri_shallow_xi(d->run->net);
-    double theta = tsri_masked_theta(xi, (double)d->run->workers);
+    tsri_chances chances = tsri_team_chances(d->run);
     tsri_loss loss = {.kind = d->run->loss, .valid = part->n, .target = part->target};
     TSR_TRY(tsri_plan_forward(d->plan, d->x));
     TSR_TRY(tsri_plan_loss(d->plan, &loss));
@@ -45,7 +44,7 @@ tsr_status tsri_descent_step(tsri_descent *d)
                      .w = d->store.w,
                      .v = d->store.v,
                      .dw = d->store.g,
-                     .rate = tsri_rate_of(d->run, d->round) * theta / xi};
+                     .rate = tsri_rate_of(d->run, d->round) * chances.theta / chances.xi};
     TSR_TRY(d->run->backend->update(&u, d->run->pool));
     d->round++;
 done:

@@ -8,11 +8,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-double tsri_masked_theta(double xi, double p)
-{
-    return 1 - pow(1 - xi, p);
-}
-
 /* ---- Theorem 2 ---------------------------------------------------------------------------- */
 
 double tsri_masked_width2(const tsri_masked *s)

@@ -13,8 +13,6 @@ typedef struct tsri_masked {
     double delta, lambda; /* failure probability; lambda_0 */
 } tsri_masked;
 
-double tsri_masked_theta(double xi, double p); /* 1 - (1 - xi)^p */
-
 /* Theorem 2: width, and the radius within which it holds (body; the appendix has 1/24 of it). */
 double tsri_masked_width2(const tsri_masked *s);
 double tsri_masked_radius(const tsri_masked *s);

@@ -32,18 +32,19 @@ static bool categorical(const tsri_run *run)
 
 static tsri_masked letters(const tsri_run *run, double lambda)
 {
+    tsri_chances chances = tsri_team_chances(run);
     tsri_masked s = {.n = (double)run->data->train.n,
                      .d = (double)run->data->dim,
                      .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
                      .p = (double)run->workers,
                      .tau = (double)run->local_steps,
                      .K = (double)run->rounds,
-                     .xi = tsri_shallow_xi(run->net),
+                     .xi = chances.xi,
+                     .theta = chances.theta,
                      .kappa = tsri_config_real(run->config, "model.kappa"),
                      .eta = tsri_rates_of(run).most,
                      .delta = tsri_config_real(run->config, "certify.delta"),
                      .lambda = lambda};
-    s.theta = categorical(run) ? 1 : tsri_masked_theta(s.xi, s.p);
     return s;
 }
 

@@ -1,6 +1,7 @@
 /* theories.c - seven theories' widths, iterations and steps. */
 #include "theory/theories.h"
 
+#include "subnet/draw.h"
 #include "theory/masked_bounds.h"
 
 #include <math.h>
@@ -66,15 +67,16 @@ static void deep(tsri_theory t[5], const tsri_theory_setting *s)
 
 /* ---- Masked neurons ----------------------------------------------------------------------- */
 
-static tsri_masked masked(const tsri_theory_setting *s, double xi)
+static tsri_masked masked(const tsri_theory_setting *s, tsri_draw_kind kind)
 {
+    tsri_draw draw = {.kind = kind, .workers = (int64_t)s->p, .xi = s->xi};
     return (tsri_masked){.n = s->n,
                          .d = s->d,
                          .m = INFINITY,
                          .p = s->p,
                          .tau = s->tau,
-                         .xi = xi,
-                         .theta = tsri_masked_theta(xi, s->p),
+                         .xi = tsri_draw_chance(&draw, 0),
+                         .theta = tsri_draw_coverage(&draw),
                          .kappa = s->kappa,
                          .delta = s->delta,
                          .lambda = s->lambda};
@@ -100,7 +102,7 @@ static double width3(tsri_masked *m)
 
 static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
 {
-    tsri_masked three = masked(s, s->xi), four = masked(s, 1 / s->p);
+    tsri_masked three = masked(s, TSRI_DRAW_BERNOULLI), four = masked(s, TSRI_DRAW_CATEGORICAL);
     three.eta = tsri_masked_step3(&three);
     three.K = rounds(s, tsri_masked_rate3(&three));
     t[0] = (tsri_theory){"masked, Bernoulli",
@@ -110,7 +112,6 @@ static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
                          three.eta,
                          "delta",
                          "one hidden layer; up to the floor B_1"};
-    four.theta = 1;
     four.eta = tsri_masked_step4(&four);
     four.K = rounds(s, tsri_masked_rate4(&four));
     t[1] = (tsri_theory){"masked, categorical",

@@ -48,6 +48,7 @@ static void disjoint_draws_cover_once(void **state)
                                   .workers = p,
                                   .weight = k % 2 ? weight : NULL};
                 assert_ok(tsri_draw_check(&draw, net));
+                assert_true(tsri_draw_coverage(&draw) == 1);
                 for (int64_t w = 0; w < p; w++) {
                     assert_ok(tsri_share_init(&share[w], net));
                     tsri_share_draw(&share[w], &draw, 7, 100 + n, w);
@@ -148,6 +149,7 @@ static void coverage_is_theta(void **state)
                     covered += owners[i] > 0;
             }
             double n = (double)UNITS * ROUNDS;
+            assert_true(fabs(tsri_draw_coverage(&draw) - theta) < 1e-15);
             assert_true(fabs(covered / n - theta) < 5 * sqrt(theta * (1 - theta) / n));
             assert_true(fabs(drawn / n / p - xi) < 5 * sqrt(xi * (1 - xi) / n / p));
         }
