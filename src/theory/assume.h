@@ -38,7 +38,8 @@
     X(PAPER_MODEL, "the paper's network")                                                          \
     X(PAPER_PARAMETERS, "only the paper's weights trained")                                        \
     X(FIXED_GATES, "gates that do not change")                                                     \
-    X(EQUAL_LENGTHS, "sequences of one length")
+    X(EQUAL_LENGTHS, "sequences of one length")                                                    \
+    X(LARGE_SETS, "sets of units as large as the lemma asks")
 
 typedef enum tsri_assumption_index {
 #define X(name, words) TSRI_INDEX_##name,

@@ -182,6 +182,8 @@ static tsri_verdict judge_met(tsri_row *row)
     if (says_nothing(claim))
         return because(row, TSRI_VACUOUS, "the bound is not %s %s",
                        claim->sense == TSRI_AT_MOST ? "below" : "above", claim->trivial.what);
+    if (claim->unproven)
+        return because(row, TSRI_OPEN, "%s", claim->unproven);
     return judge_seen(row);
 }
 

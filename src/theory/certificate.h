@@ -112,6 +112,8 @@ typedef struct tsri_condition {
     tsri_interval interval;
     tsri_trivial trivial;
     const char *by_construction; /* (optional) why it cannot fail: "the triangle inequality" */
+    const char *unproven;        /* (optional) why meeting it proves nothing: "the worst support was
+                                    searched for, not proven"; then it is open unless it fails */
 } tsri_condition;
 
 typedef struct tsri_row {

@@ -63,6 +63,19 @@ bool tsri_look_due(const tsri_run *run, double operations)
     return run->round % tsri_look_stride(run, operations) == 0 || run->round == run->rounds;
 }
 
+double tsri_effort(const tsri_run *run)
+{
+    return 1e9 * tsri_config_real(run->config, "certify.effort");
+}
+
+void tsri_certify_long(tsri_certificate *c, const char *what, double operations)
+{
+    tsri_certify_note(c,
+                      "%s: a part was looked at; all would take %.2g operations, %.2g s at 1e9 a "
+                      "second (certify.effort: %.2g)",
+                      what, operations, operations / 1e9, operations / 1e9);
+}
+
 /* ---- Before ------------------------------------------------------------------------------- */
 
 /* What the run breaks, what the paper says, all of it judged. */

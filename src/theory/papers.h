@@ -51,6 +51,13 @@ int64_t tsri_look_stride(const tsri_run *run, double operations);
 /* Is this round one of them? The first and the last always are. */
 bool tsri_look_due(const tsri_run *run, double operations);
 
+/* Multiplications and additions that a certificate may spend on one thing that it measures
+ * (certify.effort): of what takes more it looks at a part. */
+double tsri_effort(const tsri_run *run);
+
+/* Notes how long all of `what` would take; after a part of it was looked at. */
+void tsri_certify_long(tsri_certificate *c, const char *what, double operations);
+
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper speaks of
  * it. The caller calls tsri_certificate_fini, also on failure. */
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config);

@@ -104,6 +104,9 @@ static void test_vacuous(void **state)
     /* What is missed is missed: a loss above a bound that is above the first loss. */
     expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .trivial = {"the first loss", 1}), TSRI_FAILS, 2);
     expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .by_construction = "a sum"), TSRI_FAILS, 2);
+    /* what was searched for can fail, and no more */
+    expect(CLAIM(TSRI_AT_MOST, 1, 2, ALL, .unproven = "it was searched for"), TSRI_OPEN, 0.5);
+    expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .unproven = "it was searched for"), TSRI_FAILS, 2);
 }
 
 static void test_breach(void **state)
