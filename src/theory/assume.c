@@ -59,6 +59,9 @@ static void shares(tsri_certificate *c, const tsri_run *run)
     if (run->local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
                             (long long)run->local_steps);
+    if (draw && strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") != 0)
+        tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "shares travel as %s",
+                            tsri_config_text(run->config, "scheme.wire"));
     if (!draw || tsri_draw_chance(draw, 0) >= 1)
         return;
     bool chunks = draw->kind == TSRI_DRAW_CHUNKS;
@@ -67,7 +70,8 @@ static void shares(tsri_certificate *c, const tsri_run *run)
     else
         tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "shares are thrown each by itself");
     if (chunks)
-        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "units are dealt in equal chunks");
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS | TSRI_INDEPENDENT_UNITS,
+                            "units are dealt in equal chunks");
     if (draw->weight)
         tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "workers have unequal weights");
 }

@@ -23,6 +23,7 @@
     X(ONE_LOCAL_STEP, "one local step a round")                                                    \
     X(BERNOULLI_MASKS, "masks thrown unit by unit")                                                \
     X(CATEGORICAL_MASKS, "every unit given to one share, by chance")                               \
+    X(INDEPENDENT_UNITS, "units thrown independently of each other")                               \
     X(COMMON_DATA, "the same samples for every worker")                                            \
     X(FIXED_SAMPLES, "samples that do not change")                                                 \
     X(DRAWN_START, "weights that begin as drawn")                                                  \

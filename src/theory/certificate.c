@@ -22,6 +22,11 @@ tsri_seen tsri_saw_some(int64_t part, int64_t whole, const char *what)
     return (tsri_seen){part >= whole ? TSRI_ALL : TSRI_SOME, part, whole, what};
 }
 
+tsri_seen tsri_saw_one(const char *what)
+{
+    return (tsri_seen){TSRI_SOME, 1, 0, what};
+}
+
 tsri_seen tsri_saw_both(tsri_seen a, tsri_seen b)
 {
     static const int rank[] = {
@@ -166,6 +171,8 @@ static tsri_verdict judge_seen(tsri_row *row)
         return TSRI_HOLDS;
     case TSRI_EXTREME:
     case TSRI_SOME:
+        if (seen->whole == 0)
+            return because(row, TSRI_OPEN, "one %s of many was looked at", seen->what);
         return because(row, TSRI_OPEN, "%lld of %lld %s were looked at", (long long)seen->part,
                        (long long)seen->whole, seen->what);
     default:

@@ -78,6 +78,9 @@ tsri_seen tsri_saw(int64_t part, int64_t whole, const char *what);
 /* A number other than an extreme, of a part. */
 tsri_seen tsri_saw_some(int64_t part, int64_t whole, const char *what);
 
+/* One of more than can be counted, of which the row is about the mean or all: "draw of masks". */
+tsri_seen tsri_saw_one(const char *what);
+
 /* A row that quantifies over both: the worse of the two. */
 tsri_seen tsri_saw_both(tsri_seen a, tsri_seen b);
 

@@ -175,9 +175,10 @@ static void seen_json(tsri_json *w, const tsri_seen *seen)
     }
     tsri_json_open(w, '{');
     key_word(w, "sight", words[seen->sight]);
-    if (seen->whole > 0) {
+    if (seen->what) {
         tsri_json_put_int(w, "part", seen->part);
-        tsri_json_put_int(w, "whole", seen->whole);
+        if (seen->whole > 0)
+            tsri_json_put_int(w, "whole", seen->whole);
         key_word(w, "what", seen->what);
     }
     tsri_json_close(w, '}');

@@ -86,6 +86,13 @@ void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *f
                         of, formula);
 }
 
+/* The rounds, and what else the theorem quantifies over. */
+static tsri_seen seen_of(const tsri_past *past, const tsri_promise *p)
+{
+    tsri_seen rounds = tsri_past_seen(past, "loss");
+    return p->also.what ? tsri_saw_both(rounds, p->also) : rounds;
+}
+
 /* The fitted rate is of the rounds seen; what a rate of a round promises it promises of each. */
 static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p, curve *v)
 {
@@ -98,7 +105,7 @@ static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_pr
                             .sense = TSRI_AT_LEAST,
                             .measured = fitted ? -expm1(slope.value) : (double)NAN,
                             .required = rate_of_fall(p, v),
-                            .seen = tsri_past_seen(past, "loss"),
+                            .seen = seen_of(past, p),
                             .trivial = {"a rate of 0", 0}};
     if (fitted)
         claim.interval = (tsri_interval){-expm1(slope.high), -expm1(slope.low), 0.95};
@@ -143,7 +150,7 @@ static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_pro
                                    .sense = TSRI_AT_MOST,
                                    .measured = w.loss,
                                    .required = w.bound,
-                                   .seen = tsri_past_seen(past, "loss"),
+                                   .seen = seen_of(past, p),
                                    .trivial = {"the first loss", tsri_past_at(past, 0, "loss")}},
                  tsri_rates_of(p->run).constant
                      ? "%s: (1 - rate)^k %s + floor, at the worst round so far, %lld"

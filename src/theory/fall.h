@@ -14,6 +14,8 @@ typedef struct tsri_promise {
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
     double floor, first;
+    /* Beside the rounds: what these losses are one of, where the theorem speaks of the mean. */
+    tsri_seen also;
     /* The rate of a round whose step is eta; above 1 it counts as 1. */
     double (*rate)(const void *context, double eta);
     const void *context;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/file.h"
+#include "scheme/team.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -41,13 +42,29 @@ static tsr_status no_paper(const tsri_run *run)
 
 /* ---- How much a look may take --------------------------------------------------------------- */
 
-/* Multiplications and additions of one round, as if every share were the whole network. */
+/* The whole networks that the shares of a round are worth: of a layer that is cut on both sides a
+ * share has the square of its part. */
+static double wholes(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    int64_t cut = 0;
+    double sum = 0;
+    for (int64_t a = 0; draw && a < run->net->axes; a++)
+        cut += run->net->axis[a].cuttable && (!draw->cut || draw->cut[a]);
+    for (int64_t l = 0; draw && l < run->workers; l++) {
+        double part = tsri_draw_chance(draw, l);
+        sum += cut > 1 ? part * part : part;
+    }
+    return draw ? sum : 1;
+}
+
+/* Multiplications and additions of one round. */
 static double round_operations(const tsri_run *run)
 {
     double each = 0;
     if (tsri_net_step_flops(&each, run->net, false) != TSR_OK)
         return 0;
-    return each * (double)run->batch * (double)run->workers * (double)run->local_steps;
+    return each * (double)run->batch * wholes(run) * (double)run->local_steps;
 }
 
 int64_t tsri_look_stride(const tsri_run *run, double operations)

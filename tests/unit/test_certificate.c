@@ -76,6 +76,11 @@ static void test_part(void **state)
     expect(CLAIM(TSRI_AT_MOST, 1, 2, .seen = tsri_saw_both(every, every)), TSRI_HOLDS, 0.5);
     tsri_row row = judged(CLAIM(TSRI_AT_MOST, 2, 8, .seen = few), 0);
     assert_string_equal(row.reason, "4 of 60 samples were looked at");
+    /* One run says nothing for sure of a mean over all of them. */
+    expect(CLAIM(TSRI_AT_MOST, 9, 3, .seen = tsri_saw_one("draw of masks")), TSRI_OPEN, 3);
+    row = judged(
+        CLAIM(TSRI_AT_MOST, 1, 2, .seen = tsri_saw_both(every, tsri_saw_one("draw of masks"))), 0);
+    assert_string_equal(row.reason, "one draw of masks of many was looked at");
 }
 
 static void test_unknown(void **state)
