@@ -40,7 +40,9 @@
     X(PAPER_PARAMETERS, "only the paper's weights trained")                                        \
     X(FIXED_GATES, "gates that do not change")                                                     \
     X(EQUAL_LENGTHS, "sequences of one length")                                                    \
-    X(LARGE_SETS, "sets of units as large as the lemma asks")
+    X(LARGE_SETS, "sets of units as large as the lemma asks")                                      \
+    X(LIKE_WIDTHS, "layers of like widths")                                                        \
+    X(PROVEN_START, "a start with the properties that the paper proves of it")
 
 typedef enum tsri_assumption_index {
 #define X(name, words) TSRI_INDEX_##name,
