@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-const char *tsri_assumption_words(unsigned bit)
+const char *tsri_assumption_words(unsigned bits)
 {
     static const char *const words[] = {
 #define X(name, words) words,
@@ -15,7 +15,7 @@ const char *tsri_assumption_words(unsigned bit)
 #undef X
     };
     for (int i = 0; i < TSRI_ASSUMPTIONS; i++)
-        if (bit == 1u << i)
+        if (bits & 1u << i)
             return words[i];
     return "?";
 }
@@ -62,7 +62,7 @@ static void shares(tsri_certificate *c, const tsri_run *run)
     if (draw && strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "shares travel as %s",
                             tsri_config_text(run->config, "scheme.wire"));
-    if (!draw || tsri_draw_chance(draw, 0) >= 1)
+    if (!draw || (run->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
         return;
     bool chunks = draw->kind == TSRI_DRAW_CHUNKS;
     if (chunks || draw->kind == TSRI_DRAW_CATEGORICAL)

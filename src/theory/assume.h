@@ -57,7 +57,7 @@ typedef enum tsri_assumption {
 #undef X
 } tsri_assumption;
 
-/* The words of one bit. */
-const char *tsri_assumption_words(unsigned bit);
+/* The words of the first of these bits. */
+const char *tsri_assumption_words(unsigned bits);
 
 #endif

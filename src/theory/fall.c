@@ -140,23 +140,44 @@ static worst worst_round(const tsri_past *past, const tsri_promise *p, const cur
     return w;
 }
 
+static tsri_interval interval_at(const tsri_past *past, int64_t round)
+{
+    double low = tsri_past_at(past, round, "loss_low"),
+           high = tsri_past_at(past, round, "loss_high");
+    return isnan(low) ? (tsri_interval){0} : (tsri_interval){low, high, 0.95};
+}
+
 static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p,
                       const curve *v)
 {
-    worst w = worst_round(past, p, v);
-    tsri_certify(c,
-                 &(tsri_condition){.of = p->of,
-                                   .where = p->where,
-                                   .sense = TSRI_AT_MOST,
-                                   .measured = w.loss,
-                                   .required = w.bound,
-                                   .seen = seen_of(past, p),
-                                   .trivial = {"the first loss", tsri_past_at(past, 0, "loss")}},
+    tsri_promise known = *p;
+    known.floor = p->hidden ? 0 : p->floor;
+    worst w = worst_round(past, &known, v);
+    tsri_condition claim = {.of = p->of,
+                            .where = p->where,
+                            .sense = TSRI_AT_MOST,
+                            .measured = w.loss,
+                            .required = p->hidden && w.loss > w.bound ? (double)NAN : w.bound,
+                            .seen = seen_of(past, p),
+                            .interval = interval_at(past, w.round),
+                            .trivial = {"the first loss", tsri_past_at(past, 0, "loss")}};
+    tsri_certify(c, &claim,
                  tsri_rates_of(p->run).constant
-                     ? "%s: (1 - rate)^k %s + floor, at the worst round so far, %lld"
-                     : "%s: product of (1 - rate) of the rounds, times %s, + floor, at the worst "
+                     ? "%s: (1 - rate)^k %s + %s, at the worst round so far, %lld"
+                     : "%s: product of (1 - rate) of the rounds, times %s, + %s, at the worst "
                        "round so far, %lld",
-                 p->loss, p->what, (long long)w.round);
+                 p->loss, p->what, p->hidden ? "O(floor)" : "floor", (long long)w.round);
+}
+
+/* The least constant of a hidden floor with which every round so far keeps its bound. */
+static double needed(const tsri_promise *p, const curve *v)
+{
+    double log_power = 0, most = v->count > 1 ? 0 : (double)NAN;
+    for (int64_t i = 1; i < v->count; i++) {
+        log_power += log_left(p, (int64_t)v->round[i - 1], (int64_t)v->round[i]);
+        most = fmax(most, (v->loss[i] - exp(log_power) * p->first) / p->floor);
+    }
+    return most;
 }
 
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)
@@ -166,6 +187,10 @@ tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const t
     TSR_TRY(curve_init(&v, past));
     fitted_row(c, past, p, &v);
     bound_row(c, past, p, &v);
+    if (p->hidden)
+        tsri_certify_number(c, p->of, needed(p, &v),
+                            "constant of the floor's O with which %s keeps its bound so far",
+                            p->loss);
     tsri_condition floor = {.of = p->of,
                             .where = p->where,
                             .sense = TSRI_MEASURED,

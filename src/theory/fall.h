@@ -14,6 +14,8 @@ typedef struct tsri_promise {
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
     double floor, first;
+    /* The paper hides the constant of the floor: `floor` is its formula without it. */
+    bool hidden;
     /* Beside the rounds: what these losses are one of, where the theorem speaks of the mean. */
     tsri_seen also;
     /* The rate of a round whose step is eta; above 1 it counts as 1. */
@@ -26,8 +28,10 @@ typedef struct tsri_promise {
 void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula);
 
 /* Adds the fitted rate with its interval, the loss of every round against its bound (the worst
- * ratio so far), and the mean of the last quarter. The losses are what `past` kept as "loss". A
- * bound that is not below the first loss in any round says nothing. */
+ * ratio so far), and the mean of the last quarter. The losses are what `past` kept as "loss", with
+ * the interval "loss_low" to "loss_high" where they are means. A bound that is not below the first
+ * loss in any round says nothing. One with a hidden floor is met when it is met without floor;
+ * else it is not known, and the constant that it would need is told. */
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p);
 
 #endif
