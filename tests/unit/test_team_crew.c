@@ -107,7 +107,7 @@ static void nonsense_costs_a_share_its_round(void **state)
     assert_int_equal(o.unsound, 1);
     assert_int_equal(o.lost, 0);
     assert_int_equal(lost_in_checkpoint, 1);
-    assert_int_equal(lines_with("{\"event\":\"lost\",\"round\":4,"), 1); /* counted from 1 */
+    assert_int_equal(lines_with("\"event\":\"lost\",\"round\":4,"), 1); /* counted from 1 */
     assert_int_equal(lines_with("\"rank\":2,\"why\":\"unsound\""), 1);
     assert_true(all_finite(&o));
     assert_memory_not_equal(o.w, plain.w, (size_t)plain.count * sizeof(float));
