@@ -258,7 +258,7 @@ tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t 
 
 /* Which shard each sample belongs to is drawn once from the seed, the same for all workers: data is
  * often sorted by class, or has its classes in turn, and neither may become the shards. */
-static int64_t shard_size(int64_t n, const tsri_loader_options *o)
+int64_t tsri_shard_size(int64_t n, const tsri_loader_options *o)
 {
     return n / o->shards + (o->shard < n % o->shards);
 }
@@ -271,7 +271,7 @@ static int slots_of(int64_t samples, const tsri_loader_options *o)
 
 int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part, const tsri_loader_options *o)
 {
-    int64_t n = shard_size(part->n, o), indices = (o->shuffle ? n : 0) + (o->shards > 1 ? n : 0);
+    int64_t n = tsri_shard_size(part->n, o), indices = (o->shuffle ? n : 0) + (o->shards > 1 ? n : 0);
     int64_t of_sample = (data->dim + data->targets) * (int64_t)sizeof(float) +
                         (data->classes > 0 ? (int64_t)sizeof(int32_t) : 0) +
                         (data->sequences ? (int64_t)sizeof(int32_t) : 0) + (int64_t)sizeof(int64_t);
@@ -286,7 +286,7 @@ static tsr_status make_shard(tsri_loader *loader)
     bool *mine = NULL;
     int64_t first =
         n / o->shards * o->shard + (o->shard < n % o->shards ? o->shard : n % o->shards);
-    loader->n = shard_size(n, o);
+    loader->n = tsri_shard_size(n, o);
     if (o->shards == 1)
         goto done;
     TSR_TRY(tsri_alloc(&all, n, sizeof *all));

@@ -52,6 +52,9 @@ void tsri_loader_destroy(tsri_loader *loader);
 int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part,
                           const tsri_loader_options *options);
 
+/* Samples that a worker with these options sees of n. */
+int64_t tsri_shard_size(int64_t n, const tsri_loader_options *options);
+
 /* Full batches in an epoch when shuffled; batches in one pass, the last one perhaps short, when
  * not. */
 int64_t tsri_loader_steps(const tsri_loader *loader);

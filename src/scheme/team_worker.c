@@ -86,6 +86,15 @@ done:
     return st;
 }
 
+/* Samples of each of its batches. Full-batch descent on shards of different sizes: rows that only
+ * fill up the batch would be samples to batch norm. */
+static int64_t rows_of(const worker *w)
+{
+    const tsri_run *run = w->run;
+    tsri_loader_options o = tsri_run_loader(run, w->number);
+    return run->gd ? tsri_shard_size(run->data->train.n, &o) : run->batch;
+}
+
 static tsr_status make_plan(worker *w)
 {
     tsri_run *run = w->run;
@@ -93,7 +102,7 @@ static tsr_status make_plan(worker *w)
         return TSR_OK;
     tsr_status st =
         w->plan ? tsri_plan_renew(&w->plan)
-                : tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, run->batch, true);
+                : tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, rows_of(w), true);
     w->resized = false;
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
