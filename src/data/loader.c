@@ -98,8 +98,7 @@ static void moved(float *x, const tsr_data *data, const tsri_part *part, int64_t
     int64_t H = data->height, W = data->width;
     int64_t first = right > 0 ? right : 0, end = right < 0 ? W + right : W;
     for (int64_t c = 0; c < data->channels; c++) {
-        float black =
-            part->numbers ? 0.0f : (0.0f - data->scaling.shift[c]) * data->scaling.scale[c];
+        float black = tsri_black(data, part, c);
         for (int64_t h = 0; h < H; h++, x += W) {
             bool inside = h - down >= 0 && h - down < H && first < end;
             for (int64_t w = 0; w < W; w++)
@@ -113,16 +112,45 @@ static void moved(float *x, const tsr_data *data, const tsri_part *part, int64_t
     }
 }
 
+typedef struct placing {
+    int64_t down, right;
+    bool flip;
+} placing;
+
 /* A pure function of (seed; AUGMENT, epoch, sample): three numbers, always drawn in this order. */
-static void augmented(float *x, const tsri_loader *loader, int64_t epoch, int64_t i)
+static placing place(const tsri_loader_options *o, int64_t epoch, int64_t i)
 {
-    const tsri_loader_options *o = &loader->options;
     tsri_rng rng = tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 0, epoch, i);
     uint32_t places = (uint32_t)(2 * o->crop + 1);
-    int64_t down = (int64_t)tsri_rng_below(&rng, places) - o->crop;
-    int64_t right = (int64_t)tsri_rng_below(&rng, places) - o->crop;
-    bool flip = tsri_rng_u32(&rng) >> 31;
-    moved(x, loader->data, loader->part, i, down, right, o->flip && flip);
+    placing p;
+    p.down = (int64_t)tsri_rng_below(&rng, places) - o->crop;
+    p.right = (int64_t)tsri_rng_below(&rng, places) - o->crop;
+    p.flip = tsri_rng_u32(&rng) >> 31 && o->flip;
+    return p;
+}
+
+static void augmented(float *x, const tsri_loader *loader, int64_t epoch, int64_t i)
+{
+    placing p = place(&loader->options, epoch, i);
+    moved(x, loader->data, loader->part, i, p.down, p.right, p.flip);
+}
+
+void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
+                       int64_t step)
+{
+    for (int64_t row = 0; row < loader->options.batch; row++) {
+        placing p = {0};
+        if (row < b->n)
+            p = place(&loader->options, step / loader->steps, b->index[row]);
+        crop[2 * row] = p.down;
+        crop[2 * row + 1] = p.right;
+        flip[row] = p.flip;
+    }
+}
+
+float tsri_black(const tsr_data *data, const tsri_part *part, int64_t c)
+{
+    return part->numbers ? 0.0f : (0.0f - data->scaling.shift[c]) * data->scaling.scale[c];
 }
 
 /* ---- One batch ---------------------------------------------------------------------------- */
@@ -271,7 +299,8 @@ static int slots_of(int64_t samples, const tsri_loader_options *o)
 
 int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part, const tsri_loader_options *o)
 {
-    int64_t n = tsri_shard_size(part->n, o), indices = (o->shuffle ? n : 0) + (o->shards > 1 ? n : 0);
+    int64_t n = tsri_shard_size(part->n, o),
+            indices = (o->shuffle ? n : 0) + (o->shards > 1 ? n : 0);
     int64_t of_sample = (data->dim + data->targets) * (int64_t)sizeof(float) +
                         (data->classes > 0 ? (int64_t)sizeof(int32_t) : 0) +
                         (data->sequences ? (int64_t)sizeof(int32_t) : 0) + (int64_t)sizeof(int64_t);

@@ -63,6 +63,14 @@ int64_t tsri_loader_steps(const tsri_loader *loader);
  * the other is fast. */
 tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t step);
 
+/* How augmentation has moved the images of batch `b`, that of `step`: crop[batch][2] pixels down
+ * and right, flip[batch] 1 where the moved image was mirrored; 0 in rows behind b->n. */
+void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
+                       int64_t step);
+
+/* What comes in where an image was moved away, in channel c. */
+float tsri_black(const tsr_data *data, const tsri_part *part, int64_t c);
+
 /* x[dim] = sample i as the network sees it, not augmented. */
 void tsri_sample(float *x, const tsr_data *data, const tsri_part *part, int64_t i);
 

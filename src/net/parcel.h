@@ -21,7 +21,7 @@
 typedef struct tsri_parcel_entry tsri_parcel_entry;
 
 typedef struct tsri_parcel {
-    const tsri_net *net;
+    const tsri_net *net; /* whose numbers come next; a file may hold those of several */
     tsri_parcel_entry *entry;
     int64_t count, room;
 } tsri_parcel;

@@ -10,8 +10,6 @@
 #include "net/gate_table.h"
 #include "scheme/micro.h"
 
-#include <string.h>
-
 typedef struct dense {
     tsri_loader *loader;
     tsri_plan *plan;
@@ -19,7 +17,6 @@ typedef struct dense {
     bool fixed_gates;       /* samples are what they are: their gates are computed once, */
     tsri_gate_table *gates; /* in the first round, when a checkpoint has been loaded */
     double *loss;           /* [micro.count] */
-    float *before;          /* for the trace */
 } dense;
 
 bool tsri_dense_knows_gates(const tsri_run *run)
@@ -43,8 +40,6 @@ tsr_status tsri_dense_setup(tsri_run *run)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     TSR_TRY(st);
     d->fixed_gates = tsri_dense_knows_gates(run);
-    if (run->trace)
-        TSR_TRY(tsri_alloc(&d->before, run->net->total, sizeof(float)));
 done:
     return st;
 }
@@ -59,7 +54,6 @@ void tsri_dense_teardown(tsri_run *run)
     tsri_micro_fini(&d->micro);
     tsri_gate_table_destroy(d->gates);
     tsri_free(d->loss);
-    tsri_free(d->before);
     tsri_free(d);
 }
 
@@ -68,8 +62,7 @@ tsr_status tsri_dense_round(tsri_run *run)
     tsr_status st = TSR_OK;
     dense *d = run->scheme_state;
     const tsri_batch *b = NULL;
-    if (run->trace)
-        memcpy(d->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    TSR_TRY(tsri_trace_begin(run, 1, 1));
     if (d->fixed_gates && !d->gates)
         TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->backend, run->pool, run->data,
                                        &run->data->train));
@@ -86,12 +79,11 @@ tsr_status tsri_dense_round(tsri_run *run)
         d->loss[m] = tsri_loss_value(&loss);
     }
     TSR_TRY(tsri_run_update(run, &run->store, run->pool)); /* W <- W - eta v */
-    run->recent.sum += tsri_micro_value(&d->micro, run, d->loss);
+    double value = tsri_micro_value(&d->micro, run, d->loss);
+    run->recent.sum += value;
     run->recent.count++;
-    if (run->trace) {
-        tsri_trace t = {.before = d->before, .batch = b->index, .workers = 1, .steps = 1};
-        TSR_TRY(tsri_trace_round(run, &t));
-    }
+    tsri_trace_batch(run, 0, 0, d->loader, b, run->round);
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value}, run->momentum > 0));
 done:
     return st;
 }

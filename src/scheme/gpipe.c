@@ -108,8 +108,6 @@ tsr_status tsri_gpipe_setup(tsri_run *run)
         TSR_TRY(tsri_stages_choose(p->begin, run, p->micro.size));
     TSR_TRY(tsri_alloc(&p->loss, p->micro.count, sizeof *p->loss));
     TSR_TRY(tsri_alloc(&p->stage, run->workers, sizeof *p->stage));
-    if (run->trace)
-        TSR_TRY(tsri_alloc(&p->before, run->net->total, sizeof *p->before));
     if (!run->crew) {
         TSR_TRY(make_all_stages(p));
         TSR_TRY(tsri_pipe_load(p));
@@ -149,7 +147,6 @@ void tsri_gpipe_teardown(tsri_run *run)
     tsri_free(p->begin);
     tsri_free(p->stage);
     tsri_free(p->loss);
-    tsri_free(p->before);
     tsri_free(p);
 }
 
@@ -254,14 +251,15 @@ done:
     return st;
 }
 
-static tsr_status write_trace(pipe *p)
+/* The stages together are one worker, who has the whole. */
+static tsr_status write_trace(pipe *p, double loss)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
     TSR_TRY(tsri_pipe_load(p));
     TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
-    tsri_trace t = {.before = p->before, .batch = p->batch->index, .workers = 1, .steps = 1};
-    TSR_TRY(tsri_trace_round(run, &t));
+    tsri_trace_batch(run, 0, 0, p->loader, p->batch, run->round);
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &loss}, run->momentum > 0));
 done:
     return st;
 }
@@ -270,13 +268,13 @@ tsr_status tsri_gpipe_round(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = run->scheme_state;
-    if (run->trace)
-        memcpy(p->before, run->store.w, (size_t)run->net->total * sizeof(float));
+    TSR_TRY(tsri_trace_begin(run, 1, 1));
     TSR_TRY(run->crew ? tsri_line_step(p) : tsri_pipe_step(p));
-    run->recent.sum += tsri_micro_value(&p->micro, run, p->loss);
+    double value = tsri_micro_value(&p->micro, run, p->loss);
+    run->recent.sum += value;
     run->recent.count++;
     if (run->trace)
-        TSR_TRY(write_trace(p));
+        TSR_TRY(write_trace(p, value));
 done:
     return st;
 }

@@ -28,8 +28,7 @@ typedef struct tsri_pipe {
     int64_t stages;         /* made */
     tsri_loader *loader;
     const tsri_batch *batch;
-    double *loss;  /* [M] */
-    float *before; /* for the trace */
+    double *loss; /* [M] */
     int64_t tick;
     struct tsri_line *line; /* stages in other processes, for the coordinator; else NULL */
 } tsri_pipe;

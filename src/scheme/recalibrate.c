@@ -10,6 +10,9 @@
 #include "scheme/run.h"
 
 #include "base/alloc.h"
+#include "net/parcel.h"
+
+#include <string.h>
 
 typedef struct count_of {
     float *at, value;
@@ -26,15 +29,88 @@ static int64_t find_counts(count_of *count, const tsri_store *store)
     return n;
 }
 
-/* After batch k of the same weight each: mean_k = (1 - 1/k) mean_(k-1) + 1/k x_k. */
-static tsr_status pass(tsri_plan *plan, tsri_loader *loader, int64_t batches)
+/* ---- For the trace ------------------------------------------------------------------------- */
+
+/* The batches that went through the network. */
+typedef struct passed {
+    int64_t batches, batch;
+    int64_t *sample, *crop, *flip; /* [batches][batch], crop [..][2]; NULL = there is no trace */
+} passed;
+
+static tsr_status passed_init(passed *p, const tsri_run *run, int64_t batches)
 {
     tsr_status st = TSR_OK;
-    for (int64_t k = 0; k < batches; k++) {
+    int64_t samples = batches * run->batch;
+    *p = (passed){.batches = batches, .batch = run->batch};
+    if (!run->trace)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(&p->sample, samples, sizeof *p->sample));
+    TSR_TRY(tsri_alloc(&p->crop, 2 * samples, sizeof *p->crop));
+    TSR_TRY(tsri_alloc(&p->flip, samples, sizeof *p->flip));
+done:
+    return st;
+}
+
+static void passed_fini(passed *p)
+{
+    tsri_free(p->sample);
+    tsri_free(p->crop);
+    tsri_free(p->flip);
+}
+
+static void note_batch(passed *p, const tsri_loader *loader, const tsri_batch *b, int64_t k)
+{
+    if (!p->sample)
+        return;
+    memcpy(p->sample + k * p->batch, b->index, (size_t)p->batch * sizeof *p->sample);
+    tsri_loader_moves(p->crop + 2 * k * p->batch, p->flip + k * p->batch, loader, b, k);
+}
+
+static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_loader_options *o,
+                              int64_t rounds)
+{
+    tsr_status st = TSR_OK;
+    tsri_parcel parcel;
+    tsri_tensor t = {
+        .dtype = TSRI_I64, .rank = 2, .shape = {p->batches, p->batch, 2}, .data = p->sample};
+    if (!p->sample)
+        return TSR_OK;
+    tsri_parcel_init(&parcel, run->net);
+    TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.batch"));
+    t.data = p->flip;
+    if (o->flip)
+        TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.flip"));
+    t.rank = 3;
+    t.data = p->crop;
+    if (o->crop > 0)
+        TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.crop"));
+    for (int64_t i = 0; i < run->net->params; i++) {
+        const tsri_param *param = &run->net->param[i];
+        tsri_tensor statistic = {.dtype = TSRI_F32,
+                                 .rank = param->rank,
+                                 .data = tsri_store_at(&run->store, run->store.w, i)};
+        memcpy(statistic.shape, param->shape, (size_t)param->rank * sizeof *param->shape);
+        if (param->role == TSRI_BUFFER)
+            TSR_TRY(tsri_parcel_add(&parcel, &statistic, "recalibrate.after.%s", param->name));
+    }
+    TSR_TRY(tsri_trace_write(run, &parcel, "recalibrate", rounds));
+done:
+    tsri_parcel_fini(&parcel);
+    return st;
+}
+
+/* ---- Measuring ----------------------------------------------------------------------------- */
+
+/* After batch k of the same weight each: mean_k = (1 - 1/k) mean_(k-1) + 1/k x_k. */
+static tsr_status pass(passed *p, tsri_plan *plan, tsri_loader *loader)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t k = 0; k < p->batches; k++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(loader, &b, k));
         tsri_plan_norm_momentum(plan, 1.0 / (double)(k + 1));
         TSR_TRY(tsri_plan_forward(plan, b->x));
+        note_batch(p, loader, b, k);
     }
 done:
     return st;
@@ -42,7 +118,13 @@ done:
 
 tsr_status tsri_recalibrate(tsri_run *run)
 {
+    return tsri_recalibrate_after(run, run->round);
+}
+
+tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
+{
     tsr_status st = TSR_OK;
+    passed seen = {0};
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
     count_of *count = NULL;
@@ -57,11 +139,14 @@ tsr_status tsri_recalibrate(tsri_run *run)
     if (counts > 0) {
         TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
         TSR_TRY(tsri_run_plan(&plan, run));
-        TSR_TRY(pass(plan, loader, run->gd ? 1 : run->recalibrate));
+        TSR_TRY(passed_init(&seen, run, run->gd ? 1 : run->recalibrate));
+        TSR_TRY(pass(&seen, plan, loader));
+        TSR_TRY(write_trace(run, &seen, &o, rounds));
     }
     for (int64_t i = 0; i < counts; i++)
         *count[i].at = count[i].value;
 done:
+    passed_fini(&seen);
     tsri_plan_destroy(plan);
     tsri_loader_destroy(loader);
     tsri_free(count);

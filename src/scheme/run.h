@@ -292,6 +292,10 @@ tsr_status tsri_outputs_in(float **outputs, tsri_store *store, const tsri_backen
  * nothing. */
 tsr_status tsri_recalibrate(tsri_run *run);
 
+/* The same when the weights are not those after run->round rounds: the trace has it as what
+ * followed `rounds` rounds. */
+tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds);
+
 /* ---- checkpoint.c ------------------------------------------------------------------------- */
 
 #define TSRI_CHECKPOINT_NAME "checkpoints/ckpt-%012" PRId64 ".safetensors" /* of a round */
@@ -326,15 +330,32 @@ void tsri_model_use_fini(tsri_model_use *use);
 
 tsr_status tsri_trace_data(tsri_run *run);
 
-/* One round as it happened, for anyone to check with ten lines of numpy. */
-typedef struct tsri_trace {
-    float *before;                  /* the store's vector when the round began */
-    const int64_t *batch;           /* [workers][steps][batch] sample indices */
-    const tsri_share *const *share; /* [workers], or NULL: everyone has the whole */
-    int64_t workers, steps;
-} tsri_trace;
+/* One round as it happened, for anyone to check with some lines of numpy. Without --trace each of
+ * these does nothing.
+ *
+ *     TSR_TRY(tsri_trace_begin(run, workers, steps));                keeps weights and momentum
+ *     tsri_trace_batch(run, worker, step, loader, batch, number);    of each local step
+ *     TSR_TRY(tsri_trace_round(run, worker, momentum));              run->store has the outcome
+ */
+typedef struct tsri_traced {
+    const tsri_share *share; /* NULL = the whole */
+    const tsri_store *local; /* its numbers after its last step; NULL = those of the whole */
+    bool momentum;           /* local has its momentum, too: it may be in another process */
+    const double *loss;      /* [steps] before each of them; NULL = it took no part */
+} tsri_traced;
 
-tsr_status tsri_trace_round(tsri_run *run, const tsri_trace *trace);
+tsr_status tsri_trace_begin(tsri_run *run, int64_t workers, int64_t steps);
+
+/* Local to the worker: those of several may be noted at once. `number` is that of the loader. */
+void tsri_trace_batch(tsri_run *run, int64_t worker, int64_t step, const tsri_loader *loader,
+                      const tsri_batch *batch, int64_t number);
+
+/* worker[workers]; `momentum`: the whole has one that goes on from round to round. */
+tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momentum);
+
+/* trace/<kind>-<round>.safetensors from what is in the parcel. */
+tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, const char *kind,
+                            int64_t round);
 
 /* For observers: what a verdict was reached from, in a file of its own beside those of the rounds.
  *

@@ -34,12 +34,8 @@ tsr_status tsri_team_create(tsri_run *run)
         t->worker[l] = (worker){.run = run, .team = t, .number = l};
         TSR_TRY(tsri_worker_init(&t->worker[l]));
     }
-    if (run->trace) {
-        TSR_TRY(tsri_alloc(&t->before, run->net->total, sizeof *t->before));
-        TSR_TRY(tsri_alloc(&t->batches, run->workers * run->local_steps * run->batch,
-                           sizeof *t->batches));
-        TSR_TRY(tsri_alloc(&t->shares, run->workers, sizeof *t->shares));
-    }
+    if (run->trace)
+        TSR_TRY(tsri_alloc(&t->traced, run->workers, sizeof *t->traced));
 done:
     return st;
 }
@@ -59,9 +55,7 @@ void tsri_team_destroy(tsri_run *run)
     tsri_rules_fini(&t->rules);
     tsri_free(t->down);
     tsri_free(t->up);
-    tsri_free(t->before);
-    tsri_free(t->batches);
-    tsri_free(t->shares);
+    tsri_free(t->traced);
     tsri_free(t);
 }
 
@@ -127,12 +121,13 @@ static tsr_status all_workers(tsri_run *run, duty d)
 
 tsr_status tsri_team_draw(tsri_run *run)
 {
-    team *t = run->scheme_state;
+    tsr_status st = TSR_OK;
     if (run->space)
         return tsri_space_draw(run->space);
-    if (run->trace)
-        memcpy(t->before, run->store.w, (size_t)run->net->total * sizeof(float));
-    return all_workers(run, tsri_worker_draw);
+    TSR_TRY(tsri_trace_begin(run, run->workers, run->local_steps));
+    TSR_TRY(all_workers(run, tsri_worker_draw));
+done:
+    return st;
 }
 
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale)
@@ -204,14 +199,16 @@ static tsr_status write_trace(tsri_run *run)
     team *t = run->scheme_state;
     if (!run->trace)
         return TSR_OK;
-    for (int64_t l = 0; l < run->workers; l++)
-        t->shares[l] = &t->worker[l].share;
-    tsri_trace trace = {.before = t->before,
-                        .batch = t->batches,
-                        .share = t->shares,
-                        .workers = run->workers,
-                        .steps = run->local_steps};
-    return tsri_trace_round(run, &trace);
+    for (int64_t l = 0; l < run->workers; l++) {
+        const worker *w = &t->worker[l];
+        t->traced[l] = (tsri_traced){.share = &w->share};
+        if (!w->idle) {
+            t->traced[l].local = &w->store;
+            t->traced[l].momentum = run->momentum > 0 && (!run->crew || t->rules.carry);
+            t->traced[l].loss = w->loss;
+        }
+    }
+    return tsri_trace_round(run, t->traced, t->rules.carry);
 }
 
 /* The mean over those who took part of the loss before step t, the sum in the workers' order. */
@@ -237,7 +234,7 @@ static tsr_status tell_events(tsri_run *run)
     for (int64_t s = 1; t->step_events && s <= run->local_steps; s++)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
     tsr_result whole;
-    TSR_TRY(tsri_recalibrate(run));
+    TSR_TRY(tsri_recalibrate_after(run, run->round + 1));
     TSR_TRY(tsri_evaluate(&whole, &run->store, run->backend, run->pool, run->data,
                           &run->data->train, run->loss));
     TSR_TRY(tsri_event(run, "put", -1, whole.loss, t->down, t->up));

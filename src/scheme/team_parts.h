@@ -35,11 +35,9 @@ struct tsri_team {
     bool events, step_events;
     worker *worker; /* [workers] */
     tsri_put put;
-    tsri_owner *owner;  /* [workers] those that take part */
-    int64_t *down, *up; /* [workers] bytes of this round */
-    float *before;      /* for the trace */
-    int64_t *batches;   /* for the trace [workers][local_steps][batch] */
-    const tsri_share **shares;
+    tsri_owner *owner;   /* [workers] those that take part */
+    int64_t *down, *up;  /* [workers] bytes of this round */
+    tsri_traced *traced; /* [workers] for the trace */
 };
 
 /* ---- team_worker.c ------------------------------------------------------------------------- */

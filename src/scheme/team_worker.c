@@ -121,15 +121,14 @@ tsr_status tsri_worker_draw(worker *w)
 tsr_status tsri_worker_batch(worker *w, int64_t step, const tsri_batch **batch)
 {
     tsr_status st = TSR_OK;
-    const tsri_run *run = w->run;
+    tsri_run *run = w->run;
+    int64_t number = run->round * run->local_steps + step;
     if (!w->fixed && !w->loader)
         TSR_TRY(make_loader(w));
     *batch = w->fixed;
     if (!w->fixed)
-        TSR_TRY(tsri_loader_get(w->loader, batch, run->round * run->local_steps + step));
-    if (w->team->batches)
-        memcpy(w->team->batches + (w->number * run->local_steps + step) * run->batch,
-               (*batch)->index, (size_t)run->batch * sizeof *(*batch)->index);
+        TSR_TRY(tsri_loader_get(w->loader, batch, number));
+    tsri_trace_batch(run, w->number, step, w->loader, *batch, number);
 done:
     return st;
 }

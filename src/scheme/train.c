@@ -41,12 +41,13 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
 
 /* ---- Judging ------------------------------------------------------------------------------ */
 
-static tsr_status judge(tsri_run *run)
+/* The weights are those after `rounds` rounds. */
+static tsr_status judge(tsri_run *run, int64_t rounds)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
     const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
-    TSR_TRY(tsri_recalibrate(run));
+    TSR_TRY(tsri_recalibrate_after(run, rounds));
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
@@ -57,7 +58,7 @@ done:
 static tsr_status evaluate(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(judge(run));
+    TSR_TRY(judge(run, run->round));
     TSR_TRY(tsri_iterate_judge(run));
     tell(run, true, false);
     if (tsri_metrics_tell(run) != TSR_OK) /* a full disk does not end the run: see save() */
@@ -248,7 +249,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     tsr_status st = TSR_OK;
     char *path = NULL;
     if (tsri_iterate_take_best(run)) /* what is handed over is what is judged */
-        TSR_TRY(judge(run));
+        TSR_TRY(judge(run, run->best_iterate));
     TSR_TRY(check_weights(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));

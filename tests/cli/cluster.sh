@@ -55,6 +55,32 @@ for scheme in masked ist loft local_sgd gpipe; do
     done
 done
 
+echo "== one trace for every number of ranks; only momentum that is reset stays with a rank of another process"
+for case in "ist reset" "masked carry" "local_sgd reset" "gpipe auto"; do
+    read -r scheme momentum <<<"$case"
+    set -- --set scheme.name="$scheme" --set scheme.momentum="$momentum" --set rounds=3 --set data.augment=crop-flip --trace
+    [ "$scheme" = gpipe ] && set -- "$@" --set scheme.workers=3 --set scheme.local_steps=1 --set scheme.micro_batches=4
+    rm -rf here there
+    train --out here "$@" || fail "$case traced in one process"
+    ranks 3 "$program" train run.yaml --quiet --out there "$@" >/dev/null 2>log || { fail "$case traced with ranks"; cat log; }
+    python3 - "$momentum" <<'P' || fail "$case: another trace with ranks"
+import json, os, re, struct, sys
+
+
+def checksums(path):
+    raw = open(path, "rb").read()
+    return json.loads(json.loads(raw[8:8 + struct.unpack("<Q", raw[:8])[0]])["__metadata__"]["tessera.crc32c"])
+
+
+names = sorted(os.listdir("here/trace"))
+assert len(names) >= 4 and names == sorted(os.listdir("there/trace")), names
+for name in names:
+    here, there = (checksums(f"{run}/trace/{name}") for run in ("here", "there"))
+    stays = {k for k in here if sys.argv[1] == "reset" and re.match(r"momentum\.\d", k)}
+    assert {k: v for k, v in here.items() if k not in stays} == there, (name, set(here.items()) ^ set(there.items()))
+P
+done
+
 echo "== gpipe: bytes as cost says; a stage killed, one stopped, the coordinator killed: the same bits; where time went"
 gpipe="--set scheme.name=gpipe --set scheme.workers=3 --set scheme.local_steps=1 --set scheme.micro_batches=4 --set rounds=600"
 # shellcheck disable=SC2086

@@ -35,7 +35,8 @@ run shard --set scheme.data=shard --set scheme.workers=2
 run resnet18 --set model.name=resnet18 --set scheme.workers=3
 run preresnet34 --set model.name=preresnet34 --set scheme.workers=2 --set rounds=1
 run vgg11 --set model.name=vgg11
-OMP_NUM_THREADS=1 /usr/bin/python3 "$source/tests/python/replay_loft.py" "$work"/{preresnet18,shard,resnet18,preresnet34,vgg11}
+run moved --set data.augment=crop-flip --set data.pad=2 --set optim.nesterov=true --set optim.schedule=cosine --set scheme.momentum=carry --set scheme.workers=2
+OMP_NUM_THREADS=1 /usr/bin/python3 "$source/tests/python/replay_trace.py" "$work"/{preresnet18,shard,resnet18,preresnet34,vgg11,moved}
 
 # A round longer than the run is trained to its end, and that is said.
 "$program" train "$work/run.yaml" --out "$work/long" --set model.name=vgg11 --set rounds=0 --set epochs=2 --set scheme.local_steps=20 \

@@ -3,7 +3,7 @@
     replay_masked.py RUN-FOLDER
 
 Algorithm 1 of the masked-neurons paper in the ten lines of `round_of`, in double; the comparison is
-relative to the largest change of the round. Also checks a loss of the whole network: L_k = ||y - u_k||^2.
+relative to the largest change of the round, for each worker and for the whole. Also checks a loss of the whole network: L_k = ||y - u_k||^2.
 """
 import json
 import sys
@@ -16,7 +16,7 @@ import safetensors_numpy
 
 
 def round_of(w, a, x, y, shares, batches, eta, tau):
-    m = len(a)
+    m, ends = len(a), []
     total, owners = numpy.zeros_like(w), numpy.zeros(m)
     for l, share in enumerate(shares):
         own = w[share].copy()
@@ -28,7 +28,8 @@ def round_of(w, a, x, y, shares, batches, eta, tau):
             own -= eta * slope.T @ x[rows]
         total[share] += own - w[share]
         owners[share] += 1
-    return w + total / numpy.maximum(owners, 1)[:, None]
+        ends.append(own)
+    return w + total / numpy.maximum(owners, 1)[:, None], ends
 
 
 def main(folder):
@@ -45,12 +46,15 @@ def main(folder):
         assert set(numpy.unique(a)) == {-1.0, 1.0} and (t["after.a"] == t["before.a"]).all()
         shares = [t[f"share.{l}.hidden"] for l in range(scheme["workers"])]
         batches = [t.get(f"batch.{l}") for l in range(scheme["workers"])]
-        after = round_of(w, a, x, y, shares, batches, optim["lr"], scheme["local_steps"])
+        assert t["rate"] == optim["lr"]
+        after, ends = round_of(w, a, x, y, shares, batches, float(t["rate"]), scheme["local_steps"])
         change = abs(after - w).max()
         # Every step rounds the weights to f32 once; what is left is the error of the change itself.
         rounding = scheme["local_steps"] * 2.0**-24 * abs(after).max()
         raw = max(raw, abs(after - t["after.w"]).max() / change)
         worst = max(worst, (abs(after - t["after.w"]).max() - rounding) / change)
+        for l, end in enumerate(ends):
+            worst = max(worst, (abs(end - t[f"local.{l}.w"]).max() - rounding) / change)
         drawn = numpy.zeros(len(a), bool)
         for share in shares:
             drawn[share] = True

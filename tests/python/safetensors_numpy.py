@@ -22,10 +22,12 @@ def load(path):
     return tensors, metadata
 
 
-def save(path, tensors):
-    """numpy arrays, in the order given."""
+def save(path, tensors, metadata=None):
+    """numpy arrays, in the order given; metadata without the checksums of what was loaded."""
     names = {numpy.dtype(code).str: name for name, code in TYPES.items()}
     header, blobs, at = {}, [], 0
+    if metadata:
+        header["__metadata__"] = {k: v for k, v in metadata.items() if not k.endswith("crc32c")}
     for name, array in tensors.items():
         blob = numpy.ascontiguousarray(array).tobytes()
         header[name] = {

@@ -1,5 +1,6 @@
-/* test_trace.c - the trace of a run: notes of observers. (What the files of rounds hold is replayed
- * by tests/cli/torch_replay.sh, shares.sh and loft.sh.)
+/* test_trace.c - the trace of a run: what it costs when there is none, notes of observers, failing
+ * memory. (What the files of rounds hold is replayed by tests/cli/torch_replay.sh, shares.sh and
+ * loft.sh.)
  */
 #include "run_testing.h"
 #include "scratch.h"
@@ -106,6 +107,63 @@ static void every_allocation_of_a_note_may_fail(void **state)
     }
 }
 
+/* ---- Rounds -------------------------------------------------------------------------------- */
+
+static const char *const moving = "data: {name: glyphs, n: 24, test_n: 8, augment: crop-flip}\n"
+                                  "model: {name: mlp, hidden: [6, 5], norm: batch}\n"
+                                  "scheme: {name: ist, workers: 2, recalibrate: 2}\n"
+                                  "rounds: 2\n"
+                                  "batch: 8\n"
+                                  "threads: 1\n"
+                                  "backend: ref\n";
+
+static tsr_status one_round(tsr_config *config, bool traced, int64_t *blocks)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsr_run_options options = tsr_run_options_default();
+    TSR_TRY(tsri_run_init(&run, config, &options));
+    if (traced)
+        TSR_TRY(tsri_strdup(&run.trace, scratch_folder));
+    TSR_TRY(run.scheme->setup(&run));
+    *blocks = tsri_alloc_blocks();
+    TSR_TRY(run.scheme->round(&run));
+    TSR_TRY(tsri_recalibrate_after(&run, 1));
+    *blocks = tsri_alloc_blocks() - *blocks;
+    assert_true(traced == (run.tracer != NULL));
+done:
+    tsri_run_fini(&run);
+    return st;
+}
+
+static void a_round_without_a_trace_keeps_nothing(void **state)
+{
+    tsr_config *config = make_config(moving, "scheme.recalibrate=0");
+    int64_t without, with;
+    (void)state;
+    assert_ok(one_round(config, false, &without));
+    assert_ok(one_round(config, true, &with));
+    assert_int_equal(with - without, 6); /* the tracer and its five vectors */
+    tsr_config_destroy(config);
+}
+
+static void every_allocation_of_a_traced_round_may_fail(void **state)
+{
+    tsr_config *config = make_config(moving, "");
+    tsr_status st = TSR_RESOURCES;
+    int64_t blocks;
+    (void)state;
+    for (int64_t n = 0; st != TSR_OK; n++) {
+        (void)tsri_alloc_fail_after(n, false);
+        st = one_round(config, true, &blocks);
+        (void)tsri_alloc_fail_after(-1, false);
+        assert_true(st == TSR_OK || st == TSR_RESOURCES);
+    }
+    assert_true(tsri_file_exists(scratch_path("round-000000.safetensors")));
+    assert_true(tsri_file_exists(scratch_path("recalibrate-000001.safetensors")));
+    tsr_config_destroy(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +171,8 @@ int main(void)
         cmocka_unit_test(two_notes_of_one_name_are_refused),
         cmocka_unit_test(without_a_trace_nothing_is_kept),
         cmocka_unit_test(every_allocation_of_a_note_may_fail),
+        cmocka_unit_test(every_allocation_of_a_traced_round_may_fail),
+        cmocka_unit_test(a_round_without_a_trace_keeps_nothing),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
