@@ -181,9 +181,11 @@ static tsri_verdict judge_seen(tsri_row *row)
 }
 
 /* What is met: entirely, or in a way that says nothing, or as far as one looked? */
-static tsri_verdict judge_met(tsri_row *row)
+static tsri_verdict judge_met(tsri_row *row, const tsri_theorem *theorem)
 {
     const tsri_condition *claim = &row->claim;
+    if (theorem->chance[0] && theorem->probability <= 0)
+        return because(row, TSRI_VACUOUS, "its probability, %s, is not above 0", theorem->chance);
     if (claim->by_construction)
         return because(row, TSRI_VACUOUS, "true by %s", claim->by_construction);
     if (says_nothing(claim))
@@ -216,7 +218,7 @@ static tsri_verdict judge(const tsri_certificate *c, tsri_row *row)
     if (missed && claim->seen.sight != TSRI_SOME)
         return TSRI_FAILS;
     if (met)
-        return judge_met(row);
+        return judge_met(row, &c->theorem[claim->of]);
     if (claim->seen.sight == TSRI_SOME)
         return judge_seen(row);
     return because(row, TSRI_OPEN, "the bound lies within the interval");

@@ -12,7 +12,8 @@
  *     does not apply   the run breaks an assumption of the theorem
  *
  * Silence never becomes "holds": a row that does not say how much it saw (TSRI_UNSAID) is open, and
- * so is one whose number is not known. A maximum over a part can only refute an upper bound.
+ * so is one whose number is not known. A maximum over a part can only refute an upper bound. What
+ * is stated with a probability that is not above 0 for the run at hand says nothing.
  *
  *     tsri_certificate c;
  *     tsri_certificate_init(&c, "masked-neurons");

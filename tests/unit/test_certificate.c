@@ -114,6 +114,27 @@ static void test_vacuous(void **state)
     expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .unproven = "it was searched for"), TSRI_FAILS, 2);
 }
 
+/* What holds with probability 0 at least is not said at all. */
+static void test_improbable(void **state)
+{
+    (void)state;
+    static const double probability[] = {0.5, 0, -3, NAN};
+    static const tsri_verdict verdict[] = {TSRI_HOLDS, TSRI_VACUOUS, TSRI_VACUOUS, TSRI_HOLDS};
+    for (int i = 0; i < 4; i++) {
+        tsri_certificate c;
+        tsri_certificate_init(&c, "p");
+        tsri_condition claim = *CLAIM(TSRI_AT_MOST, 1, 2, ALL);
+        claim.of = tsri_certify_theorem(&c, &(tsri_theorem){"T", "1 - n e^-m", probability[i], 0});
+        tsri_certify(&c, &claim, "met");
+        claim.measured = 3;
+        tsri_certify(&c, &claim, "missed");
+        assert_ok(tsri_certificate_end(&c));
+        assert_int_equal(c.row[0].verdict, verdict[i]);
+        assert_int_equal(c.row[1].verdict, TSRI_FAILS);
+        tsri_certificate_fini(&c);
+    }
+}
+
 static void test_breach(void **state)
 {
     (void)state;
@@ -273,10 +294,11 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),   cmocka_unit_test(test_part),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_vacuous),
-        cmocka_unit_test(test_breach),  cmocka_unit_test(test_words),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_json),
-        cmocka_unit_test(test_past),    cmocka_unit_test(test_failures)};
+        cmocka_unit_test(test_whole),      cmocka_unit_test(test_part),
+        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_vacuous),
+        cmocka_unit_test(test_improbable), cmocka_unit_test(test_breach),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_text),
+        cmocka_unit_test(test_json),       cmocka_unit_test(test_past),
+        cmocka_unit_test(test_failures)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
