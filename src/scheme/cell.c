@@ -92,12 +92,11 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsr_result train, test;
-    int64_t p, i;
     if (run->space)
         TSR_TRY(tsri_space_weights(run->space));
     (void)tsri_iterate_take_best(run);
     TSR_TRY(tsri_recalibrate(run));
-    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED, "not finite");
+    TSR_TRY(tsri_check_sound(run));
     TSR_TRY(judge(&train, run, &run->data->train));
     test = train;
     if (run->data->test.n > 0)

@@ -208,6 +208,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     double best_score = run->best_score;
     int64_t best_round = run->best_round;
     tsri_parcel_init(&parcel, run->net);
+    TSR_TRY(tsri_check_sound(run));
     note_best(run);
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
     TSR_TRY(pack(&parcel, run));
@@ -272,7 +273,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     const char *kernels = tsri_tensors_meta(file, "tessera.kernels");
     const char *here = tsri_backend_vendor(run->backend);
     const char *data = tsri_tensors_meta(file, "tessera.data");
-    char data_here[16];
+    char data_here[16], why[TSRI_WHY] = "";
+    bool sound = true;
     (void)snprintf(data_here, sizeof data_here, "%08" PRIx32, run->data->hash);
     TSR_CHECK(format && strcmp(format, "checkpoint/1") == 0 && state && kernels, TSR_BAD_FILE,
               "%s: not a checkpoint of this version", path);
@@ -286,6 +288,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(load_best(run, file, path));
     TSR_TRY(read_state(run, state, path));
     TSR_TRY(read_ticket(run, file));
+    TSR_TRY(tsri_is_sound(&sound, why, run));
+    TSR_CHECK(sound, TSR_BAD_FILE, "%s: %s: its weights have diverged", path, why);
     if (run->ranks.cut)
         TSR_TRY(tsri_ranks_load(&run->ranks, file, path));
     for (int i = 0; tsri_observers[i]; i++)

@@ -216,11 +216,21 @@ bool tsri_iterate_take_best(tsri_run *run);
  * and --resume is not given, or another run's file. */
 tsr_status tsri_open_folder(tsri_run *run);
 
-/* ---- train.c ------------------------------------------------------------------------------- */
+/* ---- sound.c ------------------------------------------------------------------------------- */
 
 /* DIVERGED when the losses added to run->recent since `before` are not finite, or ten thousand
  * times the first: such a run will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
+
+/* DIVERGED when the loss of an evaluation is not finite. */
+tsr_status tsri_check_judged(const tsri_run *run, double loss);
+
+enum { TSRI_WHY = 200 };
+
+/* Are the weights of now ones to go back to: finite, and a step would begin with a loss that the
+ * rule above lets pass? `why` says why not. Changes nothing. */
+tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run);
+tsr_status tsri_check_sound(tsri_run *run); /* DIVERGED when not */
 
 /* ---- when.c -------------------------------------------------------------------------------- */
 
@@ -300,11 +310,13 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds);
 
 #define TSRI_CHECKPOINT_NAME "checkpoints/ckpt-%012" PRId64 ".safetensors" /* of a round */
 
-/* Writes checkpoints/ckpt-<round>.safetensors; drops older ones but the newest few and the best. */
+/* Writes checkpoints/ckpt-<round>.safetensors; drops older ones but the newest few and the best.
+ * DIVERGED, and nothing is written, when the weights are not sound. */
 tsr_status tsri_checkpoint_save(tsri_run *run);
 
-/* Fills the run from the newest sound checkpoint of its folder; those that are damaged are named in
- * a warning and passed over. *found = false when there is none. */
+/* Fills the run from the newest sound checkpoint of its folder; those that are damaged or hold
+ * weights that have diverged are named in a warning and passed over. *found = false when there is
+ * none. */
 tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
 
 /* ---- model_file.c ------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ static tsr_status judge(tsri_run *run, int64_t rounds)
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
+    TSR_TRY(tsri_check_judged(run, r.loss));
 done:
     return st;
 }
@@ -65,53 +66,6 @@ static tsr_status evaluate(tsri_run *run)
         TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
                   (long long)run->round, tsr_last_error());
     run->recent = (tsri_mean){0};
-done:
-    return st;
-}
-
-/* What is left to go back to, in words; the path lives until the next call. */
-static const char *last_sound(const tsri_run *run)
-{
-    static _Thread_local char text[1200];
-    if (run->saved_round < 0)
-        return "no checkpoint was saved yet";
-    (void)snprintf(text, sizeof text, "the last sound checkpoint is %.1000s/" TSRI_CHECKPOINT_NAME,
-                   run->options.folder, run->saved_round);
-    return text;
-}
-
-static double last_loss(const tsri_run *run, const tsri_mean *before)
-{
-    int64_t steps = run->recent.count - before->count;
-    return steps > 0 ? (run->recent.sum - before->sum) / (double)steps : 0;
-}
-
-tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
-{
-    tsr_status st = TSR_OK;
-    double loss = last_loss(run, before);
-    if (run->first_loss <= 0 && isfinite(loss))
-        run->first_loss = loss;
-    TSR_CHECK(isfinite(loss) && !(run->first_loss > 0 && loss > 1e4 * run->first_loss),
-              TSR_DIVERGED,
-              "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
-              "optim.warmup; %s",
-              loss, (long long)run->round + 1, run->first_loss,
-              tsri_config_real(run->config, "optim.lr"), last_sound(run));
-done:
-    return st;
-}
-
-/* Weights that are not finite are never saved: a run can go back only to what was sound. */
-static tsr_status check_weights(const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    int64_t p, i;
-    TSR_CHECK(!tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
-              "parameter %s is no longer finite at element %lld after round %lld: lower optim.lr, "
-              "now %g, or add optim.warmup; %s",
-              run->net->param[p].name, (long long)i, (long long)run->round,
-              tsri_config_real(run->config, "optim.lr"), last_sound(run));
 done:
     return st;
 }
@@ -153,12 +107,16 @@ done:
 
 /* ---- The run ------------------------------------------------------------------------------ */
 
-/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. */
-static void save(tsri_run *run)
+/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. One
+ * that must not be, of weights that have diverged, does. */
+static tsr_status save(tsri_run *run)
 {
-    if (tsri_checkpoint_save(run) != TSR_OK)
-        TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s",
-                  (long long)run->round, tsr_last_error());
+    tsr_status st = tsri_checkpoint_save(run);
+    if (st == TSR_OK || st == TSR_DIVERGED)
+        return st;
+    TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s", (long long)run->round,
+              tsr_last_error());
+    return TSR_OK;
 }
 
 static tsr_status observe(tsri_run *run)
@@ -190,8 +148,6 @@ static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
 {
     tsr_status st = TSR_OK;
     bool due = tsri_due(run, "checkpoint.every") || enough;
-    if (due || stop)
-        TSR_TRY(check_weights(run));
     if (stop) {
         TSR_TRY(tsri_checkpoint_save(run));
         TSR_CHECK(false, TSR_INTERRUPTED,
@@ -199,7 +155,7 @@ static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
                   (long long)run->round, (long long)run->rounds);
     }
     if (due)
-        save(run);
+        TSR_TRY(save(run));
 done:
     return st;
 }
@@ -250,7 +206,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     char *path = NULL;
     if (tsri_iterate_take_best(run)) /* what is handed over is what is judged */
         TSR_TRY(judge(run, run->best_iterate));
-    TSR_TRY(check_weights(run));
+    TSR_TRY(tsri_check_sound(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
     TSR_TRY(write_distances(run));

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# A run that diverges in its last round. The losses of a round are measured before its last update: once such a run
+# exited 0 with a loss of 1e13 or inf, and the checkpoint with those weights was called "the last sound".
+set -eu
+program=$1 source=$2
+. "$source/tests/cli.sh"
+
+cat >run.yaml <<Y
+data: {name: sphere, n: 40, test_n: 20, dim: 6, task: regress}
+model: {name: shallow, width: 64}
+optim: {name: gd, lr: 1.0e6, momentum: 0}
+rounds: 1
+Y
+nothing_left() { # nothing_left FOLDER: no model, no checkpoint
+    [ ! -e "$1/model.safetensors" ] || complain "$1: a model was written"
+    [ -z "$(ls "$1/checkpoints")" ] || complain "$1: $(ls "$1/checkpoints") is called sound"
+}
+refused 5 "after round 1 the next step would begin with a loss of" train run.yaml --out last
+grep -q "no checkpoint was saved yet" err || complain "last round: $(cat err)"
+nothing_left last
+refused 5 "no checkpoint was saved yet" train run.yaml --out first --set rounds=3 # not ckpt-1 as the last sound one
+nothing_left first
+refused 5 "lower optim.lr" train run.yaml --out all --set optim.lr=1e6 --set model.width=8 --set scheme.name=local_sgd --set scheme.workers=2 --set rounds=1
+nothing_left all
+refused 5 "lower optim.lr" train run.yaml --out best --set optim.keep=best
+nothing_left best
+# weights of 1e6 in eight layers: finite numbers, a loss that is not
+refused 5 "the whole network has a loss of" train run.yaml --out inf --set model.name=mlp --set model.width=64 --set model.hidden=[32,32,32,32,32,32,32] --set loss=mse
+nothing_left inf
+"$program" sweep run.yaml --out sweep --grid optim.lr=0.01,1000000 --quiet >/dev/null 2>&1
+grep -c '"status":"diverged"' sweep/sweep.jsonl | grep -qx 1 || complain "the sweep says: $(cat sweep/sweep.jsonl)"
+
+# A sound run is not touched by that look at its weights, whatever its norms keep.
+cat >norm.yaml <<Y
+data: {name: glyphs, n: 64, test_n: 16}
+model: {name: preresnet18, width: 4}
+optim: {lr: 0.05}
+rounds: 3
+batch: 16
+Y
+"$program" train norm.yaml --out often --quiet --set checkpoint.every=0.25 >/dev/null
+"$program" train norm.yaml --out rarely --quiet --set checkpoint.every=0 >/dev/null
+python - <<'P' || complain "saving checkpoints changed the weights"
+import json, struct
+def tensors(path):
+    raw = open(path, "rb").read()
+    (n,) = struct.unpack("<Q", raw[:8])
+    return raw[8 + n :]
+assert tensors("often/model.safetensors") == tensors("rarely/model.safetensors")
+P
+
+# A checkpoint of our first version with such weights is passed over.
+"$program" train run.yaml --out good --quiet --set optim.lr=0.01 --set rounds=4 --set checkpoint.every=1 >/dev/null
+rm good/model.safetensors
+python - <<'P'
+import json, struct
+path = "good/checkpoints/ckpt-000000000004.safetensors"
+raw = open(path, "rb").read()
+(n,) = struct.unpack("<Q", raw[:8])
+header, data = json.loads(raw[8 : 8 + n]), bytearray(raw[8 + n :])
+begin, end = header["model.w"]["data_offsets"]
+weights = struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
+data[begin:end] = struct.pack(f"<{len(weights)}f", *(1e9 * w for w in weights))
+del header["__metadata__"]["tessera.crc32c"], header["__metadata__"]["tessera.header.crc32c"]
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
+P
+"$program" train run.yaml --out good --quiet --set optim.lr=0.01 --set rounds=4 --set checkpoint.every=1 --resume >/dev/null 2>err ||
+    complain "resuming past a diverged checkpoint: $(cat err)"
+grep -q "its weights have diverged; trying the checkpoint before it" err || complain "the diverged checkpoint was not named: $(cat err)"
