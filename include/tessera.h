@@ -259,7 +259,7 @@ typedef struct tsr_prune_options {
     bool global;           /* one ranking over all layers instead of one ratio for each */
     int64_t round_to;      /* what a layer keeps is a multiple of this */
     const char *axes; /* which layers lose units: names between commas, "all", or NULL for those
-                         that LoFT cuts */
+                         that the model's own run cut, of a dense one those that LoFT would */
     bool reinit;      /* the ticket's shape with fresh weights: a control */
     uint64_t seed;    /* of chance and of fresh weights */
 } tsr_prune_options;

@@ -47,7 +47,7 @@ killed() {
 
 for scheme in ${SCHEMES:-masked ist loft local_sgd gpipe}; do
     more=(--set scheme.name="$scheme")
-    [ "$scheme" != loft ] || more+=(--set model.name=preresnet18 --set model.width=3 --set data.n=200 --set batch=8)
+    [ "$scheme" != loft ] || more+=(--set model.name=preresnet18 --set model.hidden=[256,256] --set model.norm=none --set model.width=3 --set data.n=200 --set batch=8)
     [ "$scheme" != gpipe ] || more+=(--set scheme.workers=3 --set scheme.local_steps=1 --set scheme.micro_batches=4)
     "$program" train run.yaml --quiet --out one "${more[@]}" --set threads=1 >/dev/null || exit 1
     wanted=$(sum one)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "io/config.h"
 #include "io/json.h"
+#include "scheme/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,8 @@ static tsr_status read_config(tsr_config **out, const cli_args *args, const char
         TSR_TRY(tsr_config_set(config, one));
         at += n;
     }
+    if (*change)
+        TSR_TRY(tsri_forget_unread(config)); /* another scheme than the run file's */
     *out = config;
     config = NULL;
 done:

@@ -26,7 +26,9 @@ static const char *const rules =
     "The file is read strictly. A key that is not listed here, a value of the wrong type or out of "
     "range, a key given twice, anchors, aliases, tags, a second document and bytes that are not "
     "UTF-8 "
-    "are refused with file:line:column, what was expected and the nearest key. Whole numbers are "
+    "are refused with file:line:column, what was expected and the nearest key. So is a key of "
+    "model, scheme or stop that the chosen one does not read, unless it has its default. Whole "
+    "numbers are "
     "written in digits, numbers with a point (never a comma) and perhaps an exponent, truth as "
     "true "
     "or false. A text needs quotes only when YAML would read it as something else.";

@@ -109,6 +109,73 @@ void tsri_config_unset(tsr_config *config, const char *key)
     tsri_setting_fini(&config->value[row]);
 }
 
+/* ---- Keys that are read --------------------------------------------------------------------- */
+
+bool tsri_reads(const char *keys, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = keys; *at; at += strcspn(at, " "), at += strspn(at, " "))
+        if (strcspn(at, " ") == n && strncmp(at, key, n) == 0)
+            return true;
+    return false;
+}
+
+/* Is it a key of the section that is not among those read? The section's name always is. */
+static bool is_unread(const char *key, const char *section, const char *keys)
+{
+    size_t n = strlen(section);
+    return strncmp(key, section, n) == 0 && key[n] == '.' && strcmp(key + n, ".name") != 0 &&
+           !tsri_reads(keys, key + n + 1);
+}
+
+tsr_status tsri_config_reset(tsr_config *c, const char *key)
+{
+    int64_t row = tsri_schema_find(key);
+    assert(row >= 0 && "the key is in the schema");
+    tsri_setting_fini(&c->value[row]);
+    return tsri_schema[row].preset ? put_preset(&c->value[row], &tsri_schema[row]) : TSR_OK;
+}
+
+tsr_status tsri_config_unread(const tsr_config *c, const char *key, const char *reader)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *defaults = NULL;
+    tsri_text here = {0}, there = {0};
+    TSR_TRY(tsr_config_create(&defaults));
+    TSR_TRY(tsri_config_write_value(&here, c, key));
+    TSR_TRY(tsri_config_write_value(&there, defaults, key));
+    bool same =
+        here.length == there.length && (here.length == 0 || strcmp(here.data, there.data) == 0);
+    TSR_CHECK(same, TSR_USAGE, "%s: %s does not read %s: take it out", tsri_config_place(c, key),
+              reader, key);
+done:
+    tsri_text_fini(&here);
+    tsri_text_fini(&there);
+    tsr_config_destroy(defaults);
+    return st;
+}
+
+tsr_status tsri_config_only(const tsr_config *c, const char *section, const char *keys,
+                            const char *reader)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        if (c->value[i].given && is_unread(tsri_schema[i].key, section, keys))
+            TSR_TRY(tsri_config_unread(c, tsri_schema[i].key, reader));
+done:
+    return st;
+}
+
+tsr_status tsri_config_keep(tsr_config *c, const char *section, const char *keys)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < tsri_schema_count; i++)
+        if (is_unread(tsri_schema[i].key, section, keys))
+            TSR_TRY(tsri_config_reset(c, tsri_schema[i].key));
+done:
+    return st;
+}
+
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
 {
     tsr_status st = TSR_OK;

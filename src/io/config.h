@@ -67,6 +67,26 @@ const char *tsri_config_place(const tsr_config *c, const char *key);
 /* Takes back a key that has no default, as if it had not been given. */
 void tsri_config_unset(tsr_config *c, const char *key);
 
+/* Back to the default of its row. */
+tsr_status tsri_config_reset(tsr_config *c, const char *key);
+
+/* USAGE, with the place, when the key has not its default: `reader` ("scheme loft") does not read
+ * it, and what nobody reads must not be set as if it did something. (Its default may stand there: a
+ * resolved run file has every key.) */
+tsr_status tsri_config_unread(const tsr_config *c, const char *key, const char *reader);
+
+/* The same for all keys of a section but its name and those in `keys`, between spaces: "workers
+ * xi".
+ */
+tsr_status tsri_config_only(const tsr_config *c, const char *section, const char *keys,
+                            const char *reader);
+
+/* All those get their defaults back: the section has another reader now. */
+tsr_status tsri_config_keep(tsr_config *c, const char *section, const char *keys);
+
+/* Is the key, without its section, among `keys`? */
+bool tsri_reads(const char *keys, const char *key);
+
 /* Other data: what is there as a file or folder, or looks like one, is a path, anything else a
  * name. It takes the place of all that the run file says of where the data are. */
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path);

@@ -132,7 +132,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("ticket.criterion", "l2", "l2|l1|bn|fpgm|random", "what makes a unit count; the largest stay"),
     BOOL("ticket.global", "false", "one ranking over all layers instead of one for each"),
     INT("ticket.round_to", "1", 1, 4096, "keep multiples of it, as kernels like them"),
-    TEXT("ticket.axes", NULL, "axes to prune, \"layer2.1.inner, layer3.1.inner\", or all; by default those that loft cuts"),
+    TEXT("ticket.axes", NULL, "axes to prune, \"layer2.1.inner, layer3.1.inner\", or all; by default those that the scheme cuts, of schemes that cut none those of loft"),
     CHOICE("ticket.controls", "none", "none|random|reinit|both", "beside each ticket one with filters by chance, or its shape with fresh weights"),
     INT("ticket.dense", "0", 0, 1e9, "epochs of the whole network without shares, for comparison; 0 = none"),
     PACE("ticket.seconds", REAL, "3", 0, 600, "how long all networks are timed side by side"),

@@ -133,15 +133,6 @@ static tsri_conv_choice conv_choice(const tsr_config *config)
                                            : TSRI_CONV_AUTO;
 }
 
-static const tsri_model *find_model(const tsr_config *config)
-{
-    const char *name = tsri_config_text(config, "model.name");
-    for (int64_t i = 0; i < tsri_model_count; i++)
-        if (strcmp(tsri_models[i].name, name) == 0)
-            return &tsri_models[i];
-    return NULL;
-}
-
 /* A network with its input and nothing behind it yet. */
 static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape input, int64_t outputs,
                         bool filters_last)
@@ -170,11 +161,9 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
 {
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
-    const tsri_model *model = find_model(config);
     *out = NULL;
-    assert(model); /* the schema's choices are the table's names; a test compares them */
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
-    TSR_TRY(model->build(net, config));
+    TSR_TRY(tsri_model_of(config)->build(net, config));
     TSR_TRY(tsri_widths_check(net));
     tsri_net_finish(net);
     *out = net;

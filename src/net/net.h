@@ -142,11 +142,15 @@ int64_t tsri_net_param(const tsri_net *net, const char *name);
 typedef struct tsri_model {
     const char *name;
     const char *help;
+    const char *keys; /* those of `model:` that it reads, between spaces; others must not be set */
     tsr_status (*build)(tsri_net *net, const tsr_config *config);
 } tsri_model;
 
 extern const tsri_model tsri_models[];
 extern const int64_t tsri_model_count;
+
+/* The one that the config names. */
+const tsri_model *tsri_model_of(const tsr_config *config);
 
 tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
                          ...) TSR_PRINTF(5, 6);

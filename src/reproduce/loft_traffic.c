@@ -51,13 +51,13 @@ static tsr_status round_bytes(double *bytes, tsri_study *s, const printed *p, co
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    char yaml[600], cuts[100] = "";
+    char yaml[600], cuts[100] = ", momentum: reset";
     if (strcmp(scheme, "gpipe") == 0)
         (void)snprintf(cuts, sizeof cuts, ", cuts: \"%s\"", p->cuts);
     (void)snprintf(yaml, sizeof yaml,
                    "data: {name: glyphs, channels: 3, n: 32, test_n: 4}\n"
                    "model: {name: %s, width: 64}\n"
-                   "scheme: {name: %s, workers: %d, momentum: reset%s}\n"
+                   "scheme: {name: %s, workers: %d%s}\n"
                    "rounds: 1\nbatch: %d\n",
                    p->model, scheme, p->workers, cuts, GPIPE_BATCH);
     TSR_TRY(tsri_study_config(&config, s, yaml, 0));

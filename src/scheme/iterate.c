@@ -37,7 +37,7 @@ static tsr_status watch_ranks(tsri_run *run)
     if (stops && run->ranks_every <= 0)
         run->ranks_every = 1;
     if (run->ranks_every > 0)
-        st = tsri_ranks_init(&run->ranks, run->net);
+        st = tsri_ranks_init(&run->ranks, run->net, run->config);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ",
                          tsri_config_place(run->config, stops ? "stop.metric" : "distance.every"));
@@ -53,6 +53,10 @@ tsr_status tsri_iterate_init(tsri_run *run)
     TSR_CHECK(!stops_at(run, "error") || run->data->classes > 0 || tsri_loss_of_margin(run->loss),
               TSR_USAGE, "%s: there is no error to stop at, %s has real targets: use loss",
               tsri_config_place(run->config, "stop.metric"), run->data->name);
+    double below = tsri_config_real(run->config, "stop.below");
+    TSR_CHECK(below >= 0 || below == -1, TSR_USAGE,
+              "%s: stop.below is %g: no metric falls below 0; -1 stands for the default",
+              tsri_config_place(run->config, "stop.below"), below);
     if (keeps_best(run))
         TSR_TRY(tsri_alloc(&run->best_w, run->net->total, (size_t)run->backend->real_bytes));
     TSR_TRY(watch_ranks(run));

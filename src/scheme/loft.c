@@ -27,17 +27,15 @@ tsr_status tsri_loft_draw(tsri_draw_kind *kind, const tsr_config *config)
     return TSR_OK;
 }
 
-tsr_status tsri_loft_axes(bool *cut, const tsri_run *run)
+tsr_status tsri_loft_axes(bool *cut, const tsr_config *config, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
-    tsri_filters f = {.strided = tsri_config_bool(run->config, "scheme.strided")};
-    f.stages = tsri_config_ints(run->config, "scheme.stages", &f.stage);
-    if (tsri_config_text(run->config, "scheme.axes"))
-        return TSR_OK;
-    st = tsri_filters_choose(cut, run->net, &f);
+    tsri_filters f = {.strided = tsri_config_bool(config, "scheme.strided")};
+    f.stages = tsri_config_ints(config, "scheme.stages", &f.stage);
+    st = tsri_filters_choose(cut, net, &f);
     if (st == TSR_USAGE)
-        tsri_fail_prefix(
-            "%s: ", tsri_config_place(run->config, f.stages > 0 ? "scheme.stages" : "scheme.name"));
+        tsri_fail_prefix("%s: ",
+                         tsri_config_place(config, f.stages > 0 ? "scheme.stages" : "scheme.name"));
     return st;
 }
 

@@ -5,6 +5,7 @@
  * file can be used without ours or anybody's code.
  */
 #include "scheme/convert_run.h"
+#include "scheme/keys.h"
 #include "scheme/model.h"
 #include "scheme/run.h"
 #include "scheme/whole.h"
@@ -226,6 +227,7 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
               "%s: %s, not a model of this version: give the model.safetensors of a run", path,
               format ? tsri_quote(format) : "no architecture inside");
     TSR_TRY(tsri_model_run_file(&m->config, m->file, path));
+    TSR_TRY(tsri_forget_unread(m->config)); /* older versions took keys that meant nothing */
     TSR_TRY(read_shapes(m));
     TSR_TRY(read_scaling(m));
     st = tsri_whole_create(&m->net, m->config, m->input, m->outputs, false);

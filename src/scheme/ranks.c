@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "base/pieces.h"
 #include "io/file.h"
+#include "scheme/rules.h"
 #include "subnet/distance.h"
-#include "subnet/filters.h"
 #include "subnet/score.h"
 #include "subnet/share.h"
 
@@ -15,12 +15,12 @@
 
 enum { NORMS, GAMMAS, SCORES }; /* the two scores of a sample */
 
-tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net)
+tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
     *r = (tsri_ranks){.net = net, .change = (double)NAN};
     TSR_TRY(tsri_alloc(&r->cut, net->axes, sizeof *r->cut));
-    TSR_TRY(tsri_axes_choose(r->cut, net, NULL));
+    TSR_TRY(tsri_ticket_axes(r->cut, config, net, NULL));
     for (int64_t a = 0; a < net->axes; a++) {
         r->cut[a] = r->cut[a] && tsri_score_fits(net, a, TSRI_SCORE_L2);
         r->units += r->cut[a] ? net->axis[a].size : 0;

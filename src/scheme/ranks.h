@@ -27,9 +27,9 @@ typedef struct tsri_ranks {
     double change; /* the largest distance to the last `window` samples; NaN = too few yet */
 } tsri_ranks;
 
-/* For the axes that tickets lose units on by default (subnet/filters.h). USAGE when there is none.
- * The network must outlive it. */
-tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net);
+/* For the axes that tickets of the run lose units on (rules.h: tsri_ticket_axes). USAGE when there
+ * is none. The network must outlive it. */
+tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const tsr_config *config);
 void tsri_ranks_fini(tsri_ranks *r);
 
 /* Notes the scores of now, and how far they are from the last `window` samples. */

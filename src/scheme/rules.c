@@ -2,16 +2,49 @@
 #include "scheme/rules.h"
 
 #include "base/alloc.h"
+#include "subnet/filters.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* scheme.axes: names between commas, the last word where it is given. */
-static tsr_status choose_axes(tsri_rules *rules, const tsri_run *run)
+/* Names between commas, with the place of the key that has them when they are wrong. */
+static tsr_status axes_of_key(bool *cut, const tsr_config *config, const tsri_net *net,
+                              const char *key)
 {
-    const char *names = tsri_config_text(run->config, "scheme.axes");
-    tsr_status st = names ? tsri_axes_named(rules->cut, run->net, names) : TSR_OK;
+    tsr_status st = tsri_axes_named(cut, net, tsri_config_text(config, key));
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.axes"));
+        tsri_fail_prefix("%s: ", tsri_config_place(config, key));
+    return st;
+}
+
+/* The axes on which a scheme with shares cuts: scheme.axes is the last word where it is given. */
+static tsr_status axes_cut(bool *cut, const tsr_config *config, const tsri_net *net)
+{
+    const tsri_scheme *scheme = tsri_scheme_of(config);
+    if (tsri_config_text(config, "scheme.axes"))
+        return axes_of_key(cut, config, net, "scheme.axes");
+    for (int64_t a = 0; a < net->axes; a++)
+        cut[a] = net->axis[a].cuttable;
+    return scheme->axes ? scheme->axes(cut, config, net) : TSR_OK;
+}
+
+tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net *net,
+                            const char *names)
+{
+    tsr_status st = TSR_OK;
+    tsri_draw_kind kind = TSRI_DRAW_WHOLE;
+    const tsri_scheme *scheme = config ? tsri_scheme_of(config) : NULL;
+    if (names)
+        return tsri_axes_named(cut, net, names);
+    if (config && tsri_config_text(config, "ticket.axes"))
+        return axes_of_key(cut, config, net, "ticket.axes");
+    if (scheme && scheme->draw)
+        TSR_TRY(scheme->draw(&kind, config));
+    if (kind == TSRI_DRAW_WHOLE)
+        TSR_TRY(tsri_axes_choose(cut, net, NULL));
+    else
+        TSR_TRY(axes_cut(cut, config, net));
+done:
     return st;
 }
 
@@ -77,19 +110,27 @@ static void choose_recalibration(tsri_rules *rules, const tsri_run *run)
     rules->recalibrate = asked >= 0 ? asked : needed ? BATCHES : 0;
 }
 
+/* The chance of a unit belongs to masks thrown unit by unit, parts of the workers to those that
+ * deal units out. */
+static tsr_status check_draw_keys(const tsri_rules *rules, const tsri_run *run)
+{
+    bool thrown = rules->draw.kind == TSRI_DRAW_BERNOULLI;
+    char reader[100];
+    (void)snprintf(reader, sizeof reader, "scheme %s with draw: %s", run->scheme->name,
+                   tsri_config_text(run->config, "scheme.draw"));
+    return tsri_config_unread(run->config, thrown ? "scheme.weights" : "scheme.xi", reader);
+}
+
 tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     *rules = (tsri_rules){
         .draw = {.workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")}};
     TSR_TRY(tsri_alloc(&rules->cut, run->net->axes, sizeof *rules->cut));
-    for (int64_t a = 0; a < run->net->axes; a++)
-        rules->cut[a] = run->net->axis[a].cuttable;
     rules->draw.cut = rules->cut;
     TSR_TRY(run->scheme->draw(&rules->draw.kind, run->config));
-    if (run->scheme->axes)
-        TSR_TRY(run->scheme->axes(rules->cut, run));
-    TSR_TRY(choose_axes(rules, run));
+    TSR_TRY(check_draw_keys(rules, run));
+    TSR_TRY(axes_cut(rules->cut, run->config, run->net));
     TSR_TRY(choose_weights(rules, run));
     TSR_TRY(choose_scale(rules, run));
     choose_momentum(rules, run);

@@ -3,6 +3,7 @@
 
 #include "base/pieces.h"
 #include "scheme/convert_run.h"
+#include "scheme/keys.h"
 #include "scheme/model.h"
 #include "scheme/whole.h"
 
@@ -221,6 +222,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     run->scheme = tsri_scheme_of(config);
     TSR_TRY(tsri_choose_loss(&run->loss, config, d));
     TSR_TRY(choose_workers(run));
+    TSR_TRY(tsri_check_keys(config));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
     choose_optimiser(run);

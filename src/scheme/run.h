@@ -24,13 +24,14 @@ typedef struct tsri_run tsri_run;
 typedef struct tsri_scheme {
     const char *name;
     const char *help;
-    bool many;  /* has scheme.workers workers, else one */
-    bool local; /* a worker takes scheme.local_steps steps in a round, else one */
+    bool many;        /* has scheme.workers workers, else one */
+    bool local;       /* a worker takes scheme.local_steps steps in a round, else one */
+    const char *keys; /* those of `scheme:` that it reads, between spaces; others must not be set */
     /* (optional) of schemes with shares: how they are drawn. The shares, their chance and the
      * factor of the whole (whole.h) all follow from it. */
     tsr_status (*draw)(tsri_draw_kind *kind, const tsr_config *config);
     /* (optional) on which axes, where that is not all: cut [axes] comes with all that can be cut */
-    tsr_status (*axes)(bool *cut, const tsri_run *run);
+    tsr_status (*axes)(bool *cut, const tsr_config *config, const tsri_net *net);
     tsr_status (*cost)(tsr_cost *cost, tsri_run *run); /* counts without training (cost.h) */
     tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */

@@ -19,7 +19,7 @@ tsr_status tsri_ist_draw(tsri_draw_kind *kind, const tsr_config *config);
 tsr_status tsri_ist_round(tsri_run *run);
 
 tsr_status tsri_loft_draw(tsri_draw_kind *kind, const tsr_config *config);
-tsr_status tsri_loft_axes(bool *cut, const tsri_run *run);
+tsr_status tsri_loft_axes(bool *cut, const tsr_config *config, const tsri_net *net);
 tsr_status tsri_loft_round(tsri_run *run);
 
 tsr_status tsri_local_sgd_draw(tsri_draw_kind *kind, const tsr_config *config);

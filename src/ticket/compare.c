@@ -2,8 +2,8 @@
 #include "ticket/compare.h"
 
 #include "base/alloc.h"
+#include "scheme/rules.h"
 #include "subnet/distance.h"
-#include "subnet/filters.h"
 #include "subnet/share.h"
 #include "ticket/origin.h"
 #include "ticket/prune.h"
@@ -135,7 +135,7 @@ tsr_status tsri_compare(tsri_comparison *out, const tsr_model *reference, const 
     *out = (tsri_comparison){.ratios = ratios};
     TSR_TRY(same_kind(reference, other));
     TSR_TRY(tsri_alloc(&cut, net->axes, sizeof *cut));
-    TSR_TRY(tsri_axes_choose(cut, net, axes));
+    TSR_TRY(tsri_ticket_axes(cut, reference->config, net, axes));
     for (int64_t x = 0; x < net->axes; x++)
         longest = net->axis[x].full > longest ? net->axis[x].full : longest;
     TSR_TRY(tsri_alloc(&rank, longest, sizeof *rank));

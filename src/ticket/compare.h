@@ -28,7 +28,7 @@ typedef struct tsri_comparison {
 
 /* Ranks by l2 norms; masks are those that `criterion` would keep of each at the ratios: bn as in
  * early-bird tickets, or l2 where `criterion` is TSRI_SCORE_BN and a layer has no norm. Axes as for
- * pruning. USAGE when the models are not of one kind. */
+ * pruning the reference. USAGE when the models are not of one kind. */
 tsr_status tsri_compare(tsri_comparison *out, const tsr_model *reference, const tsr_model *other,
                         const char *axes, tsri_criterion criterion, const double *ratio,
                         int64_t ratios);

@@ -1,6 +1,8 @@
 /* finetune.c - the run that trains a ticket on. */
 #include "ticket/finetune.h"
 
+#include "scheme/keys.h"
+
 #include <stdio.h>
 
 tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr)
@@ -15,6 +17,7 @@ tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr)
               (long long)epochs, lr);
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
         TSR_TRY(tsr_config_set(config, dense[i]));
+    TSR_TRY(tsri_forget_unread(config)); /* of shares, of what ended pretraining */
     if (epochs > 0) {
         TSR_TRY(tsr_config_set(config, "rounds=0"));
         (void)snprintf(set, sizeof set, "epochs=%lld", (long long)epochs);

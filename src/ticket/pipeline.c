@@ -321,6 +321,7 @@ static tsr_status try_pruning(const line *l)
     tsri_prune how;
     TSR_TRY(tsri_run_init(&run, l->config, l->options));
     TSR_TRY(how_to_prune(&how, l->config, TSRI_TICKET_PRUNED, 0.5));
+    how.config = l->config;
     TSR_TRY(tsri_share_init(&share, run.net));
     st = tsri_prune_choose(&share, &run.store, &how);
     if (st == TSR_USAGE)

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "net/widths.h"
+#include "scheme/rules.h"
 #include "scheme/whole.h"
 #include "subnet/cut.h"
-#include "subnet/filters.h"
 #include "subnet/take.h"
 #include "ticket/origin.h"
 
@@ -58,7 +58,7 @@ static tsr_status ranking_init(ranking *r, const tsri_store *store, const tsri_p
     TSR_TRY(tsri_alloc(&r->cut, net->axes, sizeof *r->cut));
     TSR_TRY(tsri_alloc(&r->first, net->axes, sizeof *r->first));
     TSR_TRY(tsri_alloc(&r->count, net->axes, sizeof *r->count));
-    TSR_TRY(tsri_axes_choose(r->cut, net, how->axes));
+    TSR_TRY(tsri_ticket_axes(r->cut, how->config, net, how->axes));
     for (int64_t a = 0; a < net->axes; a++) {
         r->first[a] = r->total;
         r->total += r->cut[a] ? net->axis[a].size : 0;
@@ -205,8 +205,10 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
     tsri_net *small = NULL;
     tsri_store store = {0};
     tsri_json ticket = {0};
+    tsri_prune here = *how;
+    here.config = model->config;
     TSR_TRY(tsri_share_init(&share, model->net));
-    TSR_TRY(tsri_prune_choose(&share, &model->store, how));
+    TSR_TRY(tsri_prune_choose(&share, &model->store, &here));
     TSR_TRY(describe(&ticket, model, &share, how));
     TSR_TRY(tsri_net_cut(&small, model->net, &share, false));
     if (how->ratio > 0 && small->total == model->net->total)

@@ -5,9 +5,10 @@
  *     TSR_TRY(tsri_prune_choose(&share, &store, &how));      then cut and take as for any share
  *     TSR_TRY(tsri_ticket_write("t.safetensors", model, &how));
  *
- * The largest are kept. By default the axes are those that LoFT cuts (subnet/filters.h): the first
- * stage and strided blocks stay whole; of models without pairs of convolutions every axis that can
- * be cut.
+ * The largest are kept. By default the axes are ticket.axes of the run, or those that its scheme
+ * cuts. Where it cuts none, they are those that LoFT would cut (subnet/filters.h): the first stage
+ * and strided blocks stay whole; of models without pairs of convolutions every axis that can be
+ * cut.
  */
 #ifndef TSRI_PRUNE_H
 #define TSRI_PRUNE_H
@@ -23,8 +24,10 @@ typedef struct tsri_prune {
                     random as they are */
     int64_t round_to; /* what is kept of an axis is a multiple of this; 0 and 1 = any number */
     const char *axes; /* names between commas, or "all"; NULL = the default */
-    bool reinit;      /* the shape alone, with fresh weights: a control */
-    uint64_t seed;    /* of random, and of fresh weights */
+    const tsr_config *config; /* the run that the default is of; NULL = none. A model's own, in
+                                 tsri_ticket_write */
+    bool reinit;              /* the shape alone, with fresh weights: a control */
+    uint64_t seed;            /* of random, and of fresh weights */
 } tsri_prune;
 
 /* Units kept of an axis of `size` at this ratio: the nearest number, then the nearest multiple of

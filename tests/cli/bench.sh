@@ -20,7 +20,7 @@ share=$("$program" bench run.yaml --repeats 2 --json --share | value params)
 # Convolutions are told apart from the rest: none here, most of a step there.
 part=$("$program" bench run.yaml --repeats 2 --json | value conv_part)
 [ "$part" = 0 ] || [ "$part" = 0.0 ] || fail "an mlp has no convolutions, not $part"
-"$program" bench run.yaml --set model.name=preresnet18 --set model.width=4 --share --repeats 2 > out
+"$program" bench run.yaml --set model.name=preresnet18 --set model.hidden=[256,256] --set model.width=4 --share --repeats 2 > out
 grep -q 'layer4.1.conv2 .*conv' out || fail "no row for layer4.1.conv2"
 grep -Eq '^[0-9]+ % of the step is not convolution' out || fail "no line for what is not convolution"
 

@@ -39,7 +39,7 @@ batch: 32
 checkpoint: {every: 0.5}
 cluster: {deadline: 60}
 EOT
-loft="--set model.name=preresnet18 --set model.width=4 --set model.hidden=[] --set model.norm=batch --set rounds=4"
+loft="--set model.name=preresnet18 --set model.width=4 --set model.hidden=[256,256] --set model.norm=none --set rounds=4"
 train() { "$program" train run.yaml --quiet "$@" >/dev/null; }
 
 echo "== one digest for every number of ranks, for every scheme"

@@ -22,7 +22,7 @@ for scheme in $schemes; do
     multisample) settings="$settings --set scheme.workers=3 --set scheme.xi=0.4" ;;
     masked) settings="$settings --set scheme.workers=3 --set scheme.local_steps=3" ;;
     ist | local_sgd) settings="$settings --set scheme.workers=3 --set scheme.local_steps=2" ;;
-    loft) settings="$settings --set scheme.workers=3 --set scheme.local_steps=2 --set model.name=vgg11 --set model.width=4" ;;
+    loft) settings="$settings --set scheme.workers=3 --set scheme.local_steps=2 --set model.name=vgg11 --set model.hidden=[256,256] --set model.norm=none --set model.width=4" ;;
     gpipe) settings="$settings --set scheme.workers=3" ;;
     esac
     # shellcheck disable=SC2086

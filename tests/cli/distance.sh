@@ -26,7 +26,7 @@ for pair in "a/model.safetensors a/model.safetensors" "a/model.safetensors b/mod
     numpy "$1" "$2" said || fail "$pair"
 done
 # Convolutions with random norms: fresh weights of several seeds, in every stage, whole and pruned by chance.
-"$program" train run.yaml --out c --quiet --set "model={name: preresnet18, width: 4}" --set rounds=1 --set epochs=0 --set distance.every=0 > /dev/null
+"$program" train run.yaml --out c --quiet --set "model={name: preresnet18, width: 4, hidden: [256, 256], norm: none}" --set rounds=1 --set epochs=0 --set distance.every=0 > /dev/null
 for seed in 1 2 3; do
     "$program" prune c/model.safetensors --ratio 0 --reinit --seed $seed --axes all --seconds 0 --out r$seed > /dev/null
     "$program" prune r$seed --ratio 0.37 --criterion random --seed $seed --axes all --seconds 0 --out p$seed > /dev/null

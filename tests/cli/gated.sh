@@ -143,7 +143,7 @@ assert c[4]["kept"]["gradient_change"] is None and c[5]["kept"]["gradient_change
 assert any("converted after round 3" in n for n in c[4]["notes"])
 P
 "$program" report v > /dev/null; grep -q "units born dead" v/report.html || fail "the report has no certificate"
-refused 2 "no theorem speaks" certify run.yaml --set model.name=mlp
+refused 2 "no theorem speaks" certify run.yaml --set model.name=mlp --set model.layers=0
 refused 2 "whole number" certify run.yaml --set certify.every=often
 refused 2 "unknown option" certify run.yaml --gates
 refused 3 "no-such" certify no-such.yaml

@@ -50,7 +50,7 @@ refused 3 "" convert run.yaml --to relu --out x.safetensors
 "$program" train run.yaml --out c --set model.from_relu=relu.safetensors --set rounds=1 >/dev/null 2>&1
 refused 3 "same width" train run.yaml --out d --set model.from_relu=relu.safetensors --set model.width=100
 refused 2 "gate_rank" train run.yaml --out e --set model.gate_rank=160
-refused 2 "a relu_twin has none" train run.yaml --out e --set model.name=relu_twin --set model.gate_rank=5
+refused 2 "model relu_twin does not read model.gate_rank" train run.yaml --out e --set model.name=relu_twin --set model.gate_rank=5
 
 # Every loss: it falls, in the gated net and in its twin, gates of full and of low rank.
 falls() { # settings...

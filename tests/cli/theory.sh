@@ -121,8 +121,8 @@ rm -f cut/checkpoints/ckpt-000000000006.safetensors cut/model.safetensors
 grep certificate cut/metrics.jsonl >again
 cmp -s whole again || fail "certificates of a resumed run differ"
 
-refuses 2 "no theorem speaks of model mlp" certify masked.yaml --set model.name=mlp
-refuses 2 "no theorem speaks of model mlp" train masked.yaml --set model.name=mlp --out x
+refuses 2 "no theorem speaks of model mlp" certify masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1
+refuses 2 "no theorem speaks of model mlp" train masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1 --out x
 refuses 2 "certify.delta" certify masked.yaml --set certify.delta=0.9
 refuses 3 "no-such.yaml" certify no-such.yaml
 

@@ -118,8 +118,10 @@ static void operations_of_steps(void **state)
     for (int m = 0; m < MODELS; m++) {
         tsri_run run;
         tsr_run_options options = tsr_run_options_default();
-        tsr_config *config = make_config(models[m].text, "batch=8;rounds=3;model.width=48");
+        tsr_config *config = make_config(models[m].text, "batch=8;rounds=3");
         double flops;
+        if (tsri_reads(tsri_model_of(config)->keys, "width"))
+            assert_ok(tsr_config_set(config, "model.width=48"));
         assert_ok(tsri_run_init(&run, config, &options));
         assert_ok(tsri_net_step_flops(&flops, run.net, false));
         double got = 8 * flops, want = count_ops(&run);

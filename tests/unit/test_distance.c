@@ -194,7 +194,7 @@ static void samples(void **state)
     tsri_tensors *file = NULL;
     make_net(&net, &test_nets[4]);
     make_store(&store, net, 1);
-    assert_ok(tsri_ranks_init(&r, net));
+    assert_ok(tsri_ranks_init(&r, net, NULL));
     assert_int_equal(r.units, 6 + 12 + 24); /* the inner axes of stages 2 to 4 without stride */
     assert_ok(tsri_ranks_sample(&r, &store, 10, 2));
     assert_ok(tsri_ranks_sample(&r, &store, 20, 2));
@@ -209,7 +209,7 @@ static void samples(void **state)
     assert_ok(tsri_ranks_save(&r, &parcel));
     assert_ok(tsri_parcel_write(&parcel, scratch_path("ranks"), NULL, 0));
     assert_ok(tsri_tensors_read(&file, scratch_path("ranks")));
-    assert_ok(tsri_ranks_init(&back, net));
+    assert_ok(tsri_ranks_init(&back, net, NULL));
     assert_ok(tsri_ranks_load(&back, file, "ranks"));
     assert_int_equal(back.count, 4);
     assert_memory_equal(back.round, r.round, 4 * sizeof *r.round);

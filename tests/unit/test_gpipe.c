@@ -15,6 +15,8 @@ static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [9, 7, 5, 6], norm: batch}\n"
                           "batch: 12\nrounds: 100\noptim: {lr: 0.05}\n";
 
+#define NO_MLP "model.hidden=[256, 256];model.norm=none;" /* for models that do not read them */
+
 static const char rnn[] =
     "data: {name: sequences, n: 40, length: 6}\nmodel: {name: rnn, width: 16}\n"
     "batch: 10\nrounds: 100\noptim: {lr: 0.001}\n";
@@ -47,16 +49,16 @@ static void stages_change_no_bit(void **state)
     equal_to_plain(preresnet, "", 1, 3, 1);
     equal_to_plain(preresnet, "model.name=resnet18;", 2, 4, 2);
     equal_to_plain(preresnet, "model.name=vgg11;", 2, 4, 2);
-    equal_to_plain(preresnet, "model.name=wideresnet;model.factor=1;model.depth=10;", 2, 5, 2);
+    equal_to_plain(preresnet, "model.name=wideresnet;model.width=64;model.factor=1;model.depth=10;",
+                   2, 5, 2);
     equal_to_plain(preresnet, "backend=ref;data.limit=8;", 2, 3, 1);
     equal_to_plain(mlp, "", 3, 5, 3);
     equal_to_plain(mlp, "model.norm=none;loss=half_squares;optim.lr=0.001;", 4, 5, 2);
     equal_to_plain(mlp, "optim.name=gd;", 3, 2, 2);
     equal_to_plain(rnn, "", 2, 2, 2);
     equal_to_plain(preresnet, "model.name=cnn1;model.width=6;loss=cross_entropy;", 2, 2, 2);
-    equal_to_plain(mlp, "model.name=shallow;model.width=30;loss=cross_entropy;", 2, 2, 1);
-    equal_to_plain(mlp, "model.name=relu_deep;data.name=sphere;model.hidden=[9, 7, 5, 6];", 2, 4,
-                   2);
+    equal_to_plain(mlp, "model.name=shallow;model.width=30;" NO_MLP "loss=cross_entropy;", 2, 2, 1);
+    equal_to_plain(mlp, "model.name=relu_deep;model.norm=none;data.name=sphere;", 2, 4, 2);
     /* products behind a cut skip what the whole's skip */
     equal_to_plain(mlp, "skip=on;model.norm=none;model.hidden=[150, 140, 130];data.n=128;batch=64;",
                    2, 4, 2);

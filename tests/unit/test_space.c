@@ -326,8 +326,8 @@ static void only_where_it_fits(void **state)
                                             "optim.name=sgd;batch=37",
                                             "backend=ref",
                                             "data.n=60",
-                                            "model.name=mlp",
-                                            "scheme.data=shard",
+                                            "model.name=mlp;model.width=64;model.kappa=1",
+                                            "scheme.name=ist;scheme.workers=2;scheme.data=shard",
                                             "stop.metric=loss"};
     for (int i = 0; i < 8; i++) {
         tsr_config *config = make_config(run_file, not_these[i]);
