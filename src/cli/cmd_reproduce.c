@@ -29,7 +29,22 @@ static int64_t all_names(const char *name[MOST_NAMES])
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static tsr_status list_json(void)
+/* What decides the claims of that study. */
+static void put_criteria(tsri_json *w, const char *study)
+{
+    tsri_json_key(w, "criteria");
+    tsri_json_open(w, '[');
+    for (const tsri_criteria_row *c = tsri_criteria_table; c->id; c++) {
+        if (!tsri_criteria_of(c, study))
+            continue;
+        tsri_json_open(w, '{');
+        tsri_criteria_json(w, c);
+        tsri_json_close(w, '}');
+    }
+    tsri_json_close(w, ']');
+}
+
+static tsr_status list_json(const tsri_reproduction *only)
 {
     tsri_json w = {0};
     tsri_json_begin(&w);
@@ -37,9 +52,12 @@ static tsr_status list_json(void)
     tsri_json_open(&w, '[');
     for (int i = 0; tsri_reproductions[i]; i++)
         for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
+            if (only && r != only)
+                continue;
             tsri_json_open(&w, '{');
             tsri_json_put_text(&w, "name", r->name);
             tsri_json_put_text(&w, "shows", r->help);
+            put_criteria(&w, r->name);
             tsri_json_close(&w, '}');
         }
     tsri_json_close(&w, ']');
@@ -61,6 +79,24 @@ static tsr_status list_text(void)
 done:
     cli_table_fini(&t);
     return st;
+}
+
+/* What decides each claim of one study. */
+static void list_criteria(const tsri_reproduction *row)
+{
+    char rule[TSRI_RULE_TEXT], line[600];
+    (void)printf("%s: %s\n", row->name, row->help);
+    for (const tsri_criteria_row *c = tsri_criteria_table; c->id; c++) {
+        if (!tsri_criteria_of(c, row->name))
+            continue;
+        (void)printf("  %s\n    ", c->id);
+        cli_wrap(stdout, c->paper, 4, cli_width(stdout));
+        (void)snprintf(line, sizeof line, "decided by: %s, %s (%s)%s", c->statistic,
+                       tsri_rule_text(rule, c), c->reason,
+                       c->ours ? "; ours, not the paper's" : "");
+        (void)printf("    ");
+        cli_wrap(stdout, line, 4, cli_width(stdout));
+    }
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -96,6 +132,35 @@ done:
     return st;
 }
 
+static tsr_status tell_claim(const tsri_claim *c)
+{
+    tsr_status st = TSR_OK;
+    tsri_text found = {0}, paper = {0};
+    char rule[TSRI_RULE_TEXT];
+    TSR_TRY(
+        tsri_text_add(&paper, "%s%s", c->criterion->ours ? "(Ours.) " : "", c->criterion->paper));
+    TSR_TRY(tsri_claim_found(&found, c));
+    TSR_TRY(tsri_text_add(&found, " (asked: %s)", tsri_rule_text(rule, c->criterion)));
+    (void)printf("  %-14s ", tsri_finding_name[tsri_claim_verdict(c)]);
+    cli_wrap(stdout, paper.data, 17, cli_width(stdout));
+    (void)printf("%17shere: ", "");
+    cli_wrap(stdout, found.data, 23, cli_width(stdout));
+done:
+    tsri_text_fini(&found);
+    tsri_text_fini(&paper);
+    return st;
+}
+
+static void tell_settings(const tsri_study *s)
+{
+    for (int64_t i = 0; i < s->settings; i++) {
+        const tsri_paper_setting *one = &s->setting[i];
+        if (tsri_paper_setting_departs(one))
+            (void)printf("  differs        %s: %s (in the paper: %s)\n", one->what, one->here,
+                         one->paper);
+    }
+}
+
 static tsr_status tell(const cli_args *args, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
@@ -110,12 +175,9 @@ static tsr_status tell(const cli_args *args, const tsri_study *s)
     }
     TSR_TRY(tsri_study_verdict(&verdict, s));
     (void)printf("%s: %s\n", s->row->name, verdict.data);
-    for (int64_t i = 0; i < s->claims; i++) {
-        (void)printf("  %-14s ", s->claim[i].holds ? "holds" : "does not hold");
-        cli_wrap(stdout, s->claim[i].paper, 17, cli_width(stdout));
-        (void)printf("%17shere: ", "");
-        cli_wrap(stdout, s->claim[i].found, 23, cli_width(stdout));
-    }
+    for (int64_t i = 0; i < s->claims; i++)
+        TSR_TRY(tell_claim(&s->claim[i]));
+    tell_settings(s);
     (void)printf("in %s: summary.md", s->folder);
     for (int64_t i = 0; i < s->files; i++)
         (void)printf(", %s", s->file[i]);
@@ -136,11 +198,19 @@ static tsr_status run(const cli_args *args)
     tsri_study study = {0};
     tsri_text folder = {0};
     tsri_study_options o = tsri_study_options_default();
-    if (cli_has(args, "list"))
-        return args->json ? list_json() : list_text();
+    if (args->count == 1)
+        TSR_TRY(find(&row, args->operand[0]));
+    if (cli_has(args, "list")) {
+        if (args->json)
+            st = list_json(row);
+        else if (row)
+            list_criteria(row);
+        else
+            st = list_text();
+        goto done;
+    }
     TSR_CHECK(args->count == 1, TSR_USAGE,
               "which one? give its name; tessera reproduce --list names all");
-    TSR_TRY(find(&row, args->operand[0]));
     TSR_TRY(usual_folder(&folder, row->name));
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
     o.data = cli_text(args, "data");
@@ -159,7 +229,8 @@ done:
 }
 
 static const cli_option options[] = {
-    {"list", 'l', NULL, CLI_FLAG, .help = "name everything that can be reproduced"},
+    {"list", 'l', NULL, CLI_FLAG,
+     .help = "name everything that can be reproduced; with NAME: what decides its claims"},
     {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
     {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
     {"data", 'd', "PATH", CLI_FILE, .help = "other data than the paper's"},
@@ -181,8 +252,13 @@ const cli_command cli_reproduce = {
     .options = options,
     .details =
         "The folder then holds each picture as SVG, PNG and CSV, and summary.md: what the paper "
-        "says, what was measured, and whether it holds here. A claim that does not hold is a "
-        "result, not a failure: the exit code is 0.\n\n"
+        "says, what was measured, and the verdict: holds, does not hold, or undecided (the "
+        "interval "
+        "over the seeds has the bound inside, fewer than three seeds, or not measured). What "
+        "decides a claim is fixed before: --list NAME shows it. What differs from the paper's "
+        "setting stands with the figure. A claim that does not hold is a result, not a failure: "
+        "the "
+        "exit code is 0.\n\n"
         "Runs that it needs are kept in the folder. Stopped and called again it goes on where it "
         "was.",
     .run = run,

@@ -52,6 +52,12 @@ void tsri_chart_begin(tsri_chart *c, const char *title)
     c->title = (char *)copy_text(c, title);
 }
 
+void tsri_chart_caption(tsri_chart *c, const char *text)
+{
+    tsri_free(c->caption);
+    c->caption = (char *)copy_text(c, text);
+}
+
 void tsri_chart_panel(tsri_chart *c, const tsri_panel *panel)
 {
     if (c->st == TSR_OK)
@@ -137,6 +143,7 @@ void tsri_chart_fini(tsri_chart *c)
         panel_fini(&c->panel[i]);
     tsri_free(c->panel);
     tsri_free(c->title);
+    tsri_free(c->caption);
     *c = (tsri_chart){0};
 }
 

@@ -58,14 +58,15 @@ typedef struct tsri_drawn tsri_drawn; /* a panel with what is drawn in it */
 
 typedef struct tsri_chart {
     tsr_status st;
-    char *title;
+    char *title, *caption;
     tsri_drawn *panel;
     int64_t count, capacity;
     int columns;          /* panels side by side; 0 = as it looks well */
     double width, height; /* of a panel; 0 = as it looks well */
 } tsri_chart;
 
-void tsri_chart_begin(tsri_chart *c, const char *title); /* NULL = no title */
+void tsri_chart_begin(tsri_chart *c, const char *title);  /* NULL = no title */
+void tsri_chart_caption(tsri_chart *c, const char *text); /* below the panels, in lines; or NULL */
 void tsri_chart_panel(tsri_chart *c, const tsri_panel *panel);
 void tsri_chart_series(tsri_chart *c, const tsri_series *series);
 void tsri_chart_map(tsri_chart *c, const tsri_map *map); /* one to a panel, and no series beside */

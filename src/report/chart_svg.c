@@ -4,6 +4,7 @@
 #include "report/colour.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- The grid -------------------------------------------------------------------------------- */
@@ -70,6 +71,39 @@ static grid grid_of(const tsri_chart *c)
     return g;
 }
 
+/* ---- Caption --------------------------------------------------------------------------------- */
+
+enum { CAPTION_FONT = 11, CAPTION_LINE = 14, CAPTION_GAP = 10 };
+
+/* The end of the line that begins at `text` and has at most so many characters, at a space where
+ * there is one. */
+static const char *line_end(const char *text, int64_t most)
+{
+    const char *end = text + strlen(text);
+    if (end - text <= most)
+        return end;
+    for (end = text + most; end > text && *end != ' ';)
+        end--;
+    return end > text ? end : text + most;
+}
+
+/* Draws the caption from y on, or with m NULL only counts its lines. Letters are taken as wide as
+ * 0.55 of their height, a little more than Helvetica's mean. */
+static int64_t draw_caption(tsri_markup *m, const char *text, double width, double y)
+{
+    int64_t lines = 0, most = (int64_t)((width - 2 * EDGE) / (0.55 * CAPTION_FONT));
+    while (text && *text) {
+        const char *end = line_end(text, most);
+        char line[400];
+        (void)snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        if (m)
+            tsri_draw_text(m, EDGE, y + CAPTION_LINE * (double)lines, "start", line);
+        lines++;
+        text = *end == ' ' ? end + 1 : end;
+    }
+    return lines;
+}
+
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 static void draw_panel(tsri_markup *m, const tsri_chart *c, const grid *g, int64_t i)
@@ -110,6 +144,10 @@ tsr_status tsri_chart_svg(tsri_text *out, const tsri_chart *c)
     grid g = grid_of(c);
     double width = 2 * EDGE + g.width * (double)g.columns + BETWEEN * (double)(g.columns - 1);
     double height = g.top + EDGE + (g.height + BETWEEN) * (double)g.rows - (g.rows ? BETWEEN : 0);
+    double below = height + CAPTION_GAP;
+    int64_t lines = draw_caption(NULL, c->caption, width, 0);
+    if (lines > 0)
+        height = below + CAPTION_LINE * (double)lines;
     begin_svg(&m, c, width, height);
     if (c->title) {
         tsri_markup_add(&m, "<g font-weight=\"bold\" font-size=\"15\">");
@@ -120,6 +158,11 @@ tsr_status tsri_chart_svg(tsri_text *out, const tsri_chart *c)
         (void)tsri_draw_legend(&m, c->panel, EDGE + 50, EDGE + (c->title ? 26 : 0), width - 60);
     for (int64_t i = 0; i < c->count; i++)
         draw_panel(&m, c, &g, i);
+    if (lines > 0) {
+        tsri_markup_add(&m, "<g font-size=\"%d\">", CAPTION_FONT);
+        (void)draw_caption(&m, c->caption, width, below);
+        tsri_markup_add(&m, "</g>\n");
+    }
     tsri_markup_add(&m, "</svg>\n");
     *out = m.text; /* what was there before is still in it, whatever failed */
     return tsri_markup_end(&m);

@@ -22,7 +22,6 @@ static const printed table2[TSRI_TABLE2_ROWS] = {
     {6, 10000, {0.48, 0.02}}, {7, 10000, {0.27, 0.01}}, {4, 15000, {0.75, 0.03}}};
 
 #define PAPER_RATE 1e-4
-#define NEAR_ZERO  0.05 /* of the error of a net that answers nothing; the paper's worst is 0.03 */
 
 enum { CIFAR_INPUTS = 3072, CIFAR_CLASSES = 10 };
 
@@ -85,21 +84,29 @@ done:
 
 static void tell_sizes(tsri_study *s, const tsri_table2_sizes *z)
 {
-    const tsri_twins *t = &z->twins;
+    static const tsri_twins_paper paper = {
+        .data = "CIFAR-10",
+        .n = "50000",
+        .inputs = "3072",
+        .width = "10000, 10000 and 15000",
+        .layers = "6, 7 and 4",
+        .batch = "not given, the largest that fit",
+        .epochs = "not given",
+        .rate = "1e-4",
+        .seeds = "not given",
+    };
+    char width[80], layers[80], rate[100];
+    (void)snprintf(width, sizeof width, "%lld, %lld and %lld", (long long)z->width[0],
+                   (long long)z->width[1], (long long)z->width[2]);
+    (void)snprintf(layers, sizeof layers, "%lld, %lld and %lld", (long long)z->layers[0],
+                   (long long)z->layers[1], (long long)z->layers[2]);
+    (void)snprintf(rate, sizeof rate, "the same a = %.3g, %.3g and %.3g", paper_a(&table2[0]),
+                   paper_a(&table2[1]), paper_a(&table2[2]));
+    tsri_twins_settings(s, &z->twins, &paper, "CIFAR-10", width, layers, rate);
     tsri_study_note(
-        s,
-        "%lld training samples (the paper: 50,000), %lld a step, %lld epochs, widths %lld and %lld "
-        "(the paper: 10,000 and 15,000), %lld seeds of weights and order; bands and brackets are "
-        "over them.",
-        (long long)t->n, (long long)t->batch, (long long)t->epochs, (long long)z->width[0],
-        (long long)z->width[2], (long long)t->seeds);
-    tsri_study_note(
-        s,
-        "The paper's rate 1e-4 for the mean over a batch, in units of the kernel: eta = a d_x d_y "
-        "/ "
-        "(L m^2) with a = %.3g, %.3g and %.3g for the three shapes. Errors are squared errors of "
-        "a sample, summed over the ten outputs: a net that answers 0 has 1.",
-        paper_a(&table2[0]), paper_a(&table2[1]), paper_a(&table2[2]));
+        s, "The rate 1e-4 for the mean over a batch, in units of the kernel: eta = a d_x d_y / "
+           "(L m^2). Errors are squared errors of a sample, summed over the ten outputs: a net "
+           "that answers 0 has 1. Bands and brackets are over the seeds.");
 }
 
 /* ---- Table 2 --------------------------------------------------------------------------------- */
@@ -183,36 +190,28 @@ static void draw_table(tsri_study *s, const shapes *m)
     tsri_chart_fini(&c);
 }
 
-static void judge_table(tsri_study *s, const shapes *m)
+static void judge_table(tsri_study *s, const shapes *m, const tsri_table2_sizes *z)
 {
-    tsri_estimate ratio[TSRI_TABLE2_ROWS];
-    char text[TSRI_TABLE2_ROWS][TSRI_ESTIMATE_TEXT];
-    double most = 0;
-    bool apart = true;
+    char part[TSRI_TABLE2_ROWS][64];
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++) {
-        const tsri_bundle *b = &m->bundle[i][TSRI_TWIN_GRELU];
-        for (int64_t k = 0; k < b->seeds; k++)
-            most = fmax(most, tsri_bundle_end(b, k));
-        ratio[i] = tsri_bundle_ratio(&m->bundle[i][TSRI_TWIN_RELU], b);
-        apart = apart && tsri_surely_above(ratio[i], 2);
-        (void)tsri_estimate_text(text[i], ratio[i]);
+        const tsri_bundle *relu = &m->bundle[i][TSRI_TWIN_RELU],
+                          *grelu = &m->bundle[i][TSRI_TWIN_GRELU];
+        double end[TSRI_SEEDS_MOST];
+        int64_t seeds = grelu->seeds < TSRI_SEEDS_MOST ? grelu->seeds : TSRI_SEEDS_MOST;
+        for (int64_t k = 0; k < seeds; k++)
+            end[k] = tsri_bundle_end(grelu, k);
+        (void)snprintf(part[i], sizeof part[i], "depth %lld, width %lld", (long long)z->layers[i],
+                       (long long)z->width[i]);
+        tsri_study_judge(s, "grelu/table2/zero", part[i], end, seeds);
+        tsri_bundle_judge_ratio(s, "grelu/table2/apart", part[i], relu, grelu);
     }
-    tsri_study_claim(s, most < NEAR_ZERO,
-                     "All variants of GReLU converge to near zero losses (Table 2: 0.01 to 0.03).",
-                     "at most %.3g over shapes and seeds; below %g counts as near zero", most,
-                     NEAR_ZERO);
-    tsri_study_claim(s, apart,
-                     "ReLU variants do not reach similar losses (24, 27 and 25 times GReLU's).",
-                     "%s, %s and %s times GReLU's; more than twice for certain counts", text[0],
-                     text[1], text[2]);
-    tsri_estimate deeper =
-        tsri_bundle_ratio(&m->bundle[1][TSRI_TWIN_RELU], &m->bundle[0][TSRI_TWIN_RELU]);
-    tsri_estimate shallow =
-        tsri_bundle_ratio(&m->bundle[2][TSRI_TWIN_RELU], &m->bundle[0][TSRI_TWIN_RELU]);
-    tsri_study_claim(s, tsri_surely_below(deeper, 1) && tsri_surely_above(shallow, 1),
-                     "ReLU variants improve with increased depth.",
-                     "depth 7 ends at %s times depth 6's error, depth 4 (wider) at %s times",
-                     tsri_estimate_text(text[0], deeper), tsri_estimate_text(text[1], shallow));
+    char what[160]; /* the rows are of depths 6, 7 and 4 */
+    (void)snprintf(what, sizeof what, "%s over %s", part[1], part[0]);
+    tsri_bundle_judge_ratio(s, "grelu/table2/depth", what, &m->bundle[1][TSRI_TWIN_RELU],
+                            &m->bundle[0][TSRI_TWIN_RELU]);
+    (void)snprintf(what, sizeof what, "%s over %s", part[0], part[2]);
+    tsri_bundle_judge_ratio(s, "grelu/table2/depth", what, &m->bundle[0][TSRI_TWIN_RELU],
+                            &m->bundle[2][TSRI_TWIN_RELU]);
 }
 
 tsr_status tsri_grelu_table2(tsri_study *s, const tsri_table2_sizes *z)
@@ -230,7 +229,7 @@ tsr_status tsri_grelu_table2(tsri_study *s, const tsri_table2_sizes *z)
         table_row(&t, &m, z, i);
     }
     draw_table(s, &m);
-    judge_table(s, &m);
+    judge_table(s, &m, z);
     tsri_study_table(s, "table2-table", "Squared error of a sample", &t);
     tsri_study_note(s, "Why: the tangent kernel at the start, largest over smallest eigenvalue "
                        "(first output, first seed, at most 1,000 samples), is in the table's last "
@@ -245,41 +244,35 @@ done:
 
 /* ---- Figure 3a ------------------------------------------------------------------------------- */
 
-/* The first epoch at which the mean curve is at or below `level`; infinity = never. */
-static double epoch_of(const tsri_bundle *b, double level)
+#define LEVEL 0.5 /* half of what a net has that answers nothing */
+
+/* The first epoch at which seed k is at or below LEVEL; the one after the last when it never is,
+ * which favours who is late: a ratio of two of them is then nearer to 1 than it would be. */
+static double epoch_of(const tsri_bundle *b, int64_t k)
 {
     for (int64_t i = 0; i < b->points; i++)
-        if (b->mean[i] <= level)
+        if (b->one[k * b->points + i] <= LEVEL)
             return b->epoch[i];
-    return (double)INFINITY;
+    return b->epoch[b->points - 1] + b->epoch[0];
 }
 
-static const char *epoch_text(char text[32], double epoch)
+static void judge_progress(tsri_study *s, const shapes *m, const tsri_table2_sizes *z)
 {
-    if (isfinite(epoch))
-        (void)snprintf(text, 32, "%g", epoch);
-    else
-        (void)snprintf(text, 32, "never");
-    return text;
-}
-
-static void judge_progress(tsri_study *s, const shapes *m)
-{
-    const double level = 0.5;
-    char text[TSRI_TABLE2_ROWS][TSRI_TWINS][32];
-    bool faster = true;
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++) {
-        double at[TSRI_TWINS];
-        for (int net = 0; net < TSRI_TWINS; net++) {
-            at[net] = epoch_of(&m->bundle[i][net], level);
-            (void)epoch_text(text[i][net], at[net]);
+        const tsri_bundle *relu = &m->bundle[i][TSRI_TWIN_RELU],
+                          *grelu = &m->bundle[i][TSRI_TWIN_GRELU];
+        double ratio[TSRI_SEEDS_MOST];
+        int64_t seeds = relu->seeds < TSRI_SEEDS_MOST ? relu->seeds : TSRI_SEEDS_MOST;
+        char part[64];
+        for (int64_t k = 0; k < seeds; k++) {
+            double never = grelu->epoch[grelu->points - 1] + grelu->epoch[0];
+            double mine = epoch_of(grelu, k), other = epoch_of(relu, k);
+            ratio[k] = mine < never || other < never ? mine / other : (double)NAN;
         }
-        faster = faster && at[TSRI_TWIN_GRELU] < at[TSRI_TWIN_RELU];
+        (void)snprintf(part, sizeof part, "depth %lld, width %lld", (long long)z->layers[i],
+                       (long long)z->width[i]);
+        tsri_study_judge(s, "grelu/fig3/rates", part, ratio, seeds);
     }
-    tsri_study_claim(s, faster, "The GReLU networks converge with higher rates (Figure 3a).",
-                     "epochs to an error of %g, ReLU and GReLU: %s and %s (depth 6), %s and %s "
-                     "(depth 7), %s and %s (depth 4, wider)",
-                     level, text[0][0], text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
 }
 
 tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
@@ -304,7 +297,7 @@ tsr_status tsri_grelu_fig3a(tsri_study *s, const tsri_table2_sizes *z)
             tsri_bundle_draw(&c, &m.bundle[i][net], name, i + 1, net == TSRI_TWIN_GRELU);
         }
     tsri_study_chart(s, "fig3a", &c);
-    judge_progress(s, &m);
+    judge_progress(s, &m, z);
     TSR_TRY(tsri_study_end(s));
 done:
     shapes_fini(&m);

@@ -5,6 +5,7 @@
 #include "reproduce/grelu_fig2.h"
 
 #include "base/alloc.h"
+#include "reproduce/grelu_sgemm.h"
 #include "reproduce/grelu_watch.h"
 #include "reproduce/toll.h"
 
@@ -40,6 +41,8 @@ done:
     return st;
 }
 
+/* ---- What a seed shows ----------------------------------------------------------------------- */
+
 /* The mean of seed k's logarithms from one part of the run to another: a few wild rounds of an
  * irregular curve do not decide it. */
 static double mean_log(const tsri_bundle *b, int64_t k, double from, double to)
@@ -51,25 +54,96 @@ static double mean_log(const tsri_bundle *b, int64_t k, double from, double to)
     return sum / count;
 }
 
-static double whole(const tsri_bundle *b, int64_t k)
+/* NaN where the run diverged. */
+static double factor(double ln)
 {
-    return mean_log(b, k, 0, 1);
+    return isfinite(ln) ? exp(ln) : (double)NAN;
 }
 
-static double last_quarter(const tsri_bundle *b, int64_t k)
+static double whole(const tsri_bundle *b, int64_t k)
 {
-    return mean_log(b, k, 0.75, 1) - mean_log(b, k, 0, 0.25);
+    return factor(mean_log(b, k, 0, 1));
+}
+
+/* The three factors from a quarter of the run to the next: the least, or the largest, of them. */
+static double quarters(const tsri_bundle *b, int64_t k, bool least)
+{
+    double found = least ? INFINITY : -INFINITY;
+    for (int i = 1; i < 4; i++) {
+        double step =
+            mean_log(b, k, i / 4.0, (i + 1) / 4.0) - mean_log(b, k, (i - 1) / 4.0, i / 4.0);
+        if (!isfinite(step))
+            return (double)NAN;
+        found = least ? fmin(found, step) : fmax(found, step);
+    }
+    return exp(found);
+}
+
+static double least_quarter(const tsri_bundle *b, int64_t k)
+{
+    return quarters(b, k, true);
+}
+
+static double largest_quarter(const tsri_bundle *b, int64_t k)
+{
+    return quarters(b, k, false);
+}
+
+/* The mean of seed k from one part of the run to another; NaN where it diverged. A part of the
+ * activations may be 0, which has no logarithm. */
+static double mean_of(const tsri_bundle *b, int64_t k, double from, double to)
+{
+    int64_t i = (int64_t)(from * (double)b->points), end = (int64_t)(to * (double)b->points);
+    double sum = 0, count = (double)(end - i);
+    for (; i < end; i++)
+        sum += b->one[k * b->points + i];
+    return isfinite(sum) ? sum / count : (double)NAN;
+}
+
+static double mean_part(const tsri_bundle *b, int64_t k)
+{
+    return mean_of(b, k, 0, 1);
 }
 
 static double second_half(const tsri_bundle *b, int64_t k)
 {
-    return mean_log(b, k, 0.5, 1) - mean_log(b, k, 0, 0.5);
+    return mean_of(b, k, 0.5, 1) / mean_of(b, k, 0, 0.5);
 }
 
-static const char *factor_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate ln)
+/* The part of the points at which the curve turns: up behind a fall, or down behind a rise. */
+static double turns(const tsri_bundle *b, int64_t k)
 {
-    return tsri_estimate_text(text, (tsri_estimate){exp(ln.value), exp(ln.low), exp(ln.high)});
+    const double *y = b->one + k * b->points;
+    int64_t count = 0;
+    if (!isfinite(tsri_bundle_end(b, k)))
+        return (double)NAN;
+    for (int64_t i = 2; i < b->points; i++)
+        count += (y[i] - y[i - 1]) * (y[i - 1] - y[i - 2]) < 0;
+    return (double)count / (double)(b->points - 2);
 }
+
+static void judge_seeds(tsri_study *s, const char *id, const char *part, const tsri_bundle *b,
+                        double (*of)(const tsri_bundle *, int64_t))
+{
+    double value[TSRI_SEEDS_MOST];
+    int64_t seeds = b->seeds < TSRI_SEEDS_MOST ? b->seeds : TSRI_SEEDS_MOST;
+    for (int64_t k = 0; k < seeds; k++)
+        value[k] = of(b, k);
+    tsri_study_judge(s, id, part, value, seeds);
+}
+
+/* Section 6.3; that it is of the nets of section 9 is not said. */
+static const tsri_twins_paper paper = {
+    .data = "SGEMM",
+    .n = "241600",
+    .inputs = "18",
+    .width = "not given",
+    .layers = "not given",
+    .batch = "not given, the largest that fit",
+    .epochs = "not given",
+    .rate = "1e-4",
+    .seeds = "not given",
+};
 
 /* So many runs of each net. */
 static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t runs[TSRI_TWINS])
@@ -81,47 +155,36 @@ static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t 
     for (int net = 0; net < TSRI_TWINS; net++)
         if (runs[net] > 0)
             tsri_twins_toll(&toll, &unjudged, net, z->width, z->layers, runs[net]);
-    tsri_study_note(s,
-                    "%lld samples (the paper: 241,600), width %lld, depth %lld, %lld epochs at a = "
-                    "%g (grelu_nets.h); %lld seeds, bands from the least to the most of them.",
-                    (long long)t->n, (long long)z->width, (long long)z->layers,
-                    (long long)t->epochs, z->a, (long long)t->seeds);
+    char width[40], layers[40], rate[60];
+    (void)snprintf(width, sizeof width, "%lld", (long long)z->width);
+    (void)snprintf(layers, sizeof layers, "%lld", (long long)z->layers);
+    (void)snprintf(rate, sizeof rate, "a = %g", z->a);
+    tsri_twins_settings(s, t, &paper, "SGEMM", width, layers, rate);
+    tsri_sgemm_target(s);
+    tsri_study_note(s, "Rates as a = eta batch L m^2 / (d_x d_y). Bands are from the least to the "
+                       "most of the seeds.");
     return tsri_study_toll(s, &toll);
 }
 
 /* ---- Figure 2b ------------------------------------------------------------------------------- */
 
-static void judge_gradients(tsri_study *s, const tsri_bundle b[TSRI_TWINS])
+void tsri_grelu_judge_gradients(tsri_study *s, const tsri_bundle b[TSRI_TWINS])
 {
-    char text[2][TSRI_ESTIMATE_TEXT];
-    double ratio[TSRI_SEEDS_MOST];
-    int64_t seeds = b[0].seeds < TSRI_SEEDS_MOST ? b[0].seeds : TSRI_SEEDS_MOST, smaller = 0;
+    double ratio[TSRI_SEEDS_MOST], smaller[TSRI_SEEDS_MOST];
+    const tsri_bundle *relu = &b[TSRI_TWIN_RELU], *grelu = &b[TSRI_TWIN_GRELU];
+    int64_t seeds = relu->seeds < TSRI_SEEDS_MOST ? relu->seeds : TSRI_SEEDS_MOST;
     for (int64_t k = 0; k < seeds; k++) {
-        ratio[k] = whole(&b[1], k) - whole(&b[0], k);
-        for (int64_t i = 0; i < b[0].points; i++)
-            smaller += b[1].one[k * b[1].points + i] < b[0].one[k * b[0].points + i];
+        ratio[k] = whole(grelu, k) / whole(relu, k);
+        int64_t count = 0;
+        for (int64_t i = 0; i < relu->points; i++)
+            count += grelu->one[k * grelu->points + i] < relu->one[k * relu->points + i];
+        smaller[k] = isnan(ratio[k]) ? (double)NAN : (double)count / (double)relu->points;
     }
-    tsri_estimate mean = tsri_mean_of(ratio, seeds);
-    tsri_study_claim(s, tsri_surely_below(mean, 0) && 2 * smaller > seeds * b[0].points,
-                     "The gradient differences of the GReLU network are smaller than those of the "
-                     "ReLU network (section 6.3).",
-                     "%s times them in the mean, smaller in %lld of %lld rounds",
-                     factor_text(text[0], mean), (long long)smaller,
-                     (long long)(seeds * b[0].points));
-    tsri_estimate grelu = tsri_bundle_mean(&b[1], last_quarter),
-                  relu = tsri_bundle_mean(&b[0], last_quarter);
-    tsri_study_claim(s, tsri_surely_below(grelu, 0), "They gradually decrease along the run.",
-                     "the last quarter has %s times the first's", factor_text(text[0], grelu));
-    tsri_study_claim(s, tsri_surely_above(relu, 0),
-                     "Those of the ReLU network increase along the training.",
-                     "the last quarter has %s times the first's", factor_text(text[0], relu));
-    tsri_estimate rough[TSRI_TWINS] = {tsri_bundle_mean(&b[0], tsri_bundle_rises),
-                                       tsri_bundle_mean(&b[1], tsri_bundle_rises)};
-    tsri_study_claim(
-        s, tsri_surely_above(rough[0], isnan(rough[1].high) ? rough[1].value : rough[1].high),
-        "They are highly irregular; the GReLU network's are not.",
-        "they rise in a part of %s of the rounds, GReLU's in %s",
-        tsri_estimate_text(text[0], rough[0]), tsri_estimate_text(text[1], rough[1]));
+    tsri_study_judge(s, "grelu/fig2b/smaller", NULL, ratio, seeds);
+    tsri_study_judge(s, "grelu/fig2b/smaller-rounds", NULL, smaller, seeds);
+    judge_seeds(s, "grelu/fig2b/decrease", NULL, grelu, largest_quarter);
+    judge_seeds(s, "grelu/fig2b/increase", NULL, relu, least_quarter);
+    tsri_bundle_judge_less(s, "grelu/fig2b/irregular", NULL, relu, grelu, turns);
 }
 
 tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z)
@@ -141,7 +204,7 @@ tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z)
         tsri_bundle_draw(&c, &b[net], tsri_twin_name[net], 0, false);
     }
     tsri_study_chart(s, "fig2b", &c);
-    judge_gradients(s, b);
+    tsri_grelu_judge_gradients(s, b);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_bundle_fini(&b[0]);
@@ -152,20 +215,12 @@ done:
 
 /* ---- Figure 2c ------------------------------------------------------------------------------- */
 
-static void judge_patterns(tsri_study *s, const tsri_bundle *b, int64_t batch)
+void tsri_grelu_judge_patterns(tsri_study *s, const tsri_bundle *b, int64_t batch)
 {
-    char text[TSRI_ESTIMATE_TEXT], says[160];
-    tsri_estimate part = tsri_bundle_mean(b, whole), grows = tsri_bundle_mean(b, second_half);
-    (void)snprintf(says, sizeof says,
-                   "%lld samples a step: 20 to 25 %% of the activations change every epoch.",
-                   (long long)batch);
-    tsri_study_claim(s, exp(part.value) > 0.15 && exp(part.value) < 0.35, says,
-                     "a part of %s; 0.15 to 0.35 would count", factor_text(text, part));
-    (void)snprintf(says, sizeof says,
-                   "%lld samples a step: the part keeps increasing along the run.",
-                   (long long)batch);
-    tsri_study_claim(s, tsri_surely_above(grows, 0), says,
-                     "the second half has %s times the first's", factor_text(text, grows));
+    char part[60];
+    (void)snprintf(part, sizeof part, "%lld samples a step", (long long)batch);
+    judge_seeds(s, "grelu/fig2c/part", part, b, mean_part);
+    judge_seeds(s, "grelu/fig2c/grows", part, b, second_half);
 }
 
 /* The paper does not say how many steps its epochs have: one, and four as in Figure 5. */
@@ -182,6 +237,8 @@ tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *sizes)
     tsri_chart_begin(&c, title);
     tsri_chart_panel(
         &c, &(tsri_panel){.x_label = "epoch", .y_label = "part of all activations", .y_log = true});
+    tsri_study_setting(s, "activations of", "a selected validation set", "512 test samples or all");
+    tsri_study_setting(s, "steps an epoch", "not given", "1 and 4");
     TSR_TRY(begin(s, &z, (const int64_t[]){2 * z.twins.seeds, 0}));
     for (int steps = 1; steps <= 4; steps += 3) {
         tsri_bundle_fini(&b);
@@ -189,7 +246,7 @@ tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *sizes)
         TSR_TRY(watch_seeds(&b, s, &z, TSRI_TWIN_RELU, true, steps / 8.0, steps / 8.0 + 0.4));
         (void)snprintf(name, sizeof name, "ReLU, %lld samples a step", (long long)z.twins.batch);
         tsri_bundle_draw(&c, &b, name, 0, false);
-        judge_patterns(s, &b, z.twins.batch);
+        tsri_grelu_judge_patterns(s, &b, z.twins.batch);
     }
     tsri_study_chart(s, "fig2c", &c);
     TSR_TRY(tsri_study_end(s));

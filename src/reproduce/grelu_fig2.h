@@ -26,6 +26,10 @@ typedef struct tsri_watch_sizes {
 tsr_status tsri_grelu_fig2b(tsri_study *s, const tsri_watch_sizes *z);     /* both nets */
 tsr_status tsri_grelu_fig2c(tsri_study *s, const tsri_watch_sizes *sizes); /* ReLU */
 
+/* What both say, from their curves alone. */
+void tsri_grelu_judge_gradients(tsri_study *s, const tsri_bundle b[TSRI_TWINS]);
+void tsri_grelu_judge_patterns(tsri_study *s, const tsri_bundle *b, int64_t batch);
+
 /* The rows. */
 tsr_status tsri_reproduce_grelu_fig2a(tsri_study *s);
 tsr_status tsri_reproduce_grelu_fig2b(tsri_study *s);

@@ -57,6 +57,20 @@ done:
     return st;
 }
 
+void tsri_twins_settings(tsri_study *s, const tsri_twins *t, const tsri_twins_paper *paper,
+                         const char *data, const char *widths, const char *layers, const char *rate)
+{
+    tsri_study_setting(s, "data", paper->data, "%s", tsri_study_data_name(s, data));
+    tsri_study_setting(s, "training samples", paper->n, "%lld", (long long)t->n);
+    tsri_study_setting(s, "inputs", paper->inputs, "%lld", (long long)t->inputs);
+    tsri_study_setting(s, "width", paper->width, "%s", widths);
+    tsri_study_setting(s, "depth", paper->layers, "%s", layers);
+    tsri_study_setting(s, "samples a step", paper->batch, "%lld", (long long)t->batch);
+    tsri_study_setting(s, "epochs", paper->epochs, "%lld", (long long)t->epochs);
+    tsri_study_setting(s, "rate", paper->rate, "%s", rate);
+    tsri_study_setting(s, "seeds", paper->seeds, "%lld", (long long)t->seeds);
+}
+
 /* A step: forward, backward and the gradient of W, two products with B and one with C. At every
  * point of a curve the whole training set, and its gates with it. */
 void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
@@ -215,6 +229,31 @@ tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b)
     for (int64_t k = 0; k < looked_at(a); k++)
         value[k] = log_end(a, k) - log_end(b, k);
     return exp_of(tsri_mean_of(value, looked_at(a)));
+}
+
+double tsri_bundle_ratio_of(const tsri_bundle *a, const tsri_bundle *b, int64_t k)
+{
+    if (diverged(a, k) || diverged(b, k))
+        return (double)NAN;
+    return tsri_bundle_end(a, k) / tsri_bundle_end(b, k);
+}
+
+void tsri_bundle_judge_ratio(tsri_study *s, const char *id, const char *part, const tsri_bundle *a,
+                             const tsri_bundle *b)
+{
+    double value[TSRI_SEEDS_MOST];
+    for (int64_t k = 0; k < looked_at(a); k++)
+        value[k] = tsri_bundle_ratio_of(a, b, k);
+    tsri_study_judge(s, id, part, value, looked_at(a));
+}
+
+void tsri_bundle_judge_less(tsri_study *s, const char *id, const char *part, const tsri_bundle *a,
+                            const tsri_bundle *b, double (*of)(const tsri_bundle *, int64_t))
+{
+    double value[TSRI_SEEDS_MOST];
+    for (int64_t k = 0; k < looked_at(a); k++)
+        value[k] = of(a, k) - of(b, k);
+    tsri_study_judge(s, id, part, value, looked_at(a));
 }
 
 double tsri_bundle_rises(const tsri_bundle *b, int64_t k)

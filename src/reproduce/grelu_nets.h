@@ -30,6 +30,11 @@ enum { TSRI_SEEDS_MOST = 64 }; /* that an estimate looks at */
 extern const char *const tsri_twin_model[TSRI_TWINS]; /* in a run file */
 extern const char *const tsri_twin_name[TSRI_TWINS];  /* for people */
 
+/* What the paper says of the data and sizes of a figure, each "not given" where it does not. */
+typedef struct tsri_twins_paper {
+    const char *data, *n, *inputs, *width, *layers, *batch, *epochs, *rate, *seeds;
+} tsri_twins_paper;
+
 /* What all runs of a study have in common. */
 typedef struct tsri_twins {
     const char *data;           /* section of the run file */
@@ -51,6 +56,11 @@ typedef struct tsri_twins_data {
 } tsri_twins_data;
 
 tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data *more);
+
+/* Ours beside the paper's, as settings: of the data named so, at that rate (grelu_nets.h). */
+void tsri_twins_settings(tsri_study *s, const tsri_twins *t, const tsri_twins_paper *paper,
+                         const char *data, const char *widths, const char *layers,
+                         const char *rate);
 
 /* So many runs of that shape, with the training error at every point of their curves. */
 void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
@@ -89,6 +99,17 @@ tsri_estimate tsri_bundle_ends(const tsri_bundle *b);
 /* How many times a's error at the end is b's: geometric mean and interval, pairs of equal seeds.
  * Not known when one of them diverged. */
 tsri_estimate tsri_bundle_ratio(const tsri_bundle *a, const tsri_bundle *b);
+
+/* The same for pair k of equal seeds; NaN when one of them diverged. */
+double tsri_bundle_ratio_of(const tsri_bundle *a, const tsri_bundle *b, int64_t k);
+
+/* The part of a run's claim `id` that compares the ends of a with those of b, seed by seed. */
+void tsri_bundle_judge_ratio(tsri_study *s, const char *id, const char *part, const tsri_bundle *a,
+                             const tsri_bundle *b);
+
+/* That compares a statistic of a with that of b: their difference, seed by seed. */
+void tsri_bundle_judge_less(tsri_study *s, const char *id, const char *part, const tsri_bundle *a,
+                            const tsri_bundle *b, double (*of)(const tsri_bundle *, int64_t));
 
 /* The part of the steps from one point to the next at which seed k's error rises; and how far a
  * step rises on average, as a part of the error (falls count 0): the amplitude of its oscillations.

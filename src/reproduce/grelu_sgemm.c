@@ -9,7 +9,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+/* The file has 18 columns: 14 settings of a kernel, which are the inputs, and four times of it,
+ * whose mean is the target. The paper has d = 18. */
 enum { SGEMM_INPUTS = 14 };
 
 const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const char *what)
@@ -18,13 +21,10 @@ const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const c
     return text;
 }
 
-static void tell_sizes(tsri_study *s, const tsri_twins *t)
+void tsri_sgemm_target(tsri_study *s)
 {
-    tsri_study_note(s,
-                    "%lld training samples (the paper: 241,600), %lld a step, %lld epochs, %lld "
-                    "seeds of weights and order; bands are from the least to the most of them.",
-                    (long long)t->n, (long long)t->batch, (long long)t->epochs,
-                    (long long)t->seeds);
+    if (!s->data)
+        tsri_study_setting(s, "target", "run time", "logarithm of the mean of four run times");
 }
 
 /* ---- Rates ----------------------------------------------------------------------------------- */
@@ -66,16 +66,38 @@ done:
     return st;
 }
 
+/* Section 9. */
+static void tell_settings(tsri_study *s, const tsri_rates_sizes *z)
+{
+    static const tsri_twins_paper paper = {
+        .data = "SGEMM",
+        .n = "241600",
+        .inputs = "18",
+        .width = "4096",
+        .layers = "10",
+        .batch = "not given, the largest that fit",
+        .epochs = "not given",
+        .rate = "several, not given",
+        .seeds = "not given",
+    };
+    char width[40], layers[40], rate[100] = "a =";
+    (void)snprintf(width, sizeof width, "%lld", (long long)z->width);
+    (void)snprintf(layers, sizeof layers, "%lld", (long long)z->layers);
+    for (int64_t i = 0; i < z->rates; i++) {
+        size_t used = strlen(rate);
+        (void)snprintf(rate + used, sizeof rate - used, "%s %g", i > 0 ? "," : "", z->a[i]);
+    }
+    tsri_twins_settings(s, &z->twins, &paper, "SGEMM", width, layers, rate);
+    tsri_sgemm_target(s);
+    tsri_study_note(s, "Rates as a = eta batch L m^2 / (d_x d_y). Bands are from the least to the "
+                       "most of the seeds.");
+}
+
 static tsr_status train_both(rates *m, tsri_study *s, const tsri_rates_sizes *z, double to)
 {
     tsr_status st = TSR_OK;
     *m = (rates){0};
-    tell_sizes(s, &z->twins);
-    tsri_study_note(
-        s,
-        "Width %lld, depth %lld (the paper: 4096 and 10). Rates as a = eta batch L m^2 / "
-        "(d_x d_y): the paper does not give its own.",
-        (long long)z->width, (long long)z->layers);
+    tell_settings(s, z);
     for (int net = 0; net < TSRI_TWINS; net++)
         TSR_TRY(train_rates(m, s, z, net, to * net / TSRI_TWINS, to * (net + 1) / TSRI_TWINS));
 done:
@@ -158,47 +180,56 @@ static void draw_rates(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
     tsri_chart_fini(&c);
 }
 
-static void judge_slow(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+static const char *rate_text(char text[40], const tsri_rates_sizes *z, int64_t i)
 {
-    char text[TSRI_ESTIMATE_TEXT];
-    tsri_estimate e =
-        tsri_bundle_ratio(&m->bundle[TSRI_TWIN_GRELU][0], &m->bundle[TSRI_TWIN_RELU][0]);
-    tsri_study_claim(s, e.value > 1 / 1.5 && e.value < 1.5,
-                     "For smaller rates the results of both nets are quite similar (section 9).",
-                     "at a = %g GReLU ends at %s times ReLU's error; within 1.5 counts as similar",
-                     z->a[0], tsri_estimate_text(text, e));
+    (void)snprintf(text, 40, "a = %g", z->a[i]);
+    return text;
 }
 
-static void judge_fast(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+/* "Smaller rates" are the lower half of those tried, "larger ones" the upper. */
+static void judge_twins(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
 {
-    char text[TSRI_ESTIMATE_TEXT], slow[TSRI_ESTIMATE_TEXT];
-    int64_t last = z->rates - 1;
     const tsri_bundle *relu = m->bundle[TSRI_TWIN_RELU], *grelu = m->bundle[TSRI_TWIN_GRELU];
-    tsri_estimate e = tsri_bundle_ratio(&grelu[last], &relu[last]);
-    tsri_study_claim(
-        s, tsri_surely_below(e, 1), "For larger rates the GReLU network reaches lower values.",
-        "at a = %g it ends at %s times ReLU's error", z->a[last], tsri_estimate_text(text, e));
-    tsri_estimate mine = tsri_bundle_mean(&grelu[last], tsri_bundle_rises),
-                  other = tsri_bundle_mean(&relu[last], tsri_bundle_rises);
-    tsri_study_claim(
-        s, mine.value < other.value && (isnan(mine.high) || mine.high < other.low),
-        "There its losses decrease more monotonically.",
-        "the error rises from one point to the next in a part of %s of the cases, ReLU's in %s",
-        tsri_estimate_text(text, mine), tsri_estimate_text(slow, other));
-    tsri_estimate gain = tsri_bundle_ratio(&grelu[last], &grelu[0]);
-    tsri_study_claim(s, tsri_surely_below(gain, 1),
-                     "The GReLU network reaches smaller values with larger rates.",
-                     "a = %g ends at %s times the error of a = %g (ReLU: %s)", z->a[last],
-                     tsri_estimate_text(text, gain), z->a[0],
-                     tsri_estimate_text(slow, tsri_bundle_ratio(&relu[last], &relu[0])));
-    tsri_estimate ends[] = {tsri_bundle_ends(&relu[last]), tsri_bundle_ends(&grelu[last])};
-    tsri_study_claim(s,
-                     fmin(ends[0].value, ends[1].value) > 1e-6 &&
-                         isfinite(fmax(ends[0].value, ends[1].value)),
-                     "Neither network reaches zero loss: their widths are below the theory's.",
-                     "GReLU ends at %s, ReLU at %s; the theory asks for n^2 L = %.2g units",
-                     tsri_estimate_text(text, ends[1]), tsri_estimate_text(slow, ends[0]),
-                     (double)z->twins.n * (double)z->twins.n * (double)z->layers);
+    char part[40];
+    for (int64_t i = 0; i < z->rates; i++) {
+        bool slow = i < z->rates / 2;
+        (void)rate_text(part, z, i);
+        tsri_bundle_judge_ratio(s, slow ? "grelu/fig4/slow" : "grelu/fig4/lower", part, &grelu[i],
+                                &relu[i]);
+        if (!slow)
+            tsri_bundle_judge_less(s, "grelu/fig4/monotone", part, &grelu[i], &relu[i],
+                                   tsri_bundle_rises);
+    }
+}
+
+static void judge_gains(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    const tsri_bundle *grelu = m->bundle[TSRI_TWIN_GRELU];
+    for (int64_t i = 1; i < z->rates; i++) {
+        char part[100];
+        (void)snprintf(part, sizeof part, "a = %g over a = %g", z->a[i], z->a[i - 1]);
+        tsri_bundle_judge_ratio(s, "grelu/fig4/gains", part, &grelu[i], &grelu[i - 1]);
+    }
+}
+
+/* The least end of seed k over the rates; NaN when it diverged at all of them. */
+static double least_end(const tsri_bundle *b, int64_t count, int64_t k)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < count; i++)
+        least = fmin(least, tsri_bundle_end(&b[i], k));
+    return isfinite(least) ? least : (double)NAN;
+}
+
+static void judge_zero(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
+{
+    for (int net = 0; net < TSRI_TWINS; net++) {
+        double least[TSRI_SEEDS_MOST];
+        int64_t seeds = z->twins.seeds < TSRI_SEEDS_MOST ? z->twins.seeds : TSRI_SEEDS_MOST;
+        for (int64_t k = 0; k < seeds; k++)
+            least[k] = least_end(m->bundle[net], z->rates, k);
+        tsri_study_judge(s, "grelu/fig4/zero", tsri_twin_name[net], least, seeds);
+    }
 }
 
 tsr_status tsri_grelu_fig4ab(tsri_study *s, const tsri_rates_sizes *z)
@@ -208,8 +239,9 @@ tsr_status tsri_grelu_fig4ab(tsri_study *s, const tsri_rates_sizes *z)
     TSR_TRY(train_both(&m, s, z, 0.6));
     draw_rates(s, &m, z);
     rates_table(s, &m, z, "fig4ab-table");
-    judge_slow(s, &m, z);
-    judge_fast(s, &m, z);
+    judge_twins(s, &m, z);
+    judge_gains(s, &m, z);
+    judge_zero(s, &m, z);
     TSR_TRY(tsri_study_end(s));
 done:
     rates_fini(&m);
@@ -238,27 +270,14 @@ static void draw_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
 
 static void judge_high(tsri_study *s, const rates *m, const tsri_rates_sizes *z)
 {
-    char text[2][TSRI_ESTIMATE_TEXT];
     for (int64_t i = 0; i < z->rates; i++) {
         const tsri_bundle *relu = &m->bundle[TSRI_TWIN_RELU][i],
                           *grelu = &m->bundle[TSRI_TWIN_GRELU][i];
-        char says[160];
-        tsri_estimate mine = tsri_bundle_mean(grelu, tsri_bundle_amplitude),
-                      other = tsri_bundle_mean(relu, tsri_bundle_amplitude);
-        (void)snprintf(says, sizeof says,
-                       "a = %g: the ReLU network oscillates with larger amplitudes.", z->a[i]);
-        tsri_study_claim(
-            s, other.value > mine.value && (isnan(other.low) || other.low > mine.high), says,
-            "mean rise from one point to the next, in %% of the error: ReLU %s, GReLU %s",
-            tsri_estimate_text(
-                text[0], (tsri_estimate){100 * other.value, 100 * other.low, 100 * other.high}),
-            tsri_estimate_text(text[1],
-                               (tsri_estimate){100 * mine.value, 100 * mine.low, 100 * mine.high}));
-        tsri_estimate e = tsri_bundle_ratio(relu, grelu);
-        (void)snprintf(says, sizeof says, "a = %g: it goes towards higher loss values than GReLU.",
-                       z->a[i]);
-        tsri_study_claim(s, tsri_surely_above(e, 1), says, "it ends at %s times GReLU's error",
-                         tsri_estimate_text(text[0], e));
+        char part[40];
+        (void)rate_text(part, z, i);
+        tsri_bundle_judge_less(s, "grelu/fig5/oscillates", part, relu, grelu,
+                               tsri_bundle_amplitude);
+        tsri_bundle_judge_ratio(s, "grelu/fig5/higher", part, relu, grelu);
     }
 }
 

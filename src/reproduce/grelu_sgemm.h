@@ -10,6 +10,9 @@ enum { TSRI_RATES_MOST = 6, TSRI_SHAPES_MOST = 4, TSRI_TITLE = 160 };
 /* "WHAT, SGEMM", or the name of --data. */
 const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const char *what);
 
+/* What is learned of SGEMM, beside the paper's, as a setting. */
+void tsri_sgemm_target(tsri_study *s);
+
 /* One shape at several rates. */
 typedef struct tsri_rates_sizes {
     tsri_twins twins;

@@ -1,13 +1,12 @@
 /* grelu_shapes.c - Figure 4c of the GReLU paper: gated nets of several widths and depths, at one
  * rate.
  *
- * Every comparison is between pairs of shapes (deeper and not, wider and not, or with the same L
- * m^2), seed by seed, so that a claim rests on what all pairs say together.
+ * Every comparison is between pairs of shapes, depth x width (deeper and not, wider and not, or
+ * with the same L m^2), seed by seed; each pair is a part of the claim.
  */
 #include "base/text.h"
 #include "reproduce/grelu_sgemm.h"
 
-#include <math.h>
 #include <stdio.h>
 
 typedef struct grid {
@@ -69,58 +68,19 @@ static void draw_shapes(tsri_study *s, const grid *m, const tsri_shapes_sizes *z
     tsri_chart_fini(&c);
 }
 
-/* What comparing pairs of shapes found: a sentence, the mean over the pairs of each seed's
- * ln(after / before), and whether all pairs go the same way. */
-typedef struct gains {
-    tsri_text text;
-    double mean[TSRI_SEEDS_MOST];
-    int64_t pairs, down;
-} gains;
-
-static void add_pair(gains *g, const tsri_bundle *before, const tsri_bundle *after,
-                     const char *what)
-{
-    char number[TSRI_ESTIMATE_TEXT];
-    tsri_estimate e = tsri_bundle_ratio(after, before);
-    (void)tsri_text_add(&g->text, "%s%s: %s", g->pairs > 0 ? "; " : "", what,
-                        tsri_estimate_text(number, e)); /* a claim without it says so */
-    for (int64_t k = 0; k < after->seeds && k < TSRI_SEEDS_MOST; k++)
-        g->mean[k] += log(tsri_bundle_end(after, k) / tsri_bundle_end(before, k));
-    g->pairs++;
-    g->down += e.value < 1;
-}
-
-/* Holds when the mean over the pairs falls for certain and no pair goes the other way. */
-static void judge_gains(tsri_study *s, gains *g, int64_t seeds, const char *paper)
-{
-    for (int64_t k = 0; k < TSRI_SEEDS_MOST; k++)
-        g->mean[k] /= (double)(g->pairs > 0 ? g->pairs : 1);
-    tsri_estimate e = tsri_mean_of(g->mean, seeds < TSRI_SEEDS_MOST ? seeds : TSRI_SEEDS_MOST);
-    char number[TSRI_ESTIMATE_TEXT];
-    (void)tsri_estimate_text(number, (tsri_estimate){exp(e.value), exp(e.low), exp(e.high)});
-    tsri_study_claim(s, g->pairs > 0 && tsri_surely_below(e, 0) && g->down == g->pairs, paper,
-                     "%s times the error in the mean of %lld pairs (%s)", number,
-                     (long long)g->pairs, g->text.data ? g->text.data : "none");
-    tsri_text_fini(&g->text);
-}
-
-/* Along each width (or depth) from its first value to its last. */
+/* Along each width (or depth) from every value to the next. */
 static void judge_growth(tsri_study *s, const grid *m, const tsri_shapes_sizes *z, bool deeper)
 {
-    gains g = {0};
-    int64_t wide = z->widths - 1, deep = z->depths - 1;
-    for (int64_t i = 0; i < (deeper ? z->widths : z->depths); i++) {
-        char what[64];
-        (void)snprintf(what, sizeof what, deeper ? "at m = %lld" : "at L = %lld",
-                       (long long)(deeper ? z->width[i] : z->layers[i]));
-        if (deeper)
-            add_pair(&g, &m->bundle[i][0], &m->bundle[i][deep], what);
-        else
-            add_pair(&g, &m->bundle[0][i], &m->bundle[wide][i], what);
-    }
-    judge_gains(s, &g, z->twins.seeds,
-                deeper ? "Increased depth improves the results."
-                       : "Increased width improves the results.");
+    for (int64_t w = deeper ? 0 : 1; w < z->widths; w++)
+        for (int64_t k = deeper ? 1 : 0; k < z->depths; k++) {
+            int64_t v = deeper ? w : w - 1, j = deeper ? k - 1 : k;
+            char part[96];
+            (void)snprintf(part, sizeof part, "%lld x %lld over %lld x %lld",
+                           (long long)z->layers[k], (long long)z->width[w], (long long)z->layers[j],
+                           (long long)z->width[v]);
+            tsri_bundle_judge_ratio(s, deeper ? "grelu/fig4/deeper" : "grelu/fig4/wider", part,
+                                    &m->bundle[w][k], &m->bundle[v][j]);
+        }
 }
 
 static int64_t parameters(const tsri_shapes_sizes *z, int64_t w, int64_t k)
@@ -131,7 +91,6 @@ static int64_t parameters(const tsri_shapes_sizes *z, int64_t w, int64_t k)
 /* Pairs of shapes with the same L m^2. */
 static void judge_equal(tsri_study *s, const grid *m, const tsri_shapes_sizes *z)
 {
-    gains g = {0};
     int64_t shapes = z->widths * z->depths;
     for (int64_t pair = 0; pair < shapes * shapes; pair++) {
         int64_t w = pair % shapes / z->depths, k = pair % z->depths;
@@ -139,19 +98,21 @@ static void judge_equal(tsri_study *s, const grid *m, const tsri_shapes_sizes *z
         char what[96];
         if (w >= v || parameters(z, w, k) != parameters(z, v, j))
             continue;
-        (void)snprintf(what, sizeof what, "%lld x %lld against %lld x %lld",
-                       (long long)z->layers[k], (long long)z->width[w], (long long)z->layers[j],
-                       (long long)z->width[v]);
-        add_pair(&g, &m->bundle[v][j], &m->bundle[w][k], what);
+        (void)snprintf(what, sizeof what, "%lld x %lld over %lld x %lld", (long long)z->layers[k],
+                       (long long)z->width[w], (long long)z->layers[j], (long long)z->width[v]);
+        tsri_bundle_judge_ratio(s, "grelu/fig4/narrower", what, &m->bundle[w][k], &m->bundle[v][j]);
     }
-    judge_gains(s, &g, z->twins.seeds,
-                "Deeper and narrower networks perform better for the same number of parameters.");
 }
 
 tsr_status tsri_grelu_fig4c(tsri_study *s, const tsri_shapes_sizes *z)
 {
     tsr_status st = TSR_OK;
     grid m = {0};
+    tsri_study_setting(s, "4c: widths", "several, not given", "%lld to %lld",
+                       (long long)z->width[0], (long long)z->width[z->widths - 1]);
+    tsri_study_setting(s, "4c: depths", "several, not given", "%lld to %lld",
+                       (long long)z->layers[0], (long long)z->layers[z->depths - 1]);
+    tsri_study_setting(s, "4c: rate", "one, not given", "a = %g for the largest net", z->a);
     TSR_TRY(train_shapes(&m, s, z, 0.6));
     draw_shapes(s, &m, z);
     judge_growth(s, &m, z, true);

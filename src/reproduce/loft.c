@@ -55,22 +55,24 @@ done:
     return st;
 }
 
-tsr_status tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft)
+/* The paper's of one figure: what it was made on. */
+tsr_status tsri_loft_settings(tsri_study *s, const tsri_loft_sizes *z, const tsri_loft_paper *paper)
 {
     tsr_status st = TSR_OK;
     int64_t train, test;
     TSR_TRY(count_images(&train, &test, s, z));
-    tsri_study_note(s,
-                    "PreActResNet-18 of width %d (the paper's: 64) on %s, %lld images and %lld for "
-                    "testing, %d epochs, batch %d, rate %g falling as a cosine, momentum 0.9.",
-                    z->width, s->data ? tsri_quote(s->data) : "CIFAR-10", (long long)train,
-                    (long long)test, z->epochs, z->batch, z->rate);
-    if (!loft)
+    tsri_study_setting(s, "network", paper->network, "PreActResNet-18, width %d", z->width);
+    tsri_study_setting(s, "data", paper->data, "%s", tsri_study_data_name(s, "CIFAR-10"));
+    tsri_study_setting(s, "training images", paper->images, "%lld", (long long)train);
+    tsri_study_setting(s, "test images", paper->test_images, "%lld", (long long)test);
+    tsri_study_setting(s, "epochs of pretraining", paper->epochs, "%d", z->epochs);
+    tsri_study_setting(s, "batch", "not given", "%d", z->batch);
+    tsri_study_setting(s, "rate", "not given", "%g falling as a cosine, momentum 0.9", z->rate);
+    if (!paper->loft)
         goto done;
-    tsri_study_note(s,
-                    "LoFT has %d workers, each of which sees all data in every epoch, and %d local "
-                    "steps a round.",
-                    z->workers, z->local_steps);
+    tsri_study_setting(s, "LoFT's workers", "not given for this figure",
+                       "%d, each on all data in every epoch", z->workers);
+    tsri_study_setting(s, "local steps", "not given", "%d", z->local_steps);
     tsri_study_note(s, "The baseline is dense training, whose weights GPipe's equal to the bit.");
 done:
     return st;

@@ -1,7 +1,8 @@
 /* loft.h - what the reproductions of the LoFT paper share: how the networks are pretrained.
  *
- * PreActResNet-18 on CIFAR-10. The baseline is the whole network trained at once: GPipe's weights
- * are, to the bit, those of dense training (docs/schemes.md), so one stands for both.
+ * PreActResNet-18 on CIFAR-10 (the paper's Figure 1 is of WideResNet-18 on ImageNet, its Figure 5
+ * of CIFAR-100). The baseline is the whole network trained at once: GPipe's weights are, to the
+ * bit, those of dense training (docs/schemes.md), so one stands for both.
  */
 #ifndef TSRI_REPRODUCE_LOFT_H
 #define TSRI_REPRODUCE_LOFT_H
@@ -17,8 +18,15 @@ typedef struct tsri_loft_sizes {
 /* Quick: minutes on two cores; else the paper's 20 epochs of all of CIFAR-10, which take hours. */
 tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s);
 
-/* Says them in notes; what LoFT has of its own only where it is trained. */
-tsr_status tsri_loft_note(tsri_study *s, const tsri_loft_sizes *z, bool loft);
+/* What the paper says of how it made a figure; `loft`: LoFT is trained for it, too. */
+typedef struct tsri_loft_paper {
+    const char *network, *data, *images, *test_images, *epochs;
+    bool loft;
+} tsri_loft_paper;
+
+/* Ours beside the paper's, as settings. */
+tsr_status tsri_loft_settings(tsri_study *s, const tsri_loft_sizes *z,
+                              const tsri_loft_paper *paper);
 
 enum { TSRI_LOFT_YAML = 1000 };
 
@@ -44,12 +52,13 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z);
 tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z);
 tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z);
 
-/* What each figure says, from its numbers alone: distances between at least 4 epochs; distances to
- * the last epoch, the first before training; percent of the tickets of some epochs, each judged on
- * so many images. */
-void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r);
+/* What each figure says, from its numbers alone: distances between at least 4 epochs, of every
+ * seed; distances to the last epoch, the first before training; percent of the tickets of some
+ * epochs. */
+void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r, int64_t seeds);
 void tsri_loft_judge_settling(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base);
-void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base,
-                             int64_t images);
+void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base);
+
+enum { TSRI_LOFT_SEEDS = 16 }; /* the most that a figure takes */
 
 #endif

@@ -165,11 +165,17 @@ static void test_set_bands(tickets *o)
     }
 }
 
+static int64_t seeds_of(const tsri_study *s)
+{
+    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
+    return seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
+}
+
 static tsr_status all_seeds(tickets *o, tsri_study *s, const tsri_loft_sizes *size,
                             const char *scheme, double part)
 {
     tsr_status st = TSR_OK;
-    int64_t seeds = tsri_study_seeds(s, 1);
+    int64_t seeds = seeds_of(s);
     TSR_TRY(tsri_repeats_init(&o->percent, DRAWS, seeds));
     for (int64_t i = 0; i < seeds; i++)
         TSR_TRY(one_seed(o, s, size, scheme, i, part + 0.5 * (double)i / (double)seeds));
@@ -205,61 +211,50 @@ static void show(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *ba
     tsri_table_fini(&t);
 }
 
-/* Two networks of the same accuracy differ by less than this, in points, in 95 of 100 test sets. */
-static double chance(const tsri_repeats *o, int64_t images)
+void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {
-    double p = o->mean[o->n - 1] / 100;
-    return 196 * sqrt(2 * p * (1 - p) / ((double)images * (double)o->seeds));
+    double gap[TSRI_LOFT_SEEDS], spread[TSRI_LOFT_SEEDS];
+    int64_t seeds = loft->seeds;
+    for (int64_t i = 0; i < loft->n; i++) {
+        char part[40];
+        for (int64_t k = 0; k < seeds; k++)
+            gap[k] = loft->value[i * seeds + k] - base->value[i * seeds + k];
+        (void)snprintf(part, sizeof part, "epoch %g", loft->x[i]);
+        tsri_study_judge(s, "loft/fig5/better", part, gap, seeds);
+    }
+    for (int64_t k = 0; k < seeds; k++) {
+        double least = INFINITY, most = -INFINITY;
+        for (int64_t i = 0; i < loft->n; i++) {
+            least = fmin(least, loft->value[i * seeds + k]);
+            most = fmax(most, loft->value[i * seeds + k]);
+        }
+        spread[k] = most - least;
+    }
+    tsri_study_judge(s, "loft/fig5/length", NULL, spread, seeds);
 }
 
-void tsri_loft_judge_tickets(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base,
-                             int64_t images)
-{
-    int64_t better = 0;
-    double gap = 0, low = INFINITY, high = -INFINITY;
-    for (int64_t k = 0; k < loft->n; k++) {
-        double here = loft->mean[k] - base->mean[k];
-        better += here >= 0;
-        gap += here / (double)loft->n;
-        low = fmin(low, here);
-        high = fmax(high, here);
-    }
-    tsri_study_claim(
-        s, better == loft->n,
-        "LoFT yields better tickets than the GPipe baseline at every epoch (Figure 5).",
-        "its ticket is not worse at %lld of %lld epochs; it differs by %+.2f to %+.2f points, "
-        "%+.2f on average; a single difference below %.1f points may be chance",
-        (long long)better, (long long)loft->n, low, high, gap, chance(base, images));
-    double least = loft->mean[0], most = loft->mean[0];
-    for (int64_t k = 1; k < loft->n; k++) {
-        least = fmin(least, loft->mean[k]);
-        most = fmax(most, loft->mean[k]);
-    }
-    tsri_study_claim(s, most - least < 2,
-                     "LoFT does not rely on a particular length of pretraining: early tickets are "
-                     "as good (section 6).",
-                     "its tickets lie within %.2f points of each other (below 2 "
-                     "counts as the same)",
-                     most - least);
-}
+static const tsri_loft_paper fig5_paper = {.network = "not given for this figure",
+                                           .data = "CIFAR-100",
+                                           .images = "50000",
+                                           .test_images = "10000",
+                                           .epochs = "20",
+                                           .loft = true};
 
 tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
-    int64_t seeds = tsri_study_seeds(s, 1);
     tickets loft = {0}, base = {0};
-    TSR_TRY(tsri_loft_note(s, z, true));
     char said[80];
-    tsri_repeats_say(said, seeds);
-    tsri_study_note(
-        s,
-        "Half of the filters go; fine-tuning for %d epochs at rate %g (the paper: CIFAR-100, "
-        "20 epochs, then 90). %s.",
-        tuning_of(z), rate_of(z), said);
+    tsri_repeats_say(said, seeds_of(s));
+    TSR_TRY(tsri_loft_settings(s, z, &fig5_paper));
+    tsri_study_setting(s, "epochs of fine-tuning", "90", "%d", tuning_of(z));
+    tsri_study_setting(s, "rate of fine-tuning", "not given", "%g", rate_of(z));
+    tsri_study_setting(s, "filters pruned", "not given for this figure", "half");
+    tsri_study_setting(s, "seeds", "not given", "%s", said);
     TSR_TRY(all_seeds(&base, s, z, "dense", 0));
     TSR_TRY(all_seeds(&loft, s, z, "loft", 0.5));
     show(s, &loft.percent, &base.percent);
-    tsri_loft_judge_tickets(s, &loft.percent, &base.percent, base.images);
+    tsri_loft_judge_tickets(s, &loft.percent, &base.percent);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_repeats_fini(&loft.percent);

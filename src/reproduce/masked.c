@@ -2,9 +2,9 @@
  * (Liao, Kyrillidis 2021): the three panels of Figure 2.
  *
  * 100 rows of Communities and Crime, a network of 4000 hidden units, K = 200 rounds, a constant
- * step. The paper gives neither the step nor the number of local steps of 2b: we take a step below
- * 2 / lambda_max of the whole network (lambda_max is about 35 on such rows, so 0.02) and five local
- * steps.
+ * step. The paper gives neither the step nor kappa nor the number of local steps of 2a and 2b: we
+ * take a step below 2 / lambda_max of the whole network (lambda_max is about 35 on such rows, so
+ * 0.02), the kappa of its corollaries (n^(-1/2) = 0.1) and five local steps.
  *
  * 2a is masked_rounds.c, 2b and 2c are masked_maps.c. Errors are the paper's: ||y - f_m||^2, the
  * mean over the shares, after drawing and during local steps;
@@ -14,14 +14,10 @@
 #include "reproduce/reproductions.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* Quick: dozens of runs of a map can be smaller than the few of 2a, whose jumps drown in noise when
- * the network is narrow. */
 tsri_masked_sizes tsri_masked_sizes_of(const tsri_study *s)
 {
-    return s->quick ? (tsri_masked_sizes){strcmp(s->row->name, "masked/fig2a") == 0 ? 1000 : 500,
-                                          40, tsri_study_seeds(s, 3)}
+    return s->quick ? (tsri_masked_sizes){500, 40, tsri_study_seeds(s, 3)}
                     : (tsri_masked_sizes){4000, 200, tsri_study_seeds(s, 5)};
 }
 
@@ -39,22 +35,23 @@ void tsri_masked_run_file(char *yaml, size_t room, const tsri_study *s, double k
                    (long long)z.rounds);
 }
 
-void tsri_masked_tell_sizes(tsri_study *s, double kappa)
+/* The paper gives no kappa; 0.1 is the n^(-1/2) of its corollaries at n = 100. */
+void tsri_masked_settings(tsri_study *s, const char *kappa)
 {
     tsri_masked_sizes z = tsri_masked_sizes_of(s);
-    tsri_study_note(
-        s,
-        "%s, 100 rows of norm 1, %lld hidden units, kappa = %g, K = %lld, step 0.02, %lld "
-        "seeds%s.",
-        s->data ? "The data given" : "Communities and Crime", (long long)z.width, kappa,
-        (long long)z.rounds, (long long)z.seeds,
-        s->quick ? " (quick: the paper has 4000 units and K = 200)" : "");
-    tsri_study_note(s,
-                    "The paper gives no step: this one is below 2 / lambda_max, about 0.06 here.");
+    tsri_study_setting(s, "data", "Communities and Crime, 100 rows", "%s, 100 rows",
+                       tsri_study_data_name(s, "Communities and Crime"));
+    tsri_study_setting(s, "hidden units", "4000", "%lld", (long long)z.width);
+    tsri_study_setting(s, "rounds K", "200", "%lld", (long long)z.rounds);
+    tsri_study_setting(s, "step", "not given", "0.02");
+    tsri_study_setting(s, "kappa", "not given", "%s", kappa);
+    tsri_study_setting(s, "seeds", "not given", "%lld", (long long)z.seeds);
+    tsri_study_note(s, "Rows have norm 1. The step is below 2 / lambda_max, about 0.06 here.");
 }
 
 const tsri_reproduction tsri_reproduce_masked[] = {
-    {"masked/fig2a", "the error within rounds: drawing, local steps, putting together",
+    {"masked/fig2a",
+     "the error within rounds: drawing, local steps, putting together, categorical masks",
      tsri_masked_fig2a},
     {"masked/fig2b", "the error against chance and number of shares, Bernoulli masks",
      tsri_masked_fig2b},

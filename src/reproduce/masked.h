@@ -15,8 +15,15 @@ tsri_masked_sizes tsri_masked_sizes_of(const tsri_study *study);
 void tsri_masked_run_file(char *yaml, size_t room, const tsri_study *study, double kappa,
                           const char *scheme);
 
-/* A note on sizes, kappa and step. */
-void tsri_masked_tell_sizes(tsri_study *study, double kappa);
+/* Data, width, rounds, seeds, kappa and step, beside the paper's. */
+void tsri_masked_settings(tsri_study *study, const char *kappa);
+
+enum { TSRI_MASKED_TAU = 5, TSRI_MASKED_MOMENTS = TSRI_MASKED_TAU + 2 };
+
+/* What Figure 2a says, from error[seeds][rounds][moments] alone: the moments of a round are after
+ * drawing, after each local step, after putting together. `part` names the setting. */
+void tsri_masked_judge_rounds(tsri_study *s, const char *part, const double *error, int64_t rounds,
+                              int64_t seeds);
 
 /* The panels: masked_rounds.c, masked_maps.c. */
 tsr_status tsri_masked_fig2a(tsri_study *study);

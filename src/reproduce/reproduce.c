@@ -65,29 +65,75 @@ done:
 
 /* ---- The summary ----------------------------------------------------------------------------- */
 
-static int64_t kept(const tsri_study *s)
+int64_t tsri_study_count(const tsri_study *s, tsri_finding verdict, bool ours)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < s->claims; i++)
-        count += s->claim[i].holds;
+        count += s->claim[i].criterion->ours == ours && tsri_claim_verdict(&s->claim[i]) == verdict;
+    return count;
+}
+
+/* "2 hold, 1 does not hold, 1 is undecided" */
+static tsr_status counts(tsri_text *out, const tsri_study *s, bool ours)
+{
+    static const char *const words[TSRI_FINDINGS][2] = {
+        {"is undecided", "are undecided"}, {"holds", "hold"}, {"does not hold", "do not hold"}};
+    static const tsri_finding order[TSRI_FINDINGS] = {TSRI_FINDING_HOLDS, TSRI_FINDING_FAILS,
+                                                      TSRI_FINDING_UNDECIDED};
+    tsr_status st = TSR_OK;
+    bool any = false;
+    for (int i = 0; i < TSRI_FINDINGS; i++) {
+        int64_t n = tsri_study_count(s, order[i], ours);
+        if (n == 0)
+            continue;
+        TSR_TRY(
+            tsri_text_add(out, "%s%lld %s", any ? ", " : "", (long long)n, words[order[i]][n > 1]));
+        any = true;
+    }
+done:
+    return st;
+}
+
+static int64_t all_of(const tsri_study *s, bool ours)
+{
+    int64_t count = 0;
+    for (int i = 0; i < TSRI_FINDINGS; i++)
+        count += tsri_study_count(s, (tsri_finding)i, ours);
     return count;
 }
 
 tsr_status tsri_study_verdict(tsri_text *out, const tsri_study *s)
 {
-    int64_t held = kept(s);
-    if (s->claims == 0)
-        return tsri_text_add(out, "Nothing the paper says was put to the test.");
-    if (s->claims == 1)
-        return tsri_text_add(out, held ? "What the paper says holds here."
-                                       : "What the paper says does not hold here.");
-    if (held == 2 && s->claims == 2)
-        return tsri_text_add(out, "Both things that the paper says hold here.");
-    if (held == s->claims)
-        return tsri_text_add(out, "All %lld things that the paper says hold here.",
-                             (long long)held);
-    return tsri_text_add(out, "Of %lld things that the paper says %lld hold%s here.",
-                         (long long)s->claims, (long long)held, held == 1 ? "s" : "");
+    tsr_status st = TSR_OK;
+    int64_t papers = all_of(s, false);
+    if (papers == 0)
+        TSR_TRY(tsri_text_add(out, "Nothing the paper says was put to the test."));
+    else {
+        TSR_TRY(tsri_text_add(out, "Of %lld claim%s of the paper ", (long long)papers,
+                              papers == 1 ? "" : "s"));
+        TSR_TRY(counts(out, s, false));
+        TSR_TRY(tsri_text_add(out, " here."));
+    }
+    if (all_of(s, true) > 0) {
+        TSR_TRY(tsri_text_add(out, " Of our own "));
+        TSR_TRY(counts(out, s, true));
+        TSR_TRY(tsri_text_add(out, "."));
+    }
+done:
+    return st;
+}
+
+/* What nothing was told of is not measured, and said so. */
+static tsr_status name_the_rest(tsri_study *s)
+{
+    for (const tsri_criteria_row *c = tsri_criteria_table; c->id; c++) {
+        bool told = !tsri_criteria_of(c, s->row->name);
+        for (int64_t i = 0; !told && i < s->claims; i++)
+            told = s->claim[i].criterion == c;
+        if (!told)
+            tsri_study_leave(s, c->id, NULL, "not measured");
+    }
+    return tsri_study_end(s);
 }
 
 /* The charts, below what is said of them. */
@@ -104,6 +150,44 @@ done:
     return st;
 }
 
+/* What differs from the paper's setting, below the pictures. */
+static tsr_status settings(tsri_text *out, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_table t = {0};
+    bool any = false;
+    tsri_table_head(&t, "differs|in the paper|here");
+    for (int64_t i = 0; i < s->settings; i++) {
+        const tsri_paper_setting *one = &s->setting[i];
+        if (!tsri_paper_setting_departs(one))
+            continue;
+        tsri_table_text(&t, one->what);
+        tsri_table_text(&t, one->paper);
+        tsri_table_text(&t, one->here);
+        any = true;
+    }
+    if (any) {
+        TSR_TRY(tsri_text_add(out, "\n"));
+        TSR_TRY(tsri_table_markdown(out, &t));
+    }
+done:
+    tsri_table_fini(&t);
+    return st;
+}
+
+static tsr_status claim_lines(tsri_text *out, const tsri_claim *c)
+{
+    tsr_status st = TSR_OK;
+    char rule[TSRI_RULE_TEXT];
+    TSR_TRY(tsri_text_add(out, "- **%s:** %s%s *Here:* ", tsri_finding_name[tsri_claim_verdict(c)],
+                          c->criterion->ours ? "(Ours.) " : "", c->criterion->paper));
+    TSR_TRY(tsri_claim_found(out, c));
+    TSR_TRY(tsri_text_add(out, ". *Decided by:* %s, %s (%s).\n", c->criterion->statistic,
+                          tsri_rule_text(rule, c->criterion), c->criterion->reason));
+done:
+    return st;
+}
+
 static tsr_status markdown(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
@@ -111,10 +195,9 @@ static tsr_status markdown(tsri_text *out, const tsri_study *s)
     TSR_TRY(tsri_study_verdict(out, s));
     TSR_TRY(tsri_text_add(out, "%s\n\n", s->quick ? " (Quick: smaller than the paper's.)" : ""));
     for (int64_t i = 0; i < s->claims; i++)
-        TSR_TRY(tsri_text_add(out, "- **%s** %s *Here:* %s.\n",
-                              s->claim[i].holds ? "holds:" : "does not hold:", s->claim[i].paper,
-                              s->claim[i].found));
+        TSR_TRY(claim_lines(out, &s->claim[i]));
     TSR_TRY(pictures(out, s));
+    TSR_TRY(settings(out, s));
     if (s->notes > 0)
         TSR_TRY(tsri_text_add(out, "\nHow it was made:\n\n"));
     for (int64_t i = 0; i < s->notes; i++)
@@ -140,6 +223,73 @@ static void texts(tsri_json *w, const char *key, char *const *text, int64_t n)
     tsri_json_close(w, ']');
 }
 
+static void put_counts(tsri_json *w, const char *key, const tsri_study *s, bool ours)
+{
+    static const char *const name[TSRI_FINDINGS] = {"undecided", "holds", "does_not_hold"};
+    tsri_json_key(w, key);
+    tsri_json_open(w, '{');
+    for (int i = 0; i < TSRI_FINDINGS; i++)
+        tsri_json_put_int(w, name[i], tsri_study_count(s, (tsri_finding)i, ours));
+    tsri_json_close(w, '}');
+}
+
+static void put_part(tsri_json *w, const tsri_claim *c, int64_t i)
+{
+    const tsri_evidence *p = &c->part[i];
+    tsri_estimate e = tsri_part_shows(c, i);
+    tsri_json_open(w, '{');
+    if (p->name)
+        tsri_json_put_text(w, "part", p->name);
+    tsri_json_put_text(w, "verdict", tsri_finding_name[tsri_part_verdict(c, i)]);
+    tsri_json_put_real(w, "value", e.value);
+    tsri_json_put_real(w, "low", e.low);
+    tsri_json_put_real(w, "high", e.high);
+    tsri_json_key(w, "seeds");
+    tsri_json_open(w, '[');
+    for (int64_t k = 0; k < p->seeds; k++)
+        tsri_json_real(w, p->value[k]);
+    tsri_json_close(w, ']');
+    if (p->why)
+        tsri_json_put_text(w, "why", p->why);
+    tsri_json_close(w, '}');
+}
+
+static tsr_status put_claim(tsri_json *w, const tsri_claim *c)
+{
+    tsr_status st = TSR_OK;
+    tsri_text found = {0};
+    TSR_TRY(tsri_claim_found(&found, c));
+    tsri_json_open(w, '{');
+    tsri_criteria_json(w, c->criterion);
+    tsri_json_put_text(w, "verdict", tsri_finding_name[tsri_claim_verdict(c)]);
+    tsri_json_put_text(w, "found", found.data);
+    tsri_json_key(w, "parts");
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < c->parts; i++)
+        put_part(w, c, i);
+    tsri_json_close(w, ']');
+    tsri_json_close(w, '}');
+done:
+    tsri_text_fini(&found);
+    return st;
+}
+
+static void put_settings(tsri_json *w, const tsri_study *s)
+{
+    tsri_json_key(w, "settings");
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < s->settings; i++) {
+        const tsri_paper_setting *one = &s->setting[i];
+        tsri_json_open(w, '{');
+        tsri_json_put_text(w, "what", one->what);
+        tsri_json_put_text(w, "paper", one->paper);
+        tsri_json_put_text(w, "here", one->here);
+        tsri_json_put_bool(w, "departs", tsri_paper_setting_departs(one));
+        tsri_json_close(w, '}');
+    }
+    tsri_json_close(w, ']');
+}
+
 static tsr_status json(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
@@ -150,17 +300,14 @@ static tsr_status json(tsri_text *out, const tsri_study *s)
     tsri_json_put_bool(&w, "quick", s->quick);
     tsri_json_put_int(&w, "seed", (int64_t)s->seed);
     tsri_json_put_real(&w, "seconds", s->seconds);
-    tsri_json_put_bool(&w, "holds", s->claims > 0 && kept(s) == s->claims);
+    put_counts(&w, "verdicts", s, false);
+    put_counts(&w, "ours", s, true);
     tsri_json_key(&w, "claims");
     tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < s->claims; i++) {
-        tsri_json_open(&w, '{');
-        tsri_json_put_text(&w, "paper", s->claim[i].paper);
-        tsri_json_put_text(&w, "found", s->claim[i].found);
-        tsri_json_put_bool(&w, "holds", s->claim[i].holds);
-        tsri_json_close(&w, '}');
-    }
+    for (int64_t i = 0; i < s->claims; i++)
+        TSR_TRY(put_claim(&w, &s->claim[i]));
     tsri_json_close(&w, ']');
+    put_settings(&w, s);
     texts(&w, "notes", s->note, s->notes);
     texts(&w, "files", s->file, s->files);
     tsri_json_put_text(&w, "folder", s->folder);
@@ -206,6 +353,7 @@ tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
     TSR_TRY(row->make(s));
     TSR_TRY(tsri_study_end(s));
+    TSR_TRY(name_the_rest(s));
     s->seconds = tsri_clock() - s->began;
     TSR_TRY(put(s, "summary.md", markdown));
     TSR_TRY(put(s, "summary.json", json));
@@ -219,10 +367,14 @@ void tsri_study_fini(tsri_study *s)
         tsri_free(s->note[i]);
     for (int64_t i = 0; i < s->files; i++)
         tsri_free(s->file[i]);
-    for (int64_t i = 0; i < s->claims; i++) {
-        tsri_free(s->claim[i].paper);
-        tsri_free(s->claim[i].found);
+    for (int64_t i = 0; i < s->claims; i++)
+        tsri_claim_fini(&s->claim[i]);
+    for (int64_t i = 0; i < s->settings; i++) {
+        tsri_free(s->setting[i].what);
+        tsri_free(s->setting[i].paper);
+        tsri_free(s->setting[i].here);
     }
+    tsri_free(s->setting);
     tsri_free(s->note);
     tsri_free(s->file);
     tsri_free(s->claim);

@@ -1,21 +1,21 @@
 /* reproduce.h - the papers' figures and tables, made again on this machine and judged.
  *
  * A reproduction is a row of its paper's list (one file per paper, named in reproductions.c): a
- * name, what it shows, and a function that makes it. The function gets a study and tells it what it
- * finds; whether a trend holds is decided from the numbers, never from what the paper says:
+ * name, what it shows, and a function that makes it. The function gets a study and tells it its
+ * settings and what each seed gave; what decides a claim stands in criteria.c, written before:
  *
  *     static tsr_status fig9(tsri_study *s)
  *     {
  *         tsr_status st = TSR_OK;
  *         tsri_chart c;
+ *         double slope[3];
  *         int64_t width = s->quick ? 64 : 1024;
- *         tsri_study_note(s, "width %lld instead of the paper's 4096", (long long)width);
+ *         tsri_study_setting(s, "width", "4096", "%lld", (long long)width);
  *         tsri_study_say(s, 0.2, "training at width %lld", (long long)width);
  *         ... train, measure ...
  *         tsri_chart_begin(&c, "Loss against rounds"); ...
  *         tsri_study_chart(s, "fig9", &c);
- *         tsri_study_claim(s, slope < 0, "The loss falls with the width (section 6).",
- *                          "slope %.3g", slope);
+ *         tsri_study_judge(s, "paper/fig9/falls", NULL, slope, 3);
  *         TSR_TRY(tsri_study_end(s));                  the first failure of all calls above
  *     done:
  *         tsri_chart_fini(&c);
@@ -24,7 +24,8 @@
  *     const tsri_reproduction tsri_reproduce_paper[] = {
  *         {"paper/fig9", "loss against rounds, by width", fig9}, {0}};
  *
- * The folder then holds fig9.svg, .png and .csv, summary.md for people and summary.json.
+ * The folder then holds fig9.svg, .png and .csv, summary.md for people and summary.json. A claim of
+ * the study that nothing was told of is there, undecided.
  */
 #ifndef TSRI_REPRODUCE_H
 #define TSRI_REPRODUCE_H
@@ -34,6 +35,7 @@
 #include "report/chart.h"
 #include "report/curves.h"
 #include "report/table.h"
+#include "reproduce/judge.h"
 #include "scheme/sweep.h"
 
 typedef struct tsri_study tsri_study;
@@ -59,11 +61,10 @@ typedef struct tsri_study_options {
     void *context;
 } tsri_study_options;
 
-/* A sentence of the paper and what was found. */
-typedef struct tsri_claim {
-    char *paper, *found;
-    bool holds;
-} tsri_claim;
+/* A setting: the paper's and ours. Where the texts differ, ours departs from it. */
+typedef struct tsri_paper_setting {
+    char *what, *paper, *here;
+} tsri_paper_setting;
 
 struct tsri_study {
     tsr_status st;
@@ -78,6 +79,8 @@ struct tsri_study {
 
     char **note;
     int64_t notes, notes_room;
+    tsri_paper_setting *setting;
+    int64_t settings, settings_room;
     tsri_claim *claim;
     int64_t claims, claims_room;
     char **file; /* names in the folder */
@@ -88,7 +91,7 @@ struct tsri_study {
 
 /* ---- For a row's function ------------------------------------------------------------------- */
 
-/* How many repetitions: --seeds, or the row's own number. */
+/* How many repetitions: --seeds, or the row's own number, which is at least TSRI_SEEDS_LEAST. */
 int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
 
 /* --data without its folders, or the name of the row's own. */
@@ -100,12 +103,23 @@ void tsri_study_say(tsri_study *s, double part, const char *fmt, ...) TSR_PRINTF
 /* A sentence for the summary: sizes, where it departs from the paper and why. */
 void tsri_study_note(tsri_study *s, const char *fmt, ...) TSR_PRINTF(2, 3);
 
-/* What the paper says, and whether it is so here; `fmt` tells the numbers that decide it. */
-void tsri_study_claim(tsri_study *s, bool holds, const char *paper, const char *fmt, ...)
+/* A setting as the paper has it ("not given" where it does not say) and, printed, as it is here.
+ * Tell all of them before the first chart: those that differ stand below it. A name told before is
+ * passed over. */
+void tsri_study_setting(tsri_study *s, const char *what, const char *paper, const char *fmt, ...)
     TSR_PRINTF(4, 5);
+bool tsri_paper_setting_departs(const tsri_paper_setting *setting);
 
-/* Writes name.svg, name.csv and, where it can be, name.png. */
-void tsri_study_chart(tsri_study *s, const char *name, const tsri_chart *chart);
+/* What the seeds gave for the claim `id` of criteria.c, or for one part of it (judge.h). */
+void tsri_study_judge(tsri_study *s, const char *id, const char *part, const double *value,
+                      int64_t seeds);
+
+/* A claim, or a part of it, that cannot be measured here, and why. */
+void tsri_study_leave(tsri_study *s, const char *id, const char *part, const char *why);
+
+/* Writes name.svg, name.csv and, where it can be, name.png; below the panels stands what differs
+ * from the paper. */
+void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart);
 
 /* Writes name.csv and shows the table, under its title, in the summary. */
 void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table);
@@ -146,6 +160,9 @@ tsri_study_options tsri_study_options_default(void);
 tsr_status tsri_reproduce(tsri_study *study, const tsri_reproduction *row,
                           const tsri_study_options *options);
 void tsri_study_fini(tsri_study *s);
+
+/* How many claims have that verdict: the paper's, or those of our own. */
+int64_t tsri_study_count(const tsri_study *s, tsri_finding verdict, bool ours);
 
 /* One sentence: do the paper's claims hold here? */
 tsr_status tsri_study_verdict(tsri_text *out, const tsri_study *s);

@@ -15,13 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 200, SPANS = 9, NETS = 5, WIDTHS = 3, SEEDS_MOST = 16, OUTPUTS = 4 };
+enum { LONGEST = 200, SPANS = 9, NETS = 5, SEEDS_MOST = 16, OUTPUTS = 4 };
 
 static const int64_t span_of[SPANS] = {1, 2, 5, 10, 20, 50, 100, 150, 199};
 
 /* What is measured of one network. */
 typedef struct measured {
     double forward[LONGEST];              /* largest |h_l| of its sequences */
+    double least;                         /* |h_l| of all sequences and positions */
     double chain[SPANS], gradient[SPANS]; /* |D W ... D W|_2, |B D W ... D W|_2 */
 } measured;
 
@@ -49,9 +50,13 @@ static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, dou
         W[i] = (float)((double)w[net->param[1].offset + i] * shrink);
     v.W = W;
     TSR_TRY(tsri_rnn_view_init(&v, s->pool));
+    out->least = INFINITY;
     for (int64_t l = 0; l < LONGEST; l++)
-        for (int64_t i = 0; i < v.n; i++)
-            out->forward[l] = fmax(out->forward[l], tsri_length(v.h + tsri_rnn_row(&v, l, i), m));
+        for (int64_t i = 0; i < v.n; i++) {
+            double length = tsri_length(v.h + tsri_rnn_row(&v, l, i), m);
+            out->forward[l] = fmax(out->forward[l], length);
+            out->least = fmin(out->least, length);
+        }
     for (int k = 0; k < SPANS; k++) {
         tsri_norm norm;
         int64_t n = tsri_rnn_chain(f, &v, 0, 1, span_of[k], false);
@@ -75,11 +80,11 @@ static const struct {
     bool linear;
 } nets[NETS] = {{"ReLU", 1, 1, false},
                 {"ReLU, m / 2", 2, 1, false},
-                {"ReLU, m / 4", 4, 1, false}, /* the first WIDTHS are the ReLU's */
+                {"ReLU, m / 4", 4, 1, false},
                 {"linear, the same W", 1, 1, true},
                 {"linear, W / 2", 1, 0.5, true}};
 
-/* All of them: the ReLU's of every draw, the linear ones of the first. */
+/* All of them, of every draw. */
 typedef struct findings {
     int64_t m, seeds;
     measured net[NETS][SEEDS_MOST];
@@ -93,7 +98,7 @@ static void draw_length(tsri_study *s, const findings *found)
         at[l] = l + 1;
     for (int k = 0; k < SPANS; k++)
         span[k] = (double)span_of[k];
-    tsri_chart_begin(&c, "Along a sequence of 200 positions");
+    tsri_chart_begin(&c, "Along a sequence of 200 positions, first draw");
     for (int p = 0; p < 3; p++) {
         static const char *const title[] = {"forward: largest |h_l|", "|D W ... D W|_2",
                                             "backward: |B D W ... D W|_2"};
@@ -127,55 +132,18 @@ static void growth(double *power, double *factor, const double *x, const double 
     *factor = exp(tsri_slope_of(NULL, x, ly, n).value);
 }
 
-/* The largest of y over (x + 1)^3 in all draws: (4.4) with a constant of 1; B adds its own norm,
- * about sqrt(m / d). */
-static double over_cube(const findings *found, const double *x, bool back)
+static double power_of(const double *x, const double *y)
 {
-    double most = 0, first = back ? sqrt((double)found->m / OUTPUTS) : 1;
-    for (int64_t r = 0; r < found->seeds; r++)
-        for (int k = 0; k < SPANS; k++) {
-            const measured *net = &found->net[0][r];
-            most = fmax(most, (back ? net->gradient[k] : net->chain[k]) / first / pow(x[k] + 1, 3));
-        }
-    return most;
+    double power, factor;
+    growth(&power, &factor, x, y, SPANS);
+    return power;
 }
 
-static void judge_power(tsri_study *s, const findings *found, const double *span, bool back)
+static double factor_of(const double *x, const double *y)
 {
-    double power[SEEDS_MOST] = {0}, factor, last = 0;
-    for (int64_t r = 0; r < found->seeds; r++) {
-        const measured *net = &found->net[0][r];
-        growth(&power[r], &factor, span, back ? net->gradient : net->chain, SPANS);
-        last = fmax(last, back ? net->gradient[SPANS - 1] : net->chain[SPANS - 1]);
-    }
-    double most = over_cube(found, span, back);
-    tsri_study_claim(
-        s, most <= 1 && tsri_mean_of(power, found->seeds).value <= 3,
-        back ? "|B D W ... D W| over l positions is at most sqrt(m/d) l^3 (4.4)."
-             : "|D W ... D W| over l positions is at most l^3 (4.4).",
-        "at most %.2g of it, l + 1 for l; as l^%.2f in the mean of %lld draws; at most %.3g "
-        "over 199 positions",
-        most, tsri_mean_of(power, found->seeds).value, (long long)found->seeds, last);
-}
-
-/* |ln| of the factor per position of |D W ... D W|, the mean over the draws, at each width. */
-static void judge_widths(tsri_study *s, const findings *found, const double *span)
-{
-    double rate[WIDTHS];
-    for (int k = 0; k < WIDTHS; k++) {
-        double sum = 0, power, factor;
-        for (int64_t r = 0; r < found->seeds; r++) {
-            growth(&power, &factor, span, found->net[k][r].chain, SPANS);
-            sum += fabs(log(factor));
-        }
-        rate[k] = sum / (double)found->seeds;
-    }
-    tsri_study_claim(s, rate[0] < rate[1] && rate[1] < rate[2],
-                     "What is left of an exponential goes away with m (m >= poly(L)).",
-                     "|D W ... D W| changes by a factor of e^%.4f a position, up or down, at m = "
-                     "%lld, e^%.4f at %lld, e^%.4f at %lld (mean of %lld draws)",
-                     rate[2], (long long)found->m / 4, rate[1], (long long)found->m / 2, rate[0],
-                     (long long)found->m, (long long)found->seeds);
+    double power, factor;
+    growth(&power, &factor, x, y, SPANS);
+    return factor;
 }
 
 static void tabulate(tsri_table *t, const findings *found, const double *at, const double *span)
@@ -202,23 +170,59 @@ static void tabulate(tsri_table *t, const findings *found, const double *at, con
     }
 }
 
+enum { RELU, HALF, QUARTER, LINEAR, SHRUNK }; /* rows of `nets` */
+
+/* What is left of an exponential at a width over that at half of it. */
+static void judge_widths(tsri_study *s, const findings *found, const double *span)
+{
+    for (int k = HALF; k <= QUARTER; k++) {
+        double ratio[SEEDS_MOST];
+        char part[60];
+        for (int64_t r = 0; r < found->seeds; r++)
+            ratio[r] = fabs(log(factor_of(span, found->net[k - 1][r].chain))) /
+                       fabs(log(factor_of(span, found->net[k][r].chain)));
+        (void)snprintf(part, sizeof part, "m = %lld over %lld",
+                       (long long)(found->m / nets[k - 1].divide),
+                       (long long)(found->m / nets[k].divide));
+        tsri_study_judge(s, "rnn/length/width", part, ratio, found->seeds);
+    }
+}
+
 static void judge_length(tsri_study *s, const findings *found, const double *at, const double *span)
 {
-    double bound = 0, last = 0;
-    for (int64_t r = 0; r < found->seeds; r++)
-        for (int l = 0; l < LONGEST; l++) {
-            bound = fmax(bound, found->net[0][r].forward[l] / (2 * at[l] + 2));
-            last = fmax(last, found->net[0][r].forward[LONGEST - 1]);
-        }
-    tsri_study_claim(s, bound <= 1, "|h_l| is at most 2l + 2 ((4.1), Lemma B.3).",
-                     "at most %.2f of that; at most %.3g at position 200", bound, last);
-    judge_power(s, found, span, false);
-    judge_power(s, found, span, true);
-    double up = found->net[3][0].chain[SPANS - 1], down = found->net[4][0].chain[SPANS - 1];
-    tsri_study_claim(s, up > 1e6 && down < 1e-6,
-                     "The linear network explodes or vanishes exponentially.",
-                     "|W^199| is %.2g with the same W, %.2g with W/2", up, down);
+    double upper[SEEDS_MOST] = {0}, lower[SEEDS_MOST], chain[SEEDS_MOST], back[SEEDS_MOST],
+           up[SEEDS_MOST], down[SEEDS_MOST];
+    for (int64_t r = 0; r < found->seeds; r++) {
+        const measured *net = &found->net[RELU][r];
+        for (int l = 0; l < LONGEST; l++)
+            upper[r] = fmax(upper[r], net->forward[l] / (2 * at[l] + 2));
+        lower[r] = net->least;
+        chain[r] = power_of(span, net->chain);
+        back[r] = power_of(span, net->gradient);
+        up[r] = factor_of(span, found->net[LINEAR][r].chain);
+        down[r] = factor_of(span, found->net[SHRUNK][r].chain);
+    }
+    tsri_study_judge(s, "rnn/length/upper", NULL, upper, found->seeds);
+    tsri_study_judge(s, "rnn/length/lower", NULL, lower, found->seeds);
+    tsri_study_judge(s, "rnn/length/chain", NULL, chain, found->seeds);
+    tsri_study_judge(s, "rnn/length/back", NULL, back, found->seeds);
+    tsri_study_judge(s, "rnn/length/explodes", NULL, up, found->seeds);
+    tsri_study_judge(s, "rnn/length/vanishes", NULL, down, found->seeds);
     judge_widths(s, found, span);
+}
+
+static void tell_settings(tsri_study *s, const findings *found)
+{
+    double odds = (double)found->m / (LONGEST * LONGEST);
+    tsri_study_setting(s, "data", "any of Assumption 2.1", "4 sequences of %d positions", LONGEST);
+    tsri_study_setting(s, "width m", "poly(n, L, 1/delta)", "%lld", (long long)found->m);
+    tsri_study_setting(s, "m / L^2", "large: the lemmas hold with probability 1 - e^-Omega(m/L^2)",
+                       "%.2g", odds);
+    tsri_study_setting(s, "seeds", "with high probability", "%lld", (long long)found->seeds);
+    tsri_study_note(s,
+                    "Spectral norms by 20 steps of power iteration. With m / L^2 of %.2g the "
+                    "lemmas promise nothing at this width, and draws differ much.",
+                    odds);
 }
 
 /* A fresh network of width m on four sequences, measured. */
@@ -258,8 +262,9 @@ tsr_status tsri_rnn_length_study(tsri_study *s)
     found->m = s->quick ? 512 : 2048;
     found->seeds = tsri_study_seeds(s, s->quick ? 3 : 5);
     found->seeds = found->seeds < SEEDS_MOST ? found->seeds : SEEDS_MOST;
+    tell_settings(s, found);
     for (int k = 0; k < NETS; k++)
-        for (int64_t r = 0; r < (k < WIDTHS ? found->seeds : 1); r++) {
+        for (int64_t r = 0; r < found->seeds; r++) {
             tsri_study_say(s, (k + (double)r / (double)found->seeds) / NETS, "%s, m = %lld",
                            nets[k].name, (long long)found->m);
             TSR_TRY(measure_fresh(&found->net[k][r], s, found->m / nets[k].divide, nets[k].shrink,
@@ -269,13 +274,6 @@ tsr_status tsri_rnn_length_study(tsri_study *s)
     judge_length(s, found, at, span);
     draw_length(s, found);
     tsri_study_table(s, "length-table", "Growth along a sequence, first draw", &t);
-    tsri_study_note(
-        s,
-        "m = %lld, %lld draws, 4 sequences of 200 positions as Assumption 2.1 wants them; spectral "
-        "norms by 20 steps of power iteration. The lemmas hold with probability 1 - "
-        "e^-Omega(m/L^2), "
-        "and m/L^2 is %.2g here: they promise nothing at this width, and draws differ much.",
-        (long long)found->m, (long long)found->seeds, (double)found->m / (LONGEST * LONGEST));
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_free(found);

@@ -1,4 +1,5 @@
-/* study.c - what a reproduction finds while it is made: notes, claims, pictures, tables, runs. */
+/* study.c - what a reproduction finds while it is made: notes, settings, claims, pictures,
+ * tables, runs. */
 #include "reproduce/reproduce.h"
 
 #include "base/alloc.h"
@@ -61,22 +62,75 @@ void tsri_study_note(tsri_study *s, const char *fmt, ...)
         s->note[s->notes++] = note;
 }
 
-void tsri_study_claim(tsri_study *s, bool holds, const char *paper, const char *fmt, ...)
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+bool tsri_paper_setting_departs(const tsri_paper_setting *setting)
+{
+    return strcmp(setting->paper, setting->here) != 0;
+}
+
+static void free_setting(tsri_paper_setting *one)
+{
+    tsri_free(one->what);
+    tsri_free(one->paper);
+    tsri_free(one->here);
+}
+
+void tsri_study_setting(tsri_study *s, const char *what, const char *paper, const char *fmt, ...)
 {
     va_list args;
-    tsri_claim claim = {.holds = holds};
+    tsri_paper_setting one = {0};
+    for (int64_t i = 0; i < s->settings; i++)
+        if (strcmp(s->setting[i].what, what) == 0)
+            return;
     if (s->st == TSR_OK)
-        s->st = tsri_reserve(&s->claim, &s->claims_room, s->claims, sizeof *s->claim);
+        s->st = tsri_reserve(&s->setting, &s->settings_room, s->settings, sizeof *s->setting);
     if (s->st == TSR_OK)
-        s->st = tsri_strdup(&claim.paper, paper);
+        s->st = tsri_strdup(&one.what, what);
+    if (s->st == TSR_OK)
+        s->st = tsri_strdup(&one.paper, paper);
     va_start(args, fmt);
     if (s->st == TSR_OK)
-        s->st = sentence(&claim.found, fmt, args);
+        s->st = sentence(&one.here, fmt, args);
     va_end(args);
     if (s->st == TSR_OK)
-        s->claim[s->claims++] = claim;
+        s->setting[s->settings++] = one;
     else
-        tsri_free(claim.paper);
+        free_setting(&one);
+}
+
+/* ---- Claims ---------------------------------------------------------------------------------- */
+
+/* The claim of that id, begun when it is new; NULL after a failure. */
+static tsri_claim *claim_of(tsri_study *s, const char *id)
+{
+    const tsri_criteria_row *c = tsri_criteria_find(id);
+    if (s->st == TSR_OK && !c)
+        s->st = tsri_fail(TSR_FAILURE, "no criterion decides %s: criteria.c lacks it", id);
+    for (int64_t i = 0; s->st == TSR_OK && i < s->claims; i++)
+        if (s->claim[i].criterion == c)
+            return &s->claim[i];
+    if (s->st == TSR_OK)
+        s->st = tsri_reserve(&s->claim, &s->claims_room, s->claims, sizeof *s->claim);
+    if (s->st != TSR_OK)
+        return NULL;
+    s->claim[s->claims] = (tsri_claim){.criterion = c};
+    return &s->claim[s->claims++];
+}
+
+void tsri_study_judge(tsri_study *s, const char *id, const char *part, const double *value,
+                      int64_t seeds)
+{
+    tsri_claim *c = claim_of(s, id);
+    if (c)
+        s->st = tsri_claim_add(c, part, value, seeds);
+}
+
+void tsri_study_leave(tsri_study *s, const char *id, const char *part, const char *why)
+{
+    tsri_claim *c = claim_of(s, id);
+    if (c)
+        s->st = tsri_claim_leave(c, part, why);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -94,18 +148,41 @@ static void remember(tsri_study *s, const char *name, const char *ending)
         tsri_text_fini(&file);
 }
 
-static tsr_status chart_files(tsri_study *s, const char *name, const tsri_chart *chart)
+/* "Here, and in the paper: width 256 (10,000); ..." */
+static tsr_status caption(tsri_text *out, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    bool any = false;
+    for (int64_t i = 0; i < s->settings; i++) {
+        const tsri_paper_setting *one = &s->setting[i];
+        if (!tsri_paper_setting_departs(one))
+            continue;
+        TSR_TRY(tsri_text_add(out, "%s%s: %s (%s)", any ? "; " : "Here (and in the paper): ",
+                              one->what, one->here, one->paper));
+        any = true;
+    }
+    if (any)
+        TSR_TRY(tsri_text_add(out, "."));
+done:
+    return st;
+}
+
+static tsr_status chart_files(tsri_study *s, const char *name, tsri_chart *chart)
 {
     tsr_status st = TSR_OK;
     char *base = NULL;
+    tsri_text below = {0};
+    TSR_TRY(caption(&below, s));
+    tsri_chart_caption(chart, below.data);
     TSR_TRY(tsri_path_join(&base, s->folder, name));
     TSR_TRY(tsri_chart_write(chart, base));
 done:
+    tsri_text_fini(&below);
     tsri_free(base);
     return st;
 }
 
-void tsri_study_chart(tsri_study *s, const char *name, const tsri_chart *chart)
+void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart)
 {
     if (s->st == TSR_OK)
         s->st = chart_files(s, name, chart);

@@ -28,6 +28,15 @@ for how in fig2c:TERM fig5:KILL; do # runs that are kept when they are done; a s
     [ "$(csvs k)" = "$(csvs $figure)" ] || fail "$figure: other numbers after $signal"
 done
 grep -q '!\[fig5\](fig5.svg)' fig5/summary.md && grep -q "d.csv" fig5/fig5.svg || fail "no picture in the summary, or it does not say of what"
+/usr/bin/python3 - <<'P' # one seed decides nothing; what differs is told
+import json
+for figure in ("fig2c", "fig5"):
+    s = json.load(open(f"{figure}/summary.json"))
+    assert s["claims"] and all(c["verdict"] == "undecided" and "1 seed, 3 are needed" in c["found"] for c in s["claims"]), s["claims"]
+    assert s["verdicts"]["holds"] == 0 and s["verdicts"]["undecided"] == len(s["claims"]), s["verdicts"]
+    here = {x["what"]: (x["paper"], x["here"], x["departs"]) for x in s["settings"]}
+    assert here["training samples"] == ("241600", "48", True) and here["inputs"] == ("18", "3", True), here
+P
 refused() { local code=$1 words=$2 got=0; shift 2; "$program" reproduce "$@" > out 2>&1 || got=$?; [ "$got" = "$code" ] && grep -q -- "$words" out || fail "$*: exit $got, $(cat out)"; }
 refused 3 "no such file" grelu/fig5 --quick --data none.csv --out x
 printf 'a,b\n1,x y z\n' > bad.csv

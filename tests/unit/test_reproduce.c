@@ -45,12 +45,14 @@ static void student(void **state)
     (void)state;
     static const struct {
         int64_t freedom;
-        double t;
-    } known[] = {{1, 12.706}, {2, 4.303},  {5, 2.571},   {7, 2.365},
-                 {10, 2.228}, {30, 2.042}, {1000, 1.962}};
+        double miss, t;
+    } known[] = {{1, 0.05, 12.706},  {2, 0.05, 4.303},  {5, 0.05, 2.571},    {7, 0.05, 2.365},
+                 {10, 0.05, 2.228},  {30, 0.05, 2.042}, {1000, 0.05, 1.962}, {2, 0.01, 9.925},
+                 {2, 0.001, 31.599}, {3, 0.01, 5.841},  {10, 0.001, 4.587},  {1, 0.002, 318.309}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        assert_true(fabs(tsri_student(known[i].freedom) - known[i].t) < 0.001);
-    assert_true(isnan(tsri_student(0)));
+        assert_true(fabs(tsri_student(known[i].freedom, known[i].miss) - known[i].t) < 0.001);
+    assert_true(isnan(tsri_student(0, 0.05)) && isnan(tsri_student(2, 0)));
+    assert_true(tsri_student(1000000, 0.05) == tsri_student(1000, 0.05));
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------
@@ -129,20 +131,28 @@ static tsr_status falling(tsri_study *s)
     tsri_chart c;
     tsri_table t = {0};
     tsri_estimate slope = tsri_slope_of(NULL, x, y, 3);
+    double falls[] = {-1, -1.1, -1.2}, rises[] = {1, 1.1, 1.2};
     tsri_chart_begin(&c, "falling");
     tsri_chart_panel(&c, &(tsri_panel){.x_label = "x"});
     tsri_chart_series(&c, &(tsri_series){.name = "y", .n = 3, .x = x, .y = y});
     tsri_table_head(&t, "seed|slope");
-    for (int64_t i = 0; i < tsri_study_seeds(s, 2); i++) {
+    int64_t seeds = tsri_study_seeds(s, 3);
+    for (int64_t i = 0; i < seeds; i++) {
         tsri_table_number(&t, (double)s->seed + (double)i);
         tsri_table_number(&t, slope.value);
     }
     tsri_study_say(s, 0.5, "half of %s", s->row->name);
     tsri_study_note(s, "%d points", 3);
+    tsri_study_setting(s, "width", "4096", "%d", 64);
+    tsri_study_setting(s, "depth", "2", "%d", 2);
+    tsri_study_setting(s, "step", "not given", "%g", 0.5);
+    tsri_study_setting(s, "width", "4096", "%d", 128); /* told before: passed over */
     tsri_study_chart(s, "fig", &c);
     tsri_study_table(s, "slopes", "Slopes", &t);
-    tsri_study_claim(s, slope.high < 0, "It falls.", "slope %.1f", slope.value);
-    tsri_study_claim(s, y[2] < 0, "It falls below 0.", "the least is %.1f", y[2]);
+    tsri_study_judge(s, "masked/fig2b/chance", NULL, falls, seeds);
+    tsri_study_judge(s, "masked/fig2b/shares", "p = 2", falls, seeds);
+    tsri_study_judge(s, "masked/fig2b/shares", "p = 4", rises, seeds);
+    tsri_study_leave(s, "masked/fig2c/floor", NULL, "there is none");
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_chart_fini(&c);
@@ -159,7 +169,8 @@ static tsr_status plain(tsri_study *s)
     tsri_table_text(&t, "1");
     tsri_study_note(s, "%d points", 3);
     tsri_study_table(s, "slopes", "Slopes", &t);
-    tsri_study_claim(s, true, "It falls.", "slope %.1f", -1.0);
+    tsri_study_setting(s, "width", "4096", "%d", 64);
+    tsri_study_judge(s, "masked/fig2b/chance", NULL, (double[]){-1, -1, -1}, 3);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_table_fini(&t);
@@ -200,25 +211,45 @@ static void a_study_and_its_folder(void **state)
     o.context = &times;
     assert_ok(tsri_reproduce(&s, &rows[0], &o));
     assert_int_equal(times, 1);
-    assert_int_equal(s.claims, 2);
-    assert_true(s.claim[0].holds && !s.claim[1].holds);
+    assert_int_equal(s.claims, 3);
+    assert_int_equal(tsri_claim_verdict(&s.claim[0]), TSRI_FINDING_HOLDS);
+    assert_int_equal(tsri_claim_verdict(&s.claim[1]), TSRI_FINDING_FAILS);
+    assert_int_equal(tsri_study_count(&s, TSRI_FINDING_HOLDS, false), 1);
+    assert_int_equal(tsri_study_count(&s, TSRI_FINDING_UNDECIDED, true),
+                     1); /* ours are counted apart */
+    assert_int_equal(s.settings, 3);
     assert_int_equal(s.files, tsri_png_available() ? 4 : 3);
     tsri_study_fini(&s);
     text = slurp(folder, "summary.md");
-    assert_non_null(strstr(text, "Of 2 things that the paper says 1 holds here."));
-    assert_non_null(strstr(text, "- **holds:** It falls. *Here:* slope -1.0.\n"));
+    assert_non_null(strstr(text, "Of 2 claims of the paper 1 holds, 1 does not hold here. Of our "
+                                 "own 1 is undecided."));
+    assert_non_null(strstr(text, "- **holds:** As we fix the number of subnetworks"));
     assert_non_null(
-        strstr(text, "- **does not hold:** It falls below 0. *Here:* the least is 1.0."));
+        strstr(text, "*Here:* -1.1 (95 %: -1.35 to -0.852). *Decided by:* power of xi"));
+    assert_non_null(strstr(text, "p = 2: -1.1 (95 %: -1.35 to -0.852), holds; p = 4: 1.1"));
+    assert_non_null(strstr(text, "- **undecided:** (Ours.) Theorem 4's floor"));
+    assert_non_null(strstr(text, "*Here:* there is none."));
+    assert_non_null(strstr(text, "| width | 4096 | 64 |\n| step | not given | 0.5 |\n"));
+    assert_null(strstr(text, "| depth"));
     assert_non_null(strstr(text, "| 2 | -1 |"));
     tsri_free(text);
     text = slurp(folder, "slopes.csv");
-    assert_string_equal(text, "seed,slope\n1,-1\n2,-1\n");
+    assert_string_equal(text, "seed,slope\n1,-1\n2,-1\n3,-1\n");
     tsri_free(text);
     text = slurp(folder, "fig.csv");
     assert_string_equal(text, "panel,series,x,y\n,y,1.0,3.0\n,y,2.0,2.0\n,y,3.0,1.0\n");
     tsri_free(text);
     text = slurp(folder, "summary.json");
-    assert_non_null(strstr(text, "\"holds\":false,\"claims\":[{\"paper\":\"It falls.\""));
+    assert_non_null(strstr(text, "\"verdicts\":{\"undecided\":0,\"holds\":1,\"does_not_hold\":1},"
+                                 "\"ours\":{\"undecided\":1,\"holds\":0,\"does_not_hold\":0},"
+                                 "\"claims\":[{\"id\":\"masked/fig2b/chance\""));
+    assert_non_null(strstr(text, "\"seeds\":[-1.0,-1.1,-1.2]"));
+    assert_non_null(strstr(text, "{\"what\":\"width\",\"paper\":\"4096\",\"here\":\"64\","
+                                 "\"departs\":true},{\"what\":\"depth\""));
+    tsri_free(text);
+    text = slurp(folder, "fig.svg"); /* what differs stands below the picture */
+    assert_non_null(strstr(text, ">Here (and in the paper): width: 64 (4096); step: 0.5 (not "
+                                 "given).</text>"));
     tsri_free(text);
 
     /* Again in the same folder: the same. Another one: refused, and nothing changed. */
@@ -231,6 +262,57 @@ static void a_study_and_its_folder(void **state)
     assert_non_null(strstr(text, "\"name\":\"test/falling\""));
     tsri_free(text);
     free(folder);
+}
+
+/* With one seed nothing is decided, by any study. */
+static void one_seed_is_undecided(void **state)
+{
+    (void)state;
+    char *folder = folder_for("one");
+    tsri_study s;
+    tsri_study_options o = tsri_study_options_default();
+    o.folder = folder;
+    o.threads = 1;
+    for (o.seeds = 1; o.seeds <= 2; o.seeds++) {
+        assert_ok(tsri_reproduce(&s, &rows[0], &o));
+        for (int64_t i = 0; i < s.claims; i++)
+            assert_int_equal(tsri_claim_verdict(&s.claim[i]), TSRI_FINDING_UNDECIDED);
+        tsri_study_fini(&s);
+    }
+    free(folder);
+}
+
+static tsr_status silent(tsri_study *s)
+{
+    return tsri_study_end(s);
+}
+
+static tsr_status unknown(tsri_study *s)
+{
+    tsri_study_judge(s, "masked/fig2b/beauty", NULL, (double[]){1, 1, 1}, 3);
+    return tsri_study_end(s);
+}
+
+/* What a study does not tell is there, undecided; what no criterion decides is an error of ours. */
+static void nothing_is_left_out(void **state)
+{
+    (void)state;
+    static const tsri_reproduction quiet = {"masked/fig2b", "nothing is said", silent},
+                                   other = {"test/unknown", "no criterion", unknown};
+    char *folder = folder_for("quiet"), *second = folder_for("unknown");
+    tsri_study s;
+    tsri_study_options o = tsri_study_options_default();
+    o.folder = folder;
+    o.threads = 1;
+    assert_ok(tsri_reproduce(&s, &quiet, &o));
+    assert_int_equal(s.claims, 2);
+    assert_int_equal(tsri_study_count(&s, TSRI_FINDING_UNDECIDED, false), 2);
+    tsri_study_fini(&s);
+    o.folder = second;
+    assert_fails(tsri_reproduce(&s, &other, &o), TSR_FAILURE, "masked/fig2b/beauty");
+    tsri_study_fini(&s);
+    free(folder);
+    free(second);
 }
 
 static void not_in_a_run(void **state)
@@ -282,6 +364,8 @@ int main(void)
         cmocka_unit_test(tables),
         cmocka_unit_test(curves_of_a_run),
         cmocka_unit_test(a_study_and_its_folder),
+        cmocka_unit_test(one_seed_is_undecided),
+        cmocka_unit_test(nothing_is_left_out),
         cmocka_unit_test(not_in_a_run),
         cmocka_unit_test(every_allocation_may_fail),
     };
