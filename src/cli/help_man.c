@@ -85,15 +85,17 @@ static void command(const cli_command *c)
 
 static tsr_status key(const tsri_schema_row *row)
 {
-    tsri_text expected = {0};
+    tsri_text expected = {0}, preset = {0};
     tsr_status st = tsri_schema_expected(&expected, row);
+    if (st == TSR_OK)
+        st = tsri_schema_default(&preset, row);
     if (st == TSR_OK) {
         (void)fputs(".TP\n\\fB", stdout);
         roff(row->key);
         (void)fputs("\\fR", stdout);
         if (row->preset) {
             (void)fputs(" = ", stdout);
-            roff(row->preset);
+            roff(preset.data);
         }
         (void)putchar('\n');
         roff(row->help);
@@ -102,6 +104,7 @@ static tsr_status key(const tsri_schema_row *row)
         (void)fputs(")\n", stdout);
     }
     tsri_text_fini(&expected);
+    tsri_text_fini(&preset);
     return st;
 }
 

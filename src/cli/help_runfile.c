@@ -66,14 +66,17 @@ static const char *last_word(const char *key)
 
 static tsr_status add_row(cli_table *t, const tsri_schema_row *row)
 {
-    tsri_text expected = {0};
+    tsri_text expected = {0}, preset = {0};
     tsr_status st = tsri_schema_expected(&expected, row);
+    if (st == TSR_OK)
+        st = tsri_schema_default(&preset, row);
     if (st == TSR_OK) {
         cli_table_text(t, last_word(row->key));
-        cli_table_text(t, row->preset);
+        cli_table_text(t, preset.data);
         cli_table_format(t, "%s (%s)", row->help, expected.data);
     }
     tsri_text_fini(&expected);
+    tsri_text_fini(&preset);
     return st;
 }
 
@@ -124,7 +127,10 @@ static tsr_status markdown_row(const tsri_schema_row *row)
     tsr_status st = tsri_schema_expected(&expected, row);
     if (st == TSR_OK) {
         (void)printf("| `%s` | ", row->key);
-        (void)printf(row->preset ? "`%s` | " : "| ", row->preset);
+        (void)printf(row->preset ? "`%s`" : "", row->preset);
+        if (row->when)
+            (void)printf("; `%s` with `%s`", row->instead, row->when);
+        (void)printf(row->preset ? " | " : "| ");
         markdown_cell(expected.data);
         (void)printf(" | ");
         markdown_cell(row->help);
@@ -180,6 +186,10 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
         tsri_json_text(w, row->preset);
     else
         tsri_json_null(w);
+    if (row->when) {
+        tsri_json_put_text(w, "default_when", row->when);
+        tsri_json_put_text(w, "default_instead", row->instead);
+    }
     if (row->choices)
         json_choices(w, row->choices);
     if (row->type != TSRI_TYPE_BOOL && row->least < row->most) {

@@ -16,12 +16,12 @@ int64_t tsri_schema_find(const char *key)
 }
 
 /* `preset` is one of our own texts: it is read as a file's text would be. */
-static tsr_status put_preset(tsri_setting *value, const tsri_schema_row *row)
+static tsr_status put_preset(tsri_setting *value, const tsri_schema_row *row, const char *preset)
 {
     tsr_status st = TSR_OK;
     tsri_yaml_node *node = NULL;
     const tsri_yaml_source source = {"default", false};
-    TSR_TRY(tsri_yaml_parse(&node, row->preset, (int64_t)strlen(row->preset), &source));
+    TSR_TRY(tsri_yaml_parse(&node, preset, (int64_t)strlen(preset), &source));
     TSR_TRY(tsri_setting_read(value, row, node, &source));
 done:
     tsri_yaml_destroy(node);
@@ -36,12 +36,45 @@ tsr_status tsr_config_create(tsr_config **out)
     TSR_TRY(tsri_alloc(&(*out)->value, tsri_schema_count, sizeof *(*out)->value));
     for (int64_t i = 0; i < tsri_schema_count; i++)
         if (tsri_schema[i].preset)
-            TSR_TRY(put_preset(&(*out)->value[i], &tsri_schema[i]));
+            TSR_TRY(put_preset(&(*out)->value[i], &tsri_schema[i], tsri_schema[i].preset));
 done:
     if (st != TSR_OK) {
         tsr_config_destroy(*out);
         *out = NULL;
     }
+    return st;
+}
+
+/* Does the config have the value that "optim.name=gd" speaks of? */
+static tsr_status has_value(bool *has, const tsr_config *c, const char *assignment)
+{
+    tsr_status st = TSR_OK;
+    tsri_text value = {0};
+    char key[64];
+    size_t n = strcspn(assignment, "=");
+    assert(n < sizeof key);
+    memcpy(key, assignment, n);
+    key[n] = '\0';
+    TSR_TRY(tsri_config_write_value(&value, c, key));
+    *has = value.length > 0 && strcmp(value.data, assignment + n + 1) == 0;
+done:
+    tsri_text_fini(&value);
+    return st;
+}
+
+tsr_status tsri_config_settle(tsr_config *c)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        const tsri_schema_row *row = &tsri_schema[i];
+        bool other = false;
+        if (!row->when || c->value[i].given)
+            continue;
+        TSR_TRY(has_value(&other, c, row->when));
+        tsri_setting_fini(&c->value[i]);
+        TSR_TRY(put_preset(&c->value[i], row, other ? row->instead : row->preset));
+    }
+done:
     return st;
 }
 
@@ -130,10 +163,15 @@ static bool is_unread(const char *key, const char *section, const char *keys)
 
 tsr_status tsri_config_reset(tsr_config *c, const char *key)
 {
+    tsr_status st = TSR_OK;
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && "the key is in the schema");
     tsri_setting_fini(&c->value[row]);
-    return tsri_schema[row].preset ? put_preset(&c->value[row], &tsri_schema[row]) : TSR_OK;
+    if (tsri_schema[row].preset)
+        TSR_TRY(put_preset(&c->value[row], &tsri_schema[row], tsri_schema[row].preset));
+    TSR_TRY(tsri_config_settle(c));
+done:
+    return st;
 }
 
 tsr_status tsri_config_unread(const tsr_config *c, const char *key, const char *reader)

@@ -35,6 +35,8 @@ typedef struct tsri_schema_row {
     double least, most;  /* range of numbers, both ends allowed            */
     const char *help;    /* one line                                       */
     bool pace;           /* changes how fast a run is or what it keeps, never what comes out */
+    /* (optional, both or none) another default where another key has this value: "optim.name=gd" */
+    const char *when, *instead;
 } tsri_schema_row;
 
 extern const tsri_schema_row tsri_schema[];
@@ -45,6 +47,9 @@ int64_t tsri_schema_find(const char *key);
 
 /* What the row's value must be, in words: "a number from 0 to 1000", "one of sgd, gd". */
 tsr_status tsri_schema_expected(tsri_text *out, const tsri_schema_row *row);
+
+/* Its default in words: "0.9; with optim.name=gd 0". Empty when it has none. */
+tsr_status tsri_schema_default(tsri_text *out, const tsri_schema_row *row);
 
 /* Reads (tsr_config_read and _set and _destroy are public, in tessera.h). _parse takes the text
  * itself; `name` stands for the path. */

@@ -211,6 +211,7 @@ tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, cons
     TSR_TRY(tsr_config_create(out));
     TSR_TRY(tsri_strdup(&(*out)->name, tsri_quote(name)));
     TSR_TRY(put_tree(*out, root, &source));
+    TSR_TRY(tsri_config_settle(*out));
 done:
     tsri_yaml_destroy(root);
     if (st != TSR_OK) {
@@ -280,6 +281,7 @@ static tsr_status set_key(tsr_config *config, const char *option, const char *ke
     TSR_CHECK(node, TSR_USAGE, "%s: there is no value behind the '='", tsri_quote(name));
     TSR_TRY(row >= 0 ? put_value(config, row, node, &source)
                      : put_section(config, key, node, &source));
+    TSR_TRY(tsri_config_settle(config));
 done:
     tsri_yaml_destroy(node);
     return st;

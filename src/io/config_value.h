@@ -30,4 +30,7 @@ tsr_status tsri_setting_read(tsri_setting *out, const tsri_schema_row *row,
                              const tsri_yaml_node *node, const tsri_yaml_source *source);
 void tsri_setting_fini(tsri_setting *value);
 
+/* Defaults that depend on another key, after keys have changed. */
+tsr_status tsri_config_settle(tsr_config *config);
+
 #endif

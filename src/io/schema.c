@@ -8,7 +8,7 @@
 
 #define ROW(key, type, preset, choices, least, most, help)                                         \
     {                                                                                              \
-        key, TSRI_TYPE_##type, preset, choices, least, most, help, false                           \
+        key, TSRI_TYPE_##type, preset, choices, least, most, help, false, NULL, NULL               \
     }
 #define INT(key, preset, least, most, help)   ROW(key, INT, preset, NULL, least, most, help)
 #define REAL(key, preset, least, most, help)  ROW(key, REAL, preset, NULL, least, most, help)
@@ -18,10 +18,16 @@
 #define INTS(key, preset, least, most, help)  ROW(key, INTS, preset, NULL, least, most, help)
 #define REALS(key, preset, least, most, help) ROW(key, REALS, preset, NULL, least, most, help)
 
+/* A default that another key changes. */
+#define REAL_WHEN(key, preset, when, instead, least, most, help)                                   \
+    {                                                                                              \
+        key, TSRI_TYPE_REAL, preset, NULL, least, most, help, false, when, instead                 \
+    }
+
 /* Keys that change how fast a run is or what it keeps, never what comes out. */
 #define PACE(key, type, preset, least, most, help)                                                 \
     {                                                                                              \
-        key, TSRI_TYPE_##type, preset, NULL, least, most, help, true                               \
+        key, TSRI_TYPE_##type, preset, NULL, least, most, help, true, NULL, NULL                   \
     }
 
 /* clang-format off */
@@ -83,7 +89,7 @@ const tsri_schema_row tsri_schema[] = {
 
     CHOICE("optim.name", "sgd", "sgd|gd", "sgd: mini-batches; gd: the whole training set each step"),
     REAL("optim.lr", "0.1", 0, 1e6, "learning rate at the start"),
-    REAL("optim.momentum", "0.9", 0, 0.9999999, "momentum"),
+    REAL_WHEN("optim.momentum", "0.9", "optim.name=gd", "0", 0, 0.9999999, "momentum; gd is plain gradient descent without it"),
     BOOL("optim.nesterov", "false", "Nesterov's form of momentum"),
     REAL("optim.weight_decay", "0", 0, 1e3, "weight decay, added to the gradient as PyTorch does"),
     CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls"),

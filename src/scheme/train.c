@@ -301,11 +301,21 @@ static void tell_length(const tsri_run *run)
                   epochs, (long long)wanted);
 }
 
+/* Whoever wants it may have it, but it is not what `gd` is taken for. */
+static void tell_momentum(const tsri_run *run)
+{
+    if (run->gd && run->momentum > 0)
+        TSRI_INFO("%s: gd with momentum %g is the heavy ball, not plain gradient descent: leave "
+                  "optim.momentum out for that",
+                  tsri_config_place(run->config, "optim.momentum"), run->momentum);
+}
+
 static tsr_status coordinate(tsr_result *result, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool resumed = false;
     tell_length(run);
+    tell_momentum(run);
     TSR_TRY(tsri_open_folder(run));
     if (run->options.resume)
         TSR_TRY(tsri_checkpoint_load(run, &resumed));

@@ -456,6 +456,40 @@ static void differences_are_named(void **state)
     tsr_config_destroy(b);
 }
 
+/* optim.name: gd is plain gradient descent: its momentum is 0 unless one is given. It once was 0.9,
+ * and theorems about gradient descent were judged on runs of the heavy ball. */
+static void defaults_that_depend(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *then;
+        double momentum;
+    } cases[] = {{"seed: 1", "seed=2", 0.9},
+                 {"optim: {name: gd}", "seed=2", 0},
+                 {"optim: {name: gd, momentum: 0.9}", "seed=2", 0.9},
+                 {"optim: {momentum: 0.5}", "optim.name=gd", 0.5},
+                 {"seed: 1", "optim.name=gd", 0},
+                 {"optim: {name: gd}", "optim.name=sgd", 0.9},
+                 {"optim: {name: gd}", "optim={lr: 0.1}", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_config *c = NULL, *copy = NULL, *back = NULL;
+        tsri_text out = {0};
+        assert_ok(parse(&c, cases[i].text));
+        assert_ok(tsr_config_set(c, cases[i].then));
+        assert_true(tsri_config_real(c, "optim.momentum") == cases[i].momentum);
+        assert_ok(tsri_config_copy(&copy, c));
+        assert_true(tsri_config_real(copy, "optim.momentum") == cases[i].momentum);
+        assert_ok(tsri_config_write(&out, c, NULL)); /* a resolved run file says it outright */
+        assert_ok(parse(&back, out.data));
+        assert_true(tsri_config_real(back, "optim.momentum") == cases[i].momentum);
+        assert_true(tsri_config_given(back, "optim.momentum"));
+        tsri_text_fini(&out);
+        tsr_config_destroy(c);
+        tsr_config_destroy(copy);
+        tsr_config_destroy(back);
+    }
+}
+
 /* ---- The schema itself -------------------------------------------------------------------- */
 
 static void the_schema_is_sound(void **state)
@@ -468,6 +502,7 @@ static void the_schema_is_sound(void **state)
         tsri_text_fini(&expected);
         assert_true(tsri_schema_find(row->key) == i); /* no key twice */
         assert_true(strlen(row->key) < 64 && *row->help);
+        assert_true(!row->when == !row->instead && (!row->when || row->preset));
         assert_true((row->type == TSRI_TYPE_CHOICE) == (row->choices != NULL));
         assert_true(row->least <= row->most && row->most < 9e18 && row->least > -9e18);
         /* A section's rows stand together, else it would be written twice; no key is also a
@@ -530,6 +565,7 @@ int main(void)
         cmocka_unit_test(writing_reads_back),
         cmocka_unit_test(a_section_can_be_written_alone),
         cmocka_unit_test(differences_are_named),
+        cmocka_unit_test(defaults_that_depend),
         cmocka_unit_test(the_schema_is_sound),
         cmocka_unit_test(every_allocation_may_fail),
     };
