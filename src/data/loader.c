@@ -117,10 +117,20 @@ typedef struct placing {
     bool flip;
 } placing;
 
-/* A pure function of (seed; AUGMENT, epoch, sample): three numbers, always drawn in this order. */
-static placing place(const tsri_loader_options *o, int64_t epoch, int64_t i)
+/* Where in a batch, and which sample. */
+typedef struct spot {
+    int64_t step, epoch, row, sample;
+} spot;
+
+/* A pure function of (seed; AUGMENT, epoch, sample), with replacement of (seed; AUGMENT, step,
+ * worker, row): three numbers, always drawn in this order. */
+static placing place(const tsri_loader_options *o, const spot *at)
 {
-    tsri_rng rng = tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 0, epoch, i);
+    tsri_rng rng = o->replacement
+                       ? tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 1, at->step, o->worker)
+                       : tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 0, at->epoch, at->sample);
+    if (o->replacement)
+        tsri_rng_seek(&rng, (uint32_t)at->row);
     uint32_t places = (uint32_t)(2 * o->crop + 1);
     placing p;
     p.down = (int64_t)tsri_rng_below(&rng, places) - o->crop;
@@ -129,10 +139,10 @@ static placing place(const tsri_loader_options *o, int64_t epoch, int64_t i)
     return p;
 }
 
-static void augmented(float *x, const tsri_loader *loader, int64_t epoch, int64_t i)
+static void augmented(float *x, const tsri_loader *loader, const spot *at)
 {
-    placing p = place(&loader->options, epoch, i);
-    moved(x, loader->data, loader->part, i, p.down, p.right, p.flip);
+    placing p = place(&loader->options, at);
+    moved(x, loader->data, loader->part, at->sample, p.down, p.right, p.flip);
 }
 
 void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
@@ -140,8 +150,9 @@ void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, 
 {
     for (int64_t row = 0; row < loader->options.batch; row++) {
         placing p = {0};
+        const spot at = {step, step / loader->steps, row, b->index[row]};
         if (row < b->n)
-            p = place(&loader->options, step / loader->steps, b->index[row]);
+            p = place(&loader->options, &at);
         crop[2 * row] = p.down;
         crop[2 * row + 1] = p.right;
         flip[row] = p.flip;
@@ -165,20 +176,32 @@ static void order_epoch(tsri_loader *loader, int64_t epoch)
     loader->epoch = epoch;
 }
 
-static int64_t sample_at(const tsri_loader *loader, int64_t position)
+/* Number `row` of the stream of a step, whatever the others are. */
+static int64_t drawn(const tsri_loader *loader, int64_t step, int64_t row)
 {
-    int64_t i = loader->order ? loader->order[position] : position;
+    const tsri_loader_options *o = &loader->options;
+    tsri_rng rng = tsri_rng_stream(o->seed, TSRI_FOR_ORDER, 2, step, o->worker);
+    tsri_rng_seek(&rng, (uint32_t)row);
+    return tsri_rng_below(&rng, (uint32_t)loader->n);
+}
+
+static int64_t sample_at(const tsri_loader *loader, int64_t step, int64_t row)
+{
+    int64_t position = step % loader->steps * loader->options.batch + row;
+    int64_t i = loader->options.replacement ? drawn(loader, step, row)
+                : loader->order             ? loader->order[position]
+                                            : position;
     return loader->shard ? loader->shard[i] : i;
 }
 
-static void fill_row(tsri_batch *b, const tsri_loader *loader, int64_t row, int64_t epoch,
-                     int64_t i)
+static void fill_row(tsri_batch *b, const tsri_loader *loader, const spot *at)
 {
+    int64_t row = at->row, i = at->sample;
     const tsr_data *data = loader->data;
     const tsri_part *part = loader->part;
     float *x = b->x + row * data->dim;
     if (loader->options.flip || loader->options.crop > 0)
-        augmented(x, loader, epoch, i);
+        augmented(x, loader, at);
     else
         tsri_sample(x, data, part, i);
     b->index[row] = i;
@@ -210,8 +233,10 @@ static void fill(tsri_loader *loader, tsri_batch *b, int64_t step)
         order_epoch(loader, epoch);
     int64_t left = loader->n - first;
     b->n = left < loader->options.batch ? left : loader->options.batch;
-    for (int64_t row = 0; row < b->n; row++)
-        fill_row(b, loader, row, epoch, sample_at(loader, first + row));
+    for (int64_t row = 0; row < b->n; row++) {
+        const spot at = {step, epoch, row, sample_at(loader, step, row)};
+        fill_row(b, loader, &at);
+    }
     for (int64_t row = b->n; row < loader->options.batch; row++)
         clear_row(b, loader->data, row);
 }
@@ -300,7 +325,7 @@ static int slots_of(int64_t samples, const tsri_loader_options *o)
 int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part, const tsri_loader_options *o)
 {
     int64_t n = tsri_shard_size(part->n, o),
-            indices = (o->shuffle ? n : 0) + (o->shards > 1 ? n : 0);
+            indices = (o->shuffle && !o->replacement ? n : 0) + (o->shards > 1 ? n : 0);
     int64_t of_sample = (data->dim + data->targets) * (int64_t)sizeof(float) +
                         (data->classes > 0 ? (int64_t)sizeof(int32_t) : 0) +
                         (data->sequences ? (int64_t)sizeof(int32_t) : 0) + (int64_t)sizeof(int64_t);
@@ -405,7 +430,8 @@ tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsr
     loader->epoch = loader->wanted = -1;
     TSR_TRY(make_shard(loader));
     if (options->shuffle) {
-        TSR_TRY(tsri_alloc(&loader->order, loader->n, sizeof *loader->order));
+        if (!options->replacement)
+            TSR_TRY(tsri_alloc(&loader->order, loader->n, sizeof *loader->order));
         loader->steps = loader->n / options->batch;
     } else {
         loader->steps = tsri_ceil_div(loader->n, options->batch);

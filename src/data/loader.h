@@ -4,8 +4,11 @@
  * and the order of an epoch is a permutation drawn from (ORDER, epoch, worker). A thread may
  * prepare batches ahead; the bytes are the same with and without it. The last samples of an epoch
  * that do not fill a batch wait for another epoch (they are not the same ones each time).
+ * With `replacement` every sample of every batch is drawn on its own, uniformly from all: number
+ * `row` of (ORDER, step, worker). An epoch is then as many steps as one of a permutation has.
  * Which sample belongs to which shard is drawn from (ORDER, seed), the same for every worker; crops
- * and flips from (AUGMENT, epoch, sample). Nothing is allocated after create.
+ * and flips from (AUGMENT, epoch, sample), with replacement from (AUGMENT, step, worker, row): a
+ * sample drawn twice is not moved alike. Nothing is allocated after create.
  *
  *     TSR_TRY(tsri_loader_create(&loader, data, &data->train, &options));
  *     for (int64_t step = 0; step < steps; step++) {
@@ -20,15 +23,16 @@
 #include "data/dataset.h"
 
 typedef struct tsri_loader_options {
-    int64_t batch;  /* samples in a batch; at most n when shuffled */
-    uint64_t seed;  /*                               */
-    int64_t worker; /* whose order                   */
-    int64_t shard;  /* this worker sees the samples of shard `shard` */
-    int64_t shards; /* of so many (0 of 1 = all); sizes differ by at most one */
-    bool shuffle;   /* false: in the order of the data */
-    bool prefetch;  /* prepare ahead on a thread     */
-    bool flip;      /* augmentation: mirror half the images */
-    int64_t crop;   /* augmentation: padding with black, then a random crop; 0 = none */
+    int64_t batch;    /* samples in a batch; at most n when shuffled */
+    uint64_t seed;    /*                               */
+    int64_t worker;   /* whose order                   */
+    int64_t shard;    /* this worker sees the samples of shard `shard` */
+    int64_t shards;   /* of so many (0 of 1 = all); sizes differ by at most one */
+    bool shuffle;     /* false: in the order of the data */
+    bool replacement; /* shuffle by independent draws, not by permutations */
+    bool prefetch;    /* prepare ahead on a thread     */
+    bool flip;        /* augmentation: mirror half the images */
+    int64_t crop;     /* augmentation: padding with black, then a random crop; 0 = none */
 } tsri_loader_options;
 
 typedef struct tsri_batch {

@@ -55,6 +55,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("data.target_scale", "auto", "auto|none|standardize|minmax|log", "how real targets are scaled; auto: standardized, unless a named set has them in order"),
     CHOICE("data.augment", "none", "none|flip|crop|crop-flip", "random changes of training images"),
     INT("data.pad", "4", 0, 64, "crop: pixels of padding on each side"),
+    CHOICE("data.order", "shuffle", "shuffle|replacement", "sgd: every epoch a permutation of the training set, or every sample of every batch drawn on its own, uniformly from all of it (with replacement)"),
     INT("data.size", "0", 0, 4096, "imagefolder: side to which images are resized and cropped; 0 = as the first image"),
     INT("data.n", "0", 0, 1e9, "synthetic: training samples; 0 = 20000 glyphs, 1000 of the others"),
     INT("data.test_n", "0", 0, 1e9, "synthetic: test samples; 0 = a fifth of the training samples"),

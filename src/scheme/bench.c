@@ -214,6 +214,7 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
                              .seed = r.run.seed,
                              .shards = 1,
                              .shuffle = !r.run.gd,
+                             .replacement = r.run.independent,
                              .prefetch = tsri_config_bool(config, "data.prefetch")};
     TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
     TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.backend, r.run.pool, r.run.batch, true));

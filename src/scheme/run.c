@@ -28,6 +28,11 @@ static tsr_status choose_batch(tsri_run *run)
     tsr_status st = TSR_OK;
     int64_t n = run->data->train.n, parts = run->shard ? run->workers : 1;
     run->gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
+    run->independent = strcmp(tsri_config_text(run->config, "data.order"), "replacement") == 0;
+    TSR_CHECK(!run->independent || !run->gd, TSR_USAGE,
+              "%s: gd takes the whole training set each step: there is nothing to draw with "
+              "replacement; use optim.name: sgd",
+              tsri_config_place(run->config, "data.order"));
     run->batch = run->gd ? tsri_ceil_div(n, parts) : tsri_config_int(run->config, "batch");
     TSR_CHECK(run->batch <= n, TSR_USAGE,
               "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
@@ -292,6 +297,7 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)
         .shard = run->shard ? worker : 0,
         .shards = run->shard ? run->workers : 1,
         .shuffle = !run->gd,
+        .replacement = run->independent,
         .prefetch = tsri_config_bool(run->config, "data.prefetch"),
         .flip = strstr(augment, "flip") != NULL,
         .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};

@@ -107,9 +107,11 @@ struct tsri_run {
     struct tsri_space *space;     /* then, of a team; else NULL */
     int64_t workers, local_steps; /* p, tau */
     bool gd;                      /* full batches, in order */
-    bool judges_training;         /* keeping and stopping look at the training set: iterate.c */
-    bool shard;                   /* each worker has its own part of the data */
-    int64_t recalibrate;          /* batches, see recalibrate.c; 0 = keep the running statistics */
+    bool independent; /* samples of a batch are drawn with replacement, each on its own; false: a
+                         permutation of the data in each epoch (or full batches) */
+    bool judges_training; /* keeping and stopping look at the training set: iterate.c */
+    bool shard;           /* each worker has its own part of the data */
+    int64_t recalibrate;  /* batches, see recalibrate.c; 0 = keep the running statistics */
     int64_t batch;
     double epoch_rounds; /* rounds in one pass over the data */
     int64_t rounds;      /* in all */

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "data/loader.h"
 
+#include <math.h>
 #include <time.h>
 
 /* ---- Data to draw from -------------------------------------------------------------------- */
@@ -106,6 +107,74 @@ static void an_epoch_is_a_permutation(void **state)
         assert_int_equal(missed, 3);
     }
     assert_true(first[0] != first[1] && left_out[0] != left_out[1]); /* holds for seed 7 */
+    tsri_loader_destroy(loader);
+    teardown(&f);
+}
+
+/* Independent draws: every index equally often (chi-square with 19 degrees of freedom: below 43.8
+ * in all but one of a thousand such tests; the draws are fixed, so it holds always or never), pairs
+ * within a batch as often equal as 1 in n; a pure function of step, worker and row. */
+static void draws_with_replacement(void **state)
+{
+    (void)state;
+    enum { N = 20, BATCH = 8, STEPS = 4000 };
+    fixture f;
+    setup(&f, N, 1, 4);
+    tsri_loader_options o = shuffled(BATCH), other = o;
+    o.replacement = other.replacement = true;
+    other.worker = 1;
+    tsri_loader *loader = loader_of(&f, o), *second = loader_of(&f, other);
+    double seen[N] = {0}, chi = 0;
+    int64_t equal = 0, alike = 0;
+    assert_int_equal(tsri_loader_steps(loader), N / BATCH);
+    for (int64_t step = 0; step < STEPS; step++) {
+        const tsri_batch *b = get(loader, step), *c = get(second, step);
+        assert_int_equal(b->n, BATCH);
+        for (int64_t row = 0; row < BATCH; row++) {
+            seen[b->index[row]]++;
+            alike += b->index[row] == c->index[row];
+            equal += row > 0 && b->index[row] == b->index[row - 1];
+            assert_int_equal(b->label[row], f.data.train.label[b->index[row]]);
+        }
+    }
+    for (int i = 0; i < N; i++)
+        chi += (seen[i] - STEPS * BATCH / N) * (seen[i] - STEPS * BATCH / N) / (STEPS * BATCH / N);
+    assert_true(chi < 43.8);
+    /* both are binomial with chance 1/20: within four deviations */
+    assert_true(fabs((double)equal - STEPS * 7 / 20.0) < 4 * sqrt(STEPS * 7 / 20.0 * 0.95));
+    assert_true(fabs((double)alike - STEPS * 8 / 20.0) < 4 * sqrt(STEPS * 8 / 20.0 * 0.95));
+    int64_t first[BATCH];
+    memcpy(first, get(loader, 7)->index, sizeof first);
+    (void)get(loader, 3999);
+    assert_memory_equal(get(loader, 7)->index, first, sizeof first);
+    tsri_loader_destroy(loader);
+    tsri_loader_destroy(second);
+    teardown(&f);
+}
+
+/* A sample that is drawn twice is cropped twice. */
+static void crops_of_draws_differ(void **state)
+{
+    (void)state;
+    fixture f;
+    setup(&f, 2, 3, 8);
+    tsri_loader_options o = shuffled(2);
+    o.replacement = true;
+    o.crop = 4;
+    tsri_loader *loader = loader_of(&f, o);
+    int64_t twice = 0, alike = 0, crop[4], flip[2];
+    for (int64_t step = 0; step < 400; step++) {
+        const tsri_batch *b = get(loader, step);
+        tsri_loader_moves(crop, flip, loader, b, step);
+        if (b->index[0] != b->index[1])
+            continue;
+        twice++;
+        bool same = memcmp(b->x, b->x + f.data.dim, (size_t)f.data.dim * sizeof(float)) == 0;
+        assert_true(same == (crop[0] == crop[2] && crop[1] == crop[3]));
+        alike += same;
+    }
+    assert_true(twice > 150 && twice < 250); /* half of 400, five deviations */
+    assert_true(alike < twice / 10);         /* 1 in 81 */
     tsri_loader_destroy(loader);
     teardown(&f);
 }
@@ -406,6 +475,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_is_a_permutation),
+        cmocka_unit_test(draws_with_replacement),
+        cmocka_unit_test(crops_of_draws_differ),
         cmocka_unit_test(workers_and_seeds_differ),
         cmocka_unit_test(unshuffled_ends_short),
         cmocka_unit_test(one_full_batch_may_be_larger_than_the_data),
