@@ -119,6 +119,7 @@ typedef struct tsr_progress {
     double seconds;       /* since this process began the run */
     double test_loss;     /* of the last evaluation */
     double test_accuracy; /* likewise; NaN for real targets */
+    double test_rmse;     /* likewise, in the units of real targets; NaN for classes */
     bool evaluated;       /* an evaluation has just been made */
     bool resumed;         /* the run goes on from a checkpoint */
 } tsr_progress;
@@ -136,12 +137,14 @@ typedef struct tsr_run_options {
 TSR_API tsr_run_options tsr_run_options_default(void);
 
 typedef struct tsr_result {
-    int64_t n;               /* samples judged */
-    double loss;             /* mean over them */
-    double accuracy;         /* 0 to 1; NaN for real targets */
-    double seconds;          /* of this process */
-    int64_t rounds;          /* done in all */
-    int64_t bytes_total;     /* sent between workers */
+    int64_t n;           /* samples judged */
+    double loss;         /* mean over them */
+    double accuracy;     /* 0 to 1; NaN for real targets */
+    double rmse;         /* root of the mean squared error, in the units of real targets; NaN for
+                            classes, and for sequences of different lengths */
+    double seconds;      /* of this process */
+    int64_t rounds;      /* done in all */
+    int64_t bytes_total; /* sent between workers */
     int64_t bytes_collected; /* gpipe across processes: stages' numbers, out at the start and back
                                 whenever they are looked at; by this process */
     bool worker; /* this process was one of many and not the one that coordinates: it has

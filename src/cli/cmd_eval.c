@@ -6,6 +6,7 @@
 #include "cli/settings.h"
 
 #include "base/status.h"
+#include "io/config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
     tsr_result r;
-    char text[128];
+    char text[200];
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
     if (cli_wants_gates(args)) {
@@ -53,7 +54,8 @@ static tsr_status run(const cli_args *args)
     if (args->json) {
         TSR_TRY(cli_result_json(&r, NULL));
     } else {
-        cli_result_text(text, sizeof text, &r);
+        cli_result_text(text, sizeof text, &r,
+                        tsri_config_text(tsr_model_config(model), "data.unit"));
         (void)printf("%s, in %.2f s\n", text, r.seconds);
     }
 done:

@@ -142,6 +142,7 @@ tsr_status cli_data_text(const tsr_data *data, const tsri_data_info *info, doubl
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
+    tsri_text columns = {0};
     cli_table_columns(&t, 2, 2);
     cli_table_text(&t, "from");
     cli_table_text(&t, data->source);
@@ -154,6 +155,11 @@ tsr_status cli_data_text(const tsr_data *data, const tsri_data_info *info, doubl
         cli_table_format(&t, "%lld to %lld in the training part", (long long)info->shortest,
                          (long long)info->longest);
     }
+    TSR_TRY(tsri_data_schema_text(&columns, &data->schema));
+    if (columns.data) {
+        cli_table_text(&t, "columns");
+        cli_table_text(&t, columns.data);
+    }
     answer_row(&t, data, info);
     sound_rows(&t, data, info);
     cli_table_text(&t, "loaded in");
@@ -163,6 +169,7 @@ tsr_status cli_data_text(const tsr_data *data, const tsri_data_info *info, doubl
     TSR_TRY(print_channels(data, info));
     TSR_TRY(print_classes(data, info));
 done:
+    tsri_text_fini(&columns);
     cli_table_fini(&t);
     return st;
 }
@@ -230,6 +237,8 @@ tsr_status cli_data_json(const tsr_data *data, const tsri_data_info *info, doubl
     tsri_json_put_text(&w, "name", data->name);
     tsri_json_put_text(&w, "source", data->source);
     json_facts(&w, data, info);
+    tsri_json_key(&w, "schema");
+    tsri_data_schema_write(&w, &data->schema);
     tsri_json_key(&w, "channel");
     tsri_json_open(&w, '[');
     for (int64_t c = 0; c < data->channels; c++)

@@ -14,6 +14,8 @@ tsr_status cli_result_json(const tsr_result *r, const char *model)
     tsri_json_put_int(&w, "n", r->n);
     tsri_json_put_real(&w, "loss", r->loss);
     tsri_json_put_real(&w, "accuracy", r->accuracy);
+    if (!isnan(r->rmse))
+        tsri_json_put_real(&w, "rmse", r->rmse);
     tsri_json_put_real(&w, "seconds", r->seconds);
     if (model) {
         tsri_json_put_int(&w, "rounds", r->rounds);
@@ -26,9 +28,12 @@ tsr_status cli_result_json(const tsr_result *r, const char *model)
     return cli_json_print(&w);
 }
 
-void cli_result_text(char *text, size_t room, const tsr_result *r)
+void cli_result_text(char *text, size_t room, const tsr_result *r, const char *unit)
 {
-    if (isnan(r->accuracy))
+    if (!isnan(r->rmse))
+        (void)snprintf(text, room, "error %.6g%s%s (root mean square), loss %.6g on %lld samples",
+                       r->rmse, unit ? " " : "", unit ? unit : "", r->loss, (long long)r->n);
+    else if (isnan(r->accuracy))
         (void)snprintf(text, room, "loss %.6g on %lld samples", r->loss, (long long)r->n);
     else
         (void)snprintf(text, room, "loss %.4f, accuracy %.2f %% of %lld samples", r->loss,

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "io/config.h"
+#include "scheme/model.h"
 
 #include <string.h>
 
@@ -23,10 +24,13 @@ done:
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
+    static const char *const all[] = {"data.split=0", "data.limit=0",     "data.test_limit=0",
+                                      "data.size=0",  "data.format=auto", "data.header=auto"};
     tsr_config *config = tsr_model_config(model);
-    if (cli_has(args, "data"))
-        TSR_TRY(tsr_config_set(config, "data.split=0"));
+    for (size_t i = 0; cli_has(args, "data") && i < sizeof all / sizeof *all; i++)
+        TSR_TRY(tsr_config_set(config, all[i]));
     TSR_TRY(cli_settings(config, args));
+    model->shown_others = cli_has(args, "data");
 done:
     return st;
 }

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "io/config.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -42,7 +43,10 @@ void cli_catch_signals(void)
 static void say_evaluation(const tsr_progress *p)
 {
     int width = snprintf(NULL, 0, "%.4g", p->epochs); /* one below the other */
-    if (isnan(p->test_accuracy))
+    if (!isnan(p->test_rmse))
+        cli_say("epoch %*.4g: loss %.4g, test loss %.4g, test error %.5g", width, p->epoch, p->loss,
+                p->test_loss, p->test_rmse);
+    else if (isnan(p->test_accuracy))
         cli_say("epoch %*.4g: loss %.4g, test loss %.4g", width, p->epoch, p->loss, p->test_loss);
     else
         cli_say("epoch %*.4g: loss %.4f, test loss %.4f, test accuracy %5.2f %%", width, p->epoch,
@@ -91,16 +95,16 @@ static bool write_report(const char *folder)
 }
 
 static tsr_status tell_result(const cli_args *args, const tsr_result *r, const char *folder,
-                              bool reported)
+                              const char *unit, bool reported)
 {
     tsr_status st = TSR_OK;
     tsri_text model = {0};
-    char text[128];
+    char text[200];
     TSR_TRY(tsri_text_add(&model, "%s/model.safetensors", folder));
     if (args->json) {
         TSR_TRY(cli_result_json(r, model.data));
     } else {
-        cli_result_text(text, sizeof text, r);
+        cli_result_text(text, sizeof text, r, unit);
         (void)printf("%s, after %lld rounds in %.1f s\n", text, (long long)r->rounds, r->seconds);
         (void)printf("model    %s\nmetrics  %s/metrics.jsonl\n", model.data, folder);
         if (reported)
@@ -132,7 +136,8 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
     TSR_TRY(tsr_train(&result, config, options));
     cli_progress_end();
     if (!result.worker)
-        TSR_TRY(tell_result(args, &result, options->folder, write_report(options->folder)));
+        TSR_TRY(tell_result(args, &result, options->folder, tsri_config_text(config, "data.unit"),
+                            write_report(options->folder)));
 done:
     return st;
 }

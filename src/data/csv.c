@@ -197,25 +197,127 @@ static double value_of(const decimal *d, const char *cell, size_t length)
     return tsri_number_real(&v, text) == TSRI_NUMBER_OK ? v : (double)NAN;
 }
 
-static bool names_no_number(const char *cell, size_t length)
+static bool is_word(const char *cell, size_t length, const char *word)
+{
+    return strlen(word) == length && strncasecmp(cell, word, length) == 0;
+}
+
+static bool names_infinity(const char *cell, size_t length)
 {
     if (length > 0 && (*cell == '+' || *cell == '-')) {
         cell++;
         length--;
     }
-    bool nan_like = length >= 3 && strncasecmp(cell, "nan", 3) == 0;
-    return (nan_like && (length == 3 || cell[3] == '(')) ||
-           (length == 3 && strncasecmp(cell, "inf", 3) == 0) ||
-           (length == 8 && strncasecmp(cell, "infinity", 8) == 0);
+    return is_word(cell, length, "inf") || is_word(cell, length, "infinity");
+}
+
+static bool names_nothing(const char *cell, size_t length, bool quoted)
+{
+    static const char *const words[] = {"-", "NA", "N/A", "NaN", "-NaN", "+NaN", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(cell, length, words[i]))
+            return true;
+    return length == 0 || (length == 1 && *cell == '?' && !quoted);
+}
+
+/* A number with one comma where the point should be: its value with a point. */
+static bool decimal_comma(double *value, const char *cell, size_t length)
+{
+    char text[64];
+    decimal d;
+    const char *comma = memchr(cell, ',', length);
+    if (!comma || length >= sizeof text || memchr(cell, '.', length))
+        return false;
+    memcpy(text, cell, length);
+    text[comma - cell] = '.';
+    if (comma == cell || !isdigit((unsigned char)comma[-1]) || !scan(&d, text, text + length))
+        return false;
+    *value = value_of(&d, text, length);
+    return true;
+}
+
+/* ---- Dates -------------------------------------------------------------------------------- */
+
+/* A whole number of `least` to `most` digits; *at moves behind it. */
+static bool digits(int *out, const char **at, const char *end, int least, int most)
+{
+    int n = 0;
+    for (*out = 0; *at < end && n < most && isdigit((unsigned char)**at); n++)
+        *out = *out * 10 + (*(*at)++ - '0');
+    return n >= least;
+}
+
+/* Days since 1970-01-01 of a day of the Gregorian calendar, counted by eras of 400 years that begin
+ * in March. */
+static double days_of(int year, int month, int day)
+{
+    int y = month <= 2 ? year - 1 : year, era = y / 400, of_era = y - era * 400;
+    int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    int of_days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    return (double)era * 146097 + of_days - 719468;
+}
+
+/* " 12:30", "T12:30:05.5Z" behind a date, as a part of a day. */
+static bool time_of(double *part, const char *at, const char *end)
+{
+    int hour, minute, second = 0;
+    *part = 0;
+    if (at == end)
+        return true;
+    if (*at != ' ' && *at != 'T')
+        return false;
+    at++;
+    if (!digits(&hour, &at, end, 1, 2) || at == end || *at++ != ':' ||
+        !digits(&minute, &at, end, 2, 2))
+        return false;
+    if (at < end && *at == ':') {
+        at++;
+        if (!digits(&second, &at, end, 2, 2))
+            return false;
+        if (at < end && *at == '.')
+            for (at++; at < end && isdigit((unsigned char)*at);)
+                at++;
+    }
+    at += at < end && *at == 'Z';
+    *part = (hour * 3600 + minute * 60 + second) / 86400.0;
+    return at == end && hour < 24 && minute < 60 && second < 61;
+}
+
+static bool date(double *value, const char *cell, size_t length)
+{
+    const char *at = cell, *end = cell + length;
+    int a, b, c;
+    double part;
+    if (!digits(&a, &at, end, 1, 4) || at == end)
+        return false;
+    char mark = *at++;
+    if ((mark != '-' && mark != '.' && mark != '/') || !digits(&b, &at, end, 1, 2) || at == end ||
+        *at++ != mark || !digits(&c, &at, end, 1, 4))
+        return false;
+    bool year_first = a > 31, known = year_first || mark == '.';
+    int year = year_first ? a : c, month = b, day = year_first ? c : a;
+    if (year < 1000 || !time_of(&part, at, end))
+        return false;
+    if (!known && (day < 1 || month < 1 || day > 31 || month > 31 || (day > 12 && month > 12)))
+        return false;
+    if (known && (month < 1 || month > 12 || day < 1 || day > 31))
+        return false;
+    *value = known ? days_of(year, month, day) + part : (double)NAN;
+    return true;
 }
 
 tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool quoted)
 {
     decimal d;
-    if (length == 0 || (length == 1 && *cell == '?' && !quoted))
+    if (names_nothing(cell, length, quoted))
         return TSRI_CELL_MISSING;
-    if (!scan(&d, cell, cell + length))
-        return names_no_number(cell, length) ? TSRI_CELL_NOT_FINITE : TSRI_CELL_TEXT;
+    if (!scan(&d, cell, cell + length)) {
+        if (names_infinity(cell, length))
+            return TSRI_CELL_NOT_FINITE;
+        if (decimal_comma(value, cell, length))
+            return fabs(*value) <= (double)FLT_MAX ? TSRI_CELL_COMMA : TSRI_CELL_NOT_FINITE;
+        return date(value, cell, length) ? TSRI_CELL_DATE : TSRI_CELL_TEXT;
+    }
     *value = value_of(&d, cell, length);
     return fabs(*value) <= (double)FLT_MAX ? TSRI_CELL_NUMBER : TSRI_CELL_NOT_FINITE;
 }

@@ -38,12 +38,15 @@ char tsri_csv_separator(const char *text, int64_t n);
 
 typedef enum tsri_cell {
     TSRI_CELL_NUMBER,
+    TSRI_CELL_COMMA, /* a number written with a decimal comma: 1,5 */
+    TSRI_CELL_DATE,  /* 2024-05-31, 31.05.2024, 5/31/2024, a time of day may follow */
     TSRI_CELL_TEXT,
-    TSRI_CELL_MISSING,   /* empty or ? */
-    TSRI_CELL_NOT_FINITE /* nan, inf, or beyond the range of a float */
+    TSRI_CELL_MISSING,   /* empty, ?, -, NA, N/A, NaN, null, in any case */
+    TSRI_CELL_NOT_FINITE /* inf, or beyond the range of a float */
 } tsri_cell;
 
-/* What the cell is; *value is set for a number. The same in every locale. */
+/* What the cell is; *value is set for a number, and for a date to its days since 1970-01-01 (NaN
+ * when day and month cannot be told apart, as in 5/6/2024). The same in every locale. */
 tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool quoted);
 
 #endif

@@ -11,15 +11,24 @@
 #include "data/reader.h"
 #include "data/words.h"
 
+typedef enum tsri_column_kind { TSRI_NUMBERS, TSRI_WORDS, TSRI_DATES } tsri_column_kind;
+
+/* The first cell of some kind, for messages. */
+typedef struct tsri_cell_place {
+    int64_t line;
+    char text[40];
+} tsri_cell_place;
+
 typedef struct tsri_column {
     char *name; /* from the header, or NULL */
     bool target, ignored;
-    bool words; /* holds words, not numbers */
-    int64_t numbers, texts;
-    int64_t text_line; /* the first word, for messages */
-    char text[40];
+    bool asked_words;       /* named in data.words */
+    const tsri_field *like; /* what a model takes it for, or NULL */
+    tsri_column_kind kind;
+    int64_t numbers, points, commas, groups, dates, vague, texts; /* cells; see survey_cell */
+    tsri_cell_place number, comma, date, text;
     tsri_words list;
-    int64_t *rank; /* of the words, sorted by bytes */
+    int64_t *rank; /* input of each word: sorted by bytes, or as the model has them */
 } tsri_column;
 
 typedef struct tsri_csv_table {
@@ -31,10 +40,13 @@ typedef struct tsri_csv_table {
 
 typedef struct tsri_tables {
     const tsri_read *want;
-    tsri_column *column; /* [columns] */
+    tsri_column *column; /* [columns] as the file has them */
     int64_t columns, targets;
+    int64_t *input; /* [inputs] columns in the order of their inputs */
+    int64_t inputs;
     char separator;
     bool header;
+    bool blank_targets;     /* some cells of a target that nobody needs are missing */
     tsri_csv_table part[2]; /* training, test */
     int parts;
 } tsri_tables;
@@ -43,5 +55,19 @@ typedef struct tsri_tables {
  * line and column. */
 tsr_status tsri_tables_read(tsri_tables *t, tsr_data *data, const tsri_read *want);
 void tsri_tables_fini(tsri_tables *t);
+
+/* ---- csv_columns.c --------------------------------------------------------------------------- */
+
+/* Counts the columns, reads the header, and says which columns are inputs, in which order, and
+ * which are targets: as `want` says or, where a model is to be shown the table, by the names that
+ * the model knows. */
+tsr_status tsri_columns_choose(tsri_tables *t);
+
+/* After every cell was seen: numbers, words or dates? A column that is neither is refused, with
+ * line, column and remedy. */
+tsr_status tsri_columns_decide(tsri_tables *t);
+
+/* "line 3, column 7 (price)"; lives until the next call. */
+const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line);
 
 #endif

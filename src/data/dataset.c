@@ -112,7 +112,7 @@ static bool wants_unit_rows(const tsr_config *config)
 }
 
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
-                          const tsri_scaling *like)
+                          const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
@@ -126,16 +126,30 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     const char *targets =
         resolve(config, "data.target_scale",
                 tsri_wants_signs(config) ? "none" : source->target_scale, "standardize");
+    const tsri_scaling *scaling = like ? like->scaling : NULL;
+    if (like && like->schema->kind) { /* as in training, wherever the data come from */
+        inputs = like->schema->normalize;
+        targets = like->schema->target_scale;
+    }
+    TSR_TRY(tsri_strdup(&data->schema.normalize, inputs));
+    TSR_TRY(tsri_strdup(&data->schema.target_scale, targets));
     TSR_TRY(check(data));
     TSR_TRY(tsri_check_points(data, config, strcmp(inputs, "unit") == 0));
     TSR_TRY(tsri_split(data, config));
-    TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), like));
+    TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
     TSR_TRY(
-        tsri_normalize(data, inputs, like, 1 / (double)tsri_config_int(config, "model.filter")));
-    TSR_TRY(tsri_scale_targets(data, targets, like));
+        tsri_normalize(data, inputs, scaling, 1 / (double)tsri_config_int(config, "model.filter")));
+    TSR_TRY(tsri_scale_targets(data, targets, scaling));
     data->hash = hash_data(data);
 done:
     return st;
+}
+
+static tsr_status finish_schema(tsr_data *data, const tsr_config *config)
+{
+    const char *unit = tsri_config_text(config, "data.unit");
+    data->schema.classes = data->classes;
+    return unit ? tsri_strdup(&data->schema.unit, unit) : TSR_OK;
 }
 
 tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
@@ -143,7 +157,7 @@ tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
     return tsri_data_load_like(out, config, NULL);
 }
 
-tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_scaling *like)
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     tsr_data *data = NULL;
@@ -153,9 +167,12 @@ tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const t
     TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
     const char *path = tsri_config_text(config, "data.path");
     TSR_TRY(tsri_strdup(&data->name, source->name[0] ? source->name : path));
+    data->like = like && like->schema->kind ? like : NULL;
     TSR_TRY(source->load(data, config));
+    data->like = NULL;
     if (!data->source)
         TSR_TRY(tsri_strdup(&data->source, "made from its seed"));
+    TSR_TRY(finish_schema(data, config));
     TSR_TRY(prepare(data, source, config, like));
     *out = data;
     data = NULL;
@@ -180,6 +197,7 @@ void tsr_data_destroy(tsr_data *data)
     tsri_part_fini(&data->train);
     tsri_part_fini(&data->test);
     tsri_scaling_fini(&data->scaling);
+    tsri_data_schema_fini(&data->schema);
     tsri_free(data->name);
     tsri_free(data->source);
     tsri_free(data);

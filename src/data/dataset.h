@@ -12,12 +12,14 @@
 #ifndef TSRI_DATASET_H
 #define TSRI_DATASET_H
 
+#include "data/data_schema.h"
 #include "data/scaling.h"
 #include "io/config.h"
 
-/* One part. A sample has channels x height x width numbers (a table row: channels x 1 x 1); a
- * sequence has `length` positions of `channels` numbers (height = longest length, width = 1,
- * position major: x[i][l][c], zero behind the end). */
+/* One part. Data that a model is only asked about may have neither label nor target. A sample has
+ * channels x height x width numbers (a table row: channels x 1 x 1); a sequence has `length`
+ * positions of `channels` numbers (height = longest length, width = 1, position major: x[i][l][c],
+ * zero behind the end). */
 typedef struct tsri_part {
     int64_t n;
     uint8_t *bytes;  /* [n, C, H, W] or NULL */
@@ -25,6 +27,7 @@ typedef struct tsri_part {
     int32_t *label;  /* [n] class of each sample, or NULL */
     float *target;   /* [n, targets] real targets, or NULL */
     int32_t *length; /* [n] of sequences, or NULL */
+    char **name;     /* [n] files of pictures that a model is shown, or NULL */
 } tsri_part;
 
 typedef struct tsr_data {
@@ -35,8 +38,10 @@ typedef struct tsr_data {
     int64_t classes; /* 0 for real targets */
     int64_t targets; /* numbers in a real target; 0 for classes */
     bool sequences;
-    char **class_name;     /* [classes] or NULL */
-    char **column;         /* [dim] names of table columns or NULL */
+    char **class_name; /* [classes] or NULL */
+    char **column;     /* [dim] names of table columns or NULL */
+    tsri_data_schema schema;
+    const tsri_like *like; /* while loading: the data of a model that will see these, or NULL */
     tsri_scaling scaling;  /* of bytes (per channel) it is still to be applied */
     int64_t missing;       /* cells of inputs that were missing and filled */
     int64_t missing_found; /* the same, columns that are not used included */
@@ -48,8 +53,9 @@ typedef struct tsr_data {
  * normalisation applied. The caller destroys *out. */
 tsr_status tsri_data_load(tsr_data **out, const tsr_config *config);
 
-/* The same, scaled as a model was used to: `like` instead of what would be measured. */
-tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_scaling *like);
+/* The same for a model: matched by name with the data it was trained on and scaled as those were,
+ * instead of what would be measured. NULL = for no model. */
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_like *like);
 
 void tsr_data_destroy(tsr_data *data);
 

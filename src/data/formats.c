@@ -4,11 +4,15 @@
 #include "base/alloc.h"
 #include "data/part.h"
 #include "io/archive.h"
+#include "io/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+enum { STDIN_MOST = 1000000000 }; /* bytes of a table on standard input */
 
 /* The order matters for data.format: auto; csv comes last because it takes any text. */
 const tsri_format tsri_formats[] = {
@@ -22,7 +26,7 @@ const tsri_format tsri_formats[] = {
 };
 const int64_t tsri_format_count = (int64_t)(sizeof tsri_formats / sizeof *tsri_formats);
 
-tsri_read tsri_read_of(const tsr_config *config)
+tsri_read tsri_read_of(const tsr_config *config, const tsri_like *like)
 {
     return (tsri_read){
         .path = tsri_config_text(config, "data.path"),
@@ -31,8 +35,13 @@ tsri_read tsri_read_of(const tsr_config *config)
         .ignore = tsri_config_text(config, "data.ignore"),
         .header = tsri_config_text(config, "data.header"),
         .missing = tsri_config_text(config, "data.missing"),
+        .words = tsri_config_text(config, "data.words"),
+        .decimal = tsri_config_text(config, "data.decimal"),
+        .dates = tsri_config_text(config, "data.dates"),
+        .unknown = tsri_config_text(config, "data.unknown"),
         .task = tsri_config_text(config, "data.task"),
         .size = tsri_config_int(config, "data.size"),
+        .like = like,
     };
 }
 
@@ -41,7 +50,7 @@ tsr_status tsri_format_choose(const tsri_format **out, const char *format, const
     tsr_status st = TSR_OK;
     bool any = strcmp(format, "auto") == 0;
     *out = NULL;
-    TSR_CHECK(tsri_is_folder(path) || tsri_is_file(path), TSR_BAD_FILE,
+    TSR_CHECK(tsri_is_folder(path) || tsri_is_file(path) || tsri_is_stdin(path), TSR_BAD_FILE,
               "%s: no such file or folder; check data.path", tsri_quote(path));
     for (int64_t i = 0; i < tsri_format_count && !*out; i++) {
         const tsri_format *f = &tsri_formats[i];
@@ -59,6 +68,11 @@ done:
 }
 
 /* ---- Paths -------------------------------------------------------------------------------- */
+
+bool tsri_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
 
 bool tsri_is_folder(const char *path)
 {
@@ -110,6 +124,8 @@ tsr_status tsri_read_whole(char **bytes, int64_t *n, const char *path)
 {
     *bytes = NULL;
     *n = 0;
+    if (tsri_is_stdin(path))
+        return tsri_file_read_stdin(bytes, n, STDIN_MOST);
     if (!tsri_is_file(path))
         return tsri_fail(TSR_BAD_FILE, "%s: no such file; check the path", tsri_quote(path));
     return tsri_archive_read_file(bytes, n, path, tsri_read_most(path));
@@ -155,11 +171,45 @@ done:
     return st;
 }
 
+tsr_status tsri_take_classes(tsr_data *data)
+{
+    const tsri_like *like = data->like;
+    data->classes = like->classes;
+    data->targets = like->targets;
+    return like->class_name ? tsri_data_name_classes(data, (const char *const *)like->class_name)
+                            : TSR_OK;
+}
+
+static tsr_status labels_like(tsri_part *part, const tsri_like *like, const int64_t *v,
+                              const char *path)
+{
+    tsr_status st = TSR_OK;
+    char text[24];
+    TSR_TRY(tsri_alloc_raw(&part->label, part->n, sizeof *part->label));
+    for (int64_t i = 0; i < part->n; i++) {
+        (void)snprintf(text, sizeof text, "%lld", (long long)v[i]);
+        int64_t class = tsri_like_class(like, text, strlen(text));
+        TSR_CHECK(class >= 0, TSR_BAD_FILE,
+                  "%s: sample %lld has the label %s, which is none of the model's %lld classes",
+                  tsri_quote(path), (long long)(i + 1), text, (long long)like->classes);
+        part->label[i] = (int32_t) class;
+    }
+done:
+    return st;
+}
+
 tsr_status tsri_labels_from(tsr_data *data, const int64_t *train, const int64_t *test, bool compact,
                             const char *path)
 {
     tsr_status st = TSR_OK;
     int64_t *value = NULL, count = 0;
+    if (data->like && data->like->classes > 0) {
+        TSR_TRY(tsri_take_classes(data));
+        TSR_TRY(labels_like(&data->train, data->like, train, path));
+        if (test)
+            TSR_TRY(labels_like(&data->test, data->like, test, path));
+        goto done;
+    }
     TSR_TRY(distinct(&value, &count, data, train, test));
     TSR_CHECK(count > 0, TSR_BAD_FILE, "%s: there are no labels in it", tsri_quote(path));
     bool plain = !compact && value[0] == 0 && value[count - 1] < TSRI_CLASSES_MAX;

@@ -30,6 +30,9 @@ void tsri_part_fini(tsri_part *part)
     tsri_free(part->label);
     tsri_free(part->target);
     tsri_free(part->length);
+    for (int64_t i = 0; part->name && i < part->n; i++)
+        tsri_free(part->name[i]);
+    tsri_free(part->name);
     *part = (tsri_part){0};
 }
 
@@ -57,6 +60,10 @@ tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *d
     TSR_TRY(pick(&out->label, in->label, sizeof *in->label, index, n));
     TSR_TRY(pick(&out->target, in->target, (size_t)data->targets * sizeof(float), index, n));
     TSR_TRY(pick(&out->length, in->length, sizeof *in->length, index, n));
+    if (in->name)
+        TSR_TRY(tsri_alloc(&out->name, n, sizeof *out->name));
+    for (int64_t k = 0; in->name && k < n; k++)
+        TSR_TRY(tsri_strdup(&out->name[k], in->name[index[k]]));
 done:
     if (st != TSR_OK)
         tsri_part_fini(out);

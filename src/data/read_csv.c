@@ -1,7 +1,7 @@
 /* read_csv.c - a table becomes inputs and targets.
  *
  * - A column of words becomes one input per word, one-hot.
- * - Missing: an empty cell or ?. It is NaN until normalize.c fills it.
+ * - Missing cells (csv.h) are NaN until normalize.c fills them.
  * - The target is the last column unless data.target says otherwise, by name or number from 1;
  *   "15-18" gives several real targets. It is a class when it is made of words, or of at most 20
  *   different whole numbers; data.task overrides.
@@ -9,10 +9,12 @@
 #include "data/reader.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "data/csv_table.h"
 #include "data/part.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WHOLE_CLASSES_MAX = 20 }; /* different whole numbers that are still taken for classes */
@@ -21,7 +23,13 @@ enum { WHOLE_CLASSES_MAX = 20 }; /* different whole numbers that are still taken
 
 static int64_t width_of(const tsri_column *k)
 {
-    return k->target || k->ignored ? 0 : k->words ? k->list.count : 1;
+    return k->kind != TSRI_WORDS ? 1 : k->like ? k->like->words : k->list.count;
+}
+
+/* Word w of a column, in the order of the list that its cells refer to. */
+static const char *word_of(const tsri_column *k, int64_t w)
+{
+    return k->like ? k->like->word[w] : k->list.word[w];
 }
 
 static tsr_status name_inputs(tsr_data *data, const tsri_tables *t)
@@ -29,18 +37,21 @@ static tsr_status name_inputs(tsr_data *data, const tsri_tables *t)
     tsr_status st = TSR_OK;
     int64_t first = 0;
     TSR_TRY(tsri_alloc(&data->column, data->dim, sizeof *data->column));
-    for (int64_t k = 0; k < t->columns; first += width_of(&t->column[k]), k++)
-        for (int64_t w = 0; w < width_of(&t->column[k]); w++) {
-            const tsri_column *c = &t->column[k];
+    for (int64_t i = 0; i < t->inputs; i++) {
+        const tsri_column *c = &t->column[t->input[i]];
+        bool words = c->kind == TSRI_WORDS;
+        for (int64_t w = 0; w < width_of(c); w++) {
             tsri_text name = {0};
             st = c->name ? tsri_text_add(&name, "%s", c->name)
-                         : tsri_text_add(&name, "column %lld", (long long)(k + 1));
-            if (st == TSR_OK && c->words)
-                st = tsri_text_add(&name, "=%s", c->list.word[w]);
-            data->column[first + (c->words ? c->rank[w] : 0)] = name.data;
+                         : tsri_text_add(&name, "column %lld", (long long)(t->input[i] + 1));
+            if (st == TSR_OK && words)
+                st = tsri_text_add(&name, "=%s", word_of(c, w));
+            data->column[first + (words ? c->rank[w] : 0)] = name.data;
             if (st != TSR_OK)
                 goto done;
         }
+        first += width_of(c);
+    }
 done:
     return st;
 }
@@ -48,9 +59,10 @@ done:
 /* A missing word leaves all its inputs missing: filled by the mean they become the frequencies. */
 static void put_cell(float *x, const tsri_column *k, double value)
 {
+    bool words = k->kind == TSRI_WORDS;
     for (int64_t w = 0; w < width_of(k); w++)
-        x[w] = isnan(value) ? NAN : k->words ? 0.0f : (float)value;
-    if (width_of(k) > 0 && k->words && !isnan(value))
+        x[w] = isnan(value) ? NAN : words ? 0.0f : (float)value;
+    if (words && !isnan(value))
         x[k->rank[(int64_t)value]] = 1.0f;
 }
 
@@ -62,9 +74,10 @@ static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const tsri_t
     TSR_TRY(tsri_alloc_raw(&part->numbers, p->rows * data->dim, sizeof *part->numbers));
     float *x = part->numbers;
     for (int64_t i = 0; i < p->rows; i++)
-        for (int64_t k = 0; k < t->columns; k++) {
-            put_cell(x, &t->column[k], p->cell[i * t->columns + k]);
-            x += width_of(&t->column[k]);
+        for (int64_t k = 0; k < t->inputs; k++) {
+            const tsri_column *c = &t->column[t->input[k]];
+            put_cell(x, c, p->cell[i * t->columns + t->input[k]]);
+            x += width_of(c);
         }
 done:
     return st;
@@ -96,7 +109,7 @@ static tsr_status whole_targets(int64_t **out, bool *whole, const tsri_tables *t
     for (int64_t i = 0; i < p->rows; i++) {
         double v = p->cell[i * t->columns + k];
         *whole = *whole && v == floor(v) && fabs(v) < 0x1p53;
-        (*out)[i] = !*whole ? 0 : c->words ? c->rank[(int64_t)v] : (int64_t)v;
+        (*out)[i] = !*whole ? 0 : c->kind == TSRI_WORDS ? c->rank[(int64_t)v] : (int64_t)v;
     }
 done:
     return st;
@@ -125,6 +138,80 @@ done:
     return st;
 }
 
+/* ---- Targets as a model has them ------------------------------------------------------------ */
+
+static const char *some_classes(const tsri_like *like)
+{
+    static _Thread_local char text[200];
+    size_t at = 0;
+    for (int64_t i = 0; like->class_name && i < like->classes && at + 40 < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%.30s", i > 0 ? ", " : "",
+                               tsri_quote(like->class_name[i]));
+    if (!like->class_name)
+        (void)snprintf(text, sizeof text, "0 to %lld", (long long)like->classes - 1);
+    return text;
+}
+
+/* class[w] = the model's class of word w of the target's column. */
+static tsr_status classes_of_words(int64_t **class, const tsri_tables *t, const tsri_column *c,
+                                   const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(class, c->list.count, sizeof **class));
+    for (int64_t w = 0; w < c->list.count; w++) {
+        const char *word = c->list.word[w];
+        (*class)[w] = tsri_like_class(like, word, strlen(word));
+        if ((*class)[w] < 0 && like->unlabelled) {
+            TSRI_WARN("%s: the target \"%s\" is none of the model's classes (%s): targets are left "
+                      "out",
+                      tsri_quote(t->part[0].path), tsri_quote(word), some_classes(like));
+            TSRI_FREE(*class);
+            goto done;
+        }
+        TSR_CHECK((*class)[w] >= 0, TSR_BAD_FILE,
+                  "%s: the target \"%s\" is none of the model's classes (%s)",
+                  tsri_quote(t->part[0].path), tsri_quote(word), some_classes(like));
+    }
+done:
+    return st;
+}
+
+static tsr_status label_like(tsri_part *part, const tsri_tables *t, int64_t k,
+                             const tsri_csv_table *p, const int64_t *class)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc_raw(&part->label, p->rows, sizeof *part->label));
+    for (int64_t i = 0; i < p->rows; i++)
+        part->label[i] = (int32_t) class[(int64_t)p->cell[i * t->columns + k]];
+done:
+    return st;
+}
+
+static tsr_status targets_like(tsr_data *data, const tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    const tsri_like *like = t->want->like;
+    int64_t *class = NULL, k = 0;
+    TSR_TRY(tsri_take_classes(data));
+    if (t->targets == 0)
+        goto done;
+    while (!t->column[k].target)
+        k++;
+    if (like->classes > 0)
+        TSR_TRY(classes_of_words(&class, t, &t->column[k], like));
+    data->targets = like->classes > 0 ? 0 : t->targets;
+    for (int i = 0; i < t->parts && (class || like->classes == 0); i++) {
+        tsri_part *part = i == 0 ? &data->train : &data->test;
+        TSR_TRY(class ? label_like(part, t, k, &t->part[i], class)
+                      : real_targets(part, t, &t->part[i]));
+    }
+done:
+    tsri_free(class);
+    return st;
+}
+
+/* ---- Targets of a table of its own ----------------------------------------------------------- */
+
 static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
 {
     tsr_status st = TSR_OK;
@@ -132,12 +219,14 @@ static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
     bool whole = t->targets == 1, automatic = strcmp(t->want->task, "auto") == 0;
     bool classify = strcmp(t->want->task, "classify") == 0;
     for (int64_t j = 0; j < t->columns; j++)
-        k = t->column[j].target && (t->targets == 1 || t->column[j].words) ? j : k;
+        k = t->column[j].target && (t->targets == 1 || t->column[j].kind == TSRI_WORDS) ? j : k;
     const tsri_column *c = &t->column[k];
-    TSR_CHECK(!c->target || !c->words || (t->targets == 1 && (automatic || classify)), TSR_BAD_FILE,
-              "%s: line %lld, column %lld: the target \"%s\" is no number; repair it, or set "
-              "data.task to classify",
-              tsri_quote(t->part[0].path), (long long)c->text_line, (long long)(k + 1), c->text);
+    TSR_CHECK(
+        !c->target || !(c->kind == TSRI_WORDS) || (t->targets == 1 && (automatic || classify)),
+        TSR_BAD_FILE,
+        "%s: line %lld, column %lld: the target \"%s\" is no number; repair it, or set "
+        "data.task to classify",
+        tsri_quote(t->part[0].path), (long long)c->text.line, (long long)(k + 1), c->text.text);
     if (whole)
         TSR_TRY(whole_targets(&train, &whole, t, k, &t->part[0]));
     if (whole && t->parts > 1)
@@ -147,11 +236,12 @@ static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
               "values are no classes; set data.task to regress",
               tsri_quote(t->part[0].path), (long long)(k + 1));
     if (automatic)
-        classify = whole && (c->words || count_different(train, t->part[0].rows,
-                                                         WHOLE_CLASSES_MAX) <= WHOLE_CLASSES_MAX);
+        classify = whole && ((c->kind == TSRI_WORDS) ||
+                             count_different(train, t->part[0].rows, WHOLE_CLASSES_MAX) <=
+                                 WHOLE_CLASSES_MAX);
     if (classify) {
-        TSR_TRY(tsri_labels_from(data, train, test, !c->words, t->part[0].path));
-        if (c->words)
+        TSR_TRY(tsri_labels_from(data, train, test, !(c->kind == TSRI_WORDS), t->part[0].path));
+        if ((c->kind == TSRI_WORDS))
             TSR_TRY(name_words(data, c));
         goto done;
     }
@@ -165,6 +255,69 @@ done:
     return st;
 }
 
+/* ---- Schema --------------------------------------------------------------------------------- */
+
+static tsr_status copy_name(char **out, const char *name)
+{
+    return name ? tsri_strdup(out, name) : TSR_OK;
+}
+
+static tsr_status field_of(tsri_field *f, const tsri_column *c)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(copy_name(&f->name, c->name));
+    if (c->kind != TSRI_WORDS)
+        goto done;
+    TSR_TRY(tsri_alloc(&f->word, width_of(c), sizeof *f->word));
+    f->words = width_of(c);
+    for (int64_t w = 0; w < f->words; w++)
+        TSR_TRY(tsri_strdup(&f->word[c->rank[w]], word_of(c, w)));
+done:
+    return st;
+}
+
+/* Names of the columns that are targets, or of those that are left out. */
+static tsr_status names_of(char ***out, int64_t *count, const tsri_tables *t, bool targets)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(out, t->columns, sizeof **out));
+    for (int64_t k = 0; k < t->columns; k++) {
+        const tsri_column *c = &t->column[k];
+        if (targets ? c->target : c->ignored && c->name)
+            TSR_TRY(copy_name(&(*out)[(*count)++], c->name));
+    }
+done:
+    return st;
+}
+
+static tsr_status set_schema(tsri_data_schema *s, const tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    s->kind = "table";
+    TSR_TRY(tsri_alloc(&s->field, t->inputs, sizeof *s->field));
+    s->fields = t->inputs;
+    for (int64_t i = 0; i < t->inputs; i++)
+        TSR_TRY(field_of(&s->field[i], &t->column[t->input[i]]));
+    TSR_TRY(names_of(&s->target, &s->targets, t, true));
+    TSR_TRY(names_of(&s->ignored, &s->ignoreds, t, false));
+done:
+    return st;
+}
+
+/* A column of very many words is seldom meant to be so many inputs. */
+static void tell_wide(const tsri_tables *t)
+{
+    enum { WIDE = 50 };
+    for (int64_t i = 0; i < t->inputs && !t->want->like; i++) {
+        const tsri_column *c = &t->column[t->input[i]];
+        if (width_of(c) > WIDE)
+            TSRI_WARN("%s: column %lld%s%s has %lld different words and becomes as many inputs; "
+                      "leave it out with data.ignore if that is not meant",
+                      tsri_quote(t->part[0].path), (long long)(t->input[i] + 1), c->name ? " " : "",
+                      c->name ? tsri_quote(c->name) : "", (long long)width_of(c));
+    }
+}
+
 /* ---- The reader --------------------------------------------------------------------------- */
 
 tsr_status tsri_read_csv(tsr_data *data, const tsri_read *want)
@@ -173,13 +326,15 @@ tsr_status tsri_read_csv(tsr_data *data, const tsri_read *want)
     tsri_tables t = {0};
     int64_t dim = 0;
     TSR_TRY(tsri_tables_read(&t, data, want));
-    for (int64_t k = 0; k < t.columns; k++)
-        dim += width_of(&t.column[k]);
+    for (int64_t i = 0; i < t.inputs; i++)
+        dim += width_of(&t.column[t.input[i]]);
     TSR_TRY(tsri_data_shape(data, dim, 1, 1, want->path));
     TSR_TRY(name_inputs(data, &t));
     for (int i = 0; i < t.parts; i++)
         TSR_TRY(set_inputs(i == 0 ? &data->train : &data->test, data, &t, &t.part[i]));
-    TSR_TRY(set_targets(data, &t));
+    TSR_TRY(want->like ? targets_like(data, &t) : set_targets(data, &t));
+    TSR_TRY(set_schema(&data->schema, &t));
+    tell_wide(&t);
 done:
     tsri_tables_fini(&t);
     return st;
@@ -189,7 +344,7 @@ tsr_status tsri_is_csv(bool *is, const char *path)
 {
     static const char *const endings[] = {".csv",    ".csv.gz", ".csv.xz", ".tsv",
                                           ".tsv.gz", ".tsv.xz", ".data",   ".txt"};
-    *is = false;
+    *is = tsri_is_stdin(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         *is = *is || (tsri_ends_with(path, endings[i]) && tsri_is_file(path));
     return TSR_OK;

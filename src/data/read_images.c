@@ -9,6 +9,9 @@
  * and ROOT/val/images/FILE has its class in a list (annotations.h); pictures without one, as those
  * of its test/, are left out. Classes are numbered in byte order of their names and samples stand
  * in byte order of their paths, so that a folder and its archive give the same data.
+ *
+ * Pictures that a model is shown take the model's size and channels, and its classes by name; where
+ * nobody needs classes they may lie in one folder, or be a single file.
  */
 #include "data/reader.h"
 
@@ -24,12 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8, LISTED = -1 };
+enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8, LISTED = -1, LOOSE = -2 };
 
 /* A sample on its way. */
 typedef struct picture {
     char *name;    /* "CLASS/FILE"; "val/FILE" as long as the class is to be looked up */
-    int64_t class; /* LISTED = to be looked up */
+    int64_t class; /* LISTED = to be looked up, LOOSE = in no class folder */
+    char *file;    /* its path, where a model is asked about it */
     int64_t at;    /* which of the pixel blocks */
     bool test;
 } picture;
@@ -45,6 +49,8 @@ typedef struct album {
     tsri_words classes;
     tsri_annotations listed;
     bool all_test; /* this folder is data.test_path */
+    const tsri_like *like;
+    int64_t loose; /* pictures without a class */
 } album;
 
 /* ---- One picture -------------------------------------------------------------------------- */
@@ -144,10 +150,13 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
 {
     tsr_status st = TSR_OK;
     tsri_image image = {0};
-    const char *class;
-    size_t class_length;
+    const char *class = "";
+    size_t class_length = 0;
     picture p = {.at = a->count};
-    TSR_CHECK(parse_name(&p, &class, &class_length, name), TSR_BAD_FILE,
+    bool placed = parse_name(&p, &class, &class_length, name);
+    bool loose = !placed || (a->like && a->like->unlabelled &&
+                             tsri_like_class(a->like, class, class_length) < 0);
+    TSR_CHECK(placed || (a->like && a->like->unlabelled), TSR_BAD_FILE,
               "%s: picture %s stands in no class folder; put it into one, as train/CLASS/FILE",
               tsri_quote(a->path), tsri_quote(name));
     p.test = p.test || a->all_test;
@@ -158,9 +167,20 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
     TSR_TRY(tsri_image_fit(a->pixels + a->count * 3 * a->height * a->width, &image, a->height,
                            a->width));
     TSR_TRY(tsri_reserve(&a->picture, &a->capacity, a->count, sizeof *a->picture));
-    TSR_TRY(name_picture(&p, a, class, class_length));
+    if (a->like)
+        TSR_TRY(tsri_strdup(&p.file, name));
+    if (loose) {
+        p.class = LOOSE;
+        a->loose++;
+        TSR_TRY(tsri_strdup(&p.name, name));
+    } else {
+        TSR_TRY(name_picture(&p, a, class, class_length));
+    }
     a->picture[a->count++] = p;
+    p = (picture){0};
 done:
+    tsri_free(p.file);
+    tsri_free(p.name);
     tsri_free(image.rgb);
     return st;
 }
@@ -227,11 +247,34 @@ static tsr_status visit_member(void *context, const char *name, const char *byte
     return st;
 }
 
+/* A single picture, by the last part of its path. */
+static tsr_status one_file(album *a, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *slash = strrchr(path, '/');
+    char *bytes = NULL;
+    int64_t n = 0;
+    TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
+    TSR_TRY(add_picture(a, slash ? slash + 1 : path, bytes, n));
+done:
+    tsri_free(bytes);
+    return st;
+}
+
 static tsr_status walk(album *a, const char *path)
 {
     a->path = path;
-    return tsri_is_folder(path) ? walk_folder(a, path, "", 0)
-                                : tsri_archive_each(path, visit_member, a, tsri_read_most(path));
+    if (tsri_is_folder(path))
+        return walk_folder(a, path, "", 0);
+    if (is_picture(path))
+        return one_file(a, path);
+    return tsri_archive_each(path, visit_member, a, tsri_read_most(path));
+}
+
+static void forget(picture *p)
+{
+    tsri_free(p->name);
+    tsri_free(p->file);
 }
 
 /* Gives pictures of val/images/ the class that their list says, and drops those without one. */
@@ -253,7 +296,7 @@ static tsr_status look_up(album *a)
                   tsri_quote(a->path), tsri_quote(dropped));
     for (int64_t i = 0; i < count; i++)
         if (a->picture[i].class == LISTED)
-            tsri_free(a->picture[i].name);
+            forget(&a->picture[i]);
         else
             a->picture[kept++] = a->picture[i];
     a->count = kept;
@@ -269,6 +312,17 @@ static int by_part_and_name(const void *a, const void *b)
     return p->test != q->test ? p->test - q->test : strcmp(p->name, q->name);
 }
 
+/* Colours as they are, or as one channel of grey (BT.601's weights, in 1/65536). */
+static void put_pixels(uint8_t *to, const uint8_t *rgb, int64_t plane, int64_t channels)
+{
+    if (channels == 3)
+        memcpy(to, rgb, (size_t)(3 * plane));
+    for (int64_t i = 0; channels == 1 && i < plane; i++)
+        to[i] = (uint8_t)((19595u * rgb[i] + 38470u * rgb[plane + i] + 7471u * rgb[2 * plane + i] +
+                           32768u) >>
+                          16);
+}
+
 static tsr_status set_part(tsri_part *part, const tsr_data *data, const album *a,
                            const int64_t *rank, int64_t first, int64_t n)
 {
@@ -276,12 +330,53 @@ static tsr_status set_part(tsri_part *part, const tsr_data *data, const album *a
     part->n = n;
     if (n == 0)
         goto done;
+    int64_t plane = a->height * a->width;
     TSR_TRY(tsri_alloc_raw(&part->bytes, n * data->dim, 1));
-    TSR_TRY(tsri_alloc_raw(&part->label, n, sizeof *part->label));
+    if (a->loose == 0)
+        TSR_TRY(tsri_alloc_raw(&part->label, n, sizeof *part->label));
+    if (a->like)
+        TSR_TRY(tsri_alloc(&part->name, n, sizeof *part->name));
     for (int64_t i = 0; i < n; i++) {
-        const picture *p = &a->picture[first + i];
-        memcpy(part->bytes + i * data->dim, a->pixels + p->at * data->dim, (size_t)data->dim);
-        part->label[i] = (int32_t)rank[p->class];
+        picture *p = &a->picture[first + i];
+        put_pixels(part->bytes + i * data->dim, a->pixels + p->at * 3 * plane, plane,
+                   data->channels);
+        if (part->label)
+            part->label[i] = (int32_t)rank[p->class];
+        if (part->name) {
+            part->name[i] = p->file;
+            p->file = NULL;
+        }
+    }
+done:
+    return st;
+}
+
+/* Classes in byte order of their names. */
+static tsr_status own_classes(int64_t **rank, tsr_data *data, const album *a)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_words_rank(rank, &a->classes));
+    data->classes = a->classes.count;
+    TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
+    for (int64_t i = 0; i < data->classes; i++)
+        TSR_TRY(tsri_strdup(&data->class_name[(*rank)[i]], a->classes.word[i]));
+done:
+    return st;
+}
+
+/* Classes as the model has them; a folder of another name is refused. */
+static tsr_status classes_like(int64_t **rank, tsr_data *data, const album *a)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_take_classes(data));
+    TSR_TRY(tsri_alloc(rank, a->classes.count, sizeof **rank));
+    for (int64_t i = 0; i < a->classes.count; i++) {
+        const char *name = a->classes.word[i];
+        (*rank)[i] = tsri_like_class(a->like, name, strlen(name));
+        TSR_CHECK((*rank)[i] >= 0, TSR_BAD_FILE,
+                  "%s: folder %s is none of the model's %lld classes; rename it to the class it "
+                  "is, or take it out",
+                  tsri_quote(a->path), tsri_quote(name), (long long)a->like->classes);
     }
 done:
     return st;
@@ -297,12 +392,8 @@ static tsr_status set_data(tsr_data *data, album *a)
     TSR_CHECK(a->classes.count <= TSRI_CLASSES_MAX, TSR_BAD_FILE,
               "%s: %lld class folders are too many", tsri_quote(a->path),
               (long long)a->classes.count);
-    TSR_TRY(tsri_data_shape(data, 3, a->height, a->width, a->path));
-    TSR_TRY(tsri_words_rank(&rank, &a->classes));
-    data->classes = a->classes.count;
-    TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
-    for (int64_t i = 0; i < data->classes; i++)
-        TSR_TRY(tsri_strdup(&data->class_name[rank[i]], a->classes.word[i]));
+    TSR_TRY(tsri_data_shape(data, a->like ? a->like->channels : 3, a->height, a->width, a->path));
+    TSR_TRY(a->like ? classes_like(&rank, data, a) : own_classes(&rank, data, a));
     qsort(a->picture, (size_t)a->count, sizeof *a->picture, by_part_and_name);
     while (train < a->count && !a->picture[train].test)
         train++;
@@ -316,7 +407,15 @@ done:
 tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
 {
     tsr_status st = TSR_OK;
-    album a = {.size = want->size};
+    album a = {.size = want->size, .like = want->like};
+    if (a.like) {
+        a.height = a.like->height;
+        a.width = a.like->width;
+        TSR_CHECK(a.like->channels == 1 || a.like->channels == 3, TSR_BAD_FILE,
+                  "%s: pictures have 1 or 3 channels, the model takes %lld", tsri_quote(want->path),
+                  (long long)a.like->channels);
+    }
+    data->schema.kind = "images";
     TSR_TRY(walk(&a, want->path));
     if (want->test_path) {
         a.all_test = true;
@@ -326,7 +425,7 @@ tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
     TSR_TRY(set_data(data, &a));
 done:
     for (int64_t i = 0; i < a.count; i++)
-        tsri_free(a.picture[i].name);
+        forget(&a.picture[i]);
     tsri_free(a.picture);
     tsri_free(a.pixels);
     tsri_words_fini(&a.classes);
@@ -334,7 +433,7 @@ done:
     return st;
 }
 
-/* Is there a picture one to four folders down; only the first entries are looked at. */
+/* Is there a picture here or up to four folders down; only the first entries are looked at. */
 static tsr_status has_pictures(bool *is, const char *folder, int depth)
 {
     tsr_status st = TSR_OK;
@@ -346,7 +445,7 @@ static tsr_status has_pictures(bool *is, const char *folder, int depth)
         if (entry[i][0] != '.' && tsri_is_folder(path) && depth < 4)
             TSR_TRY(has_pictures(is, path, depth + 1));
         else
-            *is = depth > 0 && is_picture(entry[i]);
+            *is = is_picture(entry[i]);
         TSRI_FREE(path);
     }
 done:
@@ -358,7 +457,7 @@ done:
 tsr_status tsri_is_images(bool *is, const char *path)
 {
     static const char *const endings[] = {".tar", ".tar.xz", ".tar.gz", ".tgz", ".zip"};
-    *is = false;
+    *is = is_picture(path) && tsri_is_file(path);
     if (tsri_is_folder(path))
         return has_pictures(is, path, 0);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)

@@ -28,9 +28,11 @@ typedef struct array {
     int64_t count, row; /* numbers, and of them in a sample */
 } array;
 
-/* What a part is read from; y and length may be missing. */
+/* What a part is read from; y and length may be missing. Without y the last column of x is the
+ * target, unless nobody needs one. */
 typedef struct files {
     array x, y, length;
+    bool unlabelled; /* all of x are inputs, and there are no targets */
 } files;
 
 static void files_fini(files *f)
@@ -167,7 +169,8 @@ done:
     return st;
 }
 
-static tsr_status read_folder(files *f, const char *folder, const char *suffix, bool *found)
+static tsr_status read_folder(files *f, const char *folder, const char *suffix, bool unlabelled,
+                              bool *found)
 {
     tsr_status st = TSR_OK;
     char name[32];
@@ -178,9 +181,11 @@ static tsr_status read_folder(files *f, const char *folder, const char *suffix, 
         goto done;
     (void)snprintf(name, sizeof name, "y%s.npy", suffix);
     TSR_TRY(read_in(&f->y, folder, name, &y));
-    TSR_CHECK(y, TSR_BAD_FILE, "%s: there is an x%s.npy but no y%s.npy in this folder; add it",
-              tsri_quote(folder), suffix, suffix);
-    TSR_CHECK(f->y.t.shape[0] == f->x.t.shape[0], TSR_BAD_FILE,
+    f->unlabelled = !y && unlabelled;
+    TSR_CHECK(y || unlabelled, TSR_BAD_FILE,
+              "%s: there is an x%s.npy but no y%s.npy in this folder; add it", tsri_quote(folder),
+              suffix, suffix);
+    TSR_CHECK(!y || f->y.t.shape[0] == f->x.t.shape[0], TSR_BAD_FILE,
               "%s: header: %lld rows, but %s has %lld; they must belong together",
               tsri_quote(f->y.path), (long long)f->y.t.shape[0], tsri_quote(f->x.path),
               (long long)f->x.t.shape[0]);
@@ -193,13 +198,17 @@ done:
     return st;
 }
 
-static tsr_status read_single(files *f, const char *path)
+/* A table with the target in its last column, or without any where nobody needs one: then its rows
+ * are as long as the model's inputs, and it may be images, too. */
+static tsr_status read_single(files *f, const char *path, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     char *copy = NULL;
     TSR_TRY(tsri_strdup(&copy, path));
     TSR_TRY(read_array(&f->x, copy));
-    TSR_CHECK(f->x.t.rank == 2 && f->x.row >= 2, TSR_BAD_FILE,
+    f->unlabelled =
+        like && like->unlabelled && f->x.row == like->channels * like->height * like->width;
+    TSR_CHECK(f->unlabelled || (f->x.t.rank == 2 && f->x.row >= 2), TSR_BAD_FILE,
               "%s: header: a single file must be a table [rows, columns] whose last column is the "
               "target; for anything else give a folder with x.npy and y.npy",
               tsri_quote(path));
@@ -229,21 +238,22 @@ done:
     return st;
 }
 
-static tsr_status read_path(files *f, const char *path, const char *suffix, bool *found)
+static tsr_status read_path(files *f, const char *path, const char *suffix, const tsri_like *like,
+                            bool *found)
 {
     tsr_status st = TSR_OK;
     char *folder = NULL;
     if (tsri_is_folder(path)) {
-        st = read_folder(f, path, suffix, found);
+        st = read_folder(f, path, suffix, like && like->unlabelled, found);
         goto done;
     }
     TSR_TRY(folder_of(&folder, path));
     if (folder) {
-        st = read_folder(f, folder, suffix, found);
+        st = read_folder(f, folder, suffix, like && like->unlabelled, found);
     } else {
         *found = *suffix == '\0';
         if (*found)
-            st = read_single(f, path);
+            st = read_single(f, path, like);
     }
 done:
     tsri_free(folder);
@@ -252,11 +262,17 @@ done:
 
 /* ---- Into the data set -------------------------------------------------------------------- */
 
+/* Is the last column of x the target? */
+static bool has_target_column(const files *f)
+{
+    return !f->y.path && !f->unlabelled;
+}
+
 static tsr_status set_shape(tsr_data *data, const files *f)
 {
     const int64_t *s = f->x.t.shape;
     const char *path = f->x.path;
-    bool single = !f->y.path; /* the last column is the target */
+    bool single = has_target_column(f);
     if (data->sequences)
         return tsri_data_shape(data, s[2], s[1], 1, path);
     switch (f->x.t.rank) {
@@ -293,11 +309,12 @@ static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const files 
     tsr_status st = TSR_OK;
     const array *x = &f->x;
     part->n = x->t.shape[0];
-    TSR_CHECK(x->row - !f->y.path == data->dim, TSR_BAD_FILE,
+    TSR_CHECK(x->row - has_target_column(f) == data->dim, TSR_BAD_FILE,
               "%s: header: %lld numbers in a sample, but the training data has %lld; they must "
               "agree",
-              tsri_quote(x->path), (long long)(x->row - !f->y.path), (long long)data->dim);
-    if (x->t.dtype == TSRI_U8 && f->y.path && !data->sequences) {
+              tsri_quote(x->path), (long long)(x->row - has_target_column(f)),
+              (long long)data->dim);
+    if (x->t.dtype == TSRI_U8 && !has_target_column(f) && !data->sequences) {
         TSR_TRY(tsri_alloc_raw(&part->bytes, x->count, 1));
         memcpy(part->bytes, x->t.data, (size_t)x->count);
         goto done;
@@ -332,6 +349,8 @@ static tsr_status set_wanted(tsr_data *data, const files *train, const files *te
     bool real = is_real(y) || (train->y.path && y->row > 1);
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
+    if (data->like)
+        real = data->like->classes == 0;
     if (real) {
         data->targets = train->y.path ? y->row : 1;
         TSR_TRY(real_targets(&data->train, data, train));
@@ -359,13 +378,13 @@ tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
     tsr_status st = TSR_OK;
     files train = {0}, test = {0};
     bool found = false, tested = false;
-    TSR_TRY(read_path(&train, want->path, "", &found));
+    TSR_TRY(read_path(&train, want->path, "", want->like, &found));
     TSR_CHECK(found, TSR_BAD_FILE, "%s: there is no x.npy in this folder; check data.path",
               tsri_quote(want->path));
     if (want->test_path)
-        TSR_TRY(read_path(&test, want->test_path, "", &tested));
+        TSR_TRY(read_path(&test, want->test_path, "", want->like, &tested));
     else
-        TSR_TRY(read_path(&test, want->path, "_test", &tested));
+        TSR_TRY(read_path(&test, want->path, "_test", want->like, &tested));
     TSR_CHECK(tested || !want->test_path, TSR_BAD_FILE,
               "%s: there is no x.npy in this folder; check data.test_path",
               tsri_quote(want->test_path));
@@ -383,7 +402,10 @@ tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
                   tsri_quote(test.x.path), tsri_quote(train.x.path));
         TSR_TRY(set_inputs(&data->test, data, &test));
     }
-    TSR_TRY(set_wanted(data, &train, tested ? &test : NULL, want->task));
+    if (train.unlabelled)
+        TSR_TRY(tsri_take_classes(data));
+    else
+        TSR_TRY(set_wanted(data, &train, tested ? &test : NULL, want->task));
 done:
     files_fini(&train);
     files_fini(&test);

@@ -18,12 +18,17 @@ typedef struct tsri_read {
     const char *ignore;    /* csv: columns left out, "1-5,name" */
     const char *header;    /* csv: auto, yes, no */
     const char *missing;   /* csv: mean, zero, refuse */
-    const char *task;      /* auto, classify, regress */
-    int64_t size;          /* images: side; 0 = as the first image */
+    const char *words;   /* csv: columns whose cells are words even where they look like numbers */
+    const char *decimal; /* csv: auto, point, comma */
+    const char *dates;   /* csv: refuse, days */
+    const char *unknown; /* csv: words that a model never saw: refuse, missing */
+    const char *task;    /* auto, classify, regress */
+    int64_t size;        /* images: side; 0 = as the first image */
+    const tsri_like *like; /* the data of the model that will be shown these, or NULL */
 } tsri_read;
 
-/* The options of config's `data:` section. */
-tsri_read tsri_read_of(const tsr_config *config);
+/* The options of config's `data:` section; `like` may be NULL. */
+tsri_read tsri_read_of(const tsr_config *config, const tsri_like *like);
 
 typedef struct tsri_format {
     const char *name;                                    /* as in data.format */
@@ -56,6 +61,7 @@ tsr_status tsri_read_sequences(tsr_data *data, const tsri_read *want);
 
 /* ---- What readers share -------------------------------------------------------------------- */
 
+bool tsri_is_stdin(const char *path); /* "-": a table on standard input */
 bool tsri_is_folder(const char *path);
 bool tsri_is_file(const char *path);                    /* a regular file */
 bool tsri_ends_with(const char *text, const char *end); /* without regard to case */
@@ -70,9 +76,13 @@ tsr_status tsri_read_whole(char **bytes, int64_t *n, const char *path);
 /* The most that a compressed file of this size may expand to. */
 int64_t tsri_read_most(const char *path);
 
-/* Sets labels and data->classes of both parts from whole numbers. When the smallest is 0 and
- * `compact` is false they are the classes 0 .. max; else the different values, in order, are the
- * classes and their names. `test` may be NULL. */
+/* Classes and targets as the model has them (data->like), for data without their own. */
+tsr_status tsri_take_classes(tsr_data *data);
+
+/* Sets labels and data->classes of both parts from whole numbers. For a model (data->like) they are
+ * its classes of these names or numbers; one that it does not know is refused. Else, when the
+ * smallest is 0 and `compact` is false they are the classes 0 .. max; else the different values, in
+ * order, are the classes and their names. `test` may be NULL. */
 tsr_status tsri_labels_from(tsr_data *data, const int64_t *train, const int64_t *test, bool compact,
                             const char *path);
 

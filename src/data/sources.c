@@ -229,7 +229,7 @@ static tsr_status load_preset(tsr_data *data, const tsr_config *config)
     tsr_status st = TSR_OK;
     const preset *p = find_preset(data->name);
     const tsri_source *source = tsri_source_find(data->name);
-    tsri_read want = tsri_read_of(config);
+    tsri_read want = tsri_read_of(config, data->like);
     tsri_text tried = {0};
     TSR_TRY(locate(&data->source, &tried, p, config));
     TSR_CHECK(data->source, TSR_BAD_FILE, "%s: not found in %s; %s", p->name, tried.data,
@@ -269,7 +269,7 @@ done:
 static tsr_status load_path(tsr_data *data, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    tsri_read want = tsri_read_of(config);
+    tsri_read want = tsri_read_of(config, data->like);
     const tsri_format *format = NULL;
     TSR_TRY(tsri_format_choose(&format, tsri_config_text(config, "data.format"), want.path));
     TSR_TRY(tsri_strdup(&data->source, want.path));

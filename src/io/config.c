@@ -218,7 +218,8 @@ tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
 {
     tsr_status st = TSR_OK;
     tsri_text assignment = {0};
-    bool path = strpbrk(name_or_path, "/.") || tsri_file_exists(name_or_path);
+    bool path = strpbrk(name_or_path, "/.") || strcmp(name_or_path, "-") == 0 ||
+                tsri_file_exists(name_or_path);
     tsri_config_unset(c, "data.name");
     tsri_config_unset(c, "data.path");
     tsri_config_unset(c, "data.test_path");

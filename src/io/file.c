@@ -129,15 +129,15 @@ static tsr_status too_large(const char *path, int64_t most)
                      tsri_quote(path), tsri_bytes_text((double)most));
 }
 
-tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t most)
+/* All that comes out of fd, which says that it has `size` bytes. */
+static tsr_status read_all(char **bytes, int64_t *n, int fd, int64_t size, const char *path,
+                           int64_t most)
 {
     tsr_status st = TSR_OK;
-    int fd = -1;
     char *buffer = NULL;
-    int64_t size = 0, used = 0, got = 0;
+    int64_t used = 0, got = 0;
     *bytes = NULL;
     *n = 0;
-    TSR_TRY(tsri_file_open(&fd, &size, path));
     if (size > most) {
         st = too_large(path, most);
         goto done;
@@ -165,10 +165,28 @@ tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t mo
     *n = used;
     buffer = NULL;
 done:
-    if (fd >= 0)
-        (void)tsri_io.close(fd);
     tsri_free(buffer);
     return st;
+}
+
+tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t most)
+{
+    tsr_status st = TSR_OK;
+    int fd = -1;
+    int64_t size = 0;
+    *bytes = NULL;
+    *n = 0;
+    TSR_TRY(tsri_file_open(&fd, &size, path));
+    TSR_TRY(read_all(bytes, n, fd, size, path, most));
+done:
+    if (fd >= 0)
+        (void)tsri_io.close(fd);
+    return st;
+}
+
+tsr_status tsri_file_read_stdin(char **bytes, int64_t *n, int64_t most)
+{
+    return read_all(bytes, n, STDIN_FILENO, 0, "standard input", most);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------ */

@@ -48,6 +48,9 @@ tsr_status tsri_file_failed(int error, const char *what, const char *path);
  * when it cannot be read or is larger than `most`. The caller frees *bytes. */
 tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t most);
 
+/* The same of standard input, up to its end. */
+tsr_status tsri_file_read_stdin(char **bytes, int64_t *n, int64_t most);
+
 /* A piece of a file to write. */
 typedef struct tsri_piece {
     const void *bytes;

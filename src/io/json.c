@@ -57,6 +57,11 @@ bool tsri_json_is_array(const tsri_json_value *v)
     return json_is_array(in(v));
 }
 
+bool tsri_json_is_null(const tsri_json_value *v)
+{
+    return json_is_null(in(v));
+}
+
 const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key)
 {
     return out_of(json_object_get(in(object), key));

@@ -58,6 +58,7 @@ void tsri_json_destroy(tsri_json_value *root); /* only what tsri_json_parse gave
 
 bool tsri_json_is_object(const tsri_json_value *v);
 bool tsri_json_is_array(const tsri_json_value *v);
+bool tsri_json_is_null(const tsri_json_value *v);
 const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key); /* or NULL */
 int64_t tsri_json_length(const tsri_json_value *array);
 const tsri_json_value *tsri_json_at(const tsri_json_value *array, int64_t i);

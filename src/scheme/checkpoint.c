@@ -57,7 +57,7 @@ typedef struct field {
     double *real;
 } field;
 
-enum { FIELDS = 16 };
+enum { FIELDS = 17, FIRST_FIELDS = 16 }; /* checkpoints of version 0.1 end with the latter */
 
 static void fields_of(field f[FIELDS], tsri_run *run)
 {
@@ -76,7 +76,8 @@ static void fields_of(field f[FIELDS], tsri_run *run)
                          {"train_accuracy", NULL, &run->train_accuracy},
                          {"best_iterate", &run->best_iterate, NULL},
                          {"best_loss", NULL, &run->best_loss},
-                         {"ranks_change", NULL, &run->ranks.change}};
+                         {"ranks_change", NULL, &run->ranks.change},
+                         {"test_rmse", NULL, &run->test_rmse}};
     memcpy(f, all, sizeof all);
 }
 
@@ -108,6 +109,8 @@ static tsr_status read_state(tsri_run *run, const char *text, const char *path)
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     for (int i = 0; i < FIELDS; i++) {
         const tsri_json_value *v = tsri_json_get(root, f[i].name);
+        if (!v && i >= FIRST_FIELDS)
+            continue;
         TSR_CHECK(v && (!f[i].integer || tsri_json_as_int(v, f[i].integer)), TSR_BAD_FILE,
                   "%s: the position lacks %s", path, f[i].name);
         if (f[i].real)

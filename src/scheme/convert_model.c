@@ -37,7 +37,8 @@ static tsr_status work_init(work *w, bool to_relu)
     TSR_TRY(w->backend->start(count));
     TSR_TRY(tsri_pool_create(&w->pool, count));
     TSR_TRY(tsri_model_load(&w->net[0], &w->store[0], m, w->backend, false));
-    TSR_TRY(tsri_data_load_like(&w->data, m->config, &m->scaling));
+    tsri_like like = tsri_model_like(m, false);
+    TSR_TRY(tsri_data_load_like(&w->data, m->config, &like));
     TSR_CHECK(w->data->dim == tsri_shape_count(m->input), TSR_USAGE,
               "%s takes samples of %lld numbers but %s has %lld: give the data it was trained for",
               m->path, (long long)tsri_shape_count(m->input), w->data->name,
@@ -56,7 +57,8 @@ static tsr_status save(const char *path, const work *w)
                               .w = w->store[1].w,
                               .config = m->config,
                               .scaling = tsri_tensors_meta(m->file, TSRI_META_SCALING),
-                              .classes = tsri_tensors_meta(m->file, TSRI_META_CLASSES)};
+                              .classes = tsri_tensors_meta(m->file, TSRI_META_CLASSES),
+                              .schema = tsri_tensors_meta(m->file, TSRI_META_SCHEMA)};
     return tsri_model_save(path, &parts);
 }
 

@@ -264,6 +264,7 @@ static tsr_status convert(tsri_run *run)
     tell(run, &how, &train, &test);
     run->test_loss = test.n > 0 ? test.loss[1] : train.loss[1];
     run->test_accuracy = test.n > 0 ? test.accuracy[1] : train.accuracy[1];
+    run->test_rmse = NAN; /* until the next evaluation */
     return replace(run, net, &store, run->round);
 done:
     tsri_store_fini(&store);

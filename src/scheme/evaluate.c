@@ -44,13 +44,34 @@ double tsri_judged_loss(tsri_loss_kind kind, double sum, int64_t n)
     return kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)n;
 }
 
+/* Are errors told in the units of the targets? Not of margins, nor behind the end of a sequence. */
+static bool has_units(const tsr_data *data, const tsri_part *part, const tsri_net *net,
+                      tsri_loss_kind kind)
+{
+    return part->target && !part->length && !tsri_loss_of_margin(kind) &&
+           data->targets == net->outputs;
+}
+
+/* Of a batch: squared differences of outputs and targets as they were before scaling. */
+static double squares_in_units(const float *y, const tsri_batch *b, const tsr_data *data)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < b->n * data->targets; i++) {
+        double error = (double)tsri_scaling_original(&data->scaling, y[i]) -
+                       (double)tsri_scaling_original(&data->scaling, b->target[i]);
+        sum += error * error;
+    }
+    return sum;
+}
+
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
                          tsri_loss_kind kind)
 {
     tsr_status st = TSR_OK;
-    double start = tsri_clock(), sum = 0;
+    double start = tsri_clock(), sum = 0, squares = 0;
     int64_t hits = 0;
+    bool units = has_units(data, part, store->net, kind);
     judge j;
     TSR_TRY(judge_init(&j, store, backend, pool, data, part, BATCH));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
@@ -59,16 +80,19 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
         tsri_loss loss = {.kind = kind, .valid = b->n, .label = b->label, .target = b->target};
         tsri_plan_lengths(j.plan, b->length);
         TSR_TRY(tsri_plan_forward(j.plan, b->x));
+        if (units) /* before the loss, which may spoil the outputs */
+            squares += squares_in_units(tsri_plan_output(j.plan), b, data);
         TSR_TRY(tsri_plan_loss(j.plan, &loss));
         sum += loss.sum;
         hits += loss.hits;
     }
-    *result = (tsr_result){.n = part->n,
-                           .loss = tsri_judged_loss(kind, sum, part->n),
-                           .accuracy = part->label || tsri_loss_of_margin(kind)
-                                           ? (double)hits / (double)part->n
-                                           : (double)NAN,
-                           .seconds = tsri_clock() - start};
+    *result = (tsr_result){
+        .n = part->n,
+        .loss = tsri_judged_loss(kind, sum, part->n),
+        .accuracy =
+            part->label || tsri_loss_of_margin(kind) ? (double)hits / (double)part->n : (double)NAN,
+        .rmse = units ? sqrt(squares / (double)(part->n * data->targets)) : (double)NAN,
+        .seconds = tsri_clock() - start};
 done:
     judge_fini(&j);
     return st;

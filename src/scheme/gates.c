@@ -7,6 +7,7 @@
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
+#include "scheme/model.h"
 #include "scheme/run.h"
 #include "scheme/whole.h"
 
@@ -262,7 +263,8 @@ tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank,
     TSR_CHECK(tsri_net_gated(model->net), TSR_USAGE,
               "%s holds a %s: --gates and --batch are for gated nets (model: grelu)", model->path,
               tsri_config_text(model->config, "model.name"));
-    TSR_TRY(tsri_model_use_init(&b.use, model, on_training_set));
+    tsri_model_asked asked = {.on_training_set = on_training_set};
+    TSR_TRY(tsri_model_use_init(&b.use, model, &asked));
     TSR_CHECK(b.use.part->n > 0, TSR_USAGE, "there is nothing to predict: the set is empty");
     if (rank > 0)
         TSR_TRY(tsri_gates_lowrank(&b.net[0], &b.store[0], &b.use.store, model->config, rank,

@@ -10,7 +10,7 @@
 #define TSRI_MODEL_H
 
 #include "backend/backend.h"
-#include "data/scaling.h"
+#include "data/dataset.h"
 #include "io/safetensors.h"
 #include "net/store.h"
 
@@ -25,7 +25,14 @@ struct tsr_model {
     tsri_shape input;
     int64_t outputs;
     tsri_scaling scaling;
+    tsri_data_schema schema; /* kind NULL in files of older versions */
+    char **class_name;       /* [classes], or NULL: they have no names */
+    int64_t classes;         /* 0 = real targets */
+    bool shown_others;       /* its config names other data than those of its training */
 };
+
+/* The data it was trained on, for loading others. */
+tsri_like tsri_model_like(const tsr_model *model, bool unlabelled);
 
 /* The model's network and numbers as `backend` keeps them; with `training` also gradient and
  * momentum. The caller ends both. */
@@ -40,15 +47,52 @@ typedef struct tsri_model_parts {
     const tsri_net *net;
     const float *w; /* [net->total] */
     const tsr_config *config;
-    const char *scaling, *classes;
+    const char *scaling, *classes, *schema;
     const char *ticket; /* of a pruned network: which units of the whole it has (ticket/origin.h) */
 } tsri_model_parts;
 
 /* The file's own names for them. */
 #define TSRI_META_SCALING "tessera.scaling"
 #define TSRI_META_CLASSES "tessera.classes"
+#define TSRI_META_SCHEMA  "tessera.schema"
 #define TSRI_META_TICKET  "tessera.ticket"
 
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
+
+/* ---- model_use.c ----------------------------------------------------------------------------- */
+
+/* What the model says of each sample, and what the data say where they do. */
+typedef struct tsri_predictions {
+    int64_t n, width;
+    bool classes;   /* outputs are of classes; else real, in the units of the targets */
+    float *outputs; /* [n, width] */
+    int32_t *label; /* [n] true classes, or NULL */
+    float *target;  /* [n, width] true targets in their own units, or NULL */
+    char **name;    /* [n] files, or NULL */
+} tsri_predictions;
+
+typedef struct tsri_model_asked {
+    bool on_training_set; /* else the test set, where there is one */
+    bool unlabelled;      /* the data need no targets */
+} tsri_model_asked;
+
+/* One use of a model file: data, threads, backend, and the network as that backend keeps it. Call
+ * fini also when init failed. */
+typedef struct tsri_model_use {
+    tsr_data *data;
+    tsri_pool *pool;
+    const tsri_backend *backend;
+    const tsri_part *part; /* the test set, or the training set */
+    tsri_net *net;
+    tsri_store store;
+} tsri_model_use;
+
+tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
+                               const tsri_model_asked *asked);
+void tsri_model_use_fini(tsri_model_use *use);
+
+/* The caller finishes *p. */
+tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked);
+void tsri_predictions_fini(tsri_predictions *p);
 
 #endif

@@ -56,6 +56,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
                        {"tessera.outputs", outputs},
                        {TSRI_META_SCALING, parts->scaling},
                        {TSRI_META_CLASSES, parts->classes},
+                       {TSRI_META_SCHEMA, parts->schema},
                        {TSRI_META_TICKET, parts->ticket},
                        {"tessera.run", yaml.data}};
     int64_t count = 0;
@@ -74,22 +75,26 @@ done:
 tsr_status tsri_model_write(const tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
-    tsri_json scaling = {0}, classes = {0};
+    tsri_json scaling = {0}, classes = {0}, schema = {0};
     tsr_config *config = NULL;
     tsri_scaling_write(&scaling, &run->data->scaling);
     TSR_TRY(tsri_json_end(&scaling));
     TSR_TRY(write_classes(&classes, run->data));
+    tsri_data_schema_write(&schema, &run->data->schema);
+    TSR_TRY(tsri_json_end(&schema));
     TSR_TRY(tsri_convert_run_file(&config, run));
     tsri_model_parts parts = {.net = run->net,
                               .w = run->store.w,
                               .config = config,
                               .scaling = scaling.text.data,
                               .classes = classes.text.data,
+                              .schema = schema.text.data,
                               .ticket = run->ticket};
     TSR_TRY(tsri_model_save(path, &parts));
 done:
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
+    tsri_json_fini(&schema);
     tsr_config_destroy(config);
     return st;
 }
@@ -155,7 +160,7 @@ done:
 }
 
 /* tessera.classes: as many names as there are outputs, or none. */
-static tsr_status check_classes(const tsr_model *m)
+static tsr_status read_classes(tsr_model *m)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *names = NULL;
@@ -175,9 +180,52 @@ static tsr_status check_classes(const tsr_model *m)
         fine = tsri_json_as_text(tsri_json_at(names, i), &name);
     TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is no list of the names of %lld outputs",
               m->path, (long long)m->outputs);
+    if (n == 0)
+        goto done;
+    TSR_TRY(tsri_alloc(&m->class_name, n, sizeof *m->class_name));
+    m->classes = n;
+    for (int64_t i = 0; i < n; i++) {
+        (void)tsri_json_as_text(tsri_json_at(names, i), &name);
+        TSR_TRY(tsri_strdup(&m->class_name[i], name));
+    }
 done:
     tsri_json_destroy(names);
     return st;
+}
+
+/* tessera.schema: files of older versions have none. It must fit the inputs and the classes. */
+static tsr_status read_schema(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_SCHEMA);
+    int64_t inputs = 0;
+    if (!text)
+        return TSR_OK;
+    TSR_TRY(tsri_data_schema_read(&m->schema, text, m->path));
+    for (int64_t k = 0; k < m->schema.fields; k++)
+        inputs += m->schema.field[k].word ? m->schema.field[k].words : 1;
+    TSR_CHECK(m->schema.fields == 0 || inputs == tsri_shape_count(m->input), TSR_BAD_FILE,
+              "%s: tessera.schema has columns of %lld inputs, the network %lld", m->path,
+              (long long)inputs, (long long)tsri_shape_count(m->input));
+    TSR_CHECK(!m->class_name || m->classes == m->schema.classes, TSR_BAD_FILE,
+              "%s: tessera.schema has %lld classes, tessera.classes %lld", m->path,
+              (long long)m->schema.classes, (long long)m->classes);
+    m->classes = m->schema.classes;
+done:
+    return st;
+}
+
+tsri_like tsri_model_like(const tsr_model *m, bool unlabelled)
+{
+    return (tsri_like){.scaling = &m->scaling,
+                       .schema = &m->schema,
+                       .class_name = m->class_name,
+                       .classes = m->classes,
+                       .targets = m->classes > 0 ? 0 : m->outputs,
+                       .channels = m->input.c,
+                       .height = m->input.h,
+                       .width = m->input.w,
+                       .unlabelled = unlabelled && m->schema.kind};
 }
 
 /* The folder of a run instead of its model is the commonest slip. */
@@ -234,7 +282,8 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", path);
     TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st);
-    TSR_TRY(check_classes(m));
+    TSR_TRY(read_classes(m));
+    TSR_TRY(read_schema(m));
     TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
     TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
     TSR_TRY(tsri_whole_load(&m->store, m->file, path));
@@ -251,6 +300,10 @@ void tsr_model_destroy(tsr_model *m)
     if (!m)
         return;
     tsri_scaling_fini(&m->scaling);
+    tsri_data_schema_fini(&m->schema);
+    for (int64_t i = 0; m->class_name && i < m->classes; i++)
+        tsri_free(m->class_name[i]);
+    tsri_free(m->class_name);
     tsri_free(m->plain);
     tsri_store_fini(&m->store);
     tsri_net_destroy(m->net);
@@ -301,89 +354,4 @@ const char *tsr_model_meta(const tsr_model *model, const char *key)
 void tsr_free(void *memory)
 {
     tsri_free(memory);
-}
-
-/* ---- Using -------------------------------------------------------------------------------- */
-
-void tsri_model_use_fini(tsri_model_use *use)
-{
-    tsri_store_fini(&use->store);
-    tsri_net_destroy(use->net);
-    tsr_data_destroy(use->data);
-    tsri_pool_destroy(use->pool);
-}
-
-static tsr_status load_data(tsri_model_use *use, const tsr_model *model, bool on_training_set)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_data_load_like(&use->data, model->config, &model->scaling));
-    const tsr_data *d = use->data;
-    TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
-                  d->width == model->input.w,
-              TSR_USAGE,
-              "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
-              "trained for",
-              model->path, (long long)model->input.c, (long long)model->input.h,
-              (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
-              (long long)d->width);
-    use->part = on_training_set || d->test.n == 0 ? &d->train : &d->test;
-done:
-    return st;
-}
-
-tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model, bool on_training_set)
-{
-    tsr_status st = TSR_OK;
-    int64_t threads = tsri_config_int(model->config, "threads");
-    int count = threads > 0 ? (int)threads : tsri_cores();
-    *use =
-        (tsri_model_use){.backend = tsri_backend_find(tsri_config_text(model->config, "backend"))};
-    if (use->backend->start)
-        TSR_TRY(use->backend->start(count));
-    TSR_TRY(tsri_pool_create(&use->pool, count));
-    TSR_TRY(tsri_model_load(&use->net, &use->store, model, use->backend, false));
-    TSR_TRY(load_data(use, model, on_training_set));
-done:
-    return st;
-}
-
-tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
-{
-    tsr_status st = TSR_OK;
-    tsri_model_use b;
-    TSR_TRY(tsri_model_use_init(&b, model, on_training_set));
-    tsri_loss_kind loss;
-    TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
-    int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
-    TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
-              model->path, (long long)model->outputs, b.data->name, (long long)kinds,
-              b.data->classes > 0 ? "classes" : "targets");
-    TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
-done:
-    tsri_model_use_fini(&b);
-    return st;
-}
-
-tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
-                             tsr_model *model, bool on_training_set)
-{
-    tsr_status st = TSR_OK;
-    tsri_model_use b;
-    *outputs = NULL;
-    *labels = NULL;
-    TSR_TRY(tsri_model_use_init(&b, model, on_training_set));
-    *n = b.part->n;
-    *width = model->outputs;
-    if (b.part->label) {
-        TSR_TRY(tsri_alloc(labels, *n, sizeof **labels));
-        memcpy(*labels, b.part->label, (size_t)*n * sizeof **labels);
-    }
-    TSR_TRY(tsri_outputs(outputs, &b.store, b.backend, b.pool, b.data, b.part));
-    for (int64_t i = 0; !b.part->label && i < *n * *width; i++)
-        (*outputs)[i] = tsri_scaling_original(&model->scaling, (*outputs)[i]);
-done:
-    tsri_model_use_fini(&b);
-    if (st != TSR_OK)
-        TSRI_FREE(*labels);
-    return st;
 }

@@ -8,6 +8,7 @@
 #include "scheme/whole.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "net/grelu.h"
@@ -213,6 +214,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
                       .convert_round = -1,
                       .converted = -1,
                       .test_loss = NAN,
+                      .test_rmse = NAN,
                       .test_accuracy = NAN,
                       .lock = -1,
                       .saved_round = -1,
@@ -331,6 +333,19 @@ static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
     return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
 }
 
+/* How the columns of a table will be used: what one checks a run file for. */
+static tsr_status tell_columns(const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    TSR_TRY(tsri_data_schema_text(&text, &data->schema));
+    if (text.data)
+        TSRI_INFO("%s: %s", data->name, text.data);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
 tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
 {
     tsr_status st = TSR_OK;
@@ -339,6 +354,10 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     double flops;
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
+    TSR_TRY(tell_columns(run.data));
+    for (int i = 0; tsri_observers[i]; i++) /* what training would refuse is refused here */
+        if (tsri_observers[i]->prepare)
+            TSR_TRY(tsri_observers[i]->prepare(&run));
     TSR_TRY(tsri_run_plan(&plan, &run));
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
     if (run.scheme->setup)

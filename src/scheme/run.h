@@ -126,6 +126,7 @@ struct tsri_run {
     double best_score;  /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
     int64_t best_round; /* -1 = none */
     double test_loss, test_accuracy;   /* of the last evaluation; NaN = none yet */
+    double test_rmse;                  /* likewise, in the units of real targets; NaN for classes */
     double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
     double best_loss;                  /* the least train_loss; infinity = none yet */
     int64_t best_iterate;              /* the round that had it; -1 = none */
@@ -326,20 +327,6 @@ tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
 
 /* PyTorch's names and layouts; the resolved run file and the normalisation inside as text. */
 tsr_status tsri_model_write(const tsri_run *run, const char *path);
-
-/* One use of a model file: data, threads, backend, and the network as that backend keeps it. Call
- * fini also when init failed. */
-typedef struct tsri_model_use {
-    tsr_data *data;
-    tsri_pool *pool;
-    const tsri_backend *backend;
-    const tsri_part *part; /* the test set, or the training set */
-    tsri_net *net;
-    tsri_store store;
-} tsri_model_use;
-
-tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model, bool on_training_set);
-void tsri_model_use_fini(tsri_model_use *use);
 
 /* ---- trace.c ------------------------------------------------------------------------------ */
 

@@ -25,6 +25,8 @@ tsr_status tsri_metrics_tell(tsri_run *run)
     tsri_json_put_real(&w, "test_loss", run->test_loss);
     if (run->data->classes > 0 || tsri_loss_of_margin(run->loss))
         tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);
+    if (!isnan(run->test_rmse))
+        tsri_json_put_real(&w, "test_rmse", run->test_rmse);
     if (run->judges_training) {
         tsri_json_put_real(&w, "train_loss", run->train_loss);
         tsri_json_put_real(&w, "train_accuracy", run->train_accuracy);

@@ -34,6 +34,7 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
                       .seconds = tsri_clock() - run->started,
                       .test_loss = run->test_loss,
                       .test_accuracy = run->test_accuracy,
+                      .test_rmse = run->test_rmse,
                       .evaluated = evaluated,
                       .resumed = resumed};
     run->options.progress(run->options.context, &p);
@@ -51,6 +52,7 @@ static tsr_status judge(tsri_run *run, int64_t rounds)
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
+    run->test_rmse = r.rmse;
     TSR_TRY(tsri_check_judged(run, r.loss));
 done:
     return st;
@@ -213,6 +215,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
                            .loss = run->test_loss,
                            .accuracy = run->test_accuracy,
+                           .rmse = run->test_rmse,
                            .seconds = tsri_clock() - run->started,
                            .rounds = run->round,
                            .bytes_total = run->bytes_total,

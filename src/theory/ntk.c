@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "linalg/gemm64.h"
 #include "linalg/openblas.h"
+#include "scheme/model.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>
@@ -296,7 +297,8 @@ tsr_status tsri_ntk_of_model(tsri_ntk *ntk, tsr_model *model, const tsri_ntk_opt
     tsr_status st = TSR_OK;
     tsri_model_use use = {0};
     *ntk = (tsri_ntk){0};
-    TSR_TRY(tsri_model_use_init(&use, model, !options->test_set));
+    tsri_model_asked asked = {.on_training_set = !options->test_set};
+    TSR_TRY(tsri_model_use_init(&use, model, &asked));
     subject s = {.config = tsr_model_config(model),
                  .data = use.data,
                  .part = use.part,

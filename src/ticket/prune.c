@@ -225,6 +225,7 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
                               .config = model->config,
                               .scaling = tsri_tensors_meta(model->file, TSRI_META_SCALING),
                               .classes = tsri_tensors_meta(model->file, TSRI_META_CLASSES),
+                              .schema = tsri_tensors_meta(model->file, TSRI_META_SCHEMA),
                               .ticket = ticket.text.data};
     TSR_TRY(tsri_model_save(path, &parts));
 done:

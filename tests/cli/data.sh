@@ -33,7 +33,7 @@ expect 2 "list, info, get and make" "$program" data frobnicate
 expect 2 "one name or path" "$program" data info
 expect 2 "did you mean mnist?" "$program" data info mnits
 expect 3 "tessera data get mnist" "$program" data info mnist
-printf 'a,b\n1,nan\n' >bad.csv
+printf 'a,b\n1,inf\n' >bad.csv
 expect 3 "bad.csv: line 2, column 2" "$program" data info bad.csv
 
 # ---- get ------------------------------------------------------------------------------------------

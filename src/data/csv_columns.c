@@ -1,0 +1,473 @@
+/* csv_columns.c - which columns of a table are what.
+ *
+ * Targets and ignored columns are named by the run file; the rest are inputs. A table that is shown
+ * to a model is matched with the model's schema by name: columns may stand in any order, those that
+ * the model does not know are left out with a remark, one that is missing is refused.
+ *
+ * A column holds words only when its cells are words. Numbers with a few cells that are none are
+ * misspelt numbers: the first such cell is named. Dates are refused unless data.dates asks for
+ * days.
+ */
+#include "data/csv_table.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "data/csv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 65536 };
+
+const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line)
+{
+    static _Thread_local char text[160];
+    const char *name = k < t->columns ? t->column[k].name : NULL;
+    (void)snprintf(text, sizeof text, "line %lld, column %lld%s%.60s%s", (long long)line,
+                   (long long)(k + 1), name ? " (" : "", name ? tsri_quote(name) : "",
+                   name ? ")" : "");
+    return text;
+}
+
+/* ---- The first lines ---------------------------------------------------------------------- */
+
+static tsr_status count_columns(tsri_tables *t, const tsri_csv_table *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
+    TSR_CHECK(tsri_csv_row(&c), TSR_BAD_FILE, "%s: line 1: the file is empty; check the path",
+              tsri_quote(p->path));
+    while (!c.row_end) {
+        TSR_TRY(tsri_csv_cell(&c));
+        TSR_CHECK(c.column <= COLUMNS_MAX, TSR_BAD_FILE,
+                  "%s: line %lld: more than %d columns; this is no table we can use, store it as "
+                  ".npy",
+                  tsri_quote(p->path), (long long)c.line, COLUMNS_MAX);
+    }
+    t->columns = c.column;
+    TSR_TRY(tsri_alloc(&t->column, t->columns, sizeof *t->column));
+done:
+    tsri_csv_fini(&c);
+    return st;
+}
+
+static bool same(const char *name, const char *cell, size_t n)
+{
+    return name && strlen(name) == n && memcmp(name, cell, n) == 0;
+}
+
+static bool model_knows(const tsri_data_schema *s, const char *cell, size_t n)
+{
+    bool found = false;
+    for (int64_t k = 0; k < s->fields; k++)
+        found = found || same(s->field[k].name, cell, n);
+    for (int64_t k = 0; k < s->targets; k++)
+        found = found || same(s->target[k], cell, n);
+    return found;
+}
+
+/* The first line is a header when a word stands above a number in it; for a model that knows names,
+ * when one of them stands in it. */
+static tsr_status looks_like_header(tsri_tables *t, const tsri_csv_table *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
+    const tsri_like *like = t->want->like;
+    bool *word = NULL, named = like && tsri_data_schema_named(like->schema);
+    double value;
+    TSR_TRY(tsri_alloc(&word, t->columns, sizeof *word));
+    for (int line = 0; line < 2 && tsri_csv_row(&c); line++)
+        while (!c.row_end) {
+            TSR_TRY(tsri_csv_cell(&c));
+            int64_t k = c.column - 1;
+            if (k >= t->columns)
+                break;
+            tsri_cell kind = tsri_cell_kind(&value, c.cell, c.length, c.quoted);
+            if (line == 0)
+                word[k] = kind == TSRI_CELL_TEXT || kind == TSRI_CELL_DATE;
+            else
+                t->header =
+                    t->header || (word[k] && (kind == TSRI_CELL_NUMBER || kind == TSRI_CELL_COMMA));
+            if (line == 0 && named)
+                t->header = t->header || model_knows(like->schema, c.cell, c.length);
+        }
+done:
+    tsri_csv_fini(&c);
+    tsri_free(word);
+    return st;
+}
+
+static tsr_status read_header(tsri_tables *t, const tsri_csv_table *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
+    if (strcmp(t->want->header, "auto") == 0)
+        TSR_TRY(looks_like_header(t, p));
+    else
+        t->header = strcmp(t->want->header, "yes") == 0;
+    if (t->header && tsri_csv_row(&c))
+        while (!c.row_end) {
+            TSR_TRY(tsri_csv_cell(&c));
+            TSR_TRY(tsri_strndup(&t->column[c.column - 1].name, c.cell, c.length));
+        }
+done:
+    tsri_csv_fini(&c);
+    return st;
+}
+
+/* ---- As the run file says ------------------------------------------------------------------ */
+
+static int64_t find_column(const tsri_tables *t, const char *name, size_t n)
+{
+    for (int64_t k = 0; k < t->columns; k++)
+        if (same(t->column[k].name, name, n))
+            return k;
+    return -1;
+}
+
+/* "7", "1-5" or a name; *first and *last from 0. */
+static tsr_status parse_range(int64_t *first, int64_t *last, const tsri_tables *t, const char *word,
+                              size_t n, const char *key)
+{
+    tsr_status st = TSR_OK;
+    char *end = NULL;
+    *first = *last = find_column(t, word, n);
+    if (*first >= 0)
+        goto done;
+    *first = strtoll(word, &end, 10) - 1;
+    *last = *first;
+    if (end > word && *end == '-' && end < word + n)
+        *last = strtoll(end + 1, &end, 10) - 1;
+    TSR_CHECK(end == word + n && n > 0, TSR_USAGE,
+              "%s: there is no column \"%s\" in %s; name one of its header, or give its number "
+              "from 1",
+              key, tsri_printable(word, n), tsri_quote(t->part[0].path));
+    TSR_CHECK(*first >= 0 && *last >= *first && *last < t->columns, TSR_USAGE,
+              "%s: \"%s\" is outside of the columns 1 to %lld of %s", key, tsri_printable(word, n),
+              (long long)t->columns, tsri_quote(t->part[0].path));
+done:
+    return st;
+}
+
+typedef enum role { TARGET, IGNORED, ASKED_WORDS } role;
+
+static void give_role(tsri_column *k, role r)
+{
+    k->target = k->target || r == TARGET;
+    k->ignored = k->ignored || r == IGNORED;
+    k->asked_words = k->asked_words || r == ASKED_WORDS;
+}
+
+static tsr_status mark(tsri_tables *t, const char *list, role r)
+{
+    static const char *const keys[] = {"data.target", "data.ignore", "data.words"};
+    tsr_status st = TSR_OK;
+    int64_t first, last;
+    if (r == TARGET && find_column(t, list, strlen(list)) >= 0) { /* a name with a comma in it */
+        give_role(&t->column[find_column(t, list, strlen(list))], r);
+        goto done;
+    }
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        TSR_TRY(parse_range(&first, &last, t, list, n, keys[r]));
+        for (int64_t k = first; k <= last; k++)
+            give_role(&t->column[k], r);
+        list += n + (list[n] == ',');
+    }
+done:
+    return st;
+}
+
+static tsr_status choose_by_run_file(tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    if (t->want->target)
+        TSR_TRY(mark(t, t->want->target, TARGET));
+    else
+        t->column[t->columns - 1].target = true;
+    if (t->want->ignore)
+        TSR_TRY(mark(t, t->want->ignore, IGNORED));
+    if (t->want->words)
+        TSR_TRY(mark(t, t->want->words, ASKED_WORDS));
+    TSR_TRY(tsri_alloc(&t->input, t->columns, sizeof *t->input));
+    for (int64_t k = 0; k < t->columns; k++) {
+        tsri_column *c = &t->column[k];
+        c->ignored = c->ignored && !c->target;
+        t->targets += c->target;
+        if (!c->target && !c->ignored)
+            t->input[t->inputs++] = k;
+    }
+    TSR_CHECK(t->inputs > 0 && t->targets > 0, TSR_BAD_FILE,
+              "%s: line 1: of %lld columns %lld are inputs and %lld targets; at least one of each "
+              "is needed, check data.target, data.ignore and the separator",
+              tsri_quote(t->part[0].path), (long long)t->columns, (long long)t->inputs,
+              (long long)t->targets);
+done:
+    return st;
+}
+
+/* ---- As a model knows them ----------------------------------------------------------------- */
+
+/* A name that stands twice in the header could mean either column. */
+static tsr_status find_once(int64_t *out, const tsri_tables *t, const char *name)
+{
+    tsr_status st = TSR_OK;
+    int64_t found = 0;
+    *out = -1;
+    for (int64_t k = 0; k < t->columns; k++)
+        if (same(t->column[k].name, name, strlen(name))) {
+            *out = k;
+            found++;
+        }
+    TSR_CHECK(found < 2, TSR_BAD_FILE,
+              "%s: line 1: column \"%s\" stands there %lld times; rename those that are not the "
+              "model's",
+              tsri_quote(t->part[0].path), tsri_quote(name), (long long)found);
+done:
+    return st;
+}
+
+static bool was_ignored(const tsri_data_schema *s, const char *name)
+{
+    for (int64_t i = 0; i < s->ignoreds; i++)
+        if (strcmp(s->ignored[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Columns that the model does not know are left out; those that it was not trained with either need
+ * no remark. */
+static tsr_status leave_out_others(tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    tsri_text names = {0};
+    int64_t others = 0;
+    for (int64_t k = 0; k < t->columns; k++) {
+        tsri_column *c = &t->column[k];
+        c->ignored = !c->target && !c->like;
+        if (c->ignored && !was_ignored(t->want->like->schema, c->name) && others++ < 8)
+            TSR_TRY(tsri_text_add(&names, "%s%s", others > 1 ? ", " : "", tsri_quote(c->name)));
+    }
+    if (others > 0)
+        TSRI_INFO("%s: columns that the model does not know are left out: %s%s",
+                  tsri_quote(t->part[0].path), names.data, others > 8 ? ", ..." : "");
+done:
+    tsri_text_fini(&names);
+    return st;
+}
+
+static tsr_status match_targets(tsri_tables *t, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    int64_t k, found = 0;
+    const char *missing = "";
+    for (int64_t i = 0; i < like->schema->targets; i++) {
+        const char *name = like->schema->target[i];
+        if (!name)
+            continue;
+        TSR_TRY(find_once(&k, t, name));
+        missing = k < 0 ? name : missing;
+        found += k >= 0;
+        if (k >= 0)
+            t->column[k].target = true;
+    }
+    TSR_CHECK(found == like->schema->targets || (found == 0 && like->unlabelled), TSR_BAD_FILE,
+              "%s: line 1: there is no column \"%s\", the model's target%s",
+              tsri_quote(t->part[0].path), tsri_quote(missing),
+              like->unlabelled ? "; give all of its targets or none"
+                               : ": without it nothing can be compared (tessera predict needs "
+                                 "none)");
+    t->targets = found;
+done:
+    return st;
+}
+
+static tsr_status match_by_name(tsri_tables *t, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    const tsri_data_schema *s = like->schema;
+    TSR_TRY(match_targets(t, like));
+    for (int64_t i = 0; i < s->fields; i++) {
+        int64_t k;
+        TSR_TRY(find_once(&k, t, s->field[i].name));
+        TSR_CHECK(k >= 0, TSR_BAD_FILE,
+                  "%s: line 1: there is no column \"%s\", which the model was trained with",
+                  tsri_quote(t->part[0].path), tsri_quote(s->field[i].name));
+        t->column[k].like = &s->field[i];
+        t->input[t->inputs++] = k;
+    }
+    TSR_TRY(leave_out_others(t));
+done:
+    return st;
+}
+
+/* Without names on either side only places can be matched: inputs in order, targets where the run
+ * file has them. */
+static tsr_status match_by_place(tsri_tables *t, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    const tsri_data_schema *s = like->schema;
+    bool without = like->unlabelled && t->columns == s->fields;
+    if (!without && t->want->target)
+        TSR_TRY(mark(t, t->want->target, TARGET));
+    else if (!without)
+        t->column[t->columns - 1].target = true;
+    if (!without && t->want->ignore)
+        TSR_TRY(mark(t, t->want->ignore, IGNORED));
+    for (int64_t k = 0; k < t->columns; k++) {
+        tsri_column *c = &t->column[k];
+        t->targets += c->target;
+        c->ignored = c->ignored && !c->target;
+        if (c->target || c->ignored)
+            continue;
+        c->like = t->inputs < s->fields ? &s->field[t->inputs] : NULL;
+        t->input[t->inputs++] = k;
+    }
+    TSR_CHECK(t->inputs == s->fields, TSR_BAD_FILE,
+              "%s: line 1: %lld columns of inputs, but the model was trained with %lld%s",
+              tsri_quote(t->part[0].path), (long long)t->inputs, (long long)s->fields,
+              tsri_data_schema_named(s) ? "; give the table a header with its names" : "");
+    TSRI_WARN("%s: its columns are taken in their order, unchecked: %s",
+              tsri_quote(t->part[0].path),
+              t->header ? "the model knows no names of columns" : "the table has no header");
+done:
+    return st;
+}
+
+static tsr_status choose_by_model(tsri_tables *t, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    int64_t most = t->columns > like->schema->fields ? t->columns : like->schema->fields;
+    TSR_TRY(tsri_alloc(&t->input, most, sizeof *t->input));
+    if (t->header && tsri_data_schema_named(like->schema))
+        TSR_TRY(match_by_name(t, like));
+    else
+        TSR_TRY(match_by_place(t, like));
+done:
+    return st;
+}
+
+tsr_status tsri_columns_choose(tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    const tsri_like *like = t->want->like;
+    TSR_TRY(count_columns(t, &t->part[0]));
+    TSR_TRY(read_header(t, &t->part[0]));
+    if (like && like->schema->fields > 0)
+        TSR_TRY(choose_by_model(t, like));
+    else
+        TSR_TRY(choose_by_run_file(t));
+done:
+    return st;
+}
+
+/* ---- Numbers, words or dates --------------------------------------------------------------- */
+
+static tsr_status refuse(const tsri_tables *t, int64_t k, const tsri_cell_place *at,
+                         const char *why)
+{
+    return tsri_fail(TSR_BAD_FILE, "%s: %s: \"%s\" %s", tsri_quote(t->part[0].path),
+                     tsri_column_place(t, k, at->line), at->text, why);
+}
+
+static tsr_status decide_numbers(const tsri_tables *t, int64_t k)
+{
+    const tsri_column *c = &t->column[k];
+    bool comma = strcmp(t->want->decimal, "comma") == 0;
+    if (c->commas > 0 && strcmp(t->want->decimal, "point") == 0)
+        return refuse(t, k, &c->comma, "has a comma; data.decimal says that numbers have a point");
+    if (c->commas > 0 && c->points > 0)
+        return refuse(t, k, &c->comma,
+                      "has a decimal comma where other cells of the column have a point; write "
+                      "all alike");
+    if (c->commas > 0 && c->groups == c->commas && !comma)
+        return refuse(t, k, &c->comma,
+                      "may be a thousand or a fraction; write it without a comma, or set "
+                      "data.decimal to comma");
+    return TSR_OK;
+}
+
+static tsr_status decide_dates(const tsri_tables *t, int64_t k)
+{
+    const tsri_column *c = &t->column[k];
+    if (strcmp(t->want->dates, "days") != 0)
+        return refuse(t, k, &c->date,
+                      "is a date; leave the column out with data.ignore, or set data.dates to days "
+                      "to use days since 1970");
+    if (c->vague > 0)
+        return refuse(t, k, &c->date, "does not say which is the month; write dates as 2024-05-31");
+    return TSR_OK;
+}
+
+/* Both numbers and words: mostly words are words, a few of them are slips. */
+static tsr_status decide_mixed(const tsri_tables *t, int64_t k)
+{
+    tsri_column *c = &t->column[k];
+    int64_t numbers = c->numbers + c->commas;
+    if (c->texts + c->dates <= numbers)
+        return refuse(t, k, c->texts > 0 ? &c->text : &c->date,
+                      "stands in a column of numbers; repair the cell, name the column in "
+                      "data.words if its cells are words, or leave it out with data.ignore");
+    TSRI_INFO("%s: column %lld%s%s holds words, and %lld numbers that are taken for words",
+              tsri_quote(t->part[0].path), (long long)(k + 1), c->name ? " " : "",
+              c->name ? tsri_quote(c->name) : "", (long long)numbers);
+    c->kind = TSRI_WORDS;
+    return TSR_OK;
+}
+
+/* Cells must be what the model takes the column for. */
+static tsr_status decide_like(const tsri_tables *t, int64_t k)
+{
+    tsri_column *c = &t->column[k];
+    c->kind = c->like->word ? TSRI_WORDS : TSRI_NUMBERS;
+    if (c->kind == TSRI_WORDS)
+        return TSR_OK;
+    if (c->texts > 0)
+        return refuse(t, k, &c->text, "is no number, but the model takes this column for numbers");
+    if (c->dates > 0 && (c->numbers + c->commas > 0 || strcmp(t->want->dates, "days") != 0))
+        return refuse(t, k, &c->date, "is a date, but the model takes this column for numbers");
+    c->kind = c->dates > 0 ? TSRI_DATES : TSRI_NUMBERS;
+    return c->dates > 0 ? decide_dates(t, k) : decide_numbers(t, k);
+}
+
+static tsr_status decide(const tsri_tables *t, int64_t k)
+{
+    tsri_column *c = &t->column[k];
+    bool numbers = c->numbers + c->commas > 0;
+    c->kind = TSRI_NUMBERS;
+    if (c->like)
+        return decide_like(t, k);
+    if (c->asked_words || (c->target && t->want->like && t->want->like->classes > 0)) {
+        c->kind = TSRI_WORDS;
+        return TSR_OK;
+    }
+    if (c->texts == 0 && c->dates == 0)
+        return decide_numbers(t, k);
+    if (numbers)
+        return decide_mixed(t, k);
+    c->kind = c->texts == 0 ? TSRI_DATES : TSRI_WORDS;
+    return c->kind == TSRI_DATES ? decide_dates(t, k) : TSR_OK;
+}
+
+/* Targets with gaps, of a table that a model is only asked about, are as good as none. */
+static void drop_targets(tsri_tables *t)
+{
+    for (int64_t k = 0; k < t->columns; k++) {
+        t->column[k].ignored = t->column[k].ignored || t->column[k].target;
+        t->column[k].target = false;
+    }
+    t->targets = 0;
+}
+
+tsr_status tsri_columns_decide(tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    if (t->blank_targets)
+        drop_targets(t);
+    for (int64_t k = 0; k < t->columns; k++)
+        if (!t->column[k].ignored)
+            TSR_TRY(decide(t, k));
+done:
+    return st;
+}

@@ -1,0 +1,253 @@
+/* data_schema.c - a schema on its way into a model file and back. */
+#include "data/data_schema.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void names_free(char **name, int64_t n)
+{
+    for (int64_t i = 0; name && i < n; i++)
+        tsri_free(name[i]);
+    tsri_free(name);
+}
+
+void tsri_data_schema_fini(tsri_data_schema *s)
+{
+    for (int64_t k = 0; s->field && k < s->fields; k++) {
+        tsri_free(s->field[k].name);
+        names_free(s->field[k].word, s->field[k].words);
+    }
+    tsri_free(s->field);
+    names_free(s->target, s->targets);
+    names_free(s->ignored, s->ignoreds);
+    tsri_free(s->unit);
+    tsri_free(s->normalize);
+    tsri_free(s->target_scale);
+    *s = (tsri_data_schema){0};
+}
+
+int64_t tsri_field_word(const tsri_field *f, const char *text, size_t n)
+{
+    for (int64_t w = 0; w < f->words; w++)
+        if (strlen(f->word[w]) == n && memcmp(f->word[w], text, n) == 0)
+            return w;
+    return -1;
+}
+
+bool tsri_data_schema_named(const tsri_data_schema *s)
+{
+    for (int64_t k = 0; k < s->fields; k++)
+        if (s->field[k].name)
+            return true;
+    return false;
+}
+
+int64_t tsri_like_class(const tsri_like *like, const char *text, size_t n)
+{
+    char number[24];
+    for (int64_t i = 0; i < like->classes; i++) {
+        (void)snprintf(number, sizeof number, "%lld", (long long)i);
+        const char *name = like->class_name ? like->class_name[i] : number;
+        if (strlen(name) == n && memcmp(name, text, n) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- For people --------------------------------------------------------------------------- */
+
+enum { MOST_WORDS = 5, MOST_COLUMNS = 40 };
+
+static tsr_status field_text(tsri_text *out, const tsri_field *f, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    if (f->name)
+        TSR_TRY(tsri_text_add(out, "%s%s", k > 0 ? ", " : "", tsri_quote(f->name)));
+    else
+        TSR_TRY(tsri_text_add(out, "%scolumn %lld", k > 0 ? ", " : "", (long long)k + 1));
+    if (!f->word)
+        goto done;
+    TSR_TRY(tsri_text_add(out, " (%lld words:", (long long)f->words));
+    for (int64_t w = 0; w < f->words && w < MOST_WORDS; w++)
+        TSR_TRY(tsri_text_add(out, "%s %s", w > 0 ? "," : "", tsri_quote(f->word[w])));
+    TSR_TRY(tsri_text_add(out, f->words > MOST_WORDS ? ", ...)" : ")"));
+done:
+    return st;
+}
+
+static tsr_status names_text(tsri_text *out, const char *before, char *const *name, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < n && i < MOST_COLUMNS; i++)
+        TSR_TRY(tsri_text_add(out, "%s%s", i > 0 ? ", " : before,
+                              name[i] ? tsri_quote(name[i]) : "a column without a name"));
+    if (n > MOST_COLUMNS)
+        TSR_TRY(tsri_text_add(out, ", and %lld more", (long long)(n - MOST_COLUMNS)));
+done:
+    return st;
+}
+
+tsr_status tsri_data_schema_text(tsri_text *out, const tsri_data_schema *s)
+{
+    tsr_status st = TSR_OK;
+    if (s->fields == 0)
+        return TSR_OK;
+    TSR_TRY(tsri_text_add(out, "inputs: "));
+    for (int64_t k = 0; k < s->fields && k < MOST_COLUMNS; k++)
+        TSR_TRY(field_text(out, &s->field[k], k));
+    if (s->fields > MOST_COLUMNS)
+        TSR_TRY(tsri_text_add(out, ", and %lld more", (long long)(s->fields - MOST_COLUMNS)));
+    TSR_TRY(names_text(out, "; target: ", s->target, s->targets));
+    if (s->classes > 0)
+        TSR_TRY(tsri_text_add(out, " (%lld classes)", (long long)s->classes));
+    else
+        TSR_TRY(tsri_text_add(out, " (numbers%s%s)", s->unit ? ", " : "", s->unit ? s->unit : ""));
+    TSR_TRY(names_text(out, "; left out: ", s->ignored, s->ignoreds));
+done:
+    return st;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+static void text_or_null(tsri_json *w, const char *text)
+{
+    if (text)
+        tsri_json_text(w, text);
+    else
+        tsri_json_null(w);
+}
+
+static void write_names(tsri_json *w, const char *key, char *const *name, int64_t n)
+{
+    tsri_json_key(w, key);
+    if (!name) {
+        tsri_json_null(w);
+        return;
+    }
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < n; i++)
+        text_or_null(w, name[i]);
+    tsri_json_close(w, ']');
+}
+
+void tsri_data_schema_write(tsri_json *w, const tsri_data_schema *s)
+{
+    tsri_json_open(w, '{');
+    tsri_json_put_text(w, "kind", s->kind ? s->kind : "arrays");
+    tsri_json_key(w, "columns");
+    tsri_json_open(w, '[');
+    for (int64_t k = 0; k < s->fields; k++) {
+        tsri_json_open(w, '{');
+        tsri_json_key(w, "name");
+        text_or_null(w, s->field[k].name);
+        write_names(w, "words", s->field[k].word, s->field[k].words);
+        tsri_json_close(w, '}');
+    }
+    tsri_json_close(w, ']');
+    write_names(w, "targets", s->target, s->targets);
+    write_names(w, "ignored", s->ignored, s->ignoreds);
+    tsri_json_put_int(w, "classes", s->classes);
+    tsri_json_key(w, "unit");
+    text_or_null(w, s->unit);
+    tsri_json_key(w, "normalize");
+    text_or_null(w, s->normalize);
+    tsri_json_key(w, "target_scale");
+    text_or_null(w, s->target_scale);
+    tsri_json_close(w, '}');
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+static tsr_status wrong(const char *path, const char *what)
+{
+    return tsri_fail(TSR_BAD_FILE, "%s: tessera.schema: %s", path, what);
+}
+
+/* A text, or null where that may be. */
+static tsr_status read_text(char **out, const tsri_json_value *value, const char *path)
+{
+    const char *text;
+    if (!value || tsri_json_is_null(value))
+        return TSR_OK;
+    if (!tsri_json_as_text(value, &text))
+        return wrong(path, "a name is no text");
+    return tsri_strdup(out, text);
+}
+
+static tsr_status read_names(char ***out, int64_t *n, const tsri_json_value *list, const char *path)
+{
+    tsr_status st = TSR_OK;
+    if (!list || tsri_json_is_null(list))
+        return TSR_OK;
+    if (!tsri_json_is_array(list))
+        return wrong(path, "names are no list");
+    int64_t count = tsri_json_length(list);
+    TSR_TRY(tsri_alloc(out, count, sizeof **out));
+    *n = count;
+    for (int64_t i = 0; i < count; i++)
+        TSR_TRY(read_text(&(*out)[i], tsri_json_at(list, i), path));
+done:
+    return st;
+}
+
+static tsr_status read_field(tsri_field *f, const tsri_json_value *value, const char *path)
+{
+    tsr_status st = TSR_OK;
+    if (!tsri_json_is_object(value))
+        return wrong(path, "a column is no object");
+    TSR_TRY(read_text(&f->name, tsri_json_get(value, "name"), path));
+    TSR_TRY(read_names(&f->word, &f->words, tsri_json_get(value, "words"), path));
+    for (int64_t w = 0; w < f->words; w++)
+        if (!f->word[w])
+            return wrong(path, "a word is missing");
+done:
+    return st;
+}
+
+static tsr_status read_kind(tsri_data_schema *s, const tsri_json_value *root, const char *path)
+{
+    static const char *const kinds[] = {"table", "images", "arrays"};
+    const char *kind = "";
+    (void)tsri_json_as_text(tsri_json_get(root, "kind"), &kind);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            s->kind = kinds[i];
+    return s->kind ? TSR_OK : wrong(path, "there is no such kind of data");
+}
+
+tsr_status tsri_data_schema_read(tsri_data_schema *s, const char *text, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *root = NULL;
+    *s = (tsri_data_schema){0};
+    st = tsri_json_parse(&root, text, (int64_t)strlen(text), "tessera.schema");
+    if (st != TSR_OK) {
+        tsri_fail_prefix("%s: ", path);
+        goto done;
+    }
+    TSR_TRY(read_kind(s, root, path));
+    const tsri_json_value *columns = tsri_json_get(root, "columns");
+    if (!tsri_json_is_array(columns))
+        TSR_TRY(wrong(path, "there are no columns"));
+    int64_t count = tsri_json_length(columns);
+    TSR_TRY(tsri_alloc(&s->field, count, sizeof *s->field));
+    s->fields = count;
+    for (int64_t k = 0; k < count; k++)
+        TSR_TRY(read_field(&s->field[k], tsri_json_at(columns, k), path));
+    TSR_TRY(read_names(&s->target, &s->targets, tsri_json_get(root, "targets"), path));
+    TSR_TRY(read_names(&s->ignored, &s->ignoreds, tsri_json_get(root, "ignored"), path));
+    if (!tsri_json_as_int(tsri_json_get(root, "classes"), &s->classes) || s->classes < 0)
+        TSR_TRY(wrong(path, "the number of classes is missing"));
+    TSR_TRY(read_text(&s->unit, tsri_json_get(root, "unit"), path));
+    TSR_TRY(read_text(&s->normalize, tsri_json_get(root, "normalize"), path));
+    TSR_TRY(read_text(&s->target_scale, tsri_json_get(root, "target_scale"), path));
+    if (!s->normalize || !s->target_scale)
+        TSR_TRY(wrong(path, "normalize and target_scale are missing"));
+done:
+    tsri_json_destroy(root);
+    if (st != TSR_OK)
+        tsri_data_schema_fini(s);
+    return st;
+}

@@ -1,0 +1,279 @@
+"""Pairs of (training file, new file). Each model is trained once on a table whose answers follow from a rule; then it
+is shown new files made by the same rule but written otherwise. A pair expects either every answer to be right, or a
+refusal with the words given. What the program says must be right to the last row: nothing in between passes."""
+import csv
+import io
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+
+PROGRAM = sys.argv[1]
+random.seed(7)
+ANIMAL = {"Aachen": "dog", "Bonn": "cat", "Cork": "fish"}
+failures = []
+count = 0
+
+
+def run(*args, given=None):
+    done = subprocess.run([PROGRAM, *args], input=given, capture_output=True)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def write(name, text, encoding="utf-8"):
+    with open(name, "w", encoding=encoding, newline="") as f:
+        f.write(text)
+
+
+def table(header, rows, sep=",", end="\n"):
+    lines = ([sep.join(header)] if header else []) + [sep.join(str(c) for c in r) for r in rows]
+    return end.join(lines) + end
+
+
+def train(name, yaml):
+    write(name + ".yaml", yaml)
+    code, out, err = run("train", name + ".yaml", "--out", name, "--quiet")
+    assert code == 0, (name, out, err)
+
+
+# ---- What is true ------------------------------------------------------------------------------------------------
+def places(n):
+    return [(random.choice(list(ANIMAL)), round(random.random(), 4), round(random.uniform(0, 9), 3)) for _ in range(n)]
+
+
+def prices(n):
+    return [(round(random.random(), 4), round(random.random(), 4)) for _ in range(n)]
+
+
+def price(x, z):
+    return round(1000 + 300 * x - 200 * z, 3)
+
+
+def kind_of(x):
+    return "30" if x > 0.66 else "20" if x > 0.33 else "10"
+
+
+# ---- Judging -----------------------------------------------------------------------------------------------------
+def predictions(out):
+    return list(csv.reader(io.StringIO(out)))
+
+
+def pair(what, model, path, right=None, refusal=None, given=None, options=(), close=None, code=3, says=None):
+    """`right`: the expected answers, one a row; `close`: how near real ones must be."""
+    global count
+    count += 1
+    rc, out, err = run("predict", model + "/model.safetensors", "--data", path, *options, given=given)
+    if refusal is not None:
+        if rc != code or refusal not in err:
+            failures.append(f"{what}: expected a refusal with '{refusal}' (exit {code}), got exit {rc}: {(out + err)[:300]}")
+        return
+    rows = predictions(out)[1:] if rc == 0 else []
+    if rc != 0 or len(rows) != len(right):
+        failures.append(f"{what}: exit {rc}, {len(rows)} answers for {len(right)}: {(out + err)[:300]}")
+        return
+    if says is not None and says not in err:
+        failures.append(f"{what}: no '{says}' in: {err[:300]}")
+    for i, (row, want) in enumerate(zip(rows, right)):
+        good = abs(float(row[1]) - want) <= close if close else row[1] == want
+        if not good:
+            failures.append(f"{what}: row {i + 1} is {row[1]}, not {want}")
+            return
+
+
+def judged(what, model, path, accuracy=None, refusal=None, code=3):
+    global count
+    count += 1
+    rc, out, err = run("eval", model + "/model.safetensors", "--data", path, "--json")
+    if refusal is not None:
+        if rc != code or refusal not in err:
+            failures.append(f"{what}: expected a refusal with '{refusal}', got exit {rc}: {(out + err)[:300]}")
+    elif rc != 0 or abs(json.loads(out)["accuracy"] - accuracy) > 1e-9:
+        failures.append(f"{what}: exit {rc}: {(out + err)[:300]}")
+
+
+# ---- Words and classes -------------------------------------------------------------------------------------------
+write("places.csv", table(["city", "a", "b", "animal"], [(c, a, b, ANIMAL[c]) for c, a, b in places(400)]))
+train("places", "data: {path: places.csv}\nmodel: {hidden: [16]}\noptim: {lr: 0.1}\nepochs: 40\n")
+new = places(25)
+want = [ANIMAL[c] for c, _, _ in new]
+full = [(c, a, b, ANIMAL[c]) for c, a, b in new]
+HEAD = ["city", "a", "b", "animal"]
+
+write("1.csv", table(HEAD, full))
+pair("the same columns", "places", "1.csv", want)
+judged("the same columns, judged", "places", "1.csv", 1.0)
+write("2.csv", table(["b", "animal", "city", "a"], [(b, y, c, a) for c, a, b, y in full]))
+pair("another order", "places", "2.csv", want)
+judged("another order, judged", "places", "2.csv", 1.0)
+write("3.csv", table(["id", "city", "note", "a", "b", "animal"], [(i, c, "x", a, b, y) for i, (c, a, b, y) in enumerate(full)]))
+pair("columns that the model does not know", "places", "3.csv", want, says="left out: id, note")
+write("4.csv", table(["city", "b", "animal"], [(c, b, y) for c, a, b, y in full]))
+pair("a column is missing", "places", "4.csv", refusal='there is no column "a"')
+write("5.csv", table(["city", "a", "b"], new))
+pair("no target", "places", "5.csv", want)
+judged("no target, judged", "places", "5.csv", refusal='no column "animal"')
+write("6.csv", table(HEAD, [(c, a, b, "") for c, a, b in new]))
+pair("an empty target", "places", "6.csv", want)
+write("7.csv", table(HEAD, [("Dublin" if i == 3 else c, a, b, y) for i, (c, a, b, y) in enumerate(full)]))
+pair("a word never seen", "places", "7.csv", refusal='never seen the word "Dublin"')
+others = [(c, a, b, ANIMAL[c]) for c, a, b in new if c == "Bonn"] + [("Dublin", 0.5, 5, "cat")]
+write("7b.csv", table(HEAD, others))
+code, out, err = run("predict", "places/model.safetensors", "--data", "7b.csv", "--set", "data.unknown=missing")
+if code != 0 or [r[1] for r in predictions(out)[1:-1]] != ["cat"] * (len(others) - 1):
+    failures.append(f"a word never seen, as missing: exit {code}: {(out + err)[:300]}")
+rest = [(c, a, b, y) for c, a, b, y in full if c != "Aachen"]
+write("8.csv", table(HEAD, rest))
+pair("fewer words than in training", "places", "8.csv", [y for *_, y in rest])
+judged("fewer classes than in training", "places", "8.csv", 1.0)
+write("9.csv", table(HEAD, [(c, a, b, "whale" if y == "dog" else y) for c, a, b, y in full]))
+judged("a class never seen", "places", "9.csv", refusal='"whale" is none of the model\'s classes')
+pair("a class never seen, only asked about", "places", "9.csv", want, says="targets are left out")
+write("10.csv", table(HEAD, [(c, "x1" if i == 2 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
+pair("a word in a column of numbers", "places", "10.csv", refusal="line 4, column 2 (a)")
+write("11.csv", table(["town", "a", "b", "animal"], full))
+pair("a column has another name", "places", "11.csv", refusal='there is no column "city"')
+write("12.csv", table(["city", "a", "a", "b", "animal"], [(c, a, a, b, y) for c, a, b, y in full]))
+pair("a column stands there twice", "places", "12.csv", refusal='column "a" stands there 2 times')
+write("13.csv", table(None, full))
+pair("no header", "places", "13.csv", want, says="unchecked")
+write("14.csv", table(None, [r + (1,) for r in full]))
+pair("no header and a column more", "places", "14.csv", refusal="the model was trained with 3")
+write("15.csv", table(HEAD, full, sep=";"))
+pair("semicolons", "places", "15.csv", want)
+write("16.csv", table(HEAD, full, sep="\t", end="\r\n"))
+pair("tabs and CRLF", "places", "16.csv", want)
+write("17.csv", table(HEAD, full), encoding="utf-8-sig")
+pair("a byte-order mark", "places", "17.csv", want)
+write("18.csv", table(HEAD, [('"' + c + '"', a, b, y) for c, a, b, y in full]))
+pair("quoted words", "places", "18.csv", want)
+write("19.csv", table(HEAD, [(c.upper(), a, b, y) for c, a, b, y in full]))
+pair("words in capitals are other words", "places", "19.csv", refusal='never seen the word')
+write("20.csv", table(HEAD, [(c, a, str(b).replace(".", ","), y) for c, a, b, y in full], sep=";"))
+pair("decimal commas in one column", "places", "20.csv", want, options=("--set", "data.decimal=comma"))
+pair("standard input", "places", "-", want, given=table(["b", "city", "a"], [(b, c, a) for c, a, b in new]).encode())
+write("21.csv", table(HEAD, [(c, a, b, y) for c, a, b, y in full][:1]))
+pair("a single row", "places", "21.csv", want[:1])
+write("22.csv", "")
+pair("an empty file", "places", "22.csv", refusal="the file is empty")
+write("23.csv", table(HEAD, []))
+pair("a header alone", "places", "23.csv", refusal="no rows of data")
+write("24.csv", table(HEAD, [(c, "2024-01-01", b, y) for c, a, b, y in full]))
+pair("dates where numbers were", "places", "24.csv", refusal="is a date")
+write("25.csv", table(HEAD, [(c, "inf" if i == 0 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
+pair("infinity", "places", "25.csv", refusal="no finite number")
+
+# ---- Numbers, units, missing values --------------------------------------------------------------------------------
+PRICE = ["x", "z", "price"]
+write("prices.csv", table(PRICE, [(x, z, price(x, z)) for x, z in prices(600)]))
+train("prices", "data: {path: prices.csv, unit: EUR}\nmodel: {hidden: [32]}\n"
+      "optim: {lr: 0.05, schedule: cosine}\nepochs: 80\nbatch: 32\n")
+new = prices(20)
+want = [price(x, z) for x, z in new]
+write("30.csv", table(["z", "price", "x"], [(z, price(x, z), x) for x, z in new]))
+pair("real targets in another order", "prices", "30.csv", want, close=15)
+write("31.csv", table(["x", "z"], new))
+pair("real targets, none given", "prices", "31.csv", want, close=15)
+write("32.csv", table(["x", "z"], [(str(x).replace(".", ","), str(z).replace(".", ",")) for x, z in new], sep=";"))
+pair("decimal commas", "prices", "32.csv", want, close=15, options=("--set", "data.decimal=comma"))
+for word in ("", "?", "NA", "NaN", "null", "-", "n/a"):
+    write("33.csv", table(["x", "z"], [(word, z) for x, z in new]))
+    pair(f"all of a column missing, written as '{word}'", "prices", "33.csv", [price(0.5, z) for x, z in new], close=60)
+write("34.csv", table(["x", "z"], [("--1" if i == 4 else x, z) for i, (x, z) in enumerate(new)]))
+pair("a misspelt number", "prices", "34.csv", refusal="line 6, column 1 (x)")
+code, out, err = run("eval", "prices/model.safetensors", "--data", "30.csv", "--json")
+error = json.loads(out)["rmse"]
+got = [float(r[1]) for r in predictions(run("predict", "prices/model.safetensors", "--data", "30.csv")[1])[1:]]
+true = float(np.sqrt(np.mean((np.array(got) - np.array(want)) ** 2)))
+# Predictions are printed with nine digits, outputs are floats of size 1000: 1e-4 apart.
+if abs(error - true) > 1e-3:
+    failures.append(f"the error in the target's units is {error}, numpy has {true}")
+if " EUR (root mean square)" not in run("eval", "prices/model.safetensors", "--data", "30.csv")[1]:
+    failures.append("eval does not tell the error in EUR")
+
+# ---- Classes that are numbers --------------------------------------------------------------------------------------
+write("kinds.csv", table(["x", "kind"], [(x, kind_of(x)) for x, _ in prices(500)]))
+train("kinds", "data: {path: kinds.csv}\nmodel: {hidden: [16]}\noptim: {lr: 0.3}\nepochs: 60\n")
+some = [x for x in (0.1, 0.5, 0.55, 0.9, 0.45)]
+write("40.csv", table(["x", "kind"], [(x, kind_of(x)) for x in some]))
+pair("classes that are numbers", "kinds", "40.csv", [kind_of(x) for x in some])
+judged("classes that are numbers, judged", "kinds", "40.csv", 1.0)
+two = [x for x in some if kind_of(x) != "10"]
+write("41.csv", table(["x", "kind"], [(x, kind_of(x)) for x in two]))
+judged("only some of the classes that are numbers", "kinds", "41.csv", 1.0)
+write("42.csv", table(["x", "kind"], [(x, "40") for x in two]))
+judged("a number that is no class", "kinds", "42.csv", refusal='"40" is none of the model\'s classes (10, 20, 30)')
+
+# ---- Arrays ---------------------------------------------------------------------------------------------------------
+x = np.random.default_rng(1).random((400, 3)).astype("float32")
+y = (x[:, 0] > 0.5).astype("int64") + (x[:, 1] > 0.5)
+os.mkdir("arrays")
+np.save("arrays/x.npy", x)
+np.save("arrays/y.npy", y)
+train("trained", "data: {path: arrays}\nmodel: {hidden: [32]}\noptim: {lr: 0.2}\nepochs: 80\n")
+q = np.array([[0.1, 0.1, 0.5], [0.9, 0.1, 0.5], [0.9, 0.9, 0.5]], "float32")
+np.save("q.npy", q)
+pair("an array without targets", "trained", "q.npy", ["0", "1", "2"], says="only its shape was compared")
+os.mkdir("asked")
+np.save("asked/x.npy", q)
+pair("x.npy without y.npy", "trained", "asked", ["0", "1", "2"])
+judged("x.npy without y.npy, judged", "trained", "asked", refusal="no y.npy")
+os.mkdir("shifted")
+np.save("shifted/x.npy", q[1:])
+np.save("shifted/y.npy", np.array([1, 2]))
+judged("labels 1 and 2 are classes 1 and 2, not the first two", "trained", "shifted", 1.0)
+np.save("shifted/y.npy", np.array([1, 3]))
+judged("a label that is no class", "trained", "shifted", refusal="none of the model's 3 classes")
+np.save("wide.npy", np.zeros((2, 7), "float32"))
+pair("an array of another width", "trained", "wide.npy", refusal="samples of 3x1x1", code=2)
+
+# ---- Pictures -------------------------------------------------------------------------------------------------------
+def png(path, rgb):
+    h, w, _ = rgb.shape
+    raw = b"".join(b"\0" + rgb[i].tobytes() for i in range(h))
+    def chunk(tag, data):
+        return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+
+COLOUR = {"blue": (20, 20, 230), "green": (20, 220, 20), "red": (230, 20, 20)}
+def picture(colour, size=12):
+    noise = np.random.default_rng(random.randrange(1 << 30)).integers(-15, 15, (size, size, 3))
+    return np.clip(np.array(COLOUR[colour]) + noise, 0, 255).astype("uint8")
+
+
+for colour in COLOUR:
+    os.makedirs("album/" + colour)
+    for i in range(30):
+        png(f"album/{colour}/{i}.png", picture(colour))
+train("seen", "data: {path: album}\nmodel: {hidden: [16]}\noptim: {lr: 0.05}\nepochs: 20\nbatch: 16\n")
+os.makedirs("later/red")
+os.makedirs("later/green")
+for i in range(3):
+    png(f"later/red/{i}.png", picture("red"))
+    png(f"later/green/{i}.png", picture("green", 24))
+pair("pictures of some classes, some larger", "seen", "later", ["green"] * 3 + ["red"] * 3)
+judged("pictures of some classes, judged", "seen", "later", 1.0)
+os.makedirs("mauve/mauve")
+png("mauve/mauve/0.png", picture("red"))
+judged("a class of pictures never seen", "seen", "mauve", refusal="folder mauve is none of the model's 3 classes")
+os.mkdir("loose")
+png("loose/a.png", picture("blue"))
+png("loose/b.png", picture("red"))
+pair("loose pictures", "seen", "loose", ["blue", "red"])
+pair("one picture", "seen", "loose/a.png", ["blue"])
+names = [r[0] for r in predictions(run("predict", "seen/model.safetensors", "--data", "loose")[1])]
+if names != ["file", "a.png", "b.png"]:
+    failures.append(f"loose pictures are not told by their files: {names}")
+judged("loose pictures, judged", "seen", "loose", refusal="stands in no class folder")
+
+print(f"{count} pairs: {count - len(failures)} answered as they must be")
+for f in failures:
+    print("  " + f)
+sys.exit(1 if failures else 0)
