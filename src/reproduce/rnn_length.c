@@ -9,7 +9,8 @@
 
 #include "base/alloc.h"
 #include "scheme/run.h"
-#include "theory/rnn_view.h"
+#include "theory/chain.h"
+#include "theory/rnn_states.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,49 +27,62 @@ typedef struct measured {
     double chain[SPANS], gradient[SPANS]; /* |D W ... D W|_2, |B D W ... D W|_2 */
 } measured;
 
+/* D W ... D W over positions 1 to `span` of the first sequence; gates [L, m]. */
+static void chain_of(tsri_factor *f, const float *W, const float *gate, int64_t m, int64_t span)
+{
+    for (int64_t l = 1; l <= span; l++)
+        f[l - 1] = (tsri_factor){W, m, m, gate ? gate + l * m : NULL};
+}
+
+static void forward_norms(measured *out, const tsri_rnn_states *s)
+{
+    out->least = INFINITY;
+    for (int64_t l = 0; l < LONGEST; l++)
+        for (int64_t i = 0; i < s->n; i++) {
+            double length = tsri_length64(s->h + tsri_rnn_row(s, l, i), s->m);
+            out->forward[l] = fmax(out->forward[l], length);
+            out->least = fmin(out->least, length);
+        }
+}
+
 static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, double shrink,
                           bool linear)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = run->net;
-    const float *w = run->store.w;
-    int64_t m = net->param[1].shape[0];
-    float *W = NULL;
+    const float *w = run->store.w, *B = w + net->param[2].offset;
+    int64_t m = net->param[1].shape[0], d = net->param[2].shape[0];
+    float *W = NULL, *gate = NULL;
     tsri_factor *f = NULL;
-    tsri_rnn_view v = {.n = run->data->train.n,
-                       .L = LONGEST,
-                       .m = m,
-                       .dx = run->data->channels,
-                       .d = net->param[2].shape[0],
-                       .A = w + net->param[0].offset,
-                       .B = w + net->param[2].offset,
-                       .x = run->data->train.numbers,
-                       .linear = linear};
+    tsri_rnn_net rnn = {.L = LONGEST, .m = m, .dx = run->data->channels, .d = d, .linear = linear};
+    tsri_rnn_states states = {0};
     TSR_TRY(tsri_alloc(&W, m * m, sizeof *W));
+    TSR_TRY(tsri_alloc(&gate, LONGEST * m, sizeof *gate));
     TSR_TRY(tsri_alloc(&f, LONGEST + 1, sizeof *f));
     for (int64_t i = 0; i < m * m; i++)
         W[i] = (float)((double)w[net->param[1].offset + i] * shrink);
-    v.W = W;
-    TSR_TRY(tsri_rnn_view_init(&v, s->pool));
-    out->least = INFINITY;
+    TSR_TRY(tsri_rnn_net_init(&rnn, W, w + net->param[0].offset, B));
+    TSR_TRY(tsri_rnn_states_init(&states, &rnn, run->data->train.numbers, NULL, run->data->train.n,
+                                 s->pool));
+    forward_norms(out, &states);
     for (int64_t l = 0; l < LONGEST; l++)
-        for (int64_t i = 0; i < v.n; i++) {
-            double length = tsri_length(v.h + tsri_rnn_row(&v, l, i), m);
-            out->forward[l] = fmax(out->forward[l], length);
-            out->least = fmin(out->least, length);
-        }
+        for (int64_t k = 0; k < m; k++)
+            gate[l * m + k] = states.g[tsri_rnn_row(&states, l, 0) + k] > 0 ? 1 : 0;
     for (int k = 0; k < SPANS; k++) {
         tsri_norm norm;
-        int64_t n = tsri_rnn_chain(f, &v, 0, 1, span_of[k], false);
+        int64_t n = span_of[k];
+        chain_of(f, W, linear ? NULL : gate, m, n);
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){f, n}, NULL, 20, s->seed, s->pool));
         out->chain[k] = norm.value;
-        f[n] = (tsri_factor){v.B, v.d, m, NULL};
+        f[n] = (tsri_factor){B, d, m, NULL};
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){f, n + 1}, NULL, 20, s->seed, s->pool));
         out->gradient[k] = norm.value;
     }
 done:
-    tsri_rnn_view_fini(&v);
+    tsri_rnn_states_fini(&states);
+    tsri_rnn_net_fini(&rnn);
     tsri_free(W);
+    tsri_free(gate);
     tsri_free(f);
     return st;
 }

@@ -77,7 +77,8 @@ int64_t tsri_look_stride(const tsri_run *run, double operations)
 
 bool tsri_look_due(const tsri_run *run, double operations)
 {
-    return run->round % tsri_look_stride(run, operations) == 0 || run->round == run->rounds;
+    return run->round == 0 || run->round == run->rounds ||
+           run->round % tsri_look_stride(run, operations) == 0;
 }
 
 double tsri_effort(const tsri_run *run)
@@ -319,6 +320,7 @@ static tsr_status certify_now(tsri_run *run, watch *w)
     tsr_status st = TSR_OK;
     tsri_certificate c = {0};
     TSR_TRY(make(&c, run, w->paper, &w->past));
+    TSR_TRY(tsri_trace_write_notes(run, "certificate"));
     TSR_TRY(write_line(run, &c, &w->past));
     tell(w, &c);
 done:

@@ -69,9 +69,10 @@ class Row:
     """A row as it must be. `quantity` is how its text begins. value and bound NaN or None = not known."""
 
     def __init__(self, where, quantity, value, sense=None, bound=None, *, seen=ALL, trivial=None, construction=False,
-                 broken=False, interval=None, tolerance=1e-5, absolute=1e-12):
+                 broken=False, unproven=False, interval=None, tolerance=1e-5, absolute=1e-12):
         self.where, self.quantity, self.value, self.sense, self.bound = where, quantity, value, sense, bound
         self.seen, self.trivial, self.construction, self.broken = seen, trivial, construction, broken
+        self.unproven = unproven  # it was searched for, or the bound is only known to be at least that
         self.interval, self.tolerance, self.absolute = interval, tolerance, absolute
 
     def near(self, a, b):
@@ -103,7 +104,7 @@ class Row:
         if self.trivial is not None:
             if self.bound >= self.trivial if self.sense == "at most" else self.bound <= self.trivial:
                 return "vacuous"
-        return "holds" if self.seen == ALL else "open"
+        return "holds" if self.seen == ALL and not self.unproven else "open"
 
     def close(self):
         """Is it so near its bound, or the bound so near to saying nothing, that rounding decides?"""

@@ -150,6 +150,22 @@ static void test_rnn(void **state)
     near(tsri_rnn_rounds(&r), ldexp(1, 177) * 4);
     near(tsri_rnn_rate(&r, 0.1), 0.05 * exp(2) / ldexp(1, 45));
     near(tsri_rnn_radius(&r), pow(24, 50));
+    near(tsri_rnn_rounds_most(&r), ldexp(1, 177) * 4 * pow(24, 28));
+    near(tsri_rnn_log_width(&r), log10(286) + 286 * log10(24));
+    near(tsri_rnn_delta_most(2, exp(2)), 1 / 32e6);
+    near(tsri_rnn_beta_plus(&r), 0.5 / 64);
+    near(tsri_rnn_beta_minus(&r), 0.5 / ldexp(1, 30));
+    /* tau_1 = 5 C L^4 (L + 2) tau = 5 * 3 * 16 * 4 * 0.1 = 96, tau_5 = 288, tau_2 = 4608 */
+    tsri_rnn_stability b = tsri_rnn_stable(&r, 3, 0.1);
+    near(b.g, (96 + 4608) / exp(1));
+    near(b.flips, 10 * pow(96, 2.0 / 3) * exp(4.0 / 3));
+    near(b.flip_g, 288 / exp(1));
+    near(tsri_rnn_c9_form(&r, 8), 2 * 64 * 2 * exp(2.0 / 3));
+    near(tsri_rnn_c10_form(&r, 8, 64), ldexp(1, 24) * 4 * 32 / exp(4.0 / 3));
+    near(tsri_rnn_c11a_form(&r, 64, 8), 512 * 2 * 2 / exp(1.0 / 3));
+    near(tsri_rnn_c11b_form(&r, 64, 8), ldexp(1, 36) * 32 * 32 / exp(2.0 / 3));
+    near(tsri_rnn_smooth_form(&r, 8, 3, 0.5),
+         ldexp(1, 33) * 2 * exp(2.0 / 3) * 3 * 0.5 + ldexp(1, 18) * 2 * exp(2) * 0.25);
     for (int sgd = 0; sgd < 2; sgd++) {
         r.sgd = sgd;
         near(tsri_rnn_rounds(&r) * tsri_rnn_step(&r), ldexp(1, 45) / (0.5 * exp(2)));
