@@ -151,14 +151,25 @@ done:
     return st;
 }
 
-static void tell_settings(const tsri_study *s)
+/* What the paper gives and is otherwise here; then what it does not give. */
+static tsr_status tell_settings(const tsri_study *s)
 {
-    for (int64_t i = 0; i < s->settings; i++) {
-        const tsri_paper_setting *one = &s->setting[i];
-        if (tsri_paper_setting_departs(one))
-            (void)printf("  differs        %s: %s (in the paper: %s)\n", one->what, one->here,
-                         one->paper);
+    tsr_status st = TSR_OK;
+    tsri_text line = {0};
+    for (int64_t i = 0; i < 2 * s->settings; i++) {
+        const tsri_paper_setting *one = &s->setting[i % s->settings];
+        bool given = strncmp(one->paper, "not given", strlen("not given")) != 0;
+        if (!tsri_paper_setting_departs(one) || given != (i < s->settings))
+            continue;
+        line.length = 0;
+        TSR_TRY(tsri_text_add(&line, "%s: %s (%s%s)", one->what, one->here,
+                              given ? "the paper: " : "", one->paper));
+        (void)printf("  %-14s ", given ? "differs" : "chosen");
+        cli_wrap(stdout, line.data, 17, cli_width(stdout));
     }
+done:
+    tsri_text_fini(&line);
+    return st;
 }
 
 static tsr_status tell(const cli_args *args, const tsri_study *s)
@@ -177,7 +188,7 @@ static tsr_status tell(const cli_args *args, const tsri_study *s)
     (void)printf("%s: %s\n", s->row->name, verdict.data);
     for (int64_t i = 0; i < s->claims; i++)
         TSR_TRY(tell_claim(&s->claim[i]));
-    tell_settings(s);
+    TSR_TRY(tell_settings(s));
     (void)printf("in %s: summary.md", s->folder);
     for (int64_t i = 0; i < s->files; i++)
         (void)printf(", %s", s->file[i]);

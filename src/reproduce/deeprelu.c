@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "data/points.h"
+#include "reproduce/iterations.h"
 #include "scheme/run.h"
 
 #include <math.h>
@@ -21,17 +22,14 @@
 
 static const char *const loss_name[] = {"hinge", "squared_hinge", "exponential", "logistic"};
 static const char *const method_name[] = {"gd", "sgd"};
-enum { LOSSES = sizeof loss_name / sizeof *loss_name, METHODS = 2, GRID = 12, SEEDS_MOST = 16 };
+enum { LOSSES = sizeof loss_name / sizeof *loss_name, METHODS = 2, SEEDS_MOST = 16 };
 enum { GD, SGD };
 enum { SQUARED_HINGE = 1 }; /* the one whose K is a logarithm */
 
-/* What one run showed. The theorem promises GD's last iterate and SGD's best one: `loss` is, for
- * GD, the largest from that round on, for SGD the least until then, so that the first round at
- * which it is below epsilon is K(epsilon). */
+/* What one run showed. */
 typedef struct descent {
-    int64_t n;
-    double *round, *seen, *loss; /* [n]; seen: of that round itself */
-    double wrong;                /* part of the training samples, at that iterate */
+    tsri_iterations way;
+    double wrong; /* part of the training samples, at the iterate that is promised */
 } descent;
 
 /* All runs of the study. */
@@ -43,60 +41,9 @@ typedef struct descents {
 static void descents_fini(descents *d)
 {
     for (int i = 0; d && i < METHODS * LOSSES * SEEDS_MOST; i++)
-        tsri_free(d->of[i / (LOSSES * SEEDS_MOST)][i / SEEDS_MOST % LOSSES][i % SEEDS_MOST].round);
+        tsri_iterations_fini(
+            &d->of[i / (LOSSES * SEEDS_MOST)][i / SEEDS_MOST % LOSSES][i % SEEDS_MOST].way);
     tsri_free(d);
-}
-
-/* K(epsilon) at epsilons falling evenly in the logarithm from a third of the first loss to the last
- * one, or to 1e-4 of that third: hinges end at exactly 0. x = log 1/epsilon; returns how many. */
-static int64_t iterations(double x[GRID], double K[GRID], const descent *d)
-{
-    double first = d->seen[0] / 3, last = fmax(d->loss[d->n - 1], first * 1e-4);
-    int64_t points = 0;
-    for (int64_t k = 0; k < GRID; k++) {
-        double epsilon = first * pow(last / first, (double)k / (GRID - 1));
-        int64_t i = 0;
-        while (i < d->n && d->loss[i] > epsilon * (1 + 1e-12))
-            i++;
-        if (i == d->n)
-            break;
-        x[points] = -log(epsilon);
-        K[points++] = d->round[i];
-    }
-    return points;
-}
-
-/* The power of 1/epsilon over the last half of the way: the tail is what it is about. */
-static double power_of(const descent *d)
-{
-    double x[GRID], K[GRID], y[GRID];
-    int64_t n = iterations(x, K, d), from = n / 2;
-    for (int64_t i = 0; i < n; i++)
-        y[i] = log(K[i]);
-    return n < 4 ? (double)NAN : tsri_slope_of(NULL, x + from, y + from, n - from).value;
-}
-
-/* How much steeper K rises against log 1/epsilon in the last half than in the first: a logarithm
- * does not. */
-static double steepens(const descent *d)
-{
-    double x[GRID], K[GRID];
-    int64_t n = iterations(x, K, d), half = n / 2;
-    if (n < 4)
-        return (double)NAN;
-    return tsri_slope_of(NULL, x + half, K + half, n - half).value /
-           tsri_slope_of(NULL, x, K, half).value;
-}
-
-/* Of the curve: the last iterate of GD from i on, the best one of SGD until i. */
-static void promise(descent *d, int method)
-{
-    for (int64_t k = 0; k < d->n; k++) {
-        int64_t i = method == GD ? d->n - 1 - k : k, before = method == GD ? i + 1 : i - 1;
-        d->loss[i] = k == 0         ? d->seen[i]
-                     : method == GD ? fmax(d->loss[before], d->seen[i])
-                                    : fmin(d->loss[before], d->seen[i]);
-    }
 }
 
 /* `keep` chooses which iterate becomes the model; here it makes the run judge the training set. */
@@ -130,18 +77,11 @@ static tsr_status descend(descent *d, tsri_study *s, int k, int method, int64_t 
     const double *accuracy = tsri_curves_get(&c, "train_accuracy");
     TSR_CHECK(c.n > 1 && round && value && accuracy, TSR_FAILURE, "%s: the run has no metrics",
               name);
-    d->n = c.n;
-    TSR_TRY(tsri_alloc(&d->round, 3 * c.n, sizeof *d->round));
-    d->seen = d->round + c.n;
-    d->loss = d->seen + c.n;
+    TSR_TRY(tsri_iterations_init(&d->way, round, value, c.n, method == GD));
     double best = 0;
-    for (int64_t i = 0; i < c.n; i++) {
-        d->round[i] = round[i];
-        d->seen[i] = value[i];
+    for (int64_t i = 0; i < c.n; i++)
         best = fmax(best, accuracy[i]);
-    }
     d->wrong = 1 - (method == GD ? accuracy[c.n - 1] : best);
-    promise(d, method);
 done:
     tsri_curves_fini(&c);
     return st;
@@ -161,11 +101,11 @@ static void draw_losses(tsri_study *s, const descents *d)
                                            .x_log = true,
                                            .y_log = true});
         for (int k = 0; k < LOSSES; k++) {
-            const descent *one = &d->of[method][k][0];
+            const tsri_iterations *one = &d->of[method][k][0].way;
             tsri_chart_series(&c, &(tsri_series){.name = loss_name[k],
                                                  .n = one->n,
                                                  .x = one->round,
-                                                 .y = method == GD ? one->seen : one->loss});
+                                                 .y = method == GD ? one->seen : one->promised});
         }
     }
     tsri_study_chart(s, "losses", &c);
@@ -179,10 +119,10 @@ static void judge_loss(tsri_study *s, tsri_table *t, const descents *d, int k, i
     char id[80], text[TSRI_ESTIMATE_TEXT];
     for (int64_t r = 0; r < d->seeds; r++) {
         const descent *one = &d->of[method][k][r];
-        power[r] = power_of(one);
-        steeper[r] = steepens(one);
+        power[r] = tsri_iterations_power(&one->way);
+        steeper[r] = tsri_iterations_steepening(&one->way);
         wrong[r] = one->wrong;
-        last[r] = one->loss[one->n - 1];
+        last[r] = one->way.promised[one->way.n - 1];
     }
     (void)snprintf(id, sizeof id, "deeprelu/losses/%s-%s", method_name[method], loss_name[k]);
     tsri_study_judge(s, id, NULL, k == SQUARED_HINGE ? steeper : power, d->seeds);

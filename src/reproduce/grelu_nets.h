@@ -25,7 +25,6 @@
 #include "reproduce/toll.h"
 
 enum { TSRI_TWIN_RELU, TSRI_TWIN_GRELU, TSRI_TWINS };
-enum { TSRI_SEEDS_MOST = 64 }; /* that an estimate looks at */
 
 extern const char *const tsri_twin_model[TSRI_TWINS]; /* in a run file */
 extern const char *const tsri_twin_name[TSRI_TWINS];  /* for people */

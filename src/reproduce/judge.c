@@ -60,13 +60,11 @@ void tsri_claim_fini(tsri_claim *c)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-enum { LOOKED_AT = 1000 }; /* the most seeds that the program takes */
-
 /* The mean, geometric where the criterion says so, with an interval. */
 static tsri_estimate mean(const tsri_criteria_row *c, const tsri_evidence *p, double miss)
 {
-    double value[LOOKED_AT];
-    int64_t n = p->seeds < LOOKED_AT ? p->seeds : LOOKED_AT;
+    double value[TSRI_SEEDS_MOST];
+    int64_t n = p->seeds < TSRI_SEEDS_MOST ? p->seeds : TSRI_SEEDS_MOST;
     for (int64_t i = 0; i < n; i++)
         value[i] = c->ratio ? log(p->value[i]) : p->value[i];
     tsri_estimate e = tsri_mean_within(value, n, miss);

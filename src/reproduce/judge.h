@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "reproduce/criteria.h"
 
-enum { TSRI_SEEDS_LEAST = 3 };
+enum { TSRI_SEEDS_LEAST = 3, TSRI_SEEDS_MOST = 1000 }; /* the most that the program takes */
 
 typedef enum tsri_finding {
     TSRI_FINDING_UNDECIDED,

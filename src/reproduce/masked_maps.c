@@ -12,8 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SEEDS_MOST = 64 }; /* that a claim looks at */
-
 /* The error of every cell and seed, first key by rows. */
 typedef struct map {
     const char *row_name, *column_name;
@@ -155,8 +153,8 @@ static double slope(const map *m, bool along_rows, int64_t line, int64_t seed)
 static void judge_slopes(tsri_study *s, const map *m, bool along_rows, int64_t last, const char *id)
 {
     for (int64_t line = 0; line < last; line++) {
-        double power[SEEDS_MOST];
-        int64_t seeds = m->seeds < SEEDS_MOST ? m->seeds : SEEDS_MOST;
+        double power[TSRI_SEEDS_MOST];
+        int64_t seeds = m->seeds < TSRI_SEEDS_MOST ? m->seeds : TSRI_SEEDS_MOST;
         char part[80];
         for (int64_t k = 0; k < seeds; k++)
             power[k] = slope(m, along_rows, line, k);
@@ -195,8 +193,8 @@ done:
 /* With K rounds, more local steps are also more steps in all: what remains when they are not? */
 static void tell_equal_steps(tsri_study *s, const map *m)
 {
-    double mean[SEEDS_MOST] = {0};
-    int64_t seeds = m->seeds < SEEDS_MOST ? m->seeds : SEEDS_MOST;
+    double mean[TSRI_SEEDS_MOST] = {0};
+    int64_t seeds = m->seeds < TSRI_SEEDS_MOST ? m->seeds : TSRI_SEEDS_MOST;
     map early = *m;
     char text[TSRI_ESTIMATE_TEXT];
     early.error = m->early;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TAU = TSRI_MASKED_TAU, SEEDS_MOST = 64 };
+enum { TAU = TSRI_MASKED_TAU };
 
 /* Moments of a round: after drawing, after each local step, after putting back. */
 enum { PUT = TAU + 1, MOMENTS = TSRI_MASKED_MOMENTS };
@@ -112,9 +112,9 @@ void tsri_masked_judge_rounds(tsri_study *s, const char *part, const double *err
         "masked/fig2a/local-steps", "masked/fig2a/local-climb",        "masked/fig2a/aggregation",
         "masked/fig2a/sudden",      "masked/fig2a/aggregation-rounds",
     };
-    double value[CLAIMS][SEEDS_MOST];
+    double value[CLAIMS][TSRI_SEEDS_MOST];
     const dynamics d = {.rounds = rounds, .seeds = seeds, .error = (double *)error};
-    seeds = seeds < SEEDS_MOST ? seeds : SEEDS_MOST;
+    seeds = seeds < TSRI_SEEDS_MOST ? seeds : TSRI_SEEDS_MOST;
     for (int64_t i = 0; i < seeds; i++) {
         event draw = event_of(&d, i, PUT, 0, 1), local = event_of(&d, i, 0, TAU, 0),
               put = event_of(&d, i, TAU, PUT, 0);

@@ -7,6 +7,7 @@
 #include "testing.h"
 
 #include "reproduce/grelu_fig2.h"
+#include "reproduce/iterations.h"
 #include "reproduce/loft.h"
 #include "reproduce/masked.h"
 
@@ -321,6 +322,67 @@ static void gradients_that_violate(void **state)
         tsri_bundle_fini(&b[net]);
 }
 
+/* A loss that falls as 1/k: K = 1/epsilon. One that falls as e^(-k/50): a logarithm. One that dips
+ * early and falls late again: the last iterate is there late, the best one early. */
+static void iterations_that_violate(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static double round[N], loss[N];
+    tsri_iterations last = {0}, best = {0};
+    for (int i = 0; i < N; i++) {
+        round[i] = i + 1;
+        loss[i] = 1 / round[i];
+    }
+    assert_ok(tsri_iterations_init(&last, round, loss, N, true));
+    assert_true(fabs(tsri_iterations_power(&last) - 1) < 0.02);
+    assert_true(tsri_iterations_steepening(&last) > 5); /* no logarithm */
+    tsri_iterations_fini(&last);
+    for (int i = 0; i < N; i++)
+        loss[i] = exp(-round[i] / 50);
+    assert_ok(tsri_iterations_init(&last, round, loss, N, true));
+    assert_true(fabs(tsri_iterations_steepening(&last) - 1) < 0.02);
+    tsri_iterations_fini(&last);
+    for (int i = 0; i < N; i++)
+        loss[i] = i == 10 ? 0 : 1 / round[i];
+    assert_ok(tsri_iterations_init(&last, round, loss, N, true));
+    assert_ok(tsri_iterations_init(&best, round, loss, N, false));
+    assert_true(last.promised[10] == loss[11] && last.promised[N - 1] == loss[N - 1]);
+    assert_true(best.promised[10] == 0 && best.promised[N - 1] == 0);
+    assert_true(fabs(tsri_iterations_power(&last) - 1) < 0.02);
+    assert_true(tsri_iterations_power(&best) < 0.1);
+    tsri_iterations_fini(&last);
+    tsri_iterations_fini(&best);
+    for (int i = 0; i < N; i++) /* it never falls: nothing to tell */
+        loss[i] = 1;
+    assert_ok(tsri_iterations_init(&last, round, loss, N, true));
+    assert_true(isnan(tsri_iterations_power(&last)));
+    tsri_iterations_fini(&last);
+}
+
+/* Bounds of the table that a fabricated number violates: a fall as S^-1/2 is a fall, and not one as
+ * 1/S; a part of 40 % is not 20 to 25. */
+static void numbers_that_violate(void **state)
+{
+    (void)state;
+    static const double slow[] = {-0.5, -0.51, -0.52}, fast[] = {-1, -1.01, -1.02},
+                        many[] = {0.4, 0.41, 0.42}, some[] = {0.22, 0.23, 0.24};
+    tsri_study s = {0};
+    tsri_study_judge(&s, "loft/theorem1/shares", NULL, slow, 3);
+    tsri_study_judge(&s, "loft/theorem1/one-over-s", NULL, slow, 3);
+    tsri_study_judge(&s, "grelu/fig2c/part", NULL, many, 3);
+    expect(&s, "loft/theorem1/shares", TSRI_FINDING_HOLDS);
+    expect(&s, "loft/theorem1/one-over-s", TSRI_FINDING_FAILS);
+    expect(&s, "grelu/fig2c/part", TSRI_FINDING_FAILS);
+    tsri_study_fini(&s);
+    s = (tsri_study){0};
+    tsri_study_judge(&s, "loft/theorem1/one-over-s", NULL, fast, 3);
+    tsri_study_judge(&s, "grelu/fig2c/part", NULL, some, 3);
+    expect(&s, "loft/theorem1/one-over-s", TSRI_FINDING_HOLDS);
+    expect(&s, "grelu/fig2c/part", TSRI_FINDING_HOLDS);
+    tsri_study_fini(&s);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void memory_runs_out(void **state)
@@ -356,6 +418,8 @@ int main(void)
         cmocka_unit_test(rounds_that_violate),
         cmocka_unit_test(rounds_without_numbers),
         cmocka_unit_test(gradients_that_violate),
+        cmocka_unit_test(iterations_that_violate),
+        cmocka_unit_test(numbers_that_violate),
         cmocka_unit_test(memory_runs_out),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
