@@ -1,250 +1,313 @@
 /* gated.c - certificate of Noy, Xu, Aflalo, Zelnik-Manor, Jin, "A Convergence Theory Towards
  * Practical Over-parameterized Deep Neural Networks", for runs of grelu and relu_twin.
  *
- * The theorems are about gated nets; of a ReLU net (the twin, or a net that was converted) the same
- * quantities are measured and nothing is promised: how far gradients move, how many units switch,
- * how many die. Theorem 5 and what follows of it are in gated_rate.c.
+ * The theorems are about gated nets under gradient descent on all samples; of a ReLU net (the twin,
+ * or a net that was converted) the same is measured and none of them applies. Here: the theorems,
+ * what they assume, Theorem 1. gated_rate.c has eigenvalues, step and rate, gated_lemmas.c the
+ * lemmas and how far a run moves.
  *
- * Departure: Theorem 3's R divides by a lower bound |grad_(W_k) y_p|^2 >= m^3 / (144 d_x d_y)
- * (section 10.5), which counts m eigenvalues of a matrix of rank 1; it contradicts Theorem 5, by
- * which that square is at most (27 m / 4)^2 / (d_x d_y), at large m. With the m^2 / (144 d_x d_y)
- * that Theorem 5 gives, R becomes (n d_x d_y / m)^(1/2) d_y L^2, constants as 1. The certificate
- * has both.
+ * Where the paper contradicts itself (all told in the notes of a certificate):
+ *   (13)          prints lambda_max(F F^T) where its proof, (30), has the square
+ *   (14), (15)    are written with G G^T, which has rank d_x < m; Theorem 5 and the proof use G^T G
+ *   (39)          has l where its proof gives sum |r_i|^2 = 2 l
+ *   (43)          takes |a - b|^2 <= |a|^2 + |b|^2, and |y|^2 <= m/d_x, where Assumption 2 is of
+ * |y| (46)          takes the step 1/(beta^2 L); (18) has alpha^2/(4 beta^4 L), which is smaller
+ *   section 10.5  bounds |grad_(W_k) y_p|^2 by m^3/(144 d_x d_y), counting m eigenvalues of a
+ *                 matrix of rank 1; by Theorem 5 it is at most (27 m/4)^2/(d_x d_y). With the
+ *                 m^2/(144 d_x d_y) that Theorem 5 gives, R is (n d_x d_y/m)^(1/2) d_y L^2
+ *   Theorem 6     uses Lemma 4, of nearly orthogonal x, for the features of deeper layers, whose
+ *                 numbers are all >= 0
+ * Constants that Omega, O and tilde hide are not given: such rows are numbers, the measured side
+ * over the formula without its constant.
  */
 #include "theory/gated_parts.h"
 
-#include "base/alloc.h"
+#include "net/grelu.h"
 #include "theory/chain.h"
-#include "theory/first.h"
 #include "theory/rates.h"
 
 #include <math.h>
 #include <string.h>
 
-#define EPSILON 0.01 /* the error that Theorem 1's iterations are counted for */
+/* ---- What rows rest on ----------------------------------------------------------------------- */
 
-static tsri_gated_letters letters_of(const tsri_run *run, const tsri_gated *v)
+tsri_seen tsri_gated_some(tsri_seen seen)
 {
-    return (tsri_gated_letters){.n = (double)run->data->train.n,
-                                .dx = (double)v->d,
-                                .dy = (double)v->dy,
-                                .L = (double)v->L,
-                                .m = (double)v->m,
-                                .eta = tsri_rates_of(run).most};
+    if (seen.sight == TSRI_EXTREME)
+        seen.sight = TSRI_SOME;
+    return seen;
+}
+
+tsri_seen tsri_gated_seen(const tsri_gated_file *f, const char *series, tsri_gated_portion p)
+{
+    return tsri_saw_both(tsri_saw(p.samples, f->reach.n, "samples"),
+                         tsri_past_seen(f->past, series));
+}
+
+int64_t tsri_gated_latest(const tsri_past *past, const char *series)
+{
+    int64_t round = past->round;
+    while (round >= 0 && isnan(tsri_past_at(past, round, series)))
+        round--;
+    return round;
+}
+
+int64_t tsri_gated_worst(const tsri_past *past, const char *series, const char *bound)
+{
+    int64_t worst = -1;
+    double most = -INFINITY;
+    for (int64_t r = 0; r <= past->round; r++) {
+        double over = tsri_past_at(past, r, series) - tsri_past_at(past, r, bound);
+        if (over > most) {
+            most = over;
+            worst = r;
+        }
+    }
+    return worst;
+}
+
+/* ---- Theorems -------------------------------------------------------------------------------- */
+
+enum {
+    DESCENT = TSRI_CONSTANT_RATE | TSRI_NO_MOMENTUM | TSRI_NO_DECAY | TSRI_FULL_BATCHES |
+              TSRI_WHOLE_NETWORK | TSRI_ONE_LOCAL_STEP | TSRI_COMMON_DATA | TSRI_FIXED_SAMPLES |
+              TSRI_SINGLE_PRECISION | TSRI_PAPER_LOSS,
+    MODEL = TSRI_PAPER_MODEL | TSRI_FIXED_GATES,
+    DRAWN = MODEL | TSRI_DRAWN_START,
+    FAR = TSRI_UNIT_ROWS | TSRI_SEPARATED_ROWS
+};
+
+static int theorem(tsri_certificate *c, const char *where, unsigned assumes, const char *chance,
+                   double probability)
+{
+    return tsri_certify_theorem(c, &(tsri_theorem){.where = where,
+                                                   .chance = chance,
+                                                   .probability = fmax(probability, 0),
+                                                   .assumes = assumes});
+}
+
+/* fmax passes over NaN: of a chance that is not a number nothing is known. */
+static int unknown(tsri_certificate *c, const char *where, unsigned assumes, const char *chance)
+{
+    return tsri_certify_theorem(
+        c,
+        &(tsri_theorem){.where = where, .chance = chance, .probability = NAN, .assumes = assumes});
+}
+
+/* theta: 1/4 in Theorem 5, where (50) allows most; 1/5, the end, in Lemma 3; 1/2, the end, else. */
+static tsri_gated_theorems theorems(tsri_certificate *c, const tsri_gated_letters *s)
+{
+    double L = s->L, m = s->m, root = sqrt(m), both = s->dx + s->dy, most = fmax(s->dx, s->dy);
+    tsri_gated_theorems t = {0};
+    t.one = unknown(c, "Theorem 1", DESCENT | DRAWN | FAR | TSRI_BOUNDED_TARGETS,
+                    "1 - exp(-Omega(sqrt(m)))");
+    t.three = unknown(c, "Theorem 3", DRAWN | TSRI_UNIT_ROWS, "1 - exp(-Omega(m))");
+    t.five = theorem(c, "Theorem 5", DRAWN,
+                     "1 - 3 L^2 sqrt(m) exp(-theta m/(4L) + 6 sqrt(m) + 3 max(d_x, d_y)), "
+                     "theta = 1/4",
+                     1 - 3 * L * L * root * exp(-m / (16 * L) + 6 * root + 3 * most));
+    t.six = unknown(c, "Theorem 6", DRAWN | FAR,
+                    "1 - (4 L^2 + n^2) exp(-Omega(sqrt(m) + max(d_x, d_y)))");
+    t.two_l = theorem(c, "Lemma 2", DESCENT | MODEL | TSRI_UNIT_ROWS, "", NAN);
+    t.three_l = theorem(c, "Lemma 3", DESCENT | DRAWN | TSRI_UNIT_ROWS,
+                        "1 - L^2 sqrt(m) exp(-theta m/(4L) + 6 sqrt(m)), theta = 1/5",
+                        1 - L * L * root * exp(-m / (20 * L) + 6 * root));
+    t.four_l = unknown(c, "Lemma 4", DRAWN | FAR, "1 - exp(-Omega(m))");
+    t.five_l = theorem(c, "Lemma 5", DRAWN, "1 - 2L exp(-theta^2 m/(16 L^2)), theta = 1/2",
+                       1 - 2 * L * exp(-m / (64 * L * L)));
+    t.seven_l = theorem(c, "Lemma 7", DRAWN, "1 - 4 L^2 exp(-theta^2 m/(16 L^2)), theta = 1/2",
+                        1 - 4 * L * L * exp(-m / (64 * L * L)));
+    t.steep = theorem(c, "(39)", MODEL | TSRI_PAPER_LOSS | TSRI_UNIT_ROWS, "", NAN);
+    t.start = theorem(c, "(43)", DRAWN | TSRI_PAPER_LOSS | TSRI_UNIT_ROWS | TSRI_BOUNDED_TARGETS,
+                      "1 - 4 L^2 exp(-theta^2 m/(8 L^2) + 3 d_x + 3 d_y), theta = 1/2",
+                      1 - 4 * L * L * exp(-m / (32 * L * L) + 3 * both));
+    t.ends = theorem(c, "(47)", TSRI_DRAWN_START, "1 - 2 exp(-m min(d_x, d_y)/4)",
+                     1 - 2 * exp(-m * fmin(s->dx, s->dy) / 4));
+    t.kernel = theorem(c, "(14) to (17)", MODEL | TSRI_UNIT_ROWS, "", NAN);
+    t.fixed = theorem(c, "Remark 3", MODEL, "", NAN);
+    return t;
 }
 
 /* ---- Assumptions ----------------------------------------------------------------------------- */
 
-static double largest_target(const tsri_run *run, const tsri_gated *v)
+static void model_breaches(const tsri_gated_file *f)
 {
-    double most = 0;
-    const tsri_part *part = &run->data->train;
-    if (!part->target)
-        return 1; /* one of the classes: a unit vector */
-    for (int64_t i = 0; i < part->n; i++)
-        most = fmax(most, tsri_length(part->target + i * v->dy, v->dy));
-    return most;
+    int64_t rank = tsri_config_int(f->run->config, "model.gate_rank");
+    if (!tsri_net_gated(f->run->net))
+        tsri_certify_breach(f->c, MODEL,
+                            f->run->converted >= 0
+                                ? "the net became a ReLU net after round %lld"
+                                : "a ReLU net: its gates change with its weights",
+                            (long long)f->run->converted);
+    if (rank > 0)
+        tsri_certify_breach(f->c, TSRI_DRAWN_START,
+                            "Psi is a product of rank %lld (model.gate_rank)", (long long)rank);
+    if (f->run->loss != TSRI_HALF_SQUARES)
+        tsri_certify_breach(f->c, TSRI_PAPER_LOSS, "the loss is not half the sum of squares");
 }
 
-static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_gated *v,
-                        const tsri_gated_letters *s)
+/* Rows are floats: a length is 1 to about 1e-6. */
+#define LENGTH_OFF 1e-5
+
+static void data_rows(const tsri_gated_file *f)
 {
-    double off = 0, delta = 0;
-    for (int64_t i = 0; i < v->n; i++) {
-        const float *x = v->x + i * v->d;
-        off = fmax(off, fabs(tsri_length(x, v->d) - 1));
-        for (int64_t j = 0; j < i; j++) {
-            double sum = 0;
-            for (int64_t e = 0; e < v->d; e++)
-                sum += (double)x[e] * (double)v->x[j * v->d + e];
-            delta = fmax(delta, fabs(sum));
-        }
+    const tsri_past *past = f->past;
+    double off = tsri_past_at(past, 0, "off"), delta = tsri_past_at(past, 0, "delta");
+    double target = tsri_past_at(past, 0, "target"), bound = f->s.m / f->s.dx;
+    if (off > LENGTH_OFF)
+        tsri_certify_breach(f->c, TSRI_UNIT_ROWS, "row %.0f has a length that is off 1 by %.3g",
+                            tsri_past_at(past, 0, "off_row"), off);
+    if (delta > 1.0 / 3)
+        tsri_certify_breach(f->c, TSRI_SEPARATED_ROWS, "|<x_i, x_j>| of rows %.0f and %.0f is %.3g",
+                            tsri_past_at(past, 0, "delta_row"),
+                            tsri_past_at(past, 0, "delta_row_2"), delta);
+    if (target > bound)
+        tsri_certify_breach(f->c, TSRI_BOUNDED_TARGETS, "the target of row %.0f has length %.3g",
+                            tsri_past_at(past, 0, "target_row"), target);
+    tsri_certify(f->c,
+                 &(tsri_condition){.where = "section 2.1",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = off,
+                                   .required = LENGTH_OFF,
+                                   .seen = TSRI_SEEN_ALL},
+                 "largest | |x_i| - 1 |");
+    tsri_certify(f->c,
+                 &(tsri_condition){.where = "Assumption 1, Lemma 4",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = delta,
+                                   .required = 1.0 / 3,
+                                   .seen = tsri_saw(f->reach.inputs.samples, f->reach.n, "samples"),
+                                   .by_construction = f->reach.n < 2 ? "having one sample" : NULL},
+                 "delta: largest |<x_i, x_j>| of two samples, against 1/3");
+    tsri_certify(f->c,
+                 &(tsri_condition){.where = "Assumption 2",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = target,
+                                   .required = bound,
+                                   .seen = TSRI_SEEN_ALL},
+                 "largest |y_i|, against m/d_x");
+}
+
+/* ---- Theorem 1, (43), (47) ------------------------------------------------------------------- */
+
+static void theorem_1(const tsri_gated_file *f)
+{
+    const tsri_gated_letters *s = &f->s;
+    int64_t latest = tsri_gated_latest(f->past, "loss");
+    double steps = (double)(latest * f->run->local_steps);
+    double error = latest > 0 ? tsri_past_at(f->past, latest, "loss") / 2 : (double)NAN;
+    tsri_certify_number(f->c, f->of.one, s->L / log(s->n),
+                        "depth L over log n: what Omega would have to hide");
+    tsri_certify_number(f->c, f->of.one, s->m / (s->n * s->n * s->L * s->dy),
+                        "width m over n^2 L d_y: what Omega and its logarithms would have to hide");
+    tsri_certify(f->c,
+                 &(tsri_condition){.of = f->of.one,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = s->eta,
+                                   .required = s->dx / (pow(s->n, 4) * pow(s->L, 3) * s->dy),
+                                   .seen = TSRI_SEEN_ALL},
+                 "step eta: d_x / (n^4 L^3 d_y)");
+    tsri_certify_number(f->c, f->of.one, steps / log(pow(s->n, 3) * s->L / (s->dx * error)),
+                        "steps done over log(n^3 L / (d_x epsilon)), epsilon the error l reached: "
+                        "what O would have to hide");
+}
+
+static double frobenius(const tsri_run *run, const char *name)
+{
+    const tsri_param *p = &run->net->param[tsri_net_param(run->net, name)];
+    return tsri_length((const float *)run->store.w + p->offset, p->count);
+}
+
+static void start_rows(const tsri_gated_file *f)
+{
+    const tsri_gated_letters *s = &f->s;
+    tsri_certify(f->c,
+                 &(tsri_condition){.of = f->of.start,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = tsri_past_at(f->past, 0, "loss") / 2,
+                                   .required = 4 * s->m * s->n / s->dx,
+                                   .seen = TSRI_SEEN_ALL},
+                 "l_0: 4 m n / d_x");
+    tsri_certify(f->c,
+                 &(tsri_condition){.of = f->of.ends,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = frobenius(f->run, "b.weight"),
+                                   .required = sqrt(5 * s->m),
+                                   .seen = TSRI_SEEN_ALL},
+                 "|B|_F: sqrt(5 m)");
+    tsri_certify(f->c,
+                 &(tsri_condition){.of = f->of.ends,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = frobenius(f->run, "c.weight"),
+                                   .required = sqrt(5 * s->m),
+                                   .seen = TSRI_SEEN_ALL},
+                 "|C|_F: sqrt(5 m)");
+}
+
+/* ---- Notes ----------------------------------------------------------------------------------- */
+
+static void long_note(const tsri_gated_file *f, const char *what, tsri_gated_portion p)
+{
+    if (p.samples < f->reach.n)
+        tsri_certify_long(f->c, what, p.all);
+}
+
+static void notes(const tsri_gated_file *f)
+{
+    const tsri_gated_letters *s = &f->s;
+    bool gated = tsri_net_gated(f->run->net);
+    tsri_certify_note(f->c, "n %g, d_x %g, d_y %g, L %g, m %g, eta %g", s->n, s->dx, s->dy, s->L,
+                      s->m, s->eta);
+    long_note(f, "pairs of inputs", f->reach.inputs);
+    long_note(f, "pairs of samples: gradients, F, (16), kernel", f->reach.pairs);
+    if (!gated)
+        return;
+    long_note(f, "eigenvalues of G^T G, sample by sample", f->reach.G);
+    long_note(f, "norms of Z, sample by sample", f->reach.chains);
+    tsri_certify_note(f->c, "(13) prints lambda_max(F F^T) where its proof, (30), has the square: "
+                            "both are told");
+    tsri_certify_note(f->c, "(39) has l where its proof gives twice that: it may fail by 2");
+    tsri_certify_note(f->c, "(46) takes the step 1/(beta^2 L), which (18) does not allow: "
+                            "alpha^2/(4 beta^4 L) is smaller");
+    tsri_certify_note(f->c, "Theorem 6 uses Lemma 4, of nearly orthogonal x, for the features of "
+                            "deeper layers, which are none");
+    tsri_certify_note(f->c, "section 10.5 has m^3 where Theorem 5 gives m^2; R with that is "
+                            "(n d_x d_y / m)^(1/2) d_y L^2");
+}
+
+/* ---- The paper ------------------------------------------------------------------------------- */
+
+static tsri_gated_letters letters_of(const tsri_run *run)
+{
+    const tsri_param *c = &run->net->param[tsri_net_param(run->net, "c.weight")];
+    return (tsri_gated_letters){.n = (double)run->data->train.n,
+                                .dx = (double)c->shape[1],
+                                .dy = (double)run->net->outputs,
+                                .L = (double)tsri_grelu_layers(run->net),
+                                .m = (double)c->shape[0],
+                                .eta = tsri_rates_of(run).most};
+}
+
+/* The samples that each measurement looked at, for whoever checks it. */
+static tsr_status trace(tsri_run *run, const tsri_gated_reach *r)
+{
+    tsr_status st = TSR_OK;
+    const struct {
+        const char *name;
+        tsri_gated_portion p;
+    } part[] = {{"pairs", r->pairs},
+                {"G", r->G},
+                {"chains", r->chains},
+                {"gates", r->gates},
+                {"inputs", r->inputs}};
+    if (!run->trace)
+        return TSR_OK;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        int64_t count = part[i].p.samples;
+        tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &count};
+        TSR_TRY(tsri_trace_note(run, &t, "first_samples.%s", part[i].name));
     }
-    /* Rows are floats: a length is 1 to about 1e-6. */
-    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, off, 1e-5, "largest | |x_i| - 1 |");
-    tsri_certify_old(c, "Assumption 1, Lemma 4", TSRI_AT_MOST, delta, 1.0 / 3,
-                     "delta: largest |<x_i, x_j>| of two samples, against 1/3");
-    tsri_certify_old(c, "Assumption 2", TSRI_AT_MOST, largest_target(run, v), s->m / s->dx,
-                     "largest |y_i|, against m/d_x");
-    tsri_certify_old(c, "section 2.1", TSRI_AT_LEAST, (double)run->batch, s->n,
-                     "samples in a step");
-    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, run->momentum, 0, "momentum");
-    tsri_certify_old(c, "section 2.1", TSRI_AT_MOST, run->decay, 0, "weight decay");
-}
-
-/* ---- Theorem 1 ------------------------------------------------------------------------------- */
-
-static void theorem_1(tsri_certificate *c, const tsri_run *run, const tsri_gated_letters *s)
-{
-    double steps = log(pow(s->n, 3) * s->L / (s->dx * EPSILON));
-    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, s->L, log(s->n), "depth L: log n");
-    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, s->m, s->n * s->n * s->L * s->dy,
-                     "width m: n^2 L d_y");
-    tsri_certify_old(c, "Theorem 1", TSRI_AT_MOST, s->eta,
-                     s->dx / (pow(s->n, 4) * pow(s->L, 3) * s->dy),
-                     "step eta: d_x / (n^4 L^3 d_y)");
-    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, (double)run->rounds, steps,
-                     "rounds of the run: log(n^3 L / (d_x epsilon)), epsilon = %g", EPSILON);
-    tsri_certify_old(c, "(46)", TSRI_AT_LEAST, (double)run->rounds, 2 * 81 * 81 * steps,
-                     "rounds of the run: the same times 2 x 81^2");
-}
-
-/* ---- (4), Theorem 3, Corollary 4 ---------------------------------------------------------------
- */
-
-static tsr_status moved(tsri_certificate *c, tsri_run *run, const tsri_gated *v,
-                        const tsri_gated *then, tsri_store *first, tsri_past *past,
-                        const tsri_gated_letters *s)
-{
-    tsr_status st = TSR_OK;
-    double tau, high, ratio, kernel, L = s->L;
-    double R = sqrt(s->n) * s->dx * pow(L * s->dy, 2) / pow(s->m, 2.5);
-    TSR_TRY(tsri_gated_tau(&tau, &high, run, &run->store, first));
-    tsri_gated_moved(&ratio, &kernel, v, then);
-    TSR_TRY(tsri_past_keep(past, "tau", tau));
-    TSR_TRY(tsri_past_keep(past, "ratio", ratio));
-    TSR_TRY(tsri_past_keep(past, "kernel", kernel));
-    bool far = c->round > 0, promised = v->gated;
-    tau = far ? tsri_past_most(past, "tau") : (double)NAN;
-    tsri_sense at_most = promised ? TSRI_AT_MOST : TSRI_MEASURED;
-    tsri_certify_old(c, "(4), (5)", at_most, tau, s->dy * sqrt(s->n / s->m) / L,
-                     "tau: largest |W_k - W_k(1)|_2 so far, against d_y sqrt(n/m) / L");
-    /* e^(2 theta) / sqrt(theta) is least at theta = 1/4. */
-    tsri_certify_old(c, "(50)", at_most, tau, 1 / (27 * L * sqrt(12 * L) * 2 * exp(0.5)),
-                     "tau, against 1 / (27 L sqrt(12 L) e^(2 theta) theta^(-1/2)), theta = 1/4");
-    double least = tsri_gated_least_gradient(then), square = s->m * s->m / (144 * s->dx * s->dy);
-    if (promised) {
-        tsri_certify_old(c, "Theorem 3", TSRI_AT_LEAST, s->m,
-                         s->n * s->dx * s->dy * s->dy * pow(L, 3), "width m: n d_x d_y^2 L^3");
-        tsri_certify_old(c, "section 10.5", TSRI_AT_LEAST, least, s->m * square,
-                         "least |grad_(W_k) y_p(1)|^2, against m^3 / (144 d_x d_y)");
-        tsri_certify_old(c, "Theorem 5", TSRI_AT_LEAST, least, square,
-                         "the same, against the m^2 / (144 d_x d_y) of alpha_x alpha_y");
-    }
-    tsri_certify_old(c, "Theorem 3, (7)", at_most,
-                     far ? tsri_past_most(past, "ratio") : (double)NAN, R,
-                     "gradient ratio: largest |grad y_p - grad y_p(1)| / |grad y_p(1)| so far, "
-                     "against R = n^(1/2) d_x (L d_y)^2 / m^(5/2)");
-    if (promised)
-        tsri_certify_old(c, "Theorem 3, with Theorem 5", TSRI_AT_MOST,
-                         far ? tsri_past_most(past, "ratio") : (double)NAN,
-                         sqrt(s->n * s->dx * s->dy / s->m) * s->dy * L * L,
-                         "the same, against R with that: (n d_x d_y / m)^(1/2) d_y L^2");
-    tsri_certify_old(c, "Corollary 4, (8)", at_most,
-                     far ? tsri_past_most(past, "kernel") : (double)NAN, 3 * R,
-                     "kernel: largest |K_ij - K_ij(1)| / sqrt(K_ii(1) K_jj(1)) so far, against 3R");
-    tsri_certify_old(c, "Corollary 4's proof", TSRI_AT_MOST, far ? kernel : (double)NAN,
-                     2 * ratio + ratio * ratio,
-                     "the same now, against 2r + r^2, r the ratio measured");
-done:
-    return st;
-}
-
-/* ---- Section 6.3 and Remark 3 ------------------------------------------------------------------
- */
-
-static tsr_status remember(tsri_memory *memory, const tsri_gated *v, int64_t round)
-{
-    tsr_status st = TSR_OK;
-    int64_t words = v->L * v->n * v->words;
-    if (memory->words != words) {
-        TSRI_FREE(memory->pattern);
-        memory->words = 0;
-        TSR_TRY(tsri_alloc(&memory->pattern, words, sizeof *memory->pattern));
-        memory->words = words;
-    }
-    memcpy(memory->pattern, v->on + v->n * v->words, (size_t)words * sizeof *v->on);
-    memory->pattern_round = round;
-done:
-    return st;
-}
-
-static tsr_status patterns(tsri_certificate *c, const tsri_run *run, const tsri_gated *v,
-                           const tsri_gated *then, tsri_past *past)
-{
-    tsr_status st = TSR_OK;
-    tsri_memory *memory = past->memory;
-    int64_t dead, died, born, none;
-    double since = tsri_gated_hamming(v, then->on + then->n * then->words);
-    tsri_gated_dead(&dead, &died, v, then);
-    tsri_gated_dead(&born, &none, then, then);
-    tsri_sense at_most = v->gated ? TSRI_AT_MOST : TSRI_MEASURED;
-    tsri_certify_old(c, v->gated ? "section 2.1" : "section 6.3", at_most, since, 0,
-                     v->gated ? "part of the gates that changed since the start"
-                              : "part of the ReLU patterns that changed since the start");
-    if (memory && memory->words == v->L * v->n * v->words && memory->pattern_round < c->round) {
-        double epochs = (double)(c->round - memory->pattern_round) / run->epoch_rounds;
-        double last = tsri_gated_hamming(v, memory->pattern);
-        tsri_certify_old(c, "section 6.3", at_most, last, 0,
-                         "Hamming distance of the patterns to those of round %lld, %.3g epochs ago",
-                         (long long)memory->pattern_round, epochs);
-        TSR_TRY(tsri_past_keep(past, "hamming", last));
-    }
-    tsri_certify_old(c, "section 4.3", TSRI_MEASURED, (double)born, 0,
-                     "units born dead: off for every sample at first, of %lld",
-                     (long long)(v->L * v->m));
-    tsri_certify_old(c, "section 4.3, Remark 3", at_most, (double)died, 0,
-                     "units that died since: on for a sample at first, off for every one now");
-    TSR_TRY(tsri_past_keep(past, "died", (double)died));
-    if (memory)
-        TSR_TRY(remember(memory, v, c->round));
-done:
-    return st;
-}
-
-static tsr_status gradients(tsri_certificate *c, tsri_run *run, const tsri_gated *v,
-                            tsri_past *past)
-{
-    tsr_status st = TSR_OK;
-    const tsri_memory *memory = past->memory;
-    bool known = memory && memory->before && memory->before_round == c->round - 1 &&
-                 memory->before_converted == run->converted &&
-                 memory->before_count == run->net->trained;
-    double norm, change;
-    TSR_TRY(tsri_gated_gradients(&norm, &change, run, v, known ? memory->before : NULL));
-    tsri_certify_old(c, "section 6.3", TSRI_MEASURED, norm, 0, "|g_t|, the gradient of the loss");
-    tsri_certify_old(c, "section 6.3", TSRI_MEASURED, change, 0,
-                     "|g_t - g_(t-1)|, the distance to that of the round before");
-    TSR_TRY(tsri_past_keep(past, "gradient", norm));
-    TSR_TRY(tsri_past_keep(past, "gradient_change", change));
-done:
-    return st;
-}
-
-/* ---- The paper ---------------------------------------------------------------------------------
- */
-
-static void notes(tsri_certificate *c, const tsri_run *run, const tsri_gated *v,
-                  const tsri_gated_letters *s)
-{
-    tsri_certify_note(c,
-                      "n %g, d_x %g, d_y %g, L %g, m %g, eta %g; constants that Omega and O "
-                      "hide, and logarithms under a tilde, are taken as 1",
-                      s->n, s->dx, s->dy, s->L, s->m, s->eta);
-    if (!v->gated)
-        tsri_certify_note(c,
-                          "a ReLU net: the theorems speak of gated nets; these are measurements");
-    if (run->converted >= 0)
-        tsri_certify_note(c,
-                          "the gated net was converted after round %lld: what is counted from the "
-                          "start has that jump in it",
-                          (long long)run->converted);
-    if (v->n < run->data->train.n)
-        tsri_certify_note(c,
-                          "patterns, gradients and the kernel are those of the first %lld training "
-                          "samples, pairs those of %lld",
-                          (long long)v->n, (long long)v->pairs);
-    if (run->loss != TSRI_HALF_SQUARES)
-        tsri_certify_note(c, "the loss is not the sum of squares: no step and rate is proven");
-}
-
-static tsr_status keep_loss(tsri_run *run, tsri_past *past)
-{
-    tsr_status st = TSR_OK;
-    tsr_result r;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
-                          run->loss));
-    TSR_TRY(tsri_past_keep(past, "loss", r.loss));
+    TSR_TRY(tsri_trace_write_notes(run, "certificate"));
 done:
     return st;
 }
@@ -252,33 +315,25 @@ done:
 static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_gated now = {0}, then = {0};
-    tsri_store first = {0};
-    TSR_TRY(tsri_first_weights(&first, run));
-    TSR_TRY(tsri_gated_init(&now, run, &run->store));
-    TSR_TRY(tsri_gated_init(&then, run, &first));
-    tsri_gated_letters s = letters_of(run, &now);
-    TSR_TRY(keep_loss(run, past));
-    assumptions(c, run, &now, &s);
-    if (now.gated) {
-        theorem_1(c, run, &s);
-        TSR_TRY(tsri_gated_eigenvalues(c, run, &now, past, &s));
-    }
-    TSR_TRY(moved(c, run, &now, &then, &first, past, &s));
-    TSR_TRY(gradients(c, run, &now, past));
-    TSR_TRY(patterns(c, run, &now, &then, past));
-    notes(c, run, &now, &s);
+    tsri_gated_file f = {
+        .c = c, .run = run, .past = past, .reach = tsri_gated_reach_of(run), .s = letters_of(run)};
+    f.of = theorems(c, &f.s);
+    model_breaches(&f);
+    data_rows(&f);
+    theorem_1(&f);
+    start_rows(&f);
+    TSR_TRY(tsri_gated_rate_rows(&f));
+    tsri_gated_lemma_rows(&f);
+    tsri_gated_moved_rows(&f);
+    notes(&f);
+    TSR_TRY(trace(run, &f.reach));
 done:
-    tsri_gated_fini(&now);
-    tsri_gated_fini(&then);
-    tsri_store_fini(&first);
     return st;
 }
 
 static bool applies(const tsri_run *run)
 {
-    const char *name = tsri_config_text(run->config, "model.name");
-    return strcmp(name, "grelu") == 0 || strcmp(name, "relu_twin") == 0;
+    return tsri_grelu_layers(run->net) > 0 && tsri_net_param(run->net, "c.weight") >= 0;
 }
 
 const tsri_paper tsri_paper_gated = {
@@ -287,5 +342,7 @@ const tsri_paper tsri_paper_gated = {
              "Over-parameterized Deep Neural Networks",
     .remembers = true,
     .applies = applies,
+    .look = tsri_gated_look,
     .certify = certify,
+    .forget = tsri_gated_forget,
 };

@@ -220,21 +220,13 @@ static bool due(const tsri_run *run)
            (run->round % every(run) == 0 || run->round == run->rounds || tsri_iterate_enough(run));
 }
 
-/* Will the next round end with a certificate, for all that is known before it? */
-static bool may_be_due(const tsri_run *run)
-{
-    int64_t next = run->round + 1;
-    bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "none") != 0;
-    return next % every(run) == 0 || next == run->rounds || stops;
-}
-
-/* The next round may end with a certificate that wants to know where it began. */
+/* Where the next round begins, for papers that want to know. */
 static tsr_status note_weights(tsri_run *run, const tsri_paper *paper)
 {
     tsr_status st = TSR_OK;
     watch *w = NULL;
     int64_t count = run->net->trained;
-    if (!paper->remembers || !may_be_due(run))
+    if (!paper->remembers)
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
     tsri_memory *m = &w->memory;
@@ -251,49 +243,13 @@ done:
     return st;
 }
 
-/* ---- In checkpoints: series, patterns, the round before them ----------------------------------
+/* ---- In checkpoints ---------------------------------------------------------------------------
  */
-
-#define PATTERNS       "certificate.patterns"
-#define PATTERNS_ROUND "certificate.round"
 
 static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
-    tsr_status st = TSR_OK;
     watch *w = run->observer_state[0];
-    if (!w)
-        return TSR_OK;
-    tsri_memory *m = &w->memory;
-    TSR_TRY(tsri_past_save(&w->past, parcel));
-    if (m->words == 0)
-        return TSR_OK;
-    tsri_tensor bits = {
-        .dtype = TSRI_I64, .rank = 1, .shape = {m->words}, .data = (void *)m->pattern};
-    tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &m->pattern_round};
-    TSR_TRY(tsri_parcel_add(parcel, &bits, PATTERNS));
-    TSR_TRY(tsri_parcel_add(parcel, &round, PATTERNS_ROUND));
-done:
-    return st;
-}
-
-static tsr_status load_patterns(tsri_memory *m, const tsri_tensors *file, const char *path)
-{
-    tsr_status st = TSR_OK;
-    const tsri_tensor *bits = tsri_tensors_find(file, PATTERNS),
-                      *round = tsri_tensors_find(file, PATTERNS_ROUND);
-    TSRI_FREE(m->pattern);
-    m->words = 0;
-    if (!bits)
-        return TSR_OK;
-    TSR_CHECK(bits->dtype == TSRI_I64 && bits->rank == 1 && bits->shape[0] > 0 && round &&
-                  round->dtype == TSRI_I64 && round->rank == 1 && round->shape[0] == 1,
-              TSR_BAD_FILE, "%s: %s are no patterns", path, PATTERNS);
-    TSR_TRY(tsri_alloc(&m->pattern, bits->shape[0], sizeof *m->pattern));
-    m->words = bits->shape[0];
-    memcpy(m->pattern, bits->data, (size_t)m->words * sizeof *m->pattern);
-    memcpy(&m->pattern_round, round->data, sizeof m->pattern_round);
-done:
-    return st;
+    return w ? tsri_past_save(&w->past, parcel) : TSR_OK;
 }
 
 static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path)
@@ -305,9 +261,6 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
     TSR_TRY(tsri_past_load(&w->past, file, path));
-    if (!paper->remembers)
-        return TSR_OK;
-    TSR_TRY(load_patterns(&w->memory, file, path));
     TSR_TRY(note_weights(run, paper));
 done:
     return st;
@@ -359,7 +312,6 @@ static void forget(void *state)
         w->paper->forget(w->past.state);
     tsri_past_fini(&w->past);
     tsri_free(w->memory.before);
-    tsri_free(w->memory.pattern);
     tsri_free(w);
 }
 

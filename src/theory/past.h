@@ -27,14 +27,12 @@ typedef struct tsri_kept {
     int64_t count, room;
 } tsri_kept;
 
-/* What is too much for numbers. The weights before a certificate's round are copied then (or when a
- * run is resumed there); patterns go with checkpoints (observe.c). */
+/* What is too much for numbers: the weights before the last round, copied then (or when a run is
+ * resumed there). */
 typedef struct tsri_memory {
     float *before; /* [before_count] trained numbers before the last round, or NULL */
     int64_t before_count, before_round;
     int64_t before_converted; /* run->converted then: of another net they mean nothing */
-    uint64_t *pattern;        /* [words] of the last certificate, as the paper lays them out */
-    int64_t words, pattern_round;
 } tsri_memory;
 
 typedef struct tsri_past {

@@ -76,8 +76,9 @@ class Row:
         self.interval, self.tolerance, self.absolute = interval, tolerance, absolute
 
     def near(self, a, b):
-        if unknown(a) or unknown(b):
-            return unknown(a) and unknown(b)
+        a, b = written(a), written(b)
+        if a is None or b is None:
+            return a is b
         return a == b or abs(a - b) <= self.absolute + self.tolerance * max(abs(a), abs(b))
 
     def meets(self, value):
@@ -112,6 +113,11 @@ class Row:
         if self.trivial is not None:
             pairs.append((self.bound, self.trivial))
         return any(not unknown(a) and not unknown(b) and self.near(a, b) for a, b in pairs)
+
+
+def written(x):
+    """As JSON has it: what is not finite is null."""
+    return None if x is None or not math.isfinite(x) else x
 
 
 def unknown(x):
