@@ -37,12 +37,15 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
 
 static void batches(tsri_certificate *c, const tsri_run *run)
 {
-    if (run->batch < run->data->train.n) {
+    bool part = run->batch < run->data->train.n;
+    if (part)
         tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees %lld of %lld samples",
                             (long long)run->batch, (long long)run->data->train.n);
+    else if (run->independent)
+        tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees samples drawn with replacement");
+    if (part && !run->independent)
         tsri_certify_breach(c, TSRI_INDEPENDENT_BATCHES,
                             "batches are drawn without replacement, epoch by epoch");
-    }
     if (run->shard)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
     if (strcmp(tsri_config_text(run->config, "data.augment"), "none") != 0)

@@ -63,6 +63,8 @@ train --out momentum $(set_of optim.momentum=0.5)
 train --out all $(set_of model.train=all optim.lr=1.0e-5)
 train --out rising $(set_of optim.lr=0.05)
 train --out sgd $(set_of optim.name=sgd batch=1 optim.lr=1.0e-4)
+train --out drawn $(set_of optim.name=sgd batch=1 optim.lr=1.0e-4 data.order=replacement)
+train --out shares $(set_of scheme.name=ist scheme.workers=2 optim.lr=1.0e-4)
 train --out full $(set_of optim.name=sgd batch=4 optim.lr=1.0e-4 rounds=1)         # every subset is all
 train --out steps $(set_of scheme.name=local_sgd scheme.workers=1 scheme.local_steps=3 rounds=2)
 train --out stop $(set_of stop.metric=loss stop.below=0.5 data.targets=1)
@@ -71,7 +73,7 @@ for kind in uneven long twins; do
     train --out $kind $(set_of data.path=$kind optim.lr=1.0e-4 rounds=1)
 done
 from=run.yaml
-runs="plain small part little crowded momentum all rising sgd full steps stop uneven long twins"
+runs="plain small part little crowded momentum all rising sgd drawn shares full steps stop uneven long twins"
 python "$source/tests/python/certificate_rnn.py" --table $runs || fail "rows are not those of numpy"
 
 # What changed is told, and the report has the last one.
@@ -80,6 +82,16 @@ grep -q 'certificate relu-rnn, before the run: ' told.err || fail "nothing is to
 grep -q 'certificate relu-rnn, after round 1: ' told.err || fail "nothing is told of one that changed: $(cat told.err)"
 grep -q 'after round 3</h3>' told/report.html && grep -q 'Lemma C.9' told/report.html || fail "rows are missing in the report"
 refused 2 "rnn with one layer" certify run.yaml --set model.layers=2
+
+# Weights from a file are not as drawn: no lemma about random initialisation applies.
+train --out begun --init plain/model.safetensors
+python - <<'P' || fail "a run that began from a file"
+import json
+c = [json.loads(l) for l in open('begun/metrics.jsonl') if '"certificate"' in l]
+judged = [r for l in c for r in l['rows'] if r['sense'] and not r['where'].startswith(('section', 'Assumption'))]
+assert len(judged) > 20 and all(r['verdict'] == 'does not apply' for r in judged), judged
+assert any(r['reason'] == 'the run began from a file' for r in judged)
+P
 
 # ---- A verdict does not depend on how often one asks; resumed as uninterrupted ---------------------
 same="rounds=9 certify.budget=0.3 data.length=3 model.width=32 checkpoint.every=3"
