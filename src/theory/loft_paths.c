@@ -3,20 +3,36 @@
 
 #include "base/alloc.h"
 #include "scheme/team.h"
-#include "theory/ntk.h"
 #include "theory/rates.h"
 
 #include <string.h>
 
+/* ---- Gradient descent ----------------------------------------------------------------------- */
+
+/* So many samples that a plan's largest values, all filters of all pixels, stay below this many
+ * numbers. */
+enum { VALUES = 1 << 24 };
+
+static int64_t block_of(const tsri_run *run)
+{
+    int64_t n = run->data->train.n, most = 1;
+    for (int64_t v = 0; v < run->net->values; v++) {
+        int64_t count = tsri_shape_count(run->net->value[v].shape);
+        most = count > most ? count : most;
+    }
+    int64_t block = VALUES / most;
+    return block < 1 ? 1 : block > n ? n : block;
+}
+
 tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n;
-    *d = (tsri_descent){.run = run};
+    *d = (tsri_descent){.run = run, .block = block_of(run)};
     TSR_TRY(tsri_store_init(&d->store, run->net, run->backend->real_bytes, true));
     memcpy(d->store.w, start, (size_t)run->net->total * sizeof *start);
-    TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->backend, run->pool, n, true));
-    TSR_TRY(tsri_take_samples(&d->x, run->data, &run->data->train, n));
+    TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->backend, run->pool, d->block, true));
+    TSR_TRY(tsri_alloc(&d->x, d->block * run->data->dim, sizeof *d->x));
+    TSR_TRY(tsri_alloc(&d->sum, run->net->trained, sizeof *d->sum));
 done:
     if (st != TSR_OK)
         tsri_descent_fini(d);
@@ -28,22 +44,41 @@ void tsri_descent_fini(tsri_descent *d)
     tsri_plan_destroy(d->plan);
     tsri_store_fini(&d->store);
     tsri_free(d->x);
+    tsri_free(d->sum);
     *d = (tsri_descent){0};
+}
+
+/* Adds the gradient of the samples from `first` on: the first block's is taken as it is. */
+static tsr_status add_block(tsri_descent *d, int64_t first)
+{
+    tsr_status st = TSR_OK;
+    const tsri_part *part = &d->run->data->train;
+    int64_t dim = d->run->data->dim, rest = part->n - first;
+    float *g = d->store.g;
+    tsri_loss loss = {.kind = d->run->loss,
+                      .valid = rest < d->block ? rest : d->block,
+                      .target = part->target + first * d->run->net->outputs};
+    for (int64_t i = 0; i < loss.valid; i++)
+        tsri_sample(d->x + i * dim, d->run->data, part, first + i);
+    TSR_TRY(tsri_plan_forward(d->plan, d->x));
+    TSR_TRY(tsri_plan_loss(d->plan, &loss));
+    TSR_TRY(tsri_plan_backward(d->plan));
+    for (int64_t i = 0; i < d->run->net->trained; i++)
+        d->sum[i] = first == 0 ? g[i] : d->sum[i] + g[i];
+done:
+    return st;
 }
 
 tsr_status tsri_descent_step(tsri_descent *d)
 {
     tsr_status st = TSR_OK;
-    const tsri_part *part = &d->run->data->train;
     tsri_chances chances = tsri_team_chances(d->run);
-    tsri_loss loss = {.kind = d->run->loss, .valid = part->n, .target = part->target};
-    TSR_TRY(tsri_plan_forward(d->plan, d->x));
-    TSR_TRY(tsri_plan_loss(d->plan, &loss));
-    TSR_TRY(tsri_plan_backward(d->plan));
+    for (int64_t first = 0; first < d->run->data->train.n; first += d->block)
+        TSR_TRY(add_block(d, first));
     tsri_update u = {.count = d->run->net->trained,
                      .w = d->store.w,
                      .v = d->store.v,
-                     .dw = d->store.g,
+                     .dw = d->sum,
                      .rate = tsri_rate_of(d->run, d->round) * chances.theta / chances.xi};
     TSR_TRY(d->run->backend->update(&u, d->run->pool));
     d->round++;
@@ -61,12 +96,50 @@ static double squares(const float *a, const float *b, int64_t n)
     return sum;
 }
 
-double tsri_descent_weights(const tsri_descent *d, const tsri_store *other)
+double tsri_weights_apart(const tsri_store *one, const tsri_store *other)
 {
-    return squares(d->store.w, other->w, d->run->net->trained);
+    return squares(one->w, other->w, one->net->trained);
 }
 
-tsr_status tsri_descent_outputs(double *sum, tsri_descent *d, tsri_store *other)
+/* ---- Other draws of masks ------------------------------------------------------------------- */
+
+/* The weights are drawn already: only masks follow from this seed (runs are of full batches). */
+static uint64_t seed_of(uint64_t seed, int64_t k)
+{
+    return seed + (uint64_t)k * 1000003;
+}
+
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const float *start,
+                               int64_t k)
+{
+    tsr_status st = TSR_OK;
+    tsr_run_options options = tsr_run_options_default();
+    tsri_ground ground = {.data = run->data, .threads = tsri_pool_threads(run->pool), .dry = true};
+    path->run = (tsri_run){.lock = -1};
+    /* With data of the ground the config is not changed. */
+    TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)run->config, &options, &ground));
+    memcpy(path->run.store.w, start, (size_t)run->net->total * sizeof *start);
+    TSR_TRY(path->run.scheme->setup(&path->run));
+    path->run.seed = seed_of(run->seed, k);
+done:
+    return st;
+}
+
+void tsri_draw_path_fini(tsri_draw_path *path)
+{
+    tsri_run_fini(&path->run);
+}
+
+tsr_status tsri_draw_path_round(tsri_draw_path *path)
+{
+    tsr_status st = path->run.scheme->round(&path->run);
+    path->run.round += st == TSR_OK;
+    return st;
+}
+
+/* ---- Both, for the figure ------------------------------------------------------------------- */
+
+static tsr_status outputs_apart(double *sum, tsri_descent *d, tsri_store *other)
 {
     tsr_status st = TSR_OK;
     const tsri_run *run = d->run;
@@ -91,15 +164,15 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(run.scheme->setup(&run));
     TSR_TRY(tsri_descent_init(&gd, &run, run.store.w));
-    run.seed += (uint64_t)masks * 1000003; /* the weights are drawn already */
+    run.seed = seed_of(run.seed, masks);
     *outputs = 0;
     for (; run.round < run.rounds; run.round++) {
-        TSR_TRY(tsri_descent_outputs(&difference, &gd, &run.store));
+        TSR_TRY(outputs_apart(&difference, &gd, &run.store));
         *outputs += tsri_rate_of(&run, run.round) * difference;
         TSR_TRY(run.scheme->round(&run));
         TSR_TRY(tsri_descent_step(&gd));
     }
-    *weights = tsri_descent_weights(&gd, &run.store);
+    *weights = tsri_weights_apart(&gd.store, &run.store);
 done:
     tsri_descent_fini(&gd);
     tsri_run_fini(&run);

@@ -1,8 +1,14 @@
 /* loft_paths.h - LoFT and gradient descent side by side from the same start.
  *
- * LoFT's theory (section 5) is of model cnn1 trained by masks thrown filter by filter, one local
- * step, full batches (scheme masked), compared with gradient descent on the whole network scaled by
- * xi, the network by which LoFT is judged.
+ * LoFT's theory (section 5, appendix C) is of model cnn1 trained by masks thrown filter by filter,
+ * one local step, full batches (scheme masked), compared with gradient descent on the whole network
+ * scaled by xi, the network by which LoFT is judged. It bounds means over all masks: other draws of
+ * them are whole paths of their own from the same start.
+ *
+ *     TSR_TRY(tsri_descent_init(&gd, run, first));
+ *     TSR_TRY(tsri_descent_step(&gd));                     gd.store has its weights
+ *     TSR_TRY(tsri_draw_path_init(&path, run, first, 3));
+ *     TSR_TRY(tsri_draw_path_round(&path));                path.run.store has its weights
  */
 #ifndef TSRI_LOFT_PATHS_H
 #define TSRI_LOFT_PATHS_H
@@ -14,7 +20,9 @@ typedef struct tsri_descent {
     const tsri_run *run;
     tsri_store store;
     tsri_plan *plan;
-    float *x;
+    int64_t block; /* samples of a plan: gradients are added up over blocks */
+    float *x;      /* [block, input] */
+    float *sum;    /* [trained] */
     int64_t round; /* steps done */
 } tsri_descent;
 
@@ -27,9 +35,19 @@ void tsri_descent_fini(tsri_descent *d);
  * that of the xi-scaled net. */
 tsr_status tsri_descent_step(tsri_descent *d);
 
-/* ||W - W^||^2 over the trained numbers, and ||f(X,W) - f(X,W^)||^2 on the training set. */
-double tsri_descent_weights(const tsri_descent *d, const tsri_store *other);
-tsr_status tsri_descent_outputs(double *sum, tsri_descent *d, tsri_store *other);
+/* ||W - W^||^2 over the trained numbers of two stores. */
+double tsri_weights_apart(const tsri_store *one, const tsri_store *other);
+
+/* The run from the same start with other masks: those of draw k = 1, 2, ... */
+typedef struct tsri_draw_path {
+    tsri_run run;
+} tsri_draw_path;
+
+/* On the data of `run`, which must outlive it, with as many threads. Call fini also on failure. */
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const float *start,
+                               int64_t k);
+void tsri_draw_path_fini(tsri_draw_path *path);
+tsr_status tsri_draw_path_round(tsri_draw_path *path);
 
 /* A whole run of both, T = run.rounds of them, its masks of another seed than its weights when
  * `masks` > 0: *weights = ||W_T - W^_T||^2, *outputs = sum_{t<T} eta_t ||f(W_t) - f(W^_t)||^2. */

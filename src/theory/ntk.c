@@ -80,8 +80,7 @@ done:
     return st;
 }
 
-/* Patch around pixel j of image x [C, H, W]: zeros outside. */
-static void patch_of(float *patch, const float *x, tsri_shape s, int64_t j, int64_t side)
+void tsri_patch_of(float *patch, const float *x, tsri_shape s, int64_t j, int64_t side)
 {
     int64_t half = side / 2, row = j / s.w, column = j % s.w;
     for (int64_t c = 0; c < s.c; c++)
@@ -105,7 +104,7 @@ tsr_status tsri_kernel_cnn1_infinite(double *k, const float *x, int64_t n, const
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
     for (int64_t j = 0; j < p; j++) {
         for (int64_t i = 0; i < n; i++)
-            patch_of(patch + i * d, x + i * each, s, j, side);
+            tsri_patch_of(patch + i * d, x + i * each, s, j, side);
         TSR_TRY(tsri_gram64(gram, patch, n, d, pool));
         tsri_kernel_infinite(one, gram, n, 1.0 / ((double)p * (double)p), pool);
         for (int64_t e = 0; e < n * n; e++)

@@ -66,6 +66,9 @@ tsr_status tsri_take_samples(float **x, const tsr_data *data, const tsri_part *p
 /* xi of model shallow: the factor that the whole has and its shares have not. */
 double tsri_shallow_xi(const tsri_net *net);
 
+/* The patch [C, side, side] around pixel j of image x [C, H, W]: zeros outside. */
+void tsri_patch_of(float *patch, const float *x, tsri_shape s, int64_t j, int64_t side);
+
 /* H_inf of cnn1: 1/p^2 sum over pixels of the closed form of the patches around it. The net's first
  * layer is the convolution. */
 tsr_status tsri_kernel_cnn1_infinite(double *k, const float *x, int64_t n, const tsri_net *net,

@@ -58,8 +58,7 @@ static double wholes(const tsri_run *run)
     return draw ? sum : 1;
 }
 
-/* Multiplications and additions of one round. */
-static double round_operations(const tsri_run *run)
+double tsri_round_operations(const tsri_run *run)
 {
     double each = 0;
     if (tsri_net_step_flops(&each, run->net, false) != TSR_OK)
@@ -69,7 +68,7 @@ static double round_operations(const tsri_run *run)
 
 int64_t tsri_look_stride(const tsri_run *run, double operations)
 {
-    double may = tsri_config_real(run->config, "certify.budget") * round_operations(run);
+    double may = tsri_config_real(run->config, "certify.budget") * tsri_round_operations(run);
     if (operations <= may)
         return 1;
     return may > 0 && operations / may < 1e9 ? (int64_t)ceil(operations / may) : 1000000000;

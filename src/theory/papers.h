@@ -42,6 +42,9 @@ const tsri_paper *tsri_paper_of(const tsri_run *run);
 /* Tells the certificate which assumptions the run's way of training breaks (assume.c). */
 void tsri_assume_run(tsri_certificate *c, const tsri_run *run);
 
+/* Multiplications and additions of one round of the run. */
+double tsri_round_operations(const tsri_run *run);
+
 /* Rounds from one look to the next for a look of `operations` (multiplications and additions, or
  * what takes as long), so that all looks together take at most certify.budget of what training
  * takes: 1 = every round. It follows from the run file alone, so a resumed run looks at the same
