@@ -4,6 +4,7 @@
 # schedule follows the clock; it gets the time that we took if that was more. WHO=ours or WHO=theirs runs one alone.
 set -eu
 program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} python=${PYTHON:-/usr/bin/python3}
+. "$source/bench/kernels.sh"
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
 here=$source/bench/long out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -3,7 +3,9 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 
+#include "backend/backend.h"
 #include "io/json.h"
+#include "linalg/openblas.h"
 
 #include <stdio.h>
 
@@ -13,6 +15,8 @@ static tsr_status print_json(void)
     tsri_json_begin(&w);
     tsri_json_put_text(&w, "version", tsr_version());
     tsri_json_put_text(&w, "compiler", __VERSION__);
+    tsri_json_put_text(&w, "kernels", tsri_backend_vendor(&tsri_backend_cpu));
+    tsri_json_put_text(&w, "core", tsri_openblas_core()); /* bench/kernels.sh */
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }

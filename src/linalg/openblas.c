@@ -105,6 +105,11 @@ const char *tsri_openblas_vendor(void)
     return vendor_text;
 }
 
+const char *tsri_openblas_core(void)
+{
+    return openblas_get_corename();
+}
+
 /* The kernels it should have chosen when it fell back to old ones; NULL when its choice is fine. */
 static const char *better_core(void)
 {

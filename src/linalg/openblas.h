@@ -33,6 +33,9 @@ tsr_status tsri_openblas_takes(int64_t m, int64_t n, int64_t k, int threads);
 /* "openblas 0.3.21 Zen" */
 const char *tsri_openblas_vendor(void);
 
+/* "Zen": the kernels it runs, as OPENBLAS_CORETYPE would name them. */
+const char *tsri_openblas_core(void);
+
 /* Starts this program anew, once, when OpenBLAS did not know the processor and fell back to the
  * kernels of 2004 (0.3.21 does on a Sapphire Rapids: a fifth of the speed). It reads
  * OPENBLAS_CORETYPE when it is loaded, so nothing less than a new start changes its choice. Returns

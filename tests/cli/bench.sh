@@ -28,3 +28,12 @@ grep -Eq '^[0-9]+ % of the step is not convolution' out || fail "no line for wha
 refused 2 'scheme dense trains the whole network' bench run.yaml --share --set scheme.name=dense --set scheme.workers=1
 refused 2 'repeats' bench run.yaml --repeats 0
 refused 2 'workers' bench run.yaml --share --set scheme.workers=9
+
+# PyTorch is measured with our kernels: every script that runs it says so, and the name is one that OpenBLAS takes.
+for script in $(grep -lE 'torch_[a-z0-9]+\.py' "$2"/bench/*.sh "$2"/bench/long/*.sh); do
+    grep -q '^\. "$source/bench/kernels.sh"' "$script" || fail "$script measures PyTorch with whatever kernels it finds"
+done
+core=$("$program" version --json | value core)
+OPENBLAS_CORETYPE=$core "$program" version --json | grep -q "\"core\":\"$core\"" || fail "OpenBLAS does not take $core for a core type"
+old=$(OPENBLAS_CORETYPE=Nehalem "$program" version --json | value core)
+[ "$old" = Nehalem ] || [ "$(uname -m)" != x86_64 ] || fail "core says $old where OPENBLAS_CORETYPE says Nehalem"
