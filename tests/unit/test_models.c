@@ -29,6 +29,30 @@ static void schema_knows_every_model(void **state)
     assert_string_equal(names, tsri_schema[tsri_schema_find("model.name")].choices);
 }
 
+/* Every key that a model's row says it reads is one of the schema, and every key of the section has
+ * somebody who reads it. */
+static void keys_have_readers(void **state)
+{
+    (void)state;
+    char key[80];
+    for (int64_t i = 0; i < tsri_model_count; i++)
+        for (const char *at = tsri_models[i].keys; *at; at += strspn(at, " ")) {
+            (void)snprintf(key, sizeof key, "model.%.*s", (int)strcspn(at, " "), at);
+            assert_true(tsri_schema_find(key) >= 0);
+            at += strcspn(at, " ");
+        }
+    for (int64_t k = 0; k < tsri_schema_count; k++) {
+        const char *last = tsri_schema[k].key + strlen("model.");
+        if (strncmp(tsri_schema[k].key, "model.", strlen("model.")) != 0 ||
+            strcmp(last, "name") == 0)
+            continue;
+        int64_t readers = 0;
+        for (int64_t i = 0; i < tsri_model_count; i++)
+            readers += tsri_reads(tsri_models[i].keys, last);
+        assert_true(readers > 0);
+    }
+}
+
 /* Trained numbers, as torchvision and the usual PyTorch modules have them; preresnet18 is 11171146
  * with the last norm (1024) behind it. */
 static void parameters_are_counted(void **state)
@@ -246,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schema_knows_every_model),
+        cmocka_unit_test(keys_have_readers),
         cmocka_unit_test(parameters_are_counted),
         cmocka_unit_test(axes_fit),
         cmocka_unit_test(axes_of_a_residual_network),

@@ -260,9 +260,34 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* Every key that a scheme's row says it reads is one of the schema, and every key of the section
+ * has somebody who reads it. */
+static void keys_have_readers(void **state)
+{
+    (void)state;
+    char key[80];
+    for (int64_t i = 0; i < tsri_scheme_count; i++)
+        for (const char *at = tsri_schemes[i].keys; *at; at += strspn(at, " ")) {
+            (void)snprintf(key, sizeof key, "scheme.%.*s", (int)strcspn(at, " "), at);
+            assert_true(tsri_schema_find(key) >= 0);
+            at += strcspn(at, " ");
+        }
+    for (int64_t k = 0; k < tsri_schema_count; k++) {
+        const char *last = tsri_schema[k].key + strlen("scheme.");
+        if (strncmp(tsri_schema[k].key, "scheme.", strlen("scheme.")) != 0 ||
+            strcmp(last, "name") == 0)
+            continue;
+        int64_t readers = 0;
+        for (int64_t i = 0; i < tsri_scheme_count; i++)
+            readers += tsri_reads(tsri_schemes[i].keys, last);
+        assert_true(readers > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_have_readers),
         cmocka_unit_test(one_whole_share_is_plain_training),
         cmocka_unit_test(everyone_has_everything_on_the_same_data),
         cmocka_unit_test(whole_shares_are_local_sgd),
