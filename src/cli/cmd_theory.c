@@ -54,7 +54,9 @@ static tsr_status print_text(const tsri_theory *theory, bool lambda)
         cli_table_text(&t, theory[i].remark);
     }
     TSR_TRY(cli_table_print(&t, stdout));
-    (void)printf("\nConstants, and logarithms under a tilde, are taken as 1.\n");
+    (void)printf(
+        "\nConstants, and logarithms under a tilde, are taken as 1; masked neurons have those "
+        "of the paper's appendices.\n");
     if (!lambda)
         (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "
                      "infinite --spectrum, or tessera certify, gives it.\n");

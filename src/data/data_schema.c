@@ -36,6 +36,41 @@ int64_t tsri_field_word(const tsri_field *f, const char *text, size_t n)
     return -1;
 }
 
+static bool same_words(const tsri_field *a, const tsri_field *b)
+{
+    bool same = !a->word == !b->word && a->words == b->words;
+    for (int64_t w = 0; same && w < a->words; w++)
+        same = strcmp(a->word[w], b->word[w]) == 0;
+    return same;
+}
+
+const char *tsri_data_schema_differs(const tsri_data_schema *here, const tsri_data_schema *there)
+{
+    static _Thread_local char text[240];
+    if (here->fields == 0 || there->fields == 0)
+        return NULL;
+    if (here->fields != there->fields) {
+        (void)snprintf(text, sizeof text, "%lld columns of inputs here, %lld there",
+                       (long long)here->fields, (long long)there->fields);
+        return text;
+    }
+    for (int64_t k = 0; k < here->fields; k++) {
+        const tsri_field *a = &here->field[k], *b = &there->field[k];
+        if (a->name && b->name && strcmp(a->name, b->name) != 0) {
+            (void)snprintf(text, sizeof text, "column %lld is %.60s here", (long long)k + 1,
+                           tsri_quote(a->name));
+            size_t at = strlen(text);
+            (void)snprintf(text + at, sizeof text - at, ", %.60s there", tsri_quote(b->name));
+            return text;
+        }
+        if (!same_words(a, b)) {
+            (void)snprintf(text, sizeof text, "column %lld has other words", (long long)k + 1);
+            return text;
+        }
+    }
+    return NULL;
+}
+
 bool tsri_data_schema_named(const tsri_data_schema *s)
 {
     for (int64_t k = 0; k < s->fields; k++)

@@ -42,6 +42,10 @@ tsr_status tsri_data_schema_text(tsri_text *out, const tsri_data_schema *s);
 /* Place of a word of the field, or -1. */
 int64_t tsri_field_word(const tsri_field *f, const char *text, size_t n);
 
+/* How the columns of two tables differ, in words ("column 2 is "a" here and "b" there"); NULL when
+ * they do not, or when one of them has none to compare. The text lives until the next call. */
+const char *tsri_data_schema_differs(const tsri_data_schema *here, const tsri_data_schema *there);
+
 /* Does any column have a name? */
 bool tsri_data_schema_named(const tsri_data_schema *s);
 

@@ -40,6 +40,7 @@ typedef struct jpeg {
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf out;
+    uint8_t *inks; /* a row of a picture in four inks */
     char message[JMSG_LENGTH_MAX];
 } jpeg;
 
@@ -73,11 +74,37 @@ static tsr_status jpeg_header(jpeg *j, int64_t least, const char *name)
     tsr_status st = check_size(j->info.image_width, j->info.image_height, name);
     int64_t side =
         j->info.image_width < j->info.image_height ? j->info.image_width : j->info.image_height;
-    j->info.out_color_space = JCS_RGB;
+    bool inks = j->info.jpeg_color_space == JCS_CMYK || j->info.jpeg_color_space == JCS_YCCK;
+    j->info.out_color_space = inks ? JCS_CMYK : JCS_RGB;
     j->info.dct_method = JDCT_ISLOW; /* the exact integer one: the same pixels on every machine */
     j->info.scale_num = 1;
     while (least > 0 && j->info.scale_denom < 8 && side / (2 * j->info.scale_denom) >= least)
         j->info.scale_denom *= 2;
+    return st;
+}
+
+/* Light that four inks let through. Adobe writes how much paper shows, others how much ink lies. */
+static void light_of(uint8_t *rgb, const uint8_t *inks, int64_t pixels, bool paper)
+{
+    for (int64_t i = 0; i < pixels; i++) {
+        int black = paper ? inks[4 * i + 3] : 255 - inks[4 * i + 3];
+        for (int c = 0; c < 3; c++) {
+            int ink = paper ? inks[4 * i + c] : 255 - inks[4 * i + c];
+            rgb[3 * i + c] = (uint8_t)((ink * black + 127) / 255);
+        }
+    }
+}
+
+/* Four inks, read row by row into j->inks (which outlives a longjmp), become colours. */
+static tsr_status ink_rows(jpeg *j, tsri_image *out)
+{
+    tsr_status st = tsri_alloc(&j->inks, out->width * 4, 1);
+    while (st == TSR_OK && j->info.output_scanline < j->info.output_height) {
+        uint8_t *rgb = out->rgb + (int64_t)j->info.output_scanline * out->width * 3;
+        JSAMPROW row = j->inks;
+        (void)jpeg_read_scanlines(&j->info, &row, 1);
+        light_of(rgb, j->inks, out->width, j->info.saw_Adobe_marker);
+    }
     return st;
 }
 
@@ -87,6 +114,8 @@ static tsr_status jpeg_rows(jpeg *j, tsri_image *out)
     out->width = j->info.output_width;
     out->height = j->info.output_height;
     tsr_status st = tsri_alloc(&out->rgb, out->width * out->height * 3, 1);
+    if (st == TSR_OK && j->info.out_color_space == JCS_CMYK)
+        st = ink_rows(j, out);
     while (st == TSR_OK && j->info.output_scanline < j->info.output_height) {
         JSAMPROW row = out->rgb + (int64_t)j->info.output_scanline * out->width * 3;
         (void)jpeg_read_scanlines(&j->info, &row, 1);
@@ -121,17 +150,37 @@ static tsr_status decode_jpeg(tsri_image *out, const void *bytes, int64_t n, int
         st = jpeg_rows(j, out);
     jpeg_destroy_decompress(&j->info);
 done:
+    if (j)
+        tsri_free(j->inks);
     tsri_free(j);
     return st;
 }
 
 /* ---- PNG ---------------------------------------------------------------------------------- */
 
+/* An animation has a chunk acTL before its first picture. */
+static bool is_animated(const uint8_t *bytes, int64_t n)
+{
+    for (int64_t at = 8; at + 8 <= n;) {
+        int64_t length =
+            (int64_t)bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
+        if (memcmp(bytes + at + 4, "acTL", 4) == 0)
+            return true;
+        if (memcmp(bytes + at + 4, "IDAT", 4) == 0)
+            return false;
+        at += length + 12;
+    }
+    return false;
+}
+
 static tsr_status decode_png(tsri_image *out, const void *bytes, int64_t n, const char *name)
 {
     tsr_status st = TSR_OK;
     png_image png = {.version = PNG_IMAGE_VERSION};
     uint8_t *rgba = NULL;
+    TSR_CHECK(!is_animated(bytes, n), TSR_BAD_FILE,
+              "%s: an animated PNG, which is more than one picture; save one of its frames",
+              tsri_quote(name));
     bool good = png_image_begin_read_from_memory(&png, bytes, (size_t)n);
     if (good)
         TSR_TRY(check_size(png.width, png.height, name));
@@ -140,6 +189,7 @@ static tsr_status decode_png(tsri_image *out, const void *bytes, int64_t n, cons
         out->height = png.height;
         int64_t pixels = out->width * out->height;
         png.format = PNG_FORMAT_RGBA;
+        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are 8 finer ones, not linear light */
         TSR_TRY(tsri_alloc(&rgba, pixels * 4, 1));
         TSR_TRY(tsri_alloc_raw(&out->rgb, pixels * 3, 1));
         good = png_image_finish_read(&png, NULL, rgba, 0, NULL);

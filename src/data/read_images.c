@@ -137,7 +137,7 @@ done:
 static tsr_status make_room(album *a)
 {
     tsr_status st = TSR_OK;
-    int64_t room = a->room > 0 ? a->room * 2 : 64;
+    int64_t room = a->room > 0 ? a->room * 2 : 1; /* a single picture may be large */
     if (a->count < a->room)
         goto done;
     TSR_TRY(tsri_realloc(&a->pixels, room * 3 * a->height * a->width, 1));

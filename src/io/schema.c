@@ -157,6 +157,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("certify.every", "0", 0, 1e9, "rounds between certificates in the metrics: what the paper of the model asks for beside what is measured (tessera certify); 0 = none"),
     REAL("certify.budget", "0.15", 1e-9, 1e9, "the part of a run's operations that looking at every round for certificates may take; what takes more is looked at in some rounds, and rows about all rounds are then open"),
     REAL("certify.effort", "20", 1e-9, 1e9, "billions of multiplications and additions that a certificate may spend on each thing it measures; of what takes more it looks at a part, and such rows are open unless they fail"),
+    INT("certify.continuations", "4", 2, 1000000, "draws of masks over which certificates take the expectation of the next round, from the weights at hand; the first is the round's own"),
     REAL("certify.delta", "0.1", 1e-12, 0.5, "probability with which the theorems may fail"),
 };
 /* clang-format on */

@@ -42,6 +42,10 @@ tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m
 /* The run file inside a model file. The caller destroys *out. BAD_FILE when there is none. */
 tsr_status tsri_model_run_file(tsr_config **out, const tsri_tensors *file, const char *path);
 
+/* Was the model of `file` trained on such columns and classes as `data` has? USAGE, naming what
+ * differs, when not: its weights would mean something else. What has no names is not compared. */
+tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data);
+
 /* What a model file holds. Texts are JSON; NULL = left out. */
 typedef struct tsri_model_parts {
     const tsri_net *net;

@@ -228,6 +228,42 @@ tsri_like tsri_model_like(const tsr_model *m, bool unlabelled)
                        .unlabelled = unlabelled && m->schema.kind};
 }
 
+static tsr_status same_classes(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *names = NULL;
+    const char *text = tsri_tensors_meta(file, TSRI_META_CLASSES), *name;
+    if (!text || !data->class_name)
+        return TSR_OK;
+    TSR_TRY(tsri_json_parse(&names, text, (int64_t)strlen(text), path));
+    int64_t n = tsri_json_length(names);
+    for (int64_t i = 0; n == data->classes && i < n; i++)
+        TSR_CHECK(!tsri_json_as_text(tsri_json_at(names, i), &name) ||
+                      strcmp(name, data->class_name[i]) == 0,
+                  TSR_USAGE, "%s was trained on other classes than %s has: class %lld is %s there",
+                  path, data->name, (long long)i, tsri_quote(name));
+done:
+    tsri_json_destroy(names);
+    return st;
+}
+
+tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_data_schema schema = {0};
+    const char *text = tsri_tensors_meta(file, TSRI_META_SCHEMA);
+    if (!text)
+        return TSR_OK;
+    TSR_TRY(tsri_data_schema_read(&schema, text, path));
+    const char *difference = tsri_data_schema_differs(&data->schema, &schema);
+    TSR_CHECK(!difference, TSR_USAGE, "%s was trained on another table than %s: %s", path,
+              data->name, difference);
+    TSR_TRY(same_classes(file, path, data));
+done:
+    tsri_data_schema_fini(&schema);
+    return st;
+}
+
 /* The folder of a run instead of its model is the commonest slip. */
 static tsr_status not_a_run(const char *path)
 {

@@ -171,6 +171,7 @@ static tsr_status open_init(tsri_run *run, tsr_config *config)
     if (!path)
         return TSR_OK;
     TSR_TRY(tsri_tensors_read(&run->init, path));
+    TSR_TRY(tsri_model_knows(run->init, path, run->data));
     const char *ticket = tsri_tensors_meta(run->init, TSRI_META_TICKET);
     if (ticket)
         TSR_TRY(tsri_strdup(&run->ticket, ticket));

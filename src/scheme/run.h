@@ -138,6 +138,7 @@ struct tsri_run {
     int64_t metrics_bytes;             /* length of metrics.jsonl */
 
     /* Of this process only. */
+    double round_loss;       /* mean over the steps of the last round, before each */
     tsri_crew *crew;         /* workers in other processes; NULL = all is done here */
     int64_t bytes_collected; /* of stages in other processes: their numbers, out and back */
     int64_t promised;        /* the round that they will reach in any case: a stop waits for it */

@@ -44,7 +44,7 @@ static double last_loss(const tsri_run *run, const tsri_mean *before)
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
 {
     tsr_status st = TSR_OK;
-    double loss = last_loss(run, before);
+    double loss = run->round_loss = last_loss(run, before);
     if (run->first_loss <= 0 && isfinite(loss))
         run->first_loss = loss;
     TSR_CHECK(!beyond(loss, run->first_loss), TSR_DIVERGED,

@@ -1,17 +1,18 @@
 /* masked_neurons.c - certificate of "On the Convergence of Shallow Neural Network Training with
- * Randomly Masked Neurons" (Liao, Kyrillidis, TMLR 2022): assumptions, Theorems 1 to 4, Corollaries
- * 1 to 3, for runs of model shallow with one output.
+ * Randomly Masked Neurons" (Liao, Kyrillidis, TMLR 2022) for runs of model shallow with one output:
+ * the data, Theorems 1 and 2 and the lemmas about the first weights. Hypothesis 1 is in
+ * masked_steps.c, Theorems 3 and 4 and the corollaries are in masked_theorems.c.
  *
  * The letters are the paper's. Which theorem speaks of a run depends on how shares are drawn:
  * Theorem 3 of Bernoulli masks (dropout, multisample, masked; local SGD has xi = 1), Theorem 4 of
- * categorical ones (ist, masked); plain descent is the case p = 1, xi = 1 of both.
+ * categorical ones (ist, masked); plain descent is the case p = 1, xi = 1 of both. Where the paper
+ * contradicts itself is told in masked_bounds.h, and in a note.
  */
-#include "theory/papers.h"
+#include "theory/masked_rows.h"
 
 #include "scheme/team.h"
-#include "theory/fall.h"
-#include "theory/masked_bounds.h"
-#include "theory/masked_measure.h"
+#include "theory/masked_coming.h"
+#include "theory/masked_look.h"
 #include "theory/ntk.h"
 
 #include <math.h>
@@ -23,205 +24,279 @@ static bool applies(const tsri_run *run)
            run->net->outputs == 1 && run->data->train.target && run->loss == TSRI_HALF_SQUARES;
 }
 
-/* Every unit in exactly one share? */
-static bool categorical(const tsri_run *run)
+/* ---- What is common to the parts ---------------------------------------------------------- */
+
+void tsri_masked_constant(const tsri_masked_view *v, int of, double order, const char *formula)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
-    return draw && (draw->kind == TSRI_DRAW_CATEGORICAL || draw->kind == TSRI_DRAW_CHUNKS);
+    tsri_certify_number(v->c, of, v->s.m / order, "width m over %s", formula);
 }
 
-static tsri_masked letters(const tsri_run *run, double lambda)
+/* Ends of local steps are seen in every round, what lies between them in those that are gone
+ * through (masked_coming.h). */
+static tsri_seen seen_on_the_way(const tsri_masked_view *v)
 {
-    tsri_chances chances = tsri_team_chances(run);
-    tsri_masked s = {.n = (double)run->data->train.n,
-                     .d = (double)run->data->dim,
-                     .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
-                     .p = (double)run->workers,
-                     .tau = (double)run->local_steps,
-                     .K = (double)run->rounds,
-                     .xi = chances.xi,
-                     .theta = chances.theta,
-                     .kappa = tsri_config_real(run->config, "model.kappa"),
-                     .eta = tsri_rates_of(run).most,
-                     .delta = tsri_config_real(run->config, "certify.delta"),
-                     .lambda = lambda};
-    return s;
+    tsri_seen rounds = tsri_past_seen(v->past, "radius");
+    if (v->run->local_steps == 1)
+        return rounds;
+    if (!tsri_masked_plain(v->run))
+        return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
+    return tsri_saw_both(rounds, tsri_past_seen(v->past, "path"));
 }
 
-/* ---- Assumptions -------------------------------------------------------------------------- */
-
-static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_masked_measure *m,
-                        const tsri_masked *s)
+void tsri_masked_distance(const tsri_masked_view *v, int of, const char *where, double R,
+                          const char *formula)
 {
-    /* Rows are floats: a length is 1 to about 1e-6. */
-    tsri_certify_old(c, "Theorem 3", TSRI_AT_MOST, m->unit_error, 1e-5,
-                     "largest | ||x_i|| - 1 |: rows of length 1");
-    tsri_certify_old(
-        c, "Theorem 1", TSRI_AT_LEAST, m->least_angle, 1e-6,
-        "least angle between the lines of two points, rows %lld and %lld: not parallel",
-        (long long)m->first, (long long)m->second);
-    tsri_certify_old(c, "Algorithm 1", TSRI_AT_LEAST, (double)run->batch, s->n,
-                     "samples in a step");
-    tsri_certify_old(c, "Algorithm 1", TSRI_AT_MOST, run->momentum, 0, "momentum");
-    tsri_certify_old(c, "Algorithm 1", TSRI_AT_MOST, run->decay, 0, "weight decay");
-    tsri_certify_old(c, "Theorem 3", TSRI_MEASURED, m->largest_target + 1, 0, "C = 1 + max |y_i|");
-    tsri_certify_old(c, "section 4", TSRI_MEASURED, s->xi, 0, "xi, the chance of a unit");
-    tsri_certify_old(c, "Theorem 3", TSRI_MEASURED, s->theta, 0,
-                     "theta, the chance to be in a share");
-    tsri_certify_old(c, "Theorem 1", TSRI_AT_LEAST, m->lambda_0.value, m->lambda_0.error,
-                     "lambda_0, smallest eigenvalue of H_inf (contains xi)");
-    tsri_certify_old(c, "section 4", TSRI_MEASURED, m->lambda_most.value, 0,
-                     "largest eigenvalue of H_inf");
+    double most = fmax(tsri_past_most(v->past, "radius"), tsri_past_most(v->past, "path"));
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = of,
+                                   .where = where,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = most,
+                                   .required = R,
+                                   .seen = seen_on_the_way(v)},
+                 "largest ||w_r - w_0,r|| so far, with local steps: %s", formula);
 }
 
-/* ---- Theorem 2 and what it rests on ------------------------------------------------------- */
+/* ---- The data ----------------------------------------------------------------------------- */
 
-static void kernels(tsri_certificate *c, const tsri_masked_measure *m, const tsri_past *past,
-                    const tsri_masked *s)
+/* Rows are floats: a length is 1 to about 1e-6, an angle is sure to about 1e-7. */
+static const double UNIT = 1e-5, PARALLEL = 1e-6;
+
+static double first(const tsri_masked_view *v, const char *name)
 {
-    double R = tsri_masked_radius(s), radius = tsri_past_most(past, "radius");
-    tsri_certify_old(c, "Theorem 2", TSRI_AT_LEAST, s->m, tsri_masked_width2(s),
-                     "width m: n^2 log(Kpn/delta) / (xi lambda_0^2)");
-    tsri_certify_old(c, "Theorem 2", TSRI_AT_LEAST, tsri_past_least(past, "masked"), s->lambda / 2,
-                     "least lambda_min(m o H) over shares and rounds: lambda_0/2");
-    bool moved = c->round > 0;
-    tsri_certify_old(c, "Theorem 2", TSRI_AT_MOST, moved ? radius : (double)NAN, R,
-                     "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (8n)");
-    tsri_certify_old(c, "appendix B", TSRI_AT_MOST, moved ? radius : (double)NAN, R / 24,
-                     "largest ||w_r - w_0,r|| so far: kappa lambda_0 / (192n)");
-    tsri_certify_old(c, "Lemma 16", TSRI_AT_MOST, m->near, 4 * s->m * R / s->kappa,
-                     "most units that a move by R can flip on a sample: 4 m R / kappa");
-    tsri_certify_old(c, "Lemma 16", TSRI_AT_MOST,
-                     moved ? tsri_past_most(past, "flips") : (double)NAN, 4 * s->m * R / s->kappa,
-                     "most patterns flipped on a sample so far: 4 m R / kappa");
+    return tsri_past_at(v->past, 0, name);
 }
 
-/* ---- Theorems 3 and 4 --------------------------------------------------------------------- */
-
-static double rate3(const void *context, double eta)
+static void breaches(const tsri_masked_view *v)
 {
-    tsri_masked s = *(const tsri_masked *)context;
-    s.eta = eta;
-    return tsri_masked_rate3(&s);
+    if (first(v, "unit_error") > UNIT)
+        tsri_certify_breach(v->c, TSRI_UNIT_ROWS, "the length of row %lld is off by %.3g",
+                            (long long)first(v, "unit_row"), first(v, "unit_error"));
+    if (first(v, "angle") <= PARALLEL)
+        tsri_certify_breach(v->c, TSRI_DISTINCT_ROWS, "rows %lld and %lld are parallel",
+                            (long long)first(v, "angle_a"), (long long)first(v, "angle_b"));
+    if (!v->run->options.init && isnan(first(v, "start")))
+        tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
+    if (!v->whole && strcmp(tsri_config_text(v->run->config, "scheme.scale"), "none") == 0)
+        tsri_certify_breach(v->c, TSRI_PAPER_MODEL,
+                            "shares have the factor of the whole "
+                            "(scheme.scale: none)");
 }
 
-static double rate4(const void *context, double eta)
+static void data(const tsri_masked_view *v)
 {
-    tsri_masked s = *(const tsri_masked *)context;
-    s.eta = eta;
-    return tsri_masked_rate4(&s);
+    tsri_certificate *c = v->c;
+    tsri_certify(c,
+                 &(tsri_condition){.where = "Hypothesis 1",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = first(v, "unit_error"),
+                                   .required = UNIT,
+                                   .seen = TSRI_SEEN_ALL},
+                 "largest | ||x_i|| - 1 |: rows of length 1");
+    tsri_certify(c,
+                 &(tsri_condition){.where = "Theorem 1",
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = first(v, "angle"),
+                                   .required = PARALLEL,
+                                   .seen = TSRI_SEEN_ALL},
+                 "least angle between the lines of two points, rows %lld and %lld: not parallel",
+                 (long long)first(v, "angle_a"), (long long)first(v, "angle_b"));
+    tsri_certify_number(c, 0, v->s.C, "C = 1 + max |y_i|");
+    tsri_certify_number(c, 0, v->s.xi, "xi, the chance of a unit");
+    tsri_certify_number(c, 0, v->s.theta, "theta, the chance to be in a share");
 }
 
-/* Widths and floors grow with eta: those of the largest hold for every round. */
-static tsr_status theorem3(tsri_certificate *c, const tsri_run *run, const tsri_past *past,
-                           const tsri_masked *s)
+static void theorem1(const tsri_masked_view *v)
 {
-    static const char *const width[] = {"width m: K n^4 / (delta kappa^2 xi theta lambda_0^4)",
-                                        "width m: K^3 n B_1 / (delta kappa^2 theta lambda_0^2)",
-                                        "width m: K^3 p / delta"};
-    static const char *const part[] = {"64 (1-xi)^2 n^3 d / (m lambda_0^2)",
-                                       "68 eta tau (theta-xi^2) n^3 kappa^2 / (p lambda_0)",
-                                       "(theta-xi^2) n kappa^2 / (6 tau^2 p)",
-                                       "(tau-1)^2 p C_1 / (24 tau^2)",
-                                       "8 eta^2 (tau-1)^2 n^4 p C_1 / lambda_0^2",
-                                       "4 eta (tau-1) p n C_1"};
-    double term[TSRI_B1_TERMS], need[TSRI_WIDTH3_TERMS];
-    tsri_promise p = {.where = "Theorem 3",
-                      .loss = "L_k",
-                      .what = "L_0",
-                      .rate = rate3,
-                      .context = s,
-                      .run = run,
-                      .floor = tsri_masked_floor3(s),
-                      .first = tsri_past_at(past, 0, "loss")};
-    tsri_masked_width3(need, s);
-    tsri_masked_b1(term, s);
-    for (int i = 0; i < TSRI_WIDTH3_TERMS; i++)
-        tsri_certify_old(c, "Theorem 3, (6)", TSRI_AT_LEAST, s->m, need[i], "%s", width[i]);
-    tsri_certify_old(c, "Theorem 3", TSRI_AT_MOST, s->eta, tsri_masked_step3(s),
-                     "step eta: lambda_0 / (max(n,p) n tau)");
-    tsri_certify_rate(c, &p, "eta theta tau lambda_0 / 4");
-    for (int i = 0; i < TSRI_B1_TERMS; i++)
-        tsri_certify_old(c, "Theorem 3, B_1", TSRI_MEASURED, term[i], 0, "term %d: %s", i + 1,
-                         part[i]);
-    tsri_certify_old(c, "Theorem 3, B_1", TSRI_MEASURED, p.floor, 0, "proven floor B_1");
-    return tsri_certify_fall(c, past, &p);
+    int t1 = tsri_certify_theorem(v->c, &(tsri_theorem){.where = "Theorem 1",
+                                                        .chance = "",
+                                                        .probability = NAN,
+                                                        .assumes = TSRI_DISTINCT_ROWS});
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = t1,
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = v->s.lambda,
+                                   .required = first(v, "lambda_0_error"),
+                                   .seen = TSRI_SEEN_ALL},
+                 "lambda_0, smallest eigenvalue of H_inf (contains xi): above its error");
+    tsri_certify_number(v->c, t1, first(v, "lambda_most"), "largest eigenvalue of H_inf");
 }
 
-static tsr_status theorem4(tsri_certificate *c, const tsri_run *run, const tsri_past *past,
-                           const tsri_masked *s, double C)
+/* ---- Theorem 2 ---------------------------------------------------------------------------- */
+
+static tsri_seen seen_kernels(const tsri_masked_view *v)
 {
-    tsri_promise p = {.where = "Theorem 4",
-                      .loss = "L_k",
-                      .what = "C^2 n",
-                      .rate = rate4,
-                      .context = s,
-                      .run = run,
-                      .floor = tsri_masked_floor4(s),
-                      .first = C * C * s->n};
-    tsri_certify_old(c, "Theorem 4", TSRI_AT_LEAST, s->m, tsri_masked_width4(s),
-                     "width m: tau^2 n^2 K max(n^2,d) / (lambda_0^4 delta)");
-    tsri_certify_old(c, "Theorem 4", TSRI_AT_MOST, s->eta, tsri_masked_step4(s),
-                     "step eta: lambda_0 / n^2");
-    tsri_certify_rate(c, &p, "(1 - (1 - eta lambda_0/2)^tau) / 2");
-    tsri_certify_old(c, "Theorem 4", TSRI_MEASURED, p.floor, 0,
-                     "proven floor tau (p-1)^2 n^3 d / (lambda_0^2 m)");
-    return tsri_certify_fall(c, past, &p);
+    tsri_seen rounds = tsri_past_seen(v->past, "least");
+    if (v->run->local_steps == 1 || tsri_masked_plain(v->run))
+        return rounds;
+    return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
 }
 
-/* Of Bernoulli masks: 1 = dropout, 2 = several samples of it, 3 = local steps. */
-static void corollary(tsri_certificate *c, const tsri_masked *s)
+static void theorem2(const tsri_masked_view *v)
 {
-    int which = s->tau > 1 ? 3 : s->p > 1 ? 2 : 1;
-    static const char *const where[] = {"", "Corollary 1", "Corollary 2", "Corollary 3"};
-    static const char *const width[] = {"", "width m: n^5 K / (xi^2 lambda_0^4 delta)",
-                                        "width m: n^5 K / (xi theta lambda_0^4 delta)",
-                                        "width m: n^5 K / (xi theta lambda_0^4 delta)"};
-    double most = fmax(fmax(s->K, s->d), which == 3 ? s->p : 0);
-    tsri_certify_old(c, where[which], TSRI_AT_LEAST, s->n, most, "n: max(K, d%s)",
-                     which == 3 ? ", p" : "");
-    tsri_certify_old(c, where[which], TSRI_AT_MOST, fabs(s->kappa * sqrt(s->n) - 1), 1e-6,
-                     "| kappa sqrt(n) - 1 |: kappa = n^(-1/2)");
-    tsri_certify_old(c, where[which], TSRI_AT_LEAST, s->m, tsri_masked_corollary_width(which, s),
-                     "%s", width[which]);
-    tsri_certify_old(c, where[which], TSRI_MEASURED, tsri_masked_corollary_floor(which, s), 0,
-                     "proven floor");
+    const tsri_masked *s = &v->s;
+    int t2 = tsri_certify_theorem(
+        v->c, &(tsri_theorem){.where = "Theorem 2",
+                              .chance = "1 - delta",
+                              .probability = 1 - s->delta,
+                              .assumes = TSRI_UNIT_ROWS | TSRI_DISTINCT_ROWS | TSRI_DRAWN_START |
+                                         TSRI_INDEPENDENT_UNITS});
+    tsri_masked_constant(v, t2, tsri_masked_order2(s), "n^2 log(Kpn/delta) / (xi lambda_0^2)");
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = t2,
+                                   .where = "appendix B",
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = s->m,
+                                   .required = tsri_masked_width2(s),
+                                   .seen = TSRI_SEEN_ALL},
+                 "width m: K p n^2 (2 e^(-m lambda_0^2/(8n^2)) + e^(-m xi lambda_0/(120n))) <= "
+                 "delta");
+    tsri_masked_distance(v, t2, NULL, tsri_masked_radius(s, 8), "kappa lambda_0 / (8n)");
+    tsri_masked_distance(v, t2, "appendix B", tsri_masked_radius(s, 12), "kappa lambda_0 / (12n)");
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = t2,
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = tsri_past_least(v->past, "least"),
+                                   .required = s->lambda / 2,
+                                   .seen = seen_kernels(v),
+                                   .trivial = {"0, which every kernel has", 0}},
+                 "least lambda_min(m_k o H(k,t)) over rounds, shares and local steps: lambda_0/2");
+}
+
+/* ---- The first weights -------------------------------------------------------------------- */
+
+static int lemma(const tsri_masked_view *v, const char *where, const char *chance,
+                 double probability, unsigned assumes)
+{
+    return tsri_certify_theorem(v->c, &(tsri_theorem){.where = where,
+                                                      .chance = chance,
+                                                      .probability = fmax(probability, 0),
+                                                      .assumes = assumes});
+}
+
+static void lemma16(const tsri_masked_view *v)
+{
+    const tsri_masked *s = &v->s;
+    double R = tsri_masked_radius(s, 192), bound = tsri_masked_flips(s, R);
+    int l16 = lemma(v, "Lemma 16", "1 - n e^(-m R/kappa)", 1 - s->n * exp(-s->m * R / s->kappa),
+                    TSRI_UNIT_ROWS | TSRI_DRAWN_START);
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = l16,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = first(v, "near"),
+                                   .required = bound,
+                                   .seen = TSRI_SEEN_ALL,
+                                   .trivial = {"the width", s->m}},
+                 "most units that a move by R = kappa lambda_0/(192n) can flip on a sample: "
+                 "4 m R / kappa");
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = l16,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = v->c->round > 0 ? tsri_past_most(v->past, "flips")
+                                                               : (double)NAN,
+                                   .required = bound,
+                                   .seen = tsri_past_seen(v->past, "flips"),
+                                   .trivial = {"the width", s->m}},
+                 "most patterns flipped on a sample so far: 4 m R / kappa");
+}
+
+static void first_weights(const tsri_masked_view *v)
+{
+    const tsri_masked *s = &v->s;
+    double R = tsri_masked_radius(s, 192);
+    int l22 = lemma(v, "Lemma 22", "1 - e^(-md/32)", 1 - exp(-s->m * s->d / 32), TSRI_DRAWN_START);
+    int l23 = lemma(v, "Lemma 23", "1 - n e^(-m/32)", 1 - s->n * exp(-s->m / 32),
+                    TSRI_DRAWN_START | TSRI_UNIT_ROWS);
+    int l26 = lemma(v, "Lemma 26", "", NAN, TSRI_DRAWN_START | TSRI_UNIT_ROWS);
+    tsri_condition claim = {.of = l22, .sense = TSRI_AT_MOST, .seen = TSRI_SEEN_ALL};
+    claim.measured = s->kappa;
+    claim.required = 1;
+    tsri_certify(v->c, &claim, "kappa: at most 1");
+    claim.measured = first(v, "start");
+    claim.required = tsri_masked_length(s, R);
+    tsri_certify(v->c, &claim, "||W_0||_F: kappa sqrt(2md) - sqrt(m) R");
+    claim.of = l23;
+    claim.measured = first(v, "squares");
+    claim.required = tsri_masked_squares(s, R);
+    tsri_certify(v->c, &claim, "max_i sum_r <w_0,r, x_i>^2: 2 m kappa^2 - m R^2");
+    claim.of = l26;
+    claim.measured = first(v, "expected");
+    claim.required = s->C * s->C * s->n;
+    tsri_certify(v->c, &claim, "E ||y - u_0||^2 over first weights, in closed form: C^2 n");
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-static void notes(tsri_certificate *c, const tsri_run *run, const tsri_masked *s,
-                  const tsri_masked_measure *m)
+static tsri_masked letters(const tsri_run *run, const tsri_past *past)
 {
+    const tsri_draw *draw = tsri_team_draws(run);
+    return (tsri_masked){.n = (double)run->data->train.n,
+                         .d = (double)run->data->dim,
+                         .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
+                         .p = (double)run->workers,
+                         .tau = (double)run->local_steps,
+                         .K = (double)run->rounds,
+                         .xi = tsri_shallow_xi(run->net),
+                         .theta = draw ? tsri_draw_coverage(draw) : 1,
+                         .kappa = tsri_config_real(run->config, "model.kappa"),
+                         .eta = tsri_rates_of(run).most,
+                         .delta = tsri_config_real(run->config, "certify.delta"),
+                         .lambda = tsri_past_at(past, 0, "lambda_0"),
+                         .C = 1 + tsri_past_at(past, 0, "target")};
+}
+
+static void notes(const tsri_masked_view *v)
+{
+    const tsri_masked *s = &v->s;
+    tsri_certificate *c = v->c;
     tsri_certify_note(c, "n %g, d %g, m %g, p %g, tau %g, K %g, kappa %g, eta %g, delta %g", s->n,
                       s->d, s->m, s->p, s->tau, s->K, s->kappa, s->eta, s->delta);
-    tsri_certify_note(c, "constants hidden by Omega, O and Theta are taken as 1");
-    tsri_certify_note(c, "the theorems bound expectations over masks; L_k is that of this run");
-    if (m->kernels > 0 && c->round == 0)
-        tsri_certify_note(c, "m o H: %lld kernels at the first weights", (long long)m->kernels);
-    const tsri_draw *draw = tsri_team_draws(run);
-    if (draw && draw->kind == TSRI_DRAW_CHUNKS)
-        tsri_certify_note(c, "units are dealt in equal chunks; Theorem 4 throws each by itself");
-    if (c->round > 0 && isnan(m->radius))
-        tsri_certify_note(c, "the run began from a file: how far it moved is not known");
+    tsri_certify_note(c, "constants are those of the appendices; widths of Omega and Theta have "
+                         "none, they stand as m over the formula");
+    tsri_certify_note(c, "the paper has R = kappa lambda_0/(8n) in Theorem 2, /(12n) in its proof, "
+                         "/(64n), /(128n), xi/(144n) and /(192n) in later ones");
+    if (!v->whole)
+        tsri_certify_note(c,
+                          "the theorems bound expectations over masks: L_k is that of this run, "
+                          "what is said of the next round is a mean over %lld draws of masks",
+                          (long long)tsri_masked_draws(v->run));
+    tsri_certify_note(c,
+                      "looks at the whole: every %lld rounds; at the round that comes (m o H, "
+                      "local steps, expectations): every %lld",
+                      (long long)tsri_look_stride(v->run, tsri_masked_whole_cost(v->run)),
+                      (long long)tsri_look_stride(v->run, tsri_masked_coming_cost(v->run)));
+    if (isnan(s->lambda))
+        tsri_certify_note(c,
+                          "kernels of more than %d samples are not looked at: of %g they would "
+                          "take %.3g GB and %.3g operations",
+                          TSRI_MASKED_KERNEL, s->n, 24e-9 * s->n * s->n,
+                          2 * s->n * s->n * s->n / 3);
 }
 
 static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_masked_measure m;
-    TSR_TRY(tsri_masked_look(&m, run, past));
-    tsri_masked s = letters(run, m.lambda_0.value);
-    assumptions(c, run, &m, &s);
-    kernels(c, &m, past, &s);
-    if (!categorical(run)) {
-        TSR_TRY(theorem3(c, run, past, &s));
-        if (tsri_team_draws(run) && s.xi < 1)
-            corollary(c, &s);
-    }
-    if (categorical(run) || !tsri_team_draws(run))
-        TSR_TRY(theorem4(c, run, past, &s, m.largest_target + 1));
-    notes(c, run, &s, &m);
+    const tsri_draw *draw = tsri_team_draws(run);
+    tsri_masked_view v = {
+        .c = c, .run = run, .past = past, .s = letters(run, past), .whole = tsri_masked_whole(run)};
+    v.dealt = draw && (draw->kind == TSRI_DRAW_CATEGORICAL || draw->kind == TSRI_DRAW_CHUNKS);
+    breaches(&v);
+    data(&v);
+    theorem1(&v);
+    theorem2(&v);
+    lemma16(&v);
+    first_weights(&v);
+    if (v.dealt)
+        tsri_masked_hypothesis(&v, tsri_masked_rate4(&v.s), tsri_masked_floor4(&v.s),
+                               tsri_masked_radius4(&v.s));
+    else
+        tsri_masked_hypothesis(&v, tsri_masked_rate3(&v.s), tsri_masked_floor3(&v.s),
+                               tsri_masked_radius3(&v.s));
+    if (!v.dealt)
+        TSR_TRY(tsri_masked_theorem3(&v));
+    if (v.dealt || !draw)
+        TSR_TRY(tsri_masked_theorem4(&v));
+    notes(&v);
 done:
     return st;
 }
@@ -231,4 +306,6 @@ const tsri_paper tsri_paper_masked_neurons = {
     .title = "Liao, Kyrillidis: On the Convergence of Shallow Neural Network Training with "
              "Randomly Masked Neurons",
     .applies = applies,
-    .certify = certify};
+    .look = tsri_masked_look,
+    .certify = certify,
+    .forget = tsri_masked_ground_free};

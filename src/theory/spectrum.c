@@ -149,21 +149,57 @@ done:
     return st;
 }
 
-tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
-                              tsri_pool *pool)
+static tsr_status all_values(tsri_eigen *smallest, tsri_eigen *largest, double *work,
+                             const double *k, int64_t n)
 {
     tsr_status st = TSR_OK;
-    double *value = NULL, *work = NULL;
-    if (n > EXACT)
-        return tsri_lanczos(smallest, largest, k, n, STEPS, 1e-10, pool);
+    double *value = NULL;
     TSR_TRY(tsri_alloc_raw(&value, n, sizeof *value));
-    TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
     TSR_TRY(tsri_spectrum(value, work, k, n));
     double rounding = (double)n * 2.3e-16 * fabs(value[n - 1]);
     *smallest = (tsri_eigen){value[0], rounding};
     *largest = (tsri_eigen){value[n - 1], rounding};
 done:
     tsri_free(value);
+    return st;
+}
+
+tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
+                              tsri_pool *pool)
+{
+    tsr_status st = TSR_OK;
+    double *work = NULL;
+    if (n > EXACT)
+        return tsri_lanczos(smallest, largest, k, n, STEPS, 1e-10, pool);
+    TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
+    TSR_TRY(all_values(smallest, largest, work, k, n));
+done:
     tsri_free(work);
+    return st;
+}
+
+tsr_status tsri_spectrum_above(bool *above, double *work, const double *k, int64_t n, double bound)
+{
+    tsr_status st = TSR_OK;
+    memcpy(work, k, (size_t)(n * n) * sizeof *work);
+    for (int64_t i = 0; i < n; i++)
+        work[i * n + i] -= bound;
+    TSR_TRY(tsri_cholesky(work, n, above));
+done:
+    return st;
+}
+
+tsr_status tsri_spectrum_proven(tsri_eigen *smallest, tsri_eigen *largest, double *work,
+                                const double *k, int64_t n, tsri_pool *pool)
+{
+    tsr_status st = TSR_OK;
+    bool above = false;
+    if (n <= EXACT)
+        return all_values(smallest, largest, work, k, n);
+    TSR_TRY(tsri_lanczos(smallest, largest, k, n, STEPS, 1e-10, pool));
+    TSR_TRY(tsri_spectrum_above(&above, work, k, n, smallest->value - smallest->error));
+    if (!above)
+        TSR_TRY(all_values(smallest, largest, work, k, n));
+done:
     return st;
 }

@@ -28,4 +28,13 @@ tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double 
 tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
                               tsri_pool *pool);
 
+/* Are all eigenvalues of k at least `bound`? Cholesky's factor of k - bound I tells, for a fifth of
+ * what eigenvalues take: yes is a proof, but for n eps of the largest. `work` [n, n]. */
+tsr_status tsri_spectrum_above(bool *above, double *work, const double *k, int64_t n, double bound);
+
+/* Both ends, as above, and no eigenvalue lies below smallest->value - smallest->error: where
+ * Lanczos would be taken on trust its value is proven, or LAPACK is asked. */
+tsr_status tsri_spectrum_proven(tsri_eigen *smallest, tsri_eigen *largest, double *work,
+                                const double *k, int64_t n, tsri_pool *pool);
+
 #endif

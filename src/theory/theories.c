@@ -79,7 +79,8 @@ static tsri_masked masked(const tsri_theory_setting *s, tsri_draw_kind kind)
                          .theta = tsri_draw_coverage(&draw),
                          .kappa = s->kappa,
                          .delta = s->delta,
-                         .lambda = s->lambda};
+                         .lambda = s->lambda,
+                         .C = 2};
 }
 
 /* Rounds to come from L_0 ~ n to epsilon: section 7. */
@@ -88,16 +89,14 @@ static double rounds(const tsri_theory_setting *s, double rate)
     return isnan(s->K) ? log(s->n / s->epsilon) / -log1p(-rate) : s->K;
 }
 
-/* (6) has B_1, and with it 1/m, on its right side: from infinity down to where both agree. */
-static double width3(tsri_masked *m)
+/* The base case has B_1, and with it 1/m, on its right side: down to the m where both agree. The
+ * right side falls at most as 1/m, so that the geometric mean of both comes nearer every time. */
+static double width(tsri_masked *m, double (*base)(const tsri_masked *))
 {
-    double term[TSRI_WIDTH3_TERMS], wide = INFINITY;
-    for (int i = 0; i < 100; i++) {
-        tsri_masked_width3(term, m);
-        wide = fmax(term[0], fmax(term[1], term[2]));
-        m->m = wide;
-    }
-    return wide;
+    m->m = base(m);
+    for (int i = 0; i < 200; i++)
+        m->m = sqrt(m->m) * sqrt(base(m));
+    return isnan(m->lambda) ? (double)NAN : m->m;
 }
 
 static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
@@ -107,20 +106,20 @@ static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
     three.K = rounds(s, tsri_masked_rate3(&three));
     t[0] = (tsri_theory){"masked, Bernoulli",
                          "masked-neurons, Th. 3",
-                         isnan(s->lambda) ? (double)NAN : width3(&three),
+                         width(&three, tsri_masked_width3),
                          three.K,
                          three.eta,
                          "delta",
-                         "one hidden layer; up to the floor B_1"};
-    four.eta = tsri_masked_step4(&four);
+                         "one hidden layer; |y| <= 1; up to the floor B_1"};
+    four.eta = tsri_masked_step1(&four);
     four.K = rounds(s, tsri_masked_rate4(&four));
     t[1] = (tsri_theory){"masked, categorical",
                          "masked-neurons, Th. 4",
-                         tsri_masked_width4(&four),
+                         width(&four, tsri_masked_width4),
                          four.K,
                          four.eta,
                          "delta",
-                         "one hidden layer; up to a floor; xi = 1/p"};
+                         "one hidden layer; |y| <= 1; up to a floor; xi = 1/p"};
 }
 
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s)

@@ -2,8 +2,9 @@
  * ask for, as a calculator.
  *
  * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
- * and Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones. Constants
- * and, where the table writes a tilde, logarithms are taken as 1.
+ * and Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
+ * constants of its appendices and targets of at most 1. Constants of the table and, where it writes
+ * a tilde, logarithms are taken as 1.
  */
 #ifndef TSRI_THEORIES_H
 #define TSRI_THEORIES_H

@@ -3,8 +3,8 @@
 An oracle (certificate_<paper>.py) makes the rows that it expects of a line of metrics, each from the run's files alone:
 
     rows = [Row("Theorem 2", "width m", value, "at least", bound), ...]
-    check = Check("run/metrics.jsonl, round 6")
-    check.line(line, rows)              every row known, every number and verdict as expected
+    check = Check()
+    check.line("run, round 6", line, rows)     every row known, every number and verdict as expected
     ...
     check.table(wanted)                 row x verdict over all runs; fails when a wanted verdict was not seen
     check.end()
@@ -66,14 +66,22 @@ class Run:
 
 # ---- Judging ---------------------------------------------------------------------------------------------------------
 class Row:
-    """A row as it must be. `quantity` is how its text begins. value and bound NaN or None = not known."""
+    """A row as it must be. `quantity` is how its text begins. value and bound NaN or None = not known. `ties` are other
+    (value, bound, interval, trivial) that a worst round may as well have: rounding decides which one is told."""
 
     def __init__(self, where, quantity, value, sense=None, bound=None, *, seen=ALL, trivial=None, construction=False,
-                 broken=False, unproven=False, interval=None, tolerance=1e-5, absolute=1e-12):
+                 broken=False, unproven=False, chance=None, interval=None, tolerance=1e-5, absolute=1e-12, ties=()):
         self.where, self.quantity, self.value, self.sense, self.bound = where, quantity, value, sense, bound
         self.seen, self.trivial, self.construction, self.broken = seen, trivial, construction, broken
         self.unproven = unproven  # it was searched for, or the bound is only known to be at least that
+        self.chance, self.ties = chance, ties  # the probability of the theorem, where it is a number
         self.interval, self.tolerance, self.absolute = interval, tolerance, absolute
+
+    def settle(self, measured):
+        """Becomes the tie that was told, if one was."""
+        for value, bound, interval, trivial in self.ties:
+            if not unknown(measured) and abs(value - measured) < abs(self.value - measured):
+                self.value, self.bound, self.interval, self.trivial = value, bound, interval, trivial
 
     def near(self, a, b):
         a, b = written(a), written(b)
@@ -100,7 +108,7 @@ class Row:
             return "fails"
         if not met:
             return "open"
-        if self.construction:
+        if self.construction or (self.chance is not None and self.chance <= 0):
             return "vacuous"
         if self.trivial is not None:
             if self.bound >= self.trivial if self.sense == "at most" else self.bound <= self.trivial:
@@ -134,6 +142,95 @@ def worse(*sights):
     return max(sights, key=order.index)
 
 
+# ---- Estimates -------------------------------------------------------------------------------------------------------
+def student(freedom, level=0.95):
+    """t with P(|T| <= t) = level: bisection on the integral of the density, by Simpson's rule."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+
+    def inside(t, pieces=2000):
+        x = numpy.linspace(0, t, pieces + 1)
+        y = scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
+        return 2 * (t / pieces / 3) * (y[0] + 4 * y[1:-1:2].sum() + 2 * y[2:-1:2].sum() + y[-1])
+
+    low, high = 0.0, 1000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if inside(middle) < level else (low, middle)
+    return low
+
+
+def mean_of(values):
+    """The mean and its interval at 95 %; of fewer than two values there is none."""
+    values = numpy.asarray(values, float)
+    mean = values.mean()
+    if len(values) < 2:
+        return mean, None
+    half = student(len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+    return mean, [mean - half, mean + half]
+
+
+def slope_of(x, y):
+    """The slope of the least-squares line and its interval at 95 %."""
+    x, y = numpy.asarray(x, float), numpy.asarray(y, float)
+    slope, offset = numpy.polyfit(x, y, 1)
+    rest = ((y - offset - slope * x) ** 2).sum()
+    error = math.sqrt(rest / (len(x) - 2) / ((x - x.mean()) ** 2).sum()) if len(x) > 2 else math.nan
+    half = student(len(x) - 2) * error if len(x) > 2 else math.nan
+    return slope, [slope - half, slope + half]
+
+
+def worst(rated, tolerance=1e-5):
+    """Of (tells, ratio, value, bound, interval, trivial) the ones whose ratio is largest, the first of them first; those
+    that tell something come before those that do not. Without tells and ratio."""
+    top = max((r[:2] for r in rated), default=None)
+    best = [r for r in rated if r[:2] == top]
+    ties = [r for r in rated if r[0] == top[0] and r[1] >= top[1] * (1 - tolerance) and r not in best] if rated else []
+    return [r[2:] for r in best + ties]
+
+
+# ---- Falls of losses (docs/theory.md) --------------------------------------------------------------------------------
+def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=ALL, broken=False, constant=True,
+          tolerance=1e-5):
+    """Rows of L_k <= (1 - rate)^k first + floor: losses maps rounds (up to now, those looked at) to numbers, rate(t) is
+    that of round t. The fall is what lies above twice the median of the last quarter; its rate is fitted."""
+    curve = [(k, v) for k, v in sorted(losses.items()) if v > 0]
+    rounds, values = [k for k, _ in curve], [v for _, v in curve]
+    tail = values[len(values) - (len(values) + 3) // 4:]
+    level = sorted(tail)[len(tail) // 2] if tail else 0
+    falling = next((i for i, v in enumerate(values) if not v > 2 * level), len(values))
+    falling = falling if falling >= 3 else len(values)
+    left = lambda a, b: math.fsum(math.log1p(-min(rate(t), 1)) if rate(t) < 1 else -math.inf for t in range(a, b))
+    measured, interval, proven = None, None, min(rate(0), 1)
+    if falling >= 3:
+        slope, ends = slope_of(rounds[:falling], numpy.log(values[:falling]))
+        measured, interval = -math.expm1(slope), [-math.expm1(ends[1]), -math.expm1(ends[0])]
+    if falling >= 2:
+        proven = -math.expm1(left(rounds[0], rounds[falling - 1]) / (rounds[falling - 1] - rounds[0]))
+    known = 0 if hidden else floor
+    rated, needed = [], None
+    for k, v in curve:
+        if k == 0:
+            continue
+        power = math.exp(left(0, k))
+        bound = power * first + known
+        needed = max(needed or 0, (v - power * first) / floor) if floor else None
+        rated.append((bound < losses[0] or v > bound, v / bound, v, bound, None, losses[0]))
+    (value, bound, _, _), *ties = worst(rated) or [(None,) * 4]
+    if hidden and value is not None and value > bound:
+        bound = None
+    text = f"{name}: (1 - rate)^k {what} + {'O(floor)' if hidden else 'floor'}" if constant else f"{name}: product of"
+    rows = [Row(where, f"measured rate per round, fitted to the fall of {name}", measured, "at least", proven,
+                interval=interval, seen=seen, broken=broken, trivial=0, tolerance=tolerance),
+            Row(where, text, value, "at most", bound, seen=seen, broken=broken, trivial=losses.get(0), ties=ties,
+                tolerance=tolerance)]
+    if hidden:
+        rows.append(Row(where, f"constant of the floor's O with which {name}", needed, tolerance=1e-3))
+    mean, ends = mean_of(tail) if tail else (None, None)
+    rows.append(Row(where, f"mean of {name} over the last quarter", mean if len(values) > 3 else None,
+                    interval=ends if len(values) > 7 else None, tolerance=tolerance))
+    return rows
+
+
 # ---- Comparing -------------------------------------------------------------------------------------------------------
 class Check:
     def __init__(self):
@@ -156,6 +253,7 @@ class Check:
             self.complain(f"missing: {row.where}: {row.quantity}")
 
     def row(self, row, want):
+        want.settle(row["measured"])
         name, self.rows = f"{want.where}: {row['quantity'][:90]}", self.rows + 1
         if row["sense"] != want.sense:
             self.complain(f"{name}: {row['sense']}, not {want.sense}")
@@ -163,12 +261,21 @@ class Check:
             self.complain(f"{name}: measured {row['measured']}, not {want.value}")
         if want.sense and not want.near(row["required"], want.bound):
             self.complain(f"{name}: required {row['required']}, not {want.bound}")
-        for got, end in zip(row["interval"] or [None, None], want.interval or [None, None]):
-            if not want.near(got, end):
-                self.complain(f"{name}: interval {row['interval']}, not {want.interval}")
+        if not self.same_interval(row["interval"], want):
+            self.complain(f"{name}: interval {row['interval']}, not {want.interval}")
         if row["verdict"] != want.verdict() and (want.broken or not want.close()):
             self.complain(f"{name}: {row['verdict']} ({row['reason']}), not {want.verdict()}")
         self.seen.setdefault((want.where, want.quantity), set()).add(row["verdict"])
+
+    @staticmethod
+    def same_interval(got, want):
+        """To 0.2 % of its length: the program's t is right to 0.001."""
+        if got is None or want.interval is None:
+            return got is None and want.interval is None
+        if any(unknown(e) for e in want.interval):
+            return all(unknown(e) for e in got)
+        slack = 2e-3 * abs(want.interval[1] - want.interval[0]) + want.absolute
+        return all(abs(a - b) <= slack + want.tolerance * abs(b) for a, b in zip(got, want.interval))
 
     def table(self, wanted):
         """Prints row x verdict; `wanted` maps (where, beginning) to the verdicts that some run must have shown."""

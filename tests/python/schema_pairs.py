@@ -167,6 +167,24 @@ pair("dates where numbers were", "places", "24.csv", refusal="is a date")
 write("25.csv", table(HEAD, [(c, "inf" if i == 0 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
 pair("infinity", "places", "25.csv", refusal="no finite number")
 
+# ---- Training on -----------------------------------------------------------------------------------------------
+def trained_on(what, path, refusal):
+    global count
+    count += 1
+    rc, out, err = run("finetune", "places/model.safetensors", "--data", path, "--epochs", "1", "--out", f"on-{count}", "--quiet")
+    if (rc != 2 or refusal not in err) if refusal else rc != 0:
+        failures.append(f"{what}: exit {rc}: {(out + err)[:300]}")
+
+
+write("26.csv", table(HEAD, [(c, a, b, ANIMAL[c]) for c, a, b in places(200)]))
+trained_on("trained on with the same columns", "26.csv", None)
+write("27.csv", table(["city", "b", "a", "animal"], [(c, b, a, ANIMAL[c]) for c, a, b in places(200)]))
+trained_on("trained on with columns in another order", "27.csv", "column 2 is b here, a there")
+write("28.csv", table(HEAD, [(c.replace("Cork", "Derry"), a, b, ANIMAL[c]) for c, a, b in places(200)]))
+trained_on("trained on with other words", "28.csv", "column 1 has other words")
+write("29.csv", table(HEAD, [(c, a, b, ANIMAL[c].replace("fish", "whale")) for c, a, b in places(200)]))
+trained_on("trained on with other classes", "29.csv", "class 2 is fish there")
+
 # ---- Numbers, units, missing values --------------------------------------------------------------------------------
 PRICE = ["x", "z", "price"]
 write("prices.csv", table(PRICE, [(x, z, price(x, z)) for x, z in prices(600)]))

@@ -15,16 +15,24 @@ static void near(double got, double want)
         fail_msg("%.17g is not %.17g", got, want);
 }
 
-/* n 2, d 3, m 10, p 2, tau 2, K 4, xi 1/2, theta 3/4, kappa 1/2, eta 0.1, delta 1/2, lambda 1/4. */
-static const tsri_masked s = {2, 3, 10, 2, 2, 4, 0.5, 0.75, 0.5, 0.1, 0.5, 0.25};
+/* n 2, d 3, m 10, p 2, tau 2, K 4, xi 1/2, theta 3/4, kappa 1/2, eta 0.1, delta 1/2, lambda 1/4,
+ * C 2. */
+static const tsri_masked s = {2, 3, 10, 2, 2, 4, 0.5, 0.75, 0.5, 0.1, 0.5, 0.25, 2};
 
 static void test_masked(void **state)
 {
     (void)state;
     double term[TSRI_B1_TERMS], width[TSRI_WIDTH3_TERMS];
-    near(tsri_masked_width2(&s), 4 * log(32) / (0.5 * 0.0625));
-    near(tsri_masked_radius(&s), 0.125 / 16);
-    near(tsri_masked_step3(&s), 0.25 / 8);
+    near(tsri_masked_order2(&s), 4 * log(32) / (0.5 * 0.0625));
+    double m2 = tsri_masked_width2(&s); /* there the union bound is delta */
+    near(4 * 2 * 4 * (2 * exp(-m2 * 0.015625 / 8) + exp(-m2 * 0.125 / 240)), 0.5);
+    near(tsri_masked_radius(&s, 8), 0.125 / 16);
+    near(tsri_masked_radius(&s, 192), 0.125 / 384);
+    near(tsri_masked_radius3(&s), 0.0625 / 288); /* Lemma 12's, xi being below 3/4 */
+    near(tsri_masked_step1(&s), 0.25 / 16);
+    near(tsri_masked_step6(&s), 0.25 / 64);
+    near(tsri_masked_step10(&s), 0.25 / 384);
+    near(tsri_masked_step3(&s), 0.25 / 384);
     near(tsri_masked_rate3(&s), 0.1 * 0.75 * 2 * 0.25 / 4);
     tsri_masked_b1(term, &s);
     double C1 = 4 * 0.5625 * 0.5 * 2 * 0.25 / 2; /* 0.28125 */
@@ -36,16 +44,29 @@ static void test_masked(void **state)
     near(term[5], 4 * 0.1 * 2 * 2 * C1);
     double B1 = term[0] + term[1] + term[2] + term[3] + term[4] + term[5];
     near(tsri_masked_floor3(&s), B1);
-    tsri_masked_width3(width, &s);
+    tsri_masked_order3(width, &s);
     near(width[0], 8 * 16 / (0.25 * 0.5 * 0.75 * 0.00390625));
     near(width[1], 8 * 2 * 16 * B1 / (0.25 * 0.75 * 0.0625));
     near(width[2], 8 * 16 * 2);
-    near(tsri_masked_width4(&s), 4 * 4 * 4 * 4 / (0.00390625 * 0.5));
-    near(tsri_masked_step4(&s), 0.0625);
+    double B = sqrt(B1 / 0.009375) + 0.5 * sqrt(0.25 * 4), R = 0.0625 / 288;
+    near(tsri_masked_B(&s, 0.009375, B1), B);
+    near(tsri_masked_reserve(&s, 0.009375, B1, 3), 0.4 * sqrt(3.2) * 3 * B);
+    near(tsri_masked_travel(&s, 5), 0.2 * sqrt(3.2) * 5 + 0.4 * sqrt(2 * 0.25 * 2 * 4 / 5.0));
+    near(tsri_masked_width3(&s), pow(0.4 * (2 * sqrt(2) / 0.009375 + 4 * B) / R, 2) * 32);
+    /* At that m, with that B_1, the base case of the induction is an equality. */
+    tsri_masked at = s;
+    at.m = tsri_masked_width3(&s);
+    near(0.4 * sqrt(16 / (at.m * 0.5)) * (2 * sqrt(2) / 0.009375 + 4 * B), R);
+    near(tsri_masked_order4(&s), 4 * 4 * 32 / (0.25 * 0.00390625 * 0.5)); /* p K^2 is largest */
     near(tsri_masked_rate4(&s), (1 - pow(1 - 0.0125, 2)) / 2);
-    near(tsri_masked_floor4(&s), 2 * 1 * 8 * 3 / (0.0625 * 10));
-    near(tsri_masked_corollary_width(1, &s), 32 * 4 / (0.25 * 0.00390625 * 0.5));
-    near(tsri_masked_corollary_width(3, &s), 32 * 4 / (0.375 * 0.00390625 * 0.5));
+    near(tsri_masked_floor4(&s), 256 * 2 * 0.25 * 8 * 3 / (0.0625 * 10));
+    near(tsri_masked_gain4(&s), 64 * 0.1 * 2 * 0.25 * 8 * 3 / (0.25 * 10));
+    near(tsri_masked_corollary_order(1, &s), 32 * 4 / (0.25 * 0.00390625 * 0.5));
+    near(tsri_masked_corollary_order(3, &s), 32 * 4 / (0.375 * 0.00390625 * 0.5));
+    near(tsri_masked_flips(&s, 0.01), 0.8);
+    near(tsri_masked_length(&s, 0.01), 0.5 * sqrt(60) - sqrt(10) * 0.01);
+    near(tsri_masked_squares(&s, 0.1), 5 - 0.1);
+    near(tsri_masked_variance(&s), 0.5);
     near(tsri_masked_corollary_floor(1, &s), 0.5);
     near(tsri_masked_corollary_floor(2, &s), 0.25 / 8 + 0.5 / 2);
     near(tsri_masked_corollary_floor(3, &s), 0.25 / 8 + 0.25 / 2 + 0.25 * 0.5625 * 0.5);
@@ -121,12 +142,12 @@ static void test_theories(void **state)
     near(t[0].step, 0.005);
     near(t[0].iterations, log(100) / 0.0025);
     assert_true(t[5].iterations == 7 && t[6].iterations == 7 && t[5].width > 0);
-    /* The width of Theorem 3 is a fixed point of its own B_1: it satisfies (6). */
+    /* The width of Theorem 3 is a fixed point of its own B_1: it satisfies the base case. */
     tsri_masked m = {10, 5,         t[5].width, set.p, 1, 7, 0.5, 1 - pow(0.5, set.p),
-                     1,  t[5].step, 0.1,        0.5};
-    double width[TSRI_WIDTH3_TERMS];
-    tsri_masked_width3(width, &m);
-    near(fmax(width[0], fmax(width[1], width[2])), t[5].width);
+                     1,  t[5].step, 0.1,        0.5,   2};
+    near(tsri_masked_width3(&m), t[5].width);
+    near(t[5].step, 0.5 / 4800);
+    near(t[6].step, 0.5 / 400);
 }
 
 /* n 2, L 1, m 8, M 16, phi 1/2, epsilon 1/4, by hand from the cases of Lemmas 5.6 and 5.8 and of

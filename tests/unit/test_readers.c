@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include <jpeglib.h>
+#include <png.h>
 
 /* ---- IDX ---------------------------------------------------------------------------------- */
 
@@ -335,21 +336,24 @@ static void put_png(const char *name, int64_t w, int64_t h, uint8_t r, uint8_t g
     tsri_free(rgb);
 }
 
-static void put_grey_jpeg(const char *name, unsigned w, unsigned h, uint8_t value)
+/* One colour, in as many components as `space` has. */
+static void put_jpeg(const char *name, unsigned w, unsigned h, J_COLOR_SPACE space, int components,
+                     const uint8_t *colour)
 {
     struct jpeg_compress_struct info;
     struct jpeg_error_mgr errors;
     FILE *f = fopen(scratch_path(name), "wb");
     uint8_t line[512];
     JSAMPROW row = line;
-    memset(line, value, sizeof line);
+    for (size_t i = 0; i < sizeof line; i++)
+        line[i] = colour[i % (size_t)components];
     info.err = jpeg_std_error(&errors);
     jpeg_create_compress(&info);
     jpeg_stdio_dest(&info, f);
     info.image_width = w;
     info.image_height = h;
-    info.input_components = 1;
-    info.in_color_space = JCS_GRAYSCALE;
+    info.input_components = components;
+    info.in_color_space = space;
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, 100, TRUE);
     jpeg_start_compress(&info, TRUE);
@@ -358,6 +362,11 @@ static void put_grey_jpeg(const char *name, unsigned w, unsigned h, uint8_t valu
     jpeg_finish_compress(&info);
     jpeg_destroy_compress(&info);
     (void)fclose(f);
+}
+
+static void put_grey_jpeg(const char *name, unsigned w, unsigned h, uint8_t value)
+{
+    put_jpeg(name, w, h, JCS_GRAYSCALE, 1, &value);
 }
 
 static void put_pictures(void)
@@ -391,6 +400,83 @@ static void check_pictures(const tsr_data *data)
                 assert_int_equal(data->train.bytes[(i * 3 + c) * 64 + k], pixel[i][c]);
     assert_int_equal(data->test.bytes[64], 2);
     assert_int_equal(data->test.bytes[192 + 128], 99);
+}
+
+/* Four inks and 16 bits were refused as damaged, or read as linear light: both become 8-bit RGB. */
+static void pictures_of_other_kinds(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_folder("kinds/a");
+    put_folder("kinds/b");
+    /* libjpeg writes Adobe's marker with CMYK: numbers say how much paper shows. */
+    static const uint8_t inks[] = {200, 100, 50, 128};
+    put_jpeg("kinds/a/1.jpg", 8, 8, JCS_CMYK, 4, inks);
+    uint16_t deep[8 * 8 * 3];
+    for (int i = 0; i < 8 * 8 * 3; i++)
+        deep[i] = (uint16_t)((i % 3 == 0 ? 10 : i % 3 == 1 ? 128 : 250) * 257);
+    FILE *f = fopen(scratch_path("kinds/b/1.png"), "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_init_io(png, f);
+    png_set_IHDR(png, info, 8, 8, 16, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    png_set_swap(png); /* files are big-endian */
+    for (int r = 0; r < 8; r++)
+        png_write_row(png, (png_const_bytep)(deep + r * 24));
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    (void)fclose(f);
+    assert_ok(load_settings(&data, SETTINGS("data.path=kinds", "data.split=0")));
+    for (int c = 0; c < 3; c++) {
+        int light = (inks[c] * inks[3] + 127) / 255;
+        static const int eight[] = {10, 128, 250};
+        /* A JPEG of one colour is exact at quality 100, up to one step of its own conversion. */
+        assert_true(abs((int)data->train.bytes[c * 64] - light) <= 1);
+        assert_int_equal(data->train.bytes[192 + c * 64], eight[c]);
+    }
+    tsr_data_destroy(data);
+}
+
+static void animations_are_refused(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    char *bytes = NULL;
+    int64_t n = 0;
+    /* An acTL chunk behind the header of a PNG; its checksum is not looked at before it is refused.
+     */
+    static const char animated[] = "\0\0\0\10acTL\0\0\0\2\0\0\0\0\0\0\0\0";
+    put_folder("moving/a");
+    put_png("still.png", 8, 8, 1, 2, 3);
+    assert_ok(tsri_file_read(&bytes, &n, scratch_path("still.png"), 1 << 20));
+    char *text = NULL;
+    int64_t more = (int64_t)sizeof animated - 1, header = 8 + 25;
+    assert_ok(tsri_alloc(&text, n + more, 1));
+    memcpy(text, bytes, (size_t)header);
+    memcpy(text + header, animated, (size_t)more);
+    memcpy(text + header + more, bytes + header, (size_t)(n - header));
+    (void)scratch_put("moving/a/1.png", text, (size_t)(n + more));
+    assert_fails(load_settings(&data, SETTINGS("data.path=moving")), TSR_BAD_FILE,
+                 "an animated PNG");
+    tsri_free(text);
+    tsri_free(bytes);
+}
+
+/* One picture of 4096 x 4096 took the memory of 64. */
+static void one_large_picture(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_folder("large/a");
+    put_folder("large/b");
+    put_png("large/a/1.png", 2048, 2048, 1, 2, 3);
+    put_png("large/b/1.png", 2048, 2048, 3, 2, 1);
+    assert_ok(load_settings(&data, SETTINGS("data.path=large", "data.split=0")));
+    /* Two pictures of 12.6 MB: in the album, in the data set, one being decoded. 64 are 805 MB. */
+    assert_true(tsr_memory_peak() < 150000000);
+    tsr_data_destroy(data);
 }
 
 /* Packs the named files of the scratch folder, in this order. */
@@ -577,6 +663,9 @@ int main(void)
         cmocka_unit_test(picture_folders_and_their_archives),
         cmocka_unit_test(validation_pictures_with_a_list),
         cmocka_unit_test(pictures_are_resized_evenly),
+        cmocka_unit_test(pictures_of_other_kinds),
+        cmocka_unit_test(animations_are_refused),
+        cmocka_unit_test(one_large_picture),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));

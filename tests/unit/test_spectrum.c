@@ -98,6 +98,43 @@ static void test_corners(void **state)
     tsri_pool_destroy(pool);
 }
 
+/* Eigenvalues 1 and 3. */
+static void test_above(void **state)
+{
+    (void)state;
+    double k[4] = {2, 1, 1, 2}, work[4];
+    bool above;
+    assert_ok(tsri_spectrum_above(&above, work, k, 2, 1 - 1e-12));
+    assert_true(above);
+    assert_ok(tsri_spectrum_above(&above, work, k, 2, 1 + 1e-12));
+    assert_false(above);
+    assert_true(k[0] == 2 && k[1] == 1 && k[3] == 2); /* it is left alone */
+}
+
+/* Where Lanczos is taken its value is proven: no eigenvalue lies below it by more than its error.
+ */
+static void test_proven(void **state)
+{
+    (void)state;
+    enum { N = 1600 };
+    double *k = calloc(N * N, sizeof *k), *work = malloc(sizeof(double) * N * N);
+    tsri_eigen low, high;
+    tsri_pool *pool = NULL;
+    bool above;
+    assert_non_null(k);
+    assert_non_null(work);
+    assert_ok(tsri_pool_create(&pool, 1));
+    for (int64_t i = 0; i < N; i++)
+        k[i * N + i] = 1 + (double)i / N;
+    assert_ok(tsri_spectrum_proven(&low, &high, work, k, N, pool));
+    assert_true(fabs(low.value - 1) <= low.error + 1e-12 && fabs(high.value - 2) < 1e-2);
+    assert_ok(tsri_spectrum_above(&above, work, k, N, low.value - low.error));
+    assert_true(above);
+    free(k);
+    free(work);
+    tsri_pool_destroy(pool);
+}
+
 static void test_failures(void **state)
 {
     (void)state;
@@ -121,8 +158,9 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full), cmocka_unit_test(test_lanczos),
-                                       cmocka_unit_test(test_corners),
-                                       cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full),    cmocka_unit_test(test_lanczos),
+        cmocka_unit_test(test_corners), cmocka_unit_test(test_above),
+        cmocka_unit_test(test_proven),  cmocka_unit_test(test_failures)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

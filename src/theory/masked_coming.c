@@ -1,0 +1,210 @@
+/* masked_coming.c - the round that comes, gone through with its own masks and with others. */
+#include "theory/masked_coming.h"
+
+#include "base/alloc.h"
+#include "base/estimate.h"
+#include "scheme/team.h"
+#include "theory/masked_ahead.h"
+#include "theory/rates.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- What it costs ------------------------------------------------------------------------ */
+
+/* Shares in wholes. */
+static double wholes(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    return draw ? (double)run->workers * tsri_draw_chance(draw, 0) : 1;
+}
+
+int64_t tsri_masked_draws(const tsri_run *run)
+{
+    bool many = !tsri_masked_whole(run) && tsri_masked_plain(run);
+    return many ? tsri_config_int(run->config, "certify.continuations") : 1;
+}
+
+/* Local steps to go through: none of a run that is not Algorithm 1. */
+static int64_t steps_of(const tsri_run *run)
+{
+    return tsri_masked_plain(run) ? run->local_steps : 0;
+}
+
+/* A pair of patterns takes about an operation for ten units (signs.h), Cholesky's factor 2/3 n^3 in
+ * double on one thread, which is worth three times as many in floats on all; the eigenvalues that
+ * are looked for where one may be smaller take some hundred products, 2 n^2 each from memory. */
+double tsri_masked_coming_cost(const tsri_run *run)
+{
+    double n = (double)run->data->train.n,
+           m = (double)run->net->param[run->net->layer[0].weight].shape[0],
+           d = (double)run->data->dim;
+    double pass = n * m * (2 * d + 20), step = n * m * (4 * d + 30);
+    double tau = (double)steps_of(run), shares = wholes(run);
+    double round = shares * (tau * step + pass) + pass;
+    double kernels =
+        n > TSRI_MASKED_KERNEL
+            ? 0
+            : fmax(tau, 1) * (shares * n * n * m / 10 + (double)run->workers * 2 * n * n * n);
+    return TSRI_MASKED_PARTS * ((double)tsri_masked_draws(run) * round + kernels + 400 * 4 * n * n);
+}
+
+/* ---- The mixed gradient ------------------------------------------------------------------- */
+
+/* The mixed gradient's mean by Lemma 2 is theta/xi dL/dw + D, D = theta (1-xi)/m sum_i x_i relu.
+ * Its bias D in parts of the first term, and how much of D a draw has: 1 in the mean. */
+typedef struct mixture {
+    double *mixed, *plain, *bias; /* [m, d]; NULL = not wanted */
+    double size;                  /* ||D||^2 */
+    double *along;                /* [draws] */
+} mixture;
+
+static void mixture_fini(mixture *x)
+{
+    tsri_free(x->mixed);
+    tsri_free(x->plain);
+    tsri_free(x->bias);
+    tsri_free(x->along);
+}
+
+static tsr_status mixture_init(mixture *x, tsri_masked_ground *g, tsri_masked_pass *whole,
+                               double *relative)
+{
+    tsr_status st = TSR_OK;
+    int64_t count = g->m * g->d;
+    double theta = tsri_draw_coverage(tsri_team_draws(g->run)), plain = 0;
+    float *gradient = NULL, *lift = NULL;
+    TSR_TRY(tsri_alloc(&x->mixed, count, sizeof *x->mixed));
+    TSR_TRY(tsri_alloc(&x->plain, count, sizeof *x->plain));
+    TSR_TRY(tsri_alloc(&x->bias, count, sizeof *x->bias));
+    TSR_TRY(tsri_alloc(&x->along, tsri_masked_draws(g->run), sizeof *x->along));
+    TSR_TRY(tsri_alloc_raw(&gradient, count, sizeof *gradient));
+    TSR_TRY(tsri_alloc_raw(&lift, count, sizeof *lift));
+    whole->gradient = gradient;
+    whole->lift = lift;
+    TSR_TRY(tsri_masked_run_pass(whole, g));
+    for (int64_t i = 0; i < count; i++) {
+        x->plain[i] = theta / g->xi * (double)gradient[i];
+        x->bias[i] = theta * (1 - g->xi) / (double)g->m * (double)lift[i];
+        plain += x->plain[i] * x->plain[i];
+        x->size += x->bias[i] * x->bias[i];
+    }
+    *relative = sqrt(x->size / plain);
+done:
+    whole->gradient = whole->lift = NULL;
+    tsri_free(gradient);
+    tsri_free(lift);
+    return st;
+}
+
+static void note_along(mixture *x, int64_t draw, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += (x->mixed[i] - x->plain[i]) * x->bias[i];
+    x->along[draw] = sum / x->size;
+}
+
+/* ---- Keeping ----------------------------------------------------------------------------- */
+
+static tsr_status keep_estimate(tsri_past *past, const char *name, const double *value, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    char text[TSRI_KEPT_NAME];
+    tsri_estimate e = tsri_mean_of(value, n);
+    TSR_TRY(tsri_past_keep(past, name, e.value));
+    if (n < 2)
+        return TSR_OK;
+    (void)snprintf(text, sizeof text, "%s_low", name);
+    TSR_TRY(tsri_past_keep(past, text, e.low));
+    (void)snprintf(text, sizeof text, "%s_high", name);
+    TSR_TRY(tsri_past_keep(past, text, e.high));
+done:
+    return st;
+}
+
+/* Every unit in exactly one share? */
+static bool dealt(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    return draw && (draw->kind == TSRI_DRAW_CATEGORICAL || draw->kind == TSRI_DRAW_CHUNKS);
+}
+
+/* |a - b| in parts of the larger side of what they are made of. */
+static double apart(double a, double b, double size)
+{
+    return size > 0 ? fabs(a - b) / size : 0;
+}
+
+static tsr_status keep_round(tsri_past *past, const tsri_masked_round *r,
+                             const tsri_masked_ground *g, int64_t steps)
+{
+    tsr_status st = TSR_OK;
+    if (g->gram)
+        TSR_TRY(tsri_past_keep(past, "least", r->least));
+    if (dealt(g->run))
+        TSR_TRY(tsri_past_keep(past, "error_14", apart(r->sampled, r->pairs, r->sampled)));
+    if (steps == 0)
+        return TSR_OK;
+    TSR_TRY(tsri_past_keep(past, "ratio", r->ratio));
+    TSR_TRY(tsri_past_keep(past, "travel", r->travel));
+    TSR_TRY(tsri_past_keep(past, "reach", r->reach));
+    TSR_TRY(tsri_past_keep(past, "drift", r->drift));
+    TSR_TRY(tsri_past_keep(past, "path", r->radius));
+    if (dealt(g->run)) {
+        TSR_TRY(tsri_past_keep(past, "parted", r->parted));
+        TSR_TRY(tsri_past_keep(past, "error_13", apart(r->loss, r->ends - r->parted, r->ends)));
+    }
+done:
+    return st;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------- */
+
+/* Lemma 2 is about masks thrown unit by unit. */
+static bool biased(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    return draw && draw->kind == TSRI_DRAW_BERNOULLI && draw->xi < 1 && steps_of(run) > 0;
+}
+
+tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_masked_pass *whole)
+{
+    tsr_status st = TSR_OK;
+    mixture x = {0};
+    double *loss = NULL, relative = NAN, state = whole->loss;
+    double least = tsri_past_least(past, "least");
+    int64_t draws = tsri_masked_draws(g->run), steps = steps_of(g->run);
+    TSR_TRY(tsri_alloc(&loss, draws, sizeof *loss));
+    if (biased(g->run))
+        TSR_TRY(mixture_init(&x, g, whole, &relative));
+    for (int64_t c = 0; c < draws; c++) {
+        tsri_masked_round r;
+        tsri_masked_draw_options o = {.draw = c,
+                                      .steps = steps,
+                                      .eta = tsri_rate_of(g->run, g->run->round),
+                                      .u = whole->u,
+                                      .kernels = c == 0 && g->gram,
+                                      .least = isnan(least) ? (double)INFINITY : least,
+                                      .mixed = x.mixed};
+        TSR_TRY(tsri_masked_ahead(&r, g, &o));
+        loss[c] = r.loss;
+        if (x.mixed)
+            note_along(&x, c, g->m * g->d);
+        if (c == 0)
+            TSR_TRY(keep_round(past, &r, g, steps));
+    }
+    if (steps > 0) {
+        TSR_TRY(tsri_past_keep(past, "state", state));
+        TSR_TRY(keep_estimate(past, "ahead", loss, draws));
+    }
+    TSR_TRY(tsri_trace_write_notes(g->run, "certificate"));
+    if (x.mixed) {
+        TSR_TRY(tsri_past_keep(past, "bias", relative));
+        TSR_TRY(keep_estimate(past, "along", x.along, draws));
+    }
+done:
+    mixture_fini(&x);
+    tsri_free(loss);
+    return st;
+}

@@ -1,0 +1,20 @@
+/* masked_coming.h - what is kept of the round that comes: its shares and local steps, with the
+ * masks that it will have, and the expectation over certify.continuations draws of masks. */
+#ifndef TSRI_MASKED_COMING_H
+#define TSRI_MASKED_COMING_H
+
+#include "theory/masked_ground.h"
+
+/* Half of certify.budget is for looks at the whole, half for those at the round that comes. */
+enum { TSRI_MASKED_PARTS = 2 };
+
+/* Operations of a look, for tsri_look_due. */
+double tsri_masked_coming_cost(const tsri_run *run);
+
+/* How many draws of masks it takes: 1 where there is nothing to draw. */
+int64_t tsri_masked_draws(const tsri_run *run);
+
+/* `whole` has the outputs of the whole as it stands; masked_look.h lists what is kept. */
+tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_masked_pass *whole);
+
+#endif

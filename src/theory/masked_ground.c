@@ -1,0 +1,263 @@
+/* masked_ground.c - samples, first weights and passes of a run of model shallow. */
+#include "theory/masked_ground.h"
+
+#include "base/alloc.h"
+#include "base/pieces.h"
+#include "linalg/gemm.h"
+#include "linalg/gemm64.h"
+#include "linalg/openblas.h"
+#include "scheme/team.h"
+#include "theory/ntk.h"
+#include "theory/ntk_shallow.h"
+#include "theory/rates.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- What kind of run --------------------------------------------------------------------- */
+
+bool tsri_masked_plain(const tsri_run *run)
+{
+    return !(run->momentum > 0) && !(run->decay > 0) && run->batch == run->data->train.n &&
+           !run->shard && strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
+           strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
+           strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 &&
+           strcmp(tsri_config_text(run->config, "scheme.scale"), "none") != 0;
+}
+
+bool tsri_masked_whole(const tsri_run *run)
+{
+    const tsri_draw *draw = tsri_team_draws(run);
+    return !draw || tsri_draw_chance(draw, 0) >= 1;
+}
+
+const float *tsri_masked_weights(const tsri_masked_ground *g)
+{
+    const tsri_run *run = g->run;
+    return tsri_store_at(&run->store, run->store.w, run->net->layer[0].weight);
+}
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+static double length(const float *w, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)w[i] * (double)w[i];
+    return sqrt(sum);
+}
+
+/* W_0: now, before the first round; later the seed's, if it has the length that was kept ("start"):
+ * a run that began from a file keeps none. */
+static tsr_status find_start(tsri_masked_ground *g, tsri_past *past)
+{
+    tsr_status st = TSR_OK;
+    tsri_store first = {0};
+    const float *w0 = NULL;
+    tsri_run *run = g->run;
+    if (run->round == 0 && !run->options.init) {
+        w0 = tsri_masked_weights(g);
+        TSR_TRY(tsri_past_keep(past, "start", length(w0, g->m * g->d)));
+    } else if (run->round > 0) {
+        TSR_TRY(tsri_store_init(&first, run->net, sizeof(float), false));
+        tsri_store_fill(&first, run->seed);
+        w0 = tsri_store_at(&first, first.w, run->net->layer[0].weight);
+        if (tsri_past_at(past, 0, "start") != length(w0, g->m * g->d))
+            w0 = NULL;
+    }
+    if (w0) {
+        TSR_TRY(tsri_alloc_raw(&g->w0, g->m * g->d, sizeof *g->w0));
+        memcpy(g->w0, w0, (size_t)(g->m * g->d) * sizeof *g->w0);
+        TSR_TRY(tsri_patterns(&g->start, g->x, g->n, g->d, g->w0, g->m, run->pool));
+    }
+done:
+    tsri_store_fini(&first);
+    return st;
+}
+
+static tsr_status make(tsri_masked_ground *g, tsri_run *run, tsri_past *past)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = run->net;
+    *g = (tsri_masked_ground){.run = run,
+                              .n = run->data->train.n,
+                              .d = run->data->dim,
+                              .m = net->param[net->layer[0].weight].shape[0],
+                              .p = run->workers,
+                              .tau = run->local_steps,
+                              .xi = tsri_shallow_xi(net),
+                              .y = run->data->train.target};
+    g->scale = 1 / sqrt((double)g->m);
+    g->a = tsri_store_at(&run->store, run->store.w, net->layer[net->layers - 1].weight);
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_take_samples(&g->x, run->data, &run->data->train, g->n));
+    TSR_TRY(tsri_alloc_raw(&g->z, tsri_min(g->n, TSRI_MASKED_ROWS) * g->m, sizeof *g->z));
+    if (g->n <= TSRI_MASKED_KERNEL) {
+        TSR_TRY(tsri_alloc_raw(&g->gram, g->n * g->n, sizeof *g->gram));
+        TSR_TRY(tsri_alloc_raw(&g->k, g->n * g->n, sizeof *g->k));
+        TSR_TRY(tsri_alloc_raw(&g->work, g->n * g->n, sizeof *g->work));
+        TSR_TRY(tsri_gram64(g->gram, g->x, g->n, g->d, run->pool));
+    }
+    TSR_TRY(find_start(g, past));
+done:
+    return st;
+}
+
+tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_past *past)
+{
+    tsr_status st = TSR_OK;
+    *out = past->state;
+    if (*out)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(out, 1, sizeof **out));
+    past->state = *out;
+    TSR_TRY(make(*out, run, past));
+done:
+    return st;
+}
+
+void tsri_masked_ground_free(void *ground)
+{
+    tsri_masked_ground *g = ground;
+    if (!g)
+        return;
+    tsri_signs_fini(&g->start);
+    tsri_free(g->w0);
+    tsri_free(g->x);
+    tsri_free(g->z);
+    tsri_free(g->gram);
+    tsri_free(g->k);
+    tsri_free(g->work);
+    tsri_free(g);
+}
+
+/* ---- Passes ------------------------------------------------------------------------------- */
+
+/* Rows from .. of a pass, z [rows, units] their products. */
+typedef struct block {
+    tsri_masked_pass *pass;
+    const tsri_masked_ground *g;
+    int64_t from;
+    double *loss, *squares; /* [n] of single samples */
+} block;
+
+/* z becomes relu(z). */
+static inline void add_unit(double *sum, double *squares, float *z, float a)
+{
+    float on = *z > 0 ? *z : 0;
+    *z = on;
+    *sum += (double)on * (double)a;
+    *squares += (double)on * (double)on;
+}
+
+/* Sums go in eight lanes, always the same: their bits do not depend on threads. */
+static void output_row(void *context, int64_t i, int thread)
+{
+    enum { LANES = 8 };
+    const block *b = context;
+    const tsri_masked_pass *pass = b->pass;
+    float *z = b->g->z + i * pass->units;
+    double sum[LANES] = {0}, squares[LANES] = {0}, u = 0, all = 0;
+    (void)thread;
+    if (pass->bits)
+        tsri_signs_sign(pass->bits, b->from + i, 0, z, pass->units);
+    int64_t r = 0;
+    for (; r + LANES <= pass->units; r += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++)
+            add_unit(&sum[lane], &squares[lane], &z[r + lane], pass->a[r + lane]);
+    for (; r < pass->units; r++)
+        add_unit(&sum[r % LANES], &squares[r % LANES], &z[r], pass->a[r]);
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        u += sum[lane];
+        all += squares[lane];
+    }
+    u *= pass->scale;
+    pass->u[b->from + i] = u;
+    u -= (double)b->g->y[b->from + i];
+    b->loss[b->from + i] = u * u;
+    b->squares[b->from + i] = all;
+}
+
+/* z becomes the gradient of the loss by <w_r, x_i>. */
+static void gradient_row(void *context, int64_t i, int thread)
+{
+    const block *b = context;
+    const tsri_masked_pass *pass = b->pass;
+    float *z = b->g->z + i * pass->units;
+    double e = pass->scale * (pass->u[b->from + i] - (double)b->g->y[b->from + i]);
+    float error = (float)e;
+    (void)thread;
+    for (int64_t r = 0; r < pass->units; r++)
+        z[r] = z[r] > 0 ? error * pass->a[r] : 0;
+}
+
+/* to [units, d] += z^T x of the block's rows. */
+static tsr_status add_product(float *to, const block *b, int64_t rows)
+{
+    tsri_gemm g = {.a_transposed = true,
+                   .m = b->pass->units,
+                   .n = b->g->d,
+                   .k = rows,
+                   .a = b->g->z,
+                   .b = b->g->x + b->from * b->g->d,
+                   .c = to,
+                   .add = b->from > 0};
+    return tsri_gemm_run(&g, b->g->run->pool);
+}
+
+static tsr_status pass_rows(const block *b, int64_t rows)
+{
+    tsr_status st = TSR_OK;
+    tsri_pool *pool = b->g->run->pool;
+    tsri_gemm g = {.b_transposed = true,
+                   .m = rows,
+                   .n = b->pass->units,
+                   .k = b->g->d,
+                   .a = b->g->x + b->from * b->g->d,
+                   .b = b->pass->w,
+                   .c = b->g->z};
+    TSR_TRY(tsri_gemm_run(&g, pool));
+    tsri_pool_run(pool, output_row, (void *)(uintptr_t)b, rows);
+    if (b->pass->lift)
+        TSR_TRY(add_product(b->pass->lift, b, rows));
+    if (b->pass->gradient) {
+        tsri_pool_run(pool, gradient_row, (void *)(uintptr_t)b, rows);
+        TSR_TRY(add_product(b->pass->gradient, b, rows));
+    }
+done:
+    return st;
+}
+
+/* A share without units: its outputs are 0. */
+static void pass_nothing(tsri_masked_pass *pass, const tsri_masked_ground *g)
+{
+    for (int64_t i = 0; i < g->n; i++) {
+        pass->u[i] = 0;
+        pass->loss += (double)g->y[i] * (double)g->y[i];
+    }
+}
+
+tsr_status tsri_masked_run_pass(tsri_masked_pass *pass, tsri_masked_ground *g)
+{
+    tsr_status st = TSR_OK;
+    block b = {.pass = pass, .g = g};
+    pass->loss = pass->squares = 0;
+    if (pass->units == 0) {
+        pass_nothing(pass, g);
+        return TSR_OK;
+    }
+    TSR_TRY(tsri_alloc_raw(&b.loss, g->n, sizeof *b.loss));
+    TSR_TRY(tsri_alloc_raw(&b.squares, g->n, sizeof *b.squares));
+    if (pass->bits)
+        TSR_TRY(tsri_signs_init(pass->bits, g->n, pass->units));
+    for (; b.from < g->n; b.from += TSRI_MASKED_ROWS)
+        TSR_TRY(pass_rows(&b, tsri_min(TSRI_MASKED_ROWS, g->n - b.from)));
+    for (int64_t i = 0; i < g->n; i++) {
+        pass->loss += b.loss[i];
+        pass->squares += b.squares[i];
+    }
+done:
+    tsri_free(b.loss);
+    tsri_free(b.squares);
+    return st;
+}

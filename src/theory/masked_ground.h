@@ -1,0 +1,66 @@
+/* masked_ground.h - what looks at a run of model shallow stand on: its samples, its first weights,
+ * and one pass of the samples through some of its units.
+ *
+ * It is made at the first look and lives as long as the run (past->state): samples and products
+ * <x_i, x_j> do not change. Nothing in it is needed to go on from a checkpoint.
+ */
+#ifndef TSRI_MASKED_GROUND_H
+#define TSRI_MASKED_GROUND_H
+
+#include "scheme/run.h"
+#include "theory/past.h"
+#include "theory/signs.h"
+
+typedef struct tsri_masked_ground {
+    tsri_run *run;
+    int64_t n, d, m;    /* samples, inputs, hidden units */
+    int64_t p, tau;     /* shares, local steps */
+    double xi, scale;   /* chance of a unit; 1/sqrt(m), the factor of a share */
+    float *x;           /* [n, d] */
+    const float *y, *a; /* [n] targets, [m] signs of the output */
+    double *gram;       /* [n, n] <x_i, x_j>; NULL when n is too large for kernels */
+    double *k, *work;   /* [n, n] room for kernels, likewise */
+    float *z;           /* [TSRI_MASKED_ROWS, m] room for passes */
+    float *w0;          /* [m, d] the first weights, or NULL: not known any more */
+    tsri_signs start;   /* their patterns, when they are known */
+} tsri_masked_ground;
+
+enum {
+    TSRI_MASKED_ROWS = 256,    /* samples of a pass at a time */
+    TSRI_MASKED_KERNEL = 10000 /* samples above which three kernels take more than 2.4 GB */
+};
+
+/* The one of this run, made when there is none. past->state is that of this paper. */
+tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_past *past);
+void tsri_masked_ground_free(void *ground);
+
+/* The weights w [m, d] of the hidden units as they stand. */
+const float *tsri_masked_weights(const tsri_masked_ground *g);
+
+/* Is a round of this run what Algorithm 1 says: plain steps on all samples, the same for all
+ * workers, in single precision? */
+bool tsri_masked_plain(const tsri_run *run);
+
+/* Is every round the same round: no masks, or masks of everything? */
+bool tsri_masked_whole(const tsri_run *run);
+
+/* One pass through `units` units w [units, d] with output signs a [units]:
+ *
+ *     u_i = scale sum_r a_r relu(<w_r, x_i>)
+ */
+typedef struct tsri_masked_pass {
+    const float *w, *a;
+    int64_t units;
+    double scale;
+    double *u;        /* [n] out */
+    double loss;      /* out: ||y - u||^2 */
+    double squares;   /* out: sum over samples and units of relu(<w_r, x_i>)^2 */
+    tsri_signs *bits; /* out, or NULL: 1[<w_r, x_i> >= 0]; the caller calls fini */
+    float
+        *gradient; /* [units, d] out, or NULL: scale sum_i a_r (u_i - y_i) x_i 1[<w_r, x_i> > 0] */
+    float *lift;   /* [units, d] out, or NULL: sum_i x_i relu(<w_r, x_i>) */
+} tsri_masked_pass;
+
+tsr_status tsri_masked_run_pass(tsri_masked_pass *pass, tsri_masked_ground *g);
+
+#endif

@@ -1,0 +1,35 @@
+/* masked_look.h - what the masked-neurons paper's theorems speak of, measured on a run after every
+ * round and kept by name (past.h).
+ *
+ * At round 0, once:
+ *     start                      ||W_0||_F; not kept when the run began from a file
+ *     unit_error, unit_row       largest | ||x_i|| - 1 |, and which sample has it
+ *     angle, angle_a, angle_b    least angle between the lines of two samples, and which two
+ *     target, expected           max |y_i|; E ||y - u_0||^2 over the first weights, in closed form
+ *     lambda_0, lambda_0_error, lambda_most     of H_inf
+ *     near                       most units with |<w_0,r, x_i>| <= kappa lambda_0/(192n) on a
+ * sample squares                    max_i sum_r <w_0,r, x_i>^2 After every round: radius     max_r
+ * ||w_r - w_0,r||, of the whole and of the shares' last local weights After every one that is due
+ * for the whole (tsri_look_due); of plain descent also from its steps: loss       ||y - u_k||^2 and
+ * after those that are due alone: flips      most patterns on a sample that are not the first ones
+ *     variance   E ||u_k - u_k^l||^2 over a mask, exactly: xi (1-xi)/m sum_i sum_r relu^2
+ * After every one that is due for the round that comes (masked_coming.h):
+ *     least      least lambda_min(m o H) so far
+ *     ratio, travel, reach, drift, path         of its local steps
+ *     error_13, error_14, parted                of its shares
+ *     ahead, ahead_low, ahead_high              mean of ||y - u_(k+1)||^2 over draws, its interval
+ *     bias, along, along_low, along_high        of the mixed gradient
+ *     state                                     ||y - u_k||^2 that they start from
+ */
+#ifndef TSRI_MASKED_LOOK_H
+#define TSRI_MASKED_LOOK_H
+
+#include "scheme/run.h"
+#include "theory/past.h"
+
+tsr_status tsri_masked_look(tsri_run *run, tsri_past *past);
+
+/* Operations of a look at the whole, for tsri_look_due. */
+double tsri_masked_whole_cost(const tsri_run *run);
+
+#endif
