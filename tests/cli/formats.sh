@@ -13,7 +13,7 @@ json() { # SECTION ARGUMENT...: what the program prints with --json, for that se
     cat one >> "said/$section"
 }
 
-# ---- Runs: shares with all events, the best iterate, rankings; one without; sequences; gates ----------------------
+# ---- Runs: shares with all events, the best iterate, rankings; one without; a certificate of each paper -----------
 cat > run.yaml <<'Y'
 data: {name: glyphs, n: 60, test_n: 20, augment: crop-flip}
 model: {name: mlp, hidden: [8, 6], norm: batch}
@@ -42,6 +42,24 @@ rounds: 2
 threads: 1
 certify: {every: 1}
 Y
+cat > deep.yaml <<'Y'
+data: {name: sphere, n: 10, test_n: 4, dim: 6, phi: 0.1}
+model: {name: relu_deep, layers: 2, width: 24}
+optim: {name: gd, lr: 0.02}
+rounds: 1
+threads: 1
+certify: {every: 1}
+Y
+cat > cnn.yaml <<'Y'
+data: {name: sphere, n: 6, dim: 16, task: regress, test_n: 2}
+model: {name: cnn1, width: 16}
+loss: half_squares
+optim: {name: gd, lr: 0.05}
+scheme: {name: masked, workers: 2, local_steps: 1}
+rounds: 2
+threads: 1
+certify: {every: 1, budget: 1000}
+Y
 cat > rnn.yaml <<'Y'
 data: {name: sequences, n: 8, test_n: 2}
 model: {name: rnn, width: 16, read: every}
@@ -56,6 +74,8 @@ json 'train --json' train dense.yaml --out runs/b
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1
 json 'train --json' train rnn.yaml --out runs/r --trace
+json 'train --json' train deep.yaml --out runs/d --trace
+json 'train --json' train cnn.yaml --out runs/l --trace
 json 'train --json' train masked.yaml --out runs/m --trace
 a=runs/a/model.safetensors g=runs/g/model.safetensors
 if command -v mpirun > /dev/null && ldd "$program" | grep -q libmpi; then

@@ -26,6 +26,7 @@ refuse "has one worker" --set scheme.name=dense
 
 # ---- Resumed = uninterrupted ---------------------------------------------------------------
 for settings in "" "--set scheme.momentum=carry --set scheme.data=shard --set scheme.local_steps=2" \
+    "--trace --set scheme.momentum=carry --set data.augment=crop-flip --set epochs=2" \
     "--set scheme.name=masked --set scheme.xi=0.6 --set scheme.events=step" "--set scheme.name=local_sgd" \
     "--set scheme.name=loft --set scheme.axes=hidden.0,hidden.1 --set scheme.recalibrate=3 --set scheme.events=round" \
     "--set scheme.name=gpipe --set scheme.local_steps=1 --set scheme.micro_batches=2" \
@@ -45,6 +46,7 @@ for settings in "" "--set scheme.momentum=carry --set scheme.data=shard --set sc
     "$program" train mlp.yaml --out b --resume --quiet $settings > /dev/null 2>&1
     [ "$(model_hash a)" = "$(model_hash b)" ] || fail "resumed: another hash, with: $settings"
     [ "$(timeless a)" = "$(timeless b)" ] || fail "metrics differ, with: $settings"
+    [ ! -e a/trace ] || diff -rq a/trace b/trace || fail "another trace, with: $settings"
 done
 
 # ---- Replay --------------------------------------------------------------------------------

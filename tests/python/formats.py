@@ -51,12 +51,12 @@ def rows_of(cells, typed):
 
 
 def read_sections(path):
-    """Title -> rows of its tables. Only tables with a column "type" say types as JSON has them."""
+    """Titles of the third level -> rows of their tables. A column "type" says types as JSON has them."""
     sections, title, typed = {}, None, False
     for line in open(path):
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
         if line.startswith("#"):
-            title = line.lstrip("#").strip()
+            title = line[4:].strip() if line.startswith("### ") else None
         elif title and line.startswith("|") and cells[0].startswith("`"):
             sections.setdefault(title, []).extend(rows_of(cells, typed))
         elif line.startswith("|") and not cells[0].startswith("-"):
