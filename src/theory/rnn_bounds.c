@@ -76,6 +76,22 @@ double tsri_rnn_radius(const tsri_rnn_letters *s)
     return told(pow(tsri_rnn_varrho(s), 50));
 }
 
+/* Of x = log m the right side, log C + C log varrho, grows as 4 C log x: from above it falls to
+ * where both sides agree. */
+tsri_rnn_asked tsri_rnn_ask(const tsri_rnn_letters *s)
+{
+    double C = tsri_rnn_power(s), sizes = s->n * s->L * s->d, x = 1e6, delta = 0;
+    for (int i = 0; i < 200; i++) {
+        delta = fmin(s->delta, 1 / (1e6 * s->L * s->L * pow(x, 3)));
+        x = log(C) + C * log(sizes / delta * (x - log(s->epsilon)));
+    }
+    double rho = log10(sizes * x), width = x / log(10);
+    return (tsri_rnn_asked){.width = width,
+                            .step = log10(delta) - (s->sgd ? 42 : 44) * rho - width,
+                            .iterations = (s->sgd ? 57 : 59) * rho - 2 * log10(delta) +
+                                          log10(log(1 / s->epsilon))};
+}
+
 double tsri_rnn_beta_plus(const tsri_rnn_letters *s)
 {
     return s->delta / pow(tsri_rnn_rho(s), 2);

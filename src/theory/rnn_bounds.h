@@ -29,6 +29,14 @@ double tsri_rnn_rounds_most(const tsri_rnn_letters *s);      /* T at most */
 double tsri_rnn_rate(const tsri_rnn_letters *s, double eta); /* f shrinks by Omega of that */
 double tsri_rnn_radius(const tsri_rnn_letters *s);           /* tau_0 of (H.1) */
 
+/* The least width that is C varrho^C of itself, and its step and T: log10 of each, which no double
+ * could hold. s->delta is the separation of the data, s->m is not looked at. */
+typedef struct tsri_rnn_asked {
+    double width, step, iterations;
+} tsri_rnn_asked;
+
+tsri_rnn_asked tsri_rnn_ask(const tsri_rnn_letters *s);
+
 /* Definition D.1. */
 double tsri_rnn_beta_plus(const tsri_rnn_letters *s);
 double tsri_rnn_beta_minus(const tsri_rnn_letters *s);

@@ -1,8 +1,9 @@
-/* theories.c - seven theories' widths, iterations and steps. */
+/* theories.c - nine theories' widths, iterations and steps. */
 #include "theory/theories.h"
 
 #include "subnet/draw.h"
 #include "theory/masked_bounds.h"
+#include "theory/rnn_bounds.h"
 
 #include <math.h>
 
@@ -19,6 +20,7 @@ tsri_theory_setting tsri_theory_setting_default(void)
                                  .p = 4,
                                  .tau = 1,
                                  .kappa = 1,
+                                 .phi = 0.1,
                                  .K = NAN};
 }
 
@@ -122,8 +124,45 @@ static void shallow(tsri_theory t[2], const tsri_theory_setting *s)
                          "one hidden layer; |y| <= 1; up to a floor; xi = 1/p"};
 }
 
+/* ---- Recurrent networks ------------------------------------------------------------------- */
+
+static const char *const recurrent_where[] = {"relu-rnn, Th. 1", "relu-rnn, Th. 2"};
+
+/* L positions, dy outputs at each. */
+static tsri_rnn_asked asked(const tsri_theory_setting *s, bool sgd)
+{
+    return tsri_rnn_ask(&(tsri_rnn_letters){
+        .n = s->n, .L = s->L, .d = s->dy, .delta = s->phi, .epsilon = s->epsilon, .sgd = sgd});
+}
+
+static void recurrent(tsri_theory t[2], const tsri_theory_setting *s)
+{
+    for (int sgd = 0; sgd < 2; sgd++) {
+        tsri_rnn_asked a = asked(s, sgd);
+        t[sgd] = (tsri_theory){.name = sgd ? "RNN, SGD" : "RNN, GD",
+                               .where = recurrent_where[sgd],
+                               .width = pow(10, a.width),
+                               .iterations = pow(10, a.iterations),
+                               .step = pow(10, a.step),
+                               .probability = "e^(-rho^2)",
+                               .remark = sgd ? "L positions; C >= 274; step with rho^42"
+                                             : "L positions; C >= 286 of m >= C varrho^C"};
+    }
+}
+
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s)
 {
     deep(theory, s);
     shallow(theory + 5, s);
+    recurrent(theory + 7, s);
+}
+
+tsri_theory_logs tsri_theory_logs_of(const tsri_theory *theory, const tsri_theory_setting *s)
+{
+    for (int sgd = 0; sgd < 2; sgd++)
+        if (theory->where == recurrent_where[sgd]) {
+            tsri_rnn_asked a = asked(s, sgd);
+            return (tsri_theory_logs){a.width, a.iterations, a.step};
+        }
+    return (tsri_theory_logs){log10(theory->width), log10(theory->iterations), log10(theory->step)};
 }

@@ -2,9 +2,10 @@
  * ask for, as a calculator.
  *
  * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
- * and Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
- * constants of its appendices and targets of at most 1. Constants of the table and, where it writes
- * a tilde, logarithms are taken as 1.
+ * Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
+ * constants of its appendices and targets of at most 1, and Theorems 1 and 2 of Allen-Zhu, Li, Song
+ * for recurrent ones, with the least C that the proof allows. Constants of the table and, where it
+ * writes a tilde, logarithms are taken as 1.
  */
 #ifndef TSRI_THEORIES_H
 #define TSRI_THEORIES_H
@@ -16,6 +17,7 @@ typedef struct tsri_theory_setting {
     double epsilon, delta;    /* error wanted, failure probability */
     double lambda;            /* lambda_0; NaN = not known */
     double xi, p, tau, kappa; /* masks: chance, shares, local steps; deviation of weights */
+    double phi;               /* separation of two inputs */
     double K;                 /* rounds of masked training; NaN = as many as the rate asks for */
 } tsri_theory_setting;
 
@@ -26,9 +28,16 @@ typedef struct tsri_theory {
     const char *remark;
 } tsri_theory;
 
-enum { TSRI_THEORIES = 7 };
+enum { TSRI_THEORIES = 9 };
 
 tsri_theory_setting tsri_theory_setting_default(void);
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s);
+
+/* log10 of a theory's numbers: of those that no double holds, too. */
+typedef struct tsri_theory_logs {
+    double width, iterations, step;
+} tsri_theory_logs;
+
+tsri_theory_logs tsri_theory_logs_of(const tsri_theory *theory, const tsri_theory_setting *s);
 
 #endif

@@ -136,6 +136,17 @@ static void test_theories(void **state)
     near(t[4].iterations, log(1000 * 2 / 0.05));
     near(t[4].step, 5 / (1e4 * 8));
     assert_true(isnan(t[0].width) && isnan(t[5].width) && isnan(t[6].step));
+    near(tsri_theory_logs_of(&t[4], &set).width, log10(200));
+    /* The recurrent width is C varrho^C of itself; step and T follow from it. */
+    for (int sgd = 0; sgd < 2; sgd++) {
+        tsri_theory_logs r = tsri_theory_logs_of(&t[7 + sgd], &set);
+        double logm = r.width * log(10), delta = 1 / (4e6 * pow(logm, 3));
+        double C = sgd ? 274 : 286, rho = log10(20 * logm);
+        near(r.width, log10(C) + C * log10(20 / delta * (logm + log(100))));
+        near(r.step + r.iterations, /* T eta = rho^15 / (delta m) log(1/epsilon) */
+             15 * rho - log10(delta) - r.width + log10(log(100)));
+        assert_true(isinf(t[7 + sgd].width) && t[7 + sgd].step == 0);
+    }
     set.lambda = 0.5;
     set.K = 7;
     tsri_theories(t, &set);
