@@ -54,22 +54,20 @@ static tsr_status net_of(tsri_rnn_net *net, const tsri_run *run, const float *w)
                              param(run, w, "rnn.weight_ih_l0"), w + out->offset);
 }
 
-static tsr_status remember(memory **out, const tsri_run *run, tsri_past *past)
+/* W(0) and room for the rest; `forget` frees it. */
+static tsr_status memory_of(memory **out, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_store first = {0};
-    memory *m = NULL;
-    *out = past->state;
-    if (*out)
-        return TSR_OK;
-    TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
+    TSR_TRY(tsri_alloc(out, 1, sizeof **out));
     TSR_TRY(tsri_first_weights(&first, run));
-    TSR_TRY(net_of(&m->then, run, first.w));
-    past->state = *out = m;
-    m = NULL;
+    TSR_TRY(net_of(&(*out)->then, run, first.w));
 done:
     tsri_store_fini(&first);
-    forget(m);
+    if (st != TSR_OK) {
+        forget(*out);
+        *out = NULL;
+    }
     return st;
 }
 
@@ -151,6 +149,7 @@ static tsr_status keep_spans(const tsri_rnn_case *k, memory *m, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     int64_t count = tsri_rnn_fitting(NULL, k, tsri_rnn_spans_operations(k), NULL);
+    tsri_rnn_spans_fini(&m->spans);
     TSR_TRY(tsri_rnn_spans_init(&m->spans, k, count));
     if (count == k->n)
         TSR_TRY(tsri_past_keep(past, "chain", m->spans.chain_high));
@@ -162,10 +161,12 @@ done:
 static tsr_status look(tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    memory *m = NULL;
+    memory *m = past->state;
     tsri_rnn_case k = {0};
     double forward = 2 * tsri_net_flops(run->net) * (double)run->data->train.n;
-    TSR_TRY(remember(&m, run, past));
+    if (!m)
+        TSR_TRY(memory_of(&m, run));
+    past->state = m;
     if (tsri_look_due(run, 6 * (double)m->then.m * (double)m->then.m))
         TSR_TRY(tsri_past_keep(past, "radius", distance(run, &m->then)));
     if (!tsri_look_due(run, forward) && !tsri_look_due(run, 2 * forward))
@@ -244,10 +245,13 @@ static void notes(tsri_certificate *c, const tsri_rnn_case *k)
 static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    memory *m = NULL;
+    const memory *m = past->state;
+    memory *own = NULL; /* where nobody has looked */
     tsri_rnn_case k = {0};
     double f = NAN;
-    TSR_TRY(remember(&m, run, past));
+    if (!m)
+        TSR_TRY(memory_of(&own, run));
+    m = m ? m : own;
     TSR_TRY(case_init(&k, run, m));
     tsri_rnn_assume(c, &k);
     if (run->round == 0)
@@ -260,6 +264,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
     notes(c, &k);
 done:
     case_fini(&k);
+    forget(own);
     return st;
 }
 
