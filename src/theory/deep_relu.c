@@ -1,297 +1,316 @@
 /* deep_relu.c - certificates of Zou, Cao, Zhou, Gu, "Stochastic Gradient Descent Optimizes
  * Over-parameterized Deep ReLU Networks".
  *
- * Before a run: the assumptions, what Theorem 4.1 or 4.5 asks for, and Theorem 5.1 (i)-(vii) at
- * W(0). During one: the radius tau that the weights have moved, Theorem 5.3 (i)-(vi) for that tau,
- * Lemma 5.5, and Corollary 4.4's sign of zero error. The paper's absolute constants ("large
- * enough", "small enough") are not known: they are taken as 1, so a row says by which constant it
- * would hold.
+ * Here: the assumptions, Theorems 4.1 and 4.5 and their corollaries; Theorems 5.1 and 5.3 are
+ * deep_relu_region.c. Constants that the appendix states are used (4^L, 2^(10L+2), 3 4^L, ...);
+ * where one is not given (c_0, C_0, C', C'', C_1, C_2) a row is a number: the constant that this
+ * run asks for or allows.
  *
- * All is measured on the first training samples (deep_relu.h); Theorem 5.1 is deep_relu_start.c.
+ * Departures. Assumption 3.1 asks for l'(x) -> 0 as x -> -infinity, which contradicts
+ * Assumption 3.2 and holds for no loss of the paper: it is read as x -> infinity. Gradient descent
+ * is judged by its last iterate, stochastic gradient descent by its best (Lemmas 5.6, 5.8).
+ * Remark 4.3 lets gradient descent have a loss whose slope is bounded along the way only; of
+ * stochastic descent it says nothing. Theorem 5.3 lists Assumption 3.3 but its proof (Lemmas B.1 to
+ * B.6) does not use it.
  */
-#include "theory/deep_relu.h"
+#include "theory/deep_relu_rows.h"
 
-#include "base/alloc.h"
-#include "data/points.h"
-#include "theory/deep_relu_bounds.h"
-#include "theory/first.h"
 #include "theory/rates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Rows and numbers of single precision: lengths are known to some 2^-24. */
+static const double ROUNDING = 1e-6;
+
+double tsri_deep_first(const tsri_deep_case *d, const char *name)
+{
+    return tsri_past_at(d->past, 0, name);
+}
+
+tsri_condition tsri_deep_number(int of, const char *where, double value)
+{
+    return (tsri_condition){.of = of, .where = where, .sense = TSRI_MEASURED, .measured = value};
+}
+
+bool tsri_deep_broken(const tsri_deep_case *d, int theorem)
+{
+    for (int64_t i = 0; i < d->c->breaches; i++)
+        if (d->c->breach[i].assumption & d->c->theorem[theorem].assumes)
+            return true;
+    return false;
+}
+
+/* ---- Letters and theorems ------------------------------------------------------------------ */
+
+/* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
+static double epsilon_of(const tsri_run *run, bool *given)
+{
+    double below = tsri_config_real(run->config, "stop.below");
+    *given = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0 && below > 0;
+    return *given ? below : tsri_margin_loss(run->loss, 0, NULL) / (double)run->data->train.n;
+}
+
+static void letters(tsri_deep_case *d)
+{
+    const tsri_run *run = d->run;
+    bool given;
+    double rho = tsri_deep_rho(run->loss), lambda = tsri_deep_lambda(run->loss);
+    double steepest = tsri_past_most(d->past, "steepest");
+    d->stochastic = tsri_deep_draws(run);
+    d->remark = !isfinite(rho);
+    d->steps = (double)(run->rounds * run->local_steps);
+    if (run->loss == TSRI_EXPONENTIAL)
+        lambda = steepest; /* l'' = -l' */
+    d->s = (tsri_deep_letters){.n = (double)run->data->train.n,
+                               .L = (double)d->net.L,
+                               .m = (double)d->net.narrowest,
+                               .M = (double)d->net.widest,
+                               .last = (double)d->net.layer[d->net.L - 1].m,
+                               .phi = tsri_deep_first(d, "phi"),
+                               .epsilon = epsilon_of(run, &given),
+                               .first = tsri_deep_first(d, "loss"),
+                               .rho = d->remark ? steepest : rho,
+                               .lambda = lambda,
+                               .B = d->stochastic ? (double)run->batch : 0,
+                               .delta = tsri_config_real(run->config, "certify.delta"),
+                               .loss = run->loss};
+}
+
+static void theorems(tsri_deep_case *d)
+{
+    const unsigned start =
+                       TSRI_DRAWN_START | TSRI_UNIT_ROWS | TSRI_DISTINCT_ROWS | TSRI_LIKE_WIDTHS,
+                   region = start | TSRI_PROVEN_START,
+                   way = region | TSRI_WHOLE_NETWORK | TSRI_NO_MOMENTUM | TSRI_NO_DECAY |
+                         TSRI_CONSTANT_RATE | TSRI_FIXED_SAMPLES | TSRI_SINGLE_PRECISION |
+                         TSRI_LIPSCHITZ_LOSS,
+                   loss = TSRI_SMOOTH_LOSS;
+    double with = 1 - d->s.delta;
+    d->start = tsri_certify_theorem(d->c, &(tsri_theorem){"Theorem 5.1", "1 - delta", with, start});
+    d->region = tsri_certify_theorem(
+        d->c, &(tsri_theorem){"Theorem 5.3", "1 - delta (of Theorem 5.1)", with, region});
+    if (d->stochastic) {
+        d->radius = tsri_certify_theorem(
+            d->c, &(tsri_theorem){"Lemma 5.7", "1 - delta (of Theorem 5.1)", with, way});
+        d->descent =
+            tsri_certify_theorem(d->c, &(tsri_theorem){"Theorem 4.5", "high; 1 - 1/C in Lemma 5.8",
+                                                       NAN, way | loss | TSRI_INDEPENDENT_BATCHES});
+    } else {
+        d->radius =
+            tsri_certify_theorem(d->c, &(tsri_theorem){"Lemma 5.5", "1 - delta (of Theorem 5.1)",
+                                                       with, way | TSRI_FULL_BATCHES});
+        d->descent = tsri_certify_theorem(
+            d->c, &(tsri_theorem){"Theorem 4.1", "high", NAN, way | loss | TSRI_FULL_BATCHES});
+    }
+}
 
 /* ---- Assumptions --------------------------------------------------------------------------- */
 
-static double phi_of(const tsri_deep_view *s)
+static void loss_assumptions(tsri_deep_case *d)
 {
-    int64_t i = 0, j = 0;
-    return tsri_least_distance(s->x0, s->n, s->d, &i, &j);
+    tsri_deep_tail t = tsri_deep_tail_of(d->run->loss);
+    char tail[80];
+    tsri_condition claim;
+    if (isinf(t.x0))
+        (void)snprintf(tail, sizeof tail, "%.3g l^%g", t.alpha1, t.p);
+    else if (isinf(t.alpha1))
+        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g", t.alpha0, t.x0);
+    else
+        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g, %.3g l^%g from there on", t.alpha0,
+                       t.x0, t.alpha1, t.p);
+    tsri_certify(d->c,
+                 &(tsri_condition){.where = "Assumption 3.1",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = -tsri_past_least(d->past, "flattest"),
+                                   .required = 0,
+                                   .seen = tsri_past_seen(d->past, "flattest"),
+                                   .by_construction = "the formula of the loss"},
+                 "largest l'(y_i f(x_i))");
+    tsri_certify(d->c,
+                 &(tsri_condition){.where = "Assumption 3.2",
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = tsri_past_least(d->past, "tail"),
+                                   .required = 1 - 1e-12, /* of rounding, in double */
+                                   .seen = tsri_past_seen(d->past, "tail"),
+                                   .by_construction = "the formula of the loss"},
+                 "least |l'(y_i f(x_i))| over %s", tail);
+    claim = tsri_deep_number(0, "Assumption 3.3", d->s.rho);
+    tsri_certify(d->c, &claim, "rho, the steepest slope of the loss%s",
+                 d->remark ? " that was seen (Remark 4.3)" : "");
+    claim =
+        tsri_deep_number(0, "Assumption 3.4", isfinite(d->s.lambda) ? d->s.lambda : (double)NAN);
+    tsri_certify(d->c, &claim, "lambda, the largest curvature of the loss%s",
+                 d->run->loss == TSRI_EXPONENTIAL ? " that was seen" : "");
+    if (d->remark && d->stochastic)
+        tsri_certify_breach(d->c, TSRI_LIPSCHITZ_LOSS,
+                            "the slope of the loss has no bound, and Remark 4.3 is about gradient "
+                            "descent");
+    if (!isfinite(d->s.lambda) && d->run->loss == TSRI_HINGE)
+        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "the slope of the hinge jumps at margin 1");
 }
 
-static void assumptions(tsri_certificate *c, const tsri_run *run, const tsri_deep_view *s,
-                        double phi)
+static void data_assumptions(tsri_deep_case *d)
 {
-    double off = 0, n = (double)s->n, L = (double)s->L, m = (double)tsri_deep_narrowest(s);
-    bool lipschitz = run->loss == TSRI_HINGE || run->loss == TSRI_LOGISTIC;
-    double curved = run->loss == TSRI_LOGISTIC        ? 0.25
-                    : run->loss == TSRI_SQUARED_HINGE ? 2
-                                                      : (double)INFINITY;
-    for (int64_t i = 0; i < s->n; i++)
-        off = fmax(off, fabs(tsri_length(s->x0 + i * s->d, s->d) - 1));
-    tsri_certify_old(c, "Assumption 3.3", TSRI_AT_MOST, lipschitz ? 1 : INFINITY, 1,
-                     "the largest slope of the loss, rho");
-    tsri_certify_old(c, "Assumption 3.4", TSRI_AT_MOST, curved, 2,
-                     "the largest curvature of the loss, lambda");
-    tsri_certify_old(c, "Assumption 3.5", TSRI_AT_MOST, off, 1e-6, "largest | |x_i| - 1 |");
-    tsri_certify_old(c, "Assumption 3.6", TSRI_AT_LEAST, phi, 1e-6, "phi: least |x_i - x_j|");
-    tsri_certify_old(c, "Assumption 3.7", TSRI_AT_MOST, (double)tsri_deep_widest(s) / m, 2,
-                     "widest over narrowest layer, M/m");
-    tsri_certify_old(c, "Theorem 5.1", TSRI_AT_MOST, phi, 1 / L, "phi <= C/L");
-    tsri_certify_old(c, "(5.1), first term", TSRI_AT_LEAST, m,
-                     pow(L / phi, 4) * log(n * n * L / s->delta), "width m");
-    tsri_certify_old(c, "(5.1), second term", TSRI_AT_LEAST, m,
-                     pow(10 * sqrt(m) * log(n * L / s->delta), 2.0 / 3),
-                     "width m, beta = 0.1 m^(-1/2)");
-    tsri_certify_old(c, "(5.1), third term", TSRI_AT_LEAST, m, n * n / phi * log(n * n / phi),
-                     "width m");
+    double off = tsri_deep_first(d, "length.off"), ratio = d->s.M / d->s.m;
+    long long longest = (long long)tsri_deep_first(d, "length.sample") + 1,
+              i = (long long)tsri_deep_first(d, "phi.first") + 1,
+              j = (long long)tsri_deep_first(d, "phi.second") + 1;
+    int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->run->data->train.n;
+    tsri_certify(d->c,
+                 &(tsri_condition){.where = "Assumption 3.5",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = off,
+                                   .required = ROUNDING,
+                                   .seen = TSRI_SEEN_ALL},
+                 "largest | |x_i| - 1 |, of sample %lld", longest);
+    tsri_certify(d->c,
+                 &(tsri_condition){.where = "Assumption 3.6",
+                                   .sense = TSRI_AT_LEAST,
+                                   .measured = d->s.phi,
+                                   .required = ROUNDING,
+                                   .seen = tsri_saw(part, n, "samples")},
+                 "phi: least |x_i - x_j|, of samples %lld and %lld", i, j);
+    tsri_certify(d->c,
+                 &(tsri_condition){.where = "Assumption 3.7",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = ratio,
+                                   .required = 2,
+                                   .seen = TSRI_SEEN_ALL},
+                 "widest over narrowest layer, M/m");
+    if (off > ROUNDING)
+        tsri_certify_breach(d->c, TSRI_UNIT_ROWS, "the length of sample %lld is off 1 by %.3g",
+                            longest, off);
+    if (d->s.phi < ROUNDING)
+        tsri_certify_breach(d->c, TSRI_DISTINCT_ROWS, "samples %lld and %lld are %.3g apart", i, j,
+                            d->s.phi);
+    if (ratio > 2)
+        tsri_certify_breach(d->c, TSRI_LIKE_WIDTHS, "the widest layer is %.3g times the narrowest",
+                            ratio);
 }
 
 /* ---- Theorems 4.1 and 4.5 ------------------------------------------------------------------ */
 
-/* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
-static tsri_deep_letters letters(const tsri_run *run, const tsri_deep_view *s, double phi)
+/* What m, eta and K ask of c_0 and C_0. */
+static void demands(tsri_deep_case *d)
 {
-    double n = (double)s->n, below = tsri_config_real(run->config, "stop.below");
-    bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0 && below > 0;
-    return (tsri_deep_letters){.n = n,
-                               .L = (double)s->L,
-                               .m = (double)tsri_deep_narrowest(s),
-                               .M = (double)tsri_deep_widest(s),
-                               .phi = phi,
-                               .epsilon = stops ? below : tsri_margin_loss(run->loss, 0, NULL) / n,
-                               .B = run->gd ? 0 : (double)run->batch,
-                               .loss = run->loss};
+    const tsri_deep_letters *s = &d->s;
+    double eta = log10(tsri_rates_of(d->run).most), K = log10(d->steps);
+    double path = log10(tsri_rates_sum(d->run, 0, d->run->rounds) * (double)d->run->local_steps);
+    if (tsri_deep_broken(d, d->descent))
+        return;
+    tsri_certify_number(
+        d->c, d->descent, log10(s->m) - tsri_deep_log_width(s),
+        "log10 of width m over the 10^%.6g that brings the loss to %.3g with C_0 = c_0 "
+        "= 1: at least C_0^6 / c_0^8",
+        tsri_deep_log_width(s), s->epsilon);
+    tsri_certify_number(
+        d->c, d->descent, eta - tsri_deep_log_step(s),
+        "log10 of eta over m_L phi^3 %s / (2^(10L+2) n^%d M^2 (lambda + rho)): at most "
+        "c_0",
+        d->stochastic ? "B" : "", d->stochastic ? 6 : 5);
+    tsri_certify_number(
+        d->c, d->descent, path - tsri_deep_log_path(s),
+        "log10 of K eta, all steps of the run, over what the proof needs with c_0 = 1: "
+        "at least 1/c_0");
+    tsri_certify_number(
+        d->c, d->descent, K - tsri_deep_log_steps(s),
+        "log10 of the steps K over those of the largest step allowed with c_0 = 1: at "
+        "least 1/c_0^2");
 }
 
-static void convergence(tsri_certificate *c, const tsri_run *run, const tsri_deep_letters *s)
+/* Of the last iterate (gradient descent) or the best (stochastic): what was measured, and how much
+ * of the run that speaks for. A point that was found is found; one that was not may come. */
+static tsri_condition reached(const tsri_deep_case *d, const char *name, double required)
 {
-    const char *where = s->B > 0 ? "Theorem 4.5" : "Theorem 4.1";
-    tsri_certify_old(c, where, TSRI_AT_LEAST, s->m, tsri_deep_width(s),
-                     "width m that brings the loss to %.3g", s->epsilon);
-    tsri_certify_old(c, where, TSRI_AT_MOST, tsri_rates_of(run).most, tsri_deep_step(s),
-                     "step eta: %s e^-L", s->B > 0 ? "B phi^3 / (n^6 M)" : "phi^3 / (n^5 M)");
-    tsri_certify_old(c, where, TSRI_AT_LEAST, tsri_rates_sum(run, 0, run->rounds),
-                     tsri_deep_path(s), "K eta, the sum of the steps of all rounds");
-    tsri_certify_old(c, where, TSRI_AT_LEAST, (double)run->rounds,
-                     ceil(tsri_deep_path(s) / tsri_deep_step(s)),
-                     "iterations K, with the theorem's own step");
+    bool over = d->run->round == d->run->rounds || tsri_iterate_enough(d->run);
+    tsri_seen looked = tsri_past_seen(d->past, name);
+    tsri_condition claim = {.of = d->descent,
+                            .sense = TSRI_AT_MOST,
+                            .measured = d->stochastic ? tsri_past_least(d->past, name)
+                                                      : tsri_past_now(d->past, name),
+                            .required = required,
+                            .seen = TSRI_SEEN_ALL};
+    if (d->stochastic && claim.measured <= required)
+        return claim;
+    if (!over)
+        claim.seen = tsri_saw_some(d->run->round, d->run->rounds, "rounds");
+    else if (d->stochastic && (looked.sight != TSRI_ALL || d->run->local_steps > 1))
+        claim.seen = tsri_saw_some(looked.part, looked.whole * d->run->local_steps, "iterates");
+    return claim;
 }
 
-/* ---- Theorem 5.3 ---------------------------------------------------------------------------- */
-
-static tsr_status radius(tsri_norm *tau, const tsri_run *run, const tsri_deep_view *now,
-                         const tsri_deep_view *then)
+static void promises(tsri_deep_case *d)
 {
-    tsr_status st = TSR_OK;
-    *tau = (tsri_norm){0};
-    for (int64_t l = 0; l < now->L; l++) {
-        const tsri_deep_layer *a = &now->layer[l], *b = &then->layer[l];
-        tsri_factor f = {a->w, a->m, a->inputs, NULL}, g = {b->w, b->m, b->inputs, NULL};
-        tsri_norm norm;
-        TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, &(tsri_chain){&g, 1}, TSRI_DEEP_STEPS,
-                                run->seed, run->pool));
-        tsri_deep_keep_larger(tau, &norm);
-    }
-done:
-    return st;
-}
-
-/* Largest |x~ - x|, and the largest part of a layer's units that switched, over 3 4^L tau^(2/3). */
-static void moved(double *distance, double *flipped, const tsri_deep_view *now,
-                  const tsri_deep_view *then)
-{
-    *distance = *flipped = 0;
-    for (int64_t l = 0; l < now->L; l++) {
-        const tsri_deep_layer *a = &now->layer[l], *b = &then->layer[l];
-        for (int64_t i = 0; i < now->n; i++) {
-            double squares = 0;
-            int64_t flips = 0;
-            for (int64_t j = i * a->m; j < (i + 1) * a->m; j++) {
-                double far = (double)a->x[j] - (double)b->x[j];
-                squares += far * far;
-                flips += (a->z[j] > 0) != (b->z[j] > 0);
-            }
-            *distance = fmax(*distance, sqrt(squares));
-            *flipped = fmax(*flipped, (double)flips / (double)a->m);
-        }
-    }
-}
-
-/* |grad_(W_l) L|_F of every layer, L the mean over the first `count` samples; spoils store.g. */
-static tsr_status gradients(double *norm, tsri_run *run, const tsri_deep_view *s, int64_t count)
-{
-    tsr_status st = TSR_OK;
-    tsri_plan *plan = NULL;
-    tsri_loss loss = {.kind = run->loss,
-                      .valid = count,
-                      .label = run->data->train.label,
-                      .target = run->data->train.target};
-    TSR_TRY(tsri_plan_create(&plan, &run->store, run->backend, run->pool, count, true));
-    TSR_TRY(tsri_plan_forward(plan, s->x0));
-    TSR_TRY(tsri_plan_loss(plan, &loss));
-    TSR_TRY(tsri_plan_backward(plan));
-    for (int64_t l = 0; l < s->L; l++)
-        norm[l] = tsri_length((const float *)run->store.g + run->net->param[l].offset,
-                              run->net->param[l].count);
-done:
-    tsri_plan_destroy(plan);
-    return st;
-}
-
-static double steepest(const tsri_run *run, const tsri_deep_view *s)
-{
-    double most = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        most = fmax(most, -tsri_deep_slope(run, s, i));
-    return most;
-}
-
-static double slopes(const tsri_run *run, const tsri_deep_view *s, int64_t count)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum -= tsri_deep_slope(run, s, i);
-    return sum;
-}
-
-static double largest(const double *x, int64_t n)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, x[i]);
-    return most;
-}
-
-/* (v), (vi), and (vi) of a mini-batch: the first B samples. */
-static tsr_status gradient_rows(tsri_certificate *c, tsri_run *run, const tsri_deep_view *now,
-                                double phi)
-{
-    tsr_status st = TSR_OK;
-    double *norm = NULL, n = (double)now->n, sum = slopes(run, now, now->n);
-    double most = pow(4, (double)now->L) * sqrt((double)tsri_deep_widest(now));
-    double mL = (double)now->layer[now->L - 1].m;
-    TSR_TRY(tsri_alloc(&norm, now->L, sizeof *norm));
-    TSR_TRY(gradients(norm, run, now, now->n));
-    tsri_certify_old(c, "Theorem 5.3 (v)", TSRI_AT_LEAST, norm[now->L - 1] * norm[now->L - 1],
-                     mL * pow(phi, 3) / pow(n, 7) * sum * sum,
-                     "|grad_(W_L) L_S|_F^2, against c m_L phi^3 / n^7 (sum of slopes)^2");
-    tsri_certify_old(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L), most / n * sum,
-                     "largest |grad_(W_l) L_S|_F, against 4^L sqrt(M) / n times the sum of slopes");
-    int64_t B = run->batch < now->n ? run->batch : now->n;
-    if (run->gd)
-        goto done;
-    TSR_TRY(gradients(norm, run, now, B));
-    tsri_certify_old(c, "Theorem 5.3 (vi)", TSRI_AT_MOST, largest(norm, now->L),
-                     most / (double)B * slopes(run, now, B),
-                     "the same of the first %lld samples, a mini-batch", (long long)B);
-done:
-    tsri_free(norm);
-    return st;
-}
-
-static tsr_status theorem_5_3(tsri_certificate *c, tsri_run *run, const tsri_deep_view *now,
-                              const tsri_deep_view *then, double phi)
-{
-    tsr_status st = TSR_OK;
-    double L = (double)now->L, m = (double)tsri_deep_narrowest(now), power = pow(4, L), distance,
-           flipped, sup;
-    int64_t sparsity = tsri_deep_sparsity_of(now);
-    tsri_norm tau, weight;
-    TSR_TRY(radius(&tau, run, now, then));
-    TSR_TRY(tsri_deep_largest_weight(&weight, run, now));
-    TSR_TRY(tsri_deep_largest_sparse(&sup, run, now, sparsity));
-    moved(&distance, &flipped, now, then);
-    tsri_deep_letters s = letters(run, now, phi);
-    tsri_deep_certify_norm(c, "Theorem 5.3", &tau, 1,
-                           "radius tau: largest |W_l - W_l(0)|_2, against kappa");
-    tsri_deep_certify_norm(c, "Theorem 5.3 (v), radius", &tau, exp(-L) / pow(s.n, 3),
-                           "radius tau, against n^-3 e^-L");
-    tsri_deep_certify_norm(c, s.B > 0 ? "Lemma 5.8" : "Lemma 5.6", &tau, tsri_deep_radius(&s),
-                           "radius tau, against n^-15 phi^9 e^-L");
-    tsri_deep_certify_norm(c, "Theorem 5.3 (i)", &weight, 4, "largest |W_l|_2");
-    tsri_certify_old(c, "Theorem 5.3 (ii)", TSRI_AT_MOST, distance, pow(8, L) * tau.value / 7,
-                     "largest |x_(l,i) - x_(l,i)(0)|, against 8^L tau / 7");
-    tsri_certify_old(c, "Theorem 5.3 (iii)", TSRI_AT_MOST, flipped,
-                     3 * power * pow(tau.value, 2.0 / 3),
-                     "largest part of a layer's units that switched, against 3 4^L tau^(2/3)");
-    tsri_certify_old(c, "Theorem 5.3 (iv)", TSRI_AT_MOST, sup,
-                     power * L * sqrt((double)sparsity * log(m)) + power * sqrt(m) * tau.value,
-                     "supremum over %lld-sparse a, against C 4^L L sqrt(s log m) + 4^L sqrt(m) tau",
-                     (long long)sparsity);
-    TSR_TRY(gradient_rows(c, run, now, phi));
-    /* Assumption 3.3's constant; losses without one have the steepest slope seen (Remark 4.3). */
-    double rho = run->loss == TSRI_HINGE || run->loss == TSRI_LOGISTIC
-                     ? 1
-                     : fmax(steepest(run, now), steepest(run, then));
-    tsri_certify_old(c, "Lemma 5.5", TSRI_AT_MOST, tau.value,
-                     power * sqrt((double)tsri_deep_widest(now)) * rho *
-                         tsri_rates_sum(run, 0, run->round),
-                     "radius tau, against 4^L sqrt(M) rho k eta");
-done:
-    return st;
-}
-
-static void zero_error(tsri_certificate *c, const tsri_run *run, const tsri_deep_view *s)
-{
-    double sum = 0, n = (double)s->n;
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        double z = tsri_deep_sign(run, i) * s->y[i];
-        sum += tsri_margin_loss(run->loss, z, NULL);
-        wrong += !(z > 0);
-    }
-    tsri_certify_old(c, "Corollary 4.4", TSRI_AT_MOST, sum / n,
-                     tsri_margin_loss(run->loss, 0, NULL) / n, "training loss, against l(0)/n");
-    tsri_certify_old(c, "Corollary 4.4", TSRI_AT_MOST, (double)wrong, 0,
-                     "samples on the wrong side");
+    const char *which = d->stochastic ? "best iterate so far" : "last iterate",
+               *corollary = d->stochastic ? "Corollary 4.7" : "Corollary 4.4";
+    double zero = tsri_margin_loss(d->run->loss, 0, NULL) / d->s.n;
+    bool given;
+    double epsilon = epsilon_of(d->run, &given);
+    tsri_condition claim = reached(d, "loss", epsilon);
+    claim.trivial = (tsri_trivial){"the first loss", d->s.first};
+    if (given)
+        tsri_certify(d->c, &claim, "L_S of the %s, against epsilon", which);
+    claim = reached(d, "loss", zero);
+    claim.where = corollary;
+    claim.trivial = (tsri_trivial){"the first loss", d->s.first};
+    tsri_certify(d->c, &claim, "L_S of the %s, against l(0)/n", which);
+    claim = reached(d, "wrong", 0);
+    claim.where = corollary;
+    tsri_certify(d->c, &claim, "samples on the wrong side, of the %s", which);
 }
 
 /* ---- The paper ------------------------------------------------------------------------------ */
 
+static void notes(tsri_deep_case *d)
+{
+    int64_t n = d->run->data->train.n;
+    tsri_certify_note(
+        d->c, "Assumption 3.1's l'(x) -> 0 for x -> -infinity contradicts Assumption 3.2; it "
+              "is read as x -> infinity");
+    tsri_certify_note(
+        d->c,
+        "c_0, C_0 = sqrt(3) C' + 1, C', C'', C_1, C_2 and C are absolute constants that "
+        "the paper does not give: their rows are numbers, most as log10; s is log(n "
+        "L^2/delta), delta %g",
+        d->s.delta);
+    tsri_certify_note(
+        d->c,
+        "Theorem 5.3 (iv) and the radius of (v) are taken as Lemmas B.1 and B.5 prove "
+        "them%s",
+        d->stochastic ? ", K eta as the proof of Lemma 5.8 ends, with 1/delta for "
+                        "Markov's C"
+                      : "");
+    if (d->net.d > 2 * d->net.layer[0].m)
+        tsri_certify_note(
+            d->c,
+            "|W_1|_2 <= 7/2 needs inputs of at most about 2 m_1 = %lld numbers, which "
+            "Assumption 3.7 does not ask for: these have %lld",
+            (long long)(2 * d->net.layer[0].m), (long long)d->net.d);
+    if (tsri_deep_first(d, "phi.samples") < d->s.n)
+        tsri_certify_long(d->c, "phi and Theorem 5.1 (ii)", tsri_deep_least_operations(&d->net, n));
+    if (tsri_deep_first(d, "start.chain.samples") < d->s.n)
+        tsri_certify_long(d->c, "Theorem 5.1 (v)", tsri_deep_chain_operations(&d->net, n));
+}
+
 static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
 {
-    (void)past; /* what is measured needs the first weights only */
     tsr_status st = TSR_OK;
-    tsri_deep_view now = {0}, then = {0};
-    tsri_store first = {0};
-    TSR_TRY(tsri_deep_view_init(&now, run, run->store.w));
-    double phi = phi_of(&now);
-    assumptions(c, run, &now, phi);
-    if (run->round == 0) {
-        tsri_deep_letters s = letters(run, &now, phi);
-        convergence(c, run, &s);
-        TSR_TRY(tsri_deep_theorem_5_1(c, run, &now, phi));
-    } else {
-        TSR_TRY(tsri_first_weights(&first, run));
-        TSR_TRY(tsri_deep_view_init(&then, run, first.w));
-        TSR_TRY(theorem_5_3(c, run, &now, &then, phi));
-    }
-    zero_error(c, run, &now);
-    tsri_certify_note(c,
-                      "the paper's absolute constants are taken as 1, delta as %g; a row that "
-                      "fails by a factor of k holds with a constant of k",
-                      now.delta);
-    if (now.n < run->data->train.n)
-        tsri_certify_note(c, "n is %lld: the first training samples", (long long)now.n);
-    tsri_certify_note(c,
-                      "chains of (v), (vi) and 5.3 (iv) are those of %d samples; (vii) was tried "
-                      "on unit vectors, on the slopes of the loss and on %d random signs, not on "
-                      "every a",
-                      TSRI_DEEP_FEW, TSRI_DEEP_SIGNS);
+    tsri_deep_case d = {.c = c, .run = run, .past = past};
+    TSR_TRY(tsri_deep_net_init(&d.net, run, run->store.w));
+    letters(&d);
+    theorems(&d);
+    loss_assumptions(&d);
+    data_assumptions(&d);
+    tsri_deep_start_rows(&d);
+    demands(&d);
+    if (run->round > 0)
+        tsri_deep_region_rows(&d);
+    promises(&d);
+    notes(&d);
 done:
-    tsri_deep_view_fini(&now);
-    tsri_deep_view_fini(&then);
-    tsri_store_fini(&first);
+    tsri_deep_net_fini(&d.net);
     return st;
 }
 
@@ -307,5 +326,7 @@ const tsri_paper tsri_paper_deep_relu = {
     .title = "Zou, Cao, Zhou, Gu: Stochastic Gradient Descent Optimizes Over-parameterized Deep "
              "ReLU Networks",
     .applies = applies,
+    .look = tsri_deep_look,
     .certify = certify,
+    .forget = tsri_deep_forget,
 };

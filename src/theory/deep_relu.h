@@ -1,9 +1,20 @@
-/* deep_relu.h - a deep ReLU classifier at one point of its training, with the states of its
- * samples.
+/* deep_relu.h - a deep ReLU classifier at one point of its training, and its samples block by
+ * block.
  *
- * Shared by deep_relu.c, the certificate, deep_relu_start.c, its Theorem 5.1, and what draws them.
+ * Shared by the files of Zou, Cao, Zhou, Gu: deep_relu.c (rows), deep_relu_look.c (what is measured
+ * after a round), deep_relu_start.c (what is measured once, at W(0)), deep_relu_pairs.c (all pairs
+ * of samples), deep_relu_nodes.c (all vectors a of Theorem 5.1 (vii)), deep_relu_block.c (this).
  * Notation: x_l [n, m_l] states, z_l what they are the positive part of, W_l^T [m_l, m_(l-1)] the
- * weights as they lie in memory.
+ * weights as they lie in memory; x_0 are the inputs.
+ *
+ * A block holds the states of some samples, so that memory does not grow with their number:
+ *
+ *     TSR_TRY(tsri_deep_net_init(&net, run, w));
+ *     TSR_TRY(tsri_deep_block_init(&b, &net, tsri_deep_rows(&net, n)));
+ *     for (int64_t i = 0; i < n; i += b.n) {
+ *         TSR_TRY(tsri_deep_load(&b, run, &net, i, 1, n - i));
+ *         ... b.x[l], b.z[l], b.y, b.sign of samples i .. i + b.n - 1 ...
+ *     }
  */
 #ifndef TSRI_DEEP_RELU_H
 #define TSRI_DEEP_RELU_H
@@ -11,55 +22,97 @@
 #include "theory/chain.h"
 #include "theory/papers.h"
 
-enum {
-    TSRI_DEEP_SAMPLES = 256, /* that are looked at, the first ones */
-    TSRI_DEEP_FEW = 4,       /* of them whose chains have their norms measured */
-    TSRI_DEEP_STEPS = 60,    /* of power iteration */
-    TSRI_DEEP_SIGNS = 16     /* random vectors a of (vii) */
-};
+enum { TSRI_DEEP_STEPS = 40 }; /* of power iteration */
 
 typedef struct tsri_deep_layer {
     const float *w; /* [m, inputs] */
     int64_t m, inputs;
-    float *x, *z; /* [n, m] */
 } tsri_deep_layer;
 
-/* The network at one point of the run, and its states. */
-typedef struct tsri_deep_view {
-    int64_t n, L, d;
-    double delta; /* the chance of failure that the theorems speak of */
-    tsri_deep_layer *layer;
-    const float *v; /* [m_L] */
-    float *x0;      /* [n, d] */
-    double *y;      /* [n] outputs */
-} tsri_deep_view;
+/* The network at one point of the run. */
+typedef struct tsri_deep_net {
+    int64_t L, d;
+    tsri_deep_layer *layer; /* [L] */
+    const float *v;         /* [m_L] */
+    int64_t narrowest, widest;
+    double weights; /* numbers of all W_l */
+} tsri_deep_net;
 
-/* Of the run's network with the numbers `w`, a vector of the store. */
-tsr_status tsri_deep_view_init(tsri_deep_view *s, const tsri_run *run, const float *w);
-void tsri_deep_view_fini(tsri_deep_view *s);
+/* Of the run's network with the numbers `w`, a vector of the store, which must outlive it. */
+tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run *run, const float *w);
+void tsri_deep_net_fini(tsri_deep_net *net);
 
-int64_t tsri_deep_narrowest(const tsri_deep_view *s);
-int64_t tsri_deep_widest(const tsri_deep_view *s);
+/* Samples, their states, outputs and signs. */
+typedef struct tsri_deep_block {
+    int64_t room, n, L; /* rows there can be, rows there are */
+    float **x;          /* [L + 1]: x[0] [room, d], x[l] [room, m_l] */
+    float **z;          /* [L + 1]: z[0] is NULL */
+    double *y;          /* [room] f(x_i) */
+    double *sign;       /* [room] y_i = +-1 */
+} tsri_deep_block;
 
-/* y_i = +-1, and l'(y_i f(x_i)). */
-double tsri_deep_sign(const tsri_run *run, int64_t i);
-double tsri_deep_slope(const tsri_run *run, const tsri_deep_view *s, int64_t i);
+/* Rows that a block should have for n samples. */
+int64_t tsri_deep_rows(const tsri_deep_net *net, int64_t n);
 
-/* An upper bound on a norm that was measured, with its interval. */
-void tsri_deep_certify_norm(tsri_certificate *c, const char *where, const tsri_norm *norm,
-                            double required, const char *what);
-void tsri_deep_keep_larger(tsri_norm *most, const tsri_norm *norm);
+tsr_status tsri_deep_block_init(tsri_deep_block *b, const tsri_deep_net *net, int64_t room);
+void tsri_deep_block_fini(tsri_deep_block *b);
 
-/* The largest |W_l|_2. */
-tsr_status tsri_deep_largest_weight(tsri_norm *most, const tsri_run *run, const tsri_deep_view *s);
+/* Training samples first, first + step, ..., at most `count` and b->room of them: b->n. */
+tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
+                          int64_t first, int64_t step, int64_t count);
 
-/* The s of (5.1), and the supremum over s-sparse unit vectors a of v^T (Sigma W^T ...) a. */
-int64_t tsri_deep_sparsity_of(const tsri_deep_view *s);
-tsr_status tsri_deep_largest_sparse(double *most, const tsri_run *run, const tsri_deep_view *s,
-                                    int64_t sparsity);
+/* The same for rows of a batch, from `first` on. */
+tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
+                                const tsri_batch *batch, int64_t first);
 
-/* Rows (i)-(vii); phi is the least distance of two samples. */
-tsr_status tsri_deep_theorem_5_1(tsri_certificate *c, const tsri_run *run, const tsri_deep_view *s,
-                                 double phi);
+/* d [n, m_L] = v gated by the last layer's pattern; then, for l = L .. 1, from d of layer l:
+ * s [n, m_(l-1)] = d W_l^T, the map of Theorem 5.1 (vi), and d of layer l - 1. */
+void tsri_deep_back_begin(float *d, const tsri_deep_block *b, const tsri_deep_net *net);
+tsr_status tsri_deep_back(float *s, const float *d, const tsri_deep_block *b,
+                          const tsri_deep_net *net, int64_t l, tsri_pool *pool);
+void tsri_deep_gate(float *s, const tsri_deep_block *b, const tsri_deep_net *net, int64_t l);
+
+/* Products of blocks are so many times as fast as the operations that certify.effort counts. */
+#define TSRI_DEEP_PRODUCTS 32.0
+
+/* ---- What is measured (kept in series by these names) ------------------------------------- */
+
+/* Once, before the first round (deep_relu_start.c). */
+tsr_status tsri_deep_start(tsri_run *run, tsri_past *past, const tsri_deep_net *net);
+
+/* What the chains of Theorem 5.1 (v) take for so many samples. */
+double tsri_deep_chain_operations(const tsri_deep_net *net, int64_t count);
+
+/* Least distances of all pairs of `count` samples (first, first + step, ...): least[0] of the
+ * inputs, least[l] of the states of layer l; `pair` the two samples that are nearest as inputs. */
+typedef struct tsri_deep_apart {
+    double *least; /* [L + 1] */
+    int64_t pair[2];
+} tsri_deep_apart;
+
+tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri_deep_net *net,
+                           int64_t step, int64_t count);
+double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count);
+
+/* Theorem 5.1 (vii), looked for over vectors a on some of the samples: `nodes`, the fewest nodes
+ * found whose gradient is |a|_inf phi / n^2 or more; `form`, the least of n^2 sum_j |g_j|^2 over
+ * |a|_inf = 1, exactly, for a on those samples. */
+typedef struct tsri_deep_nodes {
+    int64_t samples; /* that a may be nonzero on */
+    double nodes, form;
+} tsri_deep_nodes;
+
+tsr_status tsri_deep_search(tsri_deep_nodes *out, tsri_run *run, const tsri_deep_net *net,
+                            double phi, const int64_t pair[2]);
+
+/* After a round (deep_relu_look.c): tsri_paper.look and .forget. */
+tsr_status tsri_deep_look(tsri_run *run, tsri_past *past);
+void tsri_deep_forget(void *state);
+
+/* Are steps taken on samples that are drawn, rather than on all of them? */
+bool tsri_deep_draws(const tsri_run *run);
+
+/* The s of (5.1), with 1 for its constant: the s-sparse vectors of Theorems 5.1 (vi), 5.3 (iv). */
+int64_t tsri_deep_sparsity(const tsri_run *run);
 
 #endif

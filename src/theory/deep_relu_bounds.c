@@ -1,75 +1,110 @@
 /* deep_relu_bounds.c - widths, steps and iterations of the deep ReLU paper.
  *
- * All four losses are one formula: with K eta = X / (m phi^3) (Lemmas 5.6 and 5.8) and the radius
- * tau = phi^9 / n^15 that they need, Lemma 5.5's K eta <= tau / sqrt(m) gives m = n^30 X^2 /
- * phi^24, which is how the proofs of Theorems 4.1 and 4.5 arrive at n^44 / phi^24. X depends on the
- * power p and the turning point x_0 of Assumption 3.2.
+ * With K eta = X / (c_0 m phi^3) ((C.9), (C.10), (C.20), (C.21) and what follows them) and the
+ * radius tau of Lemmas 5.6 and 5.8, Lemma 5.5's K eta <= tau / (4^L M^(1/2) rho) gives, for layers
+ * of one width, m >= X^2 16^L rho^2 (2^(12L+2) C_0 n^5 log M)^6 / (c_0^8 phi^24): with X ~ n^7 the
+ * paper's n^44 / phi^24.
+ *
+ * X depends on p and x_0 of Assumption 3.2. The proof of Lemma 5.8 drops alpha_1 in (C.18)-(C.21);
+ * it is put back. Its statement drops the n^7 that the proof ends with where x_0 > -infinity; the
+ * proof counts.
  */
 #include "theory/deep_relu_bounds.h"
 
 #include <math.h>
 
-/* |l'| >= alpha_1 l^p from x_0 on, |l'| >= alpha_0 before: p, and whether x_0 is finite. */
-typedef struct tail {
-    double p;
-    bool turns;
-} tail;
-
-static tail tail_of(tsri_loss_kind loss)
+tsri_deep_tail tsri_deep_tail_of(tsri_loss_kind loss)
 {
     switch (loss) {
     case TSRI_SQUARED_HINGE: /* |l'| = 2 l^(1/2) */
-        return (tail){0.5, false};
+        return (tsri_deep_tail){-INFINITY, NAN, 2, 0.5};
     case TSRI_EXPONENTIAL: /* |l'| = l */
-        return (tail){1, false};
-    case TSRI_LOGISTIC: /* |l'| >= 1/2 below 0, >= l / (2 log 2) from there on */
-        return (tail){1, true};
-    default: /* hinge: |l'| = 1 below 1, l = 0 from there on */
-        return (tail){0, true};
+        return (tsri_deep_tail){-INFINITY, NAN, 1, 1};
+    case TSRI_LOGISTIC: /* |l'| >= 1/2 below 0; |l'|/l grows from 1/(2 log 2) there */
+        return (tsri_deep_tail){0, 0.5, 0.5 / log(2), 1};
+    default: /* hinge: l = 0 from 1 on, so any p > 0 and any alpha_1 will do: p -> 0 asks least */
+        return (tsri_deep_tail){1, 1, INFINITY, 0};
     }
 }
 
-/* X = a + b. */
-static void terms(double *a, double *b, const tsri_deep_letters *s)
+double tsri_deep_least_slope(tsri_loss_kind loss, double x, double value)
 {
-    tail t = tail_of(s->loss);
-    double power = pow(s->n, 7 - 2 * t.p), e = s->epsilon;
-    *b = 0;
-    if (s->B > 0 && (t.turns || t.p < 0.5)) { /* Lemma 5.8 */
-        *a = power * pow(e, -2 * t.p);
-        return;
-    }
-    if (t.p < 0.5)
-        *a = power;
-    else if (t.p > 0.5)
-        *a = power * pow(e, 1 - 2 * t.p);
-    else
-        *a = power * log(1 / e);
-    if (t.turns && t.p > 0)
-        *b = pow(s->n, 7);
+    tsri_deep_tail t = tsri_deep_tail_of(loss);
+    if (x < t.x0)
+        return t.alpha0;
+    return value > 0 ? t.alpha1 * pow(value, t.p) : 0;
 }
 
-double tsri_deep_width(const tsri_deep_letters *s)
+double tsri_deep_rho(tsri_loss_kind loss)
 {
-    double a, b;
-    terms(&a, &b, s);
-    return exp(s->L) * pow(s->n, 30) * (a * a + b * b) / pow(s->phi, 24);
+    return loss == TSRI_HINGE || loss == TSRI_LOGISTIC ? 1 : (double)INFINITY;
 }
 
-double tsri_deep_path(const tsri_deep_letters *s)
+double tsri_deep_lambda(tsri_loss_kind loss)
 {
-    double a, b;
-    terms(&a, &b, s);
-    return (a + b) / (s->m * pow(s->phi, 3));
+    if (loss == TSRI_LOGISTIC)
+        return 0.25;
+    return loss == TSRI_SQUARED_HINGE ? 2 : (double)INFINITY;
 }
 
-double tsri_deep_step(const tsri_deep_letters *s)
+/* The integral of l^(-2p) from `to` to `from`: (C.9), (C.10). */
+static double fall(double from, double to, double p)
 {
-    double most = pow(s->phi, 3) / (pow(s->n, 5) * s->M) * exp(-s->L);
-    return s->B > 0 ? most * s->B / s->n : most;
+    if (p == 0.5)
+        return log(from / to);
+    return (pow(to, 1 - 2 * p) - pow(from, 1 - 2 * p)) / (2 * p - 1);
 }
 
-double tsri_deep_radius(const tsri_deep_letters *s)
+/* X of K eta = X / (c_0 m phi^3). */
+static double way(const tsri_deep_letters *s)
 {
-    return pow(s->phi, 9) / pow(s->n, 15) * exp(-s->L);
+    tsri_deep_tail t = tsri_deep_tail_of(s->loss);
+    bool turns = isfinite(t.x0), stochastic = s->B > 0;
+    double C = stochastic ? 1 / s->delta : 1, e = s->epsilon;
+    double alpha0 = turns ? 1 / (t.alpha0 * t.alpha0) : 0, alpha1 = 1 / (t.alpha1 * t.alpha1);
+    double n7 = 2 * pow(s->n, 7), power = 2 * pow(s->n, 7 - 2 * t.p);
+    if (!(e < s->first))
+        return NAN;
+    if (stochastic && turns) /* the end of the proof of Lemma 5.8 */
+        return C * s->first * (n7 * alpha0 + power * alpha1 * pow(e, -2 * t.p));
+    if (stochastic) /* (C.20), (C.21), to epsilon / C */
+        return power * alpha1 * fall(s->first, e / C, t.p);
+    if (turns)
+        return n7 * alpha0 * (s->first - e) + power * alpha1 * fall(s->first, e, t.p);
+    return power * alpha1 * fall(s->first, e, t.p);
+}
+
+static double log_phi(const tsri_deep_letters *s)
+{
+    return s->phi > 0 && isfinite(s->phi) ? log10(s->phi) : (double)NAN;
+}
+
+double tsri_deep_log_path(const tsri_deep_letters *s)
+{
+    return log10(way(s)) - log10(s->m) - 3 * log_phi(s);
+}
+
+double tsri_deep_log_step(const tsri_deep_letters *s)
+{
+    double curved = s->lambda + s->rho;
+    double most = log10(s->last) + 3 * log_phi(s) - (10 * s->L + 2) * log10(2) - 5 * log10(s->n) -
+                  2 * log10(s->M) - (isfinite(curved) ? log10(curved) : (double)NAN);
+    return s->B > 0 ? most + log10(s->B / s->n) : most;
+}
+
+double tsri_deep_log_steps(const tsri_deep_letters *s)
+{
+    return tsri_deep_log_path(s) - tsri_deep_log_step(s);
+}
+
+double tsri_deep_log_radius(const tsri_deep_letters *s)
+{
+    return 3 * (log10(s->last) + 3 * log_phi(s) - (12 * s->L + 2) * log10(2) - 5 * log10(s->n) -
+                log10(s->M * log(s->M)));
+}
+
+double tsri_deep_log_width(const tsri_deep_letters *s)
+{
+    return 2 * (log10(way(s)) + s->L * log10(4) + log10(s->rho)) +
+           6 * ((12 * s->L + 2) * log10(2) + 5 * log10(s->n) + log10(log(s->M))) - 24 * log_phi(s);
 }

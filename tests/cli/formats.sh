@@ -73,6 +73,16 @@ json 'train --json' train run.yaml --out runs/a --trace
 json 'train --json' train dense.yaml --out runs/b
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1
+cat > deep.yaml <<'Y'
+data: {name: sphere, n: 12, test_n: 2, dim: 4, phi: 0.1}
+model: {name: relu_deep, layers: 2, width: 16}
+optim: {name: sgd, momentum: 0}
+batch: 4
+rounds: 2
+certify: {every: 1}
+threads: 1
+Y
+json 'train --json' train deep.yaml --out runs/d --trace
 json 'train --json' train rnn.yaml --out runs/r --trace
 json 'train --json' train deep.yaml --out runs/d --trace
 json 'train --json' train cnn.yaml --out runs/l --trace

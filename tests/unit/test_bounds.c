@@ -161,36 +161,68 @@ static void test_theories(void **state)
     near(t[6].step, 0.5 / 400);
 }
 
-/* n 2, L 1, m 8, M 16, phi 1/2, epsilon 1/4, by hand from the cases of Lemmas 5.6 and 5.8 and of
- * the proofs of Theorems 4.1 and 4.5. */
+/* n 2, L 1, m 8, M = m_L = 16, phi 1/2, from a loss of 1 to 1/4, by hand from the proofs of Lemmas
+ * 5.6 and 5.8: X of K eta = X / (c_0 m phi^3), which is X here. */
 static void test_deep_relu(void **state)
 {
     (void)state;
-    tsri_deep_letters d = {2, 1, 8, 16, 0.5, 0.25, 0, TSRI_HINGE};
-    double e = exp(1), phi24 = ldexp(1, -24);
-    near(tsri_deep_width(&d), ldexp(1, 44) / phi24 * e); /* x_0 > -inf, p < 1/2 */
-    near(tsri_deep_path(&d), 128 / (8 * 0.125));
-    near(tsri_deep_step(&d), 0.125 / (32 * 16) / e);
-    near(tsri_deep_radius(&d), ldexp(1, -9 - 15) / e);
-    d.loss = TSRI_SQUARED_HINGE; /* x_0 = -inf, p = 1/2 */
-    near(tsri_deep_width(&d), ldexp(1, 42) * pow(log(4), 2) / phi24 * e);
-    near(tsri_deep_path(&d), 64 * log(4));
-    d.loss = TSRI_EXPONENTIAL; /* x_0 = -inf, p = 1 */
-    near(tsri_deep_width(&d), ldexp(1, 40) * 16 / phi24 * e);
-    near(tsri_deep_path(&d), 32 * 4);
-    d.loss = TSRI_LOGISTIC; /* x_0 > -inf, p = 1 */
-    near(tsri_deep_width(&d), (ldexp(1, 44) + ldexp(1, 40) * 16) / phi24 * e);
-    near(tsri_deep_path(&d), 128 + 32 * 4);
-    d.B = 1; /* stochastic */
-    near(tsri_deep_width(&d), ldexp(1, 40) * 256 / phi24 * e);
-    near(tsri_deep_path(&d), 32 * 16);
-    near(tsri_deep_step(&d), 0.125 / (64 * 16) / e);
+    tsri_deep_letters d = {.n = 2,
+                           .L = 1,
+                           .m = 8,
+                           .M = 16,
+                           .last = 16,
+                           .phi = 0.5,
+                           .epsilon = 0.25,
+                           .first = 1,
+                           .rho = 1,
+                           .lambda = 1,
+                           .delta = 0.5,
+                           .loss = TSRI_HINGE};
+    const double log2 = log(2), log16 = log(16);
+    double step = 16 * 0.125 / (4096 * 32 * 256 * 2), X = 2 * 128 * 0.75;
+    near(tsri_deep_log_path(&d), log10(X)); /* x_0 > -inf, p < 1/2 */
+    near(tsri_deep_log_step(&d), log10(step));
+    near(tsri_deep_log_steps(&d), log10(X / step));
+    near(tsri_deep_log_radius(&d), 3 * log10(16 * 0.125 / (16384 * 32 * 16 * log16)));
+    near(tsri_deep_log_width(&d), log10(X * X * 16 * pow(16384 * 32 * log16, 6) * ldexp(1, 24)));
+    d.loss = TSRI_SQUARED_HINGE; /* x_0 = -inf, p = 1/2: l' = 2 l^(1/2) */
+    near(tsri_deep_log_path(&d), log10(2 * 64 / 4.0 * log(4)));
+    d.loss = TSRI_EXPONENTIAL; /* x_0 = -inf, p = 1: 1/epsilon - 1/first = 3 */
+    near(tsri_deep_log_path(&d), log10(2 * 32 * 3));
+    d.loss = TSRI_LOGISTIC; /* x_0 > -inf, p = 1; alpha_0 = 1/2, alpha_1 = 1/(2 log 2) */
+    near(tsri_deep_log_path(&d), log10(256 * 4 * 0.75 + 64 * 4 * log2 * log2 * 3));
+    d.B = 1; /* stochastic; Markov's C is 2 */
+    near(tsri_deep_log_path(&d), log10(2 * (256 * 4 + 64 * 4 * log2 * log2 * 16)));
+    near(tsri_deep_log_step(&d), log10(step / 2));
     d.loss = TSRI_EXPONENTIAL;
-    near(tsri_deep_path(&d), 32 * 4);
+    near(tsri_deep_log_path(&d), log10(64 * 7));
     d.loss = TSRI_SQUARED_HINGE;
-    near(tsri_deep_path(&d), 64 * log(4));
+    near(tsri_deep_log_path(&d), log10(32 * log(8)));
     d.loss = TSRI_HINGE;
-    near(tsri_deep_path(&d), 128);
+    near(tsri_deep_log_path(&d), log10(512));
+    d.n = 50000; /* n^44 is beyond what a double holds */
+    d.L = 5;
+    d.phi = 1e-3;
+    assert_true(isfinite(tsri_deep_log_width(&d)) && tsri_deep_log_width(&d) > 308);
+    d.epsilon = 2; /* it is there already */
+    assert_true(isnan(tsri_deep_log_path(&d)));
+}
+
+/* Assumption 3.2 of each loss, on a grid: |l'| is not below its bound, and meets it somewhere. */
+static void test_deep_relu_tails(void **state)
+{
+    (void)state;
+    const tsri_loss_kind loss[] = {TSRI_HINGE, TSRI_SQUARED_HINGE, TSRI_EXPONENTIAL, TSRI_LOGISTIC};
+    for (int k = 0; k < 4; k++) {
+        double least = INFINITY;
+        for (int i = -4000; i <= 4000; i++) {
+            double slope, x = i / 100.0, value = tsri_margin_loss(loss[k], x, &slope);
+            double bound = tsri_deep_least_slope(loss[k], x, value);
+            if (bound > 0)
+                least = fmin(least, -slope / bound);
+        }
+        assert_true(least > 1 - 1e-12 && least < 1 + 1e-12);
+    }
 }
 
 /* n L d = 4, log m = 2, delta 1/2, epsilon 1/e. T eta of both theorems is rho^15 / (delta m) times
@@ -231,7 +263,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_masked),    cmocka_unit_test(test_masked_whole),
-        cmocka_unit_test(test_deep_relu), cmocka_unit_test(test_rnn),
-        cmocka_unit_test(test_loft),      cmocka_unit_test(test_theories)};
+        cmocka_unit_test(test_deep_relu), cmocka_unit_test(test_deep_relu_tails),
+        cmocka_unit_test(test_rnn),       cmocka_unit_test(test_loft),
+        cmocka_unit_test(test_theories)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
