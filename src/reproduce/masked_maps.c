@@ -251,6 +251,8 @@ tsr_status tsri_masked_fig2c(tsri_study *s)
     tsri_masked_run_file(yaml, sizeof yaml, s, 0.1, "draw: categorical");
     tsri_masked_settings(s, "0.1");
     tsri_study_setting(s, "local steps", "not given", "%s", s->quick ? "1 to 10" : "1 to 20");
+    tsri_study_setting(s, "fig2c-floor: rows, units, step, K", "no such panel",
+                       "10, 100, 0.5, 200");
     TSR_TRY(sweep_map(&m, s, yaml, &p));
     TSR_TRY(draw_map(s, &m, "fig2c", "Figure 2c: the error after K rounds, categorical masks"));
     judge_slopes(s, &m, true, m.columns, "masked/fig2c/shares");
