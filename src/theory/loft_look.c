@@ -96,7 +96,7 @@ static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_alloc_raw(&w->square, m, sizeof *w->square));
     tsri_patches_filters(w->w0, &w->first);
     if (tsri_loft_descends(run))
-        TSR_TRY(tsri_descent_init(&w->gd, run, w->first.w));
+        TSR_TRY(tsri_descent_init(&w->gd, run, w->first.w, 0));
     if (w->gd.plan)
         TSR_TRY(make_draws(w, run));
 done:

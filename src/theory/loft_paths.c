@@ -24,10 +24,10 @@ static int64_t block_of(const tsri_run *run)
     return block < 1 ? 1 : block > n ? n : block;
 }
 
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start)
+tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start, int64_t block)
 {
     tsr_status st = TSR_OK;
-    *d = (tsri_descent){.run = run, .block = block_of(run)};
+    *d = (tsri_descent){.run = run, .block = block > 0 ? block : block_of(run)};
     TSR_TRY(tsri_store_init(&d->store, run->net, run->backend->real_bytes, true));
     memcpy(d->store.w, start, (size_t)run->net->total * sizeof *start);
     TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->backend, run->pool, d->block, true));
@@ -163,7 +163,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     double difference;
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(tsri_descent_init(&gd, &run, run.store.w));
+    TSR_TRY(tsri_descent_init(&gd, &run, run.store.w, 0));
     run.seed = seed_of(run.seed, masks);
     *outputs = 0;
     for (; run.round < run.rounds; run.round++) {

@@ -5,7 +5,7 @@
  * scaled by xi, the network by which LoFT is judged. It bounds means over all masks: other draws of
  * them are whole paths of their own from the same start.
  *
- *     TSR_TRY(tsri_descent_init(&gd, run, first));
+ *     TSR_TRY(tsri_descent_init(&gd, run, first, 0));
  *     TSR_TRY(tsri_descent_step(&gd));                     gd.store has its weights
  *     TSR_TRY(tsri_draw_path_init(&path, run, first, 3));
  *     TSR_TRY(tsri_draw_path_round(&path));                path.run.store has its weights
@@ -20,14 +20,15 @@ typedef struct tsri_descent {
     const tsri_run *run;
     tsri_store store;
     tsri_plan *plan;
-    int64_t block; /* samples of a plan: gradients are added up over blocks */
+    int64_t block; /* samples of the plan: gradients are added up over blocks */
     float *x;      /* [block, input] */
     float *sum;    /* [trained] */
     int64_t round; /* steps done */
 } tsri_descent;
 
-/* Begins at `start` (a vector like run->store.w). The run must outlive it. */
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start);
+/* Begins at `start` (a vector like run->store.w), with so many samples in a block; 0 = as many as
+ * fit into some 64 MiB. The run must outlive it. */
+tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start, int64_t block);
 void tsri_descent_fini(tsri_descent *d);
 
 /* One step on all samples. The rate is eta theta / xi (appendix C), eta the run's in that round,
