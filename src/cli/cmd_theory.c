@@ -63,8 +63,8 @@ static tsr_status print_text(const tsri_theory *theory, const tsri_theory_settin
     }
     TSR_TRY(cli_table_print(&t, stdout));
     (void)printf(
-        "\nConstants, and logarithms under a tilde, are taken as 1; masked neurons have those "
-        "of the paper's appendices, recurrent networks the least C of the proof.\n");
+        "\nConstants, and logarithms under a tilde, are taken as 1; masked neurons and GReLU's "
+        "iterations have those of the appendices, recurrent networks the least C of the proof.\n");
     if (isnan(s->lambda))
         (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "
                      "infinite --spectrum, or tessera certify, gives it.\n");

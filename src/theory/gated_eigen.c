@@ -24,7 +24,7 @@
 
 enum { MANY = 1500, STEPS = 60 }; /* inputs; of both iterations */
 
-static const double CLOSE = 0.01; /* how near an end is proven */
+static const double CLOSE = 0.01; /* how near an end is proven at best */
 
 /* G_k of one sample: its rows that are on. */
 typedef struct gee {
@@ -127,15 +127,19 @@ done:
     return st;
 }
 
-/* Is a - s, or s - a, positive definite? */
-static tsr_status definite(bool *yes, gee *w, int64_t n, double s, bool negative)
+static void negate(double *x, int64_t n)
 {
-    memcpy(w->work, w->gram, (size_t)(n * n) * sizeof *w->work);
-    for (int64_t i = 0; i < n * n; i++)
-        w->work[i] = negative ? -w->work[i] : w->work[i];
     for (int64_t i = 0; i < n; i++)
-        w->work[i * (n + 1)] += negative ? s : -s;
-    return tsri_cholesky(w->work, n, yes);
+        x[i] = -x[i];
+}
+
+/* Are all eigenvalues of the gram at most s? */
+static tsr_status all_below(bool *yes, gee *w, int64_t n, double s)
+{
+    negate(w->gram, n * n);
+    tsr_status st = tsri_spectrum_above(yes, w->work, w->gram, n, -s);
+    negate(w->gram, n * n);
+    return st;
 }
 
 /* Inverse iteration: *least is x^T A x of a unit vector x, no less than the least eigenvalue. The
@@ -165,14 +169,17 @@ static tsr_status ends_of_large(tsri_gated_end *least, tsri_gated_end *most, gee
     double value;
     bool yes;
     TSR_TRY(tsri_lanczos(&a, &b, w->gram, n, STEPS, 1e-6, pool));
-    TSR_TRY(definite(&yes, w, n, 0, false));
+    TSR_TRY(tsri_spectrum_above(&yes, w->work, w->gram, n, 0));
     *least = (tsri_gated_end){0, fmax(a.value, 0)};
     if (yes) {
         inverse(&value, w, n);
-        TSR_TRY(definite(&yes, w, n, value * (1 - CLOSE), false));
-        *least = (tsri_gated_end){yes ? value * (1 - CLOSE) : 0, value};
+        least->high = fmin(least->high, value);
+        for (double close = CLOSE; least->low <= 0 && close < 1; close *= 5) {
+            TSR_TRY(tsri_spectrum_above(&yes, w->work, w->gram, n, value * (1 - close)));
+            least->low = yes ? value * (1 - close) : 0;
+        }
     }
-    TSR_TRY(definite(&yes, w, n, b.value * (1 + CLOSE), true));
+    TSR_TRY(all_below(&yes, w, n, b.value * (1 + CLOSE)));
     *most = (tsri_gated_end){b.value, yes ? b.value * (1 + CLOSE) : (double)INFINITY};
 done:
     return st;

@@ -36,12 +36,14 @@ static double there_and_back(const shape *s)
     return there(s) + 2 * s->dy * s->L * s->m * s->m;
 }
 
-/* Views now and at first, made anew for each pair of blocks, and the products of pairs. */
+/* Views now and at first, made anew for each pair of blocks, the products of pairs, and |F F^T|_2
+ * of each, which of several outputs is a call of LAPACK. */
 static double pairs_work(const shape *s, double n)
 {
-    double blocks = ceil(n / (double)s->block);
+    double blocks = ceil(n / (double)s->block), d2 = s->dy * s->dy;
+    double norm = s->dy > 1 ? 1e4 + 10 * d2 * s->dy : 10;
     return n * (blocks + 1) * there_and_back(s) +
-           2 * n * n / 2 * (s->L + 1) * 2 * s->m * (1 + s->dy * s->dy);
+           n * n / 2 * (s->L + 1) * (4 * s->m * (1 + d2) + norm);
 }
 
 /* G_k, k = 0 .. L, with half of the units on: products, grams, eigenvalues (4 side^3). */
@@ -80,6 +82,7 @@ static tsri_gated_portion portion(const shape *s, double (*work)(const shape *, 
     return (tsri_gated_portion){(int64_t)fmin(fmax(n, least), s->n), work(s, s->n)};
 }
 
+enum { DOUBLE = 4 }; /* floats of training in the time of one such number, packing included */
 enum { ROOM = 1 << 28, BLOCK = 128, KERNEL = 5792 }; /* bytes; samples; 8 KERNEL^2 is ROOM */
 
 static int64_t block_of(const shape *s)
@@ -100,11 +103,12 @@ tsri_gated_reach tsri_gated_reach_of(const tsri_run *run)
                           .chains = portion(&s, chains_work, effort, 1, INFINITY),
                           .gates = portion(&s, gates_work, effort, 1, INFINITY),
                           .inputs = portion(&s, inputs_work, effort, 2, KERNEL),
-                          .loss = s.n * there(&s)};
+                          .loss = s.n * (there(&s) + 2 * s.L * s.m * s.m)}; /* and its gates */
     double norms = 2 * s.L * 60 * 4 * s.m * s.m, gradients = 2 * 3 * r.loss;
-    r.look = pairs_work(&s, (double)r.pairs.samples) + G_work(&s, (double)r.G.samples) +
-             chains_work(&s, (double)r.chains.samples) + gates_work(&s, (double)r.gates.samples) +
-             norms + gradients;
+    double doubles = pairs_work(&s, (double)r.pairs.samples) + G_work(&s, (double)r.G.samples) +
+                     chains_work(&s, (double)r.chains.samples) +
+                     gates_work(&s, (double)r.gates.samples) + norms;
+    r.look = DOUBLE * doubles + gradients;
     return r;
 }
 

@@ -60,8 +60,8 @@ static void deep(tsri_theory t[5], const tsri_theory_setting *s)
                          ""};
     t[4] = (tsri_theory){"GReLU (Noy 2021)",
                          "GReLU, Table 1",
-                         n * n * L,
-                         log(pow(n, 3) * L / (s->d * s->epsilon)),
+                         n * n * L * s->dy, /* Theorem 1; the table leaves d_y out (Remark 2) */
+                         2 * 81 * 81 * log(pow(n, 3) * L / (s->d * s->epsilon)), /* (46) */
                          s->d / (pow(n, 4) * pow(L, 3) * s->dy),
                          "e^(-sqrt m)",
                          "L at least log n; gates fixed"};

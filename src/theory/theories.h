@@ -4,8 +4,8 @@
  * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
  * Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
  * constants of its appendices and targets of at most 1, and Theorems 1 and 2 of Allen-Zhu, Li, Song
- * for recurrent ones, with the least C that the proof allows. Constants of the table and, where it
- * writes a tilde, logarithms are taken as 1.
+ * for recurrent ones, with the least C that the proof allows. Constants of the table (but
+ * those of GReLU's iterations, (46)) and, where it writes a tilde, logarithms are taken as 1.
  */
 #ifndef TSRI_THEORIES_H
 #define TSRI_THEORIES_H

@@ -35,7 +35,7 @@ on long.csv long --set data.normalize=none --set data.target_scale=none --set ro
 train apart --trace --set scheme.name=local_sgd --set scheme.workers=2 --set scheme.local_steps=2 --set rounds=2
 train ranked --trace --set model.gate_rank=8 --set rounds=1
 train mean --trace --set loss=mse --set rounds=1
-train part --trace --set certify.effort=1e-4 --set certify.budget=20
+train part --trace --set certify.effort=1e-4 --set certify.budget=80
 train wild --trace --set optim.lr=1e-3 --set rounds=2
 on three.csv glimpse --set certify.effort=1e-9 --set model.width=128 --set model.layers=1 --set rounds=1
 on two.csv two --set model.width=400 --set model.layers=1 --set optim.lr=1e-5 --set rounds=4
@@ -97,7 +97,7 @@ told = next(r["measured"] for r in run.lines[0]["rows"] if r["quantity"].startsw
 assert abs(told / least(range(60), 4) - 1) < 1e-6 and least(range(4), 3) > 1.05 * told, (told, least(range(4), 3))
 P
 # What is said of all rounds does not depend on how often it is said: neither when all of them were looked at nor when some.
-for budget in 1e9 40; do
+for budget in 1e9 80; do
     rm -rf often seldom
     train often --set certify.budget=$budget
     train seldom --set certify.budget=$budget --set certify.every=7
@@ -109,11 +109,11 @@ done
 # A resumed run writes the same lines, from every checkpoint, also where a round before the kill is needed.
 certs() { sed 's/"format":1,//' "$1/metrics.jsonl" | grep '"certificate"'; }
 for model in grelu relu_twin; do
-    rm -rf t; train t --set model.name=$model --set certify.budget=60 --set certify.every=2
+    rm -rf t; train t --set model.name=$model --set certify.budget=80 --set certify.every=2
     for last in 1 3 4 6; do
         rm -rf k; cp -r t k; rm k/model.safetensors
         for r in $(seq $((last + 1)) 7); do rm "$(printf 'k/checkpoints/ckpt-%012d.safetensors' "$r")"; done
-        train k --resume --set model.name=$model --set certify.budget=60 --set certify.every=2
+        train k --resume --set model.name=$model --set certify.budget=80 --set certify.every=2
         [ "$(certs k)" = "$(certs t)" ] || fail "$model resumed from round $last: other certificates"
     done
 done

@@ -345,6 +345,8 @@ class Gated:
         out = []
 
         def row(of, where, words, value, sense=None, bound=None, **more):
+            if more.get("interval") and any(math.isnan(e) for e in more["interval"]):
+                more["interval"] = None
             more["construction"] = more.get("construction", False) or chance.get(of, 1) <= 0
             out.append(Row(where, words, value, sense, bound, broken=bool(needs[of] & broken), **more))
 

@@ -133,8 +133,13 @@ static void test_theories(void **state)
     near(t[1].width, 1e26 * pow(2, 38));
     near(t[3].iterations, 100 * 4 * log(100));
     near(t[4].width, 200);
-    near(t[4].iterations, log(1000 * 2 / 0.05));
+    near(t[4].iterations, 13122 * log(1000 * 2 / 0.05));
     near(t[4].step, 5 / (1e4 * 8));
+    set.dy = 3;
+    tsri_theories(t, &set);
+    near(t[4].width, 600);
+    set.dy = 1;
+    tsri_theories(t, &set);
     assert_true(isnan(t[0].width) && isnan(t[5].width) && isnan(t[6].step));
     near(tsri_theory_logs_of(&t[4], &set).width, log10(200));
     /* The recurrent width is C varrho^C of itself; step and T follow from it. */
