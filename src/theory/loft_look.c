@@ -103,6 +103,19 @@ done:
     return st;
 }
 
+/* ---- Keeping --------------------------------------------------------------------------------- */
+
+/* What is no number any more was looked at all the same: it is beyond every bound. */
+static double larger(double most, double value)
+{
+    return isnan(most) || value <= most ? most : value; /* NaN stays */
+}
+
+static tsr_status keep(tsri_past *past, const char *name, double value)
+{
+    return tsri_past_keep(past, name, isnan(value) ? (double)INFINITY : value);
+}
+
 /* ---- Outputs --------------------------------------------------------------------------------- */
 
 /* u = f(X, W) of a store's filters; with w->square what each filter adds. */
@@ -142,7 +155,7 @@ static double spread_of(const watch *w, const tsri_loft *s)
     for (int64_t r = 0; r < w->patches.m; r++)
         all += w->square[r];
     for (int64_t r = 0; r < w->patches.m; r++)
-        most = fmax(most, own * w->square[r] + V * (all - w->square[r]));
+        most = larger(most, own * w->square[r] + V * (all - w->square[r]));
     return most;
 }
 
@@ -152,8 +165,8 @@ static tsr_status look_at_outputs(watch *w, tsri_run *run, tsri_past *past, cons
     if (!tsri_loft_due(run, tsri_patches_operations(run, 1)) && !w->gd.plan)
         return TSR_OK;
     outputs(w->u, w, &run->store, w->square);
-    TSR_TRY(tsri_past_keep(past, "loss", loss_of(w, w->u)));
-    TSR_TRY(tsri_past_keep(past, "spread", spread_of(w, s)));
+    TSR_TRY(keep(past, "loss", loss_of(w, w->u)));
+    TSR_TRY(keep(past, "spread", spread_of(w, s)));
 done:
     return st;
 }
@@ -169,7 +182,7 @@ static double radius_of(watch *w, const tsri_store *store)
         double moved = 0;
         for (int64_t c = r * d; c < (r + 1) * d; c++)
             moved += ((double)w->w[c] - (double)w->w0[c]) * ((double)w->w[c] - (double)w->w0[c]);
-        most = fmax(most, sqrt(moved));
+        most = larger(most, sqrt(moved));
     }
     return most;
 }
@@ -177,7 +190,7 @@ static double radius_of(watch *w, const tsri_store *store)
 static tsr_status look_at_weights(watch *w, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_past_keep(past, "radius", radius_of(w, &run->store)));
+    TSR_TRY(keep(past, "radius", radius_of(w, &run->store)));
     if (tsri_loft_due(run, tsri_patches_operations(run, 2))) {
         tsri_pass pass = {.w = w->w, .before = w->w0};
         tsri_patches_pass(&w->patches, &pass);
@@ -216,7 +229,7 @@ static double most_apart(const double *a, const double *b, int64_t count)
 {
     double most = 0;
     for (int64_t e = 0; e < count; e++)
-        most = fmax(most, fabs(a[e] - b[e]));
+        most = larger(most, fabs(a[e] - b[e]));
     return most;
 }
 
@@ -252,7 +265,7 @@ static tsr_status look_at_kernel(watch *w, tsri_run *run, tsri_past *past)
         TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     }
     TSR_TRY(kernel(H, run, &run->store, x, n));
-    TSR_TRY(tsri_past_keep(past, "entry_later", most_apart(w->H0, H, n * n)));
+    TSR_TRY(keep(past, "entry_later", most_apart(w->H0, H, n * n)));
     TSR_TRY(tsri_spectrum_ends(&low, &high, H, n, run->pool));
     TSR_TRY(tsri_past_keep(past, "lambda", low.value));
 done:
@@ -372,14 +385,14 @@ static tsr_status look_at_paths(watch *w, tsri_run *run, tsri_past *past)
         w->draw[k].now = of;
     if (w->draws > 0)
         TSR_TRY(mean_of_draws(&of, w, past));
-    TSR_TRY(tsri_past_keep(past, "loss", of.loss));
-    TSR_TRY(tsri_past_keep(past, "error", of.error));
-    TSR_TRY(tsri_past_keep(past, "difference", of.difference));
-    TSR_TRY(tsri_past_keep(past, "distance", of.distance));
-    TSR_TRY(tsri_past_keep(past, "moved", sqrt(of.square)));
-    TSR_TRY(tsri_past_keep(past, "twin_error", sqrt(loss_of(w, w->twin))));
-    TSR_TRY(tsri_past_keep(past, "twin_moved", sqrt(tsri_weights_apart(&w->gd.store, &w->first))));
-    TSR_TRY(tsri_past_keep(past, "twin_radius", radius_of(w, &w->gd.store)));
+    TSR_TRY(keep(past, "loss", of.loss));
+    TSR_TRY(keep(past, "error", of.error));
+    TSR_TRY(keep(past, "difference", of.difference));
+    TSR_TRY(keep(past, "distance", of.distance));
+    TSR_TRY(keep(past, "moved", sqrt(of.square)));
+    TSR_TRY(keep(past, "twin_error", sqrt(loss_of(w, w->twin))));
+    TSR_TRY(keep(past, "twin_moved", sqrt(tsri_weights_apart(&w->gd.store, &w->first))));
+    TSR_TRY(keep(past, "twin_radius", radius_of(w, &w->gd.store)));
 done:
     return st;
 }

@@ -53,6 +53,9 @@ train large "${pixels[@]}" data.path=even model.kappa=10 model.width=1 scheme.wo
 train narrow model.width=2 rounds=2
 train wide model.width=4096 rounds=2 certify.budget=1
 train whole scheme.workers=1 scheme.xi=1 rounds=4
+train dense scheme.name=dense scheme.workers=1 rounds=2
+train local scheme.name=local_sgd rounds=2
+train several scheme.name=multisample rounds=2
 train poor certify.budget=0.3
 train part certify.effort=0.0005 certify.budget=10
 train cosine optim.schedule=cosine optim.final_lr=1 optim.warmup=0.25 rounds=8 # sums take the step of each round
@@ -62,7 +65,7 @@ train raw data.normalize=none rounds=2 optim.lr=0.5
 train twins data.path=twins rounds=2
 "$program" train run.yaml --out file --trace --quiet --init base/model.safetensors --set rounds=2 >out 2>&1 || fail "file: $(cat out)"
 
-python "$oracle" base seventh colour pixels slow far large narrow wide whole poor part cosine ist loft raw twins --from-file file ||
+python "$oracle" base seventh colour pixels slow far large narrow wide whole dense local several poor part cosine ist loft raw twins --from-file file ||
     fail "certificates are not what the paper and the files of the run say"
 
 python - <<'EOT2' || fail "certificates of LoFT do not say what they must"
