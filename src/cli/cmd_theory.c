@@ -64,7 +64,8 @@ static tsr_status print_text(const tsri_theory *theory, const tsri_theory_settin
     TSR_TRY(cli_table_print(&t, stdout));
     (void)printf(
         "\nConstants, and logarithms under a tilde, are taken as 1; masked neurons and GReLU's "
-        "iterations have those of the appendices, recurrent networks the least C of the proof.\n");
+        "iterations have those of the appendices, recurrent networks the least C of the proof, deep "
+        "ReLU all but c_0 and C_0.\n");
     if (isnan(s->lambda))
         (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "
                      "infinite --spectrum, or tessera certify, gives it.\n");
@@ -109,7 +110,7 @@ static const cli_option options[] = {
     {"tau", 0, "T", CLI_REAL, .help = "masks: local steps (1)", .least = 1, .most = 1e12},
     {"kappa", 0, "K", CLI_REAL, .help = "masks: deviation of the first weights (1)", .least = 1e-12,
      .most = 1e12},
-    {"phi", 0, "P", CLI_REAL, .help = "recurrent: separation of two first inputs (0.1)",
+    {"phi", 0, "P", CLI_REAL, .help = "deep ReLU, recurrent: separation of two inputs (0.1)",
      .least = 1e-300, .most = 1},
     {"rounds", 0, "K", CLI_REAL, .help = "masks: rounds; by default what the rate asks for",
      .least = 1, .most = 1e300},

@@ -1,7 +1,8 @@
-/* theories.c - nine theories' widths, iterations and steps. */
+/* theories.c - eleven theories' widths, iterations and steps. */
 #include "theory/theories.h"
 
 #include "subnet/draw.h"
+#include "theory/deep_relu_bounds.h"
 #include "theory/masked_bounds.h"
 #include "theory/rnn_bounds.h"
 
@@ -150,11 +151,57 @@ static void recurrent(tsri_theory t[2], const tsri_theory_setting *s)
     }
 }
 
+/* ---- Deep ReLU ---------------------------------------------------------------------------- */
+
+static const char *const deep_where[] = {"deep-relu-sgd, Th. 4.1", "deep-relu-sgd, Th. 4.5"};
+
+/* Layers of one width m, from outputs near 0, so a loss of log 2. The width has log m on its right
+ * side: with log10 m = w it is w = fixed + 6 log10(w ln 10). Step and K eta go as 1/m. */
+static tsri_theory_logs deep_logs(const tsri_theory_setting *s, bool sgd)
+{
+    tsri_deep_letters one = {.n = s->n,
+                             .L = s->L,
+                             .m = 1,
+                             .M = 1,
+                             .last = 1,
+                             .phi = s->phi,
+                             .epsilon = s->epsilon,
+                             .first = log(2),
+                             .rho = tsri_deep_rho(TSRI_LOGISTIC),
+                             .lambda = tsri_deep_lambda(TSRI_LOGISTIC),
+                             .B = sgd ? 1 : 0,
+                             .delta = s->delta,
+                             .loss = TSRI_LOGISTIC};
+    tsri_deep_letters e = one;
+    e.M = exp(1); /* log M = 1 */
+    double fixed = tsri_deep_log_width(&e), w = fixed;
+    for (int i = 0; i < 100; i++)
+        w = fixed + 6 * log10(fmax(w, 1) * log(10));
+    return (tsri_theory_logs){w, tsri_deep_log_steps(&one), tsri_deep_log_step(&one) - w};
+}
+
+static void deep_relu(tsri_theory t[2], const tsri_theory_setting *s)
+{
+    for (int sgd = 0; sgd < 2; sgd++) {
+        tsri_theory_logs a = deep_logs(s, sgd);
+        t[sgd] = (tsri_theory){.name = sgd ? "deep ReLU, SGD" : "deep ReLU, GD",
+                               .where = deep_where[sgd],
+                               .width = pow(10, a.width),
+                               .iterations = pow(10, a.iterations),
+                               .step = pow(10, a.step),
+                               .probability = sgd ? "delta" : "-",
+                               .remark = sgd ? "two classes, logistic loss; batches of 1; the best "
+                                               "iterate; c_0 = C_0 = 1"
+                                             : "two classes, logistic loss; c_0 = C_0 = 1"};
+    }
+}
+
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s)
 {
     deep(theory, s);
     shallow(theory + 5, s);
     recurrent(theory + 7, s);
+    deep_relu(theory + 9, s);
 }
 
 tsri_theory_logs tsri_theory_logs_of(const tsri_theory *theory, const tsri_theory_setting *s)
@@ -163,6 +210,8 @@ tsri_theory_logs tsri_theory_logs_of(const tsri_theory *theory, const tsri_theor
         if (theory->where == recurrent_where[sgd]) {
             tsri_rnn_asked a = asked(s, sgd);
             return (tsri_theory_logs){a.width, a.iterations, a.step};
+        } else if (theory->where == deep_where[sgd]) {
+            return deep_logs(s, sgd);
         }
     return (tsri_theory_logs){log10(theory->width), log10(theory->iterations), log10(theory->step)};
 }

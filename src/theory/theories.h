@@ -4,8 +4,10 @@
  * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
  * Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
  * constants of its appendices and targets of at most 1, and Theorems 1 and 2 of Allen-Zhu, Li, Song
- * for recurrent ones, with the least C that the proof allows. Constants of the table (but
- * those of GReLU's iterations, (46)) and, where it writes a tilde, logarithms are taken as 1.
+ * for recurrent ones, with the least C that the proof allows, and Theorems 4.1 and 4.5 of Zou, Cao,
+ * Zhou, Gu for deep ones with logistic loss, with the factors of appendix C. Constants of the table
+ * (but those of GReLU's iterations, (46)) and, where it writes a tilde, logarithms are taken as 1;
+ * so are c_0 and C_0 of the last.
  */
 #ifndef TSRI_THEORIES_H
 #define TSRI_THEORIES_H
@@ -28,7 +30,7 @@ typedef struct tsri_theory {
     const char *remark;
 } tsri_theory;
 
-enum { TSRI_THEORIES = 9 };
+enum { TSRI_THEORIES = 11 };
 
 tsri_theory_setting tsri_theory_setting_default(void);
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s);

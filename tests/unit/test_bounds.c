@@ -213,6 +213,43 @@ static void test_deep_relu(void **state)
     assert_true(isnan(tsri_deep_log_path(&d)));
 }
 
+/* The calculator's width is the least m that is what the certificate's formula asks of it, its step
+ * and iterations are those of that width; of n = 2, where a double holds it. */
+static void test_deep_relu_theory(void **state)
+{
+    (void)state;
+    tsri_theory t[TSRI_THEORIES];
+    tsri_theory_setting set = tsri_theory_setting_default();
+    set.n = 2;
+    set.L = 1;
+    set.phi = 1;
+    set.epsilon = 0.1;
+    tsri_theories(t, &set);
+    for (int sgd = 0; sgd < 2; sgd++) {
+        double m = t[9 + sgd].width;
+        tsri_deep_letters d = {.n = 2,
+                               .L = 1,
+                               .m = m,
+                               .M = m,
+                               .last = m,
+                               .phi = 1,
+                               .epsilon = 0.1,
+                               .first = log(2),
+                               .rho = 1,
+                               .lambda = 0.25,
+                               .B = sgd ? 1 : 0,
+                               .delta = set.delta,
+                               .loss = TSRI_LOGISTIC};
+        near(tsri_deep_log_width(&d), log10(m));
+        near(tsri_deep_log_step(&d), log10(t[9 + sgd].step));
+        near(tsri_deep_log_steps(&d), log10(t[9 + sgd].iterations));
+    }
+    set.n = 1e6; /* beyond doubles: by its logarithm */
+    set.L = 10;
+    tsri_theories(t, &set);
+    assert_true(isinf(t[9].width) && tsri_theory_logs_of(&t[9], &set).width > 308);
+}
+
 /* Assumption 3.2 of each loss, on a grid: |l'| is not below its bound, and meets it somewhere. */
 static void test_deep_relu_tails(void **state)
 {
@@ -266,10 +303,13 @@ static void test_rnn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_masked),    cmocka_unit_test(test_masked_whole),
-        cmocka_unit_test(test_deep_relu), cmocka_unit_test(test_deep_relu_tails),
-        cmocka_unit_test(test_rnn),       cmocka_unit_test(test_loft),
-        cmocka_unit_test(test_theories)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_masked),
+                                       cmocka_unit_test(test_masked_whole),
+                                       cmocka_unit_test(test_deep_relu),
+                                       cmocka_unit_test(test_deep_relu_tails),
+                                       cmocka_unit_test(test_deep_relu_theory),
+                                       cmocka_unit_test(test_rnn),
+                                       cmocka_unit_test(test_loft),
+                                       cmocka_unit_test(test_theories)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
