@@ -64,7 +64,8 @@ static tsr_status print_text(const tsri_theory *theory, const tsri_theory_settin
     TSR_TRY(cli_table_print(&t, stdout));
     (void)printf(
         "\nConstants, and logarithms under a tilde, are taken as 1; masked neurons and GReLU's "
-        "iterations have those of the appendices, recurrent networks the least C of the proof, deep "
+        "iterations have those of the appendices, recurrent networks the least C of the proof, "
+        "deep "
         "ReLU all but c_0 and C_0.\n");
     if (isnan(s->lambda))
         (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "

@@ -94,6 +94,9 @@ tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri
                            int64_t step, int64_t count);
 double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count);
 
+/* Are two training samples one point? `pair` is changed only when *found. */
+tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run);
+
 /* Theorem 5.1 (vii), looked for over vectors a on some of the samples: `nodes`, the fewest nodes
  * found whose gradient is |a|_inf phi / n^2 or more; `form`, the least of n^2 sum_j |g_j|^2 over
  * |a|_inf = 1, exactly, for a on those samples. */

@@ -4,6 +4,9 @@
  * within e = 2 (k + 2) 2^-24 |x| |y| for k numbers, whatever the order of its sums; a pair that
  * could be nearer than the nearest so far is computed again from its differences in double. So the
  * result is exact, and the same for any number of threads.
+ *
+ * Where there is no time for all pairs, samples that are one point are found all the same: by a
+ * hash of every sample, sorted.
  */
 #include "theory/deep_relu.h"
 
@@ -12,6 +15,7 @@
 #include "linalg/gemm.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMNS = 256 }; /* of the other block at once */
@@ -191,4 +195,61 @@ double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count)
         numbers += (double)net->layer[l].m;
     double all = n * n * numbers + n * n / (double)tsri_deep_rows(net, count) * net->weights;
     return all / TSRI_DEEP_PRODUCTS;
+}
+
+/* ---- Samples that are one point -------------------------------------------------------------- */
+
+typedef struct place {
+    uint64_t hash;
+    int64_t sample;
+} place;
+
+static uint64_t hash_of(const float *x, int64_t n)
+{
+    uint64_t hash = 0;
+    for (int64_t k = 0; k < n; k++) {
+        float number = x[k] + 0.0f; /* minus zero is zero */
+        uint32_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    if (p->hash != q->hash)
+        return p->hash < q->hash ? -1 : 1;
+    return (p->sample > q->sample) - (p->sample < q->sample);
+}
+
+tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t n = run->data->train.n, d = run->data->dim;
+    place *at = NULL;
+    float *x = NULL;
+    *found = false;
+    TSR_TRY(tsri_alloc(&at, n, sizeof *at));
+    TSR_TRY(tsri_alloc(&x, 2 * d, sizeof *x));
+    for (int64_t i = 0; i < n; i++) {
+        tsri_sample(x, run->data, &run->data->train, i);
+        at[i] = (place){hash_of(x, d), i};
+    }
+    qsort(at, (size_t)n, sizeof *at, by_hash);
+    for (int64_t k = 1; k < n && !*found; k++) {
+        if (at[k].hash != at[k - 1].hash)
+            continue;
+        tsri_sample(x, run->data, &run->data->train, at[k - 1].sample);
+        tsri_sample(x + d, run->data, &run->data->train, at[k].sample);
+        *found = !(apart(x, x + d, d, INFINITY) > 0);
+        pair[0] = *found ? at[k - 1].sample : pair[0];
+        pair[1] = *found ? at[k].sample : pair[1];
+    }
+done:
+    tsri_free(at);
+    tsri_free(x);
+    return st;
 }

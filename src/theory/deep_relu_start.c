@@ -180,11 +180,16 @@ static tsr_status keep_apart(tsri_past *past, int64_t pair[2], double *phi, cons
     int64_t step, count = part_of(&step, run, net, tsri_deep_least_operations);
     tsri_deep_apart apart = {0};
     double states = INFINITY;
+    bool same = false;
     TSR_TRY(tsri_alloc(&apart.least, net->L + 1, sizeof *apart.least));
     TSR_TRY(tsri_deep_least(&apart, run, net, step, count));
     for (int64_t l = 1; l <= net->L; l++)
         states = fmin(states, apart.least[l]);
     *phi = apart.least[0];
+    if (count < run->data->train.n)
+        TSR_TRY(tsri_deep_same(&same, apart.pair, run));
+    if (same)
+        *phi = 0;
     pair[0] = apart.pair[0];
     pair[1] = apart.pair[1];
     TSR_TRY(tsri_past_keep(past, "phi", *phi));

@@ -89,6 +89,17 @@ assert r and r[0]["measured"] < -308 and "10^" in r[0]["quantity"], r' || compla
 # Samples that are one point are named.
 last same | grep -q 'samples 2 and 5 are 0 apart' || complain "samples that are the same are not named"
 
+# ... also where there is no time for all pairs, and the two are not among those looked at.
+"$program" certify csv.yaml --set certify.effort=1.0e-8 --json > same.json
+"$program" train csv.yaml --trace --quiet --out unseen --set certify.effort=1.0e-8 > log 2>&1 || fail "unseen: $(cat log)"
+python "$oracle" unseen || complain "one point twice: numpy finds other rows"
+python - <<'P' || complain "one point twice, unseen in a part of the pairs"
+import json
+c = json.load(open('same.json'))
+r = [r for r in c['rows'] if r['where'] == 'Assumption 3.6'][0]
+assert r['verdict'] == 'fails' and r['measured'] == 0 and r['quantity'].endswith('samples 2 and 5') and r['seen']['part'] < 6, r
+P
+
 # ---- On the screen and in the report ------------------------------------------------------------
 "$program" train run.yaml --out shown --set data.n=8 --set optim.lr=0.05 --set rounds=400 --set stop.metric=error --set eval.every=1 --set certify.every=25 \
     > log 2> err || fail "shown: $(cat err)"

@@ -172,6 +172,9 @@ class Oracle:
         self.phi, self.pair = self.least(few[0])
         self.pair = sorted(int(i) * (n // self.part["pairs"]) + 1 for i in self.pair)
         self.apart = min(self.least(s)[0] for s in few[1:])
+        if self.part["pairs"] < n:  # samples that are one point are found among all
+            same = [(i, j) for j in range(n) for i in range(j) if (x[i] == x[j]).all()]
+            self.phi, self.pair = (0.0, [i + 1 for i in same[0]]) if same else (self.phi, self.pair)
         self.state = max(np.linalg.norm(s, axis=1).max() for s in xs[1:])
         self.output = np.abs(y).max()
         self.near = max(
