@@ -249,28 +249,30 @@ static tsr_status look_at_kernel(watch *w, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
-    double *H = NULL;
+    double *H = NULL, *work = NULL;
     tsri_eigen low, high;
     int64_t n = tsri_loft_kernel_samples(run);
     if (!tsri_loft_due(run, tsri_loft_kernel_operations(run, n)))
         return TSR_OK;
     TSR_TRY(take_spread(&x, run, n));
     TSR_TRY(tsri_alloc_raw(&H, n * n, sizeof *H));
+    TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
     TSR_TRY(first_kernel(w, run, x, n));
     if (run->round == 0) {
         TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, run->net, run->pool));
         TSR_TRY(tsri_past_keep(past, "entry_first", most_apart(w->H0, H, n * n)));
-        TSR_TRY(tsri_spectrum_ends(&low, &high, H, n, run->pool));
+        TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->pool));
         TSR_TRY(tsri_past_keep(past, "lambda_0", low.value));
         TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     }
     TSR_TRY(kernel(H, run, &run->store, x, n));
     TSR_TRY(keep(past, "entry_later", most_apart(w->H0, H, n * n)));
-    TSR_TRY(tsri_spectrum_ends(&low, &high, H, n, run->pool));
+    TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->pool));
     TSR_TRY(tsri_past_keep(past, "lambda", low.value));
 done:
     tsri_free(x);
     tsri_free(H);
+    tsri_free(work);
     return st;
 }
 
