@@ -36,6 +36,23 @@ int64_t tsri_field_word(const tsri_field *f, const char *text, size_t n)
     return -1;
 }
 
+static bool names_are_words(const tsri_like *like)
+{
+    for (int64_t i = 0; like->class_name && i < like->classes; i++)
+        if (strspn(like->class_name[i], "+-0123456789") == strlen(like->class_name[i]))
+            return false;
+    return like->class_name;
+}
+
+int64_t tsri_like_label(const tsri_like *like, int64_t label)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)label);
+    if (names_are_words(like))
+        return label >= 0 && label < like->classes ? label : -1;
+    return tsri_like_class(like, text, strlen(text));
+}
+
 static bool same_words(const tsri_field *a, const tsri_field *b)
 {
     bool same = !a->word == !b->word && a->words == b->words;

@@ -62,4 +62,8 @@ typedef struct tsri_like {
 /* The class of that name, or of that number where classes have no names; -1 when there is none. */
 int64_t tsri_like_class(const tsri_like *like, const char *text, size_t n);
 
+/* The class that a whole number means: the one of that name, or, where names are words (of a named
+ * set, whose files have numbers), the one in that place; -1 when there is none. */
+int64_t tsri_like_label(const tsri_like *like, int64_t label);
+
 #endif

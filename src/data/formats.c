@@ -184,14 +184,12 @@ static tsr_status labels_like(tsri_part *part, const tsri_like *like, const int6
                               const char *path)
 {
     tsr_status st = TSR_OK;
-    char text[24];
     TSR_TRY(tsri_alloc_raw(&part->label, part->n, sizeof *part->label));
     for (int64_t i = 0; i < part->n; i++) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)v[i]);
-        int64_t class = tsri_like_class(like, text, strlen(text));
+        int64_t class = tsri_like_label(like, v[i]);
         TSR_CHECK(class >= 0, TSR_BAD_FILE,
-                  "%s: sample %lld has the label %s, which is none of the model's %lld classes",
-                  tsri_quote(path), (long long)(i + 1), text, (long long)like->classes);
+                  "%s: sample %lld has the label %lld, which is none of the model's %lld classes",
+                  tsri_quote(path), (long long)(i + 1), (long long)v[i], (long long)like->classes);
         part->label[i] = (int32_t) class;
     }
 done:

@@ -249,6 +249,24 @@ judged("a label that is no class", "trained", "shifted", refusal="none of the mo
 np.save("wide.npy", np.zeros((2, 7), "float32"))
 pair("an array of another width", "trained", "wide.npy", refusal="samples of 3x1x1", code=2)
 
+# A named set has numbers in its files and words for its classes.
+os.makedirs("fashion")
+pixels = np.random.default_rng(2).integers(0, 60, (200, 28, 28)).astype("uint8")
+labels = np.arange(200) % 10
+for i in range(200):
+    pixels[i, 2 * labels[i]: 2 * labels[i] + 4] += 180
+for part in ("train", "t10k"):
+    with open(f"fashion/{part}-images-idx3-ubyte", "wb") as f:
+        f.write(struct.pack(">IIII", 2051, 200, 28, 28) + pixels.tobytes())
+    with open(f"fashion/{part}-labels-idx1-ubyte", "wb") as f:
+        f.write(struct.pack(">II", 2049, 200) + labels.astype("uint8").tobytes())
+train("clothes", "data: {name: fashion-mnist, path: fashion}\nmodel: {hidden: [32]}\noptim: {lr: 0.05}\nepochs: 30\nbatch: 20\n")
+code, out, err = run("eval", "clothes/model.safetensors", "--json")
+count += 1
+if code != 0 or json.loads(out)["accuracy"] < 0.99:
+    failures.append(f"a named set's own data: exit {code}: {(out + err)[:300]}")
+judged("a named set's files given as a path", "clothes", "fashion", 1.0)
+
 # ---- Pictures -------------------------------------------------------------------------------------------------------
 def png(path, rgb):
     h, w, _ = rgb.shape
