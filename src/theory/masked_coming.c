@@ -31,22 +31,20 @@ static int64_t steps_of(const tsri_run *run)
     return tsri_masked_plain(run) ? run->local_steps : 0;
 }
 
-/* A pair of patterns takes about an operation for ten units (signs.h), Cholesky's factor 2/3 n^3 in
- * double on one thread, which is worth three times as many in floats on all; the eigenvalues that
- * are looked for where one may be smaller take some hundred products, 2 n^2 each from memory. */
+/* A pair of patterns takes about an operation for ten units (signs.h); Cholesky's factor 2/3 n^3 in
+ * double on one thread, worth three times as many in floats on all. Where an eigenvalue may be
+ * smaller there are two more factors and some dozen solutions: taken as often as not. */
 double tsri_masked_coming_cost(const tsri_run *run)
 {
     double n = (double)run->data->train.n,
            m = (double)run->net->param[run->net->layer[0].weight].shape[0],
            d = (double)run->data->dim;
-    double pass = n * m * (2 * d + 20), step = n * m * (4 * d + 30);
+    double pass = n * m * (2 * d + 80), step = n * m * (4 * d + 120);
     double tau = (double)steps_of(run), shares = wholes(run);
-    double round = shares * (tau * step + pass) + pass;
-    double kernels =
-        n > TSRI_MASKED_KERNEL
-            ? 0
-            : fmax(tau, 1) * (shares * n * n * m / 10 + (double)run->workers * 2 * n * n * n);
-    return TSRI_MASKED_PARTS * ((double)tsri_masked_draws(run) * round + kernels + 400 * 4 * n * n);
+    double round = shares * (tau * step + pass) + 3 * pass;
+    double kernel = (double)run->workers * (4 * n * n * n + 500 * n * n);
+    double kernels = n > TSRI_MASKED_KERNEL ? 0 : fmax(tau, 1) * (shares * n * n * m / 10 + kernel);
+    return TSRI_MASKED_PARTS * ((double)tsri_masked_draws(run) * round + kernels);
 }
 
 /* ---- The mixed gradient ------------------------------------------------------------------- */

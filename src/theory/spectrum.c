@@ -43,6 +43,7 @@ static double dot(const double *a, const double *b, int64_t n)
 
 typedef struct lanczos {
     const double *k;
+    const double *factor; /* Cholesky's of k: then its inverse is what multiplies; or NULL */
     int64_t n;
     double *q;       /* [steps + 1][n] */
     double *a, *b;   /* diagonal, off-diagonal [steps] */
@@ -96,7 +97,12 @@ done:
 static void extend(lanczos *l, int64_t j, tsri_pool *pool)
 {
     l->v = l->q + j * l->n;
-    tsri_pool_run(pool, product_row, l, l->n);
+    if (l->factor) {
+        memcpy(l->w, l->v, (size_t)l->n * sizeof *l->w);
+        tsri_cholesky_solve(l->w, l->factor, l->n);
+    } else {
+        tsri_pool_run(pool, product_row, l, l->n);
+    }
     l->a[j] = dot(l->w, l->v, l->n);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t i = 0; i <= j; i++) {
@@ -127,26 +133,38 @@ done:
     return st;
 }
 
-tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
-                        int64_t steps, double tolerance, tsri_pool *pool)
+/* `smallest` NULL = only the largest is waited for. */
+static tsr_status iterate(tsri_eigen *smallest, tsri_eigen *largest, const double *k,
+                          const double *factor, int64_t n, int64_t steps, double tolerance,
+                          tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     lanczos l = {0};
+    tsri_eigen low = {0};
     steps = steps < n ? steps : n;
     TSR_TRY(init(&l, k, n, steps));
+    l.factor = factor;
     for (int64_t j = 0; j < steps; j++) {
         extend(&l, j, pool);
         bool spent = l.b[j] <= 1e-14 * fabs(l.a[0]); /* the space is invariant: all is found */
         if ((j + 1) % CHECK && j + 1 < steps && !spent)
             continue;
-        TSR_TRY(ritz(smallest, largest, &l, j + 1));
+        TSR_TRY(ritz(&low, largest, &l, j + 1));
         double enough = tolerance * fabs(largest->value);
-        if (spent || (smallest->error <= enough && largest->error <= enough))
+        if (spent || ((!smallest || low.error <= enough) && largest->error <= enough))
             break;
     }
+    if (smallest)
+        *smallest = low;
 done:
     fini(&l);
     return st;
+}
+
+tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
+                        int64_t steps, double tolerance, tsri_pool *pool)
+{
+    return iterate(smallest, largest, k, NULL, n, steps, tolerance, pool);
 }
 
 static tsr_status all_values(tsri_eigen *smallest, tsri_eigen *largest, double *work,
@@ -189,15 +207,24 @@ done:
     return st;
 }
 
+/* The smallest eigenvalue is the largest one of the inverse, which stands far from most others
+ * there: some dozen solutions find it, where Lanczos on k itself takes hundreds of products. */
 tsr_status tsri_spectrum_proven(tsri_eigen *smallest, tsri_eigen *largest, double *work,
                                 const double *k, int64_t n, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     bool above = false;
+    tsri_eigen inverse;
     if (n <= EXACT)
         return all_values(smallest, largest, work, k, n);
-    TSR_TRY(tsri_lanczos(smallest, largest, k, n, STEPS, 1e-10, pool));
-    TSR_TRY(tsri_spectrum_above(&above, work, k, n, smallest->value - smallest->error));
+    TSR_TRY(iterate(NULL, largest, k, NULL, n, STEPS, 1e-10, pool));
+    TSR_TRY(tsri_spectrum_above(&above, work, k, n, 0));
+    if (above) {
+        TSR_TRY(iterate(NULL, &inverse, k, work, n, STEPS, 1e-9, pool));
+        double rounding = (double)n * 2.3e-16 * largest->value, value = 1 / inverse.value;
+        *smallest = (tsri_eigen){value, value * value * inverse.error + rounding};
+        TSR_TRY(tsri_spectrum_above(&above, work, k, n, value - smallest->error));
+    }
     if (!above)
         TSR_TRY(all_values(smallest, largest, work, k, n));
 done:

@@ -32,8 +32,9 @@ tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const d
  * what eigenvalues take: yes is a proof, but for n eps of the largest. `work` [n, n]. */
 tsr_status tsri_spectrum_above(bool *above, double *work, const double *k, int64_t n, double bound);
 
-/* Both ends, as above, and no eigenvalue lies below smallest->value - smallest->error: where
- * Lanczos would be taken on trust its value is proven, or LAPACK is asked. */
+/* Both ends, exactly up to n = 1500; above, the smallest by Lanczos on the inverse, and Cholesky's
+ * factor proves that no eigenvalue lies below smallest->value - smallest->error (else LAPACK is
+ * asked). `work` [n, n]. */
 tsr_status tsri_spectrum_proven(tsri_eigen *smallest, tsri_eigen *largest, double *work,
                                 const double *k, int64_t n, tsri_pool *pool);
 
