@@ -238,6 +238,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->loss, d),
                               run->backend->channels_last));
+    TSR_TRY(tsri_net_step_flops(&run->sample_flops, run->net, false));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);

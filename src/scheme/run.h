@@ -115,6 +115,7 @@ struct tsri_run {
     int64_t batch;
     double epoch_rounds; /* rounds in one pass over the data */
     int64_t rounds;      /* in all */
+    double sample_flops; /* of a training step of the whole network, for one sample */
 
     int64_t convert_round; /* the one after which it converts (convert_run.h); -1 = never */
 

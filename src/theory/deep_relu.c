@@ -294,7 +294,7 @@ static void notes(tsri_deep_case *d)
         tsri_certify_long(d->c, "Theorem 5.1 (v)", tsri_deep_chain_operations(&d->net, n));
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
+static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_deep_case d = {.c = c, .run = run, .past = past};

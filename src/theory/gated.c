@@ -312,7 +312,7 @@ done:
     return st;
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
+static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_gated_file f = {

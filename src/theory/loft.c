@@ -114,7 +114,7 @@ static void notes(tsri_certificate *c, const tsri_loft_view *v)
                           TSRI_LOFT_DRAWS, tsri_loft_budget(run, true));
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
+static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_loft_view v = {.run = run,

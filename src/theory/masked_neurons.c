@@ -273,7 +273,7 @@ static void notes(const tsri_masked_view *v)
                           2 * s->n * s->n * s->n / 3);
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
+static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     const tsri_draw *draw = tsri_team_draws(run);

@@ -13,7 +13,6 @@
 #include "scheme/team.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,10 +59,7 @@ static double wholes(const tsri_run *run)
 
 double tsri_round_operations(const tsri_run *run)
 {
-    double each = 0;
-    if (tsri_net_step_flops(&each, run->net, false) != TSR_OK)
-        return 0;
-    return each * (double)run->batch * wholes(run) * (double)run->local_steps;
+    return run->sample_flops * (double)run->batch * wholes(run) * (double)run->local_steps;
 }
 
 int64_t tsri_look_stride(const tsri_run *run, double operations)
@@ -323,26 +319,3 @@ static const tsri_observer certifier = {.name = "certificates",
                                         .fini = forget};
 
 const tsri_observer *const tsri_observers[] = {&certifier, NULL};
-
-void tsri_certify_old(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
-                      double required, const char *quantity, ...)
-{
-    char text[TSRI_ROW_TEXT];
-    va_list list;
-    va_start(list, quantity);
-    (void)vsnprintf(text, sizeof text, quantity, list);
-    va_end(list);
-    tsri_certify(c,
-                 &(tsri_condition){.where = where,
-                                   .sense = sense,
-                                   .measured = measured,
-                                   .required = required,
-                                   .seen = TSRI_SEEN_ALL},
-                 "%s", text);
-}
-
-void tsri_certify_old_interval(tsri_certificate *c, double low, double high, double level)
-{
-    if (c->st == TSR_OK && c->count > 0)
-        c->row[c->count - 1].claim.interval = (tsri_interval){low, high, level};
-}

@@ -26,7 +26,7 @@ typedef struct tsri_paper {
 
     /* Adds the rows for the run as it stands, right after its look. It keeps nothing: a verdict
      * must not depend on how often one asks for it. */
-    tsr_status (*certify)(tsri_certificate *c, tsri_run *run, tsri_past *past);
+    tsr_status (*certify)(tsri_certificate *c, tsri_run *run, const tsri_past *past);
 
     void (*forget)(void *state); /* (optional) frees past->state */
 } tsri_paper;
@@ -64,10 +64,5 @@ void tsri_certify_long(tsri_certificate *c, const char *what, double operations)
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper speaks of
  * it. The caller calls tsri_certificate_fini, also on failure. */
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config);
-
-/* Rows of papers that do not say yet what they saw. */
-void tsri_certify_old(tsri_certificate *c, const char *where, tsri_sense sense, double measured,
-                      double required, const char *quantity, ...) TSR_PRINTF(6, 7);
-void tsri_certify_old_interval(tsri_certificate *c, double low, double high, double level);
 
 #endif

@@ -242,7 +242,7 @@ static void notes(tsri_certificate *c, const tsri_rnn_case *k)
                           "is Lemma B.11's constant measured at W(0), at least 1");
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, tsri_past *past)
+static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     const memory *m = past->state;
