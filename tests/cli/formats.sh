@@ -42,14 +42,6 @@ rounds: 2
 threads: 1
 certify: {every: 1}
 Y
-cat > deep.yaml <<'Y'
-data: {name: sphere, n: 10, test_n: 4, dim: 6, phi: 0.1}
-model: {name: relu_deep, layers: 2, width: 24}
-optim: {name: gd, lr: 0.02}
-rounds: 1
-threads: 1
-certify: {every: 1}
-Y
 cat > cnn.yaml <<'Y'
 data: {name: sphere, n: 6, dim: 16, task: regress, test_n: 2}
 model: {name: cnn1, width: 16}
@@ -84,7 +76,6 @@ threads: 1
 Y
 json 'train --json' train deep.yaml --out runs/d --trace
 json 'train --json' train rnn.yaml --out runs/r --trace
-json 'train --json' train deep.yaml --out runs/d --trace
 json 'train --json' train cnn.yaml --out runs/l --trace
 json 'train --json' train masked.yaml --out runs/m --trace
 a=runs/a/model.safetensors g=runs/g/model.safetensors
