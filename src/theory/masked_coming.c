@@ -44,7 +44,7 @@ double tsri_masked_coming_cost(const tsri_run *run)
     double round = shares * (tau * step + pass) + 3 * pass;
     double kernel = (double)run->workers * (4 * n * n * n + 500 * n * n);
     double kernels = n > TSRI_MASKED_KERNEL ? 0 : fmax(tau, 1) * (shares * n * n * m / 10 + kernel);
-    return TSRI_MASKED_PARTS * ((double)tsri_masked_draws(run) * round + kernels);
+    return TSRI_MASKED_COMING * ((double)tsri_masked_draws(run) * round + kernels);
 }
 
 /* ---- The mixed gradient ------------------------------------------------------------------- */

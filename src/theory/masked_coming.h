@@ -5,8 +5,9 @@
 
 #include "theory/masked_ground.h"
 
-/* Half of certify.budget is for looks at the whole, half for those at the round that comes. */
-enum { TSRI_MASKED_PARTS = 2 };
+/* A third of certify.budget is for looks at the whole, a quarter for those at the round that comes;
+ * the rest goes into the first and the last look, and the certificates themselves. */
+enum { TSRI_MASKED_WHOLE = 3, TSRI_MASKED_COMING = 4 };
 
 /* Operations of a look, for tsri_look_due. */
 double tsri_masked_coming_cost(const tsri_run *run);

@@ -22,7 +22,7 @@ static double units(const tsri_run *run)
 double tsri_masked_whole_cost(const tsri_run *run)
 {
     /* A product and a pass over what comes out of it. */
-    return TSRI_MASKED_PARTS * (double)run->data->train.n * units(run) *
+    return TSRI_MASKED_WHOLE * (double)run->data->train.n * units(run) *
            (2 * (double)run->data->dim + 80);
 }
 
