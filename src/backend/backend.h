@@ -68,6 +68,31 @@ typedef struct tsri_update {
     bool nesterov;
 } tsri_update;
 
+/* Step `step` (the first is 1) of Adam on `count` numbers, PyTorch's definition:
+ *     g = dw + decay w                        decoupled (AdamW): g = dw, and w *= 1 - rate decay
+ *     v += (1 - beta1) (g - v);   s = beta2 s + (1 - beta2) g^2
+ *     w -= rate / (1 - beta1^step) v / (sqrt(s) / sqrt(1 - beta2^step) + epsilon)               */
+typedef struct tsri_adam {
+    int64_t count;
+    void *w, *v, *s;
+    const void *dw;
+    double rate, beta1, beta2, epsilon, decay;
+    bool decoupled;
+    int64_t step;
+} tsri_adam;
+
+/* What the numbers have in common: computed in double, once, the same for every backend. */
+typedef struct tsri_adam_factors {
+    double shrink;            /* w is multiplied by it first */
+    double decay;             /* of w, added to the gradient */
+    double new1, keep2, new2; /* 1 - beta1, beta2, 1 - beta2 */
+    double rate;              /* without the bias of v */
+    double root;              /* what sqrt(s) is divided by: its bias */
+    double epsilon;
+} tsri_adam_factors;
+
+tsri_adam_factors tsri_adam_factors_of(const tsri_adam *adam);
+
 typedef struct tsri_backend {
     const char *name;
     int64_t real_bytes; /* 4 or 8 */
@@ -77,6 +102,7 @@ typedef struct tsri_backend {
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
     tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
     tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
+    tsr_status (*adam)(const tsri_adam *adam, tsri_pool *pool);
     const tsri_samples_ops *samples;  /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */

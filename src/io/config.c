@@ -45,6 +45,19 @@ done:
     return st;
 }
 
+/* Is it one of "adam or adamw"? */
+static bool is_one_of(const char *value, const char *list)
+{
+    static const char between[] = " or ";
+    for (const char *next = list; next; list = next + sizeof between - 1) {
+        next = strstr(list, between);
+        size_t n = next ? (size_t)(next - list) : strlen(list);
+        if (strlen(value) == n && strncmp(value, list, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Does the config have the value that "optim.name=gd" speaks of? */
 static tsr_status has_value(bool *has, const tsr_config *c, const char *assignment)
 {
@@ -56,7 +69,7 @@ static tsr_status has_value(bool *has, const tsr_config *c, const char *assignme
     memcpy(key, assignment, n);
     key[n] = '\0';
     TSR_TRY(tsri_config_write_value(&value, c, key));
-    *has = value.length > 0 && strcmp(value.data, assignment + n + 1) == 0;
+    *has = value.length > 0 && is_one_of(value.data, assignment + n + 1);
 done:
     tsri_text_fini(&value);
     return st;

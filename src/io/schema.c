@@ -93,11 +93,14 @@ const tsri_schema_row tsri_schema[] = {
 
     CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow, grelu, relu_twin and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
 
-    CHOICE("optim.name", "sgd", "sgd|gd", "sgd: mini-batches; gd: the whole training set each step"),
-    REAL("optim.lr", "0.1", 0, 1e6, "learning rate at the start"),
+    CHOICE("optim.name", "sgd", "sgd|gd|adam|adamw", "sgd: mini-batches; gd: the whole training set each step; adam, adamw: mini-batches, each weight with a rate of its own (docs/optimisers.md)"),
+    REAL_WHEN("optim.lr", "0.1", "optim.name=adam or adamw", "0.001", 0, 1e6, "learning rate at the start"),
     REAL_WHEN("optim.momentum", "0.9", "optim.name=gd", "0", 0, 0.9999999, "momentum; gd is plain gradient descent without it"),
     BOOL("optim.nesterov", "false", "Nesterov's form of momentum"),
-    REAL("optim.weight_decay", "0", 0, 1e3, "weight decay, added to the gradient as PyTorch does"),
+    REAL("optim.beta1", "0.9", 0, 0.9999999, "adam, adamw: what the mean of gradients keeps of itself in a step"),
+    REAL("optim.beta2", "0.999", 0, 0.9999999, "adam, adamw: likewise the mean of their squares"),
+    REAL("optim.epsilon", "1e-8", 1e-30, 1, "adam, adamw: added to the root of that mean, by which a step is divided"),
+    REAL_WHEN("optim.weight_decay", "0", "optim.name=adamw", "0.01", 0, 1e3, "weight decay, added to the gradient as PyTorch does; adamw: taken from the weights themselves, rate times decay of each in a step"),
     CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls"),
     REALS("optim.milestones", "[0.5, 0.75]", 0, 1, "step: parts of the run after which the rate is multiplied by gamma"),
     REAL("optim.gamma", "0.1", 0, 1, "step: the factor"),

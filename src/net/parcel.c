@@ -69,7 +69,7 @@ done:
     return st;
 }
 
-tsr_status tsri_parcel_add_momentum(tsri_parcel *parcel, const float *v, const char *prefix)
+tsr_status tsri_parcel_add_trained(tsri_parcel *parcel, const float *v, const char *prefix)
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < parcel->net->params; i++)

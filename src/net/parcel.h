@@ -3,7 +3,7 @@
  *     tsri_parcel parcel;
  *     tsri_parcel_init(&parcel, net);
  *     TSR_TRY(tsri_parcel_add_model(&parcel, store.w, "model."));
- *     TSR_TRY(tsri_parcel_add_momentum(&parcel, store.v, "momentum."));
+ *     TSR_TRY(tsri_parcel_add_trained(&parcel, store.v, "momentum."));
  *     TSR_TRY(tsri_parcel_write(&parcel, path, metadata, count));
  *     tsri_parcel_fini(&parcel);
  *
@@ -33,7 +33,7 @@ void tsri_parcel_fini(tsri_parcel *parcel);
 tsr_status tsri_parcel_add_model(tsri_parcel *parcel, const float *w, const char *prefix);
 
 /* Every trained parameter's part of a vector of net->trained floats. */
-tsr_status tsri_parcel_add_momentum(tsri_parcel *parcel, const float *v, const char *prefix);
+tsr_status tsri_parcel_add_trained(tsri_parcel *parcel, const float *v, const char *prefix);
 
 /* Any other tensor; its data are not copied. `like` has no name: that is made from fmt. */
 tsr_status tsri_parcel_add(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt, ...)

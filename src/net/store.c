@@ -27,6 +27,12 @@ done:
     return st;
 }
 
+tsr_status tsri_store_add_variance(tsri_store *store)
+{
+    assert(store->v && !store->s);
+    return tsri_alloc(&store->s, store->room_trained, (size_t)store->real_bytes);
+}
+
 /* A sixteenth more than is needed, so that shares of changing sizes soon fit. */
 static tsr_status grow(void **vector, int64_t count, int64_t real_bytes)
 {
@@ -45,10 +51,20 @@ tsr_status tsri_store_fit(tsri_store *store)
     if (store->g && trained > store->room_trained) {
         TSR_TRY(grow(&store->g, trained, store->real_bytes));
         TSR_TRY(grow(&store->v, trained, store->real_bytes));
+        if (store->s)
+            TSR_TRY(grow(&store->s, trained, store->real_bytes));
         store->room_trained = trained + trained / 16;
     }
 done:
     return st;
+}
+
+void tsri_store_forget(tsri_store *store)
+{
+    size_t bytes = (size_t)(store->net->trained * store->real_bytes);
+    memset(store->v, 0, bytes);
+    if (store->s)
+        memset(store->s, 0, bytes);
 }
 
 void tsri_store_fini(tsri_store *store)
@@ -56,6 +72,7 @@ void tsri_store_fini(tsri_store *store)
     tsri_free(store->w);
     tsri_free(store->g);
     tsri_free(store->v);
+    tsri_free(store->s);
     *store = (tsri_store){0};
 }
 
@@ -231,6 +248,8 @@ static tsr_status load_vector(tsri_store *store, void *vector, int64_t i, const 
                   TSR_BAD_FILE, "%s: tensor %s has type %s; weights are F32, F64, F16 or BF16",
                   path, p->name, tsri_dtype_name(t->dtype));
         const char *wrong = wrong_with(value, p, vector == store->w ? p->role : TSRI_TRAINED);
+        if (!wrong && value < 0 && vector == store->s)
+            wrong = "a negative mean of squares";
         TSR_CHECK(!wrong, TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld: take another copy",
                   path, p->name, wrong, (long long)j);
         to[tsri_order_place(p, j)] = (float)value;
@@ -291,8 +310,8 @@ done:
     return st;
 }
 
-tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file, const char *prefix,
-                                    const char *path)
+tsr_status tsri_store_load_trained(tsri_store *store, void *vector, const tsri_tensors *file,
+                                   const char *prefix, const char *path)
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < store->net->params; i++) {
@@ -300,7 +319,7 @@ tsr_status tsri_store_load_momentum(tsri_store *store, const tsri_tensors *file,
         if (store->net->param[i].role != TSRI_TRAINED)
             continue;
         TSR_TRY(find_tensor(&t, &store->net->param[i], file, prefix, path));
-        TSR_TRY(load_vector(store, store->v, i, t, path));
+        TSR_TRY(load_vector(store, vector, i, t, path));
     }
 done:
     return st;

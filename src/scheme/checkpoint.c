@@ -1,11 +1,11 @@
 /* checkpoint.c - the whole state of a run in one file, found again after any crash.
  *
  * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*"),
- * the best iterate where it is kept ("best.*"), how filters ranked so far ("ranks.*") and, as
- * metadata, the position, the resolved run file and the names of library and kernels. Files are
- * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
- * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
- * first that is sound.
+ * of Adam the variance ("variance.*"), the best iterate where it is kept ("best.*"), how filters
+ * ranked so far ("ranks.*") and, as metadata, the position, the resolved run file and the names of
+ * library and kernels. Files are written atomically and never overwritten; the newest
+ * `checkpoint.keep` and the best one stay. There is no "latest" pointer: resuming looks at the
+ * files themselves, newest first, and takes the first that is sound.
  */
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
@@ -162,12 +162,14 @@ done:
     return st;
 }
 
-/* Weights, momentum, and what ranks and observers remember. */
+/* Weights, the state of the optimiser, and what ranks and observers remember. */
 static tsr_status pack(tsri_parcel *parcel, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_parcel_add_model(parcel, run->store.w, "model."));
-    TSR_TRY(tsri_parcel_add_momentum(parcel, run->store.v, "momentum."));
+    TSR_TRY(tsri_parcel_add_trained(parcel, run->store.v, "momentum."));
+    if (run->store.s)
+        TSR_TRY(tsri_parcel_add_trained(parcel, run->store.s, "variance."));
     if (run->best_w)
         TSR_TRY(tsri_parcel_add_model(parcel, run->best_w, "best."));
     TSR_TRY(tsri_ranks_save(&run->ranks, parcel));
@@ -287,7 +289,9 @@ static tsr_status load_one(tsri_run *run, const char *path)
               path, tsri_quote(data), run->data->name, data_here);
     TSR_TRY(choose_net(run, file, path));
     TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
-    TSR_TRY(tsri_store_load_momentum(&run->store, file, "momentum.", path));
+    TSR_TRY(tsri_store_load_trained(&run->store, run->store.v, file, "momentum.", path));
+    if (run->store.s)
+        TSR_TRY(tsri_store_load_trained(&run->store, run->store.s, file, "variance.", path));
     TSR_TRY(load_best(run, file, path));
     TSR_TRY(read_state(run, state, path));
     TSR_TRY(read_ticket(run, file));

@@ -150,6 +150,8 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
                               run->backend->channels_last));
     TSR_TRY(tsri_store_init(store, *net, run->backend->real_bytes, true));
+    if (run->adam)
+        TSR_TRY(tsri_store_add_variance(store));
 done:
     tsr_config_destroy(config);
     return st;

@@ -63,10 +63,12 @@ static tsr_status note_whole(tsr_cost *cost, const tsri_run *run)
 
 /* ---- Dense -------------------------------------------------------------------------------- */
 
-/* Weights, gradient, momentum, and the sum over micro-batches where there are several. */
-static int64_t store_bytes(int64_t total, int64_t trained, int64_t micro_batches)
+/* Weights, gradient, the optimiser's state, and the sum over micro-batches where there are
+ * several. */
+static int64_t store_bytes(const tsri_run *run, int64_t total, int64_t trained,
+                           int64_t micro_batches)
 {
-    return (total + (micro_batches > 1 ? 3 : 2) * trained) * FLOAT;
+    return (total + (tsri_run_vectors(run) + (micro_batches > 1)) * trained) * FLOAT;
 }
 
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
@@ -81,7 +83,7 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     cost->flops_step_whole = cost->flops_step;
     cost->micro_batches = micro.count;
     cost->memory_worker =
-        store_bytes(run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
+        store_bytes(run, run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
     if (tsri_dense_knows_gates(run))
         cost->memory_worker += tsri_gate_table_bytes(run->net, run->data->train.n);
 done:
@@ -109,7 +111,12 @@ static int64_t numbers(const tsri_share *share, tsri_role role)
 static int64_t share_bytes(const tsri_share *share, const tsri_wire *wire)
 {
     int64_t trained = numbers(share, TSRI_TRAINED), statistics = numbers(share, TSRI_BUFFER);
-    return ((wire->momentum ? 2 : 1) * trained + statistics) * (wire->bf16 ? FLOAT / 2 : FLOAT);
+    return ((wire->variance   ? 3
+             : wire->momentum ? 2
+                              : 1) *
+                trained +
+            statistics) *
+           (wire->bf16 ? FLOAT / 2 : FLOAT);
 }
 
 /* Numbers that a sample has in the share's values. */
@@ -227,8 +234,8 @@ static tsr_status describe_share(tsr_cost *cost, const extremes *most, tsri_shar
     TSR_TRY(size_share(&b, &most->values, share, rules, run));
     cost->params_share = a.total;
     cost->flops_step = a.flops;
-    cost->memory_worker =
-        store_bytes(a.total, a.trained, 1) + (a.plan > b.plan ? a.plan : b.plan) + batch_bytes(run);
+    cost->memory_worker = store_bytes(run, a.total, a.trained, 1) +
+                          (a.plan > b.plan ? a.plan : b.plan) + batch_bytes(run);
 done:
     return st;
 }
@@ -282,9 +289,9 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     int64_t total = part_numbers(part);
     cost->params_share = larger(cost->params_share, total);
     cost->flops_step = larger(cost->flops_step, flops);
-    int64_t memory = store_bytes(total, high - low, micro->count) + micro->count * plan;
+    int64_t memory = store_bytes(run, total, high - low, micro->count) + micro->count * plan;
     cost->memory_worker = larger(cost->memory_worker, memory + (from == 0 ? batch_bytes(run) : 0));
-    cost->bytes_collected += tsri_part_bytes(part) * (1 + tsri_looks(run));
+    cost->bytes_collected += tsri_part_bytes(tsri_run_vectors(run), part) * (1 + tsri_looks(run));
     if (from > 0) {
         int64_t crossing = tsri_depth_crossing(run->net, from);
         cost->bytes_cut = larger(cost->bytes_cut, micro->size * crossing * FLOAT);

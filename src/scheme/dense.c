@@ -1,8 +1,8 @@
 /* dense.c - plain training of the whole network: the baseline of everything else.
  *
- * A round is one step,  W <- W - eta v,  v <- mu v + grad L_B(W) + lambda W  (Nesterov optional),
- * on a mini-batch B (SGD) or on the whole training set (GD). With scheme.micro_batches the gradient
- * is added up over parts of B, in less memory (micro.h).
+ * A round is one step,  W <- W - eta v,  v <- mu v + grad L_B(W) + lambda W  (Nesterov optional; or
+ * a step of Adam), on a mini-batch B (SGD) or on the whole training set (GD). With
+ * scheme.micro_batches the gradient is added up over parts of B, in less memory (micro.h).
  */
 #include "scheme/schemes.h"
 
@@ -78,12 +78,12 @@ tsr_status tsri_dense_round(tsri_run *run)
         tsri_micro_add(&d->micro, run, m, 0, run->net->trained);
         d->loss[m] = tsri_loss_value(&loss);
     }
-    TSR_TRY(tsri_run_update(run, &run->store, run->pool)); /* W <- W - eta v */
+    TSR_TRY(tsri_run_update(run, &run->store, run->pool, tsri_run_steps(run))); /* W <- W - eta v */
     double value = tsri_micro_value(&d->micro, run, d->loss);
     run->recent.sum += value;
     run->recent.count++;
     tsri_trace_batch(run, 0, 0, d->loader, b, run->round);
-    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value}, run->momentum > 0));
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value}, tsri_run_has_state(run)));
 done:
     return st;
 }

@@ -244,7 +244,7 @@ tsr_status tsri_pipe_step(pipe *p)
         p->stage[s].sent = 0;
     TSR_TRY(stream(p, forward_duty));
     TSR_TRY(stream(p, backward_duty));
-    TSR_TRY(tsri_run_update(run, &run->store, run->pool));
+    TSR_TRY(tsri_run_update(run, &run->store, run->pool, tsri_run_steps(run)));
     for (int64_t s = 0; s < run->workers; s++)
         run->bytes_total += p->stage[s].sent;
 done:
@@ -259,7 +259,7 @@ static tsr_status write_trace(pipe *p, double loss)
     TSR_TRY(tsri_pipe_load(p));
     TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
     tsri_trace_batch(run, 0, 0, p->loader, p->batch, run->round);
-    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &loss}, run->momentum > 0));
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &loss}, tsri_run_has_state(run)));
 done:
     return st;
 }

@@ -80,12 +80,13 @@ static tsr_status give_orders(tsri_line *l, int64_t i)
                           .to = p->to,
                           .before = i > 0 ? l->post[i - 1].rank : -1,
                           .behind = i + 1 < l->posts ? l->post[i + 1].rank : -1};
-    int64_t bytes = (int64_t)sizeof orders + tsri_part_bytes(p->part);
+    int64_t bytes =
+        (int64_t)sizeof orders + tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
     TSR_TRY(tsri_comm_frame(l->crew->comm, &f, bytes));
     memcpy(f.bytes, &orders, sizeof orders);
     tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part);
     tsri_frame_seal(&f, TSRI_ORDERS, l->kept, tsri_mark(l->forming, i), bytes);
-    l->pipe->run->bytes_collected += tsri_part_bytes(p->part);
+    l->pipe->run->bytes_collected += tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));
 done:
     return st;
@@ -160,7 +161,8 @@ static void note_done(tsri_line *l, int64_t i, const tsri_frame *f)
 static void keep_numbers(tsri_line *l, int64_t i, tsri_frame *f)
 {
     tsri_post *p = &l->post[i];
-    if (f->head->round != p->done || f->head->bytes != tsri_part_bytes(p->part)) {
+    if (f->head->round != p->done ||
+        f->head->bytes != tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part)) {
         l->crew->stale++;
         return;
     }

@@ -1,6 +1,7 @@
 /* gpipe_numbers.c - the numbers of a stage as they travel between ranks.
  *
- *     trained weights | their momentum | fixed, statistics, counts of its layers
+ *     trained weights | their momentum | of Adam their variance | fixed, statistics, counts of its
+ * layers
  */
 #include "scheme/gpipe_parts.h"
 
@@ -46,13 +47,13 @@ static bool next_other(place *at, const tsri_net *part, int64_t *p)
     return false;
 }
 
-int64_t tsri_part_bytes(const tsri_net *part)
+int64_t tsri_part_bytes(int64_t vectors, const tsri_net *part)
 {
     int64_t low, high, p, others = 0;
     tsri_depth_trained(part, &low, &high);
     for (place at = {0}; next_other(&at, part, &p);)
         others += part->param[p].count;
-    return (2 * (high - low) + others) * (int64_t)sizeof(float);
+    return (vectors * (high - low) + others) * (int64_t)sizeof(float);
 }
 
 /* One walk for both ways. */
@@ -61,9 +62,14 @@ static void move(uint8_t *bytes, const tsri_store *whole, const tsri_net *part, 
     int64_t low, high, p;
     tsri_depth_trained(part, &low, &high);
     size_t trained = (size_t)(high - low) * sizeof(float);
-    float *of[] = {(float *)whole->w + low, (float *)whole->v + low};
-    for (int i = 0; i < 2; i++, bytes += trained)
-        memcpy(out ? (void *)bytes : (void *)of[i], out ? (void *)of[i] : (void *)bytes, trained);
+    for (tsri_vector i = TSRI_WEIGHTS; i < TSRI_VECTORS; i++) {
+        float *of = tsri_store_vector(whole, i);
+        if (!of)
+            continue;
+        memcpy(out ? (void *)bytes : (void *)(of + low), out ? (void *)(of + low) : (void *)bytes,
+               trained);
+        bytes += trained;
+    }
     for (place at = {0}; next_other(&at, part, &p);) {
         size_t size = (size_t)part->param[p].count * sizeof(float);
         void *numbers = tsri_store_at(whole, whole->w, p);

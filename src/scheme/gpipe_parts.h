@@ -78,9 +78,10 @@ int64_t tsri_mark(int64_t forming, int64_t what);
 int64_t tsri_mark_forming(int64_t mark);
 int64_t tsri_mark_what(int64_t mark);
 
-/* The numbers of a part (net/depth.h): weights, momentum, statistics, all that a stage needs and
- * changes. Bytes; out of a store of the whole; and back into one. */
-int64_t tsri_part_bytes(const tsri_net *part);
+/* The numbers of a part (net/depth.h): weights, state of the optimiser, statistics, all that a
+ * stage needs and changes. Bytes, with so many vectors (tsri_run_vectors); out of a store of the
+ * whole; and back into one. */
+int64_t tsri_part_bytes(int64_t vectors, const tsri_net *part);
 void tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part);
 void tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes);
 

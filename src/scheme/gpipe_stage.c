@@ -253,7 +253,8 @@ static tsr_status one_round(hand *h)
         TSR_TRY(backward(h, m));
     if (h->turned)
         return TSR_OK;
-    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->pool, s->low, s->high));
+    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->pool, s->low, s->high,
+                                 tsri_run_steps(h->run)));
     TSR_TRY(report(h));
     h->done++;
 done:
@@ -280,9 +281,10 @@ static tsr_status obey(hand *h)
         tsri_pipe_clear(p);
         TSR_TRY(tsri_pipe_add(p, h->run->pool, o.from, o.to));
     }
-    TSR_CHECK(f->head->bytes == (int64_t)sizeof o + tsri_part_bytes(p->stage[0].net), TSR_FAILURE,
+    int64_t due = (int64_t)sizeof o + tsri_part_bytes(tsri_run_vectors(h->run), p->stage[0].net);
+    TSR_CHECK(f->head->bytes == due, TSR_FAILURE,
               "a stage came with %lld bytes, %lld were due: the ranks disagree",
-              (long long)f->head->bytes, (long long)sizeof o + tsri_part_bytes(p->stage[0].net));
+              (long long)f->head->bytes, (long long)due);
     tsri_part_unpack(&h->run->store, p->stage[0].net, f->bytes + sizeof o);
     h->orders = o;
     h->mark = f->head->share;
@@ -298,7 +300,7 @@ static tsr_status give_numbers(hand *h)
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     const tsri_net *part = h->pipe->stage[0].net;
-    int64_t bytes = tsri_part_bytes(part);
+    int64_t bytes = tsri_part_bytes(tsri_run_vectors(h->run), part);
     h->wanted = false;
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
     tsri_part_pack(f.bytes, &h->run->store, part);

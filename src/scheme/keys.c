@@ -15,6 +15,17 @@ static const char *stop_keys(const tsr_config *config)
                                                     : "metric below";
 }
 
+/* And what `optim:` reads, from its name. */
+static const char *optim_keys(const tsr_config *config)
+{
+    const char *name = tsri_config_text(config, "optim.name");
+    return strcmp(name, "adam") == 0 || strcmp(name, "adamw") == 0
+               ? "name lr beta1 beta2 epsilon weight_decay schedule milestones gamma final_lr "
+                 "warmup keep"
+               : "name lr momentum nesterov weight_decay schedule milestones gamma final_lr warmup "
+                 "keep";
+}
+
 /* A model that has its hidden layers either one by one or as so many of one width reads one of the
  * two; NULL where there is no such choice. */
 static const char *hidden_unread(const tsr_config *config)
@@ -47,6 +58,8 @@ tsr_status tsri_check_keys(const tsr_config *config)
     (void)snprintf(reader, sizeof reader, "stop.metric: %s",
                    tsri_config_text(config, "stop.metric"));
     TSR_TRY(tsri_config_only(config, "stop", stop_keys(config), reader));
+    (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_config_text(config, "optim.name"));
+    TSR_TRY(tsri_config_only(config, "optim", optim_keys(config), reader));
 done:
     return st;
 }
@@ -57,6 +70,7 @@ tsr_status tsri_forget_unread(tsr_config *config)
     TSR_TRY(tsri_config_keep(config, "scheme", tsri_scheme_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "model", tsri_model_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "stop", stop_keys(config)));
+    TSR_TRY(tsri_config_keep(config, "optim", optim_keys(config)));
     if (hidden_unread(config))
         TSR_TRY(tsri_config_reset(config, hidden_unread(config)));
 done:

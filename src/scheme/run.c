@@ -65,14 +65,6 @@ done:
     return st;
 }
 
-static void choose_optimiser(tsri_run *run)
-{
-    run->schedule = tsri_schedule_from(run->config);
-    run->momentum = tsri_config_real(run->config, "optim.momentum");
-    run->decay = tsri_config_real(run->config, "optim.weight_decay");
-    run->nesterov = tsri_config_bool(run->config, "optim.nesterov");
-}
-
 /* Workers and local steps as the scheme has them; what it has not must not be asked for. */
 static tsr_status choose_workers(tsri_run *run)
 {
@@ -128,12 +120,12 @@ done:
     return st;
 }
 
-/* Before the first byte is touched: weights, gradient and momentum together. */
+/* Before the first byte is touched: weights, gradient and the optimiser's state together. */
 static tsr_status model_fits(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double need =
-        (double)(run->net->total + 2 * run->net->trained) * (double)run->backend->real_bytes;
+    double need = (double)(run->net->total + tsri_run_vectors(run) * run->net->trained) *
+                  (double)run->backend->real_bytes;
     int64_t have = tsri_memory_available();
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
@@ -233,7 +225,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(tsri_check_keys(config));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
-    choose_optimiser(run);
+    tsri_choose_optimiser(run);
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->loss, d),
@@ -252,6 +244,8 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_run_describe(run, config, options, ground));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
+    if (run->adam)
+        TSR_TRY(tsri_store_add_variance(&run->store));
     if (!ground || !ground->dry)
         tsri_store_fill(&run->store, run->seed);
     if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
@@ -270,25 +264,6 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;
-}
-
-tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
-                                int64_t low, int64_t high)
-{
-    tsri_update u = {.count = high - low,
-                     .w = (float *)store->w + low,
-                     .v = (float *)store->v + low,
-                     .dw = (float *)store->g + low,
-                     .rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds),
-                     .momentum = run->momentum,
-                     .decay = run->decay,
-                     .nesterov = run->nesterov};
-    return run->backend->update(&u, pool);
-}
-
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool)
-{
-    return tsri_run_update_part(run, store, pool, 0, store->net->trained);
 }
 
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)
@@ -364,19 +339,20 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));
-    *needs = (tsr_needs){
-        .params = run.net->total,
-        .trained = run.net->trained,
-        .flops_step = (int64_t)((double)run.batch * flops),
-        .train_n = run.data->train.n,
-        .test_n = run.data->test.n,
-        .rounds = run.rounds,
-        .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
-        .memory_data =
-            part_bytes(run.data, &run.data->train) + part_bytes(run.data, &run.data->test),
-        .memory_model = (run.net->total + 2 * run.net->trained) * run.backend->real_bytes,
-        .memory_plan = tsri_plan_bytes(plan),
-        .backend = tsri_backend_vendor(run.backend)};
+    *needs =
+        (tsr_needs){.params = run.net->total,
+                    .trained = run.net->trained,
+                    .flops_step = (int64_t)((double)run.batch * flops),
+                    .train_n = run.data->train.n,
+                    .test_n = run.data->test.n,
+                    .rounds = run.rounds,
+                    .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
+                    .memory_data = part_bytes(run.data, &run.data->train) +
+                                   part_bytes(run.data, &run.data->test),
+                    .memory_model = (run.net->total + tsri_run_vectors(&run) * run.net->trained) *
+                                    run.backend->real_bytes,
+                    .memory_plan = tsri_plan_bytes(plan),
+                    .backend = tsri_backend_vendor(run.backend)};
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

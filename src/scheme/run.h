@@ -97,8 +97,10 @@ struct tsri_run {
     tsri_store store;
     tsri_loss_kind loss;
     tsri_schedule schedule;
-    double momentum, decay;
+    double momentum, decay; /* momentum: beta1 of Adam */
     bool nesterov;
+    bool adam, decoupled; /* decoupled: the decay is AdamW's */
+    double beta2, epsilon;
 
     const tsri_scheme *scheme;
     void *scheme_state;
@@ -178,10 +180,33 @@ tsr_status tsri_run_data(tsr_data **data, tsr_config *config);
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
-/* One step of the optimiser on a store whose gradient is there, with the rate of the round. */
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool);
+/* ---- step.c -------------------------------------------------------------------------------- */
+
+/* Reads optim: what a step is. */
+void tsri_choose_optimiser(tsri_run *run);
+
+/* One step of the optimiser on a store whose gradient is there, with the rate of the round. Its
+ * momentum and variance have seen `steps` steps: Adam corrects for their start at zero. */
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool, int64_t steps);
 tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
-                                int64_t low, int64_t high); /* of these trained numbers only */
+                                int64_t low, int64_t high, /* of these trained numbers only */
+                                int64_t steps);
+
+/* Steps that a state which goes on from round to round has seen before this one: a function of the
+ * position. */
+int64_t tsri_run_steps(const tsri_run *run);
+
+/* Does a step remember those before it? */
+static inline bool tsri_run_has_state(const tsri_run *run)
+{
+    return run->momentum > 0 || run->adam;
+}
+
+/* Vectors of trained numbers that a step changes: weights, momentum, variance. */
+static inline int64_t tsri_run_vectors(const tsri_run *run)
+{
+    return run->adam ? 3 : 2;
+}
 
 /* How worker l reads the training set: its order, its part, augmentation. */
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);

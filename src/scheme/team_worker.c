@@ -82,6 +82,8 @@ static tsr_status make_network(worker *w)
     }
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
+    if (run->adam)
+        TSR_TRY(tsri_store_add_variance(&w->store));
 done:
     return st;
 }
@@ -144,7 +146,8 @@ static tsr_status local_step(worker *w, int64_t step)
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
     TSR_TRY(tsri_plan_backward(w->plan));
-    TSR_TRY(tsri_run_update(run, &w->store, w->pool));
+    TSR_TRY(tsri_run_update(run, &w->store, w->pool,
+                            (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
     w->loss[step] = tsri_loss_value(&loss);
 done:
     return st;
@@ -176,7 +179,7 @@ tsr_status tsri_worker_steps(worker *w)
     tsr_status st = TSR_OK;
     TSR_TRY(make_plan(w));
     if (!w->team->rules.carry)
-        memset(w->store.v, 0, (size_t)w->net->trained * sizeof(float));
+        tsri_store_forget(&w->store);
     for (int64_t t = 0; t < w->run->local_steps; t++) {
         TSR_CHECK(!w->run->crew || !tsri_crew_orphaned(w->run->crew), TSR_FAILURE,
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");

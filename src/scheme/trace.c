@@ -23,7 +23,7 @@ enum { MOST_SAMPLES = 10000 };
 struct tsri_tracer {
     int64_t workers, steps, batch; /* what the vectors below are for */
     int64_t total, trained;        /* likewise: a run that converts gets another network */
-    float *w, *v;                  /* [total], [trained] when the round began */
+    float *w, *v, *s;              /* [total], [trained] x 2 when the round began; s of Adam */
     int64_t *sample;               /* [workers][steps][batch] */
     int64_t *crop, *flip;          /* [workers][steps][batch][2], ...[batch]; NULL: none is moved */
     bool moved_down, moved_mirrored; /* which of the two augmentation does */
@@ -46,6 +46,7 @@ static void drop_vectors(struct tsri_tracer *t)
 {
     TSRI_FREE(t->w);
     TSRI_FREE(t->v);
+    TSRI_FREE(t->s);
     TSRI_FREE(t->sample);
     TSRI_FREE(t->crop);
     TSRI_FREE(t->flip);
@@ -150,6 +151,8 @@ static tsr_status make_vectors(struct tsri_tracer *t, const tsri_run *run, int64
     t->moved_down = o.crop > 0;
     t->moved_mirrored = o.flip;
     TSR_TRY(tsri_alloc(&t->v, t->trained, sizeof *t->v));
+    if (run->store.s)
+        TSR_TRY(tsri_alloc(&t->s, t->trained, sizeof *t->s));
     TSR_TRY(tsri_alloc(&t->sample, samples, sizeof *t->sample));
     if (o.crop > 0 || o.flip) {
         TSR_TRY(tsri_alloc(&t->crop, 2 * samples, sizeof *t->crop));
@@ -171,6 +174,8 @@ tsr_status tsri_trace_begin(tsri_run *run, int64_t workers, int64_t steps)
         TSR_TRY(make_vectors(t, run, workers, steps));
     memcpy(t->w, run->store.w, (size_t)t->total * sizeof *t->w);
     memcpy(t->v, run->store.v, (size_t)t->trained * sizeof *t->v);
+    if (t->s)
+        memcpy(t->s, run->store.s, (size_t)t->trained * sizeof *t->s);
 done:
     return st;
 }
@@ -259,7 +264,10 @@ static tsr_status add_local(tsri_parcel *parcel, const tsri_traced *worker, int6
     TSR_TRY(tsri_parcel_add_model(parcel, worker->local->w, prefix));
     (void)snprintf(prefix, sizeof prefix, "momentum.%" PRId64 ".", number);
     if (worker->momentum)
-        TSR_TRY(tsri_parcel_add_momentum(parcel, worker->local->v, prefix));
+        TSR_TRY(tsri_parcel_add_trained(parcel, worker->local->v, prefix));
+    (void)snprintf(prefix, sizeof prefix, "variance.%" PRId64 ".", number);
+    if (worker->momentum && worker->local->s)
+        TSR_TRY(tsri_parcel_add_trained(parcel, worker->local->s, prefix));
 done:
     parcel->net = whole;
     return st;
@@ -297,8 +305,12 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     TSR_TRY(tsri_parcel_add_model(&parcel, t->w, "before."));
     TSR_TRY(tsri_parcel_add_model(&parcel, run->store.w, "after."));
     if (momentum) {
-        TSR_TRY(tsri_parcel_add_momentum(&parcel, t->v, "momentum.before."));
-        TSR_TRY(tsri_parcel_add_momentum(&parcel, run->store.v, "momentum.after."));
+        TSR_TRY(tsri_parcel_add_trained(&parcel, t->v, "momentum.before."));
+        TSR_TRY(tsri_parcel_add_trained(&parcel, run->store.v, "momentum.after."));
+    }
+    if (momentum && t->s) {
+        TSR_TRY(tsri_parcel_add_trained(&parcel, t->s, "variance.before."));
+        TSR_TRY(tsri_parcel_add_trained(&parcel, run->store.s, "variance.after."));
     }
     for (int64_t w = 0; w < t->workers; w++)
         TSR_TRY(add_worker(&parcel, run, &worker[w], indices, w));

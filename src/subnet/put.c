@@ -46,7 +46,7 @@ typedef struct job {
     const tsri_owner *owner;
     int64_t count;      /* of owners */
     int64_t param;      /* its number */
-    bool momentum;      /* v instead of w */
+    tsri_vector vector; /* which of their numbers */
     int64_t pieces;     /* in a block; 1 when a piece is larger than a block */
     int64_t parts;      /* of a piece */
     int64_t per_line;   /* blocks in a line */
@@ -75,7 +75,7 @@ static block block_of(const job *j, int64_t i, int thread)
 
 static const float *numbers_of(const job *j, const tsri_owner *o)
 {
-    return tsri_store_at(o->store, j->momentum ? o->store->v : o->store->w, j->param);
+    return tsri_store_at(o->store, tsri_store_vector(o->store, j->vector), j->param);
 }
 
 /* The first of the picked units that is not before `unit`. */
@@ -229,8 +229,11 @@ void tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int
         put_param(&j, pool);
         if (!momentum || net->param[p].role != TSRI_TRAINED)
             continue;
-        j.whole = tsri_store_at(whole, whole->v, p);
-        j.momentum = true;
-        put_param(&j, pool);
+        for (j.vector = TSRI_MOMENTUM; j.vector < TSRI_VECTORS; j.vector++) {
+            void *vector = tsri_store_vector(whole, j.vector);
+            j.whole = tsri_store_at(whole, vector, p);
+            if (vector)
+                put_param(&j, pool);
+        }
     }
 }

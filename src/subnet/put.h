@@ -40,7 +40,8 @@ tsr_status tsri_put_init(tsri_put *put, const tsri_net *net, int threads);
 void tsri_put_fini(tsri_put *put);
 
 /* Writes `count` shares back: trained parameters, running statistics, counts; with `momentum` also
- * the momentum. Fixed parameters stay. Floats only. Allocates nothing. */
+ * the momentum and, where the whole has it, the variance. Fixed parameters stay. Floats only.
+ * Allocates nothing. */
 void tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
                   bool momentum, tsri_pool *pool);
 

@@ -40,8 +40,12 @@ void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *sha
     for (int64_t p = 0; p < net->params; p++) {
         tsri_take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p), net,
                         p, share);
-        if (momentum && net->param[p].role == TSRI_TRAINED)
-            tsri_take_param(tsri_store_at(small, small->v, p), tsri_store_at(whole, whole->v, p),
+        if (!momentum || net->param[p].role != TSRI_TRAINED)
+            continue;
+        tsri_take_param(tsri_store_at(small, small->v, p), tsri_store_at(whole, whole->v, p), net,
+                        p, share);
+        if (small->s && whole->s)
+            tsri_take_param(tsri_store_at(small, small->s, p), tsri_store_at(whole, whole->s, p),
                             net, p, share);
     }
 }

@@ -9,27 +9,29 @@
 
 /* ---- What travels ------------------------------------------------------------------------- */
 
-/* The pieces of a store that travel, one after the other: weights and statistics, then momentum. */
+/* The pieces of a store that travel, one after the other: weights and statistics, then momentum,
+ * then variance. */
 typedef struct piece {
     int64_t p; /* the parameter */
-    bool momentum;
+    tsri_vector vector;
 } piece;
 
 static bool travels(const tsri_net *net, const tsri_wire *wire, piece at)
 {
     tsri_role role = net->param[at.p].role;
-    return at.momentum ? wire->momentum && role == TSRI_TRAINED
-                       : role == TSRI_TRAINED || role == TSRI_BUFFER;
+    if (at.vector == TSRI_WEIGHTS)
+        return role == TSRI_TRAINED || role == TSRI_BUFFER;
+    return wire->momentum && role == TSRI_TRAINED && (at.vector == TSRI_MOMENTUM || wire->variance);
 }
 
-/* Moves on to the next piece that travels; false behind the last one. Begins at {-1, false}. */
+/* Moves on to the next piece that travels; false behind the last one. Begins at {-1, WEIGHTS}. */
 static bool next_piece(piece *at, const tsri_net *net, const tsri_wire *wire)
 {
     do {
         if (++at->p == net->params) {
-            if (at->momentum)
+            if (at->vector == TSRI_VARIANCE)
                 return false;
-            *at = (piece){-1, true};
+            *at = (piece){-1, at->vector + 1};
         }
     } while (at->p < 0 || !travels(net, wire, *at));
     return true;
@@ -37,7 +39,7 @@ static bool next_piece(piece *at, const tsri_net *net, const tsri_wire *wire)
 
 static float *numbers(const tsri_store *store, piece at)
 {
-    return tsri_store_at(store, at.momentum ? store->v : store->w, at.p);
+    return tsri_store_at(store, tsri_store_vector(store, at.vector), at.p);
 }
 
 static int64_t number_bytes(const tsri_wire *wire)
@@ -49,7 +51,7 @@ static int64_t number_bytes(const tsri_wire *wire)
 static int64_t numbers_of(const tsri_net *net, const tsri_wire *wire)
 {
     int64_t count = 0;
-    for (piece at = {-1, false}; next_piece(&at, net, wire);)
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, net, wire);)
         count += net->param[at.p].count;
     return count;
 }
@@ -85,7 +87,7 @@ void tsri_wire_take(void *bytes, const tsri_wire *wire, tsri_store *small, const
                     const tsri_share *share)
 {
     uint8_t *to = bytes;
-    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
         int64_t count = small->net->param[at.p].count;
         float *room = wire->bf16 ? numbers(small, at) : (float *)(void *)to;
         tsri_take_param(room, numbers(whole, at), whole->net, at.p, share);
@@ -106,7 +108,7 @@ void tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_shar
 void tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small)
 {
     uint8_t *to = bytes;
-    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
         int64_t count = small->net->param[at.p].count;
         put_numbers(to, numbers(small, at), count, wire->bf16);
         to += count * number_bytes(wire);
@@ -116,7 +118,7 @@ void tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small)
 void tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes)
 {
     const uint8_t *from = bytes;
-    for (piece at = {-1, false}; next_piece(&at, small->net, wire);) {
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
         int64_t count = small->net->param[at.p].count;
         get_numbers(numbers(small, at), from, count, wire->bf16);
         from += count * number_bytes(wire);
@@ -137,7 +139,7 @@ bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *
 
 void tsri_wire_round(tsri_store *small, const tsri_wire *wire)
 {
-    for (piece at = {-1, false}; wire->bf16 && next_piece(&at, small->net, wire);) {
+    for (piece at = {-1, TSRI_WEIGHTS}; wire->bf16 && next_piece(&at, small->net, wire);) {
         float *x = numbers(small, at);
         for (int64_t i = 0; i < small->net->param[at.p].count; i++)
             x[i] = tsri_bf16_round(x[i]);

@@ -1,10 +1,10 @@
 /* wire.h - the numbers of a share as they travel between ranks.
  *
  * What training changes and nothing else: trained parameters and running statistics in the order of
- * the network's parameters, then, when momentum travels too, that of each trained parameter. Fixed
- * parameters are known to every rank, counts follow from the round. As floats, or rounded to the
- * nearest bfloat16 (half the bytes, a relative error of at most 2^-8 = 0.4 % in each number each
- * way).
+ * the network's parameters, then, when momentum travels too, that of each trained parameter, and of
+ * Adam their variance. Fixed parameters are known to every rank, counts follow from the round. As
+ * floats, or rounded to the nearest bfloat16 (half the bytes, a relative error of at most 2^-8 =
+ * 0.4 % in each number each way).
  */
 #ifndef TSRI_WIRE_H
 #define TSRI_WIRE_H
@@ -15,6 +15,7 @@
 typedef struct tsri_wire {
     bool momentum;
     bool bf16;
+    bool variance; /* too, where momentum does */
 } tsri_wire;
 
 /* Bytes of a share of this network on the way, in one direction. */

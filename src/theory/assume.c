@@ -26,7 +26,10 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
     if (!rates.constant)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate goes from %.4g to %.4g", rates.most,
                             rates.least);
-    if (run->momentum > 0)
+    if (run->adam)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the optimiser is %s",
+                            tsri_config_text(run->config, "optim.name"));
+    else if (run->momentum > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->momentum);
     if (run->decay > 0)
         tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->decay);

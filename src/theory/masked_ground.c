@@ -18,7 +18,7 @@
 
 bool tsri_masked_plain(const tsri_run *run)
 {
-    return !(run->momentum > 0) && !(run->decay > 0) && run->batch == run->data->train.n &&
+    return !tsri_run_has_state(run) && !(run->decay > 0) && run->batch == run->data->train.n &&
            !run->shard && strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
            strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 &&

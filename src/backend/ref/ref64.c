@@ -22,6 +22,7 @@ typedef double real;
 #include "sequence.inc"
 #include "loss.inc"
 #include "update.inc"
+#include "adam.inc"
 
 static const tsri_kernel *const kernels[] = {&linear,    &conv,    &norm,    &relu,   &gate,
                                              &add,       &maxpool, &avgpool, &global, &flatten,
@@ -31,4 +32,5 @@ const tsri_backend tsri_backend_ref64 = {.name = "ref64",
                                          .real_bytes = sizeof(real),
                                          .kernels = kernels,
                                          .loss = ref_loss,
-                                         .update = ref_update};
+                                         .update = ref_update,
+                                         .adam = ref_adam};
