@@ -4,6 +4,7 @@
 #include "cli/training.h"
 
 #include "base/status.h"
+#include "scheme/model.h"
 #include "ticket/finetune.h"
 
 static tsr_status run(const cli_args *args)
@@ -18,6 +19,7 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(tsri_finetune_config(tsr_model_config(model), cli_int(args, "epochs", 0),
                                  cli_real(args, "lr", 0)));
     TSR_TRY(cli_settings(tsr_model_config(model), args));
+    TSR_TRY(tsri_model_has_data(model));
     TSR_TRY(cli_train_one(args, tsr_model_config(model), &o));
 done:
     tsr_model_destroy(model);

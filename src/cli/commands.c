@@ -10,6 +10,7 @@ const cli_command *const cli_commands[] = {
     &cli_ticket,
     &cli_eval,
     &cli_predict,
+    &cli_import,
     &cli_prune,
     &cli_convert,
     &cli_finetune,

@@ -13,6 +13,7 @@ extern const cli_command cli_distance;
 extern const cli_command cli_eval;
 extern const cli_command cli_finetune;
 extern const cli_command cli_help;
+extern const cli_command cli_import;
 extern const cli_command cli_info;
 extern const cli_command cli_ntk;
 extern const cli_command cli_predict;

@@ -274,7 +274,7 @@ static int by_name(const void *a, const void *b, void *context)
     return strcmp(t[*(const int32_t *)a].name, t[*(const int32_t *)b].name);
 }
 
-static tsr_status check_names(tsri_tensors *f, const char *path)
+tsr_status tsri_tensors_sort_names(tsri_tensors *f, const char *path)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc(&f->by_name, f->count, sizeof *f->by_name));
@@ -315,7 +315,7 @@ tsr_status tsri_tensors_header(tsri_tensors *f, int64_t n, int64_t data_size, co
     tsri_scan s = {f->header, f->header, f->header + n, path, "header"};
     TSR_TRY(read_header(&s, f, data_size));
     sort_by_place(f);
-    TSR_TRY(check_names(f, path));
+    TSR_TRY(tsri_tensors_sort_names(f, path));
     TSR_TRY(check_cover(f, data_size, path));
 done:
     return st;

@@ -144,6 +144,9 @@ typedef struct tsri_model {
     const char *help;
     const char *keys; /* those of `model:` that it reads, between spaces; others must not be set */
     tsr_status (*build)(tsri_net *net, const tsr_config *config);
+    /* (optional, both or none) its first convolution and its last linear layer, as files of other
+     * tools call them too: from their shapes an import tells width, stem and outputs */
+    const char *first, *last;
 } tsri_model;
 
 extern const tsri_model tsri_models[];

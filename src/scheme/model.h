@@ -46,6 +46,9 @@ tsr_status tsri_model_run_file(tsr_config **out, const tsri_tensors *file, const
  * differs, when not: its weights would mean something else. What has no names is not compared. */
 tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data);
 
+/* USAGE when the model was imported, and so has no data of its own, and none are given. */
+tsr_status tsri_model_has_data(const tsr_model *model);
+
 /* What a model file holds. Texts are JSON; NULL = left out. */
 typedef struct tsri_model_parts {
     const tsri_net *net;
@@ -53,6 +56,7 @@ typedef struct tsri_model_parts {
     const tsr_config *config;
     const char *scaling, *classes, *schema;
     const char *ticket; /* of a pruned network: which units of the whole it has (ticket/origin.h) */
+    const char *imported; /* of another tool's network: the name of its file, which is no JSON */
 } tsri_model_parts;
 
 /* The file's own names for them. */
@@ -60,6 +64,7 @@ typedef struct tsri_model_parts {
 #define TSRI_META_CLASSES "tessera.classes"
 #define TSRI_META_SCHEMA  "tessera.schema"
 #define TSRI_META_TICKET  "tessera.ticket"
+#define TSRI_META_IMPORT  "tessera.imported"
 
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
 

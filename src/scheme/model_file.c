@@ -58,6 +58,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
                        {TSRI_META_CLASSES, parts->classes},
                        {TSRI_META_SCHEMA, parts->schema},
                        {TSRI_META_TICKET, parts->ticket},
+                       {TSRI_META_IMPORT, parts->imported},
                        {"tessera.run", yaml.data}};
     int64_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -261,6 +262,17 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
     TSR_TRY(same_classes(file, path, data));
 done:
     tsri_data_schema_fini(&schema);
+    return st;
+}
+
+tsr_status tsri_model_has_data(const tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!tsri_tensors_meta(m->file, TSRI_META_IMPORT) ||
+                  tsri_config_given(m->config, "data.name") ||
+                  tsri_config_given(m->config, "data.path"),
+              TSR_USAGE, "%s was imported and has no data of its own: give --data", m->path);
+done:
     return st;
 }
 

@@ -226,7 +226,8 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
                               .scaling = tsri_tensors_meta(model->file, TSRI_META_SCALING),
                               .classes = tsri_tensors_meta(model->file, TSRI_META_CLASSES),
                               .schema = tsri_tensors_meta(model->file, TSRI_META_SCHEMA),
-                              .ticket = ticket.text.data};
+                              .ticket = ticket.text.data,
+                              .imported = tsri_tensors_meta(model->file, TSRI_META_IMPORT)};
     TSR_TRY(tsri_model_save(path, &parts));
 done:
     tsri_json_fini(&ticket);

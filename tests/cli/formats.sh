@@ -107,6 +107,8 @@ json 'prune --json' prune $a --ratio 0.5 --axes all --out runs/t.safetensors --s
 json 'train --json' finetune runs/t.safetensors --epochs 1 --lr 0.01 --out runs/ft
 json 'distance --json' distance $a runs/b/model.safetensors --axes all --ratio 0.5
 json 'ticket --json' ticket run.yaml --out runs/tick --set 'ticket.ratios=[0.5]' --set ticket.axes=all --set epochs=1 --set rounds=0
+json 'train --json' train dense.yaml --out runs/net --set data.augment=none --set model.name=resnet18 --set model.width=2 --set model.hidden=[256,256] --set model.norm=none --set rounds=1 --set distance.every=0
+json 'import --json' import runs/net/model.safetensors --out runs/imported.safetensors --normalize none
 json 'convert --json' convert $g --to relu --out r.safetensors
 json 'convert --json' convert r.safetensors --to grelu --out s.safetensors
 json 'ntk --json' ntk grelu.yaml -n 8 --spectrum

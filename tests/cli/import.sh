@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# PyTorch's checkpoints, saved in every usual way, become models: weights to the bit, outputs to 1e-5,
+# and eval, prune, finetune and ticket take them. Hostile ones are refused and nothing in them runs.
+set -u
+program=$(realpath "$1") source=$2
+. "$source/tests/cli.sh"
+
+mkdir hostile
+python "$source/tests/python/hostile_pickles.py" "$program" "$PWD/hostile" || complain "hostile pickles"
+with_python torch numpy
+
+import() { "$program" import "$@" --quiet >/dev/null || fail "import $*"; }
+
+mkdir cases
+python "$source/tests/python/import_torch.py" make cases || fail "PyTorch made no files"
+for case in cases/*; do
+    # shellcheck disable=SC2046
+    import "$case"/weights.* --out "$case/model.safetensors" $(cat "$case/options")
+    "$program" predict "$case/model.safetensors" --data "$case/x.npy" --out "$case/out.npy" --quiet >/dev/null 2>&1 ||
+        complain "predict of $case"
+done
+python "$source/tests/python/import_torch.py" check cases/* || complain "outputs or weights differ"
+whole=$("$program" import cases/resnet18-whole/weights.pth --out whole --json)
+[ "$(field "$whole" outputs)" = 1000 ] && [ "$(field "$whole" width)" = 64 ] && [ "$(field "$whole" input)" = '"3x224x224"' ] ||
+    complain "import --json says $whole"
+
+# The same weights saved in any way are the same model, but for the name of the file.
+first=
+for case in cases/resnet18-*-*; do
+    import "$case"/weights.* --out again --size 40 --normalize none --force --seed 1
+    sum=$(python - <<'P'
+import hashlib, json, struct
+raw = open("again", "rb").read()
+n = struct.unpack("<Q", raw[:8])[0]
+meta = json.loads(raw[8:8 + n])["__metadata__"]
+assert meta["tessera.imported"].startswith("weights."), meta
+print(hashlib.sha256(raw[8 + n:] + meta["tessera.run"].encode()).hexdigest())
+P
+)
+    [ -z "$first" ] || [ "$first" = "$sum" ] || complain "$case makes another model"
+    first=$sum
+done
+
+# An ordinary model from here on: a new head, then eval, finetune, prune and a ticket of it.
+given=(--data glyphs --set data.channels=3 --set data.n=60 --set data.test_n=20)
+import cases/resnet18-plain-pt/weights.pt --out head --size 32 --classes 10
+import cases/resnet18-plain-pt/weights.pt --out head2 --size 32 --classes 10 --seed 2
+cmp -s head head2 && complain "--seed draws the same last layer"
+"$program" eval head "${given[@]}" --quiet >/dev/null || complain "eval"
+"$program" finetune head "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned --quiet >/dev/null || complain "finetune"
+"$program" prune head --ratio 0.5 --seconds 0 --out pruned --quiet >/dev/null || complain "prune"
+"$program" eval pruned "${given[@]}" --quiet >/dev/null || complain "eval of what was pruned"
+"$program" finetune pruned "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned2 --quiet >/dev/null || complain "finetune of what was pruned"
+cat > run.yaml <<'Y'
+data: {name: glyphs, channels: 3, n: 60, test_n: 20}
+model: {name: resnet18, width: 8, stem: imagenet}
+optim: {lr: 0.01}
+epochs: 1
+batch: 30
+ticket: {ratios: [0.5], seconds: 0.1}
+Y
+"$program" ticket run.yaml --init head --out ticket --quiet >/dev/null || complain "ticket"
+printf '%s\n' a b c d e f g >names
+import cases/imagenet/weights.pth --out named --size 32 --names names
+"$program" predict named --data cases/imagenet/x.npy 2>/dev/null | tail -n +2 | cut -d, -f2 | grep -qvx '[a-g]' && complain "names of classes"
+
+refused 2 "give --out" import cases/imagenet/weights.pth
+refused 2 "is there already" import cases/imagenet/weights.pth --out named
+refused 3 "cannot open" import absent.pth --out new
+refused 2 "cannot be imported; these can" import cases/imagenet/weights.pth --out new --model mlp
+refused 3 "layer1.2.conv1.weight is missing" import cases/imagenet/weights.pth --out new --model resnet34
+refused 3 "the ends of a vgg11" import cases/imagenet/weights.pth --out new --model vgg11
+refused 2 "1 channels, and there are 3 means" import cases/small-stem/weights.pth --out new
+refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
+refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0
+refused 2 "is no number" import cases/small-stem/weights.pth --out new --mean a --std 1
+refused 2 "7 names for 10 outputs" import cases/uncounted/weights.pth --out new --names names
+refused 2 "has no data of its own: give --data" eval head
+refused 2 "has no data of its own: give --data" finetune pruned --out new
+python - <<'P'
+import torch
+torch.save({"w": torch.ones(2)}, "old.pth", _use_new_zipfile_serialization=False)
+state = torch.load("cases/imagenet/weights.pth")
+state["layer1.0.conv1.weight"][0, 0, 0, 0] = float("nan")
+torch.save(state, "nan.pth")
+torch.save(torch.nn.Conv2d(1, 2, 3), "module.pth")
+P
+refused 3 "before version 1.6; save it anew" import old.pth --out new
+refused 3 "layer1.0.conv1.weight holds" import nan.pth --out new
+refused 3 "torch.nn.modules.conv.Conv2d, which is code" import module.pth --out new
+[ ! -e new ] || complain "a refused import left a file"
