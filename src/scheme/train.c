@@ -102,6 +102,7 @@ static tsr_status open_trace(tsri_run *run)
     if (!run->trace)
         return TSR_OK;
     TSR_TRY(tsri_make_folder(run->trace));
+    TSR_TRY(tsri_sweep_folder(run->trace)); /* what a killed run left half written */
     TSR_TRY(tsri_trace_data(run));
 done:
     return st;
