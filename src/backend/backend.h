@@ -10,7 +10,8 @@
 #include "backend/samples.h"
 
 typedef enum tsri_loss_kind {
-    TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]                       */
+    TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]; with smoothing and weights
+                           of classes as in PyTorch: weights divided by their mean          */
     TSRI_MSE,           /* mean over samples and outputs of (x - target)^2; labels one-hot   */
     TSRI_HALF_SQUARES,  /* 1/2 sum over samples and outputs of the same: a sum, not a mean, and so
                            is its gradient                                                   */
@@ -49,6 +50,9 @@ typedef struct tsri_loss {
     const void *x;         /* [n, outputs] */
     const int32_t *label;  /* [n], or NULL */
     const float *target;   /* [n, outputs], used when label is NULL */
+    double smoothing;      /* cross entropy: part of each label given to all classes alike */
+    const double *weight;  /* cross entropy: [outputs of one position] of the classes, or NULL: 1 */
+    double weight_mean;    /* with weights: their mean over the labels of the whole batch */
     void *dx;              /* [n, outputs]; NULL when only the value is wanted */
     double sum;            /* out: loss summed over the valid samples (see tsri_loss_value) */
     int64_t hits;          /* out: samples whose largest output (at their last position) is their

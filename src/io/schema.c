@@ -93,6 +93,9 @@ const tsri_schema_row tsri_schema[] = {
 
     CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum over the batch of squared errors, the whole network judged by their sum without the half; hinge to logistic: of the margin y f(x), y = +-1, several classes one against the rest; auto: half_squares for shallow, grelu, relu_twin and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
 
+    REAL("label_smoothing", "0", 0, 0.9999999, "cross_entropy: part of every label that training gives to all classes alike, as PyTorch does; evaluations are without it (docs/optimisers.md)"),
+    TEXT("class_weights", "none", "cross_entropy: what a sample of each class counts in training: none, balanced (classes alike, however many samples they have), or a number for each class, \"1, 2.5, 1\"; the mean is over the weights, as in PyTorch; evaluations are without them"),
+
     CHOICE("optim.name", "sgd", "sgd|gd|adam|adamw", "sgd: mini-batches; gd: the whole training set each step; adam, adamw: mini-batches, each weight with a rate of its own (docs/optimisers.md)"),
     REAL_WHEN("optim.lr", "0.1", "optim.name=adam or adamw", "0.001", 0, 1e6, "learning rate at the start"),
     REAL_WHEN("optim.momentum", "0.9", "optim.name=gd", "0", 0, 0.9999999, "momentum; gd is plain gradient descent without it"),

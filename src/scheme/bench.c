@@ -49,7 +49,7 @@ static tsr_status one_step(rig *r, lap *out)
     double t0 = tsri_clock();
     TSR_TRY(tsri_loader_get(r->loader, &b, r->step++));
     double t1 = tsri_clock();
-    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
     tsri_plan_lengths(r->plan, b->length);
     if (r->gates)
         tsri_plan_use_gates(r->plan, r->gates, b->index);

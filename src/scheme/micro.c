@@ -49,10 +49,7 @@ tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const ts
                           int64_t m)
 {
     int64_t first = m * micro->size;
-    return (tsri_loss){.kind = run->loss,
-                       .valid = micro->size,
-                       .label = b->label ? b->label + first : NULL,
-                       .target = b->target ? b->target + first * run->net->outputs : NULL};
+    return tsri_run_loss(run, b, first, micro->size);
 }
 
 /* Is the batch's loss the mean of its samples'? */

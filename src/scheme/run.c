@@ -221,6 +221,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(tsri_resolve_sequences(config, d));
     run->scheme = tsri_scheme_of(config);
     TSR_TRY(tsri_choose_loss(&run->loss, config, d));
+    TSR_TRY(tsri_choose_weights(run));
     TSR_TRY(choose_workers(run));
     TSR_TRY(tsri_check_keys(config));
     TSR_TRY(choose_batch(run));
@@ -291,6 +292,7 @@ void tsri_run_fini(tsri_run *run)
             tsri_observers[i]->fini(run->observer_state[i]);
     tsri_store_fini(&run->store);
     tsri_free(run->best_w);
+    tsri_free(run->class_weight);
     tsri_net_destroy(run->net);
     if (run->owns_data)
         tsr_data_destroy(run->data);

@@ -96,6 +96,8 @@ struct tsri_run {
     tsri_net *net;
     tsri_store store;
     tsri_loss_kind loss;
+    double smoothing;     /* of labels in training */
+    double *class_weight; /* [classes] in training, or NULL: all the same */
     tsri_schedule schedule;
     double momentum, decay; /* momentum: beta1 of Adam */
     bool nesterov;
@@ -214,6 +216,12 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
 /* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
  * cannot be. */
 tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
+
+/* Reads label_smoothing and class_weights. USAGE when loss or data have no use for them. */
+tsr_status tsri_choose_weights(tsri_run *run);
+
+/* The training loss of samples first .. first + count - 1 of a batch, to be filled in by a plan. */
+tsri_loss tsri_run_loss(const tsri_run *run, const tsri_batch *b, int64_t first, int64_t count);
 
 /* Sequences need model rnn, and it needs them: USAGE. What `auto` means for its outputs and its
  * loss is written into the config, where the model's file will carry it. */

@@ -86,7 +86,7 @@ static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)
     TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
     TSR_TRY(tsri_loader_get(loader, &b, 0));
     TSR_TRY(tsri_plan_create(&plan, &run->store, run->backend, run->pool, n, true));
-    tsri_loss l = {.kind = run->loss, .valid = n, .label = b->label, .target = b->target};
+    tsri_loss l = tsri_run_loss(run, b, 0, n);
     tsri_plan_lengths(plan, b->length);
     TSR_TRY(tsri_plan_forward(plan, b->x));
     TSR_TRY(tsri_plan_loss(plan, &l));

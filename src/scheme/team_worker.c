@@ -141,7 +141,7 @@ static tsr_status local_step(worker *w, int64_t step)
     tsri_run *run = w->run;
     const tsri_batch *b = NULL;
     TSR_TRY(tsri_worker_batch(w, step, &b));
-    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
     tsri_plan_lengths(w->plan, b->length);
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
@@ -164,7 +164,7 @@ static tsr_status loss_at_the_end(worker *w)
     size_t bytes = (size_t)(w->net->total - w->net->trained) * sizeof *statistics;
     if (!b)
         TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
-    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
+    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
     memcpy(w->kept, statistics, bytes);
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));

@@ -38,6 +38,16 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
                             tsri_config_text(run->config, "precision"));
 }
 
+/* The step is descent on a loss; what else is done to it no theorem knows. */
+static void recipe(tsri_certificate *c, const tsri_run *run)
+{
+    unsigned loss = TSRI_NO_MOMENTUM | TSRI_PAPER_LOSS | TSRI_LIPSCHITZ_LOSS | TSRI_SMOOTH_LOSS;
+    if (run->smoothing > 0)
+        tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->smoothing);
+    if (run->class_weight)
+        tsri_certify_breach(c, loss, "classes have weights");
+}
+
 static void batches(tsri_certificate *c, const tsri_run *run)
 {
     bool part = run->batch < run->data->train.n;
@@ -85,6 +95,7 @@ static void shares(tsri_certificate *c, const tsri_run *run)
 void tsri_assume_run(tsri_certificate *c, const tsri_run *run)
 {
     optimiser(c, run);
+    recipe(c, run);
     batches(c, run);
     shares(c, run);
     if (run->options.init || tsri_config_text(run->config, "model.from_relu"))

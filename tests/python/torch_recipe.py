@@ -19,10 +19,16 @@ from replay_trace import Data, batches_of, build, load
 SUM = 2e-6  # 16 products of f32 in another order, through three layers
 
 
+def balanced(data):
+    """scikit-learn's: every class counts alike."""
+    counts = numpy.bincount(data.y.numpy())
+    return (len(data.y) / (len(counts) * counts)).tolist()
+
+
 class Steps:
     """The optimiser of the run file on a network, its state as the trace has it after `done` steps."""
 
-    def __init__(self, run, net, rate, momentum, variance, done):
+    def __init__(self, run, net, rate, momentum, variance, done, data):
         o = run["optim"]
         self.net, self.name = net, o["name"]
         if self.name == "sgd":
@@ -36,7 +42,10 @@ class Steps:
             self.optimiser.state[p] = {"momentum_buffer": momentum[name].clone()} if self.name == "sgd" else {
                 "step": torch.tensor(float(done)), "exp_avg": momentum[name].clone(),
                 "exp_avg_sq": variance[name].clone()}
-        self.criterion = nn.CrossEntropyLoss()
+        weights = run["class_weights"]
+        self.criterion = nn.CrossEntropyLoss(
+            label_smoothing=run["label_smoothing"], weight=None if weights == "none" else torch.tensor(
+                balanced(data) if weights == "balanced" else [float(w) for w in weights.split(",")]).double())
         self.worst = {}  # of each tensor the least root and the largest slope of its steps
 
     def step(self, x, y):
@@ -91,7 +100,7 @@ class Check:
         before, rate = load(t, "before."), float(t["rate"])
         net = build(self.run, before, self.shape, self.outputs)
         carried = load(t, "momentum.before."), load(t, "variance.before.")
-        s = Steps(self.run, net, rate, *carried, done if carried[0] else 0)
+        s = Steps(self.run, net, rate, *carried, done if carried[0] else 0, self.data)
         losses = [s.step(x, y) for x, y in batches_of(t, self.data, l, self.steps, True)]
         assert numpy.allclose(losses, t[f"loss.{l}"], rtol=1e-5), (losses, t[f"loss.{l}"])
         ours = load(t, "after.") if self.whole else load(t, f"local.{l}.")
