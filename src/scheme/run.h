@@ -103,6 +103,7 @@ struct tsri_run {
     bool nesterov;
     bool adam, decoupled; /* decoupled: the decay is AdamW's */
     double beta2, epsilon;
+    double clip; /* longest gradient; 0 = any */
 
     const tsri_scheme *scheme;
     void *scheme_state;

@@ -2,6 +2,7 @@
  * Every scheme's step goes through here. */
 #include "scheme/run.h"
 
+#include <math.h>
 #include <string.h>
 
 void tsri_choose_optimiser(tsri_run *run)
@@ -15,6 +16,7 @@ void tsri_choose_optimiser(tsri_run *run)
     run->decay = tsri_config_real(c, "optim.weight_decay");
     run->nesterov = !run->adam && tsri_config_bool(c, "optim.nesterov");
     run->beta2 = tsri_config_real(c, "optim.beta2");
+    run->clip = tsri_config_real(c, "optim.clip");
     run->epsilon = tsri_config_real(c, "optim.epsilon");
 }
 
@@ -53,7 +55,54 @@ tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_poo
     return run->backend->adam(&a, pool);
 }
 
+/* ---- Clipping ------------------------------------------------------------------------------ */
+
+enum { PARTS = 256 }; /* of a gradient, whatever the threads: the order of its sum */
+
+typedef struct lengths {
+    float *g;
+    int64_t n;
+    float factor;
+    double square[PARTS];
+} lengths;
+
+static void square_part(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    lengths *l = context;
+    double sum = 0;
+    for (int64_t j = i * l->n / PARTS; j < (i + 1) * l->n / PARTS; j++)
+        sum += (double)l->g[j] * (double)l->g[j];
+    l->square[i] = sum;
+}
+
+static void shorten_part(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const lengths *l = context;
+    for (int64_t j = i * l->n / PARTS; j < (i + 1) * l->n / PARTS; j++)
+        l->g[j] *= l->factor;
+}
+
+/* As torch.nn.utils.clip_grad_norm_: g *= min(1, clip / (|g| + 1e-6)). A gradient that is not
+ * finite stays so: the run tells that it has diverged. */
+static void clip(tsri_store *store, double longest, tsri_pool *pool)
+{
+    lengths l = {.g = store->g, .n = store->net->trained};
+    double sum = 0;
+    tsri_pool_run(pool, square_part, &l, PARTS);
+    for (int i = 0; i < PARTS; i++)
+        sum += l.square[i];
+    double factor = longest / (sqrt(sum) + 1e-6);
+    if (!isfinite(sum) || factor >= 1)
+        return;
+    l.factor = (float)factor;
+    tsri_pool_run(pool, shorten_part, &l, PARTS);
+}
+
 tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool, int64_t steps)
 {
+    if (run->clip > 0)
+        clip(store, run->clip, pool);
     return tsri_run_update_part(run, store, pool, 0, store->net->trained, steps);
 }

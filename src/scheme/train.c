@@ -267,6 +267,11 @@ static tsr_status can_spread(const tsri_run *run)
     TSR_CHECK(!run->crew || run->scheme->serve, TSR_USAGE,
               "%s: scheme %s runs in one process: start it without mpirun",
               tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+    TSR_CHECK(
+        !run->crew || !run->scheme->collect || run->clip == 0, TSR_USAGE,
+        "%s: optim.clip needs the whole gradient, and with mpirun every stage of %s has a part "
+        "of it: start it without mpirun",
+        tsri_config_place(run->config, "optim.clip"), run->scheme->name);
     TSR_CHECK(!run->crew || run->convert_round < 0, TSR_USAGE,
               "%s: convert_at is for one process, whose net it replaces: start it without mpirun",
               tsri_config_place(run->config, "convert_at"));

@@ -44,6 +44,8 @@ static void recipe(tsri_certificate *c, const tsri_run *run)
     unsigned loss = TSRI_NO_MOMENTUM | TSRI_PAPER_LOSS | TSRI_LIPSCHITZ_LOSS | TSRI_SMOOTH_LOSS;
     if (run->smoothing > 0)
         tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->smoothing);
+    if (run->clip > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g", run->clip);
     if (run->class_weight)
         tsri_certify_breach(c, loss, "classes have weights");
 }

@@ -18,8 +18,9 @@
 
 bool tsri_masked_plain(const tsri_run *run)
 {
-    return !tsri_run_has_state(run) && !(run->decay > 0) && run->batch == run->data->train.n &&
-           !run->shard && strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
+    return !tsri_run_has_state(run) && run->clip == 0 && !(run->decay > 0) &&
+           run->batch == run->data->train.n && !run->shard &&
+           strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
            strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 &&
            strcmp(tsri_config_text(run->config, "scheme.scale"), "none") != 0;

@@ -46,12 +46,15 @@ class Steps:
         self.criterion = nn.CrossEntropyLoss(
             label_smoothing=run["label_smoothing"], weight=None if weights == "none" else torch.tensor(
                 balanced(data) if weights == "balanced" else [float(w) for w in weights.split(",")]).double())
+        self.clip, self.norms = o["clip"], []
         self.worst = {}  # of each tensor the least root and the largest slope of its steps
 
     def step(self, x, y):
         self.optimiser.zero_grad()
         loss = self.criterion(self.net(x), y)
         loss.backward()
+        if self.clip:
+            self.norms.append(float(nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)))
         self.optimiser.step()
         for name, p in self.net.named_parameters():
             root, slope = self.worst.get(name, (1e30, 0.0))
