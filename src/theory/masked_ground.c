@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/pieces.h"
+#include "base/simd.h"
 #include "linalg/gemm.h"
 #include "linalg/gemm64.h"
 #include "linalg/openblas.h"
@@ -142,41 +143,64 @@ typedef struct block {
     double *loss, *squares; /* [n] of single samples */
 } block;
 
-/* z becomes relu(z). */
-static inline void add_unit(double *sum, double *squares, float *z, float a)
+enum { LANES = 16, RUN = 64 * LANES }; /* sums of 64 floats, then doubles */
+
+/* z becomes relu(z), at most RUN of them; unit r adds to lane r % LANES, so the bits depend on
+ * nothing else. `count` is a multiple of LANES. */
+TSRI_CLONES
+static void add_run(float *restrict sum, float *restrict squares, float *restrict z,
+                    const float *restrict a, int64_t count)
 {
-    float on = *z > 0 ? *z : 0;
-    *z = on;
-    *sum += (double)on * (double)a;
-    *squares += (double)on * (double)on;
+    for (int64_t r = 0; r < count; r++)
+        z[r] = z[r] > 0 ? z[r] : 0;
+    for (int64_t r = 0; r < count; r += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++)
+            sum[lane] += z[r + lane] * a[r + lane];
+    for (int64_t r = 0; r < count; r += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++)
+            squares[lane] += z[r + lane] * z[r + lane];
 }
 
-/* Sums go in eight lanes, always the same: their bits do not depend on threads. */
+static void add_units(double *sum, double *squares, float *z, const float *a, int64_t count)
+{
+    for (int64_t r = 0; r < count; r += RUN) {
+        float part[LANES] = {0}, square[LANES] = {0};
+        add_run(part, square, z + r, a + r, tsri_min(RUN, count - r));
+        for (int64_t lane = 0; lane < LANES; lane++) {
+            *sum += (double)part[lane];
+            *squares += (double)square[lane];
+        }
+    }
+}
+
 static void output_row(void *context, int64_t i, int thread)
 {
-    enum { LANES = 8 };
     const block *b = context;
     const tsri_masked_pass *pass = b->pass;
-    float *z = b->g->z + i * pass->units;
-    double sum[LANES] = {0}, squares[LANES] = {0}, u = 0, all = 0;
+    float *z = b->g->z + i * pass->units, rest[LANES] = {0}, signs[LANES] = {0};
+    double u = 0, all = 0;
+    int64_t whole = pass->units / LANES * LANES;
+    size_t left = (size_t)(pass->units - whole) * sizeof *z;
     (void)thread;
     if (pass->bits)
         tsri_signs_sign(pass->bits, b->from + i, 0, z, pass->units);
-    int64_t r = 0;
-    for (; r + LANES <= pass->units; r += LANES)
-        for (int64_t lane = 0; lane < LANES; lane++)
-            add_unit(&sum[lane], &squares[lane], &z[r + lane], pass->a[r + lane]);
-    for (; r < pass->units; r++)
-        add_unit(&sum[r % LANES], &squares[r % LANES], &z[r], pass->a[r]);
-    for (int64_t lane = 0; lane < LANES; lane++) {
-        u += sum[lane];
-        all += squares[lane];
-    }
+    add_units(&u, &all, z, pass->a, whole);
+    memcpy(rest, z + whole, left);
+    memcpy(signs, pass->a + whole, left);
+    add_units(&u, &all, rest, signs, LANES);
+    memcpy(z + whole, rest, left);
     u *= pass->scale;
     pass->u[b->from + i] = u;
     u -= (double)b->g->y[b->from + i];
     b->loss[b->from + i] = u * u;
     b->squares[b->from + i] = all;
+}
+
+TSRI_CLONES
+static void pass_back(float *restrict z, const float *restrict a, float error, int64_t count)
+{
+    for (int64_t r = 0; r < count; r++)
+        z[r] = z[r] > 0 ? error * a[r] : 0;
 }
 
 /* z becomes the gradient of the loss by <w_r, x_i>. */
@@ -186,10 +210,8 @@ static void gradient_row(void *context, int64_t i, int thread)
     const tsri_masked_pass *pass = b->pass;
     float *z = b->g->z + i * pass->units;
     double e = pass->scale * (pass->u[b->from + i] - (double)b->g->y[b->from + i]);
-    float error = (float)e;
     (void)thread;
-    for (int64_t r = 0; r < pass->units; r++)
-        z[r] = z[r] > 0 ? error * pass->a[r] : 0;
+    pass_back(z, pass->a, (float)e, pass->units);
 }
 
 /* to [units, d] += z^T x of the block's rows. */

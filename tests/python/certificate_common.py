@@ -220,7 +220,8 @@ def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=A
         bound = None
     text = f"{name}: (1 - rate)^k {what} + {'O(floor)' if hidden else 'floor'}" if constant else f"{name}: product of"
     rows = [Row(where, f"measured rate per round, fitted to the fall of {name}", measured, "at least", proven,
-                interval=interval, seen=seen, broken=broken, trivial=0, tolerance=tolerance),
+                interval=interval, seen=seen, broken=broken, trivial=0, tolerance=tolerance,
+                absolute=5e-7),  # a loss is known to some 1e-7 of itself
             Row(where, text, value, "at most", bound, seen=seen, broken=broken, trivial=losses.get(0), ties=ties,
                 tolerance=tolerance)]
     if hidden:
