@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 
+#include "base/alloc.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -65,16 +66,18 @@ done:
     return st;
 }
 
-static tsr_status tell(const cli_args *args, const tsr_model *m, const char *out)
+static tsr_status tell(const cli_args *args, const tsr_model *m, const char *out,
+                       const char *module)
 {
     const char *name = tsri_config_text(m->config, "model.name");
     tsri_json w = {0};
     if (!args->json) {
         (void)printf("%s of width %lld for images of %lldx%lldx%lld, %lld outputs, %lld numbers\n"
-                     "model    %s\n",
+                     "model    %s\n"
+                     "PyTorch  %s\n",
                      name, (long long)tsri_config_int(m->config, "model.width"),
                      (long long)m->input.c, (long long)m->input.h, (long long)m->input.w,
-                     (long long)m->outputs, (long long)m->net->total, out);
+                     (long long)m->outputs, (long long)m->net->total, out, module);
         return TSR_OK;
     }
     tsri_json_begin(&w);
@@ -84,8 +87,18 @@ static tsr_status tell(const cli_args *args, const tsr_model *m, const char *out
     tsri_json_put_int(&w, "outputs", m->outputs);
     tsri_json_put_int(&w, "params", m->net->total);
     tsri_json_put_text(&w, "model", out);
+    tsri_json_put_text(&w, "module", module);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
+}
+
+static tsr_status may_write(const cli_args *args, const char *path)
+{
+    if (!tsri_file_exists(path) || cli_has(args, "force"))
+        return TSR_OK;
+    return tsri_fail(TSR_USAGE,
+                     "%s is there already: choose another name, or add --force to replace it",
+                     tsri_quote(path));
 }
 
 static tsr_status run(const cli_args *args)
@@ -93,20 +106,23 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
     const char *out = cli_text(args, "out");
+    char *module = NULL;
     tsri_import how = {.model = cli_text(args, "model"),
                        .size = cli_int(args, "size", 0),
                        .classes = cli_int(args, "classes", 0),
                        .seed = (uint64_t)cli_int(args, "seed", 1),
                        .names = cli_text(args, "names")};
     TSR_CHECK(out && *out, TSR_USAGE, "where shall the model go? give --out FILE");
-    TSR_CHECK(!tsri_file_exists(out) || cli_has(args, "force"), TSR_USAGE,
-              "%s is there already: choose another name, or add --force to replace it",
-              tsri_quote(out));
+    TSR_TRY(tsri_module_path(&module, out));
+    TSR_TRY(may_write(args, out));
+    TSR_TRY(may_write(args, module));
     TSR_TRY(read_scaling(&how, args));
     TSR_TRY(tsri_import_file(out, args->operand[0], &how));
     TSR_TRY(tsr_model_read(&model, out));
-    TSR_TRY(tell(args, model, out));
+    TSR_TRY(tsri_module_write(module, model, out));
+    TSR_TRY(tell(args, model, out, module));
 done:
+    tsri_free(module);
     tsr_model_destroy(model);
     return st;
 }
@@ -146,6 +162,8 @@ const cli_command cli_import = {
         "are, to the bit.\n\n"
         "The result is an ordinary model: eval, predict, prune, finetune and ticket --init take "
         "it. "
-        "It has no data of its own: give them --data.",
+        "It has no data of its own: give them --data. Beside it lies a PyTorch module that loads "
+        "it, "
+        "MODEL with .py in place of .safetensors.",
     .run = run,
 };

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "net/torch_code.h"
 #include "ticket/latency.h"
 #include "ticket/prune.h"
 
@@ -21,12 +22,15 @@ typedef struct pair {
     tsri_latency time[2];
     int64_t bytes[2];
     bool timed;
+    char *module;    /* path of the PyTorch module */
+    const char *why; /* there is none; NULL: there is one */
 } pair;
 
 static void pair_fini(pair *p)
 {
     tsr_model_destroy(p->model[0]);
     tsr_model_destroy(p->model[1]);
+    tsri_free(p->module);
 }
 
 static int64_t file_bytes(const char *path)
@@ -123,6 +127,10 @@ static tsr_status print_text(const pair *p, const char *path)
         print_time("step       ", p->time[0].step, p->time[1].step);
     }
     (void)printf("ticket      %s\n", path);
+    if (p->why)
+        (void)printf("PyTorch     no module: %s\n", p->why);
+    else
+        (void)printf("PyTorch     %s\n", p->module);
 done:
     return st;
 }
@@ -173,6 +181,11 @@ static tsr_status print_json(const pair *p, const char *path)
                            tsri_faster(p->time[0].infer, p->time[1].infer) == TSRI_FASTER);
     }
     tsri_json_put_text(&w, "ticket", path);
+    tsri_json_key(&w, "module");
+    if (p->why)
+        tsri_json_null(&w);
+    else
+        tsri_json_text(&w, p->module);
     json_layers(&w, a, b);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
@@ -214,6 +227,20 @@ done:
     return st;
 }
 
+/* The module must not take the place of another file either. */
+static tsr_status choose_module(pair *p, const cli_args *args, const char *path)
+{
+    tsr_status st = TSR_OK;
+    p->why = tsri_torch_lacks(p->model[0]->net);
+    TSR_TRY(tsri_module_path(&p->module, path));
+    TSR_CHECK(p->why || !tsri_file_exists(p->module) || cli_has(args, "force"), TSR_USAGE,
+              "%s, where the PyTorch module goes, is there already: choose another name, or add "
+              "--force to replace it",
+              tsri_quote(p->module));
+done:
+    return st;
+}
+
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
@@ -225,8 +252,11 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(may_write(args, out));
     TSR_TRY(tsr_model_read(&source, args->operand[0])); /* its run file becomes the ticket's */
     TSR_TRY(tsr_model_read(&p.model[0], args->operand[0]));
+    TSR_TRY(choose_module(&p, args, out));
     TSR_TRY(tsri_ticket_write(out, source, &how));
     TSR_TRY(tsr_model_read(&p.model[1], out));
+    if (!p.why)
+        TSR_TRY(tsri_module_write(p.module, p.model[1], out));
     p.bytes[0] = file_bytes(args->operand[0]);
     p.bytes[1] = file_bytes(out);
     double seconds = cli_real(args, "seconds", 3);
@@ -274,8 +304,8 @@ const cli_command cli_prune = {
         "smallest norms first; the first stage and blocks with a stride stay whole (LoFT). Of "
         "models without such pairs every axis that can be cut is pruned.\n\n"
         "The ticket is an ordinary model file: eval, predict, finetune, distance and prune take "
-        "it, "
-        "and PyTorch loads it into a network of those widths. Times are measured side by side on "
+        "it. Beside it lies a PyTorch module of those widths that loads it, FILE with .py in place "
+        "of .safetensors. Times are measured side by side on "
         "this machine, and called faster only where they fell.",
     .run = run,
 };

@@ -68,6 +68,18 @@ typedef struct tsri_model_parts {
 
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
 
+/* ---- model_module.c ---------------------------------------------------------------------------
+ */
+
+/* Writes a PyTorch module that is self-contained: it builds exactly the model's network and loads
+ * the file `weights` that lies beside it, without our code. USAGE when PyTorch's plain modules
+ * cannot be it: tsri_torch_lacks (net/torch_code.h) says so beforehand. */
+tsr_status tsri_module_write(const char *path, const tsr_model *model, const char *weights);
+
+/* "a/model.safetensors" -> "a/model.py", any other name gets .py behind it. The caller frees *out.
+ */
+tsr_status tsri_module_path(char **out, const char *path);
+
 /* ---- model_use.c ----------------------------------------------------------------------------- */
 
 /* What the model says of each sample, and what the data say where they do. */

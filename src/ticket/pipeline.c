@@ -7,9 +7,11 @@
 #include "ticket/pipeline.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "comm/comm.h"
 #include "io/file.h"
+#include "net/torch_code.h"
 #include "scheme/run.h"
 #include "ticket/finetune.h"
 #include "ticket/prune.h"
@@ -186,6 +188,23 @@ done:
     return st;
 }
 
+/* Training on changes the numbers and not the network: the module is that of both files. */
+static tsr_status write_module(const tsr_model *model, const line *l, const tsri_ticket_row *row)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    const char *why = tsri_torch_lacks(model->net);
+    if (why) {
+        TSRI_INFO("%s gets no PyTorch module: %s", row->name, why);
+        return TSR_OK;
+    }
+    TSR_TRY(place(&path, l, row, "model.py"));
+    TSR_TRY(tsri_module_write(path, model, "model.safetensors"));
+done:
+    tsri_free(path);
+    return st;
+}
+
 /* Prunes, judges, fine-tunes. */
 static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
 {
@@ -206,6 +225,7 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
     tsr_model_destroy(model);
     model = NULL;
     TSR_TRY(tsr_model_read(&model, path));
+    TSR_TRY(write_module(model, l, row));
     TSR_TRY(tsr_model_evaluate(&r, model, false));
     row->before = r.accuracy;
     TSR_TRY(tsri_finetune_config(model->config, tsri_config_int(c, "ticket.epochs"),

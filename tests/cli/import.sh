@@ -49,6 +49,12 @@ cmp -s head head2 && complain "--seed draws the same last layer"
 "$program" eval head "${given[@]}" --quiet >/dev/null || complain "eval"
 "$program" finetune head "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned --quiet >/dev/null || complain "finetune"
 "$program" prune head --ratio 0.5 --seconds 0 --out pruned --quiet >/dev/null || complain "prune"
+"$program" prune cases/resnet18-whole/model.safetensors --ratio 0.5 --seconds 0 --out half.safetensors --quiet >/dev/null || complain "prune"
+for model in cases/resnet18-whole/model cases/resnet34-module-pth/model cases/imagenet/model half; do
+    case $model in half) x=cases/resnet18-whole/x.npy ;; *) x=${model%/*}/x.npy ;; esac
+    "$program" predict $model.safetensors --data "$x" --out module.npy --quiet >/dev/null 2>&1 || complain "predict of $model"
+    python "$source/tests/python/torch_module.py" $model.py "$x" module.npy || complain "$model.py"
+done
 "$program" eval pruned "${given[@]}" --quiet >/dev/null || complain "eval of what was pruned"
 "$program" finetune pruned "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned2 --quiet >/dev/null || complain "finetune of what was pruned"
 cat > run.yaml <<'Y'
