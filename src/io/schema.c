@@ -105,6 +105,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("optim.epsilon", "1e-8", 1e-30, 1, "adam, adamw: added to the root of that mean, by which a step is divided"),
     REAL_WHEN("optim.weight_decay", "0", "optim.name=adamw", "0.01", 0, 1e3, "weight decay, added to the gradient as PyTorch does; adamw: taken from the weights themselves, rate times decay of each in a step"),
     REAL("optim.clip", "0", 0, 1e9, "longest gradient of a step, as the norm of all its numbers: one that is longer is shortened to it; 0 = any"),
+    REAL("optim.ema", "0", 0, 0.9999999, "what an average of the weights keeps of itself in a round: it is what is judged, kept and written; 0 = the weights themselves"),
     CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls"),
     REALS("optim.milestones", "[0.5, 0.75]", 0, 1, "step: parts of the run after which the rate is multiplied by gamma"),
     REAL("optim.gamma", "0.1", 0, 1, "step: the factor"),

@@ -39,6 +39,29 @@ static tsr_status judge(tsr_result *r, tsri_run *run, const tsri_part *part)
     return tsri_evaluate(r, &run->store, run->backend, run->pool, run->data, part, run->loss);
 }
 
+/* The same between two rounds. */
+static tsr_status judge_now(tsr_result *r, tsri_run *run, const tsri_part *part)
+{
+    tsr_status st = TSR_OK;
+    tsri_average_swap(run);
+    TSR_TRY(tsri_recalibrate(run));
+    TSR_TRY(judge(r, run, part));
+done:
+    tsri_average_swap(run);
+    return st;
+}
+
+static tsr_status compare_iterates(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_average_swap(run);
+    TSR_TRY(tsri_recalibrate(run));
+    TSR_TRY(tsri_iterate_judge(run));
+done:
+    tsri_average_swap(run);
+    return st;
+}
+
 static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every)
 {
     tsr_status st = TSR_OK;
@@ -47,10 +70,8 @@ static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every
         return TSR_OK;
     if (run->space)
         TSR_TRY(tsri_space_loss(&r.loss, run->space));
-    else {
-        TSR_TRY(tsri_recalibrate(run));
-        TSR_TRY(judge(&r, run, &run->data->train));
-    }
+    else
+        TSR_TRY(judge_now(&r, run, &run->data->train));
     outcome->curve[outcome->curve_count++] = r.loss;
 done:
     return st;
@@ -74,12 +95,11 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
+        tsri_average_round(run);
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
-        if (run->judges_training && tsri_due(run, "eval.every")) {
-            TSR_TRY(tsri_recalibrate(run));
-            TSR_TRY(tsri_iterate_judge(run));
-        }
+        if (run->judges_training && tsri_due(run, "eval.every"))
+            TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
@@ -94,7 +114,8 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
     tsr_result train, test;
     if (run->space)
         TSR_TRY(tsri_space_weights(run->space));
-    (void)tsri_iterate_take_best(run);
+    if (!tsri_iterate_take_best(run))
+        tsri_average_swap(run);
     TSR_TRY(tsri_recalibrate(run));
     TSR_TRY(tsri_check_sound(run));
     TSR_TRY(judge(&train, run, &run->data->train));

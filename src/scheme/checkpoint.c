@@ -1,11 +1,12 @@
 /* checkpoint.c - the whole state of a run in one file, found again after any crash.
  *
  * checkpoints/ckpt-<round>.safetensors holds the model ("model.*"), the momentum ("momentum.*"),
- * of Adam the variance ("variance.*"), the best iterate where it is kept ("best.*"), how filters
- * ranked so far ("ranks.*") and, as metadata, the position, the resolved run file and the names of
- * library and kernels. Files are written atomically and never overwritten; the newest
- * `checkpoint.keep` and the best one stay. There is no "latest" pointer: resuming looks at the
- * files themselves, newest first, and takes the first that is sound.
+ * of Adam the variance ("variance.*"), the average of the weights where there is one ("average.*"),
+ * the best iterate where it is kept ("best.*"), how filters ranked so far ("ranks.*") and, as
+ * metadata, the position, the resolved run file and the names of library and kernels. Files are
+ * written atomically and never overwritten; the newest `checkpoint.keep` and the best one stay.
+ * There is no "latest" pointer: resuming looks at the files themselves, newest first, and takes the
+ * first that is sound.
  */
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
@@ -172,6 +173,8 @@ static tsr_status pack(tsri_parcel *parcel, tsri_run *run)
         TSR_TRY(tsri_parcel_add_trained(parcel, run->store.s, "variance."));
     if (run->best_w)
         TSR_TRY(tsri_parcel_add_model(parcel, run->best_w, "best."));
+    if (run->average)
+        TSR_TRY(tsri_parcel_add_model(parcel, run->average, "average."));
     TSR_TRY(tsri_ranks_save(&run->ranks, parcel));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->save)
@@ -238,11 +241,13 @@ done:
 
 /* ---- Loading ------------------------------------------------------------------------------ */
 
-static tsr_status load_best(tsri_run *run, const tsri_tensors *file, const char *path)
+/* Weights beside those of the store; NULL = there are none to read. */
+static tsr_status load_other(float *w, tsri_run *run, const tsri_tensors *file, const char *prefix,
+                             const char *path)
 {
-    tsri_store best = run->store;
-    best.w = run->best_w;
-    return run->best_w ? tsri_store_load(&best, file, "best.", path) : TSR_OK;
+    tsri_store other = run->store;
+    other.w = w;
+    return w ? tsri_store_load(&other, file, prefix, path) : TSR_OK;
 }
 
 static tsr_status read_ticket(tsri_run *run, const tsri_tensors *file)
@@ -292,7 +297,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(tsri_store_load_trained(&run->store, run->store.v, file, "momentum.", path));
     if (run->store.s)
         TSR_TRY(tsri_store_load_trained(&run->store, run->store.s, file, "variance.", path));
-    TSR_TRY(load_best(run, file, path));
+    TSR_TRY(load_other(run->best_w, run, file, "best.", path));
+    TSR_TRY(load_other(run->average, run, file, "average.", path));
     TSR_TRY(read_state(run, state, path));
     TSR_TRY(read_ticket(run, file));
     TSR_TRY(tsri_is_sound(&sound, why, run));

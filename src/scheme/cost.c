@@ -84,6 +84,8 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     cost->micro_batches = micro.count;
     cost->memory_worker =
         store_bytes(run, run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
+    if (run->ema > 0)
+        cost->memory_worker += run->net->total * FLOAT;
     if (tsri_dense_knows_gates(run))
         cost->memory_worker += tsri_gate_table_bytes(run->net, run->data->train.n);
 done:

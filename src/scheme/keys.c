@@ -20,9 +20,11 @@ static const char *optim_keys(const tsr_config *config)
 {
     const char *name = tsri_config_text(config, "optim.name");
     return strcmp(name, "adam") == 0 || strcmp(name, "adamw") == 0
-               ? "name lr beta1 beta2 epsilon weight_decay clip schedule milestones gamma final_lr "
+               ? "name lr beta1 beta2 epsilon weight_decay clip ema schedule milestones gamma "
+                 "final_lr "
                  "warmup keep"
-               : "name lr momentum nesterov weight_decay clip schedule milestones gamma final_lr "
+               : "name lr momentum nesterov weight_decay clip ema schedule milestones gamma "
+                 "final_lr "
                  "warmup "
                  "keep";
 }

@@ -124,8 +124,7 @@ done:
 static tsr_status model_fits(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double need = (double)(run->net->total + tsri_run_vectors(run) * run->net->trained) *
-                  (double)run->backend->real_bytes;
+    double need = (double)tsri_run_numbers(run) * (double)run->backend->real_bytes;
     int64_t have = tsri_memory_available();
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
@@ -252,6 +251,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
         TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
     TSR_TRY(tsri_iterate_init(run));
+    TSR_TRY(tsri_average_init(run));
     TSR_TRY(tsri_convert_init(run));
 done:
     if (st != TSR_OK)
@@ -292,6 +292,7 @@ void tsri_run_fini(tsri_run *run)
             tsri_observers[i]->fini(run->observer_state[i]);
     tsri_store_fini(&run->store);
     tsri_free(run->best_w);
+    tsri_free(run->average);
     tsri_free(run->class_weight);
     tsri_net_destroy(run->net);
     if (run->owns_data)
@@ -351,8 +352,7 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
                     .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
                     .memory_data = part_bytes(run.data, &run.data->train) +
                                    part_bytes(run.data, &run.data->test),
-                    .memory_model = (run.net->total + tsri_run_vectors(&run) * run.net->trained) *
-                                    run.backend->real_bytes,
+                    .memory_model = tsri_run_numbers(&run) * run.backend->real_bytes,
                     .memory_plan = tsri_plan_bytes(plan),
                     .backend = tsri_backend_vendor(run.backend)};
 done:

@@ -136,6 +136,8 @@ struct tsri_run {
     double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
     double best_loss;                  /* the least train_loss; infinity = none yet */
     int64_t best_iterate;              /* the round that had it; -1 = none */
+    double ema;                        /* what the average keeps of itself; 0 = there is none */
+    float *average;                    /* [net->total] of the weights; NULL = none (average.c) */
     float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
     double ranks_every;                /* epochs between samples of the ranking of filters */
     tsri_ranks ranks;                  /* how filters ranked so far; empty when nobody looks */
@@ -211,6 +213,12 @@ static inline int64_t tsri_run_vectors(const tsri_run *run)
     return run->adam ? 3 : 2;
 }
 
+/* Numbers of a training run: weights, their average, gradient, the optimiser's state. */
+static inline int64_t tsri_run_numbers(const tsri_run *run)
+{
+    return (run->ema > 0 ? 2 : 1) * run->net->total + tsri_run_vectors(run) * run->net->trained;
+}
+
 /* How worker l reads the training set: its order, its part, augmentation. */
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
 
@@ -249,6 +257,18 @@ void tsri_iterate_say_enough(const tsri_run *run); /* tells whoever listens that
 
 /* The best iterate into the store, where it is to be handed over and is not the last one: true. */
 bool tsri_iterate_take_best(tsri_run *run);
+
+/* ---- average.c ----------------------------------------------------------------------------- */
+
+/* Makes room for the average, where there is one. USAGE when there cannot be. */
+tsr_status tsri_average_init(tsri_run *run);
+
+/* Takes the weights after run->round rounds into the average. After every round. */
+void tsri_average_round(tsri_run *run);
+
+/* Average and weights change places: who looks at the store then sees the average. Twice is never.
+ * Without an average both do nothing. */
+void tsri_average_swap(tsri_run *run);
 
 /* ---- folder.c ------------------------------------------------------------------------------ */
 

@@ -24,8 +24,8 @@ bool tsri_space_fits(const tsri_run *run)
            run->gd && !run->shard &&
            strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
            !run->judges_training && !tsri_run_has_state(run) && run->smoothing == 0 &&
-           run->clip == 0 && !run->class_weight && run->decay == 0 && n <= TSRI_SAMPLES_MOST &&
-           n <= 4 * run->data->dim;
+           run->clip == 0 && run->ema == 0 && !run->class_weight && run->decay == 0 &&
+           n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */

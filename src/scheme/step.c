@@ -16,6 +16,7 @@ void tsri_choose_optimiser(tsri_run *run)
     run->decay = tsri_config_real(c, "optim.weight_decay");
     run->nesterov = !run->adam && tsri_config_bool(c, "optim.nesterov");
     run->beta2 = tsri_config_real(c, "optim.beta2");
+    run->ema = tsri_config_real(c, "optim.ema");
     run->clip = tsri_config_real(c, "optim.clip");
     run->epsilon = tsri_config_real(c, "optim.epsilon");
 }

@@ -58,11 +58,22 @@ done:
     return st;
 }
 
+/* Of the average, where there is one. */
+static tsr_status judge_all(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_average_swap(run);
+    TSR_TRY(judge(run, run->round));
+    TSR_TRY(tsri_iterate_judge(run));
+done:
+    tsri_average_swap(run);
+    return st;
+}
+
 static tsr_status evaluate(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(judge(run, run->round));
-    TSR_TRY(tsri_iterate_judge(run));
+    TSR_TRY(judge_all(run));
     tell(run, true, false);
     if (tsri_metrics_tell(run) != TSR_OK) /* a full disk does not end the run: see save() */
         TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
@@ -178,6 +189,7 @@ static tsr_status all_rounds(tsri_run *run)
         run->round++;
         bool asked = tsri_stop_asked() && run->round < run->rounds && run->round >= run->promised;
         TSR_TRY(hear_crew(run, asked));
+        tsri_average_round(run);
         if (tsri_clock() - told > 0.05) {
             tell(run, false, false);
             told = tsri_clock();
@@ -209,6 +221,8 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     char *path = NULL;
     if (tsri_iterate_take_best(run)) /* what is handed over is what is judged */
         TSR_TRY(judge(run, run->best_iterate));
+    else
+        tsri_average_swap(run);
     TSR_TRY(tsri_check_sound(run));
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
@@ -272,6 +286,11 @@ static tsr_status can_spread(const tsri_run *run)
         "%s: optim.clip needs the whole gradient, and with mpirun every stage of %s has a part "
         "of it: start it without mpirun",
         tsri_config_place(run->config, "optim.clip"), run->scheme->name);
+    TSR_CHECK(
+        !run->crew || !run->scheme->collect || run->ema == 0, TSR_USAGE,
+        "%s: optim.ema needs the weights of every round, and with mpirun the stages of %s keep "
+        "them: start it without mpirun",
+        tsri_config_place(run->config, "optim.ema"), run->scheme->name);
     TSR_CHECK(!run->crew || run->convert_round < 0, TSR_USAGE,
               "%s: convert_at is for one process, whose net it replaces: start it without mpirun",
               tsri_config_place(run->config, "convert_at"));

@@ -46,6 +46,8 @@ static void recipe(tsri_certificate *c, const tsri_run *run)
         tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->smoothing);
     if (run->clip > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g", run->clip);
+    if (run->ema > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the model is an average of weights");
     if (run->class_weight)
         tsri_certify_breach(c, loss, "classes have weights");
 }

@@ -63,7 +63,7 @@ threads: 1
 Y
 json 'train --json' train run.yaml --out runs/a --trace
 json 'train --json' train dense.yaml --out runs/b
-json 'train --json' train dense.yaml --out runs/w --trace --set optim.name=adamw --set rounds=2
+json 'train --json' train dense.yaml --out runs/w --trace --set optim.name=adamw --set optim.ema=0.9 --set rounds=2
 json 'train --json' train dense.yaml --out runs/wl --trace --set optim.name=adam --set scheme.name=local_sgd --set rounds=2
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1

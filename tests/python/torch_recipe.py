@@ -10,6 +10,7 @@ import numpy
 import torch
 import yaml
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import safetensors_numpy
@@ -116,15 +117,30 @@ class Check:
             assert held, f"{self.folder}: no {mine}"
             self.same(theirs, held, {k: 2 * SUM * abs(v).max() + 1e-30 for k, v in theirs.items()}, mine)
 
+    def average(self, average):
+        """The model is the average that PyTorch makes of the weights after each round."""
+        tensors, _ = safetensors_numpy.load(self.folder + "/model.safetensors")
+        for k, v in average.module.state_dict().items() if average else ():
+            rounding = 2.0**-24 * self.run["rounds"] * float(abs(v).max())
+            assert "tracked" in k or float(abs(v - torch.from_numpy(tensors[k].copy())).max()) <= rounding, f"average {k}"
+
     def all(self):
-        after = None
+        after, net, average, ema = None, None, None, self.run["optim"]["ema"]
         for r in range(self.run["rounds"]):
             t, _ = safetensors_numpy.load(f"{self.folder}/trace/round-{r:06d}.safetensors")
             before = load(t, "before.")
+            if r == 0 and ema:
+                net = build(self.run, before, self.shape, self.outputs)
+                average = AveragedModel(net, avg_fn=lambda a, w, n: ema * a + (1 - ema) * w, use_buffers=True)
             assert after is None or all(bool((after[k] == before[k]).all()) for k in before), "weights between rounds"
-            for l in range(1 if self.whole else self.run["scheme"]["workers"]):
+            normed = self.run["model"]["norm"] == "batch"  # replay_trace.py has the steps of norms; here the average
+            for l in range(0 if normed else 1 if self.whole else self.run["scheme"]["workers"]):
                 self.worker(l, t, r * self.steps)
             after = load(t, "after.")
+            if average:
+                net.load_state_dict(after)
+                average.update_parameters(net)
+        self.average(average)
         print(f"{self.folder}: {self.run['rounds']} rounds, as PyTorch, {self.far:.2f} of what f32 explains at most")
 
 
