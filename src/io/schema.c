@@ -111,7 +111,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("optim.gamma", "0.1", 0, 1, "step: the factor"),
     REAL("optim.final_lr", "0", 0, 1e6, "cosine: learning rate at the end"),
     REAL("optim.warmup", "0", 0, 1, "part of the run in which the rate rises from 0"),
-    CHOICE("optim.keep", "auto", "auto|last|best", "the iterate that becomes the model: the last, or the one of least training loss among those evaluated; auto: best for relu_deep with sgd"),
+    CHOICE("optim.keep", "auto", "auto|last|best", "the iterate that becomes the model: the last, or the one of least training loss (with stop.metric: test_error or test_loss: the least of that) among those evaluated; auto: best for relu_deep with sgd and where a run stops at a test metric"),
 
     CHOICE("scheme.name", "dense", "dense|dropout|multisample|masked|ist|loft|local_sgd|gpipe", "how the network is trained"),
     INT("scheme.workers", "1", 1, 1e6, "shares of a round, each trained by one worker; gpipe: stages"),
@@ -139,8 +139,9 @@ const tsri_schema_row tsri_schema[] = {
     REAL("convert_at", "0", 0, 1e9, "grelu: after this epoch the gated net becomes the ReLU net that equals it on every training point, and training goes on with that (docs/grelu.md); 0 = never"),
     BOOL("convert_least_squares", "false", "convert_at: where no ReLU net is equal (more samples than units, dependent features), take the nearest one"),
 
-    CHOICE("stop.metric", "none", "none|error|loss|filter_distance", "ends the run early: error, loss: of the whole training set, looked at with each evaluation; filter_distance: when the ranking of filters has settled, looked at every distance.every epochs"),
+    CHOICE("stop.metric", "none", "none|error|loss|test_error|test_loss|filter_distance", "ends the run early: error, loss: of the whole training set, looked at with each evaluation; test_error, test_loss: of the test set, when it has not become less for stop.patience evaluations, and the best iterate by it becomes the model; filter_distance: when the ranking of filters has settled, looked at every distance.every epochs"),
     REAL("stop.below", "-1", -1, 1e9, "the run ends when the metric is this or less; -1 = 0 for error and loss, 0.05 for filter_distance (docs/tickets.md)"),
+    INT("stop.patience", "5", 1, 1e9, "test_error, test_loss: so many evaluations in a row without a new best one end the run"),
     INT("stop.window", "5", 1, 10000, "filter_distance: the ranking must be that near to each of so many samples before it"),
 
     REAL("distance.every", "0", 0, 1e9, "epochs between samples of how filters rank, written to distance.csv at the end; 0 = none (1 when stop looks at them)"),

@@ -56,6 +56,12 @@ static tsr_status compare_iterates(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_average_swap(run);
     TSR_TRY(tsri_recalibrate(run));
+    if (run->patience) {
+        tsr_result r;
+        TSR_TRY(judge(&r, run, &run->data->test));
+        run->test_loss = r.loss;
+        run->test_accuracy = r.accuracy;
+    }
     TSR_TRY(tsri_iterate_judge(run));
 done:
     tsri_average_swap(run);
@@ -98,7 +104,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         tsri_average_round(run);
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
-        if (run->judges_training && tsri_due(run, "eval.every"))
+        if ((run->judges_training || run->patience) && tsri_due(run, "eval.every"))
             TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");

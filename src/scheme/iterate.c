@@ -4,8 +4,9 @@
  * only the *best* one (Theorems 4.1 and 4.5), and zero training error once L_S <= l(0)/n (Corollary
  * 4.4). So a run may keep the iterate with the least training loss (optim.keep) and may stop at a
  * training error or loss (`stop:`). Both look at the whole training set, whenever the run is
- * judged; what they saw is part of the position, so that a resumed run keeps and stops as the
- * uninterrupted one.
+ * judged. A run that stops when its test error or loss has not become better for a while keeps the
+ * iterate that was best by that. What they saw is part of the position, so that a resumed run keeps
+ * and stops as the uninterrupted one.
  */
 #include "scheme/run.h"
 
@@ -16,16 +17,23 @@
 #include <math.h>
 #include <string.h>
 
+static bool stops_at(const tsri_run *run, const char *metric)
+{
+    return strcmp(tsri_config_text(run->config, "stop.metric"), metric) == 0;
+}
+
+/* Does it stop when the test set has shown nothing better for a while? */
+static bool is_patient(const tsri_run *run)
+{
+    return stops_at(run, "test_error") || stops_at(run, "test_loss");
+}
+
 static bool keeps_best(const tsri_run *run)
 {
     const char *keep = tsri_config_text(run->config, "optim.keep");
     bool deep = strcmp(tsri_config_text(run->config, "model.name"), "relu_deep") == 0;
-    return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && deep && !run->gd);
-}
-
-static bool stops_at(const tsri_run *run, const char *metric)
-{
-    return strcmp(tsri_config_text(run->config, "stop.metric"), metric) == 0;
+    return strcmp(keep, "best") == 0 ||
+           (strcmp(keep, "auto") == 0 && ((deep && !run->gd) || is_patient(run)));
 }
 
 /* Does anybody want to know how filters rank? */
@@ -50,9 +58,18 @@ tsr_status tsri_iterate_init(tsri_run *run)
     run->train_loss = run->train_accuracy = NAN;
     run->best_loss = INFINITY;
     run->best_iterate = -1;
-    TSR_CHECK(!stops_at(run, "error") || run->data->classes > 0 || tsri_loss_of_margin(run->loss),
-              TSR_USAGE, "%s: there is no error to stop at, %s has real targets: use loss",
+    TSR_CHECK(!(stops_at(run, "error") || stops_at(run, "test_error")) || run->data->classes > 0 ||
+                  tsri_loss_of_margin(run->loss),
+              TSR_USAGE,
+              "%s: there is no error to stop at, %s has real targets: use loss or test_loss",
               tsri_config_place(run->config, "stop.metric"), run->data->name);
+    TSR_CHECK(!is_patient(run) ||
+                  (run->data->test.n > 0 && tsri_config_real(run->config, "eval.every") > 0),
+              TSR_USAGE, "%s: %s is looked at with every evaluation on a test set: %s",
+              tsri_config_place(run->config, "stop.metric"),
+              tsri_config_text(run->config, "stop.metric"),
+              run->data->test.n > 0 ? "set eval.every above 0" : "there is none, use data.split");
+    run->patience = is_patient(run) ? tsri_config_int(run->config, "stop.patience") : 0;
     double below = tsri_config_real(run->config, "stop.below");
     TSR_CHECK(below >= 0 || below == -1, TSR_USAGE,
               "%s: stop.below is %g: no metric falls below 0; -1 stands for the default",
@@ -60,26 +77,40 @@ tsr_status tsri_iterate_init(tsri_run *run)
     if (keeps_best(run))
         TSR_TRY(tsri_alloc(&run->best_w, run->net->total, (size_t)run->backend->real_bytes));
     TSR_TRY(watch_ranks(run));
-    run->judges_training = run->best_w || stops_at(run, "error") || stops_at(run, "loss");
+    run->judges_training =
+        (run->best_w && !run->patience) || stops_at(run, "error") || stops_at(run, "loss");
 done:
     return st;
+}
+
+/* Is this one better than all before it? Then it is kept. */
+static void compare(tsri_run *run, double loss)
+{
+    if (!(loss < run->best_loss)) {
+        run->stale++;
+        return;
+    }
+    if (run->best_w)
+        memcpy(run->best_w, run->store.w, (size_t)(run->net->total * run->backend->real_bytes));
+    run->best_loss = loss;
+    run->best_iterate = run->round;
+    run->stale = 0;
 }
 
 tsr_status tsri_iterate_judge(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
+    if (run->patience)
+        compare(run, stops_at(run, "test_loss") ? run->test_loss : 1 - run->test_accuracy);
     if (!run->judges_training)
         return TSR_OK;
     TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
                           run->loss));
     run->train_loss = r.loss;
     run->train_accuracy = r.accuracy;
-    if (run->best_w && r.loss < run->best_loss) {
-        memcpy(run->best_w, run->store.w, (size_t)(run->net->total * run->backend->real_bytes));
-        run->best_loss = r.loss;
-        run->best_iterate = run->round;
-    }
+    if (run->best_w)
+        compare(run, r.loss);
 done:
     return st;
 }
@@ -108,7 +139,8 @@ static double limit_of(const tsri_run *run)
 bool tsri_iterate_enough(const tsri_run *run)
 {
     double below = limit_of(run);
-    return (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
+    return (run->patience && run->stale >= run->patience) ||
+           (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
            (stops_at(run, "loss") && run->train_loss <= below) ||
            (stops_at(run, "filter_distance") && run->ranks.change <= below);
 }
@@ -118,7 +150,13 @@ void tsri_iterate_say_enough(const tsri_run *run)
     double value = stops_at(run, "filter_distance") ? run->ranks.change
                    : stops_at(run, "error")         ? 1 - run->train_accuracy
                                                     : run->train_loss;
-    if (run->round < run->rounds)
+    if (run->round < run->rounds && run->patience)
+        TSRI_INFO("stop: %s was least, %.4g, after round %lld and has not become less for %lld "
+                  "evaluations: the run ends after round %lld of %lld%s",
+                  tsri_config_text(run->config, "stop.metric"), run->best_loss,
+                  (long long)run->best_iterate, (long long)run->stale, (long long)run->round,
+                  (long long)run->rounds, run->best_w ? ", the best iterate is the model" : "");
+    else if (run->round < run->rounds)
         TSRI_INFO("stop: %s is %.3g, not above %g: the run ends after round %lld of %lld",
                   tsri_config_text(run->config, "stop.metric"), value, limit_of(run),
                   (long long)run->round, (long long)run->rounds);

@@ -134,8 +134,11 @@ struct tsri_run {
     double test_loss, test_accuracy;   /* of the last evaluation; NaN = none yet */
     double test_rmse;                  /* likewise, in the units of real targets; NaN for classes */
     double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
-    double best_loss;                  /* the least train_loss; infinity = none yet */
+    double best_loss;                  /* the least train_loss, or test metric of a run with
+                                          patience; infinity = none yet */
     int64_t best_iterate;              /* the round that had it; -1 = none */
+    int64_t patience;                  /* evaluations without a better one that end it; 0 = any */
+    int64_t stale;                     /* so many there were in a row */
     double ema;                        /* what the average keeps of itself; 0 = there is none */
     float *average;                    /* [net->total] of the weights; NULL = none (average.c) */
     float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
