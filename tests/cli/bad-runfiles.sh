@@ -44,7 +44,7 @@ done <<'EOT'
 1:1@write optim: {lr: ...}@optim.lr: 0.1\n
 3:3@did you mean optim.momentum?@optim:\n  lr: 0.1\n  momentm: 0.9\n
 2:3@did you mean optim.weight_decay?@optim:\n  weight-decay: 1e-4\n
-1:9@unknown key 'beta2' in optim; expected one of name, lr@optim: {beta2: 0.9}\n
+1:9@unknown key 'lookahead' in optim; expected one of name, lr@optim: {lookahead: 0.9}\n
 1:8@write model: {name: mlp}@model: mlp\n
 1:7@write data: {name: mnist}@data: mnist\n
 1:8@not a list@optim: [sgd, 0.1]\n
