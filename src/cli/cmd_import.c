@@ -135,7 +135,7 @@ static const cli_option options[] = {
      .help = "a new last layer of N outputs, its weights drawn"},
     {"names", 0, "FILE", CLI_FILE, .help = "the classes' names, a line for each output"},
     {"size", 0, "N", CLI_INT, .least = 1, .most = 4096,
-     .help = "side of the images (default: 224; 32 where the first convolution is 3x3)"},
+     .help = "side of the images (default: 224; of networks for CIFAR 32)"},
     {"normalize", 0, "KIND", CLI_CHOICE, .choices = "imagenet|none",
      .help = "how images were scaled: by ImageNet's means, or only to 0 .. 1 (default: imagenet)"},
     {"mean", 0, "A,B,C", CLI_TEXT, .help = "other means of the channels, of pixels in 0 .. 1"},

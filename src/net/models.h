@@ -17,8 +17,17 @@ tsr_status tsri_build_wideresnet(tsri_net *net, const tsr_config *config);
 
 tsr_status tsri_build_resnet18(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_resnet34(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_resnet50(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_resnet101(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_resnet152(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_wide_resnet50_2(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_wide_resnet101_2(tsri_net *net, const tsr_config *config);
 
 tsr_status tsri_build_vgg11(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_vgg11_bn(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_vgg13_bn(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_vgg16_bn(tsri_net *net, const tsr_config *config);
+tsr_status tsri_build_vgg19_bn(tsri_net *net, const tsr_config *config);
 tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config);
 
 /* ---- Shared (parts.c) --------------------------------------------------------------------- */

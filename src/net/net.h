@@ -147,6 +147,7 @@ typedef struct tsri_model {
     /* (optional, both or none) its first convolution and its last linear layer, as files of other
      * tools call them too: from their shapes an import tells width, stem and outputs */
     const char *first, *last;
+    int64_t side; /* of the images that an import takes it for; 0 = as its stem says */
 } tsri_model;
 
 extern const tsri_model tsri_models[];

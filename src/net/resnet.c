@@ -4,7 +4,17 @@
  *         └─ [downsample.0 1x1, downsample.1 norm] ─(+)─ relu ──     layer<stage>.<block>
  *     stream            inner                      stream
  *
- * Axes as in preresnet.c: a stage's stream, a block's inner axis; only inner axes may be cut. The
+ * Deeper ones have bottlenecks: the stream is four times as wide, and between it lie two inner
+ * axes:
+ *
+ *     x ──┬─ conv1 1x1 ─ bn1 relu ─ conv2 3x3 ─ bn2 relu ─ conv3 1x1 ─ bn3 ─┐
+ *         └─ [downsample.0 1x1, downsample.1 norm] ────────────────────────(+)─ relu ──
+ *     stream            inner1                 inner2                 stream
+ *
+ * The stride of a block is that of its first 3x3 convolution. Wide ones (Zagoruyko, Komodakis 2016,
+ * as torchvision has them) have twice the inner filters.
+ *
+ * Axes as in preresnet.c: a stage's stream, a block's inner axes; only inner axes may be cut. The
  * stem is conv1, bn1, ReLU, and for large images 3x3 max pooling; the last layer is `fc`.
  *
  * The downsampling stands before the block's convolutions, so that the plan can fuse sum and ReLU
@@ -48,6 +58,45 @@ done:
     return st;
 }
 
+/* conv, norm, and ReLU unless it is the block's last: "conv<number>", "bn<number>". */
+static tsr_status unit(tsri_net *net, int *x, int axis, int64_t size, int64_t stride, int number,
+                       bool relu, const char *name)
+{
+    tsr_status st = TSR_OK;
+    char n[TSRI_NAME], last[8];
+    (void)snprintf(last, sizeof last, "conv%d", number);
+    TSR_TRY(tsri_net_conv(net, x, *x, axis, size, stride, size / 2, false, 2.0,
+                          tsri_module(n, name, last)));
+    (void)snprintf(last, sizeof last, "bn%d", number);
+    TSR_TRY(tsri_net_norm(net, x, *x, tsri_module(n, name, last)));
+    (void)snprintf(last, sizeof last, "relu%d", number);
+    if (relu)
+        TSR_TRY(tsri_net_relu(net, x, *x, tsri_module(n, name, last)));
+done:
+    return st;
+}
+
+static tsr_status bottleneck(tsri_net *net, int *x, int number, int stream, int64_t filters,
+                             int64_t stride, const char *name)
+{
+    tsr_status st = TSR_OK;
+    char n[TSRI_NAME];
+    int first, second, y = *x, shortcut = *x;
+    TSR_TRY(
+        tsri_net_inner(net, &first, filters, number, stride != 1, tsri_module(n, name, "inner1")));
+    TSR_TRY(
+        tsri_net_inner(net, &second, filters, number, stride != 1, tsri_module(n, name, "inner2")));
+    if (net->value[*x].axis != stream)
+        TSR_TRY(downsample(net, &shortcut, *x, stream, stride, name));
+    TSR_TRY(unit(net, &y, first, 1, 1, 1, true, name));
+    TSR_TRY(unit(net, &y, second, 3, stride, 2, true, name));
+    TSR_TRY(unit(net, &y, stream, 1, 1, 3, false, name));
+    TSR_TRY(tsri_net_add(net, &y, y, shortcut, tsri_module(n, name, "add")));
+    TSR_TRY(tsri_net_relu(net, x, y, tsri_module(n, name, "relu3")));
+done:
+    return st;
+}
+
 static tsr_status stem(tsri_net *net, int *x, const tsr_config *config, int axis)
 {
     tsr_status st = TSR_OK;
@@ -61,21 +110,35 @@ done:
     return st;
 }
 
-static tsr_status four_stages(tsri_net *net, const tsr_config *config, const int64_t blocks[4])
+/* What tells the networks of this family apart. */
+typedef struct family {
+    int64_t blocks[4];
+    int64_t wide; /* inner filters of a bottleneck over the stage's width; 0 = basic blocks */
+} family;
+
+static tsr_status one_block(tsri_net *net, int *x, const family *f, int stage, int64_t b,
+                            int64_t width, int stream)
+{
+    char name[TSRI_NAME];
+    int64_t stride = stage > 1 && b == 0 ? 2 : 1;
+    (void)snprintf(name, sizeof name, "layer%d.%lld", stage, (long long)b);
+    return f->wide > 0 ? bottleneck(net, x, stage, stream, f->wide * width, stride, name)
+                       : block(net, x, stage, stream, stride, name);
+}
+
+static tsr_status four_stages(tsri_net *net, const tsr_config *config, const family *f)
 {
     tsr_status st = TSR_OK;
     int64_t width = tsri_config_int(config, "model.width");
     int stream, x = 0;
-    TSR_TRY(tsri_net_axis(net, &stream, width, false, "layer1.stream"));
+    TSR_TRY(tsri_net_axis(net, &stream, width, false, f->wide > 0 ? "stem" : "layer1.stream"));
     TSR_TRY(stem(net, &x, config, stream));
-    for (int s = 1; s <= 4; s++) {
-        if (s > 1)
-            TSR_TRY(tsri_net_axis(net, &stream, width << (s - 1), false, "layer%d.stream", s));
-        for (int64_t b = 0; b < blocks[s - 1]; b++) {
-            char name[TSRI_NAME];
-            (void)snprintf(name, sizeof name, "layer%d.%lld", s, (long long)b);
-            TSR_TRY(block(net, &x, s, stream, s > 1 && b == 0 ? 2 : 1, name));
-        }
+    for (int s = 1; s <= 4; s++, width *= 2) {
+        if (s > 1 || f->wide > 0)
+            TSR_TRY(tsri_net_axis(net, &stream, f->wide > 0 ? 4 * width : width, false,
+                                  "layer%d.stream", s));
+        for (int64_t b = 0; b < f->blocks[s - 1]; b++)
+            TSR_TRY(one_block(net, &x, f, s, b, width, stream));
     }
     TSR_TRY(tsri_classifier(net, x, config, "fc"));
 done:
@@ -84,10 +147,35 @@ done:
 
 tsr_status tsri_build_resnet18(tsri_net *net, const tsr_config *config)
 {
-    return four_stages(net, config, (const int64_t[]){2, 2, 2, 2});
+    return four_stages(net, config, &(family){{2, 2, 2, 2}, 0});
 }
 
 tsr_status tsri_build_resnet34(tsri_net *net, const tsr_config *config)
 {
-    return four_stages(net, config, (const int64_t[]){3, 4, 6, 3});
+    return four_stages(net, config, &(family){{3, 4, 6, 3}, 0});
+}
+
+tsr_status tsri_build_resnet50(tsri_net *net, const tsr_config *config)
+{
+    return four_stages(net, config, &(family){{3, 4, 6, 3}, 1});
+}
+
+tsr_status tsri_build_resnet101(tsri_net *net, const tsr_config *config)
+{
+    return four_stages(net, config, &(family){{3, 4, 23, 3}, 1});
+}
+
+tsr_status tsri_build_resnet152(tsri_net *net, const tsr_config *config)
+{
+    return four_stages(net, config, &(family){{3, 8, 36, 3}, 1});
+}
+
+tsr_status tsri_build_wide_resnet50_2(tsri_net *net, const tsr_config *config)
+{
+    return four_stages(net, config, &(family){{3, 4, 6, 3}, 2});
+}
+
+tsr_status tsri_build_wide_resnet101_2(tsri_net *net, const tsr_config *config)
+{
+    return four_stages(net, config, &(family){{3, 4, 23, 3}, 2});
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/safetensors_header.h"
 #include "io/torch_file.h"
 #include "scheme/model.h"
 #include "scheme/whole.h"
@@ -62,6 +63,31 @@ static void strip_prefixes(tsri_tensors *file)
     }
 }
 
+/* timm's VGG has its classifier as convolutions over all pixels, with names of their own: the same
+ * numbers in the same order as torchvision's linear layers. */
+static tsr_status rename_timm(tsri_tensors *file, const char *path)
+{
+    static const char *const names[][2] = {{"pre_logits.fc1.weight", "classifier.0.weight"},
+                                           {"pre_logits.fc1.bias", "classifier.0.bias"},
+                                           {"pre_logits.fc2.weight", "classifier.3.weight"},
+                                           {"pre_logits.fc2.bias", "classifier.3.bias"},
+                                           {"head.fc.weight", "classifier.6.weight"},
+                                           {"head.fc.bias", "classifier.6.bias"}};
+    if (!tsri_tensors_find(file, names[0][0]))
+        return TSR_OK;
+    for (int64_t i = 0; i < file->count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            tsri_tensor *t = &file->tensor[i];
+            if (strcmp(t->name, names[k][0]) != 0)
+                continue;
+            t->name = names[k][1];
+            for (; t->rank > 2; t->rank--)
+                t->shape[1] *= t->shape[t->rank - 1];
+        }
+    TSRI_FREE(file->by_name);
+    return tsri_tensors_sort_names(file, path);
+}
+
 static tsri_tensor *layer_tensor(const tsri_tensors *file, const char *layer, const char *last)
 {
     char name[2 * TSRI_NAME];
@@ -100,7 +126,9 @@ static tsr_status describe(tsr_config **out, int64_t *side, const import *in,
     char text[64];
     const tsri_tensor *first = layer_tensor(in->file, model->first, "weight");
     bool large = first->shape[2] > 3;
-    *side = in->how->size > 0 ? in->how->size : large ? 224 : 32;
+    *side = model->side > 0 ? model->side : large ? 224 : 32;
+    if (in->how->size > 0)
+        *side = in->how->size;
     (void)snprintf(text, sizeof text, "model: {name: %s}\n", model->name);
     TSR_TRY(tsri_config_parse(out, text, (int64_t)strlen(text), "import"));
     TSR_TRY(set_int(*out, model, "width", first->shape[0]));
@@ -346,6 +374,7 @@ tsr_status tsri_import_file(const char *out, const char *path, const tsri_import
 import in = {.path = path, .how = how };
     TSR_TRY(tsri_weights_read(&in.file, path));
     strip_prefixes(in.file);
+    TSR_TRY(rename_timm(in.file, path));
     TSR_TRY(find_model(&in));
     if (how->classes > 0)
         TSR_TRY(new_head(&in));

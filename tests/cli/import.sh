@@ -50,7 +50,12 @@ cmp -s head head2 && complain "--seed draws the same last layer"
 "$program" finetune head "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned --quiet >/dev/null || complain "finetune"
 "$program" prune head --ratio 0.5 --seconds 0 --out pruned --quiet >/dev/null || complain "prune"
 "$program" prune cases/resnet18-whole/model.safetensors --ratio 0.5 --seconds 0 --out half.safetensors --quiet >/dev/null || complain "prune"
-for model in cases/resnet18-whole/model cases/resnet34-module-pth/model cases/imagenet/model half; do
+for name in resnet50-plain-pt wide_resnet50_2 vgg16_bn; do # pruned on all axes that can be cut
+    "$program" prune cases/$name/model.safetensors --ratio 0.5 --axes all --seconds 0 --out cases/$name/half.safetensors --quiet >/dev/null ||
+        complain "prune $name"
+done
+for model in cases/resnet18-whole/model cases/resnet34-module-pth/model cases/imagenet/model cases/resnet50-whole/model \
+    cases/{resnet50-plain-pt,wide_resnet50_2,vgg16_bn}/{model,half} half; do
     case $model in half) x=cases/resnet18-whole/x.npy ;; *) x=${model%/*}/x.npy ;; esac
     "$program" predict $model.safetensors --data "$x" --out module.npy --quiet >/dev/null 2>&1 || complain "predict of $model"
     python "$source/tests/python/torch_module.py" $model.py "$x" module.npy || complain "$model.py"
@@ -77,6 +82,8 @@ refused 2 "cannot be imported; these can" import cases/imagenet/weights.pth --ou
 refused 3 "layer1.2.conv1.weight is missing" import cases/imagenet/weights.pth --out new --model resnet34
 refused 3 "the ends of a vgg11" import cases/imagenet/weights.pth --out new --model vgg11
 refused 2 "1 channels, and there are 3 means" import cases/small-stem/weights.pth --out new
+refused 3 "no network that is known here" import cases/vgg16_bn/weights.pth --out new --size 64
+refused 2 "224 to 255 pixels" import cases/vgg16_bn/weights.pth --out new --size 64 --model vgg16_bn
 refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
 refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0
 refused 2 "is no number" import cases/small-stem/weights.pth --out new --mean a --std 1

@@ -17,12 +17,24 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import plain_nets
 import safetensors_numpy
 
-BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet34": (3, 4, 6, 3)}
-
-
 def net_of(name, width, outputs, large=True, channels=3):
-    widths = [width << s for s in range(4)]
-    return plain_nets.ResNet(channels, widths, BLOCKS[name], outputs, large, True)
+    model = {"name": name, "width": width, "stem": "imagenet" if large else "cifar"}
+    return plain_nets.build(model, (channels, 224, 224), outputs)
+
+
+def timm(state):
+    """timm's names of a VGG: its classifier is convolutions."""
+    names = {"classifier.0.": "pre_logits.fc1.", "classifier.3.": "pre_logits.fc2.", "classifier.6.": "head.fc."}
+    found = OrderedDict()
+    for key, value in state.items():
+        for ours, theirs in names.items():
+            key = key.replace(ours, theirs)
+        if key == "pre_logits.fc1.weight":
+            value = value.reshape(len(value), -1, 7, 7)
+        elif key == "pre_logits.fc2.weight":
+            value = value[:, :, None, None]
+        found[key] = value
+    return found
 
 
 def shake(net):
@@ -50,11 +62,22 @@ def numbers(state):
 
 def make(folder):
     torch.manual_seed(5)
-    for name in BLOCKS:  # as torchvision has them, 1000 classes
+    for name in ("resnet18", "resnet34", "resnet50"):  # as torchvision has them, 1000 classes
         net = shake(net_of(name, 64, 1000))
         put(f"{folder}/{name}-whole", net, 64)
         torch.save(net.state_dict(), f"{folder}/{name}-whole/weights.pth")
-    for name in BLOCKS:
+    for name in ("resnet101", "resnet152", "wide_resnet50_2", "wide_resnet101_2"):
+        net = shake(net_of(name, 4, 10))
+        put(f"{folder}/{name}", net, 40)
+        torch.save({"state_dict": net.state_dict()}, f"{folder}/{name}/weights.pth")
+    for name in ("vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn"):
+        net = shake(net_of(name, 2, 10))
+        put(f"{folder}/{name}", net, 224)
+        torch.save(net.state_dict(), f"{folder}/{name}/weights.pth")
+    net = shake(net_of("vgg16_bn", 2, 10))
+    put(f"{folder}/vgg16_bn-timm", net, 224)
+    torch.save(timm(net.state_dict()), f"{folder}/vgg16_bn-timm/weights.pth")
+    for name in ("resnet18", "resnet34", "resnet50"):
         net = shake(net_of(name, 8, 10))
         state = net.state_dict()
         prefixed = OrderedDict((f"module.{k}", v) for k, v in state.items())
@@ -130,7 +153,7 @@ def check(case):
         counted = "uncounted" not in case or not name.endswith("tracked")
         assert not counted or ours[name].astype("f4").tobytes() == value.tobytes(), f"{name} is not the same"
     y, have = numpy.load(case + "/outputs.npy"), numpy.load(case + "/out.npy")
-    # f32 in another order through up to 34 layers: 1e-5, as the golden test has for parameters.
+    # f32 in another order through up to 152 layers: 1e-5, as the golden test has for parameters.
     far = abs(y - have).max() / abs(y).max()
     assert far <= 1e-5, f"{case}: outputs differ by {far:.1e}"
     print(f"{os.path.basename(case)}: outputs differ by {far:.1e}")

@@ -71,8 +71,31 @@ class BasicBlock(nn.Module):
         return F.relu(y + (self.downsample(x) if self.downsample else x))
 
 
+class Bottleneck(nn.Module):
+    """`wide` times the stage's width inside, four times outside."""
+
+    def __init__(self, inputs, width, stride, wide):
+        super().__init__()
+        inner, outputs = wide * width, 4 * width
+        self.conv1 = conv(inputs, inner, 1)
+        self.bn1 = nn.BatchNorm2d(inner)
+        self.conv2 = conv(inner, inner, 3, stride)
+        self.bn2 = nn.BatchNorm2d(inner)
+        self.conv3 = conv(inner, outputs, 1)
+        self.bn3 = nn.BatchNorm2d(outputs)
+        self.downsample = None
+        if stride != 1 or inputs != outputs:
+            self.downsample = nn.Sequential(conv(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        y = F.relu(self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x))))))
+        return F.relu(self.bn3(self.conv3(y)) + (self.downsample(x) if self.downsample else x))
+
+
 class ResNet(nn.Module):
-    def __init__(self, channels, widths, blocks, outputs, large, bias):
+    """Basic blocks, or with `wide` bottlenecks."""
+
+    def __init__(self, channels, widths, blocks, outputs, large, bias, wide=0):
         super().__init__()
         self.large = large
         self.conv1 = conv(channels, widths[0], 7, 2) if large else conv(channels, widths[0], 3)
@@ -81,8 +104,9 @@ class ResNet(nn.Module):
         for s, (width, count) in enumerate(zip(widths, blocks)):
             modules = []
             for b in range(count):
-                modules.append(BasicBlock(inputs, width, 2 if s > 0 and b == 0 else 1))
-                inputs = width
+                stride = 2 if s > 0 and b == 0 else 1
+                modules.append(Bottleneck(inputs, width, stride, wide) if wide else BasicBlock(inputs, width, stride))
+                inputs = 4 * width if wide else width
             setattr(self, f"layer{s + 1}", nn.Sequential(*modules))
         self.fc = nn.Linear(inputs, outputs, bias=bias)
 
@@ -114,6 +138,33 @@ class VGG(nn.Module):
             if not isinstance(module, nn.MaxPool2d) or min(x.shape[2:]) > 1:
                 x = module(x)
         return self.classifier(x.mean((2, 3)))
+
+
+class TorchvisionVGG(nn.Module):
+    """Three linear layers at the end, and torchvision's adaptive pooling and dropout before and between."""
+
+    LAYOUTS = {11: "1M2M44M88M88M", 13: "11M22M44M88M88M", 16: "11M22M444M888M888M", 19: "11M22M4444M8888M8888M"}
+
+    def __init__(self, channels, width, depth, outputs, bias):
+        super().__init__()
+        modules = []
+        for units in self.LAYOUTS[depth]:
+            if units == "M":
+                modules.append(nn.MaxPool2d(2))
+                continue
+            modules.append(nn.Conv2d(channels, width * int(units), 3, padding=1, bias=bias))
+            modules.append(nn.BatchNorm2d(width * int(units)))
+            modules.append(nn.ReLU())
+            channels = width * int(units)
+        self.features = nn.Sequential(*modules)
+        self.avgpool = nn.AdaptiveAvgPool2d(7)
+        hidden = 64 * width
+        self.classifier = nn.Sequential(nn.Linear(49 * channels, hidden, bias=bias), nn.ReLU(), nn.Dropout(),
+                                        nn.Linear(hidden, hidden, bias=bias), nn.ReLU(), nn.Dropout(),
+                                        nn.Linear(hidden, outputs, bias=bias))
+
+    def forward(self, x):
+        return self.classifier(self.avgpool(self.features(x)).flatten(1))
 
 
 class Cnn1(nn.Module):
@@ -156,6 +207,12 @@ def build(model, shape, outputs):
     large = stem == "imagenet" or (stem == "auto" and min(height, width) > 64)
     widths = [base, 2 * base, 4 * base, 8 * base]
     blocks = {"18": [2, 2, 2, 2], "34": [3, 4, 6, 3]}.get(name[-2:])
+    deep = {"resnet50": [3, 4, 6, 3], "resnet101": [3, 4, 23, 3], "resnet152": [3, 8, 36, 3],
+            "wide_resnet50_2": [3, 4, 6, 3], "wide_resnet101_2": [3, 4, 23, 3]}
+    if name in deep:
+        return ResNet(channels, widths, deep[name], outputs, large, bias, 2 if name.startswith("wide") else 1)
+    if name.startswith("vgg") and name.endswith("_bn"):
+        return TorchvisionVGG(channels, base, int(name[3:5]), outputs, bias)
     if name.startswith("preresnet"):
         return PreActResNet(channels, base, widths, blocks, outputs, large, bias)
     if name.startswith("resnet"):

@@ -96,6 +96,8 @@ static void gradients_of_models(void **state)
         {"model: {name: resnet18, width: 2, bias: false}", {3, 8, 8}},
         {"model: {name: resnet18, width: 2, stem: imagenet}", {1, 18, 17}},
         {"model: {name: resnet34, width: 2}", {1, 6, 6}},
+        {"model: {name: resnet50, width: 2}", {1, 16, 16}},
+        {"model: {name: wide_resnet50_2, width: 1}", {1, 16, 16}},
         {"model: {name: wideresnet, depth: 10, factor: 2}", {2, 3, 4}},
         {"model: {name: wideresnet, depth: 16, factor: 1}", {1, 4, 3}},
         {"model: {name: vgg11, width: 2}", {3, 8, 8}},
