@@ -56,7 +56,7 @@ int64_t tsri_like_label(const tsri_like *like, int64_t label)
 static bool same_words(const tsri_field *a, const tsri_field *b)
 {
     bool same = !a->word == !b->word && a->words == b->words;
-    for (int64_t w = 0; same && w < a->words; w++)
+    for (int64_t w = 0; same && a->word && b->word && w < a->words; w++)
         same = strcmp(a->word[w], b->word[w]) == 0;
     return same;
 }

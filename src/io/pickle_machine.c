@@ -283,7 +283,7 @@ static tsr_status fill_marked(tsri_machine *m, tsri_pickle_kind kind)
 static tsr_status global(tsri_machine *m)
 {
     tsr_status st = TSR_OK;
-    tsri_pickle_text module, name;
+    tsri_pickle_text module = {0}, name = {0};
     int32_t index = -1;
     TSR_TRY(line(m, &module));
     TSR_TRY(line(m, &name));

@@ -80,6 +80,7 @@ void tsri_report_facts(tsri_page *p)
         p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
     number_fact(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
+    number_fact(p, "test error", last_of(p, "test_rmse"), 4, ""); /* in the target's units */
     number_fact(p, "test loss", last_of(p, "test_loss"), 4, "");
     number_fact(p, "epochs", last_of(p, "epoch"),
                 has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");

@@ -321,7 +321,7 @@ static tsr_status memorise_random(tsri_study *s, tsri_chart *c, tsri_table *t)
         const char *id = sgd ? "rnn/memorise/sgd-reached" : "rnn/memorise/gd-reached";
         double last[SEEDS_MOST], reached[SEEDS_MOST], r2[SEEDS_MOST], rate = 0;
         for (int64_t k = 0; k < seeds; k++) {
-            line found;
+            line found = {0};
             tsri_study_say(s, 0.4 * (sgd + (double)k / (double)seeds),
                            "random targets by %s, seed %lld", sgd ? "SGD" : "gradient descent",
                            (long long)k + 1);

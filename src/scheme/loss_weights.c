@@ -78,7 +78,7 @@ done:
 static double weight_mean(const tsri_run *run, const tsri_batch *b)
 {
     double sum = 0;
-    for (int64_t i = 0; i < b->n; i++)
+    for (int64_t i = 0; b->label && i < b->n; i++)
         sum += run->class_weight[b->label[i]];
     return sum / (double)b->n;
 }

@@ -110,7 +110,7 @@ tsr_status tsri_deep_search(tsri_deep_nodes *out, tsri_run *run, const tsri_deep
 
 /* After a round (deep_relu_look.c): tsri_paper.look and .forget. */
 tsr_status tsri_deep_look(tsri_run *run, tsri_past *past);
-void tsri_deep_forget(void *state);
+void tsri_deep_forget(void *memory);
 
 /* Are steps taken on samples that are drawn, rather than on all of them? */
 bool tsri_deep_draws(const tsri_run *run);

@@ -26,9 +26,9 @@ typedef struct state {
     tsri_store first;
 } state;
 
-void tsri_deep_forget(void *at)
+void tsri_deep_forget(void *memory)
 {
-    state *s = at;
+    state *s = memory;
     if (s)
         tsri_store_fini(&s->first);
     tsri_free(s);

@@ -144,7 +144,8 @@ static tsri_interval interval_at(const tsri_past *past, int64_t round)
 {
     double low = tsri_past_at(past, round, "loss_low"),
            high = tsri_past_at(past, round, "loss_high");
-    return round == 0 || isnan(low) ? (tsri_interval){0} : (tsri_interval){low, high, 0.95};
+    bool exact = round == 0 || isnan(low);
+    return (tsri_interval){low, high, exact ? 0 : 0.95};
 }
 
 static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p,

@@ -171,9 +171,9 @@ typedef struct tsri_gated_norm {
 /* `chance`: that some `high` of all that are asked for in the run is too low. */
 #define TSRI_GATED_CHANCE 0.01
 
-/* |Z_(a,b)|_2, 1 <= b <= a <= L, the largest over the first `line` samples. */
+/* |Z_(a,b)|_2, 1 <= b <= a <= L, the largest over the first n samples. */
 tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_store *store,
-                             const tsri_gate_table *gates, int64_t line, int64_t block);
+                             const tsri_gate_table *gates, int64_t n, int64_t block);
 
 /* |W_k - W_k(1)|_2, the largest over k. */
 tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_store *now,
@@ -219,6 +219,6 @@ tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri
 /* ---- gated_look.c ---------------------------------------------------------------------------- */
 
 tsr_status tsri_gated_look(tsri_run *run, tsri_past *past);
-void tsri_gated_forget(void *state);
+void tsri_gated_forget(void *memory);
 
 #endif

@@ -73,7 +73,7 @@ static tsr_status fixed(tsri_gated_switched *s, const tsri_run *run, const tsri_
     uint64_t *any = NULL;
     TSR_TRY(tsri_alloc(&any, gates->layers * words, sizeof *any));
     for (int64_t i = run->net->trained; i < run->net->total; i++)
-        changed += memcmp(&a[i], &b[i], sizeof *a) != 0;
+        changed += a[i] != b[i] || isnan(a[i]) != isnan(b[i]);
     s->since_start = (double)changed / (double)(run->net->total - run->net->trained);
     for (int64_t k = 0; k < gates->layers; k++)
         for (int64_t i = 0; i < n * words; i++)

@@ -57,8 +57,8 @@ static double G_work(const shape *s, double n)
 static double chains_work(const shape *s, double n)
 {
     double layers = 0;
-    for (double length = 1; length < s->L; length++)
-        layers += length * (s->L - length);
+    for (int64_t length = 1; length < (int64_t)s->L; length++)
+        layers += (double)length * (s->L - (double)length);
     return n * (there(s) + 40 * 4 * s->m * s->m * layers);
 }
 

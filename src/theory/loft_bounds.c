@@ -2,6 +2,7 @@
 #include "theory/loft_bounds.h"
 
 #include <math.h>
+#include <stdint.h>
 
 static double larger(double a, double b)
 {
@@ -72,10 +73,12 @@ static double mean_inverse(const tsri_loft *s)
     double sum = 0, odds = log(s->xi) - log1p(-s->xi);
     if (s->xi >= 1)
         return 1 / s->S;
-    for (double k = 1; k <= s->S; k++)
+    for (int64_t owners = 1; owners <= (int64_t)s->S; owners++) {
+        double k = (double)owners;
         sum += exp(lgamma(s->S + 1) - lgamma(k + 1) - lgamma(s->S - k + 1) + k * odds +
                    s->S * log1p(-s->xi)) /
                k;
+    }
     return sum;
 }
 

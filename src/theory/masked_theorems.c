@@ -82,6 +82,7 @@ static double rate3(const void *context, double eta)
 
 static tsri_promise promise3(const tsri_masked_view *v, int of, const char *where)
 {
+    const tsri_seen none = {0};
     return (tsri_promise){.of = of,
                           .where = where,
                           .loss = "L_k",
@@ -91,7 +92,7 @@ static tsri_promise promise3(const tsri_masked_view *v, int of, const char *wher
                           .run = v->run,
                           .floor = tsri_masked_floor3(&v->s),
                           .first = tsri_past_at(v->past, 0, "loss"),
-                          .also = v->whole ? (tsri_seen){0} : tsri_saw_one("draw of masks")};
+                          .also = v->whole ? none : tsri_saw_one("draw of masks")};
 }
 
 static void widths3(const tsri_masked_view *v, int t3)
