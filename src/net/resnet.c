@@ -81,7 +81,7 @@ static tsr_status bottleneck(tsri_net *net, int *x, int number, int stream, int6
 {
     tsr_status st = TSR_OK;
     char n[TSRI_NAME];
-    int first, second, y = *x, shortcut = *x;
+    int first, second, shortcut = *x, y = shortcut;
     TSR_TRY(
         tsri_net_inner(net, &first, filters, number, stride != 1, tsri_module(n, name, "inner1")));
     TSR_TRY(
