@@ -120,7 +120,7 @@ static const cli_option options[] = {
 
 const cli_command cli_theory = {
     .name = "theory",
-    .help = "how wide, how long and with which step, by nine theories",
+    .help = "how wide, how long and with which step, by eleven theories",
     .synopsis = "",
     .options = options,
     .details = "Deep networks: the five theories of Table 1 of the GReLU paper. Shallow networks"

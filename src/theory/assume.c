@@ -23,6 +23,8 @@ const char *tsri_assumption_words(unsigned bits)
 static void optimiser(tsri_certificate *c, const tsri_run *run)
 {
     tsri_rates rates = tsri_rates_of(run);
+    if (rates.most <= 0)
+        tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate is 0: nothing is trained");
     if (!rates.constant)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate goes from %.4g to %.4g", rates.most,
                             rates.least);
@@ -74,8 +76,9 @@ static void shares(tsri_certificate *c, const tsri_run *run)
 {
     const tsri_draw *draw = tsri_team_draws(run);
     if (draw && !(run->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
-        tsri_certify_breach(c, TSRI_WHOLE_NETWORK, "scheme %s trains %lld shares a round",
-                            run->scheme->name, (long long)run->workers);
+        tsri_certify_breach(c, TSRI_WHOLE_NETWORK, "scheme %s trains %lld share%s a round",
+                            run->scheme->name, (long long)run->workers,
+                            run->workers == 1 ? "" : "s");
     if (run->local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
                             (long long)run->local_steps);

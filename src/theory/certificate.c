@@ -155,6 +155,12 @@ static const tsri_breach *breach_of(const tsri_certificate *c, const tsri_row *r
     return NULL;
 }
 
+/* A bound that no double reaches, or that overflowed, is met by everything. */
+static bool endless(const tsri_condition *claim)
+{
+    return isinf(claim->required) && (claim->required > 0) == (claim->sense == TSRI_AT_MOST);
+}
+
 /* Does the requirement allow every value that there is? */
 static bool says_nothing(const tsri_condition *claim)
 {
@@ -191,6 +197,10 @@ static tsri_verdict judge_met(tsri_row *row, const tsri_theorem *theorem)
     if (says_nothing(claim))
         return because(row, TSRI_VACUOUS, "the bound is not %s %s",
                        claim->sense == TSRI_AT_MOST ? "below" : "above", claim->trivial.what);
+    if (endless(claim))
+        return because(row, TSRI_VACUOUS, "the bound is infinite");
+    if (isinf(claim->measured))
+        return because(row, TSRI_OPEN, "the number is beyond a double");
     if (claim->unproven)
         return because(row, TSRI_OPEN, "%s", claim->unproven);
     return judge_seen(row);

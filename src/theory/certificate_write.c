@@ -151,6 +151,12 @@ static void key_word(tsri_json *w, const char *key, const char *word)
         tsri_json_null(w);
 }
 
+/* What is not about chance has no probability. */
+static void probability_json(tsri_json *w, const tsri_theorem *t)
+{
+    tsri_json_put_real(w, "probability", t->chance[0] ? t->probability : (double)NAN);
+}
+
 static void interval_json(tsri_json *w, const tsri_interval *interval)
 {
     tsri_json_key(w, "interval");
@@ -193,7 +199,7 @@ static void row_json(tsri_json *w, const tsri_certificate *c, const tsri_row *ro
     key_word(w, "where", row->where);
     key_word(w, "theorem", theorem->where);
     key_word(w, "chance", theorem->chance);
-    tsri_json_put_real(w, "probability", theorem->probability);
+    probability_json(w, theorem);
     tsri_json_put_real(w, "measured", claim->measured);
     key_word(w, "sense", sense_words[claim->sense]);
     tsri_json_put_real(w, "required", claim->required);
@@ -210,7 +216,7 @@ static void theorem_json(tsri_json *w, const tsri_certificate *c, const tsri_the
     tsri_json_open(w, '{');
     key_word(w, "theorem", t->where);
     key_word(w, "chance", t->chance);
-    tsri_json_put_real(w, "probability", t->probability);
+    probability_json(w, t);
     tsri_json_key(w, "assumes");
     tsri_json_open(w, '[');
     for (unsigned bit = 1; bit && t->assumes >= bit; bit <<= 1)

@@ -156,14 +156,14 @@ static void data_rows(const tsri_gated_file *f)
     double target = tsri_past_at(past, 0, "target"), bound = f->s.m / f->s.dx;
     if (off > LENGTH_OFF)
         tsri_certify_breach(f->c, TSRI_UNIT_ROWS, "row %.0f has a length that is off 1 by %.3g",
-                            tsri_past_at(past, 0, "off_row"), off);
+                            tsri_past_at(past, 0, "off_row") + 1, off);
     if (delta > 1.0 / 3)
         tsri_certify_breach(f->c, TSRI_SEPARATED_ROWS, "|<x_i, x_j>| of rows %.0f and %.0f is %.3g",
-                            tsri_past_at(past, 0, "delta_row"),
-                            tsri_past_at(past, 0, "delta_row_2"), delta);
+                            tsri_past_at(past, 0, "delta_row") + 1,
+                            tsri_past_at(past, 0, "delta_row_2") + 1, delta);
     if (target > bound)
         tsri_certify_breach(f->c, TSRI_BOUNDED_TARGETS, "the target of row %.0f has length %.3g",
-                            tsri_past_at(past, 0, "target_row"), target);
+                            tsri_past_at(past, 0, "target_row") + 1, target);
     tsri_certify(f->c,
                  &(tsri_condition){.where = "section 2.1",
                                    .sense = TSRI_AT_MOST,

@@ -44,10 +44,12 @@ static void breaches(tsri_certificate *c, const tsri_loft_view *v)
     if (f->norm_error > TSRI_LOFT_LENGTH_ERROR)
         tsri_certify_breach(c, TSRI_UNIT_ROWS,
                             "the length of image %lld is off by %.2g of q^(-1/2)",
-                            (long long)f->worst, f->norm_error);
+                            (long long)f->worst + 1, f->norm_error);
     if (f->equal > 0)
         tsri_certify_breach(c, TSRI_DISTINCT_ROWS, "images %lld and %lld are equal",
-                            (long long)f->twin, (long long)f->image);
+                            (long long)f->twin + 1, (long long)f->image + 1);
+    if (v->s.kappa == 0)
+        tsri_certify_breach(c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
     if (fabs(tsri_shallow_xi(v->run->net) - v->s.xi) > 1e-12)
         tsri_certify_breach(c, TSRI_PAPER_MODEL,
                             "the whole network lacks the factor xi (scheme.scale: none)");

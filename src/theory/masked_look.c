@@ -52,11 +52,12 @@ done:
     return st;
 }
 
-/* The pair of samples whose lines are nearest. */
+/* The pair of samples whose lines are nearest. One sample has no pair: no line is parallel to it.
+ */
 static tsr_status look_at_pairs(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    double largest = -1;
+    double largest = g->n > 1 ? -1 : 0;
     int64_t a = 0, b = 0;
     for (int64_t i = 0; i < g->n; i++)
         for (int64_t j = 0; j < i; j++) {
@@ -68,7 +69,7 @@ static tsr_status look_at_pairs(tsri_masked_ground *g, tsri_past *past)
                 b = i;
             }
         }
-    TSR_TRY(tsri_past_keep(past, "angle", acos(fmin(fabs(largest), 1))));
+    TSR_TRY(tsri_past_keep(past, "angle", acos(fmin(largest, 1))));
     TSR_TRY(tsri_past_keep(past, "angle_a", (double)a));
     TSR_TRY(tsri_past_keep(past, "angle_b", (double)b));
 done:

@@ -71,10 +71,12 @@ static void breaches(const tsri_masked_view *v)
 {
     if (first(v, "unit_error") > UNIT)
         tsri_certify_breach(v->c, TSRI_UNIT_ROWS, "the length of row %lld is off by %.3g",
-                            (long long)first(v, "unit_row"), first(v, "unit_error"));
+                            (long long)first(v, "unit_row") + 1, first(v, "unit_error"));
     if (first(v, "angle") <= PARALLEL)
         tsri_certify_breach(v->c, TSRI_DISTINCT_ROWS, "rows %lld and %lld are parallel",
-                            (long long)first(v, "angle_a"), (long long)first(v, "angle_b"));
+                            (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
+    if (v->s.kappa == 0)
+        tsri_certify_breach(v->c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
     if (!v->run->options.init && isnan(first(v, "start")))
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
     if (!v->whole && strcmp(tsri_config_text(v->run->config, "scheme.scale"), "none") == 0)
@@ -98,9 +100,10 @@ static void data(const tsri_masked_view *v)
                                    .sense = TSRI_AT_LEAST,
                                    .measured = first(v, "angle"),
                                    .required = PARALLEL,
-                                   .seen = TSRI_SEEN_ALL},
+                                   .seen = TSRI_SEEN_ALL,
+                                   .by_construction = v->s.n < 2 ? "having one sample" : NULL},
                  "least angle between the lines of two points, rows %lld and %lld: not parallel",
-                 (long long)first(v, "angle_a"), (long long)first(v, "angle_b"));
+                 (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
     tsri_certify_number(c, 0, v->s.C, "C = 1 + max |y_i|");
     tsri_certify_number(c, 0, v->s.xi, "xi, the chance of a unit");
     tsri_certify_number(c, 0, v->s.theta, "theta, the chance to be in a share");

@@ -6,6 +6,9 @@
  * judged without that term, which is at least 0, so it can fail and never hold; of (5) the ratio of
  * both sides is told, with this run's ||y - u_k||, and what its proof bounds before expectations
  * come in is judged.
+ *
+ * Of one step the last, and Lemma 5, cannot fail: a unit moves by eta/sqrt(m) ||sum_i r_i x_i||, r
+ * the residual, the sum over samples on which it is on. That is at most eta/sqrt(m) sqrt(n) ||r||.
  */
 #include "theory/masked_rows.h"
 
@@ -35,9 +38,10 @@ static double most_of_5(const tsri_masked_view *v)
     return most;
 }
 
-/* A row about the largest of a series that is kept of rounds that come. */
+/* A row about the largest of a series that is kept of rounds that come; `why` it cannot fail, or
+ * NULL. */
 static void largest(const tsri_masked_view *v, int of, const char *where, const char *name,
-                    double required, const char *quantity)
+                    double required, const char *why, const char *quantity)
 {
     tsri_certify(v->c,
                  &(tsri_condition){.of = of,
@@ -45,27 +49,29 @@ static void largest(const tsri_masked_view *v, int of, const char *where, const 
                                    .sense = TSRI_AT_MOST,
                                    .measured = tsri_past_most(v->past, name),
                                    .required = required,
-                                   .seen = tsri_past_seen(v->past, name)},
+                                   .seen = tsri_past_seen(v->past, name),
+                                   .by_construction = why},
                  "%s", quantity);
 }
 
 static void steps(const tsri_masked_view *v, int h1)
 {
     const tsri_masked *s = &v->s;
+    const char *one = v->run->local_steps == 1 ? "Cauchy's inequality, of one step" : NULL;
     int l5 = tsri_certify_theorem(
         v->c, &(tsri_theorem){.where = "Lemma 5",
                               .chance = "1 - 4 delta",
                               .probability = fmax(1 - 4 * s->delta, 0),
                               .assumes = TSRI_ALGORITHM_1 | TSRI_INDEPENDENT_UNITS});
-    largest(v, h1, "Hypothesis 1, (4)", "ratio", 1 - s->eta * s->lambda / 2,
+    largest(v, h1, "Hypothesis 1, (4)", "ratio", 1 - s->eta * s->lambda / 2, NULL,
             "largest ||y - u_(t+1)||^2 / ||y - u_t||^2 of a local step of a share: "
             "1 - eta lambda_0/2");
-    largest(v, h1, "Hypothesis 1, (5)", "reach", 1,
+    largest(v, h1, "Hypothesis 1, (5)", "reach", 1, one,
             "largest ||w_(k,t,r) - w_(k,r)|| over eta tau sqrt(n/m) ||y - u_k^l|| (appendix C)");
     tsri_certify_number(v->c, h1, most_of_5(v),
                         "(5): largest ||w_(k,t,r) - w_(k,r)|| over its bound with this run's "
                         "||y - u_k||");
-    largest(v, l5, NULL, "drift", 1,
+    largest(v, l5, NULL, "drift", 1, one,
             "largest |u_(k,t)^l - u_k^l| over eta t sqrt(n) ||y - u_k^l||, on a sample");
 }
 
@@ -79,7 +85,7 @@ static void masks(const tsri_masked_view *v)
                               .probability = fmax(1 - s->n * exp(-s->m / 32), 0),
                               .assumes = TSRI_UNIT_ROWS | TSRI_DRAWN_START |
                                          TSRI_INDEPENDENT_UNITS | TSRI_PAPER_MODEL});
-    largest(v, l25, NULL, "variance", tsri_masked_variance(s),
+    largest(v, l25, NULL, "variance", tsri_masked_variance(s), NULL,
             "largest E ||u_k - u_k^l||^2 over a mask, in closed form: 4 xi (1-xi) n kappa^2");
     double bias = tsri_past_now(v->past, "bias");
     if (v->dealt || isnan(bias))

@@ -88,7 +88,7 @@ static void breaches(tsri_certificate *c, const tsri_rnn_case *k)
     for (int64_t i = 0; k->length && i < k->n; i++)
         if (k->length[i] < k->then->L) {
             tsri_certify_breach(c, TSRI_EQUAL_LENGTHS, "sequence %lld has %d of %lld positions",
-                                (long long)i, (int)k->length[i], (long long)k->then->L);
+                                (long long)i + 1, (int)k->length[i], (long long)k->then->L);
             break;
         }
 }

@@ -19,6 +19,7 @@ certify: {every: 1, budget: 1.0e+9}
 Y
 sed 's/^scheme:.*/scheme: {name: dense}/' base.yaml > dense.yaml
 printf 'a,b,y\n1,0,0.5\n0,1,-0.3\n' > two.csv
+printf 'a,b,y\n1,0,0.5\n' > single.csv
 printf 'a,b,y\n2,0,0.5\n0,1,-0.3\n' > long.csv
 printf 'a,b,y\n1,0,0.5\n0,1,-0.3\n-1,0,0.1\n' > parallel.csv
 csv=(--set data.format=csv --set data.split=0 --set data.target=y --set data.target_scale=none --set data.normalize=none)
@@ -56,10 +57,14 @@ run near dense.yaml --set model.width=15000 --set rounds=2
 run tiny dense.yaml --set model.width=4 --set optim.lr=0.01 --set certify.every=8
 run long plain.yaml --set data.path=long.csv "${csv[@]}" --set certify.every=4 --set optim.lr=0.01
 run parallel plain.yaml --set data.path=parallel.csv "${csv[@]}" --set certify.every=4 --set optim.lr=0.01
+run single plain.yaml --set data.path=single.csv "${csv[@]}" --set certify.every=4 --set optim.lr=0.01
 
 python "$source/tests/python/certificate_masked.py" --table "${runs[@]}" || complain "rows are not what numpy makes of them"
 
 # ---- What once was wrong ------------------------------------------------------------------------------------------------
+# First weights that are all 0, and a rate of 0, had rows that hold: 0 <= 0.
+"$program" train dense.yaml --out nought --quiet --set model.kappa=0 >out 2>&1 || fail "train nought: $(cat out)"
+"$program" train dense.yaml --out still --quiet --set optim.lr=0 >out 2>&1 || fail "train still: $(cat out)"
 # Rows about all rounds saw certified rounds only: lambda_min failed with every=1 and held with every=12.
 "$program" train base.yaml --out often --quiet --set scheme.xi=0.6 >out 2>&1 || fail "train often: $(cat out)"
 "$program" train base.yaml --out seldom --quiet --set scheme.xi=0.6 --set certify.every=7 >out 2>&1 || fail "train seldom: $(cat out)"
@@ -94,4 +99,16 @@ wide = lines("wide")[5]
 for where, need in (("Lemma 10", 0.5 / 192), ("appendix C", 0.5 / 16)):
     assert abs(row(wide, where, "step eta")["required"] / need - 1) < 1e-9, where
 assert not any("taken as 1" in n for n in wide["notes"])
+# One sample was parallel to itself, so that nothing applied.
+single = lines("single")[8]
+assert row(single, "Theorem 1", "least angle")["verdict"] == "vacuous" and single["counts"]["does not apply"] == 0, single["counts"]
+# One step on samples of length 1 cannot break (5) and Lemma 5; several steps can.
+for run, verdict in (("dense", "vacuous"), ("masked", "holds")):
+    for where, words in (("Hypothesis 1, (5)", "over eta tau"), ("Lemma 5", "over eta t")):
+        assert row(lines(run)[8], where, words)["verdict"] == verdict, (run, where)
+for run, where, words, why in (("nought", "appendix A", "so far", "kappa is 0"), ("still", "Hypothesis 1, (4)", "largest", "the rate is 0")):
+    r = row(lines(run)[8], where, words)
+    assert r["verdict"] == "does not apply" and why in r["reason"], r
+# Samples are counted from 1, as predictions count them.
+assert "rows 1 and 3 are parallel" in [b for t in lines("parallel")[8]["theorems"] for b in t["broken"]]
 P

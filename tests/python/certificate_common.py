@@ -113,6 +113,10 @@ class Row:
         if self.trivial is not None:
             if self.bound >= self.trivial if self.sense == "at most" else self.bound <= self.trivial:
                 return "vacuous"
+        if self.bound == (math.inf if self.sense == "at most" else -math.inf):
+            return "vacuous"
+        if math.isinf(self.value):
+            return "open"
         return "holds" if self.seen == ALL and not self.unproven else "open"
 
     def close(self):
@@ -262,6 +266,8 @@ class Check:
             self.complain(f"{name}: measured {row['measured']}, not {want.value}")
         if want.sense and not want.near(row["required"], want.bound):
             self.complain(f"{name}: required {row['required']}, not {want.bound}")
+        if row["chance"] is None and row["probability"] is not None:
+            self.complain(f"{name}: probability {row['probability']} of what is not about chance")
         if not self.same_interval(row["interval"], want):
             self.complain(f"{name}: interval {row['interval']}, not {want.interval}")
         if row["verdict"] != want.verdict() and (want.broken or not want.close()):

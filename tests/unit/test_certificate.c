@@ -106,6 +106,11 @@ static void test_vacuous(void **state)
     expect(CLAIM(TSRI_AT_LEAST, 8, -2, ALL, .trivial = {"no width", 0}), TSRI_VACUOUS, 0);
     expect(CLAIM(TSRI_AT_MOST, 0, 1, ALL, .by_construction = "the gates being fixed"), TSRI_VACUOUS,
            0);
+    /* A bound that overflowed bounds nothing, and a number that did is not known. */
+    expect(CLAIM(TSRI_AT_MOST, 3, INFINITY, ALL), TSRI_VACUOUS, 0);
+    expect(CLAIM(TSRI_AT_LEAST, 3, -INFINITY, ALL), TSRI_VACUOUS, 0);
+    expect(CLAIM(TSRI_AT_LEAST, INFINITY, 3, ALL), TSRI_OPEN, 0);
+    expect(CLAIM(TSRI_AT_LEAST, 3, INFINITY, ALL), TSRI_FAILS, INFINITY);
     /* What is missed is missed: a loss above a bound that is above the first loss. */
     expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .trivial = {"the first loss", 1}), TSRI_FAILS, 2);
     expect(CLAIM(TSRI_AT_MOST, 3, 1.5, ALL, .by_construction = "a sum"), TSRI_FAILS, 2);
