@@ -25,7 +25,7 @@ static int theorem(tsri_certificate *c, const char *where, const char *chance, u
 
 /* Weights as drawn, sequences as in section 2.1; then, of a moved W, that nothing else moved. */
 enum {
-    START = TSRI_DRAWN_START | TSRI_UNIT_ROWS | TSRI_EQUAL_LENGTHS,
+    START = TSRI_DRAWN_START | TSRI_UNIT_ROWS | TSRI_EQUAL_LENGTHS | TSRI_PAPER_MODEL,
     MOVED = START | TSRI_PAPER_PARAMETERS,
     DESCENT = MOVED | TSRI_PAPER_LOSS | TSRI_DISTINCT_ROWS | TSRI_CONSTANT_RATE | TSRI_NO_MOMENTUM |
               TSRI_NO_DECAY | TSRI_SINGLE_PRECISION | TSRI_WHOLE_NETWORK | TSRI_COMMON_DATA |
@@ -77,6 +77,8 @@ static void theorems(tsri_certificate *c, tsri_rnn_case *k)
 static void breaches(tsri_certificate *c, const tsri_rnn_case *k)
 {
     const tsri_run *run = k->run;
+    if (k->s.m < 2)
+        tsri_certify_breach(c, TSRI_PAPER_MODEL, "log m of one unit is 0, and so is rho");
     if (!k->target)
         tsri_certify_breach(c, TSRI_PAPER_LOSS,
                             "the loss is not half the squares at every position");
@@ -185,16 +187,17 @@ static void separation(tsri_certificate *c, tsri_rnn_case *k)
     tsri_certify(c,
                  &(tsri_condition){.where = "Assumption 2.1",
                                    .sense = TSRI_AT_LEAST,
-                                   .measured = k->n > 1 ? near.separable : (double)NAN,
+                                   .measured = near.separable,
                                    .required = APART,
-                                   .seen = tsri_saw(near.looked, k->n, "sequences")},
-                 "least separability of two x_(i,1), %lld and %lld: above 0", (long long)near.i,
-                 (long long)near.j);
+                                   .seen = tsri_saw(near.looked, k->n, "sequences"),
+                                   .by_construction = k->n < 2 ? "having one sequence" : NULL},
+                 "least separability of two x_(i,1), %lld and %lld: above 0", (long long)near.i + 1,
+                 (long long)near.j + 1);
     tsri_certify_number(c, 0, k->s.delta,
                         "delta: that, and at most 1 / (10^6 L^2 log^3 m) (Lemma B.9)");
     if (near.separable < APART)
         tsri_certify_breach(c, TSRI_DISTINCT_ROWS, "sequences %lld and %lld begin alike",
-                            (long long)near.i, (long long)near.j);
+                            (long long)near.i + 1, (long long)near.j + 1);
 }
 
 void tsri_rnn_assume(tsri_certificate *c, tsri_rnn_case *k)

@@ -221,13 +221,15 @@ tsr_status tsri_rnn_certify_fresh(tsri_certificate *c, const tsri_rnn_case *k)
                                    .seen = seen},
                  "least |(I - U U^T) h_(i,l)|, U the states before, against 1 / (2 10^6 L^2 log^3 "
                  "m)");
-    tsri_certify(c,
-                 &(tsri_condition){.of = k->of.start[TSRI_RNN_B9],
-                                   .sense = TSRI_AT_LEAST,
-                                   .measured = isfinite(separable) ? separable : (double)NAN,
-                                   .required = k->s.delta / 2,
-                                   .seen = seen},
-                 "least separability of two such rests of a position, against delta/2");
+    tsri_certify(
+        c,
+        &(tsri_condition){.of = k->of.start[TSRI_RNN_B9],
+                          .sense = TSRI_AT_LEAST,
+                          .measured = isfinite(separable) || k->n < 2 ? separable : (double)NAN,
+                          .required = k->s.delta / 2,
+                          .seen = seen,
+                          .by_construction = k->n < 2 ? "having one sequence" : NULL},
+        "least separability of two such rests of a position, against delta/2");
 done:
     return st;
 }

@@ -101,7 +101,7 @@ void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, cons
             &(tsri_condition){.of = k->of.main,
                               .sense = TSRI_AT_MOST,
                               .measured = largest_ratio(past),
-                              .required = 1,
+                              .required = nextafter(1, 0), /* it falls, or fails */
                               .seen = tsri_past_seen(past, "loss")},
             "largest f(W) over f(W) at the look before: below 1 whatever the constant of Omega is");
     main_row(c, k, TSRI_AT_MOST, T >= tsri_rnn_rounds(&k->s) ? f : (double)NAN, k->s.epsilon,

@@ -59,6 +59,9 @@ train --out small $(set_of data.length=2 data.n=3 model.width=64 optim.lr=1.0e-6
 train --out part $(set_of certify.effort=0.05 certify.budget=0.3)                 # one sequence, some rounds
 train --out little $(set_of certify.effort=4.0e-7 rounds=1)
 train --out crowded $(set_of data.n=6 model.width=16 rounds=1)                    # n L > m: nothing new is left
+train --out alone $(set_of data.n=1 rounds=1)                                  # no pair of sequences
+train --out dead $(set_of data.n=1 data.length=2 model.width=2 seed=4 rounds=1)   # both units off at every position
+train --out one $(set_of model.width=1 rounds=1)
 train --out momentum $(set_of optim.momentum=0.5)
 train --out all $(set_of model.train=all optim.lr=1.0e-5)
 train --out rising $(set_of optim.lr=0.05)
@@ -73,8 +76,18 @@ for kind in uneven long twins; do
     train --out $kind $(set_of data.path=$kind optim.lr=1.0e-4 rounds=1)
 done
 from=run.yaml
-runs="plain small part little crowded momentum all rising sgd drawn shares full steps stop uneven long twins"
+runs="alone plain small part little crowded momentum all rising sgd drawn shares full steps stop uneven long twins"
 python "$source/tests/python/certificate_rnn.py" --table $runs || fail "rows are not those of numpy"
+
+# The loss of a dead net stays: it does not fall, which Theorem 1 promises whatever its constants are. That held as 1 <= 1.
+python - <<'P' || fail "a loss that does not fall"
+import json
+rows = [r for l in open('dead/metrics.jsonl') if '"certificate"' in l for r in json.loads(l)['rows'] if r['quantity'].startswith('largest f(W)')]
+assert rows and all(r['measured'] == 1 and r['verdict'] == 'fails' for r in rows), rows
+# log m of one unit is 0: rho is 0, the step of Theorem 1 infinite and its T 0, which held.
+rows = [r for l in open('one/metrics.jsonl') if '"certificate"' in l for r in json.loads(l)['rows'] if r['theorem'] and r['sense']]
+assert len(rows) > 20 and all(r['verdict'] == 'does not apply' for r in rows), [r for r in rows if r['verdict'] != 'does not apply']
+P
 
 # What changed is told, and the report has the last one.
 "$program" train run.yaml --out told >out 2>told.err || fail "train: $(cat told.err)"
