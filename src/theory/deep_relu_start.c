@@ -206,8 +206,12 @@ static tsr_status keep_chains(tsri_past *past, const tsri_run *run, const tsri_d
 {
     tsr_status st = TSR_OK;
     int64_t step, count = part_of(&step, run, net, tsri_deep_chain_operations);
-    double most = 0;
-    TSR_TRY(longest_chain(&most, run, net, step, count));
+    double most = NAN;
+    if (tsri_deep_chain_operations(net, 1) >
+        fmax(tsri_effort(run), 1e9)) /* there is a second always */
+        count = 0; /* pairs of hundreds of layers: not measured, and a note says what it takes */
+    else
+        TSR_TRY(longest_chain(&most, run, net, step, count));
     TSR_TRY(tsri_past_keep(past, "start.chain", most));
     TSR_TRY(tsri_past_keep(past, "start.chain.samples", (double)count));
 done:

@@ -120,3 +120,8 @@ rm -f cut/checkpoints/ckpt-*21.safetensors cut/checkpoints/ckpt-*18.safetensors 
 "$program" train run.yaml --trace --quiet --out cut --resume --set rounds=21 --set certify.every=7 --set certify.budget=3 --set checkpoint.every=9 > log 2>&1 ||
     fail "resume: $(cat log)"
 grep '"certificate"' cut/metrics.jsonl | cmp -s - seven || complain "a resumed run has other certificates"
+
+# ---- Hundreds of layers: pairs of them are more than one sample has time for (it once took minutes) ------------------------
+timeout 60 "$program" certify run.yaml --json --set model.layers=400 --set model.width=64 > tall.json || fail "400 layers: exit $? within 60 s"
+[ "$(row "$(cat tall.json)" "Theorem 5.1 (v)" "largest" measured verdict)" = "None None" ] || complain "the chains of 400 layers: $(row "$(cat tall.json)" "Theorem 5.1 (v)" "largest" measured verdict)"
+grep -q 'Theorem 5.1 (v): a part was looked at; all would take' tall.json || complain "how long 400 layers take is not said"
