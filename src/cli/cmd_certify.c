@@ -1,4 +1,5 @@
 /* cmd_certify.c - tessera certify: what the theorems ask of a run, beside what it has. */
+#include "cli/certify_widths.h"
 #include "cli/commands.h"
 #include "cli/settings.h"
 #include "cli/print.h"
@@ -33,6 +34,9 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     tsri_certificate c = {0};
+    const char *widths = cli_text(args, "widths");
+    if (widths)
+        return cli_certify_widths(args, widths);
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     TSR_TRY(tsri_certify_before(&c, config));
@@ -43,7 +47,12 @@ done:
     return st;
 }
 
-static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_DATA, {0}};
+static const cli_option options[] = {
+    {"widths", 'w', "LIST", CLI_TEXT,
+     .help = "the constants that the paper hides, over these widths: 64,128,256"},
+    CLI_OPTION_SET,
+    CLI_OPTION_DATA,
+    {0}};
 
 const cli_command cli_certify = {
     .name = "certify",
@@ -55,8 +64,10 @@ const cli_command cli_certify = {
     .options = options,
     .details =
         "Before a run: the data, the kernel, and the width, step and rate that each theorem asks"
-        " for, constants taken as 1. With certify.every in the run file the same rows are measured"
-        " during the run and written into its metrics.\n\nA condition that does not hold is no"
+        " for, with the constants of its appendix; where it hides one, the constant that this run"
+        " would need stands as a number (--widths fits a power of the width to it). With"
+        " certify.every in the run file the same rows are measured during the run and written into"
+        " its metrics.\n\nA condition that does not hold is no"
         " failure: the exit code says only whether the certificate could be made.",
     .run = run,
 };

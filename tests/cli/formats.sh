@@ -115,6 +115,7 @@ json 'ntk --json' ntk grelu.yaml -n 8 --spectrum
 json 'ntk --json' ntk masked.yaml -n 8
 json 'certify --json' certify grelu.yaml
 json 'certify --json' certify masked.yaml
+json 'certify --widths --json' certify grelu.yaml --widths 16,24,32
 json 'theory --json' theory
 json 'sweep --json' sweep run.yaml --grid optim.lr=0.01,0.02 --seeds 1 --curves --out runs/sweep
 json 'sweep --json' sweep grelu.yaml --grid model.width=24 --seeds 1 --set data.n=24 --set convert_at=1 --set certify.every=0 --out runs/refused

@@ -132,5 +132,20 @@ assert t["GReLU (Noy 2021)"]["width"] == 40000 and t["Du 2019"]["width"] is None
 refuses 2 "must be" theory -n 0
 refuses 2 "must be" theory --xi 2
 refuses 2 "theory" theory more
+
+# ---- Constants over widths ----------------------------------------------------------------------------------------
+"$program" certify masked.yaml --widths 64,256,1024,4096 --json >widths.json || fail "certify --widths"
+"$python" - <<'P' || fail "constants over widths"
+import json, numpy as np
+w = json.load(open('widths.json'))
+assert w['widths'] == [64, 256, 1024, 4096] and w['numbers'], w
+for n in w['numbers']:
+    power = np.polyfit(np.log(w['widths']), np.log(n['values']), 1)[0]
+    assert abs(power - n['power']) < 1e-9 * max(1, abs(power)) and n['power_low'] <= n['power'] <= n['power_high'], n
+order = [n for n in w['numbers'] if n['quantity'].startswith('width m over')]
+assert order and all(abs(n['power'] - 1) < 0.2 for n in order if 'B_1' not in n['quantity']), order
+P
+refuses 2 "no list of 3 to 16 widths" certify masked.yaml --widths 64,x
+refuses 2 "give at least 3" certify masked.yaml --widths 64,128
 [ $failed -eq 0 ] && echo "kernels and certificates: in order"
 exit $failed
