@@ -26,7 +26,7 @@
  *                                    .required = need, .seen = TSRI_SEEN_ALL}, "width m");
  *     tsri_certify(&c, &(tsri_condition){.of = t2, .sense = TSRI_AT_MOST, .measured = most,
  *                                    .required = R, .seen = tsri_saw(4, n, "samples")}, "radius");
- *     tsri_certify_note(&c, "constants of Omega and O are taken as 1");
+ *     tsri_certify_note(&c, "n %g, m %g", n, m);
  *     TSR_TRY(tsri_certificate_end(&c));         judges all rows; the first failure of all calls
  *     TSR_TRY(tsri_certificate_text(&text, &c));
  *     tsri_certificate_fini(&c);

@@ -207,9 +207,10 @@ static tsr_status keep_chains(tsri_past *past, const tsri_run *run, const tsri_d
     tsr_status st = TSR_OK;
     int64_t step, count = part_of(&step, run, net, tsri_deep_chain_operations);
     double most = NAN;
-    if (tsri_deep_chain_operations(net, 1) >
-        fmax(tsri_effort(run), 1e9)) /* there is a second always */
-        count = 0; /* pairs of hundreds of layers: not measured, and a note says what it takes */
+    /* Pairs of hundreds of layers take minutes for one sample: then they are not measured, and a
+     * note says what it takes. What takes a second or less is always measured. */
+    if (tsri_deep_chain_operations(net, 1) > fmax(tsri_effort(run), 1e9))
+        count = 0;
     else
         TSR_TRY(longest_chain(&most, run, net, step, count));
     TSR_TRY(tsri_past_keep(past, "start.chain", most));
