@@ -506,14 +506,18 @@ def wanted():
     }  # fmt: skip
 
 
+def check_run(check, folder):
+    oracle = Oracle(folder)
+    for line in oracle.run.certificates:
+        check.line(f"{folder}, round {line['round']}", line, oracle.rows(line))
+    check.where = folder
+    oracle.brackets(check)
+
+
 def main():
     folders, check = [a for a in sys.argv[1:] if a != "--table"], Check()
     for folder in folders:
-        oracle = Oracle(folder)
-        for line in oracle.run.certificates:
-            check.line(f"{folder}, round {line['round']}", line, oracle.rows(line))
-        check.where = folder
-        oracle.brackets(check)
+        check_run(check, folder)
     if "--table" in sys.argv:
         check.table(wanted())
     check.end()

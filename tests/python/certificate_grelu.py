@@ -561,15 +561,19 @@ class Gated:
         row("R3", "Remark 3", "units that died", value, "at most", 0, seen=seen, construction=True)
 
 
+def check_run(check, folder):
+    run = Gated(folder)
+    for line in run.lines:
+        check.line(f"{folder}, round {line['round']}", line, run.rows(line))
+
+
 def main(args):
     check, wanted = Check(), {}
     if args and args[0] == "--want":
         wanted = {tuple(row): verdicts for row, verdicts in json.load(open(args[1]))}
         args = args[2:]
     for folder in args:
-        run = Gated(folder)
-        for line in run.lines:
-            check.line(f"{folder}, round {line['round']}", line, run.rows(line))
+        check_run(check, folder)
     check.table(wanted)
     check.end()
 
