@@ -6,17 +6,17 @@ program=$1 source=$2 threads=2 repeats=100
 . "$source/bench/kernels.sh"
 data=$([ -d /usr/share/datasets/fashion-mnist ] && echo fashion-mnist || echo glyphs)
 ours() { "$program" bench "$source/bench/mlp.yaml" --set threads=$threads --set "data.name=$data" --repeats $repeats "$@"; }
-numbers() { ours --json | /usr/bin/python3 -c '
+numbers() { ours --json | "$python" -c '
 import json, sys
 b = json.load(sys.stdin)
 print(b["step"]["min_ms"], b["step"]["median_ms"])'; }
 echo "784-1024-1024-10, batch 128, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs); commit $(git -C "$source" rev-parse --short HEAD)"
 ours
-if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "no PyTorch here to compare with (apt-get install python3-torch)"
     exit 0
 fi
 for _ in 1 2 3 4 5; do
     echo "ours $(numbers)"
-    echo "PyTorch $(/usr/bin/python3 "$source/bench/torch_mlp.py" $threads $repeats)"
-done | /usr/bin/python3 "$source/bench/compare.py"
+    echo "PyTorch $("$python" "$source/bench/torch_mlp.py" $threads $repeats)"
+done | "$python" "$source/bench/compare.py"

@@ -9,17 +9,17 @@ here="$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs); commit $(git
 numbers() {
     local key=$1 file=$2
     shift 2
-    "$program" ntk "$source/bench/$file" --json --set threads="$threads" "$@" | /usr/bin/python3 -c '
+    "$program" ntk "$source/bench/$file" --json --set threads="$threads" "$@" | "$python" -c '
 import json, sys
 b = json.load(sys.stdin)
 key = sys.argv[1]
 print(b[key + "_min_ms"], b[key + "_median_ms"], b["peak_mb"])' "$key"
 }
-peer() { /usr/bin/python3 "$source/bench/torch_ntk.py" "$1" "$threads" "$2"; }
+peer() { "$python" "$source/bench/torch_ntk.py" "$1" "$threads" "$2"; }
 # compare TITLE OURS PEER
 compare() {
     echo "$1"
-    for _ in $(seq "$rounds"); do echo "ours $($2)"; echo "PyTorch $($3)"; done | /usr/bin/python3 "$source/bench/compare.py"
+    for _ in $(seq "$rounds"); do echo "ours $($2)"; echo "PyTorch $($3)"; done | "$python" "$source/bench/compare.py"
 }
 product_ours() { numbers product ntk-shallow.yaml -n 2000 --repeats 5; }
 product_peer() { peer product 3; }
@@ -52,7 +52,7 @@ if [ "$what" = growth ]; then
     exit 0
 fi
 echo "tangent kernels, $threads threads; $here"
-if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "no PyTorch here to compare with (apt-get install python3-torch)"
     exit 0
 fi
@@ -62,4 +62,4 @@ rounds=2
 compare "exact kernel of 784-1024-1024-1024-1, n = 500; PyTorch's gradients sample by sample" exact_ours exact_peer
 echo "H(k), n = 20,000, m = 8192:"
 "$program" ntk "$source/bench/ntk-shallow.yaml" --set data.n=20000 -n 20000 --set threads="$threads" --json |
-    /usr/bin/python3 -c 'import json, sys; b = json.load(sys.stdin); print("%.1f s, peak memory %.2f GiB (the issue allows 24)" % (b["kernel_min_ms"] / 1e3, b["peak_mb"] / 1024))'
+    "$python" -c 'import json, sys; b = json.load(sys.stdin); print("%.1f s, peak memory %.2f GiB (the issue allows 24)" % (b["kernel_min_ms"] / 1e3, b["peak_mb"] / 1024))'

@@ -8,17 +8,17 @@ program=$1 source=$2 threads=${THREADS:-2} repeats=${REPEATS:-5} rounds=${ROUNDS
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
 ours() { "$program" bench "$source/bench/preresnet18.yaml" --set threads="$threads" --repeats "$repeats" "$@"; }
-numbers() { ours --json "$@" | /usr/bin/python3 -c '
+numbers() { ours --json "$@" | "$python" -c '
 import json, sys
 b = json.load(sys.stdin)
 print(b["step"]["min_ms"], b["step"]["median_ms"], b["peak_mb"], b["params"])'; }
-theirs() { /usr/bin/python3 "$source/bench/torch_preresnet18.py" "$threads" "$repeats" "$@"; }
+theirs() { "$python" "$source/bench/torch_preresnet18.py" "$threads" "$repeats" "$@"; }
 echo "PreActResNet-18, 3x32x32, batch 64, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs); commit $(git -C "$source" rev-parse --short HEAD)"
 ours
 echo
 echo "the share of one of four workers"
 ours --share
-if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "no PyTorch here to compare with (apt-get install python3-torch)"
     exit 0
 fi
@@ -33,10 +33,10 @@ done > "$lines"
 for net in whole share; do
     echo
     echo "$net"
-    sed -n "s/^$net //p" "$lines" | /usr/bin/python3 "$source/bench/compare.py"
+    sed -n "s/^$net //p" "$lines" | "$python" "$source/bench/compare.py"
 done
 echo
-/usr/bin/python3 - "$lines" <<'PYTHON'
+"$python" - "$lines" <<'PYTHON'
 import sys
 
 least = {}

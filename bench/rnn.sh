@@ -8,7 +8,7 @@ program=$1 source=$2 threads=${THREADS:-2} repeats=${REPEATS:-5} rounds=${ROUNDS
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT
 ours() { "$program" bench "$source/bench/$1.yaml" --set threads="$threads" --repeats "$repeats" "${@:2}"; }
-numbers() { ours "$1" --json | /usr/bin/python3 -c '
+numbers() { ours "$1" --json | "$python" -c '
 import json, sys
 b = json.load(sys.stdin)
 print(b["step"]["min_ms"], b["step"]["median_ms"], b["peak_mb"], b["params"])'; }
@@ -18,7 +18,7 @@ for net in rnn relu_deep; do
     echo "$net"
     ours $net
 done
-if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "no PyTorch here to compare with (apt-get install python3-torch)"
     exit 0
 fi
@@ -27,6 +27,6 @@ for net in rnn relu_deep; do
     echo "$net beside PyTorch"
     for _ in $(seq "$rounds"); do
         echo "ours $(numbers $net)"
-        echo "PyTorch $(/usr/bin/python3 "$source/bench/torch_rnn.py" $net "$threads" "$repeats")"
-    done | /usr/bin/python3 "$source/bench/compare.py"
+        echo "PyTorch $("$python" "$source/bench/torch_rnn.py" $net "$threads" "$repeats")"
+    done | "$python" "$source/bench/compare.py"
 done

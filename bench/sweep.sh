@@ -15,7 +15,7 @@ counts="1 2" threads=0
 [ "$clock" = wall ] || counts=1 threads=1
 peer() { # rate
     for n in $counts; do
-        /usr/bin/python3 "$source/bench/torch_sweep.py" "$work/data/trace/data.safetensors" "$n" 2 2 "$1" "$clock" | sed "s/$/ $n/"
+        "$python" "$source/bench/torch_sweep.py" "$work/data/trace/data.safetensors" "$n" 2 2 "$1" "$clock" | sed "s/$/ $n/"
     done
 }
 ours() { # name, rate, options
@@ -29,11 +29,11 @@ for rate in ${RATES:-0.01 0.25}; do
     echo
     echo "rate $rate, $([ "$clock" = wall ] && echo "seconds" || echo "processor time of one thread")"
     rm -rf "$work/peer" "$work/samples" "$work/weights"
-    /usr/bin/python3 -c 'import torch' 2>/dev/null && peer "$rate" > "$work/peer" || echo "no PyTorch here to compare with (apt-get install python3-torch)"
+    "$python" -c 'import torch' 2>/dev/null && peer "$rate" > "$work/peer" || echo "no PyTorch here to compare with (apt-get install python3-torch)"
     ours samples "$rate"
     [ ! -s "$work/peer" ] || peer "$rate" >> "$work/peer"
     [ -z "${WEIGHTS:-}" ] || ours weights "$rate" --weights
-    /usr/bin/python3 - "$work" "$rounds" "$clock" <<'P'
+    "$python" - "$work" "$rounds" "$clock" <<'P'
 import json, os, sys
 work, rounds, clock = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 times = {}

@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
-# cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS (600) with THREADS (2)
+# cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS_EACH (600) with THREADS (2)
 # by us and by PyTorch: who is how far? We choose the number of steps that fits, from the pace of 200, and PyTorch's
 # schedule follows the clock; it gets the time that we took if that was more. WHO=ours or WHO=theirs runs one alone.
+# RECIPE: sgd (as it was), smooth (sgd with smoothed labels and an average of the weights), adamw (the same with AdamW).
+# PRECISION: f32 or bf16, for both. COMPILE=1: PyTorch by torch.compile, compiled before its time begins.
 set -eu
-program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} python=${PYTHON:-/usr/bin/python3}
+program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} recipe=${RECIPE:-smooth} precision=${PRECISION:-f32}
 . "$source/bench/kernels.sh"
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
 here=$source/bench/long out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
+sets=(--set data.path="$data" --set threads="$threads" --set precision="$precision" --set eval.every=0)
+case $recipe in
+sgd) ;;
+smooth) sets+=(--set label_smoothing=0.1 --set optim.ema=0.995) ;;
+adamw) sets+=(--set label_smoothing=0.1 --set optim.ema=0.995 --set optim.name=adamw --set optim.lr=0.003 --set optim.weight_decay=0.05) ;;
+*) echo "cifar10.sh: RECIPE is sgd, smooth or adamw" && exit 2 ;;
+esac
+
 # Seconds that the first steps take, with their data and one evaluation.
 brief() {
-    "$program" train "$here/cifar10.yaml" --out "$(mktemp -d -p "$out")" --set data.path="$data" --set threads="$threads" \
-        --set rounds="$1" --set eval.every=0 --json 2>/dev/null | tail -1 | "$python" -c 'import json, sys; print(json.load(sys.stdin)["seconds"])'
+    "$program" train "$here/cifar10.yaml" --out "$(mktemp -d -p "$out")" "${sets[@]}" \
+        --set rounds="$1" --json 2>/dev/null | tail -1 | "$python" -c 'import json, sys; print(json.load(sys.stdin)["seconds"])'
 }
 
 ours() {
@@ -20,8 +30,8 @@ ours() {
     brief 20 >/dev/null # the machine warms up
     pace=$("$python" -c "print(($(brief 220) - $(brief 20)) / 200)")
     steps=$("$python" -c "print(max(1, int(0.99 * $seconds / $pace)))")
-    "$program" train "$here/cifar10.yaml" --out "$out/ours" --set data.path="$data" --set threads="$threads" \
-        --set rounds="$steps" --set eval.every=0 --json >"$out/ours.json" 2>"$out/ours.log"
+    "$program" train "$here/cifar10.yaml" --out "$out/ours" "${sets[@]}" \
+        --set rounds="$steps" --json >"$out/ours.json" 2>"$out/ours.log"
     "$python" - "$out/ours.json" "$steps" "$out/seconds" <<'PY'
 import json, sys
 r = json.loads(open(sys.argv[1]).read().strip().splitlines()[-1])
@@ -32,10 +42,10 @@ PY
 theirs() {
     local given=$seconds
     [ ! -e "$out/seconds" ] || given=$("$python" -c "print(max($seconds, $(cat "$out/seconds")))")
-    "$python" "$here/torch_cifar10.py" "$data" "$threads" "$given"
+    "$python" "$here/torch_cifar10.py" "$data" "$threads" "$given" --recipe "$recipe" --precision "$precision" ${COMPILE:+--compile}
 }
 
-echo "PreActResNet-18, width 16, CIFAR-10, $seconds s each, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs)"
+echo "PreActResNet-18, width 16, CIFAR-10, recipe $recipe, $precision, $seconds s each, $threads threads; $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs)"
 case ${WHO:-each} in
 ours) ours ;;
 theirs) theirs ;;
