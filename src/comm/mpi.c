@@ -8,10 +8,10 @@
  * After a rank has died or hangs, MPI_Finalize waits for it for ever. So nobody calls it then: rank
  * 0 ends the job by MPI_Abort(world, status), all its files being written, and the others just end.
  * Should one die in the very last moment, those who wait for it end after a while.
+ *
+ * Where MPI is not installed mpi_none.c is built instead.
  */
 #include "comm/comm.h"
-
-#ifdef TSRI_WITH_MPI
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -333,13 +333,3 @@ done:
     tsri_free(w);
     return st;
 }
-
-#else
-
-tsr_status tsri_comm_open(tsri_comm **out)
-{
-    *out = NULL;
-    return TSR_OK;
-}
-
-#endif
