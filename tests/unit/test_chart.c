@@ -1,6 +1,6 @@
 /* Charts: axes name round numbers, text cannot break out, every picture is well-formed whatever it
  * is made of, and the CSV has the numbers. */
-#include "testing.h"
+#include "locale_testing.h"
 
 #include "report/chart.h"
 #include "report/colour.h"
@@ -8,7 +8,6 @@
 #include "report/png.h"
 #include "report/scale.h"
 
-#include <locale.h>
 #include <math.h>
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
@@ -151,7 +150,7 @@ static void text_cannot_break_out(void **state)
 static void coordinates_in_every_locale(void **state)
 {
     (void)state;
-    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* where it is installed */
+    german_locale(LC_ALL);
     assert_string_equal(tsri_px(1.5), "1.5");
     assert_string_equal(tsri_px(-0.004), "0");
     assert_string_equal(tsri_px(-12.345), "-12.35");
