@@ -40,12 +40,12 @@ EOT
     rm -f stale cannot
 }
 
+door() { (cd / && PATH=$work/bin TESSERA_OS_RELEASE=$work/os-release "$work/tree/run" "$@") >out 2>&1 </dev/null; }
 # run CODE ARGUMENT...: calls the door and expects its exit code.
 run() {
     local expected=$1 code=0
     shift
-    (cd / && PATH=$work/bin TESSERA_OS_RELEASE=$work/os-release "$work/tree/run" "$@") \
-        >out 2>&1 </dev/null || code=$?
+    door "$@" || code=$?
     [ "$code" = "$expected" ] || fail "./run $* exited $code, expected $expected"
 }
 says() { grep -qF -- "$1" out || fail "did not say: $1"; }
@@ -56,6 +56,16 @@ run 0 help
 for command in demo test build bench check help; do says "  $command "; done
 run 1 dance
 says "there is no command 'dance'"
+
+# The line for whoever sets a machine up has every package that a command would install itself, and no other.
+for command in demo test build threads check bench; do
+    new_machine
+    ln -sf "$(command -v tr)" bin/tr
+    run 0 packages $command
+    sed 's/^apt-get install --no-install-recommends //' out | tr ' ' '\n' | sort >line
+    door $command || true # whatever becomes of the job: the packages come first
+    grep -vxE 'install|-.*|.*=.*' installed | sort | cmp -s - line || fail "packages $command: $(diff line installed)"
+done
 
 # Nothing there: what is missing is named, installed without an update, and built. What is needed
 # and what is only wanted are asked for apart: the one must not fail for the other.
@@ -120,6 +130,12 @@ run 1 build
 says "neither root nor have sudo"
 says "apt-get install --no-install-recommends gcc libc6-dev"
 asked 'apt-get' 0
+# ... which is the whole of it: what is needed first is not all that the job will ask for (it was once).
+ln -s "$(command -v tr)" bin/tr
+run 0 packages test
+line=$(cat out)
+run 1 test
+says "$line"
 # With sudo: through it.
 stand_in sudo <<<"echo sudo >>$work/asked; exec \"\$@\""
 run 0 build
@@ -140,4 +156,22 @@ stand_in cmake <<<"echo cmake \"\$@\" >>$work/asked"
 TESSERA_INSTALL=no run 0 build
 asked 'cmake --build' 1
 asked 'apt-get' 0
+
+# Told to install nothing, it says by name what is missing, and what that costs; then it goes on.
+new_machine
+printf '%s\n' gcc libc6-dev cmake ninja-build pkg-config libopenblas-pthread-dev liblapacke-dev libjansson-dev libarchive-dev \
+    zlib1g-dev libssl-dev libpng-dev libjpeg-dev librsvg2-dev libopenmpi-dev openmpi-bin >installed
+TESSERA_INSTALL=no run 0 build
+says "not there, and needed: libyaml-dev"
+says "not there: libcairo2-dev: pictures are written as SVG only, not as PNG"
+says "to have all of them: apt-get install --no-install-recommends libyaml-dev libcairo2-dev"
+! grep -q mpirun out || fail "it complains of what is there"
+asked 'cmake --build' 1
+asked 'apt-get' 0
+printf '%s\n' libyaml-dev libcairo2-dev >>installed
+TESSERA_INSTALL=no run 0 build
+! grep -q 'not there' out || fail "nothing was missing"
+rm bin/dpkg-query
+TESSERA_INSTALL=no run 0 build
+says "what is missing cannot be told by name"
 echo "door: every way in"
