@@ -3,6 +3,7 @@
 # PyTorch's in turn, five times each, so that a noisy machine is noisy for both.
 set -eu
 program=$1 source=$2 threads=2 repeats=100
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 data=$([ -d /usr/share/datasets/fashion-mnist ] && echo fashion-mnist || echo glyphs)
 ours() { "$program" bench "$source/bench/mlp.yaml" --set threads=$threads --set "data.name=$data" --repeats $repeats "$@"; }

@@ -3,6 +3,7 @@
 # machine is noisy for both; and memory at n = 20,000. With `growth`: our times as n, m and depth grow.
 set -eu
 program=$1 source=$2 what=${3:-compare} threads=${THREADS:-2} rounds=${ROUNDS:-5}
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 here="$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs); commit $(git -C "$source" rev-parse --short HEAD)"
 # numbers KEY RUN-FILE ARGUMENTS...: min, median and peak memory of KEY (kernel or product).

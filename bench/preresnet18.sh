@@ -4,6 +4,7 @@
 # blocks of stages 2 to 4 divided by 4). The layers first, then ours and PyTorch's in turn.
 set -eu
 program=$1 source=$2 threads=${THREADS:-2} repeats=${REPEATS:-5} rounds=${ROUNDS:-2}
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT

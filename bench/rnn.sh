@@ -4,6 +4,7 @@
 # sgemm rate they reach; then ours and PyTorch's in turn, so that a noisy machine is noisy for both.
 set -eu
 program=$1 source=$2 threads=${THREADS:-2} repeats=${REPEATS:-5} rounds=${ROUNDS:-3}
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 lines=$(mktemp)
 trap 'rm -f "$lines"' EXIT

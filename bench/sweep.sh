@@ -6,6 +6,7 @@
 # ours leaves them out. CLOCK=cpu: processor time of one thread each, for a machine that others use.
 set -eu
 program=$1 source=$2 rounds=${3:-200} clock=${CLOCK:-wall}
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 export TESSERA_DATA=${TESSERA_DATA:-$source/../shared/data}
 [ -d "$TESSERA_DATA/communities-crime" ] || { echo "no Communities and Crime in $TESSERA_DATA"; exit 77; }

@@ -6,6 +6,7 @@
 # PRECISION: f32 or bf16, for both. COMPILE=1: PyTorch by torch.compile, compiled before its time begins.
 set -eu
 program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} recipe=${RECIPE:-smooth} precision=${PRECISION:-f32}
+# shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
 here=$source/bench/long out=$(mktemp -d)
