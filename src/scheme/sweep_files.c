@@ -14,6 +14,7 @@
 #include "scheme/sweep.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -194,29 +195,56 @@ done:
     return st;
 }
 
-static tsr_status read_lines(tsri_sweep *s, const char *path)
+/* *whole = the bytes of the lines that could be read. Lines come to the disk when the system likes:
+ * a power cut leaves zeros or the bytes of others in the place of some. From the first of those on
+ * the runs are made again. */
+static tsr_status read_lines(tsri_sweep *s, int64_t *whole, const char *path)
 {
     tsr_status st = TSR_OK;
     char *text = NULL;
     tsri_json_value *line = NULL;
     tsri_text place = {0};
     int64_t n = 0;
+    *whole = 0;
     TSR_TRY(tsri_file_read(&text, &n, path, MOST_BYTES));
-    for (char *at = text, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+    for (char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + n - at))); at = end + 1) {
         place.length = 0;
         TSR_TRY(tsri_text_add(&place, "%s:%lld", tsri_quote(path), (long long)s->done + 1));
         TSR_CHECK(s->done < s->runs, TSR_BAD_FILE, "%s: more lines than the sweep has runs",
                   place.data);
-        TSR_TRY(tsri_json_parse(&line, at, end - at, place.data));
+        st = tsri_json_parse(&line, at, end - at, place.data);
+        if (st == TSR_BAD_FILE) {
+            TSRI_WARN("%s; the runs from this line on are made again", tsr_last_error());
+            st = TSR_OK;
+            break;
+        }
+        TSR_TRY(st);
         TSR_TRY(read_outcome(s, s->done, line, place.data));
         tsri_json_destroy(line);
         line = NULL;
+        *whole = end + 1 - text;
     }
     s->resumed = s->done;
 done:
     tsri_json_destroy(line);
     tsri_text_fini(&place);
     tsri_free(text);
+    return st;
+}
+
+/* The file stands behind its last sound line. */
+static tsr_status open_lines(tsri_sweep_files *f, tsri_sweep *s, const char *path)
+{
+    tsr_status st = TSR_OK;
+    int64_t whole = 0;
+    TSR_TRY(tsri_metrics_open(&f->lines, path, TSRI_METRICS_END));
+    TSR_TRY(read_lines(s, &whole, path));
+    if (whole < tsri_metrics_offset(f->lines)) {
+        tsri_metrics_close(f->lines);
+        f->lines = NULL;
+        TSR_TRY(tsri_metrics_open(&f->lines, path, whole));
+    }
+done:
     return st;
 }
 
@@ -237,8 +265,7 @@ tsr_status tsri_sweep_files_open(tsri_sweep_files **out, tsri_sweep *sweep)
     TSR_TRY(tsri_lock_folder(&f->lock, folder));
     TSR_TRY(tsri_sweep_folder(folder));
     TSR_TRY(begin_or_compare(sweep, jsonl));
-    TSR_TRY(tsri_metrics_open(&f->lines, jsonl, TSRI_METRICS_END));
-    TSR_TRY(read_lines(sweep, jsonl));
+    TSR_TRY(open_lines(f, sweep, jsonl));
     *out = f;
     f = NULL;
 done:
@@ -382,6 +409,7 @@ tsr_status tsri_sweep_files_table(tsri_sweep_files *files, const tsri_sweep *swe
 {
     tsr_status st = TSR_OK;
     tsri_text t = {0};
+    TSR_TRY(tsri_metrics_sync(files->lines)); /* where the table is, its lines are */
     TSR_TRY(tsri_text_add(&t, "cell,"));
     for (int64_t g = 0; g < sweep->options.grids; g++)
         TSR_TRY(tsri_text_add(&t, "%s,", sweep->grid[g].key));
