@@ -261,10 +261,12 @@ typedef struct tsr_prune_options {
     const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; or random */
     bool global;           /* one ranking over all layers instead of one ratio for each */
     int64_t round_to;      /* what a layer keeps is a multiple of this */
-    const char *axes; /* which layers lose units: names between commas, "all", or NULL for those
-                         that the model's own run cut, of a dense one those that LoFT would */
-    bool reinit;      /* the ticket's shape with fresh weights: a control */
-    uint64_t seed;    /* of chance and of fresh weights */
+    const char *axes;      /* which layers lose units: names between commas; "paper", those that the
+                              model's own run cut, of a dense one those that LoFT would; "inner", the
+                              inside of every block; "all", also the streams between blocks; NULL = as
+                              the model's run file says */
+    bool reinit;           /* the ticket's shape with fresh weights: a control */
+    uint64_t seed;         /* of chance and of fresh weights */
 } tsr_prune_options;
 
 /* Half of the units, by their l2 norm. */

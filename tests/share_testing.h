@@ -39,6 +39,15 @@ static const test_net test_nets[] = {
 };
 enum { TEST_NETS = sizeof test_nets / sizeof *test_nets };
 
+/* More residual networks, whose streams tickets cut too. */
+static const test_net stream_nets[] = {
+    {"model: {name: resnet50, width: 2, stem: imagenet}", {3, 20, 20}, true},
+    {"model: {name: wide_resnet50_2, width: 2}", {3, 8, 8}, true},
+    {"model: {name: wideresnet, depth: 16, factor: 2}", {1, 8, 8}, false},
+    {"model: {name: preresnet18, width: 3, stem: imagenet}", {3, 20, 20}, true},
+};
+enum { STREAM_NETS = sizeof stream_nets / sizeof *stream_nets };
+
 static inline void make_net(tsri_net **net, const test_net *t)
 {
     tsr_config *config = NULL;

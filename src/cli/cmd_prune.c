@@ -280,7 +280,7 @@ static const cli_option options[] = {
     {"round-to", 0, "N", CLI_INT, .least = 1, .most = 4096,
      .help = "keep multiples of N, as kernels like them"},
     {"axes", 'a', "NAMES", CLI_TEXT,
-     .help = "axes to prune, \"layer2.1.inner, layer3.1.inner\", or all"},
+     .help = "paper, inner, all, or names of axes, \"layer2.1.inner, layer2.stream\""},
     {"reinit", 0, NULL, CLI_FLAG, .help = "the shape alone, with fresh weights (a control)"},
     {"seed", 0, "N", CLI_INT, .least = 0, .most = 9007199254740992.0,
      .help = "of --criterion random and --reinit (default: 1)"},
@@ -299,10 +299,11 @@ const cli_command cli_prune = {
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "By default the filters between the two convolutions of a residual block go, those with "
-        "the "
-        "smallest norms first; the first stage and blocks with a stride stay whole (LoFT). Of "
-        "models without such pairs every axis that can be cut is pruned.\n\n"
+        "By default (--axes paper) the filters between the two convolutions of a residual block "
+        "go, those with the smallest norms first; the first stage and blocks with a stride stay "
+        "whole (LoFT). Of models without such pairs every axis that can be cut is pruned. --axes "
+        "inner takes the inside of every block, --axes all also the streams between blocks: that "
+        "makes networks that are really faster.\n\n"
         "The ticket is an ordinary model file: eval, predict, finetune, distance and prune take "
         "it. Beside it lies a PyTorch module of those widths that loads it, FILE with .py in place "
         "of .safetensors. Times are measured side by side on "

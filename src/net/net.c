@@ -12,20 +12,38 @@
 
 /* ---- Axes, values, parameters ------------------------------------------------------------- */
 
-tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
-                         ...)
+static tsr_status add_axis(tsri_net *net, int *axis, const tsri_axis *like, const char *fmt,
+                           va_list args)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->axis, &net->axes_room, net->axes, sizeof *net->axis));
     tsri_axis *a = &net->axis[net->axes];
-    *a = (tsri_axis){.size = size, .full = size, .cuttable = cuttable};
-    va_list args;
-    va_start(args, fmt);
+    *a = *like;
+    a->full = a->size;
     (void)vsnprintf(a->name, sizeof a->name, fmt, args);
-    va_end(args);
     TSR_TRY(tsri_widths_apply(net, a));
     *axis = (int)net->axes++;
 done:
+    return st;
+}
+
+tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
+                         ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    tsr_status st =
+        add_axis(net, axis, &(tsri_axis){.size = size, .cuttable = cuttable}, fmt, args);
+    va_end(args);
+    return st;
+}
+
+tsr_status tsri_net_stream(tsri_net *net, int *axis, int64_t size, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    tsr_status st = add_axis(net, axis, &(tsri_axis){.size = size, .stream = true}, fmt, args);
+    va_end(args);
     return st;
 }
 

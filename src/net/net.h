@@ -23,6 +23,8 @@ typedef struct tsri_axis {
     int64_t size;
     int64_t full;  /* as the model makes it; more than `size` in a pruned network (widths.h) */
     bool cuttable; /* shares may pick on it: not the input, not the output */
+    bool stream;   /* between the blocks of a residual net, where sums tie all layers of a stage
+                      together: tickets may cut it, workers' shares have it whole */
     int stage;     /* of a convolutional model, from 1; 0 = belongs to none */
     bool inner;    /* between the two convolutions of a pair: a residual block, or two neighbours of
                       a plain net. What LoFT cuts and tickets prune (subnet/filters.h) */
@@ -158,6 +160,16 @@ const tsri_model *tsri_model_of(const tsr_config *config);
 
 tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
                          ...) TSR_PRINTF(5, 6);
+
+/* Can a ticket lose units on it? */
+static inline bool tsri_axis_prunable(const tsri_axis *axis)
+{
+    return axis->cuttable || axis->stream;
+}
+
+/* The same for a stream between blocks. */
+tsr_status tsri_net_stream(tsri_net *net, int *axis, int64_t size, const char *fmt, ...)
+    TSR_PRINTF(4, 5);
 
 /* The same for an axis between the two convolutions of a pair, which may be cut. */
 tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, bool strided,

@@ -9,8 +9,9 @@
  *           stream                     inner                  stream
  *
  * Axes: the channels between blocks are the stage's stream ("layer2.stream"), those between the two
- * convolutions the block's inner axis ("layer2.1.inner"). Only inner axes may be cut: the
- * sums tie the stream of a whole stage together.
+ * convolutions the block's inner axis ("layer2.1.inner"). Shares cut only inner axes: the sums tie
+ * the stream of a whole stage together. A ticket may lose channels of a stream, in all layers at
+ * once.
  *
  * Names and layers are those of the PreActResNet that is common for CIFAR in PyTorch, with the
  * paper's last norm and ReLU in front of the pooling, called `bn` (some versions leave it out).
@@ -31,7 +32,7 @@ static tsr_status block(tsri_net *net, int *x, int number, int stream, int64_t s
     char n[TSRI_NAME];
     int inner, y, shortcut = *x;
     bool project = net->value[*x].axis != stream;
-    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].size, number, stride != 1,
+    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].full, number, stride != 1,
                            tsri_module(n, name, "inner")));
     TSR_TRY(tsri_net_norm(net, &y, *x, tsri_module(n, name, "bn1")));
     TSR_TRY(tsri_net_relu(net, &y, y, tsri_module(n, name, "relu1")));
@@ -55,8 +56,8 @@ static tsr_status stage(tsri_net *net, int *x, int number, int64_t width, int64_
 {
     tsr_status st = TSR_OK;
     int stream = net->value[*x].axis;
-    if (stride != 1 || net->axis[stream].size != width)
-        TSR_TRY(tsri_net_axis(net, &stream, width, false, "layer%d.stream", number));
+    if (stride != 1 || net->axis[stream].full != width)
+        TSR_TRY(tsri_net_stream(net, &stream, width, "layer%d.stream", number));
     for (int64_t b = 0; b < blocks; b++) {
         char name[TSRI_NAME];
         (void)snprintf(name, sizeof name, "layer%d.%lld", number, (long long)b);
@@ -82,7 +83,7 @@ static tsr_status four_stages(tsri_net *net, const tsr_config *config, const int
     int64_t width = tsri_config_int(config, "model.width");
     bool large = tsri_large_stem(net, config);
     int axis, x = 0;
-    TSR_TRY(tsri_net_axis(net, &axis, width, false, "layer1.stream"));
+    TSR_TRY(tsri_net_stream(net, &axis, width, "layer1.stream"));
     TSR_TRY(tsri_stem_conv(net, &x, axis, large));
     if (large)
         TSR_TRY(tsri_net_pool(net, &x, x, TSRI_MAXPOOL, 3, 2, 1, "maxpool"));
@@ -113,7 +114,7 @@ tsr_status tsri_build_wideresnet(tsri_net *net, const tsr_config *config)
     TSR_CHECK(depth % 6 == 4, TSR_USAGE,
               "%s: model.depth of a wideresnet is 6n+4: 10, 16, 22, 28, 34, 40, ...; not %lld",
               tsri_config_place(config, "model.depth"), (long long)depth);
-    TSR_TRY(tsri_net_axis(net, &axis, STEM, false, factor == 1 ? "layer1.stream" : "stem"));
+    TSR_TRY(tsri_net_stream(net, &axis, STEM, factor == 1 ? "layer1.stream" : "stem"));
     TSR_TRY(tsri_stem_conv(net, &x, axis, false));
     for (int s = 0; s < 3; s++)
         TSR_TRY(stage(net, &x, s + 1, (STEM << s) * factor, (depth - 4) / 6, s == 0 ? 1 : 2));

@@ -14,7 +14,7 @@
  * The stride of a block is that of its first 3x3 convolution. Wide ones (Zagoruyko, Komodakis 2016,
  * as torchvision has them) have twice the inner filters.
  *
- * Axes as in preresnet.c: a stage's stream, a block's inner axes; only inner axes may be cut. The
+ * Axes as in preresnet.c: a stage's stream, a block's inner axes; shares cut only inner axes. The
  * stem is conv1, bn1, ReLU, and for large images 3x3 max pooling; the last layer is `fc`.
  *
  * The downsampling stands before the block's convolutions, so that the plan can fuse sum and ReLU
@@ -42,7 +42,7 @@ static tsr_status block(tsri_net *net, int *x, int number, int stream, int64_t s
     tsr_status st = TSR_OK;
     char n[TSRI_NAME];
     int inner, y, shortcut = *x;
-    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].size, number, stride != 1,
+    TSR_TRY(tsri_net_inner(net, &inner, net->axis[stream].full, number, stride != 1,
                            tsri_module(n, name, "inner")));
     if (net->value[*x].axis != stream)
         TSR_TRY(downsample(net, &shortcut, *x, stream, stride, name));
@@ -131,12 +131,12 @@ static tsr_status four_stages(tsri_net *net, const tsr_config *config, const fam
     tsr_status st = TSR_OK;
     int64_t width = tsri_config_int(config, "model.width");
     int stream, x = 0;
-    TSR_TRY(tsri_net_axis(net, &stream, width, false, f->wide > 0 ? "stem" : "layer1.stream"));
+    TSR_TRY(tsri_net_stream(net, &stream, width, f->wide > 0 ? "stem" : "layer1.stream"));
     TSR_TRY(stem(net, &x, config, stream));
     for (int s = 1; s <= 4; s++, width *= 2) {
         if (s > 1 || f->wide > 0)
-            TSR_TRY(tsri_net_axis(net, &stream, f->wide > 0 ? 4 * width : width, false,
-                                  "layer%d.stream", s));
+            TSR_TRY(tsri_net_stream(net, &stream, f->wide > 0 ? 4 * width : width, "layer%d.stream",
+                                    s));
         for (int64_t b = 0; b < f->blocks[s - 1]; b++)
             TSR_TRY(one_block(net, &x, f, s, b, width, stream));
     }

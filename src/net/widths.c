@@ -42,7 +42,7 @@ tsr_status tsri_widths_apply(const tsri_net *net, tsri_axis *axis)
         int64_t size;
         if (strcmp(e.name, axis->name) != 0)
             continue;
-        TSR_CHECK(axis->cuttable, TSR_USAGE, "%s: axis %s of the model cannot be cut",
+        TSR_CHECK(tsri_axis_prunable(axis), TSR_USAGE, "%s: axis %s of the model cannot be cut",
                   net->widths_place, axis->name);
         TSR_CHECK(!given, TSR_USAGE, "%s: axis %s is given twice", net->widths_place, axis->name);
         TSR_CHECK(tsri_number_int(&size, e.size) == TSRI_NUMBER_OK && size >= 1 &&

@@ -9,9 +9,9 @@
 
 /* Names between commas, with the place of the key that has them when they are wrong. */
 static tsr_status axes_of_key(bool *cut, const tsr_config *config, const tsri_net *net,
-                              const char *key)
+                              const char *key, bool streams)
 {
-    tsr_status st = tsri_axes_named(cut, net, tsri_config_text(config, key));
+    tsr_status st = tsri_axes_named(cut, net, tsri_config_text(config, key), streams);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(config, key));
     return st;
@@ -22,10 +22,16 @@ static tsr_status axes_cut(bool *cut, const tsr_config *config, const tsri_net *
 {
     const tsri_scheme *scheme = tsri_scheme_of(config);
     if (tsri_config_text(config, "scheme.axes"))
-        return axes_of_key(cut, config, net, "scheme.axes");
+        return axes_of_key(cut, config, net, "scheme.axes", false);
     for (int64_t a = 0; a < net->axes; a++)
         cut[a] = net->axis[a].cuttable;
     return scheme->axes ? scheme->axes(cut, config, net) : TSR_OK;
+}
+
+/* What the paper cuts: the word, or nothing said. */
+static bool is_paper(const char *names)
+{
+    return !names || strcmp(names, "paper") == 0;
 }
 
 tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net *net,
@@ -34,14 +40,14 @@ tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net 
     tsr_status st = TSR_OK;
     tsri_draw_kind kind = TSRI_DRAW_WHOLE;
     const tsri_scheme *scheme = config ? tsri_scheme_of(config) : NULL;
-    if (names)
-        return tsri_axes_named(cut, net, names);
-    if (config && tsri_config_text(config, "ticket.axes"))
-        return axes_of_key(cut, config, net, "ticket.axes");
+    if (!is_paper(names))
+        return tsri_axes_named(cut, net, names, true);
+    if (!names && config && !is_paper(tsri_config_text(config, "ticket.axes")))
+        return axes_of_key(cut, config, net, "ticket.axes", true);
     if (scheme && scheme->draw)
         TSR_TRY(scheme->draw(&kind, config));
     if (kind == TSRI_DRAW_WHOLE)
-        TSR_TRY(tsri_axes_choose(cut, net, NULL));
+        TSR_TRY(tsri_axes_choose(cut, net));
     else
         TSR_TRY(axes_cut(cut, config, net));
 done:

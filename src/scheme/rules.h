@@ -29,8 +29,8 @@ tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run);
 void tsri_rules_fini(tsri_rules *rules);
 
 /* cut[a] for every axis: those that tickets lose units on, and whose rankings are followed. They
- * are `names` ("hidden.0, hidden.2" or "all"), or where that is NULL ticket.axes, or the axes that
- * the run's scheme cuts; where it cuts none, or `config` is NULL, those that LoFT would
+ * are `names` as tsri_axes_named has them, or where that is NULL ticket.axes. "paper", or nothing
+ * said, is what the run's scheme cuts; where it cuts none, or `config` is NULL, what LoFT would
  * (subnet/filters.h). USAGE for a name that is no such axis. */
 tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net *net,
                             const char *names);

@@ -39,7 +39,8 @@ tsr_status tsri_filters_choose(bool *cut, const tsri_net *net, const tsri_filter
         count += cut[a];
     }
     TSR_CHECK(count > 0, TSR_USAGE,
-              "nothing is left to cut: these stages have no pairs of convolutions%s",
+              "nothing is left to cut: these stages have no pairs of convolutions%s; axes: inner "
+              "takes those of every stage",
               filters->strided ? "" : " without a stride");
 done:
     return st;
@@ -53,10 +54,9 @@ static bool has_pairs(const tsri_net *net)
     return false;
 }
 
-tsr_status tsri_axes_choose(bool *cut, const tsri_net *net, const char *names)
+tsr_status tsri_axes_choose(bool *cut, const tsri_net *net)
 {
     tsri_filters filters = {0};
-    if (!names && has_pairs(net))
-        return tsri_filters_choose(cut, net, &filters);
-    return tsri_axes_named(cut, net, names ? names : "all");
+    return has_pairs(net) ? tsri_filters_choose(cut, net, &filters)
+                          : tsri_axes_named(cut, net, "all", false);
 }

@@ -1,4 +1,4 @@
-/* filters.h - which axes LoFT cuts and tickets prune.
+/* filters.h - which axes LoFT cuts and its tickets prune.
  *
  * Both leave the input and the output of a pair of convolutions as they are and choose among the
  * filters between the two: the inner axes. The paper spares what is most sensitive: the first stage
@@ -21,9 +21,7 @@ typedef struct tsri_filters {
 /* cut[a] for every axis. USAGE when the model has no such stage, or nothing is left to cut. */
 tsr_status tsri_filters_choose(bool *cut, const tsri_net *net, const tsri_filters *filters);
 
-/* The same by name, "layer2.1.inner, layer3.1.inner", or "all" that can be cut. NULL: the default
- * above; of models without pairs of convolutions every axis that can be cut. USAGE for a name that
- * is no such axis. */
-tsr_status tsri_axes_choose(bool *cut, const tsri_net *net, const char *names);
+/* The default above; of models without pairs of convolutions every axis that can be cut. */
+tsr_status tsri_axes_choose(bool *cut, const tsri_net *net);
 
 #endif

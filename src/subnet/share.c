@@ -15,7 +15,7 @@ static int64_t longest_axis(const tsri_net *net, int64_t *sum)
     int64_t longest = 0;
     *sum = 0;
     for (int64_t a = 0; a < net->axes; a++)
-        if (net->axis[a].cuttable) {
+        if (tsri_axis_prunable(&net->axis[a])) {
             *sum += net->axis[a].size;
             longest = net->axis[a].size > longest ? net->axis[a].size : longest;
         }
@@ -26,7 +26,7 @@ static void give_memory(tsri_share *share)
 {
     int64_t at = 0;
     for (int64_t a = 0; a < share->net->axes; a++) {
-        if (!share->net->axis[a].cuttable)
+        if (!tsri_axis_prunable(&share->net->axis[a]))
             continue;
         share->pick[a].index = share->index + at;
         share->pick[a].place = share->place + at;
@@ -70,7 +70,7 @@ void tsri_share_settle(tsri_share *share, int64_t axis, double xi)
 {
     tsri_pick *p = &share->pick[axis];
     int64_t size = share->net->axis[axis].size;
-    assert(share->net->axis[axis].cuttable);
+    assert(tsri_axis_prunable(&share->net->axis[axis]));
     p->count = 0;
     for (int64_t i = 0; i < size; i++) { /* without a branch, which chance would make dear */
         int32_t picked = share->mark[i] != 0;
@@ -90,7 +90,7 @@ void tsri_share_whole(tsri_share *share)
         share->pick[a].whole = true;
         share->pick[a].count = size;
         share->pick[a].xi = 1;
-        if (!share->net->axis[a].cuttable)
+        if (!tsri_axis_prunable(&share->net->axis[a]))
             continue;
         memset(share->mark, 1, (size_t)size);
         tsri_share_settle(share, a, 1);
@@ -105,7 +105,7 @@ static tsr_status may_cut(const tsri_share *share, int64_t axis, int64_t count)
     const tsri_net *net = share->net;
     TSR_CHECK(axis >= 0 && axis < net->axes, TSR_USAGE, "the model has no axis %lld",
               (long long)axis);
-    TSR_CHECK(net->axis[axis].cuttable, TSR_USAGE, "axis %s of the model cannot be cut",
+    TSR_CHECK(tsri_axis_prunable(&net->axis[axis]), TSR_USAGE, "axis %s of the model cannot be cut",
               net->axis[axis].name);
     TSR_CHECK(count >= 0 && count <= net->axis[axis].size, TSR_USAGE,
               "%lld units of axis %s were asked for, it has %lld", (long long)count,
@@ -201,12 +201,18 @@ int64_t tsri_axis_find(const tsri_net *net, const char *name)
     return -1;
 }
 
-static tsr_status no_such_axis(const tsri_net *net, const char *name)
+/* May it be cut, by shares or with `streams` by a ticket? */
+static bool may_name(const tsri_axis *axis, bool streams)
+{
+    return axis->cuttable || (streams && axis->stream);
+}
+
+static tsr_status no_such_axis(const tsri_net *net, const char *name, bool streams)
 {
     tsr_status st = TSR_OK;
     tsri_text have = {0};
     for (int64_t a = 0; a < net->axes; a++)
-        if (net->axis[a].cuttable)
+        if (may_name(&net->axis[a], streams))
             TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", net->axis[a].name));
     st = tsri_fail(TSR_USAGE, "the model has no axis %s that can be cut: those are %s",
                    tsri_quote(name), have.length ? have.data : "none");
@@ -215,22 +221,22 @@ done:
     return st;
 }
 
-tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names)
+tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names, bool streams)
 {
     tsr_status st = TSR_OK;
-    bool all = strcmp(names, "all") == 0;
+    bool all = strcmp(names, "all") == 0, inner = strcmp(names, "inner") == 0;
     for (int64_t a = 0; a < net->axes; a++)
-        cut[a] = all && net->axis[a].cuttable;
-    const char *at = all ? "" : names;
-    TSR_CHECK(all || names[strspn(names, ", ")], TSR_USAGE,
+        cut[a] = (all && may_name(&net->axis[a], streams)) || (inner && net->axis[a].cuttable);
+    const char *at = all || inner ? "" : names;
+    TSR_CHECK(all || inner || names[strspn(names, ", ")], TSR_USAGE,
               "no axis is named: give names between commas, or \"all\"");
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
         char name[TSRI_NAME];
         size_t n = strcspn(at, ", ");
         (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
         int64_t axis = tsri_axis_find(net, name);
-        if (axis < 0 || !net->axis[axis].cuttable)
-            TSR_TRY(no_such_axis(net, name));
+        if (axis < 0 || !may_name(&net->axis[axis], streams))
+            TSR_TRY(no_such_axis(net, name, streams));
         cut[axis] = true;
         at += n;
     }

@@ -1,7 +1,7 @@
 /* share.h - a choice of indices along the axes of a network: all that a subnetwork is.
  *
  * On every axis a share has either the whole or a list of indices, ascending. What may be cut is
- * the network's word (tsri_axis.cuttable). Indices come from a draw (draw.h), from a list, or from
+ * the network's word (tsri_axis_prunable). Indices come from a draw (draw.h), from a list, or from
  * a ranking; take.h and put.h move the numbers.
  *
  *     tsri_share share;
@@ -61,9 +61,10 @@ bool tsri_share_empty(const tsri_share *share);
 /* The axis with that name, or -1. */
 int64_t tsri_axis_find(const tsri_net *net, const char *name);
 
-/* cut[a] for every axis: is it one of `names`, "hidden.0, hidden.2" or "all"? USAGE, with what
- * there is, for a name that is no axis which can be cut. */
-tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names);
+/* cut[a] for every axis: is it one of `names`? These are "hidden.0, hidden.2"; "inner", every axis
+ * that shares can cut; or "all", which with `streams` (for tickets) also means the streams between
+ * blocks. USAGE, with what there is, for a name that is no axis which can be cut. */
+tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names, bool streams);
 
 /* ---- For draws ---------------------------------------------------------------------------- */
 

@@ -175,12 +175,13 @@ static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket
                                double ratio)
 {
     tsr_status st = TSR_OK;
-    *how = (tsri_prune){.ratio = ratio,
-                        .global = tsri_config_bool(c, "ticket.global"),
-                        .round_to = tsri_config_int(c, "ticket.round_to"),
-                        .axes = tsri_config_text(c, "ticket.axes"),
-                        .reinit = kind == TSRI_TICKET_REINIT,
-                        .seed = (uint64_t)tsri_config_int(c, "seed")};
+    *how = (tsri_prune){
+        .ratio = ratio,
+        .global = tsri_config_bool(c, "ticket.global"),
+        .round_to = tsri_config_int(c, "ticket.round_to"),
+        .axes = tsri_config_given(c, "ticket.axes") ? tsri_config_text(c, "ticket.axes") : NULL,
+        .reinit = kind == TSRI_TICKET_REINIT,
+        .seed = (uint64_t)tsri_config_int(c, "seed")};
     TSR_TRY(tsri_criterion_find(&how->criterion, tsri_config_text(c, "ticket.criterion")));
     if (kind == TSRI_TICKET_RANDOM)
         how->criterion = TSRI_SCORE_RANDOM;

@@ -37,12 +37,21 @@ before=$(stat -c %s pre/run/model.safetensors) after=$(stat -c %s pre/ticket.saf
 [ "$(json pre/prune.json "d['params_after'] < d['params_before'] and d['flops_after'] < d['flops_before']")" = True ] || fail "smaller"
 "$program" info pre/ticket.safetensors --json > info.json
 [ "$(json info.json "sum(__import__('math').prod(t['shape']) for t in d['tensors'])")" = "$(json pre/prune.json "d['params_after']")" ] || fail "params"
-grep -q 'layer4.1.inner=40' info.json || fail "widths in info"
+grep -q 'layer4.1.inner=40' info.json && grep -q 'layer4.stream=40' info.json || fail "widths in info"
+
+# paper: inside of blocks without a stride, behind the first stage; inner: inside of all; all: streams, too.
+for axes in paper inner all; do
+    "$program" prune $PWD/pre/run/model.safetensors --ratio 0.5 --axes $axes --seconds 0 --out axes --force > /dev/null
+    "$program" info axes | sed -n 's/^  widths: *"*\([^"]*\)"*$/\1/p' | tr -d ' ' | tr ',' '\n' | cut -d= -f1 > $axes.txt
+done
+[ "$(tr '\n' ' ' < paper.txt)" = 'layer2.1.inner layer3.1.inner layer4.1.inner ' ] || fail "paper: $(cat paper.txt)"
+[ "$(wc -l < inner.txt)" = 8 ] && ! grep -v inner inner.txt || fail "inner: $(cat inner.txt)"
+[ "$(grep -v inner all.txt | tr '\n' ' ')" = 'layer1.stream layer2.stream layer3.stream layer4.stream ' ] && [ "$(wc -l < all.txt)" = 12 ] || fail "all: $(cat all.txt)"
 
 # It is a model like any other.
 "$program" eval pre/ticket.safetensors > out; grep -q 'accuracy' out || fail "eval"
 "$program" prune pre/ticket.safetensors --ratio 0.5 --round-to 8 --out pre/second --seconds 0.01 > out
-grep -q 'layer3.1.conv1 *20x32x3x3 *8x32x3x3' out || fail "pruned again: $(cat out)"
+grep -q 'layer3.1.conv1 *20x20x3x3 *8x20x3x3' out || fail "pruned again: $(cat out)"
 grep -q 'ms -> .* ms' out || fail "times"
 "$program" train pre/run.yaml --init pre/second --out pre/more --quiet --set rounds=3 > out
 "$program" info pre/more/model.safetensors | grep -q 'layer3.1.inner=8' || fail "widths after training"

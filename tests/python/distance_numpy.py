@@ -1,11 +1,12 @@
 """tessera distance in numpy: distance_numpy.py A B JSON, where JSON is what
 `tessera distance A B --ratio 0.5 --json` said; distance_numpy.py A B JSON masks: the masks, too, which were by l2; and distance_numpy.py csv FOLDER: the pairs of a run.
 
-Filters are ranked by the l2 norm of the rows of the layer in front of the axis; of a ticket the
-numbers of its filters in the whole come from its metadata.
+Filters are ranked by the l2 norm of the rows of the layer in front of the axis, those of a stream by
+all layers that add to it; of a ticket the numbers of its filters in the whole come from its metadata.
 """
 import csv
 import json
+import re
 import sys
 
 import numpy
@@ -14,13 +15,22 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import safetensors_numpy
 
 
+def makers(tensors, axis):
+    """The weights whose rows make the axis."""
+    if axis.endswith(".stream"):
+        stage = axis.split(".")[0]
+        first = ["conv1.weight"] if stage == "layer1" else []
+        return first + [n for n in tensors if re.fullmatch(stage + r"\.\d+\.(conv2|shortcut\.0)\.weight", n)]
+    name = {"hidden.0": "layers.0.weight", "hidden.1": "layers.3.weight"}.get(axis)
+    return [name or axis.replace(".inner", ".conv1.weight")]
+
+
 def ranking(path, axis):
     """Filters of the whole, best first."""
     tensors, meta = safetensors_numpy.load(path)
-    name = {"hidden.0": "layers.0.weight", "hidden.1": "layers.3.weight"}.get(axis)
-    name = name or axis.replace(".inner", ".conv1.weight")
-    w = tensors[name].astype(numpy.float64)
-    norms = numpy.sqrt((w.reshape(len(w), -1) ** 2).sum(1))
+    w = [tensors[n].astype(numpy.float64) for n in makers(tensors, axis)]
+    w = numpy.concatenate([t.reshape(len(t), -1) for t in w], 1)
+    norms = numpy.sqrt((w ** 2).sum(1))
     kept = numpy.arange(len(w))
     if "tessera.ticket" in meta:
         kept = numpy.array(json.loads(meta["tessera.ticket"])["kept"].get(axis, kept))
@@ -46,8 +56,8 @@ def compare(a, b, said, masks=None):
     for layer in layers:
         want = distance(ranking(a, layer["layer"]), ranking(b, layer["layer"]))
         for ratio, there in layer["mask_distance"].items() if masks else ():
-            # the inside of a block is as wide as what it adds to the stream, which stays whole
-            full = len(safetensors_numpy.load(a)[0][layer["layer"].replace(".inner", ".conv2.weight")])
+            width = int(re.search(r"width: (\d+)", safetensors_numpy.load(a)[1]["tessera.model"])[1])
+            full = width << int(layer["layer"][5]) - 1  # of stage S
             assert there == mask_distance(ranking(a, layer["layer"]), ranking(b, layer["layer"]), full, float(ratio)), layer
         # sums of at most some hundred terms in double
         assert abs(layer["filter_distance"] - want) <= 1e-12 * (1 + want), (layer, want)

@@ -120,7 +120,7 @@ static void models(void **state)
         assert_true(c.row[i].distance == 0 && c.row[i].mask[0] == 0 && c.row[i].mask[1] == 0);
     tsri_comparison_fini(&c);
     assert_ok(tsri_compare(&c, a, b, "all", TSRI_SCORE_BN, ratio, 2));
-    assert_int_equal(c.rows, 8);
+    assert_int_equal(c.rows, 12); /* eight blocks and four streams */
     for (int64_t i = 0; i < c.rows; i++)
         assert_true(c.row[i].distance > 0 && c.row[i].relative < 1.2);
     tsri_comparison_fini(&c);

@@ -2,6 +2,7 @@
  * fewer than k others beat it, and every number of the ticket is looked up by its dimensions. */
 #include "share_testing.h"
 
+#include "scheme/rules.h"
 #include "subnet/filters.h"
 #include "ticket/prune.h"
 
@@ -9,25 +10,18 @@
 
 /* ---- The oracle --------------------------------------------------------------------------- */
 
-/* The layer whose output is the axis: a convolution or a linear layer. */
-static const tsri_layer *maker(const tsri_net *net, int64_t axis)
-{
-    for (int64_t i = 0; i < net->layers; i++)
-        if ((net->layer[i].kind == TSRI_CONV || net->layer[i].kind == TSRI_LINEAR) &&
-            net->value[net->layer[i].out].axis == axis)
-            return &net->layer[i];
-    fail_msg("axis %s is made by no layer", net->axis[axis].name);
-    return NULL;
-}
-
-/* All rows that make the unit: of a recurrent layer those of W and of A. */
+/* All rows that make the unit: of a recurrent layer those of W and of A, of a stream those of every
+ * layer that adds to it. */
 static double oracle_score(const tsri_store *s, int64_t axis, int64_t unit, tsri_criterion how)
 {
     const tsri_net *net = s->net;
     int64_t size = net->axis[axis].size;
-    double sum = 0, squares[64] = {0};
+    double sum = 0, squares[128] = {0};
+    for (int64_t i = 0; how == TSRI_SCORE_BN && i < net->layers; i++) /* of all norms on it */
+        if (net->layer[i].kind == TSRI_NORM && net->value[net->layer[i].out].axis == axis)
+            sum += fabs(number_of(s, net->layer[i].weight, unit, 0));
     if (how == TSRI_SCORE_BN)
-        return fabs(number_of(s, maker(net, axis)[1].weight, unit, 0)); /* of the norm behind it */
+        return sum;
     for (int64_t p = 0; p < net->params; p++) {
         if (net->param[p].role != TSRI_TRAINED || net->param[p].rank < 2 ||
             net->param[p].axis[0] != axis)
@@ -51,9 +45,9 @@ static double oracle_score(const tsri_store *s, int64_t axis, int64_t unit, tsri
 static void check_largest(const tsri_store *s, const tsri_share *share, int64_t axis, int64_t k,
                           tsri_criterion how)
 {
-    double score[64];
+    double score[128];
     int64_t size = s->net->axis[axis].size;
-    assert_true(size <= 64);
+    assert_true(size <= 128);
     for (int64_t u = 0; u < size; u++)
         score[u] = oracle_score(s, axis, u, how);
     for (int64_t u = 0; u < size; u++) {
@@ -99,8 +93,10 @@ static void check_numbers(const tsri_store *s, const tsri_share *share)
 
 static bool has_norm(const tsri_net *net, int64_t axis)
 {
-    const tsri_layer *l = maker(net, axis);
-    return l - net->layer + 1 < net->layers && l[1].kind == TSRI_NORM;
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].kind == TSRI_NORM && net->value[net->layer[i].out].axis == axis)
+            return true;
+    return false;
 }
 
 /* Every model, every stage, uneven ratios, every criterion that it has. */
@@ -121,14 +117,14 @@ static void the_largest_are_kept(void **state)
                 assert_ok(tsri_share_init(&share, net));
                 bool normed = true;
                 for (int64_t a = 0; a < net->axes; a++)
-                    normed = normed && (!net->axis[a].cuttable || has_norm(net, a));
+                    normed = normed && (!tsri_axis_prunable(&net->axis[a]) || has_norm(net, a));
                 if (c == TSRI_SCORE_BN && !normed) {
                     assert_fails(tsri_prune_choose(&share, &store, &how), TSR_USAGE,
                                  "has no batch norm");
                 } else {
                     assert_ok(tsri_prune_choose(&share, &store, &how));
                     for (int64_t a = 0; a < net->axes; a++)
-                        if (net->axis[a].cuttable) {
+                        if (tsri_axis_prunable(&net->axis[a])) {
                             check_kept(&store, &share, a, &how);
                             axes++;
                         }
@@ -147,15 +143,15 @@ static void each_axis_alone(void **state)
 {
     int64_t axes = 0;
     (void)state;
-    for (int n = 0; n < TEST_NETS; n++) {
+    for (int n = 0; n < TEST_NETS + STREAM_NETS; n++) {
         tsri_net *net = NULL;
         tsri_store store;
-        make_net(&net, &test_nets[n]);
+        make_net(&net, n < TEST_NETS ? &test_nets[n] : &stream_nets[n - TEST_NETS]);
         make_store(&store, net, n);
         for (int64_t a = 0; a < net->axes; a++) {
             tsri_share share;
             tsri_prune how = {.ratio = 0.63, .axes = net->axis[a].name};
-            if (!net->axis[a].cuttable)
+            if (!tsri_axis_prunable(&net->axis[a]))
                 continue;
             assert_ok(tsri_share_init(&share, net));
             assert_ok(tsri_prune_choose(&share, &store, &how));
@@ -179,20 +175,56 @@ static void the_default_axes(void **state)
     bool cut[64];
     tsri_net *net = NULL;
     make_net(&net, &test_nets[3]); /* preresnet18 */
-    assert_ok(tsri_axes_choose(cut, net, NULL));
+    assert_ok(tsri_axes_choose(cut, net));
     for (int64_t a = 0; a < net->axes; a++) {
         const char *name = net->axis[a].name;
         bool want = strcmp(name, "layer2.1.inner") == 0 || strcmp(name, "layer3.1.inner") == 0 ||
                     strcmp(name, "layer4.1.inner") == 0;
         assert_true(cut[a] == want);
     }
-    assert_fails(tsri_axes_choose(cut, net, "layer2.1.inner, layer2.stream"), TSR_USAGE,
-                 "no axis layer2.stream that can be cut: those are layer1.0.inner");
     tsri_net_destroy(net);
     make_net(&net, &test_nets[1]); /* mlp */
-    assert_ok(tsri_axes_choose(cut, net, NULL));
+    assert_ok(tsri_axes_choose(cut, net));
     for (int64_t a = 0; a < net->axes; a++)
         assert_true(cut[a] == net->axis[a].cuttable);
+    tsri_net_destroy(net);
+}
+
+/* "inner" is every axis inside a block, "all" the streams too; of a plain net both are all. What
+ * goes in and what comes out is never cut. Shares of training never cut a stream, even by name. */
+static void the_named_axes(void **state)
+{
+    (void)state;
+    bool inner[128], all[128], paper[128], plain[128];
+    for (int n = 0; n < TEST_NETS; n++) {
+        tsri_net *net = NULL;
+        make_net(&net, &test_nets[n]);
+        assert_true(net->axes <= 128);
+        assert_ok(tsri_axes_named(inner, net, "inner", true));
+        assert_ok(tsri_axes_named(all, net, "all", true));
+        assert_ok(tsri_axes_named(plain, net, "all", false));
+        bool some = strstr(test_nets[n].model, "depth: 10") == NULL; /* or every block strided */
+        memset(paper, 0, sizeof paper);
+        if (some)
+            assert_ok(tsri_ticket_axes(paper, NULL, net, "paper"));
+        else
+            assert_fails(tsri_ticket_axes(paper, NULL, net, "paper"), TSR_USAGE, "axes: inner");
+        for (int64_t a = 0; a < net->axes; a++) {
+            const char *name = net->axis[a].name;
+            bool stream = strstr(name, "stream") || strcmp(name, "stem") == 0;
+            bool end = strcmp(name, "input") == 0 || strcmp(name, "output") == 0;
+            assert_true(all[a] == !end && inner[a] == (!end && !stream) && plain[a] == inner[a]);
+            assert_true(!paper[a] || inner[a]);
+        }
+        tsri_net_destroy(net);
+    }
+    tsri_net *net = NULL;
+    make_net(&net, &test_nets[3]);
+    assert_ok(tsri_axes_named(all, net, "layer2.1.inner, layer2.stream", true));
+    assert_fails(tsri_axes_named(all, net, "layer2.1.inner, layer2.stream", false), TSR_USAGE,
+                 "no axis layer2.stream that can be cut: those are layer1.0.inner");
+    assert_fails(tsri_axes_named(all, net, "output", true), TSR_USAGE,
+                 "no axis output that can be cut: those are layer1.stream, layer1.0.inner");
     tsri_net_destroy(net);
 }
 
@@ -233,7 +265,7 @@ static void check_global(const tsri_store *s, const tsri_share *share, tsri_crit
 {
     double least_kept = INFINITY, most_gone = -INFINITY;
     for (int64_t a = 0; a < s->net->axes; a++)
-        for (int64_t u = 0; s->net->axis[a].cuttable && u < s->net->axis[a].size; u++) {
+        for (int64_t u = 0; tsri_axis_prunable(&s->net->axis[a]) && u < s->net->axis[a].size; u++) {
             double score = global_score(s, a, u, how);
             if (share->pick[a].place[u] < 0)
                 most_gone = fmax(most_gone, score);
@@ -252,7 +284,7 @@ static void globally_by(const tsri_store *store, tsri_criterion criterion)
     assert_ok(tsri_share_init(&share, store->net));
     assert_ok(tsri_prune_choose(&share, store, &how));
     for (int64_t a = 0; a < store->net->axes; a++) {
-        if (!store->net->axis[a].cuttable)
+        if (!tsri_axis_prunable(&store->net->axis[a]))
             continue;
         units += store->net->axis[a].size;
         kept += share.pick[a].count;
@@ -274,7 +306,7 @@ static void globally(void **state)
         make_net(&net, &test_nets[n]);
         make_store(&store, net, n);
         for (int64_t a = 0; a < net->axes; a++)
-            normed = normed && (!net->axis[a].cuttable || has_norm(net, a));
+            normed = normed && (!tsri_axis_prunable(&net->axis[a]) || has_norm(net, a));
         globally_by(&store, TSRI_SCORE_L2);
         globally_by(&store, TSRI_SCORE_L1);
         if (normed)
@@ -303,7 +335,7 @@ static void by_chance(void **state)
     assert_ok(tsri_prune_choose(&c, &store, &how));
     bool other = false;
     for (int64_t x = 0; x < net->axes; x++)
-        for (int64_t i = 0; net->axis[x].cuttable && i < a.pick[x].count; i++) {
+        for (int64_t i = 0; tsri_axis_prunable(&net->axis[x]) && i < a.pick[x].count; i++) {
             assert_int_equal(a.pick[x].index[i], b.pick[x].index[i]);
             other = other || a.pick[x].index[i] != c.pick[x].index[i];
         }
@@ -321,6 +353,7 @@ int main(void)
         cmocka_unit_test(the_largest_are_kept),
         cmocka_unit_test(each_axis_alone),
         cmocka_unit_test(the_default_axes),
+        cmocka_unit_test(the_named_axes),
         cmocka_unit_test(counts),
         cmocka_unit_test(globally),
         cmocka_unit_test(by_chance),
