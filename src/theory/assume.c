@@ -65,7 +65,7 @@ static void batches(tsri_certificate *c, const tsri_run *run)
     if (part && !run->independent)
         tsri_certify_breach(c, TSRI_INDEPENDENT_BATCHES,
                             "batches are drawn without replacement, epoch by epoch");
-    if (run->shard)
+    if (run->shard && run->workers > 1)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
     if (strcmp(tsri_config_text(run->config, "data.augment"), "none") != 0)
         tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");

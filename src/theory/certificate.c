@@ -89,6 +89,15 @@ static void add_row(tsri_certificate *c, const tsri_condition *claim, const char
     if (claim->sense == TSRI_MEASURED)
         row->claim.required = NAN;
     (void)vsnprintf(row->quantity, sizeof row->quantity, quantity, list);
+    size_t used = strlen(row->quantity);
+    if (isnan(claim->measured)) {
+        row->claim.seen = (tsri_seen){.sight = TSRI_UNSAID};
+        row->claim.interval = (tsri_interval){0};
+    } else if (claim->worst) {
+        (void)snprintf(row->quantity + used, sizeof row->quantity - used,
+                       ", at the worst round so far, %lld", (long long)*claim->worst);
+    }
+    row->claim.worst = NULL; /* it may be gone when the row is read */
     (void)snprintf(row->where, sizeof row->where, "%s",
                    claim->where ? claim->where : c->theorem[claim->of].where);
     row->claim.where = NULL; /* the copy is what counts */

@@ -118,6 +118,8 @@ typedef struct tsri_condition {
     const char *by_construction; /* (optional) why it cannot fail: "the triangle inequality" */
     const char *unproven;        /* (optional) why meeting it proves nothing: "the worst support was
                                     searched for, not proven"; then it is open unless it fails */
+    const int64_t *worst;        /* (optional) of all rounds this one's number is told: "..., at the
+                                    worst round so far, 7" follows the quantity */
 } tsri_condition;
 
 typedef struct tsri_row {
@@ -160,7 +162,8 @@ int tsri_certify_theorem(tsri_certificate *c, const tsri_theorem *theorem);
 void tsri_certify_breach(tsri_certificate *c, unsigned assumption, const char *how, ...)
     TSR_PRINTF(3, 4);
 
-/* Adds a row. */
+/* Adds a row. One whose number is not known (NaN) has seen nothing: it has no interval and no worst
+ * round either, whatever the claim says. */
 void tsri_certify(tsri_certificate *c, const tsri_condition *claim, const char *quantity, ...)
     TSR_PRINTF(3, 4);
 

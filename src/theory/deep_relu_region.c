@@ -205,7 +205,8 @@ static tsri_condition ratio(const tsri_deep_case *d, const char *where, const wo
                             .required = 1,
                             .seen = tsri_past_seen(d->past, "tau"),
                             .interval = {w->low, w->high, LEVEL},
-                            .trivial = {most, w->trivial}};
+                            .trivial = {most, w->trivial},
+                            .worst = &w->round};
 }
 
 static void perturbation_rows(tsri_deep_case *d)
@@ -222,14 +223,10 @@ static void perturbation_rows(tsri_deep_case *d)
                             .interval = {weight, tsri_past_most(d->past, "weight.high"), LEVEL}};
     tsri_certify(d->c, &claim, "largest |W_l|_2 of all rounds");
     claim = ratio(d, "Theorem 5.3 (ii)", &far, "|x| + |x(0)|");
-    tsri_certify(d->c, &claim,
-                 "largest |x_(l,i) - x_(l,i)(0)| over 8^L tau / 7, at the worst round, %lld",
-                 (long long)far.round);
+    tsri_certify(d->c, &claim, "largest |x_(l,i) - x_(l,i)(0)| over 8^L tau / 7");
     claim = ratio(d, "Theorem 5.3 (iii)", &flips, "all units");
     tsri_certify(d->c, &claim,
-                 "largest part of a layer's units that switched over 3 4^L tau^(2/3), at the worst "
-                 "round, %lld",
-                 (long long)flips.round);
+                 "largest part of a layer's units that switched over 3 4^L tau^(2/3)");
 }
 
 /* (vi): |gradient|_F over 4^L sqrt(M) times the mean slope of `count` samples. */
@@ -254,10 +251,9 @@ static void gradient_row(tsri_deep_case *d, const char *gradient, const char *sl
                                    .sense = TSRI_AT_MOST,
                                    .measured = most,
                                    .required = 1,
-                                   .seen = tsri_past_seen(d->past, gradient)},
-                 "largest |grad_(W_l)|_F of %s over 4^L sqrt(M) times the mean slope, at the worst "
-                 "round, %lld",
-                 whose, (long long)at);
+                                   .seen = tsri_past_seen(d->past, gradient),
+                                   .worst = &at},
+                 "largest |grad_(W_l)|_F of %s over 4^L sqrt(M) times the mean slope", whose);
 }
 
 /* (iv), (v): the constants that all rounds so far ask for or allow. */
@@ -341,17 +337,16 @@ static void path_row(tsri_deep_case *d)
     }
     if (d->remark && slopes.sight != TSRI_ALL && high > 1)
         seen = tsri_saw_some(slopes.part, slopes.whole, "rounds"); /* rho may be larger */
-    tsri_certify(
-        d->c,
-        &(tsri_condition){.of = d->radius,
-                          .sense = TSRI_AT_MOST,
-                          .measured = high,
-                          .required = 1,
-                          .seen = seen,
-                          .interval = {low, high, 1}},
-        "largest |W_l(k) - W_l(0)| over 4^L sqrt(M) rho k eta, at the worst round, %lld, in "
-        "the Frobenius norm%s",
-        (long long)at, d->remark ? "; rho by Remark 4.3" : "");
+    tsri_certify(d->c,
+                 &(tsri_condition){.of = d->radius,
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = high,
+                                   .required = 1,
+                                   .seen = seen,
+                                   .interval = {low, high, 1},
+                                   .worst = &at},
+                 "largest |W_l(k) - W_l(0)| over 4^L sqrt(M) rho k eta, in the Frobenius norm%s",
+                 d->remark ? "; rho by Remark 4.3" : "");
 }
 
 void tsri_deep_region_rows(tsri_deep_case *d)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The losses so far; the floor is the median of the last quarter of them, the fall what lies above
- * twice that. */
+ * twice that, and above 0. */
 typedef struct curve {
     double *round, *loss, *work;
     int64_t count, falling;
@@ -26,6 +26,15 @@ static void curve_fini(curve *v)
     tsri_free(v->work);
 }
 
+/* How many losses there are before the first that is not above `level`. */
+static int64_t leading(const curve *v, double level)
+{
+    int64_t i = 0;
+    while (i < v->count && v->loss[i] > level)
+        i++;
+    return i;
+}
+
 static tsr_status curve_init(curve *v, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
@@ -36,7 +45,7 @@ static tsr_status curve_init(curve *v, const tsri_past *past)
     TSR_TRY(tsri_alloc(&v->work, rounds, sizeof(double)));
     for (int64_t i = 0; i < rounds; i++) {
         double loss = tsri_past_at(past, i, "loss");
-        if (loss > 0) {
+        if (loss >= 0) { /* somebody looked */
             v->round[v->count] = (double)i;
             v->loss[v->count++] = loss;
         }
@@ -44,10 +53,9 @@ static tsr_status curve_init(curve *v, const tsri_past *past)
     int64_t tail = (v->count + 3) / 4;
     memcpy(v->work, v->loss + v->count - tail, (size_t)tail * sizeof(double));
     double level = tail > 0 ? tsri_median_of(v->work, tail) : 0;
-    while (v->falling < v->count && v->loss[v->falling] > 2 * level)
-        v->falling++;
+    v->falling = leading(v, 2 * level);
     if (v->falling < 3)
-        v->falling = v->count;
+        v->falling = leading(v, 0);
     v->floor = tsri_mean_of(v->loss + v->count - tail, tail);
 done:
     return st;
@@ -96,7 +104,7 @@ static tsri_seen seen_of(const tsri_past *past, const tsri_promise *p)
 /* The fitted rate is of the rounds seen; what a rate of a round promises it promises of each. */
 static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p, curve *v)
 {
-    for (int64_t i = 0; i < v->count; i++)
+    for (int64_t i = 0; i < v->falling; i++)
         v->work[i] = log(v->loss[i]);
     tsri_estimate slope = tsri_slope_of(NULL, v->round, v->work, v->falling);
     bool fitted = v->falling >= 3;
@@ -129,9 +137,11 @@ static worst worst_round(const tsri_past *past, const tsri_promise *p, const cur
         int64_t round = (int64_t)v->round[i];
         log_power += log_left(p, from, round);
         from = round;
-        double bound = exp(log_power) * p->first + p->floor, ratio = v->loss[i] / bound;
+        double bound = exp(log_power) * p->first + p->floor,
+               ratio = v->loss[i] > 0 ? v->loss[i] / bound : 0;
         bool tells = bound < first || ratio > 1;
-        if (round == 0 || (telling && !tells) || (telling == tells && !(ratio > most)))
+        if (round == 0 || isnan(bound) || (telling && !tells) ||
+            (telling == tells && !(ratio > most)))
             continue;
         telling = tells;
         most = ratio;
@@ -161,13 +171,13 @@ static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_pro
                             .required = p->hidden && w.loss > w.bound ? (double)NAN : w.bound,
                             .seen = seen_of(past, p),
                             .interval = interval_at(past, w.round),
-                            .trivial = {"the first loss", tsri_past_at(past, 0, "loss")}};
+                            .trivial = {"the first loss", tsri_past_at(past, 0, "loss")},
+                            .worst = &w.round};
     tsri_certify(c, &claim,
                  tsri_rates_of(p->run).constant
-                     ? "%s: (1 - rate)^k %s + %s, at the worst round so far, %lld"
-                     : "%s: product of (1 - rate) of the rounds, times %s, + %s, at the worst "
-                       "round so far, %lld",
-                 p->loss, p->what, p->hidden ? "O(floor)" : "floor", (long long)w.round);
+                     ? "%s: (1 - rate)^k %s + %s"
+                     : "%s: product of (1 - rate) of the rounds, times %s, + %s",
+                 p->loss, p->what, p->hidden ? "O(floor)" : "floor");
 }
 
 /* The least constant of a hidden floor with which every round so far keeps its bound. */

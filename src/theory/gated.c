@@ -260,6 +260,7 @@ static void notes(const tsri_gated_file *f)
                       s->m, s->eta);
     long_note(f, "pairs of inputs", f->reach.inputs);
     long_note(f, "pairs of samples: gradients, F, (16), kernel", f->reach.pairs);
+    long_note(f, "patterns and dead units, sample by sample", f->reach.gates);
     if (!gated)
         return;
     long_note(f, "eigenvalues of G^T G, sample by sample", f->reach.G);

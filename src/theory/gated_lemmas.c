@@ -3,6 +3,7 @@
 #include "theory/gated_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* e^(theta/2) / sqrt(theta) falls up to theta = 1: least at the end 1/2 of Lemmas 5 and 7. */
 static double half_end(void)
@@ -16,10 +17,8 @@ static void step_rows(const tsri_gated_file *f)
 {
     static const char *const bound[] = {"fall_bound", "fall_printed"};
     static const char *const words[] = {
-        "change of l in one step, with lambda_max^2 of (30) in Lambda_i, at the worst round so "
-        "far, "
-        "%lld",
-        "the same with lambda_max, as (13) is printed, at the worst round so far, %lld"};
+        "change of l in one step, with lambda_max^2 of (30) in Lambda_i",
+        "the same with lambda_max, as (13) is printed"};
     for (int i = 0; i < 2; i++) {
         int64_t r = tsri_gated_worst(f->past, "fall", bound[i]);
         tsri_certify(f->c,
@@ -29,8 +28,9 @@ static void step_rows(const tsri_gated_file *f)
                                        .measured = tsri_past_at(f->past, r, "fall"),
                                        .required = tsri_past_at(f->past, r, bound[i]),
                                        .seen = tsri_past_seen(f->past, "fall"),
-                                       .trivial = {"0: the loss may rise", 0}},
-                     words[i], (long long)r);
+                                       .trivial = {"0: the loss may rise", 0},
+                                       .worst = &r},
+                     "%s", words[i]);
     }
     int64_t r = tsri_gated_worst(f->past, "steepest", "steepest_bound");
     double low = tsri_past_at(f->past, r, "steepest");
@@ -43,10 +43,9 @@ static void step_rows(const tsri_gated_file *f)
                                    .required = tsri_past_at(f->past, r, "steepest_bound"),
                                    .seen = tsri_gated_some(seen),
                                    .interval = {low, tsri_past_at(f->past, r, "steepest_high"),
-                                                r < 0 ? 0 : 1 - TSRI_GATED_CHANCE}},
-                 "largest |grad_k l|_2^2: (beta^2 + n gamma beta^2) l, at the worst round so far, "
-                 "%lld",
-                 (long long)r);
+                                                1 - TSRI_GATED_CHANCE},
+                                   .worst = &r},
+                 "largest |grad_k l|_2^2: (beta^2 + n gamma beta^2) l");
 }
 
 /* ---- Lemmas 4, 5, 7 -------------------------------------------------------------------------- */
@@ -224,13 +223,18 @@ static void ratio_rows(const tsri_gated_file *f)
 
 /* ---- Sections 6.3, 4.3 ----------------------------------------------------------------------- */
 
+/* `words` end with the round: "round 7". */
 static void number_now(const tsri_gated_file *f, const char *where, const char *series,
-                       const char *words)
+                       tsri_seen seen, const char *words)
 {
     int64_t r = tsri_gated_latest(f->past, series);
+    char when[32] = "no round yet";
+    if (r >= 0)
+        (void)snprintf(when, sizeof when, "round %lld", (long long)r);
     tsri_certify(f->c,
-                 &(tsri_condition){.where = where, .measured = tsri_past_at(f->past, r, series)},
-                 words, (long long)r);
+                 &(tsri_condition){
+                     .where = where, .measured = tsri_past_at(f->past, r, series), .seen = seen},
+                 "%s%s", words, when);
 }
 
 static void pattern_rows(const tsri_gated_file *f)
@@ -238,18 +242,20 @@ static void pattern_rows(const tsri_gated_file *f)
     bool gated = tsri_net_gated(f->run->net);
     double changed = tsri_past_most(f->past, "switched");
     const char *why = "gates that training leaves alone";
-    tsri_certify(
-        f->c,
-        &(tsri_condition){.where = "section 4.3", .measured = tsri_past_at(f->past, 0, "born")},
-        "units born dead: off at first for each of the %lld samples looked at",
-        (long long)f->reach.gates.samples);
+    tsri_seen seen = tsri_saw_some(f->reach.gates.samples, f->reach.n, "samples");
+    tsri_certify(f->c,
+                 &(tsri_condition){.where = "section 4.3",
+                                   .measured = tsri_past_at(f->past, 0, "born"),
+                                   .seen = seen},
+                 "units born dead: off at first for each of the %lld samples looked at",
+                 (long long)f->reach.gates.samples);
     if (!gated) {
-        number_now(f, "section 6.3", "switched",
-                   "part of the ReLU patterns that changed since the start, at round %lld");
-        number_now(f, "section 6.3", "hamming",
-                   "part that changed in the last round looked at, %lld");
-        number_now(f, "section 4.3", "died",
-                   "units that died: on for a sample at first, off for every one at round %lld");
+        number_now(f, "section 6.3", "switched", seen,
+                   "part of the ReLU patterns that changed since the start, at ");
+        number_now(f, "section 6.3", "hamming", seen,
+                   "part that changed in the last round looked at, ");
+        number_now(f, "section 4.3", "died", seen,
+                   "units that died: on for a sample at first, off for every one at ");
     }
     tsri_certify(f->c,
                  &(tsri_condition){.of = f->of.fixed,
@@ -274,8 +280,8 @@ void tsri_gated_moved_rows(tsri_gated_file *f)
 {
     gradient_rows(f);
     ratio_rows(f);
-    number_now(f, "section 6.3", "gradient", "|g_t|, the gradient of the loss, at round %lld");
-    number_now(f, "section 6.3", "gradient_change",
-               "|g_t - g_(t-1)|, the distance to that of the round before, at round %lld");
+    number_now(f, "section 6.3", "gradient", TSRI_SEEN_ALL, "|g_t|, the gradient of the loss, at ");
+    number_now(f, "section 6.3", "gradient_change", TSRI_SEEN_ALL,
+               "|g_t - g_(t-1)|, the distance to that of the round before, at ");
     pattern_rows(f);
 }

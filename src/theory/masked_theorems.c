@@ -63,12 +63,12 @@ static void next_loss(const tsri_masked_view *v, int of, const char *where, doub
                             .measured = tsri_past_at(v->past, at, "ahead"),
                             .required = bound,
                             .seen = tsri_past_seen(v->past, "ahead"),
-                            .trivial = {"the loss before it", tsri_past_at(v->past, at, "state")}};
+                            .trivial = {"the loss before it", tsri_past_at(v->past, at, "state")},
+                            .worst = &at};
     if (!v->whole)
         claim.interval = (tsri_interval){tsri_past_at(v->past, at, "ahead_low"),
                                          tsri_past_at(v->past, at, "ahead_high"), 0.95};
-    tsri_certify(v->c, &claim, "E L_(k+1) over masks: %s, at the worst round so far, %lld", formula,
-                 (long long)at);
+    tsri_certify(v->c, &claim, "E L_(k+1) over masks: %s", formula);
 }
 
 /* ---- Theorem 3 ---------------------------------------------------------------------------- */

@@ -276,11 +276,14 @@ done:
     return st;
 }
 
+/* Weights that are no longer finite are not looked at: a unit whose sum is NaN would count as one
+ * that is off. Training ends by itself before they are saved (scheme/sound.c). */
 static tsr_status look(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     watch *w = NULL;
-    if (every(run) == 0)
+    int64_t param, element;
+    if (every(run) == 0 || tsri_store_nonfinite(&run->store, &param, &element))
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
     tsri_past_begin(&w->past, run->round);

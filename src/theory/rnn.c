@@ -100,7 +100,7 @@ static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
                               .d = (double)m->then.d,
                               .m = (double)m->then.m,
                               .delta = NAN,
-                              .epsilon = stops && below > 0 && below <= 1 ? below : EPSILON,
+                              .epsilon = stops && below > 0 && below < 1 ? below : EPSILON,
                               .sgd = !run->gd};
     return net_of(&k->now, run, run->store.w);
 }
@@ -201,7 +201,8 @@ done:
     return st;
 }
 
-static tsr_status along_the_way(tsri_certificate *c, const tsri_rnn_case *k, const tsri_past *past)
+static tsr_status along_the_way(tsri_certificate *c, const tsri_rnn_case *k, const tsri_past *past,
+                                double tau)
 {
     tsr_status st = TSR_OK;
     double *by = NULL, value, high, root = sqrt(k->s.m);
@@ -217,7 +218,7 @@ static tsr_status along_the_way(tsri_certificate *c, const tsri_rnn_case *k, con
                                    .measured = root * value,
                                    .interval = {root * value, root * high, TSRI_RNN_LEVEL}},
                  "sqrt(m) |W - W(0)|_2 now");
-    TSR_TRY(tsri_rnn_certify_drift(c, k, past));
+    TSR_TRY(tsri_rnn_certify_drift(c, k, past, tau));
 done:
     tsri_free(by);
     return st;
@@ -252,14 +253,15 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     if (!m)
         TSR_TRY(memory_of(&own, run));
     m = m ? m : own;
+    double tau = distance(run, &m->then); /* whether or not its look had time for it */
     TSR_TRY(case_init(&k, run, m));
     tsri_rnn_assume(c, &k);
     if (run->round == 0)
         TSR_TRY(before(c, &k, m));
     else
-        TSR_TRY(along_the_way(c, &k, past));
+        TSR_TRY(along_the_way(c, &k, past, tau));
     if (k.target && k.then->L > 1)
-        TSR_TRY(tsri_rnn_certify_gradient(c, &k, distance(run, &m->then), &f));
+        TSR_TRY(tsri_rnn_certify_gradient(c, &k, tau, &f));
     tsri_rnn_certify_promises(c, &k, past, f);
     notes(c, &k);
 done:

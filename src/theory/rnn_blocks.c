@@ -133,22 +133,39 @@ tsr_status tsri_rnn_back(double *to, double *from, const double *g, const double
 
 /* ---- Norms ---------------------------------------------------------------------------------- */
 
+/* The largest |entry|; infinite when one is not finite. */
+static double largest_entry(const double *a, int64_t count)
+{
+    double most = 0;
+    for (int64_t e = 0; e < count; e++)
+        most = fmax(most, isnan(a[e]) ? (double)INFINITY : fabs(a[e]));
+    return most;
+}
+
+/* Of a over its largest entry: products of weights that diverge have squares beyond a double. */
 tsr_status tsri_rnn_norm_wide(double *norm, const double *a, int64_t rows, int64_t cols,
                               tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    double *gram = NULL, *value = NULL;
+    double *gram = NULL, *value = NULL, *unit = NULL, scale = largest_entry(a, rows * cols);
+    *norm = scale;
+    if (scale == 0 || isinf(scale))
+        return TSR_OK;
     TSR_TRY(tsri_alloc(&gram, rows * rows, sizeof *gram));
     TSR_TRY(tsri_alloc(&value, rows, sizeof *value));
+    TSR_TRY(tsri_alloc(&unit, rows * cols, sizeof *unit));
+    for (int64_t e = 0; e < rows * cols; e++)
+        unit[e] = a[e] / scale;
     TSR_TRY(tsri_gemm64_run(
         &(tsri_gemm64){
-            .b_transposed = true, .m = rows, .n = rows, .k = cols, .a = a, .b = a, .c = gram},
+            .b_transposed = true, .m = rows, .n = rows, .k = cols, .a = unit, .b = unit, .c = gram},
         pool));
     TSR_TRY(tsri_eigenvalues(value, gram, rows));
-    *norm = sqrt(fmax(0, value[rows - 1]));
+    *norm = scale * sqrt(fmax(0, value[rows - 1]));
 done:
     tsri_free(gram);
     tsri_free(value);
+    tsri_free(unit);
     return st;
 }
 
@@ -177,8 +194,10 @@ tsr_status tsri_rnn_norm_square(double *value, double *high, double *x, const do
             memcpy(x, own, (size_t)m * sizeof *x);
         tsri_rnn_times(y, a, own, m, m, false, pool);
         *value = tsri_length64(y, m);
+        (void)scale_to_one(y, m); /* its square may be beyond a double */
         tsri_rnn_times(own, a, y, m, m, true, pool);
     }
+    *value = isnan(*value) ? (double)INFINITY : *value;
     double miss = pow((1 - TSRI_RNN_LEVEL) / (0.824 * sqrt((double)m)), 1 / ((double)STEPS - 0.5));
     *high = *value / sqrt(miss);
 done:

@@ -21,7 +21,7 @@
 /* What no double holds is told as the largest one. */
 static double told(double x)
 {
-    return fmin(x, DBL_MAX);
+    return x > DBL_MAX ? DBL_MAX : x;
 }
 
 double tsri_rnn_rho(const tsri_rnn_letters *s)

@@ -79,7 +79,8 @@ static double bound_of(int kind, const tsri_rnn_case *k, double C, double tau)
 }
 
 /* The round that comes nearest to its bound, or misses it by most; those whose bound says nothing
- * count only when there are no others. */
+ * count only when there are no others. Where W has not moved, the bound is 0, and what it bounds
+ * too: such a round comes last of all. */
 static int64_t worst_round(int kind, const tsri_rnn_case *k, const tsri_past *past, double C)
 {
     int64_t worst = -1;
@@ -89,12 +90,14 @@ static int64_t worst_round(int kind, const tsri_rnn_case *k, const tsri_past *pa
         double value = tsri_past_at(past, r, kinds[kind].series);
         double bound = bound_of(kind, k, C, tsri_past_at(past, r, "radius"));
         double nothing = kind == FLIPS ? k->s.m : tsri_past_at(past, r, "longest");
-        bool tells = bound < nothing || value > bound;
+        bool still = bound == 0 && value == 0;
+        bool tells = (bound < nothing && !still) || value > bound;
+        double ratio = still ? -1 : value / bound;
         if (isnan(value) || isnan(bound) || (telling && !tells) ||
-            (telling == tells && !(value / bound > most)))
+            (telling == tells && !(ratio > most)))
             continue;
         telling = tells;
-        most = value / bound;
+        most = ratio;
         worst = r;
     }
     return worst;
@@ -114,8 +117,10 @@ static void stability_row(tsri_certificate *c, int kind, const tsri_rnn_case *k,
                           .required = r < 0 ? (double)NAN : bound_of(kind, k, C, tau),
                           .seen = tsri_past_seen(past, kinds[kind].series),
                           .trivial = {kinds[kind].trivial,
-                                      kind == FLIPS ? k->s.m : tsri_past_at(past, r, "longest")}},
-        "%s, at the worst round so far, %lld", kinds[kind].quantity, (long long)r);
+                                      kind == FLIPS ? k->s.m : tsri_past_at(past, r, "longest")},
+                          .by_construction = tau == 0 ? "W being W(0)" : NULL,
+                          .worst = &r},
+        "%s", kinds[kind].quantity);
 }
 
 /* ---- Lemma C.7 ------------------------------------------------------------------------------ */
@@ -283,6 +288,8 @@ static void backward_rows(tsri_certificate *c, const backs *w, int64_t count, do
                                                                         : (double)NAN,
                                        .seen = tsri_saw(count, k->n, "sequences")},
                      "(%c) largest %s: the least constant of O", 'a' + i, text[i]);
+    if (!(tau > 0))
+        tsri_certify_note(c, "(5.3): W has not moved, so that there is no constant to measure");
 }
 
 static tsr_status backward(tsri_certificate *c, const tsri_rnn_case *k, double tau)
@@ -305,14 +312,14 @@ done:
 }
 
 tsr_status tsri_rnn_certify_drift(tsri_certificate *c, const tsri_rnn_case *k,
-                                  const tsri_past *past)
+                                  const tsri_past *past, double tau)
 {
     tsr_status st = TSR_OK;
     double chain = tsri_past_at(past, 0, "chain") / pow(k->s.L, 3);
     for (int kind = 0; kind < KINDS; kind++)
         stability_row(c, kind, k, past, isnan(chain) ? chain : fmax(1, chain));
     TSR_TRY(intermediate(c, k));
-    TSR_TRY(backward(c, k, tsri_past_now(past, "radius")));
+    TSR_TRY(backward(c, k, tau));
 done:
     return st;
 }

@@ -123,8 +123,9 @@ typedef struct tsri_rnn_moved {
 } tsri_rnn_moved;
 
 tsr_status tsri_rnn_moved_of(tsri_rnn_moved *out, const tsri_rnn_case *k);
+/* `tau` is sqrt(m) |W - W(0)|_F now. */
 tsr_status tsri_rnn_certify_drift(tsri_certificate *c, const tsri_rnn_case *k,
-                                  const tsri_past *past);
+                                  const tsri_past *past, double tau);
 
 /* ---- Perturbations of rank one (rnn_rank1.c): (5.4), (5.5) ---------------------------------- */
 

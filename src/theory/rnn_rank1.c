@@ -134,7 +134,7 @@ static tsr_status choose(attack *t)
                                  k->length ? k->length + i : NULL, 1, k->pool));
     double size = tsri_length64(s.h, m);
     for (int64_t j = 0; j < m; j++)
-        t->z[j] = size > 0 ? s.h[j] / size : 0;
+        t->z[j] = size > 0 ? s.h[j] / size : j == 0; /* no unit is on: all z do nothing then */
     choose_y(t, s.g + tsri_rnn_row(&s, 1, 0));
     for (int64_t r = 0; r < m; r++)
         for (int64_t j = 0; j < m; j++)

@@ -141,6 +141,7 @@ done:
 typedef struct claim {
     const step *s;
     double moved, switched, off; /* |h - h^|, |D''|_0, |the two sides of (7.1) apart| */
+    double longest;              /* |h| or |h^| */
 } claim;
 
 /* One position of (7.1): e = (D + D'') (W e_before + W' h_before), and the row's largest numbers.
@@ -149,7 +150,7 @@ typedef struct claim {
 static void position(claim *c, double *e, const double *sum, const double *g, const double *g0,
                      int64_t m)
 {
-    double moved = 0, off = 0, switched = 0;
+    double moved = 0, off = 0, switched = 0, now = 0, then = 0;
     for (int64_t u = 0; u < m; u++) {
         double h = g[u] > 0 ? g[u] : 0, h0 = g0[u] > 0 ? g0[u] : 0;
         bool flip = (g[u] > 0) != (g0[u] > 0);
@@ -158,7 +159,10 @@ static void position(claim *c, double *e, const double *sum, const double *g, co
         moved += (h - h0) * (h - h0);
         off += (e[u] - (h - h0)) * (e[u] - (h - h0));
         switched += flip;
+        now += h * h;
+        then += h0 * h0;
     }
+    c->longest = fmax(c->longest, sqrt(fmax(now, then)));
     c->moved = fmax(c->moved, sqrt(moved));
     c->off = fmax(c->off, sqrt(off));
     c->switched = fmax(c->switched, switched);
@@ -210,6 +214,13 @@ done:
     return st;
 }
 
+/* How far apart the two sides may be for being sums of doubles, over the largest change: a part of
+ * the change, or of the states whose difference it is. */
+static double rounding(const claim *g)
+{
+    return fmax(1e-6, g->moved > 0 ? 1e-12 * g->longest / g->moved : 0);
+}
+
 /* Of the step that was taken last. */
 static tsr_status claim_g2(tsri_certificate *c, const step *s)
 {
@@ -223,7 +234,7 @@ static tsr_status claim_g2(tsri_certificate *c, const step *s)
         &(tsri_condition){.of = k->of.g2,
                           .sense = TSRI_AT_MOST,
                           .measured = g.moved > 0 ? g.off / g.moved : 0,
-                          .required = 1e-6,
+                          .required = rounding(&g),
                           .seen = TSRI_SEEN_ALL,
                           .by_construction = "Proposition G.3, which makes D''"},
         "both sides of (7.1) apart, over the largest change of a state, for the next step");

@@ -76,7 +76,7 @@ for kind in uneven long twins; do
     train --out $kind $(set_of data.path=$kind optim.lr=1.0e-4 rounds=1)
 done
 from=run.yaml
-runs="alone plain small part little crowded momentum all rising sgd drawn shares full steps stop uneven long twins"
+runs="alone dead one plain small part little crowded momentum all rising sgd drawn shares full steps stop uneven long twins"
 python "$source/tests/python/certificate_rnn.py" --table $runs || fail "rows are not those of numpy"
 
 # The loss of a dead net stays: it does not fall, which Theorem 1 promises whatever its constants are. That held as 1 <= 1.
@@ -87,6 +87,20 @@ assert rows and all(r['measured'] == 1 and r['verdict'] == 'fails' for r in rows
 # log m of one unit is 0: rho is 0, the step of Theorem 1 infinite and its T 0, which held.
 rows = [r for l in open('one/metrics.jsonl') if '"certificate"' in l for r in json.loads(l)['rows'] if r['theorem'] and r['sense']]
 assert len(rows) > 20 and all(r['verdict'] == 'does not apply' for r in rows), [r for r in rows if r['verdict'] != 'does not apply']
+P
+
+# In rounds that the budget leaves out (5.3) was null, and said that all was seen. What is null has seen nothing, no row
+# has an interval without a number, and none is of a round that nobody looked at.
+train --out seldom $(set_of certify.budget=0.001 rounds=5)
+python - <<'P' || fail "rows that were not measured"
+import json
+lines = [json.loads(l) for l in open('seldom/metrics.jsonl') if '"certificate"' in l]
+assert 'radius' not in lines[2]['kept'], 'the budget leaves no round out'
+for l in lines[1:]:
+    rows = [r for r in l['rows'] if r['where'] == '(5.3), Lemma C.9']
+    assert len(rows) == 4 and all(r['measured'] is not None for r in rows), rows
+for r in [r for l in lines for r in l['rows'] if r['measured'] is None and r['required'] is None]:
+    assert r['seen'] is None and r['interval'] is None and 'worst round' not in r['quantity'], r
 P
 
 # What changed is told, and the report has the last one.

@@ -63,6 +63,58 @@ class Run:
         """What the rows of the certificate after k rounds looked at."""
         return self.file(f"trace/certificate-{k:06d}.safetensors") or {}
 
+    def series(self):
+        """What looks kept, round by round, by name: those of the newest checkpoint, and of lines after it (of a run that
+        diverged then); NaN where nobody looked."""
+        files, prefix = sorted(os.listdir(f"{self.folder}/checkpoints")), "certificate.series."
+        tensors = self.file(f"checkpoints/{files[-1]}") if files else {}
+        out = {k[len(prefix):]: list(v) for k, v in tensors.items() if k.startswith(prefix)}
+        saved = max(map(len, out.values()), default=0)
+        for line in self.certificates:
+            for name, value in line["kept"].items() if line["round"] >= saved else ():
+                values = out.setdefault(name, [])
+                values += [math.nan] * (line["round"] + 1 - len(values))
+                values[line["round"]] = math.nan if value is None else value
+        return out
+
+    # ---- How it was trained ------------------------------------------------------------------------------------------
+    def rate(self, t):
+        """The learning rate of round t (docs/optimisers.md); after the last round that of the last."""
+        get, rounds = self.get, int(self.get("rounds"))
+        t, lr, warm = min(t, rounds - 1), float(get("optim.lr")), float(get("optim.warmup")) * rounds
+        if t < warm:
+            return lr * (t + 1) / (math.floor(warm) + 1)
+        if get("optim.schedule") == "cosine":
+            low = float(get("optim.final_lr"))
+            return low + (lr - low) * (1 + math.cos(math.pi * (t - warm) / (rounds - warm))) / 2
+        if get("optim.schedule") == "step":
+            return lr * float(get("optim.gamma")) ** sum(t >= float(p) * rounds for p in get("optim.milestones"))
+        return lr
+
+    def ways(self, n):
+        """What theorems assume of the way of training and this run of n samples does not keep, in a word each."""
+        get, out = self.get, set()
+        rates = [self.rate(t) for t in range(int(get("rounds")))]
+        number = lambda key: float(get(key) or 0)
+        workers, gd = int(get("scheme.workers")), get("optim.name") == "gd"
+        shard = get("scheme.data") == "shard" and workers > 1
+        batch = -(-n // (workers if shard else 1)) if gd else int(get("batch"))
+        chance = {"local_sgd": 1, "ist": 1 / workers}.get(get("scheme.name"), number("scheme.xi"))
+        drawn = get("data.order") == "replacement"
+        broken = {
+            "rate": max(rates) <= 0 or min(rates) < max(rates),
+            "momentum": get("optim.name") in ("adam", "adamw") or any(map(number, ("optim.momentum", "optim.clip", "optim.ema"))),
+            "decay": number("optim.weight_decay") > 0,
+            "precision": get("precision") != "f32",
+            "full": batch < n or drawn,
+            "independent": batch < n and not drawn,
+            "shards": shard,
+            "whole": get("scheme.name") not in ("dense", "gpipe") and not (workers == 1 and chance >= 1),
+            "steps": int(get("scheme.local_steps")) > 1,
+            "drawn": bool(get("model.from_relu")),
+        }
+        return {way for way, is_broken in broken.items() if is_broken}
+
 
 # ---- Judging ---------------------------------------------------------------------------------------------------------
 class Row:
@@ -75,7 +127,8 @@ class Row:
         self.seen, self.trivial, self.construction, self.broken = seen, trivial, construction, broken
         self.unproven = unproven  # it was searched for, or the bound is only known to be at least that
         self.chance, self.ties = chance, ties  # the probability of the theorem, where it is a number
-        self.interval, self.tolerance, self.absolute = interval, tolerance, absolute
+        self.interval = None if unknown(value) else interval  # what is not known has none
+        self.tolerance, self.absolute = tolerance, absolute
 
     def settle(self, measured):
         """Becomes the tie that was told, if one was."""
@@ -197,12 +250,12 @@ def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=A
           tolerance=1e-5):
     """Rows of L_k <= (1 - rate)^k first + floor: losses maps rounds (up to now, those looked at) to numbers, rate(t) is
     that of round t. The fall is what lies above twice the median of the last quarter; its rate is fitted."""
-    curve = [(k, v) for k, v in sorted(losses.items()) if v > 0]
+    curve = [(k, v) for k, v in sorted(losses.items()) if v >= 0]
     rounds, values = [k for k, _ in curve], [v for _, v in curve]
     tail = values[len(values) - (len(values) + 3) // 4:]
     level = sorted(tail)[len(tail) // 2] if tail else 0
-    falling = next((i for i, v in enumerate(values) if not v > 2 * level), len(values))
-    falling = falling if falling >= 3 else len(values)
+    leading = lambda low: next((i for i, v in enumerate(values) if not v > low), len(values))
+    falling = leading(2 * level) if leading(2 * level) >= 3 else leading(0)
     left = lambda a, b: math.fsum(math.log1p(-min(rate(t), 1)) if rate(t) < 1 else -math.inf for t in range(a, b))
     measured, interval, proven = None, None, min(rate(0), 1)
     if falling >= 3:
@@ -218,7 +271,7 @@ def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=A
         power = math.exp(left(0, k))
         bound = power * first + known
         needed = max(needed or 0, (v - power * first) / floor) if floor else None
-        rated.append((bound < losses[0] or v > bound, v / bound, v, bound, None, losses[0]))
+        rated.append((bound < losses[0] or v > bound, v / bound if v > 0 else 0, v, bound, None, losses[0]))
     (value, bound, _, _), *ties = worst(rated) or [(None,) * 4]
     if hidden and value is not None and value > bound:
         bound = None

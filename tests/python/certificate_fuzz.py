@@ -47,7 +47,7 @@ def numbers(text):
 class Fuzz:
     def __init__(self, program, keep, limit):
         self.program, self.keep, self.limit = os.path.abspath(program), keep, limit
-        self.count = {"runs": 0, "refused": 0, "diverged": 0, "rows": 0, "differ": 0}
+        self.count = {"runs": 0, "refused": 0, "diverged": 0, "blank": 0, "rows": 0, "differ": 0}
 
     def tell(self, paper, seed, folder, lines):
         self.count["differ"] += 1
@@ -77,7 +77,10 @@ class Fuzz:
                 self.tell(paper, seed, folder, [f"exit {code}: {said}"])
                 return
             self.count["diverged"] += code == 5
-            self.judge(paper, seed, folder, module)
+            if os.path.exists(f"{folder}/out/trace/round-000000.safetensors"):
+                self.judge(paper, seed, folder, module)
+            else:  # it diverged within the first round: there is nothing to compute from
+                self.count["blank"] += 1
 
     def train(self, folder):
         command = [self.program, "train", "run.yaml", "--trace", "--quiet", "--out", "out"]

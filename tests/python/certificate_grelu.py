@@ -18,6 +18,7 @@ import numpy as np
 from certificate_common import ALL, EXTREME, SOME, UNSAID, Check, Row, Run, sight, worse
 
 NAN = float("nan")
+FLOAT = 2e-6  # outputs are floats, sums over some layers of some units: so much of them is not known
 CHANCE = 0.01  # that some upper end of power iteration in the run is too low
 
 
@@ -66,6 +67,14 @@ class Net:
         """[d_y][L] of matrices: grad_(W_k) y_p = F_(k+1)[p] (x) G_(k-1) x."""
         G, F = self.G(i), self.F(i)
         return [[np.outer(F[k][p], G[k - 1] @ self.x[i]) for k in range(1, self.L + 1)] for p in range(len(self.B))]
+
+
+def max_moved(ratio, kernel, now, then, own):
+    """(7) and (8) of samples with a gradient at first: of length `own`."""
+    if not len(own):
+        return ratio, kernel
+    change = np.abs(now @ now.T - then @ then.T) / np.outer(own, own)
+    return max(ratio, (np.linalg.norm(now - then, axis=1) / own).max()), max(kernel, change.max())
 
 
 def flat(matrices):
@@ -117,9 +126,10 @@ class Numbers:
                     total[[i, j]] += xi
                     squares[[i, j]] += xi * xi
         drift, four = L**1.5 * tau, m**-0.25
-        self.far_f = max(far_f[k - 1] / ((four + (5 / 6) ** (L - k) + drift) * self.beta_y) for k in range(1, L + 2))
-        self.far_g = max(far_g[k] / ((four + delta * (5 / 6) ** k + drift) * self.beta_x) for k in range(L + 1))
-        self.gamma = self.cross / (self.beta_x * self.beta_y * (drift**2 + delta * (5 / 6) ** L + m**-0.5))
+        over = lambda a, b: a / b if a > 0 else 0.0  # what is 0 needs no constant, also where its form is 0
+        self.far_f = max(over(far_f[k - 1], (four + (5 / 6) ** (L - k) + drift) * self.beta_y) for k in range(1, L + 2))
+        self.far_g = max(over(far_g[k], (four + delta * (5 / 6) ** k + drift) * self.beta_x) for k in range(L + 1))
+        self.gamma = np.float64(self.cross) / (self.beta_x * self.beta_y * (drift**2 + delta * (5 / 6) ** L + m**-0.5))
         # Theorem 3, Corollary 4, the kernel
         now = [[flat(g) for g in net.gradients(i)] for i in range(pairs)]
         then = [[flat(g) for g in first.gradients(i)] for i in range(pairs)]
@@ -128,21 +138,20 @@ class Numbers:
             a, b = np.array([g[p] for g in now]), np.array([g[p] for g in then])
             own = np.sqrt((b * b).sum(1))
             live = own > 0
-            self.ratio = max(self.ratio, (np.linalg.norm(a - b, axis=1)[live] / own[live]).max())
-            change = np.abs(a @ a.T - b @ b.T)[np.ix_(live, live)] / np.outer(own[live], own[live])
-            self.kernel = max(self.kernel, change.max())
+            self.ratio, self.kernel = max_moved(self.ratio, self.kernel, a[live], b[live], own[live])
             if p == 0:
                 value = np.linalg.eigvalsh(a @ a.T)
                 self.lam, self.lam_most = value[0], value[-1]
         self.least_gradient = min((m_ * m_).sum() for i in range(pairs) for g in first.gradients(i) for m_ in g)
         # Z_(a,b) = D_a W_a ... W_(b+1) D_b
-        self.chain = 1.0
+        self.chain, self.product = 1.0, 0.0  # of D_b itself, and of products: those are found by power iteration
         for i in range(chains):
             for b in range(1, L + 1):
                 z = np.diag(net.D[b][i].astype(float))
                 for a in range(b + 1, L + 1):
                     z = net.D[a][i][:, None] * (net.W[a - 1] @ z)
-                    self.chain = max(self.chain, np.linalg.norm(z, 2))
+                    self.product = max(self.product, np.linalg.norm(z, 2))
+        self.chain = max(self.chain, self.product)
         # the gradient of l, (39) and Lemma 2
         self.residual = net.outputs() - targets
         sums = [0.0] * L
@@ -164,20 +173,21 @@ class Numbers:
         stepped.W = [w - eta * g for w, g in zip(net.W, self.gradient)]
         after = stepped.outputs() - targets
         self.fall = ((after**2).sum() - (self.residual**2).sum()) / 2
-        bounds = [0.0, 0.0]
+        bounds, self.fall_size = [0.0, 0.0], 0.0
         for i in range(n):
             r = self.residual[i]
             first_order = sum(views[i][1][k] @ self.gradient[k - 1] @ h[i][k - 1] for k in range(1, L + 1))
             beyond = (after[i] - r) + eta * first_order  # eta^2 Delta x, Lemma 1
-            length, r2 = np.linalg.norm(beyond) / eta**2, r @ r
+            # its gradient is of floats: what of the step that leaves is as large as second orders of small steps
+            self.fall_size += eta * np.linalg.norm(first_order) * np.linalg.norm(r)
+            length, r2 = np.linalg.norm(beyond) / eta**2 if eta > 0 else 0.0, r @ r
             for which in range(2):
                 power = 2 - which
                 lam = -2 * eta * sum(y_end[i, k][0] * least[i, k - 1] for k in range(1, L + 1)) + 2 * eta * total[i]
                 lam += 3 * eta**2 * L * sum(y_end[i, k][1] ** power * (h[i][k - 1] @ h[i][k - 1]) ** 2 for k in range(1, L + 1))
                 lam += 3 * eta**2 * n * L * squares[i]
-                a = length / math.sqrt(r2)  # the best of all a_i > 0
-                bounds[which] += (lam + eta**2 * a) / 2 * r2
-                bounds[which] += eta**2 * (3 * eta**2 + (1 / a if a > 0 else 0)) / 2 * length**2
+                # (lam + eta^2 a) / 2 r^2 + eta^2 (3 eta^2 + 1/a) / 2 length^2 with the best of all a > 0, length / |r|
+                bounds[which] += lam / 2 * r2 + eta**2 * length * math.sqrt(r2) + 1.5 * eta**4 * length**2
         self.fall_bound, self.fall_printed = bounds
 
 
@@ -221,8 +231,9 @@ class Gated:
         self.run = run = Run(folder)
         data, self.lines = run.data(), run.certificates
         self.x = data["x"].reshape(len(data["x"]), -1)
-        self.rounds_done = max(line["round"] for line in self.lines)
-        trace = [run.round(k) for k in range(self.rounds_done)]
+        trace = [run.round(0)]
+        while run.round(len(trace)):
+            trace.append(run.round(len(trace)))
         self.converted = next((l["round"] for l in run.lines if l.get("event") == "converted"), None)
         self.gated = run.get("model.name") == "grelu"
         self.rank = run.get("model.gate_rank")
@@ -240,24 +251,10 @@ class Gated:
         self.n, self.d = self.x.shape
         self.m, self.L, self.dy = self.nets[0].m, self.nets[0].L, self.y.shape[1]
         self.rounds, self.local = run.get("rounds"), run.get("scheme.local_steps")
-        self.eta = float(run.get("optim.lr"))
-        self.series = self.last_series()
+        self.eta = max(run.rate(t) for t in range(self.rounds))
+        self.series = run.series()
         self.delta = self.numbers_of_data()
         self.cache = {}
-
-    def rate(self, t):
-        """The step of round t: constant or cosine."""
-        t = min(t, self.rounds - 1)
-        if self.run.get("optim.schedule") == "constant":
-            return self.eta
-        assert self.run.get("optim.schedule") == "cosine" and self.run.get("optim.warmup") == 0
-        low = float(self.run.get("optim.final_lr"))
-        return low + (self.eta - low) * (1 + math.cos(math.pi * t / self.rounds)) / 2
-
-    def last_series(self):
-        name = f"checkpoints/ckpt-{self.rounds_done:012d}.safetensors"
-        prefix = "certificate.series."
-        return {k[len(prefix) :]: v for k, v in self.run.file(name).items() if k.startswith(prefix)}
 
     def looked(self, name, upto):
         values = self.series.get(name, np.array([]))[: upto + 1]
@@ -280,39 +277,34 @@ class Gated:
         return self.nets[0] if self.nets[r].gated == self.nets[0].gated else self.first_twin
 
     def loss_at(self, r):
-        """The sum of squares; of the loss mse its mean over samples."""
-        return ((self.nets[r].outputs() - self.y) ** 2).sum() / (1 if self.squares else self.n)
+        """The sum of squares; of the loss mse its mean over samples and outputs."""
+        return ((self.nets[r].outputs() - self.y) ** 2).sum() / (1 if self.squares else self.n * self.dy)
+
+    def loss_error(self, r):
+        """The part of the loss that is not known: that of the terms of outputs, however little is left of their sum beside
+        the targets."""
+        net = self.nets[r]
+        terms = [np.linalg.norm(net.B) * np.linalg.norm(net.G(i)[-1] @ self.x[i]) for i in range(self.n)]
+        return FLOAT * (1 + 2 * np.linalg.norm(terms) / np.linalg.norm(net.outputs() - self.y))
 
     def at(self, r):
         if r not in self.cache:
             tau = max(self.tau_at(q) for q in self.looked("tau", r))
             self.cache[r] = Numbers(self.nets[r], self.first(r), self.y, self.run.notes(self.lines[0]["round"]), self.delta,
-                                    tau, self.rate(r), self.loss_at(r) / 2)
+                                    tau, self.run.rate(r), self.loss_at(r) / 2)
         return self.cache[r]
 
     # ---- What the run breaks -----------------------------------------------------------------------------------------
     def broken(self):
         """The assumptions of the paper that this run does not keep, in the order of its pages."""
-        get, out = self.run.get, set()
-        if get("optim.schedule") != "constant":
-            out.add("rate")
-        if float(get("optim.momentum")) > 0:
-            out.add("momentum")
-        if float(get("optim.weight_decay")) > 0:
-            out.add("decay")
-        if get("optim.name") != "gd" and get("batch") < self.n:
-            out.add("batches")
-        if self.local > 1:
-            out.add("steps")
-        if get("scheme.data") == "shard":
-            out.add("shards")
+        get, out = self.run.get, self.run.ways(self.n)
         if self.off > 1e-5:
             out.add("unit")
         if self.delta > 1 / 3:
             out.add("apart")
         if self.target > self.m / self.d:
             out.add("targets")
-        if self.rank > 0 or get("model.from_relu"):
+        if self.rank > 0:
             out.add("drawn")
         if not self.squares:
             out.add("loss")
@@ -325,7 +317,7 @@ class Gated:
         part = {k: int(notes[f"first_samples.{k}"][0]) for k in ("pairs", "G", "chains", "inputs")}
         gated = self.nets[r].gated
         broken = self.broken() | (set() if gated else {"model"})
-        descent = {"rate", "momentum", "decay", "batches", "steps", "shards", "loss"}
+        descent = {"rate", "momentum", "decay", "precision", "full", "whole", "steps", "shards", "loss"}
         drawn, apart = {"model", "drawn"}, {"unit", "apart"}
         needs = {
             "1": descent | drawn | apart | {"targets"}, "3": drawn | {"unit"}, "5": drawn, "6": drawn | apart,
@@ -395,18 +387,20 @@ class Gated:
         step = min([div(a2, 12 * b2 * beta_x * L), 1 / (3 * L), div(a2, 4 * b2**2 * L), div(1, b2 * L),
                     div(1, 4 * math.sqrt(2 * L) * half * math.sqrt(b2 * l0)), div(a2, 1024 * n * half**4 * b2 * l0)]) if at else NAN
         row("L3", "(18)", "step eta", self.eta, "at most", step, seen=both, tolerance=float_)
-        self.fall_rows(row, r, losses, a2 * L / 2, some(both), float_)
-        exact = float_ + 1e-5 / abs(fallen) if fallen else 1  # a small logarithm of a quotient of floats
+        self.fall_rows(row, r, losses, a2 * L / 2, some(both), float_, max(map(self.loss_error, losses)))
+        loss_error = max(map(self.loss_error, losses))
+        exact = float_ + loss_error / abs(fallen) if fallen else 1  # a small logarithm of a quotient
         row("1", "(42)", "steps done", steps, "at most",
             NAN if not at else math.copysign(math.inf, fallen) if a2 == 0 and fallen else NAN if a2 == 0
             else 2 / (self.eta * a2 * L) * fallen, seen=some(both), trivial=math.inf, tolerance=exact)
-        row("1", "(46)", "steps done", steps, "at most", 2 * 81**2 * fallen, tolerance=float_, absolute=1e-2)
-        self.tau_rows(row, r, at, a2, b2, l0, fallen, some(both))
+        row("1", "(46)", "steps done", steps, "at most", 2 * 81**2 * fallen, tolerance=float_, absolute=2 * 81**2 * loss_error)
+        self.tau_rows(row, r, at, a2, b2, l0, fallen, some(both), exact)
         # Lemma 2, (39)
         for name, words in (("fall_bound", "change of l in one step"), ("fall_printed", "the same with lambda_max")):
             worst = max((a for a in at if self.squares and not math.isnan(a.fall)), key=lambda a: a.fall - getattr(a, name), default=None)
             row("L2", "Lemma 2, (13)", words, worst.fall if worst else NAN, "at most", getattr(worst, name) if worst else NAN,
-                seen=rounds("fall"), trivial=0, tolerance=2e-3)  # residuals of outputs that are floats
+                seen=rounds("fall"), trivial=0, tolerance=2e-3,  # residuals of outputs that are floats, terms that cancel
+                absolute=loss_error * worst.fall_size + 1e-14 * (worst.residual**2).sum() if worst else 0)
         worst = max(at, key=lambda a: a.steepest - a.steepest_bound, default=None) if self.squares else None
         value = worst.steepest if worst else NAN
         wide = value * self.upper(60, 2 * L) ** 2
@@ -421,12 +415,12 @@ class Gated:
             construction=alone)
         end = math.exp(0.25) * math.sqrt(2)
         up = self.upper(40, part["chains"] * L * L) if L > 1 else 1
-        z = start.chain if start else NAN
+        z, high = (start.chain, max(1, start.product * up)) if start else (NAN, NAN)
         row("L5", "Lemma 5", "largest |Z_(a,b)|_2 at first", z, "at most", math.sqrt(12 * L) * end, seen=samples("chains"),
-            interval=(z, z * up), tolerance=0.03)
-        z = most("chain")
+            interval=(z, high), tolerance=0.03)
+        z, high = most("chain"), max(1, most("product") * up) if at else NAN
         row("L7", "Lemma 7", "largest |Z_(a,b)|_2 so far", z, "at most", 4 * math.sqrt(L) * end,
-            seen=worse(samples("chains"), rounds("chain")), interval=(z, z * up), tolerance=0.03)
+            seen=worse(samples("chains"), rounds("chain")), interval=(z, high), tolerance=0.03)
         row("6", "Theorem 6", "C' that |F_j F_i^T|", most("far_f"), tolerance=0.03)
         row("6", "Theorem 6", "C' that |<G x_j", most("far_g"), tolerance=0.03)
         row("6", "(52)", "C'' that gamma", most("gamma"), tolerance=0.06)
@@ -446,16 +440,16 @@ class Gated:
         miss = (chance / (0.824 * math.sqrt(self.m))) ** (1 / (iterations - 0.5))
         return 1 / math.sqrt(miss)
 
-    def fall_rows(self, row, r, losses, half, seen, float_):
+    def fall_rows(self, row, r, losses, half, seen, float_, error):
         """(19): the loss of every round against (1 - eta alpha^2 L / 2)^k of the first."""
-        rate = lambda t: min(self.rate(t) * half, 1) if not math.isnan(half) else NAN
+        rate = lambda t: min(self.run.rate(t) * half, 1) if not math.isnan(half) else NAN
         seen = worse(seen, sight(len(losses), r + 1))
         times = sorted(losses)
         values = [losses[t] for t in times]
         tail = values[len(values) - (len(values) + 3) // 4 :]
         level = sorted(tail)[len(tail) // 2]
-        falling = next((i for i, v in enumerate(values) if v <= 2 * level), len(values))
-        falling = falling if falling >= 3 else len(values)
+        leading = lambda low: next((i for i, v in enumerate(values) if not v > low), len(values))
+        falling = leading(2 * level) if leading(2 * level) >= 3 else leading(0)
         left = lambda a, b: sum(math.log1p(-rate(t)) if rate(t) < 1 else -math.inf for t in range(a, b))
         row("L3", "Lemma 3", "proven rate", rate(max(r - 1, 0)), tolerance=float_)
         value, interval, need = NAN, None, rate(0)
@@ -465,12 +459,13 @@ class Gated:
         if falling >= 3:
             slope, low, high = slope_of(times[:falling], np.log(values[:falling]))
             value, interval = -math.expm1(slope), (-math.expm1(high), -math.expm1(low))
+        # a slope through logarithms of losses, and its interval of t times that
         row("L3", "(19)", "measured rate per round", value, "at least", need, seen=seen, trivial=0, interval=interval,
-            tolerance=3e-3, absolute=1e-6)
+            tolerance=3e-3, absolute=1e-6 + (error * student(falling - 2) if falling >= 3 else 0))
         best = None
         for t in times[1:]:
             bound = math.exp(left(0, t)) * values[0] if not math.isnan(half) else NAN
-            ratio = NAN if math.isnan(bound) else losses[t] / bound if bound > 0 else math.inf
+            ratio = NAN if math.isnan(bound) else 0 if losses[t] == 0 else losses[t] / bound if bound > 0 else math.inf
             tells = bound < values[0] or ratio > 1
             if not math.isnan(ratio) and (best is None or (tells, ratio) > best[:2]):
                 best = (tells, ratio, losses[t], bound)
@@ -480,7 +475,7 @@ class Gated:
         row("L3", "(19)", "mean of L_k", mean if len(values) > 3 else NAN, tolerance=float_,
             interval=(low, high) if len(values) > 7 else None)
 
-    def tau_rows(self, row, r, at, a2, b2, l0, fallen, seen):
+    def tau_rows(self, row, r, at, a2, b2, l0, fallen, seen, exact):
         """tau of (4) lies between the largest found and the largest that no round exceeds: |.|_F where nobody looked."""
         L, m, n = self.L, self.m, self.n
         looked = self.looked("tau", r)
@@ -491,7 +486,8 @@ class Gated:
         more = {"interval": interval, "tolerance": 0.03}
         bound = NAN if not at else 2 * math.sqrt(b2 * 2 * l0) / (a2 * L) * fallen if a2 > 0 else (
             math.copysign(math.inf, fallen) if fallen else NAN)
-        row("1", "section 10.4", "tau", tau, "at most", bound, seen=seen, trivial=math.inf, **more)
+        row("1", "section 10.4", "tau", tau, "at most", bound, seen=seen, trivial=math.inf, interval=interval,
+            tolerance=max(0.03, exact))
         row("5", "(50)", "tau", tau, "at most", 1 / (27 * L * math.sqrt(12 * L) * math.exp(0.5) * 2), **more)
         end = math.exp(0.25) * math.sqrt(2)
         row("L7", "Lemma 7", "tau, against", tau, "at most", 1 / (9 * math.sqrt(12) * end * L**1.5), **more)
@@ -508,8 +504,8 @@ class Gated:
         for p in range(self.dy):
             u, v = np.array([flat(g[p]) for g in a]), np.array([flat(g[p]) for g in b])
             own = np.linalg.norm(v, axis=1)
-            ratio = max(ratio, (np.linalg.norm(u - v, axis=1) / own).max())
-            kernel = max(kernel, (np.abs(u @ u.T - v @ v.T) / np.outer(own, own)).max())
+            live = own > 0
+            ratio, kernel = max_moved(ratio, kernel, u[live], v[live], own[live])
         return ratio, kernel
 
     def ratio_rows(self, row, r, part):
@@ -540,19 +536,21 @@ class Gated:
         row("", "section 6.3", "|g_t|, the gradient", np.linalg.norm(self.whole_gradient(self.nets[q])), tolerance=1e-4)
         q = latest("gradient_change")
         change = NAN if q < 0 else np.linalg.norm(self.whole_gradient(self.nets[q]) - self.whole_gradient(self.nets[q - 1]))
-        row("", "section 6.3", "|g_t - g_(t-1)|", change, tolerance=1e-2)
-        bits = lambda q: np.concatenate([d.ravel() for d in self.nets[q].D[1:]])
-        dead = lambda q: np.concatenate([~d.any(0) for d in self.nets[q].D[1:]])
+        # the difference of two vectors of floats: known to some 1e-6 of them
+        row("", "section 6.3", "|g_t - g_(t-1)|", change, tolerance=1e-2,
+            absolute=0 if q < 0 else 5e-6 * np.linalg.norm(self.whole_gradient(self.nets[q])))
         few = int(self.run.notes(r)["first_samples.gates"][0])
+        flat_bits = lambda net: np.concatenate([d[:few].ravel() for d in net.D[1:]])
+        flat_dead = lambda net: np.concatenate([~d[:few].any(0) for d in net.D[1:]])
+        bits, dead = lambda q: flat_bits(self.nets[q]), lambda q: flat_dead(self.nets[q])
         row("", "section 4.3", "units born dead", int(sum((~d[:few].any(0)).sum() for d in self.nets[0].D[1:])))
         if not gated:
             q = latest("switched")
-            row("", "section 6.3", "part of the ReLU patterns", (bits(q) != np.concatenate([d.ravel() for d in self.first(q).D[1:]])).mean())
+            row("", "section 6.3", "part of the ReLU patterns", (bits(q) != flat_bits(self.first(q))).mean())
             q = latest("hamming")
             row("", "section 6.3", "part that changed in the last round", NAN if q < 0 else (bits(q) != bits(q - 1)).mean())
             q = latest("died")
-            born = np.concatenate([~d.any(0) for d in self.first(q).D[1:]])
-            row("", "section 4.3", "units that died", int((dead(q) & ~born).sum()))
+            row("", "section 4.3", "units that died", int((dead(q) & ~flat_dead(self.first(q))).sum()))
         fixed = lambda q: [self.nets[q].C, self.nets[q].B] + (self.nets[q].psi if gated else [])
         same = all(np.array_equal(a, b) for a, b in zip(fixed(r), fixed(0)))
         seen = sight(len(self.looked("switched", r)), r + 1)

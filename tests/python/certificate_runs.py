@@ -66,13 +66,15 @@ def length(r, run, n, most=9):
         run["data"]["order"] = pick(r, "shuffle", "replacement", "replacement")
 
 
-def scheme(r, run, *names):
+def scheme(r, run, most, *names):
+    """At most so many workers: each needs a unit, and of shards a sample."""
     if now(r, 0.2):
-        run["scheme"] = {"name": pick(r, "local_sgd", *names), "workers": integer(r, 1, 3)}
+        run["scheme"] = {"name": pick(r, "local_sgd", *names), "workers": integer(r, 1, min(3, most))}
         if now(r, 0.5):
             run["scheme"]["local_steps"] = integer(r, 1, 3)
         if now(r, 0.2):
             run["scheme"]["data"] = "shard"
+            run.pop("batch", None) if run["optim"]["name"] == "gd" else run.update(batch=1)
 
 
 def certify(r, run):
@@ -84,7 +86,7 @@ def certify(r, run):
     if now(r, 0.1):
         run["certify"]["delta"] = pick(r, 1.0e-12, 0.5, 0.01)
     run["eval"] = {"every": pick(r, 0, 1)}
-    run["checkpoint"] = {"every": pick(r, 0, 0, 1, 3)}
+    run["checkpoint"] = {"every": 1.0e-6}  # epochs: after every round; the oracles read from it what looks kept
     run["threads"] = pick(r, 1, 2)
     run["seed"] = integer(r, 1, 1000)
     if now(r, 0.1):
@@ -149,9 +151,10 @@ def rnn(r, folder):
     width = pick(r, 1, 2, 3, 7, 16, 24, 33)
     if now(r, 0.06):
         n, L, width = integer(r, 20, 100), 2, integer(r, 2, 9)
+    crowd = n > 5
     d, outputs = integer(r, 3, 6), integer(r, 1, 3)
     run = {"data": {"name": "sequences", "n": n, "test_n": 1, "dim": d, "length": L, "targets": outputs,
-                    "phi": pick(r, 0, 0.1, 0.3)}}
+                    "phi": 0 if crowd else pick(r, 0, 0.1, 0.3)}}
     if now(r, 0.4):
         run["data"] = sequences(r, folder, n, L, d, outputs)
     run["model"] = {"name": "rnn", "width": width}
@@ -163,7 +166,7 @@ def rnn(r, folder):
         run["loss"] = pick(r, "mse", "huber")
     run["optim"] = optim(r, lambda r: between(r, 1e-9, 1) if now(r, 0.8) else between(r, 1, 1e6))
     length(r, run, n, 7)
-    scheme(r, run, "ist")
+    scheme(r, run, min(n, width), "ist")
     certify(r, run)
     return run
 
@@ -189,7 +192,7 @@ def grelu(r, folder):
         run["loss"] = "mse"
     run["optim"] = optim(r, lambda r: between(r, 1e-9, 1e-2) if now(r, 0.8) else between(r, 1e-2, 1e6))
     length(r, run, n)
-    scheme(r, run)
+    scheme(r, run, n)
     certify(r, run)
     return run
 
@@ -213,6 +216,6 @@ def deep_relu(r, folder):
     run["loss"] = pick(r, "logistic", "logistic", "hinge", "squared_hinge", "exponential")
     run["optim"] = optim(r, lambda r: between(r, 1e-12, 1) if now(r, 0.8) else between(r, 1, 1e6))
     length(r, run, n)
-    scheme(r, run, "ist")
+    scheme(r, run, min(n, *run["model"].get("hidden", [width])), "ist")
     certify(r, run)
     return run

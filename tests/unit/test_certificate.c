@@ -98,6 +98,24 @@ static void test_unknown(void **state)
 }
 
 /* Met, but it could not have been missed. */
+/* Rows of rounds that nobody had looked at said "seen: all", gave an interval of two NaNs and named
+ * round 0 as the worst. */
+static void test_unmeasured(void **state)
+{
+    (void)state;
+    int64_t worst = 7;
+    tsri_row row =
+        judged(CLAIM(TSRI_AT_MOST, 1, 2, ALL, .interval = {1, 1.5, 0.95}, .worst = &worst), 0);
+    assert_string_equal(row.quantity, "q, at the worst round so far, 7");
+    assert_true(row.claim.interval.level > 0);
+    row =
+        judged(CLAIM(TSRI_AT_MOST, NAN, 2, ALL, .interval = {NAN, NAN, 0.95}, .worst = &worst), 0);
+    assert_string_equal(row.quantity, "q");
+    assert_int_equal(row.claim.seen.sight, TSRI_UNSAID);
+    assert_true(row.claim.interval.level == 0);
+    assert_int_equal(row.verdict, TSRI_OPEN);
+}
+
 static void test_vacuous(void **state)
 {
     (void)state;
@@ -304,6 +322,6 @@ int main(void)
         cmocka_unit_test(test_improbable), cmocka_unit_test(test_breach),
         cmocka_unit_test(test_words),      cmocka_unit_test(test_text),
         cmocka_unit_test(test_json),       cmocka_unit_test(test_past),
-        cmocka_unit_test(test_failures)};
+        cmocka_unit_test(test_failures),   cmocka_unit_test(test_unmeasured)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
