@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
+#include <math.h>
 #include <string.h>
 
 void tsri_model_use_fini(tsri_model_use *use)
@@ -86,6 +87,10 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");
     TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
+    TSR_CHECK(isfinite(result->loss), TSR_BAD_FILE,
+              "the loss of %s on %s is no finite number: a value lies too far outside of what the "
+              "model was trained on; tessera predict says in which row",
+              model->path, b.data->name);
 done:
     tsri_model_use_fini(&b);
     return st;
@@ -125,6 +130,25 @@ done:
     return st;
 }
 
+/* Of outputs that are no numbers the largest would still be some class. */
+static tsr_status all_finite(const tsri_predictions *p, const char *data)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < p->n * p->width; i++) {
+        int64_t row = i / p->width;
+        if (isfinite(p->outputs[i]))
+            continue;
+        TSR_CHECK(!p->name, TSR_BAD_FILE, "%s: the model's answer is no finite number",
+                  p->name[row]);
+        TSR_CHECK(false, TSR_BAD_FILE,
+                  "%s: row %lld: the model's answer is no finite number: a value there lies too "
+                  "far outside of what the model was trained on",
+                  data, (long long)row + 1);
+    }
+done:
+    return st;
+}
+
 tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked)
 {
     tsr_status st = TSR_OK;
@@ -138,6 +162,7 @@ tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_
     TSR_TRY(tsri_outputs(&p->outputs, &b.store, b.backend, b.pool, b.data, b.part));
     for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
         p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
+    TSR_TRY(all_finite(p, b.data->name));
 done:
     tsri_model_use_fini(&b);
     if (st != TSR_OK)
