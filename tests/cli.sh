@@ -10,10 +10,12 @@
 #     model_hash FOLDER                  the SHA-256 of a run's model
 #     timeless FOLDER                    a run's lines of metrics without their times
 #     field JSON KEY                     the number behind "KEY": in a line
+#     $real_data                         the folder of real data sets, which may not be there
 #
 # The script goes on in a scratch folder that is removed at its end; `at_end` may be defined for more.
 # shellcheck shell=bash
 failed=0
+real_data=$(readlink -m "${TESSERA_DATA:-$2/../shared/data}")
 scratch=$(mktemp -d)
 cd "$scratch" || exit 1
 

@@ -21,7 +21,8 @@ typedef struct tsri_source {
 extern const tsri_source tsri_sources[];
 extern const int64_t tsri_source_count;
 
-/* The row of a name, or NULL. */
+/* The i-th name, NULL behind the last; and the row of a name, or NULL. */
+const char *tsri_source_name(int64_t i);
 const tsri_source *tsri_source_find(const char *name);
 
 /* The row that config asks for: data.name; else data.path; else fashion-mnist, and when that is not
@@ -33,6 +34,10 @@ tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)
  * (may be NULL) lists the places for people. The caller frees *path. */
 tsr_status tsri_source_locate(char **path, tsri_text *tried, const char *name,
                               const tsr_config *config);
+
+/* The same in one folder, which is the set's own or holds it. *path is NULL when it is not there.
+ */
+tsr_status tsri_source_look(char **path, const char *name, const char *folder);
 
 /* ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME, where `data get` puts a set. */
 tsr_status tsri_source_home(char **path, const char *name);

@@ -141,6 +141,12 @@ done:
     return st;
 }
 
+static tsr_status look_both(char **out, const preset *p, const char *folder)
+{
+    tsr_status st = look_at(out, p, folder, true);
+    return st == TSR_OK && !*out ? look_at(out, p, folder, false) : st;
+}
+
 static tsr_status data_home(char **out)
 {
     tsri_text t = {0};
@@ -187,9 +193,7 @@ static tsr_status locate(char **path, tsri_text *tried, const preset *p, const t
         if (tsri_is_file(given))
             TSR_TRY(tsri_strdup(path, given));
         if (!*path)
-            TSR_TRY(look_at(path, p, given, true));
-        if (!*path)
-            TSR_TRY(look_at(path, p, given, false));
+            TSR_TRY(look_both(path, p, given));
         if (tried)
             TSR_TRY(tsri_text_add(tried, "%s", tsri_quote(given)));
         goto done;
@@ -209,6 +213,13 @@ tsr_status tsri_source_locate(char **path, tsri_text *tried, const char *name,
     const preset *p = find_preset(name);
     *path = NULL;
     return p ? locate(path, tried, p, config) : TSR_OK;
+}
+
+tsr_status tsri_source_look(char **path, const char *name, const char *folder)
+{
+    const preset *p = find_preset(name);
+    *path = NULL;
+    return p ? look_both(path, p, folder) : TSR_OK;
 }
 
 /* ---- Load --------------------------------------------------------------------------------- */
@@ -232,8 +243,12 @@ static tsr_status load_preset(tsr_data *data, const tsr_config *config)
     tsri_read want = tsri_read_of(config, data->like);
     tsri_text tried = {0};
     TSR_TRY(locate(&data->source, &tried, p, config));
-    TSR_CHECK(data->source, TSR_BAD_FILE, "%s: not found in %s; %s", p->name, tried.data,
-              source->get);
+    TSR_CHECK(
+        data->source, TSR_BAD_FILE, "%s: not found in %s; %s%s", p->name, tried.data, source->get,
+        tsri_config_text(config, "data.path")
+            ? ""
+            : "; or say where it is: TESSERA_DATA names the folder above it, and --data (in a "
+              "run file data.path) its own");
     want.path = data->source;
     fill_in(&want, p, config);
     TSR_TRY(p->read(data, &want));
@@ -289,15 +304,15 @@ const tsri_source tsri_sources[] = {
     {"cifar10", "60,000 colour images 32x32, 10 classes", load_preset, NULL, NULL,
      "get it with 'tessera data get cifar10'"},
     {"cifar100", "60,000 colour images 32x32, 100 classes", load_preset, NULL, NULL,
-     "put train.bin and test.bin of the CIFAR-100 binary version there, or say where they are with data.path"},
+     "put train.bin and test.bin of the CIFAR-100 binary version there"},
     {"communities-crime", "1,994 communities, 122 numbers each: violent crimes per head", load_preset, NULL, "none",
-     "put UCI's communities.data there, or say where it is with data.path"},
+     "put UCI's communities.data there"},
     {"sgemm", "241,600 GPU kernels, 14 parameters each: logarithm of the run time", load_sgemm, NULL, NULL,
-     "put UCI's sgemm_product.csv (.xz, .gz) there, or say where it is with data.path"},
+     "put UCI's sgemm_product.csv (.xz, .gz) there"},
     {"japanese-vowels", "640 sequences of 7 to 29 frames, 12 numbers each: 9 speakers", load_preset, NULL, NULL,
-     "put UCI's ae.train, ae.test, size_ae.train and size_ae.test there, or say where they are with data.path"},
+     "put UCI's ae.train, ae.test, size_ae.train and size_ae.test there"},
     {"tiny-imagenet", "colour images 64x64 in class folders", load_preset, NULL, NULL,
-     "put the folder with train/ and val/, or tiny-imagenet-10.tar.xz, there, or say where it is with data.path"},
+     "put the folder with train/ and val/, or tiny-imagenet-10.tar.xz, there"},
     {"glyphs", "made: ten drawn glyphs, warped and noisy, 28x28 grey or 32x32 colour", tsri_make_glyphs, NULL, NULL, NULL},
     {"sphere", "made: unit vectors at least data.phi apart, two classes or a real target", tsri_make_sphere, "none", "none", NULL},
     {"random-labels", "made: unit vectors with labels drawn blindly", tsri_make_random_labels, "none", "none", NULL},
@@ -308,6 +323,11 @@ const tsri_source tsri_sources[] = {
 const int64_t tsri_source_count = (int64_t)(sizeof tsri_sources / sizeof *tsri_sources);
 
 static const tsri_source from_path = {"", "files at data.path", load_path, NULL, NULL, NULL};
+
+const char *tsri_source_name(int64_t i)
+{
+    return i < tsri_source_count ? tsri_sources[i].name : NULL;
+}
 
 const tsri_source *tsri_source_find(const char *name)
 {

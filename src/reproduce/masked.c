@@ -26,13 +26,12 @@ void tsri_masked_run_file(char *yaml, size_t room, const tsri_study *s, double k
 {
     tsri_masked_sizes z = tsri_masked_sizes_of(s);
     (void)snprintf(yaml, room,
-                   "data: {%slimit: 100}\n"
+                   "data: {name: communities-crime, limit: 100}\n"
                    "model: {name: shallow, width: %lld, kappa: %g}\n"
                    "optim: {name: gd, lr: 0.02, momentum: 0}\n"
                    "scheme: {name: masked, %s}\n"
                    "rounds: %lld\neval: {every: 0}\ncheckpoint: {every: 0}\n",
-                   s->data ? "" : "name: communities-crime, ", (long long)z.width, kappa, scheme,
-                   (long long)z.rounds);
+                   (long long)z.width, kappa, scheme, (long long)z.rounds);
 }
 
 /* The paper gives no kappa; 0.1 is the n^(-1/2) of its corollaries at n = 100. */

@@ -221,13 +221,11 @@ static tsr_status at_the_floor(tsri_study *s)
               .seeds = seeds > 8 ? seeds : 8,
               .from = 0.8,
               .to = 1};
-    char yaml[600];
-    (void)snprintf(yaml, sizeof yaml,
-                   "data: {%slimit: 10}\nmodel: {name: shallow, width: 100, kappa: 0.1}\n"
-                   "optim: {name: gd, lr: 0.5, momentum: 0}\n"
-                   "scheme: {name: masked, draw: categorical}\n"
-                   "rounds: 200\neval: {every: 0}\ncheckpoint: {every: 0}\n",
-                   s->data ? "" : "name: communities-crime, ");
+    static const char yaml[] = "data: {name: communities-crime, limit: 10}\n"
+                               "model: {name: shallow, width: 100, kappa: 0.1}\n"
+                               "optim: {name: gd, lr: 0.5, momentum: 0}\n"
+                               "scheme: {name: masked, draw: categorical}\n"
+                               "rounds: 200\neval: {every: 0}\ncheckpoint: {every: 0}\n";
     TSR_TRY(sweep_map(&m, s, yaml, &p));
     TSR_TRY(draw_map(s, &m, "fig2c-floor", "At the floor: ten rows, 100 units, step 0.5, K = 200"));
     judge_slopes(s, &m, false, m.rows, "masked/fig2c/floor");

@@ -351,11 +351,11 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
     double accuracy[SEEDS_MOST];
     char yaml[500], name[40];
     (void)snprintf(yaml, sizeof yaml,
-                   "data: {%snormalize: standardize}\nmodel: {name: rnn, width: %d, train: all}\n"
+                   "data: {name: japanese-vowels, normalize: standardize}\n"
+                   "model: {name: rnn, width: %d, train: all}\n"
                    "loss: cross_entropy\noptim: {lr: 0.005, momentum: 0.9, schedule: cosine}\n"
                    "epochs: %d\nbatch: 30\ncheckpoint: {every: 0}\n",
-                   s->data ? "" : "name: japanese-vowels, ", s->quick ? 128 : 512,
-                   s->quick ? 30 : 100);
+                   s->quick ? 128 : 512, s->quick ? 30 : 100);
     for (int64_t k = 0; k < seeds; k++) {
         tsri_curves curves = {0};
         tsr_result r;

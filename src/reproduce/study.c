@@ -3,6 +3,8 @@
 #include "reproduce/reproduce.h"
 
 #include "base/alloc.h"
+#include "data/reader.h"
+#include "data/source.h"
 #include "io/config.h"
 #include "io/file.h"
 #include "report/png.h"
@@ -224,6 +226,28 @@ static tsr_status set_number(tsr_config *config, const char *key, long long valu
     return tsr_config_set(config, text);
 }
 
+/* --data: other data; or, where it is a folder with the set that the study has, that set from
+ * there, with all that is known of it. */
+static tsr_status set_data(tsr_config *config, const char *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text place = {0};
+    char *found = NULL;
+    const char *name = tsri_config_text(config, "data.name");
+    if (name && tsri_is_folder(data))
+        TSR_TRY(tsri_source_look(&found, name, data));
+    if (!found)
+        TSR_TRY(tsri_config_set_data(config, data));
+    else {
+        TSR_TRY(tsri_text_add(&place, "data.path=%s", data));
+        TSR_TRY(tsr_config_set(config, place.data));
+    }
+done:
+    tsri_free(found);
+    tsri_text_fini(&place);
+    return st;
+}
+
 tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *yaml,
                              int64_t repeat)
 {
@@ -233,7 +257,7 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
     TSR_TRY(set_number(*out, "seed", (long long)s->seed + (long long)repeat));
     TSR_TRY(set_number(*out, "threads", tsri_pool_threads(s->pool)));
     if (s->data)
-        TSR_TRY(tsri_config_set_data(*out, s->data));
+        TSR_TRY(set_data(*out, s->data));
 done:
     return st;
 }

