@@ -218,6 +218,7 @@ const cli_command cli_data = {
     .most = 2,
     .operand = CLI_FILE,
     .words = "list|info|get|make",
+    .names = tsri_source_name,
     .options = options,
     .run = run,
     .details =

@@ -5,27 +5,68 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "io/config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tsr_status help_on_run_file(const cli_args *args)
 {
     if (cli_has(args, "markdown"))
         return cli_help_runfile_markdown();
-    return args->json ? cli_help_runfile_json() : cli_help_runfile();
+    return args->json ? cli_help_runfile_json(NULL) : cli_help_runfile();
 }
 
+enum { MOST_WORDS = 400 };
+
+/* The i-th word that help explains: commands, then run-file, then sections. */
+static const char *known_word(int64_t i)
+{
+    int64_t commands = 0;
+    while (cli_commands[commands])
+        commands++;
+    return i < commands    ? cli_commands[i]->name
+           : i == commands ? "run-file"
+                           : cli_runfile_section(i - commands - 1);
+}
+
+static tsr_status unknown(const char *topic)
+{
+    const char *known[MOST_WORDS];
+    int64_t count = 0;
+    while (count < MOST_WORDS && (known[count] = known_word(count)) != NULL)
+        count++;
+    for (int64_t i = 0; i < tsri_schema_count && count < MOST_WORDS; i++)
+        known[count++] = tsri_schema[i].key;
+    const char *near = tsri_nearest(topic, known, count);
+    return tsri_fail(
+        TSR_USAGE,
+        "help: there is no command, section or key '%s'; %s%s%s'tessera help' lists the "
+        "commands, 'tessera help run-file' the keys",
+        tsri_quote(topic), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* data, ticket and eval are commands and sections: both are shown. */
 static tsr_status help_on_topic(const cli_args *args, const char *topic)
 {
+    tsr_status st = TSR_OK;
     const cli_command *command = cli_find_command(topic);
+    bool part = cli_runfile_knows(topic);
     if (strcmp(topic, "run-file") == 0)
         return help_on_run_file(args);
-    if (cli_has(args, "markdown"))
-        return tsri_fail(TSR_USAGE, "help: --markdown goes with run-file");
-    if (!command)
-        return tsri_fail(TSR_USAGE, "help: there is no command '%s'; 'tessera help' lists them",
-                         tsri_quote(topic));
-    return cli_help_command(command);
+    TSR_CHECK(!cli_has(args, "markdown"), TSR_USAGE, "help: --markdown goes with run-file");
+    if (!command && !part)
+        return unknown(topic);
+    if (part && args->json)
+        return cli_help_runfile_json(topic);
+    if (command)
+        TSR_TRY(cli_help_command(command));
+    if (command && part)
+        (void)printf("\nIn a run file there is a section of that name:\n");
+    if (part)
+        TSR_TRY(cli_help_runfile_part(topic));
+done:
+    return st;
 }
 
 static tsr_status run(const cli_args *args)
@@ -52,10 +93,12 @@ static const cli_option options[] = {
 const cli_command cli_help = {
     .name = "help",
     .help = "explain a command, or the keys of a run file",
-    .synopsis = "[COMMAND | run-file]",
+    .synopsis = "[COMMAND | run-file | SECTION | KEY]",
     .most = 1,
-    .words = "run-file",
+    .names = known_word,
     .options = options,
     .run = run,
-    .details = "To have the completion in this shell: source <(tessera help --completion bash)",
+    .details =
+        "tessera help optim explains a section of the run file, tessera help optim.lr one key.\n\n"
+        "To have the completion in this shell: source <(tessera help --completion bash)",
 };

@@ -27,6 +27,12 @@ static int64_t all_names(const char *name[MOST_NAMES])
     return count;
 }
 
+static const char *nth_name(int64_t i)
+{
+    const char *name[MOST_NAMES];
+    return i < all_names(name) ? name[i] : NULL;
+}
+
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* What decides the claims of that study. */
@@ -244,7 +250,8 @@ static const cli_option options[] = {
      .help = "name everything that can be reproduced; with NAME: what decides its claims"},
     {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
     {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
-    {"data", 'd', "PATH", CLI_FILE, .help = "other data than the paper's"},
+    {"data", 'd', "NAME|PATH", CLI_DATA,
+     .help = "other data than the paper's, or where those are: a file or a folder"},
     {"seeds", 0, "N", CLI_INT, .help = "repetitions with different seeds", .least = 1,
      .most = 1000},
     {"seed", 0, "N", CLI_INT, .help = "the first seed", .least = 0, .most = 1e15},
@@ -260,6 +267,7 @@ const cli_command cli_reproduce = {
     .least = 0,
     .most = 1,
     .operand = CLI_TEXT,
+    .names = nth_name,
     .options = options,
     .details =
         "The folder then holds each picture as SVG, PNG and CSV, and summary.md: what the paper "

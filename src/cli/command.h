@@ -31,6 +31,7 @@ typedef enum cli_type {
     CLI_CHOICE, /* one of `choices` */
     CLI_FILE,   /* a path; completed, not checked: the command knows what it needs */
     CLI_FOLDER, /* a path of a folder */
+    CLI_DATA,   /* the name of a data set, or a path */
     CLI_SETTING /* key=value of a run file */
 } cli_type;
 
@@ -51,6 +52,9 @@ typedef struct cli_command {
     int least, most;      /* how many operands; most < 0 = any number */
     cli_type operand;     /* what operands are, for the completion */
     const char *words;    /* "list|info|get": the first operand's known words, or NULL */
+    /* (optional) The i-th name that an operand (behind `words`, where there are any) may have; NULL
+     * behind the last. For the completion. */
+    const char *(*names)(int64_t i);
     const cli_option *options;
     const char *details; /* paragraphs for help and man page, parted by "\n\n"; or NULL */
     tsr_status (*run)(const cli_args *args);

@@ -19,7 +19,12 @@ tsr_status cli_help_json(void);
 /* The keys of a run file (help_runfile.c). */
 tsr_status cli_help_runfile(void);
 tsr_status cli_help_runfile_markdown(void);
-tsr_status cli_help_runfile_json(void);
+tsr_status cli_help_runfile_json(const char *part); /* a section or a key; NULL = all */
+
+/* One section ("optim") or one key ("optim.lr"), which must be one that is known. */
+bool cli_runfile_knows(const char *name);
+tsr_status cli_help_runfile_part(const char *name);
+const char *cli_runfile_section(int64_t i); /* the i-th section's name; NULL behind the last */
 
 /* The man page, in man(7) macros (help_man.c). */
 tsr_status cli_help_man(void);

@@ -1,12 +1,14 @@
 /* help_completion.c - completion scripts for bash, zsh and fish, from the same tables as the help.
  *
- * The scripts know commands, options, the choices of options, and for --set the keys of a run file
- * with their choices. They need nothing but the shell.
+ * The scripts know commands, options, the choices of options, names of data sets, figures and
+ * sections, and for --set the keys of a run file with their choices. They need nothing but the
+ * shell.
  */
 #include "cli/help.h"
 
 #include "base/status.h"
 #include "cli/args.h"
+#include "data/source.h"
 #include "io/config.h"
 
 #include <string.h>
@@ -25,6 +27,13 @@ static void spread(const char *words, const char *between)
 static const char *key_words(const tsri_schema_row *row)
 {
     return row->type == TSRI_TYPE_BOOL ? "true|false" : row->choices;
+}
+
+/* The names of a table, parted by spaces. */
+static void spread_names(const char *(*name)(int64_t i))
+{
+    for (int64_t i = 0; name(i); i++)
+        (void)printf("%s%s", i > 0 ? " " : "", name(i));
 }
 
 static void command_names(const char *between)
@@ -55,6 +64,11 @@ static void bash_argument(cli_type type, const char *choices)
         break;
     case CLI_FOLDER:
         (void)fputs("compopt -o filenames; COMPREPLY=($(compgen -d -- \"$cur\"))", stdout);
+        break;
+    case CLI_DATA:
+        (void)fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\") $(compgen -W "
+                    "\"$_tessera_data\" -- \"$cur\"))",
+                    stdout);
         break;
     case CLI_SETTING:
         (void)fputs("compopt -o nospace; COMPREPLY=($(compgen -W \"$_tessera_keys\" -- \"$cur\"))",
@@ -95,6 +109,12 @@ static void bash_command(const cli_command *c)
         spread(c->words, " ");
         (void)fputs("' -- \"$cur\"))\n", stdout);
     }
+    if (c->names) {
+        (void)printf("            %sCOMPREPLY+=($(compgen -W '",
+                     c->words ? "((COMP_CWORD < 3)) || " : "");
+        spread_names(c->names);
+        (void)fputs("' -- \"$cur\"))\n", stdout);
+    }
     (void)fputs("        fi ;;\n", stdout);
 }
 
@@ -122,6 +142,8 @@ static void bash(void)
                 stdout);
     for (int64_t i = 0; i < tsri_schema_count; i++)
         (void)printf("%s%s=", i > 0 ? " " : "", tsri_schema[i].key);
+    (void)fputs("'\n_tessera_data='", stdout);
+    spread_names(tsri_source_name);
     (void)fputs("'\n"
                 "_tessera() {\n"
                 "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} key=''\n"
@@ -166,6 +188,11 @@ static void zsh_action(cli_type type, const char *choices)
     case CLI_FOLDER:
         (void)fputs("_files -/", stdout);
         break;
+    case CLI_DATA:
+        (void)fputs("{_files; compadd ", stdout);
+        spread_names(tsri_source_name);
+        (void)putchar('}');
+        break;
     case CLI_SETTING:
         (void)fputs("_tessera_settings", stdout);
         break;
@@ -204,7 +231,11 @@ static void zsh_command(const cli_command *c)
         spread(c->words, " ");
         (void)fputs(")'", stdout);
     }
-    if (*c->synopsis) {
+    if (c->names) {
+        (void)fputs(" \\\n            '*:name:{compadd ", stdout);
+        spread_names(c->names);
+        (void)printf("%s}'", c->operand == CLI_FILE ? "; _files" : "");
+    } else if (*c->synopsis) {
         (void)fputs(" \\\n            '*:argument:", stdout);
         zsh_action(c->operand, "");
         (void)putchar('\'');
@@ -291,6 +322,10 @@ static void fish_argument(cli_type type, const char *choices)
         (void)putchar('\'');
     } else if (type == CLI_FILE) {
         (void)fputs(" -r -F", stdout);
+    } else if (type == CLI_DATA) {
+        (void)fputs(" -r -F -a '", stdout);
+        spread_names(tsri_source_name);
+        (void)putchar('\'');
     } else if (type == CLI_FOLDER) {
         (void)fputs(" -x -a '(__fish_complete_directories)'", stdout);
     } else if (type == CLI_SETTING) {
@@ -323,6 +358,11 @@ static void fish_command(const cli_command *c)
     if (c->words) {
         (void)printf("complete -c tessera%s -a '", condition);
         spread(c->words, " ");
+        (void)fputs("'\n", stdout);
+    }
+    if (c->names) {
+        (void)printf("complete -c tessera%s -a '", condition);
+        spread_names(c->names);
         (void)fputs("'\n", stdout);
     }
     if (c->operand != CLI_FILE && c->operand != CLI_FOLDER)

@@ -8,6 +8,7 @@
 #include "io/config.h"
 #include "io/json.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *const introduction =
@@ -33,6 +34,38 @@ static const char *const rules =
     "written in digits, numbers with a point (never a comma) and perhaps an exponent, truth as "
     "true "
     "or false. A text needs quotes only when YAML would read it as something else.";
+
+/* What a section is about; every one has a row. */
+static const struct {
+    const char *name, *text;
+} sections[] = {
+    {"data",
+     "what is learnt from: a named set or your own files, how they are read, split and scaled "
+     "(docs/data.md)"},
+    {"model", "the network: its kind, its sizes, what of it is trained (docs/models.md)"},
+    {"optim",
+     "how a step changes the weights: the rule, its rate and how that falls, what is clipped "
+     "or averaged (docs/optimisers.md)"},
+    {"scheme", "how one network is trained as many: which shares are cut, by how many workers, for "
+               "how many local steps (docs/schemes.md)"},
+    {"stop", "when a run ends before its last epoch"},
+    {"distance", "how far the rankings of filters are from those of earlier epochs "
+                 "(docs/tickets.md)"},
+    {"ticket", "what tessera ticket cuts away, and how the rest is trained on (docs/tickets.md)"},
+    {"eval", "how often and on what the network is judged while it is trained"},
+    {"cluster", "runs under mpirun: how long ranks wait for each other (docs/cluster.md)"},
+    {"checkpoint", "how often a run saves itself, and how many of those files stay"},
+    {"certify", "when and how thoroughly a run is held against the papers' theorems "
+                "(docs/theory.md)"},
+};
+
+static const char *section_text(const char *name)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(sections[i].name, name) == 0)
+            return sections[i].text;
+    return "";
+}
 
 /* Does row i begin a new group: another section, or keys outside sections after one? */
 static bool begins_group(int64_t i)
@@ -86,13 +119,15 @@ static tsr_status print_group(int64_t first, int64_t *next)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    char title[64];
+    char title[64], line[300];
     int64_t i = first;
     cli_table_columns(&t, 3, 2);
     do
         TSR_TRY(add_row(&t, &tsri_schema[i++]));
     while (i < tsri_schema_count && !begins_group(i));
-    (void)printf("\n%s:\n", group_title(first, title));
+    const char *text = section_text(group_title(first, title));
+    (void)snprintf(line, sizeof line, "%s: %s", title, text);
+    cli_wrap(stdout, *text ? line : "outside sections:", 0, cli_width(stdout));
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     *next = i;
@@ -108,10 +143,66 @@ tsr_status cli_help_runfile(void)
     (void)printf("\n%s\n", example);
     cli_wrap(stdout, rules, 0, width);
     (void)puts("\nKeys, their defaults and what they mean:");
-    for (int64_t i = 0; i < tsri_schema_count;)
+    for (int64_t i = 0; i < tsri_schema_count;) {
+        (void)putchar('\n');
         TSR_TRY(print_group(i, &i));
+    }
 done:
     return st;
+}
+
+/* ---- One section, one key ---------------------------------------------------------------------
+ */
+
+/* The first row of a section, or -1. */
+static int64_t find_section(const char *name)
+{
+    size_t n = strlen(name);
+    for (int64_t i = 0; n > 0 && i < tsri_schema_count; i++)
+        if (strncmp(tsri_schema[i].key, name, n) == 0 && tsri_schema[i].key[n] == '.')
+            return i;
+    return -1;
+}
+
+static tsr_status print_key(const tsri_schema_row *row)
+{
+    tsr_status st = TSR_OK;
+    tsri_text expected = {0}, preset = {0};
+    cli_table t = {0};
+    TSR_TRY(tsri_schema_expected(&expected, row));
+    TSR_TRY(tsri_schema_default(&preset, row));
+    (void)printf("%s: ", row->key);
+    cli_wrap(stdout, row->help, 0, cli_width(stdout));
+    cli_table_columns(&t, 2, 2);
+    cli_table_text(&t, "value");
+    cli_table_text(&t, expected.data);
+    cli_table_text(&t, "default");
+    cli_table_text(&t, preset.length > 0 ? preset.data : "none");
+    cli_table_text(&t, "changes");
+    cli_table_text(&t, row->pace ? "only how fast a run is or what it keeps, never what comes out"
+                                 : "what comes out");
+    TSR_TRY(cli_table_print(&t, stdout));
+done:
+    cli_table_fini(&t);
+    tsri_text_fini(&expected);
+    tsri_text_fini(&preset);
+    return st;
+}
+
+const char *cli_runfile_section(int64_t i)
+{
+    return i < (int64_t)(sizeof sections / sizeof *sections) ? sections[i].name : NULL;
+}
+
+bool cli_runfile_knows(const char *name)
+{
+    return find_section(name) >= 0 || tsri_schema_find(name) >= 0;
+}
+
+tsr_status cli_help_runfile_part(const char *name)
+{
+    int64_t first = find_section(name), next = 0;
+    return first >= 0 ? print_group(first, &next) : print_key(&tsri_schema[tsri_schema_find(name)]);
 }
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
@@ -141,10 +232,19 @@ static tsr_status markdown_row(const tsri_schema_row *row)
     return st;
 }
 
+static void markdown_heading(int64_t first)
+{
+    char title[64];
+    const char *text = section_text(group_title(first, title));
+    (void)printf("\n## %s\n\n", title);
+    if (*text)
+        (void)printf("%c%s.\n\n", toupper((unsigned char)*text), text + 1);
+    (void)printf("| key | default | value | meaning |\n|---|---|---|---|\n");
+}
+
 tsr_status cli_help_runfile_markdown(void)
 {
     tsr_status st = TSR_OK;
-    char title[64];
     (void)puts("# The run file\n\n"
                "*This page is made by `tessera help run-file --markdown`; do not edit it.*\n");
     cli_wrap(stdout, introduction, 0, 100);
@@ -152,8 +252,7 @@ tsr_status cli_help_runfile_markdown(void)
     cli_wrap(stdout, rules, 0, 100);
     for (int64_t i = 0; i < tsri_schema_count; i++) {
         if (begins_group(i))
-            (void)printf("\n## %s\n\n| key | default | value | meaning |\n|---|---|---|---|\n",
-                         group_title(i, title));
+            markdown_heading(i);
         TSR_TRY(markdown_row(&tsri_schema[i]));
     }
 done:
@@ -201,14 +300,18 @@ static void json_row(tsri_json *w, const tsri_schema_row *row)
     tsri_json_close(w, '}');
 }
 
-tsr_status cli_help_runfile_json(void)
+tsr_status cli_help_runfile_json(const char *part)
 {
     tsri_json w = {0};
+    size_t n = part ? strlen(part) : 0;
     tsri_json_begin(&w);
     tsri_json_key(&w, "keys");
     tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < tsri_schema_count; i++)
-        json_row(&w, &tsri_schema[i]);
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        const char *key = tsri_schema[i].key;
+        if (!part || (strncmp(key, part, n) == 0 && (key[n] == '.' || key[n] == '\0')))
+            json_row(&w, &tsri_schema[i]);
+    }
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');
     return cli_json_print(&w);

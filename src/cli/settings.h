@@ -11,7 +11,7 @@
     }
 #define CLI_OPTION_DATA                                                                            \
     {                                                                                              \
-        "data", 'd', "NAME|PATH", CLI_FILE, .help = "other data than the run file names"           \
+        "data", 'd', "NAME|PATH", CLI_DATA, .help = "other data than the run file names"           \
     }
 #define CLI_OPTION_TRAIN_SET                                                                       \
     {                                                                                              \

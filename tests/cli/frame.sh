@@ -22,7 +22,7 @@ refuse "must be one of bash|zsh|fish" help --completion tcsh
 refuse "takes no value" help --man=yes
 refuse "unknown option '-z'" version -z
 refuse "unexpected argument 'x'" version x
-refuse "there is no command 'zork'" help zork
+refuse "there is no command, section or key 'zork'" help zork
 refuse "goes with run-file" help --markdown
 refuse 'unknown command '"'"'\x1b[31m' $'\e[31m'
 
@@ -57,7 +57,7 @@ fi
 for c in $commands; do
     "$program" help "$c" >a || complain "help $c"
     "$program" "$c" --help >b || complain "$c --help"
-    cmp -s a b || complain "$c: help and --help differ"
+    head -c "$(stat -c %s b)" a | cmp -s - b || complain "$c: help and --help differ" # a section of that name may follow
     grep -q "^Usage: tessera $c " a || complain "$c: no usage"
     grep -q "\"name\": *\"$c\"" help.json || complain "$c is not in help --json"
     grep -q "tessera $c " tessera.1 || complain "$c is not in the man page"
@@ -80,6 +80,22 @@ if command -v mandoc >/dev/null; then
     mandoc -T lint -W error tessera.1 >err 2>&1 || complain "mandoc: $(head -3 err)"
 fi
 
+# Sections and keys: each has its help, what is unknown gets the nearest.
+for section in $("$program" help run-file --json | grep -o '"key":"[a-z]*\.' | sed 's/"key":"//; s/\.//' | sort -u); do
+    "$program" help "$section" >out 2>err || complain "help $section: $(cat err)"
+    grep -qE "^$section: .{20}" out || complain "help $section does not say what the section is for"
+done
+"$program" help optim | grep -q "^  lr  .*learning rate" || complain "help optim does not explain lr"
+"$program" help optim.lr | grep -q "^  default  0.1; with optim.name=adam" || complain "help optim.lr has no default"
+"$program" help data | grep -q "^Usage: tessera data" || complain "help data does not explain the command"
+"$program" help data | grep -q "^  target  " || complain "help data does not explain the section"
+"$program" help optim.lr --json | grep -q '"keys":\[{"key":"optim.lr",' || complain "help optim.lr --json"
+[ "$("$program" help stop --json | grep -o '"key"' | wc -l)" = "$("$program" help run-file --json | grep -o '"key":"stop\.' | wc -l)" ] ||
+    complain "help stop --json has other keys"
+refuse "did you mean optim?" help optm
+refuse "did you mean optim.momentum?" help optim.momentm
+refuse "there is no command, section or key" help xyzzy
+
 # Completion: bash is run, the others are parsed where they are installed.
 "$program" help --completion bash >completion.bash
 complete_words() { # complete_words WORD...: what the last word may become
@@ -97,6 +113,19 @@ expect version tessera ''
 expect --completion tessera help --co
 expect zsh tessera help --completion ''
 expect run-file tessera help r
+expect optim tessera help opt
+expect reproduce tessera help repr
+expect masked/fig2a tessera reproduce masked/
+expect "" tessera reproduce nothing
+expect cifar10 tessera data get ci
+expect info tessera data in
+expect "" tessera data fashion # the word before it comes first
+expect glyphs tessera train run.yaml --data gly
+expect cifar10 tessera reproduce loft/fig1 --data cif
+"$program" reproduce --list --json | grep -o '"name":"[^"]*"' | sed 's/"name":"//; s/"//' | while read -r name; do
+    expect "$name" tessera reproduce "${name%?}"
+    [ $failed -eq 0 ] || exit 1
+done || failed=1
 expect --json tessera version --j
 if "$program" help train >/dev/null 2>&1; then
     expect optim.momentum= tessera train --set optim.mom
