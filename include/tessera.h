@@ -5,7 +5,8 @@
  *
  * Every fallible function returns a tsr_status; when it is not TSR_OK, tsr_last_error() gives the
  * sentence that says what went wrong, where, and what to do. The library never prints, never exits
- * and never aborts.
+ * and never aborts, and it leaves signals to the program: one that may run under a limit on file
+ * sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it is such a sentence and no death.
  */
 #ifndef TESSERA_H
 #define TESSERA_H

@@ -125,6 +125,7 @@ int main(int argc, char **argv)
     (void)setvbuf(stderr, NULL, _IOLBF, 4096); /* a line, or a bar, in one piece */
     tsri_openblas_restart(argv);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, with a sentence */
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
     /* Of many processes one speaks on standard output. */
     bool json = json_asked(argc, argv) && tsri_comm_given_rank() == 0;

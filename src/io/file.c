@@ -45,7 +45,12 @@ tsri_io_table tsri_io = {
 
 tsr_status tsri_file_failed(int error, const char *what, const char *path)
 {
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    if (error == EFBIG)
+        return tsri_fail(TSR_RESOURCES,
+                         "%s: cannot %s: %s; raise the limit on file sizes (ulimit -f) and try "
+                         "again",
+                         tsri_quote(path), what, strerror(error));
+    if (error == ENOSPC || error == EDQUOT)
         return tsri_fail(TSR_RESOURCES, "%s: cannot %s: %s; free some space and try again",
                          tsri_quote(path), what, strerror(error));
     tsr_status status =
@@ -115,6 +120,33 @@ tsr_status tsri_file_open(int *fd, int64_t *size, const char *path)
     TSR_CHECK(S_ISREG(about.st_mode), TSR_BAD_FILE,
               "%s is a device or a pipe; a regular file is needed", tsri_quote(path));
     *size = about.st_size;
+done:
+    if (st != TSR_OK && *fd >= 0) {
+        (void)tsri_io.close(*fd);
+        *fd = -1;
+    }
+    return st;
+}
+
+tsr_status tsri_file_open_own(int *fd, bool *created, const char *path)
+{
+    tsr_status st = TSR_OK;
+    struct stat about;
+    enum { FLAGS = O_RDWR | O_NOFOLLOW | O_NONBLOCK };
+    *created = false;
+    *fd = open_patiently(path, FLAGS);
+    if (*fd < 0 && errno == ENOENT) {
+        *fd = open_patiently(path, FLAGS | O_CREAT);
+        *created = *fd >= 0;
+    }
+    TSR_CHECK(*fd >= 0 || errno != ELOOP, TSR_USAGE,
+              "%s is a symbolic link, and what it points at would be changed: remove the link, or "
+              "choose another folder",
+              tsri_quote(path));
+    if (*fd < 0)
+        return tsri_file_failed(errno, "open", path);
+    TSR_CHECK(fstat(*fd, &about) == 0 && S_ISREG(about.st_mode), TSR_USAGE,
+              "%s is no regular file: remove it, or choose another folder", tsri_quote(path));
 done:
     if (st != TSR_OK && *fd >= 0) {
         (void)tsri_io.close(*fd);
@@ -204,9 +236,13 @@ static tsr_status temporary_name(char **out, const char *folder)
     return tsri_path_join(out, folder, name);
 }
 
+/* Slashes at the end of a folder's own name separate nothing. */
 static tsr_status folder_of(char **out, const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    const char *slash = memrchr(path, '/', n);
     if (!slash)
         return tsri_strdup(out, ".");
     return tsri_strndup(out, path, slash == path ? 1 : (size_t)(slash - path));
@@ -250,6 +286,23 @@ static tsr_status sync_folder(int folder, const char *path)
     if (tsri_io.fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP)
         return TSR_OK;
     return tsri_file_failed(errno, "bring the folder to the disk after writing", path);
+}
+
+tsr_status tsri_sync_folder_of(const char *path)
+{
+    tsr_status st = TSR_OK;
+    char *folder_path = NULL;
+    TSR_TRY(folder_of(&folder_path, path));
+    int folder = open_patiently(folder_path, O_RDONLY | O_DIRECTORY);
+    if (folder >= 0) {
+        st = sync_folder(folder, path);
+        (void)tsri_io.close(folder);
+    } else if (errno != EACCES) { /* who may enter and write, but not list, cannot sync it */
+        st = tsri_file_failed(errno, "open its folder", path);
+    }
+done:
+    tsri_free(folder_path);
+    return st;
 }
 
 tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t count)

@@ -34,14 +34,22 @@ extern tsri_io_table tsri_io; /* the system's calls; tests replace entries */
  * tsri_io.close. */
 tsr_status tsri_file_open(int *fd, int64_t *size, const char *path);
 
+/* Opens a file of a run's folder that is changed in place (a lock, metrics), for reading and
+ * writing; *created = it was not there. A symbolic link is refused (USAGE): a folder from a
+ * stranger must not have us empty the file that a link points at. So is what is not a regular file.
+ * Close with tsri_io.close. */
+tsr_status tsri_file_open_own(int *fd, bool *created, const char *path);
+
 /* *got = how many bytes were read, 0 only at the end; an interrupted call goes on. */
 tsr_status tsri_file_get(int64_t *got, int fd, void *bytes, int64_t n, const char *path);
 
 /* Writes all n bytes, however many calls that takes. */
 tsr_status tsri_file_put(int fd, const void *bytes, int64_t n, const char *path);
 
-/* The status and sentence of a call that changed a file and failed: RESOURCES for a full disk or
- * too many open files, FAILURE otherwise. `error` is errno. */
+/* The status and sentence of a call that changed a file and failed: RESOURCES for a full disk, a
+ * limit on file sizes or too many open files, FAILURE otherwise. `error` is errno. (Beyond such a
+ * limit a write is an error only where SIGXFSZ is ignored, as the program does; the library leaves
+ * signals to its host.) */
 tsr_status tsri_file_failed(int error, const char *what, const char *path);
 
 /* *bytes = the whole file and a NUL behind it, *n = its size. BAD_FILE with the path and the reason
@@ -68,8 +76,13 @@ tsr_status tsri_file_write_text(const char *path, const char *text);
  * the folder's lock: nobody else may be writing there. */
 tsr_status tsri_sweep_folder(const char *folder);
 
+/* Brings the entries of the folder that `path` is in to the disk: a file that was created is only
+ * then one that a power cut leaves. */
+tsr_status tsri_sync_folder_of(const char *path);
+
 bool tsri_file_exists(const char *path);
-/* With its parents; fine when it is there; USAGE when a file has that name. */
+/* With its parents, each on the disk before the next; fine when it is there; USAGE when a file has
+ * that name. */
 tsr_status tsri_make_folder(const char *path);
 
 /* "folder/name" in a new string. */

@@ -6,7 +6,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static tsr_status make_one(const char *path)
 {
     struct stat about;
     if (mkdir(path, 0777) == 0)
-        return TSR_OK;
+        return tsri_sync_folder_of(path);
     int error = errno;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return TSR_OK;
@@ -140,15 +139,10 @@ tsr_status tsri_lock_folder(int *lock, const char *folder)
     tsr_status st = TSR_OK;
     char *path = NULL, text[32];
     int fd = -1, rc;
+    bool created;
     *lock = -1;
     TSR_TRY(tsri_path_join(&path, folder, "run.lock"));
-    do
-        fd = tsri_io.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0) {
-        st = tsri_file_failed(errno, "open the lock", path);
-        goto done;
-    }
+    TSR_TRY(tsri_file_open_own(&fd, &created, path));
     do
         rc = tsri_io.flock(fd, LOCK_EX | LOCK_NB);
     while (rc != 0 && errno == EINTR);

@@ -1,6 +1,7 @@
 /* metrics.c - metrics.jsonl: one JSON object per line.
  *
- * What holds between calls: the file ends with a line end (or is empty), and `offset` is its size.
+ * What holds between calls: the file ends with a line end (or is empty), and its size and the kept
+ * lines make up `offset`.
  */
 #include "io/metrics.h"
 
@@ -19,8 +20,11 @@ struct tsri_metrics {
     int fd;
     int64_t offset;
     char *path;
-    tsri_text line; /* kept, so that a line allocates nothing after the longest */
+    tsri_text kept; /* lines that are not in the file yet */
+    bool broken;    /* an fsync failed: what the disk has is unknown */
 };
+
+enum { KEPT_MOST = 64 << 20 }; /* bytes */
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
@@ -81,18 +85,17 @@ tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offse
 {
     tsr_status st = TSR_OK;
     tsri_metrics *m = NULL;
+    bool created;
     *out = NULL;
     TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
     m->fd = -1;
     TSR_TRY(tsri_strdup(&m->path, path));
-    do
-        m->fd = tsri_io.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (m->fd < 0 && errno == EINTR);
-    if (m->fd < 0) {
-        st = tsri_file_failed(errno, "open", path);
-        goto done;
-    }
+    TSR_TRY(tsri_file_open_own(&m->fd, &created, path));
     TSR_TRY(settle(m, offset));
+    if (created) {
+        TSR_TRY(tsri_metrics_sync(m));
+        TSR_TRY(tsri_sync_folder_of(path));
+    }
     *out = m;
     m = NULL;
 done:
@@ -102,30 +105,59 @@ done:
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
-tsr_status tsri_metrics_line(tsri_metrics *m, const char *text)
+tsr_status tsri_metrics_flush(tsri_metrics *m)
 {
     tsr_status st = TSR_OK;
-    size_t n = strlen(text);
-    TSR_CHECK(!memchr(text, '\n', n), TSR_FAILURE, "%s: a line of metrics with a line end inside",
-              tsri_quote(m->path));
-    m->line.length = 0;
+    int64_t end = m->offset - m->kept.length;
+    if (m->kept.length == 0)
+        return TSR_OK;
+    if (tsri_io.lseek(m->fd, end, SEEK_SET) != end)
+        return tsri_file_failed(errno, "find the end", m->path);
+    st = tsri_file_put(m->fd, m->kept.data, m->kept.length, m->path);
+    if (st == TSR_OK)
+        m->kept.length = 0;
+    else /* takes back the part that went out; where even that fails, it is written over */
+        (void)tsri_io.ftruncate(m->fd, end);
+    return st;
+}
+
+/* Behind the lines that are kept. */
+static tsr_status keep(tsri_metrics *m, const char *text, size_t n)
+{
+    tsr_status st = TSR_OK;
+    int64_t before = m->kept.length;
     if (m->offset == 0 && text[0] == '{') { /* the first line says the format of all */
-        TSR_TRY(tsri_text_add(&m->line, "{\"format\":%d%s", TSRI_JSON_FORMAT,
+        TSR_TRY(tsri_text_add(&m->kept, "{\"format\":%d%s", TSRI_JSON_FORMAT,
                               strncmp(text, "{}", 2) == 0 ? "" : ","));
         text++;
         n--;
     }
-    TSR_TRY(tsri_text_add_bytes(&m->line, text, n));
-    TSR_TRY(tsri_text_add_bytes(&m->line, "\n", 1));
-    st = tsri_file_put(m->fd, m->line.data, m->line.length, m->path);
-    if (st == TSR_OK) {
-        m->offset += m->line.length;
-    } else {
-        /* Takes back what part of the line went out; shrinking needs no space. The sentence stays
-         * that of the write. */
-        (void)(tsri_io.ftruncate(m->fd, m->offset) == 0 &&
-               tsri_io.lseek(m->fd, m->offset, SEEK_SET) == m->offset);
-    }
+    TSR_TRY(tsri_text_add_bytes(&m->kept, text, n));
+    TSR_TRY(tsri_text_add_bytes(&m->kept, "\n", 1));
+    m->offset += m->kept.length - before;
+done:
+    if (st != TSR_OK)
+        m->kept.length = before;
+    return st;
+}
+
+tsr_status tsri_metrics_line(tsri_metrics *m, const char *text)
+{
+    tsr_status st = TSR_OK;
+    size_t n = strlen(text);
+    bool waiting = m->kept.length > 0;
+    TSR_CHECK(!memchr(text, '\n', n), TSR_FAILURE, "%s: a line of metrics with a line end inside",
+              tsri_quote(m->path));
+    TSR_CHECK(
+        m->kept.length < KEPT_MOST, TSR_RESOURCES,
+        "%s: cannot write, and %s of lines are waiting: make room, then add --resume to go on "
+        "from the last checkpoint",
+        tsri_quote(m->path), tsri_bytes_text((double)m->kept.length));
+    TSR_TRY(keep(m, text, n));
+    if (tsri_metrics_flush(m) != TSR_OK && !waiting)
+        TSRI_WARN("%s; the line is kept for later, and no checkpoint can be saved before it is "
+                  "written",
+                  tsr_last_error());
 done:
     return st;
 }
@@ -137,8 +169,23 @@ int64_t tsri_metrics_offset(const tsri_metrics *m)
 
 tsr_status tsri_metrics_sync(tsri_metrics *m)
 {
-    return tsri_io.fsync(m->fd) == 0 ? TSR_OK
-                                     : tsri_file_failed(errno, "bring to the disk", m->path);
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!m->broken, TSR_FAILURE,
+              "%s: the disk failed to take what was written; add --resume to go on from the last "
+              "checkpoint",
+              tsri_quote(m->path));
+    TSR_TRY(tsri_metrics_flush(m));
+    if (tsri_io.fsync(m->fd) != 0) { /* once only: see write_temporary in file.c */
+        m->broken = true;
+        st = tsri_file_failed(errno, "bring to the disk", m->path);
+    }
+done:
+    return st;
+}
+
+bool tsri_metrics_broken(const tsri_metrics *m)
+{
+    return m->broken;
 }
 
 void tsri_metrics_close(tsri_metrics *m)
@@ -147,7 +194,7 @@ void tsri_metrics_close(tsri_metrics *m)
         return;
     if (m->fd >= 0)
         (void)tsri_io.close(m->fd);
-    tsri_text_fini(&m->line);
+    tsri_text_fini(&m->kept);
     tsri_free(m->path);
     tsri_free(m);
 }

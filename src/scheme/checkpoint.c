@@ -197,6 +197,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {"tessera.kernels", tsri_backend_vendor(run->backend)},
                         {"tessera.run", yaml},
                         {"tessera.state", state},
+                        {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
                         {TSRI_META_TICKET, run->ticket},
                         {META_NET, tsri_convert_kind(run)},
                         {META_CONVERTED, run->converted < 0 ? NULL : converted}};
@@ -315,6 +316,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
         "one run; add --force to go on all the same",
         path, tsri_quote(kernels), here);
+    TSR_TRY(tsri_forced_note(run, file, kernels, data, path));
     run->saved_round = run->round;
 done:
     tsri_tensors_destroy(file);

@@ -207,7 +207,7 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
     tsri_judged_json(&w, "test", test);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    tsri_event_line(run, w.text.data);
+    TSR_TRY(tsri_event_line(run, w.text.data));
 done:
     tsri_json_fini(&w);
     return st;

@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-/* Data may have moved since: whether they are the same is for their checksum to say, which the
- * checkpoint has. */
-static tsr_status follow_data(tsr_config *old, const tsr_config *now)
+tsr_status tsri_follow_data(tsr_config *old, const tsr_config *now)
 {
     static const char *const place[] = {"data.path", "data.test_path"};
     tsr_status st = TSR_OK;
@@ -33,7 +31,7 @@ static tsr_status same_run_file(const tsri_run *run, const char *path)
     tsr_config *old = NULL;
     tsri_text changes = {0};
     TSR_TRY(tsr_config_read(&old, path));
-    TSR_TRY(follow_data(old, run->config));
+    TSR_TRY(tsri_follow_data(old, run->config));
     TSR_TRY(tsri_config_differences(&changes, old, run->config));
     TSR_CHECK(changes.length == 0 || run->options.force, TSR_USAGE,
               "the run file is not the one that %s was begun with:\n%sresume with the old values, "
@@ -68,7 +66,6 @@ tsr_status tsri_open_folder(tsri_run *run)
     tsr_status st = TSR_OK;
     const char *folder = run->options.folder;
     char *saves = NULL, *file = NULL;
-    tsri_text yaml = {0};
     TSR_TRY(tsri_path_join(&saves, folder, "checkpoints"));
     TSR_TRY(tsri_make_folder(saves));
     TSR_TRY(tsri_lock_folder(&run->lock, folder));
@@ -85,11 +82,22 @@ tsr_status tsri_open_folder(tsri_run *run)
         TSR_TRY(no_stray_checkpoints(saves));
     if (!begun && run->options.resume)
         TSRI_WARN("%s holds no run yet: beginning one", folder);
+done:
+    tsri_free(saves);
+    tsri_free(file);
+    return st;
+}
+
+tsr_status tsri_write_run_file(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    char *file = NULL;
+    tsri_text yaml = {0};
+    TSR_TRY(tsri_path_join(&file, run->options.folder, "run.yaml"));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     TSR_TRY(tsri_file_write_text(file, yaml.data));
 done:
     tsri_text_fini(&yaml);
-    tsri_free(saves);
     tsri_free(file);
     return st;
 }

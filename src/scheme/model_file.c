@@ -58,6 +58,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
                        {TSRI_META_CLASSES, parts->classes},
                        {TSRI_META_SCHEMA, parts->schema},
                        {TSRI_META_TICKET, parts->ticket},
+                       {TSRI_META_FORCED, parts->forced},
                        {TSRI_META_IMPORT, parts->imported},
                        {"tessera.run", yaml.data}};
     int64_t count = 0;
@@ -90,7 +91,8 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
                               .scaling = scaling.text.data,
                               .classes = classes.text.data,
                               .schema = schema.text.data,
-                              .ticket = run->ticket};
+                              .ticket = run->ticket,
+                              .forced = run->forced.length > 0 ? run->forced.data : NULL};
     TSR_TRY(tsri_model_save(path, &parts));
 done:
     tsri_json_fini(&scaling);

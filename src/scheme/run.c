@@ -299,6 +299,7 @@ void tsri_run_fini(tsri_run *run)
         tsr_data_destroy(run->data);
     tsri_pool_destroy(run->pool);
     tsri_trace_fini(run);
+    tsri_text_fini(&run->forced);
     tsri_free(run->ticket);
     tsri_ranks_fini(&run->ranks);
     tsri_tensors_destroy(run->init);

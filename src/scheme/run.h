@@ -161,6 +161,8 @@ struct tsri_run {
     char *trace;                /* folder, or NULL */
     struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
     tsri_tensors *init;         /* the model to start from, until its numbers are read */
+    tsri_text forced;           /* what --force let pass so far, one event a line (forced.c) */
+    int64_t forced_told;        /* bytes of it that the metrics have */
     char *ticket; /* of the model it began from: which units of the whole that has, or NULL */
     void *observer_state[TSRI_OBSERVERS_MOST];
 };
@@ -279,6 +281,25 @@ void tsri_average_swap(tsri_run *run);
  * and --resume is not given, or another run's file. */
 tsr_status tsri_open_folder(tsri_run *run);
 
+/* Writes its run.yaml: when all else has been accepted, since a refused --resume --force must leave
+ * the old one, and before the first checkpoint, since none is read without it. */
+tsr_status tsri_write_run_file(const tsri_run *run);
+
+/* Gives the older run file the places of data that the newer one names: data may have moved.
+ * Whether they are the same is for their checksum to say, which the checkpoint has. */
+tsr_status tsri_follow_data(tsr_config *old, const tsr_config *now);
+
+/* ---- forced.c ------------------------------------------------------------------------------ */
+
+/* Notes in run->forced what --force let pass in the checkpoint that was just read: kernels, data or
+ * values of the run file that are not those it was made with. `kernels` and `data` are the file's
+ * own; `data` may be NULL. */
+tsr_status tsri_forced_note(tsri_run *run, const tsri_tensors *file, const char *kernels,
+                            const char *data, const char *path);
+
+/* A line of metrics for each thing that was noted. */
+tsr_status tsri_forced_tell(tsri_run *run);
+
 /* ---- sound.c ------------------------------------------------------------------------------- */
 
 /* DIVERGED when the losses added to run->recent since `before` are not finite, or ten thousand
@@ -321,8 +342,8 @@ tsr_status tsri_metrics_tell(tsri_run *run);
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
                       const int64_t *down, const int64_t *up);
 
-/* Any other line of that kind, a JSON object in one line. */
-void tsri_event_line(tsri_run *run, const char *line);
+/* Any line, a JSON object without a line end. A full disk does not end the run: metrics.h. */
+tsr_status tsri_event_line(tsri_run *run, const char *line);
 
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);

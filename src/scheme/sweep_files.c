@@ -358,6 +358,7 @@ tsr_status tsri_sweep_files_line(tsri_sweep_files *files, const tsri_sweep *swee
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_metrics_line(files->lines, w.text.data));
+    TSR_TRY(tsri_metrics_flush(files->lines)); /* a row is there, or the sweep ends */
 done:
     tsri_json_fini(&w);
     tsr_config_destroy(config);

@@ -10,6 +10,13 @@
 #include <math.h>
 #include <stdio.h>
 
+tsr_status tsri_event_line(tsri_run *run, const char *line)
+{
+    tsr_status st = tsri_metrics_line(run->metrics, line);
+    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    return st;
+}
+
 tsr_status tsri_metrics_tell(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -41,20 +48,10 @@ tsr_status tsri_metrics_tell(tsri_run *run)
     tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->started) * 1e3) / 1e3);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_metrics_line(run->metrics, w.text.data));
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    TSR_TRY(tsri_event_line(run, w.text.data));
 done:
     tsri_json_fini(&w);
     return st;
-}
-
-/* A line that cannot be written (a full disk) does not end the run. */
-void tsri_event_line(tsri_run *run, const char *line)
-{
-    if (tsri_metrics_line(run->metrics, line) != TSR_OK)
-        TSRI_WARN("an event of round %lld was not written, training goes on: %s",
-                  (long long)run->round + 1, tsr_last_error());
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
 }
 
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
@@ -78,7 +75,7 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
     }
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    tsri_event_line(run, w.text.data);
+    TSR_TRY(tsri_event_line(run, w.text.data));
 done:
     tsri_json_fini(&w);
     return st;
@@ -90,7 +87,9 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
     (void)snprintf(line, sizeof line,
                    "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
                    (long long)run->round + 1, (long long)worker, rank, why);
-    tsri_event_line(run, line);
+    if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
+        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->round + 1,
+                  tsr_last_error());
 }
 
 static void write_times(tsri_json *w, int rank, const tsri_member *m)
@@ -130,7 +129,7 @@ tsr_status tsri_event_times(tsri_run *run)
     tsri_json_close(&w, '}');
     run->timed_from = run->round;
     TSR_TRY(tsri_json_end(&w));
-    tsri_event_line(run, w.text.data);
+    TSR_TRY(tsri_event_line(run, w.text.data));
 done:
     tsri_json_fini(&w);
     return st;

@@ -75,9 +75,7 @@ static tsr_status evaluate(tsri_run *run)
     tsr_status st = TSR_OK;
     TSR_TRY(judge_all(run));
     tell(run, true, false);
-    if (tsri_metrics_tell(run) != TSR_OK) /* a full disk does not end the run: see save() */
-        TSRI_WARN("the metrics of round %lld were not written, training goes on: %s",
-                  (long long)run->round, tsr_last_error());
+    TSR_TRY(tsri_metrics_tell(run));
     run->recent = (tsri_mean){0};
 done:
     return st;
@@ -122,11 +120,12 @@ done:
 /* ---- The run ------------------------------------------------------------------------------ */
 
 /* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. One
- * that must not be, of weights that have diverged, does. */
+ * that must not be, of weights that have diverged, does; so does a disk that lost lines of metrics,
+ * since no checkpoint can be saved after that. */
 static tsr_status save(tsri_run *run)
 {
     tsr_status st = tsri_checkpoint_save(run);
-    if (st == TSR_OK || st == TSR_DIVERGED)
+    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->metrics))
         return st;
     TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s", (long long)run->round,
               tsr_last_error());
@@ -224,6 +223,7 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     else
         tsri_average_swap(run);
     TSR_TRY(tsri_check_sound(run));
+    TSR_TRY(tsri_metrics_sync(run->metrics)); /* a run with a model has all its lines */
     TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
     TSR_TRY(write_distances(run));
@@ -349,10 +349,12 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
         TSR_TRY(tsri_checkpoint_load(run, &resumed));
     TSR_TRY(open_metrics(run));
     TSR_TRY(open_trace(run));
-    if (run->options.init && !resumed) /* resuming must not need the file again */
-        TSR_TRY(tsri_checkpoint_save(run));
     if (run->crew)
         TSR_TRY(run->scheme->assemble(run));
+    TSR_TRY(tsri_write_run_file(run));
+    TSR_TRY(tsri_forced_tell(run));
+    if (run->options.init && !resumed) /* resuming must not need the file again */
+        TSR_TRY(tsri_checkpoint_save(run));
     tell(run, false, resumed);
     TSR_TRY(all_rounds(run));
     TSR_TRY(finish(run, result));

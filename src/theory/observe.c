@@ -178,10 +178,7 @@ static tsr_status write_line(tsri_run *run, const tsri_certificate *c, const tsr
     tsri_past_json(&w, past);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
-    if (tsri_metrics_line(run->metrics, w.text.data) != TSR_OK)
-        TSRI_WARN("the certificate of round %lld was not written, training goes on: %s",
-                  (long long)run->round, tsr_last_error());
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    TSR_TRY(tsri_event_line(run, w.text.data));
 done:
     tsri_json_fini(&w);
     return st;

@@ -70,6 +70,44 @@ else
     echo "no namespaces here: the full disk was skipped"
 fi
 
+# ---- A limit on file sizes -----------------------------------------------------------------------
+# Once SIGXFSZ ended the program without a word (exit 153). 30 kB: run.yaml and the metrics fit, a checkpoint does not.
+(ulimit -f 30 && train --out limited)
+rc=$?
+[ $rc -eq 4 ] && grep -q "model.safetensors: cannot write: File too large; raise the limit on file sizes (ulimit -f)" err ||
+    complain "ulimit -f 30: exit $rc, $(cat err)"
+clean limited "ulimit -f 30"
+train --out limited --resume || complain "no limit any more: exit $?, $(cat err)"
+[ "$(model_hash limited)" = "$want" ] || complain "no limit any more: another SHA-256"
+[ "$(timeless limited)" = "$(timeless whole)" ] || complain "no limit any more: other metrics"
+(ulimit -f 0 && train --out limited0) 2>/dev/null # not even the lock, nor what we say (err is a file, too)
+rc=$?
+[ $rc -eq 4 ] || complain "ulimit -f 0: exit $rc"
+"$program" help run-file >help || complain "help: exit $?"
+(ulimit -f 1 && "$program" help run-file >cut 2>/dev/null)
+rc=$?
+[ $rc -eq 1 ] && [ "$(stat -c %s cut)" -le 1024 ] || complain "standard output beyond ulimit -f: exit $rc"
+
+# ---- Links in the folder -------------------------------------------------------------------------
+# A folder from a stranger must not have us empty what a link in it points at.
+for name in run.lock metrics.jsonl; do
+    mkdir linked
+    echo precious >target
+    ln -s ../target "linked/$name"
+    train --out linked
+    rc=$?
+    [ $rc -eq 2 ] && grep -q "linked/$name is a symbolic link" err || complain "$name is a link: exit $rc, $(cat err)"
+    [ "$(cat target)" = precious ] || complain "$name is a link: its target has been changed"
+    rm "linked/$name"
+    train --out linked || complain "$name is no link any more: exit $?, $(cat err)"
+    rm -r linked
+done
+# Files that are replaced whole replace a link, too.
+mkdir -p linked
+for name in model.safetensors report.html; do ln -s ../target "linked/$name"; done
+train --out linked || complain "links at the end: exit $?, $(cat err)"
+[ "$(cat target)" = precious ] && [ ! -L linked/model.safetensors ] && [ ! -L linked/report.html ] || complain "links at the end: $(ls -l linked)"
+
 # ---- Every system call ---------------------------------------------------------------------------
 if ! strace -o /dev/null true 2>/dev/null; then
     echo "strace is not here, or may not trace: the system calls were skipped"
@@ -91,6 +129,8 @@ resumable() {
     [ -f cut/checkpoints/ckpt-000000000024.safetensors ] || complain "$1: the checkpoint before is gone"
     train --out cut --resume --quiet || complain "$1: it cannot be resumed: $(cat err)"
     [ "$(model_hash cut)" = "$want" ] || complain "$1: another SHA-256"
+    # A line that could not be written was once gone for good, with exit 0.
+    [ "$(timeless cut)" = "$(timeless whole)" ] || complain "$1: other metrics: $(diff <(timeless whole) <(timeless cut))"
     clean cut "$1"
 }
 stopped count
@@ -121,5 +161,15 @@ for call in $calls; do
         done
     done
 done
+# The line of metrics, whichever write it is: full for that call, and from there on for the metrics alone.
+line=$(grep -E "^[0-9 ]*write\(" undisturbed | grep -n '"{\\"' | head -1 | cut -d: -f1)
+[ -n "$line" ] || complain "no line of metrics in $(cat undisturbed)"
+stopped cut
+traced cut "write:error=ENOSPC:when=${line:-1}"
+rc=$?
+[ $rc -eq 0 ] && grep -q "warning: cut/metrics.jsonl: cannot write: No space left on device.*the line is kept for later" err ||
+    complain "a line of metrics on a full disk: exit $rc, $(cat err)"
+[ "$(timeless cut)" = "$(timeless whole)" ] || complain "a line of metrics on a full disk is lost: $(diff <(timeless whole) <(timeless cut))"
+resumable "a line of metrics on a full disk"
 [ $tried -ge 30 ] || complain "only $tried faults were tried: $(cat undisturbed)"
 echo "$tried faults at the system calls of a save"

@@ -65,6 +65,9 @@ json 'train --json' train run.yaml --out runs/a --trace
 json 'train --json' train dense.yaml --out runs/b
 json 'train --json' train dense.yaml --out runs/w --trace --set optim.name=adamw --set optim.ema=0.9 --set rounds=2
 json 'train --json' train dense.yaml --out runs/wl --trace --set optim.name=adam --set scheme.name=local_sgd --set rounds=2
+json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.2
+rm runs/forced/model.safetensors runs/forced/checkpoints/ckpt-000000000004.safetensors
+json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.2 --resume --force --set optim.lr=0.04
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1
 cat > deep.yaml <<'Y'

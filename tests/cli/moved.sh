@@ -43,3 +43,28 @@ OPENBLAS_CORETYPE=Nehalem resume whole || fail "a finished run was not opened"
 half other
 (export OPENBLAS_CORETYPE=Nehalem && refused 2 "was computed by" train run.yaml --out other --resume --quiet)
 OPENBLAS_CORETYPE=Nehalem resume other --force 2> /dev/null || fail "--force did not go on"
+# ... and is on the record, in the metrics, in later checkpoints and in the model: once nobody could tell such a model from a pure one.
+record() { # FOLDER WHAT: everywhere
+    grep -q "^{\"event\":\"forced\",\"round\":32,\"what\":\"$2\",\"change\":\".* -> .*\"}" "$1/metrics.jsonl" || fail "$1: no line of metrics tells of $2"
+    for file in "$1/model.safetensors" "$1/checkpoints/ckpt-000000000048.safetensors"; do
+        grep -aqF "\\\"what\\\":\\\"$2\\\"" "$file" || fail "$file does not tell of $2"
+    done
+}
+record other kernels
+! grep -qa tessera.forced whole/model.safetensors || fail "the record is of a run without --force"
+# Killed before its next checkpoint and resumed without --force, since run.yaml is the new one now: the record must not be lost.
+half changed
+"$program" train run.yaml --quiet --set threads=1 --out changed --resume --force --set optim.lr=0.04 --set epochs=4 > /dev/null 2>&1
+record changed "run file"
+cut changed
+train --out changed --resume --set optim.lr=0.04
+record changed "run file"
+grep -q '"change":"optim.lr: 0.05 -> 0.04"' changed/metrics.jsonl || fail "the change is not told: $(grep forced changed/metrics.jsonl)"
+
+# A --resume --force that is refused later on leaves the old run.yaml: the right run file must still be taken.
+half late
+cp late/run.yaml before.yaml
+for f in late/checkpoints/*; do truncate -s 100 "$f"; done
+refused 3 "none of the" train run.yaml --out late --resume --force --quiet --set optim.lr=0.04
+cmp before.yaml late/run.yaml || fail "a refused --resume --force has rewritten run.yaml"
+refused 3 "none of the" train run.yaml --out late --resume --quiet

@@ -230,7 +230,7 @@ static void the_real_limit(void **state)
     tsr_status st = tsri_file_write(path, &piece, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(st, TSR_RESOURCES);
-    assert_non_null(strstr(tsr_last_error(), "free some space"));
+    assert_non_null(strstr(tsr_last_error(), "ulimit -f"));
     assert_content(path, "old");
     assert_int_equal(scratch_count(), 1);
     assert_int_equal(unlink(path), 0);
@@ -299,6 +299,37 @@ static void folders_and_names(void **state)
 }
 
 /* Another process holds the lock; its death gives it back. */
+static int folders_synced;
+
+static int count_folders(int fd)
+{
+    struct stat about;
+    folders_synced += fstat(fd, &about) == 0 && S_ISDIR(about.st_mode);
+    return fsync(fd);
+}
+
+static int no_fsync(int fd)
+{
+    (void)fd;
+    errno = EIO;
+    return -1;
+}
+
+/* A power cut must not take a run's folder away: the parent of each new one is synced. */
+static void new_folders_are_on_the_disk(void **state)
+{
+    (void)state;
+    tsri_io_table old = tsri_io;
+    tsri_io.fsync = count_folders;
+    assert_ok(tsri_make_folder(scratch_path("p/q/r/")));
+    assert_int_equal(folders_synced, 3);
+    assert_ok(tsri_make_folder(scratch_path("p/q/r")));
+    assert_int_equal(folders_synced, 3);
+    tsri_io.fsync = no_fsync;
+    assert_fails(tsri_make_folder(scratch_path("p/s")), TSR_FAILURE, "bring the folder");
+    tsri_io = old;
+}
+
 static void a_folder_has_one_run(void **state)
 {
     (void)state;
@@ -329,6 +360,11 @@ static void a_folder_has_one_run(void **state)
     tsri_unlock_folder(again);
     tsri_unlock_folder(-1);
     assert_fails(tsri_lock_folder(&lock, scratch_path("absent")), TSR_FAILURE, "run.lock");
+    const char *target = scratch_put("target", "precious", 8); /* a link there once emptied it */
+    assert_int_equal(unlink(scratch_path("run/run.lock")), 0);
+    assert_int_equal(symlink(target, scratch_path("run/run.lock")), 0);
+    assert_fails(tsri_lock_folder(&lock, scratch_path("run")), TSR_USAGE, "is a symbolic link");
+    assert_content(target, "precious");
     close(ready[0]);
     close(ready[1]);
 }
@@ -336,11 +372,17 @@ static void a_folder_has_one_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read_whole),   cmocka_unit_test(reads_may_be_short),
-        cmocka_unit_test(files_are_replaced),     cmocka_unit_test(every_call_fails_once),
-        cmocka_unit_test(everything_after_fails), cmocka_unit_test(killed_at_every_call),
-        cmocka_unit_test(the_real_limit),         cmocka_unit_test(failed_allocations),
-        cmocka_unit_test(folders_and_names),      cmocka_unit_test(a_folder_has_one_run),
+        cmocka_unit_test(files_are_read_whole),
+        cmocka_unit_test(reads_may_be_short),
+        cmocka_unit_test(files_are_replaced),
+        cmocka_unit_test(every_call_fails_once),
+        cmocka_unit_test(everything_after_fails),
+        cmocka_unit_test(killed_at_every_call),
+        cmocka_unit_test(the_real_limit),
+        cmocka_unit_test(failed_allocations),
+        cmocka_unit_test(folders_and_names),
+        cmocka_unit_test(a_folder_has_one_run),
+        cmocka_unit_test(new_folders_are_on_the_disk),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
