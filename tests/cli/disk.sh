@@ -84,9 +84,9 @@ train --out limited --resume || complain "no limit any more: exit $?, $(cat err)
 rc=$?
 [ $rc -eq 4 ] || complain "ulimit -f 0: exit $rc"
 "$program" help run-file >help || complain "help: exit $?"
-(ulimit -f 1 && "$program" help run-file >cut 2>/dev/null)
+(ulimit -f 1 && "$program" help run-file >shortened 2>/dev/null)
 rc=$?
-[ $rc -eq 1 ] && [ "$(stat -c %s cut)" -le 1024 ] || complain "standard output beyond ulimit -f: exit $rc"
+[ $rc -eq 1 ] && [ "$(stat -c %s shortened)" -le 1024 ] || complain "standard output beyond ulimit -f: exit $rc"
 
 # ---- Links in the folder -------------------------------------------------------------------------
 # A folder from a stranger must not have us empty what a link in it points at.
