@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Groups ------------------------------------------------------------------------------- */
@@ -176,26 +177,75 @@ done:
 
 /* ---- Inputs ------------------------------------------------------------------------------- */
 
-/* A group without spread is only centred. */
-static void affine_of(float *shift, float *scale, const group *g, bool minmax)
+/* A group without spread is only centred. `what` names it for BAD_FILE: a spread among the least
+ * floats cannot be brought to 1, since the scale would be beyond them all. Targets have to come
+ * back, too: a subnormal scale has lost digits that the largest floats need. */
+static tsr_status affine_of(float *shift, float *scale, const group *g, bool minmax,
+                            const tsr_data *data, const char *what, bool comes_back)
 {
+    tsr_status st = TSR_OK;
     double mean = g->n > 0 ? g->sum / (double)g->n : 0.0;
     double spread = g->n == 0 ? 0.0 : minmax ? g->most - g->least : sqrt(g->squares / (double)g->n);
     *shift = (float)(g->n == 0 ? 0.0 : minmax ? g->least : mean);
     *scale = spread > 0.0 ? (float)(1.0 / spread) : 1.0f;
+    TSR_CHECK(isfinite(*scale) && (isnormal(*scale) || !comes_back), TSR_BAD_FILE,
+              "%s: %s has a spread of %.3g, too %s to be scaled to 1 in single precision: "
+              "multiply it by a power of ten, or set data.%s to none",
+              tsri_quote(data->name), what, spread, spread < 1 ? "small" : "large",
+              comes_back ? "target_scale" : "normalize");
+done:
+    return st;
+}
+
+/* The difference of two huge numbers may be beyond a float where what becomes of it is not. */
+static float scaled(float x, float shift, float scale)
+{
+    float y = (x - shift) * scale;
+    return isfinite(y) ? y : (float)(((double)x - (double)shift) * (double)scale);
+}
+
+/* Of number k of a sample, for people. The text lives until the next call. */
+static const char *input_name(const tsr_data *data, int64_t k)
+{
+    static _Thread_local char text[160];
+    int64_t plane = data->height * data->width;
+    const char *name = data->column && !data->sequences ? data->column[k] : NULL;
+    if (data->sequences)
+        (void)snprintf(text, sizeof text, "coordinate %lld", (long long)(k % data->channels + 1));
+    else if (plane > 1)
+        (void)snprintf(text, sizeof text, "channel %lld", (long long)(k / plane + 1));
+    else
+        (void)snprintf(text, sizeof text, name ? "input %lld (%.100s)" : "input %lld",
+                       (long long)(k + 1), name ? tsri_quote(name) : "");
+    return text;
+}
+
+static tsr_status beyond(const tsr_data *data, const tsri_part *part, int64_t sample,
+                         const char *what, float value)
+{
+    return tsri_fail(TSR_BAD_FILE,
+                     "%s: %s sample %lld: %s is %g, beyond single precision once it is scaled as "
+                     "the training part asks for: repair the value, or leave the sample out",
+                     tsri_quote(data->name), part == &data->test ? "test" : "training",
+                     (long long)sample + 1, what, (double)value);
 }
 
 /* Behind the end of a sequence stays zero. */
-static void apply(tsri_part *part, const tsr_data *data, groups shape)
+static tsr_status apply(tsri_part *part, const tsr_data *data, groups shape)
 {
     const tsri_scaling *s = &data->scaling;
     for (int64_t i = 0; i < part->n; i++) {
-        float *x = part->numbers + i * data->dim, *end = x + used(data, part, i);
+        float *first = part->numbers + i * data->dim, *x = first, *end = x + used(data, part, i);
         while (x < end)
             for (int64_t c = 0; c < shape.count; c++)
-                for (int64_t b = 0; b < shape.block; b++, x++)
-                    *x = (*x - s->shift[c]) * s->scale[c];
+                for (int64_t b = 0; b < shape.block; b++, x++) {
+                    float y = scaled(*x, s->shift[c], s->scale[c]);
+                    if (isinf(y))
+                        return beyond(data, part, i, input_name(data, x - first), *x);
+                    *x = y;
+                }
     }
+    return TSR_OK;
 }
 
 static tsr_status new_groups(tsri_scaling *s, int64_t count)
@@ -223,11 +273,12 @@ static tsr_status scale_groups(tsr_data *data, groups shape, bool minmax, const 
     } else {
         TSR_TRY(measure(&g, shape, data));
         for (int64_t c = 0; c < shape.count; c++)
-            affine_of(&s->shift[c], &s->scale[c], &g[c], minmax);
+            TSR_TRY(affine_of(&s->shift[c], &s->scale[c], &g[c], minmax, data,
+                              input_name(data, c * shape.block), false));
     }
     if (data->train.numbers) {
-        apply(&data->train, data, shape);
-        apply(&data->test, data, shape);
+        TSR_TRY(apply(&data->train, data, shape));
+        TSR_TRY(apply(&data->test, data, shape));
     }
 done:
     tsri_free(g);
@@ -253,6 +304,22 @@ static tsr_status to_numbers(tsr_data *data)
     return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data);
 }
 
+/* Inputs whose squares are beyond a float: hardly any network has a finite loss then, and it is not
+ * the learning rate's fault. */
+static void warn_of_huge(const tsr_data *data)
+{
+    static const float huge = 1e18f;
+    const tsri_part *part = &data->train;
+    for (int64_t k = 0; part->numbers && k < part->n * data->dim; k++)
+        if (fabsf(part->numbers[k]) > huge) {
+            TSRI_WARN("%s: training sample %lld: %s is %g as the network sees it, too large to "
+                      "compute with: scale the inputs (data.normalize)",
+                      tsri_quote(data->name), (long long)(k / data->dim + 1),
+                      input_name(data, k % data->dim), (double)part->numbers[k]);
+            return;
+        }
+}
+
 tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like, double length)
 {
     tsr_status st = TSR_OK;
@@ -274,6 +341,7 @@ tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *l
     } else if (strcmp(how, "minmax") == 0) {
         TSR_TRY(scale_groups(data, by_channel(data), true, like));
     }
+    warn_of_huge(data);
 done:
     return st;
 }
@@ -305,11 +373,16 @@ static group measure_targets(const tsr_data *data)
     return g;
 }
 
-static void move_targets(tsri_part *part, const tsr_data *data)
+static tsr_status move_targets(tsri_part *part, const tsr_data *data)
 {
-    for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
-        part->target[k] =
-            (part->target[k] - data->scaling.target_shift) * data->scaling.target_scale;
+    const tsri_scaling *s = &data->scaling;
+    for (int64_t k = 0; part->target && k < part->n * data->targets; k++) {
+        float y = scaled(part->target[k], s->target_shift, s->target_scale);
+        if (isinf(y))
+            return beyond(data, part, k / data->targets, "the target", part->target[k]);
+        part->target[k] = y;
+    }
+    return TSR_OK;
 }
 
 tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scaling *like)
@@ -331,10 +404,11 @@ tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scalin
         s->target_scale = like->target_scale;
     } else {
         group g = measure_targets(data);
-        affine_of(&s->target_shift, &s->target_scale, &g, strcmp(how, "minmax") == 0);
+        TSR_TRY(affine_of(&s->target_shift, &s->target_scale, &g, strcmp(how, "minmax") == 0, data,
+                          "the target", true));
     }
-    move_targets(&data->train, data);
-    move_targets(&data->test, data);
+    TSR_TRY(move_targets(&data->train, data));
+    TSR_TRY(move_targets(&data->test, data));
 done:
     return st;
 }

@@ -47,11 +47,15 @@ tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
     double loss = run->round_loss = last_loss(run, before);
     if (run->first_loss <= 0 && isfinite(loss))
         run->first_loss = loss;
+    double lr = tsri_config_real(run->config, "optim.lr");
+    TSR_CHECK(isfinite(loss) || run->first_loss > 0, TSR_DIVERGED,
+              "the loss was %g in round %lld, the first: lower optim.lr, now %g, or, where that "
+              "does not help, scale the data (data.normalize, data.target_scale); %s",
+              loss, (long long)run->round + 1, lr, last_sound(run));
     TSR_CHECK(!beyond(loss, run->first_loss), TSR_DIVERGED,
               "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
               "optim.warmup; %s",
-              loss, (long long)run->round + 1, run->first_loss,
-              tsri_config_real(run->config, "optim.lr"), last_sound(run));
+              loss, (long long)run->round + 1, run->first_loss, lr, last_sound(run));
 done:
     return st;
 }

@@ -111,6 +111,32 @@ static void statistics_are_of_the_training_part(void **state)
     tsr_data_destroy(data);
 }
 
+/* The largest floats of both signs: their difference is beyond a float, (x - shift) / spread is
+ * not. Such data once ended as "diverged, lower optim.lr". */
+static void huge_numbers_are_scaled(void **state)
+{
+    (void)state;
+    static const char *const how[] = {"data.normalize=standardize", "data.normalize=minmax"};
+    put_text("h.csv", "a,y\n3.4e38,8e37\n-3.4e38,-8e37\n3.4e38,8e37\n-3.4e38,-8e37\n");
+    for (int i = 0; i < 2; i++) {
+        tsr_data *data = NULL;
+        assert_ok(load_settings(
+            &data, SETTINGS("data.path=h.csv", "data.split=0", how[i], "data.task=regress")));
+        for (int k = 0; k < 4; k++) { /* the scale itself is a subnormal: 20 bits of it are left */
+            float want = k % 2 == 0 ? 1.0f : i == 0 ? -1.0f : 0.0f;
+            assert_true(fabsf(data->train.numbers[k] - want) < 1e-5f);
+            float target = k % 2 == 0 ? 1.0f : -1.0f;
+            assert_true(fabsf(data->train.target[k] - target) < 1e-5f);
+        }
+        tsr_data_destroy(data);
+    }
+    tsr_data *data = NULL; /* a test sample far outside of what was measured */
+    put_text("near.csv", "a,y\n1e-30,1\n3e-30,2\n2e-30,3\n");
+    put_text("far.csv", "a,y\n1e-30,1\n1e20,2\n");
+    assert_fails(load_settings(&data, SETTINGS("data.path=near.csv", "data.test_path=far.csv")),
+                 TSR_BAD_FILE, "test sample 2: input 1 (a) is 1e+20");
+}
+
 static void missing_values_take_the_training_mean(void **state)
 {
     (void)state;
@@ -267,6 +293,7 @@ int main(void)
         cmocka_unit_test(split_is_a_partition_by_seed),
         cmocka_unit_test(limits_see_every_class_and_nest),
         cmocka_unit_test(statistics_are_of_the_training_part),
+        cmocka_unit_test(huge_numbers_are_scaled),
         cmocka_unit_test(missing_values_take_the_training_mean),
         cmocka_unit_test(targets_are_scaled_and_come_back),
         cmocka_unit_test(images_keep_their_bytes),
