@@ -20,6 +20,7 @@
 #include "data/annotations.h"
 #include "data/image.h"
 #include "data/part.h"
+#include "data/walk.h"
 #include "data/words.h"
 #include "io/archive.h"
 #include "io/file.h"
@@ -27,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8, LISTED = -1, LOOSE = -2 };
+enum { PICTURE_BYTES_MAX = 64000000, DEPTH_MAX = 8, FOLDERS_MAX = 100000, LISTED = -1, LOOSE = -2 };
 
 /* A sample on its way. */
 typedef struct picture {
@@ -201,36 +202,21 @@ static bool is_wanted(const char *name)
 
 /* ---- Where they come from ----------------------------------------------------------------- */
 
-static tsr_status walk_folder(album *a, const char *folder, const char *name, int depth)
+static tsr_status visit_file(void *context, const char *path, const char *name, bool *enough)
 {
     tsr_status st = TSR_OK;
-    char **entry = NULL, *path = NULL, *below = NULL, *bytes = NULL;
-    int64_t count = 0, n = 0;
-    TSR_TRY(tsri_list_folder(&entry, &count, folder));
-    for (int64_t i = 0; i < count; i++) {
-        if (entry[i][0] == '.')
-            continue;
-        TSR_TRY(tsri_path_join(&path, folder, entry[i]));
-        TSR_TRY(name[0] ? tsri_path_join(&below, name, entry[i]) : tsri_strdup(&below, entry[i]));
-        if (tsri_is_folder(path) && depth < DEPTH_MAX) {
-            TSR_TRY(walk_folder(a, path, below, depth + 1));
-        } else if (is_wanted(below) && tsri_is_file(path)) {
-            TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
-            st = add_file(a, below, bytes, n);
-            if (st != TSR_OK)
-                tsri_fail_prefix("%s: ", tsri_quote(folder));
-            if (st != TSR_OK)
-                goto done;
-        }
-        TSRI_FREE(bytes);
-        TSRI_FREE(path);
-        TSRI_FREE(below);
-    }
+    char *bytes = NULL;
+    int64_t n = 0;
+    (void)enough;
+    if (!is_wanted(name) || !tsri_is_file(path))
+        return TSR_OK;
+    TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
+    st = add_file(context, name, bytes, n);
+    if (st != TSR_OK)
+        tsri_fail_prefix(
+            "%s: ", tsri_printable(path, (size_t)(strrchr(path, '/') - path))); /* its folder */
 done:
-    tsri_names_free(entry, count);
     tsri_free(bytes);
-    tsri_free(path);
-    tsri_free(below);
     return st;
 }
 
@@ -263,9 +249,14 @@ done:
 
 static tsr_status walk(album *a, const char *path)
 {
+    tsri_walk all = {.depth = DEPTH_MAX,
+                     .folders = FOLDERS_MAX,
+                     .strict = true,
+                     .visit = visit_file,
+                     .context = a};
     a->path = path;
     if (tsri_is_folder(path))
-        return walk_folder(a, path, "", 0);
+        return tsri_walk_folder(path, &all);
     if (is_picture(path))
         return one_file(a, path);
     return tsri_archive_each(path, visit_member, a, tsri_read_most(path));
@@ -433,25 +424,19 @@ done:
     return st;
 }
 
-/* Is there a picture here or up to four folders down; only the first entries are looked at. */
-static tsr_status has_pictures(bool *is, const char *folder, int depth)
+static tsr_status see_picture(void *context, const char *path, const char *name, bool *enough)
 {
-    tsr_status st = TSR_OK;
-    char **entry = NULL, *path = NULL;
-    int64_t count = 0;
-    TSR_TRY(tsri_list_folder(&entry, &count, folder));
-    for (int64_t i = 0; i < count && i < 64 && !*is; i++) {
-        TSR_TRY(tsri_path_join(&path, folder, entry[i]));
-        if (entry[i][0] != '.' && tsri_is_folder(path) && depth < 4)
-            TSR_TRY(has_pictures(is, path, depth + 1));
-        else
-            *is = is_picture(entry[i]);
-        TSRI_FREE(path);
-    }
-done:
-    tsri_names_free(entry, count);
-    tsri_free(path);
-    return st;
+    (void)path;
+    *(bool *)context = *enough = is_picture(name);
+    return TSR_OK;
+}
+
+/* Is there a picture here or up to four folders down; only the first entries are looked at. */
+static tsr_status has_pictures(bool *is, const char *folder)
+{
+    tsri_walk some = {
+        .depth = 4, .entries = 64, .folders = 4096, .visit = see_picture, .context = is};
+    return tsri_walk_folder(folder, &some);
 }
 
 tsr_status tsri_is_images(bool *is, const char *path)
@@ -459,7 +444,7 @@ tsr_status tsri_is_images(bool *is, const char *path)
     static const char *const endings[] = {".tar", ".tar.xz", ".tar.gz", ".tgz", ".zip"};
     *is = is_picture(path) && tsri_is_file(path);
     if (tsri_is_folder(path))
-        return has_pictures(is, path, 0);
+        return has_pictures(is, path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         *is = *is || (tsri_ends_with(path, endings[i]) && tsri_is_file(path));
     return TSR_OK;

@@ -199,14 +199,20 @@ done:
     return st;
 }
 
+static tsr_status check_size(int64_t n, const char *name)
+{
+    return n <= RUN_FILE_MAX ? TSR_OK
+                             : tsri_fail(TSR_USAGE, "%s: larger than %s; no run file is",
+                                         tsri_quote(name), tsri_bytes_text(RUN_FILE_MAX));
+}
+
 tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name)
 {
     tsr_status st = TSR_OK;
     tsri_yaml_node *root = NULL;
     const tsri_yaml_source source = {name, true};
     *out = NULL;
-    TSR_CHECK(n <= RUN_FILE_MAX, TSR_USAGE, "%s: larger than %d bytes; no run file is",
-              tsri_quote(name), RUN_FILE_MAX);
+    TSR_TRY(check_size(n, name));
     TSR_TRY(tsri_yaml_parse(&root, text, n, &source));
     TSR_TRY(tsr_config_create(out));
     TSR_TRY(tsri_strdup(&(*out)->name, tsri_quote(name)));
@@ -226,10 +232,15 @@ tsr_status tsr_config_read(tsr_config **out, const char *path)
     tsr_status st = TSR_OK;
     char *text = NULL;
     int64_t n = 0;
+    int fd = -1;
     *out = NULL;
+    TSR_TRY(tsri_file_open(&fd, &n, path));
+    TSR_TRY(check_size(n, path)); /* USAGE: to the reader of files it would be one that is bad */
     TSR_TRY(tsri_file_read(&text, &n, path, RUN_FILE_MAX));
     TSR_TRY(tsri_config_parse(out, text, n, path));
 done:
+    if (fd >= 0)
+        (void)tsri_io.close(fd);
     tsri_free(text);
     return st;
 }

@@ -14,7 +14,7 @@
  * that writes the file tells, this page shows. Members that it knows have a head and a form of
  * their own. */
 
-enum { MOST_COLUMNS = 24 };
+enum { MOST_COLUMNS = 24, MOST_ROWS = 1000 }; /* of more only the first are shown */
 
 typedef enum form { PLAIN, PERCENT, BYTES, MILLIONS, HIDDEN } form;
 
@@ -122,10 +122,14 @@ static tsr_status rows_table(tsri_page *p, const tsri_json_value *rows)
         goto done;
     TSR_TRY(head_line(&line, &h));
     tsri_table_head(&t, line.data);
-    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+    int64_t all = tsri_json_length(rows), shown = all < MOST_ROWS ? all : MOST_ROWS;
+    for (int64_t i = 0; i < shown; i++)
         for (int k = 0; k < h.count; k++)
             cell(&t, tsri_json_get(tsri_json_at(rows, i), h.key[k]), h.as[k]);
     tsri_table_html(&p->html, &t);
+    if (shown < all)
+        tsri_markup_add(&p->html, "<p>The first %lld of %lld rows.</p>\n", (long long)shown,
+                        (long long)all);
 done:
     tsri_table_fini(&t);
     tsri_text_fini(&line);

@@ -242,6 +242,26 @@ done:
     return st;
 }
 
+/* Of a crew's workers the coordinator keeps only the numbers. Full batches that all see are there
+ * once. */
+tsr_status tsri_team_worker_bytes(int64_t *bytes, const tsri_rules *rules, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_share share = {0};
+    sizes z = {0};
+    const largest one = {.round = 0, .worker = 0};
+    TSR_TRY(tsri_share_init(&share, run->net));
+    tsri_share_draw(&share, &rules->draw, run->seed, one.round, one.worker);
+    if (!tsri_share_empty(&share))
+        TSR_TRY(size_share(&z, &one, &share, rules, run));
+    *bytes = store_bytes(run, z.total, z.trained, 1);
+    if (!run->crew)
+        *bytes += z.plan + (run->gd && !run->shard ? 0 : batch_bytes(run));
+done:
+    tsri_share_fini(&share);
+    return st;
+}
+
 tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run)
 {
     tsr_status st = TSR_OK;

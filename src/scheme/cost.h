@@ -2,12 +2,15 @@
 #ifndef TSRI_COST_H
 #define TSRI_COST_H
 
+#include "scheme/rules.h"
 #include "scheme/run.h"
 
 /* Each fills in share, step, memory and bytes; the rest is there. The run is described, not filled
  * (run.h): no weights. */
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run);
 tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run);
+/* What worker 0 takes in this process for its share of the first round. */
+tsr_status tsri_team_worker_bytes(int64_t *bytes, const tsri_rules *rules, const tsri_run *run);
 tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run);
 
 #endif

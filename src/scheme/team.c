@@ -3,6 +3,8 @@
 #include "scheme/team_parts.h"
 
 #include "base/alloc.h"
+#include "base/memory.h"
+#include "scheme/cost.h"
 #include "scheme/space.h"
 #include "subnet/take.h"
 
@@ -11,6 +13,28 @@
 #include <string.h>
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
+
+/* Before the first of very many is made: a million small blocks take minutes to find out that there
+ * is no room. Shares differ in size, so half of one is what each takes at least. */
+static tsr_status workers_fit(const team *t, const tsri_run *run)
+{
+    enum { FEW = 64 };
+    tsr_status st = TSR_OK;
+    int64_t share = 0;
+    if (run->workers <= FEW)
+        return TSR_OK;
+    TSR_TRY(tsri_team_worker_bytes(&share, &t->rules, run));
+    double need = (double)run->workers * (double)((int64_t)sizeof(worker) + share / 2);
+    double have = (double)tsri_memory_available();
+    TSR_CHECK(
+        need <= have, TSR_RESOURCES,
+        "%s: out of memory: %lld workers take at least %s, %s are free on this machine: lower "
+        "scheme.workers",
+        tsri_config_place(run->config, "scheme.workers"), (long long)run->workers,
+        tsri_bytes_text(need), tsri_bytes_text(have));
+done:
+    return st;
+}
 
 tsr_status tsri_team_create(tsri_run *run)
 {
@@ -25,6 +49,7 @@ tsr_status tsri_team_create(tsri_run *run)
     t->events = t->step_events || strcmp(events, "round") == 0;
     if (run->on_samples)
         return tsri_space_create(&run->space, run, &t->rules.draw);
+    TSR_TRY(workers_fit(t, run));
     TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));

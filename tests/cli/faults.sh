@@ -171,6 +171,8 @@ fi
 expect 4 "out of memory" train --out large --set model.hidden=[10000000,10000000]
 expect 4 "out of memory" train --out large --set model.hidden=[3000000,100000]
 expect 4 "out of memory" train --out large --set data.n=1000000000
+# A million workers: once 73 s and 9.6 GB until it was noticed.
+(ulimit -t 5; expect 4 "1000000 workers take at least" train --out large --set scheme.name=local_sgd --set scheme.workers=1000000; exit $failed) || failed=1
 [ -e large ] && complain "a run that cannot be made left a folder"
 
 # Memory that small blocks use up: Linux would end the process (a million workers took nine gigabytes before somebody looked).

@@ -118,6 +118,20 @@ echo '{"round"' >'races/<b>/metrics.jsonl'
 echo '}' >>'races/<b>/metrics.jsonl'
 refused 3 'metrics.jsonl:1' report races/a 'races/<b>'
 
+# A large table of a stranger: 3.5 MB once took 48 s, as the square of its rows, and a million empty rows gigabytes.
+cp -r "$folder" large
+/usr/bin/python3 - <<'P'
+first = '{"network":"whole","kind":"pretrained","accuracy":0.5,"params":10,%s}' % ",".join('"k%d":%d' % (k, k) for k in range(20))
+row = '{"network":"t","kind":"ticket","accuracy":0.4,"params":5}'
+open("long.json", "w").write('{"rows":[%s%s]}' % (first, ("," + row) * 60000))
+open("empty.json", "w").write('{"rows":[%s%s]}' % (first, ",{}" * 1100000))
+P
+for table in long empty; do
+    mv $table.json large/ticket.json
+    (ulimit -t 10; "$program" report large --out large.html >/dev/null) || fail "a large table ($table): exit $?"
+    grep -q 'The first 1000 of ' large.html || fail "a large table ($table) is shown without a word"
+done
+
 # What is not there is left out; what is damaged is named; nothing is overwritten then.
 rm "$folder"/ticket.json "$folder"/distance.json "$folder"/certificate.json "$folder"/metrics.jsonl
 "$program" report "$folder" --out small.html >/dev/null

@@ -332,7 +332,7 @@ static void hostile_files_are_refused(void **state)
     assert_fails(tsri_config_parse(&c, t.data, t.length, "x"), TSR_USAGE, "longer than 65536");
     while (t.length <= 1000000)
         assert_ok(tsri_text_add(&t, "# %070d\n", 0));
-    assert_fails(tsri_config_parse(&c, t.data, t.length, "x"), TSR_USAGE, "larger than 1000000");
+    assert_fails(tsri_config_parse(&c, t.data, t.length, "x"), TSR_USAGE, "larger than 1.00 MB");
     assert_null(c);
     tsri_text_fini(&t);
 }

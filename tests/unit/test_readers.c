@@ -2,6 +2,7 @@
 #include "data_testing.h"
 
 #include "data/image.h"
+#include "data/walk.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -528,6 +529,55 @@ static void picture_folders_and_their_archives(void **state)
     tsr_data_destroy(folder);
 }
 
+static tsr_status count_files(void *context, const char *path, const char *name, bool *enough)
+{
+    (void)path, (void)name, (void)enough;
+    ++*(int64_t *)context;
+    return TSR_OK;
+}
+
+/* 14 links to the folder they are in were followed 14^8 times. Links elsewhere are followed. */
+static void links_that_lead_back(void **state)
+{
+    (void)state;
+    char name[64];
+    tsr_data *data = NULL;
+    put_folder("loop/b");
+    put_png("loop/b/1.png", 8, 8, 10, 20, 30);
+    assert_int_equal(symlink(scratch_path("loop/b"), scratch_path("loop/c")), 0);
+    assert_ok(load_settings(&data, SETTINGS("data.path=loop", "data.split=0")));
+    assert_true(data->train.n == 2 && data->classes == 2);
+    tsr_data_destroy(data);
+    for (int i = 0; i < 64; i++) { /* before the picture: whoever looks for one meets them first */
+        (void)snprintf(name, sizeof name, "loop/a%d", i);
+        assert_int_equal(symlink(i % 2 ? "." : "../loop", scratch_path(name)), 0);
+    }
+    assert_fails(load_settings(&data, SETTINGS("data.path=loop", "data.format=imagefolder")),
+                 TSR_BAD_FILE, "loop/a0 leads back to a folder that it is in");
+    assert_fails(load_settings(&data, SETTINGS("data.path=loop")), TSR_BAD_FILE, "data.format");
+
+    /* No way back, and yet 4^6 ways down. */
+    int64_t files = 0;
+    tsri_walk few = {.depth = 8, .folders = 100, .visit = count_files, .context = &files};
+    for (int level = 0; level < 6; level++) {
+        (void)snprintf(name, sizeof name, "down%d", level);
+        put_folder(name);
+        for (int i = 0; i < 4; i++) {
+            char to[64];
+            (void)snprintf(name, sizeof name, "down%d/%d", level, i);
+            (void)snprintf(to, sizeof to, "../down%d", level + 1);
+            assert_int_equal(symlink(to, scratch_path(name)), 0);
+        }
+    }
+    put_folder("down6");
+    put_text("down6/file", "x");
+    assert_ok(tsri_walk_folder(scratch_path("down0"), &few));
+    assert_true(files > 0 && files < 100);
+    few.strict = true;
+    assert_fails(tsri_walk_folder(scratch_path("down0"), &few), TSR_BAD_FILE,
+                 "more than 100 folders");
+}
+
 static void check_listed(const tsr_data *data)
 {
     assert_int_equal(data->train.n, 2);
@@ -661,6 +711,7 @@ int main(void)
         cmocka_unit_test(npy_folders_and_single_files),
         cmocka_unit_test(sequences_as_text),
         cmocka_unit_test(picture_folders_and_their_archives),
+        cmocka_unit_test(links_that_lead_back),
         cmocka_unit_test(validation_pictures_with_a_list),
         cmocka_unit_test(pictures_are_resized_evenly),
         cmocka_unit_test(pictures_of_other_kinds),
