@@ -5,6 +5,7 @@
 #include "io/config.h"
 #include "scheme/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 tsr_status cli_settings(tsr_config *config, const cli_args *args)
@@ -21,12 +22,46 @@ done:
     return st;
 }
 
+/* Keys whose values a trained model keeps for good: its file says what its inputs and outputs are.
+ * A file of an older version does not, so there the run file still tells the columns. */
+static bool is_kept(const char *key, bool schema)
+{
+    static const char *const columns[] = {"data.target", "data.task", "data.ignore", "data.words"};
+    static const char *const always[] = {"model.", "scheme.", "optim.", "data.normalize",
+                                         "data.target_scale"};
+    for (size_t i = 0; schema && i < sizeof columns / sizeof *columns; i++)
+        if (strcmp(key, columns[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (strncmp(key, always[i], strlen(always[i])) == 0)
+            return true;
+    return false;
+}
+
+/* --set of such a key would change nothing, or make another network. */
+static tsr_status refuse_kept(const tsr_model *model, const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < args->given_count; i++) {
+        const cli_given *g = &args->given[i];
+        char key[TSRI_NAME];
+        if (strcmp(g->option->name, "set") != 0)
+            continue;
+        (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(g->value, "="), g->value);
+        TSR_CHECK(!is_kept(key, model->schema.kind != NULL), TSR_USAGE,
+                  "--set %s: a trained model keeps it; train anew to change it", key);
+    }
+done:
+    return st;
+}
+
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
     static const char *const all[] = {"data.split=0", "data.limit=0",     "data.test_limit=0",
                                       "data.size=0",  "data.format=auto", "data.header=auto"};
     tsr_config *config = tsr_model_config(model);
+    TSR_TRY(refuse_kept(model, args));
     for (size_t i = 0; cli_has(args, "data") && i < sizeof all / sizeof *all; i++)
         TSR_TRY(tsr_config_set(config, all[i]));
     TSR_TRY(cli_settings(config, args));
