@@ -158,6 +158,9 @@ static void data_assumptions(tsri_deep_case *d)
               i = (long long)tsri_deep_first(d, "phi.first") + 1,
               j = (long long)tsri_deep_first(d, "phi.second") + 1;
     int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->run->data->train.n;
+    char pair[64] = ""; /* one sample looked at has none */
+    if (i > 0)
+        (void)snprintf(pair, sizeof pair, ", of samples %lld and %lld", i, j);
     tsri_certify(d->c,
                  &(tsri_condition){.where = "Assumption 3.5",
                                    .sense = TSRI_AT_MOST,
@@ -171,7 +174,7 @@ static void data_assumptions(tsri_deep_case *d)
                                    .measured = d->s.phi,
                                    .required = ROUNDING,
                                    .seen = tsri_saw(part, n, "samples")},
-                 "phi: least |x_i - x_j|, of samples %lld and %lld", i, j);
+                 "phi: least |x_i - x_j|%s", pair);
     tsri_certify(d->c,
                  &(tsri_condition){.where = "Assumption 3.7",
                                    .sense = TSRI_AT_MOST,

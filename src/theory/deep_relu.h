@@ -72,6 +72,24 @@ tsr_status tsri_deep_back(float *s, const float *d, const tsri_deep_block *b,
                           const tsri_deep_net *net, int64_t l, tsri_pool *pool);
 void tsri_deep_gate(float *s, const tsri_deep_block *b, const tsri_deep_net *net, int64_t l);
 
+/* ---- Beside W(0) (deep_relu_moved.c) ------------------------------------------------------- */
+
+/* The largest over layers and samples; the caller begins with zeros. */
+typedef struct tsri_deep_moved {
+    double far, reach; /* |x - x(0)|, and |x| + |x(0)|, which it cannot exceed */
+    double flipped;    /* the part of a layer's units that switched */
+} tsri_deep_moved;
+
+typedef struct tsri_deep_room {
+    float *one, *other; /* [rows of a block, widest layer] */
+    float *change;      /* [numbers of the largest layer] */
+} tsri_deep_room;
+
+/* `at` and `was` hold the same samples, at `now` and `then`. */
+tsr_status tsri_deep_moved_of(tsri_deep_moved *out, const tsri_deep_block *at,
+                              const tsri_deep_block *was, const tsri_deep_net *now,
+                              const tsri_deep_net *then, tsri_deep_room *room, tsri_pool *pool);
+
 /* Products of blocks are so many times as fast as the operations that certify.effort counts. */
 #define TSRI_DEEP_PRODUCTS 32.0
 

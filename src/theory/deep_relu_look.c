@@ -65,9 +65,9 @@ typedef struct sums {
     double loss, slopes;      /* sums of l and -l' */
     double steep, flat, tail; /* largest and least -l'; least of it over Assumption 3.2's bound */
     int64_t n, wrong;
-    double moved, reach, flipped; /* (ii), the triangle inequality's bound on it, (iii) */
-    double sparse;                /* (iv) */
-    double *gradient;             /* [L] Frobenius norms */
+    tsri_deep_moved moved; /* (ii), (iii) */
+    double sparse;         /* (iv) */
+    double *gradient;      /* [L] Frobenius norms */
 } sums;
 
 typedef struct pass {
@@ -76,6 +76,7 @@ typedef struct pass {
     tsri_deep_block at, was; /* the same samples at both */
     float *d, *s;            /* [room, widest] */
     float *weighted;         /* [room, widest] */
+    float *change;           /* the largest layer */
     float *gradient;         /* as the store has the weights */
     double *top;             /* [sparsity] */
     int64_t sparsity;
@@ -98,27 +99,6 @@ static void judge_outputs(pass *p)
             s->tail = fmin(s->tail, -slope / least);
     }
     s->n += p->at.n;
-}
-
-/* (ii), (iii): the states now against those of W(0). */
-static void compare(pass *p)
-{
-    for (int64_t l = 1; l <= p->now->L; l++) {
-        int64_t m = p->now->layer[l - 1].m;
-        for (int64_t i = 0; i < p->at.n; i++) {
-            const float *a = p->at.x[l] + i * m, *b = p->was.x[l] + i * m;
-            double squares = 0;
-            int64_t flips = 0;
-            for (int64_t j = 0; j < m; j++) {
-                double far = (double)a[j] - (double)b[j];
-                squares += far * far;
-                flips += (p->at.z[l][i * m + j] > 0) != (p->was.z[l][i * m + j] > 0);
-            }
-            p->sum->moved = fmax(p->sum->moved, sqrt(squares));
-            p->sum->reach = fmax(p->sum->reach, tsri_length(a, m) + tsri_length(b, m));
-            p->sum->flipped = fmax(p->sum->flipped, (double)flips / (double)m);
-        }
-    }
 }
 
 /* The sum of the `count` largest squares of x: they are kept in `top`, the least of them first. */
@@ -206,6 +186,7 @@ static tsr_status pass_init(pass *p, const tsri_run *run, const tsri_deep_net *n
     TSR_TRY(tsri_alloc(&p->d, room * wide, sizeof *p->d));
     TSR_TRY(tsri_alloc(&p->s, room * wide, sizeof *p->s));
     TSR_TRY(tsri_alloc(&p->weighted, room * wide, sizeof *p->weighted));
+    TSR_TRY(tsri_alloc(&p->change, now->widest * wide, sizeof *p->change));
     TSR_TRY(tsri_alloc(&p->gradient, run->net->trained, sizeof *p->gradient));
     TSR_TRY(tsri_alloc(&p->top, p->sparsity, sizeof *p->top));
 done:
@@ -219,6 +200,7 @@ static void pass_fini(pass *p)
     tsri_free(p->d);
     tsri_free(p->s);
     tsri_free(p->weighted);
+    tsri_free(p->change);
     tsri_free(p->gradient);
     tsri_free(p->top);
     if (p->sum)
@@ -256,7 +238,8 @@ static tsr_status keep_pass(tsri_past *past, const tsri_run *run, const tsri_dee
         TSR_TRY(tsri_deep_load(&p.at, run, now, i, 1, n - i));
         TSR_TRY(tsri_deep_load(&p.was, run, then, i, 1, n - i));
         judge_outputs(&p);
-        compare(&p);
+        tsri_deep_room room = {p.d, p.s, p.change};
+        TSR_TRY(tsri_deep_moved_of(&s.moved, &p.at, &p.was, now, then, &room, run->pool));
         TSR_TRY(backwards(&p, true));
     }
     gradient_norms(&p);
@@ -266,9 +249,9 @@ static tsr_status keep_pass(tsri_past *past, const tsri_run *run, const tsri_dee
     TSR_TRY(tsri_past_keep(past, "steepest", s.steep));
     TSR_TRY(tsri_past_keep(past, "flattest", s.flat));
     TSR_TRY(tsri_past_keep(past, "tail", s.tail));
-    TSR_TRY(tsri_past_keep(past, "moved", s.moved));
-    TSR_TRY(tsri_past_keep(past, "reach", s.reach));
-    TSR_TRY(tsri_past_keep(past, "flipped", s.flipped));
+    TSR_TRY(tsri_past_keep(past, "moved", s.moved.far));
+    TSR_TRY(tsri_past_keep(past, "reach", s.moved.reach));
+    TSR_TRY(tsri_past_keep(past, "flipped", s.moved.flipped));
     TSR_TRY(tsri_past_keep(past, "sparse", s.sparse));
     TSR_TRY(tsri_past_keep(past, "gradient.last", s.gradient[now->L - 1]));
     TSR_TRY(tsri_past_keep(past, "gradient", largest(s.gradient, now->L)));
@@ -381,7 +364,7 @@ done:
 static double look_operations(const tsri_run *run, const tsri_deep_net *net)
 {
     double samples = (double)(run->data->train.n + run->batch);
-    return (16 * samples + 8 * 12 * TSRI_DEEP_STEPS) * net->weights;
+    return (20 * samples + 8 * 12 * TSRI_DEEP_STEPS) * net->weights;
 }
 
 tsr_status tsri_deep_look(tsri_run *run, tsri_past *past)

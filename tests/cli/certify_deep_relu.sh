@@ -74,6 +74,11 @@ python -c 'import sys; assert float(sys.argv[1]) > 100 and sys.argv[2] == "fails
 pair=$(row "$(last late)" "Assumption 3.6" phi quantity)
 [[ $pair == *"samples 599 and 600" ]] || complain "phi is not that of the nearest two: $pair"
 
+# At a start without the properties of Theorem 5.1 wrong samples refute nothing: they are shown, and the row says why not.
+wrong=$(row "$(last narrow)" "Corollary 4.4" "samples on the wrong side" measured verdict reason)
+python -c 'import sys; n, rest = sys.argv[1].split(" ", 1); assert float(n) > 0 and rest.startswith("does not apply Theorem 5.1 ("), rest' "$wrong" ||
+    complain "wrong samples at a start that Theorem 5.1 excludes: $wrong"
+
 # IST with momentum and decay had rows of Theorem 4.1.
 [ "$(row "$(last ist)" "Corollary 4.4" "L_S" verdict)" = "does not apply" ] || complain "Corollary 4.4 of IST"
 if last ist | grep -q 'log10 of width'; then complain "IST is asked for Theorem 4.1's width"; fi

@@ -15,6 +15,7 @@ translating the C code. A number that no float can tell from its bound is not ju
 import json
 import math
 import os
+import re
 import sys
 
 import numpy
@@ -43,7 +44,7 @@ class Run:
             if not isinstance(at, dict) or part not in at:
                 return default
             at = at[part]
-        return at
+        return float(at) if isinstance(at, str) and re.fullmatch(r"[0-9.]+e[-+]?[0-9]+", at) else at  # yaml asks for a point
 
     def file(self, name):
         """The tensors of a file, float64 where they are floats; None when it is not there."""
@@ -62,6 +63,10 @@ class Run:
     def notes(self, k):
         """What the rows of the certificate after k rounds looked at."""
         return self.file(f"trace/certificate-{k:06d}.safetensors") or {}
+
+    def ended(self):
+        """Did it come to its end? One that diverged has no model."""
+        return os.path.exists(f"{self.folder}/model.safetensors")
 
     def series(self):
         """What looks kept, round by round, by name: those of the newest checkpoint, and of lines after it (of a run that

@@ -17,7 +17,7 @@ import numpy as np
 from certificate_common import ALL, EXTREME, SOME, Check, Row, Run, sight
 
 SINGLE, SMALL, POWER = 2e-5, 2e-3, 0.1
-NAN = float("nan")
+NAN, FLOAT_LEAST = float("nan"), 1e-37  # what is shorter is 0 as floats
 
 
 def loss_of(name):
@@ -27,7 +27,8 @@ def loss_of(name):
     if name == "squared_hinge":
         return lambda z: np.maximum(0, 1 - z) ** 2, lambda z: 2 * np.maximum(0, 1 - z)
     if name == "exponential":
-        return lambda z: np.exp(-z), lambda z: np.exp(-z)
+        # below -80, where floats end, it goes on as its tangent (docs/models.md)
+        return lambda z: np.exp(-np.maximum(z, -80)) * (1 + np.maximum(0, -80 - z)), lambda z: np.exp(-np.maximum(z, -80))
     return lambda z: np.logaddexp(0, -z), lambda z: np.exp(-np.logaddexp(0, z))
 
 
@@ -121,23 +122,18 @@ class Oracle:
         self.name = "logistic" if name == "auto" else name
         self.l, self.dl = loss_of(self.name)
         self.delta = get("certify.delta")
-        self.workers, self.local = get("scheme.workers", 1), get("scheme.local_steps", 1)
-        if get("scheme.name") == "dense":
-            self.workers, self.local = 1, 1
-        self.rounds = self.count_rounds()
+        self.local, self.rounds = get("scheme.local_steps"), get("rounds")
+        self.ways, self.series = self.run.ways(self.n), self.run.series()
         self.nets = {}
         self.first = self.net(0)
         self.m, self.M, self.mL, self.L = min(self.first.m), max(self.first.m), self.first.m[-1], self.first.L
         self.s = math.ceil(math.log(self.n * self.L**2 / self.delta))
-        self.stochastic = get("optim.name") == "sgd" and get("batch") < self.n
-        self.B = get("batch") if self.stochastic else self.n
-        self.eta = get("optim.lr")
+        self.stochastic = "full" in self.ways
+        self.B = -(-self.n // get("scheme.workers")) if get("optim.name") == "gd" else get("batch")
+        self.rates = np.cumsum([self.run.rate(t) for t in range(self.rounds)])  # eta k of k rounds
+        self.eta = max(self.run.rate(t) for t in range(self.rounds))
         self.looked = {}
         self.start()
-
-    def count_rounds(self):
-        """Rounds that the run file asks for, not those done."""
-        return self.run.get("rounds")
 
     def net(self, k):
         if k not in self.nets:
@@ -167,10 +163,10 @@ class Oracle:
         self.off, self.off_at = length.max(), int(length.argmax()) + 1
         z, xs, y = net.states(x)
         self.part = self.parts()
-        chosen = x[:: n // self.part["pairs"]][: self.part["pairs"]]
-        _, few, _ = net.states(chosen)
+        chosen = self.spread("pairs")
+        _, few, _ = net.states(x[chosen])
         self.phi, self.pair = self.least(few[0])
-        self.pair = sorted(int(i) * (n // self.part["pairs"]) + 1 for i in self.pair)
+        self.pair = sorted(chosen[int(i)] + 1 for i in self.pair)
         self.apart = min(self.least(s)[0] for s in few[1:])
         if self.part["pairs"] < n:  # samples that are one point are found among all
             same = [(i, j) for j in range(n) for i in range(j) if (x[i] == x[j]).all()]
@@ -182,6 +178,12 @@ class Oracle:
         )
         self.chain = self.chains(z)
         self.nodes, self.form = self.search(z, xs)
+
+    def spread(self, what):
+        """Of n samples every s-th, with the least s that leaves so many."""
+        count = self.part[what]
+        step = 1 if count >= self.n else self.n // (count + 1) + 1
+        return list(range(0, count * step, step))
 
     def parts(self):
         """Samples that certify.effort allows, in each measurement: in the notes of the certificate."""
@@ -201,8 +203,8 @@ class Oracle:
 
     def chains(self, z):
         """(v): singular values of every chain of every sample that was looked at."""
-        most, step = 0.0, self.n // self.part["chains"]
-        for i in range(0, self.part["chains"] * step, step):
+        most = 0.0
+        for i in self.spread("chains"):
             for l1 in range(self.L):
                 a = self.first.w[l1]
                 for l2 in range(l1 + 1, self.L):
@@ -219,24 +221,16 @@ class Oracle:
         limit = np.abs(a).max() * self.phi / self.n**2
         count = (size >= limit).sum()
         self.unit = min(((np.linalg.norm(x[i]) * on[i]) / self.n >= self.phi / self.n**2).sum() for i in range(len(x)))
+        # states are floats: what the form is below (1e-7)^2 of its largest is not known
         G = (x @ x.T) * (on @ on.T)
-        if np.linalg.eigvalsh(G)[0] < 1e-9 * np.trace(G):
-            return count, NAN
-        return count, 1 / np.linalg.inv(G).diagonal().max()
+        value, vector = np.linalg.eigh(G)
+        form = 1 / (vector**2 / np.maximum(value, 1e-300)).sum(axis=1).max() if value[-1] > 0 else 0
+        self.form_error = 1e-6 * math.sqrt(np.trace(G) / form) if form > 0 else math.inf
+        return count, form
 
     # ---- What is broken -----------------------------------------------------------------------------------------------
     def broken(self):
-        get, b = self.run.get, set()
-        if get("optim.momentum") > 0:
-            b.add("momentum")
-        if get("optim.weight_decay") > 0:
-            b.add("decay")
-        if get("optim.schedule") != "constant" or get("optim.warmup", 0) > 0:
-            b.add("rate")
-        if get("scheme.name") != "dense" and not (get("scheme.name") == "local_sgd" and self.workers == 1):
-            b.add("whole")
-        if self.stochastic and get("data.order", "epochs") != "replacement":
-            b.add("independent")
+        b = set(self.ways)
         if self.off > 1e-6:
             b.add("unit")
         if self.phi < 1e-6:
@@ -257,7 +251,7 @@ class Oracle:
         k, b = line["round"], self.broken()
         looks = {r: self.look(r) for r in range(k + 1) if self.look(r)}
         data, region = {"unit", "distinct", "widths"}, {"unit", "distinct", "widths", "start"}
-        way = region | {"whole", "momentum", "decay", "rate", "lipschitz"}
+        way = region | {"whole", "momentum", "decay", "rate", "precision", "lipschitz"}
         broken = {"start": b & data, "region": b & region, "way": b & way, "descent": b & (way | {"smooth", "independent"})}
         broken = {key: bool(value) for key, value in broken.items()}
         rows = self.assumptions(looks, k) + self.theorem_5_1(broken) + self.demands(broken, looks)
@@ -276,13 +270,14 @@ class Oracle:
         seen = sight(len(looks), k + 1)
         return [
             Row("Assumption 3.1", "largest l'", -flat, "at most", 0, seen=seen, construction=True, tolerance=SMALL),
-            Row("Assumption 3.2", "least |l'", tail if tail < math.inf else None, "at least", 1, seen=seen,
+            Row("Assumption 3.2", "least |l'", tail, "at least", 1, seen=seen,
                 construction=True, tolerance=SMALL),
             Row("Assumption 3.3", "rho", rho, tolerance=SMALL),
             Row("Assumption 3.4", "lambda", lam, tolerance=SMALL),
             Row("Assumption 3.5", f"largest | |x_i| - 1 |, of sample {self.off_at}" if self.off > 1e-6 else "largest | |x",
                 self.off, "at most", 1e-6, tolerance=1e-6, absolute=1e-9),
-            Row("Assumption 3.6", f"phi: least |x_i - x_j|, of samples {self.pair[0]} and {self.pair[1]}", self.phi,
+            Row("Assumption 3.6", f"phi: least |x_i - x_j|, of samples {self.pair[0]} and {self.pair[1]}"
+                if self.phi < math.inf else "phi: least |x_i - x_j|", self.phi,
                 "at least", 1e-6, seen=sight(self.part["pairs"], self.n), tolerance=1e-9),
             Row("Assumption 3.7", "widest over", self.M / self.m, "at most", 2),
         ]  # fmt: skip
@@ -304,7 +299,7 @@ class Oracle:
             Row(one + "(i)", "largest |W_l|_2", first.weight, "at most", 3.5, broken=bad, tolerance=POWER,
                 interval=(first.weight, first.weight_high)),
             Row(one + "(ii)", "least |x_(l,i)", self.apart, "at least", phi / 2, broken=bad, tolerance=SINGLE,
-                absolute=1e-7, seen=ALL if self.part["pairs"] == n else SOME),
+                absolute=1e-6 * max(1, self.state), seen=ALL if self.part["pairs"] == n else SOME),
             Row(one + "(iv)", "units within beta", self.near, "at most", 2, broken=bad, tolerance=SINGLE),
             Row("(5.1)", "width m over L^4", m / terms[0], tolerance=1e-6),
             Row("(5.1)", "width m over [beta", m / terms[1]),
@@ -314,11 +309,18 @@ class Oracle:
             Row(one + "(vi)", f"supremum over {self.s}-sparse", first.sparse / (L * math.sqrt(self.s * math.log(self.M))),
                 tolerance=SINGLE),
             Row(one + "(vii)", "fewest nodes", nodes if np.isfinite(nodes) else None, tolerance=2 / self.mL),
-            Row(one + "(vii)", "log10 of the least", form if np.isfinite(form) else None, absolute=SMALL),
+            Row(one + "(vii)", "log10 of the least", self.form_told(form), absolute=max(SMALL, self.form_error)),
         ]  # fmt: skip
         if L > 1:
             rows.append(Row(one + "(v)", "largest |W_l2^T", self.chain / L, tolerance=POWER))
         return rows
+
+    def form_told(self, form):
+        """Where it is not known the program's, if that is as small."""
+        told = next(r["measured"] for r in self.run.certificates[0]["rows"] if r["quantity"].startswith("log10 of the least sum"))
+        if self.form_error < 0.5:
+            return form
+        return told if told is None or told < form + 2 * math.log10(1 + self.form_error) + 1 else form
 
     def X(self, first):
         """K eta = X / (c_0 m phi^3): (C.9), (C.10), the regime x_0 > -infinity below them; (C.20), (C.21), the end of C.4."""
@@ -364,10 +366,11 @@ class Oracle:
         where = "Theorem 4.5" if self.stochastic else "Theorem 4.1"
         path, step, _, width = self.logs(looks)
         K, log = self.rounds * self.local, math.log10
+        way = self.rates[-1] * self.local
         return [
             Row(where, "log10 of width m", log(self.m) - width, absolute=SMALL),
             Row(where, "log10 of eta", log(self.eta) - step, absolute=SMALL),
-            Row(where, "log10 of K eta", log(K * self.eta) - path, absolute=SMALL),
+            Row(where, "log10 of K eta", log(way) - path, absolute=SMALL),
             Row(where, "log10 of the steps K", log(K) - (path - step), absolute=SMALL),
         ]
 
@@ -397,11 +400,12 @@ class Oracle:
                 max(v.sparse / (4**L * L * (math.sqrt(self.s * math.log(M)) + math.sqrt(M) * v.found[0].max()))
                     for v in looks.values()), tolerance=SMALL),
             Row("Theorem 5.3 (v)", "log10 of |grad_(W_L)",
-                min((2 * log(v.last / v.slopes) for v in looks.values() if v.slopes > 0 and v.last > 0), default=NAN)
+                min((2 * np.log10((v.last if v.last > FLOAT_LEAST else 0) / v.slopes) for v in looks.values() if v.slopes > 0), default=NAN)
                 + 7 * log(n) - log(self.mL) - 3 * phi, absolute=SMALL),
             Row("Lemma 5.7" if self.stochastic else "Lemma 5.5", "largest |W_l(k) - W_l(0)|", way, "at most", 1,
                 interval=(way_low, way), broken=broken["way"], tolerance=SMALL,
-                seen=SOME if TAIL[self.name][4] is None and seen != ALL and way > 1 else ALL),
+                seen=SOME if TAIL[self.name][4] is None and seen != ALL and way > 1
+                else sight(len(self.looked_in("way", k)) + 1, k + 1)),
         ]  # fmt: skip
         if self.stochastic:
             rows.append(Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of the next step's batch",
@@ -429,12 +433,19 @@ class Oracle:
         """Lemma 5.5 over all rounds: Frobenius norms above, over the root of the rank below."""
         rho, _ = self.letters(looks)
         most, least = 0.0, 0.0
-        for r in range(1, k + 1):
+        rounds = self.looked_in("way", k)
+        for r in rounds:
             diff = [a - b for a, b in zip(self.net(r).w, self.first.w)]
-            bound = 4**self.L * math.sqrt(self.M) * rho * r * self.local * self.eta
-            most = max(most, max(map(np.linalg.norm, diff)) / bound)
-            least = max(least, max(np.linalg.norm(d) / math.sqrt(min(d.shape)) for d in diff) / bound)
-        return most, least
+            bound = 4**self.L * math.sqrt(self.M) * rho * self.rates[r - 1] * self.local
+            far = max(map(np.linalg.norm, diff))
+            most = max(most, far / bound if far > 0 else 0)
+            least = max(least, max(np.linalg.norm(d) / math.sqrt(min(d.shape)) for d in diff) / bound if far > 0 else 0)
+        return (most, least) if rounds else (NAN, NAN)
+
+    def looked_in(self, name, k):
+        """Rounds after the first whose number of this name was kept."""
+        values = self.series.get(name, [])[: k + 1]
+        return [r for r in range(1, len(values)) if not math.isnan(values[r])]
 
     def promises(self, broken, looks, k):
         zero, (epsilon, given) = float(self.l(np.float64(0))) / self.n, self.epsilon()
@@ -457,8 +468,8 @@ class Oracle:
         return rows
 
     def stopped(self, k):
-        """Did the run end here, before its last round?"""
-        return k == max(c["round"] for c in self.run.certificates)
+        """Did the run end here, before its last round, as it was told to?"""
+        return k == max(c["round"] for c in self.run.certificates) and self.run.ended()
 
     # ---- Beyond rows ----------------------------------------------------------------------------------------------------
     def brackets(self, check):

@@ -98,7 +98,7 @@ def points(r, folder, n, d, task):
     """A table of n rows; now and then equal, tiny, huge or zero rows."""
     x = r.normal(size=(n, d))
     kind = pick(r, "plain", "plain", "twins", "same", "tiny", "huge", "near", "zero", "axes")
-    if kind == "twins" and n > 2:
+    if kind == "twins" and n > 3:
         x[1] = x[0]
     elif kind == "same" and task == "regress":
         x[:] = x[0]
@@ -203,7 +203,7 @@ def deep_relu(r, folder):
     width, layers = pick(r, 2, 4, 6, 18, 50, 100), integer(r, 1, 5)  # the last layer has an even number of units
     if now(r, 0.1):
         n = pick(r, 2, integer(r, 50, 100))
-    data = {"name": "sphere", "n": n, "test_n": 2, "dim": d, "phi": pick(r, 0, 0.01, 0.1)}
+    data = {"name": "sphere", "n": n, "test_n": 2, "dim": d, "phi": 0 if n > 20 else pick(r, 0, 0.01, 0.1)}
     if now(r, 0.4):
         data = points(r, folder, n, d, "classify")
         if now(r, 0.3):

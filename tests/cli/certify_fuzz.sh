@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Random runs of every paper against their oracles: a sample of fixed seeds, first of all those that found an error of the
+# program. More of them: python3 tests/python/certificate_fuzz.py PROGRAM --seeds 1-300.
+set -euo pipefail
+program=$1 fuzz=$2/tests/python/certificate_fuzz.py
+. "$2/tests/cli.sh"
+with_python numpy yaml
+export OPENBLAS_NUM_THREADS=1
+sample() { python "$fuzz" "$program" --paper "$1" --seeds "$2" --keep kept >out || complain "$1: $(head -40 out)"; tail -1 out; }
+
+# 18: null in rounds without budget; 29: (7.1) failed by rounding; 43: T of stop.below: 1; 52: LAPACK gave up on weights that
+# diverge; 33: a vector of length 0; 127: weights that are no longer finite
+sample rnn 18,29,33,43,52,127
+# 43, 60: losses of 0 were left out; 95: one worker's shard is all; 119: patterns of a part of the samples
+sample grelu 43,60,95,119
+# 8, 99: (ii) failed by rounding; 4: it was 0 by rounding; 21: not measured; 56: the pair of a single sample
+sample deep_relu 4,8,21,56,99
