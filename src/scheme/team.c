@@ -103,8 +103,14 @@ const tsri_draw *tsri_team_draws(const tsri_run *run)
 tsri_chances tsri_team_chances(const tsri_run *run)
 {
     const tsri_draw *draw = tsri_team_draws(run);
-    return draw ? (tsri_chances){tsri_draw_chance(draw, 0), tsri_draw_coverage(draw)}
-                : (tsri_chances){1, 1};
+    double sum = 0;
+    if (!draw)
+        return (tsri_chances){1, 1};
+    if (!draw->weight)
+        return (tsri_chances){tsri_draw_chance(draw, 0), tsri_draw_coverage(draw)};
+    for (int64_t l = 0; l < draw->workers; l++)
+        sum += tsri_draw_chance(draw, l);
+    return (tsri_chances){sum / (double)draw->workers, tsri_draw_coverage(draw)};
 }
 
 /* ---- All workers at once ------------------------------------------------------------------ */

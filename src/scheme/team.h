@@ -42,7 +42,7 @@ const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_st
 /* How the team draws, or NULL when the scheme has no shares. */
 const tsri_draw *tsri_team_draws(const tsri_run *run);
 
-/* The papers' xi and theta: the chance of a unit to be in one share (of unequal ones the first),
+/* The papers' xi and theta: the chance of a unit to be in one share (of unequal ones the mean),
  * and in at least one of a round. Both are 1 when the scheme has no shares. */
 typedef struct tsri_chances {
     double xi, theta;

@@ -71,6 +71,15 @@ static void batches(tsri_certificate *c, const tsri_run *run)
         tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
 }
 
+/* Does a unit have another chance in one share than in another? */
+static bool unequal(const tsri_draw *draw)
+{
+    for (int64_t l = 1; draw->weight && l < draw->workers; l++)
+        if (draw->weight[l] != draw->weight[0])
+            return true;
+    return false;
+}
+
 /* Descent on the whole is the case of one share with every unit. */
 static void shares(tsri_certificate *c, const tsri_run *run)
 {
@@ -95,8 +104,21 @@ static void shares(tsri_certificate *c, const tsri_run *run)
     if (chunks)
         tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS | TSRI_INDEPENDENT_UNITS,
                             "units are dealt in equal chunks");
-    if (draw->weight)
-        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS, "workers have unequal weights");
+    if (unequal(draw))
+        tsri_certify_breach(c, TSRI_CATEGORICAL_MASKS | TSRI_EQUAL_SHARES,
+                            "workers have unequal weights");
+}
+
+bool tsri_plain_steps(const tsri_run *run)
+{
+    const tsr_config *c = run->config;
+    return !tsri_run_has_state(run) && run->clip == 0 && !(run->decay > 0) &&
+           run->batch == run->data->train.n && !run->independent &&
+           !(run->shard && run->workers > 1) &&
+           strcmp(tsri_config_text(c, "data.augment"), "none") == 0 &&
+           strcmp(tsri_config_text(c, "precision"), "f32") == 0 &&
+           strcmp(tsri_config_text(c, "scheme.wire"), "f32") == 0 &&
+           strcmp(tsri_config_text(c, "scheme.scale"), "none") != 0;
 }
 
 void tsri_assume_run(tsri_certificate *c, const tsri_run *run)

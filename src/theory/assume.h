@@ -24,6 +24,7 @@
     X(BERNOULLI_MASKS, "masks thrown unit by unit")                                                \
     X(CATEGORICAL_MASKS, "every unit given to one share, by chance")                               \
     X(INDEPENDENT_UNITS, "units thrown independently of each other")                               \
+    X(EQUAL_SHARES, "the same chance of a unit in every share")                                    \
     X(COMMON_DATA, "the same samples for every worker")                                            \
     X(FIXED_SAMPLES, "samples that do not change")                                                 \
     X(DRAWN_START, "weights that begin as drawn")                                                  \

@@ -232,6 +232,8 @@ static tsri_verdict judge(const tsri_certificate *c, tsri_row *row)
     double high = estimate ? claim->interval.high : claim->measured;
     if (isnan(low) || isnan(high))
         return because(row, TSRI_OPEN, "an estimate without an interval");
+    if (fabs(claim->measured - claim->required) < claim->blur)
+        return because(row, TSRI_OPEN, "rounding hides on which side of its bound it is");
     bool met = kept(claim, low) && kept(claim, high);
     bool missed = !kept(claim, low) && !kept(claim, high);
     if (missed && claim->seen.sight != TSRI_SOME)

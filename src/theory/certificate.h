@@ -114,6 +114,8 @@ typedef struct tsri_condition {
     double required; /* not looked at for TSRI_MEASURED */
     tsri_seen seen;
     tsri_interval interval;
+    double blur; /* rounding of the measured number: no nearer than that to its bound is it judged;
+                    0 = what it measures is exact, or never near */
     tsri_trivial trivial;
     const char *by_construction; /* (optional) why it cannot fail: "the triangle inequality" */
     const char *unproven;        /* (optional) why meeting it proves nothing: "the worst support was

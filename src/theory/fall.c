@@ -9,6 +9,7 @@
 #include "base/estimate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The losses so far; the floor is the median of the last quarter of them, the fall what lies above
@@ -101,6 +102,11 @@ static tsri_seen seen_of(const tsri_past *past, const tsri_promise *p)
     return p->also.what ? tsri_saw_both(rounds, p->also) : rounds;
 }
 
+static double blur_of(const tsri_promise *p)
+{
+    return p->blur > 0 ? p->blur : TSRI_LOSS_BLUR;
+}
+
 /* The fitted rate is of the rounds seen; what a rate of a round promises it promises of each. */
 static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_promise *p, curve *v)
 {
@@ -114,6 +120,7 @@ static void fitted_row(tsri_certificate *c, const tsri_past *past, const tsri_pr
                             .measured = fitted ? -expm1(slope.value) : (double)NAN,
                             .required = rate_of_fall(p, v),
                             .seen = seen_of(past, p),
+                            .blur = blur_of(p),
                             .trivial = {"a rate of 0", 0}};
     if (fitted)
         claim.interval = (tsri_interval){-expm1(slope.high), -expm1(slope.low), 0.95};
@@ -164,13 +171,16 @@ static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_pro
     tsri_promise known = *p;
     known.floor = p->hidden ? 0 : p->floor;
     worst w = worst_round(past, &known, v);
+    /* What is not seen to be below without the hidden floor, may be with it. */
+    bool unsure = p->hidden && !(w.loss < w.bound * (1 - blur_of(p)));
     tsri_condition claim = {.of = p->of,
                             .where = p->where,
                             .sense = TSRI_AT_MOST,
                             .measured = w.loss,
-                            .required = p->hidden && w.loss > w.bound ? (double)NAN : w.bound,
+                            .required = unsure ? (double)NAN : w.bound,
                             .seen = seen_of(past, p),
                             .interval = interval_at(past, w.round),
+                            .blur = blur_of(p) * w.bound,
                             .trivial = {"the first loss", tsri_past_at(past, 0, "loss")},
                             .worst = &w.round};
     tsri_certify(c, &claim,

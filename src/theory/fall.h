@@ -8,12 +8,16 @@
 #include "theory/past.h"
 #include "theory/rates.h"
 
+/* A loss is a sum of squares of float outputs: known to about this part of itself. */
+#define TSRI_LOSS_BLUR 1e-6
+
 typedef struct tsri_promise {
     int of;            /* its theorem */
     const char *where; /* "Theorem 3" */
     const char *loss;  /* the paper's letters for it: "L_k", "f" */
     const char *what;  /* of `first`: "L_0", "C^2 n" */
     double floor, first;
+    double blur; /* rounding of the losses, in parts of themselves; 0 = TSRI_LOSS_BLUR */
     /* The paper hides the constant of the floor: `floor` is its formula without it. */
     bool hidden;
     /* Beside the rounds: what these losses are one of, where the theorem speaks of the mean. */

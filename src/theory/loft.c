@@ -73,7 +73,8 @@ static void theorems(tsri_certificate *c, tsri_loft_view *v)
     v->lemma3 =
         tsri_certify_theorem(c, &(tsri_theorem){"Lemma 3", "1 - n e^(-m/32)",
                                                 fmax(0, 1 - s->n * exp(-s->m / 32)), start});
-    v->lemma4 = tsri_certify_theorem(c, &(tsri_theorem){"Lemma 4", "", NAN, start});
+    v->lemma4 =
+        tsri_certify_theorem(c, &(tsri_theorem){"Lemma 4", "", NAN, start | TSRI_PAPER_MODEL});
     v->lemma5 =
         tsri_certify_theorem(c, &(tsri_theorem){"Lemma 5", "1 - delta", 1 - s->delta, kernel});
     v->mixing = tsri_certify_theorem(
@@ -109,6 +110,9 @@ static void notes(tsri_certificate *c, const tsri_loft_view *v)
                           s->xi < 1 ? "means are over %d draws of masks from the same start"
                                     : "every share is the whole network: there are no masks",
                           TSRI_LOFT_DRAWS);
+    else if (!tsri_loft_masks(run))
+        tsri_certify_note(c, "the theorems bound means over masks, these numbers are of this run, "
+                             "whose rounds are not theirs");
     else
         tsri_certify_note(c,
                           "the theorems bound means over masks, these numbers are of this run; "

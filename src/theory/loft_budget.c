@@ -60,11 +60,14 @@ bool tsri_loft_descends(const tsri_run *run)
     return tsri_look_stride(run, PATHS * path_operations(run, false)) == 1;
 }
 
-/* One share with every filter has no masks. */
+bool tsri_loft_masks(const tsri_run *run)
+{
+    return tsri_team_chances(run).xi < 1 && tsri_plain_steps(run) && run->local_steps == 1;
+}
+
 bool tsri_loft_draws(const tsri_run *run)
 {
-    return tsri_team_chances(run).xi < 1 &&
-           tsri_look_stride(run, PATHS * path_operations(run, true)) == 1;
+    return tsri_loft_masks(run) && tsri_look_stride(run, PATHS * path_operations(run, true)) == 1;
 }
 
 /* H_inf has a product and a closed form (an arc cosine, some 40 operations) for each pair of

@@ -36,6 +36,10 @@ tsri_loft tsri_loft_letters(const tsri_run *run, const tsri_past *past);
 int64_t tsri_loft_kernel_samples(const tsri_run *run);
 double tsri_loft_kernel_operations(const tsri_run *run, int64_t n);
 
+/* Are the run's rounds those of the theorems, with masks? Only then is a mean over masks worth
+ * other draws of them. One share with every filter has no masks. */
+bool tsri_loft_masks(const tsri_run *run);
+
 /* Does gradient descent go beside the run, and do other draws of masks? As the budget allows. */
 bool tsri_loft_descends(const tsri_run *run);
 bool tsri_loft_draws(const tsri_run *run);

@@ -19,6 +19,7 @@ typedef struct ahead {
     const int64_t *unit; /* [units] of the share in the whole */
     int64_t *every;      /* 0, 1, 2, ...: of a share that is the whole */
     float *w, *a, *dw;   /* [units, d], [units], [units, d] */
+    double *way;         /* [units, d] the sum of the round's steps: floats lose small ones */
     double *u, *u0;      /* [n] outputs of the share, now and before its first step */
     double *sum0, *sum; /* [n] sums of them over shares, before the first and after the last step */
     double squares0, squares; /* of their norms */
@@ -36,6 +37,7 @@ static tsr_status ahead_init(ahead *h)
     TSR_TRY(tsri_alloc(&h->every, m, sizeof *h->every));
     TSR_TRY(tsri_alloc_raw(&h->w, m * d, sizeof *h->w));
     TSR_TRY(tsri_alloc_raw(&h->dw, m * d, sizeof *h->dw));
+    TSR_TRY(tsri_alloc_raw(&h->way, m * d, sizeof *h->way));
     TSR_TRY(tsri_alloc_raw(&h->a, m, sizeof *h->a));
     TSR_TRY(tsri_alloc(&h->u, n, sizeof *h->u));
     TSR_TRY(tsri_alloc(&h->u0, n, sizeof *h->u0));
@@ -55,6 +57,7 @@ static void ahead_fini(ahead *h)
     tsri_free(h->every);
     tsri_free(h->w);
     tsri_free(h->dw);
+    tsri_free(h->way);
     tsri_free(h->a);
     tsri_free(h->u);
     tsri_free(h->u0);
@@ -93,30 +96,26 @@ static tsr_status take_share(ahead *h, int64_t l)
     return tsri_trace_note(h->g->run, &t, "share.%lld.%lld", (long long)h->o->draw, (long long)l);
 }
 
-static double distance(const float *a, const float *b, int64_t d)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < d; c++) {
-        double step = (double)a[c] - (double)b[c];
-        sum += step * step;
-    }
-    return sqrt(sum);
-}
-
 /* How far the share's units are from where the round and the run began. */
 static double moved(ahead *h)
 {
-    const float *w = tsri_masked_weights(h->g);
-    double most = 0;
+    double most = 0, radius = 0;
+    int64_t d = h->g->d;
     for (int64_t u = 0; u < h->units; u++) {
-        int64_t at = h->unit[u] * h->g->d;
-        most = fmax(most, distance(h->w + u * h->g->d, w + at, h->g->d));
-        if (h->g->w0)
-            h->out->radius =
-                fmax(h->out->radius, distance(h->w + u * h->g->d, h->g->w0 + at, h->g->d));
+        double round = 0, run = 0;
+        for (int64_t c = 0; c < d; c++) {
+            double step = h->way[u * d + c];
+            double from = h->g->w0 ? (double)h->g->w0[h->unit[u] * d + c] : (double)NAN;
+            round += step * step;
+            run += ((double)h->w[u * d + c] - from) * ((double)h->w[u * d + c] - from);
+        }
+        most = fmax(most, round);
+        radius = fmax(radius, run);
     }
-    h->out->travel = fmax(h->out->travel, most);
-    return most;
+    if (h->g->w0)
+        h->out->radius = fmax(h->out->radius, sqrt(radius));
+    h->out->travel = fmax(h->out->travel, sqrt(most));
+    return sqrt(most);
 }
 
 /* m o H of the share as it is. Only a kernel with a smaller eigenvalue than all before it changes
@@ -147,7 +146,7 @@ done:
 /* ---- Local steps -------------------------------------------------------------------------- */
 
 /* Outputs of the share; where `bits` are wanted its kernel too, with dw the gradient. */
-static tsr_status pass(ahead *h, double *loss, bool gradient, bool kernel)
+static tsr_status pass(ahead *h, double *loss, double *blur, bool gradient, bool kernel)
 {
     tsr_status st = TSR_OK;
     tsri_signs bits = {0};
@@ -160,6 +159,7 @@ static tsr_status pass(ahead *h, double *loss, bool gradient, bool kernel)
                           .gradient = gradient ? h->dw : NULL};
     TSR_TRY(tsri_masked_run_pass(&p, h->g));
     *loss = p.loss;
+    *blur = p.blur;
     if (kernel)
         TSR_TRY(look_at_kernel(h, &bits));
 done:
@@ -175,37 +175,47 @@ static void mix(ahead *h)
             h->o->mixed[h->unit[u] * h->g->d + c] += (double)h->dw[u * h->g->d + c];
 }
 
-/* Lemma 5, after t steps. */
-static void note_drift(ahead *h, int64_t t, double first)
+/* Lemma 5, after t steps; `rounding` is that of all outputs, before and after. */
+static void note_drift(ahead *h, int64_t t, double first, double rounding)
 {
     double may = h->o->eta * (double)t * sqrt((double)h->g->n) * sqrt(first);
-    for (int64_t i = 0; first > 0 && i < h->g->n; i++)
+    if (!(may > 0))
+        return;
+    for (int64_t i = 0; i < h->g->n; i++)
         h->out->drift = fmax(h->out->drift, fabs(h->u[i] - h->u0[i]) / may);
+    h->out->drift_blur = fmax(h->out->drift_blur, rounding / may);
 }
 
 /* From t = 0 to tau: loss[t] = ||y - u_t^l||^2. */
 static tsr_status local_steps(ahead *h, double *last)
 {
     tsr_status st = TSR_OK;
-    double loss = 0, first = 0, before = 0, most = 0;
+    double loss = 0, first = 0, before = 0, most = 0, blur = 0, blur_before = 0, rounding = 0;
     int64_t steps = h->o->steps, count = h->units * h->g->d;
+    memset(h->way, 0, (size_t)count * sizeof *h->way);
     for (int64_t t = 0; t <= steps; t++) {
         bool kernel = h->o->kernels && (t < steps || steps == 0);
         before = loss;
-        TSR_TRY(pass(h, &loss, t < steps, kernel));
+        blur_before = blur;
+        TSR_TRY(pass(h, &loss, &blur, t < steps, kernel));
         if (t == 0) {
             first = loss;
+            rounding = blur * sqrt(loss) / 2;
             memcpy(h->u0, h->u, (size_t)h->g->n * sizeof *h->u);
             mix(h);
         } else {
-            if (before > 0)
+            if (before > 0) {
                 h->out->ratio = fmax(h->out->ratio, loss / before);
-            note_drift(h, t, first);
+                h->out->blur = fmax(h->out->blur, (blur + blur_before) * loss / before);
+            }
+            note_drift(h, t, first, rounding + blur * sqrt(loss) / 2);
         }
         if (t == steps)
             break;
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
             h->w[i] -= (float)h->o->eta * h->dw[i];
+            h->way[i] -= h->o->eta * (double)h->dw[i];
+        }
         most = fmax(most, moved(h));
     }
     double may = h->o->eta * (double)steps * sqrt((double)h->g->n / (double)h->g->m * first);
@@ -223,6 +233,7 @@ static void leave(ahead *h, double loss)
     for (int64_t i = 0; i < h->g->n; i++) {
         double off = u[i] - h->u0[i];
         h->out->sampled += off * off;
+        h->out->outputs += u[i] * u[i] + h->u0[i] * h->u0[i];
         h->squares0 += h->u0[i] * h->u0[i];
         h->squares += h->u[i] * h->u[i];
         h->sum0[i] += h->u0[i];
@@ -261,8 +272,7 @@ static tsr_status aggregate(ahead *h)
         if (h->o->mixed && owners)
             h->o->mixed[i] /= (double)owners;
     }
-    tsri_masked_pass whole = {
-        .w = h->w, .a = h->g->a, .units = m, .scale = h->g->xi * h->g->scale, .u = h->u};
+    tsri_masked_pass whole = {.w = h->w, .a = h->g->a, .units = m, .scale = h->g->whole, .u = h->u};
     TSR_TRY(tsri_masked_run_pass(&whole, h->g));
     h->out->loss = whole.loss;
     h->out->parted = over_pairs(h, h->squares, h->sum) / (p * p);

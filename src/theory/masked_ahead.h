@@ -14,11 +14,14 @@
 typedef struct tsri_masked_round {
     double loss;   /* ||y - u_(k+1)||^2 */
     double ratio;  /* (4): max over l, t of ||y - u_(t+1)^l||^2 / ||y - u_t^l||^2 */
+    double blur;   /* its rounding: the largest over l, t */
     double travel; /* (5): max over l, t, r of ||w_(t,r)^l - w_r|| */
     double reach;  /* appendix C: the same over eta tau sqrt(n/m) ||y - u_0^l||, max over l */
     double drift; /* Lemma 5: max over l, t, i of |u_t^l - u_0^l| / (eta t sqrt(n) ||y - u_0^l||) */
+    double drift_blur; /* its rounding */
     double radius;  /* max over l, t, r of ||w_(t,r)^l - w_(0,r)|| from the first weights, or NaN */
     double sampled; /* Lemma 14: sum over l of ||u - u_0^l||^2, */
+    double outputs; /* of ||u||^2 + ||u_0^l||^2, what these are differences of, */
     double pairs;   /* 1/p sum over pairs of ||u_0^l - u_0^l'||^2 */
     double ends;    /* Lemma 13: 1/p sum over l of ||y - u_tau^l||^2, */
     double parted;  /* 1/p^2 sum over pairs of ||u_tau^l - u_tau^l'||^2 */

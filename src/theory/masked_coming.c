@@ -5,6 +5,7 @@
 #include "base/estimate.h"
 #include "scheme/team.h"
 #include "theory/masked_ahead.h"
+#include "theory/papers.h"
 #include "theory/rates.h"
 
 #include <math.h>
@@ -15,20 +16,19 @@
 /* Shares in wholes. */
 static double wholes(const tsri_run *run)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
-    return draw ? (double)run->workers * tsri_draw_chance(draw, 0) : 1;
+    return tsri_team_draws(run) ? (double)run->workers * tsri_team_chances(run).xi : 1;
 }
 
 int64_t tsri_masked_draws(const tsri_run *run)
 {
-    bool many = !tsri_masked_whole(run) && tsri_masked_plain(run);
+    bool many = !tsri_masked_whole(run) && tsri_plain_steps(run);
     return many ? tsri_config_int(run->config, "certify.continuations") : 1;
 }
 
 /* Local steps to go through: none of a run that is not Algorithm 1. */
 static int64_t steps_of(const tsri_run *run)
 {
-    return tsri_masked_plain(run) ? run->local_steps : 0;
+    return tsri_plain_steps(run) ? run->local_steps : 0;
 }
 
 /* A pair of patterns takes about an operation for ten units (signs.h); Cholesky's factor 2/3 n^3 in
@@ -48,6 +48,9 @@ double tsri_masked_coming_cost(const tsri_run *run)
 }
 
 /* ---- The mixed gradient ------------------------------------------------------------------- */
+
+/* Gradients are floats: of a bias that is a smaller part of them no part can be told. */
+static const double VISIBLE = 1e-4;
 
 /* The mixed gradient's mean by Lemma 2 is theta/xi dL/dw + D, D = theta (1-xi)/m sum_i x_i relu.
  * Its bias D in parts of the first term, and how much of D a draw has: 1 in the mean. */
@@ -128,7 +131,8 @@ static bool dealt(const tsri_run *run)
     return draw && (draw->kind == TSRI_DRAW_CATEGORICAL || draw->kind == TSRI_DRAW_CHUNKS);
 }
 
-/* |a - b| in parts of the larger side of what they are made of. */
+/* |a - b| in parts of what they are made of, not of themselves: of one share both are 0 but for
+ * rounding. */
 static double apart(double a, double b, double size)
 {
     return size > 0 ? fabs(a - b) / size : 0;
@@ -141,13 +145,15 @@ static tsr_status keep_round(tsri_past *past, const tsri_masked_round *r,
     if (g->gram)
         TSR_TRY(tsri_past_keep(past, "least", r->least));
     if (dealt(g->run))
-        TSR_TRY(tsri_past_keep(past, "error_14", apart(r->sampled, r->pairs, r->sampled)));
+        TSR_TRY(tsri_past_keep(past, "error_14", apart(r->sampled, r->pairs, r->outputs)));
     if (steps == 0)
         return TSR_OK;
     TSR_TRY(tsri_past_keep(past, "ratio", r->ratio));
+    TSR_TRY(tsri_past_keep(past, "step_blur", r->blur));
     TSR_TRY(tsri_past_keep(past, "travel", r->travel));
     TSR_TRY(tsri_past_keep(past, "reach", r->reach));
     TSR_TRY(tsri_past_keep(past, "drift", r->drift));
+    TSR_TRY(tsri_past_keep(past, "drift_blur", r->drift_blur));
     TSR_TRY(tsri_past_keep(past, "path", r->radius));
     if (dealt(g->run)) {
         TSR_TRY(tsri_past_keep(past, "parted", r->parted));
@@ -197,10 +203,10 @@ tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_maske
         TSR_TRY(keep_estimate(past, "ahead", loss, draws));
     }
     TSR_TRY(tsri_trace_write_notes(g->run, "certificate"));
-    if (x.mixed) {
+    if (x.mixed)
         TSR_TRY(tsri_past_keep(past, "bias", relative));
+    if (relative >= VISIBLE)
         TSR_TRY(keep_estimate(past, "along", x.along, draws));
-    }
 done:
     mixture_fini(&x);
     tsri_free(loss);

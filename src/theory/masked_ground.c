@@ -17,20 +17,9 @@
 
 /* ---- What kind of run --------------------------------------------------------------------- */
 
-bool tsri_masked_plain(const tsri_run *run)
-{
-    return !tsri_run_has_state(run) && run->clip == 0 && !(run->decay > 0) &&
-           run->batch == run->data->train.n && !run->shard &&
-           strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
-           strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
-           strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 &&
-           strcmp(tsri_config_text(run->config, "scheme.scale"), "none") != 0;
-}
-
 bool tsri_masked_whole(const tsri_run *run)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
-    return !draw || tsri_draw_chance(draw, 0) >= 1;
+    return tsri_team_chances(run).xi >= 1;
 }
 
 const float *tsri_masked_weights(const tsri_masked_ground *g)
@@ -87,9 +76,10 @@ static tsr_status make(tsri_masked_ground *g, tsri_run *run, tsri_past *past)
                               .m = net->param[net->layer[0].weight].shape[0],
                               .p = run->workers,
                               .tau = run->local_steps,
-                              .xi = tsri_shallow_xi(net),
+                              .xi = tsri_team_chances(run).xi,
                               .y = run->data->train.target};
     g->scale = 1 / sqrt((double)g->m);
+    g->whole = tsri_shallow_xi(net) * g->scale;
     g->a = tsri_store_at(&run->store, run->store.w, net->layer[net->layers - 1].weight);
     TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
     TSR_TRY(tsri_take_samples(&g->x, run->data, &run->data->train, g->n));
@@ -251,6 +241,14 @@ done:
     return st;
 }
 
+/* Outputs are sums of floats, known to about 2^-21 of the root of what their squares would add up
+ * to without the signs; a loss to twice that beside the root of itself. */
+static double blur_of(const tsri_masked_pass *pass)
+{
+    double outputs = pass->scale * sqrt(pass->squares) * 0x1p-21;
+    return pass->loss > 0 ? fmin(1e-6 + 2 * outputs / sqrt(pass->loss), 1) : 1;
+}
+
 /* A share without units: its outputs are 0. */
 static void pass_nothing(tsri_masked_pass *pass, const tsri_masked_ground *g)
 {
@@ -264,7 +262,7 @@ tsr_status tsri_masked_run_pass(tsri_masked_pass *pass, tsri_masked_ground *g)
 {
     tsr_status st = TSR_OK;
     block b = {.pass = pass, .g = g};
-    pass->loss = pass->squares = 0;
+    pass->loss = pass->squares = pass->blur = 0;
     if (pass->units == 0) {
         pass_nothing(pass, g);
         return TSR_OK;
@@ -279,6 +277,7 @@ tsr_status tsri_masked_run_pass(tsri_masked_pass *pass, tsri_masked_ground *g)
         pass->loss += b.loss[i];
         pass->squares += b.squares[i];
     }
+    pass->blur = blur_of(pass);
 done:
     tsri_free(b.loss);
     tsri_free(b.squares);

@@ -16,6 +16,7 @@ typedef struct tsri_masked_ground {
     int64_t n, d, m;    /* samples, inputs, hidden units */
     int64_t p, tau;     /* shares, local steps */
     double xi, scale;   /* chance of a unit; 1/sqrt(m), the factor of a share */
+    double whole;       /* the factor of the whole: xi scale, but with scheme.scale: none */
     float *x;           /* [n, d] */
     const float *y, *a; /* [n] targets, [m] signs of the output */
     double *gram;       /* [n, n] <x_i, x_j>; NULL when n is too large for kernels */
@@ -37,10 +38,6 @@ void tsri_masked_ground_free(void *ground);
 /* The weights w [m, d] of the hidden units as they stand. */
 const float *tsri_masked_weights(const tsri_masked_ground *g);
 
-/* Is a round of this run what Algorithm 1 says: plain steps on all samples, the same for all
- * workers, in single precision? */
-bool tsri_masked_plain(const tsri_run *run);
-
 /* Is every round the same round: no masks, or masks of everything? */
 bool tsri_masked_whole(const tsri_run *run);
 
@@ -55,6 +52,7 @@ typedef struct tsri_masked_pass {
     double *u;        /* [n] out */
     double loss;      /* out: ||y - u||^2 */
     double squares;   /* out: sum over samples and units of relu(<w_r, x_i>)^2 */
+    double blur;      /* out: rounding of the loss, in parts of it */
     tsri_signs *bits; /* out, or NULL: 1[<w_r, x_i> >= 0]; the caller calls fini */
     float
         *gradient; /* [units, d] out, or NULL: scale sum_i a_r (u_i - y_i) x_i 1[<w_r, x_i> > 0] */

@@ -89,12 +89,21 @@ done:
     return st;
 }
 
+double tsri_masked_lambda(const tsri_past *past)
+{
+    double lambda = tsri_past_at(past, 0, "lambda_0");
+    double error = tsri_past_at(past, 0, "lambda_0_error");
+    if (tsri_past_at(past, 0, "angle") <= TSRI_MASKED_PARALLEL) /* its arc cosine is sure to 1e-8 */
+        error += 1e-7 * tsri_past_at(past, 0, "lambda_most");
+    return lambda > error ? lambda : (double)NAN;
+}
+
 /* Lemmas 16 and 23, of the first weights. */
 static tsr_status look_at_start(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     double kappa = tsri_config_real(g->run->config, "model.kappa"), squares = 0;
-    double R = kappa * tsri_past_at(past, 0, "lambda_0") / (192 * (double)g->n);
+    double R = kappa * tsri_masked_lambda(past) / (192 * (double)g->n);
     int64_t near = 0;
     for (int64_t from = 0; from < g->n; from += TSRI_MASKED_ROWS) {
         int64_t rows = tsri_min(TSRI_MASKED_ROWS, g->n - from);
@@ -178,7 +187,7 @@ static tsr_status hear_loss(tsri_run *run, tsri_past *past)
     tsr_status st = TSR_OK;
     int64_t before = run->round - 1;
     if (run->round == 0 || tsri_team_draws(run) || run->batch < run->data->train.n ||
-        !isnan(tsri_past_at(past, before, "loss")))
+        run->independent || !isnan(tsri_past_at(past, before, "loss")))
         return TSR_OK;
     tsri_past_begin(past, before);
     st = tsri_past_keep(past, "loss", 2 * run->round_loss);
@@ -194,6 +203,7 @@ static tsr_status look_at_whole(tsri_masked_ground *g, tsri_past *past, tsri_mas
     whole->bits = &bits;
     TSR_TRY(tsri_masked_run_pass(whole, g));
     TSR_TRY(tsri_past_keep(past, "loss", whole->loss));
+    TSR_TRY(tsri_past_keep(past, "blur", whole->blur));
     TSR_TRY(tsri_past_keep(past, "variance", g->xi * (1 - g->xi) / (double)g->m * whole->squares));
     for (int64_t i = 0; g->w0 && i < g->n; i++)
         flips = tsri_max(flips, tsri_signs_differ(&bits, &g->start, i));
@@ -223,7 +233,7 @@ tsr_status tsri_masked_look(tsri_run *run, tsri_past *past)
         return TSR_OK;
     TSR_TRY(tsri_alloc_raw(&u, g->n, sizeof *u));
     tsri_masked_pass whole = {
-        .w = tsri_masked_weights(g), .a = g->a, .units = g->m, .scale = g->xi * g->scale, .u = u};
+        .w = tsri_masked_weights(g), .a = g->a, .units = g->m, .scale = g->whole, .u = u};
     TSR_TRY(look_at_whole(g, past, &whole));
     if (ahead_due)
         TSR_TRY(tsri_masked_coming(g, past, &whole));

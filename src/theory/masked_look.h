@@ -12,9 +12,11 @@
  * ||w_r - w_0,r||, of the whole and of the shares' last local weights After every one that is due
  * for the whole (tsri_look_due); of plain descent also from its steps: loss       ||y - u_k||^2 and
  * after those that are due alone: flips      most patterns on a sample that are not the first ones
+ *     blur       rounding of loss, in parts of it
  *     variance   E ||u_k - u_k^l||^2 over a mask, exactly: xi (1-xi)/m sum_i sum_r relu^2
  * After every one that is due for the round that comes (masked_coming.h):
  *     least      least lambda_min(m o H) so far
+ *     step_blur, drift_blur                     rounding of `ratio` and `drift`
  *     ratio, travel, reach, drift, path         of its local steps
  *     error_13, error_14, parted                of its shares
  *     ahead, ahead_low, ahead_high              mean of ||y - u_(k+1)||^2 over draws, its interval
@@ -26,6 +28,14 @@
 
 #include "scheme/run.h"
 #include "theory/past.h"
+
+/* Lines of rows at no larger angle are one line: rows are floats, an angle is sure to about 1e-7.
+ */
+#define TSRI_MASKED_PARALLEL 1e-6
+
+/* lambda_0, from which bounds are made: NaN, so that they stay open, where it is not above its
+ * error, which is larger where two rows are parallel. */
+double tsri_masked_lambda(const tsri_past *past);
 
 tsr_status tsri_masked_look(tsri_run *run, tsri_past *past);
 

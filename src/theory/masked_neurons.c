@@ -38,7 +38,7 @@ static tsri_seen seen_on_the_way(const tsri_masked_view *v)
     tsri_seen rounds = tsri_past_seen(v->past, "radius");
     if (v->run->local_steps == 1)
         return rounds;
-    if (!tsri_masked_plain(v->run))
+    if (!tsri_plain_steps(v->run))
         return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
     return tsri_saw_both(rounds, tsri_past_seen(v->past, "path"));
 }
@@ -59,8 +59,8 @@ void tsri_masked_distance(const tsri_masked_view *v, int of, const char *where, 
 
 /* ---- The data ----------------------------------------------------------------------------- */
 
-/* Rows are floats: a length is 1 to about 1e-6, an angle is sure to about 1e-7. */
-static const double UNIT = 1e-5, PARALLEL = 1e-6;
+/* Rows are floats: a length is 1 to about 1e-6. */
+static const double UNIT = 1e-5;
 
 static double first(const tsri_masked_view *v, const char *name)
 {
@@ -72,7 +72,7 @@ static void breaches(const tsri_masked_view *v)
     if (first(v, "unit_error") > UNIT)
         tsri_certify_breach(v->c, TSRI_UNIT_ROWS, "the length of row %lld is off by %.3g",
                             (long long)first(v, "unit_row") + 1, first(v, "unit_error"));
-    if (first(v, "angle") <= PARALLEL)
+    if (first(v, "angle") <= TSRI_MASKED_PARALLEL)
         tsri_certify_breach(v->c, TSRI_DISTINCT_ROWS, "rows %lld and %lld are parallel",
                             (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
     if (v->s.kappa == 0)
@@ -99,7 +99,7 @@ static void data(const tsri_masked_view *v)
                  &(tsri_condition){.where = "Theorem 1",
                                    .sense = TSRI_AT_LEAST,
                                    .measured = first(v, "angle"),
-                                   .required = PARALLEL,
+                                   .required = TSRI_MASKED_PARALLEL,
                                    .seen = TSRI_SEEN_ALL,
                                    .by_construction = v->s.n < 2 ? "having one sample" : NULL},
                  "least angle between the lines of two points, rows %lld and %lld: not parallel",
@@ -118,7 +118,7 @@ static void theorem1(const tsri_masked_view *v)
     tsri_certify(v->c,
                  &(tsri_condition){.of = t1,
                                    .sense = TSRI_AT_LEAST,
-                                   .measured = v->s.lambda,
+                                   .measured = first(v, "lambda_0"),
                                    .required = first(v, "lambda_0_error"),
                                    .seen = TSRI_SEEN_ALL},
                  "lambda_0, smallest eigenvalue of H_inf (contains xi): above its error");
@@ -130,7 +130,7 @@ static void theorem1(const tsri_masked_view *v)
 static tsri_seen seen_kernels(const tsri_masked_view *v)
 {
     tsri_seen rounds = tsri_past_seen(v->past, "least");
-    if (v->run->local_steps == 1 || tsri_masked_plain(v->run))
+    if (v->run->local_steps == 1 || tsri_plain_steps(v->run))
         return rounds;
     return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
 }
@@ -143,7 +143,7 @@ static void theorem2(const tsri_masked_view *v)
                               .chance = "1 - delta",
                               .probability = 1 - s->delta,
                               .assumes = TSRI_UNIT_ROWS | TSRI_DISTINCT_ROWS | TSRI_DRAWN_START |
-                                         TSRI_INDEPENDENT_UNITS});
+                                         TSRI_INDEPENDENT_UNITS | TSRI_EQUAL_SHARES});
     tsri_masked_constant(v, t2, tsri_masked_order2(s), "n^2 log(Kpn/delta) / (xi lambda_0^2)");
     tsri_certify(v->c,
                  &(tsri_condition){.of = t2,
@@ -210,7 +210,7 @@ static void first_weights(const tsri_masked_view *v)
     int l22 = lemma(v, "Lemma 22", "1 - e^(-md/32)", 1 - exp(-s->m * s->d / 32), TSRI_DRAWN_START);
     int l23 = lemma(v, "Lemma 23", "1 - n e^(-m/32)", 1 - s->n * exp(-s->m / 32),
                     TSRI_DRAWN_START | TSRI_UNIT_ROWS);
-    int l26 = lemma(v, "Lemma 26", "", NAN, TSRI_DRAWN_START | TSRI_UNIT_ROWS);
+    int l26 = lemma(v, "Lemma 26", "", NAN, TSRI_DRAWN_START | TSRI_UNIT_ROWS | TSRI_PAPER_MODEL);
     tsri_condition claim = {.of = l22, .sense = TSRI_AT_MOST, .seen = TSRI_SEEN_ALL};
     claim.measured = s->kappa;
     claim.required = 1;
@@ -232,19 +232,19 @@ static void first_weights(const tsri_masked_view *v)
 
 static tsri_masked letters(const tsri_run *run, const tsri_past *past)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
+    tsri_chances chances = tsri_team_chances(run);
     return (tsri_masked){.n = (double)run->data->train.n,
                          .d = (double)run->data->dim,
                          .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
                          .p = (double)run->workers,
                          .tau = (double)run->local_steps,
                          .K = (double)run->rounds,
-                         .xi = tsri_shallow_xi(run->net),
-                         .theta = draw ? tsri_draw_coverage(draw) : 1,
+                         .xi = chances.xi,
+                         .theta = chances.theta,
                          .kappa = tsri_config_real(run->config, "model.kappa"),
                          .eta = tsri_rates_of(run).most,
                          .delta = tsri_config_real(run->config, "certify.delta"),
-                         .lambda = tsri_past_at(past, 0, "lambda_0"),
+                         .lambda = tsri_masked_lambda(past),
                          .C = 1 + tsri_past_at(past, 0, "target")};
 }
 
@@ -268,7 +268,7 @@ static void notes(const tsri_masked_view *v)
                       "local steps, expectations): every %lld",
                       (long long)tsri_look_stride(v->run, tsri_masked_whole_cost(v->run)),
                       (long long)tsri_look_stride(v->run, tsri_masked_coming_cost(v->run)));
-    if (isnan(s->lambda))
+    if (isnan(first(v, "lambda_0")))
         tsri_certify_note(c,
                           "kernels of more than %d samples are not looked at: of %g they would "
                           "take %.3g GB and %.3g operations",

@@ -21,7 +21,7 @@ enum {
     TSRI_ALGORITHM_1 = TSRI_CONSTANT_RATE | TSRI_NO_MOMENTUM | TSRI_NO_DECAY | TSRI_FULL_BATCHES |
                        TSRI_COMMON_DATA | TSRI_FIXED_SAMPLES | TSRI_DRAWN_START |
                        TSRI_SINGLE_PRECISION | TSRI_UNIT_ROWS | TSRI_DISTINCT_ROWS |
-                       TSRI_PAPER_MODEL
+                       TSRI_PAPER_MODEL | TSRI_EQUAL_SHARES
 };
 
 /* "m over <formula>": a width of Omega or Theta, whose constant the paper does not give. */

@@ -3,7 +3,8 @@
  *
  * (2) is what Theorems 3 and 4 prove of a round; it is judged there. (3) and (5) contain the
  * expectation of ||y - u_k|| over masks and first weights, of which one run knows one draw: (3) is
- * judged without that term, which is at least 0, so it can fail and never hold; of (5) the ratio of
+ * judged without that term, which is at least 0, so the row says that its left side is at least the
+ * number shown: it can fail and never hold; of (5) the ratio of
  * both sides is told, with this run's ||y - u_k||, and what its proof bounds before expectations
  * come in is judged.
  *
@@ -38,10 +39,10 @@ static double most_of_5(const tsri_masked_view *v)
     return most;
 }
 
-/* A row about the largest of a series that is kept of rounds that come; `why` it cannot fail, or
- * NULL. */
+/* A row about the largest of a series that is kept of rounds that come, with its rounding; `why` it
+ * cannot fail, or NULL. */
 static void largest(const tsri_masked_view *v, int of, const char *where, const char *name,
-                    double required, const char *why, const char *quantity)
+                    double required, double blur, const char *why, const char *quantity)
 {
     tsri_certify(v->c,
                  &(tsri_condition){.of = of,
@@ -50,6 +51,7 @@ static void largest(const tsri_masked_view *v, int of, const char *where, const 
                                    .measured = tsri_past_most(v->past, name),
                                    .required = required,
                                    .seen = tsri_past_seen(v->past, name),
+                                   .blur = blur,
                                    .by_construction = why},
                  "%s", quantity);
 }
@@ -63,15 +65,16 @@ static void steps(const tsri_masked_view *v, int h1)
                               .chance = "1 - 4 delta",
                               .probability = fmax(1 - 4 * s->delta, 0),
                               .assumes = TSRI_ALGORITHM_1 | TSRI_INDEPENDENT_UNITS});
-    largest(v, h1, "Hypothesis 1, (4)", "ratio", 1 - s->eta * s->lambda / 2, NULL,
+    largest(v, h1, "Hypothesis 1, (4)", "ratio", 1 - s->eta * s->lambda / 2,
+            tsri_past_most(v->past, "step_blur"), NULL,
             "largest ||y - u_(t+1)||^2 / ||y - u_t||^2 of a local step of a share: "
             "1 - eta lambda_0/2");
-    largest(v, h1, "Hypothesis 1, (5)", "reach", 1, one,
+    largest(v, h1, "Hypothesis 1, (5)", "reach", 1, 1e-6, one,
             "largest ||w_(k,t,r) - w_(k,r)|| over eta tau sqrt(n/m) ||y - u_k^l|| (appendix C)");
     tsri_certify_number(v->c, h1, most_of_5(v),
                         "(5): largest ||w_(k,t,r) - w_(k,r)|| over its bound with this run's "
                         "||y - u_k||");
-    largest(v, l5, NULL, "drift", 1, one,
+    largest(v, l5, NULL, "drift", 1, tsri_past_most(v->past, "drift_blur"), one,
             "largest |u_(k,t)^l - u_k^l| over eta t sqrt(n) ||y - u_k^l||, on a sample");
 }
 
@@ -80,12 +83,13 @@ static void masks(const tsri_masked_view *v)
 {
     const tsri_masked *s = &v->s;
     int l25 = tsri_certify_theorem(
-        v->c, &(tsri_theorem){.where = "Lemma 25",
-                              .chance = "1 - n e^(-m/32)",
-                              .probability = fmax(1 - s->n * exp(-s->m / 32), 0),
-                              .assumes = TSRI_UNIT_ROWS | TSRI_DRAWN_START |
-                                         TSRI_INDEPENDENT_UNITS | TSRI_PAPER_MODEL});
-    largest(v, l25, NULL, "variance", tsri_masked_variance(s), NULL,
+        v->c,
+        &(tsri_theorem){.where = "Lemma 25",
+                        .chance = "1 - n e^(-m/32)",
+                        .probability = fmax(1 - s->n * exp(-s->m / 32), 0),
+                        .assumes = TSRI_UNIT_ROWS | TSRI_DRAWN_START | TSRI_INDEPENDENT_UNITS |
+                                   TSRI_EQUAL_SHARES | TSRI_PAPER_MODEL});
+    largest(v, l25, NULL, "variance", tsri_masked_variance(s), 0, NULL,
             "largest E ||u_k - u_k^l||^2 over a mask, in closed form: 4 xi (1-xi) n kappa^2");
     double bias = tsri_past_now(v->past, "bias");
     if (v->dealt || isnan(bias))
@@ -124,7 +128,9 @@ void tsri_masked_hypothesis(const tsri_masked_view *v, double alpha, double B1, 
                                    .sense = TSRI_AT_MOST,
                                    .measured = most_of_3(v, alpha, B1),
                                    .required = R,
-                                   .seen = tsri_saw(2, 3, "terms")},
+                                   .seen = tsri_past_seen(v->past, "radius"),
+                                   .unproven = "its term with E ||y - u_k||, at least 0, is left "
+                                               "out: the whole is larger by that"},
                  "largest ||w_(k,r) - w_(0,r)|| + 2 eta tau sqrt(2nK/(m delta)) (K-k) B: R");
     steps(v, h1);
     if (!v->whole)

@@ -8,6 +8,7 @@
 #include "theory/masked_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- What both have ----------------------------------------------------------------------- */
 
@@ -63,6 +64,7 @@ static void next_loss(const tsri_masked_view *v, int of, const char *where, doub
                             .measured = tsri_past_at(v->past, at, "ahead"),
                             .required = bound,
                             .seen = tsri_past_seen(v->past, "ahead"),
+                            .blur = tsri_past_at(v->past, at, "blur") * bound,
                             .trivial = {"the loss before it", tsri_past_at(v->past, at, "state")},
                             .worst = &at};
     if (!v->whole)
@@ -92,6 +94,7 @@ static tsri_promise promise3(const tsri_masked_view *v, int of, const char *wher
                           .run = v->run,
                           .floor = tsri_masked_floor3(&v->s),
                           .first = tsri_past_at(v->past, 0, "loss"),
+                          .blur = tsri_past_most(v->past, "blur"),
                           .also = v->whole ? none : tsri_saw_one("draw of masks")};
 }
 
@@ -236,6 +239,7 @@ tsr_status tsri_masked_theorem4(const tsri_masked_view *v)
                       .run = v->run,
                       .floor = tsri_masked_floor4(s),
                       .first = s->C * s->C * s->n,
+                      .blur = tsri_past_most(v->past, "blur"),
                       .also = tsri_saw_one(v->whole ? "draw of first weights"
                                                     : "draw of masks and first weights")};
     tsri_masked_constant(v, t4, tsri_masked_order4(s),

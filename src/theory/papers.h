@@ -42,6 +42,10 @@ const tsri_paper *tsri_paper_of(const tsri_run *run);
 /* Tells the certificate which assumptions the run's way of training breaks (assume.c). */
 void tsri_assume_run(tsri_certificate *c, const tsri_run *run);
 
+/* Is a local step what the papers about shares say: w - eta times the gradient on all samples, the
+ * same for all workers, in single precision? Only such rounds can be gone through anew. */
+bool tsri_plain_steps(const tsri_run *run);
+
 /* Multiplications and additions of one round of the run. */
 double tsri_round_operations(const tsri_run *run);
 

@@ -61,11 +61,13 @@ train part certify.effort=0.0005 certify.budget=10
 train cosine optim.schedule=cosine optim.final_lr=1 optim.warmup=0.25 rounds=8 # sums take the step of each round
 train ist scheme.name=ist rounds=4
 train loft scheme.name=loft scheme.axes=all rounds=2
+train uneven scheme.name=ist scheme.weights='[1, 2, 3, 4]' rounds=2 # xi is the mean chance, 1/4
+train decay optim.weight_decay=0.01 rounds=3                        # rounds that are not the theorems' have no other draws
 train raw data.normalize=none rounds=2 optim.lr=0.5
 train twins data.path=twins rounds=2
 "$program" train run.yaml --out file --trace --quiet --init base/model.safetensors --set rounds=2 >out 2>&1 || fail "file: $(cat out)"
 
-python "$oracle" base seventh colour pixels slow far large narrow wide whole dense local several poor part cosine ist loft raw twins --from-file file ||
+python "$oracle" base seventh colour pixels slow far large narrow wide whole dense local several poor part cosine ist loft uneven decay raw twins --from-file file ||
     fail "certificates are not what the paper and the files of the run say"
 
 python - <<'EOT2' || fail "certificates of LoFT do not say what they must"
@@ -80,6 +82,11 @@ assert row(seventh[9], 'Theorem 1', 'eta sum_t')['measured'] > 0
 # Disjoint shares cover every filter: theta was 1 - (1 - 1/4)^4 = 0.684, and gradient descent had that step.
 assert row(lines('ist')[4], 'section 5', 'theta')['measured'] == 1
 assert row(lines('loft')[2], 'section 5', 'theta')['measured'] == 1
+# Of unequal shares the chance is the mean: it was the first worker's, the step beside it 2.5 times as large, and a false reason was told.
+uneven = lines('uneven')[2]
+assert row(uneven, 'section 5', 'xi')['measured'] == 0.25
+assert not any('scheme.scale' in b for t in uneven['theorems'] for b in t['broken'])
+assert 'loss_low' not in lines('decay')[3]['kept'] and any('not theirs' in n for n in lines('decay')[3]['notes'])
 # One share of everything is gradient descent: not a bit between them.
 last = lines('whole')[4]['kept']
 assert last['distance'] == 0 and last['difference'] == 0, last

@@ -59,6 +59,14 @@ run long plain.yaml --set data.path=long.csv "${csv[@]}" --set certify.every=4 -
 run parallel plain.yaml --set data.path=parallel.csv "${csv[@]}" --set certify.every=4 --set optim.lr=0.01
 run single plain.yaml --set data.path=single.csv "${csv[@]}" --set certify.every=4 --set optim.lr=0.01
 
+# What random runs found (certificate_fuzz.py).
+run slow dense.yaml --set optim.lr=1.0e-9 --set rounds=3             # rounding decided (4), E L_(k+1) and L_k
+run uneven base.yaml --set scheme.draw=categorical --set scheme.weights='[1, 3]' --set certify.every=4
+run unscaled base.yaml --set scheme.xi=0.6 --set scheme.scale=none --set certify.every=4
+run sole base.yaml --set scheme.draw=categorical --set scheme.workers=1 --set certify.every=4  # Lemma 14: 0/0 but for rounding
+run drawn dense.yaml --set optim.name=sgd --set batch=24 --set optim.momentum=0 --set data.order=replacement --set certify.budget=0.2 --set certify.every=4
+run still_shard base.yaml --set scheme.workers=1 --set scheme.xi=0.6 --set scheme.data=shard --set certify.every=4  # one shard is all samples
+
 python "$source/tests/python/certificate_masked.py" --table "${runs[@]}" || complain "rows are not what numpy makes of them"
 
 # ---- What once was wrong ------------------------------------------------------------------------------------------------
@@ -109,6 +117,18 @@ for run, verdict in (("dense", "vacuous"), ("masked", "holds")):
 for run, where, words, why in (("nought", "appendix A", "so far", "kappa is 0"), ("still", "Hypothesis 1, (4)", "largest", "the rate is 0")):
     r = row(lines(run)[8], where, words)
     assert r["verdict"] == "does not apply" and why in r["reason"], r
+# Rounding decided on which side of its bound a loss is that a step hardly changes: some held, some failed.
+for where, words in (("Hypothesis 1, (4)", "largest"), ("appendix D", "E L_(k+1)"), ("Theorem 3", "L_k: ")):
+    r = row(lines("slow")[3], where, words)
+    assert r["verdict"] == "open" and "rounding hides" in r["reason"], r
+# Of unequal shares the chance is the mean, and what asks for equal ones does not apply.
+uneven = lines("uneven")[8]
+assert row(uneven, "", "xi, the chance")["measured"] == 0.5
+r = row(uneven, "Theorem 2", "lambda_min")
+assert r["verdict"] == "does not apply" and "unequal" in r["reason"], r
+assert row(lines("unscaled")[8], "", "xi, the chance")["measured"] == 0.6, "the chance is not the factor of the whole"
+assert row(lines("sole")[8], "Lemma 14", "sum_l")["verdict"] == "vacuous", row(lines("sole")[8], "Lemma 14", "sum_l")
+assert row(lines("still_shard")[8], "Hypothesis 1, (4)", "largest")["measured"] is not None
 # Samples are counted from 1, as predictions count them.
 assert "rows 1 and 3 are parallel" in [b for t in lines("parallel")[8]["theorems"] for b in t["broken"]]
 P

@@ -24,6 +24,7 @@ import yaml
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import safetensors_numpy
 
+BLUR = 1e-6  # a loss is a sum of squares of floats: known to about this part of itself
 ALL, EXTREME, SOME, UNSAID = "all", "extreme", "some", "unsaid"
 
 
@@ -82,6 +83,16 @@ class Run:
                 values[line["round"]] = math.nan if value is None else value
         return out
 
+    def looks(self):
+        """Which rounds were looked at, {name: {round: bool}}, and the last round up to which that is known: that of the
+        newest checkpoint, or of the certificates that follow it without a gap."""
+        looked = {name: {k: not math.isnan(v) for k, v in enumerate(values)} for name, values in self.series().items()}
+        files = sorted(os.listdir(f"{self.folder}/checkpoints"))
+        last = int(files[-1].split("-")[1].split(".")[0]) if files else -1
+        for line in self.certificates:
+            last += line["round"] == last + 1
+        return looked, last
+
     # ---- How it was trained ------------------------------------------------------------------------------------------
     def rate(self, t):
         """The learning rate of round t (docs/optimisers.md); after the last round that of the last."""
@@ -127,11 +138,13 @@ class Row:
     (value, bound, interval, trivial) that a worst round may as well have: rounding decides which one is told."""
 
     def __init__(self, where, quantity, value, sense=None, bound=None, *, seen=ALL, trivial=None, construction=False,
-                 broken=False, unproven=False, chance=None, interval=None, tolerance=1e-5, absolute=1e-12, ties=()):
+                 broken=False, unproven=False, chance=None, interval=None, blur=0, tolerance=1e-5, absolute=1e-12, ties=()):
         self.where, self.quantity, self.value, self.sense, self.bound = where, quantity, value, sense, bound
         self.seen, self.trivial, self.construction, self.broken = seen, trivial, construction, broken
         self.unproven = unproven  # it was searched for, or the bound is only known to be at least that
         self.chance, self.ties = chance, ties  # the probability of the theorem, where it is a number
+        self.blur = blur  # rounding of the value: no nearer to its bound is it judged
+        self.maybe = False  # rounding decides whether the bound is known
         self.interval = None if unknown(value) else interval  # what is not known has none
         self.tolerance, self.absolute = tolerance, absolute
 
@@ -160,6 +173,8 @@ class Row:
             return "open"
         ends = [self.value] if self.interval is None else list(self.interval)
         if any(unknown(e) for e in ends):
+            return "open"
+        if abs(self.value - self.bound) < self.blur:
             return "open"
         met, missed = all(map(self.meets, ends)), not any(map(self.meets, ends))
         if missed and self.seen != SOME:
@@ -252,17 +267,19 @@ def worst(rated, tolerance=1e-5):
 
 # ---- Falls of losses (docs/theory.md) --------------------------------------------------------------------------------
 def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=ALL, broken=False, constant=True,
-          tolerance=1e-5):
+          blur=BLUR, tolerance=1e-5, intervals=None):
     """Rows of L_k <= (1 - rate)^k first + floor: losses maps rounds (up to now, those looked at) to numbers, rate(t) is
-    that of round t. The fall is what lies above twice the median of the last quarter; its rate is fitted."""
+    that of round t, `intervals` maps rounds to intervals of the losses. The fall is what lies above twice the median of
+    the last quarter; its rate is fitted."""
     curve = [(k, v) for k, v in sorted(losses.items()) if v >= 0]
     rounds, values = [k for k, _ in curve], [v for _, v in curve]
     tail = values[len(values) - (len(values) + 3) // 4:]
     level = sorted(tail)[len(tail) // 2] if tail else 0
     leading = lambda low: next((i for i, v in enumerate(values) if not v > low), len(values))
     falling = leading(2 * level) if leading(2 * level) >= 3 else leading(0)
-    left = lambda a, b: math.fsum(math.log1p(-min(rate(t), 1)) if rate(t) < 1 else -math.inf for t in range(a, b))
-    measured, interval, proven = None, None, min(rate(0), 1)
+    one = lambda t: -math.inf if rate(t) >= 1 else math.log1p(-rate(t))
+    left = lambda a, b: sum(map(one, range(a, b)))
+    measured, interval, proven = None, None, 1 if rate(0) > 1 else rate(0)
     if falling >= 3:
         slope, ends = slope_of(rounds[:falling], numpy.log(values[:falling]))
         measured, interval = -math.expm1(slope), [-math.expm1(ends[1]), -math.expm1(ends[0])]
@@ -275,19 +292,27 @@ def falls(where, name, what, losses, first, rate, floor, *, hidden=False, seen=A
             continue
         power = math.exp(left(0, k))
         bound = power * first + known
-        needed = max(needed or 0, (v - power * first) / floor) if floor else None
-        rated.append((bound < losses[0] or v > bound, v / bound if v > 0 else 0, v, bound, None, losses[0]))
-    (value, bound, _, _), *ties = worst(rated) or [(None,) * 4]
-    if hidden and value is not None and value > bound:
+        if unknown(bound):
+            continue
+        more = v - power * first
+        needed = max(needed or 0, more / floor if floor else math.inf if more > 0 else 0)
+        ratio = v / bound if bound > 0 else math.inf if v > 0 else 0
+        rated.append((bound < losses[0] or ratio > 1, ratio, v, bound, (intervals or {}).get(k), losses[0]))
+    (value, bound, around, _), *ties = worst(rated) or [(None,) * 4]
+    tolerance = max(tolerance, 4 * blur)
+    maybe = hidden and value is not None and abs(value - bound) < (2 * tolerance + blur) * bound
+    if hidden and value is not None and value >= bound * (1 - blur) and not maybe:
         bound = None
     text = f"{name}: (1 - rate)^k {what} + {'O(floor)' if hidden else 'floor'}" if constant else f"{name}: product of"
     rows = [Row(where, f"measured rate per round, fitted to the fall of {name}", measured, "at least", proven,
                 interval=interval, seen=seen, broken=broken, trivial=0, tolerance=tolerance,
-                absolute=5e-7),  # a loss is known to some 1e-7 of itself
-            Row(where, text, value, "at most", bound, seen=seen, broken=broken, trivial=losses.get(0), ties=ties,
-                tolerance=tolerance)]
+                blur=blur, absolute=15 * blur),  # of three rounds, Student's t is 12.7
+            Row(where, text, value, "at most", bound, seen=seen, broken=broken, trivial=losses.get(0), ties=ties, interval=around,
+                blur=blur * abs(bound) if not unknown(bound) else 0, tolerance=tolerance)]
+    rows[-1].maybe = maybe
     if hidden:
-        rows.append(Row(where, f"constant of the floor's O with which {name}", needed, tolerance=1e-3))
+        rows.append(Row(where, f"constant of the floor's O with which {name}", needed, tolerance=1e-3,
+                        absolute=4 * tolerance * first / floor if floor > 0 else 1e-12))
     mean, ends = mean_of(tail) if tail else (None, None)
     rows.append(Row(where, f"mean of {name} over the last quarter", mean if len(values) > 3 else None,
                     interval=ends if len(values) > 7 else None, tolerance=tolerance))
@@ -322,23 +347,31 @@ class Check:
             self.complain(f"{name}: {row['sense']}, not {want.sense}")
         if not want.near(row["measured"], want.value):
             self.complain(f"{name}: measured {row['measured']}, not {want.value}")
-        if want.sense and not want.near(row["required"], want.bound):
+        if want.sense and not want.near(row["required"], want.bound) and not (want.maybe and row["required"] is None):
             self.complain(f"{name}: required {row['required']}, not {want.bound}")
         if row["chance"] is None and row["probability"] is not None:
             self.complain(f"{name}: probability {row['probability']} of what is not about chance")
         if not self.same_interval(row["interval"], want):
             self.complain(f"{name}: interval {row['interval']}, not {want.interval}")
+        if self.hidden(row, want) and row["verdict"] not in ("open", "does not apply"):
+            self.complain(f"{name}: {row['verdict']}, though rounding hides on which side of its bound it is")
         if row["verdict"] != want.verdict() and (want.broken or not want.close()):
             self.complain(f"{name}: {row['verdict']} ({row['reason']}), not {want.verdict()}")
         self.seen.setdefault((want.where, want.quantity), set()).add(row["verdict"])
+
+    @staticmethod
+    def hidden(row, want):
+        """Does the program's own number stand nearer to its bound than rounding tells?"""
+        value, bound = row["measured"], row["required"]
+        return want.blur > 0 and not unknown(value) and not unknown(bound) and abs(value - bound) < 0.9 * want.blur
 
     @staticmethod
     def same_interval(got, want):
         """To 0.2 % of its length: the program's t is right to 0.001."""
         if got is None or want.interval is None:
             return got is None and want.interval is None
-        if any(unknown(e) for e in want.interval):
-            return all(unknown(e) for e in got)
+        if any(written(e) is None for e in [*want.interval, *got]):
+            return all(written(e) is None for e in [*want.interval, *got])
         slack = 2e-3 * abs(want.interval[1] - want.interval[0]) + want.absolute
         return all(abs(a - b) <= slack + want.tolerance * abs(b) for a, b in zip(got, want.interval))
 

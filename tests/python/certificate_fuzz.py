@@ -24,6 +24,7 @@ import yaml
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import certificate_runs
+import certificate_runs_shares
 from certificate_common import Check
 
 # paper: what draws a run file, and the module whose check_run(check, folder) judges its folder
@@ -31,6 +32,8 @@ PAPERS = {
     "rnn": (certificate_runs.rnn, "certificate_rnn"),
     "grelu": (certificate_runs.grelu, "certificate_grelu"),
     "deep_relu": (certificate_runs.deep_relu, "certificate_deep_relu"),
+    "masked": (certificate_runs_shares.shallow, "certificate_masked"),
+    "loft": (certificate_runs_shares.cnn1, "certificate_loft"),
 }
 SOUND, REFUSED = {0, 5}, {2, 3}  # it ended, or its loss was no longer finite; run file or data are not taken
 
@@ -82,8 +85,17 @@ class Fuzz:
             else:  # it diverged within the first round: there is nothing to compute from
                 self.count["blank"] += 1
 
+    def begin(self, folder):
+        """The run whose weights this one goes on from, where there is one: true when it left a model."""
+        command = [self.program, "train", "first.yaml", "--quiet", "--out", "first"]
+        if os.path.exists(f"{folder}/first.yaml"):
+            subprocess.run(command, cwd=folder, capture_output=True, timeout=self.limit)
+        return os.path.exists(f"{folder}/first/model.safetensors")
+
     def train(self, folder):
         command = [self.program, "train", "run.yaml", "--trace", "--quiet", "--out", "out"]
+        if self.begin(folder):
+            command += ["--init", "first/model.safetensors"]
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=self.limit)
         except subprocess.TimeoutExpired:
@@ -95,7 +107,8 @@ class Fuzz:
         try:
             with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # 0/0 and overflows are what some runs are made for
-                importlib.import_module(module).check_run(check, f"{folder}/out")
+                more = {"from_file": True} if os.path.exists(f"{folder}/first/model.safetensors") else {}
+                importlib.import_module(module).check_run(check, f"{folder}/out", **more)
         except Exception:
             last = traceback.format_exc().strip().splitlines()
             check.complain("the oracle crashed: " + " | ".join(t.strip() for t in last[-5:]))

@@ -95,9 +95,13 @@ static void test_unknown(void **state)
     expect(CLAIM(TSRI_AT_LEAST, 5, 4, ALL, .interval = {3.5, 6.5, 0.95}), TSRI_OPEN, 0.8);
     expect(CLAIM(TSRI_AT_LEAST, 3, 4, ALL, .interval = {2, 3.5, 0.95}), TSRI_FAILS, 4.0 / 3);
     expect(CLAIM(TSRI_AT_LEAST, 5, 4, ALL, .interval = {no, no, 0.95}), TSRI_OPEN, 0.8);
+    /* No nearer to its bound than its rounding is a number judged, on either side. */
+    expect(CLAIM(TSRI_AT_MOST, 0.75, 1, ALL, .blur = 0.5), TSRI_OPEN, 0.75);
+    expect(CLAIM(TSRI_AT_MOST, 1.25, 1, ALL, .blur = 0.5), TSRI_OPEN, 1.25);
+    expect(CLAIM(TSRI_AT_MOST, 0.75, 1, ALL, .blur = 0.25), TSRI_HOLDS, 0.75);
+    expect(CLAIM(TSRI_AT_MOST, 1.5, 1, ALL, .blur = 0.25), TSRI_FAILS, 1.5);
 }
 
-/* Met, but it could not have been missed. */
 /* Rows of rounds that nobody had looked at said "seen: all", gave an interval of two NaNs and named
  * round 0 as the worst. */
 static void test_unmeasured(void **state)
@@ -116,6 +120,7 @@ static void test_unmeasured(void **state)
     assert_int_equal(row.verdict, TSRI_OPEN);
 }
 
+/* Met, but it could not have been missed. */
 static void test_vacuous(void **state)
 {
     (void)state;
