@@ -34,43 +34,6 @@ static void show(void *context, const tsri_sweep *s)
 
 /* ---- What came out ------------------------------------------------------------------------ */
 
-/* Mean and deviation over the seeds of a cell, of those that came to their end. */
-typedef struct summary {
-    double loss, deviation, test_loss, accuracy, seconds;
-    int64_t count, diverged, refused;
-} summary;
-
-static bool ended(const tsri_outcome *o)
-{
-    return o->done && !o->diverged && !o->refused;
-}
-
-static summary sum_up(const tsri_sweep *s, int64_t cell)
-{
-    const tsri_outcome *o = s->outcome + cell * s->seeds;
-    summary u = {0};
-    for (int64_t i = 0; i < s->seeds; i++) {
-        u.diverged += o[i].diverged;
-        u.refused += o[i].refused != NULL;
-        u.seconds += o[i].seconds;
-        if (!ended(&o[i]))
-            continue;
-        u.count++;
-        u.loss += o[i].train_loss;
-        u.test_loss += o[i].loss;
-        u.accuracy += o[i].accuracy;
-    }
-    double n = u.count > 0 ? (double)u.count : (double)NAN;
-    u.loss /= n;
-    u.test_loss /= n;
-    u.accuracy /= n;
-    for (int64_t i = 0; i < s->seeds; i++)
-        if (ended(&o[i]))
-            u.deviation += (o[i].train_loss - u.loss) * (o[i].train_loss - u.loss);
-    u.deviation = u.count > 1 ? sqrt(u.deviation / (double)(u.count - 1)) : (double)NAN;
-    return u;
-}
-
 static void real_or_dash(cli_table *t, double value)
 {
     if (isfinite(value))
@@ -81,16 +44,16 @@ static void real_or_dash(cli_table *t, double value)
 
 static void add_row(cli_table *t, const tsri_sweep *s, int64_t cell)
 {
-    summary u = sum_up(s, cell);
+    tsri_cell_sum u = tsri_sweep_sum(s, cell);
     for (int64_t g = 0; g < s->options.grids; g++)
         cli_table_text(t, s->grid[g].value[tsri_sweep_value(s, cell, g)]);
-    real_or_dash(t, u.loss);
-    real_or_dash(t, u.deviation);
-    real_or_dash(t, u.test_loss);
-    if (isnan(u.accuracy))
+    real_or_dash(t, u.train_loss.mean);
+    real_or_dash(t, u.train_loss.deviation);
+    real_or_dash(t, u.loss.mean);
+    if (isnan(u.accuracy.mean))
         cli_table_text(t, "-");
     else
-        cli_table_format(t, "%.2f %%", 100 * u.accuracy);
+        cli_table_format(t, "%.2f %%", 100 * u.accuracy.mean);
     cli_table_int(t, u.diverged);
     if (s->refused > 0)
         cli_table_int(t, u.refused);
@@ -131,7 +94,26 @@ static void print_refusal(const tsri_sweep *s)
                      (long long)s->refused, s->outcome[i].refused);
 }
 
-static tsr_status print_text(const tsri_sweep *s)
+static tsr_status print_best(const tsri_sweep *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_cell_sum *rank = NULL;
+    tsri_text cell = {0};
+    TSR_TRY(tsri_sweep_rank(&rank, s));
+    if (s->cells < 2 || rank[0].count == 0)
+        goto done;
+    TSR_TRY(tsri_sweep_cell_text(&cell, s, rank[0].cell, ""));
+    if (tsri_sweep_by_accuracy(s))
+        (void)printf("best   %s: test accuracy %.2f %%\n", cell.data, 100 * rank[0].accuracy.mean);
+    else
+        (void)printf("best   %s: loss %.4g\n", cell.data, rank[0].loss.mean);
+done:
+    tsri_text_fini(&cell);
+    tsri_free(rank);
+    return st;
+}
+
+static tsr_status print_text(const tsri_sweep *s, bool reported)
 {
     tsr_status st = TSR_OK;
     if (s->options.grids + 6 <= CLI_COLUMNS_MAX)
@@ -141,13 +123,17 @@ static tsr_status print_text(const tsri_sweep *s)
     if (s->diverged > 0)
         (void)printf(", %lld runs diverged", (long long)s->diverged);
     print_refusal(s);
-    (void)printf("\nlines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", s->options.folder,
+    (void)printf("\n");
+    TSR_TRY(print_best(s));
+    (void)printf("lines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", s->options.folder,
                  s->options.folder);
+    if (reported)
+        (void)printf("report %s/report.html\n", s->options.folder);
 done:
     return st;
 }
 
-static tsr_status print_json(const tsri_sweep *s)
+static tsr_status print_json(const tsri_sweep *s, bool reported)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
@@ -166,6 +152,10 @@ static tsr_status print_json(const tsri_sweep *s)
     path.length = 0;
     TSR_TRY(tsri_text_add(&path, "%s/sweep.csv", s->options.folder));
     tsri_json_put_text(&w, "csv", path.data);
+    path.length = 0;
+    TSR_TRY(tsri_text_add(&path, "%s/report.html", s->options.folder));
+    if (reported)
+        tsri_json_put_text(&w, "report", path.data);
     tsri_json_close(&w, '}');
     TSR_TRY(cli_json_print(&w));
 done:
@@ -213,7 +203,8 @@ static tsr_status run(const cli_args *args)
     cli_progress_begin("sweep", args->quiet);
     TSR_TRY(tsri_sweep_run(&sweep, config, &o));
     cli_progress_end();
-    TSR_TRY(args->json ? print_json(&sweep) : print_text(&sweep));
+    bool reported = cli_write_report(o.folder);
+    TSR_TRY(args->json ? print_json(&sweep, reported) : print_text(&sweep, reported));
 done:
     tsri_sweep_fini(&sweep);
     tsri_free(grid);
@@ -246,7 +237,8 @@ const cli_command cli_sweep = {
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "The folder then holds sweep.jsonl and sweep.csv, a line per cell and seed: the grid's "
+        "The folder then holds report.html (the best cell, maps, curves; 'tessera report' makes it "
+        "again), sweep.jsonl and sweep.csv, a line per cell and seed: the grid's "
         "values, loss and accuracy on the test set, the whole network's loss on the training set, "
         "bytes sent between workers, seconds. A cell that diverges, or whose conversion "
         "(convert_at) is refused, is recorded as such.\n\n"

@@ -85,8 +85,7 @@ void cli_show_nothing(void *context, const tsr_progress *p)
 
 /* ---- The run ------------------------------------------------------------------------------ */
 
-/* The page is an extra: without it the run is done all the same. */
-static bool write_report(const char *folder)
+bool cli_write_report(const char *folder)
 {
     bool written = tsri_report_write(folder, NULL) == TSR_OK;
     if (!written)
@@ -137,7 +136,7 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
     cli_progress_end();
     if (!result.worker)
         TSR_TRY(tell_result(args, &result, options->folder, tsri_config_text(config, "data.unit"),
-                            write_report(options->folder)));
+                            cli_write_report(options->folder)));
 done:
     return st;
 }

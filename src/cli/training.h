@@ -39,4 +39,8 @@ void cli_catch_signals(void);
 void cli_show_training(void *context, const tsr_progress *progress); /* context: cli_pace */
 void cli_show_nothing(void *context, const tsr_progress *progress);
 
+/* Writes FOLDER/report.html; says so when it could not. The page is an extra: without it the run is
+ * done all the same. */
+bool cli_write_report(const char *folder);
+
 #endif

@@ -43,6 +43,8 @@ static const char style[] =
     "th{font-weight:600;line-height:1.25;color:var(--quiet);vertical-align:bottom}\n"
     "td.n,.named td:first-child{white-space:nowrap}.n{text-align:right}\n"
     "th:first-child,td:first-child{position:sticky;left:0;background:var(--page)}\n"
+    ".map td,.map tr+tr th{text-align:center;padding:7px 12px}.map td.best{box-shadow:"
+    "inset 0 0 0 3px #000000;font-weight:700}\n"
     ".holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}\n"
     "pre{background:var(--soft);border:1px solid var(--edge);border-radius:8px;padding:14px;"
     "overflow-x:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\n"
@@ -204,7 +206,7 @@ done:
     return st;
 }
 
-static tsr_status write_page(tsri_page *p)
+static tsr_status write_run(tsri_page *p)
 {
     tsr_status st = TSR_OK;
     char *name = NULL;
@@ -216,10 +218,22 @@ static tsr_status write_page(tsri_page *p)
     tsri_report_cost(p);
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_certificates(p));
+done:
+    tsri_free(name);
+    return st;
+}
+
+/* A sweep's folder has a grid.json. */
+static tsr_status write_page(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    char *grid = NULL;
+    TSR_TRY(path_in(&grid, p, "grid.json"));
+    TSR_TRY(tsri_file_exists(grid) ? tsri_report_sweep(p) : write_run(p));
     TSR_TRY(write_run_file(p));
     TSR_TRY(tsri_page_end(p));
 done:
-    tsri_free(name);
+    tsri_free(grid);
     return st;
 }
 

@@ -12,6 +12,9 @@
  *     certificate*.json   what a theorem asks for beside what was measured: one certificate as
  *                         tsri_certificate_json writes it, or a list of them
  *
+ *     grid.json           the run file of a sweep: its page has the best cell, maps, curves and a
+ *                         table of sweep.jsonl instead
+ *
  * What is not there is left out. All text is escaped: a run may be called <script>.
  */
 #ifndef TSRI_REPORT_H

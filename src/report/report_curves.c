@@ -32,7 +32,7 @@ static bool has_any(const tsri_page *p, const char *name)
 /* ---- Facts -------------------------------------------------------------------------------------
  */
 
-static void fact(tsri_page *p, const char *name, const char *value)
+void tsri_page_fact(tsri_page *p, const char *name, const char *value)
 {
     tsri_markup_add(&p->html, "<div><dt>%s</dt><dd>", name);
     tsri_markup_text(&p->html, value);
@@ -45,11 +45,11 @@ static void number_fact(tsri_page *p, const char *name, double value, int digits
     if (!isfinite(value))
         return;
     (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
-    fact(p, name, whole);
+    tsri_page_fact(p, name, whole);
 }
 
 /* What was trained on what, and how, in one line. */
-static void subtitle(tsri_page *p)
+void tsri_report_subtitle(tsri_page *p)
 {
     const tsr_config *c = p->config;
     const char *data = tsri_config_text(c, "data.name");
@@ -71,7 +71,7 @@ static void subtitle(tsri_page *p)
 void tsri_report_facts(tsri_page *p)
 {
     double *seconds = NULL, bytes = last_of(p, "bytes_total");
-    subtitle(p);
+    tsri_report_subtitle(p);
     if (p->lines.n == 0) {
         tsri_page_say(p, "Nothing has been measured yet.");
         return;
@@ -86,7 +86,7 @@ void tsri_report_facts(tsri_page *p)
                 has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
     number_fact(p, "rounds", last_of(p, "round"), 0, "");
     if (bytes > 0)
-        fact(p, "traffic", tsri_bytes_text(bytes));
+        tsri_page_fact(p, "traffic", tsri_bytes_text(bytes));
     if (seconds)
         number_fact(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
                     " s");

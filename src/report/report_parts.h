@@ -34,10 +34,14 @@ void tsri_section_close(tsri_page *p);
 void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
 
+/* One box of a list with class "facts". */
+void tsri_page_fact(tsri_page *p, const char *name, const char *value);
+
 /* *root = the parsed FOLDER/name, or NULL when there is no such file. */
 tsr_status tsri_page_json(tsri_json_value **root, const tsri_page *p, const char *name);
 
 /* report_curves.c */
+void tsri_report_subtitle(tsri_page *p);
 void tsri_report_facts(tsri_page *p);
 void tsri_report_curves(tsri_page *p);
 void tsri_report_cost(tsri_page *p);
@@ -45,6 +49,9 @@ void tsri_report_cost(tsri_page *p);
 /* report_ticket.c */
 tsr_status tsri_report_ticket(tsri_page *p);
 tsr_status tsri_report_distance(tsri_page *p);
+
+/* report_sweep.c: the whole page but its run file and its end. */
+tsr_status tsri_report_sweep(tsri_page *p);
 
 /* report_certificate.c */
 tsr_status tsri_report_certificates(tsri_page *p);

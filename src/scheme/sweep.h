@@ -76,6 +76,48 @@ int64_t tsri_sweep_value(const tsri_sweep *sweep, int64_t cell, int64_t g);
 /* The run file of run i. The caller destroys *out. */
 tsr_status tsri_sweep_config(tsr_config **out, const tsri_sweep *sweep, int64_t i);
 
+/* ---- sweep_sum.c --------------------------------------------------------------------------- */
+
+typedef struct tsri_spread {
+    double mean, deviation; /* NaN without runs; the deviation also of a single one */
+} tsri_spread;
+
+/* What the seeds of a cell came to, of those runs that came to their end. */
+typedef struct tsri_cell_sum {
+    int64_t cell;
+    int64_t count, diverged, refused; /* the others were not run yet */
+    tsri_spread loss, accuracy, train_loss;
+    double seconds; /* of all */
+} tsri_cell_sum;
+
+tsri_cell_sum tsri_sweep_sum(const tsri_sweep *sweep, int64_t cell);
+
+/* *sums = [cells] from the best to the worst: by accuracy where classes are told apart, else by
+ * loss. Cells of which a run diverged or was refused come behind those without, cells of which none
+ * ended last. The caller frees them. */
+tsr_status tsri_sweep_rank(tsri_cell_sum **sums, const tsri_sweep *sweep);
+
+/* Is it judged by accuracy? And the number that decides. */
+bool tsri_sweep_by_accuracy(const tsri_sweep *sweep);
+const tsri_spread *tsri_sweep_measure(const tsri_sweep *sweep, const tsri_cell_sum *sum);
+
+/* Appends "scheme.xi=0.5 scheme.workers=4", each behind `before`. */
+tsr_status tsri_sweep_cell_text(tsri_text *out, const tsri_sweep *sweep, int64_t cell,
+                                const char *before);
+
+/* ---- sweep_read.c -------------------------------------------------------------------------- */
+
+enum { TSRI_SWEEP_MOST = 1 << 30 }; /* bytes of a file, runs of a sweep */
+
+/* The sweep of a folder as far as it has come; nothing is locked. BAD_FILE when one of its files is
+ * damaged. Finish with fini, also after a failure. */
+tsr_status tsri_sweep_read(tsri_sweep *sweep, const char *folder);
+
+/* Reads the lines of a sweep.jsonl into sweep->outcome and counts them. *whole = the bytes of those
+ * that could be read. Lines come to the disk when the system likes: a power cut leaves zeros or the
+ * bytes of others in the place of some. From the first of those on the runs are made again. */
+tsr_status tsri_sweep_read_lines(tsri_sweep *sweep, int64_t *whole, const char *path);
+
 /* ---- sweep_files.c ------------------------------------------------------------------------- */
 
 typedef struct tsri_sweep_files tsri_sweep_files;

@@ -23,8 +23,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 30 }; /* of a sweep.jsonl */
-
 struct tsri_sweep_files {
     int lock;
     tsri_metrics *lines;
@@ -82,7 +80,7 @@ static tsr_status same_grid(const tsri_sweep *s, const char *path, const char *t
     tsr_status st = TSR_OK;
     char *old = NULL;
     int64_t n = 0;
-    TSR_TRY(tsri_file_read(&old, &n, path, MOST_BYTES));
+    TSR_TRY(tsri_file_read(&old, &n, path, TSRI_SWEEP_MOST));
     TSR_CHECK(strcmp(old, text) == 0, TSR_USAGE,
               "%s holds another sweep:\n%s\nnot\n%s\nchoose another folder",
               tsri_quote(s->options.folder), tsri_printable(old, (size_t)n), text);
@@ -133,104 +131,7 @@ done:
     return st;
 }
 
-/* ---- Reading lines ------------------------------------------------------------------------ */
-
-static double real_or_nan(const tsri_json_value *line, const char *key)
-{
-    double value = NAN;
-    const tsri_json_value *v = tsri_json_get(line, key);
-    return v && tsri_json_as_real(v, &value) ? value : (double)NAN;
-}
-
-static int64_t int_or(const tsri_json_value *line, const char *key, int64_t preset)
-{
-    const tsri_json_value *v = tsri_json_get(line, key);
-    int64_t value = preset;
-    return v && tsri_json_as_int(v, &value) ? value : preset;
-}
-
-static tsr_status read_curve(tsri_outcome *o, const tsri_json_value *array)
-{
-    tsr_status st = TSR_OK;
-    int64_t n = array && tsri_json_is_array(array) ? tsri_json_length(array) : 0;
-    TSR_TRY(tsri_alloc(&o->curve, n, sizeof *o->curve));
-    for (; o->curve_count < n; o->curve_count++)
-        if (!tsri_json_as_real(tsri_json_at(array, o->curve_count), &o->curve[o->curve_count]))
-            o->curve[o->curve_count] = NAN;
-done:
-    return st;
-}
-
-static tsr_status read_outcome(tsri_sweep *s, int64_t i, const tsri_json_value *line,
-                               const char *place)
-{
-    tsr_status st = TSR_OK;
-    tsri_outcome *o = &s->outcome[i];
-    const char *status = "", *why = "";
-    const tsri_json_value *v = tsri_json_get(line, "status");
-    int64_t seed = tsri_config_int(s->config, "seed") + i % s->seeds;
-    TSR_CHECK(v && tsri_json_as_text(v, &status) && int_or(line, "cell", -1) == i / s->seeds &&
-                  int_or(line, "seed", -1) == seed,
-              TSR_BAD_FILE,
-              "%s: this is not the line of cell %lld, seed %lld: choose another folder", place,
-              (long long)(i / s->seeds), (long long)seed);
-    *o = (tsri_outcome){.done = true,
-                        .diverged = strcmp(status, "diverged") == 0,
-                        .rounds = int_or(line, "rounds", 0),
-                        .loss = real_or_nan(line, "loss"),
-                        .accuracy = real_or_nan(line, "accuracy"),
-                        .train_loss = real_or_nan(line, "train_loss"),
-                        .bytes = int_or(line, "bytes_total", 0),
-                        .seconds = real_or_nan(line, "seconds")};
-    if (strcmp(status, "refused") == 0) {
-        (void)tsri_json_as_text(tsri_json_get(line, "why"), &why);
-        TSR_TRY(tsri_strdup(&o->refused, why));
-    }
-    if (s->options.curves)
-        TSR_TRY(read_curve(o, tsri_json_get(line, "curve")));
-    s->done++;
-    s->diverged += o->diverged;
-    s->refused += o->refused != NULL;
-done:
-    return st;
-}
-
-/* *whole = the bytes of the lines that could be read. Lines come to the disk when the system likes:
- * a power cut leaves zeros or the bytes of others in the place of some. From the first of those on
- * the runs are made again. */
-static tsr_status read_lines(tsri_sweep *s, int64_t *whole, const char *path)
-{
-    tsr_status st = TSR_OK;
-    char *text = NULL;
-    tsri_json_value *line = NULL;
-    tsri_text place = {0};
-    int64_t n = 0;
-    *whole = 0;
-    TSR_TRY(tsri_file_read(&text, &n, path, MOST_BYTES));
-    for (char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + n - at))); at = end + 1) {
-        place.length = 0;
-        TSR_TRY(tsri_text_add(&place, "%s:%lld", tsri_quote(path), (long long)s->done + 1));
-        TSR_CHECK(s->done < s->runs, TSR_BAD_FILE, "%s: more lines than the sweep has runs",
-                  place.data);
-        st = tsri_json_parse(&line, at, end - at, place.data);
-        if (st == TSR_BAD_FILE) {
-            TSRI_WARN("%s; the runs from this line on are made again", tsr_last_error());
-            st = TSR_OK;
-            break;
-        }
-        TSR_TRY(st);
-        TSR_TRY(read_outcome(s, s->done, line, place.data));
-        tsri_json_destroy(line);
-        line = NULL;
-        *whole = end + 1 - text;
-    }
-    s->resumed = s->done;
-done:
-    tsri_json_destroy(line);
-    tsri_text_fini(&place);
-    tsri_free(text);
-    return st;
-}
+/* ---- Opening ------------------------------------------------------------------------------ */
 
 /* The file stands behind its last sound line. */
 static tsr_status open_lines(tsri_sweep_files *f, tsri_sweep *s, const char *path)
@@ -238,7 +139,7 @@ static tsr_status open_lines(tsri_sweep_files *f, tsri_sweep *s, const char *pat
     tsr_status st = TSR_OK;
     int64_t whole = 0;
     TSR_TRY(tsri_metrics_open(&f->lines, path, TSRI_METRICS_END));
-    TSR_TRY(read_lines(s, &whole, path));
+    TSR_TRY(tsri_sweep_read_lines(s, &whole, path));
     if (whole < tsri_metrics_offset(f->lines)) {
         tsri_metrics_close(f->lines);
         f->lines = NULL;
@@ -247,8 +148,6 @@ static tsr_status open_lines(tsri_sweep_files *f, tsri_sweep *s, const char *pat
 done:
     return st;
 }
-
-/* ---- Opening ------------------------------------------------------------------------------ */
 
 tsr_status tsri_sweep_files_open(tsri_sweep_files **out, tsri_sweep *sweep)
 {

@@ -1,0 +1,460 @@
+/* report_sweep.c - the page of a sweep: the best cell and how sure it is, the cells as a map of
+ * colours over two keys, the curves of the best ones, all of them in a table.
+ *
+ * A map is a table of HTML: values may be words, every cell shows its number, and a phone can
+ * scroll it. Lighter is better, whether accuracy or loss is judged. */
+#include "report/report_parts.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "report/colour.h"
+#include "report/table.h"
+#include "scheme/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_MAPS = 12,    /* small multiples; more than that nobody compares */
+    MOST_CURVES = 6,   /* colours that are told apart */
+    MOST_POINTS = 400, /* of a curve on the page; all are in the file */
+    MOST_ROWS = 500
+};
+
+typedef struct view {
+    tsri_page *page;
+    const tsri_sweep *sweep;
+    const tsri_cell_sum *rank; /* [cells] from the best to the worst */
+    bool accuracy, log;
+    double worst, best;   /* of all cells, as judged() gives them */
+    int64_t across, down; /* the keys of a map; -1 = none */
+} view;
+
+/* ---- What is judged ------------------------------------------------------------------------- */
+
+/* The cell's number: accuracy in percent, or loss. NaN when none of its runs ended. */
+static double judged(const view *v, const tsri_cell_sum *c)
+{
+    return tsri_sweep_measure(v->sweep, c)->mean * (v->accuracy ? 100 : 1);
+}
+
+static double deviation(const view *v, const tsri_cell_sum *c)
+{
+    return tsri_sweep_measure(v->sweep, c)->deviation * (v->accuracy ? 100 : 1);
+}
+
+static const char *measure_name(const view *v)
+{
+    return v->accuracy ? "test accuracy" : "loss";
+}
+
+static const char *written(char text[TSRI_NUMBER_TEXT], const view *v, double value)
+{
+    if (v->accuracy)
+        return tsri_fixed(text, value, 2);
+    (void)snprintf(text, TSRI_NUMBER_TEXT, "%.4g", value);
+    return text;
+}
+
+static const char *unit(const view *v)
+{
+    return v->accuracy ? " %" : "";
+}
+
+static void find_range(view *v)
+{
+    v->best = judged(v, &v->rank[0]);
+    v->worst = v->best;
+    for (int64_t i = 0; i < v->sweep->cells; i++) {
+        double value = judged(v, &v->rank[i]);
+        bool worse = v->accuracy ? value < v->worst : value > v->worst;
+        v->worst = worse ? value : v->worst;
+    }
+    v->log = !v->accuracy && v->best > 0 && v->worst > 20 * v->best;
+}
+
+/* ---- Facts and the best --------------------------------------------------------------------- */
+
+static void facts(const view *v)
+{
+    const tsri_sweep *s = v->sweep;
+    char text[80], number[TSRI_NUMBER_TEXT];
+    tsri_markup_add(&v->page->html, "<dl class=\"facts\">\n");
+    if (v->rank[0].count > 0) {
+        (void)snprintf(text, sizeof text, "%s%s", written(number, v, v->best), unit(v));
+        tsri_page_fact(v->page, v->accuracy ? "best test accuracy" : "lowest loss", text);
+    }
+    (void)snprintf(text, sizeof text, "%lld x %lld", (long long)s->cells, (long long)s->seeds);
+    tsri_page_fact(v->page, "cells x seeds", text);
+    (void)snprintf(text, sizeof text, "%lld of %lld", (long long)s->done, (long long)s->runs);
+    tsri_page_fact(v->page, "runs done", text);
+    (void)snprintf(text, sizeof text, "%lld", (long long)s->diverged);
+    tsri_page_fact(v->page, "diverged", text);
+    if (s->refused > 0) {
+        (void)snprintf(text, sizeof text, "%lld", (long long)s->refused);
+        tsri_page_fact(v->page, "refused", text);
+    }
+    tsri_markup_add(&v->page->html, "</dl>\n");
+}
+
+/* May the lead of the best be chance? Twice the standard error of the difference decides. */
+static void say_lead(const view *v)
+{
+    const tsri_cell_sum *a = &v->rank[0], *b = &v->rank[1];
+    char number[TSRI_NUMBER_TEXT];
+    if (v->sweep->cells < 2 || b->count == 0)
+        return;
+    double lead = fabs(judged(v, a) - judged(v, b));
+    double error = sqrt(deviation(v, a) * deviation(v, a) / (double)a->count +
+                        deviation(v, b) * deviation(v, b) / (double)b->count);
+    written(number, v, lead);
+    if (isnan(error))
+        tsri_page_say(v->page,
+                      "The next best cell is %s%s behind. With one seed nobody can tell whether "
+                      "that is chance: --seeds 3 or more would.",
+                      number, v->accuracy ? " points" : "");
+    else
+        tsri_page_say(v->page, "The next best cell is %s%s behind, which %s.", number,
+                      v->accuracy ? " points" : "",
+                      lead > 2 * error ? "is more than twice the standard error of the difference"
+                                       : "may be chance: it is less than twice the standard error");
+}
+
+/* The command that trains the best cell; quotes where the shell would read a value otherwise. */
+static void say_command(const view *v)
+{
+    const tsri_sweep *s = v->sweep;
+    tsri_markup_add(&v->page->html, "<pre>tessera train ");
+    tsri_markup_text(&v->page->html, v->page->folder);
+    tsri_markup_add(&v->page->html, "/run.yaml --out runs/best");
+    for (int64_t g = 0; g < s->options.grids; g++) {
+        const char *value = s->grid[g].value[tsri_sweep_value(s, v->rank[0].cell, g)];
+        bool plain = value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789._/+-")] == '\0';
+        tsri_markup_add(&v->page->html, " --set %s", plain ? "" : "'");
+        tsri_markup_text(&v->page->html, s->grid[g].key);
+        tsri_markup_add(&v->page->html, "=");
+        tsri_markup_text(&v->page->html, value);
+        tsri_markup_add(&v->page->html, "%s", plain ? "" : "'");
+    }
+    tsri_markup_add(&v->page->html, "</pre>\n");
+}
+
+static tsr_status best(const view *v)
+{
+    tsr_status st = TSR_OK;
+    tsri_text cell = {0};
+    const tsri_cell_sum *b = &v->rank[0];
+    char number[TSRI_NUMBER_TEXT], spread[TSRI_NUMBER_TEXT], seeds[120] = "";
+    tsri_section_open(v->page, "The best cell");
+    if (b->count == 0) {
+        tsri_page_say(v->page,
+                      v->sweep->done > 0 ? "No run has come to its end." : "No run is done yet.");
+        goto done;
+    }
+    TSR_TRY(tsri_sweep_cell_text(&cell, v->sweep, b->cell, ""));
+    if (b->count > 1)
+        (void)snprintf(seeds, sizeof seeds,
+                       ", the mean of %lld seeds with a standard deviation of %s",
+                       (long long)b->count, written(spread, v, deviation(v, b)));
+    tsri_page_say(v->page, "%s: %s %s%s%s.", cell.data, measure_name(v),
+                  written(number, v, v->best), unit(v), seeds);
+    say_lead(v);
+    say_command(v);
+done:
+    tsri_section_close(v->page);
+    tsri_text_fini(&cell);
+    return st;
+}
+
+/* ---- The map -------------------------------------------------------------------------------- */
+
+/* The two keys with the most values; those with one value are no axis. */
+static void choose_axes(view *v)
+{
+    const tsri_grid *grid = v->sweep->grid;
+    v->across = v->down = -1;
+    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
+        if (grid[g].count < 2)
+            continue;
+        if (v->across < 0 || grid[g].count > grid[v->across].count) {
+            v->down = v->across;
+            v->across = g;
+        } else if (v->down < 0 || grid[g].count > grid[v->down].count) {
+            v->down = g;
+        }
+    }
+}
+
+/* The cell that is `like` but for these values of the two axes. */
+static int64_t cell_at(const view *v, int64_t like, int64_t column, int64_t row)
+{
+    int64_t cell = 0;
+    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
+        int64_t value = g == v->across ? column
+                        : g == v->down ? row
+                                       : tsri_sweep_value(v->sweep, like, g);
+        cell = cell * v->sweep->grid[g].count + value;
+    }
+    return cell;
+}
+
+/* 0 (worst) to 1 (best). */
+static double place_of(const view *v, double value)
+{
+    if (v->best == v->worst)
+        return 1;
+    return v->log ? log(value / v->worst) / log(v->best / v->worst)
+                  : (value - v->worst) / (v->best - v->worst);
+}
+
+static void map_cell(const view *v, int64_t cell)
+{
+    tsri_markup *m = &v->page->html;
+    tsri_cell_sum c = tsri_sweep_sum(v->sweep, cell);
+    char colour[TSRI_COLOUR_TEXT], number[TSRI_NUMBER_TEXT];
+    if (c.count == 0) {
+        tsri_markup_add(m, "<td class=\"quiet\">%s</td>",
+                        c.diverged  ? "diverged"
+                        : c.refused ? "refused"
+                                    : "-");
+        return;
+    }
+    double at = place_of(v, judged(v, &c));
+    tsri_markup_add(m, "<td%s style=\"background:%s;color:%s\">%s%s</td>",
+                    cell == v->rank[0].cell ? " class=\"best\"" : "", tsri_ramp(colour, at),
+                    at < 0.55 ? "#ffffff" : "#000000", written(number, v, judged(v, &c)),
+                    c.diverged + c.refused > 0 ? "*" : "");
+}
+
+/* The other keys' values, where they differ from map to map. */
+static void map_title(const view *v, int64_t like)
+{
+    const char *before = "<h3>";
+    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
+        if (g == v->across || g == v->down || v->sweep->grid[g].count < 2)
+            continue;
+        tsri_markup_add(&v->page->html, "%s", before);
+        tsri_markup_text(&v->page->html, v->sweep->grid[g].key);
+        tsri_markup_add(&v->page->html, " = ");
+        tsri_markup_text(&v->page->html,
+                         v->sweep->grid[g].value[tsri_sweep_value(v->sweep, like, g)]);
+        before = ", ";
+    }
+    if (*before == ',')
+        tsri_markup_add(&v->page->html, "</h3>\n");
+}
+
+static void map(const view *v, int64_t like)
+{
+    tsri_markup *m = &v->page->html;
+    const tsri_grid *across = &v->sweep->grid[v->across],
+                    *down = v->down >= 0 ? &v->sweep->grid[v->down] : NULL;
+    map_title(v, like);
+    tsri_markup_add(m, "<div class=\"wide\"><table class=\"map\"><tr><th>");
+    tsri_markup_text(m, down ? down->key : "");
+    tsri_markup_add(m, "</th><th colspan=\"%lld\">", (long long)across->count);
+    tsri_markup_text(m, across->key);
+    tsri_markup_add(m, "</th></tr>\n<tr><th></th>");
+    for (int64_t j = 0; j < across->count; j++) {
+        tsri_markup_add(m, "<th>");
+        tsri_markup_text(m, across->value[j]);
+        tsri_markup_add(m, "</th>");
+    }
+    tsri_markup_add(m, "</tr>\n");
+    for (int64_t i = 0; i < (down ? down->count : 1); i++) {
+        tsri_markup_add(m, "<tr><th>");
+        tsri_markup_text(m, down ? down->value[i] : "");
+        tsri_markup_add(m, "</th>");
+        for (int64_t j = 0; j < across->count; j++)
+            map_cell(v, cell_at(v, like, j, i));
+        tsri_markup_add(m, "</tr>\n");
+    }
+    tsri_markup_add(m, "</table></div>\n");
+}
+
+static void maps(const view *v)
+{
+    const tsri_sweep *s = v->sweep;
+    char low[TSRI_NUMBER_TEXT], high[TSRI_NUMBER_TEXT];
+    if (v->across < 0 || v->rank[0].count == 0)
+        return;
+    int64_t size = s->grid[v->across].count * (v->down >= 0 ? s->grid[v->down].count : 1);
+    bool all = s->cells / size <= MOST_MAPS;
+    tsri_section_open(v->page, "All cells");
+    tsri_page_say(v->page,
+                  "The %s of each cell%s%s. Lighter is better: from %s%s to %s%s%s. The best has a "
+                  "frame.%s",
+                  measure_name(v), s->seeds > 1 ? ", the mean of its seeds" : "",
+                  all ? "" : ", with the best cell's values of the other keys",
+                  written(low, v, v->worst), unit(v), written(high, v, v->best), unit(v),
+                  v->log ? ", on a logarithmic scale" : "",
+                  s->diverged + s->refused > 0 && s->seeds > 1
+                      ? " A star: not all runs of the cell came to their end."
+                      : "");
+    for (int64_t cell = 0; all && cell < s->cells; cell++) /* the first cell of every map */
+        if (tsri_sweep_value(s, cell, v->across) == 0 &&
+            (v->down < 0 || tsri_sweep_value(s, cell, v->down) == 0))
+            map(v, cell);
+    if (!all)
+        map(v, v->rank[0].cell);
+    tsri_section_close(v->page);
+}
+
+/* ---- Curves --------------------------------------------------------------------------------- */
+
+/* The mean of a cell's curves at their k-th point, of the runs that have one. */
+static double curve_at(const tsri_sweep *s, int64_t cell, int64_t k)
+{
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->seeds; i++) {
+        const tsri_outcome *o = &s->outcome[cell * s->seeds + i];
+        if (k >= o->curve_count || o->diverged || o->refused)
+            continue;
+        sum += o->curve[k];
+        count++;
+    }
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+static tsr_status add_curve(tsri_chart *chart, const view *v, const tsri_cell_sum *c)
+{
+    tsr_status st = TSR_OK;
+    const tsri_sweep *s = v->sweep;
+    tsri_text name = {0};
+    double *x = NULL, *y = NULL;
+    int64_t points = 0, n = 0;
+    for (int64_t i = 0; i < s->seeds; i++) {
+        int64_t count = s->outcome[c->cell * s->seeds + i].curve_count;
+        points = count > points ? count : points;
+    }
+    int64_t stride = 1 + (points - 1) / MOST_POINTS;
+    TSR_TRY(tsri_alloc(&x, MOST_POINTS + 2, sizeof *x));
+    TSR_TRY(tsri_alloc(&y, MOST_POINTS + 2, sizeof *y));
+    for (int64_t k = 0; k < points; k += stride, n++) {
+        x[n] = (double)((k + 1) * (s->options.curve_every > 1 ? s->options.curve_every : 1));
+        y[n] = curve_at(s, c->cell, k);
+    }
+    TSR_TRY(tsri_sweep_cell_text(&name, s, c->cell, ""));
+    tsri_chart_series(chart, &(tsri_series){.name = name.data, .n = n, .x = x, .y = y});
+done:
+    tsri_free(x);
+    tsri_free(y);
+    tsri_text_fini(&name);
+    return st;
+}
+
+static tsr_status curves(const view *v)
+{
+    tsr_status st = TSR_OK;
+    tsri_chart chart = {0};
+    tsri_section_open(v->page, "Curves");
+    if (!v->sweep->options.curves || v->rank[0].count == 0) {
+        tsri_page_say(v->page,
+                      "None were kept: 'tessera sweep --curves' keeps the loss of the whole "
+                      "network on the training set after every round.");
+        goto done;
+    }
+    tsri_chart_begin(&chart, NULL);
+    chart.width = 940;
+    chart.height = 420;
+    tsri_chart_panel(&chart,
+                     &(tsri_panel){.x_label = "round", .y_label = "training loss", .y_log = true});
+    for (int64_t i = 0; i < v->sweep->cells && i < MOST_CURVES && v->rank[i].count > 0; i++)
+        TSR_TRY(add_curve(&chart, v, &v->rank[i]));
+    tsri_page_chart(v->page, &chart, "The best cells, each the mean of its seeds.");
+done:
+    tsri_section_close(v->page);
+    tsri_chart_fini(&chart);
+    return st;
+}
+
+/* ---- The table ------------------------------------------------------------------------------ */
+
+/* Nothing stands where there is no number. */
+static void number(tsri_table *t, int digits, double value)
+{
+    if (isnan(value))
+        tsri_table_format(t, "%s", "");
+    else
+        tsri_table_format(t, "%.*g", digits, value);
+}
+
+static void table_row(tsri_table *t, const view *v, const tsri_cell_sum *c)
+{
+    for (int64_t g = 0; g < v->sweep->options.grids; g++)
+        tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
+    if (v->accuracy) {
+        tsri_table_real(t, 100 * c->accuracy.mean, 2);
+        tsri_table_real(t, 100 * c->accuracy.deviation, 2);
+    }
+    const tsri_spread *loss[] = {&c->loss, &c->train_loss};
+    for (int k = 0; k < 2; k++) {
+        number(t, 4, loss[k]->mean);
+        number(t, 2, loss[k]->deviation);
+    }
+    tsri_table_format(t, "%lld", (long long)c->diverged);
+    if (v->sweep->refused > 0)
+        tsri_table_format(t, "%lld", (long long)c->refused);
+    tsri_table_real(t, c->seconds, 1);
+}
+
+static tsr_status table(const view *v)
+{
+    tsr_status st = TSR_OK;
+    tsri_table t = {0};
+    tsri_text heads = {0};
+    int64_t shown = v->sweep->cells < MOST_ROWS ? v->sweep->cells : MOST_ROWS;
+    for (int64_t g = 0; g < v->sweep->options.grids; g++)
+        TSR_TRY(tsri_text_add(&heads, "%s|", v->sweep->grid[g].key));
+    TSR_TRY(tsri_text_add(&heads, "%sloss|±|train loss|±|diverged|%sseconds",
+                          v->accuracy ? "test accuracy, %|±|" : "",
+                          v->sweep->refused > 0 ? "refused|" : ""));
+    tsri_table_head(&t, heads.data);
+    for (int64_t i = 0; i < shown; i++)
+        table_row(&t, v, &v->rank[i]);
+    tsri_section_open(v->page, "Table");
+    tsri_page_say(
+        v->page, "From the best to the worst; ± is the standard deviation over the seeds. The loss "
+                 "is that of the test set, or of the training set where there is none.");
+    tsri_table_html(&v->page->html, &t);
+    if (shown < v->sweep->cells)
+        tsri_page_say(v->page, "%lld more cells are in sweep.csv.",
+                      (long long)(v->sweep->cells - shown));
+    tsri_section_close(v->page);
+    st = t.st;
+done:
+    tsri_table_fini(&t);
+    tsri_text_fini(&heads);
+    return st;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------ */
+
+tsr_status tsri_report_sweep(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_sweep sweep = {0};
+    tsri_cell_sum *rank = NULL;
+    char *name = NULL;
+    TSR_TRY(tsri_sweep_read(&sweep, p->folder));
+    TSR_TRY(tsri_sweep_rank(&rank, &sweep));
+    view v = {.page = p, .sweep = &sweep, .rank = rank, .accuracy = tsri_sweep_by_accuracy(&sweep)};
+    find_range(&v);
+    choose_axes(&v);
+    TSR_TRY(tsri_last_name(&name, p->folder));
+    TSR_TRY(tsri_page_begin(p, name));
+    tsri_report_subtitle(p);
+    facts(&v);
+    TSR_TRY(best(&v));
+    maps(&v);
+    TSR_TRY(curves(&v));
+    TSR_TRY(table(&v));
+done:
+    tsri_free(name);
+    tsri_free(rank);
+    tsri_sweep_fini(&sweep);
+    return st;
+}

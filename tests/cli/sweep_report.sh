@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The page of a sweep: the best cell is the one that the table in sweep.csv has, the map has every cell, curves are there when
+# they were kept, an unfinished sweep has a page, and damaged files are refused.
+set -eu
+program=$1
+. "$2/tests/cli.sh"
+cat >run.yaml <<'Y'
+data: {name: glyphs, n: 100, test_n: 100}
+model: {hidden: [16]}
+scheme: {name: local_sgd}
+epochs: 2
+batch: 25
+threads: 2
+Y
+"$program" sweep run.yaml --grid optim.lr=0.01,0.1,0.5,1e4 --grid scheme.workers=1,2,3 --grid optim.schedule=constant,cosine \
+    --seeds 2 --curves --quiet --out a >said
+grep -q '^report a/report.html$' said || fail "sweep does not say where its page is"
+best=$(python - a <<'P'
+import csv, re, sys
+folder = sys.argv[1]
+cells = {}
+for row in csv.DictReader(open(f"{folder}/sweep.csv")):
+    cells.setdefault(int(row["cell"]), []).append(row)
+def key(c):
+    rows = cells[c]
+    if any(r["status"] != "ok" for r in rows): return (1, 0, 0, c)
+    return (0, -sum(float(r["accuracy"]) for r in rows), sum(float(r["loss"]) for r in rows), c)
+first = cells[min(cells, key=key)]
+page = open(f"{folder}/report.html").read()
+mean = "%.2f" % (100 * sum(float(r["accuracy"]) for r in first) / len(first))
+names = ["optim.lr", "scheme.workers", "optim.schedule"]
+cell = " ".join(f"{k}={first[0][k]}" for k in names)
+assert f"{cell}: test accuracy {mean} %, the mean of 2 seeds" in page, (cell, mean)
+assert "".join(f" --set {k}={first[0][k]}" for k in names) + "</pre>" in page
+# Two maps (one for each schedule) of 3 x 4, every mean in it; one frame.
+assert page.count('class="map"') == 2 and page.count('class="best"') == 1, page.count('class="map"')
+shown = re.findall(r'<td[^>]*>(diverged|[0-9.]+)\*?</td>', "".join(re.findall(r'<table class="map">.*?</table>', page, re.S)))
+want = ["diverged" if all(r["status"] != "ok" for r in rows) else
+        "%.2f" % (100 * sum(float(r["accuracy"]) for r in rows if r["status"] == "ok") / sum(r["status"] == "ok" for r in rows)) for rows in cells.values()]
+assert sorted(shown) == sorted(want) and len(shown) == 24, (shown, want)
+assert "diverged" in shown and page.count("<polyline") + page.count("<path class=\"s") >= 1
+table = page.split("<h2>Table</h2>")[1]
+assert table.count("<tr>") == 25, table.count("<tr>")
+print(f"{cell}: test accuracy {mean} %")
+P
+) || fail "the page of a"
+grep -qF "best   $best" said || fail "terminal and page disagree: $(grep ^best said), $best"
+
+# Without a second key or curves; losses instead of accuracies; words as values, and quotes where the shell wants them.
+cat >reg.yaml <<'Y'
+data: {name: sphere, n: 40, dim: 10, task: regress, test_n: 20}
+rounds: 5
+batch: 20
+Y
+"$program" sweep reg.yaml --grid 'model.hidden=[8, 8],[4]' --quiet --out b >said
+grep -q "^best   model.hidden=.*: loss " said || fail "no best cell: $(cat said)"
+grep -q "None were kept" b/report.html && grep -q -- "--set &#39;model.hidden=\|--set 'model.hidden=" b/report.html || fail "the page of b"
+[ "$(grep -c 'class="map"' b/report.html)" = 1 ] || fail "one key has no map"
+"$program" report b --out elsewhere.html >said && cmp b/report.html elsewhere.html || fail "report makes another page"
+
+# A sweep under way, and one that has not begun.
+head -n 5 a/sweep.jsonl >part && cp -r a c && cp part c/sweep.jsonl && printf '{"cell":' >>c/sweep.jsonl
+"$program" report c >said 2>&1 || fail "$(cat said)"
+grep -q '<dd>5 of 48</dd>' c/report.html || fail "an unfinished sweep does not say so"
+: >c/sweep.jsonl
+"$program" report c >said 2>&1 && grep -q "No run is done yet" c/report.html || fail "an empty sweep: $(cat said)"
+
+# What is not a sweep's is refused, whatever it says.
+for text in '{}' '{"grid":[],"seeds":1}' '{"grid":[{"key":"optim.lr","values":[]}],"seeds":1}' '{"grid":[{"key":"no.key","values":["1"]}],"seeds":1}' \
+    '{"grid":[{"key":"optim.lr","values":[1]}],"seeds":1}' '{"grid":[{"key":"optim.lr","values":["1"]}],"seeds":0}' \
+    '{"grid":[{"key":"optim.lr","values":["1","2"]}],"seeds":9000000000000000000}' '[' ; do
+    echo "$text" >c/grid.json
+    refused 3 grid.json report c
+done
+cp a/grid.json c/ && sed 's/"seed":1,/"seed":7,/' part >c/sweep.jsonl
+refused 3 "not the line of cell 0" report c
+echo "sweep_report: $best"
