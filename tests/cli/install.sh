@@ -16,6 +16,9 @@ libdir=$(dirname "$library")
 readelf -d "$library" | grep -q 'SONAME.*\[libtessera\.so\.0\]' || fail "the soname is not libtessera.so.0"
 [ -z "$(find "$prefix" -name '*.a')" ] || fail "a static library was installed"
 [ "$("$prefix/bin/tessera" version | head -n 1)" = "$("$program" version | head -n 1)" ] || fail "the program is another one"
+# It starts in an empty environment, from any folder, and finds every library that it was linked with.
+(cd / && env -i "$prefix/bin/tessera" version) >/dev/null || fail "the installed program does not start"
+! env -i ldd "$prefix/bin/tessera" "$library" | grep 'not found' || fail "a library is not found"
 # The pages are what the program prints now, not what it printed some builds ago.
 for page in "man/man1/tessera.1 --man" "bash-completion/completions/tessera.bash --completion bash" \
     "zsh/site-functions/_tessera --completion zsh" "fish/vendor_completions.d/tessera.fish --completion fish"; do
@@ -66,9 +69,9 @@ else
 
     read -ra flags < <(pkg-config --cflags --libs tessera)
     cc -std=c17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config main.c "${flags[@]}"
-    LD_LIBRARY_PATH=$libdir ./by_pkg_config
+    env -i ./by_pkg_config # the flags have the library's folder in them: no ldconfig, no LD_LIBRARY_PATH
 
     cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; fail "find_package"; }
     cmake --build build >cmake.log || { cat cmake.log; fail "the CMake program does not build"; }
-    build/by_cmake # CMake gives it a run path
+    env -i build/by_cmake # CMake gives it a run path
 fi
