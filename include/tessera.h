@@ -268,9 +268,11 @@ typedef struct tsr_prune_options {
                               the model's run file says */
     bool reinit;           /* the ticket's shape with fresh weights: a control */
     uint64_t seed;         /* of chance and of fresh weights */
+    int64_t recalibrate;   /* batches of the model's training set that measure the statistics of the
+                              ticket's batch norms anew; 0 = they stay those of the whole network */
 } tsr_prune_options;
 
-/* Half of the units, by their l2 norm. */
+/* Half of the units, by their l2 norm; nothing is measured, so that no data are needed. */
 TSR_API tsr_prune_options tsr_prune_options_default(void);
 
 /* Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller

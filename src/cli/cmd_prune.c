@@ -2,6 +2,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/print.h"
+#include "cli/settings.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -11,6 +12,7 @@
 #include "net/torch_code.h"
 #include "ticket/latency.h"
 #include "ticket/prune.h"
+#include "ticket/statistics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +26,7 @@ typedef struct pair {
     bool timed;
     char *module;    /* path of the PyTorch module */
     const char *why; /* there is none; NULL: there is one */
+    tsri_ticket_made made;
 } pair;
 
 static void pair_fini(pair *p)
@@ -126,6 +129,13 @@ static tsr_status print_text(const pair *p, const char *path)
         print_time("inference  ", p->time[0].infer, p->time[1].infer);
         print_time("step       ", p->time[0].step, p->time[1].step);
     }
+    if (p->made.recalibrated > 0)
+        (void)printf("statistics  measured anew on %lld batches of the training set\n",
+                     (long long)p->made.recalibrated);
+    else if (b->total < a->total && tsri_statistics_has(b))
+        (void)printf(
+            "statistics  those of the whole network; --recalibrate %d measures them anew\n",
+            TSRI_STATISTICS_BATCHES);
     (void)printf("ticket      %s\n", path);
     if (p->why)
         (void)printf("PyTorch     no module: %s\n", p->why);
@@ -180,6 +190,7 @@ static tsr_status print_json(const pair *p, const char *path)
         tsri_json_put_bool(&w, "faster",
                            tsri_faster(p->time[0].infer, p->time[1].infer) == TSRI_FASTER);
     }
+    tsri_json_put_int(&w, "recalibrate", p->made.recalibrated);
     tsri_json_put_text(&w, "ticket", path);
     tsri_json_key(&w, "module");
     if (p->why)
@@ -241,6 +252,15 @@ done:
     return st;
 }
 
+/* Measured anew unless --recalibrate says otherwise; an imported model without --data has nothing
+ * to measure on. */
+static void choose_statistics(tsri_prune *how, const tsr_model *model, const cli_args *args)
+{
+    how->recalibrate =
+        cli_int(args, "recalibrate", tsri_model_names_data(model) ? TSRI_STATISTICS_BATCHES : 0);
+    how->shown = model;
+}
+
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
@@ -252,8 +272,10 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(may_write(args, out));
     TSR_TRY(tsr_model_read(&source, args->operand[0])); /* its run file becomes the ticket's */
     TSR_TRY(tsr_model_read(&p.model[0], args->operand[0]));
+    TSR_TRY(cli_model_settings(p.model[0], args));
     TSR_TRY(choose_module(&p, args, out));
-    TSR_TRY(tsri_ticket_write(out, source, &how));
+    choose_statistics(&how, p.model[0], args);
+    TSR_TRY(tsri_ticket_write(&p.made, out, source, &how));
     TSR_TRY(tsr_model_read(&p.model[1], out));
     if (!p.why)
         TSR_TRY(tsri_module_write(p.module, p.model[1], out));
@@ -281,6 +303,10 @@ static const cli_option options[] = {
      .help = "keep multiples of N, as kernels like them"},
     {"axes", 'a', "NAMES", CLI_TEXT,
      .help = "paper, inner, all, or names of axes, \"layer2.1.inner, layer2.stream\""},
+    {"recalibrate", 0, "N", CLI_INT, .least = 0, .most = 1e6,
+     .help = "batches of the training set that measure the statistics of batch norm anew; 0 = keep "
+             "those of the whole (default: 16, of an imported model without --data 0)"},
+    CLI_OPTION_DATA,
     {"reinit", 0, NULL, CLI_FLAG, .help = "the shape alone, with fresh weights (a control)"},
     {"seed", 0, "N", CLI_INT, .least = 0, .most = 9007199254740992.0,
      .help = "of --criterion random and --reinit (default: 1)"},

@@ -58,7 +58,7 @@ static tsr_status prune_to(const char *path, const tsri_study *s, const draw *d)
     tsr_model *model = NULL;
     tsri_prune how = {.ratio = 0.5, .criterion = TSRI_SCORE_L2, .round_to = 1};
     TSR_TRY(model_after(&model, s, d));
-    TSR_TRY(tsri_ticket_write(path, model, &how));
+    TSR_TRY(tsri_ticket_write(NULL, path, model, &how));
 done:
     tsr_model_destroy(model);
     return st;

@@ -46,7 +46,8 @@ tsr_status tsri_model_run_file(tsr_config **out, const tsri_tensors *file, const
  * differs, when not: its weights would mean something else. What has no names is not compared. */
 tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data);
 
-/* USAGE when the model was imported, and so has no data of its own, and none are given. */
+/* False when the model was imported, and so has no data of its own, and none are given: USAGE. */
+bool tsri_model_names_data(const tsr_model *model);
 tsr_status tsri_model_has_data(const tsr_model *model);
 
 /* What a model file holds. Texts are JSON; NULL = left out. */

@@ -267,13 +267,17 @@ done:
     return st;
 }
 
+bool tsri_model_names_data(const tsr_model *m)
+{
+    return !tsri_tensors_meta(m->file, TSRI_META_IMPORT) ||
+           tsri_config_given(m->config, "data.name") || tsri_config_given(m->config, "data.path");
+}
+
 tsr_status tsri_model_has_data(const tsr_model *m)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(!tsri_tensors_meta(m->file, TSRI_META_IMPORT) ||
-                  tsri_config_given(m->config, "data.name") ||
-                  tsri_config_given(m->config, "data.path"),
-              TSR_USAGE, "%s was imported and has no data of its own: give --data", m->path);
+    TSR_CHECK(tsri_model_names_data(m), TSR_USAGE,
+              "%s was imported and has no data of its own: give --data", m->path);
 done:
     return st;
 }

@@ -181,7 +181,8 @@ static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket
         .round_to = tsri_config_int(c, "ticket.round_to"),
         .axes = tsri_config_given(c, "ticket.axes") ? tsri_config_text(c, "ticket.axes") : NULL,
         .reinit = kind == TSRI_TICKET_REINIT,
-        .seed = (uint64_t)tsri_config_int(c, "seed")};
+        .seed = (uint64_t)tsri_config_int(c, "seed"),
+        .recalibrate = tsri_config_int(c, "ticket.recalibrate")};
     TSR_TRY(tsri_criterion_find(&how->criterion, tsri_config_text(c, "ticket.criterion")));
     if (kind == TSRI_TICKET_RANDOM)
         how->criterion = TSRI_SCORE_RANDOM;
@@ -222,7 +223,7 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
     TSR_TRY(place(&path, l, row, "ticket.safetensors"));
     TSR_TRY(tsri_make_folder(folder));
     TSR_TRY(tsr_model_read(&model, l->whole));
-    TSR_TRY(tsri_ticket_write(path, model, &how));
+    TSR_TRY(tsri_ticket_write(NULL, path, model, &how));
     tsr_model_destroy(model);
     model = NULL;
     TSR_TRY(tsr_model_read(&model, path));

@@ -13,6 +13,7 @@
 #include "subnet/cut.h"
 #include "subnet/take.h"
 #include "ticket/origin.h"
+#include "ticket/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,6 +162,7 @@ static tsr_status describe(tsri_json *w, const tsr_model *model, const tsri_shar
     tsri_json_put_bool(w, "global", how->global);
     tsri_json_put_int(w, "round_to", how->round_to > 1 ? how->round_to : 1);
     tsri_json_put_bool(w, "reinit", how->reinit);
+    tsri_json_put_int(w, "recalibrate", how->recalibrate);
     tsri_origin_write(w, &origin, share);
     tsri_json_close(w, '}');
     TSR_TRY(tsri_json_end(w));
@@ -198,7 +200,8 @@ done:
     return st;
 }
 
-tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prune *how)
+tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
+                             const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
     tsri_share share = {0};
@@ -209,8 +212,10 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
     here.config = model->config;
     TSR_TRY(tsri_share_init(&share, model->net));
     TSR_TRY(tsri_prune_choose(&share, &model->store, &here));
-    TSR_TRY(describe(&ticket, model, &share, how));
     TSR_TRY(tsri_net_cut(&small, model->net, &share, false));
+    if (how->reinit || small->total == model->net->total || !tsri_statistics_has(small))
+        here.recalibrate = 0;
+    TSR_TRY(describe(&ticket, model, &share, &here));
     if (how->ratio > 0 && small->total == model->net->total)
         TSRI_WARN("nothing is pruned: %g of so few units, in steps of %lld, leaves every layer as "
                   "wide as it is",
@@ -218,6 +223,8 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
     TSR_TRY(tsri_store_init(&store, small, sizeof(float), false));
     tsri_take(&store, &model->store, &share, false);
     TSR_TRY(set_widths(model->config, small));
+    TSR_TRY(tsri_statistics_measure(&store, model->config, how->shown ? how->shown : model,
+                                    here.recalibrate));
     if (how->reinit)
         TSR_TRY(begin_anew(&small, &store, model, how->seed));
     tsri_model_parts parts = {.net = small,
@@ -229,6 +236,8 @@ tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prun
                               .ticket = ticket.text.data,
                               .imported = tsri_tensors_meta(model->file, TSRI_META_IMPORT)};
     TSR_TRY(tsri_model_save(path, &parts));
+    if (made)
+        *made = (tsri_ticket_made){.recalibrated = here.recalibrate};
 done:
     tsri_json_fini(&ticket);
     tsri_store_fini(&store);

@@ -3,7 +3,7 @@
  *     tsri_prune how = {.ratio = 0.5, .round_to = 1};
  *     TSR_TRY(tsri_share_init(&share, net));
  *     TSR_TRY(tsri_prune_choose(&share, &store, &how));      then cut and take as for any share
- *     TSR_TRY(tsri_ticket_write("t.safetensors", model, &how));
+ *     TSR_TRY(tsri_ticket_write(NULL, "t.safetensors", model, &how));
  *
  * The largest are kept. By default the axes are ticket.axes of the run, or those that its scheme
  * cuts. Where it cuts none, they are those that LoFT would cut (subnet/filters.h): the first stage
@@ -28,7 +28,15 @@ typedef struct tsri_prune {
                                  tsri_ticket_write */
     bool reinit;              /* the shape alone, with fresh weights: a control */
     uint64_t seed;            /* of random, and of fresh weights */
+    int64_t recalibrate;      /* batches of the training set on which the ticket's statistics are
+                                 measured anew (statistics.h); 0 = it keeps the whole's */
+    const tsr_model *shown;   /* whose config names that set; NULL = the model itself */
 } tsri_prune;
+
+/* What came of it. */
+typedef struct tsri_ticket_made {
+    int64_t recalibrated; /* batches that its statistics are of; 0 = they are the whole's */
+} tsri_ticket_made;
 
 /* Units kept of an axis of `size` at this ratio: the nearest number, then the nearest multiple of
  * round_to; at least one (multiple), at most all. */
@@ -38,7 +46,9 @@ int64_t tsri_prune_count(int64_t size, const tsri_prune *how);
 tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const tsri_prune *how);
 
 /* Writes the ticket of a model as a model file: smaller, self-describing, with the numbers of the
- * units that stayed. model->config then has the ticket's widths. */
-tsr_status tsri_ticket_write(const char *path, tsr_model *model, const tsri_prune *how);
+ * units that stayed. model->config then has the ticket's widths. What lost no unit, and fresh
+ * weights, are not measured anew. `made` may be NULL. */
+tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
+                             const tsri_prune *how);
 
 #endif

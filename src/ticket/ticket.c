@@ -20,13 +20,14 @@ tsr_status tsr_prune(const char *ticket, const char *model, const tsr_prune_opti
                       .round_to = options->round_to,
                       .axes = options->axes,
                       .reinit = options->reinit,
-                      .seed = options->seed};
-    TSR_CHECK(options->criterion && options->round_to >= 0, TSR_USAGE,
-              "a ticket needs a criterion (l2, l1, bn, fpgm, random) and round_to of 0 or more: "
-              "begin with tsr_prune_options_default()");
+                      .seed = options->seed,
+                      .recalibrate = options->recalibrate};
+    TSR_CHECK(options->criterion && options->round_to >= 0 && options->recalibrate >= 0, TSR_USAGE,
+              "a ticket needs a criterion (l2, l1, bn, fpgm, random), and round_to and recalibrate "
+              "of 0 or more: begin with tsr_prune_options_default()");
     TSR_TRY(tsri_criterion_find(&how.criterion, options->criterion));
     TSR_TRY(tsr_model_read(&m, model));
-    TSR_TRY(tsri_ticket_write(ticket, m, &how));
+    TSR_TRY(tsri_ticket_write(NULL, ticket, m, &how));
 done:
     tsr_model_destroy(m);
     return st;

@@ -7,13 +7,13 @@ program=$1 source=$2
 . "$2/tests/cli.sh"
 json() { python3 -c "import json,sys; d=json.load(open('$1')); print($2)"; }
 
-describe() { # FOLDER MODEL
+describe() { # FOLDER MODEL [BATCH]
     mkdir "$1"
     cat > "$1/run.yaml" <<Y
 data: {name: glyphs, n: 64, test_n: 20}
 model: {$2}
 rounds: 2
-batch: 16
+batch: ${3-16}
 Y
     "$program" train "$1/run.yaml" --out "$1/run" --trace --quiet > /dev/null
     cp "$1/run/trace/data.safetensors" "$1/"
@@ -27,6 +27,11 @@ for m in pre res vgg; do
 done
 if /usr/bin/python3 -c 'import torch, yaml, numpy' 2>/dev/null; then
     /usr/bin/python3 "$source/tests/python/ticket_torch.py" pre res vgg || fail "PyTorch"
+    describe one "name: resnet18, width: 4" 64
+    for n in 0 1; do
+        "$program" prune one/run/model.safetensors --ratio 0.5 --axes all --recalibrate $n --out one/of$n.safetensors --seconds 0 > /dev/null
+    done
+    /usr/bin/python3 "$source/tests/python/ticket_statistics.py" one one/of0.safetensors one/of1.safetensors || fail "statistics"
 else
     echo "no PyTorch here: its part is left out"
 fi
@@ -59,6 +64,22 @@ grep -q 'ms -> .* ms' out || fail "times"
 # A step that leaves every layer whole is told.
 "$program" prune pre/ticket.safetensors --ratio 0.5 --round-to 1000 --out pre/same --seconds 0 > out 2> err
 grep -q 'nothing is pruned: 0.5 of so few units, in steps of 1000' err && grep -q '(100.0 %)' out || fail "nothing pruned: $(cat err)"
+
+# Statistics are measured anew, on the same batches with any number of threads, unless the user or the lack of data forbids it.
+whole=pre/run/model.safetensors
+"$program" prune $whole --ratio 0.5 --out pre/anew --seconds 0 > out
+grep -q 'statistics  measured anew on 16 batches' out || fail "not measured: $(cat out)"
+grep -qa '\\"recalibrate\\":16' pre/anew || fail "not recorded"
+"$program" prune $whole --ratio 0.5 --out pre/kept --seconds 0 --recalibrate 0 --json > kept.json
+[ "$(json kept.json "d['recalibrate']")" = 0 ] && ! cmp -s pre/anew pre/kept || fail "--recalibrate 0"
+"$program" prune $whole --ratio 0 --out pre/copy --seconds 0 --json > copy.json
+[ "$(json copy.json "d['recalibrate']")" = 0 ] || fail "a copy was measured"
+mkdir lost && sed 's/{name: glyphs, n: 64, test_n: 20}/{path: table.csv, target: y}/; s/preresnet18, width: 8/mlp, hidden: [8], norm: batch/' pre/run.yaml > lost/run.yaml
+(cd lost && { echo a,b,y; for i in $(seq 40); do echo "$i,$((i * i % 7)),$((i % 2))"; done; } > table.csv && "$program" train run.yaml --out run --quiet > /dev/null && mv table.csv other.csv)
+(cd lost && refused 3 "table.csv" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 && [ ! -e t ] &&
+    "$program" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 --recalibrate 0 > out && grep -q 'statistics  those of the whole network' out &&
+    "$program" prune run/model.safetensors --ratio 0.5 --out u --seconds 0 --data other.csv > out && grep -q 'measured anew' out && ! cmp -s t u &&
+    grep -qa 'path: table.csv' u) || fail "lost data"
 
 # Bad input: a sentence, exit code, nothing written, nothing overwritten.
 refuse() { # CODE WORDS ARGUMENTS...

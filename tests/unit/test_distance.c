@@ -128,7 +128,7 @@ static void models(void **state)
     /* A ticket by l2 has the first ranks in their order: only what is missing counts. */
     tsr_model *source = NULL;
     assert_ok(tsr_model_read(&source, scratch_path("a")));
-    assert_ok(tsri_ticket_write(scratch_path("t"), source, &(tsri_prune){.ratio = 0.5}));
+    assert_ok(tsri_ticket_write(NULL, scratch_path("t"), source, &(tsri_prune){.ratio = 0.5}));
     tsr_model_destroy(source);
     assert_ok(tsr_model_read(&t, scratch_path("t")));
     assert_ok(tsri_compare(&c, t, a, NULL, TSRI_SCORE_L2, ratio, 2));

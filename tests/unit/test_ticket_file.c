@@ -45,7 +45,7 @@ static tsr_status write_ticket(const char *from, const char *to, const tsri_prun
     tsr_model *m = NULL;
     tsr_status st = tsr_model_read(&m, from);
     if (st == TSR_OK)
-        st = tsri_ticket_write(to, m, how);
+        st = tsri_ticket_write(NULL, to, m, how);
     tsr_model_destroy(m);
     return st;
 }
