@@ -8,6 +8,7 @@
 #ifndef TSRI_RUN_H
 #define TSRI_RUN_H
 
+#include "base/stop.h"
 #include "comm/crew.h"
 #include "data/loader.h"
 #include "io/metrics.h"
@@ -327,10 +328,6 @@ bool tsri_due_after(const tsri_run *run, double every); /* the same of a number 
  * trace? */
 bool tsri_looked_at(const tsri_run *run, int64_t round);
 int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
-
-/* Was a stop asked for (tsr_request_stop)? The command that obeys it clears it when it is done. */
-bool tsri_stop_asked(void);
-void tsri_stop_clear(void);
 
 /* ---- telling.c ---------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* when.c - what is due after a round, and whether somebody asked the run to stop.
+/* when.c - what is due after a round.
  *
  * What happens when depends on the round alone, so that a run that was killed and resumed does the
  * same things at the same rounds as one that was not.
@@ -6,9 +6,6 @@
 #include "scheme/run.h"
 
 #include <math.h>
-#include <signal.h>
-
-/* ---- Due ----------------------------------------------------------------------------------- */
 
 static bool due_at(const tsri_run *run, double every, int64_t round)
 {
@@ -45,23 +42,4 @@ int64_t tsri_looks(const tsri_run *run)
     for (int64_t r = run->rounds - rounds + 1; r <= run->rounds; r++)
         looks += tsri_looked_at(run, r);
     return rounds < MOST ? looks : (int64_t)((double)looks / (double)rounds * (double)run->rounds);
-}
-
-/* ---- Stop ---------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop_requested;
-
-void tsr_request_stop(void)
-{
-    stop_requested = 1;
-}
-
-bool tsri_stop_asked(void)
-{
-    return stop_requested != 0;
-}
-
-void tsri_stop_clear(void)
-{
-    stop_requested = 0;
 }

@@ -1,0 +1,14 @@
+/* stop.h - whether somebody asked the program to stop (tsr_request_stop), for whoever can.
+ *
+ * A signal handler sets it; long work looks at it between its steps. The command that obeys clears
+ * it when it is done.
+ */
+#ifndef TSRI_STOP_H
+#define TSRI_STOP_H
+
+#include "tessera.h"
+
+bool tsri_stop_asked(void);
+void tsri_stop_clear(void);
+
+#endif
