@@ -41,6 +41,7 @@ const cli_command cli_train = {
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
+    .ranks = true,
     .details =
         "The folder then holds run.yaml (every key filled in), metrics.jsonl (one line per "
         "evaluation), checkpoints/, model.safetensors (PyTorch's names and layouts) and "

@@ -56,6 +56,7 @@ typedef struct cli_command {
      * behind the last. For the completion. */
     const char *(*names)(int64_t i);
     const cli_option *options;
+    bool ranks;          /* mpirun may start many: when one fails at once, all must end */
     const char *details; /* paragraphs for help and man page, parted by "\n\n"; or NULL */
     tsr_status (*run)(const cli_args *args);
 } cli_command;

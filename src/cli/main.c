@@ -46,10 +46,13 @@ static tsr_status refuse_command(const char *word)
                      *word == '-' ? "option" : "command", tsri_quote(word));
 }
 
+static const cli_command *running; /* or NULL: it was not found */
+
 static tsr_status run_command(const cli_command *command, int argc, char **argv)
 {
     tsr_status st = TSR_OK;
     cli_args args = {0};
+    running = command;
     TSR_TRY(cli_args_read(&args, command, argc, argv));
     tsr_set_log(show_message, NULL, args.quiet ? TSR_LOG_WARNING : TSR_LOG_INFO);
     st = args.help ? cli_help_command(command) : command->run(&args);
@@ -93,10 +96,16 @@ static void report_json(const char *sentence, tsr_status status)
     (void)cli_json_print(&w); /* without memory the sentence on stderr must do */
 }
 
+/* Of many processes each but the first says who it is, and where. */
 static void report(tsr_status status, bool json)
 {
     const char *sentence = *tsr_last_error() ? tsr_last_error() : tsr_status_text(status);
-    cli_say("%s", sentence);
+    char host[65] = "";
+    int rank = tsri_comm_given_rank();
+    if (rank > 0 && gethostname(host, sizeof host - 1) == 0)
+        cli_say("rank %d on %s: %s", rank, tsri_quote(host), sentence);
+    else
+        cli_say("%s", sentence);
     if (json)
         report_json(sentence, status);
 }
@@ -135,6 +144,8 @@ int main(int argc, char **argv)
     tsr_status closed = close_output();
     if (st == TSR_OK && closed != TSR_OK)
         report(closed, false);
+    if (st != TSR_OK && running && running->ranks)
+        tsri_comm_excuse((int)st);
     if (st == TSR_RESOURCES)
         _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads for ever */
     return st != TSR_OK ? (int)st : (int)closed;

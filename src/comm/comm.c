@@ -2,7 +2,9 @@
 #include "comm/comm.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The smallest that is large enough. */
@@ -70,6 +72,14 @@ tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds)
 bool tsri_comm_dead(tsri_comm *comm, int rank)
 {
     return comm->kind->dead(comm, rank);
+}
+
+const char *tsri_comm_name(const tsri_comm *comm, int rank)
+{
+    char name[128];
+    const char *host = comm->kind->host ? comm->kind->host(comm, rank) : NULL;
+    (void)snprintf(name, sizeof name, "rank %d%s%s", rank, host ? " on " : "", host ? host : "");
+    return tsri_quote(name);
 }
 
 /* The number in the first of these variables that is set. */

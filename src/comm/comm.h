@@ -26,14 +26,12 @@ typedef struct tsri_comm_kind {
     const char *name;
     tsr_status (*send)(tsri_comm *comm, int to, tsri_frame *frame);
     tsr_status (*receive)(tsri_comm *comm, tsri_frame *frame, double seconds);
-    /* What rank 0 tells of itself so that the others notice its death, and how they use it. */
-    tsr_status (*invite)(tsri_comm *comm, void *bytes, int64_t room, int64_t *used);
-    tsr_status (*accept)(tsri_comm *comm, const void *bytes, int64_t n);
     bool (*dead)(tsri_comm *comm, int rank);
+    const char *(*host)(const tsri_comm *comm, int rank); /* (optional) where ranks have several */
     void (*close)(tsri_comm *comm);
 } tsri_comm_kind;
 
-enum { TSRI_SPARE_FRAMES = 8, TSRI_INVITATION = 512 };
+enum { TSRI_SPARE_FRAMES = 8 };
 
 struct tsri_comm {
     const tsri_comm_kind *kind;
@@ -44,10 +42,20 @@ struct tsri_comm {
     tsri_frame spare[TSRI_SPARE_FRAMES]; /* used again: fresh memory costs more than packing */
 };
 
-/* The ranks that mpirun started; *out = NULL when this process was not started by it, or when the
- * library was built without MPI. */
-tsr_status tsri_comm_open(tsri_comm **out);
+typedef struct tsri_comm_options {
+    double start; /* seconds within which all ranks must have come */
+    int port;     /* rank 0's, open until they have; 0 = one of the system's choice */
+} tsri_comm_options;
+
+/* The ranks that mpirun started; *out = NULL when this process was not started by it or is the only
+ * one, or when the library was built without MPI. When a rank does not come, all end, with a
+ * sentence that names it. */
+tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options);
 void tsri_comm_close(tsri_comm *comm); /* NULL is fine */
+
+/* This process is a rank that failed before it opened a comm, and has said why: the others would
+ * wait for it in vain, so all are ended with that status. Returns when there is nobody to end. */
+void tsri_comm_excuse(int status);
 
 /* The rank that mpirun gave this process, before anything is opened; 0 without mpirun. */
 int tsri_comm_given_rank(void);
@@ -70,5 +78,9 @@ tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds)
 
 /* Is it known that this rank has died? Of a rank that hangs it is not. */
 bool tsri_comm_dead(tsri_comm *comm, int rank);
+
+/* "rank 3", and where there are several hosts "rank 3 on gamma"; valid until the thread's next few
+ * such calls. */
+const char *tsri_comm_name(const tsri_comm *comm, int rank);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Seconds. Before the first share has come back nobody knows how long one takes. */
-static const double FIRST = 60, LEAST = 2, GATHER = 600, LOOK = 0.05;
+static const double FIRST = 60, LEAST = 2, GATHER = 600, LOOK = 0.05, AWAY = 0.25;
 enum { PATIENCE = 5 }; /* times the median */
 
 tsr_status tsri_crew_create(tsri_crew **out, tsri_comm *comm, double deadline)
@@ -19,6 +19,7 @@ tsr_status tsri_crew_create(tsri_crew **out, tsri_comm *comm, double deadline)
     tsri_crew *c = NULL;
     TSR_TRY(tsri_alloc(&c, 1, sizeof *c));
     *c = (tsri_crew){.comm = comm, .deadline = deadline, .told = tsri_clock()};
+    c->looked = c->told;
     TSR_TRY(tsri_alloc(&c->member, comm->size, sizeof *c->member));
     for (int r = 0; r < comm->size; r++)
         c->member[r].share = -1;
@@ -93,6 +94,14 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double tsri_crew_clock(tsri_crew *c)
+{
+    double now = tsri_clock(), since = now - c->looked;
+    c->listened += since < AWAY ? since : AWAY; /* after longer than that nobody was listening */
+    c->looked = now;
+    return c->listened;
+}
+
 double tsri_crew_limit(const tsri_crew *c)
 {
     double sorted[TSRI_CREW_TIMES];
@@ -118,7 +127,7 @@ bool tsri_crew_gone(tsri_crew *crew, int rank)
     if (!m->gone && tsri_comm_dead(crew->comm, rank)) {
         m->gone = true;
         m->here = false;
-        TSRI_WARN("rank %d died: going on without it", rank);
+        TSRI_WARN("%s died: going on without it", tsri_comm_name(crew->comm, rank));
     }
     return m->gone;
 }
@@ -132,7 +141,7 @@ bool tsri_crew_heard(tsri_crew *crew, const tsri_frame *f)
     if (m->gone || m->here)
         return false;
     m->here = true; /* late, but alive */
-    TSRI_WARN("rank %d is back", f->from);
+    TSRI_WARN("%s is back", tsri_comm_name(crew->comm, f->from));
     return true;
 }
 
@@ -177,20 +186,9 @@ done:
 static tsr_status start(tsri_crew *c, const void *gift, int64_t n)
 {
     tsr_status st = TSR_OK;
-    uint8_t invitation[TSRI_INVITATION];
-    int64_t used = 0;
-    TSR_TRY(c->comm->kind->invite(c->comm, invitation, (int64_t)sizeof invitation, &used));
-    for (int r = 1; r < c->comm->size; r++) {
-        tsri_frame f = {0};
-        if (!c->member[r].here)
-            continue;
-        TSR_TRY(tsri_comm_frame(c->comm, &f, used + n));
-        memcpy(f.bytes, invitation, (size_t)used);
-        if (n > 0)
-            memcpy(f.bytes + used, gift, (size_t)n);
-        tsri_frame_seal(&f, TSRI_START, -1, used, used + n);
-        TSR_TRY(tsri_comm_send(c->comm, r, &f));
-    }
+    for (int r = 1; r < c->comm->size; r++)
+        if (c->member[r].here)
+            TSR_TRY(tsri_crew_say(c, r, TSRI_START, gift, n));
 done:
     return st;
 }
@@ -224,7 +222,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
     for (int r = 1; r < crew->comm->size; r++)
         if (!crew->member[r].here) {
             crew->member[r].gone = true;
-            TSRI_WARN("rank %d has not come: going on without it", r);
+            TSRI_WARN("%s has not come: going on without it", tsri_comm_name(crew->comm, r));
         }
     crew->gathered = true;
     TSR_TRY(start(crew, gift, n));
@@ -289,7 +287,7 @@ static tsr_status give(deal *d, int rank, int64_t share)
     tsri_frame_seal(&f, TSRI_WORK, d->round, share, bytes);
     c->pack_seconds += tsri_clock() - begin;
     c->member[rank].share = share;
-    c->member[rank].since = tsri_clock();
+    c->member[rank].since = tsri_crew_clock(c);
     c->member[rank].received += bytes;
     d->share[share] = OUT;
     TSR_TRY(tsri_comm_send(c->comm, rank, &f));
@@ -325,7 +323,7 @@ static void accept_result(deal *d, const tsri_frame *f)
         lose(d, f->from, TSRI_UNSOUND);
         return;
     }
-    tsri_crew_took(c, tsri_clock() - m->since);
+    tsri_crew_took(c, tsri_crew_clock(c) - m->since);
     m->share = -1;
     d->share[share] = DONE;
     d->open--;
@@ -353,15 +351,15 @@ done:
 static void roll_call(deal *d)
 {
     tsri_crew *c = d->crew;
-    double now = tsri_clock(), most = tsri_crew_limit(c);
+    double now = tsri_crew_clock(c), most = tsri_crew_limit(c);
     for (int r = 1; r < c->comm->size; r++) {
         tsri_member *m = &c->member[r];
         if (tsri_crew_gone(c, r)) {
             lose(d, r, TSRI_DIED);
         } else if (m->share >= 0 && now - m->since > most) {
             m->here = false;
-            TSRI_WARN("rank %d has not answered for %.1f s: going on without it until it does", r,
-                      now - m->since);
+            TSRI_WARN("%s has not answered for %.1f s: going on without it until it does",
+                      tsri_comm_name(c->comm, r), now - m->since);
             lose(d, r, TSRI_LATE);
         }
     }

@@ -27,7 +27,7 @@ typedef struct tsri_member {
     bool here;              /* has answered, and is not late */
     bool gone;              /* died: for good */
     int64_t share;          /* it is working on; -1 = none */
-    double since;           /* when that was sent */
+    double since;           /* when that was sent, by tsri_crew_clock */
     int64_t received, sent; /* bytes of numbers, since the coordinator last told */
     tsri_spent spent;       /* since the coordinator last told */
 } tsri_member;
@@ -40,6 +40,7 @@ typedef struct tsri_crew {
     tsri_member *member;          /* [size]; of rank 0 only `spent` is used */
     double time[TSRI_CREW_TIMES]; /* of the last shares, a ring */
     int64_t times;
+    double listened, looked;   /* tsri_crew_clock, and when it was last asked */
     int64_t lost[TSRI_LOSSES]; /* in all */
     int64_t stale;             /* frames of other rounds, dropped */
     double pack_seconds;
@@ -86,6 +87,10 @@ void tsri_crew_give_up(tsri_crew *crew, tsr_status why);
 
 /* ---- For schemes that deal with ranks themselves (scheme/gpipe_crew.c) -------------------------
  */
+
+/* Seconds that the coordinator has been listening: it stands still while the coordinator is stopped
+ * or busy, so that nobody is late for that. What waits is measured by it. */
+double tsri_crew_clock(tsri_crew *crew);
 
 /* Seconds after which who has not answered is late: `deadline`, or from the times noted here. */
 double tsri_crew_limit(const tsri_crew *crew);

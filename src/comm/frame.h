@@ -11,7 +11,7 @@
 
 typedef enum tsri_frame_kind {
     TSRI_HELLO = 1, /* a rank is ready: what it would run, as text */
-    TSRI_START,     /* the coordinator's answer: how to hear of its death, fixed parameters */
+    TSRI_START,     /* the coordinator's answer: fixed parameters */
     TSRI_WORK,      /* a share's numbers: train them */
     TSRI_RESULT,    /* and back: losses, numbers */
     TSRI_FAILED,    /* a rank cannot go on: its status and sentence */

@@ -74,19 +74,6 @@ static tsr_status receive(tsri_comm *comm, tsri_frame *frame, double seconds)
     return TSR_OK;
 }
 
-static tsr_status invite(tsri_comm *comm, void *bytes, int64_t room, int64_t *used)
-{
-    (void)comm, (void)bytes, (void)room;
-    *used = 0;
-    return TSR_OK;
-}
-
-static tsr_status accept_nothing(tsri_comm *comm, const void *bytes, int64_t n)
-{
-    (void)comm, (void)bytes, (void)n;
-    return TSR_OK;
-}
-
 static bool dead(tsri_comm *comm, int rank)
 {
     mailbox *box = &hall_of(comm)->box[rank];
@@ -127,13 +114,8 @@ static void leave(tsri_comm *comm)
     tsri_free(comm);
 }
 
-static const tsri_comm_kind kind = {.name = "threads",
-                                    .send = send,
-                                    .receive = receive,
-                                    .invite = invite,
-                                    .accept = accept_nothing,
-                                    .dead = dead,
-                                    .close = leave};
+static const tsri_comm_kind kind = {
+    .name = "threads", .send = send, .receive = receive, .dead = dead, .close = leave};
 
 static tsr_status hall_create(hall **out, int size)
 {

@@ -9,6 +9,9 @@
  * 0 ends the job by MPI_Abort(world, status), all its files being written, and the others just end.
  * Should one die in the very last moment, those who wait for it end after a while.
  *
+ * Before MPI begins, the ranks hold lifelines to rank 0 already, and a thread watches them and MPI
+ * (watch.h): MPI_Init would wait for ever for a rank that is not there.
+ *
  * Where MPI is not installed mpi_none.c is built instead.
  */
 #include "comm/comm.h"
@@ -16,17 +19,20 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "comm/lifeline.h"
+#include "base/text.h"
+#include "comm/places.h"
+#include "comm/watch.h"
 
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG = 1 };
+enum { TAG = 1, INVITATION = 512, FAREWELL = 1 };
 
 typedef struct parcel { /* on its way, out or in */
     MPI_Request request;
@@ -37,7 +43,8 @@ typedef struct parcel { /* on its way, out or in */
 
 typedef struct world {
     tsri_comm comm;
-    tsri_lifeline *lifeline;
+    tsri_roster *roster;
+    tsri_watch *watch;
     parcel *out, *in;
     int64_t outs, outs_room, ins, ins_room;
     bool *died; /* [size] */
@@ -56,6 +63,7 @@ static tsr_status failed(const char *what, int code)
 /* Lets go of what has left. */
 static void move_on(world *w)
 {
+    tsri_watch_enter(w->watch);
     for (int64_t i = 0; i < w->outs;) {
         int done = 0;
         (void)MPI_Test(&w->out[i].request, &done, MPI_STATUS_IGNORE);
@@ -66,6 +74,7 @@ static void move_on(world *w)
         tsri_comm_release(&w->comm, &w->out[i].frame);
         w->out[i] = w->out[--w->outs];
     }
+    tsri_watch_leave(w->watch);
 }
 
 static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
@@ -79,7 +88,9 @@ static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
     TSR_TRY(tsri_reserve(&w->out, &w->outs_room, w->outs, sizeof *w->out));
     parcel *p = &w->out[w->outs];
     *p = (parcel){.frame = *frame, .peer = to, .size = size};
+    tsri_watch_enter(w->watch);
     int code = MPI_Isend(frame->head, (int)size, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &p->request);
+    tsri_watch_leave(w->watch);
     if (code == MPI_SUCCESS) {
         w->outs++;
         *frame = (tsri_frame){0};
@@ -99,13 +110,14 @@ done:
 static tsr_status look(world *w)
 {
     tsr_status st = TSR_OK;
+    tsri_watch_enter(w->watch);
     for (;;) {
         int there = 0, size = 0;
         MPI_Message message;
         MPI_Status status;
         int code = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message, &status);
         if (code != MPI_SUCCESS || !there)
-            return TSR_OK; /* a broken connection is the lifeline's to tell */
+            break; /* a broken connection is the lifeline's to tell */
         (void)MPI_Get_count(&status, MPI_BYTE, &size);
         int64_t behind = size - (int64_t)sizeof(tsri_head);
         TSR_TRY(tsri_reserve(&w->in, &w->ins_room, w->ins, sizeof *w->in));
@@ -119,16 +131,24 @@ static tsr_status look(world *w)
         w->ins++;
     }
 done:
+    tsri_watch_leave(w->watch);
     return st;
+}
+
+static bool is_whole(world *w, parcel *p)
+{
+    int done = 0;
+    tsri_watch_enter(w->watch);
+    (void)MPI_Test(&p->request, &done, MPI_STATUS_IGNORE);
+    tsri_watch_leave(w->watch);
+    return done;
 }
 
 /* The oldest frame that is here whole and sound. */
 static bool arrived(world *w, tsri_frame *frame)
 {
     for (int64_t i = 0; i < w->ins;) {
-        int done = 0;
-        (void)MPI_Test(&w->in[i].request, &done, MPI_STATUS_IGNORE);
-        if (!done) {
+        if (!is_whole(w, &w->in[i])) {
             i++;
             continue;
         }
@@ -183,35 +203,18 @@ done:
 
 /* ---- Death -------------------------------------------------------------------------------- */
 
-static tsr_status invite(tsri_comm *comm, void *bytes, int64_t room, int64_t *used)
-{
-    tsr_status st = TSR_OK;
-    world *w = (world *)comm;
-    if (!w->lifeline)
-        TSR_TRY(tsri_lifeline_listen(&w->lifeline, comm->size));
-    TSR_TRY(tsri_lifeline_invite(w->lifeline, bytes, room, used));
-done:
-    return st;
-}
-
-static tsr_status accept_invitation(tsri_comm *comm, const void *bytes, int64_t n)
-{
-    tsr_status st = TSR_OK;
-    world *w = (world *)comm;
-    TSR_TRY(tsri_lifeline_connect(&w->lifeline, bytes, n, comm->rank));
-    if (!w->lifeline)
-        TSRI_WARN("rank %d cannot reach the coordinator directly: it will not notice its death",
-                  comm->rank);
-done:
-    return st;
-}
-
 static bool dead(tsri_comm *comm, int rank)
 {
     world *w = (world *)comm;
-    if (!w->died[rank] && tsri_lifeline_cut(w->lifeline, rank))
+    if (!w->died[rank] && tsri_watch_died(w->watch, rank))
         w->died[rank] = comm->broken = true;
     return w->died[rank];
+}
+
+static const char *host(const tsri_comm *comm, int rank)
+{
+    const world *w = (const world *)comm;
+    return tsri_roster_one_host(w->roster) ? NULL : tsri_roster_host(w->roster, rank);
 }
 
 /* ---- Beginning and end -------------------------------------------------------------------- */
@@ -262,6 +265,14 @@ static void end_in_order(int status, void *nothing)
     (void)MPI_Finalize();
 }
 
+static void fini(world *w)
+{
+    tsri_watch_destroy(w->watch);
+    tsri_roster_destroy(w->roster);
+    tsri_free(w->died);
+    tsri_free(w);
+}
+
 static void leave(tsri_comm *comm)
 {
     world *w = (world *)comm;
@@ -271,22 +282,17 @@ static void leave(tsri_comm *comm)
         (void)on_exit(end_in_order, NULL);
     else if (comm->rank == 0 || w->died[0])
         (void)on_exit(end_job, NULL);
-    tsri_lifeline_close(w->lifeline);
     if (!stuck) { /* else MPI may still read and write there */
         tsri_free(w->out);
         tsri_free(w->in);
     }
-    tsri_free(w->died);
-    tsri_free(w);
+    fini(w);
 }
 
-static const tsri_comm_kind kind = {.name = "MPI",
-                                    .send = send,
-                                    .receive = receive,
-                                    .invite = invite,
-                                    .accept = accept_invitation,
-                                    .dead = dead,
-                                    .close = leave};
+static const tsri_comm_kind kind = {
+    .name = "MPI", .send = send, .receive = receive, .dead = dead, .host = host, .close = leave};
+
+/* ---- Meeting, before MPI begins ------------------------------------------------------------- */
 
 /* A process on its own must not start MPI: it would start a daemon. */
 static bool launched(void)
@@ -299,37 +305,135 @@ static bool launched(void)
     return false;
 }
 
-tsr_status tsri_comm_open(tsri_comm **out)
+/* Ranks of one host need no network, and a port that MPI does not open nobody can disturb. What the
+ * user has set stands. */
+static void stay_inside(void)
+{
+    const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!here || !all || strcmp(here, all) != 0 || getenv("OMPI_MCA_btl") || getenv("OMPI_MCA_pml"))
+        return;
+    (void)setenv("OMPI_MCA_pml", "ob1", 0);
+    (void)setenv("OMPI_MCA_btl", OMPI_MAJOR_VERSION < 5 ? "self,vader" : "self,sm", 0);
+}
+
+/* Rank 0 listens and leaves an invitation. */
+static tsr_status invite(tsri_lifeline **line, const world *w, const tsri_comm_options *o)
 {
     tsr_status st = TSR_OK;
-    world *w = NULL;
-    int given = 0, rank = 0, size = 1, begun = 0;
-    *out = NULL;
-    if (!launched())
-        return TSR_OK;
-    (void)MPI_Initialized(&begun); /* MPI begins once in a process: a lone rank has had its run */
-    TSR_CHECK(!begun || tsri_comm_given_size() == 1, TSR_USAGE,
-              "ranks of mpirun train one run and are done: start mpirun again for the next");
-    if (begun)
-        return TSR_OK;
+    uint8_t invitation[INVITATION];
+    uint32_t address[TSRI_LIFELINE_ADDRESSES];
+    int64_t n = 0;
+    int places = tsri_places_find(address, TSRI_LIFELINE_ADDRESSES, w->roster, w->comm.size);
+    TSR_TRY(tsri_lifeline_listen(line, w->comm.size, address, places, (uint16_t)o->port));
+    TSR_TRY(tsri_lifeline_invite(*line, invitation, (int64_t)sizeof invitation, &n));
+    TSR_TRY(tsri_roster_leave(w->roster, invitation, n));
+done:
+    return st;
+}
+
+/* The others wait for it and connect. */
+static tsr_status follow(tsri_lifeline **line, const world *w, const tsri_comm_options *o)
+{
+    tsr_status st = TSR_OK;
+    uint8_t invitation[INVITATION];
+    int64_t n = 0;
+    const char *where = tsri_roster_host(w->roster, 0);
+    TSR_CHECK(tsri_roster_fetch(w->roster, invitation, (int64_t)sizeof invitation, &n, o->start),
+              TSR_FAILURE,
+              "rank 0%s%s has not come within %.0f s: look at what was started there, or raise "
+              "cluster.start",
+              where ? " on " : "", where ? tsri_quote(where) : "", o->start);
+    TSR_CHECK(n > 1 || invitation[0] != FAREWELL, TSR_INTERRUPTED,
+              "rank 0%s%s has failed before it began, and says why", where ? " on " : "",
+              where ? tsri_quote(where) : "");
+    TSR_TRY(tsri_lifeline_connect(line, invitation, n, w->comm.rank));
+    if (!*line)
+        TSRI_WARN("rank %d cannot reach the coordinator directly: it will not notice its death",
+                  w->comm.rank);
+done:
+    return st;
+}
+
+static tsr_status meet(world *w, const tsri_comm_options *o)
+{
+    tsr_status st = TSR_OK;
+    tsri_lifeline *line = NULL;
+    TSR_TRY(tsri_roster_create(&w->roster, w->comm.size));
+    if (tsri_roster_known(w->roster))
+        TSR_TRY(w->comm.rank == 0 ? invite(&line, w, o) : follow(&line, w, o));
+    tsri_watch_plan plan = {.rank = w->comm.rank,
+                            .size = w->comm.size,
+                            .start = o->start,
+                            .roster = w->roster,
+                            .line = line};
+    TSR_TRY(tsri_watch_create(&w->watch, &plan));
+    line = NULL;
+done:
+    tsri_lifeline_close(line);
+    return st;
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------ */
+
+static tsr_status begin(world *w)
+{
+    tsr_status st = TSR_OK;
+    int given = 0, rank = 0, size = 0;
+    stay_inside();
+    tsri_watch_enter(w->watch);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
+    tsri_watch_leave(w->watch);
     if (code != MPI_SUCCESS)
         TSR_TRY(failed("it does not start", code));
+    tsri_watch_begun(w->watch);
     (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (size == 1) {
-        (void)MPI_Finalize();
+    TSR_CHECK(rank == w->comm.rank && size == w->comm.size, TSR_FAILURE,
+              "MPI says rank %d of %d, whoever started it says %d of %d", rank, size, w->comm.rank,
+              w->comm.size);
+done:
+    return st;
+}
+
+tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options)
+{
+    tsr_status st = TSR_OK;
+    world *w = NULL;
+    int size = tsri_comm_given_size(), begun = 0;
+    *out = NULL;
+    if (!launched() || size == 1)
         return TSR_OK;
-    }
+    (void)MPI_Initialized(&begun); /* MPI begins once in a process */
+    TSR_CHECK(!begun, TSR_USAGE,
+              "ranks of mpirun train one run and are done: start mpirun again for the next");
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
-    *w = (world){.comm = {.kind = &kind, .rank = rank, .size = size}};
+    *w = (world){.comm = {.kind = &kind, .rank = tsri_comm_given_rank(), .size = size}};
     TSR_TRY(tsri_alloc(&w->died, size, sizeof *w->died));
+    TSR_TRY(meet(w, options));
+    TSR_TRY(begin(w));
     *out = &w->comm;
     w = NULL;
 done:
     if (w)
-        tsri_free(w->died);
-    tsri_free(w);
+        fini(w);
     return st;
+}
+
+/* Under mpirun's recovery a rank that ends is not missed. Rank 0 leaves a farewell where the others
+ * look for its invitation; another rank takes a lifeline and lets it break: rank 0 hears that. */
+void tsri_comm_excuse(int status)
+{
+    const tsri_comm_options o = {.start = 60};
+    world w = {.comm = {.rank = tsri_comm_given_rank(), .size = tsri_comm_given_size()}};
+    tsri_lifeline *line = NULL;
+    int begun = 0;
+    (void)MPI_Initialized(&begun);
+    if (!launched() || w.comm.size == 1 || begun)
+        return;
+    if (tsri_roster_create(&w.roster, w.comm.size) == TSR_OK && tsri_roster_known(w.roster))
+        (void)(w.comm.rank == 0 ? tsri_roster_leave(w.roster, (char[]){FAREWELL}, 1)
+                                : follow(&line, &w, &o));
+    tsri_lifeline_close(line);
+    tsri_roster_end_all(status);
 }

@@ -8,17 +8,14 @@
 
 static const double JOIN = 600, LOOK = 0.25; /* seconds */
 
-/* The invitation, whose length stands where a share's number would, and behind it the gift. */
-static tsr_status begin(tsri_crew *c, const tsri_frame *f, void *gift, int64_t n)
+static tsr_status begin(const tsri_frame *f, void *gift, int64_t n)
 {
     tsr_status st = TSR_OK;
-    int64_t used = f->head->share;
-    TSR_CHECK(used >= 0 && used <= TSRI_INVITATION && f->head->bytes == used + n, TSR_FAILURE,
+    TSR_CHECK(f->head->bytes == n, TSR_FAILURE,
               "the coordinator began with %lld bytes, %lld were due: it is another version",
-              (long long)f->head->bytes, (long long)(used + n));
-    TSR_TRY(c->comm->kind->accept(c->comm, f->bytes, used));
+              (long long)f->head->bytes, (long long)n);
     if (n > 0)
-        memcpy(gift, f->bytes + used, (size_t)n);
+        memcpy(gift, f->bytes, (size_t)n);
 done:
     return st;
 }
@@ -42,7 +39,7 @@ tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int
         TSR_CHECK(f.head->kind != TSRI_END, TSR_INTERRUPTED, "the coordinator has stopped");
         begun = f.head->kind == TSRI_START;
         if (begun)
-            TSR_TRY(begin(crew, &f, gift, n));
+            TSR_TRY(begin(&f, gift, n));
         tsri_comm_release(crew->comm, &f);
     }
     (void)tsri_crew_spent(crew); /* what came before is nobody's round */

@@ -161,6 +161,8 @@ const tsri_schema_row tsri_schema[] = {
 
     REAL("eval.every", "1", 0, 1e9, "epochs between evaluations on the test set; 0 = only at the end"),
     PACE("cluster.deadline", REAL, "0", 0, 86400, "with mpirun: seconds after which a worker that has not answered is passed over; 0 = max(2, 5 x the median)"),
+    PACE("cluster.start", REAL, "60", 1, 86400, "with mpirun: seconds within which all ranks must have come; else all end, with a sentence that names who has not"),
+    PACE("cluster.port", INT, "0", 0, 65535, "with mpirun: the coordinator's port, open until all workers have come; 0 = one of the system's choice (docs/cluster.md)"),
     REAL("checkpoint.every", "1", 0, 1e9, "epochs between checkpoints; 0 = only at the end"),
     PACE("checkpoint.keep", INT, "3", 1, 1e6, "newest checkpoints kept, beside the best"),
 

@@ -19,7 +19,6 @@
  */
 #include "scheme/schemes.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "scheme/gpipe_line.h"
 
@@ -43,7 +42,8 @@ static void strike_off(tsri_line *l)
     for (int r = 1; r < l->crew->comm->size; r++) {
         tsri_member *m = &l->crew->member[r];
         if (m->here && !l->answered[r])
-            TSRI_WARN("rank %d does not answer: going on without it until it does", r);
+            TSRI_WARN("%s does not answer: going on without it until it does",
+                      tsri_comm_name(l->crew->comm, r));
         m->here = m->here && l->answered[r];
     }
     for (int64_t i = 0; i < l->posts; i++) {
@@ -68,8 +68,8 @@ static tsr_status call_and_form(tsri_line *l)
         if (!tsri_crew_gone(l->crew, r))
             TSR_TRY(tsri_line_say(l, r, TSRI_CALL, -1, 0));
     }
-    double until = tsri_clock() + patience;
-    while (!everyone_has_answered(l) && tsri_clock() < until)
+    double until = tsri_crew_clock(l->crew) + patience;
+    while (!everyone_has_answered(l) && tsri_crew_clock(l->crew) < until)
         TSR_TRY(tsri_line_hear(l, LOOK));
     strike_off(l);
     TSR_TRY(tsri_line_form(l));
@@ -81,14 +81,14 @@ done:
 
 /* Nothing moves while numbers are on their way or plans are made: that may take longer than a
  * round. A deadline that is too short for this machine gets longer with every failure. */
-static bool stands_still(const tsri_line *l, bool collecting)
+static bool stands_still(tsri_line *l, bool collecting)
 {
     double limit = tsri_crew_limit(l->crew);
     if (l->crew->deadline <= 0 && (collecting || l->fresh) && limit < FIRST)
         limit = FIRST;
     for (int i = 0; i < l->failures; i++)
         limit *= 2;
-    return tsri_clock() - l->since > limit;
+    return tsri_crew_clock(l->crew) - l->since > limit;
 }
 
 static tsr_status watch(tsri_line *l, bool collecting)
@@ -97,7 +97,8 @@ static tsr_status watch(tsri_line *l, bool collecting)
     for (int64_t i = 0; i < l->posts; i++)
         broken |= tsri_crew_gone(l->crew, l->post[i].rank);
     if (!broken && stands_still(l, collecting)) {
-        TSRI_WARN("nothing has moved in the pipeline for %.1f s", tsri_clock() - l->since);
+        TSRI_WARN("nothing has moved in the pipeline for %.1f s",
+                  tsri_crew_clock(l->crew) - l->since);
         broken = true;
     }
     return broken ? call_and_form(l) : TSR_OK;
@@ -156,7 +157,7 @@ static void put_together(tsri_line *l)
 static tsr_status collect(tsri_line *l, int64_t target)
 {
     tsr_status st = TSR_OK;
-    l->since = tsri_clock();
+    l->since = tsri_crew_clock(l->crew);
     if (l->posts > 0 && l->kept < target && !tsri_looked_at(l->pipe->run, target))
         TSR_TRY(tsri_line_go(l, target, true)); /* nobody could know */
     while (l->kept < target) {
@@ -188,7 +189,7 @@ tsr_status tsri_line_step(tsri_pipe *p)
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
     tsri_line *l = p->line;
-    l->since = tsri_clock(); /* the coordinator may have been busy */
+    l->since = tsri_crew_clock(l->crew);
     while (l->posts > 0 && l->post[l->posts - 1].done <= run->round) {
         TSR_TRY(grant(l));
         TSR_TRY(tsri_line_hear(l, LOOK));

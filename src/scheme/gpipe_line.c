@@ -3,7 +3,6 @@
 #include "scheme/gpipe_line.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "net/depth.h"
 
 #include <string.h>
@@ -118,7 +117,7 @@ tsr_status tsri_line_form(tsri_line *l)
     l->granted = l->kept;
     for (int64_t i = 0; i < l->posts; i++)
         TSR_TRY(give_orders(l, i));
-    l->since = tsri_clock();
+    l->since = tsri_crew_clock(l->crew);
     l->fresh = true;
     l->back = false;
 done:
@@ -129,7 +128,7 @@ done:
 
 void tsri_line_moved(tsri_line *l)
 {
-    l->since = tsri_clock();
+    l->since = tsri_crew_clock(l->crew);
     l->fresh = false;
 }
 
@@ -154,7 +153,7 @@ static void note_done(tsri_line *l, int64_t i, const tsri_frame *f)
     memcpy(l->loss + f->head->round % (TSRI_LINE_AHEAD + 1) * count, f->bytes + sizeof t,
            (size_t)count * sizeof *l->loss);
     if (!l->fresh)
-        tsri_crew_took(l->crew, tsri_clock() - l->since);
+        tsri_crew_took(l->crew, tsri_crew_clock(l->crew) - l->since);
     tsri_line_moved(l);
 }
 

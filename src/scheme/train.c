@@ -265,7 +265,9 @@ static tsr_status enlist(tsri_crew **crew, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
     tsri_comm *comm = NULL;
-    TSR_TRY(tsri_comm_open(&comm));
+    tsri_comm_options o = {.start = tsri_config_real(config, "cluster.start"),
+                           .port = (int)tsri_config_int(config, "cluster.port")};
+    TSR_TRY(tsri_comm_open(&comm, &o));
     if (!comm)
         return TSR_OK;
     TSR_TRY(tsri_crew_create(crew, comm, tsri_config_real(config, "cluster.deadline")));

@@ -32,6 +32,7 @@ typedef struct record {
     int by[SHARES];
     int64_t round;
     bool idle[SHARES];
+    double nap; /* of the coordinator, when a first result has come */
 } record;
 
 static int64_t size(void *context, int64_t l)
@@ -52,6 +53,8 @@ static bool unpack(void *context, int64_t l, const void *bytes)
 {
     record *r = context;
     const double *x = bytes;
+    nap(r->nap);
+    r->nap = 0;
     if (x[0] != x[0])
         return false;
     memcpy(r->got[l], x, sizeof r->got[l]);
@@ -71,7 +74,7 @@ static tsr_status one_round(tsri_crew *crew, record *r, int64_t round, bool *alo
 {
     bool idle[SHARES];
     memcpy(idle, r->idle, sizeof idle);
-    *r = (record){.round = round};
+    *r = (record){.round = round, .nap = r->nap};
     memcpy(r->idle, idle, sizeof idle);
     tsri_crew_job job = {r, SHARES, size, pack, size, unpack, lost};
     return tsri_crew_round(crew, round, &job, alone);
@@ -277,6 +280,24 @@ static void the_late_are_passed_over_and_come_back(void **state)
     fall(&s);
 }
 
+/* A coordinator that was stopped for 12 s found that the others had not answered for 12 s, although
+ * their results lay there, and counted their shares as lost. */
+static void nobody_is_late_for_a_stopped_coordinator(void **state)
+{
+    (void)state;
+    stage s;
+    record r = {0};
+    bool alone = true;
+    rise(&s, (mood[RANKS]){WELL, WELL, WELL, WELL}, -1, 1);
+    for (int64_t round = 0; round < 2; round++) {
+        r.nap = 2;
+        assert_int_equal(one_round(s.crew, &r, round, &alone), TSR_OK);
+        assert_int_equal(count_done(&r), SHARES);
+    }
+    assert_int_equal(s.crew->lost[TSRI_LATE], 0);
+    fall(&s);
+}
+
 static void nonsense_is_rejected(void **state)
 {
     (void)state;
@@ -392,6 +413,7 @@ int main(void)
         cmocka_unit_test(more_shares_than_ranks),
         cmocka_unit_test(a_death_costs_a_share_its_round),
         cmocka_unit_test(the_late_are_passed_over_and_come_back),
+        cmocka_unit_test(nobody_is_late_for_a_stopped_coordinator),
         cmocka_unit_test(nonsense_is_rejected),
         cmocka_unit_test(frames_of_other_rounds_and_sizes_are_dropped),
         cmocka_unit_test(damage_is_seen),

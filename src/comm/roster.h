@@ -1,0 +1,35 @@
+/* roster.h - who was started and where, known before MPI has begun.
+ *
+ * MPI_Init waits for every rank, for ever: a rank that ends before it is complete would never be
+ * missed. Whoever started the ranks (mpirun, Slurm) answers questions earlier, by PMIx: the host of
+ * each rank, and a word that rank 0 leaves for the others. Without PMIx nothing is known, and only
+ * deadlines tell.
+ */
+#ifndef TSRI_ROSTER_H
+#define TSRI_ROSTER_H
+
+#include "base/status.h"
+
+typedef struct tsri_roster tsri_roster;
+
+/* `size` ranks were started. */
+tsr_status tsri_roster_create(tsri_roster **out, int size);
+void tsri_roster_destroy(tsri_roster *roster); /* NULL is fine */
+
+bool tsri_roster_known(const tsri_roster *roster); /* does anybody answer? */
+
+/* The host of a rank; NULL when it is not known. */
+const char *tsri_roster_host(const tsri_roster *roster, int rank);
+bool tsri_roster_one_host(const tsri_roster *roster); /* are all on one? false: or not known */
+
+/* Rank 0 leaves n bytes; the others fetch them, *got of at most `room`: false when they have not
+ * come within so many seconds. */
+tsr_status tsri_roster_leave(tsri_roster *roster, void *bytes, int64_t n);
+bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *got,
+                       double seconds);
+
+/* Has all ranks ended, and ends this process with that status. What could not be asked for within
+ * some seconds is left to whoever looks after the ranks. */
+_Noreturn void tsri_roster_end_all(int status);
+
+#endif

@@ -1,0 +1,209 @@
+/* watch.c - a thread that looks after a rank while its main thread computes, or is stuck in MPI. */
+#include "comm/watch.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "base/text.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 250 };
+/* Seconds: a call of MPI that takes longer after a stop was asked for does not return (before MPI
+ * has begun there is nothing to save); workers let the coordinator, who knows who is missing, speak
+ * first. */
+static const double GRACE = 5, GRACE_BEFORE = 1, MANNERS = 5;
+
+struct tsri_watch {
+    tsri_watch_plan plan;
+    pthread_t thread;
+    bool running;
+    int wake; /* written to when there is news from the main thread */
+    double born;
+    atomic_bool begun, over;
+    _Atomic double inside; /* since when the main thread is in a call of MPI; 0 = it is not */
+    bool shut;
+    double stop_seen; /* when it was first seen that a stop was asked for; 0 = never */
+};
+
+/* ---- Sentences ------------------------------------------------------------------------------ */
+
+static void add_rank(tsri_text *t, const tsri_watch *w, int rank)
+{
+    const char *host = tsri_roster_host(w->plan.roster, rank);
+    (void)tsri_text_add(t, "%srank %d%s%s", t->length ? ", " : "", rank, host ? " on " : "",
+                        host ? tsri_quote(host) : "");
+}
+
+_Noreturn static void give_up(const char *sentence)
+{
+    TSRI_WARN("%s", sentence);
+    tsri_roster_end_all(TSR_FAILURE);
+}
+
+_Noreturn static void give_up_on(tsri_watch *w, int rank)
+{
+    tsri_text t = {0}, all = {0};
+    add_rank(&t, w, rank);
+    (void)tsri_text_add(&all,
+                        "%s ended before all ranks had met: see what it said, and start again",
+                        t.data ? t.data : "a rank");
+    give_up(all.data ? all.data : "a rank ended before all had met");
+}
+
+/* Who has no lifeline has not come, or cannot reach us; whoever has one has come. */
+_Noreturn static void give_up_late(tsri_watch *w)
+{
+    tsri_text who = {0}, all = {0};
+    int first = w->plan.rank == 0 ? 1 : 0, end = w->plan.rank == 0 ? w->plan.size : 1;
+    for (int r = first; r < end; r++)
+        if (w->plan.line ? !tsri_lifeline_held(w->plan.line, r) : w->plan.rank != 0)
+            add_rank(&who, w, r);
+    if (who.length > 0)
+        (void)tsri_text_add(&all,
+                            "%s has not come within %.0f s: look at what was started there, or "
+                            "raise cluster.start",
+                            who.data, w->plan.start);
+    else
+        (void)tsri_text_add(&all,
+                            "MPI has not begun within %.0f s: a rank is missing, or a firewall "
+                            "stands between the hosts (docs/cluster.md)",
+                            w->plan.start);
+    give_up(all.data ? all.data : "a rank has not come");
+}
+
+/* ---- Looking -------------------------------------------------------------------------------- */
+
+static void look_at_beginning(tsri_watch *w)
+{
+    double late = w->plan.start + (w->plan.rank == 0 ? 0 : MANNERS);
+    for (int r = 0; r < w->plan.size; r++)
+        if (tsri_lifeline_cut(w->plan.line, r) && !atomic_load(&w->begun))
+            give_up_on(w, r);
+    if (tsri_clock() - w->born > late && !atomic_load(&w->begun))
+        give_up_late(w);
+}
+
+static void look_at_stop(tsri_watch *w)
+{
+    double now = tsri_clock(), inside = atomic_load(&w->inside);
+    if (w->stop_seen == 0 && tsri_stop_asked())
+        w->stop_seen = now;
+    if (w->stop_seen == 0 || inside == 0)
+        return;
+    double stuck = now - (inside > w->stop_seen ? inside : w->stop_seen);
+    if (!atomic_load(&w->begun) && stuck > GRACE_BEFORE)
+        give_up("stopped before all ranks had met");
+    if (stuck > GRACE)
+        give_up("stopped, but MPI hangs, so nothing more could be saved: the last checkpoint is "
+                "whole, add --resume to go on from it");
+}
+
+static void tell_unheld(const tsri_watch *w)
+{
+    for (int r = 1; w->plan.rank == 0 && r < w->plan.size; r++)
+        if (!tsri_lifeline_held(w->plan.line, r) && !tsri_lifeline_cut(w->plan.line, r))
+            TSRI_WARN("rank %d cannot reach the coordinator directly: only deadlines will tell "
+                      "that it died (docs/cluster.md)",
+                      r);
+}
+
+static void wait_for_news(tsri_watch *w)
+{
+    eventfd_t count;
+    if (w->plan.line)
+        tsri_lifeline_look(w->plan.line, LOOK_MS, w->wake);
+    else
+        (void)poll(&(struct pollfd){.fd = w->wake, .events = POLLIN}, 1, LOOK_MS);
+    (void)eventfd_read(w->wake, &count);
+}
+
+static void *watch(void *context)
+{
+    tsri_watch *w = context;
+    while (!atomic_load(&w->over)) {
+        wait_for_news(w);
+        look_at_beginning(w);
+        look_at_stop(w);
+        if (!w->shut && atomic_load(&w->begun) && w->plan.line) {
+            tsri_lifeline_shut(w->plan.line);
+            tell_unheld(w);
+            w->shut = true;
+        }
+    }
+    return NULL;
+}
+
+/* ---- Making and unmaking -------------------------------------------------------------------- */
+
+/* Signals are the main thread's: its handler must interrupt what it does. */
+static int start_thread(tsri_watch *w)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&w->thread, NULL, watch, w);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+tsr_status tsri_watch_create(tsri_watch **out, const tsri_watch_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    tsri_watch *w = NULL;
+    TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
+    *w = (tsri_watch){.plan = *plan, .born = tsri_clock()};
+    w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    TSR_CHECK(w->wake >= 0, TSR_RESOURCES, "no descriptor for the thread that watches the ranks");
+    TSR_CHECK(start_thread(w) == 0, TSR_RESOURCES, "no thread to watch the ranks");
+    w->running = true;
+    *out = w;
+    w = NULL;
+done:
+    if (w)
+        w->plan.line = NULL; /* the caller's still */
+    tsri_watch_destroy(w);
+    return st;
+}
+
+void tsri_watch_destroy(tsri_watch *watch)
+{
+    if (!watch)
+        return;
+    atomic_store(&watch->over, true);
+    if (watch->running) {
+        (void)eventfd_write(watch->wake, 1);
+        (void)pthread_join(watch->thread, NULL);
+    }
+    if (watch->wake >= 0)
+        (void)close(watch->wake);
+    tsri_lifeline_close(watch->plan.line);
+    tsri_free(watch);
+}
+
+void tsri_watch_begun(tsri_watch *watch)
+{
+    atomic_store(&watch->begun, true);
+    (void)eventfd_write(watch->wake, 1);
+}
+
+void tsri_watch_enter(tsri_watch *watch)
+{
+    atomic_store(&watch->inside, tsri_clock());
+}
+
+void tsri_watch_leave(tsri_watch *watch)
+{
+    atomic_store(&watch->inside, 0);
+}
+
+bool tsri_watch_died(const tsri_watch *watch, int rank)
+{
+    return watch && tsri_lifeline_cut(watch->plan.line, rank);
+}
