@@ -23,16 +23,18 @@ threads: 1
 eval: {{every: 0.2}}
 checkpoint: {{every: 0.5}}
 """
-RANK = '#!/bin/sh\necho $$ >"pid-$OMPI_COMM_WORLD_RANK"\nexec "$@"\n'
+RANK = '#!/bin/sh\necho $$ $(cut -d" " -f22 /proc/$$/stat) >"pid-$OMPI_COMM_WORLD_RANK"\nexec "$@"\n'
 ENV = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_ALLOW_RUN_AS_ROOT="1",
            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
-def command_of(pid):
+def is_there(pid, start):
+    """By number and moment of birth: the program starts itself anew and is not called tessera then."""
     try:
-        return open(f"/proc/{pid}/comm").read().strip()
+        state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     except OSError:
-        return None
+        return False
+    return state[19] == start and state[0] != "Z"
 
 
 class Run:
@@ -49,11 +51,15 @@ class Run:
              "--quiet", "--json", *more], cwd=folder, env=ENV, stdout=subprocess.PIPE, stderr=self.log, text=True,
             start_new_session=True)
 
-    def pid(self, rank):
+    def known(self, rank):
         try:
-            return int(open(f"{self.folder}/pid-{rank}").read())
+            pid, start = open(f"{self.folder}/pid-{rank}").read().split()
+            return int(pid), start
         except (OSError, ValueError):
-            return 0
+            return 0, ""
+
+    def pid(self, rank):
+        return self.known(rank)[0]
 
     def round(self):
         try:
@@ -67,13 +73,11 @@ class Run:
             time.sleep(0.005)
 
     def alive(self, ranks):
-        return [r for r in ranks if command_of(self.pid(r)) == os.path.basename(PROGRAM)[:15]]
+        return [r for r in ranks if self.pid(r) and is_there(*self.known(r))]
 
     def send(self, rank, what):
-        try:
+        if self.alive([rank]):
             os.kill(self.pid(rank), what)
-        except ProcessLookupError:
-            pass
 
     def end(self):
         """Result or a word for what went wrong."""

@@ -16,13 +16,20 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_R
 # Every rank leaves its number where it can be found at once: runs are short, and the machine may be busy.
 cat >rank <<'EOT'
 #!/bin/sh
-echo $$ >"pid-$OMPI_COMM_WORLD_RANK"
+echo $$ "$(cut -d' ' -f22 /proc/$$/stat)" >"pid-$OMPI_COMM_WORLD_RANK"
 exec "$@"
 EOT
 chmod +x rank
 ranks() { rm -f pid-*; timeout 100 mpirun --enable-recovery -n "$1" ./rank "${@:2}"; }
-rank_pid() { cat "pid-$1" 2>/dev/null; }
-alive() { [ "$(cat "/proc/$(rank_pid "$1")/comm" 2>/dev/null)" = tessera ]; }
+rank_pid() { cut -d' ' -f1 "pid-$1" 2>/dev/null; }
+# A process is known by its number and the moment it was started, not by a name: the program starts itself anew, as "exe".
+state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f1,20; }
+alive() {
+    local pid start now born
+    { read -r pid start <"pid-$1"; } 2>/dev/null || return 1
+    read -r now born < <(state "$pid")
+    [ "$born" = "$start" ] && [ "$now" != Z ]
+}
 end_all() { local r; for r in 0 1 2 3 4; do alive $r && kill -9 "$(rank_pid $r)" 2>/dev/null; done; }
 sum() { sha256sum "$1/model.safetensors" | cut -d' ' -f1; }
 # begun FOLDER: training has begun (a first checkpoint is there)
@@ -124,6 +131,7 @@ for n in 2 4; do
     # shellcheck disable=SC2086
     ranks 3 "$program" train run.yaml --quiet --out dead-$n $long >/dev/null 2>log &
     begun dead-$n
+    alive 0 && alive 1 && alive 2 || fail "a rank that trains is not seen: the checks for orphans would check nothing"
     kill -9 "$(rank_pid 0)" || fail "no coordinator to kill"
     for _ in $(seq 50); do alive 1 || alive 2 || break; sleep 0.1; done
     ! alive 1 && ! alive 2 || fail "a worker outlived its coordinator by 5 s"
