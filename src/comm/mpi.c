@@ -10,7 +10,7 @@
  * Should one die in the very last moment, those who wait for it end after a while.
  *
  * Before MPI begins, the ranks hold lifelines to rank 0 already, and a thread watches them and MPI
- * (watch.h): MPI_Init would wait for ever for a rank that is not there.
+ * (guard.h): MPI_Init would wait for ever for a rank that is not there.
  *
  * Where MPI is not installed mpi_none.c is built instead.
  */
@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "comm/places.h"
-#include "comm/watch.h"
+#include "comm/guard.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -44,7 +44,7 @@ typedef struct parcel { /* on its way, out or in */
 typedef struct world {
     tsri_comm comm;
     tsri_roster *roster;
-    tsri_watch *watch;
+    tsri_guard *guard;
     parcel *out, *in;
     int64_t outs, outs_room, ins, ins_room;
     bool *died; /* [size] */
@@ -63,7 +63,7 @@ static tsr_status failed(const char *what, int code)
 /* Lets go of what has left. */
 static void move_on(world *w)
 {
-    tsri_watch_enter(w->watch);
+    tsri_guard_enter(w->guard);
     for (int64_t i = 0; i < w->outs;) {
         int done = 0;
         (void)MPI_Test(&w->out[i].request, &done, MPI_STATUS_IGNORE);
@@ -74,7 +74,7 @@ static void move_on(world *w)
         tsri_comm_release(&w->comm, &w->out[i].frame);
         w->out[i] = w->out[--w->outs];
     }
-    tsri_watch_leave(w->watch);
+    tsri_guard_leave(w->guard);
 }
 
 static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
@@ -88,9 +88,9 @@ static tsr_status send(tsri_comm *comm, int to, tsri_frame *frame)
     TSR_TRY(tsri_reserve(&w->out, &w->outs_room, w->outs, sizeof *w->out));
     parcel *p = &w->out[w->outs];
     *p = (parcel){.frame = *frame, .peer = to, .size = size};
-    tsri_watch_enter(w->watch);
+    tsri_guard_enter(w->guard);
     int code = MPI_Isend(frame->head, (int)size, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &p->request);
-    tsri_watch_leave(w->watch);
+    tsri_guard_leave(w->guard);
     if (code == MPI_SUCCESS) {
         w->outs++;
         *frame = (tsri_frame){0};
@@ -110,7 +110,7 @@ done:
 static tsr_status look(world *w)
 {
     tsr_status st = TSR_OK;
-    tsri_watch_enter(w->watch);
+    tsri_guard_enter(w->guard);
     for (;;) {
         int there = 0, size = 0;
         MPI_Message message;
@@ -131,16 +131,16 @@ static tsr_status look(world *w)
         w->ins++;
     }
 done:
-    tsri_watch_leave(w->watch);
+    tsri_guard_leave(w->guard);
     return st;
 }
 
 static bool is_whole(world *w, parcel *p)
 {
     int done = 0;
-    tsri_watch_enter(w->watch);
+    tsri_guard_enter(w->guard);
     (void)MPI_Test(&p->request, &done, MPI_STATUS_IGNORE);
-    tsri_watch_leave(w->watch);
+    tsri_guard_leave(w->guard);
     return done;
 }
 
@@ -206,7 +206,7 @@ done:
 static bool dead(tsri_comm *comm, int rank)
 {
     world *w = (world *)comm;
-    if (!w->died[rank] && tsri_watch_died(w->watch, rank))
+    if (!w->died[rank] && tsri_guard_died(w->guard, rank))
         w->died[rank] = comm->broken = true;
     return w->died[rank];
 }
@@ -267,7 +267,7 @@ static void end_in_order(int status, void *nothing)
 
 static void fini(world *w)
 {
-    tsri_watch_destroy(w->watch);
+    tsri_guard_destroy(w->guard);
     tsri_roster_destroy(w->roster);
     tsri_free(w->died);
     tsri_free(w);
@@ -361,12 +361,12 @@ static tsr_status meet(world *w, const tsri_comm_options *o)
     TSR_TRY(tsri_roster_create(&w->roster, w->comm.size));
     if (tsri_roster_known(w->roster))
         TSR_TRY(w->comm.rank == 0 ? invite(&line, w, o) : follow(&line, w, o));
-    tsri_watch_plan plan = {.rank = w->comm.rank,
+    tsri_guard_plan plan = {.rank = w->comm.rank,
                             .size = w->comm.size,
                             .start = o->start,
                             .roster = w->roster,
                             .line = line};
-    TSR_TRY(tsri_watch_create(&w->watch, &plan));
+    TSR_TRY(tsri_guard_create(&w->guard, &plan));
     line = NULL;
 done:
     tsri_lifeline_close(line);
@@ -380,12 +380,12 @@ static tsr_status begin(world *w)
     tsr_status st = TSR_OK;
     int given = 0, rank = 0, size = 0;
     stay_inside();
-    tsri_watch_enter(w->watch);
+    tsri_guard_enter(w->guard);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
-    tsri_watch_leave(w->watch);
+    tsri_guard_leave(w->guard);
     if (code != MPI_SUCCESS)
         TSR_TRY(failed("it does not start", code));
-    tsri_watch_begun(w->watch);
+    tsri_guard_begun(w->guard);
     (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,5 +1,5 @@
-/* watch.c - a thread that looks after a rank while its main thread computes, or is stuck in MPI. */
-#include "comm/watch.h"
+/* guard.c - a thread that looks after a rank while its main thread computes, or is stuck in MPI. */
+#include "comm/guard.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -20,8 +20,8 @@ enum { LOOK_MS = 250 };
  * first. */
 static const double GRACE = 5, GRACE_BEFORE = 1, MANNERS = 5;
 
-struct tsri_watch {
-    tsri_watch_plan plan;
+struct tsri_guard {
+    tsri_guard_plan plan;
     pthread_t thread;
     bool running;
     int wake; /* written to when there is news from the main thread */
@@ -34,7 +34,7 @@ struct tsri_watch {
 
 /* ---- Sentences ------------------------------------------------------------------------------ */
 
-static void add_rank(tsri_text *t, const tsri_watch *w, int rank)
+static void add_rank(tsri_text *t, const tsri_guard *w, int rank)
 {
     const char *host = tsri_roster_host(w->plan.roster, rank);
     (void)tsri_text_add(t, "%srank %d%s%s", t->length ? ", " : "", rank, host ? " on " : "",
@@ -47,7 +47,7 @@ _Noreturn static void give_up(const char *sentence)
     tsri_roster_end_all(TSR_FAILURE);
 }
 
-_Noreturn static void give_up_on(tsri_watch *w, int rank)
+_Noreturn static void give_up_on(tsri_guard *w, int rank)
 {
     tsri_text t = {0}, all = {0};
     add_rank(&t, w, rank);
@@ -58,7 +58,7 @@ _Noreturn static void give_up_on(tsri_watch *w, int rank)
 }
 
 /* Who has no lifeline has not come, or cannot reach us; whoever has one has come. */
-_Noreturn static void give_up_late(tsri_watch *w)
+_Noreturn static void give_up_late(tsri_guard *w)
 {
     tsri_text who = {0}, all = {0};
     int first = w->plan.rank == 0 ? 1 : 0, end = w->plan.rank == 0 ? w->plan.size : 1;
@@ -80,7 +80,7 @@ _Noreturn static void give_up_late(tsri_watch *w)
 
 /* ---- Looking -------------------------------------------------------------------------------- */
 
-static void look_at_beginning(tsri_watch *w)
+static void look_at_beginning(tsri_guard *w)
 {
     double late = w->plan.start + (w->plan.rank == 0 ? 0 : MANNERS);
     for (int r = 0; r < w->plan.size; r++)
@@ -90,7 +90,7 @@ static void look_at_beginning(tsri_watch *w)
         give_up_late(w);
 }
 
-static void look_at_stop(tsri_watch *w)
+static void look_at_stop(tsri_guard *w)
 {
     double now = tsri_clock(), inside = atomic_load(&w->inside);
     if (w->stop_seen == 0 && tsri_stop_asked())
@@ -105,7 +105,7 @@ static void look_at_stop(tsri_watch *w)
                 "whole, add --resume to go on from it");
 }
 
-static void tell_unheld(const tsri_watch *w)
+static void tell_unheld(const tsri_guard *w)
 {
     for (int r = 1; w->plan.rank == 0 && r < w->plan.size; r++)
         if (!tsri_lifeline_held(w->plan.line, r) && !tsri_lifeline_cut(w->plan.line, r))
@@ -114,7 +114,7 @@ static void tell_unheld(const tsri_watch *w)
                       r);
 }
 
-static void wait_for_news(tsri_watch *w)
+static void wait_for_news(tsri_guard *w)
 {
     eventfd_t count;
     if (w->plan.line)
@@ -126,7 +126,7 @@ static void wait_for_news(tsri_watch *w)
 
 static void *watch(void *context)
 {
-    tsri_watch *w = context;
+    tsri_guard *w = context;
     while (!atomic_load(&w->over)) {
         wait_for_news(w);
         look_at_beginning(w);
@@ -143,7 +143,7 @@ static void *watch(void *context)
 /* ---- Making and unmaking -------------------------------------------------------------------- */
 
 /* Signals are the main thread's: its handler must interrupt what it does. */
-static int start_thread(tsri_watch *w)
+static int start_thread(tsri_guard *w)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -153,12 +153,12 @@ static int start_thread(tsri_watch *w)
     return code;
 }
 
-tsr_status tsri_watch_create(tsri_watch **out, const tsri_watch_plan *plan)
+tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
 {
     tsr_status st = TSR_OK;
-    tsri_watch *w = NULL;
+    tsri_guard *w = NULL;
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
-    *w = (tsri_watch){.plan = *plan, .born = tsri_clock()};
+    *w = (tsri_guard){.plan = *plan, .born = tsri_clock()};
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     TSR_CHECK(w->wake >= 0, TSR_RESOURCES, "no descriptor for the thread that watches the ranks");
     TSR_CHECK(start_thread(w) == 0, TSR_RESOURCES, "no thread to watch the ranks");
@@ -168,42 +168,42 @@ tsr_status tsri_watch_create(tsri_watch **out, const tsri_watch_plan *plan)
 done:
     if (w)
         w->plan.line = NULL; /* the caller's still */
-    tsri_watch_destroy(w);
+    tsri_guard_destroy(w);
     return st;
 }
 
-void tsri_watch_destroy(tsri_watch *watch)
+void tsri_guard_destroy(tsri_guard *guard)
 {
-    if (!watch)
+    if (!guard)
         return;
-    atomic_store(&watch->over, true);
-    if (watch->running) {
-        (void)eventfd_write(watch->wake, 1);
-        (void)pthread_join(watch->thread, NULL);
+    atomic_store(&guard->over, true);
+    if (guard->running) {
+        (void)eventfd_write(guard->wake, 1);
+        (void)pthread_join(guard->thread, NULL);
     }
-    if (watch->wake >= 0)
-        (void)close(watch->wake);
-    tsri_lifeline_close(watch->plan.line);
-    tsri_free(watch);
+    if (guard->wake >= 0)
+        (void)close(guard->wake);
+    tsri_lifeline_close(guard->plan.line);
+    tsri_free(guard);
 }
 
-void tsri_watch_begun(tsri_watch *watch)
+void tsri_guard_begun(tsri_guard *guard)
 {
-    atomic_store(&watch->begun, true);
-    (void)eventfd_write(watch->wake, 1);
+    atomic_store(&guard->begun, true);
+    (void)eventfd_write(guard->wake, 1);
 }
 
-void tsri_watch_enter(tsri_watch *watch)
+void tsri_guard_enter(tsri_guard *guard)
 {
-    atomic_store(&watch->inside, tsri_clock());
+    atomic_store(&guard->inside, tsri_clock());
 }
 
-void tsri_watch_leave(tsri_watch *watch)
+void tsri_guard_leave(tsri_guard *guard)
 {
-    atomic_store(&watch->inside, 0);
+    atomic_store(&guard->inside, 0);
 }
 
-bool tsri_watch_died(const tsri_watch *watch, int rank)
+bool tsri_guard_died(const tsri_guard *guard, int rank)
 {
-    return watch && tsri_lifeline_cut(watch->plan.line, rank);
+    return guard && tsri_lifeline_cut(guard->plan.line, rank);
 }

@@ -1,4 +1,4 @@
-/* watch.h - a thread that looks after a rank while its main thread computes, or is stuck in MPI.
+/* guard.h - a thread that looks after a rank while its main thread computes, or is stuck in MPI.
  *
  * It owns the lifeline, so that a death is heard of at once and no stranger costs a round time. And
  * it ends the process, with a sentence, where the main thread cannot:
@@ -8,36 +8,36 @@
  * - MPI hangs and somebody asked the program to stop (base/stop.h): it waits some seconds for the
  *   call to return, no longer.
  *
- *     TSR_TRY(tsri_watch_create(&watch, &plan));
- *     tsri_watch_enter(watch);     MPI_Init_thread(...);     tsri_watch_leave(watch);
- *     tsri_watch_begun(watch);
+ *     TSR_TRY(tsri_guard_create(&guard, &plan));
+ *     tsri_guard_enter(guard);     MPI_Init_thread(...);     tsri_guard_leave(guard);
+ *     tsri_guard_begun(guard);
  */
-#ifndef TSRI_WATCH_H
-#define TSRI_WATCH_H
+#ifndef TSRI_GUARD_H
+#define TSRI_GUARD_H
 
 #include "comm/lifeline.h"
 #include "comm/roster.h"
 
-typedef struct tsri_watch tsri_watch;
+typedef struct tsri_guard tsri_guard;
 
-typedef struct tsri_watch_plan {
+typedef struct tsri_guard_plan {
     int rank, size;
     double start; /* seconds within which all ranks must have come */
     const tsri_roster *roster;
     tsri_lifeline *line; /* or NULL; the watch's from now on */
-} tsri_watch_plan;
+} tsri_guard_plan;
 
-tsr_status tsri_watch_create(tsri_watch **out, const tsri_watch_plan *plan);
-void tsri_watch_destroy(tsri_watch *watch); /* and the lifeline; NULL is fine */
+tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan);
+void tsri_guard_destroy(tsri_guard *guard); /* and the lifeline; NULL is fine */
 
 /* MPI has begun, so every rank has come: nobody else may. */
-void tsri_watch_begun(tsri_watch *watch);
+void tsri_guard_begun(tsri_guard *guard);
 
 /* Around calls of MPI. */
-void tsri_watch_enter(tsri_watch *watch);
-void tsri_watch_leave(tsri_watch *watch);
+void tsri_guard_enter(tsri_guard *guard);
+void tsri_guard_leave(tsri_guard *guard);
 
 /* Has that rank hung up? Was it ever connected? */
-bool tsri_watch_died(const tsri_watch *watch, int rank);
+bool tsri_guard_died(const tsri_guard *guard, int rank);
 
 #endif
