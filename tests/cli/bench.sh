@@ -37,3 +37,8 @@ core=$("$program" version --json | value core)
 OPENBLAS_CORETYPE=$core "$program" version --json | grep -q "\"core\":\"$core\"" || fail "OpenBLAS does not take $core for a core type"
 old=$(OPENBLAS_CORETYPE=Nehalem "$program" version --json | value core)
 [ "$old" = Nehalem ] || [ "$(uname -m)" != x86_64 ] || fail "core says $old where OPENBLAS_CORETYPE says Nehalem"
+
+# TESSERA_LOOPS names the widest vectors; a name that this machine does not have is refused, not ignored.
+TESSERA_LOOPS=base "$program" bench run.yaml --repeats 2 > out
+grep -q 'loops base' out || fail "TESSERA_LOOPS=base ran others: $(grep loops out)"
+TESSERA_LOOPS=sse9 refused 2 "TESSERA_LOOPS is 'sse9', which this processor does not run" bench run.yaml --repeats 2

@@ -260,6 +260,26 @@ static void every_pass_is_the_definition(void **state)
     tsri_pool_destroy(three);
 }
 
+/* Shares and tickets have widths that no vector divides: all of them, each with another one. */
+static void every_width(void **state)
+{
+    (void)state;
+    crew c = {0};
+    tsri_pool *one = NULL, *three = NULL;
+    assert_ok(tsri_pool_create(&one, 1));
+    assert_ok(tsri_pool_create(&three, THREADS));
+    for (int k = 0; (c.loops = tsri_loops_at(k)) != NULL; k++)
+        for (int64_t width = 1; width <= 40; width++) {
+            tsri_conv_shape plain = {1, 5, 6, width, 41 - width, 3, 1, 1},
+                            strided = {1, 5, 6, width, 41 - width, 3, 2, 1};
+            check(&plain, 4, width % 2, c, one, three);
+            check(&plain, 2, width % 2 == 0, c, one, three);
+            check(&strided, DIRECT, width % 2, c, one, three);
+        }
+    tsri_pool_destroy(one);
+    tsri_pool_destroy(three);
+}
+
 static uint32_t bits_of(float x)
 {
     uint32_t bits;
@@ -303,6 +323,7 @@ static void rounding_to_bf16(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_pass_is_the_definition),
+                                       cmocka_unit_test(every_width),
                                        cmocka_unit_test(rounding_to_bf16)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -141,10 +141,11 @@ static void multiply(float *c, int64_t ldc, const job *j, const float *rows, int
                      int64_t panel)
 {
     const float *b = j->b + panel * j->depth * j->kn->cols;
+    int cols = (int)tsri_min(j->kn->cols, j->out_c - panel * j->kn->cols);
     for (int64_t l = 0; l < j->depth; l += DEPTH)
         for (int64_t q = 0; q < pixels; q += j->kn->rows)
             j->kn->gemm(c + q * ldc, ldc, rows + q * j->row + l, j->row, b + l * j->kn->cols,
-                        (int)tsri_min(j->kn->rows, pixels - q), tsri_min(DEPTH, j->depth - l),
+                        (int)tsri_min(j->kn->rows, pixels - q), cols, tsri_min(DEPTH, j->depth - l),
                         l > 0);
 }
 
@@ -313,8 +314,8 @@ static void multiply_weights(float *c, int64_t ldc, const job *j, const float *g
         for (int64_t r = 0; r < rows; r += j->kn->rows)
             j->kn->gemm_t(c + r * ldc, ldc, gathered + q * j->row + r, j->row,
                           j->b + (k / cols * j->span + q) * cols,
-                          (int)tsri_min(j->kn->rows, rows - r), tsri_min(DEPTH_T, pixels - q),
-                          j->first + q > 0);
+                          (int)tsri_min(j->kn->rows, rows - r), (int)tsri_min(cols, j->out_c - k),
+                          tsri_min(DEPTH_T, pixels - q), j->first + q > 0);
 }
 
 static void weights_body(void *context, int64_t i, int thread)

@@ -12,7 +12,7 @@
 #include "base/pieces.h"
 #include "base/simd.h"
 
-enum { TILE = 4, LEAST_CHANNELS = 8, PIECE = 64 };
+enum { TILE = 4, FEW = 8, MANY = 16, PIECE = 64 };
 
 tsri_conv_shape tsri_cpu_conv_shape(const tsri_op *op)
 {
@@ -28,9 +28,14 @@ tsri_conv_shape tsri_cpu_conv_shape(const tsri_op *op)
 
 /* ---- What both algorithms share ----------------------------------------------------------- */
 
+static const tsri_loops *loops_of(const tsri_op *op)
+{
+    return tsri_loops_for(tsri_max(op->in.c, op->out.c));
+}
+
 static tsri_conv_team team_of(const tsri_op *op)
 {
-    return (tsri_conv_team){tsri_loops_best(), op->pool, op->scratch};
+    return (tsri_conv_team){loops_of(op), op->pool, op->scratch};
 }
 
 static tsri_fuse fuse_of(const tsri_op *op)
@@ -90,12 +95,13 @@ void tsri_cpu_conv_bias_gradient(tsri_op *op)
 
 /* ---- Winograd ----------------------------------------------------------------------------- */
 
-/* Tiles cover the image with room to spare: a third of their pixels at least must be needed. */
+/* Tiles cover the image with room to spare: a third of their pixels at least must be needed. A few
+ * channels that many filters read are a network's first layer: exact sums take as long. */
 static bool winograd_pays(const tsri_op *op)
 {
     int64_t tiles = tsri_ceil_div(op->out.h, TILE) * tsri_ceil_div(op->out.w, TILE);
-    return op->in.c >= LEAST_CHANNELS && op->out.c >= LEAST_CHANNELS &&
-           3 * op->out.h * op->out.w >= tiles * TILE * TILE;
+    bool first = op->in.c < FEW && op->out.c > MANY * op->in.c;
+    return !first && 3 * op->out.h * op->out.w >= tiles * TILE * TILE;
 }
 
 static bool winograd_fits(const tsri_op *op)
@@ -108,8 +114,8 @@ static bool winograd_fits(const tsri_op *op)
 static tsr_status winograd_setup(tsri_op *op)
 {
     tsri_conv_shape s = tsri_cpu_conv_shape(op);
-    op->scratch_bytes = (int64_t)sizeof(float) * tsri_winograd_work(&s, TILE, tsri_loops_best(),
-                                                                    tsri_pool_threads(op->pool));
+    op->scratch_bytes = (int64_t)sizeof(float) *
+                        tsri_winograd_work(&s, TILE, loops_of(op), tsri_pool_threads(op->pool));
     return TSR_OK;
 }
 
@@ -159,7 +165,7 @@ static tsr_status direct_setup(tsri_op *op)
     tsr_status st = tsri_cpu_conv_check(op);
     if (st == TSR_OK)
         op->scratch_bytes = (int64_t)sizeof(float) *
-                            tsri_direct_work(&s, tsri_loops_best(), tsri_pool_threads(op->pool));
+                            tsri_direct_work(&s, loops_of(op), tsri_pool_threads(op->pool));
     return st;
 }
 

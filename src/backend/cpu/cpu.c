@@ -33,6 +33,12 @@ static const char *vendor(void)
     return vendor_text;
 }
 
+static tsr_status start(int threads)
+{
+    tsr_status st = tsri_loops_check();
+    return st == TSR_OK ? tsri_openblas_start(threads) : st;
+}
+
 /* A batch has few outputs: the reference is fast enough, and exact. */
 static tsr_status loss(tsri_loss *l, tsri_pool *pool)
 {
@@ -48,6 +54,6 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .update = tsri_cpu_update,
                                        .adam = tsri_cpu_adam,
                                        .samples = &tsri_cpu_samples,
-                                       .start = tsri_openblas_start,
+                                       .start = start,
                                        .vendor = vendor,
                                        .bf16 = tsri_bf16_fast};

@@ -15,6 +15,7 @@
 #define TSRI_LOOPS_H
 
 #include "backend/samples.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,12 +70,13 @@ typedef struct tsri_loops {
     int rows;  /* of the register tile; its columns are cols = 2 * width */
     int cols;
 
-    /* c[i][j] (+)= sum_l a[i * lda + l] * b[l * cols + j], i < rows <= kn->rows, j < cols */
+    /* c[i][j] (+)= sum_l a[i * lda + l] * b[l * kn->cols + j], i < rows <= kn->rows, j < cols <=
+     * kn->cols. Columns of c from `cols` on may be written, with anything, or left. */
     void (*gemm)(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int rows,
-                 int64_t l, bool add);
-    /* c[i][j] (+)= sum_l a[l * lda + i] * b[l * cols + j] */
+                 int cols, int64_t l, bool add);
+    /* c[i][j] (+)= sum_l a[l * lda + i] * b[l * kn->cols + j] */
     void (*gemm_t)(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int rows,
-                   int64_t l, bool add);
+                   int cols, int64_t l, bool add);
 
     /* y = relu(scale x + shift) */
     void (*activate)(float *y, const float *x, tsri_preop op, int64_t pixels, int64_t channels);
@@ -116,11 +118,19 @@ typedef struct tsri_loops {
     void (*dots)(float y[4], const float *const w[4], const float *x, int64_t n);
 } tsri_loops;
 
-/* The i-th table that this processor runs, narrowest first; NULL behind the last. */
+/* The i-th table that this processor runs, narrowest first; NULL behind the last. The environment
+ * variable TESSERA_LOOPS names the last. */
 const tsri_loops *tsri_loops_at(int i);
 
 /* The widest of them. */
 const tsri_loops *tsri_loops_best(void);
+
+/* The one for convolutions whose widest side has so many channels: a wide vector that is half empty
+ * does no more than a narrow one that is full. */
+const tsri_loops *tsri_loops_for(int64_t channels);
+
+/* USAGE when TESSERA_LOOPS names no table that this processor runs. */
+tsr_status tsri_loops_check(void);
 
 /* The tables themselves; the last two only on x86-64. */
 extern const tsri_loops tsri_loops_base, tsri_loops_avx2, tsri_loops_avx512;

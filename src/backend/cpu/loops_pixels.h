@@ -1,5 +1,38 @@
-/* loops_pixels.h - batch norm and ReLU, pixel after pixel; a part of loops_template.h. */
-enum { STRIP = 4 }; /* vectors of channels kept in registers while the pixels run by */
+/* loops_pixels.h - batch norm and ReLU, pixel after pixel; a part of loops_template.h.
+ *
+ * Wide layers go by strips: a few vectors of channels stay in registers while the pixels run by.
+ * Narrow ones would leave most of a vector empty, so they go flat: WIDTH pixels are exactly as many
+ * vectors as there are channels, and lane l of vector i always belongs to channel (i WIDTH + l) mod
+ * channels. What there is per channel is written out once for such a period; then memory is read
+ * from end to end, whatever the number of channels.
+ */
+enum {
+    STRIP = 4,           /* vectors of channels of a strip */
+    FLAT = STRIP * WIDTH /* fewer channels go flat */
+};
+
+/* One number per channel, written out for WIDTH pixels, with room for the last vector written. */
+typedef struct period {
+    float at[FLAT * WIDTH + WIDTH];
+} period;
+
+static void write_out(period *to, const float *from, int64_t channels)
+{
+    for (int64_t p = 0; p < WIDTH; p++)
+        for (int64_t c = 0; c < channels; c += WIDTH)
+            store(to->at + p * channels + c, load_some(from + c, channels - c));
+}
+
+/* to[c] = the sum over the pixels of a period. */
+static void fold(float *to, const vec *from, int64_t channels)
+{
+    for (int64_t c = 0; c < channels; c += WIDTH) {
+        vec sum = {0};
+        for (int64_t p = 0; p < WIDTH; p++)
+            sum += load_some((const float *)from + p * channels + c, channels - c);
+        store_some(to + c, sum, channels - c);
+    }
+}
 
 static void activate_pixels(float *y, const float *x, tsri_preop op, int64_t pixels,
                             int64_t channels)
@@ -41,9 +74,38 @@ ALWAYS void moments_strip(float *sum, float *square, const float *x, const float
     }
 }
 
+/* n: floats that there are from x on */
+ALWAYS void moments_vector(vec *s, vec *q, const float *x, const float *ref, int64_t n)
+{
+    vec d = load_some(x, n) - load_some(ref, n);
+    *s += d;
+    *q = fma_(d, d, *q);
+}
+
+static void moments_flat(float *sums, const float *x, const float *ref, int64_t pixels,
+                         int64_t channels)
+{
+    vec s[FLAT], q[FLAT];
+    period r;
+    int64_t at = 0, i = 0, all = pixels * channels;
+    write_out(&r, ref, channels);
+    for (int64_t k = 0; k < channels; k++)
+        s[k] = q[k] = (vec){0};
+    for (; at + WIDTH <= all; at += WIDTH, i = i + 1 < channels ? i + 1 : 0)
+        moments_vector(&s[i], &q[i], x + at, r.at + i * WIDTH, WIDTH);
+    if (at < all)
+        moments_vector(&s[i], &q[i], x + at, r.at + i * WIDTH, all - at);
+    fold(sums, s, channels);
+    fold(sums + channels, q, channels);
+}
+
 static void moments(float *sums, const float *x, const float *ref, int64_t pixels, int64_t channels)
 {
     int64_t c = 0;
+    if (channels < FLAT) {
+        moments_flat(sums, x, ref, pixels, channels);
+        return;
+    }
     for (; c + STRIP * WIDTH <= channels; c += STRIP * WIDTH)
         moments_strip(sums + c, sums + channels + c, x + c, ref + c, pixels, channels, STRIP,
                       STRIP * WIDTH);
@@ -81,10 +143,44 @@ ALWAYS void norm_sums_strip(float *sum, float *dot, const float *g, const float 
     }
 }
 
+ALWAYS void norm_sums_vector(vec *s, vec *d, const float *g, const float *x, const float *mean,
+                             const float *scale, const float *shift, int64_t n)
+{
+    vec v = load_some(x, n);
+    vec h = passed(load_some(g, n), v, load_some(scale, n), load_some(shift, n));
+    *s += h;
+    *d = fma_(h, v - load_some(mean, n), *d);
+}
+
+static void norm_sums_flat(float *sums, const float *g, const float *x, const float *mean,
+                           tsri_preop op, int64_t pixels, int64_t channels)
+{
+    vec s[FLAT], d[FLAT];
+    period m, scale, shift;
+    int64_t at = 0, i = 0, all = pixels * channels;
+    write_out(&m, mean, channels);
+    write_out(&scale, op.scale, channels);
+    write_out(&shift, op.shift, channels);
+    for (int64_t k = 0; k < channels; k++)
+        s[k] = d[k] = (vec){0};
+    for (; at + WIDTH <= all; at += WIDTH, i = i + 1 < channels ? i + 1 : 0)
+        norm_sums_vector(&s[i], &d[i], g + at, x + at, m.at + i * WIDTH, scale.at + i * WIDTH,
+                         shift.at + i * WIDTH, WIDTH);
+    if (at < all)
+        norm_sums_vector(&s[i], &d[i], g + at, x + at, m.at + i * WIDTH, scale.at + i * WIDTH,
+                         shift.at + i * WIDTH, all - at);
+    fold(sums, s, channels);
+    fold(sums + channels, d, channels);
+}
+
 static void norm_sums(float *sums, const float *g, const float *x, const float *mean, tsri_preop op,
                       int64_t pixels, int64_t channels)
 {
     int64_t c = 0;
+    if (channels < FLAT) {
+        norm_sums_flat(sums, g, x, mean, op, pixels, channels);
+        return;
+    }
     for (; c + STRIP * WIDTH <= channels; c += STRIP * WIDTH)
         norm_sums_strip(sums + c, sums + channels + c, g + c, x + c, mean + c, op.scale + c,
                         op.shift + c, pixels, channels, STRIP, STRIP * WIDTH);
@@ -93,27 +189,49 @@ static void norm_sums(float *sums, const float *g, const float *x, const float *
                         op.shift + c, pixels, channels, 1, channels - c);
 }
 
-ALWAYS vec norm_gradient(const float *g, const float *x, const float *coef, tsri_preop op,
-                         const float *add, int64_t channels, int64_t c, int64_t n)
+/* What norm_backward needs of the channels, from the first of a vector on. */
+typedef struct slopes {
+    const float *scale, *shift, *of_x, *of_1;
+} slopes;
+
+ALWAYS vec norm_gradient(const float *g, const float *x, slopes k, const float *add, int64_t n)
 {
-    vec v = load_some(x + c, n);
-    vec h = passed(load_some(g + c, n), v, load_some(op.scale + c, n), load_some(op.shift + c, n));
-    vec low = fma_(load_some(coef + c, n), v, load_some(coef + channels + c, n));
-    vec r = fma_(load_some(op.scale + c, n), h, low);
-    return add ? r + load_some(add + c, n) : r;
+    vec v = load_some(x, n), scale = load_some(k.scale, n);
+    vec h = passed(load_some(g, n), v, scale, load_some(k.shift, n));
+    vec r = fma_(scale, h, fma_(load_some(k.of_x, n), v, load_some(k.of_1, n)));
+    return add ? r + load_some(add, n) : r;
+}
+
+static void norm_backward_flat(float *dx, const float *g, const float *x, slopes of,
+                               const float *add, int64_t pixels, int64_t channels)
+{
+    period scale, shift, of_x, of_1;
+    int64_t at = 0, i = 0, all = pixels * channels;
+    write_out(&scale, of.scale, channels);
+    write_out(&shift, of.shift, channels);
+    write_out(&of_x, of.of_x, channels);
+    write_out(&of_1, of.of_1, channels);
+    for (; at < all; at += WIDTH, i = i + 1 < channels ? i + 1 : 0) {
+        slopes k = {scale.at + i * WIDTH, shift.at + i * WIDTH, of_x.at + i * WIDTH,
+                    of_1.at + i * WIDTH};
+        const float *also = add ? add + at : NULL;
+        store_some(dx + at, norm_gradient(g + at, x + at, k, also, all - at), all - at);
+    }
 }
 
 static void norm_backward(float *dx, const float *g, const float *x, const float *coef,
                           tsri_preop op, const float *add, int64_t pixels, int64_t channels)
 {
-    for (int64_t p = 0; p < pixels; p++) {
-        int64_t c = 0, at = p * channels;
-        const float *also = add ? add + at : NULL;
-        for (; c + WIDTH <= channels; c += WIDTH)
-            store(dx + at + c, norm_gradient(g + at, x + at, coef, op, also, channels, c, WIDTH));
-        if (c < channels)
-            store_some(dx + at + c,
-                       norm_gradient(g + at, x + at, coef, op, also, channels, c, channels - c),
-                       channels - c);
+    slopes k = {op.scale, op.shift, coef, coef + channels};
+    if (channels < FLAT) {
+        norm_backward_flat(dx, g, x, k, add, pixels, channels);
+        return;
     }
+    for (int64_t p = 0; p < pixels; p++)
+        for (int64_t c = 0, at = p * channels; c < channels; c += WIDTH) {
+            slopes kc = {k.scale + c, k.shift + c, k.of_x + c, k.of_1 + c};
+            const float *also = add ? add + at + c : NULL;
+            vec v = norm_gradient(g + at + c, x + at + c, kc, also, channels - c);
+            store_some(dx + at + c, v, channels - c);
+        }
 }

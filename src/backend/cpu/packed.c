@@ -77,7 +77,8 @@ static void whole_panel(const tsri_packed *p, const tsri_loops *kn, int64_t pane
     for (int64_t l = 0; l < p->k; l += DEPTH)
         for (int64_t r = 0; r < p->rows; r += kn->rows)
             kn->gemm(c + r * p->n, p->n, p->a + r * p->lda + l, p->lda, b + l * kn->cols,
-                     (int)tsri_min(kn->rows, p->rows - r), tsri_min(DEPTH, p->k - l), l > 0);
+                     (int)tsri_min(kn->rows, p->rows - r), kn->cols, tsri_min(DEPTH, p->k - l),
+                     l > 0);
 }
 
 /* The last one, narrower than the loops write. */
@@ -88,7 +89,7 @@ static void narrow_panel(const tsri_packed *p, const tsri_loops *kn, int64_t pan
     float tile[MOST_ROWS * MOST_COLS];
     for (int64_t r = 0; r < p->rows; r += kn->rows) {
         int rows = (int)tsri_min(kn->rows, p->rows - r);
-        kn->gemm(tile, kn->cols, p->a + r * p->lda, p->lda, b, rows, p->k, false);
+        kn->gemm(tile, kn->cols, p->a + r * p->lda, p->lda, b, rows, (int)width, p->k, false);
         for (int i = 0; i < rows; i++)
             memcpy(p->c + (r + i) * p->n + from, tile + i * kn->cols, (size_t)width * sizeof *tile);
     }

@@ -31,15 +31,17 @@ static void filters_body(void *context, int64_t i, int thread)
 
 /* ---- Products and back to pixels ----------------------------------------------------------- */
 
-/* M[p] (+)= V[p] U[p] for one block of tiles, one panel of columns and `depth` input channels. */
+/* M[p] (+)= V[p] U[p] for one block of tiles, `cols` columns of a panel and `depth` input channels.
+ */
 static void multiply_panel(float *m, const float *v, const float *u, int64_t u_point,
-                           const tsri_wino_layout *g, int64_t tiles, int64_t depth, bool add)
+                           const tsri_wino_layout *g, int64_t tiles, int64_t cols, int64_t depth,
+                           bool add)
 {
     for (int64_t p = 0; p < g->points; p++)
         for (int64_t t = 0; t < tiles; t += g->kn->rows)
             g->kn->gemm(m + p * g->m_point + t * TSRI_WINO_OUT, TSRI_WINO_OUT,
                         v + p * g->v_point + t * g->v_row, g->v_row, u + p * u_point,
-                        (int)tsri_min(g->kn->rows, tiles - t), depth, add);
+                        (int)tsri_min(g->kn->rows, tiles - t), (int)cols, depth, add);
 }
 
 /* One panel of M, in slices of input channels whose U stays in a core's cache. */
@@ -47,6 +49,7 @@ static void multiply_slices(float *m, const float *v, float *mine, const tsri_wi
                             int64_t panel, int64_t tiles)
 {
     const tsri_wino_layout *g = &j->g;
+    int64_t cols = tsri_min(g->kn->cols, g->out_c - panel * g->kn->cols);
     for (int64_t l = 0; l < g->in_c; l += TSRI_WINO_DEPTH) {
         int64_t depth = tsri_min(TSRI_WINO_DEPTH, g->in_c - l);
         int64_t point = g->once ? g->once_point : g->u_point;
@@ -55,7 +58,7 @@ static void multiply_slices(float *m, const float *v, float *mine, const tsri_wi
             tsri_wino_filters(mine, point, j, panel, l, depth);
         else
             u = j->u + panel * g->u_panel + l * g->kn->cols;
-        multiply_panel(m, v + l, u, point, g, tiles, depth, l > 0);
+        multiply_panel(m, v + l, u, point, g, tiles, cols, depth, l > 0);
     }
 }
 

@@ -31,12 +31,12 @@ static void multiply_weights(float *du, const tsri_wino_job *j, const tsri_wino_
         for (int64_t k = 0; k < b.cols; k += width)
             for (int64_t t = 0; t < tiles; t += DEPTH_T)
                 for (int64_t r = 0; r < b.rows; r += g->kn->rows)
-                    g->kn->gemm_t(du + p * g->du_point + r * TSRI_WINO_OUT + k, TSRI_WINO_OUT,
-                                  part->v + p * g->v_point + t * g->v_row + b.c0 + r, g->v_row,
-                                  part->d + p * g->d_point +
-                                      ((b.k0 + k) / width * g->span + t) * width,
-                                  (int)tsri_min(g->kn->rows, b.rows - r),
-                                  tsri_min(DEPTH_T, tiles - t), add || t > 0);
+                    g->kn->gemm_t(
+                        du + p * g->du_point + r * TSRI_WINO_OUT + k, TSRI_WINO_OUT,
+                        part->v + p * g->v_point + t * g->v_row + b.c0 + r, g->v_row,
+                        part->d + p * g->d_point + ((b.k0 + k) / width * g->span + t) * width,
+                        (int)tsri_min(g->kn->rows, b.rows - r), (int)tsri_min(width, b.cols - k),
+                        tsri_min(DEPTH_T, tiles - t), add || t > 0);
 }
 
 static void write_weights(const tsri_wino_job *j, const float *du, unit b)
