@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Faults of the disk: a full one (a small tmpfs), and with strace a failure or a kill at the system
-# calls with which a run saves. What was saved before stays whole, a run goes on without a checkpoint
+# calls with which a run saves (two of each kind here, on the program as it is installed; tests/faults/ tries all). What was saved before stays whole, a run goes on without a checkpoint
 # that could not be written, and the run that is resumed has the SHA-256 of the undisturbed one.
 set -u
 program=$1
@@ -139,7 +139,7 @@ cp trace undisturbed
 tried=0
 for call in $calls; do
     count=$(grep -cE "^[0-9 ]*$call\(" undisturbed)
-    for ((n = 1; n <= count; n += (count + 7) / 8)); do
+    for ((n = 1; n <= count; n += (count + 1) / 2)); do
         stopped cut
         traced cut "$call:signal=KILL:when=$n"
         resumable "kill at $call $n"
@@ -171,5 +171,5 @@ rc=$?
     complain "a line of metrics on a full disk: exit $rc, $(cat err)"
 [ "$(timeless cut)" = "$(timeless whole)" ] || complain "a line of metrics on a full disk is lost: $(diff <(timeless whole) <(timeless cut))"
 resumable "a line of metrics on a full disk"
-[ $tried -ge 30 ] || complain "only $tried faults were tried: $(cat undisturbed)"
+[ $tried -ge 12 ] || complain "only $tried faults were tried: $(cat undisturbed)"
 echo "$tried faults at the system calls of a save"
