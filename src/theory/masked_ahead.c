@@ -23,6 +23,9 @@ typedef struct ahead {
     double *u, *u0;      /* [n] outputs of the share, now and before its first step */
     double *sum0, *sum; /* [n] sums of them over shares, before the first and after the last step */
     double squares0, squares; /* of their norms */
+    int64_t *drawn;           /* [m] shares that a unit will be in; NULL = not asked for */
+    float *b;                 /* [units] signs over that */
+    double *v;                /* [n] outputs with them */
     double *owned;            /* [m, d] sums of the shares' last weights */
     int64_t *owners;          /* [m] */
 } ahead;
@@ -47,6 +50,11 @@ static tsr_status ahead_init(ahead *h)
     TSR_TRY(tsri_alloc(&h->owners, m, sizeof *h->owners));
     for (int64_t r = 0; r < m; r++)
         h->every[r] = r;
+    if (h->o->mixed) {
+        TSR_TRY(tsri_alloc(&h->drawn, m, sizeof *h->drawn));
+        TSR_TRY(tsri_alloc(&h->b, m, sizeof *h->b));
+        TSR_TRY(tsri_alloc(&h->v, n, sizeof *h->v));
+    }
 done:
     return st;
 }
@@ -63,6 +71,9 @@ static void ahead_fini(ahead *h)
     tsri_free(h->u0);
     tsri_free(h->sum);
     tsri_free(h->sum0);
+    tsri_free(h->drawn);
+    tsri_free(h->b);
+    tsri_free(h->v);
     tsri_free(h->owned);
     tsri_free(h->owners);
 }
@@ -77,20 +88,37 @@ static uint64_t seed_of(const tsri_run *run, int64_t draw)
     return draw == 0 ? run->seed : high << 32 | tsri_rng_u32(&rng);
 }
 
-static tsr_status take_share(ahead *h, int64_t l)
+static void find_share(ahead *h, int64_t l)
 {
     const tsri_run *run = h->g->run;
-    const float *w = tsri_masked_weights(h->g);
     const tsri_draw *draw = tsri_team_draws(run);
     const tsri_pick *pick = &h->share.pick[tsri_axis_find(run->net, "hidden")];
-    int64_t d = h->g->d;
     if (draw)
         tsri_share_draw(&h->share, draw, seed_of(run, h->o->draw), run->round, l);
     h->units = pick->whole ? h->g->m : pick->count;
     h->unit = pick->whole ? h->every : pick->index;
+}
+
+/* How many shares each unit will be in: the mixing function is a mean over them. */
+static void count_owners(ahead *h)
+{
+    for (int64_t l = 0; h->drawn && l < h->g->p; l++) {
+        find_share(h, l);
+        for (int64_t u = 0; u < h->units; u++)
+            h->drawn[h->unit[u]]++;
+    }
+}
+
+static tsr_status take_share(ahead *h, int64_t l)
+{
+    const float *w = tsri_masked_weights(h->g);
+    int64_t d = h->g->d;
+    find_share(h, l);
     for (int64_t u = 0; u < h->units; u++) {
         memcpy(h->w + u * d, w + h->unit[u] * d, (size_t)d * sizeof *w);
         h->a[u] = h->g->a[h->unit[u]];
+        if (h->drawn)
+            h->b[u] = h->a[u] / (float)h->drawn[h->unit[u]];
     }
     tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {h->units}, .data = h->unit};
     return tsri_trace_note(h->g->run, &t, "share.%lld.%lld", (long long)h->o->draw, (long long)l);
@@ -146,7 +174,7 @@ done:
 /* ---- Local steps -------------------------------------------------------------------------- */
 
 /* Outputs of the share; where `bits` are wanted its kernel too, with dw the gradient. */
-static tsr_status pass(ahead *h, double *loss, double *blur, bool gradient, bool kernel)
+static tsr_status pass(ahead *h, double *loss, double *blur, bool first, bool gradient, bool kernel)
 {
     tsr_status st = TSR_OK;
     tsri_signs bits = {0};
@@ -155,6 +183,8 @@ static tsr_status pass(ahead *h, double *loss, double *blur, bool gradient, bool
                           .units = h->units,
                           .scale = h->g->scale,
                           .u = h->u,
+                          .b = first ? h->b : NULL,
+                          .v = h->v,
                           .bits = kernel ? &bits : NULL,
                           .gradient = gradient ? h->dw : NULL};
     TSR_TRY(tsri_masked_run_pass(&p, h->g));
@@ -167,9 +197,13 @@ done:
     return st;
 }
 
-/* g_r = eta_r sum over l of the gradients: sums now, divided when all shares are there. */
+/* g_r = eta_r sum over l of the gradients: sums now, divided when all shares are there. The mixing
+ * function f_r = eta_r sum over l of m_r^l u^l is not made: each share adds u^l v^l to its product
+ * with the outputs' signs. */
 static void mix(ahead *h)
 {
+    for (int64_t i = 0; h->o->mixed && i < h->g->n; i++)
+        h->o->mixing[i] += h->u[i] * h->v[i];
     for (int64_t u = 0; h->o->mixed && u < h->units; u++)
         for (int64_t c = 0; c < h->g->d; c++)
             h->o->mixed[h->unit[u] * h->g->d + c] += (double)h->dw[u * h->g->d + c];
@@ -197,7 +231,7 @@ static tsr_status local_steps(ahead *h, double *last)
         bool kernel = h->o->kernels && (t < steps || steps == 0);
         before = loss;
         blur_before = blur;
-        TSR_TRY(pass(h, &loss, &blur, t < steps, kernel));
+        TSR_TRY(pass(h, &loss, &blur, t == 0, t < steps, kernel));
         if (t == 0) {
             first = loss;
             rounding = blur * sqrt(loss) / 2;
@@ -287,8 +321,11 @@ tsr_status tsri_masked_ahead(tsri_masked_round *out, tsri_masked_ground *g,
     ahead h = {.g = g, .o = o, .out = out};
     *out = (tsri_masked_round){.least = o->least, .radius = g->w0 ? 0 : (double)NAN};
     TSR_TRY(ahead_init(&h));
-    if (o->mixed)
+    if (o->mixed) {
         memset(o->mixed, 0, (size_t)(g->m * g->d) * sizeof *o->mixed);
+        memset(o->mixing, 0, (size_t)g->n * sizeof *o->mixing);
+    }
+    count_owners(&h);
     for (int64_t l = 0; l < g->p; l++) {
         double last = 0;
         TSR_TRY(take_share(&h, l));

@@ -37,7 +37,8 @@ typedef struct tsri_masked_draw_options {
     const double *u; /* [n] outputs of the whole as it stands */
     bool kernels;    /* looks at m o H */
     double least;    /* least lambda_min so far: infinity = none */
-    double *mixed;   /* [m, d] out, or NULL: the mixed gradient g of the first step */
+    double *mixed;   /* [m, d] out, or NULL: the mixed gradient g of the first step, */
+    double *mixing; /* [n] with sum_r a_r/sqrt(m) relu(<w_r, x_i>) f_r^(i), f the mixing function */
 } tsri_masked_draw_options;
 
 tsr_status tsri_masked_ahead(tsri_masked_round *out, tsri_masked_ground *g,

@@ -2,9 +2,9 @@
 #include "theory/masked_coming.h"
 
 #include "base/alloc.h"
-#include "base/estimate.h"
 #include "scheme/team.h"
 #include "theory/masked_ahead.h"
+#include "theory/masked_mixture.h"
 #include "theory/papers.h"
 #include "theory/rates.h"
 
@@ -47,82 +47,7 @@ double tsri_masked_coming_cost(const tsri_run *run)
     return TSRI_MASKED_COMING * ((double)tsri_masked_draws(run) * round + kernels);
 }
 
-/* ---- The mixed gradient ------------------------------------------------------------------- */
-
-/* Gradients are floats: of a bias that is a smaller part of them no part can be told. */
-static const double VISIBLE = 1e-4;
-
-/* The mixed gradient's mean by Lemma 2 is theta/xi dL/dw + D, D = theta (1-xi)/m sum_i x_i relu.
- * Its bias D in parts of the first term, and how much of D a draw has: 1 in the mean. */
-typedef struct mixture {
-    double *mixed, *plain, *bias; /* [m, d]; NULL = not wanted */
-    double size;                  /* ||D||^2 */
-    double *along;                /* [draws] */
-} mixture;
-
-static void mixture_fini(mixture *x)
-{
-    tsri_free(x->mixed);
-    tsri_free(x->plain);
-    tsri_free(x->bias);
-    tsri_free(x->along);
-}
-
-static tsr_status mixture_init(mixture *x, tsri_masked_ground *g, tsri_masked_pass *whole,
-                               double *relative)
-{
-    tsr_status st = TSR_OK;
-    int64_t count = g->m * g->d;
-    double theta = tsri_draw_coverage(tsri_team_draws(g->run)), plain = 0;
-    float *gradient = NULL, *lift = NULL;
-    TSR_TRY(tsri_alloc(&x->mixed, count, sizeof *x->mixed));
-    TSR_TRY(tsri_alloc(&x->plain, count, sizeof *x->plain));
-    TSR_TRY(tsri_alloc(&x->bias, count, sizeof *x->bias));
-    TSR_TRY(tsri_alloc(&x->along, tsri_masked_draws(g->run), sizeof *x->along));
-    TSR_TRY(tsri_alloc_raw(&gradient, count, sizeof *gradient));
-    TSR_TRY(tsri_alloc_raw(&lift, count, sizeof *lift));
-    whole->gradient = gradient;
-    whole->lift = lift;
-    TSR_TRY(tsri_masked_run_pass(whole, g));
-    for (int64_t i = 0; i < count; i++) {
-        x->plain[i] = theta / g->xi * (double)gradient[i];
-        x->bias[i] = theta * (1 - g->xi) / (double)g->m * (double)lift[i];
-        plain += x->plain[i] * x->plain[i];
-        x->size += x->bias[i] * x->bias[i];
-    }
-    *relative = sqrt(x->size / plain);
-done:
-    whole->gradient = whole->lift = NULL;
-    tsri_free(gradient);
-    tsri_free(lift);
-    return st;
-}
-
-static void note_along(mixture *x, int64_t draw, int64_t count)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += (x->mixed[i] - x->plain[i]) * x->bias[i];
-    x->along[draw] = sum / x->size;
-}
-
 /* ---- Keeping ----------------------------------------------------------------------------- */
-
-static tsr_status keep_estimate(tsri_past *past, const char *name, const double *value, int64_t n)
-{
-    tsr_status st = TSR_OK;
-    char text[TSRI_KEPT_NAME];
-    tsri_estimate e = tsri_mean_of(value, n);
-    TSR_TRY(tsri_past_keep(past, name, e.value));
-    if (n < 2)
-        return TSR_OK;
-    (void)snprintf(text, sizeof text, "%s_low", name);
-    TSR_TRY(tsri_past_keep(past, text, e.low));
-    (void)snprintf(text, sizeof text, "%s_high", name);
-    TSR_TRY(tsri_past_keep(past, text, e.high));
-done:
-    return st;
-}
 
 /* Every unit in exactly one share? */
 static bool dealt(const tsri_run *run)
@@ -175,13 +100,13 @@ static bool biased(const tsri_run *run)
 tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_masked_pass *whole)
 {
     tsr_status st = TSR_OK;
-    mixture x = {0};
-    double *loss = NULL, relative = NAN, state = whole->loss;
+    tsri_mixture x = {0};
+    double *loss = NULL, state = whole->loss;
     double least = tsri_past_least(past, "least");
     int64_t draws = tsri_masked_draws(g->run), steps = steps_of(g->run);
     TSR_TRY(tsri_alloc(&loss, draws, sizeof *loss));
     if (biased(g->run))
-        TSR_TRY(mixture_init(&x, g, whole, &relative));
+        TSR_TRY(tsri_mixture_init(&x, g, whole, draws));
     for (int64_t c = 0; c < draws; c++) {
         tsri_masked_round r;
         tsri_masked_draw_options o = {.draw = c,
@@ -190,25 +115,24 @@ tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_maske
                                       .u = whole->u,
                                       .kernels = c == 0 && g->gram,
                                       .least = isnan(least) ? (double)INFINITY : least,
-                                      .mixed = x.mixed};
+                                      .mixed = x.mixed,
+                                      .mixing = x.mixing};
         TSR_TRY(tsri_masked_ahead(&r, g, &o));
         loss[c] = r.loss;
         if (x.mixed)
-            note_along(&x, c, g->m * g->d);
+            tsri_mixture_note(&x, c);
         if (c == 0)
             TSR_TRY(keep_round(past, &r, g, steps));
     }
     if (steps > 0) {
         TSR_TRY(tsri_past_keep(past, "state", state));
-        TSR_TRY(keep_estimate(past, "ahead", loss, draws));
+        TSR_TRY(tsri_past_keep_mean(past, "ahead", loss, draws));
     }
     TSR_TRY(tsri_trace_write_notes(g->run, "certificate"));
     if (x.mixed)
-        TSR_TRY(tsri_past_keep(past, "bias", relative));
-    if (relative >= VISIBLE)
-        TSR_TRY(keep_estimate(past, "along", x.along, draws));
+        TSR_TRY(tsri_mixture_keep(past, &x));
 done:
-    mixture_fini(&x);
+    tsri_mixture_fini(&x);
     tsri_free(loss);
     return st;
 }

@@ -163,27 +163,37 @@ static void add_units(double *sum, double *squares, float *z, const float *a, in
     }
 }
 
+/* sum_r a_r relu(z_r), with z made relu(z); *squares is that of its squares. */
+static double weigh(double *squares, float *z, const float *a, int64_t units)
+{
+    float rest[LANES] = {0}, signs[LANES] = {0};
+    double sum = 0;
+    int64_t whole = units / LANES * LANES;
+    size_t left = (size_t)(units - whole) * sizeof *z;
+    *squares = 0;
+    add_units(&sum, squares, z, a, whole);
+    memcpy(rest, z + whole, left);
+    memcpy(signs, a + whole, left);
+    add_units(&sum, squares, rest, signs, LANES);
+    memcpy(z + whole, rest, left);
+    return sum;
+}
+
 static void output_row(void *context, int64_t i, int thread)
 {
     const block *b = context;
     const tsri_masked_pass *pass = b->pass;
-    float *z = b->g->z + i * pass->units, rest[LANES] = {0}, signs[LANES] = {0};
-    double u = 0, all = 0;
-    int64_t whole = pass->units / LANES * LANES;
-    size_t left = (size_t)(pass->units - whole) * sizeof *z;
+    float *z = b->g->z + i * pass->units;
+    double again;
     (void)thread;
     if (pass->bits)
         tsri_signs_sign(pass->bits, b->from + i, 0, z, pass->units);
-    add_units(&u, &all, z, pass->a, whole);
-    memcpy(rest, z + whole, left);
-    memcpy(signs, pass->a + whole, left);
-    add_units(&u, &all, rest, signs, LANES);
-    memcpy(z + whole, rest, left);
-    u *= pass->scale;
+    double u = pass->scale * weigh(&b->squares[b->from + i], z, pass->a, pass->units);
+    if (pass->b)
+        pass->v[b->from + i] = pass->scale * weigh(&again, z, pass->b, pass->units);
     pass->u[b->from + i] = u;
     u -= (double)b->g->y[b->from + i];
     b->loss[b->from + i] = u * u;
-    b->squares[b->from + i] = all;
 }
 
 TSRI_CLONES
@@ -254,6 +264,8 @@ static void pass_nothing(tsri_masked_pass *pass, const tsri_masked_ground *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
         pass->u[i] = 0;
+        if (pass->b)
+            pass->v[i] = 0;
         pass->loss += (double)g->y[i] * (double)g->y[i];
     }
 }
@@ -276,6 +288,8 @@ tsr_status tsri_masked_run_pass(tsri_masked_pass *pass, tsri_masked_ground *g)
     for (int64_t i = 0; i < g->n; i++) {
         pass->loss += b.loss[i];
         pass->squares += b.squares[i];
+        if (pass->square)
+            pass->square[i] = b.squares[i];
     }
     pass->blur = blur_of(pass);
 done:

@@ -49,10 +49,13 @@ typedef struct tsri_masked_pass {
     const float *w, *a;
     int64_t units;
     double scale;
-    double *u;        /* [n] out */
-    double loss;      /* out: ||y - u||^2 */
-    double squares;   /* out: sum over samples and units of relu(<w_r, x_i>)^2 */
-    double blur;      /* out: rounding of the loss, in parts of it */
+    double *u;      /* [n] out */
+    double loss;    /* out: ||y - u||^2 */
+    double squares; /* out: sum over samples and units of relu(<w_r, x_i>)^2 */
+    double blur;    /* out: rounding of the loss, in parts of it */
+    double *square; /* [n] out, or NULL: the same of each sample */
+    const float *b; /* [units], or NULL: with v [n] out, v_i = scale sum_r b_r relu(<w_r, x_i>) */
+    double *v;
     tsri_signs *bits; /* out, or NULL: 1[<w_r, x_i> >= 0]; the caller calls fini */
     float
         *gradient; /* [units, d] out, or NULL: scale sum_i a_r (u_i - y_i) x_i 1[<w_r, x_i> > 0] */

@@ -20,7 +20,8 @@
  *     ratio, travel, reach, drift, path         of its local steps
  *     error_13, error_14, parted                of its shares
  *     ahead, ahead_low, ahead_high              mean of ||y - u_(k+1)||^2 over draws, its interval
- *     bias, along, along_low, along_high        of the mixed gradient
+ *     bias, along, along_low, along_high        of the mixed gradient (masked_mixture.h)
+ *     mixing, mixing_part and its interval, mixing_missed      of the mixing function
  *     state                                     ||y - u_k||^2 that they start from
  */
 #ifndef TSRI_MASKED_LOOK_H

@@ -16,6 +16,7 @@
 #include "theory/masked_ground.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The largest of distance + reserve over the rounds so far. */
 static double most_of_3(const tsri_masked_view *v, double alpha, double B1)
@@ -78,8 +79,8 @@ static void steps(const tsri_masked_view *v, int h1)
             "largest |u_(k,t)^l - u_k^l| over eta t sqrt(n) ||y - u_k^l||, on a sample");
 }
 
-/* Lemma 25, exactly; Lemma 2, over draws. */
-static void masks(const tsri_masked_view *v)
+/* Lemma 25, exactly. */
+static void variance(const tsri_masked_view *v)
 {
     const tsri_masked *s = &v->s;
     int l25 = tsri_certify_theorem(
@@ -91,18 +92,42 @@ static void masks(const tsri_masked_view *v)
                                    TSRI_EQUAL_SHARES | TSRI_PAPER_MODEL});
     largest(v, l25, NULL, "variance", tsri_masked_variance(s), 0, NULL,
             "largest E ||u_k - u_k^l||^2 over a mask, in closed form: 4 xi (1-xi) n kappa^2");
+}
+
+/* A number of draws of masks with its interval. */
+static void part_of(const tsri_masked_view *v, int of, const char *name, const char *quantity)
+{
+    char low[TSRI_KEPT_NAME], high[TSRI_KEPT_NAME];
+    (void)snprintf(low, sizeof low, "%s_low", name);
+    (void)snprintf(high, sizeof high, "%s_high", name);
+    tsri_condition part = {.of = of, .measured = tsri_past_now(v->past, name)};
+    part.interval =
+        (tsri_interval){tsri_past_now(v->past, low), tsri_past_now(v->past, high), 0.95};
+    tsri_certify(v->c, &part, "%s", quantity);
+}
+
+/* Lemmas 1 and 2, over draws of the round at hand. */
+static void biases(const tsri_masked_view *v)
+{
     double bias = tsri_past_now(v->past, "bias");
     if (v->dealt || isnan(bias))
         return;
+    int l1 = tsri_certify_theorem(
+        v->c, &(tsri_theorem){.where = "Lemma 1", .chance = "", .probability = NAN});
+    tsri_certify_number(v->c, l1, tsri_past_now(v->past, "mixing"),
+                        "bias of the mixing function over theta u, on the sample where it is "
+                        "largest: theta (1-xi)/sqrt(m) a_r relu(<w_r, x_i>)");
+    part_of(v, l1, "mixing_part",
+            "part of that bias that draws of masks have, on all samples: 1 in expectation");
+    tsri_certify_number(v->c, l1, tsri_past_now(v->past, "mixing_missed"),
+                        "samples on which the interval of that part (95 %%) is beside 1: about one "
+                        "in twenty");
     int l2 = tsri_certify_theorem(
         v->c, &(tsri_theorem){.where = "Lemma 2", .chance = "", .probability = NAN});
     tsri_certify_number(v->c, l2, bias,
                         "bias of the mixed gradient over theta/xi dL/dw: ||theta (1-xi)/m sum_i "
                         "x_i relu(<w_r, x_i>)||");
-    tsri_condition along = {.of = l2, .measured = tsri_past_now(v->past, "along")};
-    along.interval = (tsri_interval){tsri_past_now(v->past, "along_low"),
-                                     tsri_past_now(v->past, "along_high"), 0.95};
-    tsri_certify(v->c, &along, "part of that bias that draws of masks have: 1 in expectation");
+    part_of(v, l2, "along", "part of that bias that draws of masks have: 1 in expectation");
 }
 
 void tsri_masked_hypothesis(const tsri_masked_view *v, double alpha, double B1, double R)
@@ -133,6 +158,8 @@ void tsri_masked_hypothesis(const tsri_masked_view *v, double alpha, double B1, 
                                                "out: the whole is larger by that"},
                  "largest ||w_(k,r) - w_(0,r)|| + 2 eta tau sqrt(2nK/(m delta)) (K-k) B: R");
     steps(v, h1);
-    if (!v->whole)
-        masks(v);
+    if (v->whole)
+        return;
+    variance(v);
+    biases(v);
 }

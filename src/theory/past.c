@@ -2,6 +2,7 @@
 #include "theory/past.h"
 
 #include "base/alloc.h"
+#include "base/estimate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,6 +67,22 @@ tsr_status tsri_past_keep(tsri_past *past, const char *name, double value)
         s->value[s->count++] = NAN;
     }
     s->value[past->round] = value;
+done:
+    return st;
+}
+
+tsr_status tsri_past_keep_mean(tsri_past *past, const char *name, const double *value, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    char text[TSRI_KEPT_NAME];
+    tsri_estimate e = tsri_mean_of(value, n);
+    TSR_TRY(tsri_past_keep(past, name, e.value));
+    if (n < 2)
+        return TSR_OK;
+    (void)snprintf(text, sizeof text, "%s_low", name);
+    TSR_TRY(tsri_past_keep(past, text, e.low));
+    (void)snprintf(text, sizeof text, "%s_high", name);
+    TSR_TRY(tsri_past_keep(past, text, e.high));
 done:
     return st;
 }

@@ -129,6 +129,11 @@ assert r["verdict"] == "does not apply" and "unequal" in r["reason"], r
 assert row(lines("unscaled")[8], "", "xi, the chance")["measured"] == 0.6, "the chance is not the factor of the whole"
 assert row(lines("sole")[8], "Lemma 14", "sum_l")["verdict"] == "vacuous", row(lines("sole")[8], "Lemma 14", "sum_l")
 assert row(lines("still_shard")[8], "Hypothesis 1, (4)", "largest")["measured"] is not None
+# Lemma 1 has rows of its own: of eight draws its bias is there, on nearly all of 24 samples.
+one = lines("one")[8]
+low, high = row(one, "Lemma 1", "part of that bias")["interval"]
+assert low < 1 < high and high - low < 2, (low, high)
+assert row(one, "Lemma 1", "samples on which")["measured"] <= 6
 # Samples are counted from 1, as predictions count them.
 assert "rows 1 and 3 are parallel" in [b for t in lines("parallel")[8]["theorems"] for b in t["broken"]]
 P

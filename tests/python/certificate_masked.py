@@ -154,9 +154,18 @@ class Masked:
             self.least_at[k] = self.least
         plain, bias = self.at(k)["bias"]
         along = [((d["mixed"] - plain) * bias).sum() / (bias ** 2).sum() for d in draws] if self.xi < 1 else None
-        self.memory["ahead", k] = dict(first, losses=[d["loss"] for d in draws], along=along,
+        parts = np.array([self.mixing(k, d["means"])[0] for d in draws]) if along else None  # [draws, n]
+        self.memory["ahead", k] = dict(first, parts=parts, mixing=self.mixing(k, first["means"])[1:], losses=[d["loss"] for d in draws], along=along,
                                        relative=np.linalg.norm(bias) / np.linalg.norm(plain))
         return self.memory["ahead", k]
+
+    def mixing(self, k, f):
+        """Lemma 1 of one draw, f [m, n] the mixing function: how much of its bias D f has on each sample, <f - theta u, D>
+        over <D, D>; on all of them together; and how large D is, in the root of mean squares of a unit, beside theta u."""
+        w, u = self.w[k], self.at(k)["u"]
+        D = self.theta * (1 - self.xi) / math.sqrt(self.m) * self.a[:, None] * np.maximum(w @ self.x.T, 0)
+        top, bottom = ((f - self.theta * u) * D).sum(0), (D ** 2).sum(0)
+        return np.where(bottom > 0, top / bottom, 0), bottom, np.sqrt(bottom / self.m).max() / (self.theta * np.sqrt((u ** 2).mean()))
 
     def one_round(self, k, masks):
         eta, steps = self.eta_at(k), self.tau if self.plain else 0
@@ -199,13 +208,17 @@ class Masked:
             owners[units] += 1
         new = np.where(owners[:, None] > 0, owned / np.maximum(owners, 1)[:, None], w)
         mixed /= np.maximum(owners, 1)[:, None]
+        means = np.zeros((self.m, self.n))  # f_r: of the shares that have r the mean of the outputs
+        for units, out0 in zip(masks, outputs0):
+            means[units] += out0
+        means /= np.maximum(owners, 1)[:, None]
         loss = ((self.y - self.u(new, factor=self.factor)) ** 2).sum()
         pairs = lambda v: sum(((v[i] - v[j]) ** 2).sum() for i in range(len(v)) for j in range(i))
         ends, sampled = np.mean([((self.y - o) ** 2).sum() for o in outputs]), sum(((u - o) ** 2).sum() for o in outputs0)
         parted = pairs(outputs) / self.p ** 2
         made = sum((u ** 2).sum() + (o ** 2).sum() for o in outputs0)
         return dict(loss=loss, ratio=ratio, step_blur=step_blur, drift_blur=drift_blur, travel=travel, reach=reach, drift=drift, path=None if self.from_file else path,
-                    kernels=kernels, mixed=mixed, parted=parted, error_13=abs(loss - ends + parted) / ends if ends > 0 else 0,
+                    kernels=kernels, mixed=mixed, means=means, parted=parted, error_13=abs(loss - ends + parted) / ends if ends > 0 else 0,
                     error_14=abs(sampled - pairs(outputs0) / self.p) / made if made > 0 else 0)
 
     # ---- What was looked at --------------------------------------------------------------------------------------------
@@ -359,6 +372,14 @@ class Masked:
         if not self.dealt and k in self.rounds("bias", k):
             a = self.ahead(k)
             along, ends = mean_of(a["along"]) if a["relative"] >= 1e-4 else (None, [None, None])
+            weights, size = a["mixing"]
+            part, around = mean_of((a["parts"] * weights).sum(1) / weights.sum()) if size >= 1e-4 else (None, [None, None])
+            ends_of = [mean_of(p)[1] for p, weight in zip(a["parts"].T, weights) if weight > 0]
+            missed = sum(not lo <= 1 <= hi for lo, hi in ends_of) if size >= 1e-4 else None
+            sure = all(abs(e - 1) > 1e-2 for ends in ends_of for e in ends)
+            out += [Row("Lemma 1", "bias of the mixing function", size, tolerance=1e-4),
+                    Row("Lemma 1", "part of that bias", part, interval=around, tolerance=1e-2, absolute=1e-3),
+                    Row("Lemma 1", "samples on which the interval", missed, absolute=1e-9 if sure else self.n)]
             out += [Row("Lemma 2", "bias of the mixed gradient", a["relative"], tolerance=1e-4),
                     Row("Lemma 2", "part of that bias", along, interval=ends, tolerance=1e-2, absolute=1e-3)]
         return out
