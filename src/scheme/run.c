@@ -336,13 +336,9 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(tell_columns(run.data));
-    for (int i = 0; tsri_observers[i]; i++) /* what training would refuse is refused here */
-        if (tsri_observers[i]->prepare)
-            TSR_TRY(tsri_observers[i]->prepare(&run));
+    TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
     TSR_TRY(tsri_run_plan(&plan, &run));
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
-    if (run.scheme->setup)
-        TSR_TRY(run.scheme->setup(&run));
     *needs =
         (tsr_needs){.params = run.net->total,
                     .trained = run.net->trained,

@@ -329,6 +329,10 @@ bool tsri_due_after(const tsri_run *run, double every); /* the same of a number 
 bool tsri_looked_at(const tsri_run *run, int64_t round);
 int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
 
+/* All that training refuses, before a folder is touched: who mends the mistake can give the same
+ * command again. For tsr_train and tsr_check. */
+tsr_status tsri_train_prepare(tsri_run *run);
+
 /* ---- telling.c ---------------------------------------------------------------------------- */
 
 /* The line of metrics of an evaluation. */

@@ -240,9 +240,7 @@ done:
     return st;
 }
 
-/* All that can be refused is refused before the folder is touched: who mends the mistake can give
- * the same command again. */
-static tsr_status prepare(tsri_run *run)
+tsr_status tsri_train_prepare(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     if (run->options.trace)
@@ -388,7 +386,7 @@ tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_optio
     TSR_TRY(tsri_run_init(&run, config, options));
     run.crew = crew;
     TSR_TRY(can_spread(&run));
-    TSR_TRY(prepare(&run));
+    TSR_TRY(tsri_train_prepare(&run));
     TSR_TRY(coordinates(crew) ? coordinate(result, &run) : serve(result, &run));
 done:
     tsri_run_fini(&run);
