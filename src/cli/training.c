@@ -53,6 +53,15 @@ static void say_evaluation(const tsr_progress *p)
                 p->loss, p->test_loss, 100 * p->test_accuracy);
 }
 
+/* Nobody counts in hundredths of a round. */
+static void pace_text(char *text, size_t size, double rounds, double seconds)
+{
+    if (rounds >= seconds)
+        (void)snprintf(text, size, "%.4g rounds/s", rounds / seconds);
+    else
+        (void)snprintf(text, size, "%.3g s/round", seconds / rounds);
+}
+
 void cli_show_training(void *context, const tsr_progress *p)
 {
     cli_pace *from = context;
@@ -70,8 +79,7 @@ void cli_show_training(void *context, const tsr_progress *p)
     double seconds = p->seconds - from->seconds;
     (void)snprintf(position, sizeof position, "epoch %.1f/%.4g", p->epoch, p->epochs);
     if (p->round > from->round && seconds > 0)
-        (void)snprintf(rate, sizeof rate, "%.4g rounds/s",
-                       (double)(p->round - from->round) / seconds);
+        pace_text(rate, sizeof rate, (double)(p->round - from->round), seconds);
     (void)snprintf(loss, sizeof loss, "loss %.4f", p->loss);
     cli_progress_update((double)p->round / (double)p->rounds, position, rate,
                         isnan(p->loss) ? NULL : loss);

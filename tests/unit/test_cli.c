@@ -6,7 +6,9 @@
 #include "cli/args.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/training.h"
 
+#include <math.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,7 +204,7 @@ static void job(bool quiet)
 }
 
 /* What the job writes to stderr when it is a terminal of `width` columns, or (0) a pipe. */
-static void watch_job(tsri_text *out, unsigned short width, bool quiet)
+static void watch(tsri_text *out, void (*work)(bool quiet), unsigned short width, bool quiet)
 {
     int fd = -1, ends[2];
     struct winsize size = {.ws_row = 24, .ws_col = width};
@@ -217,7 +219,7 @@ static void watch_job(tsri_text *out, unsigned short width, bool quiet)
     if (child == 0) {
         if (width == 0)
             (void)dup2(ends[1], STDERR_FILENO);
-        job(quiet);
+        work(quiet);
         _exit(0);
     }
     if (width == 0) {
@@ -232,6 +234,11 @@ static void watch_job(tsri_text *out, unsigned short width, bool quiet)
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+}
+
+static void watch_job(tsri_text *out, unsigned short width, bool quiet)
+{
+    watch(out, job, width, quiet);
 }
 
 static int count(const char *text, const char *word)
@@ -306,6 +313,47 @@ static void quiet_is_quiet(void **state)
     tsri_text_fini(&out);
 }
 
+/* A run of `seconds` for ten rounds. */
+static void train_for(double seconds)
+{
+    cli_pace pace = {0};
+    tsr_progress p = {.rounds = 10, .epochs = 1, .loss = 0.5};
+    cli_progress_begin("train", false);
+    cli_show_training(&pace, &p);
+    p.round = 10;
+    p.seconds = seconds;
+    p.epoch = 1;
+    p.test_rmse = p.test_accuracy = (double)NAN;
+    p.evaluated = true;
+    cli_show_training(&pace, &p);
+    cli_progress_end();
+}
+
+static void fast(bool quiet)
+{
+    (void)quiet;
+    train_for(0.5);
+}
+
+static void slow(bool quiet)
+{
+    (void)quiet;
+    train_for(425);
+}
+
+/* 0.02353 rounds/s said nothing to anybody. */
+static void slow_rounds_are_told_in_seconds(void **state)
+{
+    (void)state;
+    tsri_text out = {0};
+    watch(&out, fast, 0, false);
+    assert_non_null(strstr(out.data, "  20 rounds/s  "));
+    out.length = 0;
+    watch(&out, slow, 0, false);
+    assert_non_null(strstr(out.data, "  42.5 s/round  "));
+    tsri_text_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +366,7 @@ int main(void)
         cmocka_unit_test(the_bar_is_drawn_on_a_terminal),
         cmocka_unit_test(plain_lines_elsewhere),
         cmocka_unit_test(quiet_is_quiet),
+        cmocka_unit_test(slow_rounds_are_told_in_seconds),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
