@@ -103,6 +103,12 @@ done:
     return st;
 }
 
+tsr_status tsri_metrics_cut(tsri_metrics *m, int64_t offset)
+{
+    m->kept.length = 0;
+    return settle(m, offset);
+}
+
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
 tsr_status tsri_metrics_flush(tsri_metrics *m)

@@ -29,6 +29,9 @@ typedef struct tsri_metrics tsri_metrics;
  * RESOURCES or FAILURE when it cannot be opened or cut, USAGE when it is a symbolic link. */
 tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offset);
 
+/* Takes back all lines behind `offset`, the end of an earlier one. */
+tsr_status tsri_metrics_cut(tsri_metrics *m, int64_t offset);
+
 /* Adds a line; `text` is a JSON object without a line end. The first line of a file gets "format"
  * (json.h) as its first field: a reader of one line knows the version of all, and one that does not
  * care finds nothing changed. A line that cannot be written is kept, with a warning for the first;

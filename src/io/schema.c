@@ -136,6 +136,8 @@ const tsri_schema_row tsri_schema[] = {
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),
     INT("batch", "128", 1, 1e9, "samples in a step of one worker"),
 
+    CHOICE("on_divergence", "stop", "stop|rollback", "what becomes of a run whose loss is no longer finite, or ten thousand times the first: stop (exit code 5), or rollback: back to the last checkpoint that was due, or the start, and on with half the rate, up to three times (docs/optimisers.md)"),
+
     REAL("convert_at", "0", 0, 1e9, "grelu: after this epoch the gated net becomes the ReLU net that equals it on every training point, and training goes on with that (docs/grelu.md); 0 = never"),
     BOOL("convert_least_squares", "false", "convert_at: where no ReLU net is equal (more samples than units, dependent features), take the nearest one"),
 

@@ -15,6 +15,8 @@ tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
     tsr_status st = TSR_OK;
     tsri_run run;
     tsr_run_options options = tsr_run_options_default();
+    TSR_TRY(
+        tsri_config_unread(config, "on_divergence", "a sweep, whose runs have no checkpoints,"));
     TSR_TRY(tsri_run_init_on(&run, config, &options, ground));
     if (run.scheme->setup)
         TSR_TRY(run.scheme->setup(&run));

@@ -10,6 +10,7 @@
  */
 #include "scheme/convert_run.h"
 #include "scheme/model.h"
+#include "scheme/rollback.h"
 #include "scheme/run.h"
 
 #include "base/alloc.h"
@@ -147,11 +148,13 @@ static tsr_status drop_old(const tsri_run *run)
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL;
     int64_t count = 0, keep = tsri_config_int(run->config, "checkpoint.keep"), newer = 0;
+    int64_t target = tsri_rolls_back(run) ? tsri_rollback_target(run, run->round) : -1;
     TSR_TRY(tsri_path_join(&folder, run->options.folder, "checkpoints"));
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
         int64_t round = round_of(names[i]);
-        if (round < 0 || (round <= run->round && newer++ < keep) || round == run->best_round)
+        if (round < 0 || (round <= run->round && newer++ < keep) || round == run->best_round ||
+            round == target)
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
@@ -186,7 +189,7 @@ done:
 
 /* With the words that say what it is; those without value are left out. */
 static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri_run *run,
-                               const char *yaml, const char *state)
+                               const char *yaml, const char *state, const char *rollbacks)
 {
     char data[16], converted[32];
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
@@ -198,6 +201,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {"tessera.run", yaml},
                         {"tessera.state", state},
                         {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
+                        {TSRI_META_ROLLBACKS, rollbacks},
                         {TSRI_META_TICKET, run->ticket},
                         {META_NET, tsri_convert_kind(run)},
                         {META_CONVERTED, run->converted < 0 ? NULL : converted}};
@@ -213,7 +217,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
     tsri_json state = {0};
-    tsri_text yaml = {0};
+    tsri_text yaml = {0}, rollbacks = {0};
     char *path = NULL;
     double best_score = run->best_score;
     int64_t best_round = run->best_round;
@@ -224,8 +228,9 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(pack(&parcel, run));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    TSR_TRY(tsri_rollback_write(&rollbacks, run));
     TSR_TRY(checkpoint_path(&path, run, run->round));
-    TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data));
+    TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data, rollbacks.data));
     run->saved_round = run->round;
     if (drop_old(run) != TSR_OK) /* too many are no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
@@ -237,6 +242,7 @@ done:
     tsri_parcel_fini(&parcel);
     tsri_json_fini(&state);
     tsri_text_fini(&yaml);
+    tsri_text_fini(&rollbacks);
     tsri_free(path);
     return st;
 }
@@ -303,6 +309,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(load_other(run->average, run, file, "average.", path));
     TSR_TRY(read_state(run, state, path));
     TSR_TRY(read_ticket(run, file));
+    TSR_TRY(tsri_rollback_read(run, tsri_tensors_meta(file, TSRI_META_ROLLBACKS), path));
     TSR_TRY(tsri_is_sound(&sound, why, run));
     TSR_CHECK(sound, TSR_BAD_FILE, "%s: %s: its weights have diverged", path, why);
     if (run->ranks.cut)
@@ -325,6 +332,11 @@ done:
 
 tsr_status tsri_checkpoint_load(tsri_run *run, bool *found)
 {
+    return tsri_checkpoint_load_until(run, found, INT64_MAX);
+}
+
+tsr_status tsri_checkpoint_load_until(tsri_run *run, bool *found, int64_t last)
+{
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL, *path = NULL;
     int64_t count = 0, damaged = 0;
@@ -336,6 +348,10 @@ tsr_status tsri_checkpoint_load(tsri_run *run, bool *found)
             continue;
         TSRI_FREE(path);
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
+        if (round_of(names[i]) > last) { /* of a stretch that was given up: it leads nowhere */
+            (void)tsri_io.unlink(path);
+            continue;
+        }
         st = load_one(run, path);
         *found = st == TSR_OK;
         if (st != TSR_OK && st != TSR_BAD_FILE)

@@ -58,16 +58,18 @@ typedef struct tsri_model_parts {
     const char *scaling, *classes, *schema;
     const char *ticket; /* of a pruned network: which units of the whole it has (ticket/origin.h) */
     const char *forced; /* what --force let pass, one event a line (forced.c); no JSON as a whole */
-    const char *imported; /* of another tool's network: the name of its file, which is no JSON */
+    const char *rollbacks; /* when it diverged on the way and went back (rollback.h) */
+    const char *imported;  /* of another tool's network: the name of its file, which is no JSON */
 } tsri_model_parts;
 
 /* The file's own names for them. */
-#define TSRI_META_SCALING "tessera.scaling"
-#define TSRI_META_CLASSES "tessera.classes"
-#define TSRI_META_SCHEMA  "tessera.schema"
-#define TSRI_META_TICKET  "tessera.ticket"
-#define TSRI_META_IMPORT  "tessera.imported"
-#define TSRI_META_FORCED  "tessera.forced"
+#define TSRI_META_SCALING   "tessera.scaling"
+#define TSRI_META_CLASSES   "tessera.classes"
+#define TSRI_META_SCHEMA    "tessera.schema"
+#define TSRI_META_TICKET    "tessera.ticket"
+#define TSRI_META_IMPORT    "tessera.imported"
+#define TSRI_META_FORCED    "tessera.forced"
+#define TSRI_META_ROLLBACKS "tessera.rollbacks"
 
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
 

@@ -5,6 +5,7 @@
  * file can be used without ours or anybody's code.
  */
 #include "scheme/convert_run.h"
+#include "scheme/rollback.h"
 #include "scheme/keys.h"
 #include "scheme/model.h"
 #include "scheme/run.h"
@@ -59,6 +60,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
                        {TSRI_META_SCHEMA, parts->schema},
                        {TSRI_META_TICKET, parts->ticket},
                        {TSRI_META_FORCED, parts->forced},
+                       {TSRI_META_ROLLBACKS, parts->rollbacks},
                        {TSRI_META_IMPORT, parts->imported},
                        {"tessera.run", yaml.data}};
     int64_t count = 0;
@@ -78,6 +80,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_json scaling = {0}, classes = {0}, schema = {0};
+    tsri_text rollbacks = {0};
     tsr_config *config = NULL;
     tsri_scaling_write(&scaling, &run->data->scaling);
     TSR_TRY(tsri_json_end(&scaling));
@@ -85,6 +88,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
     tsri_data_schema_write(&schema, &run->data->schema);
     TSR_TRY(tsri_json_end(&schema));
     TSR_TRY(tsri_convert_run_file(&config, run));
+    TSR_TRY(tsri_rollback_write(&rollbacks, run));
     tsri_model_parts parts = {.net = run->net,
                               .w = run->store.w,
                               .config = config,
@@ -92,9 +96,11 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
                               .classes = classes.text.data,
                               .schema = schema.text.data,
                               .ticket = run->ticket,
-                              .forced = run->forced.length > 0 ? run->forced.data : NULL};
+                              .forced = run->forced.length > 0 ? run->forced.data : NULL,
+                              .rollbacks = rollbacks.data};
     TSR_TRY(tsri_model_save(path, &parts));
 done:
+    tsri_text_fini(&rollbacks);
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
     tsri_json_fini(&schema);

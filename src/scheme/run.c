@@ -3,6 +3,7 @@
 
 #include "base/pieces.h"
 #include "scheme/convert_run.h"
+#include "scheme/rollback.h"
 #include "scheme/keys.h"
 #include "scheme/model.h"
 #include "scheme/whole.h"
@@ -253,6 +254,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_iterate_init(run));
     TSR_TRY(tsri_average_init(run));
     TSR_TRY(tsri_convert_init(run));
+    TSR_TRY(tsri_rollback_init(run));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);

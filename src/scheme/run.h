@@ -79,6 +79,15 @@ enum { TSRI_OBSERVERS_MOST = 2 };
 /* All of them, NULL at the end. They live in rooms below this one (theory/observe.c). */
 extern const tsri_observer *const tsri_observers[];
 
+/* A time that the run diverged and went back (rollback.h). */
+typedef struct tsri_rollback_entry {
+    int64_t to;    /* rounds done where it went on: the rate is halved from there */
+    int64_t round; /* the one that diverged, counted from 1 */
+    double loss;   /* that was too large; NaN: not finite, or it was the whole network's */
+} tsri_rollback_entry;
+
+enum { TSRI_ROLLBACKS_MOST = 3 };
+
 /* A mean in the making: kept in checkpoints, so that a resumed run reports the same numbers. */
 typedef struct tsri_mean {
     double sum;
@@ -164,6 +173,8 @@ struct tsri_run {
     tsri_tensors *init;         /* the model to start from, until its numbers are read */
     tsri_text forced;           /* what --force let pass so far, one event a line (forced.c) */
     int64_t forced_told;        /* bytes of it that the metrics have */
+    tsri_rollback_entry rollback[TSRI_ROLLBACKS_MOST]; /* rollback.h */
+    int64_t rollbacks, rollbacks_told;                 /* of these, and of which the metrics tell */
     char *ticket; /* of the model it began from: which units of the whole that has, or NULL */
     void *observer_state[TSRI_OBSERVERS_MOST];
 };
@@ -202,6 +213,9 @@ tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *po
 tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
                                 int64_t low, int64_t high, /* of these trained numbers only */
                                 int64_t steps);
+
+/* The rate of a round: the schedule's, halved as often as the run diverged before it. */
+double tsri_run_rate(const tsri_run *run, int64_t round);
 
 /* Steps that a state which goes on from round to round has seen before this one: a function of the
  * position. */
@@ -307,6 +321,9 @@ tsr_status tsri_forced_tell(tsri_run *run);
  * times the first: such a run will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 
+/* The loss that made the last round diverge; NaN when it was something else that did. */
+double tsri_diverged_loss(const tsri_run *run);
+
 /* DIVERGED when the loss of an evaluation is not finite. */
 tsr_status tsri_check_judged(const tsri_run *run, double loss);
 
@@ -403,6 +420,9 @@ tsr_status tsri_checkpoint_save(tsri_run *run);
  * weights that have diverged are named in a warning and passed over. *found = false when there is
  * none. */
 tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
+
+/* The same of those of the first rounds, up to `last`; those of later ones are removed. */
+tsr_status tsri_checkpoint_load_until(tsri_run *run, bool *found, int64_t last);
 
 /* ---- model_file.c ------------------------------------------------------------------------- */
 

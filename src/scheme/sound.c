@@ -60,6 +60,11 @@ done:
     return st;
 }
 
+double tsri_diverged_loss(const tsri_run *run)
+{
+    return beyond(run->round_loss, run->first_loss) ? run->round_loss : (double)NAN;
+}
+
 tsr_status tsri_check_judged(const tsri_run *run, double loss)
 {
     tsr_status st = TSR_OK;

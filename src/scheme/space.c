@@ -141,8 +141,7 @@ static void train_one(void *context, int64_t l, int thread)
     tsri_space_member *w = &space->member[l];
     const tsri_run *run = space->run;
     (void)thread;
-    w->st =
-        w->idle ? TSR_OK : train(w, tsri_schedule_rate(&run->schedule, run->round, run->rounds));
+    w->st = w->idle ? TSR_OK : train(w, tsri_run_rate(run, run->round));
 }
 
 tsr_status tsri_space_train(tsri_space *space)

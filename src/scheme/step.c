@@ -30,7 +30,7 @@ int64_t tsri_run_steps(const tsri_run *run)
 tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
                                 int64_t low, int64_t high, int64_t steps)
 {
-    double rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds);
+    double rate = tsri_run_rate(run, run->round);
     tsri_update u = {.count = high - low,
                      .w = (float *)store->w + low,
                      .v = (float *)store->v + low,

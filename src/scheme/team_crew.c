@@ -4,6 +4,7 @@
  * these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
  * function of (seed, round, share). What it needs besides, fixed parameters and data, it has.
  */
+#include "scheme/rollback.h"
 #include "scheme/team_parts.h"
 
 #include <string.h>
@@ -103,6 +104,22 @@ done:
     return st;
 }
 
+/* The round as its workers are told it: one that is done again after a rollback has another number,
+ * so that an answer from before is not taken for it, and they know how often the rate is halved. */
+static int64_t number_of(const tsri_run *run)
+{
+    return tsri_halvings(run, run->round) * run->rounds + run->round;
+}
+
+/* The other way round. */
+static void set_round(tsri_run *run, int64_t number)
+{
+    run->round = number % run->rounds;
+    run->rollbacks = number / run->rounds;
+    for (int64_t i = 0; i < run->rollbacks; i++)
+        run->rollback[i].to = 0;
+}
+
 tsr_status tsri_team_deal(tsri_run *run, bool *alone)
 {
     tsr_status st = TSR_OK;
@@ -116,7 +133,7 @@ tsr_status tsri_team_deal(tsri_run *run, bool *alone)
                          .lost = lost};
     memset(t->down, 0, (size_t)run->workers * sizeof *t->down);
     memset(t->up, 0, (size_t)run->workers * sizeof *t->up);
-    TSR_TRY(tsri_crew_round(run->crew, run->round, &job, alone));
+    TSR_TRY(tsri_crew_round(run->crew, number_of(run), &job, alone));
     if (*alone)
         return TSR_OK;
     TSR_TRY(somebody_was_sound(run));
@@ -127,19 +144,20 @@ done:
 
 /* ---- A worker ----------------------------------------------------------------------------- */
 
-static tsr_status work(void *context, int64_t round, int64_t share, const void *in, int64_t n,
+static tsr_status work(void *context, int64_t number, int64_t share, const void *in, int64_t n,
                        tsri_frame *out, int64_t *bytes)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = context;
-    TSR_CHECK(share >= 0 && share < run->workers && round >= 0 && round < run->rounds, TSR_FAILURE,
-              "there is no share %lld of round %lld", (long long)share, (long long)round);
+    int64_t numbers = run->rounds * (1 + (tsri_rolls_back(run) ? TSRI_ROLLBACKS_MOST : 0));
+    TSR_CHECK(share >= 0 && share < run->workers && number >= 0 && number < numbers, TSR_FAILURE,
+              "there is no share %lld of round %lld", (long long)share, (long long)number);
     worker *w = worker_of(run, share);
-    run->round = round;
+    set_round(run, number);
     TSR_TRY(tsri_worker_draw(w));
     TSR_CHECK(!w->idle && n == numbers_size(run, share), TSR_FAILURE,
               "share %lld of round %lld came with %lld bytes, %lld were due: the ranks disagree",
-              (long long)share, (long long)round, (long long)n,
+              (long long)share, (long long)run->round, (long long)n,
               (long long)numbers_size(run, share));
     tsri_wire_fixed(&w->store, &run->store, &w->share);
     tsri_wire_unpack(&w->store, &w->team->rules.wire, in);

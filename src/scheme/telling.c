@@ -28,7 +28,7 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         tsri_json_put_text(&w, "net", tsri_convert_kind(run));
     tsri_json_put_real(
         &w, "loss", run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
-    tsri_json_put_real(&w, "rate", tsri_schedule_rate(&run->schedule, run->round - 1, run->rounds));
+    tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->round - 1));
     tsri_json_put_real(&w, "test_loss", run->test_loss);
     if (run->data->classes > 0 || tsri_loss_of_margin(run->loss))
         tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);

@@ -298,7 +298,7 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     int64_t *indices = NULL;
     if (!run->trace)
         return TSR_OK;
-    double rate = tsri_schedule_rate(&run->schedule, run->round, run->rounds);
+    double rate = tsri_run_rate(run, run->round);
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(make_indices(&indices, run->net));
     TSR_TRY(tsri_parcel_add(&parcel, &(tsri_tensor){.dtype = TSRI_F64, .data = &rate}, "rate"));

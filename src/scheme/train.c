@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "io/file.h"
 #include "scheme/convert_run.h"
+#include "scheme/rollback.h"
 #include "scheme/whole.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
                       .epochs = (double)run->rounds / run->epoch_rounds,
                       .loss = run->recent.count ? run->recent.sum / (double)run->recent.count
                                                 : (double)NAN,
-                      .rate = tsri_schedule_rate(&run->schedule, at, run->rounds),
+                      .rate = tsri_run_rate(run, at),
                       .seconds = tsri_clock() - run->started,
                       .test_loss = run->test_loss,
                       .test_accuracy = run->test_accuracy,
@@ -162,7 +163,13 @@ static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
     tsr_status st = TSR_OK;
     bool due = tsri_due(run, "checkpoint.every") || enough;
     if (stop) {
-        TSR_TRY(tsri_checkpoint_save(run));
+        st = tsri_checkpoint_save(run);
+        /* A run that was not stopped would not have looked at this round's weights. */
+        TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
+                  "stopped after round %lld of %lld, whose weights have diverged; add "
+                  "--resume to go on from round %lld",
+                  (long long)run->round, (long long)run->rounds, (long long)run->saved_round);
+        TSR_TRY(st);
         TSR_CHECK(false, TSR_INTERRUPTED,
                   "stopped after round %lld of %lld, all saved: add --resume to go on",
                   (long long)run->round, (long long)run->rounds);
@@ -173,16 +180,19 @@ done:
     return st;
 }
 
-static tsr_status all_rounds(tsri_run *run)
+/* To the end, or to what ends it: *done = the rounds that were sound. */
+static tsr_status rounds_on(tsri_run *run, int64_t *done)
 {
     tsr_status st = TSR_OK;
     double told = 0;
-    run->timed_from = run->round;
+    run->timed_from = *done = run->round;
     if (run->round == 0)
         TSR_TRY(observe(run));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
+        *done = run->round;
+        TSR_TRY(tsri_rollback_tell(run));
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
@@ -203,6 +213,19 @@ static tsr_status all_rounds(tsri_run *run)
             tsri_iterate_say_enough(run);
         TSR_TRY(tsri_convert_when_due(run));
     }
+done:
+    return st;
+}
+
+static tsr_status all_rounds(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t done = 0;
+    while ((st = rounds_on(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
+        TSR_TRY(tsri_rollback(run, done));
+    if (st == TSR_DIVERGED && run->rollbacks > 0)
+        tsri_fail_prefix("diverged again after %lld rollbacks, at a rate of %g: ",
+                         (long long)run->rollbacks, tsri_run_rate(run, done));
 done:
     return st;
 }
@@ -291,6 +314,10 @@ static tsr_status can_spread(const tsri_run *run)
         "%s: optim.ema needs the weights of every round, and with mpirun the stages of %s keep "
         "them: start it without mpirun",
         tsri_config_place(run->config, "optim.ema"), run->scheme->name);
+    TSR_CHECK(!run->crew || !run->scheme->collect || !tsri_rolls_back(run), TSR_USAGE,
+              "%s: with mpirun the stages of %s keep the weights and cannot go back: start it "
+              "without mpirun, or use on_divergence: stop",
+              tsri_config_place(run->config, "on_divergence"), run->scheme->name);
     TSR_CHECK(!run->crew || run->convert_round < 0, TSR_USAGE,
               "%s: convert_at is for one process, whose net it replaces: start it without mpirun",
               tsri_config_place(run->config, "convert_at"));
@@ -353,7 +380,8 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
         TSR_TRY(run->scheme->assemble(run));
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
-    if (run->options.init && !resumed) /* resuming must not need the file again */
+    /* Resuming must not need the file of --init again; the start may be gone back to. */
+    if ((run->options.init || tsri_rolls_back(run)) && !resumed)
         TSR_TRY(tsri_checkpoint_save(run));
     tell(run, false, resumed);
     TSR_TRY(all_rounds(run));

@@ -26,8 +26,12 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
     if (rates.most <= 0)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate is 0: nothing is trained");
     if (!rates.constant)
-        tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate goes from %.4g to %.4g", rates.most,
-                            rates.least);
+        tsri_certify_breach(c, TSRI_CONSTANT_RATE,
+                            run->rollbacks > 0
+                                ? "the run diverged and its rate was halved: it goes from %.4g to "
+                                  "%.4g"
+                                : "the rate goes from %.4g to %.4g",
+                            rates.most, rates.least);
     if (run->adam)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the optimiser is %s",
                             tsri_config_text(run->config, "optim.name"));

@@ -252,6 +252,9 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
     if (!paper)
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
+    if (paper->forget) /* of a run that goes back: what it kept is of rounds that are no more */
+        paper->forget(w->past.state);
+    w->past.state = NULL;
     TSR_TRY(tsri_past_load(&w->past, file, path));
     TSR_TRY(note_weights(run, paper));
 done:

@@ -1,17 +1,21 @@
 /* rates.c - the steps of a run's rounds: the ends, sums. */
 #include "theory/rates.h"
 
+#include "scheme/rollback.h"
+
 #include <math.h>
 
 double tsri_rate_of(const tsri_run *run, int64_t round)
 {
     int64_t last = run->rounds - 1;
-    return tsri_schedule_rate(&run->schedule, round < last ? round : last, run->rounds);
+    return tsri_run_rate(run, round < last ? round : last);
 }
 
+/* One that was halved before the first round (rollback.h) is another constant. */
 static bool constant(const tsri_run *run)
 {
-    return run->schedule.kind == TSRI_CONSTANT && !(run->schedule.warmup > 0);
+    return run->schedule.kind == TSRI_CONSTANT && !(run->schedule.warmup > 0) &&
+           tsri_halvings(run, 0) == run->rollbacks;
 }
 
 tsri_rates tsri_rates_of(const tsri_run *run)

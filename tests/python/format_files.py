@@ -10,7 +10,7 @@ import re
 import struct
 import sys
 
-INSIDE = ("tessera.scaling", "tessera.schema", "tessera.ticket", "tessera.state")
+INSIDE = ("tessera.scaling", "tessera.schema", "tessera.ticket", "tessera.rollbacks", "tessera.state")
 
 
 def header(path):
