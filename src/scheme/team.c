@@ -24,7 +24,7 @@ static tsr_status workers_fit(const team *t, const tsri_run *run)
     if (run->workers <= FEW)
         return TSR_OK;
     TSR_TRY(tsri_team_worker_bytes(&share, &t->rules, run));
-    double need = (double)run->workers * (double)((int64_t)sizeof(worker) + share / 2);
+    double need = (double)run->workers * ((double)sizeof(worker) + (double)share / 2);
     double have = (double)tsri_memory_available();
     TSR_CHECK(
         need <= have, TSR_RESOURCES,
