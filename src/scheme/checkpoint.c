@@ -59,7 +59,7 @@ typedef struct field {
     double *real;
 } field;
 
-enum { FIELDS = 18, FIRST_FIELDS = 16 }; /* checkpoints of version 0.1 end with the latter */
+enum { FIELDS = 19, FIRST_FIELDS = 16 }; /* checkpoints of version 0.1 end with the latter */
 
 static void fields_of(field f[FIELDS], tsri_run *run)
 {
@@ -80,7 +80,8 @@ static void fields_of(field f[FIELDS], tsri_run *run)
                          {"best_loss", NULL, &run->best_loss},
                          {"ranks_change", NULL, &run->ranks.change},
                          {"test_rmse", NULL, &run->test_rmse},
-                         {"stale", &run->stale, NULL}};
+                         {"stale", &run->stale, NULL},
+                         {"unlooked", &run->unlooked, NULL}};
     memcpy(f, all, sizeof all);
 }
 

@@ -65,8 +65,10 @@ typedef struct tsri_ground {
 typedef struct tsri_observer {
     const char *name;
     tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
-    tsr_status (*look)(tsri_run *run);    /* before the first round and after each one */
-    bool (*active)(const tsri_run *run);  /* does he look at this run's weights at all? */
+    /* before the first round and after each one; INTERRUPTED (tsri_hear_stop) when a stop ended it:
+     * then it is called again for the same round when the run is resumed */
+    tsr_status (*look)(tsri_run *run);
+    bool (*active)(const tsri_run *run); /* does he look at this run's weights at all? */
     /* (optional, both or none) what he keeps that is too much for the metrics goes with the
      * checkpoint; load is called when one has been read, also one without anything of his */
     tsr_status (*save)(const tsri_run *run, tsri_parcel *parcel);
@@ -166,6 +168,7 @@ struct tsri_run {
     int64_t timed_from;      /* rounds done when the times of ranks were last told */
     tsri_metrics *metrics;
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
+    int64_t unlooked;    /* 1: a stop ended the observers' look at this round */
     int lock;
     double started;             /* clock */
     char *trace;                /* folder, or NULL */
@@ -349,6 +352,11 @@ int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very 
 /* All that training refuses, before a folder is touched: who mends the mistake can give the same
  * command again. For tsr_train and tsr_check. */
 tsr_status tsri_train_prepare(tsri_run *run);
+
+/* For what takes long between two rounds and leaves the run as it was: INTERRUPTED when a stop was
+ * asked for (base/stop.h) and may come now. An observer's look passes it on: the round is saved as
+ * one that must be looked at again. */
+tsr_status tsri_hear_stop(const tsri_run *run);
 
 /* ---- telling.c ---------------------------------------------------------------------------- */
 

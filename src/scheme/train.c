@@ -133,12 +133,34 @@ static tsr_status save(tsri_run *run)
     return TSR_OK;
 }
 
+/* INTERRUPTED, with the checkpoint of a stop; `when` follows the round in the sentence. */
+static tsr_status save_and_stop(tsri_run *run, const char *when)
+{
+    tsr_status st = tsri_checkpoint_save(run);
+    /* A run that was not stopped would not have looked at this round's weights. */
+    TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
+              "stopped after round %lld of %lld, whose weights have diverged; add "
+              "--resume to go on from round %lld",
+              (long long)run->round, (long long)run->rounds, (long long)run->saved_round);
+    TSR_TRY(st);
+    TSR_CHECK(false, TSR_INTERRUPTED,
+              "stopped after round %lld of %lld%s, all saved: add --resume to go on",
+              (long long)run->round, (long long)run->rounds, when);
+done:
+    return st;
+}
+
+/* A look that a stop ended is taken again by the resumed run, at the same weights: it writes the
+ * same lines. */
 static tsr_status observe(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    for (int i = 0; tsri_observers[i]; i++)
-        TSR_TRY(tsri_observers[i]->look(run));
-done:
+    run->unlooked = 1;
+    for (int i = 0; tsri_observers[i] && st == TSR_OK; i++)
+        st = tsri_observers[i]->look(run);
+    if (st == TSR_INTERRUPTED)
+        return save_and_stop(run, ", while its certificate was made");
+    run->unlooked = 0;
     return st;
 }
 
@@ -162,20 +184,23 @@ static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
 {
     tsr_status st = TSR_OK;
     bool due = tsri_due(run, "checkpoint.every") || enough;
-    if (stop) {
-        st = tsri_checkpoint_save(run);
-        /* A run that was not stopped would not have looked at this round's weights. */
-        TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
-                  "stopped after round %lld of %lld, whose weights have diverged; add "
-                  "--resume to go on from round %lld",
-                  (long long)run->round, (long long)run->rounds, (long long)run->saved_round);
-        TSR_TRY(st);
-        TSR_CHECK(false, TSR_INTERRUPTED,
-                  "stopped after round %lld of %lld, all saved: add --resume to go on",
-                  (long long)run->round, (long long)run->rounds);
-    }
+    if (stop)
+        return save_and_stop(run, "");
     if (due)
         TSR_TRY(save(run));
+done:
+    return st;
+}
+
+/* What comes between a round and the next. */
+static tsr_status after_round(tsri_run *run, bool asked)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(observe(run));
+    bool enough = tsri_iterate_enough(run);
+    TSR_TRY(save_or_stop(run, asked && !enough, enough));
+    if (enough)
+        tsri_iterate_say_enough(run);
 done:
     return st;
 }
@@ -188,6 +213,8 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
     run->timed_from = *done = run->round;
     if (run->round == 0)
         TSR_TRY(observe(run));
+    else if (run->unlooked)
+        TSR_TRY(after_round(run, false));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
     while (run->round < run->rounds && !tsri_iterate_enough(run)) {
         tsri_mean before = run->recent;
@@ -206,11 +233,7 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
         TSR_TRY(tsri_iterate_rank(run));
         if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
             TSR_TRY(evaluate(run));
-        TSR_TRY(observe(run));
-        bool enough = tsri_iterate_enough(run);
-        TSR_TRY(save_or_stop(run, asked && !enough, enough));
-        if (enough)
-            tsri_iterate_say_enough(run);
+        TSR_TRY(after_round(run, asked));
         TSR_TRY(tsri_convert_when_due(run));
     }
 done:

@@ -1,9 +1,11 @@
-/* when.c - what is due after a round.
+/* when.c - what is due after a round, and whether a stop may come now.
  *
  * What happens when depends on the round alone, so that a run that was killed and resumed does the
  * same things at the same rounds as one that was not.
  */
 #include "scheme/run.h"
+
+#include "base/stop.h"
 
 #include <math.h>
 
@@ -42,4 +44,12 @@ int64_t tsri_looks(const tsri_run *run)
     for (int64_t r = run->rounds - rounds + 1; r <= run->rounds; r++)
         looks += tsri_looked_at(run, r);
     return rounds < MOST ? looks : (int64_t)((double)looks / (double)rounds * (double)run->rounds);
+}
+
+tsr_status tsri_hear_stop(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!tsri_stop_asked() || run->round < run->promised, TSR_INTERRUPTED, "stopped");
+done:
+    return st;
 }

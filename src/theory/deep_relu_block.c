@@ -83,9 +83,10 @@ void tsri_deep_block_fini(tsri_deep_block *b)
 }
 
 /* x_l = (W_l^T x_(l-1))_+ for every layer, y = v^T x_L. */
-static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, tsri_pool *pool)
+static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
+    TSR_TRY(tsri_hear_stop(run));
     for (int64_t l = 1; l <= net->L; l++) {
         const tsri_deep_layer *at = &net->layer[l - 1];
         tsri_gemm g = {.b_transposed = true,
@@ -95,7 +96,7 @@ static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, tsri_pool
                        .a = b->x[l - 1],
                        .b = at->w,
                        .c = b->z[l]};
-        TSR_TRY(tsri_gemm_run(&g, pool));
+        TSR_TRY(tsri_gemm_run(&g, run->pool));
         for (int64_t i = 0; i < b->n * at->m; i++)
             b->x[l][i] = b->z[l][i] > 0 ? b->z[l][i] : 0;
     }
@@ -125,7 +126,7 @@ tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run *run, const tsri_de
         tsri_sample(b->x[0] + i * net->d, run->data, part, at);
         b->sign[i] = sign_of(part->label, part->target, at);
     }
-    return states(b, net, run->pool);
+    return states(b, net, run);
 }
 
 tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
@@ -135,7 +136,7 @@ tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run *run, const t
     memcpy(b->x[0], batch->x + first * net->d, (size_t)(b->n * net->d) * sizeof **b->x);
     for (int64_t i = 0; i < b->n; i++)
         b->sign[i] = sign_of(batch->label, batch->target, first + i);
-    return states(b, net, run->pool);
+    return states(b, net, run);
 }
 
 /* ---- Backwards ---------------------------------------------------------------------------- */

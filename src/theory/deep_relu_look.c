@@ -303,6 +303,7 @@ static tsr_status spectral(tsri_norm *most, double *each, const tsri_run *run,
     for (int64_t l = 0; l < now->L; l++) {
         tsri_factor f = {now->layer[l].w, now->layer[l].m, now->layer[l].inputs, NULL}, g = f;
         tsri_norm norm;
+        TSR_TRY(tsri_hear_stop(run));
         if (from)
             g.w = from->layer[l].w;
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, from ? &(tsri_chain){&g, 1} : NULL,

@@ -260,6 +260,7 @@ static tsr_status give_up(search *s)
     bool definite = true;
     for (int fifths = GIVEN_UP; definite && fifths > 0; fifths--) {
         double most;
+        TSR_TRY(tsri_hear_stop(s->run));
         TSR_TRY(factor(s, quantile(s, fifths), &definite));
         if (!definite)
             break;

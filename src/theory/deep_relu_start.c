@@ -106,6 +106,7 @@ static tsr_status chains(double *most, float *u, float *v, const tsri_deep_block
     for (int64_t i = 0; i < b->n * in; i++)
         u[i] = (float)tsri_rng_normal(&rng);
     (void)shorten(u, b->n, in);
+    TSR_TRY(tsri_hear_stop(run));
     for (int64_t k = 0; k < STEPS; k++) {
         float *from = u, *to = v, *swap;
         for (int64_t l = l1; l <= l2; l++, swap = from, from = to, to = swap)

@@ -254,8 +254,10 @@ static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run *run, const t
     if (!e->least)
         TSR_TRY(tsri_alloc(&e->least, part->gates->n * (v.L + 1), sizeof *e->least));
     TSR_TRY(gee_init(&w, &v));
-    for (int64_t i = 0; i < v.n; i++)
+    for (int64_t i = 0; i < v.n; i++) {
+        TSR_TRY(tsri_hear_stop(run));
         TSR_TRY(ends_of_sample(e, &w, &v, i, store, run->pool));
+    }
 done:
     gee_fini(&w);
     tsri_gated_fini(&v);

@@ -190,6 +190,7 @@ static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run *run, const 
     TSR_TRY(tsri_alloc_raw(&l.y, v.n * v.m, sizeof *l.y));
     for (l.a = 1; l.a <= v.L; l.a++)
         for (l.b = 1; l.b <= l.a; l.b++) {
+            TSR_TRY(tsri_hear_stop(run));
             TSR_TRY(line_norm(&norm, &l, run->seed));
             bool exact = l.a == l.b;
             widen(z, norm, exact ? norm : upper(run, norm, v.m, CHAIN_STEPS, asked));

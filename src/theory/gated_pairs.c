@@ -337,6 +337,7 @@ static tsr_status pair_of_blocks(desk *w, const sight *a, const sight *b)
     size_t bytes = (size_t)(w->p->dy * w->block * w->block) * sizeof(double);
     memset(w->k_now, 0, bytes);
     memset(w->k_then, 0, bytes);
+    TSR_TRY(tsri_hear_stop(w->run));
     TSR_TRY(layers(w, &a->now, &b->now, true));
     TSR_TRY(layers(w, &a->then, &b->then, false));
     kernels(w, &a->now, &b->now);

@@ -164,6 +164,7 @@ tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_store 
                       .L = tsri_grelu_layers(net),
                       .dy = net->outputs};
     v->words = (v->m + 63) / 64;
+    TSR_TRY(tsri_hear_stop(run));
     TSR_TRY(make_room(v, part->behind));
     for (int64_t i = 0; i < v->n; i++)
         tsri_sample(v->x + i * v->d, run->data, &run->data->train, v->from + i);

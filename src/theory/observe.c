@@ -134,6 +134,9 @@ done:
 
 /* ---- During ------------------------------------------------------------------------------- */
 
+#define BEFORE           "certificate.before"
+#define BEFORE_CONVERTED "certificate.before_converted"
+
 static int64_t every(const tsri_run *run)
 {
     return tsri_config_int(run->config, "certify.every");
@@ -238,10 +241,55 @@ done:
 /* ---- In checkpoints ---------------------------------------------------------------------------
  */
 
+/* A round that must be looked at again goes with the weights before it: a resumed run knows them
+ * from nowhere else. */
+static tsr_status save_before(const tsri_run *run, const tsri_memory *m, tsri_parcel *parcel)
+{
+    tsr_status st = TSR_OK;
+    if (!run->unlooked || !m->before)
+        return TSR_OK;
+    tsri_tensor weights = {
+        .dtype = TSRI_F32, .rank = 1, .shape = {m->before_count}, .data = m->before};
+    tsri_tensor since = {
+        .dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = (void *)&m->before_converted};
+    TSR_TRY(tsri_parcel_add(parcel, &weights, BEFORE));
+    TSR_TRY(tsri_parcel_add(parcel, &since, BEFORE_CONVERTED));
+done:
+    return st;
+}
+
+static tsr_status load_before(const tsri_run *run, tsri_memory *m, const tsri_tensors *file,
+                              const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_tensor *weights = tsri_tensors_find(file, BEFORE),
+                      *since = tsri_tensors_find(file, BEFORE_CONVERTED);
+    if (!weights)
+        return TSR_OK;
+    TSR_CHECK(weights->dtype == TSRI_F32 && weights->rank == 1 && weights->shape[0] > 0 && since &&
+                  since->dtype == TSRI_I64 && since->rank == 1 && since->shape[0] == 1,
+              TSR_BAD_FILE, "%s: " BEFORE " is no vector of weights", path);
+    TSRI_FREE(m->before);
+    m->before_count = 0;
+    TSR_TRY(tsri_alloc(&m->before, weights->shape[0], sizeof *m->before));
+    m->before_count = weights->shape[0];
+    memcpy(m->before, weights->data, (size_t)m->before_count * sizeof *m->before);
+    memcpy(&m->before_converted, since->data, sizeof m->before_converted);
+    m->before_round = run->round - 1;
+done:
+    return st;
+}
+
 static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
+    tsr_status st = TSR_OK;
     watch *w = run->observer_state[0];
-    return w ? tsri_past_save(&w->past, parcel) : TSR_OK;
+    if (!w)
+        return TSR_OK;
+    TSR_TRY(tsri_past_save(&w->past, parcel));
+    TSR_TRY(save_before(run, &w->memory, parcel));
+done:
+    return st;
 }
 
 static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path)
@@ -256,7 +304,10 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
         paper->forget(w->past.state);
     w->past.state = NULL;
     TSR_TRY(tsri_past_load(&w->past, file, path));
-    TSR_TRY(note_weights(run, paper));
+    if (run->unlooked)
+        TSR_TRY(load_before(run, &w->memory, file, path));
+    else
+        TSR_TRY(note_weights(run, paper));
 done:
     return st;
 }

@@ -256,6 +256,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     double tau = distance(run, &m->then); /* whether or not its look had time for it */
     TSR_TRY(case_init(&k, run, m));
     tsri_rnn_assume(c, &k);
+    TSR_TRY(tsri_hear_stop(run));
     if (run->round == 0)
         TSR_TRY(before(c, &k, m));
     else

@@ -146,6 +146,7 @@ static tsr_status judge(double *shortest, double *separable, const basis *b, dou
     }
     for (int64_t from = 0; from < b->n; from += ROWS) {
         int64_t rows = tsri_min(ROWS, b->n - from);
+        TSR_TRY(tsri_hear_stop(b->k->run));
         TSR_TRY(tsri_gemm64_run(&(tsri_gemm64){.b_transposed = true,
                                                .m = rows,
                                                .n = b->n,
@@ -175,6 +176,7 @@ tsr_status tsri_rnn_fresh(double *shortest, double *separable, const tsri_rnn_ca
     TSR_TRY(basis_init(&b, k, count));
     TSR_TRY(tsri_alloc(&squares, count, sizeof *squares));
     for (b.l = 0; b.l < k->then->L; b.l++) {
+        TSR_TRY(tsri_hear_stop(k->run));
         TSR_TRY(next_position(&b));
         tsri_pool_run(k->pool, rest_of, &b, b.n);
         TSR_TRY(judge(shortest, separable, &b, squares));

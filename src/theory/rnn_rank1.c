@@ -187,6 +187,7 @@ static tsr_status backward(attack *t, const tsri_rnn_states *bent, const tsri_rn
     int64_t d = t->k->then->d, m = t->k->then->m;
     for (int c = 0; c < 3; c++)
         memcpy(t->M[c], t->k->then->B, (size_t)(d * m) * sizeof **t->M);
+    TSR_TRY(tsri_hear_stop(t->k->run));
     for (int64_t l = to; l >= 0; l--) {
         for (int c = 0; c < 3; c++) { /* both of then; D of now; both of now */
             const tsri_rnn_states *s = c == 0 ? then : bent;

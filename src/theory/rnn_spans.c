@@ -224,6 +224,7 @@ static tsr_status from_position(walk *w, const tsri_rnn_states *s, int64_t j, in
     memcpy(w->P, w->k->then->W, (size_t)(m * m) * sizeof *w->P);
     for (int64_t l = from; l < end; l++) {
         const double *g = s->g + tsri_rnn_row(s, l, j);
+        TSR_TRY(tsri_hear_stop(w->k->run));
         for (int64_t r = 0; r < m; r++)
             if (!(g[r] > 0))
                 memset(w->P + r * m, 0, (size_t)m * sizeof *w->P);

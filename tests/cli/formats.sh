@@ -71,6 +71,12 @@ json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.
 json 'train --json' train dense.yaml --out runs/back --set optim.lr=100 --set rounds=12 --set on_divergence=rollback --set model.norm=none
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1
+# one that is stopped while its certificate is made (tests/cli/stop_look.sh)
+"$program" train grelu.yaml --out runs/cut --trace --quiet --set data.n=800 --set model.width=128 --set certify.budget=1000000000 >/dev/null 2>err &
+pid=$!
+for _ in $(seq 4000); do [ -e runs/cut/trace/round-000000.safetensors ] && break || sleep 0.005; done
+kill -TERM $pid
+wait $pid || grep -q 'while its certificate was made' err || fail "a run that was to be stopped: $(cat err)"
 cat > deep.yaml <<'Y'
 data: {name: sphere, n: 12, test_n: 2, dim: 4, phi: 0.1}
 model: {name: relu_deep, layers: 2, width: 16}
