@@ -13,7 +13,9 @@
 #include "ticket/latency.h"
 #include "ticket/prune.h"
 #include "ticket/statistics.h"
+#include "ticket/target.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,6 +121,13 @@ static tsr_status print_text(const pair *p, const char *path)
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
     double flops[] = {tsri_net_flops(a), tsri_net_flops(b)};
     TSR_TRY(print_layers(a, b));
+    if (p->made.how.settled)
+        (void)printf(
+            "target      at most %g %% of the %s stay: %.2f %% do, %g %% of the filters of "
+            "an axis go (--ratio %g --round-to %lld)\n",
+            100 * p->made.how.keep, tsri_measure_words(p->made.how.measure),
+            100 * p->made.how.reached, 100 * p->made.how.ratio, p->made.how.ratio,
+            (long long)(p->made.how.round_to > 1 ? p->made.how.round_to : 1));
     (void)printf("parameters  %lld -> %lld (%.1f %%)\n", (long long)a->total, (long long)b->total,
                  100 * (double)b->total / (double)a->total);
     (void)printf("FLOPs       %.4g -> %.4g for one sample (%.1f %%)\n", flops[0], flops[1],
@@ -176,6 +185,15 @@ static void json_layers(tsri_json *w, const tsri_net *a, const tsri_net *b)
     tsri_json_close(w, ']');
 }
 
+static void json_target(tsri_json *w, const tsri_prune *how)
+{
+    tsri_json_put_text(w, "measure", tsri_measure_name(how->measure));
+    tsri_json_put_real(w, "ratio", how->ratio);
+    tsri_json_put_int(w, "round_to", how->round_to);
+    tsri_json_put_real(w, "keep", how->settled ? how->keep : (double)NAN);
+    tsri_json_put_real(w, "reached", how->settled ? how->reached : (double)NAN);
+}
+
 static tsr_status print_json(const pair *p, const char *path)
 {
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
@@ -190,6 +208,7 @@ static tsr_status print_json(const pair *p, const char *path)
         tsri_json_put_bool(&w, "faster",
                            tsri_faster(p->time[0].infer, p->time[1].infer) == TSRI_FASTER);
     }
+    json_target(&w, &p->made.how);
     tsri_json_put_int(&w, "recalibrate", p->made.recalibrated);
     tsri_json_put_text(&w, "ticket", path);
     tsri_json_key(&w, "module");
@@ -208,14 +227,31 @@ static tsr_status read_options(tsri_prune *how, const cli_args *args)
 {
     tsr_status st = TSR_OK;
     const char *criterion = cli_text(args, "criterion");
-    TSR_CHECK(cli_has(args, "ratio"), TSR_USAGE,
-              "which part of the units shall go? give --ratio, such as --ratio 0.5");
+    static const struct {
+        const char *option;
+        tsri_measure measure;
+    } goals[] = {{"ratio", TSRI_BY_FILTERS},
+                 {"params", TSRI_BY_PARAMS},
+                 {"ops", TSRI_BY_OPS},
+                 {"time", TSRI_BY_TIME}};
+    int given = 0;
     *how = (tsri_prune){.ratio = cli_real(args, "ratio", 0),
                         .global = cli_has(args, "global"),
                         .round_to = cli_int(args, "round-to", 1),
                         .axes = cli_text(args, "axes"),
                         .reinit = cli_has(args, "reinit"),
                         .seed = (uint64_t)cli_int(args, "seed", 1)};
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+        if (!cli_has(args, goals[i].option))
+            continue;
+        given++;
+        how->measure = goals[i].measure;
+        how->keep = cli_real(args, goals[i].option, 0);
+    }
+    TSR_CHECK(given == 1, TSR_USAGE,
+              "%s give --ratio R, the part of the filters that go, or one of --params, --ops and "
+              "--time P, the part that stays at most",
+              given ? "a ticket has one size:" : "how much shall go?");
     TSR_TRY(tsri_criterion_find(&how->criterion, criterion ? criterion : "l2"));
 done:
     return st;
@@ -294,7 +330,13 @@ done:
 
 static const cli_option options[] = {
     {"ratio", 'r', "R", CLI_REAL, .least = 0, .most = 0.9999,
-     .help = "part of the units of each axis that go, 0.5 = half"},
+     .help = "part of the filters (units of each axis) that go, 0.8 = 20 % stay"},
+    {"params", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
+     .help = "instead: leave at most this part of the parameters, 0.3 = 30 % stay"},
+    {"ops", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
+     .help = "instead: leave at most this part of the operations"},
+    {"time", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
+     .help = "instead: leave at most this part of a batch's time, measured on this machine"},
     {"out", 'o', "FILE", CLI_FILE, .help = "the ticket's file"},
     {"criterion", 'c', "NAME", CLI_CHOICE, .choices = TSRI_CRITERIA,
      .help = "what makes a unit count; the largest stay (default: l2)"},
@@ -319,7 +361,7 @@ static const cli_option options[] = {
 const cli_command cli_prune = {
     .name = "prune",
     .help = "make a trained network really smaller",
-    .synopsis = "MODEL --ratio R --out FILE",
+    .synopsis = "MODEL --ratio R|--params P|--ops P|--time P --out FILE",
     .least = 1,
     .most = 1,
     .operand = CLI_FILE,
@@ -330,6 +372,10 @@ const cli_command cli_prune = {
         "whole (LoFT). Of models without such pairs every axis that can be cut is pruned. --axes "
         "inner takes the inside of every block, --axes all also the streams between blocks: that "
         "makes networks that are really faster.\n\n"
+        "--ratio says what goes, of the filters. --params, --ops and --time say what stays at "
+        "most, of the whole network's: the smallest ratio that leaves no more is searched for and "
+        "told, so that --ratio makes the ticket again. Time is measured beside the whole, and "
+        "widths are multiples of 8 where more operations fit into it so.\n\n"
         "The ticket is an ordinary model file: eval, predict, finetune, distance and prune take "
         "it. Beside it lies a PyTorch module of those widths that loads it, FILE with .py in place "
         "of .safetensors. Times are measured side by side on "

@@ -149,7 +149,10 @@ const tsri_schema_row tsri_schema[] = {
     REAL("distance.every", "0", 0, 1e9, "epochs between samples of how filters rank, written to distance.csv at the end; 0 = none (1 when stop looks at them)"),
     REALS("distance.ratios", "[0.5, 0.8]", 0, 1, "ratios of the mask distances in distance.csv"),
 
-    REALS("ticket.ratios", "[0.5, 0.8]", 0, 1, "parts of the filters that go, a ticket for each"),
+    REALS("ticket.ratios", "[0.5, 0.8]", 0, 1, "parts of the filters that go, a ticket for each; where params, ops or time are given and this is not, none"),
+    REALS("ticket.params", "[]", 0, 1, "parts of the parameters that stay at most, a ticket for each: 0.3 = a network with at most 30 % of the whole's"),
+    REALS("ticket.ops", "[]", 0, 1, "parts of the operations that stay at most, likewise"),
+    REALS("ticket.time", "[]", 0, 1, "parts of the measured time of a batch that stay at most, likewise; what was measured is recorded, and resumed runs take it from there"),
     INT("ticket.epochs", "0", 0, 1e9, "epochs of fine-tuning each ticket; 0 = as many as the run has"),
     REAL("ticket.lr", "0", 0, 1e6, "learning rate of fine-tuning at the start; 0 = optim.lr"),
     CHOICE("ticket.criterion", "l2", "l2|l1|bn|fpgm|random", "what makes a unit count; the largest stay"),

@@ -26,8 +26,12 @@ typedef struct known {
 
 static const known members[] = {
     {"kind", "", HIDDEN, 0},
+    {"measure", "", HIDDEN, 0},
+    {"keep", "", HIDDEN, 0},
+    {"reached", "", HIDDEN, 0},
+    {"recalibrate", "", HIDDEN, 0},
     {"network", "network", PLAIN, 0},
-    {"ratio", "pruned, %", PERCENT, 0},
+    {"ratio", "filters gone, %", PERCENT, 0},
     {"params", "parameters", PLAIN, 0},
     {"flops", "MFLOP", MILLIONS, 2},
     {"file_bytes", "file", BYTES, 0},

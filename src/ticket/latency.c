@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "net/plan.h"
+#include "scheme/run.h"
 
 #include <math.h>
 
@@ -12,10 +13,9 @@ enum { HANDS = 4, LEAST = HANDS, MOST = 200 };
 
 /* One network, ready to run. */
 typedef struct rig {
-    tsri_net *net;
-    tsri_store store;
-    tsri_plan *infer, *train;
-    float *x, *target; /* [batch, inputs], [batch, outputs] zeros */
+    tsri_store *store;
+    tsri_plan *infer, *train; /* train NULL: only inference is timed */
+    float *x, *target;        /* [batch, inputs], [batch, outputs] zeros */
     double infer_ms[HANDS], step_ms[HANDS];
 } rig;
 
@@ -23,23 +23,21 @@ static void rig_fini(rig *r)
 {
     tsri_plan_destroy(r->infer);
     tsri_plan_destroy(r->train);
-    tsri_store_fini(&r->store);
-    tsri_net_destroy(r->net);
     tsri_free(r->x);
     tsri_free(r->target);
 }
 
-static tsr_status rig_init(rig *r, const tsr_model *m, const tsri_backend *backend, tsri_pool *pool,
-                           int64_t batch)
+static tsr_status rig_init(rig *r, tsri_store *store, const tsri_stage *stage)
 {
     tsr_status st = TSR_OK;
-    int64_t inputs = batch * tsri_shape_count(m->input);
+    int64_t batch = stage->batch, inputs = batch * tsri_shape_count(store->net->input);
     tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TICKET, 0, 0, 0);
-    TSR_TRY(tsri_model_load(&r->net, &r->store, m, backend, true));
-    TSR_TRY(tsri_plan_create(&r->infer, &r->store, backend, pool, batch, false));
-    TSR_TRY(tsri_plan_create(&r->train, &r->store, backend, pool, batch, true));
+    r->store = store;
+    TSR_TRY(tsri_plan_create(&r->infer, store, stage->backend, stage->pool, batch, false));
+    if (store->g)
+        TSR_TRY(tsri_plan_create(&r->train, store, stage->backend, stage->pool, batch, true));
     TSR_TRY(tsri_alloc(&r->x, inputs, sizeof *r->x));
-    TSR_TRY(tsri_alloc(&r->target, batch * m->outputs, sizeof *r->target));
+    TSR_TRY(tsri_alloc(&r->target, batch * store->net->outputs, sizeof *r->target));
     for (int64_t i = 0; i < inputs; i++)
         r->x[i] = (float)tsri_rng_normal(&rng);
     for (int h = 0; h < HANDS; h++)
@@ -60,29 +58,29 @@ done:
 
 /* At rate 0, so that any number of steps can be taken. Of the losses the squares are the cheapest,
  * and none is a thousandth of a step. */
-static tsr_status time_step(double *least, rig *r, const tsri_backend *backend, tsri_pool *pool,
-                            int64_t batch)
+static tsr_status time_step(double *least, rig *r, const tsri_stage *stage)
 {
     tsr_status st = TSR_OK;
-    tsri_loss loss = {.kind = TSRI_MSE, .valid = batch, .target = r->target};
-    tsri_update update = {.count = r->net->trained,
-                          .w = r->store.w,
-                          .v = r->store.v,
-                          .dw = r->store.g,
+    tsri_loss loss = {.kind = TSRI_MSE, .valid = stage->batch, .target = r->target};
+    tsri_update update = {.count = r->store->net->trained,
+                          .w = r->store->w,
+                          .v = r->store->v,
+                          .dw = r->store->g,
                           .momentum = 0.9};
+    if (!r->train)
+        return TSR_OK;
     double start = tsri_clock();
     TSR_TRY(tsri_plan_forward(r->train, r->x));
     TSR_TRY(tsri_plan_loss(r->train, &loss));
     TSR_TRY(tsri_plan_backward(r->train));
-    TSR_TRY(backend->update(&update, pool));
+    TSR_TRY(stage->backend->update(&update, stage->pool));
     *least = fmin(*least, 1e3 * (tsri_clock() - start));
 done:
     return st;
 }
 
 /* The first turn only warms up: memory is touched for the first time. */
-static tsr_status take_turns(rig *rigs, int64_t count, const tsri_backend *backend, tsri_pool *pool,
-                             int64_t batch, double seconds)
+static tsr_status take_turns(rig *rigs, int64_t count, const tsri_stage *stage, double seconds)
 {
     tsr_status st = TSR_OK;
     double start = tsri_clock(), cold = (double)INFINITY;
@@ -90,7 +88,7 @@ static tsr_status take_turns(rig *rigs, int64_t count, const tsri_backend *backe
         for (int64_t i = 0; i < count; i++) {
             rig *r = &rigs[i];
             TSR_TRY(time_infer(n < 0 ? &cold : &r->infer_ms[n % HANDS], r));
-            TSR_TRY(time_step(n < 0 ? &cold : &r->step_ms[n % HANDS], r, backend, pool, batch));
+            TSR_TRY(time_step(n < 0 ? &cold : &r->step_ms[n % HANDS], r, stage));
         }
 done:
     return st;
@@ -106,30 +104,68 @@ static tsri_duration duration(const double *ms)
     return d;
 }
 
-tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
-                                double seconds)
+/* ---- The stage ------------------------------------------------------------------------------ */
+
+tsr_status tsri_stage_init(tsri_stage *stage, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    const tsr_config *config = models[0]->config;
-    const tsri_backend *backend = tsri_backend_find(tsri_config_text(config, "backend"));
-    int64_t threads = tsri_config_int(config, "threads"), batch = tsri_config_int(config, "batch");
-    int team = threads > 0 ? (int)threads : tsri_cores();
-    tsri_pool *pool = NULL;
+    int threads;
+    *stage = (tsri_stage){.batch = tsri_config_int(config, "batch")};
+    TSR_TRY(tsri_start_backend(&stage->backend, &threads, config));
+    TSR_TRY(tsri_pool_create(&stage->pool, threads));
+done:
+    return st;
+}
+
+void tsri_stage_fini(tsri_stage *stage)
+{
+    tsri_pool_destroy(stage->pool);
+    *stage = (tsri_stage){0};
+}
+
+tsr_status tsri_stage_time(tsri_latency *out, tsri_store *const *stores, int64_t count,
+                           const tsri_stage *stage, double seconds)
+{
+    tsr_status st = TSR_OK;
     rig *rigs = NULL;
     TSR_TRY(tsri_alloc(&rigs, count, sizeof *rigs));
-    if (backend->start)
-        TSR_TRY(backend->start(team));
-    TSR_TRY(tsri_pool_create(&pool, team));
     for (int64_t i = 0; i < count; i++)
-        TSR_TRY(rig_init(&rigs[i], models[i], backend, pool, batch));
-    TSR_TRY(take_turns(rigs, count, backend, pool, batch, seconds));
+        TSR_TRY(rig_init(&rigs[i], stores[i], stage));
+    TSR_TRY(take_turns(rigs, count, stage, seconds));
     for (int64_t i = 0; i < count; i++)
         out[i] = (tsri_latency){duration(rigs[i].infer_ms), duration(rigs[i].step_ms)};
 done:
     for (int64_t i = 0; rigs && i < count; i++)
         rig_fini(&rigs[i]);
     tsri_free(rigs);
-    tsri_pool_destroy(pool);
+    return st;
+}
+
+tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
+                                double seconds)
+{
+    tsr_status st = TSR_OK;
+    tsri_stage stage = {0};
+    tsri_net **net = NULL;
+    tsri_store *store = NULL, **stores = NULL;
+    TSR_TRY(tsri_alloc(&net, count, sizeof(tsri_net *)));
+    TSR_TRY(tsri_alloc(&store, count, sizeof *store));
+    TSR_TRY(tsri_alloc(&stores, count, sizeof(tsri_store *)));
+    TSR_TRY(tsri_stage_init(&stage, models[0]->config));
+    for (int64_t i = 0; i < count; i++) {
+        TSR_TRY(tsri_model_load(&net[i], &store[i], models[i], stage.backend, true));
+        stores[i] = &store[i];
+    }
+    TSR_TRY(tsri_stage_time(out, stores, count, &stage, seconds));
+done:
+    for (int64_t i = 0; net && store && i < count; i++) {
+        tsri_store_fini(&store[i]);
+        tsri_net_destroy(net[i]);
+    }
+    tsri_free(net);
+    tsri_free(store);
+    tsri_free(stores);
+    tsri_stage_fini(&stage);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #ifndef TSRI_LATENCY_H
 #define TSRI_LATENCY_H
 
+#include "base/pool.h"
 #include "scheme/model.h"
 
 /* Milliseconds of one batch. */
@@ -26,6 +27,22 @@ typedef struct tsri_latency {
  * as they are. */
 tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *models, int64_t count,
                                 double seconds);
+
+/* Where networks run: what a run file says of backend, threads and batch. Call fini also when init
+ * failed. */
+typedef struct tsri_stage {
+    const tsri_backend *backend;
+    tsri_pool *pool;
+    int64_t batch;
+} tsri_stage;
+
+tsr_status tsri_stage_init(tsri_stage *stage, const tsr_config *config);
+void tsri_stage_fini(tsri_stage *stage);
+
+/* The same for networks in memory, as the backend keeps them; those without gradients (store.h) are
+ * timed in inference alone. */
+tsr_status tsri_stage_time(tsri_latency *out, tsri_store *const *stores, int64_t count,
+                           const tsri_stage *stage, double seconds);
 
 typedef enum tsri_speedup {
     TSRI_NOT_FASTER,     /* less than two parts in a hundred are nothing */

@@ -14,7 +14,8 @@
 #include "net/torch_code.h"
 #include "scheme/run.h"
 #include "ticket/finetune.h"
-#include "ticket/prune.h"
+#include "ticket/goals.h"
+#include "ticket/target.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,9 @@ typedef struct line {
     tsr_config *config;
     const tsr_run_options *options;
     void (*stage)(void *context, const char *name);
-    char *whole; /* the pretrained model's file */
+    char *whole;     /* the pretrained model's file */
+    tsri_goal *goal; /* [goals] */
+    int64_t goals;
 } line;
 
 static const char *const kinds[] = {
@@ -36,16 +39,24 @@ static const char *const kinds[] = {
     [TSRI_TICKET_REINIT] = "reinit",
 };
 
+/* "ticket-0.5" loses half of its filters, "ticket-ops-0.5" has half of the operations. */
 static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
-                          double ratio)
+                          tsri_goal goal)
 {
     tsr_status st = TSR_OK;
     char number[TSRI_NUMBER_TEXT];
+    bool filters = goal.measure == TSRI_BY_FILTERS;
     TSR_TRY(tsri_reserve(&t->row, &t->capacity, t->rows, sizeof *t->row));
     tsri_ticket_row *row = *out = &t->row[t->rows++];
-    *row = (tsri_ticket_row){.kind = kind, .ratio = ratio, .before = (double)NAN};
-    (void)tsri_shortest(number, ratio);
-    (void)snprintf(row->name, sizeof row->name, ratio > 0 ? "%s-%s" : "%s", kinds[kind], number);
+    *row = (tsri_ticket_row){.kind = kind,
+                             .measure = goal.measure,
+                             .ratio = filters ? goal.value : 0,
+                             .keep = filters ? (double)NAN : goal.value,
+                             .reached = (double)NAN,
+                             .before = (double)NAN};
+    (void)tsri_shortest(number, goal.value);
+    (void)snprintf(row->name, sizeof row->name, goal.value > 0 ? "%s%s%s-%s" : "%s", kinds[kind],
+                   filters ? "" : "-", filters ? "" : tsri_measure_name(goal.measure), number);
 done:
     return st;
 }
@@ -147,7 +158,7 @@ static tsr_status pretrain(line *l)
 {
     tsr_status st = TSR_OK;
     tsri_ticket_row *row = NULL;
-    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_PRETRAINED, 0));
+    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_PRETRAINED, (tsri_goal){0}));
     TSR_TRY(train(row, l, l->config, l->options->init));
     TSR_TRY(place(&l->whole, l, row, "model.safetensors"));
 done:
@@ -164,7 +175,7 @@ static tsr_status dense(line *l)
         return TSR_OK;
     TSR_TRY(tsr_model_read(&model, l->whole));
     TSR_TRY(tsri_finetune_config(model->config, epochs, 0));
-    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_DENSE, 0));
+    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_DENSE, (tsri_goal){0}));
     TSR_TRY(train(row, l, model->config, NULL));
 done:
     tsr_model_destroy(model);
@@ -172,11 +183,13 @@ done:
 }
 
 static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket_kind kind,
-                               double ratio)
+                               tsri_goal goal)
 {
     tsr_status st = TSR_OK;
     *how = (tsri_prune){
-        .ratio = ratio,
+        .ratio = goal.measure == TSRI_BY_FILTERS ? goal.value : 0,
+        .measure = goal.measure,
+        .keep = goal.value,
         .global = tsri_config_bool(c, "ticket.global"),
         .round_to = tsri_config_int(c, "ticket.round_to"),
         .axes = tsri_config_given(c, "ticket.axes") ? tsri_config_text(c, "ticket.axes") : NULL,
@@ -207,8 +220,50 @@ done:
     return st;
 }
 
-/* Prunes, judges, fine-tunes. */
-static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
+/* Of a ticket that is there already, the ratio that time chose: it is not measured a second time.
+ */
+static tsr_status remember(tsri_prune *how, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_tensors *file = NULL;
+    tsri_json_value *told = NULL;
+    if (how->measure != TSRI_BY_TIME || how->settled || !tsri_file_exists(path))
+        return TSR_OK;
+    TSR_TRY(tsri_tensors_read(&file, path));
+    const char *text = tsri_tensors_meta(file, TSRI_META_TICKET);
+    TSR_TRY(tsri_json_parse(&told, text ? text : "{}", text ? (int64_t)strlen(text) : 2, path));
+    how->settled = tsri_json_as_real(tsri_json_get(told, "ratio"), &how->ratio) &&
+                   tsri_json_as_int(tsri_json_get(told, "round_to"), &how->round_to) &&
+                   tsri_json_as_real(tsri_json_get(told, "reached"), &how->reached);
+    TSR_CHECK(how->settled, TSR_BAD_FILE, "%s: tessera.ticket does not say how it was pruned",
+              path);
+done:
+    tsri_json_destroy(told);
+    tsri_tensors_destroy(file);
+    return st;
+}
+
+/* The ticket's file, from the pretrained network; *found is what was settled. */
+static tsr_status cut_ticket(tsri_ticket_row *row, const line *l, const char *path,
+                             const tsri_prune *how)
+{
+    tsr_status st = TSR_OK;
+    tsri_ticket_made made;
+    tsr_model *model = NULL;
+    TSR_TRY(tsr_model_read(&model, l->whole));
+    TSR_TRY(tsri_ticket_write(&made, path, model, how));
+    row->ratio = made.how.ratio;
+    row->round_to = made.how.round_to;
+    row->recalibrate = made.recalibrated;
+    if (made.how.settled)
+        row->reached = made.how.reached;
+done:
+    tsr_model_destroy(model);
+    return st;
+}
+
+/* Prunes, judges, fine-tunes. Controls have the ratio that `of`, their ticket, has; NULL = none. */
+static tsr_status one_ticket(line *l, tsri_ticket_kind kind, tsri_goal goal, int64_t of)
 {
     tsr_status st = TSR_OK;
     const tsr_config *c = l->config;
@@ -217,15 +272,20 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, double ratio)
     tsr_result r;
     tsr_model *model = NULL;
     char *folder = NULL, *path = NULL;
-    TSR_TRY(add_row(&row, l->tickets, kind, ratio));
-    TSR_TRY(how_to_prune(&how, c, kind, ratio));
+    TSR_TRY(add_row(&row, l->tickets, kind, goal));
+    TSR_TRY(how_to_prune(&how, c, kind, goal));
+    if (of >= 0 && goal.measure != TSRI_BY_FILTERS) {
+        const tsri_ticket_row *ticket = &l->tickets->row[of];
+        how.settled = true;
+        how.ratio = ticket->ratio;
+        how.round_to = ticket->round_to;
+        how.reached = ticket->reached;
+    }
     TSR_TRY(place(&folder, l, row, NULL));
     TSR_TRY(place(&path, l, row, "ticket.safetensors"));
     TSR_TRY(tsri_make_folder(folder));
-    TSR_TRY(tsr_model_read(&model, l->whole));
-    TSR_TRY(tsri_ticket_write(NULL, path, model, &how));
-    tsr_model_destroy(model);
-    model = NULL;
+    TSR_TRY(remember(&how, path));
+    TSR_TRY(cut_ticket(row, l, path, &how));
     TSR_TRY(tsr_model_read(&model, path));
     TSR_TRY(write_module(model, l, row));
     TSR_TRY(tsr_model_evaluate(&r, model, false));
@@ -240,20 +300,26 @@ done:
     return st;
 }
 
+static tsr_status tickets_of(line *l, tsri_goal goal)
+{
+    tsr_status st = TSR_OK;
+    const char *controls = tsri_config_text(l->config, "ticket.controls");
+    bool both = strcmp(controls, "both") == 0;
+    int64_t own = l->tickets->rows;
+    TSR_TRY(one_ticket(l, TSRI_TICKET_PRUNED, goal, -1));
+    if (both || strcmp(controls, "random") == 0)
+        TSR_TRY(one_ticket(l, TSRI_TICKET_RANDOM, goal, own));
+    if (both || strcmp(controls, "reinit") == 0)
+        TSR_TRY(one_ticket(l, TSRI_TICKET_REINIT, goal, own));
+done:
+    return st;
+}
+
 static tsr_status all_tickets(line *l)
 {
     tsr_status st = TSR_OK;
-    const double *ratio;
-    int64_t ratios = tsri_config_reals(l->config, "ticket.ratios", &ratio);
-    const char *controls = tsri_config_text(l->config, "ticket.controls");
-    bool both = strcmp(controls, "both") == 0;
-    for (int64_t i = 0; i < ratios; i++) {
-        TSR_TRY(one_ticket(l, TSRI_TICKET_PRUNED, ratio[i]));
-        if (both || strcmp(controls, "random") == 0)
-            TSR_TRY(one_ticket(l, TSRI_TICKET_RANDOM, ratio[i]));
-        if (both || strcmp(controls, "reinit") == 0)
-            TSR_TRY(one_ticket(l, TSRI_TICKET_REINIT, ratio[i]));
-    }
+    for (int64_t i = 0; i < l->goals; i++)
+        TSR_TRY(tickets_of(l, l->goal[i]));
 done:
     return st;
 }
@@ -301,6 +367,10 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_text(w, "network", r->name);
         tsri_json_put_text(w, "kind", kinds[r->kind]);
         tsri_json_put_real(w, "ratio", r->ratio);
+        tsri_json_put_text(w, "measure", tsri_measure_name(r->measure));
+        tsri_json_put_real(w, "keep", r->keep);
+        tsri_json_put_real(w, "reached", r->reached);
+        tsri_json_put_int(w, "recalibrate", r->recalibrate);
         tsri_json_put_real(w, "accuracy_before", r->before);
         tsri_json_put_real(w, "accuracy", r->accuracy);
         tsri_json_put_int(w, "params", r->params);
@@ -334,45 +404,37 @@ done:
     return st;
 }
 
+static tsr_status try_goal(const line *l, tsri_run *run, tsri_share *share, tsri_goal goal)
+{
+    tsr_status st = TSR_OK;
+    tsri_prune how;
+    TSR_TRY(how_to_prune(&how, l->config, TSRI_TICKET_PRUNED, goal));
+    how.config = l->config;
+    st = tsri_prune_choose(share, &run->store, &how);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix(
+            "%s: ", tsri_config_place(l->config, how.axes ? "ticket.axes" : "ticket.criterion"));
+    TSR_TRY(st);
+    st = tsri_target_check(&how, &run->store, l->config);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", tsri_config_place(l->config, tsri_goal_key(goal.measure)));
+done:
+    return st;
+}
+
 /* Before hours of pretraining: can such a network be pruned so? Its first weights will tell. */
 static tsr_status try_pruning(const line *l)
 {
     tsr_status st = TSR_OK;
     tsri_run run;
     tsri_share share = {0};
-    tsri_prune how;
     TSR_TRY(tsri_run_init(&run, l->config, l->options));
-    TSR_TRY(how_to_prune(&how, l->config, TSRI_TICKET_PRUNED, 0.5));
-    how.config = l->config;
     TSR_TRY(tsri_share_init(&share, run.net));
-    st = tsri_prune_choose(&share, &run.store, &how);
-    if (st == TSR_USAGE)
-        tsri_fail_prefix(
-            "%s: ", tsri_config_place(l->config, how.axes ? "ticket.axes" : "ticket.criterion"));
+    for (int64_t i = 0; i < l->goals; i++)
+        TSR_TRY(try_goal(l, &run, &share, l->goal[i]));
 done:
     tsri_share_fini(&share);
     tsri_run_fini(&run);
-    return st;
-}
-
-static tsr_status check_ratios(const line *l)
-{
-    tsr_status st = TSR_OK;
-    const double *ratio;
-    int64_t ratios = tsri_config_reals(l->config, "ticket.ratios", &ratio);
-    const char *place_of = tsri_config_place(l->config, "ticket.ratios");
-    TSR_CHECK(ratios > 0, TSR_USAGE, "%s: ticket.ratios is empty: give one at least, such as [0.5]",
-              place_of);
-    for (int64_t i = 0; i < ratios; i++) {
-        TSR_CHECK(ratio[i] > 0 && ratio[i] < 1, TSR_USAGE,
-                  "%s: a ratio of ticket.ratios is the part of the filters that go: above 0 and "
-                  "below 1, not %g",
-                  place_of, ratio[i]);
-        for (int64_t j = 0; j < i; j++)
-            TSR_CHECK(ratio[i] != ratio[j], TSR_USAGE, "%s: ticket.ratios has %g twice", place_of,
-                      ratio[i]);
-    }
-done:
     return st;
 }
 
@@ -386,7 +448,7 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
     TSR_CHECK(tsri_comm_given_size() == 1, TSR_USAGE,
               "tickets are made in one process: pretrain with mpirun tessera train, then give "
               "tessera ticket with --resume for that folder, without mpirun");
-    TSR_TRY(check_ratios(&l));
+    TSR_TRY(tsri_goals_read(&l.goal, &l.goals, config));
     TSR_TRY(try_pruning(&l));
     TSR_TRY(pretrain(&l));
     TSR_TRY(dense(&l));
@@ -395,6 +457,7 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
     TSR_TRY(write_table(&l));
 done:
     tsri_free(l.whole);
+    tsri_free(l.goal);
     if (st != TSR_OK)
         tsri_tickets_fini(tickets);
     return st;

@@ -11,6 +11,7 @@
  *     model.safetensors, ...    pretraining
  *     dense/                    (ticket.dense) the whole network without shares, for comparison
  *     ticket-0.5/               ticket.safetensors, and the run that fine-tunes it
+ *     ticket-ops-0.5/           (ticket.ops) the same of a ticket with half of the operations
  *     random-0.5/, reinit-0.5/  (ticket.controls) the same with units by chance, with fresh weights
  *     ticket.json               the table
  *
@@ -23,6 +24,7 @@
 #include "io/config.h"
 #include "io/json.h"
 #include "ticket/latency.h"
+#include "ticket/prune.h"
 
 typedef enum tsri_ticket_kind {
     TSRI_TICKET_PRETRAINED, /* the whole network as the run file trains it */
@@ -35,8 +37,12 @@ typedef enum tsri_ticket_kind {
 /* One line of the table. What is not known is NaN. */
 typedef struct tsri_ticket_row {
     tsri_ticket_kind kind;
-    double ratio;  /* 0 for whole networks */
-    char name[40]; /* of its folder inside that of all; "pretrained" is that itself */
+    double ratio;         /* of the filters, that went; 0 for whole networks */
+    tsri_measure measure; /* what the ticket was asked for in */
+    double keep, reached; /* of others than filters: the part that was to stay at most, and did */
+    int64_t round_to;
+    int64_t recalibrate; /* batches that measured its statistics before it was judged */
+    char name[40];       /* of its folder inside that of all; "pretrained" is that itself */
     int64_t params, flops, file_bytes;
     double before;         /* accuracy of the ticket before fine-tuning; NaN for whole networks */
     double accuracy, loss; /* at the end, on the test set */

@@ -17,8 +17,21 @@
 #include "subnet/share.h"
 #include "subnet/score.h"
 
+/* What says how much goes (target.h). */
+typedef enum tsri_measure {
+    TSRI_BY_FILTERS,
+    TSRI_BY_PARAMS,
+    TSRI_BY_OPS,
+    TSRI_BY_TIME
+} tsri_measure;
+
 typedef struct tsri_prune {
-    double ratio; /* part of the units that go, at least 0, below 1 */
+    double ratio;         /* part of the units that go, at least 0, below 1 */
+    tsri_measure measure; /* of others than filters the ratio is found: the least that leaves at
+                             most `keep` of the whole's parameters, operations or time */
+    double keep;          /* above 0, below 1 */
+    bool settled;         /* it was found: ratio, round_to and reached are its outcome */
+    double reached;       /* the part that is left of what the measure counts */
     tsri_criterion criterion;
     bool global; /* one ranking over all axes; scores of an axis in units of their mean, but bn and
                     random as they are */
@@ -36,6 +49,7 @@ typedef struct tsri_prune {
 /* What came of it. */
 typedef struct tsri_ticket_made {
     int64_t recalibrated; /* batches that its statistics are of; 0 = they are the whole's */
+    tsri_prune how;       /* settled */
 } tsri_ticket_made;
 
 /* Units kept of an axis of `size` at this ratio: the nearest number, then the nearest multiple of

@@ -1,0 +1,35 @@
+/* ranking.h - the units of a network by what they count, and who of them stays.
+ *
+ *     TSR_TRY(tsri_ranking_init(&r, store, how));
+ *     TSR_TRY(tsri_ranking_keep(&share, &r, how));        for one ratio after the other
+ *     tsri_ranking_fini(&r);
+ *
+ * Scores are computed once: a search (target.h) tries many ratios of one ranking. Of a larger ratio
+ * everything that goes at a smaller one goes, too.
+ */
+#ifndef TSRI_RANKING_H
+#define TSRI_RANKING_H
+
+#include "ticket/prune.h"
+
+/* The scores of all axes that are pruned, one after the other. */
+typedef struct tsri_ranking {
+    const tsri_net *net;
+    bool *cut;      /* [axes] */
+    int64_t *first; /* [axes] of its scores */
+    int64_t *count; /* [axes] kept */
+    int64_t *seen;  /* [axes] room to count in */
+    double *score;  /* [total] */
+    int64_t *order; /* [total] all units, the best first; NULL unless one ranking is asked for */
+    int64_t total;
+} tsri_ranking;
+
+/* By how's axes, criterion, seed and global. The store may have filters in any order. Call fini
+ * also when it failed. USAGE when the criterion does not fit, or there is nothing to cut. */
+tsr_status tsri_ranking_init(tsri_ranking *r, const tsri_store *store, const tsri_prune *how);
+void tsri_ranking_fini(tsri_ranking *r);
+
+/* The share that is left when how->ratio of them go, in multiples of how->round_to. */
+tsr_status tsri_ranking_keep(tsri_share *share, tsri_ranking *r, const tsri_prune *how);
+
+#endif
