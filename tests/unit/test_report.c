@@ -104,10 +104,46 @@ static void every_allocation_of_a_comparison_may_fail(void **state)
     assert_true(page_is("to 90 %") && page_is("Accuracy against traffic"));
 }
 
+static void put_sweep(void)
+{
+    const char *
+        yaml = "data: {name: glyphs}\nseed: 1\n",
+       *grid = "{\"format\":1,\"grid\":[{\"key\":\"optim.lr\",\"values\":[\"0.1\",\"1\"]},"
+               "{\"key\":\"model.hidden\",\"values\":[\"[8]\"]}],\"seeds\":2,\"curves\":true}",
+       *lines =
+           "{\"cell\":0,\"seed\":1,\"status\":\"ok\",\"loss\":2,\"accuracy\":0.5,\"curve\":[3,2]}\n"
+           "{\"cell\":0,\"seed\":2,\"status\":\"ok\",\"loss\":2,\"accuracy\":0.6,\"curve\":[3,1]}\n"
+           "{\"cell\":1,\"seed\":1,\"status\":\"diverged\",\"loss\":null,\"accuracy\":null}\n"
+           "{\"cell\":1,\"seed\":2,\"status\":\"refused\",\"why\":\"it cannot be\"}\n";
+    (void)scratch_put("run.yaml", yaml, strlen(yaml));
+    (void)scratch_put("grid.json", grid, strlen(grid));
+    (void)scratch_put("sweep.jsonl", lines, strlen(lines));
+}
+
+/* A line that memory does not reach for is one that cannot be read: the page has the lines before
+ * it. */
+static void every_allocation_of_a_sweep_may_fail(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    put_sweep();
+    for (; n < 5000; n++) {
+        (void)tsri_alloc_fail_after(n, false);
+        tsr_status st = tsri_report_write(scratch_folder, NULL);
+        (void)tsri_alloc_fail_after(-1, false);
+        if (st == TSR_OK && page_is("4 of 4"))
+            break;
+        assert_true(st == TSR_OK || st == TSR_RESOURCES || st == TSR_BAD_FILE);
+    }
+    assert_in_range(n, 50, 4999);
+    assert_true(page_is("test accuracy 55.00 %, the mean of 2 seeds") && page_is("refused"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail),
                                        cmocka_unit_test(time_adds_up),
-                                       cmocka_unit_test(every_allocation_of_a_comparison_may_fail)};
+                                       cmocka_unit_test(every_allocation_of_a_comparison_may_fail),
+                                       cmocka_unit_test(every_allocation_of_a_sweep_may_fail)};
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
