@@ -74,6 +74,17 @@ void tsri_crew_end(tsri_crew *crew)
     crew->ended = true;
 }
 
+/* What another process says is no status until it is known as one, and never a success. */
+static tsr_status failure_of(int32_t code)
+{
+    static const tsr_status known[] = {TSR_USAGE, TSR_BAD_FILE, TSR_RESOURCES, TSR_DIVERGED,
+                                       TSR_INTERRUPTED};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (code == (int32_t)known[i])
+            return known[i];
+    return TSR_FAILURE;
+}
+
 /* Status and sentence of a rank that cannot go on: the run cannot either, as in one process. */
 tsr_status tsri_crew_failure(const tsri_frame *f)
 {
@@ -82,7 +93,7 @@ tsr_status tsri_crew_failure(const tsri_frame *f)
         return tsri_fail(TSR_FAILURE, "rank %d failed", f->from);
     memcpy(&code, f->bytes, sizeof code);
     return tsri_fail(
-        (tsr_status)code, "rank %d: %s", f->from,
+        failure_of(code), "rank %d: %s", f->from,
         tsri_printable((const char *)f->bytes + sizeof code, (size_t)f->head->bytes - sizeof code));
 }
 
