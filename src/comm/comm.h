@@ -47,6 +47,9 @@ typedef struct tsri_comm_options {
     int port;     /* rank 0's, open until they have; 0 = one of the system's choice */
 } tsri_comm_options;
 
+/* Was the library built with MPI? */
+bool tsri_comm_built(void);
+
 /* The ranks that mpirun started; *out = NULL when this process was not started by it or is the only
  * one, or when the library was built without MPI. When a rank does not come, all end, with a
  * sentence that names it. */

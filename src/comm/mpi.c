@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG = 1, INVITATION = 512, FAREWELL = 1 };
+enum { TAG = 1, INVITATION = 512 };
 
 typedef struct parcel { /* on its way, out or in */
     MPI_Request request;
@@ -343,9 +343,6 @@ static tsr_status follow(tsri_lifeline **line, const world *w, const tsri_comm_o
               "rank 0%s%s has not come within %.0f s: look at what was started there, or raise "
               "cluster.start",
               where ? " on " : "", where ? tsri_quote(where) : "", o->start);
-    TSR_CHECK(n > 1 || invitation[0] != FAREWELL, TSR_INTERRUPTED,
-              "rank 0%s%s has failed before it began, and says why", where ? " on " : "",
-              where ? tsri_quote(where) : "");
     TSR_TRY(tsri_lifeline_connect(line, invitation, n, w->comm.rank));
     if (!*line)
         TSRI_WARN("rank %d cannot reach the coordinator directly: it will not notice its death",
@@ -354,10 +351,13 @@ done:
     return st;
 }
 
+static bool tried; /* to meet: who fails after that need not again */
+
 static tsr_status meet(world *w, const tsri_comm_options *o)
 {
     tsr_status st = TSR_OK;
     tsri_lifeline *line = NULL;
+    tried = true;
     TSR_TRY(tsri_roster_create(&w->roster, w->comm.size));
     if (tsri_roster_known(w->roster))
         TSR_TRY(w->comm.rank == 0 ? invite(&line, w, o) : follow(&line, w, o));
@@ -396,6 +396,11 @@ done:
     return st;
 }
 
+bool tsri_comm_built(void)
+{
+    return true;
+}
+
 tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options)
 {
     tsr_status st = TSR_OK;
@@ -420,8 +425,25 @@ done:
     return st;
 }
 
-/* Under mpirun's recovery a rank that ends is not missed. Rank 0 leaves a farewell where the others
- * look for its invitation; another rank takes a lifeline and lets it break: rank 0 hears that. */
+/* Rank 0 stays until every rank has come, each of the others until it has reached rank 0: then the
+ * end of a lifeline tells. */
+static void show_up(tsri_lifeline **line, const world *w, const tsri_comm_options *o)
+{
+    double until = tsri_clock() + o->start;
+    bool all = w->comm.rank > 0;
+    if (w->comm.rank > 0)
+        (void)follow(line, w, o);
+    else if (invite(line, w, o) != TSR_OK)
+        return;
+    while (!all && tsri_clock() < until) {
+        tsri_lifeline_look(*line, 250, -1);
+        all = true;
+        for (int r = 1; r < w->comm.size; r++)
+            all = all && (tsri_lifeline_held(*line, r) || tsri_lifeline_cut(*line, r));
+    }
+}
+
+/* Under mpirun's recovery nobody would miss a rank that just ends. */
 void tsri_comm_excuse(int status)
 {
     const tsri_comm_options o = {.start = 60};
@@ -431,9 +453,9 @@ void tsri_comm_excuse(int status)
     (void)MPI_Initialized(&begun);
     if (!launched() || w.comm.size == 1 || begun)
         return;
-    if (tsri_roster_create(&w.roster, w.comm.size) == TSR_OK && tsri_roster_known(w.roster))
-        (void)(w.comm.rank == 0 ? tsri_roster_leave(w.roster, (char[]){FAREWELL}, 1)
-                                : follow(&line, &w, &o));
+    if (!tried && tsri_roster_create(&w.roster, w.comm.size) == TSR_OK &&
+        tsri_roster_known(w.roster))
+        show_up(&line, &w, &o);
     tsri_lifeline_close(line);
     tsri_roster_end_all(status);
 }

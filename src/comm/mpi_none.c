@@ -2,6 +2,11 @@
  * process. */
 #include "comm/comm.h"
 
+bool tsri_comm_built(void)
+{
+    return false;
+}
+
 tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options)
 {
     (void)options;
