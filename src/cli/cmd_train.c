@@ -23,13 +23,7 @@ done:
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_RUN_FOLDER,
-    CLI_OPTION_SET,
-    CLI_OPTION_DATA,
-    CLI_OPTION_RESUME,
-    CLI_OPTION_FORCE,
-    {"init", 0, "FILE", CLI_FILE, .help = "start from the weights of a model file"},
-    {"trace", 0, NULL, CLI_FLAG, .help = "record every round in DIR/trace"},
+    CLI_OPTIONS_TRAIN,
     {0},
 };
 

@@ -6,6 +6,7 @@
 /* clang-format off */
 const cli_command *const cli_commands[] = {
     &cli_train,
+    &cli_launch_command,
     &cli_sweep,
     &cli_ticket,
     &cli_eval,

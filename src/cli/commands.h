@@ -15,6 +15,7 @@ extern const cli_command cli_finetune;
 extern const cli_command cli_help;
 extern const cli_command cli_import;
 extern const cli_command cli_info;
+extern const cli_command cli_launch_command;
 extern const cli_command cli_ntk;
 extern const cli_command cli_predict;
 extern const cli_command cli_prune;

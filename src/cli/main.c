@@ -6,6 +6,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/launch.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 
@@ -20,6 +21,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,6 +130,14 @@ static tsr_status close_output(void)
     return TSR_OK;
 }
 
+/* Under `tessera launch` the run's exit code is its last line: mpirun may forget it. */
+static void tell_launch(int code)
+{
+    const char *token = getenv(CLI_LAUNCH_TOKEN);
+    if (token && tsri_comm_given_size() > 1)
+        (void)fprintf(stderr, "%s %d\n", token, code);
+}
+
 int main(int argc, char **argv)
 {
     (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
@@ -144,9 +154,13 @@ int main(int argc, char **argv)
     tsr_status closed = close_output();
     if (st == TSR_OK && closed != TSR_OK)
         report(closed, false);
-    if (st != TSR_OK && running && running->ranks)
-        tsri_comm_excuse((int)st);
+    int code = st != TSR_OK ? (int)st : (int)closed;
+    bool excused = st != TSR_OK && running && running->ranks;
+    if (tsri_comm_given_rank() == 0 || (excused && st != TSR_INTERRUPTED))
+        tell_launch(code);
+    if (excused)
+        tsri_comm_excuse(code);
     if (st == TSR_RESOURCES)
         _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads for ever */
-    return st != TSR_OK ? (int)st : (int)closed;
+    return code;
 }

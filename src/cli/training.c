@@ -27,7 +27,7 @@ static void on_signal(int number)
 
 void cli_catch_signals(void)
 {
-    static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1}; /* the last: mpirun's, Slurm's */
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -1,7 +1,7 @@
 /* training.h - what the commands that train share: signals, progress, the result.
  *
- * Ctrl-C (or SIGTERM, or a closed terminal) finishes the step, saves and exits with 130; a second
- * one exits at once.
+ * Ctrl-C (or SIGTERM, SIGUSR1, or a closed terminal) finishes the step, saves and exits with 130; a
+ * second one exits at once.
  */
 #ifndef CLI_TRAINING_H
 #define CLI_TRAINING_H
@@ -26,6 +26,14 @@ typedef struct cli_pace {
 #define CLI_OPTION_FORCE                                                                           \
     {                                                                                              \
         "force", 0, NULL, CLI_FLAG, .help = "resume although the run file or the kernels changed"  \
+    }
+
+/* All options of train: launch passes them on. */
+#define CLI_OPTIONS_TRAIN                                                                          \
+    CLI_OPTION_RUN_FOLDER, CLI_OPTION_SET, CLI_OPTION_DATA, CLI_OPTION_RESUME, CLI_OPTION_FORCE,   \
+        {"init", 0, "FILE", CLI_FILE, .help = "start from the weights of a model file"},           \
+    {                                                                                              \
+        "trace", 0, NULL, CLI_FLAG, .help = "record every round in DIR/trace"                      \
     }
 
 /* Folder, --resume, --force and progress from the command line; `pace` is the progress's. */

@@ -1,0 +1,222 @@
+/* launch.c - mpirun as a child: its signals, and the run's exit code.
+ *
+ * mpirun answers Ctrl-C by ending the ranks within a second, saved or not. So it runs in a process
+ * group of its own, where the terminal's Ctrl-C does not reach it, and gets SIGUSR1 instead, which
+ * it passes on to the ranks; for them it means: save and stop. */
+#include "cli/launch.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+tsr_status cli_words_add(cli_words *words, const char *fmt, ...)
+{
+    tsr_status st = TSR_OK;
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    char *word = NULL;
+    TSR_TRY(tsri_reserve(&words->word, &words->capacity, words->count + 1, sizeof *words->word));
+    TSR_TRY(tsri_alloc(&word, n + 1, 1));
+    (void)vsnprintf(word, (size_t)n + 1, fmt, again);
+    words->word[words->count++] = word;
+    words->word[words->count] = NULL;
+done:
+    va_end(args);
+    va_end(again);
+    return st;
+}
+
+void cli_words_fini(cli_words *words)
+{
+    for (int64_t i = 0; i < words->count; i++)
+        tsri_free(words->word[i]);
+    tsri_free(words->word);
+    *words = (cli_words){0};
+}
+
+static tsr_status add_quoted(tsri_text *line, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%^";
+    tsr_status st = TSR_OK;
+    if (*word && strspn(word, plain) == strlen(word))
+        return tsri_text_add(line, "%s", word);
+    TSR_TRY(tsri_text_add(line, "'"));
+    for (; *word; word++)
+        TSR_TRY(*word == '\'' ? tsri_text_add(line, "'\\''") : tsri_text_add(line, "%c", *word));
+    TSR_TRY(tsri_text_add(line, "'"));
+done:
+    return st;
+}
+
+tsr_status cli_words_line(tsri_text *line, const cli_words *words)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < words->count; i++) {
+        if (i > 0)
+            TSR_TRY(tsri_text_add(line, " "));
+        TSR_TRY(add_quoted(line, words->word[i]));
+    }
+done:
+    return st;
+}
+
+/* ---- Signals -------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t child, asked;
+
+static void pass_on(int number)
+{
+    int before = errno;
+    (void)number;
+    if (child > 0)
+        (void)kill((pid_t)child, asked ? SIGTERM : SIGUSR1);
+    asked = 1;
+    errno = before;
+}
+
+static void catch_signals(void)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        (void)sigaction(all[i], &action, NULL);
+}
+
+/* ---- What the ranks say --------------------------------------------------------------------- */
+
+/* Passes on what is said on standard error, but for the lines that begin with the token. */
+typedef struct sieve {
+    const char *token;
+    char held[128]; /* the beginning of a line that may be one of them */
+    size_t n;
+    bool inside; /* of a line that is not */
+    int code;    /* of the first such line that told of a failure, else 0; -1 = none came */
+} sieve;
+
+static void pass(const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t k = write(STDERR_FILENO, bytes, n);
+        if (k < 0 && errno != EINTR)
+            return;
+        bytes += k > 0 ? k : 0;
+        n -= k > 0 ? (size_t)k : 0;
+    }
+}
+
+static void end_line(sieve *s)
+{
+    size_t length = strlen(s->token);
+    int code = 0;
+    if (s->n > length && sscanf(s->held + length, " %d", &code) == 1)
+        s->code = s->code > 0 && code == 0 ? s->code : code;
+    s->n = 0;
+}
+
+static void sift(sieve *s, char c)
+{
+    size_t length = strlen(s->token);
+    if (s->inside) {
+        pass(&c, 1);
+    } else if (s->n >= length && c == '\n') {
+        end_line(s);
+        return;
+    } else if (s->n + 1 < sizeof s->held && (s->n >= length || c == s->token[s->n])) {
+        s->held[s->n++] = c;
+        s->held[s->n] = '\0';
+    } else {
+        pass(s->held, s->n);
+        pass(&c, 1);
+        s->n = 0;
+        s->inside = true;
+    }
+    if (c == '\n' || c == '\r')
+        s->inside = false;
+}
+
+static void listen_to(int fd, sieve *s)
+{
+    char bytes[4096];
+    ssize_t n;
+    while ((n = read(fd, bytes, sizeof bytes)) != 0) {
+        if (n < 0 && errno != EINTR)
+            break;
+        ssize_t from = 0;
+        for (ssize_t i = 0; i < n; i++) { /* a line that is passed on goes in one piece */
+            if (s->inside && bytes[i] != '\n' && bytes[i] != '\r')
+                continue;
+            if (s->inside)
+                pass(bytes + from, (size_t)(i - from));
+            sift(s, bytes[i]);
+            from = i + 1;
+        }
+        if (s->inside && n > from)
+            pass(bytes + from, (size_t)(n - from));
+    }
+    pass(s->held, s->n);
+}
+
+/* ---- The child ------------------------------------------------------------------------------ */
+
+static tsr_status start(pid_t *pid, int *from, const cli_words *words)
+{
+    tsr_status st = TSR_OK;
+    int end[2] = {-1, -1};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t group;
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawnattr_init(&group);
+    TSR_CHECK(pipe2(end, O_CLOEXEC) == 0, TSR_RESOURCES, "no pipe: %s", strerror(errno));
+    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, end[1], STDERR_FILENO);
+    (void)posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawnp(pid, words->word[0], &actions, &group, words->word, environ);
+    TSR_CHECK(error == 0, TSR_FAILURE, "%s cannot be started: %s; install openmpi-bin",
+              words->word[0], strerror(error));
+    *from = end[0];
+    end[0] = -1;
+done:
+    if (end[0] >= 0)
+        (void)close(end[0]);
+    if (end[1] >= 0)
+        (void)close(end[1]);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&group);
+    return st;
+}
+
+tsr_status cli_launch(int *code, const cli_words *words, const char *token)
+{
+    tsr_status st = TSR_OK;
+    sieve s = {.token = token, .code = -1};
+    pid_t pid = -1;
+    int from = -1, status = 0;
+    TSR_TRY(start(&pid, &from, words));
+    child = (sig_atomic_t)pid;
+    catch_signals();
+    listen_to(from, &s);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    *code = s.code >= 0 ? s.code : own > 0 ? own : TSR_FAILURE; /* the run never came to its end */
+done:
+    if (from >= 0)
+        (void)close(from);
+    return st;
+}
