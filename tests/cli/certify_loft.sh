@@ -58,6 +58,9 @@ train local scheme.name=local_sgd rounds=2
 train several scheme.name=multisample rounds=2
 train poor certify.budget=0.3
 train part certify.effort=0.0005 certify.budget=10
+train few certify.effort=0.0001 certify.budget=10                            # every other sample
+train seldom "${pixels[@]}" optim.lr=0.03 certify.budget=0.3                 # met in the rounds looked at
+train small "${pixels[@]}" model.width=2 scheme.workers=2 scheme.xi=0.5 optim.lr=0.5 # outputs are as far apart as weights
 train cosine optim.schedule=cosine optim.final_lr=1 optim.warmup=0.25 rounds=8 # sums take the step of each round
 train ist scheme.name=ist rounds=4
 train loft scheme.name=loft scheme.axes=all rounds=2
@@ -67,7 +70,7 @@ train raw data.normalize=none rounds=2 optim.lr=0.5
 train twins data.path=twins rounds=2
 "$program" train run.yaml --out file --trace --quiet --init base/model.safetensors --set rounds=2 >out 2>&1 || fail "file: $(cat out)"
 
-python "$oracle" base seventh colour pixels slow far large narrow wide whole dense local several poor part cosine ist loft uneven decay raw twins --from-file file ||
+python "$oracle" base seventh colour pixels slow far large narrow wide whole dense local several poor part few seldom small cosine ist loft uneven decay raw twins --from-file file ||
     fail "certificates are not what the paper and the files of the run say"
 
 python - <<'EOT2' || fail "certificates of LoFT do not say what they must"

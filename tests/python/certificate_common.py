@@ -26,6 +26,7 @@ import safetensors_numpy
 
 BLUR = 1e-6  # a loss is a sum of squares of floats: known to about this part of itself
 ALL, EXTREME, SOME, UNSAID = "all", "extreme", "some", "unsaid"
+SIGHTS = {ALL: "all", EXTREME: "extreme of a part", SOME: "part"}  # as certificates write them
 
 
 # ---- Reading ---------------------------------------------------------------------------------------------------------
@@ -324,6 +325,8 @@ class Check:
     def __init__(self):
         self.failures, self.rows, self.seen, self.where = [], 0, {}, ""
 
+    sights = False  # are the rows' sights compared too, where they do not decide the verdict?
+
     def complain(self, text):
         self.failures.append(f"{self.where}: {text}")
 
@@ -353,6 +356,8 @@ class Check:
             self.complain(f"{name}: probability {row['probability']} of what is not about chance")
         if not self.same_interval(row["interval"], want):
             self.complain(f"{name}: interval {row['interval']}, not {want.interval}")
+        if self.sights and want.sense and not unknown(row["measured"]) and row["seen"]["sight"] != SIGHTS.get(want.seen):
+            self.complain(f"{name}: seen {row['seen']}, not {want.seen}")
         if self.hidden(row, want) and row["verdict"] not in ("open", "does not apply"):
             self.complain(f"{name}: {row['verdict']}, though rounding hides on which side of its bound it is")
         if row["verdict"] != want.verdict() and (want.broken or not want.close()):

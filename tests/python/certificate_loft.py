@@ -412,6 +412,7 @@ WORDS = {"h": "holds", "f": "fails", "v": "vacuous", "o": "open", "d": "does not
 
 def check_run(check, folder, from_file=False):
     """Every certificate of a run, as far as is known which rounds were looked at."""
+    check.sights = True
     oracle = Oracle(Run(folder), from_file)
     for line in oracle.run.certificates:
         if line["round"] <= oracle.p.last:

@@ -496,6 +496,7 @@ WANTED = {
 
 def check_run(check, folder, from_file=False):
     """Every certificate of a run, as far as is known which rounds were looked at."""
+    check.sights = True
     masked = Masked(folder, from_file)
     for line in masked.run.certificates:
         if line["round"] <= masked.last:
