@@ -198,7 +198,7 @@ static double needed(const tsri_promise *p, const curve *v)
         log_power += log_left(p, (int64_t)v->round[i - 1], (int64_t)v->round[i]);
         most = fmax(most, (v->loss[i] - exp(log_power) * p->first) / p->floor);
     }
-    return isnan(log_power * p->floor) ? (double)NAN : most;
+    return isnan(log_power) || isnan(p->floor) ? (double)NAN : most;
 }
 
 tsr_status tsri_certify_fall(tsri_certificate *c, const tsri_past *past, const tsri_promise *p)

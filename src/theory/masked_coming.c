@@ -90,11 +90,13 @@ done:
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-/* Lemma 2 is about masks thrown unit by unit. */
-static bool biased(const tsri_run *run)
+/* Lemmas 1 and 2 are about masks thrown unit by unit, and signs of the output: a run that began
+ * from a file may have other numbers there. */
+static bool biased(const tsri_masked_ground *g)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
-    return draw && draw->kind == TSRI_DRAW_BERNOULLI && draw->xi < 1 && steps_of(run) > 0;
+    const tsri_draw *draw = tsri_team_draws(g->run);
+    return g->w0 && draw && draw->kind == TSRI_DRAW_BERNOULLI && draw->xi < 1 &&
+           steps_of(g->run) > 0;
 }
 
 tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_masked_pass *whole)
@@ -105,7 +107,7 @@ tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_maske
     double least = tsri_past_least(past, "least");
     int64_t draws = tsri_masked_draws(g->run), steps = steps_of(g->run);
     TSR_TRY(tsri_alloc(&loss, draws, sizeof *loss));
-    if (biased(g->run))
+    if (biased(g))
         TSR_TRY(tsri_mixture_init(&x, g, whole, draws));
     for (int64_t c = 0; c < draws; c++) {
         tsri_masked_round r;
