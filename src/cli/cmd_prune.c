@@ -11,6 +11,7 @@
 #include "io/json.h"
 #include "net/torch_code.h"
 #include "ticket/latency.h"
+#include "ticket/layers.h"
 #include "ticket/prune.h"
 #include "ticket/statistics.h"
 #include "ticket/target.h"
@@ -46,56 +47,34 @@ static int64_t file_bytes(const char *path)
 
 /* ---- Telling ------------------------------------------------------------------------------ */
 
-static double layer_flops(const tsri_net *net, int64_t i)
+/* Each layer, or of deep networks each stage: a table that fits on a screen. */
+static tsr_status print_layers(const tsri_net *a, const tsri_net *b, bool all)
 {
-    tsri_op op = tsri_net_op(net, i, 1);
-    return tsri_op_flops(&op);
-}
-
-static int64_t layer_params(const tsri_net *net, int64_t i)
-{
-    const tsri_layer *l = &net->layer[i];
-    return net->param[l->weight].count + (l->bias >= 0 ? net->param[l->bias].count : 0);
-}
-
-/* Layers with weights; norms follow from them. */
-static bool shown(const tsri_net *net, int64_t i)
-{
-    const tsri_layer *l = &net->layer[i];
-    return l->weight >= 0 && l->kind != TSRI_NORM;
-}
-
-static void shape_text(char *text, size_t room, const tsri_net *net, int64_t layer)
-{
-    const tsri_param *p = &net->param[net->layer[layer].weight];
-    int used = 0;
-    for (int d = 0; d < p->rank; d++)
-        used += snprintf(text + used, room - (size_t)used, d ? "x%lld" : "%lld",
-                         (long long)p->shape[d]);
-}
-
-static tsr_status print_layers(const tsri_net *a, const tsri_net *b)
-{
+    enum { SCREEN = 24 };
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    char before[100], after[100];
+    tsri_layer_changes c;
+    TSR_TRY(tsri_layers_compare(&c, a, b));
+    int64_t layers = c.rows;
+    if (!all && layers > SCREEN)
+        tsri_layers_by_stage(&c);
     cli_table_head(&t, 7, "layer", "before", "after", "params", "now", "MFLOP", "now");
-    for (int64_t i = 0; i < a->layers; i++) {
-        if (!shown(a, i))
-            continue;
-        shape_text(before, sizeof before, a, i);
-        shape_text(after, sizeof after, b, i);
-        cli_table_text(&t, a->layer[i].name);
-        cli_table_text(&t, before);
-        cli_table_text(&t, strcmp(before, after) == 0 ? "" : after);
-        cli_table_int(&t, layer_params(a, i));
-        cli_table_int(&t, layer_params(b, i));
-        cli_table_real(&t, layer_flops(a, i) / 1e6, 2);
-        cli_table_real(&t, layer_flops(b, i) / 1e6, 2);
+    for (int64_t i = 0; i < c.rows; i++) {
+        const tsri_layer_change *r = &c.row[i];
+        cli_table_text(&t, r->name);
+        cli_table_text(&t, r->before);
+        cli_table_text(&t, strcmp(r->before, r->after) == 0 ? "" : r->after);
+        for (int k = 0; k < 2; k++)
+            cli_table_int(&t, r->params[k]);
+        for (int k = 0; k < 2; k++)
+            cli_table_real(&t, r->flops[k] / 1e6, 2);
     }
     TSR_TRY(cli_table_print(&t, stdout));
+    if (c.rows < layers)
+        (void)printf("(stages of %lld layers; --layers shows each)\n", (long long)layers);
 done:
     cli_table_fini(&t);
+    tsri_layers_fini(&c);
     return st;
 }
 
@@ -115,12 +94,12 @@ static void print_time(const char *what, tsri_duration before, tsri_duration aft
     }
 }
 
-static tsr_status print_text(const pair *p, const char *path)
+static tsr_status print_text(const pair *p, const char *path, bool all)
 {
     tsr_status st = TSR_OK;
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
     double flops[] = {tsri_net_flops(a), tsri_net_flops(b)};
-    TSR_TRY(print_layers(a, b));
+    TSR_TRY(print_layers(a, b, all));
     if (p->made.how.settled)
         (void)printf(
             "target      at most %g %% of the %s stay: %.2f %% do, %g %% of the filters of "
@@ -169,22 +148,6 @@ static void json_pair(tsri_json *w, const char *name, double before, double afte
     }
 }
 
-static void json_layers(tsri_json *w, const tsri_net *a, const tsri_net *b)
-{
-    tsri_json_key(w, "layers");
-    tsri_json_open(w, '[');
-    for (int64_t i = 0; i < a->layers; i++) {
-        if (!shown(a, i))
-            continue;
-        tsri_json_open(w, '{');
-        tsri_json_put_text(w, "name", a->layer[i].name);
-        json_pair(w, "params", (double)layer_params(a, i), (double)layer_params(b, i), true);
-        json_pair(w, "flops", layer_flops(a, i), layer_flops(b, i), true);
-        tsri_json_close(w, '}');
-    }
-    tsri_json_close(w, ']');
-}
-
 static void json_target(tsri_json *w, const tsri_prune *how)
 {
     tsri_json_put_text(w, "measure", tsri_measure_name(how->measure));
@@ -196,6 +159,8 @@ static void json_target(tsri_json *w, const tsri_prune *how)
 
 static tsr_status print_json(const pair *p, const char *path)
 {
+    tsr_status st = TSR_OK;
+    tsri_layer_changes layers = {0};
     const tsri_net *a = p->model[0]->net, *b = p->model[1]->net;
     tsri_json w = {0};
     tsri_json_begin(&w);
@@ -216,9 +181,13 @@ static tsr_status print_json(const pair *p, const char *path)
         tsri_json_null(&w);
     else
         tsri_json_text(&w, p->module);
-    json_layers(&w, a, b);
+    TSR_TRY(tsri_layers_compare(&layers, a, b));
+    tsri_layers_json(&w, &layers);
     tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    TSR_TRY(cli_json_print(&w));
+done:
+    tsri_layers_fini(&layers);
+    return st;
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -321,7 +290,7 @@ static tsr_status run(const cli_args *args)
     p.timed = seconds > 0;
     if (p.timed)
         TSR_TRY(tsri_latency_measure(p.time, (const tsr_model *const *)p.model, 2, seconds));
-    TSR_TRY(args->json ? print_json(&p, out) : print_text(&p, out));
+    TSR_TRY(args->json ? print_json(&p, out) : print_text(&p, out, cli_has(args, "layers")));
 done:
     pair_fini(&p);
     tsr_model_destroy(source);
@@ -354,6 +323,8 @@ static const cli_option options[] = {
      .help = "of --criterion random and --reinit (default: 1)"},
     {"seconds", 0, "S", CLI_REAL, .least = 0, .most = 600,
      .help = "how long to measure speed; 0 = not at all (default: 3)"},
+    {"layers", 0, NULL, CLI_FLAG,
+     .help = "show every layer before and after, of deep networks too (else their stages)"},
     {"force", 0, NULL, CLI_FLAG, .help = "replace FILE when it is there already"},
     {0},
 };

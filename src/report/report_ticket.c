@@ -140,6 +140,47 @@ done:
     return st;
 }
 
+/* A ticket's layers beside the whole's, folded away: there can be a hundred. */
+static void layers_table(tsri_page *p, const tsri_json_value *row)
+{
+    static const char *const keys[] = {"params_before", "params_after", "flops_before",
+                                       "flops_after"};
+    const tsri_json_value *layers = tsri_json_get(row, "layers");
+    const char *name = "", *kind = "", *text;
+    double sum[4] = {0}, value;
+    tsri_table t = {0};
+    (void)tsri_json_as_text(tsri_json_get(row, "network"), &name);
+    (void)tsri_json_as_text(tsri_json_get(row, "kind"), &kind);
+    if (!tsri_json_is_array(layers) || tsri_json_length(layers) == 0 ||
+        strcmp(kind, "ticket") != 0) /* controls have their ticket's shape */
+        return;
+    tsri_table_head(&t, "layer|shape before|after|parameters before|after|MFLOP before|after");
+    for (int64_t i = 0; i < tsri_json_length(layers) && i < MOST_ROWS; i++) {
+        const tsri_json_value *layer = tsri_json_at(layers, i);
+        static const char *const texts[] = {"name", "shape_before", "shape_after"};
+        for (int k = 0; k < 3; k++)
+            tsri_table_text(&t,
+                            tsri_json_as_text(tsri_json_get(layer, texts[k]), &text) ? text : "");
+        for (int k = 0; k < 4; k++) {
+            value = 0;
+            (void)tsri_json_as_real(tsri_json_get(layer, keys[k]), &value);
+            sum[k] += value;
+            tsri_table_real(&t, k < 2 ? value : value / 1e6, k < 2 ? 0 : 2);
+        }
+    }
+    tsri_table_text(&t, "all");
+    tsri_table_format(&t, "%s", "");
+    tsri_table_format(&t, "%.1f %% of the operations", sum[2] > 0 ? 100 * sum[3] / sum[2] : 100);
+    for (int k = 0; k < 4; k++)
+        tsri_table_real(&t, k < 2 ? sum[k] : sum[k] / 1e6, k < 2 ? 0 : 2);
+    tsri_markup_add(&p->html, "<details><summary>The layers of ");
+    tsri_markup_text(&p->html, name);
+    tsri_markup_add(&p->html, " before and after</summary>\n");
+    tsri_table_html(&p->html, &t);
+    tsri_markup_add(&p->html, "</details>\n");
+    tsri_table_fini(&t);
+}
+
 /* What `tessera ticket` wrote in one line: the pretrained network beside its best ticket. */
 static void say_best(tsri_page *p, const tsri_json_value *rows)
 {
@@ -182,6 +223,8 @@ tsr_status tsri_report_ticket(tsri_page *p)
     tsri_section_open(p, "Tickets");
     say_best(p, rows);
     TSR_TRY(rows_table(p, rows));
+    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+        layers_table(p, tsri_json_at(rows, i));
     tsri_section_close(p);
 done:
     tsri_json_destroy(root);

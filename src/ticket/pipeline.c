@@ -243,15 +243,17 @@ done:
     return st;
 }
 
-/* The ticket's file, from the pretrained network; *found is what was settled. */
+/* The ticket's file, from the pretrained network, and what the row says of it. */
 static tsr_status cut_ticket(tsri_ticket_row *row, const line *l, const char *path,
                              const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
     tsri_ticket_made made;
-    tsr_model *model = NULL;
+    tsr_model *model = NULL, *ticket = NULL;
     TSR_TRY(tsr_model_read(&model, l->whole));
     TSR_TRY(tsri_ticket_write(&made, path, model, how));
+    TSR_TRY(tsr_model_read(&ticket, path));
+    TSR_TRY(tsri_layers_compare(&row->layers, model->net, ticket->net));
     row->ratio = made.how.ratio;
     row->round_to = made.how.round_to;
     row->recalibrate = made.recalibrated;
@@ -259,6 +261,7 @@ static tsr_status cut_ticket(tsri_ticket_row *row, const line *l, const char *pa
         row->reached = made.how.reached;
 done:
     tsr_model_destroy(model);
+    tsr_model_destroy(ticket);
     return st;
 }
 
@@ -382,6 +385,7 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_int(w, "bytes_total", r->traffic);
         tsri_json_put_real(w, "ms", r->time.infer.least);
         tsri_json_put_real(w, "step_ms", r->time.step.least);
+        tsri_layers_json(w, &r->layers);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');
@@ -465,6 +469,8 @@ done:
 
 void tsri_tickets_fini(tsri_tickets *tickets)
 {
+    for (int64_t i = 0; i < tickets->rows; i++)
+        tsri_layers_fini(&tickets->row[i].layers);
     tsri_free(tickets->row);
     *tickets = (tsri_tickets){0};
 }

@@ -24,6 +24,7 @@
 #include "io/config.h"
 #include "io/json.h"
 #include "ticket/latency.h"
+#include "ticket/layers.h"
 #include "ticket/prune.h"
 
 typedef enum tsri_ticket_kind {
@@ -49,6 +50,7 @@ typedef struct tsri_ticket_row {
     double epochs, seconds;
     int64_t traffic; /* bytes between workers */
     tsri_latency time;
+    tsri_layer_changes layers; /* of a ticket, beside the whole's; else none */
 } tsri_ticket_row;
 
 typedef struct tsri_tickets {

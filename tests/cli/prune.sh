@@ -81,6 +81,21 @@ mkdir lost && sed 's/{name: glyphs, n: 64, test_n: 20}/{path: table.csv, target:
     "$program" prune run/model.safetensors --ratio 0.5 --out u --seconds 0 --data other.csv > out && grep -q 'measured anew' out && ! cmp -s t u &&
     grep -qa 'path: table.csv' u) || fail "lost data"
 
+# Every layer up to 24 of them, of deeper networks every stage unless asked; the sums are the same.
+printf 'data: {name: glyphs, n: 64, test_n: 20}\nmodel: {name: resnet50, width: 2}\nrounds: 1\nbatch: 16\n' > deep.yaml
+"$program" train deep.yaml --out deep --quiet > /dev/null
+"$program" prune deep/model.safetensors --ratio 0.5 --axes all --seconds 0 --recalibrate 0 --out d > stages
+"$program" prune deep/model.safetensors --ratio 0.5 --axes all --seconds 0 --recalibrate 0 --out d --force --layers > each
+grep -q '^layer3  *19 layers ' stages && grep -q '(stages of 54 layers; --layers shows each)' stages && [ "$(wc -l < stages)" -lt 20 ] || fail "stages: $(cat stages)"
+grep -q '^layer3.5.conv2  *8x8x3x3  *4x4x3x3  *576  *144 ' each || fail "layers: $(cat each)"
+python3 - <<'P' || fail "sums of stages"
+def sums(path):
+    rows = [l.split() for l in open(path) if l.startswith(("conv1", "layer", "fc")) and not l.startswith("layer ")]
+    return [sum(int(r[k]) for r in rows) for k in (-4, -3)], len(rows)
+(a, n), (b, m) = sums("stages"), sums("each")
+assert a == b and (n, m) == (6, 54), (a, b, n, m)
+P
+
 # Bad input: a sentence, exit code, nothing written, nothing overwritten.
 refuse() { # CODE WORDS ARGUMENTS...
     refused "$1" "$2" prune "${@:3}"

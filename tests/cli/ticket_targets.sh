@@ -30,6 +30,17 @@ for name, key in ("params-0.4", "params"), ("ops-0.5", "flops"):
     r = rows["ticket-" + name]
     assert abs(r[key] / whole[key] - r["reached"]) < 1e-6 and r["reached"] > r["keep"] - 0.01, r
 P
+python3 - <<'P' || fail "layers"
+import json
+rows = json.load(open("a/ticket.json"))["rows"]
+assert rows[0]["layers"] == []
+for r in rows[1:]:
+    assert [l["shape_before"] for l in r["layers"]] == ["512x784", "256x512", "10x256"], r
+    rows_of = [int(l["shape_after"].split("x")[0]) for l in r["layers"]]
+    assert rows_of[0] < 512 and r["layers"][1]["shape_after"] == f"{rows_of[1]}x{rows_of[0]}", r
+    assert sum(l["flops_after"] for l in r["layers"]) <= r["flops"] <= sum(l["flops_after"] for l in r["layers"]) * 1.05, r
+P
+[ "$(grep -c '<summary>The layers of ticket-' a/report.html)" = 3 ] || fail "the page has no layers"
 # by hand, with the ratio that was found
 for name in params-0.4 ops-0.5 time-0.7; do
     read -r ratio tile < <(python3 -c "
