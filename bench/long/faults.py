@@ -76,8 +76,11 @@ class Run:
         return [r for r in ranks if self.pid(r) and is_there(*self.known(r))]
 
     def send(self, rank, what):
-        if self.alive([rank]):
-            os.kill(self.pid(rank), what)
+        try:
+            if self.alive([rank]):
+                os.kill(self.pid(rank), what)
+        except ProcessLookupError:  # it has just ended
+            pass
 
     def end(self):
         """Result or a word for what went wrong."""

@@ -82,14 +82,13 @@ static tsr_status add_setting(cli_words *words, const char *name, const char *va
 static tsr_status add_ports(plan *p, int *lifeline)
 {
     tsr_status st = TSR_OK;
-    const char *text = cli_text(p->args, "ports");
-    int from = 0, to = 0, used = 0;
+    const char *text = cli_text(p->args, "ports"), *at = text;
+    int from = 0, to = 0;
     char word[64];
     if (!text)
         return TSR_OK;
-    TSR_CHECK(sscanf(text, "%d-%d%n", &from, &to, &used) == 2 && !text[used] && from >= 1024 &&
-                  to <= 65535 && to - from >= 5 + p->ranks,
-              TSR_USAGE,
+    bool fine = cli_number_at(&from, &at) && *at++ == '-' && cli_number_at(&to, &at) && !*at;
+    TSR_CHECK(fine && from >= 1024 && to - from >= 5 + p->ranks, TSR_USAGE,
               "launch: --ports must be a range like 20000-20999 of at least %d ports from 1024 to "
               "65535, not '%s'",
               6 + p->ranks, tsri_quote(text));

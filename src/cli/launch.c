@@ -47,6 +47,20 @@ void cli_words_fini(cli_words *words)
     *words = (cli_words){0};
 }
 
+bool cli_number_at(int *out, const char **at)
+{
+    char *end = NULL;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    long number = strtol(*at, &end, 10);
+    if (errno != 0 || number > 65535)
+        return false;
+    *out = (int)number;
+    *at = end;
+    return true;
+}
+
 static tsr_status add_quoted(tsri_text *line, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -121,9 +135,9 @@ static void pass(const char *bytes, size_t n)
 
 static void end_line(sieve *s)
 {
-    size_t length = strlen(s->token);
+    const char *at = s->held + strlen(s->token) + 1; /* a blank between */
     int code = 0;
-    if (s->n > length && sscanf(s->held + length, " %d", &code) == 1)
+    if (at < s->held + s->n && cli_number_at(&code, &at))
         s->code = s->code > 0 && code == 0 ? s->code : code;
     s->n = 0;
 }

@@ -14,6 +14,9 @@ tsr_status cli_words_add(cli_words *words, const char *fmt, ...) TSR_PRINTF(2, 3
 tsr_status cli_words_line(tsri_text *line, const cli_words *words); /* as a shell takes it */
 void cli_words_fini(cli_words *words);
 
+/* The whole number at *at, 0 to 65535, behind which *at then points; false when there is none. */
+bool cli_number_at(int *out, const char **at);
+
 /* The hosts of --hosts "a,b:4,c": a name and how many workers it takes. */
 typedef struct cli_host {
     const char *name; /* length bytes of the option's text */

@@ -20,14 +20,15 @@ static const char NAME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 static tsr_status read_host(cli_host *host, const char *text, int length)
 {
     tsr_status st = TSR_OK;
-    int name = (int)strspn(text, NAME), used = 0;
+    int name = (int)strspn(text, NAME);
+    const char *at = text + name;
+    bool fine = name > 0 && *text != '-';
     *host = (cli_host){.name = text, .length = name, .workers = 1};
-    if (name < length && text[name] == ':' &&
-        sscanf(text + name + 1, "%d%n", &host->workers, &used) == 1)
-        used++;
-    TSR_CHECK(name > 0 && *text != '-' && name + used == length && host->workers >= 1 &&
-                  host->workers <= 4096,
-              TSR_USAGE,
+    if (fine && *at == ':') {
+        at++;
+        fine = cli_number_at(&host->workers, &at) && host->workers >= 1;
+    }
+    TSR_CHECK(fine && at == text + length && host->workers <= 4096, TSR_USAGE,
               "launch: '%s' is no host: give names with commas between, a number of workers "
               "behind a colon where one takes more than one: --hosts alpha,beta:4",
               tsri_printable(text, (size_t)length));
