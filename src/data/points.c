@@ -1,16 +1,11 @@
-/* points.c - labels that are no signs, and points that have two labels.
- *
- * Equal points are found by sorting a 64-bit hash of each row; rows whose hashes agree are then
- * compared number by number.
- */
+/* points.c - labels that are no signs, and points that have two labels. */
 #include "data/points.h"
 
-#include "base/alloc.h"
 #include "base/number.h"
+#include "data/twins.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool tsri_wants_signs(const tsr_config *config)
@@ -80,44 +75,24 @@ done:
 
 /* ---- Points with two labels --------------------------------------------------------------- */
 
-typedef struct place {
-    uint64_t hash;
-    int64_t sample;
-} place;
+typedef struct points {
+    const tsr_data *data;
+    bool unit; /* the network sees rows of norm 1 */
+} points;
 
-/* Row i as floats; of norm 1 when `unit`. Minus zero becomes zero: they are the same point. */
-static void row_of(float *x, const tsr_data *data, int64_t i, bool unit)
+/* Row i as floats, as the network sees it. */
+static void row_of(float *x, const void *context, int64_t i)
 {
-    const tsri_part *part = &data->train;
+    const points *p = context;
+    const tsri_part *part = &p->data->train;
+    int64_t dim = p->data->dim;
     double squares = 0;
-    for (int64_t k = 0; k < data->dim; k++) {
-        x[k] = (part->numbers ? part->numbers[i * data->dim + k]
-                              : (float)part->bytes[i * data->dim + k]) +
-               0.0f;
+    for (int64_t k = 0; k < dim; k++) {
+        x[k] = part->numbers ? part->numbers[i * dim + k] : (float)part->bytes[i * dim + k];
         squares += (double)x[k] * (double)x[k];
     }
-    for (int64_t k = 0; unit && squares > 0 && k < data->dim; k++)
-        x[k] = (float)((double)x[k] / sqrt(squares)) + 0.0f;
-}
-
-static uint64_t hash_row(const float *x, int64_t n)
-{
-    uint64_t hash = 0;
-    for (int64_t k = 0; k < n; k++) {
-        uint32_t bits;
-        memcpy(&bits, &x[k], sizeof bits);
-        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-static int by_hash(const void *a, const void *b)
-{
-    const place *p = a, *q = b;
-    if (p->hash != q->hash)
-        return p->hash < q->hash ? -1 : 1;
-    return (p->sample > q->sample) - (p->sample < q->sample);
+    for (int64_t k = 0; p->unit && squares > 0 && k < dim; k++)
+        x[k] = (float)((double)x[k] / sqrt(squares));
 }
 
 static bool same_label(const tsr_data *data, int64_t i, int64_t j)
@@ -140,9 +115,13 @@ static void label_text(char text[64], const tsr_data *data, int64_t i)
         (void)snprintf(text, 64, "%d", (int)part->label[i]);
 }
 
-static tsr_status contradiction(const tsr_data *data, int64_t i, int64_t j)
+static tsr_status contradiction(void *context, int64_t i, int64_t j, bool *enough)
 {
+    const tsr_data *data = ((const points *)context)->data;
     char a[64] = "", b[64] = "";
+    (void)enough;
+    if (same_label(data, i, j))
+        return TSR_OK;
     label_text(a, data, i);
     label_text(b, data, j);
     return tsri_fail(TSR_BAD_FILE,
@@ -151,43 +130,17 @@ static tsr_status contradiction(const tsr_data *data, int64_t i, int64_t j)
                      tsri_quote(data->source), (long long)(i + 1), (long long)(j + 1), a, b);
 }
 
-static tsr_status check_contradictions(const tsr_data *data, bool unit)
-{
-    tsr_status st = TSR_OK;
-    int64_t n = data->train.n, dim = data->dim;
-    place *at = NULL;
-    float *x = NULL, *y = NULL;
-    TSR_TRY(tsri_alloc_raw(&at, n, sizeof *at));
-    TSR_TRY(tsri_alloc_raw(&x, dim, sizeof *x));
-    TSR_TRY(tsri_alloc_raw(&y, dim, sizeof *y));
-    for (int64_t i = 0; i < n; i++) {
-        row_of(x, data, i, unit);
-        at[i] = (place){hash_row(x, dim), i};
-    }
-    qsort(at, (size_t)n, sizeof *at, by_hash);
-    for (int64_t k = 1; k < n; k++) {
-        int64_t i = at[k - 1].sample, j = at[k].sample;
-        if (at[k].hash != at[k - 1].hash || same_label(data, i, j))
-            continue;
-        row_of(x, data, i, unit);
-        row_of(y, data, j, unit);
-        if (memcmp(x, y, (size_t)dim * sizeof *x) == 0)
-            TSR_TRY(contradiction(data, i, j));
-    }
-done:
-    tsri_free(at);
-    tsri_free(x);
-    tsri_free(y);
-    return st;
-}
-
 tsr_status tsri_check_points(const tsr_data *data, const tsr_config *config, bool unit)
 {
     tsr_status st = TSR_OK;
     if (tsri_wants_signs(config))
         TSR_TRY(check_signs(data));
     if (strcmp(tsri_config_text(config, "model.name"), "relu_deep") == 0)
-        TSR_TRY(check_contradictions(data, unit));
+        TSR_TRY(tsri_row_twins_find(&(tsri_row_twins){.n = data->train.n,
+                                                      .dim = data->dim,
+                                                      .row = row_of,
+                                                      .twin = contradiction,
+                                                      .context = &(points){data, unit}}));
 done:
     return st;
 }

@@ -5,18 +5,17 @@
  * could be nearer than the nearest so far is computed again from its differences in double. So the
  * result is exact, and the same for any number of threads.
  *
- * Where there is no time for all pairs, samples that are one point are found all the same: by a
- * hash of every sample, sorted.
+ * Where there is no time for all pairs, samples that are one point are found all the same
+ * (data/twins.h).
  */
 #include "theory/deep_relu.h"
 
 #include "base/alloc.h"
 #include "base/pieces.h"
+#include "data/twins.h"
 #include "linalg/gemm.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { COLUMNS = 256 }; /* of the other block at once */
 
@@ -199,57 +198,33 @@ double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count)
 
 /* ---- Samples that are one point -------------------------------------------------------------- */
 
-typedef struct place {
-    uint64_t hash;
-    int64_t sample;
-} place;
+typedef struct twins {
+    const tsri_run *run;
+    bool *found;
+    int64_t *pair;
+} twins;
 
-static uint64_t hash_of(const float *x, int64_t n)
+static void sample_of(float *x, const void *context, int64_t i)
 {
-    uint64_t hash = 0;
-    for (int64_t k = 0; k < n; k++) {
-        float number = x[k] + 0.0f; /* minus zero is zero */
-        uint32_t bits;
-        memcpy(&bits, &number, sizeof bits);
-        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
+    const tsri_run *run = ((const twins *)context)->run;
+    tsri_sample(x, run->data, &run->data->train, i);
 }
 
-static int by_hash(const void *a, const void *b)
+static tsr_status first_twin(void *context, int64_t i, int64_t j, bool *enough)
 {
-    const place *p = a, *q = b;
-    if (p->hash != q->hash)
-        return p->hash < q->hash ? -1 : 1;
-    return (p->sample > q->sample) - (p->sample < q->sample);
+    const twins *t = context;
+    *t->found = *enough = true;
+    t->pair[0] = i;
+    t->pair[1] = j;
+    return TSR_OK;
 }
 
 tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run)
 {
-    tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n, d = run->data->dim;
-    place *at = NULL;
-    float *x = NULL;
     *found = false;
-    TSR_TRY(tsri_alloc(&at, n, sizeof *at));
-    TSR_TRY(tsri_alloc(&x, 2 * d, sizeof *x));
-    for (int64_t i = 0; i < n; i++) {
-        tsri_sample(x, run->data, &run->data->train, i);
-        at[i] = (place){hash_of(x, d), i};
-    }
-    qsort(at, (size_t)n, sizeof *at, by_hash);
-    for (int64_t k = 1; k < n && !*found; k++) {
-        if (at[k].hash != at[k - 1].hash)
-            continue;
-        tsri_sample(x, run->data, &run->data->train, at[k - 1].sample);
-        tsri_sample(x + d, run->data, &run->data->train, at[k].sample);
-        *found = !(apart(x, x + d, d, INFINITY) > 0);
-        pair[0] = *found ? at[k - 1].sample : pair[0];
-        pair[1] = *found ? at[k].sample : pair[1];
-    }
-done:
-    tsri_free(at);
-    tsri_free(x);
-    return st;
+    return tsri_row_twins_find(&(tsri_row_twins){.n = run->data->train.n,
+                                                 .dim = run->data->dim,
+                                                 .row = sample_of,
+                                                 .twin = first_twin,
+                                                 .context = &(twins){run, found, pair}});
 }
