@@ -72,4 +72,27 @@ static inline void put_npy(const char *name, const char *header, const void *byt
     (void)scratch_put(name, file, 10 + padded + n);
 }
 
+/* Every allocation on the way fails once: an error each time, and nothing stays behind. */
+static inline void walk_failures(const char *const *settings)
+{
+    int64_t n = 0;
+    for (;; n++) {
+        tsr_data *data = NULL;
+        int64_t before = tsri_alloc_blocks();
+        (void)tsri_alloc_fail_after(n, false);
+        tsr_status st = load_settings(&data, settings);
+        int64_t calls = tsri_alloc_fail_after(-1, false);
+        tsr_data_destroy(data);
+        assert_int_equal(tsri_alloc_blocks(), before);
+        if (calls <= n) { /* not reached any more */
+            assert_int_equal(st, TSR_OK);
+            break;
+        }
+        if (st != TSR_RESOURCES)
+            fail_msg("%s, allocation %lld: status %d, %s", settings[0], (long long)n, (int)st,
+                     tsr_last_error());
+    }
+    assert_true(n > 20);
+}
+
 #endif
