@@ -12,15 +12,13 @@
 
 /* ---- Axes, values, parameters ------------------------------------------------------------- */
 
-static tsr_status add_axis(tsri_net *net, int *axis, const tsri_axis *like, const char *fmt,
-                           va_list args)
+static tsr_status add_axis(tsri_net *net, int *axis, const tsri_axis *like)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_reserve(&net->axis, &net->axes_room, net->axes, sizeof *net->axis));
     tsri_axis *a = &net->axis[net->axes];
     *a = *like;
     a->full = a->size;
-    (void)vsnprintf(a->name, sizeof a->name, fmt, args);
     TSR_TRY(tsri_widths_apply(net, a));
     *axis = (int)net->axes++;
 done:
@@ -30,21 +28,22 @@ done:
 tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
                          ...)
 {
+    tsri_axis a = {.size = size, .cuttable = cuttable};
     va_list args;
     va_start(args, fmt);
-    tsr_status st =
-        add_axis(net, axis, &(tsri_axis){.size = size, .cuttable = cuttable}, fmt, args);
+    (void)vsnprintf(a.name, sizeof a.name, fmt, args);
     va_end(args);
-    return st;
+    return add_axis(net, axis, &a);
 }
 
 tsr_status tsri_net_stream(tsri_net *net, int *axis, int64_t size, const char *fmt, ...)
 {
+    tsri_axis a = {.size = size, .stream = true};
     va_list args;
     va_start(args, fmt);
-    tsr_status st = add_axis(net, axis, &(tsri_axis){.size = size, .stream = true}, fmt, args);
+    (void)vsnprintf(a.name, sizeof a.name, fmt, args);
     va_end(args);
-    return st;
+    return add_axis(net, axis, &a);
 }
 
 tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, bool strided,

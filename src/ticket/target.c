@@ -6,6 +6,7 @@
 #include "ticket/latency.h"
 #include "ticket/ranking.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum {
@@ -95,6 +96,7 @@ static double ops_left(const search *s)
 static tsr_status left(double *part, search *s, int64_t k)
 {
     tsr_status st = TSR_OK;
+    assert(s->small); /* search_init */
     s->how.ratio = (double)k / PARTS;
     TSR_TRY(tsri_ranking_keep(&s->share, &s->ranking, &s->how));
     tsri_net_resize(s->small, &s->share);
