@@ -394,7 +394,7 @@ class Oracle:
             Row("Theorem 5.3 (ii)", "largest |x_(l,i)", far[1], "at most", 1, seen=seen, interval=far[:2], trivial=far[2], **power),
             Row("Theorem 5.3 (iii)", "largest part", flips[1], "at most", 1, seen=seen, interval=flips[:2], trivial=flips[2], **power),
             Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of L_S",
-                max(v.gradient / (4**L * math.sqrt(M) * v.slopes / n) if v.gradient > 0 else 0 for v in looks.values()),
+                max(v.gradient / (4**L * math.sqrt(M) * v.slopes / n) if v.gradient > FLOAT_LEAST else 0 for v in looks.values()),
                 "at most", 1, seen=seen, broken=bad, tolerance=SMALL),
             Row("Theorem 5.3 (iv)", f"supremum over {self.s}-sparse",
                 max(v.sparse / (4**L * L * (math.sqrt(self.s * math.log(M)) + math.sqrt(M) * v.found[0].max()))
@@ -409,7 +409,7 @@ class Oracle:
         ]  # fmt: skip
         if self.stochastic:
             rows.append(Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of the next step's batch",
-                            max(v.batch[0] / (4**L * math.sqrt(M) * v.batch[1] / self.B) if v.batch[0] > 0 else 0
+                            max(v.batch[0] / (4**L * math.sqrt(M) * v.batch[1] / self.B) if v.batch[0] > FLOAT_LEAST else 0
                                 for v in looks.values()), "at most", 1, seen=seen, broken=bad, tolerance=SMALL))  # fmt: skip
         if not broken["descent"]:
             rows.append(Row("Lemma 5.8" if self.stochastic else "Lemma 5.6", "log10 of tau", t - self.logs(looks)[2], absolute=0.05))

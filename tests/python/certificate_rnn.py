@@ -444,7 +444,7 @@ def gradient_rows(k, net, line, notes, check):
         if abs(float(np.linalg.norm(by)) / size - 1) > 1e-9:
             check.complain("T4: the direction is not as long as the step")
         worst = smooth(by)
-        if worst < along * (1 - 1e-6) - noise:
+        if worst < along - 1e-6 * abs(along) - noise:
             check.complain(f"T4: {worst} along the worst direction, {along} along the step")
     rows.append(Row("Theorem 4", "the same along", worst, tolerance=POWER, absolute=noise))
     return rows + claim_rows(k, net, step, tau, line), f
