@@ -5,6 +5,8 @@
  */
 #include "backend/cpu/kernels.h"
 
+#include "base/simd.h"
+
 #include <string.h>
 
 /* The pixels of one window that lie inside the image. */
@@ -47,13 +49,23 @@ static tsr_status max_setup(tsri_op *op)
     return TSR_OK;
 }
 
-static void max_pixel(float *y, int32_t *won, const float *x, int64_t C, int32_t pixel)
+/* One more pixel of a window. Without branches, so that it runs on vectors. */
+TSRI_CLONES
+static void max_pixel(float *restrict y, int32_t *restrict won, const float *restrict x, int64_t C,
+                      int32_t pixel)
 {
+    for (int64_t c = 0; c < C; c++) {
+        bool wins = x[c] > y[c];
+        y[c] = wins ? x[c] : y[c];
+        won[c] = wins ? pixel : won[c];
+    }
+}
+
+static void first_pixel(float *y, int32_t *won, const float *x, int64_t C, int32_t pixel)
+{
+    memcpy(y, x, (size_t)C * sizeof *y);
     for (int64_t c = 0; c < C; c++)
-        if (x[c] > y[c] || won[c] < 0) {
-            y[c] = x[c];
-            won[c] = pixel;
-        }
+        won[c] = pixel;
 }
 
 static void max_forward_image(void *context, int64_t i, int thread)
@@ -67,12 +79,11 @@ static void max_forward_image(void *context, int64_t i, int thread)
     for (int64_t row = 0; row < op->out.h; row++)
         for (int64_t col = 0; col < op->out.w; col++, y += C, won += C) {
             window w = window_at(op, row, col);
-            for (int64_t c = 0; c < C; c++)
-                won[c] = -1;
             for (int64_t r = w.r0; r < w.r1; r++)
                 for (int64_t k = w.c0; k < w.c1; k++) {
                     int64_t pixel = r * op->in.w + k;
-                    max_pixel(y, won, x + pixel * C, C, (int32_t)pixel);
+                    bool first = r == w.r0 && k == w.c0;
+                    (first ? first_pixel : max_pixel)(y, won, x + pixel * C, C, (int32_t)pixel);
                 }
         }
 }
