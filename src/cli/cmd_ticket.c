@@ -9,8 +9,7 @@
 #include "base/text.h"
 #include "io/json.h"
 #include "report/report.h"
-#include "ticket/latency.h"
-#include "ticket/pipeline.h"
+#include "ticket/best.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,8 +37,8 @@ static tsr_status print_table(const tsri_tickets *tickets)
     tsr_status st = TSR_OK;
     cli_table t = {0};
     bool classes = !isnan(tickets->row[0].accuracy);
-    cli_table_head(&t, 9, "network", classes ? "pruned %" : "", classes ? "final %" : "loss",
-                   "params", "file", "traffic", "seconds", "ms/batch", "ms/step");
+    cli_table_head(&t, 10, "network", classes ? "pruned %" : "", classes ? "final %" : "loss",
+                   "params", "file", "traffic", "epochs", "seconds", "ms/batch", "ms/step");
     for (int64_t i = 0; i < tickets->rows; i++) {
         const tsri_ticket_row *r = &tickets->row[i];
         cli_table_text(&t, r->name);
@@ -51,6 +50,7 @@ static tsr_status print_table(const tsri_tickets *tickets)
         cli_table_int(&t, r->params);
         cli_table_text(&t, tsri_bytes_text((double)r->file_bytes));
         cli_table_text(&t, r->traffic ? tsri_bytes_text((double)r->traffic) : "");
+        cli_table_format(&t, "%.4g", r->epochs);
         cli_table_real(&t, r->seconds, 1);
         cli_table_real(&t, r->time.infer.least, 2);
         cli_table_real(&t, r->time.step.least, 2);
@@ -61,41 +61,32 @@ done:
     return st;
 }
 
-/* The smallest ticket in words, against the network it came from. */
-static void print_sentence(const tsri_tickets *tickets)
+/* The best ticket in words, against the whole. */
+static tsr_status print_sentence(const tsri_tickets *tickets)
 {
-    const tsri_ticket_row *whole = &tickets->row[0], *best = NULL;
-    for (int64_t i = 1; i < tickets->rows; i++)
-        if (tickets->row[i].kind == TSRI_TICKET_PRUNED &&
-            (!best || tickets->row[i].params < best->params))
-            best = &tickets->row[i];
-    if (!best)
-        return;
-    (void)printf("%s has %.1f %% of the parameters of the whole", best->name,
-                 100 * (double)best->params / (double)whole->params);
-    double before = whole->time.infer.least, after = best->time.infer.least;
-    switch (tsri_faster(whole->time.infer, best->time.infer)) {
-    case TSRI_FASTER:
-        (void)printf(" and runs %.2f times as fast\n", before / after);
-        break;
-    case TSRI_PERHAPS_FASTER:
-        (void)printf(
-            " and may be faster (%.2f ms against %.2f, within the noise of this machine)\n", after,
-            before);
-        break;
-    default:
-        (void)printf(" and is not faster (%.2f ms against %.2f)\n", after, before);
-    }
+    tsr_status st = TSR_OK;
+    tsri_text sentence = {0};
+    tsri_best best = tsri_tickets_best(tickets);
+    TSR_TRY(tsri_best_sentence(&sentence, &best));
+    if (best.ticket)
+        (void)printf("%s\n", sentence.data);
+done:
+    tsri_text_fini(&sentence);
+    return st;
 }
 
 static tsr_status print_json(const tsri_tickets *tickets, const char *report)
 {
+    tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_begin(&w);
-    tsri_tickets_json(&w, tickets);
+    TSR_TRY(tsri_tickets_json(&w, tickets));
     tsri_json_put_text(&w, "report", report);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
+done:
+    tsri_json_fini(&w);
+    return st;
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -110,7 +101,7 @@ static tsr_status tell(const cli_args *args, const tsri_tickets *tickets, const 
         TSR_TRY(print_json(tickets, report.data));
     } else {
         TSR_TRY(print_table(tickets));
-        print_sentence(tickets);
+        TSR_TRY(print_sentence(tickets));
         (void)printf("report   %s\n", report.data);
     }
 done:

@@ -161,6 +161,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("ticket.axes", "paper", "axes to prune. paper: those that the scheme cuts, of schemes that cut none those of loft; inner: every inner axis, of the first stage and of blocks with a stride too; all: the streams between blocks as well; or names, \"layer2.1.inner, layer3.1.inner\""),
     INT("ticket.recalibrate", "16", 0, 1e6, "batches of the training set that measure the statistics of batch norm anew, on the ticket itself, before it is judged and trained on; 0 = it keeps those of the whole"),
     CHOICE("ticket.controls", "none", "none|random|reinit|both", "beside each ticket one with filters by chance, or its shape with fresh weights"),
+    INT("ticket.whole", "0", 0, 1e9, "epochs of fine-tuning of the whole network, at ticket.lr; the tickets are then compared with that instead of with the pretrained one; 0 = none"),
     INT("ticket.dense", "0", 0, 1e9, "epochs of the whole network without shares, for comparison; 0 = none"),
     PACE("ticket.seconds", REAL, "3", 0, 600, "how long all networks are timed side by side"),
 

@@ -2,9 +2,11 @@
 #include "report/report.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "io/file.h"
 #include "report/report_parts.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +76,24 @@ void tsri_page_say(tsri_page *p, const char *fmt, ...)
     tsri_markup_add(&p->html, "<p>");
     tsri_markup_text(&p->html, text);
     tsri_markup_add(&p->html, "</p>\n");
+}
+
+void tsri_page_fact(tsri_page *p, const char *name, const char *value)
+{
+    tsri_markup_add(&p->html, "<div><dt>");
+    tsri_markup_text(&p->html, name);
+    tsri_markup_add(&p->html, "</dt><dd>");
+    tsri_markup_text(&p->html, value);
+    tsri_markup_add(&p->html, "</dd></div>\n");
+}
+
+void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit)
+{
+    char text[TSRI_NUMBER_TEXT], whole[80];
+    if (!isfinite(value))
+        return;
+    (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
+    tsri_page_fact(p, name, whole);
 }
 
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
@@ -210,11 +230,12 @@ static tsr_status write_run(tsri_page *p)
 {
     tsr_status st = TSR_OK;
     char *name = NULL;
+    bool tickets = false;
     TSR_TRY(tsri_last_name(&name, p->folder));
     TSR_TRY(tsri_page_begin(p, name));
-    tsri_report_facts(p);
-    tsri_report_curves(p);
-    TSR_TRY(tsri_report_ticket(p));
+    tsri_report_subtitle(p);
+    TSR_TRY(tsri_report_ticket(p, &tickets));
+    tsri_report_learning(p, tickets);
     tsri_report_cost(p);
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_certificates(p));

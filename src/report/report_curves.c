@@ -32,22 +32,6 @@ static bool has_any(const tsri_page *p, const char *name)
 /* ---- Facts -------------------------------------------------------------------------------------
  */
 
-void tsri_page_fact(tsri_page *p, const char *name, const char *value)
-{
-    tsri_markup_add(&p->html, "<div><dt>%s</dt><dd>", name);
-    tsri_markup_text(&p->html, value);
-    tsri_markup_add(&p->html, "</dd></div>\n");
-}
-
-static void number_fact(tsri_page *p, const char *name, double value, int digits, const char *unit)
-{
-    char text[TSRI_NUMBER_TEXT], whole[80];
-    if (!isfinite(value))
-        return;
-    (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
-    tsri_page_fact(p, name, whole);
-}
-
 /* What was trained on what, and how, in one line. */
 void tsri_report_subtitle(tsri_page *p)
 {
@@ -68,10 +52,9 @@ void tsri_report_subtitle(tsri_page *p)
                     (long long)tsri_config_int(c, "seed"));
 }
 
-void tsri_report_facts(tsri_page *p)
+static void facts(tsri_page *p)
 {
     double *seconds = NULL, bytes = last_of(p, "bytes_total");
-    tsri_report_subtitle(p);
     if (p->lines.n == 0) {
         tsri_page_say(p, "Nothing has been measured yet.");
         return;
@@ -79,17 +62,17 @@ void tsri_report_facts(tsri_page *p)
     if (p->html.st == TSR_OK)
         p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
-    number_fact(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
-    number_fact(p, "test error", last_of(p, "test_rmse"), 4, ""); /* in the target's units */
-    number_fact(p, "test loss", last_of(p, "test_loss"), 4, "");
-    number_fact(p, "epochs", last_of(p, "epoch"),
-                has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
-    number_fact(p, "rounds", last_of(p, "round"), 0, "");
+    tsri_page_number(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
+    tsri_page_number(p, "test error", last_of(p, "test_rmse"), 4, ""); /* in the target's units */
+    tsri_page_number(p, "test loss", last_of(p, "test_loss"), 4, "");
+    tsri_page_number(p, "epochs", last_of(p, "epoch"),
+                     has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
+    tsri_page_number(p, "rounds", last_of(p, "round"), 0, "");
     if (bytes > 0)
         tsri_page_fact(p, "traffic", tsri_bytes_text(bytes));
     if (seconds)
-        number_fact(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
-                    " s");
+        tsri_page_number(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
+                         " s");
     tsri_markup_add(&p->html, "</dl>\n");
     tsri_free(seconds);
 }
@@ -181,12 +164,19 @@ static void accuracy_chart(tsri_page *p, const double *x, const char *title, con
     tsri_free(percent);
 }
 
-void tsri_report_curves(tsri_page *p)
+void tsri_report_learning(tsri_page *p, bool pretraining)
 {
     const double *epoch = tsri_curves_get(&p->lines, "epoch");
+    if (!pretraining)
+        facts(p);
     if (p->lines.n == 0)
         return;
-    tsri_section_open(p, "Learning");
+    tsri_section_open(p, pretraining ? "Pretraining" : "Learning");
+    if (pretraining) {
+        tsri_page_say(p, "From here on the page is about the network that the tickets were cut "
+                         "from, before any fine-tuning.");
+        facts(p);
+    }
     tsri_markup_add(&p->html, "<div class=\"charts\">\n");
     loss_chart(p, epoch);
     if (has_any(p, "test_accuracy"))

@@ -34,20 +34,20 @@ void tsri_section_close(tsri_page *p);
 void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
 
-/* One box of a list with class "facts". */
+/* One box of a list with class "facts"; what is no number gets none. */
 void tsri_page_fact(tsri_page *p, const char *name, const char *value);
+void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit);
 
 /* *root = the parsed FOLDER/name, or NULL when there is no such file. */
 tsr_status tsri_page_json(tsri_json_value **root, const tsri_page *p, const char *name);
 
-/* report_curves.c */
+/* report_curves.c; `pretraining`: the run only begins what the page is about */
 void tsri_report_subtitle(tsri_page *p);
-void tsri_report_facts(tsri_page *p);
-void tsri_report_curves(tsri_page *p);
+void tsri_report_learning(tsri_page *p, bool pretraining);
 void tsri_report_cost(tsri_page *p);
 
-/* report_ticket.c */
-tsr_status tsri_report_ticket(tsri_page *p);
+/* report_ticket.c; *found: there are tickets, and what follows is of pretraining */
+tsr_status tsri_report_ticket(tsri_page *p, bool *found);
 tsr_status tsri_report_distance(tsri_page *p);
 
 /* report_sweep.c: the whole page but its run file and its end. */

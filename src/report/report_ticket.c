@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- The table of tickets
- * ------------------------------------------------------------------------ ticket.json has "rows":
- * flat objects. The members of the first row, in their order, are the columns: what the command
- * that writes the file tells, this page shows. Members that it knows have a head and a form of
- * their own. */
+/* ---- The table of tickets -------------------------------------------------------------------
+ * ticket.json has "rows": flat objects. The members of the first row, in their order, are the
+ * columns: what the command that writes the file tells, this page shows. Members that it knows have
+ * a head and a form of their own. */
 
 enum { MOST_COLUMNS = 24, MOST_ROWS = 1000 }; /* of more only the first are shown */
 
@@ -181,47 +180,104 @@ static void layers_table(tsri_page *p, const tsri_json_value *row)
     tsri_table_fini(&t);
 }
 
-/* What `tessera ticket` wrote in one line: the pretrained network beside its best ticket. */
-static void say_best(tsri_page *p, const tsri_json_value *rows)
+/* ---- The best ticket ------------------------------------------------------------------------
+ * `tessera ticket` decided which it is (ticket/best.h) and wrote it down: the page repeats it. */
+
+static const tsri_json_value *row_named(const tsri_json_value *rows, const char *name)
 {
-    double whole = 0, share, accuracy, before = (double)NAN, most = -1, params = 0;
-    const char *kind, *name, *best = NULL;
-    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
-        const tsri_json_value *row = tsri_json_at(rows, i);
-        if (!tsri_json_as_text(tsri_json_get(row, "kind"), &kind) ||
-            !tsri_json_as_text(tsri_json_get(row, "network"), &name) ||
-            !tsri_json_as_real(tsri_json_get(row, "accuracy"), &accuracy) ||
-            !tsri_json_as_real(tsri_json_get(row, "params"), &share))
-            continue;
-        if (strcmp(kind, "pretrained") == 0) {
-            before = accuracy;
-            whole = share;
-        } else if (strcmp(kind, "ticket") == 0 && accuracy > most) {
-            most = accuracy;
-            best = name;
-            params = share;
-        }
-    }
-    if (!best || !(before >= 0) || !(whole > 0))
-        return;
-    tsri_page_say(p,
-                  "What stands above and below is of pretraining. The tickets were cut from that "
-                  "network and fine-tuned. The best ticket is %.40s: %.2f %% with %.1f %% of the "
-                  "parameters; the pretrained network has %.2f %%.",
-                  best, 100 * most, 100 * params / whole, 100 * before);
+    const char *network;
+    for (int64_t i = 0; name && i < tsri_json_length(rows); i++)
+        if (tsri_json_as_text(tsri_json_get(tsri_json_at(rows, i), "network"), &network) &&
+            strcmp(network, name) == 0)
+            return tsri_json_at(rows, i);
+    return NULL;
 }
 
-tsr_status tsri_report_ticket(tsri_page *p)
+static double number_of(const tsri_json_value *row, const char *key)
+{
+    double value = (double)NAN;
+    (void)tsri_json_as_real(tsri_json_get(row, key), &value);
+    return value;
+}
+
+static const char *text_of(const tsri_json_value *row, const char *key)
+{
+    const char *text = NULL;
+    (void)tsri_json_as_text(tsri_json_get(row, key), &text);
+    return text;
+}
+
+static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_json_value *rows)
+{
+    const tsri_json_value *ticket = row_named(rows, text_of(best, "network"));
+    const tsri_json_value *whole = row_named(rows, text_of(best, "whole"));
+    bool faster = false;
+    if (!ticket || !whole)
+        return;
+    (void)tsri_json_as_bool(tsri_json_get(best, "faster"), &faster);
+    tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
+    tsri_page_fact(p, "best ticket", text_of(best, "network"));
+    tsri_page_number(p, "its accuracy", 100 * number_of(ticket, "accuracy"), 2, " %");
+    tsri_page_number(p, "accuracy of the whole", 100 * number_of(whole, "accuracy"), 2, " %");
+    tsri_page_number(p, "its share of the parameters",
+                     100 * number_of(ticket, "params") / number_of(whole, "params"), 1, " %");
+    if (faster)
+        tsri_page_number(p, "its speed", number_of(best, "times_as_fast"), 2, " times");
+    else
+        tsri_page_fact(p, "its speed", "not faster");
+    tsri_markup_add(&p->html, "</dl>\n");
+}
+
+/* Every network as a point: how good it is, against what it costs. */
+static void cost_chart(tsri_page *p, const tsri_json_value *rows, const char *key,
+                       const char *title, const char *label)
+{
+    tsri_chart c;
+    bool classes = isfinite(number_of(tsri_json_at(rows, 0), "accuracy"));
+    tsri_chart_begin(&c, NULL);
+    c.width = 470;
+    c.height = 320;
+    tsri_chart_panel(&c, &(tsri_panel){.title = title,
+                                       .x_label = label,
+                                       .y_label = classes ? "test accuracy, %" : "test loss"});
+    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
+        const tsri_json_value *row = tsri_json_at(rows, i);
+        double x = number_of(row, key);
+        double y = classes ? 100 * number_of(row, "accuracy") : number_of(row, "loss");
+        if (isfinite(x) && isfinite(y))
+            tsri_chart_series(&c, &(tsri_series){.name = text_of(row, "network"),
+                                                 .n = 1,
+                                                 .x = &x,
+                                                 .y = &y,
+                                                 .marks = TSRI_MARKS_POINTS});
+    }
+    tsri_page_chart(p, &c, NULL);
+    tsri_chart_fini(&c);
+}
+
+tsr_status tsri_report_ticket(tsri_page *p, bool *found)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
+    *found = false;
     TSR_TRY(tsri_page_json(&root, p, "ticket.json"));
     const tsri_json_value *rows = root ? tsri_json_get(root, "rows") : NULL;
     if (!tsri_json_is_array(rows) || tsri_json_length(rows) == 0 ||
         !tsri_json_is_object(tsri_json_at(rows, 0)))
         goto done;
+    *found = true;
+    const tsri_json_value *best = tsri_json_get(root, "best");
+    const char *sentence = text_of(best, "sentence");
+    best_facts(p, best, rows);
     tsri_section_open(p, "Tickets");
-    say_best(p, rows);
+    if (sentence)
+        tsri_page_say(p, "%.600s.", sentence);
+    if (isfinite(number_of(tsri_json_at(rows, 0), "ms"))) {
+        tsri_markup_add(&p->html, "<div class=\"charts\">\n");
+        cost_chart(p, rows, "ms", "How good, how fast", "milliseconds a batch");
+        cost_chart(p, rows, "params", "How good, how large", "parameters");
+        tsri_markup_add(&p->html, "</div>\n");
+    }
     TSR_TRY(rows_table(p, rows));
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         layers_table(p, tsri_json_at(rows, i));

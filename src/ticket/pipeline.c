@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "net/torch_code.h"
 #include "scheme/run.h"
+#include "ticket/best.h"
 #include "ticket/finetune.h"
 #include "ticket/goals.h"
 #include "ticket/target.h"
@@ -34,9 +35,9 @@ typedef struct line {
 } line;
 
 static const char *const kinds[] = {
-    [TSRI_TICKET_PRETRAINED] = "pretrained", [TSRI_TICKET_DENSE] = "dense",
-    [TSRI_TICKET_PRUNED] = "ticket",         [TSRI_TICKET_RANDOM] = "random",
-    [TSRI_TICKET_REINIT] = "reinit",
+    [TSRI_TICKET_PRETRAINED] = "pretrained", [TSRI_TICKET_WHOLE] = "whole",
+    [TSRI_TICKET_DENSE] = "dense",           [TSRI_TICKET_PRUNED] = "ticket",
+    [TSRI_TICKET_RANDOM] = "random",         [TSRI_TICKET_REINIT] = "reinit",
 };
 
 /* "ticket-0.5" loses half of its filters, "ticket-ops-0.5" has half of the operations. */
@@ -162,6 +163,24 @@ static tsr_status pretrain(line *l)
     TSR_TRY(train(row, l, l->config, l->options->init));
     TSR_TRY(place(&l->whole, l, row, "model.safetensors"));
 done:
+    return st;
+}
+
+/* Nothing cut, and trained on like the tickets: what they are fairly compared with. */
+static tsr_status whole(line *l)
+{
+    tsr_status st = TSR_OK;
+    tsri_ticket_row *row = NULL;
+    tsr_model *model = NULL; /* for its run file */
+    int64_t epochs = tsri_config_int(l->config, "ticket.whole");
+    if (epochs == 0)
+        return TSR_OK;
+    TSR_TRY(tsr_model_read(&model, l->whole));
+    TSR_TRY(tsri_finetune_config(model->config, epochs, tsri_config_real(l->config, "ticket.lr")));
+    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_WHOLE, (tsri_goal){0}));
+    TSR_TRY(train(row, l, model->config, l->whole));
+done:
+    tsr_model_destroy(model);
     return st;
 }
 
@@ -360,8 +379,9 @@ done:
 }
 
 /* In the order of the report's columns: what matters most is seen first on a phone. */
-void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
+tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
 {
+    tsri_best best = tsri_tickets_best(tickets);
     tsri_json_key(w, "rows");
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < tickets->rows; i++) {
@@ -389,6 +409,7 @@ void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');
+    return tsri_best_json(w, &best);
 }
 
 static tsr_status write_table(const line *l)
@@ -397,7 +418,7 @@ static tsr_status write_table(const line *l)
     tsri_json w = {0};
     char *path = NULL;
     tsri_json_begin(&w);
-    tsri_tickets_json(&w, l->tickets);
+    TSR_TRY(tsri_tickets_json(&w, l->tickets));
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_path_join(&path, l->options->folder, "ticket.json"));
@@ -455,6 +476,7 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
     TSR_TRY(tsri_goals_read(&l.goal, &l.goals, config));
     TSR_TRY(try_pruning(&l));
     TSR_TRY(pretrain(&l));
+    TSR_TRY(whole(&l));
     TSR_TRY(dense(&l));
     TSR_TRY(all_tickets(&l));
     TSR_TRY(measure(&l));

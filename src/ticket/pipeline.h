@@ -9,6 +9,7 @@
  * The folder is that of the run which the run file describes, with one more run for each other row:
  *
  *     model.safetensors, ...    pretraining
+ *     whole/                    (ticket.whole) that network fine-tuned, for comparison
  *     dense/                    (ticket.dense) the whole network without shares, for comparison
  *     ticket-0.5/               ticket.safetensors, and the run that fine-tunes it
  *     ticket-ops-0.5/           (ticket.ops) the same of a ticket with half of the operations
@@ -29,6 +30,7 @@
 
 typedef enum tsri_ticket_kind {
     TSRI_TICKET_PRETRAINED, /* the whole network as the run file trains it */
+    TSRI_TICKET_WHOLE,      /* the same, fine-tuned */
     TSRI_TICKET_DENSE,
     TSRI_TICKET_PRUNED,
     TSRI_TICKET_RANDOM,
@@ -65,7 +67,7 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
                             void (*stage)(void *context, const char *name));
 void tsri_tickets_fini(tsri_tickets *tickets);
 
-/* The member "rows": one flat object for each. */
-void tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets);
+/* The members "rows", one flat object for each, and "best" (best.h). */
+tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets);
 
 #endif

@@ -48,7 +48,7 @@ assert not outside, outside
 def text(e):
     return "".join(text(c) if c.nodeType != c.TEXT_NODE else c.data for c in e.childNodes)
 heads = [text(h) for h in root.getElementsByTagName("h2")]
-assert heads == ["Learning", "Tickets", "Traffic and time", "Filter distance between epochs",
+assert heads == ["Tickets", "Pretraining", "Traffic and time", "Filter distance between epochs",
                  "Certificates", "The run file"], heads
 assert text(root.getElementsByTagName("h1")[0]) == '<script>alert("&")<'
 whole = text(root.documentElement)
