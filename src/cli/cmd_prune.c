@@ -5,6 +5,7 @@
 #include "cli/settings.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -257,13 +258,19 @@ done:
     return st;
 }
 
-/* Measured anew unless --recalibrate says otherwise; an imported model without --data has nothing
- * to measure on. */
+/* Measured anew unless --recalibrate says otherwise; a model that was imported, or whose data are
+ * elsewhere now, has nothing to measure on without --data. */
 static void choose_statistics(tsri_prune *how, const tsr_model *model, const cli_args *args)
 {
-    how->recalibrate =
-        cli_int(args, "recalibrate", tsri_model_names_data(model) ? TSRI_STATISTICS_BATCHES : 0);
+    const char *path = tsri_config_text(model->config, "data.path");
+    bool gone = path && !tsri_file_exists(path);
+    bool can = tsri_model_names_data(model) && !gone;
+    how->recalibrate = cli_int(args, "recalibrate", can ? TSRI_STATISTICS_BATCHES : 0);
     how->shown = model;
+    if (gone && !cli_has(args, "recalibrate"))
+        TSRI_WARN("%s, the training data, is not here: the statistics stay those of the whole "
+                  "network; --data measures them anew on others",
+                  tsri_quote(path));
 }
 
 static tsr_status run(const cli_args *args)

@@ -76,8 +76,8 @@ grep -qa '\\"recalibrate\\":16' pre/anew || fail "not recorded"
 [ "$(json copy.json "d['recalibrate']")" = 0 ] || fail "a copy was measured"
 mkdir lost && sed 's/{name: glyphs, n: 64, test_n: 20}/{path: table.csv, target: y}/; s/preresnet18, width: 8/mlp, hidden: [8], norm: batch/' pre/run.yaml > lost/run.yaml
 (cd lost && { echo a,b,y; for i in $(seq 40); do echo "$i,$((i * i % 7)),$((i % 2))"; done; } > table.csv && "$program" train run.yaml --out run --quiet > /dev/null && mv table.csv other.csv)
-(cd lost && refused 3 "table.csv" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 && [ ! -e t ] &&
-    "$program" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 --recalibrate 0 > out && grep -q 'statistics  those of the whole network' out &&
+(cd lost && refused 3 "table.csv" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 --recalibrate 16 && [ ! -e t ] &&
+    "$program" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 > out 2> err && grep -q 'table.csv, the training data, is not here' err && grep -q 'statistics  those of the whole network' out &&
     "$program" prune run/model.safetensors --ratio 0.5 --out u --seconds 0 --data other.csv > out && grep -q 'measured anew' out && ! cmp -s t u &&
     grep -qa 'path: table.csv' u) || fail "lost data"
 
