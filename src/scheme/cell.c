@@ -13,7 +13,7 @@
 tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
-    tsri_run run;
+    tsri_run run = {.lock = -1};
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(
         tsri_config_unread(config, "on_divergence", "a sweep, whose runs have no checkpoints,"));
