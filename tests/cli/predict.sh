@@ -31,7 +31,7 @@ refused 3 "missing.csv: no such file" predict run/model.safetensors --data missi
 printf 'a,b,y\n50,0.5,1850\n3.4e38,0.5,1850\n' > far.csv
 refused 3 "far.csv: row 2: the model's answer is no finite number" predict run/model.safetensors --data far.csv
 printf 'a,b,y\n50,3.4e38,1850\n' > farther.csv
-refused 3 "farther.csv is no finite number" eval run/model.safetensors --data farther.csv
+refused 3 "input 2 (b) is 3.4e+38, beyond single precision" eval run/model.safetensors --data farther.csv
 
 # What a trained model keeps cannot be set beside it: it was read by nobody, or made another network.
 for key in data.target=a data.task=classify data.ignore=a data.normalize=none model.hidden=8 optim.lr=1; do
