@@ -229,11 +229,19 @@ enum { RESULTS = 16 };
 static char *wanted[RESULTS];
 static int64_t wanted_n[RESULTS];
 
-/* Takes times out of a text: numbers behind "seconds":, "ms": and "step_ms":, and the last column
- * of a table. Weights and other bytes stay as they are. */
+/* Of a number, or of a text without quotes in it. */
+static size_t value_length(const char *at)
+{
+    return *at == '"' ? 2 + strcspn(at + 1, "\"") : strcspn(at, ",}");
+}
+
+/* Takes times out of a text: what stands behind the keys that have them, and the last column of a
+ * table. Weights and other bytes stay as they are. */
 static void forget_times(char *bytes, int64_t *n, const char *name)
 {
-    static const char *const key[] = {"\"seconds\":", "\"ms\":", "\"step_ms\":"};
+    static const char *const key[] = {
+        "\"seconds\":",       "\"ms\":",      "\"step_ms\":", "\"faster\":",
+        "\"times_as_fast\":", "\"sentence\":"};
     bool json = strstr(name, ".json") != NULL, table = strstr(name, ".csv") != NULL;
     char *to = bytes;
     if (!json && !table)
@@ -242,7 +250,7 @@ static void forget_times(char *bytes, int64_t *n, const char *name)
         size_t skip = 0;
         for (size_t k = 0; json && k < sizeof key / sizeof *key; k++)
             if (strncmp(from, key[k], strlen(key[k])) == 0)
-                skip = strlen(key[k]) + strcspn(from + strlen(key[k]), ",}");
+                skip = strlen(key[k]) + value_length(from + strlen(key[k]));
         if (table && *from == ',' && !memchr(from + 1, ',', strcspn(from + 1, "\n")))
             skip = 1 + strcspn(from + 1, "\n");
         from += skip;
