@@ -166,39 +166,35 @@ done:
     return st;
 }
 
-/* Nothing cut, and trained on like the tickets: what they are fairly compared with. */
-static tsr_status whole(line *l)
+/* A row of the whole network, trained on from the file `from`, or from the start where that is
+ * NULL. `rate` 0: the run file's own. */
+static tsr_status uncut(line *l, tsri_ticket_kind kind, int64_t epochs, double rate,
+                        const char *from)
 {
     tsr_status st = TSR_OK;
     tsri_ticket_row *row = NULL;
     tsr_model *model = NULL; /* for its run file */
-    int64_t epochs = tsri_config_int(l->config, "ticket.whole");
     if (epochs == 0)
         return TSR_OK;
     TSR_TRY(tsr_model_read(&model, l->whole));
-    TSR_TRY(tsri_finetune_config(model->config, epochs, tsri_config_real(l->config, "ticket.lr")));
-    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_WHOLE, (tsri_goal){0}));
-    TSR_TRY(train(row, l, model->config, l->whole));
+    TSR_TRY(tsri_finetune_config(model->config, epochs, rate));
+    TSR_TRY(add_row(&row, l->tickets, kind, (tsri_goal){0}));
+    TSR_TRY(train(row, l, model->config, from));
 done:
     tsr_model_destroy(model);
     return st;
 }
 
+/* Trained on like the tickets: what they are fairly compared with. */
+static tsr_status whole(line *l)
+{
+    return uncut(l, TSRI_TICKET_WHOLE, tsri_config_int(l->config, "ticket.whole"),
+                 tsri_config_real(l->config, "ticket.lr"), l->whole);
+}
+
 static tsr_status dense(line *l)
 {
-    tsr_status st = TSR_OK;
-    tsri_ticket_row *row = NULL;
-    tsr_model *model = NULL; /* for its run file */
-    int64_t epochs = tsri_config_int(l->config, "ticket.dense");
-    if (epochs == 0)
-        return TSR_OK;
-    TSR_TRY(tsr_model_read(&model, l->whole));
-    TSR_TRY(tsri_finetune_config(model->config, epochs, 0));
-    TSR_TRY(add_row(&row, l->tickets, TSRI_TICKET_DENSE, (tsri_goal){0}));
-    TSR_TRY(train(row, l, model->config, NULL));
-done:
-    tsr_model_destroy(model);
-    return st;
+    return uncut(l, TSRI_TICKET_DENSE, tsri_config_int(l->config, "ticket.dense"), 0, NULL);
 }
 
 static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket_kind kind,
