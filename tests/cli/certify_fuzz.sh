@@ -17,7 +17,7 @@ sample grelu 43,60,95,119
 sample deep_relu 4,8,21,56,99
 # 19, 42: rounding decided; 15: lambda_0 of rows that are nearly equal; 33: the factor of the whole was taken for xi; 36:
 # unequal shares; 77: batches drawn with replacement; 94: (5) of steps that floats lose; 1024: Lemma 1 of a
-# net from a file, whose output weights are no signs
-sample masked 15,19,33,36,42,77,94,1024
+# net from a file, whose output weights are no signs; 5029: 0 of 0
+sample masked 15,19,33,36,42,77,94,1024,5029
 # 5, 78: xi of unequal shares; 21: the whole without its factor; 50, 59: other draws of rounds that are not the theorems'; 1028: 0/0
 sample loft 5,21,50,59,78,1028

@@ -389,7 +389,7 @@ class Masked:
         for j in self.rounds("ahead", k):
             state, (mean, ends) = self.at(j)["loss"], mean_of(self.ahead(j)["losses"])
             bound = (1 - rate) * state + gain
-            if math.isnan(bound):
+            if math.isnan(bound) or bound == mean == 0:  # 0 of 0 says nothing of a round
                 continue
             rated.append((bound < state or mean > bound, mean / bound, mean, bound, None if self.whole else ends, state))
         (mean, bound, ends, state), *ties = worst(rated) or [(None, None, None if self.whole else [None, None], None)]
