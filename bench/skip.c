@@ -12,9 +12,8 @@
 #include "backend/cpu/skip.h"
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "linalg/blas.h"
 #include "linalg/openblas.h"
-
-#include <cblas.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,14 +96,14 @@ static void dense(bench *b, int product)
 {
     int m = (int)b->m, n = (int)b->n;
     if (product == FORWARD)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, m, m, 1, b->x, m, b->w, m, 0, b->y,
-                    m);
+        tsri_blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, m, m, 1, b->x, m, b->w, m,
+                              0, b->y, m);
     else if (product == BACKWARD)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, m, m, 1, b->dy, m, b->w, m, 0,
-                    b->dx, m);
+        tsri_blas.cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, m, m, 1, b->dy, m, b->w,
+                              m, 0, b->dx, m);
     else
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, m, n, 1, b->dy, m, b->x, m, 0,
-                    b->dw, m);
+        tsri_blas.cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, m, n, 1, b->dy, m, b->x,
+                              m, 0, b->dw, m);
 }
 
 /* The time of one call, after some that wake the threads (see above). */
@@ -165,8 +164,8 @@ static void our_sample(bench *b, int unused)
 static void dense_sample(bench *b, int unused)
 {
     (void)unused;
-    cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)b->m, (int)b->m, 1, b->w, (int)b->m, b->x, 1, 0,
-                b->y, 1);
+    tsri_blas.cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)b->m, (int)b->m, 1, b->w, (int)b->m,
+                          b->x, 1, 0, b->y, 1);
 }
 
 static void run(bench *b)
@@ -198,13 +197,12 @@ static void run(bench *b)
 int main(int argc, char **argv)
 {
     tsr_status st = TSR_OK;
-    tsri_openblas_restart(argv); /* one that takes the processor for an old one is no peer */
     bench b = {.m = argc > 1 ? atoll(argv[1]) : 1024,
                .n = argc > 2 ? atoll(argv[2]) : 512,
                .threads = argc > 4 ? atoi(argv[4]) : 1,
                .repeats = argc > 5 ? atoi(argv[5]) : 10};
     TSR_TRY(tsri_openblas_start(b.threads));
-    openblas_set_num_threads(b.threads);
+    tsri_blas.openblas_set_num_threads(b.threads);
     TSR_TRY(tsri_pool_create(&b.pool, b.threads));
     TSR_TRY(fill(&b, argc > 3 ? atof(argv[3]) : 0.5));
     printf("{\"machine\": \"%s, loops %s\", \"threads\": %d, \"repeats\": %d}\n",

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "comm/comm.h"
 #include "io/json.h"
-#include "linalg/openblas.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -142,7 +141,6 @@ int main(int argc, char **argv)
 {
     (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
     (void)setvbuf(stderr, NULL, _IOLBF, 4096); /* a line, or a bar, in one piece */
-    tsri_openblas_restart(argv);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, with a sentence */
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);

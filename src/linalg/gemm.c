@@ -3,9 +3,8 @@
 
 #include "base/pieces.h"
 #include "base/simd.h"
+#include "linalg/blas.h"
 #include "linalg/openblas.h"
-
-#include <cblas.h>
 
 enum {
     GRAIN = 64, /* tiles end at multiples of it: whole register blocks of every OpenBLAS kernel */
@@ -64,10 +63,11 @@ static void run_tile(void *context, int64_t i, int thread)
     const float *a = g->a + (g->a_transposed ? row : row * g->k);
     const float *b = g->b + (g->b_transposed ? col * g->k : col);
     float *c = g->c + row * g->n + col;
-    cblas_sgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
-                g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)cols, (int)g->k,
-                g->scale == 0 ? 1.0f : (float)g->scale, a, (int)(g->a_transposed ? g->m : g->k), b,
-                (int)(g->b_transposed ? g->k : g->n), g->add ? 1.0f : 0.0f, c, (int)g->n);
+    tsri_blas.cblas_sgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
+                          g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)cols,
+                          (int)g->k, g->scale == 0 ? 1.0f : (float)g->scale, a,
+                          (int)(g->a_transposed ? g->m : g->k), b,
+                          (int)(g->b_transposed ? g->k : g->n), g->add ? 1.0f : 0.0f, c, (int)g->n);
     if (g->bias || g->relu)
         finish_rows(c, rows, cols, g->n, g->bias ? g->bias + col : NULL, g->relu);
 }
@@ -86,7 +86,7 @@ done:
 void tsri_gemm_tile(float *c, int64_t ldc, const float *a, int64_t lda, const float *b, int64_t ldb,
                     int64_t m, int64_t n, int64_t k, bool transposed)
 {
-    cblas_sgemm(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans,
-                transposed ? CblasNoTrans : CblasTrans, (int)m, (int)n, (int)k, 1.0f, a, (int)lda,
-                b, (int)ldb, 0.0f, c, (int)ldc);
+    tsri_blas.cblas_sgemm(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans,
+                          transposed ? CblasNoTrans : CblasTrans, (int)m, (int)n, (int)k, 1.0f, a,
+                          (int)lda, b, (int)ldb, 0.0f, c, (int)ldc);
 }

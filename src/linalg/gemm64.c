@@ -3,9 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/pieces.h"
+#include "linalg/blas.h"
 #include "linalg/openblas.h"
-
-#include <cblas.h>
 
 enum { TILE = 256 };
 
@@ -16,11 +15,11 @@ static void gemm64_tile(void *context, int64_t t, int thread)
     const tsri_gemm64 *g = context;
     (void)thread;
     int64_t first = t * TILE, rows = tsri_min(TILE, g->m - first);
-    cblas_dgemm(CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
-                g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)g->n, (int)g->k, 1.0,
-                g->a + (g->a_transposed ? first : first * g->k),
-                (int)(g->a_transposed ? g->m : g->k), g->b, (int)(g->b_transposed ? g->k : g->n),
-                0.0, g->c + first * g->n, (int)g->n);
+    tsri_blas.cblas_dgemm(
+        CblasRowMajor, g->a_transposed ? CblasTrans : CblasNoTrans,
+        g->b_transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)g->n, (int)g->k, 1.0,
+        g->a + (g->a_transposed ? first : first * g->k), (int)(g->a_transposed ? g->m : g->k), g->b,
+        (int)(g->b_transposed ? g->k : g->n), 0.0, g->c + first * g->n, (int)g->n);
 }
 
 tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool)
@@ -52,8 +51,9 @@ static void gram_tile(void *context, int64_t t, int thread)
     int64_t i = row * TILE, j = t * TILE;
     int64_t rows = tsri_min(TILE, p->n - i), columns = tsri_min(TILE, p->n - j);
     double *c = p->g + i * p->n + j;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns, (int)p->d, 1.0,
-                p->x + i * p->d, (int)p->d, p->x + j * p->d, (int)p->d, 0.0, c, (int)p->n);
+    tsri_blas.cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)columns,
+                          (int)p->d, 1.0, p->x + i * p->d, (int)p->d, p->x + j * p->d, (int)p->d,
+                          0.0, c, (int)p->n);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t s = 0; s < columns; s++)
             if (j + s < i + r)

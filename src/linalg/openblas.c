@@ -2,8 +2,7 @@
 #include "linalg/openblas.h"
 
 #include "base/narrow.h"
-
-#include <cblas.h>
+#include "linalg/blas.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,25 +33,14 @@ static tsr_status buffers_fit(int threads)
     return TSR_OK;
 }
 
-static void set_one_thread(void)
-{
-    openblas_set_num_threads(1);
-}
-
-static void one_thread_per_call(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_one_thread);
-}
-
 tsr_status tsri_openblas_ready(int threads)
 {
     static atomic_int seen; /* the most threads there was room for */
     tsr_status st = TSR_OK;
-    one_thread_per_call();
-    if (atomic_load_explicit(&seen, memory_order_relaxed) >= threads)
+    if (atomic_load_explicit(&seen, memory_order_acquire) >= threads)
         return TSR_OK;
-    TSR_TRY(buffers_fit(threads));
+    TSR_TRY(buffers_fit(threads)); /* first: it starts threads when it is loaded */
+    TSR_TRY(tsri_blas_load());
     atomic_store(&seen, threads);
 done:
     return st;
@@ -73,14 +61,14 @@ done:
 tsr_status tsri_openblas_start(int threads)
 {
     tsr_status st = TSR_OK;
+    TSR_TRY(buffers_fit(threads));
+    TSR_TRY(tsri_blas_load());
     TSR_CHECK(
-        openblas_get_parallel() == 1, TSR_FAILURE,
+        tsri_blas.openblas_get_parallel() == 1, TSR_FAILURE,
         "the OpenBLAS that is loaded (%s) is not the pthread flavour and may give wrong products "
         "when several threads call it: install libopenblas0-pthread and select it with "
         "update-alternatives --config libopenblas.so.0-x86_64-linux-gnu, or use backend: ref",
-        openblas_get_parallel() == 0 ? "serial" : "OpenMP");
-    TSR_TRY(buffers_fit(threads));
-    one_thread_per_call();
+        tsri_blas.openblas_get_parallel() == 0 ? "serial" : "OpenMP");
 done:
     return st;
 }
@@ -92,47 +80,22 @@ static char vendor_text[128];
 static void make_vendor_text(void)
 {
     char version[32] = "";
-    if (sscanf(openblas_get_config(), "OpenBLAS %31s", version) != 1)
+    if (sscanf(tsri_blas.openblas_get_config(), "OpenBLAS %31s", version) != 1)
         strcpy(version, "unknown");
     (void)snprintf(vendor_text, sizeof vendor_text, "openblas %s %s", version,
-                   openblas_get_corename());
+                   tsri_openblas_core());
 }
 
 const char *tsri_openblas_vendor(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (tsri_blas_load() != TSR_OK)
+        return "openblas missing";
     pthread_once(&once, make_vendor_text);
     return vendor_text;
 }
 
 const char *tsri_openblas_core(void)
 {
-    return openblas_get_corename();
-}
-
-/* The kernels it should have chosen when it fell back to old ones; NULL when its choice is fine. */
-static const char *better_core(void)
-{
-#if defined(__x86_64__)
-    static const char *const old[] = {"Prescott", "Core2", "Katmai", "Generic"};
-    bool fell_back = false;
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-        fell_back = fell_back || strcmp(openblas_get_corename(), old[i]) == 0;
-    if (!fell_back)
-        return NULL;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return "Haswell";
-#endif
-    return NULL;
-}
-
-void tsri_openblas_restart(char **argv)
-{
-    const char *core = better_core();
-    if (!core || getenv("OPENBLAS_CORETYPE") || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
-        return;
-    (void)execv("/proc/self/exe", argv);
+    return tsri_blas_load() == TSR_OK ? tsri_blas.openblas_get_corename() : "missing";
 }

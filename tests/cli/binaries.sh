@@ -42,6 +42,8 @@ ours = [r["relatedSpdxElement"] for r in spdx["relationships"] if r["spdxElement
 assert len(needed) >= 8 and all(i in known and known[i].get("versionInfo") for i in ours), ours
 for library, package in (("libyaml-0.so.2", "libyaml-0-2"), ("libjansson.so.4", "libjansson4"), ("libc.so.6", "libc6")):
     assert library in needed and "SPDXRef-" + package in ours, package
+assert any(i.startswith("SPDXRef-libopenblas0") for i in ours), "OpenBLAS, which is loaded later"
+assert any(i.startswith("SPDXRef-libgfortran") for i in known), "what OpenBLAS itself needs"
 for r in spdx["relationships"]:
     assert r["relatedSpdxElement"] in known, r
 P

@@ -159,7 +159,7 @@ asked 'apt-get' 0
 
 # Told to install nothing, it says by name what is missing, and what that costs; then it goes on.
 new_machine
-printf '%s\n' gcc libc6-dev cmake ninja-build pkg-config libopenblas-pthread-dev liblapacke-dev libjansson-dev libarchive-dev \
+printf '%s\n' gcc libc6-dev cmake ninja-build pkg-config libopenblas-pthread-dev libjansson-dev libarchive-dev \
     zlib1g-dev libssl-dev libpng-dev libjpeg-dev librsvg2-dev libopenmpi-dev openmpi-bin >installed
 TESSERA_INSTALL=no run 0 build
 says "not there, and needed: libyaml-dev"

@@ -41,7 +41,7 @@ before=$(model_hash whole)
 OPENBLAS_CORETYPE=Nehalem resume whole || fail "a finished run was not opened"
 [ "$(model_hash whole)" = "$before" ] || fail "a finished run changed"
 half other
-(export OPENBLAS_CORETYPE=Nehalem && refused 2 "was computed by" train run.yaml --out other --resume --quiet)
+OPENBLAS_CORETYPE=Nehalem refused 2 "was computed by" train run.yaml --out other --resume --quiet
 OPENBLAS_CORETYPE=Nehalem resume other --force 2> /dev/null || fail "--force did not go on"
 # ... and is on the record, in the metrics, in later checkpoints and in the model: once nobody could tell such a model from a pure one.
 record() { # FOLDER WHAT: everywhere

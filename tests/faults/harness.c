@@ -46,7 +46,7 @@ static void make_folder(void)
 int main(int argc, char **argv)
 {
     void (*run)(void) = NULL;
-    tsri_openblas_restart(argv);
+    must(tsri_openblas_ready(1) == TSR_OK, "OpenBLAS is not here"); /* before heap.c looks round */
     for (size_t i = 0; argc >= 2 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(argv[1], kinds[i].name) == 0)
             run = kinds[i].run;

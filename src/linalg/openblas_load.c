@@ -1,0 +1,169 @@
+/* openblas_load.c - OpenBLAS, loaded when it is first needed.
+ *
+ * It chooses its kernels while it is loaded, by the processor or by OPENBLAS_CORETYPE, and never
+ * again. A processor that it does not know gets the kernels of 2004 (0.3.21 does that to a Sapphire
+ * Rapids: a fifth of the speed), and whoever links it can do nothing about it: it is loaded before
+ * main. So we load it ourselves and look. Where it fell back we unload it and load it again, with
+ * the variable in its environment for as long as that takes.
+ */
+#include "linalg/blas.h"
+
+#include "base/log.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libopenblas.so.0"
+
+tsri_blas_table tsri_blas;
+
+/* What makers of packages read to learn what is loaded late (the note of the UAPI group that
+ * systemd's libraries carry, too); tools/sbom does. */
+#define NOTE                                                                                       \
+    "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"products\",\"description\":\"matrix products "   \
+    "and LAPACK of the backend cpu, kernels and certificates\",\"priority\":\"required\"}]"
+
+__attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
+    uint32_t name_size, text_size, type;
+    char name[4];
+    char text[(sizeof NOTE + 3) / 4 * 4];
+} note = {4, sizeof NOTE, 0x407c0c0a, "FDO", NOTE};
+
+/* ---- Its functions ------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t at;
+} calls[] = {
+#define X(name) {#name, offsetof(tsri_blas_table, name)},
+    TSRI_BLAS_LIST(X)
+#undef X
+};
+
+static tsr_status find_calls(tsri_blas_table *table, void *library)
+{
+    tsr_status st = TSR_OK;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        void *function = dlsym(library, calls[i].name);
+        TSR_CHECK(function, TSR_FAILURE,
+                  "the " LIBRARY " that was found has no %s: install libopenblas0-pthread, or use "
+                  "backend: ref",
+                  calls[i].name);
+        memcpy((char *)table + calls[i].at, &function, sizeof function);
+    }
+done:
+    return st;
+}
+
+/* Bound at once and for us alone: nobody else's products change their library. */
+static tsr_status open_library(void **library, tsri_blas_table *table)
+{
+    tsr_status st = TSR_OK;
+    *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    TSR_CHECK(*library, TSR_FAILURE,
+              "OpenBLAS cannot be loaded (%s): install libopenblas0-pthread, or use backend: ref",
+              dlerror());
+    TSR_TRY(find_calls(table, *library));
+done:
+    if (st != TSR_OK && *library) {
+        (void)dlclose(*library);
+        *library = NULL;
+    }
+    return st;
+}
+
+/* ---- Its kernels --------------------------------------------------------------------------- */
+
+/* The kernels it should have chosen when it fell back to old ones; NULL when its choice is fine. */
+static const char *better_core(const char *chosen)
+{
+#if defined(__x86_64__)
+    static const char *const old[] = {"Prescott", "Core2", "Katmai", "Generic"};
+    bool fell_back = false;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        fell_back = fell_back || strcmp(chosen, old[i]) == 0;
+    if (!fell_back)
+        return NULL;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        return "OPENBLAS_CORETYPE=SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "OPENBLAS_CORETYPE=Haswell";
+#else
+    (void)chosen;
+#endif
+    return NULL;
+}
+
+/* Opens it with `setting` in the environment. setenv would move and free the list of variables,
+ * which other threads may be reading; a second list in its place harms nobody. It is never freed:
+ * somebody may still be reading that. */
+static tsr_status open_with(void **library, tsri_blas_table *table, const char *setting)
+{
+    static char **longer;
+    tsr_status st = TSR_OK;
+    char **before = environ, text[64];
+    size_t n = 0;
+    while (before && before[n])
+        n++;
+    longer = malloc((n + 2) * sizeof *longer);
+    TSR_CHECK(longer, TSR_RESOURCES, "out of memory for a list of %zu variables", n + 1);
+    if (n > 0)
+        memcpy(longer, before, n * sizeof *longer);
+    longer[n] = (char *)setting;
+    longer[n + 1] = NULL;
+    environ = longer;
+    st = open_library(library, table);
+    if (environ == longer) {
+        environ = before;
+    } else { /* somebody has set a variable meanwhile, in a copy of ours */
+        (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(setting, "="), setting);
+        (void)unsetenv(text);
+    }
+done:
+    return st;
+}
+
+static tsr_status open_best(tsri_blas_table *table)
+{
+    tsr_status st = TSR_OK;
+    void *library = NULL;
+    TSR_TRY(open_library(&library, table));
+    const char *setting = better_core(table->openblas_get_corename());
+    if (setting && !getenv("OPENBLAS_CORETYPE")) {
+        (void)dlclose(library);
+        TSR_TRY(open_with(&library, table, setting));
+        if (better_core(table->openblas_get_corename()))
+            TSRI_WARN("OpenBLAS was loaded by another part of this process and runs kernels of "
+                      "2004: start the program with %s",
+                      setting);
+    }
+done:
+    return st;
+}
+
+/* ---- Once ---------------------------------------------------------------------------------- */
+
+tsr_status tsri_blas_load(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static atomic_bool loaded;
+    tsr_status st = TSR_OK;
+    if (atomic_load_explicit(&loaded, memory_order_acquire))
+        return TSR_OK;
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&loaded)) {
+        tsri_blas_table table = {0};
+        TSR_TRY(open_best(&table));
+        table.openblas_set_num_threads(1);
+        tsri_blas = table;
+        atomic_store_explicit(&loaded, true, memory_order_release);
+    }
+done:
+    pthread_mutex_unlock(&lock);
+    return st;
+}
