@@ -23,8 +23,7 @@
     X(AVGPOOL, "avgpool")   /* mean of each window; padding counts as zeros, as in PyTorch     */  \
     X(GLOBALPOOL, "global") /* mean over all pixels                                            */  \
     X(FLATTEN, "flatten")   /* [C, H, W] to a vector of C H W, channels outermost              */  \
-    X(RECURRENT, "recurrent") /* y_l = max(scale W y_(l-1) + x_l, 0) over the positions of a       \
-                                 sequence, y_0 = 0; W [C, C]                                   */  \
+    X(RECURRENT, "recurrent") /* y_l = max(scale W y_(l-1) + x_l, 0), y_0 = 0; W [C, C]      */    \
     X(LAST, "last") /* the last position of each sequence                              */          \
     X(TURN, "turn") /* [T, N, C], as sequences are inside a network, to [N, T, C]      */          \
     X(GATE, "gate") /* y = x where `add`, the value of its gate, is above 0; else 0    */
@@ -106,9 +105,9 @@ typedef struct tsri_op {
     void *dw, *db;         /* their gradients, written, not added to; NULL = not wanted */
     void *mean, *var;      /* norm: running statistics */
     const int32_t *length; /* [N] positions of each sequence; NULL = all T */
-    const void
-        *pre; /* conv: scale [C] and shift [C] of a virtual norm with its ReLU in front: the
-                 input is max(scale x + shift, 0) (0 in the padding), dx the gradient of that */
+    const void *pre;       /* conv: scale [C] and shift [C] of a virtual norm and its ReLU in front:
+                            * the input is max(scale x + shift, 0), 0 in the padding; dx is the
+                            * gradient of that */
 
     tsri_gates *gates;   /* of y, or NULL; of a gate, or of a ReLU whose zeros may be skipped */
     tsri_gates *x_gates; /* of x, or NULL */
