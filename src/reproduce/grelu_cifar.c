@@ -332,14 +332,14 @@ static tsri_table2_sizes usual_sizes(const tsri_study *s)
                                .width = {10000, 10000, 15000}};
 }
 
-static tsr_status sizes_of(tsri_table2_sizes *z, tsri_toll *toll, const tsri_study *s)
+static tsr_status sizes_of(tsri_table2_sizes *z, tsri_cost_estimate *cost, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
     *z = usual_sizes(s);
     TSR_TRY(tsri_twins_settle(&z->twins, s, NULL));
     for (int i = 0; i < TSRI_TABLE2_ROWS; i++)
         for (int net = 0; net < TSRI_TWINS; net++)
-            tsri_twins_toll(toll, &z->twins, net, z->width[i], z->layers[i], z->twins.seeds);
+            tsri_twins_cost(cost, &z->twins, net, z->width[i], z->layers[i], z->twins.seeds);
 done:
     return st;
 }
@@ -348,9 +348,9 @@ tsr_status tsri_reproduce_grelu_table2(tsri_study *s)
 {
     tsr_status st = TSR_OK;
     tsri_table2_sizes z;
-    tsri_toll toll = {0};
-    TSR_TRY(sizes_of(&z, &toll, s));
-    TSR_TRY(tsri_study_toll(s, &toll));
+    tsri_cost_estimate cost = {0};
+    TSR_TRY(sizes_of(&z, &cost, s));
+    TSR_TRY(tsri_study_tell_cost(s, &cost));
     TSR_TRY(tsri_grelu_table2(s, &z));
 done:
     return st;
@@ -392,7 +392,7 @@ static tsri_switch_sizes usual_switch(const tsri_study *s)
 }
 
 /* Only images can be cropped and flipped. */
-static tsr_status switch_of(tsri_switch_sizes *z, tsri_toll *toll, const tsri_study *s)
+static tsr_status switch_of(tsri_switch_sizes *z, tsri_cost_estimate *cost, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
     *z = usual_switch(s);
@@ -401,9 +401,9 @@ static tsr_status switch_of(tsri_switch_sizes *z, tsri_toll *toll, const tsri_st
     z->test_n = more.test_n;
     z->augment = more.images;
     for (int net = 0; net < TSRI_TWINS; net++)
-        tsri_twins_toll(toll, &z->twins, net, z->width, z->layers, z->twins.seeds);
+        tsri_twins_cost(cost, &z->twins, net, z->width, z->layers, z->twins.seeds);
     for (int64_t i = 0; i < z->crowds; i++) /* half as long */
-        tsri_twins_toll(toll, &z->twins, TSRI_TWIN_GRELU, z->crowd[i], z->layers, z->twins.seeds);
+        tsri_twins_cost(cost, &z->twins, TSRI_TWIN_GRELU, z->crowd[i], z->layers, z->twins.seeds);
 done:
     return st;
 }
@@ -413,10 +413,10 @@ tsr_status tsri_reproduce_grelu_fig3(tsri_study *s)
     tsr_status st = TSR_OK;
     tsri_table2_sizes rows;
     tsri_switch_sizes half;
-    tsri_toll toll = {0};
-    TSR_TRY(sizes_of(&rows, &toll, s));
-    TSR_TRY(switch_of(&half, &toll, s));
-    TSR_TRY(tsri_study_toll(s, &toll));
+    tsri_cost_estimate cost = {0};
+    TSR_TRY(sizes_of(&rows, &cost, s));
+    TSR_TRY(switch_of(&half, &cost, s));
+    TSR_TRY(tsri_study_tell_cost(s, &cost));
     TSR_TRY(tsri_grelu_fig3a(s, &rows));
     TSR_TRY(tsri_grelu_fig3bc(s, &half));
 done:

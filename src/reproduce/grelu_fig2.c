@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "reproduce/grelu_sgemm.h"
 #include "reproduce/grelu_watch.h"
-#include "reproduce/toll.h"
+#include "reproduce/cost_estimate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,11 +150,11 @@ static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t 
 {
     const tsri_twins *t = &z->twins;
     tsri_twins unjudged = *t; /* no error along the run */
-    tsri_toll toll = {0};
+    tsri_cost_estimate cost = {0};
     unjudged.every = t->epochs;
     for (int net = 0; net < TSRI_TWINS; net++)
         if (runs[net] > 0)
-            tsri_twins_toll(&toll, &unjudged, net, z->width, z->layers, runs[net]);
+            tsri_twins_cost(&cost, &unjudged, net, z->width, z->layers, runs[net]);
     char width[40], layers[40], rate[60];
     (void)snprintf(width, sizeof width, "%lld", (long long)z->width);
     (void)snprintf(layers, sizeof layers, "%lld", (long long)z->layers);
@@ -163,7 +163,7 @@ static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t 
     tsri_sgemm_target(s);
     tsri_study_note(s, "Rates as a = eta batch L m^2 / (d_x d_y). Bands are from the least to the "
                        "most of the seeds.");
-    return tsri_study_toll(s, &toll);
+    return tsri_study_tell_cost(s, &cost);
 }
 
 /* ---- Figure 2b ------------------------------------------------------------------------------- */

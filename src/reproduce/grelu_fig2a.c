@@ -9,7 +9,7 @@
 #include "reproduce/grelu_fig2.h"
 
 #include "base/alloc.h"
-#include "reproduce/toll.h"
+#include "reproduce/cost_estimate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -184,15 +184,15 @@ tsr_status tsri_grelu_fig2a(tsri_study *s, const tsri_widths_sizes *z)
 {
     tsr_status st = TSR_OK;
     fates f = {0};
-    tsri_toll toll = {0};
+    tsri_cost_estimate cost = {0};
     const tsri_twins *t = &z->twins;
     tsri_twins unjudged = *t; /* the losses of the steps are all that is looked at */
     unjudged.every = t->epochs;
     for (int64_t w = 0; w < z->widths; w++)
         for (int net = 0; net < TSRI_TWINS; net++)
-            tsri_twins_toll(&toll, &unjudged, net, z->width[w], z->layers, t->seeds);
+            tsri_twins_cost(&cost, &unjudged, net, z->width[w], z->layers, t->seeds);
     tell_settings(s, z);
-    TSR_TRY(tsri_study_toll(s, &toll));
+    TSR_TRY(tsri_study_tell_cost(s, &cost));
     TSR_TRY(train_all(&f, s, z));
     draw(s, &f, z);
     judge(s, &f, z);

@@ -73,8 +73,8 @@ void tsri_twins_settings(tsri_study *s, const tsri_twins *t, const tsri_twins_pa
 
 /* A step: forward, backward and the gradient of W, two products with B and one with C. At every
  * point of a curve the whole training set, and its gates with it. */
-void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
-                     int64_t runs)
+void tsri_twins_cost(tsri_cost_estimate *cost, const tsri_twins *t, int net, int64_t width,
+                     int64_t layers, int64_t runs)
 {
     double n = (double)t->n, m = (double)width, L = (double)layers, d = (double)t->inputs,
            k = (double)t->outputs, points = (double)t->epochs / (double)t->every;
@@ -88,9 +88,9 @@ void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t widt
     (void)snprintf(shape, sizeof shape, "%lld x %lld", (long long)layers, (long long)width);
     (void)snprintf(data, sizeof data, "%lld samples, %lld epochs", (long long)t->n,
                    (long long)t->epochs);
-    tsri_toll_net(toll, shape, data);
-    tsri_toll_add(toll, runs, (double)t->epochs * n * step + points * n * judged,
-                  4 * (numbers + n * d) + n * m * L / 8);
+    tsri_cost_estimate_net(cost, shape, data);
+    tsri_cost_estimate_add(cost, runs, (double)t->epochs * n * step + points * n * judged,
+                           4 * (numbers + n * d) + n * m * L / 8);
 }
 
 tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids)

@@ -22,7 +22,7 @@
 #ifndef TSRI_GRELU_NETS_H
 #define TSRI_GRELU_NETS_H
 
-#include "reproduce/toll.h"
+#include "reproduce/cost_estimate.h"
 
 enum { TSRI_TWIN_RELU, TSRI_TWIN_GRELU, TSRI_TWINS };
 
@@ -62,8 +62,8 @@ void tsri_twins_settings(tsri_study *s, const tsri_twins *t, const tsri_twins_pa
                          const char *rate);
 
 /* So many runs of that shape, with the training error at every point of their curves. */
-void tsri_twins_toll(tsri_toll *toll, const tsri_twins *t, int net, int64_t width, int64_t layers,
-                     int64_t runs);
+void tsri_twins_cost(tsri_cost_estimate *cost, const tsri_twins *t, int net, int64_t width,
+                     int64_t layers, int64_t runs);
 
 /* Seeds and curves for tsri_study_sweep. */
 tsri_sweep_options tsri_twins_options(const tsri_twins *t, const char *const *grid, int64_t grids);

@@ -1,6 +1,6 @@
 /* grelu_sgemm.c - Figures 4a, 4b and 5 of the GReLU paper: rates on SGEMM. (4c is grelu_shapes.c.)
  *
- * The paper names no rates. Ours are given as a (grelu_nets.h), from one that is surely slow to the
+ * The paper names no rates. Ours are given as a (grelu_nets.h), from one that is clearly slow to the
  * largest at which no seed of either net diverges at once: above it there is nothing to compare.
  */
 #include "reproduce/grelu_sgemm.h"
@@ -327,28 +327,28 @@ static tsri_rates_sizes rates_of(const tsri_study *s, const tsri_twins *t, bool 
     return z;
 }
 
-static void rates_toll(tsri_toll *toll, const tsri_rates_sizes *z)
+static void rates_cost(tsri_cost_estimate *cost, const tsri_rates_sizes *z)
 {
     for (int net = 0; net < TSRI_TWINS; net++)
-        tsri_twins_toll(toll, &z->twins, net, z->width, z->layers, z->rates * z->twins.seeds);
+        tsri_twins_cost(cost, &z->twins, net, z->width, z->layers, z->rates * z->twins.seeds);
 }
 
 tsr_status tsri_reproduce_grelu_fig4(tsri_study *s)
 {
     tsr_status st = TSR_OK;
     tsri_twins t = twins_of(s);
-    tsri_toll toll = {0};
+    tsri_cost_estimate cost = {0};
     TSR_TRY(tsri_twins_settle(&t, s, NULL));
     tsri_rates_sizes rates_z = rates_of(s, &t, false);
     tsri_shapes_sizes shapes_z = {.twins = t, .widths = 3, .depths = 2, .layers = {2, 8}, .a = 8};
-    rates_toll(&toll, &rates_z);
+    rates_cost(&cost, &rates_z);
     for (int i = 0; i < 3; i++) {
         shapes_z.width[i] = (s->quick ? 64 : 1024) << i;
         for (int k = 0; k < 2; k++)
-            tsri_twins_toll(&toll, &t, TSRI_TWIN_GRELU, shapes_z.width[i], shapes_z.layers[k],
+            tsri_twins_cost(&cost, &t, TSRI_TWIN_GRELU, shapes_z.width[i], shapes_z.layers[k],
                             t.seeds);
     }
-    TSR_TRY(tsri_study_toll(s, &toll));
+    TSR_TRY(tsri_study_tell_cost(s, &cost));
     TSR_TRY(tsri_grelu_fig4ab(s, &rates_z));
     TSR_TRY(tsri_grelu_fig4c(s, &shapes_z));
 done:
@@ -359,11 +359,11 @@ tsr_status tsri_reproduce_grelu_fig5(tsri_study *s)
 {
     tsr_status st = TSR_OK;
     tsri_twins t = twins_of(s);
-    tsri_toll toll = {0};
+    tsri_cost_estimate cost = {0};
     TSR_TRY(tsri_twins_settle(&t, s, NULL));
     tsri_rates_sizes z = rates_of(s, &t, true);
-    rates_toll(&toll, &z);
-    TSR_TRY(tsri_study_toll(s, &toll));
+    rates_cost(&cost, &z);
+    TSR_TRY(tsri_study_tell_cost(s, &cost));
     TSR_TRY(tsri_grelu_fig5(s, &z));
 done:
     return st;

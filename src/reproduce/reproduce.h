@@ -74,7 +74,7 @@ struct tsri_study {
     int64_t seeds; /* 0 = as the row likes */
     uint64_t seed;
     tsri_pool *pool;
-    int64_t beside; /* runs of a sweep that memory allows at once (toll.h); 0 = not known */
+    int64_t beside; /* runs of a sweep that fit into memory at once; 0 = not known */
     const tsri_study_options *options;
 
     char **note;

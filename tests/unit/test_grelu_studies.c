@@ -424,23 +424,23 @@ static void cost_is_told_first(void **state)
     o.folder = scratch_path("large");
     assert_fails(tsri_reproduce(&s, &rows[8], &o), TSR_RESOURCES, "--quick");
     tsri_study_fini(&s);
-    tsri_toll t = {0};
-    tsri_twins_toll(&t, &tiny, TSRI_TWIN_RELU, 32, 4, 3);
+    tsri_cost_estimate t = {0};
+    tsri_twins_cost(&t, &tiny, TSRI_TWIN_RELU, 32, 4, 3);
     /* 40 epochs of 8 samples: 3 L m^2 + d m + 2 m a step, L m^2 + d m + m at each of 40 points */
     double step = 3 * 4 * 1024 + 6 * 32 + 2 * 32, judged = 4 * 1024 + 6 * 32 + 32;
     assert_true(t.runs == 3 && near(t.products, 3 * 40 * 8 * (step + judged)));
     assert_true(t.bytes > 4 * 3 * 4 * 1024);
-    tsri_twins_toll(&t, &tiny, TSRI_TWIN_GRELU, 32, 4, 3); /* the same shape */
-    tsri_twins_toll(&t, &tiny, TSRI_TWIN_RELU, 64, 2, 1);
-    tsri_twins_toll(&t, &tiny, TSRI_TWIN_RELU, 6, 2, 1); /* the beginning of another */
+    tsri_twins_cost(&t, &tiny, TSRI_TWIN_GRELU, 32, 4, 3); /* the same shape */
+    tsri_twins_cost(&t, &tiny, TSRI_TWIN_RELU, 64, 2, 1);
+    tsri_twins_cost(&t, &tiny, TSRI_TWIN_RELU, 6, 2, 1); /* the beginning of another */
     assert_string_equal(t.sizes, "4 x 32, 2 x 64, 2 x 6");
     tsri_twins longer = tiny;
     longer.epochs = 80;
-    tsri_twins_toll(&t, &longer, TSRI_TWIN_RELU, 64, 2, 1);
+    tsri_twins_cost(&t, &longer, TSRI_TWIN_RELU, 64, 2, 1);
     assert_string_equal(t.sizes, "4 x 32, 2 x 64, 2 x 6 (8 samples, 40 epochs); 2 x 64");
     assert_string_equal(t.data, "8 samples, 80 epochs");
     make(&s, 6);
-    assert_true(says(&s, "Cost, told before it began: 18 runs"));
+    assert_true(says(&s, "Cost, estimated before it began: 18 runs"));
     tsri_study_fini(&s);
 }
 

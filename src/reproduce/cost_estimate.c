@@ -1,5 +1,5 @@
-/* toll.c - what a study will take, told before it begins. See toll.h. */
-#include "reproduce/toll.h"
+/* cost_estimate.c - what a study will cost. See cost_estimate.h. */
+#include "reproduce/cost_estimate.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -13,14 +13,15 @@
 
 enum { SIDE = 1024, ROWS = 256, TRIES = 5 }; /* of the product that is timed: 0.27e9 each */
 
-void tsri_toll_add(tsri_toll *t, int64_t runs, double products, double bytes)
+void tsri_cost_estimate_add(tsri_cost_estimate *t, int64_t runs, double products, double bytes)
 {
     t->runs += runs;
     t->products += (double)runs * products;
     t->bytes = bytes > t->bytes ? bytes : t->bytes;
 }
 
-static void add_words(tsri_toll *t, const char *before, const char *words, const char *behind)
+static void add_words(tsri_cost_estimate *t, const char *before, const char *words,
+                      const char *behind)
 {
     size_t used = strlen(t->sizes);
     (void)snprintf(t->sizes + used, sizeof t->sizes - used, "%s%s%s", before, words, behind);
@@ -36,7 +37,7 @@ static bool listed(const char *list, const char *word)
     return false;
 }
 
-void tsri_toll_net(tsri_toll *t, const char *net, const char *data)
+void tsri_cost_estimate_net(tsri_cost_estimate *t, const char *net, const char *data)
 {
     bool same = strcmp(t->data, data) == 0;
     const char *at = same ? strrchr(t->sizes, ';') : NULL; /* those on the same data */
@@ -86,7 +87,7 @@ static const char *duration(char text[32], double seconds)
     return text;
 }
 
-tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t)
+tsr_status tsri_study_tell_cost(tsri_study *s, const tsri_cost_estimate *t)
 {
     tsr_status st = TSR_OK;
     double rate, have = (double)tsri_memory_available();
@@ -106,8 +107,8 @@ tsr_status tsri_study_toll(tsri_study *s, const tsri_toll *t)
                    "now (small layers are slower); %s a run, %s are free",
                    (long long)t->runs, t->products, time, rate, need, there);
     tsri_study_note(s,
-                    "Cost, told before it began: %lld runs, %.2g multiplications, about %s at the "
-                    "%.2g a second of a large product here; %s of memory a run.",
+                    "Cost, estimated before it began: %lld runs, %.2g multiplications, about %s "
+                    "at the %.2g a second of a large product here; %s of memory a run.",
                     (long long)t->runs, t->products, time, rate, need);
 done:
     return st;
