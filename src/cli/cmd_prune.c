@@ -46,7 +46,7 @@ static int64_t file_bytes(const char *path)
     return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
 }
 
-/* ---- Telling ------------------------------------------------------------------------------ */
+/* ---- Output ------------------------------------------------------------------------------- */
 
 /* Each layer, or of deep networks each stage: a table that fits on a screen. */
 static tsr_status print_layers(const tsri_net *a, const tsri_net *b, bool all)

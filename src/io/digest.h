@@ -1,5 +1,5 @@
-/* digest.h - the names of bytes: SHA-256, and the SHA-1 by which git names a file's content; and
- * HMAC-SHA-256, by which two that share a secret prove it to each other without telling it. */
+/* digest.h - SHA-256; the SHA-1 by which git names a file's content; and HMAC-SHA-256, with which
+ * two processes that share a secret prove it to each other without revealing it. */
 #ifndef TSRI_DIGEST_H
 #define TSRI_DIGEST_H
 

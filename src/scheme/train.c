@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Telling ------------------------------------------------------------------------------ */
+/* ---- Output ------------------------------------------------------------------------------- */
 
 static void tell(const tsri_run *run, bool evaluated, bool resumed)
 {

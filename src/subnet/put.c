@@ -153,7 +153,7 @@ static void write_means(const block *b, const job *j)
     }
 }
 
-/* The line of the block in the share's numbers, or NULL when it has not that line. */
+/* The block's line in the share's numbers, or NULL when the share lacks it. */
 static const float *line_of(const block *b, const job *j, const tsri_owner *o)
 {
     int64_t line = tsri_slices_find(&j->s, o->share, b->line);

@@ -38,7 +38,7 @@ tsri_slices tsri_slices_of(const tsri_param *p, const tsri_net *net, const bool 
 int64_t tsri_slices_lines(const tsri_slices *s, const tsri_share *share);
 int64_t tsri_slices_from(const tsri_slices *s, const tsri_share *share, int64_t j);
 
-/* The line of the share's parameter that line k of the whole is; -1 = it has not that line. */
+/* The line of the share's parameter that holds line k of the whole; -1: the share lacks it. */
 int64_t tsri_slices_find(const tsri_slices *s, const tsri_share *share, int64_t k);
 
 /* Pieces in a line of the share's parameter. */

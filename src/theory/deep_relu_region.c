@@ -167,7 +167,7 @@ static worst worst_of(const tsri_deep_case *d, const char *value, const char *mo
                       double (*bound)(const tsri_deep_case *d, double tau))
 {
     worst w = {NAN, NAN, NAN, 0};
-    bool telling = false;
+    bool informative = false;
     for (int64_t r = 1; r <= d->past->round; r++) {
         double x = tsri_past_at(d->past, r, value), tau = tsri_past_at(d->past, r, "tau"),
                high = tsri_past_at(d->past, r, "tau.high");
@@ -176,10 +176,11 @@ static worst worst_of(const tsri_deep_case *d, const char *value, const char *mo
             continue;
         worst at = {x > 0 ? x / bound(d, high) : 0, x > 0 ? x / bound(d, tau) : 0,
                     top / bound(d, tau), r};
-        bool tells = at.trivial > 1 || at.low > 1;
-        if ((telling && !tells) || (telling == tells && !isnan(w.high) && at.high <= w.high))
+        bool informs = at.trivial > 1 || at.low > 1;
+        if ((informative && !informs) ||
+            (informative == informs && !isnan(w.high) && at.high <= w.high))
             continue;
-        telling = tells;
+        informative = informs;
         w = at;
     }
     return w;

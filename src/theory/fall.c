@@ -138,7 +138,7 @@ static worst worst_round(const tsri_past *past, const tsri_promise *p, const cur
 {
     worst w = {NAN, NAN, 0};
     double log_power = 0, most = -INFINITY, first = tsri_past_at(past, 0, "loss");
-    bool telling = false;
+    bool informative = false;
     int64_t from = 0;
     for (int64_t i = 0; i < v->count; i++) {
         int64_t round = (int64_t)v->round[i];
@@ -146,11 +146,11 @@ static worst worst_round(const tsri_past *past, const tsri_promise *p, const cur
         from = round;
         double bound = exp(log_power) * p->first + p->floor,
                ratio = v->loss[i] > 0 ? v->loss[i] / bound : 0;
-        bool tells = bound < first || ratio > 1;
-        if (round == 0 || isnan(bound) || (telling && !tells) ||
-            (telling == tells && !(ratio > most)))
+        bool informs = bound < first || ratio > 1;
+        if (round == 0 || isnan(bound) || (informative && !informs) ||
+            (informative == informs && !(ratio > most)))
             continue;
-        telling = tells;
+        informative = informs;
         most = ratio;
         w = (worst){v->loss[i], bound, round};
     }

@@ -46,14 +46,14 @@ static void next_loss(const tsri_masked_view *v, int of, const char *where, doub
 {
     int64_t at = -1;
     double most = -INFINITY, bound = NAN;
-    bool telling = false;
+    bool informative = false;
     for (int64_t k = 0; k <= v->past->round; k++) {
         double state = tsri_past_at(v->past, k, "state"), may = (1 - rate) * state + gain;
         double ratio = tsri_past_at(v->past, k, "ahead") / may;
-        bool tells = may < state || ratio > 1;
-        if (isnan(ratio) || (telling && !tells) || (telling == tells && ratio <= most))
+        bool informs = may < state || ratio > 1;
+        if (isnan(ratio) || (informative && !informs) || (informative == informs && ratio <= most))
             continue;
-        telling = tells;
+        informative = informs;
         most = ratio;
         bound = may;
         at = k;

@@ -85,18 +85,18 @@ static int64_t worst_round(int kind, const tsri_rnn_case *k, const tsri_past *pa
 {
     int64_t worst = -1;
     double most = -INFINITY;
-    bool telling = false;
+    bool informative = false;
     for (int64_t r = 1; r <= past->round; r++) {
         double value = tsri_past_at(past, r, kinds[kind].series);
         double bound = bound_of(kind, k, C, tsri_past_at(past, r, "radius"));
         double nothing = kind == FLIPS ? k->s.m : tsri_past_at(past, r, "longest");
         bool still = bound == 0 && value == 0;
-        bool tells = (bound < nothing && !still) || value > bound;
+        bool informs = (bound < nothing && !still) || value > bound;
         double ratio = still ? -1 : value / bound;
-        if (isnan(value) || isnan(bound) || (telling && !tells) ||
-            (telling == tells && !(ratio > most)))
+        if (isnan(value) || isnan(bound) || (informative && !informs) ||
+            (informative == informs && !(ratio > most)))
             continue;
-        telling = tells;
+        informative = informs;
         most = ratio;
         worst = r;
     }

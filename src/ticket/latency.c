@@ -9,14 +9,14 @@
 
 #include <math.h>
 
-enum { HANDS = 4, LEAST = HANDS, MOST = 200 };
+enum { GROUPS = 4, LEAST = GROUPS, MOST = 200 };
 
 /* One network, ready to run. */
 typedef struct rig {
     tsri_store *store;
     tsri_plan *infer, *train; /* train NULL: only inference is timed */
     float *x, *target;        /* [batch, inputs], [batch, outputs] zeros */
-    double infer_ms[HANDS], step_ms[HANDS];
+    double infer_ms[GROUPS], step_ms[GROUPS];
 } rig;
 
 static void rig_fini(rig *r)
@@ -40,7 +40,7 @@ static tsr_status rig_init(rig *r, tsri_store *store, const tsri_stage *stage)
     TSR_TRY(tsri_alloc(&r->target, batch * store->net->outputs, sizeof *r->target));
     for (int64_t i = 0; i < inputs; i++)
         r->x[i] = (float)tsri_rng_normal(&rng);
-    for (int h = 0; h < HANDS; h++)
+    for (int h = 0; h < GROUPS; h++)
         r->infer_ms[h] = r->step_ms[h] = (double)INFINITY;
 done:
     return st;
@@ -87,8 +87,8 @@ static tsr_status take_turns(rig *rigs, int64_t count, const tsri_stage *stage, 
     for (int n = -1; n < LEAST || (n < MOST && tsri_clock() - start < seconds); n++)
         for (int64_t i = 0; i < count; i++) {
             rig *r = &rigs[i];
-            TSR_TRY(time_infer(n < 0 ? &cold : &r->infer_ms[n % HANDS], r));
-            TSR_TRY(time_step(n < 0 ? &cold : &r->step_ms[n % HANDS], r, stage));
+            TSR_TRY(time_infer(n < 0 ? &cold : &r->infer_ms[n % GROUPS], r));
+            TSR_TRY(time_step(n < 0 ? &cold : &r->step_ms[n % GROUPS], r, stage));
         }
 done:
     return st;
@@ -97,9 +97,9 @@ done:
 static tsri_duration duration(const double *ms)
 {
     tsri_duration d = {ms[0], ms[0]};
-    for (int h = 1; h < HANDS; h++) {
+    for (int h = 1; h < GROUPS; h++) {
         d.least = fmin(d.least, ms[h]);
-        d.surely = fmax(d.surely, ms[h]);
+        d.worst = fmax(d.worst, ms[h]);
     }
     return d;
 }
@@ -173,5 +173,5 @@ tsri_speedup tsri_faster(tsri_duration before, tsri_duration after)
 {
     if (!(after.least < 0.98 * before.least))
         return TSRI_NOT_FASTER;
-    return after.surely < 0.98 * before.least ? TSRI_FASTER : TSRI_PERHAPS_FASTER;
+    return after.worst < 0.98 * before.least ? TSRI_FASTER : TSRI_PERHAPS_FASTER;
 }

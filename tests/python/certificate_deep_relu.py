@@ -418,15 +418,15 @@ class Oracle:
     @staticmethod
     def worst(later, name, top, bound):
         """The largest ratio, of rounds whose bound says something if there are any: ends, and the largest that could be."""
-        best, telling = (NAN, NAN, NAN), False
+        best, informative = (NAN, NAN, NAN), False
         for v in later.values():
             x = getattr(v, name)
             tau = v.found[0].max()  # which round is the worst follows from what was found
             at = (x / bound(v.tau_high) if x > 0 else 0, x / bound(tau) if x > 0 else 0, top(v) / bound(tau) if tau > 0 else math.inf)
-            tells = at[2] > 1 or at[0] > 1
-            if (telling and not tells) or (telling == tells and best[1] == best[1] and at[1] <= best[1]):
+            informs = at[2] > 1 or at[0] > 1
+            if (informative and not informs) or (informative == informs and best[1] == best[1] and at[1] <= best[1]):
                 continue
-            best, telling = at, tells
+            best, informative = at, informs
         return best
 
     def way(self, looks, k):

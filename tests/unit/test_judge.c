@@ -1,8 +1,8 @@
 /* Verdicts: one seed, or an interval that is not there, decides nothing; a straddling interval is
  * undecided; and for every kind of claim a fabricated series that violates it is found.
  *
- * The story: an interval of NaN used to pass as "surely above" (tsri_surely_above said so of a
- * single measurement), so a study with one seed could hold; and a mean that was on the right side
+ * The story: an interval of NaN used to pass as "above" (a function said so of a single
+ * measurement), so a study with one seed could hold; and a mean that was on the right side
  * held whatever the interval of two seeds was. */
 #include "testing.h"
 

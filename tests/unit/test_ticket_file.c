@@ -156,15 +156,15 @@ static void times(void **state)
     assert_ok(tsri_latency_measure(t, (const tsr_model *const *)m, 2, 0));
     for (int i = 0; i < 2; i++) {
         tsri_duration infer = t[i].infer, step = t[i].step;
-        assert_true(isfinite(infer.surely) && infer.least > 0 && infer.least <= infer.surely);
-        assert_true(isfinite(step.surely) && step.least <= step.surely);
+        assert_true(isfinite(infer.worst) && infer.least > 0 && infer.least <= infer.worst);
+        assert_true(isfinite(step.worst) && step.least <= step.worst);
         assert_true(step.least > infer.least / 2);
     }
     tsr_model_destroy(m[0]);
     tsr_model_destroy(m[1]);
 }
 
-/* Faster is what every hand saw; where hands disagree it may be the noise of the machine. */
+/* Faster: every group of repetitions saw it; where groups disagree it may be noise. */
 static void verdicts(void **state)
 {
     (void)state;
