@@ -24,38 +24,33 @@ static const char *const example = "seed: 1\n"
                                    "batch: 128\n";
 
 static const char *const rules =
-    "The file is read strictly. A key that is not listed here, a value of the wrong type or out of "
-    "range, a key given twice, anchors, aliases, tags, a second document and bytes that are not "
-    "UTF-8 "
-    "are refused with file:line:column, what was expected and the nearest key. So is a key of "
-    "model, scheme, optim or stop that the chosen one does not read, unless it has its default. "
-    "Whole "
-    "numbers are "
-    "written in digits, numbers with a point (never a comma) and perhaps an exponent, truth as "
-    "true "
-    "or false. A text needs quotes only when YAML would read it as something else.";
+    "The file is read strictly. Refused are unknown keys, keys given twice, values of the wrong "
+    "type or out of range, anchors, aliases, tags, a second document, and bytes that are not "
+    "UTF-8. The message gives file:line:column, what was expected and the nearest key. A key of "
+    "model, scheme, optim or stop that the chosen one does not read is refused, too, unless it has "
+    "its default value. Whole numbers are written in digits, other numbers with a point (never a "
+    "comma) and perhaps an exponent, truth values as true or false. Text needs quotes only where "
+    "YAML would read it as something else.";
 
 /* What a section is about; every one has a row. */
 static const struct {
     const char *name, *text;
 } sections[] = {
-    {"data",
-     "what is learnt from: a named set or your own files, how they are read, split and scaled "
-     "(docs/data.md)"},
+    {"data", "what the network learns from: a named set or your own files, and how they are read, "
+             "split and scaled (docs/data.md)"},
     {"model", "the network: its kind, its sizes, what of it is trained (docs/models.md)"},
-    {"optim",
-     "how a step changes the weights: the rule, its rate and how that falls, what is clipped "
-     "or averaged (docs/optimisers.md)"},
+    {"optim", "how a step changes the weights: the rule, its rate and schedule, clipping and "
+              "averaging (docs/optimisers.md)"},
     {"scheme", "how one network is trained as many: which shares are cut, by how many workers, for "
                "how many local steps (docs/schemes.md)"},
     {"stop", "when a run ends before its last epoch"},
     {"distance", "how far the rankings of filters are from those of earlier epochs "
                  "(docs/tickets.md)"},
-    {"ticket", "what tessera ticket cuts away, and how the rest is trained on (docs/tickets.md)"},
-    {"eval", "how often and on what the network is judged while it is trained"},
+    {"ticket", "what tessera ticket removes, and how the rest is fine-tuned (docs/tickets.md)"},
+    {"eval", "how often the network is judged during training"},
     {"cluster", "runs under mpirun: how long ranks wait for each other (docs/cluster.md)"},
-    {"checkpoint", "how often a run saves itself, and how many of those files stay"},
-    {"certify", "when and how thoroughly a run is held against the papers' theorems "
+    {"checkpoint", "how often a run saves itself, and how many of those files are kept"},
+    {"certify", "when and how thoroughly a run is compared with the papers' theorems "
                 "(docs/theory.md)"},
 };
 
@@ -234,11 +229,14 @@ static tsr_status markdown_row(const tsri_schema_row *row)
 
 static void markdown_heading(int64_t first)
 {
-    char title[64];
+    char title[64], sentence[256];
     const char *text = section_text(group_title(first, title));
     (void)printf("\n## %s\n\n", title);
-    if (*text)
-        (void)printf("%c%s.\n\n", toupper((unsigned char)*text), text + 1);
+    if (*text) {
+        (void)snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)*text), text + 1);
+        cli_wrap(stdout, sentence, 0, 100);
+        (void)puts("");
+    }
     (void)printf("| key | default | value | meaning |\n|---|---|---|---|\n");
 }
 
