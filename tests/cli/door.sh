@@ -123,6 +123,18 @@ mkdir -p "$work/tree/runs/demo" "$work/tree/runs/demo-2"
 run 0 demo
 says "the results lie in runs/demo-3"
 
+# The tiers of the suite, and a filter: what ctest is asked for.
+new_machine
+stand_in ctest <<<"echo ctest \"\$@\" long=\$TESSERA_LONG >>$work/asked"
+run 0 test
+run 0 test quick
+run 0 test long
+run 0 test rng
+asked 'ctest .*-L ^quick\$ long=$' 1
+asked 'ctest .*-L long --verbose long=1$' 1
+asked 'ctest .*-R rng long=$' 1
+asked 'ctest .*tests.xml long=$' 1
+
 # Neither root nor sudo: the one sentence an administrator needs.
 new_machine
 stand_in id <<<'echo 1000'
