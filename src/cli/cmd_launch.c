@@ -78,27 +78,41 @@ static tsr_status add_setting(cli_words *words, const char *name, const char *va
     return add_all(words, (const char *const[]){"--mca", name, value, NULL});
 }
 
-/* Ports A to B: the last one is the lifeline's, the four before it mpirun's, the rest MPI's. */
+static tsr_status add_number(cli_words *words, const char *name, int value)
+{
+    char word[16];
+    (void)snprintf(word, sizeof word, "%d", value);
+    return add_setting(words, name, word);
+}
+
+static tsr_status add_range(cli_words *words, const char *name, int from, int to)
+{
+    char word[32];
+    (void)snprintf(word, sizeof word, "%d-%d", from, to);
+    return add_setting(words, name, word);
+}
+
+/* Ports A to B: the last one is the lifeline's, the four before it mpirun's, the four before those
+ * mpirun's again, by IPv6, and the rest MPI's. IPv6 is not used, but Open MPI listens there
+ * whatever it is told: so it is told where. */
 static tsr_status add_ports(plan *p, int *lifeline)
 {
     tsr_status st = TSR_OK;
     const char *text = cli_text(p->args, "ports"), *at = text;
     int from = 0, to = 0;
-    char word[64];
     if (!text)
         return TSR_OK;
     bool fine = cli_number_at(&from, &at) && *at++ == '-' && cli_number_at(&to, &at) && !*at;
-    TSR_CHECK(fine && from >= 1024 && to - from >= 5 + p->ranks, TSR_USAGE,
+    TSR_CHECK(fine && from >= 1024 && to - from >= 9 + p->ranks, TSR_USAGE,
               "launch: --ports must be a range like 20000-20999 of at least %d ports from 1024 to "
               "65535, not '%s'",
-              6 + p->ranks, tsri_quote(text));
-    (void)snprintf(word, sizeof word, "%d", from);
-    TSR_TRY(add_setting(&p->words, "btl_tcp_port_min_v4", word));
-    (void)snprintf(word, sizeof word, "%d", to - 5 - from + 1);
-    TSR_TRY(add_setting(&p->words, "btl_tcp_port_range_v4", word));
-    (void)snprintf(word, sizeof word, "%d-%d", to - 4, to - 1);
-    TSR_TRY(add_setting(&p->words, "oob_tcp_dynamic_ipv4_ports", word));
-    TSR_TRY(add_setting(&p->words, "oob_tcp_disable_ipv6_family", "1"));
+              10 + p->ranks, tsri_quote(text));
+    TSR_TRY(add_number(&p->words, "btl_tcp_port_min_v4", from));
+    TSR_TRY(add_number(&p->words, "btl_tcp_port_range_v4", to - 9 - from + 1));
+    TSR_TRY(add_number(&p->words, "btl_tcp_port_min_v6", from));
+    TSR_TRY(add_number(&p->words, "btl_tcp_port_range_v6", to - 9 - from + 1));
+    TSR_TRY(add_range(&p->words, "oob_tcp_dynamic_ipv4_ports", to - 4, to - 1));
+    TSR_TRY(add_range(&p->words, "oob_tcp_dynamic_ipv6_ports", to - 8, to - 5));
     TSR_TRY(add_setting(&p->words, "btl_tcp_disable_family", "6"));
     *lifeline = to;
 done:

@@ -6,9 +6,12 @@
 #include "cli/launch.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -17,6 +20,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Seconds that mpirun has to end after the run has, and after SIGTERM. It takes one or two. */
+enum { WAIT = 15, PATIENCE = 3 };
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
@@ -120,6 +126,7 @@ typedef struct sieve {
     size_t n;
     bool inside; /* of a line that is not */
     int code;    /* of the first such line that told of a failure, else 0; -1 = none came */
+    double over; /* when rank 0 said its last line, on tsri_clock; 0 = not yet */
 } sieve;
 
 static void pass(const char *bytes, size_t n)
@@ -136,9 +143,11 @@ static void pass(const char *bytes, size_t n)
 static void end_line(sieve *s)
 {
     const char *at = s->held + strlen(s->token) + 1; /* a blank between */
-    int code = 0;
+    int code = 0, rank = -1;
     if (at < s->held + s->n && cli_number_at(&code, &at))
         s->code = s->code > 0 && code == 0 ? s->code : code;
+    if (*at++ == ' ' && cli_number_at(&rank, &at) && rank == 0)
+        s->over = tsri_clock();
     s->n = 0;
 }
 
@@ -163,26 +172,39 @@ static void sift(sieve *s, char c)
         s->inside = false;
 }
 
-static void listen_to(int fd, sieve *s)
+static void take(sieve *s, const char *bytes, ssize_t n)
+{
+    ssize_t from = 0;
+    for (ssize_t i = 0; i < n; i++) { /* a line that is passed on goes in one piece */
+        if (s->inside && bytes[i] != '\n' && bytes[i] != '\r')
+            continue;
+        if (s->inside)
+            pass(bytes + from, (size_t)(i - from));
+        sift(s, bytes[i]);
+        from = i + 1;
+    }
+    if (s->inside && n > from)
+        pass(bytes + from, (size_t)(n - from));
+}
+
+/* Until nobody can say anything more; false when mpirun has not ended WAIT seconds after rank 0. */
+static bool listen_to(int fd, sieve *s)
 {
     char bytes[4096];
-    ssize_t n;
-    while ((n = read(fd, bytes, sizeof bytes)) != 0) {
-        if (n < 0 && errno != EINTR)
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        double left = s->over > 0 ? s->over + WAIT - tsri_clock() : 1;
+        if (left <= 0)
+            return false;
+        if (poll(&end, 1, s->over > 0 ? (int)(left * 1000) + 1 : -1) <= 0)
+            continue;
+        ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n == 0 || (n < 0 && errno != EINTR))
             break;
-        ssize_t from = 0;
-        for (ssize_t i = 0; i < n; i++) { /* a line that is passed on goes in one piece */
-            if (s->inside && bytes[i] != '\n' && bytes[i] != '\r')
-                continue;
-            if (s->inside)
-                pass(bytes + from, (size_t)(i - from));
-            sift(s, bytes[i]);
-            from = i + 1;
-        }
-        if (s->inside && n > from)
-            pass(bytes + from, (size_t)(n - from));
+        take(s, bytes, n);
     }
     pass(s->held, s->n);
+    return true;
 }
 
 /* ---- The child ------------------------------------------------------------------------------ */
@@ -214,6 +236,31 @@ done:
     return st;
 }
 
+static bool ended(pid_t pid, int *status, double seconds)
+{
+    double until = tsri_clock() + seconds;
+    pid_t got = 0;
+    while ((got = waitpid(pid, status, WNOHANG)) == 0 && tsri_clock() < until)
+        (void)poll(NULL, 0, 50);
+    return got == pid;
+}
+
+/* mpirun waits for the daemon of a host that no longer answers for as long as TCP does, which is
+ * minutes. The run is over, so nobody else has to wait. */
+static void leave(pid_t pid, int *status)
+{
+    if (ended(pid, status, 0)) /* and only an ssh of its own is left */
+        return;
+    TSRI_WARN("the run is over, but mpirun still waits for a host that does not answer: ended "
+              "without it; look there for processes that are left");
+    (void)kill(pid, SIGTERM);
+    if (ended(pid, status, PATIENCE))
+        return;
+    (void)kill(-pid, SIGKILL); /* it leads a group of its own */
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+}
+
 tsr_status cli_launch(int *code, const cli_words *words, const char *token)
 {
     tsr_status st = TSR_OK;
@@ -223,9 +270,11 @@ tsr_status cli_launch(int *code, const cli_words *words, const char *token)
     TSR_TRY(start(&pid, &from, words));
     child = (sig_atomic_t)pid;
     catch_signals();
-    listen_to(from, &s);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    if (!listen_to(from, &s))
+        leave(pid, &status);
+    else
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
     child = 0;
     int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     *code = s.code >= 0 ? s.code : own > 0 ? own : TSR_FAILURE; /* the run never came to its end */

@@ -129,12 +129,13 @@ static tsr_status close_output(void)
     return TSR_OK;
 }
 
-/* Under `tessera launch` the run's exit code is its last line: mpirun may forget it. */
+/* Under `tessera launch` the run's exit code is its last line, with who says so: mpirun may forget
+ * it. */
 static void tell_launch(int code)
 {
     const char *token = getenv(CLI_LAUNCH_TOKEN);
     if (token && tsri_comm_given_size() > 1)
-        (void)fprintf(stderr, "%s %d\n", token, code);
+        (void)fprintf(stderr, "%s %d %d\n", token, code, tsri_comm_given_rank());
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# hosts.sh PROGRAM SOURCE: tessera launch --hosts between hosts. Three hosts are made of namespaces around a bridge: each has a
+# network, a name, shared memory and a work folder of its own; in ssh's place an agent enters them. The files are shipped, the
+# bits are those of one process, every port is among --ports, and a host whose wire is cut neither stops the run nor keeps
+# launch from ending. Works as root, or as anybody who may make namespaces of users.
+set -u
+program=$1 source=$2
+if [ -z "${TESSERA_INSIDE:-}" ]; then
+    for tool in mpirun ip ss unshare nsenter; do
+        command -v $tool >/dev/null || { echo "skipped: there is no $tool here (openmpi-bin, iproute2, util-linux)"; exit 77; }
+    done
+    ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit 77; }
+    own=(--net --mount --pid --fork --kill-child --mount-proc) # whatever is started ends with this script
+    [ "$(id -u)" = 0 ] || own+=(--map-root-user)
+    unshare "${own[@]}" ip link add probe type bridge 2>/dev/null || { echo "skipped: no network namespaces may be made here"; exit 77; }
+    TESSERA_INSIDE=1 exec unshare "${own[@]}" bash "$0" "$@"
+fi
+# shellcheck source=tests/cli.sh
+. "$source/tests/cli.sh"
+
+hosts=(alpha beta gamma)
+# on HOST COMMAND...: on that host, in this folder as it has it
+on() { nsenter -t "$(cat "$scratch/pid-$1")" -n -u -m sh -c 'cd "$0" && exec "$@"' "$PWD" "${@:2}"; }
+
+# make_host NUMBER NAME: 10.78.0.NUMBER; all but the first have an empty work folder
+make_host() {
+    unshare --net --uts --mount sleep infinity &
+    echo $! >"$scratch/pid-$2"
+    for _ in $(seq 200); do [ "$(readlink /proc/$!/ns/mnt)" != "$(readlink /proc/self/ns/mnt)" ] && break; sleep 0.05; done
+    ip link add "wire$1" type veth peer name eth0 netns $! && ip link set "wire$1" master hub up || return 1
+    on "$2" sh -ec "hostname $2; ip link set lo up; ip addr add 10.78.0.$1/24 dev eth0; ip link set eth0 up
+        mount -t tmpfs none /dev/shm; mount --bind '$scratch/names' /etc/hosts; [ $1 = 1 ] || mount -t tmpfs none '$scratch/work'"
+}
+
+mkdir work
+ip link add hub type bridge && ip link set hub up && ip addr add 10.78.0.254/24 dev hub || fail "no bridge"
+printf '127.0.0.1 localhost\n10.78.0.1 alpha\n10.78.0.2 beta\n10.78.0.3 gamma\n' >names
+for i in 0 1 2; do make_host $((i + 1)) "${hosts[i]}" || fail "host ${hosts[i]} cannot be made"; done
+cat >agent <<EOT
+#!/bin/sh
+while [ "\${1#-}" != "\$1" ]; do shift; done
+host=\$1
+shift
+exec nsenter -t "\$(cat "$scratch/pid-\$host")" -n -u -m sh -c "\$*"
+EOT
+chmod +x agent
+export OMPI_MCA_plm_rsh_agent=$scratch/agent
+cd work || exit 1
+python - <<'P'
+import random
+random.seed(1)
+with open("points.csv", "w") as f:
+    f.write("a,b,y\n")
+    for _ in range(400):
+        a, b = random.random(), random.random()
+        f.write(f"{a:.6f},{b:.6f},{'in' if a + b > 1 else 'out'}\n")
+P
+cat >run.yaml <<'EOT'
+data: {path: points.csv, target: y}
+model: {name: mlp, hidden: [16, 16]}
+optim: {lr: 0.02}
+scheme: {name: ist, workers: 3, local_steps: 2}
+rounds: 30
+batch: 20
+threads: 1
+cluster: {deadline: 60}
+EOT
+"$program" train run.yaml --out one --quiet >/dev/null || fail "train in one process"
+
+echo "== three hosts: shipped, the bits of one process"
+on beta test ! -e run.yaml || fail "beta sees alpha's folder: nothing would be checked"
+launch() { on alpha timeout 200 "$program" launch --hosts alpha,beta,gamma "$@" </dev/null; }
+launch run.yaml --out three --ship >/dev/null 2>log || fail "launch --hosts: exit $? $(cat log)"
+[ "$(model_hash one)" = "$(model_hash three)" ] || complain "between hosts it has other bits: $(cat log)"
+for host in beta gamma; do
+    on $host cmp run.yaml "/proc/$$/cwd/run.yaml" && on $host test -s points.csv || complain "--ship did not bring the files to $host: $(cat log)"
+done
+
+echo "== a wire is cut: the run goes on, and launch ends"
+launch run.yaml --out cut --ports 20000-20099 --set cluster.deadline=2 --set rounds=4000 --set eval.every=10 >/dev/null 2>log &
+run=$!
+for _ in $(seq 600); do [ -s cut/metrics.jsonl ] && break; sleep 0.1; done
+for host in "${hosts[@]}"; do on $host ss -Hltn | awk '{print $4}' | grep -v '^127\.' >ports; cp ports "../ports-$host"; done
+on gamma ip link set eth0 down
+for host in "${hosts[@]}"; do
+    echo "$host: $(tr '\n' ' ' <"../ports-$host")"
+    grep -q ':200[0-9][0-9]$' "../ports-$host" || complain "$host listens nowhere: nothing is checked"
+    ! grep -qv ':200[0-9][0-9]$' "../ports-$host" || complain "$host listens outside of --ports: $(cat "../ports-$host")"
+done
+wait $run
+code=$?
+[ $code = 0 ] || complain "after the cut: exit $code $(cat log)"
+[ -s cut/model.safetensors ] || complain "the run did not end: $(tail -n 3 cut/metrics.jsonl)"
+grep -q '"event":"lost".*"rank":3' cut/metrics.jsonl || complain "the cut came too late: no share was lost"
+grep -q 'rank 3 on gamma has not answered' log || complain "no word about gamma: $(cat log)"
+grep -q 'mpirun still waits for a host that does not answer' log || complain "launch does not say why it left: $(cat log)"
+[ $failed -eq 0 ] && echo "hosts: all well"
