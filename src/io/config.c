@@ -49,7 +49,7 @@ done:
 static bool is_one_of(const char *value, const char *list)
 {
     static const char between[] = " or ";
-    for (const char *next = list; next; list = next + sizeof between - 1) {
+    for (const char *next; list; list = next ? next + sizeof between - 1 : NULL) {
         next = strstr(list, between);
         size_t n = next ? (size_t)(next - list) : strlen(list);
         if (strlen(value) == n && strncmp(value, list, n) == 0)
