@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_RUNS = 10000000 };
-
 /* All runs at once: what the threads share. */
 typedef struct crew {
     tsri_sweep *sweep;
@@ -91,8 +89,8 @@ static tsr_status read_grids(tsri_sweep *s)
             TSR_CHECK(strcmp(s->grid[k].key, s->grid[g].key) != 0, TSR_USAGE,
                       "--grid %s is given twice: give all its values in one", s->grid[g].key);
         s->cells *= s->grid[g].count;
-        TSR_CHECK(s->cells <= MOST_RUNS / s->seeds, TSR_USAGE, "the grid has more than %d runs",
-                  MOST_RUNS);
+        TSR_CHECK(s->cells <= TSRI_SWEEP_RUNS / s->seeds, TSR_USAGE,
+                  "the grid has more than %d runs", TSRI_SWEEP_RUNS);
     }
     s->runs = s->cells * s->seeds;
     TSR_TRY(tsri_alloc(&s->outcome, s->runs, sizeof *s->outcome));

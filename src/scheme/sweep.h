@@ -37,6 +37,8 @@ typedef struct tsri_outcome {
 
 typedef struct tsri_sweep tsri_sweep;
 
+enum { TSRI_SWEEP_RUNS = 10000000 }; /* at most so many runs: each takes memory */
+
 typedef struct tsri_sweep_options {
     const char *const *grid; /* [grids] as on the command line */
     int64_t grids;
@@ -107,7 +109,7 @@ tsr_status tsri_sweep_cell_text(tsri_text *out, const tsri_sweep *sweep, int64_t
 
 /* ---- sweep_read.c -------------------------------------------------------------------------- */
 
-enum { TSRI_SWEEP_MOST = 1 << 30 }; /* bytes of a file, runs of a sweep */
+enum { TSRI_SWEEP_MOST = 1 << 30 }; /* bytes of a file */
 
 /* The sweep of a folder as far as it has come; nothing is locked. BAD_FILE when one of its files is
  * damaged. Finish with fini, also after a failure. */

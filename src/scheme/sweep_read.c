@@ -127,17 +127,17 @@ done:
     return st;
 }
 
-/* More runs than lines of MOST bytes can tell of are not of a sweep of ours. */
+/* More runs than a sweep may have are not of a sweep of ours. */
 static tsr_status count_runs(tsri_sweep *s, const char *path)
 {
     tsr_status st = TSR_OK;
     s->cells = 1;
     for (int64_t g = 0; g < s->options.grids; g++) {
-        TSR_CHECK(s->cells <= TSRI_SWEEP_MOST / s->grid[g].count, TSR_BAD_FILE,
+        TSR_CHECK(s->cells <= TSRI_SWEEP_RUNS / s->grid[g].count, TSR_BAD_FILE,
                   "%s: so many cells cannot be", tsri_quote(path));
         s->cells *= s->grid[g].count;
     }
-    TSR_CHECK(s->seeds >= 1 && s->cells <= TSRI_SWEEP_MOST / s->seeds, TSR_BAD_FILE,
+    TSR_CHECK(s->seeds >= 1 && s->cells <= TSRI_SWEEP_RUNS / s->seeds, TSR_BAD_FILE,
               "%s: so many seeds cannot be", tsri_quote(path));
     s->runs = s->cells * s->seeds;
 done:

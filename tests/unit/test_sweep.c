@@ -344,6 +344,19 @@ static void every_allocation_may_fail(void **state)
     tsr_config_destroy(config);
 }
 
+/* A grid.json is a claim: memory for so many runs is not taken before they can be of a sweep. */
+static void a_grid_of_a_billion_runs_is_refused(void **state)
+{
+    (void)state;
+    tsri_sweep s;
+    (void)scratch_put("run.yaml", run_file, sizeof run_file - 1);
+    static const char grid[] = "{\"grid\":[{\"key\":\"optim.lr\",\"values\":[\"0.1\"]}],"
+                               "\"seeds\":1000000000}";
+    (void)scratch_put("grid.json", grid, sizeof grid - 1);
+    assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE, "so many seeds cannot be");
+    tsri_sweep_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +370,7 @@ int main(void)
         cmocka_unit_test(cells_that_cannot_be),
         cmocka_unit_test(trends_of_figure_2),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_grid_of_a_billion_runs_is_refused),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
