@@ -58,7 +58,7 @@ void tsri_crew_give_up(tsri_crew *c, tsr_status why)
     struct {
         int32_t code;
         char sentence[1020];
-    } last = {.code = why};
+    } last = {.code = (int32_t)why};
     if (why == TSR_INTERRUPTED || tsri_crew_orphaned(c))
         return;
     int n = snprintf(last.sentence, sizeof last.sentence, "%s", tsr_last_error());

@@ -2,10 +2,10 @@
  * who send one byte, garbage, too much, too slowly, or what they have heard before. */
 #include "testing.h"
 
+#include "lifeline_testing.h"
+
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "comm/handshake.h"
-#include "comm/lifeline.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,15 +17,6 @@
 #include <unistd.h>
 
 enum { SIZE = 4, INVITATION = 512 };
-
-/* As the invitation lies in memory (lifeline.c). */
-typedef struct known {
-    uint8_t secret[TSRI_SECRET];
-    uint32_t places;
-    struct {
-        uint32_t address, port;
-    } place[TSRI_LIFELINE_ADDRESSES];
-} known;
 
 /* The coordinator, with a thread that looks. */
 typedef struct desk {
