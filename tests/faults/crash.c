@@ -165,7 +165,8 @@ static void apply_patch(unsigned char **bytes, int64_t *n, const patch *p)
     }
     if (p->at + p->n > *n)
         resize(bytes, n, p->at + p->n);
-    memcpy(*bytes + p->at, p->bytes, (size_t)p->n);
+    if (p->n > 0) /* an empty write to an empty file has nowhere to go */
+        memcpy(*bytes + p->at, p->bytes, (size_t)p->n);
 }
 
 static void sync_node(node *f)

@@ -3,6 +3,7 @@
  *     harness calls                a sample, for CI
  *     TESSERA_LONG=1 harness calls all of them
  *     harness calls sweep          only on this scenario
+ *     harness memory resume        only this step
  *
  * TESSERA_TEST_SEED (1) is the seed of what is drawn. Works in a folder of its own in memory
  * (/dev/shm) or in /tmp. docs/reliability.md says what is promised and how often it was tried.
@@ -12,6 +13,7 @@
 
 #include "linalg/openblas.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,11 @@
 static const struct {
     const char *name;
     void (*run)(void);
-} kinds[] = {{"calls", try_calls},   {"moments", try_moments}, {"power", try_power},
-             {"spoilt", try_spoilt}, {"reads", try_reads},     {"memory", try_memory}};
+    bool parts; /* it can be asked for one scenario or step alone */
+} kinds[] = {{"calls", try_calls, true},  {"moments", try_moments, true},
+             {"power", try_power, true},  {"spoilt", try_spoilt, false},
+             {"reads", try_reads, false}, {"memory", try_memory, true}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static char folder[64];
 static pid_t harness;
@@ -45,16 +50,16 @@ static void make_folder(void)
 
 int main(int argc, char **argv)
 {
-    void (*run)(void) = NULL;
+    int kind = 0;
     must(tsri_openblas_ready(1) == TSR_OK, "OpenBLAS is not here"); /* before heap.c looks round */
-    for (size_t i = 0; argc >= 2 && i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(argv[1], kinds[i].name) == 0)
-            run = kinds[i].run;
-    must(run != NULL, "usage: harness calls|moments|power|spoilt|reads|memory [SCENARIO]");
-    only_scenario = argc > 2 ? find_scenario(argv[2])->name : NULL;
+    while (argc >= 2 && kind < KINDS && strcmp(argv[1], kinds[kind].name) != 0)
+        kind++;
+    must(argc >= 2 && kind < KINDS && argc <= 2 + kinds[kind].parts,
+         "usage: harness calls|moments|power [SCENARIO], memory [STEP], spoilt or reads");
+    only = argc > 2 ? argv[2] : NULL;
     make_folder();
     shim_watch("disk");
-    run();
+    kinds[kind].run();
     if (complaints > 0)
         (void)printf("%d faults found something\n", complaints);
     return complaints > 0;

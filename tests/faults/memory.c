@@ -278,6 +278,8 @@ void try_memory(void)
     must(train_new() == TSR_OK, "no run: %s", tsr_last_error());
     copy_tree("ended", "disk/run");
     for (int i = 0; i < STEPS; i++) {
+        if (only && strcmp(only, steps[i].name) != 0)
+            continue;
         must(steps[i].run == train_new || steps[i].run == train_on || steps[i].run() == TSR_OK,
              "%s: %s", steps[i].name, tsr_last_error());
         int64_t once = walk(&steps[i], p, i % stride, stride, false);
@@ -287,5 +289,6 @@ void try_memory(void)
         total += once + forever;
         copy_tree("disk/run", "ended");
     }
+    must(total > 0, "there is no step %s", only);
     (void)printf("%lld failed allocations\n", (long long)total);
 }

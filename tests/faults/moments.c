@@ -48,8 +48,9 @@ static int64_t walk(const scenario *s, int64_t kills)
 void try_moments(void)
 {
     int64_t total = 0, each = is_long() ? 500 / scenario_count + 1 : 3;
+    const scenario *alone = only ? find_scenario(only) : NULL;
     for (int i = 0; i < scenario_count; i++)
-        if (!only_scenario || only_scenario == scenarios[i].name)
+        if (!alone || alone == &scenarios[i])
             total += walk(&scenarios[i], each);
     (void)printf("%lld kills\n", (long long)total);
 }

@@ -55,13 +55,13 @@ const scenario scenarios[] = {
 };
 const int scenario_count = sizeof scenarios / sizeof *scenarios;
 
-const char *only_scenario;
+const char *only;
 
 const scenario *next_scenario(int i)
 {
     static const char *const sample[] = {"dense", "ticket", "sweep"};
-    if (only_scenario)
-        return i == 0 ? find_scenario(only_scenario) : NULL;
+    if (only)
+        return i == 0 ? find_scenario(only) : NULL;
     if (is_long())
         return i < scenario_count ? &scenarios[i] : NULL;
     return i < (int)(sizeof sample / sizeof *sample) ? find_scenario(sample[i]) : NULL;

@@ -61,8 +61,8 @@ uint64_t test_seed(void)
 void put_file(const char *path, const void *bytes, int64_t n)
 {
     FILE *f = fopen(path, "wb");
-    must(f && fwrite(bytes, 1, (size_t)n, f) == (size_t)n && fclose(f) == 0, "cannot write %s",
-         path);
+    must(f && (n == 0 || fwrite(bytes, 1, (size_t)n, f) == (size_t)n) && fclose(f) == 0,
+         "cannot write %s", path);
 }
 
 char *get_file(const char *path, int64_t *n)
