@@ -126,8 +126,10 @@ static tsr_status look(world *w)
         TSR_TRY(tsri_comm_frame(&w->comm, &p->frame, behind > 0 ? behind : 0));
         p->frame.from = p->peer;
         code = MPI_Imrecv(p->frame.head, size, MPI_BYTE, &message, &p->request);
-        if (code != MPI_SUCCESS)
+        if (code != MPI_SUCCESS) {
+            tsri_comm_release(&w->comm, &p->frame);
             TSR_TRY(failed("a message could not be received", code));
+        }
         w->ins++;
     }
 done:
