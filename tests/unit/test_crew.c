@@ -393,6 +393,28 @@ static void nobody_left(void **state)
     fall(&s);
 }
 
+/* Without a deadline a share may take five times the median of those before it, and never less than
+ * two seconds; before the first has come back nobody knows. */
+static void patience_follows_the_median(void **state)
+{
+    (void)state;
+    tsri_comm *comm[2];
+    tsri_crew *crew = NULL;
+    assert_ok(tsri_comm_local(comm, 2));
+    assert_ok(tsri_crew_create(&crew, comm[0], 0));
+    assert_true(tsri_crew_limit(crew) == 60);
+    tsri_crew_took(crew, 0.01);
+    assert_true(tsri_crew_limit(crew) == 2);
+    tsri_crew_took(crew, 1000);
+    tsri_crew_took(crew, 3);
+    assert_true(tsri_crew_limit(crew) == 15);
+    crew->deadline = 7;
+    assert_true(tsri_crew_limit(crew) == 7);
+    tsri_crew_destroy(crew);
+    tsri_comm_close(comm[0]);
+    tsri_comm_close(comm[1]);
+}
+
 static void orphans_end(void **state)
 {
     (void)state;
@@ -421,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_failure_is_the_runs),
         cmocka_unit_test(nobody_left),
         cmocka_unit_test(orphans_end),
+        cmocka_unit_test(patience_follows_the_median),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

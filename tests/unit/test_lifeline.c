@@ -335,6 +335,24 @@ static void invitations_are_checked(void **state)
     assert_null(line);
 }
 
+/* cluster.port names one that somebody else has. */
+static void a_taken_port_is_told(void **state)
+{
+    (void)state;
+    desk d;
+    tsri_lifeline *line = NULL;
+    uint8_t small[8];
+    int64_t n = 0;
+    open_desk(&d);
+    assert_fails(tsri_lifeline_listen(&line, SIZE, &d.known.place[0].address, 1,
+                                      (uint16_t)d.known.place[0].port),
+                 TSR_RESOURCES, "no port to listen on for the workers (cluster.port: ");
+    assert_null(line);
+    assert_fails(tsri_lifeline_invite(d.line, small, sizeof small, &n), TSR_FAILURE,
+                 "does not fit");
+    close_desk(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +365,7 @@ int main(void)
         cmocka_unit_test(hmac_is_that_of_the_standard),
         cmocka_unit_test(a_shut_port_is_shut),
         cmocka_unit_test(invitations_are_checked),
+        cmocka_unit_test(a_taken_port_is_told),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
