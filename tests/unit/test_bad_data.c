@@ -97,6 +97,7 @@ static const bad table[] = {
     {"t.csv", BYTES("a,b\n1,0.5\n2,-1.5\n"), "sample 2", "data.target_scale", {"data.target_scale=log", "data.split=0"}, 0, 0},
     /* npy */
     {"t.npy", BYTES(""), "t.npy", "", {0}, 0, 0},
+    {"t.npy", BYTES("\x93NUMPY\2\0\6\0{"), "t.npy", "cut off in its first bytes", {0}, 0, 0},
     {"t.npy", BYTES("\x93NUMPX\1\0\6\0{}    \n"), "t.npy", "", {0}, 0, 0},
     {"t.npy", BYTES("\x93NUMPY\1\0\x47\0{'descr': '|O', 'fortran_order': False, 'shape': (1, 2), }            \n"), "t.npy", "", {0}, 0, 0},
     {"t.npy", BYTES("\x93NUMPY\1\0\x47\0{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }           \nabcd"), "t.npy", "", {0}, 0, 0},

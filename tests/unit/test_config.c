@@ -261,6 +261,7 @@ static const struct bad_file {
     {"model: {hidden: 256}\n", "run.yaml:1:17", "write [256]"},
     {"model: {hidden: [1, 2, x]}\n", "run.yaml:1:24", "; 'x' is none"},
     {"model: {hidden: [1, [2]]}\n", "run.yaml:1:21", "; a list is none"},
+    {"optim: {milestones: 0.5}\n", "run.yaml:1:21", "a list of numbers"},
     {"model: {hidden: [0]}\n", "run.yaml:1:18", "from 1 to"},
     {"model: {hidden: {a: 1}}\n", "run.yaml:1:17", "not a mapping"},
     {"optim: {milestones: [0.5, 1.5]}\n", "run.yaml:1:27", "from 0 to 1"},

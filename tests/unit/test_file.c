@@ -284,6 +284,10 @@ static void folders_and_names(void **state)
     assert_string_equal(names[2], "b");
     assert_string_equal(names[3], "y");
     tsri_names_free(names, count);
+    fault_at = 0;
+    faults_on(EPERM, false);
+    assert_fails(tsri_sweep_folder(scratch_path("x")), TSR_FAILURE, "remove");
+    assert_true(faults_off());
     assert_ok(tsri_sweep_folder(scratch_path("x")));
     assert_false(tsri_file_exists(scratch_path("x/.tessera-1-2.tmp")));
     assert_true(tsri_file_exists(scratch_path("x/b")));

@@ -66,6 +66,25 @@ static void idx_folders_have_a_test_part(void **state)
     tsr_data_destroy(data);
 }
 
+/* One number a sample, and real targets: labels of type float, with a test part. */
+static void idx_of_real_targets(void **state)
+{
+    (void)state;
+    static const uint32_t two[] = {2}, one[] = {1};
+    tsr_data *data = NULL;
+    put_folder("real");
+    put_idx("real/train-images-idx3-ubyte", 8, 1, two, "\3\4", 2);
+    put_idx("real/train-labels-idx1-ubyte", 13, 1, two, "\77\0\0\0\277\200\0\0", 8);
+    put_idx("real/t10k-images-idx3-ubyte", 8, 1, one, "\5", 1);
+    put_idx("real/t10k-labels-idx1-ubyte", 13, 1, one, "\100\0\0\0", 4);
+    assert_ok(load_settings(
+        &data, SETTINGS("data.path=real", "data.normalize=none", "data.target_scale=none")));
+    assert_true(data->dim == 1 && data->classes == 0 && data->targets == 1);
+    assert_true(data->train.target[0] == 0.5f && data->train.target[1] == -1.0f);
+    assert_true(data->test.target[0] == 2.0f && data->test.bytes[0] == 5);
+    tsr_data_destroy(data);
+}
+
 /* ---- CIFAR -------------------------------------------------------------------------------- */
 
 static void cifar_layouts(void **state)
@@ -165,6 +184,43 @@ static void npy_folders_and_single_files(void **state)
     tsr_data_destroy(data);
 }
 
+static void npy_of_every_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *descr;
+        char bytes[16];
+        size_t n;
+        float want[2];
+    } kinds[] = {
+        {"|b1", "\1\0", 2, {1, 0}},
+        {"|u1", "\7\377", 2, {7, 255}},
+        {"|i1", "\7\377", 2, {7, -1}},
+        {"<i2", "\7\0\376\377", 4, {7, -2}},
+        {"<u2", "\7\0\376\377", 4, {7, 65534}},
+        {"<i4", "\7\0\0\0\376\377\377\377", 8, {7, -2}},
+        {"<u4", "\7\0\0\0\0\0\0\200", 8, {7, 0x1p31f}},
+        {"<i8", "\7\0\0\0\0\0\0\0\376\377\377\377\377\377\377\377", 16, {7, -2}},
+        {"<u8", "\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200", 16, {7, 0x1p63f}},
+    };
+    put_folder("kinds");
+    put_npy("kinds/y.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", "\0\1", 2);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        tsr_data *data = NULL;
+        char header[96];
+        (void)snprintf(header, sizeof header,
+                       "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }", kinds[k].descr);
+        put_npy("kinds/x.npy", header, kinds[k].bytes, kinds[k].n);
+        assert_ok(load_settings(
+            &data, SETTINGS("data.path=kinds", "data.split=0", "data.normalize=none")));
+        assert_true(data->dim == 1 && data->train.n == 2);
+        for (int i = 0; i < 2; i++)
+            assert_true((data->train.bytes ? (float)data->train.bytes[i]
+                                           : data->train.numbers[i]) == kinds[k].want[i]);
+        tsr_data_destroy(data);
+    }
+}
+
 /* ---- Sequences ---------------------------------------------------------------------------- */
 
 static void sequences_as_text(void **state)
@@ -203,9 +259,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idx_of_every_type), cmocka_unit_test(idx_folders_have_a_test_part),
-        cmocka_unit_test(cifar_layouts),     cmocka_unit_test(npy_folders_and_single_files),
-        cmocka_unit_test(sequences_as_text), cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(idx_of_every_type),   cmocka_unit_test(idx_folders_have_a_test_part),
+        cmocka_unit_test(idx_of_real_targets), cmocka_unit_test(npy_of_every_type),
+        cmocka_unit_test(cifar_layouts),       cmocka_unit_test(npy_folders_and_single_files),
+        cmocka_unit_test(sequences_as_text),   cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
