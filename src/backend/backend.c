@@ -71,35 +71,6 @@ void tsri_op_teardown(tsri_op *op)
     op->kernel = NULL;
 }
 
-/* e^-z overflows a float at z = -88: below -80 it goes on as its tangent, which is Lipschitz, as
- * Assumption 3.3 of the deep ReLU paper wants a loss to be. */
-static double exponential(double z, double *slope)
-{
-    const double least = -80;
-    double e = exp(-(z < least ? least : z));
-    *slope = -e;
-    return z < least ? e * (1 + least - z) : e;
-}
-
-double tsri_margin_loss(tsri_loss_kind kind, double z, double *slope)
-{
-    double unused = 0, short_of = z < 1 ? 1 - z : 0, e = exp(-fabs(z));
-    slope = slope ? slope : &unused;
-    switch (kind) {
-    case TSRI_HINGE:
-        *slope = z < 1 ? -1 : 0;
-        return short_of;
-    case TSRI_SQUARED_HINGE:
-        *slope = -2 * short_of;
-        return short_of * short_of;
-    case TSRI_EXPONENTIAL:
-        return exponential(z, slope);
-    default: /* logistic: e <= 1 on both sides */
-        *slope = z > 0 ? -e / (1 + e) : -1 / (1 + e);
-        return (z > 0 ? 0 : -z) + log1p(e);
-    }
-}
-
 tsri_adam_factors tsri_adam_factors_of(const tsri_adam *a)
 {
     double bias1 = 1 - pow(a->beta1, (double)a->step), bias2 = 1 - pow(a->beta2, (double)a->step);
@@ -111,11 +82,6 @@ tsri_adam_factors tsri_adam_factors_of(const tsri_adam *a)
                                .rate = a->rate / bias1,
                                .root = sqrt(bias2),
                                .epsilon = a->epsilon};
-}
-
-double tsri_loss_value(const tsri_loss *loss)
-{
-    return loss->kind == TSRI_HALF_SQUARES ? loss->sum : loss->sum / (double)loss->valid;
 }
 
 const char *tsri_backend_vendor(const tsri_backend *backend)

@@ -6,41 +6,15 @@
 #ifndef TSRI_BACKEND_H
 #define TSRI_BACKEND_H
 
+#include "backend/loss.h"
 #include "backend/op.h"
 #include "backend/samples.h"
 
-typedef enum tsri_loss_kind {
-    TSRI_CROSS_ENTROPY, /* mean over samples of -log softmax(x)[label]; with smoothing and weights
-                           of classes as in PyTorch: weights divided by their mean          */
-    TSRI_MSE,           /* mean over samples and outputs of (x - target)^2; labels one-hot   */
-    TSRI_HALF_SQUARES,  /* 1/2 sum over samples and outputs of the same: a sum, not a mean, and so
-                           is its gradient                                                   */
-    TSRI_HUBER,         /* mse's mean of d^2/2 where |d| <= 1, of |d| - 1/2 beyond           */
-
-    /* Losses l(z) of the margin z = y x, y = +-1: the mean over samples of the sum over outputs.
-     * With one output, class 1 is y = +1 and class 0 is y = -1; with several, one against the rest:
-     * y = +1 for the output of the sample's class. Targets, where there are no labels, are y
-     * themselves. */
-    TSRI_HINGE,         /* max(0, 1 - z)                                                     */
-    TSRI_SQUARED_HINGE, /* max(0, 1 - z)^2                                                   */
-    TSRI_EXPONENTIAL,   /* e^-z; below z = -80, where no float could hold it, its tangent    */
-    TSRI_LOGISTIC       /* log(1 + e^-z)                                                     */
-} tsri_loss_kind;
-
-/* Is it a function of margins? */
-static inline bool tsri_loss_of_margin(tsri_loss_kind kind)
-{
-    return kind >= TSRI_HINGE;
-}
-
-/* l(z) of such a kind, and *slope = l'(z) unless it is NULL. Finite for every finite z. */
-double tsri_margin_loss(tsri_loss_kind kind, double z, double *slope);
-
 /* The loss of a batch of outputs, and its gradient. Outputs may be those of several positions of a
- * sequence, one after the other; the loss of a sample is then the mean (of half squares the sum)
- * over the positions from `first` to its end. A label holds at every position. */
+ * sequence, one after the other; the loss of a sample is then the mean (where the kind is a sum,
+ * the sum) over the positions from `first` to its end. A label holds at every position. */
 typedef struct tsri_loss {
-    tsri_loss_kind kind;
+    const tsri_loss_kind *kind;
     int64_t n;         /* rows of x */
     int64_t valid;     /* samples among them; rows behind do not count and get a zero gradient */
     int64_t outputs;   /* columns of x: positions x outputs of one position */
@@ -50,13 +24,13 @@ typedef struct tsri_loss {
     const void *x;         /* [n, outputs] */
     const int32_t *label;  /* [n], or NULL */
     const float *target;   /* [n, outputs], used when label is NULL */
-    double smoothing;      /* cross entropy: part of each label given to all classes alike */
-    const double *weight;  /* cross entropy: [outputs of one position] of the classes, or NULL: 1 */
-    double weight_mean;    /* with weights: their mean over the labels of the whole batch */
-    void *dx;              /* [n, outputs]; NULL when only the value is wanted */
-    double sum;            /* out: loss summed over the valid samples (see tsri_loss_value) */
-    int64_t hits;          /* out: samples whose largest output (at their last position) is their
-                              label; of one output: whose margin is above 0 */
+    double smoothing; /* where the kind softens: part of each label given to all classes alike */
+    const double *weight; /* likewise: [outputs of one position] of the classes, or NULL: 1 */
+    double weight_mean;   /* with weights: their mean over the labels of the whole batch */
+    void *dx;             /* [n, outputs]; NULL when only the value is wanted */
+    double sum;           /* out: loss summed over the valid samples (see tsri_loss_value) */
+    int64_t hits;         /* out: samples whose largest output (at their last position) is their
+                             label; of one output: whose margin is above 0 */
 } tsri_loss;
 
 /* The loss of the batch: its mean over the samples, or its sum where the kind says so. */

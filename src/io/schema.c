@@ -5,6 +5,7 @@
  * written.
  */
 #include "io/config.h"
+#include "io/names.h"
 
 #define ROW(key, type, preset, choices, least, most, help)                                         \
     {                                                                                              \
@@ -17,6 +18,10 @@
 #define CHOICE(key, preset, choices, help)    ROW(key, CHOICE, preset, choices, 0, 0, help)
 #define INTS(key, preset, least, most, help)  ROW(key, INTS, preset, NULL, least, most, help)
 #define REALS(key, preset, least, most, help) ROW(key, REALS, preset, NULL, least, most, help)
+
+/* The names of a list, as choices: "|mlp|shallow" without its first bar. */
+#define OR(name)      "|" #name
+#define ONE_OF(names) (&(names(OR))[1])
 
 /* A default that another key changes. */
 #define REAL_WHEN(key, preset, when, instead, least, most, help)                                   \
@@ -73,7 +78,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("data.seed", "1", 0, 9007199254740992.0, "seed of synthetic data and of the train/test split"),
     PACE("data.prefetch", BOOL, "true", 0, 1, "prepare batches ahead, on a thread of its own"),
 
-    CHOICE("model.name", "mlp", "mlp|shallow|relu_deep|rnn|grelu|relu_twin|preresnet18|preresnet34|resnet18|resnet34|resnet50|resnet101|resnet152|wide_resnet50_2|wide_resnet101_2|wideresnet|vgg11|vgg11_bn|vgg13_bn|vgg16_bn|vgg19_bn|cnn1", "the network"),
+    CHOICE("model.name", "mlp", ONE_OF(TSRI_MODEL_NAMES), "the network"),
     INTS("model.hidden", "[256, 256]", 1, 1e7, "mlp, relu_deep: units of each hidden layer; mlp: [] = a linear model"),
     BOOL("model.bias", "true", "linear layers (and the convolutions of vggs) have a bias"),
     CHOICE("model.norm", "none", "none|batch", "mlp: batch norm after each hidden linear layer"),
@@ -91,7 +96,7 @@ const tsri_schema_row tsri_schema[] = {
     TEXT("model.widths", NULL, "axes that are narrower than in the model, \"layer2.1.inner=9, hidden.0=40\": a pruned network"),
     REAL("model.kappa", "1", 0, 1e6, "cnn1, shallow: standard deviation of the initial weights"),
 
-    CHOICE("loss", "auto", "auto|cross_entropy|mse|half_squares|huber|hinge|squared_hinge|exponential|logistic", "half_squares: half the sum of squared errors over the batch (the whole network is judged by the sum without the half); hinge, squared_hinge, exponential, logistic: losses of the margin y f(x), y = +-1, with several classes one against the rest; auto: half_squares for shallow, grelu, relu_twin and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
+    CHOICE("loss", "auto", "auto" TSRI_LOSS_NAMES(OR), "half_squares: half the sum of squared errors over the batch (the whole network is judged by the sum without the half); hinge, squared_hinge, exponential, logistic: losses of the margin y f(x), y = +-1, with several classes one against the rest; auto: half_squares for shallow, grelu, relu_twin and real targets of rnn, logistic for relu_deep, cross_entropy for classes, mse for real targets"),
 
     REAL("label_smoothing", "0", 0, 0.9999999, "cross_entropy: part of every label that is spread over all classes in training, as in PyTorch; evaluations do not use it (docs/optimisers.md)"),
     TEXT("class_weights", "none", "cross_entropy: weight of a sample of each class in training: none, balanced (every class counts the same, however many samples it has), or a number for each class, \"1, 2.5, 1\"; the mean is over the weights, as in PyTorch; evaluations do not use them"),
@@ -113,7 +118,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("optim.warmup", "0", 0, 1, "part of the run in which the rate rises from 0"),
     CHOICE("optim.keep", "auto", "auto|last|best", "which iterate becomes the model: the last, or the best of those evaluated: of least training loss, or of least stop.metric if that is test_error or test_loss; auto: best for relu_deep with sgd and where a run stops by a test metric"),
 
-    CHOICE("scheme.name", "dense", "dense|dropout|multisample|masked|ist|loft|local_sgd|gpipe", "how the network is trained"),
+    CHOICE("scheme.name", "dense", ONE_OF(TSRI_SCHEME_NAMES), "how the network is trained"),
     INT("scheme.workers", "1", 1, 1e6, "shares per round, each trained by one worker; gpipe: stages"),
     INT("scheme.local_steps", "1", 1, 1e9, "masked, ist, loft, local_sgd: steps of a share between take and put"),
     CHOICE("scheme.draw", "auto", "auto|bernoulli|categorical|chunks", "masked, ist: bernoulli: each unit is in each share with chance xi; categorical, chunks: each unit is in exactly one share, chosen at random or in equal numbers; auto: bernoulli for masked, chunks for ist"),

@@ -23,7 +23,7 @@ typedef struct tsri_judge_on {
     const tsri_backend *backend;
     tsri_pool *pool;
     const tsr_data *data;
-    tsri_loss_kind loss;
+    const tsri_loss_kind *loss;
 } tsri_judge_on;
 
 /* Nets whose features differ by less, over points and layers, are equal. */

@@ -39,17 +39,16 @@ static void judge_fini(judge *j)
     tsri_plan_destroy(j->plan);
 }
 
-double tsri_judged_loss(tsri_loss_kind kind, double sum, int64_t n)
+double tsri_judged_loss(const tsri_loss_kind *kind, double sum, int64_t n)
 {
-    return kind == TSRI_HALF_SQUARES ? 2 * sum : sum / (double)n;
+    return kind->sum ? kind->judged * sum : sum / (double)n;
 }
 
 /* Are errors told in the units of the targets? Not of margins, nor behind the end of a sequence. */
 static bool has_units(const tsr_data *data, const tsri_part *part, const tsri_net *net,
-                      tsri_loss_kind kind)
+                      const tsri_loss_kind *kind)
 {
-    return part->target && !part->length && !tsri_loss_of_margin(kind) &&
-           data->targets == net->outputs;
+    return part->target && !part->length && !kind->margin && data->targets == net->outputs;
 }
 
 /* Of a batch: squared differences of outputs and targets as they were before scaling. */
@@ -66,7 +65,7 @@ static double squares_in_units(const float *y, const tsri_batch *b, const tsr_da
 
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                         tsri_loss_kind kind)
+                         const tsri_loss_kind *kind)
 {
     tsr_status st = TSR_OK;
     double start = tsri_clock(), sum = 0, squares = 0;
@@ -89,8 +88,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
     *result = (tsr_result){
         .n = part->n,
         .loss = tsri_judged_loss(kind, sum, part->n),
-        .accuracy =
-            part->label || tsri_loss_of_margin(kind) ? (double)hits / (double)part->n : (double)NAN,
+        .accuracy = part->label || kind->margin ? (double)hits / (double)part->n : (double)NAN,
         .rmse = units ? sqrt(squares / (double)(part->n * data->targets)) : (double)NAN,
         .seconds = tsri_clock() - start};
 done:

@@ -59,7 +59,7 @@ tsr_status tsri_iterate_init(tsri_run *run)
     run->best_loss = INFINITY;
     run->best_iterate = -1;
     TSR_CHECK(!(stops_at(run, "error") || stops_at(run, "test_error")) || run->data->classes > 0 ||
-                  tsri_loss_of_margin(run->loss),
+                  run->loss->margin,
               TSR_USAGE,
               "%s: there is no error to stop at, %s has real targets: use loss or test_loss",
               tsri_config_place(run->config, "stop.metric"), run->data->name);

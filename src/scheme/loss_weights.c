@@ -60,7 +60,7 @@ tsr_status tsri_choose_weights(tsri_run *run)
     const char *text = tsri_config_text(run->config, "class_weights");
     bool weighted = strcmp(text, "none") != 0;
     run->smoothing = tsri_config_real(run->config, "label_smoothing");
-    TSR_CHECK((run->smoothing == 0 && !weighted) || run->loss == TSRI_CROSS_ENTROPY, TSR_USAGE,
+    TSR_CHECK((run->smoothing == 0 && !weighted) || run->loss->softens, TSR_USAGE,
               "%s: only loss: cross_entropy reads it, and the loss here is another: take it out",
               tsri_config_place(run->config, weighted ? "class_weights" : "label_smoothing"));
     if (!weighted)

@@ -52,17 +52,11 @@ tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const ts
     return tsri_run_loss(run, b, first, micro->size);
 }
 
-/* Is the batch's loss the mean of its samples'? */
-static bool is_mean(const tsri_run *run)
-{
-    return run->loss != TSRI_HALF_SQUARES;
-}
-
 void tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
                     int64_t high)
 {
     float *g = run->store.g, *sum = micro->sum;
-    float scale = is_mean(run) ? 1 / (float)micro->count : 1;
+    float scale = run->loss->sum ? 1 : 1 / (float)micro->count;
     bool last = m == micro->count - 1;
     if (micro->count == 1)
         return;
@@ -78,5 +72,5 @@ double tsri_micro_value(const tsri_micro *micro, const tsri_run *run, const doub
     double sum = 0;
     for (int64_t m = 0; m < micro->count; m++)
         sum += loss[m];
-    return is_mean(run) ? sum / (double)micro->count : sum;
+    return run->loss->sum ? sum : sum / (double)micro->count;
 }

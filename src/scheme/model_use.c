@@ -80,7 +80,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
     tsri_model_use b;
     tsri_model_asked asked = {.on_training_set = on_training_set};
     TSR_TRY(tsri_model_use_init(&b, model, &asked));
-    tsri_loss_kind loss;
+    const tsri_loss_kind *loss;
     TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
     int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
     TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",

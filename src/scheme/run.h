@@ -107,7 +107,7 @@ struct tsri_run {
     bool owns_data;
     tsri_net *net;
     tsri_store store;
-    tsri_loss_kind loss;
+    const tsri_loss_kind *loss;
     double smoothing;     /* of labels in training */
     double *class_weight; /* [classes] in training, or NULL: all the same */
     tsri_schedule schedule;
@@ -247,7 +247,8 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker);
 
 /* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
  * cannot be. */
-tsr_status tsri_choose_loss(tsri_loss_kind *kind, const tsr_config *config, const tsr_data *data);
+tsr_status tsri_choose_loss(const tsri_loss_kind **kind, const tsr_config *config,
+                            const tsr_data *data);
 
 /* Reads label_smoothing and class_weights. USAGE when loss or data have no use for them. */
 tsr_status tsri_choose_weights(tsri_run *run);
@@ -261,7 +262,8 @@ tsr_status tsri_resolve_sequences(tsr_config *config, const tsr_data *data);
 
 /* The outputs a network has for this loss and data: one of margins has a single one for two
  * classes; one that is read at every position has those of all positions. */
-int64_t tsri_outputs_wanted(const tsr_config *config, tsri_loss_kind kind, const tsr_data *data);
+int64_t tsri_outputs_wanted(const tsr_config *config, const tsri_loss_kind *kind,
+                            const tsr_data *data);
 
 /* ---- iterate.c ----------------------------------------------------------------------------- */
 
@@ -386,16 +388,15 @@ tsr_status tsri_run_meet(tsri_run *run, void *gift, int64_t n);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
 
-/* How the whole network is judged, from the sum over n samples: by the mean; half squares by the
- * whole sum of squares, without the half (the paper's L_k). */
-double tsri_judged_loss(tsri_loss_kind kind, double sum, int64_t n);
+/* How the whole network is judged, from the sum over n samples: by the mean, or where
+ * the loss is a sum by what its row says (kind->judged). */
+double tsri_judged_loss(const tsri_loss_kind *kind, double sum, int64_t n);
 
-/* Loss and accuracy of the store's network on a part, in batches of fixed size. The loss is a mean
- * over the samples; of half squares the whole sum of squares, without the half (the paper's L_k).
- */
+/* Loss and accuracy of the store's network on a part, in batches of fixed size. The loss is that
+ * of tsri_judged_loss. */
 tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
                          tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                         tsri_loss_kind kind);
+                         const tsri_loss_kind *kind);
 
 /* The outputs of every sample, [part->n, outputs]; the caller frees *outputs. */
 tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,

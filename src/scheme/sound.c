@@ -79,10 +79,10 @@ done:
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-/* A loss of n samples as one of a step of run->batch: half squares are a sum, others a mean. */
+/* A loss of n samples as one of a step of run->batch: a sum, or a mean. */
 static double as_of_a_step(const tsri_run *run, double loss, int64_t n)
 {
-    return run->loss == TSRI_HALF_SQUARES ? loss * (double)run->batch / (double)n : loss;
+    return run->loss->sum ? loss * (double)run->batch / (double)n : loss;
 }
 
 static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)

@@ -105,7 +105,7 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
     tsri_plan_time(plan, true);
     for (int r = 0; r < RUNS; r++) {
         tsri_loss loss = {.kind = run->loss, .valid = batch, .target = target};
-        loss.label = run->loss == TSRI_CROSS_ENTROPY ? label : NULL;
+        loss.label = run->loss->classes ? label : NULL;
         TSR_TRY(tsri_plan_forward(plan, x));
         TSR_TRY(tsri_plan_loss(plan, &loss));
         TSR_TRY(tsri_plan_backward(plan));

@@ -30,7 +30,7 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         &w, "loss", run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
     tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->round - 1));
     tsri_json_put_real(&w, "test_loss", run->test_loss);
-    if (run->data->classes > 0 || tsri_loss_of_margin(run->loss))
+    if (run->data->classes > 0 || run->loss->margin)
         tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);
     if (!isnan(run->test_rmse))
         tsri_json_put_real(&w, "test_rmse", run->test_rmse);

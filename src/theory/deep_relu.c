@@ -56,13 +56,13 @@ static void letters(tsri_deep_case *d)
 {
     const tsri_run *run = d->run;
     bool given;
-    double rho = tsri_deep_rho(run->loss), lambda = tsri_deep_lambda(run->loss);
+    double rho = run->loss->steepest, lambda = run->loss->curved;
     double steepest = tsri_past_most(d->past, "steepest");
     d->stochastic = tsri_deep_draws(run);
     d->remark = !isfinite(rho);
     d->steps = (double)(run->rounds * run->local_steps);
-    if (run->loss == TSRI_EXPONENTIAL)
-        lambda = steepest; /* l'' = -l' */
+    if (run->loss->curves_as_falls)
+        lambda = steepest;
     d->s = (tsri_deep_letters){.n = (double)run->data->train.n,
                                .L = (double)d->net.L,
                                .m = (double)d->net.narrowest,
@@ -110,16 +110,16 @@ static void theorems(tsri_deep_case *d)
 
 static void loss_assumptions(tsri_deep_case *d)
 {
-    tsri_deep_tail t = tsri_deep_tail_of(d->run->loss);
+    const tsri_loss_kind *l = d->run->loss;
     char tail[80];
     tsri_condition claim;
-    if (isinf(t.x0))
-        (void)snprintf(tail, sizeof tail, "%.3g l^%g", t.alpha1, t.p);
-    else if (isinf(t.alpha1))
-        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g", t.alpha0, t.x0);
+    if (isinf(l->turn))
+        (void)snprintf(tail, sizeof tail, "%.3g l^%g", l->after, l->power);
+    else if (isinf(l->after))
+        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g", l->before, l->turn);
     else
-        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g, %.3g l^%g from there on", t.alpha0,
-                       t.x0, t.alpha1, t.p);
+        (void)snprintf(tail, sizeof tail, "%.3g below x_0 = %g, %.3g l^%g from there on", l->before,
+                       l->turn, l->after, l->power);
     tsri_certify(d->c,
                  &(tsri_condition){.where = "Assumption 3.1",
                                    .sense = TSRI_AT_MOST,
@@ -142,13 +142,13 @@ static void loss_assumptions(tsri_deep_case *d)
     claim =
         tsri_deep_number(0, "Assumption 3.4", isfinite(d->s.lambda) ? d->s.lambda : (double)NAN);
     tsri_certify(d->c, &claim, "lambda, the largest curvature of the loss%s",
-                 d->run->loss == TSRI_EXPONENTIAL ? " that was seen" : "");
+                 d->run->loss->curves_as_falls ? " that was seen" : "");
     if (d->remark && d->stochastic)
         tsri_certify_breach(d->c, TSRI_LIPSCHITZ_LOSS,
                             "the slope of the loss has no bound, and Remark 4.3 is about gradient "
                             "descent");
-    if (!isfinite(d->s.lambda) && d->run->loss == TSRI_HINGE)
-        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "the slope of the hinge jumps at margin 1");
+    if (!isfinite(d->s.lambda) && d->run->loss->kink)
+        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "%s", d->run->loss->kink);
 }
 
 static void data_assumptions(tsri_deep_case *d)
@@ -321,7 +321,7 @@ done:
 static bool applies(const tsri_run *run)
 {
     return strcmp(tsri_config_text(run->config, "model.name"), "relu_deep") == 0 &&
-           run->net->outputs == 1 && tsri_loss_of_margin(run->loss);
+           run->net->outputs == 1 && run->loss->margin;
 }
 
 const tsri_paper tsri_paper_deep_relu = {

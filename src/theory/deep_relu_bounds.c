@@ -13,38 +13,11 @@
 
 #include <math.h>
 
-tsri_deep_tail tsri_deep_tail_of(tsri_loss_kind loss)
+double tsri_deep_least_slope(const tsri_loss_kind *loss, double x, double value)
 {
-    switch (loss) {
-    case TSRI_SQUARED_HINGE: /* |l'| = 2 l^(1/2) */
-        return (tsri_deep_tail){-INFINITY, NAN, 2, 0.5};
-    case TSRI_EXPONENTIAL: /* |l'| = l */
-        return (tsri_deep_tail){-INFINITY, NAN, 1, 1};
-    case TSRI_LOGISTIC: /* |l'| >= 1/2 below 0; |l'|/l grows from 1/(2 log 2) there */
-        return (tsri_deep_tail){0, 0.5, 0.5 / log(2), 1};
-    default: /* hinge: l = 0 from 1 on, so any p > 0 and any alpha_1 will do: p -> 0 asks least */
-        return (tsri_deep_tail){1, 1, INFINITY, 0};
-    }
-}
-
-double tsri_deep_least_slope(tsri_loss_kind loss, double x, double value)
-{
-    tsri_deep_tail t = tsri_deep_tail_of(loss);
-    if (x < t.x0)
-        return t.alpha0;
-    return value > 0 ? t.alpha1 * pow(value, t.p) : 0;
-}
-
-double tsri_deep_rho(tsri_loss_kind loss)
-{
-    return loss == TSRI_HINGE || loss == TSRI_LOGISTIC ? 1 : (double)INFINITY;
-}
-
-double tsri_deep_lambda(tsri_loss_kind loss)
-{
-    if (loss == TSRI_LOGISTIC)
-        return 0.25;
-    return loss == TSRI_SQUARED_HINGE ? 2 : (double)INFINITY;
+    if (x < loss->turn)
+        return loss->before;
+    return value > 0 ? loss->after * pow(value, loss->power) : 0;
 }
 
 /* The integral of l^(-2p) from `to` to `from`: (C.9), (C.10). */
@@ -58,20 +31,21 @@ static double fall(double from, double to, double p)
 /* X of K eta = X / (c_0 m phi^3). */
 static double way(const tsri_deep_letters *s)
 {
-    tsri_deep_tail t = tsri_deep_tail_of(s->loss);
-    bool turns = isfinite(t.x0), stochastic = s->B > 0;
+    const tsri_loss_kind *l = s->loss;
+    double p = l->power;
+    bool turns = isfinite(l->turn), stochastic = s->B > 0;
     double C = stochastic ? 1 / s->delta : 1, e = s->epsilon;
-    double alpha0 = turns ? 1 / (t.alpha0 * t.alpha0) : 0, alpha1 = 1 / (t.alpha1 * t.alpha1);
-    double n7 = 2 * pow(s->n, 7), power = 2 * pow(s->n, 7 - 2 * t.p);
+    double alpha0 = turns ? 1 / (l->before * l->before) : 0, alpha1 = 1 / (l->after * l->after);
+    double n7 = 2 * pow(s->n, 7), power = 2 * pow(s->n, 7 - 2 * p);
     if (!(e < s->first))
         return NAN;
     if (stochastic && turns) /* the end of the proof of Lemma 5.8 */
-        return C * s->first * (n7 * alpha0 + power * alpha1 * pow(e, -2 * t.p));
+        return C * s->first * (n7 * alpha0 + power * alpha1 * pow(e, -2 * p));
     if (stochastic) /* (C.20), (C.21), to epsilon / C */
-        return power * alpha1 * fall(s->first, e / C, t.p);
+        return power * alpha1 * fall(s->first, e / C, p);
     if (turns)
-        return n7 * alpha0 * (s->first - e) + power * alpha1 * fall(s->first, e, t.p);
-    return power * alpha1 * fall(s->first, e, t.p);
+        return n7 * alpha0 * (s->first - e) + power * alpha1 * fall(s->first, e, p);
+    return power * alpha1 * fall(s->first, e, p);
 }
 
 static double log_phi(const tsri_deep_letters *s)

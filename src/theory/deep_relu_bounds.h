@@ -14,13 +14,13 @@
 
 /* The paper's letters. */
 typedef struct tsri_deep_letters {
-    double n, L, m, M, last; /* samples, layers, narrowest, widest and last layer */
-    double phi, epsilon;     /* least distance of two samples; the loss to reach */
-    double first;            /* L_S(W(0)) */
-    double rho, lambda;      /* slope and curvature of the loss (Assumptions 3.3, 3.4) */
-    double B;                /* samples in a step; 0 = all: gradient descent */
-    double delta;            /* stochastic: Markov's inequality is used with 1 - delta */
-    tsri_loss_kind loss;     /* of margins */
+    double n, L, m, M, last;    /* samples, layers, narrowest, widest and last layer */
+    double phi, epsilon;        /* least distance of two samples; the loss to reach */
+    double first;               /* L_S(W(0)) */
+    double rho, lambda;         /* slope and curvature of the loss (Assumptions 3.3, 3.4) */
+    double B;                   /* samples in a step; 0 = all: gradient descent */
+    double delta;               /* stochastic: Markov's inequality is used with 1 - delta */
+    const tsri_loss_kind *loss; /* of margins */
 } tsri_deep_letters;
 
 double tsri_deep_log_path(const tsri_deep_letters *s);   /* K eta at least this / c_0 */
@@ -29,16 +29,9 @@ double tsri_deep_log_steps(const tsri_deep_letters *s);  /* K at least this / c_
 double tsri_deep_log_radius(const tsri_deep_letters *s); /* tau at most this (c_0 / C_0)^3 */
 double tsri_deep_log_width(const tsri_deep_letters *s);  /* m at least this C_0^6 / c_0^8 */
 
-/* Assumption 3.2 of a loss: |l'| >= alpha_0 below x_0, >= alpha_1 l^p from there on. */
-typedef struct tsri_deep_tail {
-    double x0, alpha0, alpha1, p; /* x0 = -infinity: alpha0 means nothing */
-} tsri_deep_tail;
-
-tsri_deep_tail tsri_deep_tail_of(tsri_loss_kind loss);
-double tsri_deep_least_slope(tsri_loss_kind loss, double x, double value); /* value = l(x) */
-
-/* rho and lambda where they hold for every x; infinity where there is none. */
-double tsri_deep_rho(tsri_loss_kind loss);
-double tsri_deep_lambda(tsri_loss_kind loss);
+/* Assumption 3.2 of a loss: the least |l'(x)|, alpha_0 below x_0 and alpha_1 l^p from there on,
+ * with value = l(x). The row of the loss has the paper's letters: x_0 is `turn`, alpha_0 `before`,
+ * alpha_1 `after`, p `power`, rho `steepest`, lambda `curved`. */
+double tsri_deep_least_slope(const tsri_loss_kind *loss, double x, double value);
 
 #endif

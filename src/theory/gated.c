@@ -142,7 +142,7 @@ static void model_breaches(const tsri_gated_file *f)
     if (rank > 0)
         tsri_certify_breach(f->c, TSRI_DRAWN_START,
                             "Psi is a product of rank %lld (model.gate_rank)", (long long)rank);
-    if (f->run->loss != TSRI_HALF_SQUARES)
+    if (!f->run->loss->squares)
         tsri_certify_breach(f->c, TSRI_PAPER_LOSS, "the loss is not half the sum of squares");
 }
 

@@ -244,7 +244,7 @@ static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
     tsri_gated_norm g;
     bool all = p->n == s->reach.n && s->reach.G.samples == s->reach.n;
     double loss = tsri_past_now(past, "loss") / 2;
-    if (run->loss != TSRI_HALF_SQUARES)
+    if (!run->loss->squares)
         return TSR_OK;
     TSR_TRY(tsri_gated_steepest(&g, run, gradient));
     TSR_TRY(

@@ -19,10 +19,10 @@
 
 enum { BATCH = 256 };
 
-/* What the mean of a batch counts in that of all; half squares are a sum. */
+/* What the mean of a batch counts in that of all; of a sum, all. */
 static float weight(const tsri_run *run, const tsri_batch *b)
 {
-    return run->loss == TSRI_HALF_SQUARES ? 1.0f : (float)b->n / (float)run->data->train.n;
+    return run->loss->sum ? 1.0f : (float)b->n / (float)run->data->train.n;
 }
 
 static tsr_status add_batch(float *sum, tsri_store *store, tsri_plan *plan, const tsri_run *run,

@@ -21,7 +21,7 @@
 static bool applies(const tsri_run *run)
 {
     return strcmp(tsri_config_text(run->config, "model.name"), "shallow") == 0 &&
-           run->net->outputs == 1 && run->data->train.target && run->loss == TSRI_HALF_SQUARES;
+           run->net->outputs == 1 && run->data->train.target && run->loss->squares;
 }
 
 /* ---- What is common to the parts ---------------------------------------------------------- */

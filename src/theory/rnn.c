@@ -74,7 +74,7 @@ done:
 /* Half the squares at every position from the second on. */
 static bool paper_loss(const tsri_run *run)
 {
-    return run->loss == TSRI_HALF_SQUARES && run->data->train.target &&
+    return run->loss->squares && run->data->train.target &&
            strcmp(tsri_config_text(run->config, "model.read"), "every") == 0;
 }
 

@@ -167,11 +167,11 @@ static tsri_theory_logs deep_logs(const tsri_theory_setting *s, bool sgd)
                              .phi = s->phi,
                              .epsilon = s->epsilon,
                              .first = log(2),
-                             .rho = tsri_deep_rho(TSRI_LOGISTIC),
-                             .lambda = tsri_deep_lambda(TSRI_LOGISTIC),
+                             .rho = tsri_loss_logistic.steepest,
+                             .lambda = tsri_loss_logistic.curved,
                              .B = sgd ? 1 : 0,
                              .delta = s->delta,
-                             .loss = TSRI_LOGISTIC};
+                             .loss = &tsri_loss_logistic};
     tsri_deep_letters e = one;
     e.M = exp(1); /* log M = 1 */
     double fixed = tsri_deep_log_width(&e), w = fixed;

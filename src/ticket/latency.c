@@ -61,7 +61,7 @@ done:
 static tsr_status time_step(double *least, rig *r, const tsri_stage *stage)
 {
     tsr_status st = TSR_OK;
-    tsri_loss loss = {.kind = TSRI_MSE, .valid = stage->batch, .target = r->target};
+    tsri_loss loss = {.kind = &tsri_loss_mse, .valid = stage->batch, .target = r->target};
     tsri_update update = {.count = r->store->net->trained,
                           .w = r->store->w,
                           .v = r->store->v,

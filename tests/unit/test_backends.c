@@ -127,7 +127,7 @@ static void run_pass(pass *p, builder build, const char *model, tsri_shape input
     tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, 0, 0, 0);
     for (int64_t i = 0; i < BATCH * dim; i++)
         x[i] = (float)tsri_rng_normal(&rng);
-    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+    tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
     for (int step = 0; step < 2; step++) { /* twice: nothing may be left from the first */
         assert_ok(tsri_plan_forward(plan, x));
         assert_ok(tsri_plan_loss(plan, &loss));

@@ -182,7 +182,7 @@ static void test_deep_relu(void **state)
                            .rho = 1,
                            .lambda = 1,
                            .delta = 0.5,
-                           .loss = TSRI_HINGE};
+                           .loss = &tsri_loss_hinge};
     const double log2 = log(2), log16 = log(16);
     double step = 16 * 0.125 / (4096 * 32 * 256 * 2), X = 2 * 128 * 0.75;
     near(tsri_deep_log_path(&d), log10(X)); /* x_0 > -inf, p < 1/2 */
@@ -190,20 +190,20 @@ static void test_deep_relu(void **state)
     near(tsri_deep_log_steps(&d), log10(X / step));
     near(tsri_deep_log_radius(&d), 3 * log10(16 * 0.125 / (16384 * 32 * 16 * log16)));
     near(tsri_deep_log_width(&d), log10(X * X * 16 * pow(16384 * 32 * log16, 6) * ldexp(1, 24)));
-    d.loss = TSRI_SQUARED_HINGE; /* x_0 = -inf, p = 1/2: l' = 2 l^(1/2) */
+    d.loss = &tsri_loss_squared_hinge; /* x_0 = -inf, p = 1/2: l' = 2 l^(1/2) */
     near(tsri_deep_log_path(&d), log10(2 * 64 / 4.0 * log(4)));
-    d.loss = TSRI_EXPONENTIAL; /* x_0 = -inf, p = 1: 1/epsilon - 1/first = 3 */
+    d.loss = &tsri_loss_exponential; /* x_0 = -inf, p = 1: 1/epsilon - 1/first = 3 */
     near(tsri_deep_log_path(&d), log10(2 * 32 * 3));
-    d.loss = TSRI_LOGISTIC; /* x_0 > -inf, p = 1; alpha_0 = 1/2, alpha_1 = 1/(2 log 2) */
+    d.loss = &tsri_loss_logistic; /* x_0 > -inf, p = 1; alpha_0 = 1/2, alpha_1 = 1/(2 log 2) */
     near(tsri_deep_log_path(&d), log10(256 * 4 * 0.75 + 64 * 4 * log2 * log2 * 3));
     d.B = 1; /* stochastic; Markov's C is 2 */
     near(tsri_deep_log_path(&d), log10(2 * (256 * 4 + 64 * 4 * log2 * log2 * 16)));
     near(tsri_deep_log_step(&d), log10(step / 2));
-    d.loss = TSRI_EXPONENTIAL;
+    d.loss = &tsri_loss_exponential;
     near(tsri_deep_log_path(&d), log10(64 * 7));
-    d.loss = TSRI_SQUARED_HINGE;
+    d.loss = &tsri_loss_squared_hinge;
     near(tsri_deep_log_path(&d), log10(32 * log(8)));
-    d.loss = TSRI_HINGE;
+    d.loss = &tsri_loss_hinge;
     near(tsri_deep_log_path(&d), log10(512));
     d.n = 50000; /* n^44 is beyond what a double holds */
     d.L = 5;
@@ -239,7 +239,7 @@ static void test_deep_relu_theory(void **state)
                                .lambda = 0.25,
                                .B = sgd ? 1 : 0,
                                .delta = set.delta,
-                               .loss = TSRI_LOGISTIC};
+                               .loss = &tsri_loss_logistic};
         near(tsri_deep_log_width(&d), log10(m));
         near(tsri_deep_log_step(&d), log10(t[9 + sgd].step));
         near(tsri_deep_log_steps(&d), log10(t[9 + sgd].iterations));
@@ -254,7 +254,8 @@ static void test_deep_relu_theory(void **state)
 static void test_deep_relu_tails(void **state)
 {
     (void)state;
-    const tsri_loss_kind loss[] = {TSRI_HINGE, TSRI_SQUARED_HINGE, TSRI_EXPONENTIAL, TSRI_LOGISTIC};
+    const tsri_loss_kind *const loss[] = {&tsri_loss_hinge, &tsri_loss_squared_hinge,
+                                          &tsri_loss_exponential, &tsri_loss_logistic};
     for (int k = 0; k < 4; k++) {
         double least = INFINITY;
         for (int i = -4000; i <= 4000; i++) {

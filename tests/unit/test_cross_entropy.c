@@ -15,7 +15,7 @@ static const double weight[K] = {0.5, 2, 1.25};
 static tsri_loss loss_of(const double *x, double *dx, double smoothing, bool weighted)
 {
     double mean = (weight[2] + weight[0] + weight[1] + weight[2]) / N;
-    return (tsri_loss){.kind = TSRI_CROSS_ENTROPY,
+    return (tsri_loss){.kind = &tsri_loss_cross_entropy,
                        .n = N,
                        .valid = N,
                        .outputs = K,

@@ -8,18 +8,19 @@
 
 typedef struct golden {
     const char *file, *model;
-    tsri_loss_kind loss;
+    const tsri_loss_kind *loss;
     double rate, momentum, decay;
     bool nesterov;
 } golden;
 
 static const golden goldens[] = {
     {"tests/golden/mlp-norm.safetensors", "model: {name: mlp, hidden: [24, 17, 9], norm: batch}",
-     TSRI_CROSS_ENTROPY, 0.05, 0.9, 5e-4, false},
+     &tsri_loss_cross_entropy, 0.05, 0.9, 5e-4, false},
     {"tests/golden/mlp-nesterov.safetensors", "model: {name: mlp, hidden: [20, 11]}",
-     TSRI_CROSS_ENTROPY, 0.05, 0.9, 0, true},
+     &tsri_loss_cross_entropy, 0.05, 0.9, 0, true},
     {"tests/golden/mlp-mse.safetensors",
-     "model: {name: mlp, hidden: [13], norm: batch, bias: false}", TSRI_MSE, 0.1, 0, 0, false},
+     "model: {name: mlp, hidden: [13], norm: batch, bias: false}", &tsri_loss_mse, 0.1, 0, 0,
+     false},
 };
 
 static void train(const golden *g, tsri_store *store, const tsri_tensors *file,

@@ -92,7 +92,7 @@ static void train(tsri_store *store, const golden *g, const tsri_backend *backen
             x[i] = recipe(hash, s * BATCH * IMAGE + i, 1.0);
         for (int64_t n = 0; n < BATCH; n++)
             label[n] = (int32_t)((7 * s + 3 * n) % OUTPUTS);
-        tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+        tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
         assert_ok(tsri_plan_forward(plan, x));
         assert_ok(tsri_plan_loss(plan, &loss));
         assert_ok(tsri_plan_backward(plan));

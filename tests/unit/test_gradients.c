@@ -15,7 +15,7 @@ typedef struct fixture {
     tsri_plan *plan;
     float x[BATCH * INPUTS], target[BATCH * OUTPUTS];
     int32_t label[BATCH];
-    tsri_loss_kind kind;
+    const tsri_loss_kind *kind;
     bool labels; /* or targets */
     int64_t valid;
 } fixture;
@@ -59,8 +59,8 @@ static double mean_loss(void *fixture_)
     return loss.sum / (double)f->valid;
 }
 
-static void check_gradients(const char *model, tsri_loss_kind kind, bool labels, int64_t valid,
-                            int64_t seed)
+static void check_gradients(const char *model, const tsri_loss_kind *kind, bool labels,
+                            int64_t valid, int64_t seed)
 {
     fixture f = {.kind = kind, .labels = labels, .valid = valid};
     set_up(&f, model, &tsri_backend_ref64, seed);
@@ -84,10 +84,10 @@ static void gradients_are_derivatives(void **state)
     };
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
         for (int64_t seed = 1; seed <= 3; seed++) {
-            check_gradients(models[m], TSRI_CROSS_ENTROPY, true, BATCH, seed);
-            check_gradients(models[m], TSRI_MSE, false, BATCH, seed);
-            check_gradients(models[m], TSRI_MSE, true, BATCH, seed);
-            check_gradients(models[m], TSRI_CROSS_ENTROPY, true, BATCH - 2, seed);
+            check_gradients(models[m], &tsri_loss_cross_entropy, true, BATCH, seed);
+            check_gradients(models[m], &tsri_loss_mse, false, BATCH, seed);
+            check_gradients(models[m], &tsri_loss_mse, true, BATCH, seed);
+            check_gradients(models[m], &tsri_loss_cross_entropy, true, BATCH - 2, seed);
         }
 }
 
@@ -97,7 +97,7 @@ static void losses_by_hand(void **state)
     (void)state;
     float x[] = {0, 0, 1000, -1000}, dx[4], target[] = {1, 0, 0, 0};
     int32_t label[] = {1, 1};
-    tsri_loss l = {.kind = TSRI_CROSS_ENTROPY,
+    tsri_loss l = {.kind = &tsri_loss_cross_entropy,
                    .n = 2,
                    .valid = 2,
                    .outputs = 2,
@@ -108,8 +108,13 @@ static void losses_by_hand(void **state)
     assert_true(fabs(l.sum - (log(2.0) + 2000)) < 1e-9);
     assert_true(dx[0] == 0.25f && dx[1] == -0.25f && dx[2] == 0.5f && dx[3] == -0.5f);
     assert_int_equal(l.hits, 0);
-    l = (tsri_loss){
-        .kind = TSRI_MSE, .n = 2, .valid = 1, .outputs = 2, .x = x, .target = target, .dx = dx};
+    l = (tsri_loss){.kind = &tsri_loss_mse,
+                    .n = 2,
+                    .valid = 1,
+                    .outputs = 2,
+                    .x = x,
+                    .target = target,
+                    .dx = dx};
     assert_ok(tsri_backend_ref.loss(&l, NULL));
     assert_true(l.sum == 0.5 && dx[0] == -1.0f && dx[1] == 0 && dx[2] == 0 && dx[3] == 0);
 }
@@ -118,7 +123,7 @@ static void losses_by_hand(void **state)
 static void steps_allocate_nothing(void **state)
 {
     (void)state;
-    fixture f = {.kind = TSRI_CROSS_ENTROPY, .labels = true, .valid = BATCH};
+    fixture f = {.kind = &tsri_loss_cross_entropy, .labels = true, .valid = BATCH};
     assert_ok(tsri_backend_cpu.start(1));
     set_up(&f, "model: {name: mlp, hidden: [300, 200], norm: batch}", &tsri_backend_cpu, 1);
     (void)tsri_alloc_fail_after(0, true);

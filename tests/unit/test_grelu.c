@@ -56,7 +56,7 @@ static void tear_down(fixture *f)
 
 static double loss_of(fixture *f, bool backward)
 {
-    tsri_loss loss = {.kind = TSRI_HALF_SQUARES, .valid = f->n, .target = f->target};
+    tsri_loss loss = {.kind = &tsri_loss_half_squares, .valid = f->n, .target = f->target};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
     memcpy(f->y, tsri_plan_output(f->plan), (size_t)(f->n * f->k) * sizeof *f->y);

@@ -6,12 +6,12 @@
 
 enum { BATCH = 5, INPUTS = 4 };
 
-static const tsri_loss_kind kinds[] = {TSRI_HINGE, TSRI_SQUARED_HINGE, TSRI_EXPONENTIAL,
-                                       TSRI_LOGISTIC};
+static const tsri_loss_kind *const kinds[] = {&tsri_loss_hinge, &tsri_loss_squared_hinge,
+                                              &tsri_loss_exponential, &tsri_loss_logistic};
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
-static double value(tsri_loss_kind kind, double z, double *slope)
+static double value(const tsri_loss_kind *kind, double z, double *slope)
 {
     return tsri_margin_loss(kind, z, slope);
 }
@@ -20,16 +20,17 @@ static void margins_by_hand(void **state)
 {
     (void)state;
     double s;
-    assert_true(value(TSRI_HINGE, 0.25, &s) == 0.75 && s == -1);
-    assert_true(value(TSRI_HINGE, 1, &s) == 0 && s == 0);
-    assert_true(value(TSRI_SQUARED_HINGE, -1, &s) == 4 && s == -4);
-    assert_true(value(TSRI_SQUARED_HINGE, 2, &s) == 0 && s == 0);
-    assert_true(value(TSRI_EXPONENTIAL, 0, &s) == 1 && s == -1);
-    assert_true(fabs(value(TSRI_EXPONENTIAL, -2, &s) - exp(2)) < 1e-14 && fabs(s + exp(2)) < 1e-14);
-    assert_true(fabs(value(TSRI_LOGISTIC, 0, &s) - log(2)) < 1e-15 && s == -0.5);
+    assert_true(value(&tsri_loss_hinge, 0.25, &s) == 0.75 && s == -1);
+    assert_true(value(&tsri_loss_hinge, 1, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_squared_hinge, -1, &s) == 4 && s == -4);
+    assert_true(value(&tsri_loss_squared_hinge, 2, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_exponential, 0, &s) == 1 && s == -1);
+    assert_true(fabs(value(&tsri_loss_exponential, -2, &s) - exp(2)) < 1e-14 &&
+                fabs(s + exp(2)) < 1e-14);
+    assert_true(fabs(value(&tsri_loss_logistic, 0, &s) - log(2)) < 1e-15 && s == -0.5);
     for (double z = -30; z <= 30; z += 0.7) { /* 2 ulp of a sum of two terms */
         double want = log(1 + exp(-z));
-        assert_true(fabs(value(TSRI_LOGISTIC, z, &s) - want) <= 1e-15 * (1 + want));
+        assert_true(fabs(value(&tsri_loss_logistic, z, &s) - want) <= 1e-15 * (1 + want));
         assert_true(fabs(s + 1 / (1 + exp(z))) <= 1e-15);
     }
 }
@@ -39,17 +40,18 @@ static void far_margins_are_finite_and_right(void **state)
 {
     (void)state;
     double s;
-    assert_true(value(TSRI_HINGE, -1e4, &s) == 10001 && s == -1);
-    assert_true(value(TSRI_HINGE, 1e4, &s) == 0 && s == 0);
-    assert_true(value(TSRI_SQUARED_HINGE, -1e4, &s) == 10001.0 * 10001.0 && s == -20002);
-    assert_true(value(TSRI_SQUARED_HINGE, 1e4, &s) == 0 && s == 0);
-    assert_true(value(TSRI_LOGISTIC, -1e4, &s) == 1e4 && s == -1);
-    assert_true(value(TSRI_LOGISTIC, 1e4, &s) == 0 && s == 0);
-    assert_true(value(TSRI_EXPONENTIAL, 1e4, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_hinge, -1e4, &s) == 10001 && s == -1);
+    assert_true(value(&tsri_loss_hinge, 1e4, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_squared_hinge, -1e4, &s) == 10001.0 * 10001.0 && s == -20002);
+    assert_true(value(&tsri_loss_squared_hinge, 1e4, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_logistic, -1e4, &s) == 1e4 && s == -1);
+    assert_true(value(&tsri_loss_logistic, 1e4, &s) == 0 && s == 0);
+    assert_true(value(&tsri_loss_exponential, 1e4, &s) == 0 && s == 0);
     /* e^10000 is no double: the tangent at -80 is meant there, convex and above every e^-z before
      */
-    assert_true(value(TSRI_EXPONENTIAL, -1e4, &s) == exp(80) * (1 + 1e4 - 80) && s == -exp(80));
-    assert_true(value(TSRI_EXPONENTIAL, -80, &s) == exp(80));
+    assert_true(value(&tsri_loss_exponential, -1e4, &s) == exp(80) * (1 + 1e4 - 80) &&
+                s == -exp(80));
+    assert_true(value(&tsri_loss_exponential, -80, &s) == exp(80));
     assert_true(isfinite((float)s) && s == -exp(80));
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (double z = -1e4; z <= 1e4; z += 13.7) {
@@ -73,8 +75,13 @@ static void signs_and_hits(void **state)
     for (int b = 0; b < 2; b++) {
         float x[] = {2, -3, 0, -1e4f}, dx[4];
         int32_t label[] = {1, 1, 1, 0};
-        tsri_loss l = {
-            .kind = TSRI_HINGE, .n = 4, .valid = 4, .outputs = 1, .x = x, .label = label, .dx = dx};
+        tsri_loss l = {.kind = &tsri_loss_hinge,
+                       .n = 4,
+                       .valid = 4,
+                       .outputs = 1,
+                       .x = x,
+                       .label = label,
+                       .dx = dx};
         assert_true(loss_on(both[b], &l) == 0 + 4 + 1 + 0);
         assert_int_equal(l.hits, 2); /* an output of 0 is on no side */
         assert_true(dx[0] == 0 && dx[1] == -0.25f && dx[2] == -0.25f && dx[3] == 0);
@@ -83,7 +90,7 @@ static void signs_and_hits(void **state)
         l.target = sign;
         assert_true(loss_on(both[b], &l) == 5 && l.hits == 2);
         int32_t class[] = {1, 0};
-        l = (tsri_loss){.kind = TSRI_SQUARED_HINGE,
+        l = (tsri_loss){.kind = &tsri_loss_squared_hinge,
                         .n = 2,
                         .valid = 1,
                         .outputs = 2,
@@ -100,7 +107,7 @@ static void huber_by_hand(void **state)
     (void)state;
     float x[] = {0.5f, 3, -4, 1}, t[] = {0, 0, 0, 1}, dx[4];
     tsri_loss l = {
-        .kind = TSRI_HUBER, .n = 2, .valid = 2, .outputs = 2, .x = x, .target = t, .dx = dx};
+        .kind = &tsri_loss_huber, .n = 2, .valid = 2, .outputs = 2, .x = x, .target = t, .dx = dx};
     assert_true(loss_on(&tsri_backend_ref, &l) == (0.125 + 2.5 + 3.5 + 0) / 2);
     assert_true(dx[0] == 0.125f && dx[1] == 0.25f && dx[2] == -0.25f && dx[3] == 0);
 }
@@ -113,7 +120,7 @@ static void sequences_end(void **state)
     int32_t length[] = {3, 2};
     for (int i = 0; i < 12; i++)
         x[i] = (float)i;
-    tsri_loss l = {.kind = TSRI_HALF_SQUARES,
+    tsri_loss l = {.kind = &tsri_loss_half_squares,
                    .n = 2,
                    .valid = 2,
                    .outputs = 6,
@@ -126,7 +133,7 @@ static void sequences_end(void **state)
     assert_true(loss_on(&tsri_backend_ref, &l) == 0.5 * (4 + 9 + 16 + 25 + 64 + 81));
     for (int i = 0; i < 12; i++)
         assert_true(dx[i] == (i < 2 || i == 6 || i == 7 || i >= 10 ? 0 : x[i]));
-    l.kind = TSRI_MSE; /* the mean over the sample's own positions */
+    l.kind = &tsri_loss_mse; /* the mean over the sample's own positions */
     assert_true(loss_on(&tsri_backend_ref, &l) == (4 + 9 + 16 + 25) / 4.0 + (64 + 81) / 2.0);
     assert_true(dx[2] == 2 * 2 / 2.0f / 4 && dx[8] == 2 * 8 / 2.0f / 2);
     int32_t label[] = {1, 0};
@@ -145,7 +152,7 @@ typedef struct fixture {
     tsri_plan *plan;
     float x[BATCH * INPUTS], target[BATCH * 3];
     int32_t label[BATCH];
-    tsri_loss_kind kind;
+    const tsri_loss_kind *kind;
     bool labels; /* or targets */
 } fixture;
 
@@ -185,7 +192,7 @@ static double mean_loss(void *fixture_)
     return tsri_loss_value(&loss);
 }
 
-static void check(const char *model, tsri_loss_kind kind, bool labels, int64_t outputs,
+static void check(const char *model, const tsri_loss_kind *kind, bool labels, int64_t outputs,
                   int64_t seed)
 {
     char what[200];
@@ -194,7 +201,7 @@ static void check(const char *model, tsri_loss_kind kind, bool labels, int64_t o
     (void)mean_loss(&f);
     assert_ok(tsri_plan_backward(f.plan));
     differences d = {.value = mean_loss, .context = &f};
-    (void)snprintf(what, sizeof what, "%s, loss %d", model, (int)kind);
+    (void)snprintf(what, sizeof what, "%s, loss %s", model, kind->name);
     assert_gradient(&d, what, f.store.w, f.store.g, f.net->trained, 1);
     tear_down(&f);
 }
@@ -210,10 +217,10 @@ static void gradients_are_derivatives(void **state)
             check(model, kinds[k], true, 1, depth);
             check(model, kinds[k], true, 3, depth + 10);
         }
-        check(model, TSRI_HUBER, false, 3, depth);
-        check(model, TSRI_CROSS_ENTROPY, true, 3, depth);
+        check(model, &tsri_loss_huber, false, 3, depth);
+        check(model, &tsri_loss_cross_entropy, true, 3, depth);
     }
-    check("model: {name: relu_deep, hidden: [7, 9, 6]}", TSRI_LOGISTIC, true, 1, 1);
+    check("model: {name: relu_deep, hidden: [7, 9, 6]}", &tsri_loss_logistic, true, 1, 1);
 }
 
 /* ---- The model ---------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void tear_down(fixture *f)
 static double mean_loss(void *fixture_)
 {
     fixture *f = fixture_;
-    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = f->label};
+    tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = f->label};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
     return loss.sum / BATCH;

@@ -49,7 +49,7 @@ static void tear_down(fixture *f)
     tsri_net_destroy(f->net);
 }
 
-static double loss_of(fixture *f, tsri_loss_kind kind, bool labels)
+static double loss_of(fixture *f, const tsri_loss_kind *kind, bool labels)
 {
     tsri_loss loss = {
         .kind = kind, .valid = BATCH, .label = labels ? f->label : NULL, .target = f->target};
@@ -63,7 +63,7 @@ static double loss_of(fixture *f, tsri_loss_kind kind, bool labels)
 
 typedef struct example {
     fixture *f;
-    tsri_loss_kind kind;
+    const tsri_loss_kind *kind;
     bool labels;
 } example;
 
@@ -73,7 +73,7 @@ static double value_of(void *example_)
     return loss_of(e->f, e->kind, e->labels);
 }
 
-static void check(const char *model, int64_t T, bool every, tsri_loss_kind kind, bool labels,
+static void check(const char *model, int64_t T, bool every, const tsri_loss_kind *kind, bool labels,
                   int64_t seed)
 {
     char what[200];
@@ -98,14 +98,14 @@ static void gradients_are_derivatives(void **state)
         static const char deep[] = "model: {name: rnn, width: 4, layers: 3, train: all}";
         static const char last[] = "model: {name: rnn, width: 6, read: last}";
         if (T > 1)
-            check(paper, T, true, TSRI_HALF_SQUARES, false, T);
-        check(every, T, true, TSRI_MSE, false, T);
-        check(every, T, true, TSRI_HUBER, false, T + 20);
-        check(all, T, true, TSRI_HALF_SQUARES, false, T);
-        check(all, T, true, TSRI_CROSS_ENTROPY, true, T);
-        check(last, T, false, TSRI_CROSS_ENTROPY, true, T);
-        check(last, T, false, TSRI_LOGISTIC, true, T);
-        check(deep, T, false, TSRI_CROSS_ENTROPY, true, T);
+            check(paper, T, true, &tsri_loss_half_squares, false, T);
+        check(every, T, true, &tsri_loss_mse, false, T);
+        check(every, T, true, &tsri_loss_huber, false, T + 20);
+        check(all, T, true, &tsri_loss_half_squares, false, T);
+        check(all, T, true, &tsri_loss_cross_entropy, true, T);
+        check(last, T, false, &tsri_loss_cross_entropy, true, T);
+        check(last, T, false, &tsri_loss_logistic, true, T);
+        check(deep, T, false, &tsri_loss_cross_entropy, true, T);
     }
 }
 
@@ -125,7 +125,7 @@ static void outputs_are_the_formula(void **state)
     const double *A = tsri_store_at(&f.store, f.store.w, 0);
     const double *W = tsri_store_at(&f.store, f.store.w, 1);
     const double *B = tsri_store_at(&f.store, f.store.w, 2);
-    (void)loss_of(&f, TSRI_HALF_SQUARES, false);
+    (void)loss_of(&f, &tsri_loss_half_squares, false);
     const double *y = tsri_plan_output(f.plan);
     for (int n = 0; n < BATCH; n++) {
         double h[M] = {0};
@@ -163,8 +163,8 @@ static void a_shorter_sequence_ends(void **state)
         for (int i = 0; i < 3 * DIM; i++)
             g.x[n * 3 * DIM + i] = f.x[n * 7 * DIM + i];
     }
-    (void)loss_of(&f, TSRI_CROSS_ENTROPY, true);
-    (void)loss_of(&g, TSRI_CROSS_ENTROPY, true);
+    (void)loss_of(&f, &tsri_loss_cross_entropy, true);
+    (void)loss_of(&g, &tsri_loss_cross_entropy, true);
     assert_memory_equal(tsri_plan_output(f.plan), tsri_plan_output(g.plan),
                         BATCH * OUT * sizeof(double));
     assert_ok(tsri_plan_backward(f.plan));
@@ -201,7 +201,7 @@ static void one_step(step *out, const char *model, const tsri_backend *backend, 
     fill_random(target, batch * outputs, 2);
     for (int64_t n = 0; n < batch; n++)
         length[n] = (int32_t)(1 + (n * 5 + T - 1) % T);
-    tsri_loss loss = {.kind = TSRI_MSE, .valid = batch, .target = target};
+    tsri_loss loss = {.kind = &tsri_loss_mse, .valid = batch, .target = target};
     assert_ok(tsri_alloc(&out->y, batch * outputs, sizeof *out->y));
     assert_ok(tsri_alloc(&out->g, net->trained, sizeof *out->g));
     (void)tsri_alloc_fail_after(0, true); /* from here on a step takes no memory */

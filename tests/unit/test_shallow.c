@@ -148,7 +148,7 @@ static void gradient_of_half_squares(void **state)
     tsri_store_fill(&store, 1);
     assert_ok(tsri_pool_create(&pool, 1));
     assert_ok(tsri_plan_create(&plan, &store, &tsri_backend_ref64, pool, N, true));
-    problem s = {plan, x, {.kind = TSRI_HALF_SQUARES, .valid = N - 1, .target = target}};
+    problem s = {plan, x, {.kind = &tsri_loss_half_squares, .valid = N - 1, .target = target}};
     double have = value_of(&s), want = 0;
     const double *y = tsri_plan_output(plan);
     for (int i = 0; i < (N - 1) * K; i++)

@@ -266,7 +266,7 @@ enum { BATCH = 6 };
 static void pass(tsri_plan *plan, tsri_store *store, const team *t, const float *x)
 {
     static const int32_t label[BATCH * 4] = {0, 1, 2, 0, 1, 2};
-    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+    tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
     tsri_take(store, &t->whole, &t->share[0], false);
     assert_ok(tsri_plan_forward(plan, x));
     assert_ok(tsri_plan_loss(plan, &loss));

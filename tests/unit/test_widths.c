@@ -211,7 +211,7 @@ static void run_pass(pass *p, const tsri_backend *backend, tsri_pool *pool)
     assert_ok(tsri_store_init(&p->store, p->net, backend->real_bytes, true));
     tsri_store_fill(&p->store, 1);
     assert_ok(tsri_plan_create(&plan, &p->store, backend, pool, BATCH, true));
-    tsri_loss loss = {.kind = TSRI_CROSS_ENTROPY, .valid = BATCH, .label = label};
+    tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
     assert_ok(tsri_plan_forward(plan, x));
     assert_ok(tsri_plan_loss(plan, &loss));
     assert_ok(tsri_plan_backward(plan));
