@@ -4,7 +4,7 @@
 
 #include "scratch.h"
 
-#include "data/dataset.h"
+#include "net/net.h"
 
 /* Loads with settings "a.b=c"; the list ends with NULL. "data.path=FILE" is taken in the scratch
  * folder (and data.test_path). */
@@ -23,7 +23,8 @@ static inline tsr_status load_settings(tsr_data **out, const char *const *settin
                        path ? scratch_folder : "", path ? "/" : "", value);
         TSR_TRY(tsr_config_set(config, text));
     }
-    TSR_TRY(tsri_data_load(out, config));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(out, config, &wants));
 done:
     tsr_config_destroy(config);
     return st;

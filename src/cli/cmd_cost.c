@@ -18,6 +18,7 @@
 /* One row of a table: a scheme with some workers, or why that cannot be. */
 typedef struct entry {
     const char *method; /* as people call it */
+    bool base;          /* the others with as many workers are compared to it */
     int64_t workers;
     tsr_status st;
     char error[400];
@@ -276,12 +277,11 @@ done:
     return st;
 }
 
-/* The bytes of LoFT with as many workers, to which the others are compared. */
-static double loft_bytes(const entry *list, int64_t n, int64_t workers)
+/* The bytes of what entries with so many workers are compared to. */
+static double base_bytes(const entry *list, int64_t n, int64_t workers)
 {
     for (int64_t i = 0; i < n; i++)
-        if (list[i].workers == workers && list[i].st == TSR_OK &&
-            strcmp(list[i].method, "loft") == 0)
+        if (list[i].workers == workers && list[i].st == TSR_OK && list[i].base)
             return (double)list[i].cost.bytes_total;
     return 0;
 }
@@ -293,7 +293,7 @@ static tsr_status print_compare(const entry *list, int64_t n)
     cli_table_head(&t, 6, "method", "workers", "share", "memory", "comm. cost", "improv.");
     for (int64_t i = 0; i < n; i++) {
         const entry *e = &list[i];
-        double loft = loft_bytes(list, n, e->workers);
+        double base = base_bytes(list, n, e->workers);
         cli_table_text(&t, e->method);
         cli_table_int(&t, e->workers);
         if (e->st != TSR_OK) {
@@ -303,10 +303,10 @@ static tsr_status print_compare(const entry *list, int64_t n)
         cli_table_format(&t, "%.3g M", (double)e->cost.params_share / 1e6);
         cli_table_text(&t, tsri_bytes_text((double)e->cost.memory_worker));
         cli_table_format(&t, "%.2fG", (double)e->cost.bytes_total / 1e9);
-        if (strcmp(e->method, "loft") == 0 || loft <= 0)
+        if (e->base || base <= 0)
             cli_table_text(&t, "-");
         else
-            cli_table_format(&t, "%.2fx", (double)e->cost.bytes_total / loft);
+            cli_table_format(&t, "%.2fx", (double)e->cost.bytes_total / base);
     }
     (void)puts("");
     TSR_TRY(cli_table_print(&t, stdout));
@@ -351,6 +351,7 @@ static tsr_status compare(entry *list, const entry *own, const asked *a, const c
         e[1].method = "local_sgd";
         try_count(&e[1], a, s, "scheme.name=local_sgd");
         e[2].method = "loft";
+        e[2].base = true;
         try_count(&e[2], a, s, "scheme.name=loft");
     }
 done:

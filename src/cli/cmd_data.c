@@ -14,6 +14,7 @@
 #include "data/source.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "net/net.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,8 @@ static tsr_status run_info(const cli_args *args)
     tsri_data_info info = {0};
     TSR_TRY(raw_config(&config, args));
     double start = tsri_clock();
-    TSR_TRY(tsri_data_load(&data, config));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(&data, config, &wants));
     double seconds = tsri_clock() - start;
     TSR_TRY(tsri_data_info_of(&info, data));
     if (cli_has(args, "sheet"))
@@ -167,7 +169,8 @@ static tsr_status run_make(const cli_args *args)
     const char *out = cli_text(args, "out");
     TSR_CHECK(out, TSR_USAGE, "data make: say where to, with --out DIR");
     TSR_TRY(raw_config(&config, args));
-    TSR_TRY(tsri_data_load(&data, config));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(&data, config, &wants));
     TSR_TRY(tsri_data_export(data, out));
     TSR_TRY(say_where(args, args->operand[1], out));
 done:

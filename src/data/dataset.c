@@ -102,30 +102,19 @@ static const char *resolve(const tsr_config *config, const char *key, const char
     return of_source ? of_source : of_kind;
 }
 
-/* Models whose theory asks for inputs of norm 1; made sequences are as it asks for already. */
-static bool wants_unit_rows(const tsr_config *config)
-{
-    const char *model = tsri_config_text(config, "model.name");
-    return strcmp(model, "shallow") == 0 || strcmp(model, "relu_deep") == 0 ||
-           strcmp(model, "rnn") == 0 || strcmp(model, "grelu") == 0 ||
-           strcmp(model, "relu_twin") == 0;
-}
-
 static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
-                          const tsri_like *like)
+                          const tsri_wants *wants, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
-    bool patches = strcmp(tsri_config_text(config, "model.name"), "cnn1") == 0;
-    const char *of_kind = patches ? "patch" : image ? "channel" : "standardize";
+    /* made sequences are as theory wants them already */
     bool fit = data->sequences && source->normalize && strcmp(source->normalize, "none") == 0;
-    const char *inputs =
-        wants_unit_rows(config) && !fit
-            ? resolve(config, "data.normalize", NULL, "unit")
-            : resolve(config, "data.normalize", patches ? NULL : source->normalize, of_kind);
-    const char *targets =
-        resolve(config, "data.target_scale",
-                tsri_wants_signs(config) ? "none" : source->target_scale, "standardize");
+    const char *inputs = wants->normalize && !fit
+                             ? resolve(config, "data.normalize", NULL, wants->normalize)
+                             : resolve(config, "data.normalize", source->normalize,
+                                       image ? "channel" : "standardize");
+    const char *targets = resolve(config, "data.target_scale",
+                                  wants->signs ? "none" : source->target_scale, "standardize");
     const tsri_scaling *scaling = like ? like->scaling : NULL;
     if (like && like->schema->kind) { /* as in training, wherever the data come from */
         inputs = like->schema->normalize;
@@ -134,11 +123,10 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     TSR_TRY(tsri_strdup(&data->schema.normalize, inputs));
     TSR_TRY(tsri_strdup(&data->schema.target_scale, targets));
     TSR_TRY(check(data));
-    TSR_TRY(tsri_check_points(data, config, strcmp(inputs, "unit") == 0));
+    TSR_TRY(tsri_check_points(data, wants, strcmp(inputs, "unit") == 0));
     TSR_TRY(tsri_split(data, config));
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
-    TSR_TRY(
-        tsri_normalize(data, inputs, scaling, 1 / (double)tsri_config_int(config, "model.filter")));
+    TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
     data->hash = hash_data(data);
 done:
@@ -152,12 +140,13 @@ static tsr_status finish_schema(tsr_data *data, const tsr_config *config)
     return unit ? tsri_strdup(&data->schema.unit, unit) : TSR_OK;
 }
 
-tsr_status tsri_data_load(tsr_data **out, const tsr_config *config)
+tsr_status tsri_data_load(tsr_data **out, const tsr_config *config, const tsri_wants *wants)
 {
-    return tsri_data_load_like(out, config, NULL);
+    return tsri_data_load_like(out, config, wants, NULL);
 }
 
-tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_like *like)
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_wants *wants,
+                               const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     tsr_data *data = NULL;
@@ -173,7 +162,7 @@ tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const t
     if (!data->source)
         TSR_TRY(tsri_strdup(&data->source, "made from its seed"));
     TSR_TRY(finish_schema(data, config));
-    TSR_TRY(prepare(data, source, config, like));
+    TSR_TRY(prepare(data, source, config, wants, like));
     *out = data;
     data = NULL;
 done:

@@ -5,7 +5,8 @@
  * channel. Tables and sequences are floats, already normalised.
  *
  *     tsr_data *data = NULL;
- *     TSR_TRY(tsri_data_load(&data, config));
+ *     tsri_wants wants = tsri_model_wants(config); (net/models.h)
+ *     TSR_TRY(tsri_data_load(&data, config, &wants));
  *     ... data->train.n, data->classes ...
  *     tsr_data_destroy(data);
  */
@@ -49,13 +50,23 @@ typedef struct tsr_data {
     tsri_part train, test;
 } tsr_data;
 
+/* What the model and the loss want of data that is theirs; {0}: nothing in particular. */
+typedef struct tsri_wants {
+    const char *normalize; /* what data.normalize: auto means; NULL: as the source says, or the kind
+                              of data */
+    double length;         /* of an input that is normalised as a patch */
+    bool signs;            /* labels are -1 and +1 */
+    bool separate;         /* no point has two labels */
+} tsri_wants;
+
 /* Loads what config's `data:` section asks for: a name, or a path and format; split, limits,
  * normalisation applied. The caller destroys *out. */
-tsr_status tsri_data_load(tsr_data **out, const tsr_config *config);
+tsr_status tsri_data_load(tsr_data **out, const tsr_config *config, const tsri_wants *wants);
 
 /* The same for a model: matched by name with the data it was trained on and scaled as those were,
  * instead of what would be measured. NULL = for no model. */
-tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_like *like);
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_wants *wants,
+                               const tsri_like *like);
 
 void tsr_data_destroy(tsr_data *data);
 

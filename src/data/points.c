@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tsri_wants_signs(const tsr_config *config)
-{
-    const char *loss = tsri_config_text(config, "loss");
-    bool deep = strcmp(tsri_config_text(config, "model.name"), "relu_deep") == 0;
-    return strcmp(loss, "hinge") == 0 || strcmp(loss, "squared_hinge") == 0 ||
-           strcmp(loss, "exponential") == 0 || strcmp(loss, "logistic") == 0 ||
-           (deep && strcmp(loss, "auto") == 0);
-}
-
 /* ---- Signs -------------------------------------------------------------------------------- */
 
 static tsr_status targets_are_signs(const tsr_data *data, const tsri_part *part, const char *which)
@@ -130,12 +121,12 @@ static tsr_status contradiction(void *context, int64_t i, int64_t j, bool *enoug
                      tsri_quote(data->source), (long long)(i + 1), (long long)(j + 1), a, b);
 }
 
-tsr_status tsri_check_points(const tsr_data *data, const tsr_config *config, bool unit)
+tsr_status tsri_check_points(const tsr_data *data, const tsri_wants *wants, bool unit)
 {
     tsr_status st = TSR_OK;
-    if (tsri_wants_signs(config))
+    if (wants->signs)
         TSR_TRY(check_signs(data));
-    if (strcmp(tsri_config_text(config, "model.name"), "relu_deep") == 0)
+    if (wants->separate)
         TSR_TRY(tsri_row_twins_find(&(tsri_row_twins){.n = data->train.n,
                                                       .dim = data->dim,
                                                       .row = row_of,

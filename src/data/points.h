@@ -9,13 +9,10 @@
 
 #include "data/dataset.h"
 
-/* Is the run's loss one of margins (hinge, squared_hinge, exponential, logistic)? */
-bool tsri_wants_signs(const tsr_config *config);
-
-/* BAD_FILE naming samples: a label other than -1 and +1 where the loss is one of margins; two
- * samples that are the same point (`unit`: up to their norm) with different labels where the model
- * is relu_deep. Before the split; labels and targets as they were read. */
-tsr_status tsri_check_points(const tsr_data *data, const tsr_config *config, bool unit);
+/* BAD_FILE naming samples: a label other than -1 and +1 where signs are wanted; two samples that
+ * are the same point (`unit`: up to their norm) with different labels where points are to be
+ * separate. Before the split; labels and targets as they were read. */
+tsr_status tsri_check_points(const tsr_data *data, const tsri_wants *wants, bool unit);
 
 /* The least distance between two of the rows x [n, dim], and which two they are: Assumption 3.6's
  * phi. Infinity when there are fewer than two. */

@@ -17,9 +17,10 @@
 
 #include <math.h>
 
-tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    (void)of;
     int64_t m = tsri_config_int(config, "model.width");
     int64_t side = tsri_config_int(config, "model.filter"), q = side * side;
     double kappa = tsri_config_real(config, "model.kappa");
@@ -39,3 +40,13 @@ tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+const tsri_model tsri_model_cnn1 = {
+    .name = "cnn1",
+    .help = "one hidden convolution, the second layer fixed",
+    .keys = "width filter kappa widths",
+    .build = build,
+    .normalize = "patch",
+    .one_hidden = true,
+    .paper = "loft",
+};

@@ -59,9 +59,10 @@ done:
     return st;
 }
 
-static tsr_status build(tsri_net *net, const tsr_config *config, bool gated)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    bool gated = *(const bool *)of;
     int64_t m = tsri_config_int(config, "model.width"), L = tsri_config_int(config, "model.layers");
     int64_t rank = tsri_config_int(config, "model.gate_rank");
     char name[TSRI_NAME];
@@ -91,16 +92,6 @@ static tsr_status build(tsri_net *net, const tsr_config *config, bool gated)
     last_param(net, TSRI_FIXED, L + 1);
 done:
     return st;
-}
-
-tsr_status tsri_build_grelu(tsri_net *net, const tsr_config *config)
-{
-    return build(net, config, true);
-}
-
-tsr_status tsri_build_relu_twin(tsri_net *net, const tsr_config *config)
-{
-    return build(net, config, false);
 }
 
 int64_t tsri_grelu_layers(const tsri_net *net)
@@ -155,3 +146,30 @@ done:
     tsri_tensors_destroy(file);
     return st;
 }
+
+static const bool with_gates = true, without = false;
+
+const tsri_model tsri_model_grelu = {
+    .name = "grelu",
+    .help = "deep network with fixed gates, first and last layer fixed (GReLU)",
+    .keys = "width layers gate_rank from_relu",
+    .build = build,
+    .of = &with_gates,
+    .normalize = "unit",
+    .loss = &tsri_loss_half_squares,
+    .gated = true,
+    .twin = "relu_twin",
+    .paper = "grelu",
+};
+
+const tsri_model tsri_model_relu_twin = {
+    .name = "relu_twin",
+    .help = "grelu with ReLUs in place of the gates, the same weights at first",
+    .keys = "width layers",
+    .build = build,
+    .of = &without,
+    .normalize = "unit",
+    .loss = &tsri_loss_half_squares,
+    .twin = "grelu",
+    .paper = "grelu",
+};

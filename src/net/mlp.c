@@ -19,9 +19,10 @@ static const char *module_name(char name[TSRI_NAME], int *number)
     return name;
 }
 
-tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    (void)of;
     const int64_t *hidden;
     int64_t depth = tsri_config_ints(config, "model.hidden", &hidden);
     bool bias = tsri_config_bool(config, "model.bias");
@@ -40,3 +41,10 @@ tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+const tsri_model tsri_model_mlp = {
+    .name = "mlp",
+    .help = "fully connected layers with ReLU, any depth",
+    .keys = "hidden bias norm widths",
+    .build = build,
+};

@@ -1,34 +1,13 @@
-/* models.h - the builders of the models, one file for each family, and what they share. */
+/* models.h - the rows of the models, each at the end of its family's file, and what builders share.
+ */
 #ifndef TSRI_MODELS_H
 #define TSRI_MODELS_H
 
 #include "net/net.h"
 
-tsr_status tsri_build_mlp(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_relu_deep(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_rnn(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_grelu(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_relu_twin(tsri_net *net, const tsr_config *config);
-
-tsr_status tsri_build_preresnet18(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_preresnet34(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_wideresnet(tsri_net *net, const tsr_config *config);
-
-tsr_status tsri_build_resnet18(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_resnet34(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_resnet50(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_resnet101(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_resnet152(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_wide_resnet50_2(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_wide_resnet101_2(tsri_net *net, const tsr_config *config);
-
-tsr_status tsri_build_vgg11(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_vgg11_bn(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_vgg13_bn(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_vgg16_bn(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_vgg19_bn(tsri_net *net, const tsr_config *config);
-tsr_status tsri_build_cnn1(tsri_net *net, const tsr_config *config);
+#define X(name) extern const tsri_model tsri_model_##name;
+TSRI_MODEL_NAMES(X)
+#undef X
 
 /* ---- Shared (parts.c) --------------------------------------------------------------------- */
 

@@ -180,7 +180,8 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
     tsri_net *net = NULL;
     *out = NULL;
     TSR_TRY(begin(&net, config, input, outputs, filters_last));
-    TSR_TRY(tsri_model_of(config)->build(net, config));
+    const tsri_model *model = tsri_model_of(config);
+    TSR_TRY(model->build(net, config, model->of));
     TSR_TRY(tsri_widths_check(net));
     tsri_net_finish(net);
     *out = net;

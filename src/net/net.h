@@ -13,7 +13,9 @@
 #ifndef TSRI_NET_H
 #define TSRI_NET_H
 
+#include "backend/loss.h"
 #include "backend/op.h"
+#include "data/dataset.h"
 #include "io/config.h"
 
 enum { TSRI_PARAM_RANK = 4, TSRI_NAME = 64 };
@@ -140,23 +142,48 @@ int64_t tsri_net_param(const tsri_net *net, const char *name);
 
 /* ---- For models --------------------------------------------------------------------------- */
 
-/* One model per file; a row of tsri_models[] makes it known. `build` appends axes and layers. */
+/* One model, or family of models, per file, which ends with its row; a line of io/names.h makes it
+ * known. What others must know about a model is a field here: nobody asks for its name. */
 typedef struct tsri_model {
     const char *name;
     const char *help;
     const char *keys; /* those of `model:` that it reads, between spaces; others must not be set */
-    tsr_status (*build)(tsri_net *net, const tsr_config *config);
+    /* Appends axes and layers. */
+    tsr_status (*build)(tsri_net *net, const tsr_config *config, const void *of);
+    const void *of; /* (optional) what tells it from the others of its family: for its builder */
+
+    /* Of its data and loss. */
+    bool sequences;             /* reads sequences, and nothing else */
+    const char *normalize;      /* what data.normalize: auto means; NULL: as the data say */
+    bool separate;              /* a point that has two labels is refused */
+    const tsri_loss_kind *loss; /* what loss: auto means; NULL: cross_entropy for classes, for real
+                                   targets the next */
+    const tsri_loss_kind *target_loss; /* NULL: mse */
+    bool keeps_best;                   /* optim.keep: auto means best when batches are drawn */
+
+    /* Of its form. */
+    bool one_hidden;  /* one hidden layer, linear or a convolution, the second fixed: its kernel of
+                         infinite width is known */
+    bool gated;       /* has fixed gates */
+    const char *twin; /* (optional) the gated model of the same form, or the one with ReLUs */
     /* (optional, both or none) its first convolution and its last linear layer, as files of other
      * tools call them too: from their shapes an import tells width, stem and outputs */
     const char *first, *last;
     int64_t side; /* of the images that an import takes it for; 0 = as its stem says */
+
+    const char *paper; /* (optional) whose theorems speak of it: name of a tsri_paper */
 } tsri_model;
 
-extern const tsri_model tsri_models[];
-extern const int64_t tsri_model_count;
+extern const tsri_model *const tsri_models[]; /* NULL at the end */
 
 /* The one that the config names. */
 const tsri_model *tsri_model_of(const tsr_config *config);
+
+/* By its name; NULL when there is none. */
+const tsri_model *tsri_model_named(const char *name);
+
+/* What the config's model and loss want of data. */
+tsri_wants tsri_model_wants(const tsr_config *config);
 
 tsr_status tsri_net_axis(tsri_net *net, int *axis, int64_t size, bool cuttable, const char *fmt,
                          ...) TSR_PRINTF(5, 6);

@@ -77,9 +77,10 @@ done:
     return st;
 }
 
-static tsr_status four_stages(tsri_net *net, const tsr_config *config, const int64_t blocks[4])
+static tsr_status four_stages(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    const int64_t *blocks = of; /* [4] */
     int64_t width = tsri_config_int(config, "model.width");
     bool large = tsri_large_stem(net, config);
     int axis, x = 0;
@@ -94,20 +95,11 @@ done:
     return st;
 }
 
-tsr_status tsri_build_preresnet18(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, (const int64_t[]){2, 2, 2, 2});
-}
-
-tsr_status tsri_build_preresnet34(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, (const int64_t[]){3, 4, 6, 3});
-}
-
-tsr_status tsri_build_wideresnet(tsri_net *net, const tsr_config *config)
+static tsr_status three_stages(tsri_net *net, const tsr_config *config, const void *of)
 {
     enum { STEM = 16 };
     tsr_status st = TSR_OK;
+    (void)of;
     int64_t depth = tsri_config_int(config, "model.depth");
     int64_t factor = tsri_config_int(config, "model.factor");
     int axis, x = 0;
@@ -122,3 +114,24 @@ tsr_status tsri_build_wideresnet(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+#define PRERESNET(layers, ...)                                                                     \
+    const tsri_model tsri_model_preresnet##layers = {                                              \
+        .name = "preresnet" #layers,                                                               \
+        .help = "residual network with pre-activation, " #layers " layers",                        \
+        .keys = "width stem bias widths",                                                          \
+        .build = four_stages,                                                                      \
+        .of = (const int64_t[4]){__VA_ARGS__},                                                     \
+        .first = "conv1",                                                                          \
+        .last = "linear",                                                                          \
+    }
+
+PRERESNET(18, 2, 2, 2, 2);
+PRERESNET(34, 3, 4, 6, 3);
+
+const tsri_model tsri_model_wideresnet = {
+    .name = "wideresnet",
+    .help = "wide residual network, depth 6n+4, any factor",
+    .keys = "depth factor bias widths",
+    .build = three_stages,
+};

@@ -39,9 +39,10 @@ done:
     return st;
 }
 
-tsr_status tsri_build_relu_deep(tsri_net *net, const tsr_config *config)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    (void)of;
     const int64_t *hidden;
     int64_t layers = tsri_config_int(config, "model.layers");
     int64_t depth = layers > 0 ? layers : tsri_config_ints(config, "model.hidden", &hidden);
@@ -65,3 +66,15 @@ tsr_status tsri_build_relu_deep(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+const tsri_model tsri_model_relu_deep = {
+    .name = "relu_deep",
+    .help = "deep ReLU classifier, the last layer fixed at +-1 (deep ReLU paper)",
+    .keys = "hidden width layers widths",
+    .build = build,
+    .normalize = "unit",
+    .loss = &tsri_loss_logistic,
+    .separate = true,   /* Assumption 3.6 */
+    .keeps_best = true, /* Theorem 4.5 */
+    .paper = "deep-relu-sgd",
+};

@@ -126,9 +126,10 @@ static tsr_status one_block(tsri_net *net, int *x, const family *f, int stage, i
                        : block(net, x, stage, stream, stride, name);
 }
 
-static tsr_status four_stages(tsri_net *net, const tsr_config *config, const family *f)
+static tsr_status four_stages(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    const family *f = of;
     int64_t width = tsri_config_int(config, "model.width");
     int stream, x = 0;
     TSR_TRY(tsri_net_stream(net, &stream, width, f->wide > 0 ? "stem" : "layer1.stream"));
@@ -145,37 +146,21 @@ done:
     return st;
 }
 
-tsr_status tsri_build_resnet18(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{2, 2, 2, 2}, 0});
-}
+#define RESNET(id, text, widened, ...)                                                             \
+    const tsri_model tsri_model_##id = {                                                           \
+        .name = #id,                                                                               \
+        .help = text ", as in torchvision",                                                        \
+        .keys = "width stem bias widths",                                                          \
+        .build = four_stages,                                                                      \
+        .of = &(const family){.blocks = {__VA_ARGS__}, .wide = widened},                           \
+        .first = "conv1",                                                                          \
+        .last = "fc",                                                                              \
+    }
 
-tsr_status tsri_build_resnet34(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 4, 6, 3}, 0});
-}
-
-tsr_status tsri_build_resnet50(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 4, 6, 3}, 1});
-}
-
-tsr_status tsri_build_resnet101(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 4, 23, 3}, 1});
-}
-
-tsr_status tsri_build_resnet152(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 8, 36, 3}, 1});
-}
-
-tsr_status tsri_build_wide_resnet50_2(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 4, 6, 3}, 2});
-}
-
-tsr_status tsri_build_wide_resnet101_2(tsri_net *net, const tsr_config *config)
-{
-    return four_stages(net, config, &(family){{3, 4, 23, 3}, 2});
-}
+RESNET(resnet18, "residual network, 18 layers", 0, 2, 2, 2, 2);
+RESNET(resnet34, "residual network, 34 layers", 0, 3, 4, 6, 3);
+RESNET(resnet50, "residual network of bottlenecks, 50 layers", 1, 3, 4, 6, 3);
+RESNET(resnet101, "residual network of bottlenecks, 101 layers", 1, 3, 4, 23, 3);
+RESNET(resnet152, "residual network of bottlenecks, 152 layers", 1, 3, 8, 36, 3);
+RESNET(wide_resnet50_2, "resnet50 with twice the inner filters", 2, 3, 4, 6, 3);
+RESNET(wide_resnet101_2, "resnet101 with twice the inner filters", 2, 3, 4, 23, 3);

@@ -27,8 +27,9 @@ static tsr_status first_position(tsri_net *net, const tsr_config *config)
 {
     tsr_status st = TSR_OK;
     int64_t first = tsri_config_int(config, "model.first");
+    const tsri_loss_kind *loss = tsri_loss_named(tsri_config_text(config, "loss"));
     if (first == 0)
-        first = strcmp(tsri_config_text(config, "loss"), "half_squares") == 0 ? 2 : 1;
+        first = loss && loss->squares ? 2 : 1;
     TSR_CHECK(first <= net->input.h, TSR_USAGE,
               "%s: the loss begins at position %lld, but the longest sequence has %lld: use longer "
               "ones, or model.first: 1",
@@ -54,9 +55,10 @@ done:
     return st;
 }
 
-tsr_status tsri_build_rnn(tsri_net *net, const tsr_config *config)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    (void)of;
     int64_t layers = tsri_config_int(config, "model.layers"), T = net->input.h;
     bool all = strcmp(tsri_config_text(config, "model.train"), "all") == 0;
     bool every = strcmp(tsri_config_text(config, "model.read"), "every") == 0;
@@ -79,3 +81,14 @@ tsr_status tsri_build_rnn(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+const tsri_model tsri_model_rnn = {
+    .name = "rnn",
+    .help = "recurrent network (Elman) with ReLU, any number of layers (RNN paper)",
+    .keys = "width layers train read first widths",
+    .build = build,
+    .sequences = true,
+    .normalize = "unit",
+    .target_loss = &tsri_loss_half_squares,
+    .paper = "relu-rnn",
+};

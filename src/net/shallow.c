@@ -19,9 +19,10 @@
 
 #include <math.h>
 
-tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
+static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
+    (void)of;
     int64_t m = tsri_config_int(config, "model.width"), d = tsri_shape_count(net->input);
     double kappa = tsri_config_real(config, "model.kappa");
     int hidden, output, x = 0;
@@ -38,3 +39,14 @@ tsr_status tsri_build_shallow(tsri_net *net, const tsr_config *config)
 done:
     return st;
 }
+
+const tsri_model tsri_model_shallow = {
+    .name = "shallow",
+    .help = "one hidden layer, the second fixed at +-1/sqrt(m) (masked neurons)",
+    .keys = "width kappa widths",
+    .build = build,
+    .normalize = "unit",
+    .loss = &tsri_loss_half_squares,
+    .one_hidden = true,
+    .paper = "masked-neurons",
+};

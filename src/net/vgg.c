@@ -93,11 +93,11 @@ done:
     return st;
 }
 
-tsr_status tsri_build_vgg11(tsri_net *net, const tsr_config *config)
+static tsr_status one_layer(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
     int x = 0;
-    TSR_TRY(features(net, &x, config, a_layout));
+    TSR_TRY(features(net, &x, config, of));
     TSR_TRY(tsri_classifier(net, x, config, "classifier"));
 done:
     return st;
@@ -119,7 +119,7 @@ done:
     return st;
 }
 
-static tsr_status three_layers(tsri_net *net, const tsr_config *config, const layout of)
+static tsr_status three_layers(tsri_net *net, const tsr_config *config, const void *of)
 {
     tsr_status st = TSR_OK;
     int64_t units = 64 * tsri_config_int(config, "model.width");
@@ -141,22 +141,32 @@ done:
     return st;
 }
 
-tsr_status tsri_build_vgg11_bn(tsri_net *net, const tsr_config *config)
-{
-    return three_layers(net, config, a_layout);
-}
+/* ---- Rows -------------------------------------------------------------------------------------
+ */
 
-tsr_status tsri_build_vgg13_bn(tsri_net *net, const tsr_config *config)
-{
-    return three_layers(net, config, b_layout);
-}
+const tsri_model tsri_model_vgg11 = {
+    .name = "vgg11",
+    .help = "plain convolutional network with batch norm",
+    .keys = "width bias widths",
+    .build = one_layer,
+    .of = a_layout,
+    .first = "features.0",
+    .last = "classifier",
+};
 
-tsr_status tsri_build_vgg16_bn(tsri_net *net, const tsr_config *config)
-{
-    return three_layers(net, config, d_layout);
-}
+#define VGG(layers, layout_)                                                                       \
+    const tsri_model tsri_model_vgg##layers##_bn = {                                               \
+        .name = "vgg" #layers "_bn",                                                               \
+        .help = "VGG with batch norm, " #layers " layers, for 224x224 pixels, as in torchvision",  \
+        .keys = "width bias widths",                                                               \
+        .build = three_layers,                                                                     \
+        .of = layout_,                                                                             \
+        .first = "features.0",                                                                     \
+        .last = "classifier.6",                                                                    \
+        .side = 224,                                                                               \
+    }
 
-tsr_status tsri_build_vgg19_bn(tsri_net *net, const tsr_config *config)
-{
-    return three_layers(net, config, e_layout);
-}
+VGG(11, a_layout);
+VGG(13, b_layout);
+VGG(16, d_layout);
+VGG(19, e_layout);

@@ -3,9 +3,9 @@
 #include "reproduce/loft.h"
 
 #include "base/alloc.h"
-#include "data/dataset.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "net/net.h"
 #include "reproduce/loft_theorem1.h"
 #include "reproduce/reproductions.h"
 
@@ -46,7 +46,8 @@ static tsr_status count_images(int64_t *train, int64_t *test, const tsri_study *
     tsr_data *data = NULL;
     tsri_loft_yaml(yaml, z, "dense");
     TSR_TRY(tsri_study_config(&config, s, yaml, 0));
-    TSR_TRY(tsri_data_load(&data, config));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(&data, config, &wants));
     *train = data->train.n;
     *test = data->test.n;
 done:

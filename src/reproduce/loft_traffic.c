@@ -9,7 +9,6 @@
 #include "scheme/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- Table 1, the column Comm. ----------------------------------------------------------------
  */
@@ -50,22 +49,20 @@ done:
     return st;
 }
 
-/* Bytes that the scheme sends in one round of steps on `batch` images, counted while it is trained.
- */
+/* Bytes that the scheme, called `scheme` and with these other keys, sends in one round of steps on
+ * `batch` images, counted while it is trained. */
 static tsr_status round_bytes(double *bytes, tsri_study *s, const printed *p, const char *scheme,
-                              int batch, int64_t repeat)
+                              const char *keys, int batch, int64_t repeat)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    char yaml[600], cuts[100] = ", momentum: reset";
-    if (strcmp(scheme, "gpipe") == 0)
-        (void)snprintf(cuts, sizeof cuts, ", cuts: \"%s\"", p->cuts);
+    char yaml[600];
     (void)snprintf(yaml, sizeof yaml,
                    "data: {name: glyphs, channels: 3, n: 32, test_n: 4}\n"
                    "model: {name: %s, width: 64}\n"
-                   "scheme: {name: %s, workers: %d%s}\n"
+                   "scheme: {name: %s, workers: %d, %s}\n"
                    "rounds: 1\nbatch: %d\n",
-                   p->model, scheme, p->workers, cuts, batch);
+                   p->model, scheme, p->workers, keys, batch);
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
     TSR_TRY(bytes_of(bytes, config));
 done:
@@ -81,14 +78,17 @@ typedef struct traffic {
 static tsr_status count_traffic(traffic *t, tsri_study *s, const printed *p, int64_t repeat)
 {
     tsr_status st = TSR_OK;
+    static const char shares[] = "momentum: reset";
+    char cuts[100];
     double gpipe, local_sgd, loft, rounds = (double)IMAGES * EPOCHS / BATCH / LOCAL_STEPS;
     if (repeat == 0) { /* activations and whole networks have no seed in their size */
-        TSR_TRY(round_bytes(&gpipe, s, p, "gpipe", GPIPE_BATCH, repeat));
-        TSR_TRY(round_bytes(&local_sgd, s, p, "local_sgd", SMALL_BATCH, repeat));
+        (void)snprintf(cuts, sizeof cuts, "cuts: \"%s\"", p->cuts);
+        TSR_TRY(round_bytes(&gpipe, s, p, "gpipe", cuts, GPIPE_BATCH, repeat));
+        TSR_TRY(round_bytes(&local_sgd, s, p, "local_sgd", shares, SMALL_BATCH, repeat));
         t->gpipe = gpipe / GPIPE_BATCH * IMAGES * EPOCHS / 1e9;
         t->local_sgd = local_sgd * rounds / 1e9;
     }
-    TSR_TRY(round_bytes(&loft, s, p, "loft", SMALL_BATCH, repeat));
+    TSR_TRY(round_bytes(&loft, s, p, "loft", shares, SMALL_BATCH, repeat));
     t->loft = loft * rounds / 1e9;
 done:
     return st;

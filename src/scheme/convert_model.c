@@ -6,8 +6,6 @@
 #include "scheme/run.h"
 #include "scheme/whole.h"
 
-#include <string.h>
-
 typedef struct work {
     tsr_model *model;
     tsr_data *data;
@@ -27,7 +25,7 @@ static void work_fini(work *w)
     tsri_pool_destroy(w->pool);
 }
 
-static tsr_status work_init(work *w, bool to_relu)
+static tsr_status work_init(work *w)
 {
     tsr_status st = TSR_OK;
     tsr_model *m = w->model;
@@ -38,12 +36,13 @@ static tsr_status work_init(work *w, bool to_relu)
     TSR_TRY(tsri_pool_create(&w->pool, count));
     TSR_TRY(tsri_model_load(&w->net[0], &w->store[0], m, w->backend, false));
     tsri_like like = tsri_model_like(m, false);
-    TSR_TRY(tsri_data_load_like(&w->data, m->config, &like));
+    tsri_wants wants = tsri_model_wants(m->config);
+    TSR_TRY(tsri_data_load_like(&w->data, m->config, &wants, &like));
     TSR_CHECK(w->data->dim == tsri_shape_count(m->input), TSR_USAGE,
               "%s takes samples of %lld numbers but %s has %lld: give the data it was trained for",
               m->path, (long long)tsri_shape_count(m->input), w->data->name,
               (long long)w->data->dim);
-    TSR_TRY(tsri_convert_config(m->config, to_relu));
+    TSR_TRY(tsri_convert_config(m->config));
     TSR_TRY(tsri_whole_create(&w->net[1], m->config, m->input, m->outputs, true));
     TSR_TRY(tsri_store_init(&w->store[1], w->net[1], sizeof(float), false));
 done:
@@ -68,12 +67,12 @@ tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *
     tsr_status st = TSR_OK;
     work w = {.model = model};
     double start = tsri_clock();
-    const char *from = tsri_config_text(model->config, "model.name");
+    const tsri_model *from = tsri_model_of(model->config);
     *out = (tsri_converted){.to_relu = to_relu};
-    TSR_CHECK(strcmp(from, to_relu ? "grelu" : "relu_twin") == 0, TSR_USAGE,
-              "%s holds a %s: --to %s converts a %s", model->path, from, to_relu ? "relu" : "grelu",
-              to_relu ? "grelu" : "relu_twin");
-    TSR_TRY(work_init(&w, to_relu));
+    TSR_CHECK(from->twin && from->gated == to_relu, TSR_USAGE,
+              "%s holds a %s: --to %s converts a %s", model->path, from->name,
+              to_relu ? "relu" : "grelu", to_relu ? "grelu" : "relu_twin");
+    TSR_TRY(work_init(&w));
     tsri_judge_on on = {w.backend, w.pool, w.data, 0};
     TSR_TRY(tsri_choose_loss(&on.loss, model->config, w.data));
     if (to_relu)

@@ -5,11 +5,14 @@
 #include "scheme/run.h"
 
 #include <math.h>
+#include <stdio.h>
 
-tsr_status tsri_convert_config(tsr_config *config, bool to_relu)
+tsr_status tsri_convert_config(tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsr_config_set(config, to_relu ? "model.name=relu_twin" : "model.name=grelu"));
+    char twin[2 * TSRI_NAME];
+    (void)snprintf(twin, sizeof twin, "model.name=%s", tsri_model_of(config)->twin);
+    TSR_TRY(tsr_config_set(config, twin));
     TSR_TRY(tsr_config_set(config, "model.gate_rank=0"));
     TSR_TRY(tsr_config_set(config, "convert_at=0"));
     tsri_config_unset(config, "model.from_relu");

@@ -31,7 +31,7 @@ typedef struct tsri_judge_on {
 
 /* The model that `config` describes becomes the other kind: its name, and what only gated nets
  * have. */
-tsr_status tsri_convert_config(tsr_config *config, bool to_relu);
+tsr_status tsri_convert_config(tsr_config *config);
 
 /* relu's W from grelu on the training points (convert.h), which must be equal over points and
  * layers unless `least_squares`. */

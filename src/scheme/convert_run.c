@@ -42,7 +42,7 @@ tsr_status tsri_convert_init(tsri_run *run)
     run->convert_round = run->converted = -1;
     if (epoch <= 0)
         return TSR_OK;
-    TSR_CHECK(strcmp(tsri_config_text(c, "model.name"), "grelu") == 0, TSR_USAGE,
+    TSR_CHECK(tsri_model_of(c)->gated, TSR_USAGE,
               "%s: convert_at makes a gated net into a ReLU net: use model: grelu, not %s", place,
               tsri_config_text(c, "model.name"));
     TSR_CHECK(!run->best_w && !run->ranks.cut, TSR_USAGE,
@@ -120,7 +120,8 @@ done:
 
 const char *tsri_convert_kind(const tsri_run *run)
 {
-    return run->convert_round < 0 ? NULL : run->converted < 0 ? "grelu" : "relu_twin";
+    const tsri_model *gated = tsri_model_of(run->config);
+    return run->convert_round < 0 ? NULL : run->converted < 0 ? gated->name : gated->twin;
 }
 
 tsr_status tsri_convert_run_file(tsr_config **out, const tsri_run *run)
@@ -128,7 +129,7 @@ tsr_status tsri_convert_run_file(tsr_config **out, const tsri_run *run)
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_config_copy(out, run->config));
     if (run->converted >= 0)
-        TSR_TRY(tsri_convert_config(*out, true));
+        TSR_TRY(tsri_convert_config(*out));
 done:
     if (st != TSR_OK) {
         tsr_config_destroy(*out);

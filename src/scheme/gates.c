@@ -257,12 +257,13 @@ tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank,
 {
     tsr_status st = TSR_OK;
     bench b = {0};
-    static const char *const dense[] = {"model.name=relu_twin", "model.gate_rank=0", "skip=off",
-                                        NULL};
+    char twin[2 * TSRI_NAME];
+    const char *const dense[] = {twin, "model.gate_rank=0", "skip=off", NULL};
     *told = (tsri_gates_told){.rank = rank, .batch = batch};
     TSR_CHECK(tsri_net_gated(model->net), TSR_USAGE,
               "%s holds a %s: --gates and --batch are for gated nets (model: grelu)", model->path,
               tsri_config_text(model->config, "model.name"));
+    (void)snprintf(twin, sizeof twin, "model.name=%s", tsri_model_of(model->config)->twin);
     tsri_model_asked asked = {.on_training_set = on_training_set};
     TSR_TRY(tsri_model_use_init(&b.use, model, &asked));
     TSR_CHECK(b.use.part->n > 0, TSR_USAGE, "there is nothing to predict: the set is empty");

@@ -177,9 +177,9 @@ done:
 static tsr_status list_models(tsri_text *out)
 {
     tsr_status st = TSR_OK;
-    for (int64_t i = 0; i < tsri_model_count; i++)
-        if (tsri_models[i].first)
-            TSR_TRY(tsri_text_add(out, "%s%s", out->length > 0 ? ", " : "", tsri_models[i].name));
+    for (int i = 0; tsri_models[i]; i++)
+        if (tsri_models[i]->first)
+            TSR_TRY(tsri_text_add(out, "%s%s", out->length > 0 ? ", " : "", tsri_models[i]->name));
 done:
     return st;
 }
@@ -188,11 +188,8 @@ done:
 static tsr_status named_model(import *in, const char *known)
 {
     tsr_status st = TSR_OK;
-    const tsri_model *model = NULL;
-    for (int64_t i = 0; i < tsri_model_count; i++)
-        if (tsri_models[i].first && strcmp(tsri_models[i].name, in->how->model) == 0)
-            model = &tsri_models[i];
-    TSR_CHECK(model, TSR_USAGE, "--model %s cannot be imported; these can: %s",
+    const tsri_model *model = tsri_model_named(in->how->model);
+    TSR_CHECK(model && model->first, TSR_USAGE, "--model %s cannot be imported; these can: %s",
               tsri_quote(in->how->model), known);
     TSR_CHECK(has_ends(in->file, model), TSR_BAD_FILE,
               "%s: it has no %s.weight [filters, channels, H, W] and %s.weight [outputs, inputs], "
@@ -212,10 +209,10 @@ static tsr_status find_model(import *in)
         st = named_model(in, known.data);
         goto done;
     }
-    for (int64_t i = 0; i < tsri_model_count && !in->net; i++) {
-        if (!has_ends(in->file, &tsri_models[i]))
+    for (int i = 0; tsri_models[i] && !in->net; i++) {
+        if (!has_ends(in->file, tsri_models[i]))
             continue;
-        st = try_model(in, &tsri_models[i]);
+        st = try_model(in, tsri_models[i]);
         if (st == TSR_RESOURCES)
             goto done;
     }

@@ -31,9 +31,8 @@ static bool is_patient(const tsri_run *run)
 static bool keeps_best(const tsri_run *run)
 {
     const char *keep = tsri_config_text(run->config, "optim.keep");
-    bool deep = strcmp(tsri_config_text(run->config, "model.name"), "relu_deep") == 0;
-    return strcmp(keep, "best") == 0 ||
-           (strcmp(keep, "auto") == 0 && ((deep && !run->gd) || is_patient(run)));
+    bool wanted = tsri_model_of(run->config)->keeps_best && !run->gd;
+    return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && (wanted || is_patient(run)));
 }
 
 /* Does anybody want to know how filters rank? */

@@ -41,7 +41,8 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
     tsr_status st = TSR_OK;
     tsri_like like = tsri_model_like(model, asked->unlabelled);
     TSR_TRY(tsri_model_has_data(model));
-    TSR_TRY(tsri_data_load_like(&use->data, model->config, &like));
+    tsri_wants wants = tsri_model_wants(model->config);
+    TSR_TRY(tsri_data_load_like(&use->data, model->config, &wants, &like));
     const tsr_data *d = use->data;
     TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
                   d->width == model->input.w,

@@ -184,7 +184,8 @@ done:
 tsr_status tsri_run_data(tsr_data **data, tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_data_load(data, config));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(data, config, &wants));
     TSR_TRY(note_data(config, *data));
 done:
     return st;

@@ -11,7 +11,7 @@
 
 static bool is_shallow(const tsri_run *run)
 {
-    return strcmp(tsri_config_text(run->config, "model.name"), "shallow") == 0 &&
+    return tsri_model_of(run->config)->one_hidden && run->net->layer[0].kind == TSRI_LINEAR &&
            run->net->outputs == 1;
 }
 

@@ -31,7 +31,7 @@
  *     TSR_TRY(tsri_certificate_text(&text, &c));
  *     tsri_certificate_fini(&c);
  *
- * A paper adds its certificate as a row of tsri_papers[] (papers.h).
+ * A paper is a file that ends with its row, and a line of TSRI_PAPER_NAMES (papers.h).
  */
 #ifndef TSRI_CERTIFICATE_H
 #define TSRI_CERTIFICATE_H

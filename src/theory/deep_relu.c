@@ -320,12 +320,12 @@ done:
 /* Two classes, one output, a loss of margins. */
 static bool applies(const tsri_run *run)
 {
-    return strcmp(tsri_config_text(run->config, "model.name"), "relu_deep") == 0 &&
-           run->net->outputs == 1 && run->loss->margin;
+    return run->net->outputs == 1 && run->loss->margin;
 }
 
 const tsri_paper tsri_paper_deep_relu = {
     .name = "deep-relu-sgd",
+    .about = "relu_deep with two classes and a loss of margins",
     .title = "Zou, Cao, Zhou, Gu: Stochastic Gradient Descent Optimizes Over-parameterized Deep "
              "ReLU Networks",
     .applies = applies,

@@ -332,17 +332,12 @@ done:
     return st;
 }
 
-static bool applies(const tsri_run *run)
-{
-    return tsri_grelu_layers(run->net) > 0 && tsri_net_param(run->net, "c.weight") >= 0;
-}
-
 const tsri_paper tsri_paper_gated = {
     .name = "grelu",
+    .about = "grelu and relu_twin",
     .title = "Noy, Xu, Aflalo, Zelnik-Manor, Jin: A Convergence Theory Towards Practical "
              "Over-parameterized Deep Neural Networks",
     .remembers = true,
-    .applies = applies,
     .look = tsri_gated_look,
     .certify = certify,
     .forget = tsri_gated_forget,

@@ -27,12 +27,10 @@
 #include "theory/rates.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool applies(const tsri_run *run)
 {
-    return strcmp(tsri_config_text(run->config, "model.name"), "cnn1") == 0 &&
-           run->net->outputs == 1 && run->data->train.target && run->loss->squares;
+    return run->net->outputs == 1 && run->data->train.target && run->loss->squares;
 }
 
 /* ---- Theorems ---------------------------------------------------------------------------------
@@ -146,6 +144,7 @@ done:
 
 const tsri_paper tsri_paper_loft = {
     .name = "loft",
+    .about = "cnn1 with one real target and loss half_squares",
     .title = "Wang, Dun, Liao, Jermaine, Kyrillidis: LoFT: Finding Lottery Tickets through "
              "Filter-wise Training",
     .applies = applies,

@@ -20,8 +20,7 @@
 
 static bool applies(const tsri_run *run)
 {
-    return strcmp(tsri_config_text(run->config, "model.name"), "shallow") == 0 &&
-           run->net->outputs == 1 && run->data->train.target && run->loss->squares;
+    return run->net->outputs == 1 && run->data->train.target && run->loss->squares;
 }
 
 /* ---- What is common to the parts ---------------------------------------------------------- */
@@ -306,6 +305,7 @@ done:
 
 const tsri_paper tsri_paper_masked_neurons = {
     .name = "masked-neurons",
+    .about = "shallow with one real target and loss half_squares",
     .title = "Liao, Kyrillidis: On the Convergence of Shallow Neural Network Training with "
              "Randomly Masked Neurons",
     .applies = applies,

@@ -55,9 +55,10 @@ double tsri_shallow_xi(const tsri_net *net)
     return last->share_scale > 0 ? last->scale / last->share_scale : 1;
 }
 
-static bool model_is(const subject *s, const char *name)
+/* Is it a network with one hidden layer, linear (shallow) or a convolution (cnn1)? */
+static bool one_hidden(const subject *s, tsri_kind kind)
 {
-    return strcmp(tsri_config_text(s->config, "model.name"), name) == 0;
+    return tsri_model_of(s->config)->one_hidden && s->net->layer[0].kind == kind;
 }
 
 /* ---- The kinds ---------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ static tsr_status infinite_width(double *k, const subject *s, const float *x, in
 {
     tsr_status st = TSR_OK;
     double *gram = NULL;
-    if (model_is(s, "cnn1"))
+    if (one_hidden(s, TSRI_CONV))
         return tsri_kernel_cnn1_infinite(k, x, n, s->net, s->pool);
     TSR_TRY(tsri_alloc_raw(&gram, n * n, sizeof *gram));
     TSR_TRY(tsri_gram64(gram, x, n, s->data->dim, s->pool));
@@ -136,14 +137,14 @@ done:
 static tsr_status choose_kind(tsri_ntk *ntk, const subject *s, const tsri_ntk_options *o)
 {
     tsr_status st = TSR_OK;
-    bool shallow = model_is(s, "shallow");
+    bool shallow = one_hidden(s, TSRI_LINEAR);
     ntk->kind = o->kind;
     if (o->kind == TSRI_NTK_AUTO)
         ntk->kind = shallow ? TSRI_NTK_FINITE : TSRI_NTK_EXACT;
     TSR_CHECK(ntk->kind != TSRI_NTK_FINITE || shallow, TSR_USAGE,
               "the kernel H(k) is that of model shallow: ask for the exact one of %s",
               tsri_config_text(s->config, "model.name"));
-    TSR_CHECK(ntk->kind != TSRI_NTK_INFINITE || shallow || model_is(s, "cnn1"), TSR_USAGE,
+    TSR_CHECK(ntk->kind != TSRI_NTK_INFINITE || shallow || one_hidden(s, TSRI_CONV), TSR_USAGE,
               "infinite width is known for models shallow and cnn1, not for %s",
               tsri_config_text(s->config, "model.name"));
     TSR_CHECK(o->n <= s->part->n, TSR_USAGE, "%s has %lld samples there, not %lld", s->data->name,
@@ -171,7 +172,7 @@ static tsr_status estimate(tsri_ntk *ntk, const subject *s, const tsri_ntk_optio
         ntk->bytes += n * m / 8 + 4 * 256 * m + 8 * n * d;
         ntk->flops = n * n * d + 2 * n * m * d + n * n / 2 * m / 64;
     } else {
-        ntk->bytes += square * (model_is(s, "cnn1") ? 2 : 1) + 8 * n * d;
+        ntk->bytes += square * (one_hidden(s, TSRI_CONV) ? 2 : 1) + 8 * n * d;
         ntk->flops = n * n * d;
     }
     ntk->bytes += all ? square : ends ? 8 * n * STEPS : 0;

@@ -16,27 +16,33 @@
 #include <stdio.h>
 #include <string.h>
 
-const tsri_paper *const tsri_papers[] = {&tsri_paper_masked_neurons, &tsri_paper_loft,
-                                         &tsri_paper_deep_relu,      &tsri_paper_rnn,
-                                         &tsri_paper_gated,          NULL};
+static const tsri_paper *const papers[] = {
+#define X(name) &tsri_paper_##name,
+    TSRI_PAPER_NAMES(X)
+#undef X
+        NULL};
 
 const tsri_paper *tsri_paper_of(const tsri_run *run)
 {
-    for (int i = 0; tsri_papers[i]; i++)
-        if (tsri_papers[i]->applies(run))
-            return tsri_papers[i];
+    const char *name = tsri_model_of(run->config)->paper;
+    for (int i = 0; name && papers[i]; i++)
+        if (strcmp(papers[i]->name, name) == 0)
+            return !papers[i]->applies || papers[i]->applies(run) ? papers[i] : NULL;
     return NULL;
 }
 
 static tsr_status no_paper(const tsri_run *run)
 {
-    return tsri_fail(TSR_USAGE,
-                     "%s: no theorem speaks of model %s with this loss and data: certificates are "
-                     "for shallow and cnn1 with one real target and loss half_squares, for "
-                     "relu_deep with two classes and a loss of margins, for rnn with one "
-                     "layer, for grelu and relu_twin",
-                     tsri_config_place(run->config, "model.name"),
-                     tsri_config_text(run->config, "model.name"));
+    tsr_status st = TSR_OK;
+    tsri_text about = {0};
+    for (int i = 0; papers[i]; i++)
+        TSR_TRY(tsri_text_add(&about, "%s for %s", i > 0 ? "," : "", papers[i]->about));
+    st = tsri_fail(
+        TSR_USAGE, "%s: no theorem speaks of model %s with this loss and data: certificates are%s",
+        tsri_config_place(run->config, "model.name"), tsri_model_of(run->config)->name, about.data);
+done:
+    tsri_text_fini(&about);
+    return st;
 }
 
 /* ---- How much a look may take --------------------------------------------------------------- */

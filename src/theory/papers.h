@@ -14,10 +14,13 @@
 #include "theory/past.h"
 
 typedef struct tsri_paper {
-    const char *name;                     /* "masked-neurons" */
-    const char *title;                    /* authors, title */
-    bool remembers;                       /* wants past->memory */
-    bool (*applies)(const tsri_run *run); /* does the paper speak of this model and loss? */
+    const char *name;  /* "masked-neurons" */
+    const char *title; /* authors, title */
+    bool remembers;    /* wants past->memory */
+    const char *about; /* which runs it speaks of, after "certificates are for" */
+    /* (optional) Models name the paper that speaks of them (tsri_model.paper): does it of this
+     * run's loss and data, too? */
+    bool (*applies)(const tsri_run *run);
 
     /* Before the first round and after each one, however often certificates are made: keeps in
      * `past` what rows about all rounds need. What a round's look may cost is tsri_look_stride's
@@ -31,10 +34,17 @@ typedef struct tsri_paper {
     void (*forget)(void *state); /* (optional) frees past->state */
 } tsri_paper;
 
-extern const tsri_paper tsri_paper_masked_neurons, tsri_paper_loft, tsri_paper_deep_relu,
-    tsri_paper_rnn, tsri_paper_gated;
+/* Every paper: its row, tsri_paper_NAME, ends its file. */
+#define TSRI_PAPER_NAMES(X)                                                                        \
+    X(masked_neurons)                                                                              \
+    X(loft)                                                                                        \
+    X(deep_relu)                                                                                   \
+    X(rnn)                                                                                         \
+    X(gated)
 
-extern const tsri_paper *const tsri_papers[]; /* NULL at the end */
+#define X(name) extern const tsri_paper tsri_paper_##name;
+TSRI_PAPER_NAMES(X)
+#undef X
 
 /* The paper that speaks of this run, or NULL. */
 const tsri_paper *tsri_paper_of(const tsri_run *run);

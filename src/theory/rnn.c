@@ -274,12 +274,12 @@ done:
 /* One layer. */
 static bool applies(const tsri_run *run)
 {
-    return strcmp(tsri_config_text(run->config, "model.name"), "rnn") == 0 &&
-           tsri_config_int(run->config, "model.layers") <= 1;
+    return tsri_config_int(run->config, "model.layers") <= 1;
 }
 
 const tsri_paper tsri_paper_rnn = {
     .name = "relu-rnn",
+    .about = "rnn with one layer",
     .title = "Allen-Zhu, Li, Song: On the Convergence Rate of Training Recurrent Neural Networks",
     .applies = applies,
     .look = look,

@@ -68,7 +68,8 @@ tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
     TSR_TRY(tsri_model_has_data(shown));
     TSR_TRY(ticket_run(&own, config, shown));
     TSR_TRY(tsri_start_backend(&backend, &ground.threads, own));
-    TSR_TRY(tsri_data_load_like(&ground.data, own, &like));
+    tsri_wants wants = tsri_model_wants(own);
+    TSR_TRY(tsri_data_load_like(&ground.data, own, &wants, &like));
     TSR_TRY(tsri_run_init_on(&run, own, &options, &ground));
     copy_numbers(&run.store, ticket);
     run.recalibrate = batches;

@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (cut < end)
         put(file[f][1], cut + 2, (size_t)(end - cut - 2));
     config = ask(f, bytes[1]);
-    tsr_status st = tsri_data_load(&data, config);
+    tsr_status st = tsri_data_load(&data, config, &(tsri_wants){0});
     if (st == TSR_OK) {
         look(data, &data->train);
         look(data, &data->test);

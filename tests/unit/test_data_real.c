@@ -43,7 +43,7 @@ static tsr_data *load(const char *name, const char *setting)
     if (setting)
         assert_ok(tsr_config_set(config, setting));
     double start = tsri_clock();
-    assert_ok(tsri_data_load(&data, config));
+    assert_ok(tsri_data_load(&data, config, &(tsri_wants){0}));
     print_message("%s: %.3f s\n", name, tsri_clock() - start);
     tsr_config_destroy(config);
     return data;
@@ -146,7 +146,7 @@ static void sgemm(void **state)
     assert_ok(tsr_config_set(config, "data.name=sgemm"));
     assert_ok(tsr_config_set(config, "data.split=0"));
     assert_ok(tsr_config_set(config, "data.normalize=none"));
-    assert_ok(tsri_data_load(&data, config));
+    assert_ok(tsri_data_load(&data, config, &(tsri_wants){0}));
     tsr_config_destroy(config);
     const float first[14] = {16, 16, 16, 8, 8, 8, 8, 2, 1, 1, 0, 0, 0, 0};
     assert_memory_equal(data->train.numbers, first, sizeof first);

@@ -21,9 +21,9 @@ static void schema_knows_every_model(void **state)
 {
     (void)state;
     char names[512] = "";
-    for (int64_t i = 0; i < tsri_model_count; i++) {
+    for (int i = 0; tsri_models[i]; i++) {
         strcat(names, i ? "|" : "");
-        strcat(names, tsri_models[i].name);
+        strcat(names, tsri_models[i]->name);
         assert_true(strlen(names) < sizeof names / 2);
     }
     assert_string_equal(names, tsri_schema[tsri_schema_find("model.name")].choices);
@@ -35,8 +35,8 @@ static void keys_have_readers(void **state)
 {
     (void)state;
     char key[80];
-    for (int64_t i = 0; i < tsri_model_count; i++)
-        for (const char *at = tsri_models[i].keys; *at; at += strspn(at, " ")) {
+    for (int i = 0; tsri_models[i]; i++)
+        for (const char *at = tsri_models[i]->keys; *at; at += strspn(at, " ")) {
             (void)snprintf(key, sizeof key, "model.%.*s", (int)strcspn(at, " "), at);
             assert_true(tsri_schema_find(key) >= 0);
             at += strcspn(at, " ");
@@ -47,8 +47,8 @@ static void keys_have_readers(void **state)
             strcmp(last, "name") == 0)
             continue;
         int64_t readers = 0;
-        for (int64_t i = 0; i < tsri_model_count; i++)
-            readers += tsri_reads(tsri_models[i].keys, last);
+        for (int i = 0; tsri_models[i]; i++)
+            readers += tsri_reads(tsri_models[i]->keys, last);
         assert_true(readers > 0);
     }
 }

@@ -143,7 +143,7 @@ static tsr_data *load(const char *text)
     tsr_config *config = NULL;
     tsr_data *data = NULL;
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "run.yaml"));
-    assert_ok(tsri_data_load(&data, config));
+    assert_ok(tsri_data_load(&data, config, &(tsri_wants){0}));
     tsr_config_destroy(config);
     return data;
 }
