@@ -139,16 +139,12 @@ done:
 }
 
 /* Plain descent has no team; one whole share, which nobody has to send, is the same to the bit. */
-static const tsri_scheme whole = {.name = "dense",
-                                  .draw = tsri_local_sgd_draw,
-                                  .setup = tsri_team_create,
-                                  .round = tsri_local_sgd_round,
-                                  .teardown = tsri_team_destroy};
+static const tsri_scheme whole = {.name = "dense", .keys = "", .draw = TSRI_DRAW_WHOLE, TSRI_TEAM};
 
 static void go_to_samples(tsri_run *run)
 {
     run->on_samples = true;
-    if (run->scheme->setup == tsri_dense_setup)
+    if (run->scheme->plain)
         run->scheme = &whole;
 }
 

@@ -35,7 +35,8 @@ done:
 static int64_t batch_bytes(const tsri_run *run)
 {
     tsri_loader_options o = tsri_run_loader(run, 0);
-    o.prefetch = o.prefetch && !(run->gd && run->scheme->draw); /* team.c: then there is only one */
+    o.prefetch =
+        o.prefetch && !(run->gd && run->scheme->shares); /* team.c: then there is only one */
     return tsri_loader_bytes(run->data, &run->data->train, &o);
 }
 

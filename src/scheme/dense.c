@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "net/gate_table.h"
+#include "scheme/cost.h"
 #include "scheme/micro.h"
 
 typedef struct dense {
@@ -25,7 +26,7 @@ bool tsri_dense_knows_gates(const tsri_run *run)
     return tsri_net_gated(run->net) && !o.flip && o.crop == 0;
 }
 
-tsr_status tsri_dense_setup(tsri_run *run)
+static tsr_status setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     dense *d = NULL;
@@ -44,7 +45,7 @@ done:
     return st;
 }
 
-void tsri_dense_teardown(tsri_run *run)
+static void teardown(tsri_run *run)
 {
     dense *d = run->scheme_state;
     if (!d)
@@ -57,7 +58,7 @@ void tsri_dense_teardown(tsri_run *run)
     tsri_free(d);
 }
 
-tsr_status tsri_dense_round(tsri_run *run)
+static tsr_status one_round(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     dense *d = run->scheme_state;
@@ -87,3 +88,14 @@ tsr_status tsri_dense_round(tsri_run *run)
 done:
     return st;
 }
+
+const tsri_scheme tsri_scheme_dense = {
+    .name = "dense",
+    .help = "the whole network, plain SGD or GD",
+    .keys = "micro_batches",
+    .plain = true,
+    .cost = tsri_dense_cost,
+    .setup = setup,
+    .round = one_round,
+    .teardown = teardown,
+};

@@ -2,8 +2,7 @@
  * masked-neurons paper has them: Algorithm 1 with Bernoulli masks and one local step.
  *
  *     dropout      p = 1, tau = 1      one share, thrown anew for every step
- *     multisample  p any, tau = 1      the update of a unit is the mean over the shares that have
- * it
+ *     multisample  p any, tau = 1      a unit's update is the mean over the shares that have it
  *
  * The thrown network is really smaller: rows and columns that are out are not multiplied by zero,
  * they are not there. The mask is that of a round, the same for all samples of the batch.
@@ -12,19 +11,19 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_dropout_draw(tsri_draw_kind *kind, const tsr_config *config)
-{
-    *kind = TSRI_DRAW_BERNOULLI;
-    (void)config;
-    return TSR_OK;
-}
+const tsri_scheme tsri_scheme_dropout = {
+    .name = "dropout",
+    .help = "a new random part of the units in every step",
+    .keys = "xi axes scale wire momentum recalibrate events",
+    .draw = TSRI_DRAW_BERNOULLI,
+    TSRI_TEAM,
+};
 
-tsr_status tsri_dropout_round(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_team_draw(run));  /* m ~ Bern(xi), for each share      */
-    TSR_TRY(tsri_team_train(run)); /* one step of each share            */
-    TSR_TRY(tsri_team_put(run));   /* mean over the owners of each unit */
-done:
-    return st;
-}
+const tsri_scheme tsri_scheme_multisample = {
+    .name = "multisample",
+    .help = "several random parts in every step, averaged",
+    .keys = "workers xi axes scale data wire momentum recalibrate events",
+    .many = true,
+    .draw = TSRI_DRAW_BERNOULLI,
+    TSRI_TEAM,
+};

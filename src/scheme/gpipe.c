@@ -24,6 +24,7 @@
 
 #include "base/alloc.h"
 #include "net/depth.h"
+#include "scheme/cost.h"
 #include "scheme/gpipe_parts.h"
 #include "scheme/stages.h"
 
@@ -94,7 +95,7 @@ done:
 }
 
 /* With a crew the stages are made where they are needed. */
-tsr_status tsri_gpipe_setup(tsri_run *run)
+static tsr_status setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = NULL;
@@ -135,7 +136,7 @@ void tsri_pipe_clear(pipe *p)
     }
 }
 
-void tsri_gpipe_teardown(tsri_run *run)
+static void teardown(tsri_run *run)
 {
     pipe *p = run->scheme_state;
     if (!p)
@@ -264,7 +265,7 @@ done:
     return st;
 }
 
-tsr_status tsri_gpipe_round(tsri_run *run)
+static tsr_status one_round(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = run->scheme_state;
@@ -278,3 +279,17 @@ tsr_status tsri_gpipe_round(tsri_run *run)
 done:
     return st;
 }
+
+const tsri_scheme tsri_scheme_gpipe = {
+    .name = "gpipe",
+    .help = "cut by depth into stages, micro-batches streamed through (GPipe)",
+    .keys = "workers micro_batches balance cuts data wire events",
+    .many = true,
+    .cost = tsri_gpipe_cost,
+    .setup = setup,
+    .round = one_round,
+    .teardown = teardown,
+    .assemble = tsri_gpipe_assemble,
+    .serve = tsri_gpipe_serve,
+    .collect = tsri_gpipe_collect,
+};

@@ -54,6 +54,11 @@ tsr_status tsri_pipe_step(tsri_pipe *p);
 /* The same by the run's crew. */
 tsr_status tsri_line_step(tsri_pipe *p);
 
+/* Of the scheme's row, with gpipe_stage.c: see tsri_scheme. */
+tsr_status tsri_gpipe_assemble(tsri_run *run);
+tsr_status tsri_gpipe_serve(tsri_run *run);
+tsr_status tsri_gpipe_collect(tsri_run *run);
+
 /* ---- gpipe_line.c ------------------------------------------------------------------------- */
 
 void tsri_line_destroy(struct tsri_line *line); /* NULL is fine */

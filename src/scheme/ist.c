@@ -13,27 +13,13 @@
 
 #include "scheme/team.h"
 
-#include <string.h>
-
-tsr_status tsri_ist_draw(tsri_draw_kind *kind, const tsr_config *config)
-{
-    tsr_status st = TSR_OK;
-    const char *draw = tsri_config_text(config, "scheme.draw");
-    TSR_CHECK(strcmp(draw, "bernoulli") != 0, TSR_USAGE,
-              "%s: the shares of ist are disjoint: use draw: chunks or categorical, or scheme "
-              "masked for overlapping ones",
-              tsri_config_place(config, "scheme.draw"));
-    *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL : TSRI_DRAW_CHUNKS;
-done:
-    return st;
-}
-
-tsr_status tsri_ist_round(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_team_draw(run));  /* deal out the units              */
-    TSR_TRY(tsri_team_train(run)); /* tau steps of each worker        */
-    TSR_TRY(tsri_team_put(run));   /* copy; mean of what all had      */
-done:
-    return st;
-}
+const tsri_scheme tsri_scheme_ist = {
+    .name = "ist",
+    .help = "disjoint shares that take local steps (independent subnet training)",
+    .keys = "workers local_steps draw weights axes scale data wire momentum recalibrate events",
+    .many = true,
+    .local = true,
+    .draw = TSRI_DRAW_CHUNKS,
+    .disjoint = true,
+    TSRI_TEAM,
+};

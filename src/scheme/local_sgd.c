@@ -7,19 +7,12 @@
 
 #include "scheme/team.h"
 
-tsr_status tsri_local_sgd_draw(tsri_draw_kind *kind, const tsr_config *config)
-{
-    *kind = TSRI_DRAW_WHOLE;
-    (void)config;
-    return TSR_OK;
-}
-
-tsr_status tsri_local_sgd_round(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_team_draw(run));  /* everything, for everyone */
-    TSR_TRY(tsri_team_train(run)); /* tau steps of each worker */
-    TSR_TRY(tsri_team_put(run));   /* mean over the workers    */
-done:
-    return st;
-}
+const tsri_scheme tsri_scheme_local_sgd = {
+    .name = "local_sgd",
+    .help = "every worker has the whole, local steps, then the mean",
+    .keys = "workers local_steps data wire momentum recalibrate events",
+    .many = true,
+    .local = true,
+    .draw = TSRI_DRAW_WHOLE,
+    TSRI_TEAM,
+};

@@ -7,6 +7,10 @@
  * own. Then the filters go back to their places, and what was not cut is averaged. The whole
  * network is never trained.
  *
+ *     draw     line 4     {h_s(W_s)} = filterPartition(h(W), S)
+ *     train    lines 5-8  l iterations of SGD on each h_s(W_s)
+ *     put      line 9     h(W) = aggregate({h_s(W_s)})
+ *
  *     cut     inner axes of the chosen stages: all but the first, no block with a stride
  *             (scheme.stages, scheme.strided; scheme.axes names axes outright)
  *
@@ -20,14 +24,7 @@
 #include "scheme/team.h"
 #include "subnet/filters.h"
 
-tsr_status tsri_loft_draw(tsri_draw_kind *kind, const tsr_config *config)
-{
-    *kind = TSRI_DRAW_CHUNKS;
-    (void)config;
-    return TSR_OK;
-}
-
-tsr_status tsri_loft_axes(bool *cut, const tsr_config *config, const tsri_net *net)
+static tsr_status axes(bool *cut, const tsr_config *config, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
     tsri_filters f = {.strided = tsri_config_bool(config, "scheme.strided")};
@@ -39,12 +36,14 @@ tsr_status tsri_loft_axes(bool *cut, const tsr_config *config, const tsri_net *n
     return st;
 }
 
-tsr_status tsri_loft_round(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_team_draw(run));  /*  4     {h_s(W_s)} = filterPartition(h(W), S)     */
-    TSR_TRY(tsri_team_train(run)); /*  5-8   l iterations of SGD on each h_s(W_s)      */
-    TSR_TRY(tsri_team_put(run));   /*  9     h(W) = aggregate({h_s(W_s)})              */
-done:
-    return st;
-}
+const tsri_scheme tsri_scheme_loft = {
+    .name = "loft",
+    .help = "blocks cut between their convolutions, local steps (LoFT, Algorithm 1)",
+    .keys = "workers local_steps weights axes stages strided scale data wire momentum recalibrate "
+            "events",
+    .many = true,
+    .local = true,
+    .draw = TSRI_DRAW_CHUNKS,
+    .axes = axes,
+    TSRI_TEAM,
+};

@@ -5,6 +5,10 @@
  * takes tau local steps; a unit's new weights are the mean over the shares that had it (N_{k,r}),
  * and stay as they are where nobody had it.
  *
+ *     draw     line 3       M_k ~ D
+ *     train    lines 4-10   W_{k,t+1}^l = W_{k,t}^l - eta dL_m(W)/dW,  t < tau
+ *     put      lines 11-13  w_r = mean of w_r^l over the shares l that have r
+ *
  * Departures: any network and loss, mini-batches, momentum and weight decay are allowed; the paper
  * has full batches of a shallow net. The mean of the values stands for the weight plus the mean of
  * the differences: the same number (subnet/put.h).
@@ -13,23 +17,12 @@
 
 #include "scheme/team.h"
 
-#include <string.h>
-
-tsr_status tsri_masked_draw(tsri_draw_kind *kind, const tsr_config *config)
-{
-    const char *draw = tsri_config_text(config, "scheme.draw");
-    *kind = strcmp(draw, "categorical") == 0 ? TSRI_DRAW_CATEGORICAL
-            : strcmp(draw, "chunks") == 0    ? TSRI_DRAW_CHUNKS
-                                             : TSRI_DRAW_BERNOULLI;
-    return TSR_OK;
-}
-
-tsr_status tsri_masked_round(tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_TRY(tsri_team_draw(run));  /*  3      M_k ~ D                                          */
-    TSR_TRY(tsri_team_train(run)); /*  4-10   W_{k,t+1}^l = W_{k,t}^l - eta dL_m(W)/dW,  t < tau */
-    TSR_TRY(tsri_team_put(run));   /* 11-13   w_r = mean of w_r^l over the shares l that have r   */
-done:
-    return st;
-}
+const tsri_scheme tsri_scheme_masked = {
+    .name = "masked",
+    .help = "random shares that take local steps (masked neurons, Algorithm 1)",
+    .keys = "workers local_steps draw xi weights axes scale data wire momentum recalibrate events",
+    .many = true,
+    .local = true,
+    .draw = TSRI_DRAW_BERNOULLI,
+    TSRI_TEAM,
+};

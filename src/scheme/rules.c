@@ -28,6 +28,29 @@ static tsr_status axes_cut(bool *cut, const tsr_config *config, const tsri_net *
     return scheme->axes ? scheme->axes(cut, config, net) : TSR_OK;
 }
 
+tsr_status tsri_scheme_draw(tsri_draw_kind *kind, const tsri_scheme *scheme,
+                            const tsr_config *config)
+{
+    static const struct {
+        const char *word;
+        tsri_draw_kind kind;
+    } draws[] = {{"bernoulli", TSRI_DRAW_BERNOULLI},
+                 {"categorical", TSRI_DRAW_CATEGORICAL},
+                 {"chunks", TSRI_DRAW_CHUNKS}};
+    tsr_status st = TSR_OK;
+    const char *word = tsri_config_text(config, "scheme.draw");
+    *kind = scheme->draw;
+    for (size_t i = 0; tsri_reads(scheme->keys, "draw") && i < sizeof draws / sizeof *draws; i++)
+        if (strcmp(draws[i].word, word) == 0)
+            *kind = draws[i].kind;
+    TSR_CHECK(!scheme->disjoint || *kind != TSRI_DRAW_BERNOULLI, TSR_USAGE,
+              "%s: the shares of %s are disjoint: use draw: chunks or categorical, or scheme "
+              "masked for overlapping ones",
+              tsri_config_place(config, "scheme.draw"), scheme->name);
+done:
+    return st;
+}
+
 /* What the paper cuts: the word, or nothing said. */
 static bool is_paper(const char *names)
 {
@@ -44,8 +67,8 @@ tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net 
         return tsri_axes_named(cut, net, names, true);
     if (!names && config && !is_paper(tsri_config_text(config, "ticket.axes")))
         return axes_of_key(cut, config, net, "ticket.axes", true);
-    if (scheme && scheme->draw)
-        TSR_TRY(scheme->draw(&kind, config));
+    if (scheme && scheme->shares)
+        TSR_TRY(tsri_scheme_draw(&kind, scheme, config));
     if (kind == TSRI_DRAW_WHOLE)
         TSR_TRY(tsri_axes_choose(cut, net));
     else
@@ -136,7 +159,7 @@ tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run)
         .draw = {.workers = run->workers, .xi = tsri_config_real(run->config, "scheme.xi")}};
     TSR_TRY(tsri_alloc(&rules->cut, run->net->axes, sizeof *rules->cut));
     rules->draw.cut = rules->cut;
-    TSR_TRY(run->scheme->draw(&rules->draw.kind, run->config));
+    TSR_TRY(tsri_scheme_draw(&rules->draw.kind, run->scheme, run->config));
     TSR_TRY(check_draw_keys(rules, run));
     TSR_TRY(axes_cut(rules->cut, run->config, run->net));
     TSR_TRY(choose_weights(rules, run));

@@ -23,6 +23,10 @@ typedef struct tsri_rules {
     int64_t recalibrate; /* batches, see recalibrate.c */
 } tsri_rules;
 
+/* How a scheme with shares draws them. USAGE when it cannot be as scheme.draw says. */
+tsr_status tsri_scheme_draw(tsri_draw_kind *kind, const tsri_scheme *scheme,
+                            const tsr_config *config);
+
 /* As the run's scheme and the `scheme:` section say. USAGE, with its place in the run file, when it
  * cannot be. */
 tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run);

@@ -21,18 +21,25 @@
 
 typedef struct tsri_run tsri_run;
 
-/* One training scheme; a row of tsri_schemes[] makes it known. */
+/* One training scheme per file, which ends with its row; a line of io/names.h makes it known. What
+ * others must know about a scheme is a field here: nobody asks for its name. */
 typedef struct tsri_scheme {
     const char *name;
     const char *help;
+    const char *keys; /* those of `scheme:` that it reads, between spaces; others must not be set */
     bool many;        /* has scheme.workers workers, else one */
     bool local;       /* a worker takes scheme.local_steps steps in a round, else one */
-    const char *keys; /* those of `scheme:` that it reads, between spaces; others must not be set */
-    /* (optional) of schemes with shares: how they are drawn. The shares, their chance and the
-     * factor of the whole (whole.h) all follow from it. */
-    tsr_status (*draw)(tsri_draw_kind *kind, const tsr_config *config);
+    bool plain; /* every step is one of the whole network: one share that is the whole does the
+                   same, to the bit */
+
+    /* Of schemes with shares (team.h). The shares, their chance and the factor of the whole
+     * (whole.h) all follow from how they are drawn. */
+    bool shares;
+    tsri_draw_kind draw; /* what scheme.draw: auto means; all there is where the key is not read */
+    bool disjoint;       /* no unit is in two shares, whatever scheme.draw says */
     /* (optional) on which axes, where that is not all: cut [axes] comes with all that can be cut */
     tsr_status (*axes)(bool *cut, const tsr_config *config, const tsri_net *net);
+
     tsr_status (*cost)(tsr_cost *cost, tsri_run *run); /* counts without training (cost.h) */
     tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
     tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
@@ -46,8 +53,7 @@ typedef struct tsri_scheme {
     tsr_status (*collect)(tsri_run *run);
 } tsri_scheme;
 
-extern const tsri_scheme tsri_schemes[];
-extern const int64_t tsri_scheme_count;
+extern const tsri_scheme *const tsri_schemes[]; /* NULL at the end */
 
 /* The one that the config names. */
 const tsri_scheme *tsri_scheme_of(const tsr_config *config);
@@ -78,8 +84,12 @@ typedef struct tsri_observer {
 
 enum { TSRI_OBSERVERS_MOST = 2 };
 
-/* All of them, NULL at the end. They live in rooms below this one (theory/observe.c). */
-extern const tsri_observer *const tsri_observers[];
+/* All of them, NULL at the end. They live in rooms below this one, which make themselves known
+ * before main: this room does not know them. */
+extern const tsri_observer *tsri_observers[];
+
+/* Makes one known, for constructors alone; gives the number of its run->observer_state. */
+int tsri_observer_register(const tsri_observer *observer);
 
 /* A time that the run diverged and went back (rollback.h). */
 typedef struct tsri_rollback_entry {
@@ -256,8 +266,8 @@ tsr_status tsri_choose_weights(tsri_run *run);
 /* The training loss of samples first .. first + count - 1 of a batch, to be filled in by a plan. */
 tsri_loss tsri_run_loss(const tsri_run *run, const tsri_batch *b, int64_t first, int64_t count);
 
-/* Sequences need model rnn, and it needs them: USAGE. What `auto` means for its outputs and its
- * loss is written into the config, where the model's file will carry it. */
+/* Sequences need a model that reads them, and it needs them: USAGE. What `auto` means for its
+ * outputs and its loss is written into the config, where the model's file will carry it. */
 tsr_status tsri_resolve_sequences(tsr_config *config, const tsr_data *data);
 
 /* The outputs a network has for this loss and data: one of margins has a single one for two

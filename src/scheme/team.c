@@ -150,7 +150,7 @@ static tsr_status all_workers(tsri_run *run, duty d)
 
 /* ---- Draw --------------------------------------------------------------------------------- */
 
-tsr_status tsri_team_draw(tsri_run *run)
+static tsr_status draw_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     if (run->space)
@@ -164,7 +164,7 @@ done:
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(run->scheme->teardown == tsri_team_destroy, TSR_USAGE,
+    TSR_CHECK(run->scheme->shares, TSR_USAGE,
               "%s: scheme %s trains the whole network and has no shares: name one that has, for "
               "example scheme.name=ist scheme.workers=4",
               tsri_config_place(run->config, "scheme.name"), run->scheme->name);
@@ -209,7 +209,7 @@ done:
     return st;
 }
 
-tsr_status tsri_team_train(tsri_run *run)
+static tsr_status train_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool alone = true;
@@ -273,7 +273,7 @@ done:
     return st;
 }
 
-tsr_status tsri_team_put(tsri_run *run)
+static tsr_status put_back(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     team *t = run->scheme_state;
@@ -293,6 +293,16 @@ tsr_status tsri_team_put(tsri_run *run)
     tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->pool);
     TSR_TRY(write_trace(run));
     TSR_TRY(tell_events(run));
+done:
+    return st;
+}
+
+tsr_status tsri_team_round(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(draw_all(run));
+    TSR_TRY(train_all(run));
+    TSR_TRY(put_back(run));
 done:
     return st;
 }

@@ -1,8 +1,14 @@
 /* team.h - the round that all schemes with shares have in common.
  *
- *     TSR_TRY(tsri_team_draw(run));     every worker's share of this round, its network and plan
- *     TSR_TRY(tsri_team_train(run));    take, then local steps, all workers at once
- *     TSR_TRY(tsri_team_put(run));      back into the whole; bytes, losses, trace
+ *     draw     every worker's share of this round, its network and plan
+ *     train    take, then local steps, all workers at once
+ *     put      back into the whole; bytes, losses, trace
+ *
+ * What tells the schemes apart is in their rows: how the units are dealt out, how many workers
+ * there are, how many steps they take. TSRI_TEAM is the rest of such a row:
+ *
+ *     const tsri_scheme tsri_scheme_loft = {.name = "loft", ..., .draw = TSRI_DRAW_CHUNKS,
+ * TSRI_TEAM};
  *
  * Workers live in this process, one body of the run's pool each, with threads of their own when
  * there are more threads than workers. Results do not depend on the number of threads: a worker
@@ -14,6 +20,7 @@
 #ifndef TSRI_TEAM_H
 #define TSRI_TEAM_H
 
+#include "scheme/cost.h"
 #include "scheme/run.h"
 #include "subnet/draw.h"
 
@@ -22,9 +29,8 @@
 tsr_status tsri_team_create(tsri_run *run);
 void tsri_team_destroy(tsri_run *run);
 
-tsr_status tsri_team_draw(tsri_run *run);
-tsr_status tsri_team_train(tsri_run *run);
-tsr_status tsri_team_put(tsri_run *run);
+/* One round: the three above. */
+tsr_status tsri_team_round(tsri_run *run);
 
 /* The share of the first worker in the first round, drawn but not trained, and whether its layers
  * are rescaled (cut.h): for who wants to look at it. It belongs to the team. USAGE when the run's
@@ -49,5 +55,9 @@ typedef struct tsri_chances {
 } tsri_chances;
 
 tsri_chances tsri_team_chances(const tsri_run *run);
+
+#define TSRI_TEAM                                                                                  \
+    .shares = true, .cost = tsri_team_cost, .setup = tsri_team_create, .round = tsri_team_round,   \
+    .teardown = tsri_team_destroy, .assemble = tsri_team_assemble, .serve = tsri_team_serve
 
 #endif

@@ -153,6 +153,8 @@ static tsr_status prepare(tsri_run *run)
     return every(run) > 0 && !tsri_paper_of(run) ? no_paper(run) : TSR_OK;
 }
 
+static int slot; /* of run->observer_state */
+
 /* The past, and what was last told of it. */
 typedef struct watch {
     tsri_past past;
@@ -165,13 +167,13 @@ typedef struct watch {
 static tsr_status watch_of(watch **w, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    *w = run->observer_state[0];
+    *w = run->observer_state[slot];
     if (*w)
         return TSR_OK;
     TSR_TRY(tsri_alloc(w, 1, sizeof **w));
     (*w)->past.memory = &(*w)->memory;
     (*w)->paper = tsri_paper_of(run);
-    run->observer_state[0] = *w;
+    run->observer_state[slot] = *w;
 done:
     return st;
 }
@@ -289,7 +291,7 @@ done:
 static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
-    watch *w = run->observer_state[0];
+    watch *w = run->observer_state[slot];
     if (!w)
         return TSR_OK;
     TSR_TRY(tsri_past_save(&w->past, parcel));
@@ -378,4 +380,7 @@ static const tsri_observer certifier = {.name = "certificates",
                                         .load = load,
                                         .fini = forget};
 
-const tsri_observer *const tsri_observers[] = {&certifier, NULL};
+void tsri_certificates_register(void)
+{
+    slot = tsri_observer_register(&certifier);
+}

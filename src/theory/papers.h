@@ -75,6 +75,11 @@ double tsri_effort(const tsri_run *run);
 /* Notes how long all of `what` would take; after a part of it was looked at. */
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations);
 
+/* Makes certificates an observer of runs (scheme/run.h), before main. Nothing calls it by name:
+ * where this library is linked as an archive the linker is told to bring it along (CMakeLists.txt).
+ */
+__attribute__((constructor)) void tsri_certificates_register(void);
+
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper speaks of
  * it. The caller calls tsri_certificate_fini, also on failure. */
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config);

@@ -67,8 +67,8 @@ static void bytes_of_every_scheme(void **state)
         bytes_are_the_runs(mlp, settings[i]);
     bytes_are_the_runs(preresnet, "scheme.name=loft;scheme.workers=4;scheme.local_steps=2");
     bytes_are_the_runs(preresnet, "scheme.name=gpipe;scheme.workers=4");
-    for (int64_t i = 0; i < tsri_scheme_count; i++)
-        assert_non_null(tsri_schemes[i].cost);
+    for (int i = 0; tsri_schemes[i]; i++)
+        assert_non_null(tsri_schemes[i]->cost);
 }
 
 /* ---- Memory and sizes --------------------------------------------------------------------- */

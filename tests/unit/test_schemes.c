@@ -266,8 +266,8 @@ static void keys_have_readers(void **state)
 {
     (void)state;
     char key[80];
-    for (int64_t i = 0; i < tsri_scheme_count; i++)
-        for (const char *at = tsri_schemes[i].keys; *at; at += strspn(at, " ")) {
+    for (int i = 0; tsri_schemes[i]; i++)
+        for (const char *at = tsri_schemes[i]->keys; *at; at += strspn(at, " ")) {
             (void)snprintf(key, sizeof key, "scheme.%.*s", (int)strcspn(at, " "), at);
             assert_true(tsri_schema_find(key) >= 0);
             at += strcspn(at, " ");
@@ -278,16 +278,27 @@ static void keys_have_readers(void **state)
             strcmp(last, "name") == 0)
             continue;
         int64_t readers = 0;
-        for (int64_t i = 0; i < tsri_scheme_count; i++)
-            readers += tsri_reads(tsri_schemes[i].keys, last);
+        for (int i = 0; tsri_schemes[i]; i++)
+            readers += tsri_reads(tsri_schemes[i]->keys, last);
         assert_true(readers > 0);
     }
+}
+
+/* Certificates live below the schemes and are named nowhere here: they made themselves known, also
+ * in a program that is linked with the archive and asks for nothing of theirs. */
+static void observers_are_there(void **state)
+{
+    (void)state;
+    assert_non_null(tsri_observers[0]);
+    assert_string_equal(tsri_observers[0]->name, "certificates");
+    assert_null(tsri_observers[1]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_have_readers),
+        cmocka_unit_test(observers_are_there),
         cmocka_unit_test(one_whole_share_is_plain_training),
         cmocka_unit_test(everyone_has_everything_on_the_same_data),
         cmocka_unit_test(whole_shares_are_local_sgd),
