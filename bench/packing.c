@@ -74,7 +74,7 @@ static tsr_status measure(const job *j, int repeats)
     tsri_wire wire = {0};
     TSR_TRY(tsri_config_parse(&config, j->text, (int64_t)strlen(j->text), j->name));
     TSR_TRY(tsri_net_create(&net, config, j->input, 10, true));
-    TSR_TRY(tsri_store_init(&whole, net, sizeof(float), true));
+    TSR_TRY(tsri_store_init(&whole, net, &tsri_backend_cpu, true));
     tsri_store_fill(&whole, 1);
     TSR_TRY(tsri_share_init(&share, net));
     tsri_draw draw = {.kind = TSRI_DRAW_CHUNKS, .workers = 4};
@@ -88,7 +88,7 @@ static tsr_status measure(const job *j, int repeats)
     TSR_TRY(tsri_draw_check(&draw, net));
     tsri_share_draw(&share, &draw, 1, 0, 1);
     TSR_TRY(tsri_net_cut(&small, net, &share, false));
-    TSR_TRY(tsri_store_init(&part, small, sizeof(float), true));
+    TSR_TRY(tsri_store_init(&part, small, &tsri_backend_cpu, true));
     int64_t bytes = tsri_wire_bytes(small, &wire);
     TSR_TRY(tsri_alloc_raw(&to, bytes, 1));
     TSR_TRY(tsri_alloc_raw(&from, bytes, 1));
@@ -97,11 +97,11 @@ static tsr_status measure(const job *j, int repeats)
     memset(copy, 2, (size_t)bytes);
     for (int r = 0; r < repeats; r++) {
         double a = tsri_clock();
-        tsri_wire_take(to, &wire, &part, &whole, &share);
+        TSR_TRY(tsri_wire_take(to, &wire, small, &whole, &share));
         double b = tsri_clock();
         memcpy(copy, from, (size_t)bytes);
         double c = tsri_clock();
-        tsri_wire_unpack(&part, &wire, to);
+        TSR_TRY(tsri_wire_unpack(&part, &wire, to));
         double d = tsri_clock();
         pack = least(pack, b - a);
         plain = least(plain, c - b);

@@ -66,9 +66,9 @@ static inline void fill_random(float *w, int64_t n, int64_t seed)
 /* A store of numbers that are all different: parameters and momentum. */
 static inline void make_store(tsri_store *s, const tsri_net *net, int64_t seed)
 {
-    assert_ok(tsri_store_init(s, net, sizeof(float), true));
-    fill_random(s->w, net->total, seed);
-    fill_random(s->v, net->trained, seed + 1000);
+    assert_ok(tsri_store_init(s, net, &tsri_backend_cpu, true));
+    fill_random(touch(s->w), net->total, seed);
+    fill_random(touch(s->v), net->trained, seed + 1000);
 }
 
 /* Where number i (file order) of a parameter of `net` is in the share's store; -1 = not in it. */
@@ -105,7 +105,7 @@ static inline int64_t oracle_whole(const tsri_net *net, int64_t param, int64_t i
 static inline double number_of(const tsri_store *s, int64_t i, int64_t unit, int64_t rest)
 {
     const tsri_param *p = &s->net->param[i];
-    const float *w = tsri_store_at(s, s->w, i);
+    const float *w = touch(tsri_store_at(s, s->w, i));
     return (double)w[tsri_order_place(p, unit * (p->count / p->shape[0]) + rest)];
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "backend/heap.h"
 #include "base/alloc.h"
 
 #define assert_ok(call)                                                                            \
@@ -30,6 +31,22 @@
             fail_msg("%s: status %d, \"%s\"; expected %d with \"%s\"", #call, (int)status_,        \
                      tsr_last_error(), (int)(code), (words));                                      \
     } while (0)
+
+/* Device memory looked at directly, which only tests may: a build that guards it lets this process
+ * alone from then on. */
+static inline void *touch(const tsri_mem *mem)
+{
+    static int once;
+    if (TSRI_HEAP_HERE->enter && !once++)
+        TSRI_HEAP_HERE->enter();
+    return (void *)(uintptr_t)mem;
+}
+
+/* The other way round: memory of the test as a backend takes it. */
+static inline tsri_mem *as_mem(const void *memory)
+{
+    return (tsri_mem *)(uintptr_t)memory;
+}
 
 /* Nothing the test took is still held. Put it last in main: return nothing_left(failures). */
 static inline int nothing_left(int failures)

@@ -6,9 +6,11 @@
 #ifndef TSRI_BACKEND_H
 #define TSRI_BACKEND_H
 
+#include "backend/heap.h"
 #include "backend/loss.h"
 #include "backend/op.h"
 #include "backend/samples.h"
+#include "backend/vectors.h"
 
 /* The loss of a batch of outputs, and its gradient. Outputs may be those of several positions of a
  * sequence, one after the other; the loss of a sample is then the mean (where the kind is a sum,
@@ -40,8 +42,8 @@ double tsri_loss_value(const tsri_loss *loss);
  *     g = dw + decay w;   v = momentum v + g;   w -= rate (nesterov ? g + momentum v : v)        */
 typedef struct tsri_update {
     int64_t count;
-    void *w, *v;
-    const void *dw;
+    tsri_mem *w, *v;
+    const tsri_mem *dw;
     double rate, momentum, decay;
     bool nesterov;
 } tsri_update;
@@ -52,8 +54,8 @@ typedef struct tsri_update {
  *     w -= rate / (1 - beta1^step) v / (sqrt(s) / sqrt(1 - beta2^step) + epsilon)               */
 typedef struct tsri_adam {
     int64_t count;
-    void *w, *v, *s;
-    const void *dw;
+    tsri_mem *w, *v, *s;
+    const tsri_mem *dw;
     double rate, beta1, beta2, epsilon, decay;
     bool decoupled;
     int64_t step;
@@ -71,9 +73,18 @@ typedef struct tsri_adam_factors {
 
 tsri_adam_factors tsri_adam_factors_of(const tsri_adam *adam);
 
+/* How a batch lies in memory when it comes into a network. */
+typedef enum tsri_layout {
+    TSRI_AS_GIVEN,       /* [N, C, H, W], as the loader makes it */
+    TSRI_CHANNELS_LAST,  /* [N, H, W, C] */
+    TSRI_POSITIONS_FIRST /* sequences: [T, N, C] of [N, T, C] */
+} tsri_layout;
+
 typedef struct tsri_backend {
     const char *name;
     int64_t real_bytes; /* 4 or 8 */
+    const tsri_heap *heap;
+    bool reads_host;    /* kernels can read the host's memory: batches need not be copied */
     bool skips;         /* linear layers take gates fused, and skip what is off */
     bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out]; and a
                            conv can read through a virtual norm */
@@ -81,6 +92,10 @@ typedef struct tsri_backend {
     tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
     tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
     tsr_status (*adam)(const tsri_adam *adam, tsri_pool *pool);
+    const tsri_vector_ops *vectors;
+    tsr_status (*input)(tsri_mem *to, const float *x, int64_t n, tsri_shape shape,
+                        tsri_layout layout);
+    tsr_status (*count)(tsri_mem *counter);
     const tsri_samples_ops *samples;  /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
@@ -90,6 +105,14 @@ typedef struct tsri_backend {
 extern const tsri_backend tsri_backend_ref;
 extern const tsri_backend tsri_backend_ref64; /* double: for finite differences */
 extern const tsri_backend tsri_backend_cpu;
+
+/* input and count of backends on this machine (device.h). */
+tsr_status tsri_input_float(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
+                            tsri_layout layout);
+tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
+                             tsri_layout layout);
+tsr_status tsri_count_float(tsri_mem *counter);
+tsr_status tsri_count_double(tsri_mem *counter);
 
 /* By its name in the run file; NULL when there is none. */
 const tsri_backend *tsri_backend_find(const char *name);

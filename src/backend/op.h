@@ -9,6 +9,7 @@
 #ifndef TSRI_OP_H
 #define TSRI_OP_H
 
+#include "backend/heap.h"
 #include "base/pool.h"
 #include "base/status.h"
 
@@ -61,7 +62,8 @@ typedef struct tsri_kernel tsri_kernel;
  * op that makes the value, read by those that may skip what is off. */
 typedef struct tsri_gates {
     int64_t n, units, words; /* bit u of sample i is bit u % 64 of word[i * words + u / 64] */
-    uint64_t *word;          /* bits behind the last unit are 0 */
+    uint64_t *word;          /* bits behind the last unit are 0; for backends only */
+    tsri_mem *mem;           /* where the words are */
     bool given;              /* the plan filled them in before forward: the op does not */
     bool entered;            /* the value may come from outside: who reads it makes them */
     uint64_t stamp;          /* another one whenever a bit changed; 0 = there are none yet */

@@ -294,7 +294,7 @@ static tsr_status give(deal *d, int rank, int64_t share)
     int64_t bytes = d->job->size(d->job->context, share);
     double begin = tsri_clock();
     TSR_TRY(tsri_comm_frame(c->comm, &f, bytes));
-    d->job->pack(d->job->context, share, f.bytes);
+    TSR_TRY(d->job->pack(d->job->context, share, f.bytes));
     tsri_frame_seal(&f, TSRI_WORK, d->round, share, bytes);
     c->pack_seconds += tsri_clock() - begin;
     c->member[rank].share = share;
@@ -319,25 +319,30 @@ done:
     return st;
 }
 
-static void accept_result(deal *d, const tsri_frame *f)
+static tsr_status accept_result(deal *d, const tsri_frame *f)
 {
+    tsr_status st = TSR_OK;
+    bool sound;
     tsri_crew *c = d->crew;
     tsri_member *m = &c->member[f->from];
     int64_t share = m->share;
     if (f->head->round != d->round || f->head->share != share || share < 0 ||
         f->head->bytes != d->job->result(d->job->context, share)) {
         c->stale++;
-        return;
+        return TSR_OK;
     }
     m->sent += d->job->size(d->job->context, share); /* the same numbers; losses do not count */
-    if (!d->job->unpack(d->job->context, share, f->bytes)) {
+    TSR_TRY(d->job->unpack(d->job->context, share, f->bytes, &sound));
+    if (!sound) {
         lose(d, f->from, TSRI_UNSOUND);
-        return;
+        return TSR_OK;
     }
     tsri_crew_took(c, tsri_crew_clock(c) - m->since);
     m->share = -1;
     d->share[share] = DONE;
     d->open--;
+done:
+    return st;
 }
 
 static tsr_status hear(deal *d, double seconds)
@@ -350,7 +355,7 @@ static tsr_status hear(deal *d, double seconds)
         return TSR_OK;
     (void)tsri_crew_heard(c, &f);
     if (f.head->kind == TSRI_RESULT)
-        accept_result(d, &f);
+        TSR_TRY(accept_result(d, &f));
     if (f.head->kind == TSRI_FAILED)
         TSR_TRY(tsri_crew_failure(&f));
 done:

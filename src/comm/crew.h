@@ -54,9 +54,9 @@ typedef struct tsri_crew_job {
     void *context;
     int64_t shares;
     int64_t (*size)(void *context, int64_t share); /* bytes to send; 0 = nothing to do */
-    void (*pack)(void *context, int64_t share, void *bytes);
-    int64_t (*result)(void *context, int64_t share);                 /* bytes that must come back */
-    bool (*unpack)(void *context, int64_t share, const void *bytes); /* false = unsound */
+    tsr_status (*pack)(void *context, int64_t share, void *bytes);
+    int64_t (*result)(void *context, int64_t share); /* bytes that must come back */
+    tsr_status (*unpack)(void *context, int64_t share, const void *bytes, bool *sound);
     void (*lost)(void *context, int64_t share, int rank, tsri_lost why);
 } tsri_crew_job;
 

@@ -16,8 +16,8 @@
 enum { NEWTON_STEPS = 60 };
 
 typedef struct work {
-    const tsri_store *grelu;
-    tsri_store *relu;
+    const tsri_opened *grelu;
+    const tsri_opened *relu; /* written */
     const tsri_gate_table *gates;
     tsri_pool *pool;
     int64_t n, d, m, L, outputs;
@@ -58,22 +58,23 @@ done:
     return st;
 }
 
-static int64_t param(const tsri_store *store, int64_t k)
+static int64_t param(const tsri_opened *store, int64_t k)
 {
     char name[TSRI_NAME];
     (void)snprintf(name, sizeof name, "w.%lld.weight", (long long)k);
     return tsri_net_param(store->net, name);
 }
 
-static void widen(double *to, const tsri_store *store, int64_t p)
+static void widen(double *to, const tsri_opened *store, int64_t p)
 {
-    const float *from = tsri_store_at(store, store->w, p);
+    const float *from = tsri_opened_at(store, store->w, p);
     for (int64_t i = 0; i < store->net->param[p].count; i++)
         to[i] = (double)from[i];
 }
 
 /* to[n, rows] = from[n, cols] weight^T, the weight [rows, cols] being parameter p of the store. */
-static tsr_status apply(work *w, double *to, const double *from, const tsri_store *store, int64_t p)
+static tsr_status apply(work *w, double *to, const double *from, const tsri_opened *store,
+                        int64_t p)
 {
     const tsri_param *q = &store->net->param[p];
     widen(w->weight, store, p);
@@ -266,7 +267,7 @@ static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool lea
 {
     tsr_status st = TSR_OK;
     int64_t rank, p = param(w->relu, k);
-    float *weight = tsri_store_at(w->relu, w->relu->w, p);
+    float *weight = tsri_opened_at(w->relu, w->relu->w, p);
     double *a = w->u; /* dgelsy destroys its matrix, and u is made anew below */
     memcpy(a, w->a, (size_t)(w->n * w->m) * sizeof *a);
     memcpy(w->b, w->wanted, (size_t)(w->n * w->m) * sizeof *w->b);
@@ -296,7 +297,7 @@ done:
 static void copy_fixed(const work *w, const char *name)
 {
     int64_t from = tsri_net_param(w->grelu->net, name), to = tsri_net_param(w->relu->net, name);
-    memcpy(tsri_store_at(w->relu, w->relu->w, to), tsri_store_at(w->grelu, w->grelu->w, from),
+    memcpy(tsri_opened_at(w->relu, w->relu->w, to), tsri_opened_at(w->grelu, w->grelu->w, from),
            (size_t)w->grelu->net->param[from].count * sizeof(float));
 }
 
@@ -305,7 +306,7 @@ static double norm_of(const work *w)
     double sum = 0;
     for (int64_t k = 1; k <= w->L; k++) {
         int64_t p = param(w->grelu, k);
-        const float *v = tsri_store_at(w->grelu, w->grelu->w, p);
+        const float *v = tsri_opened_at(w->grelu, w->grelu->w, p);
         for (int64_t i = 0; i < w->grelu->net->param[p].count; i++)
             sum += (double)v[i] * (double)v[i];
     }
@@ -340,8 +341,9 @@ tsr_status tsri_convert_to_relu(tsri_conversion *out, tsri_store *relu, const ts
                                 bool least_squares, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    work w = {.grelu = grelu,
-              .relu = relu,
+    tsri_opened from = {0}, to = {0};
+    work w = {.grelu = &from,
+              .relu = &to,
               .gates = gates,
               .pool = pool,
               .n = gates->n,
@@ -356,13 +358,18 @@ tsr_status tsri_convert_to_relu(tsri_conversion *out, tsri_store *relu, const ts
               "is %lld and there are %lld: take fewer points (--set data.limit=%lld), a wider net, "
               "or least squares for the nearest one: " LEAST_SQUARES,
               (long long)w.m, (long long)w.n, (long long)w.m);
+    TSR_TRY(tsri_store_open(&from, grelu, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&to, relu, TSRI_OPEN_WEIGHTS));
     TSR_TRY(work_init(&w, x));
     TSR_TRY(all_layers(out, &w, least_squares));
     TSR_CHECK(out->worst < tolerance || least_squares, TSR_USAGE,
               "the ReLU net would differ by %.1e at layer %lld, more than %.0e: the features are "
               "too nearly dependent; least squares accepts it: " LEAST_SQUARES,
               out->worst, (long long)out->worst_layer, tolerance);
+    TSR_TRY(tsri_store_save(&to));
 done:
     work_fini(&w);
+    tsri_store_close(&from);
+    tsri_store_close(&to);
     return st;
 }

@@ -50,20 +50,22 @@ done:
 }
 
 /* The gates of the last forward into rows from `first`. */
-static void keep_rows(tsri_gate_table *t, const tsri_plan *plan, int64_t first, int64_t n)
+static tsr_status keep_rows(tsri_gate_table *t, const tsri_plan *plan, int64_t first, int64_t n)
 {
+    tsr_status st = TSR_OK;
     for (int64_t k = 0, l = 0; k < plan->count; k++) {
         const tsri_op *op = &plan->step[k].op;
         if (!has_gate(op))
             continue;
-        memcpy(t->word[l] + first * t->words[l], op->gates->word,
-               (size_t)(n * t->words[l]) * sizeof(uint64_t));
+        TSR_TRY(plan->device.backend->heap->out(t->word[l] + first * t->words[l], op->gates->mem,
+                                                n * t->words[l] * (int64_t)sizeof(uint64_t)));
         l++;
     }
+done:
+    return st;
 }
 
-tsr_status tsri_gate_table_create(tsri_gate_table **out, tsri_store *store,
-                                  const tsri_backend *backend, tsri_pool *pool,
+tsr_status tsri_gate_table_create(tsri_gate_table **out, tsri_store *store, tsri_device device,
                                   const tsr_data *data, const tsri_part *part)
 {
     tsr_status st = TSR_OK;
@@ -74,14 +76,14 @@ tsr_status tsri_gate_table_create(tsri_gate_table **out, tsri_store *store,
     tsri_loader_options o = {.batch = batch, .shards = 1};
     *out = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
-    TSR_TRY(tsri_plan_create(&plan, store, backend, pool, batch, false));
+    TSR_TRY(tsri_plan_create(&plan, store, device, batch, false));
     TSR_TRY(make_room(t, plan, part->n));
     TSR_TRY(tsri_loader_create(&loader, data, part, &o));
     for (int64_t i = 0; i < tsri_loader_steps(loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(loader, &b, i));
         TSR_TRY(tsri_plan_forward(plan, b->x));
-        keep_rows(t, plan, i * batch, b->n);
+        TSR_TRY(keep_rows(t, plan, i * batch, b->n));
     }
     *out = t;
     t = NULL;
@@ -103,13 +105,14 @@ void tsri_gate_table_destroy(tsri_gate_table *table)
     tsri_free(table);
 }
 
-/* The same rows as before keep the stamp, and with it what a backend knows of the bits. */
-static void take_rows(tsri_gates *g, const uint64_t *from, const int64_t *index)
+/* word [n, words] = rows of the table; is it what it was? */
+static bool take_rows(uint64_t *word, const tsri_gates *g, const uint64_t *from,
+                      const int64_t *index)
 {
     bool same = true;
-    size_t bytes = (size_t)g->words * sizeof *g->word;
+    size_t bytes = (size_t)g->words * sizeof *word;
     for (int64_t i = 0; i < g->n; i++) {
-        uint64_t *row = g->word + i * g->words;
+        uint64_t *row = word + i * g->words;
         if (index[i] < 0) {
             for (int64_t w = 0; w < g->words; w++) {
                 same = same && row[w] == 0;
@@ -123,12 +126,28 @@ static void take_rows(tsri_gates *g, const uint64_t *from, const int64_t *index)
             memcpy(row, want, bytes);
         }
     }
-    g->given = true;
-    g->stamp += !same || g->stamp == 0;
+    return same;
 }
 
-void tsri_plan_use_gates(tsri_plan *plan, const tsri_gate_table *table, const int64_t *index)
+/* The same rows as before keep the stamp, and with it what a backend knows of the bits. */
+static tsr_status give_rows(tsri_gates *g, const tsri_heap *heap, const uint64_t *from,
+                            const int64_t *index)
 {
+    tsr_status st = TSR_OK;
+    tsri_mapping mapping;
+    TSR_TRY(tsri_map_open(&mapping, heap, g->mem, g->n * g->words * (int64_t)sizeof *from));
+    bool same = take_rows(mapping.host, g, from, index);
+    TSR_TRY(tsri_map_save(&mapping));
+    g->given = true;
+    g->stamp += !same || g->stamp == 0;
+done:
+    tsri_map_close(&mapping);
+    return st;
+}
+
+tsr_status tsri_plan_use_gates(tsri_plan *plan, const tsri_gate_table *table, const int64_t *index)
+{
+    tsr_status st = TSR_OK;
     int64_t l = 0;
     plan->gates_given = table != NULL;
     for (int64_t k = 0; k < plan->count; k++) {
@@ -137,7 +156,9 @@ void tsri_plan_use_gates(tsri_plan *plan, const tsri_gate_table *table, const in
             continue;
         op->gates->given = false;
         if (table)
-            take_rows(op->gates, table->word[l], index);
+            TSR_TRY(give_rows(op->gates, plan->device.backend->heap, table->word[l], index));
         l++;
     }
+done:
+    return st;
 }

@@ -21,8 +21,7 @@ typedef struct tsri_gate_table {
 bool tsri_net_gated(const tsri_net *net);
 
 /* The caller destroys *out; NULL is fine there. */
-tsr_status tsri_gate_table_create(tsri_gate_table **out, tsri_store *store,
-                                  const tsri_backend *backend, tsri_pool *pool,
+tsr_status tsri_gate_table_create(tsri_gate_table **out, tsri_store *store, tsri_device device,
                                   const tsr_data *data, const tsri_part *part);
 void tsri_gate_table_destroy(tsri_gate_table *table);
 
@@ -31,6 +30,6 @@ int64_t tsri_gate_table_bytes(const tsri_net *net, int64_t n);
 
 /* The next forward takes its gates from the rows index[batch] of the table (-1: all off) instead of
  * computing them; NULL as table: computes them again. */
-void tsri_plan_use_gates(tsri_plan *plan, const tsri_gate_table *table, const int64_t *index);
+tsr_status tsri_plan_use_gates(tsri_plan *plan, const tsri_gate_table *table, const int64_t *index);
 
 #endif

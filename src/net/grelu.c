@@ -117,7 +117,8 @@ static tsr_status copy_tensor(tsri_store *store, const char *to, const tsri_tens
               "%s: tensor %s [%lld, %lld] of floats is missing: from_relu needs a relu_twin of the "
               "same width, layers and data",
               path, from, (long long)w->shape[0], (long long)w->shape[1]);
-    memcpy(tsri_store_at(store, store->w, p), t->data, (size_t)w->count * sizeof(float));
+    TSR_TRY(store->heap->in(tsri_store_at(store, store->w, p), t->data,
+                            w->count * (int64_t)sizeof(float)));
 done:
     return st;
 }

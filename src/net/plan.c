@@ -4,8 +4,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#include <string.h>
-
 static tsr_status make(tsri_plan **out, const tsri_plan *like)
 {
     tsr_status st = TSR_OK;
@@ -22,29 +20,26 @@ done:
     return st;
 }
 
-tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
-                            tsri_pool *pool, int64_t batch, bool training)
+tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, tsri_device device, int64_t batch,
+                            bool training)
 {
     tsri_plan like = {.net = store->net,
                       .store = store,
-                      .backend = backend,
-                      .pool = pool,
+                      .device = device,
                       .batch = batch,
                       .training = training,
                       .gradients = training};
     return make(out, &like);
 }
 
-tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, const tsri_backend *backend,
-                             tsri_pool *pool, int64_t batch)
+tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device, int64_t batch)
 {
     tsr_status st = TSR_OK;
     tsri_plan *plan = NULL;
-    tsri_store none = {.net = net, .real_bytes = backend->real_bytes};
+    tsri_store none = {.net = net, .real_bytes = device.backend->real_bytes};
     tsri_plan like = {.net = net,
                       .store = &none,
-                      .backend = backend,
-                      .pool = pool,
+                      .device = device,
                       .batch = batch,
                       .training = true,
                       .gradients = true,
@@ -56,13 +51,12 @@ done:
     return st;
 }
 
-tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, const tsri_backend *backend,
-                                   tsri_pool *pool, int64_t batch, bool gradients)
+tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, tsri_device device,
+                                   int64_t batch, bool gradients)
 {
     tsri_plan like = {.net = store->net,
                       .store = store,
-                      .backend = backend,
-                      .pool = pool,
+                      .device = device,
                       .batch = batch,
                       .training = true,
                       .frozen = true,
@@ -87,8 +81,7 @@ tsr_status tsri_plan_renew(tsri_plan **plan)
     undo_steps(p);
     *p = (tsri_plan){.net = p->net,
                      .store = p->store,
-                     .backend = p->backend,
-                     .pool = p->pool,
+                     .device = p->device,
                      .batch = p->batch,
                      .training = p->training,
                      .frozen = p->frozen,
@@ -112,66 +105,32 @@ void tsri_plan_destroy(tsri_plan *plan)
     if (!plan)
         return;
     undo_steps(plan);
-    tsri_free(plan->arena);
-    tsri_free(plan->input);
+    plan->device.backend->heap->drop(plan->arena);
+    plan->device.backend->heap->drop(plan->input);
     tsri_free(plan);
 }
 
 /* ---- Running ------------------------------------------------------------------------------ */
 
-/* [N, C, H, W] to [N, H, W, C]. */
-static void put_channels_last(float *to, const float *x, int64_t n, tsri_shape s)
+static tsr_status take_input(tsri_plan *plan, const float *x)
 {
-    int64_t pixels = s.h * s.w;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < s.c; c++)
-            for (int64_t p = 0; p < pixels; p++)
-                to[(i * pixels + p) * s.c + c] = x[(i * s.c + c) * pixels + p];
-}
-
-/* [N, T, C] to [T, N, C], in the backend's type. */
-static void turn_input(tsri_plan *plan, const float *x)
-{
-    tsri_shape s = plan->net->input;
-    bool wide = plan->backend->real_bytes == sizeof(double);
-    for (int64_t n = 0; n < plan->batch; n++)
-        for (int64_t l = 0; l < s.h; l++) {
-            int64_t to = (l * plan->batch + n) * s.c, from = (n * s.h + l) * s.c;
-            for (int64_t c = 0; c < s.c; c++)
-                if (wide)
-                    ((double *)plan->input)[to + c] = (double)x[from + c];
-                else
-                    ((float *)plan->input)[to + c] = x[from + c];
-        }
-}
-
-static void take_input(tsri_plan *plan, const float *x)
-{
-    if (plan->turned) {
-        turn_input(plan, x);
-        return;
-    }
-    int64_t count = plan->batch * tsri_shape_count(plan->net->input);
-    if (plan->input && plan->backend->real_bytes == sizeof(float)) {
-        put_channels_last(plan->input, x, plan->batch, plan->net->input);
-        return;
-    }
-    for (int64_t i = 0; plan->input && i < count; i++)
-        ((double *)plan->input)[i] = (double)x[i];
-    for (int64_t k = 0; !plan->input && k < plan->count; k++)
+    if (plan->entry)
+        return plan->device.backend->heap->in(plan->entry, x, tsri_plan_entry_bytes(plan));
+    if (plan->input)
+        return tsri_device_input(plan->device, plan->input, x, plan->batch, plan->net->input,
+                                 plan->layout);
+    for (int64_t k = 0; k < plan->count; k++)
         if (plan->step[k].in == 0)
             plan->step[k].op.x = x;
+    return TSR_OK;
 }
 
-static void count_batch(tsri_plan *plan, const tsri_step *s)
+static tsr_status count_batch(tsri_plan *plan, const tsri_step *s)
 {
     if (s->layer->tracked < 0)
-        return;
-    void *n = tsri_store_at(plan->store, plan->store->w, s->layer->tracked);
-    if (plan->backend->real_bytes == sizeof(double))
-        *(double *)n += 1;
-    else
-        *(float *)n += 1;
+        return TSR_OK;
+    return tsri_device_count(plan->device,
+                             tsri_store_at(plan->store, plan->store->w, s->layer->tracked));
 }
 
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
@@ -181,21 +140,17 @@ void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
         plan->step[k].op.length = length;
 }
 
-tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
+static tsr_status forward(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
-    if (plan->entry)
-        memcpy(plan->entry, x, (size_t)tsri_plan_entry_bytes(plan));
-    else
-        take_input(plan, x);
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_step *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
         if (s->for_gates && plan->gates_given)
             continue;
-        TSR_TRY(s->op.kernel->forward(&s->op));
+        TSR_TRY(tsri_op_forward(&s->op, plan->device));
         if (plan->training && !plan->frozen)
-            count_batch(plan, s);
+            TSR_TRY(count_batch(plan, s));
         if (plan->timed)
             s->seconds_forward = tsri_clock() - start;
     }
@@ -203,9 +158,23 @@ done:
     return st;
 }
 
-const void *tsri_plan_output(const tsri_plan *plan)
+tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
 {
-    return plan->step[plan->count - 1].op.y;
+    tsr_status st = take_input(plan, x);
+    return st == TSR_OK ? forward(plan) : st;
+}
+
+tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before)
+{
+    const tsri_heap *heap = plan->device.backend->heap;
+    tsr_status st = heap->within(plan->entry, before->output, tsri_plan_entry_bytes(plan));
+    return st == TSR_OK ? forward(plan) : st;
+}
+
+tsr_status tsri_plan_read_output(void *to, const tsri_plan *plan, int64_t rows)
+{
+    int64_t row = tsri_plan_output_bytes(plan) / plan->batch;
+    return plan->device.backend->heap->out(to, plan->output, rows * row);
 }
 
 tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss)
@@ -219,7 +188,7 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss)
         last->out.h > 1 ? plan->length : NULL; /* read at the end, there is one position */
     loss->x = last->y;
     loss->dx = plan->training ? last->dy : NULL;
-    return plan->backend->loss(loss, plan->pool);
+    return tsri_device_loss(plan->device, loss);
 }
 
 tsr_status tsri_plan_backward(tsri_plan *plan)
@@ -230,7 +199,7 @@ tsr_status tsri_plan_backward(tsri_plan *plan)
         double start = plan->timed ? tsri_clock() : 0;
         if (s->idle)
             continue;
-        TSR_TRY(s->op.kernel->backward(&s->op));
+        TSR_TRY(tsri_op_backward(&s->op, plan->device));
         if (plan->timed)
             s->seconds_backward = tsri_clock() - start;
     }
@@ -246,39 +215,94 @@ void tsri_plan_norm_momentum(tsri_plan *plan, double momentum)
 
 /* ---- Parts -------------------------------------------------------------------------------- */
 
-void *tsri_plan_output_gradient(const tsri_plan *plan)
+tsr_status tsri_plan_write_gradient(tsri_plan *plan, const void *from)
 {
-    return plan->step[plan->count - 1].op.dy;
+    const tsri_heap *heap = plan->device.backend->heap;
+    return heap->in(plan->output_grad, from, tsri_plan_output_bytes(plan));
 }
 
-const void *tsri_plan_entry_gradient(const tsri_plan *plan)
+tsr_status tsri_plan_gradient_from(tsri_plan *plan, const tsri_plan *behind)
 {
-    return plan->entry_grad;
+    const tsri_heap *heap = plan->device.backend->heap;
+    return heap->within(plan->output_grad, behind->entry_grad, tsri_plan_output_bytes(plan));
+}
+
+tsr_status tsri_plan_read_entry_gradient(void *to, const tsri_plan *plan)
+{
+    return plan->device.backend->heap->out(to, plan->entry_grad, tsri_plan_entry_bytes(plan));
 }
 
 int64_t tsri_plan_entry_bytes(const tsri_plan *plan)
 {
     tsri_shape s = plan->net->value[plan->net->entry].shape;
-    return plan->batch * tsri_shape_count(s) * plan->backend->real_bytes;
+    return plan->batch * tsri_shape_count(s) * plan->device.backend->real_bytes;
 }
 
 int64_t tsri_plan_output_bytes(const tsri_plan *plan)
 {
     const tsri_op *last = &plan->step[plan->count - 1].op;
-    return plan->batch * tsri_shape_count(last->out) * plan->backend->real_bytes;
+    return plan->batch * tsri_shape_count(last->out) * plan->device.backend->real_bytes;
+}
+
+/* An op as the host sees it. */
+typedef struct shown {
+    tsri_op op;
+    tsri_mapping x, y, dx, dy, saved;
+} shown;
+
+static void hide(shown *h)
+{
+    tsri_map_close(&h->x);
+    tsri_map_close(&h->y);
+    tsri_map_close(&h->dx);
+    tsri_map_close(&h->dy);
+    tsri_map_close(&h->saved);
+}
+
+static tsr_status open_one(tsri_mapping *mapping, const tsri_plan *plan, const void *at,
+                           int64_t bytes)
+{
+    return tsri_map_open(mapping, plan->device.backend->heap, tsri_mem_bound(at), bytes);
+}
+
+static tsr_status show(shown *h, const tsri_plan *plan, const tsri_step *s)
+{
+    tsr_status st = TSR_OK;
+    const tsri_op *op = &s->op;
+    int64_t real = plan->device.backend->real_bytes;
+    int64_t in = op->n * tsri_shape_count(op->in) * real;
+    int64_t out = op->n * tsri_shape_count(op->out) * real;
+    bool hosts = s->in == 0 && !plan->input; /* the op reads the host's x itself */
+    *h = (shown){.op = *op};
+    TSR_TRY(open_one(&h->x, plan, hosts ? NULL : op->x, in));
+    TSR_TRY(open_one(&h->y, plan, op->y, out));
+    TSR_TRY(open_one(&h->dx, plan, op->dx, in));
+    TSR_TRY(open_one(&h->dy, plan, op->dy, out));
+    TSR_TRY(open_one(&h->saved, plan, op->saved, op->saved_bytes));
+    h->op.x = hosts ? op->x : h->x.host;
+    h->op.y = h->y.host;
+    h->op.dx = h->dx.host;
+    h->op.dy = h->dy.host;
+    h->op.saved = h->saved.host;
+done:
+    return st;
 }
 
 tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context)
 {
     tsr_status st = TSR_OK;
+    shown seen = {0};
     for (int64_t k = plan->count - 1; k >= 0; k--) {
         tsri_step *s = &plan->step[k];
         if (s->idle)
             continue;
-        TSR_TRY(s->op.kernel->backward(&s->op));
-        TSR_TRY(visit(context, &s->op, s->layer));
+        TSR_TRY(tsri_op_backward(&s->op, plan->device));
+        TSR_TRY(show(&seen, plan, s));
+        TSR_TRY(visit(context, &seen.op, s->layer));
+        hide(&seen);
     }
 done:
+    hide(&seen);
     return st;
 }
 

@@ -79,10 +79,17 @@ static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
 {
     if (s->op.kind == TSRI_GATE || s->op.gate)
         return true;
-    if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->backend->skips || s->for_gates ||
+    if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->device.backend->skips || s->for_gates ||
         plan->net->bf16 || s->op.positions > 1)
         return false;
     return skips_relu(plan, tsri_shape_count(s->op.out));
+}
+
+static tsr_status take_words(tsri_gates *g, const tsri_plan *plan)
+{
+    tsr_status st = plan->device.backend->heap->take(&g->mem, g->bytes);
+    g->word = tsri_mem_bind(g->mem);
+    return st;
 }
 
 /* Gates of `value`, which a ReLU made or a gate. */
@@ -97,8 +104,8 @@ static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool 
     g->dry = plan->dry;
     g->bytes = g->n * g->words * (int64_t)sizeof *g->word;
     if (!plan->dry)
-        TSR_TRY(tsri_alloc(&g->word, g->n * g->words, sizeof *g->word));
-    g->skip = plan->backend->skips && !plan->net->bf16 &&
+        TSR_TRY(take_words(g, plan));
+    g->skip = plan->device.backend->skips && !plan->net->bf16 &&
               (relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
 done:
     return st;
@@ -130,7 +137,7 @@ static tsr_status make_entry_gates(tsri_plan *plan)
 {
     const tsri_net *net = plan->net;
     bool relu = net->entry_relu && skips_relu(plan, tsri_shape_count(net->value[net->entry].shape));
-    if (!plan->backend->skips || net->bf16 || !(relu || net->entry_gate))
+    if (!plan->device.backend->skips || net->bf16 || !(relu || net->entry_gate))
         return TSR_OK;
     return make_read_gates(plan, net->entry, relu);
 }
@@ -185,7 +192,7 @@ void tsri_plan_gates_free(tsri_plan *plan)
     for (int64_t i = 0; plan->gates && i < plan->gated; i++) {
         if (plan->gates[i].forget)
             plan->gates[i].forget(plan->gates[i].inspected);
-        tsri_free(plan->gates[i].word);
+        plan->device.backend->heap->drop(plan->gates[i].mem);
     }
     tsri_free(plan->gates);
     tsri_free(plan->wants);

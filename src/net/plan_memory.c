@@ -40,7 +40,7 @@ static int home(const tsri_plan *plan, int v)
 static void note_forward(book *b, int64_t k)
 {
     const tsri_step *s = &b->plan->step[k];
-    int64_t bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->backend->real_bytes;
+    int64_t bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->device.backend->real_bytes;
     if (!s->op.virtual)
         b->value[s->out].bytes = bytes;
     live(&b->value[s->out], k);
@@ -68,7 +68,7 @@ static void note_backward(book *b, int64_t k)
         live(&b->value[s->in], back);
     if (s->op.kernel->backward_needs_y && masked && !s->op.virtual)
         live(&b->value[s->out], back);
-    dy->bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->backend->real_bytes;
+    dy->bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->device.backend->real_bytes;
     live(dy, back);
     if (s->op.need_dx)
         live(&b->grad[home(b->plan, s->dx)], back);
@@ -112,9 +112,14 @@ static void find_lifetimes(book *b)
     live(b->scratch, 2 * K);
 }
 
+static tsri_mem *place_of(const book *b, const tsri_buffer *buffer)
+{
+    return tsri_mem_at(b->plan->arena, buffer->offset);
+}
+
 static void *at(const book *b, const tsri_buffer *buffer)
 {
-    return b->plan->arena + buffer->offset;
+    return tsri_mem_bind(place_of(b, buffer));
 }
 
 static void bind(book *b)
@@ -122,7 +127,7 @@ static void bind(book *b)
     tsri_plan *plan = b->plan;
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_step *s = &plan->step[k];
-        s->op.x = s->in == 0 ? plan->input : at(b, &b->value[s->in]);
+        s->op.x = s->in == 0 ? tsri_mem_bind(plan->input) : at(b, &b->value[s->in]);
         s->op.add = s->add < 0 ? NULL : at(b, &b->value[s->add]);
         s->op.y = s->op.virtual ? NULL : at(b, &b->value[s->out]);
         s->op.dx = s->op.need_dx ? at(b, &b->grad[home(plan, s->dx)]) : NULL;
@@ -133,21 +138,35 @@ static void bind(book *b)
         s->op.pre = s->norm < 0 ? NULL : at(b, &b->saved[s->norm]);
     }
     if (plan->net->entry != 0) {
-        plan->entry = at(b, &b->value[plan->net->entry]);
-        plan->entry_grad = at(b, &b->grad[home(plan, plan->net->entry)]);
+        plan->entry = place_of(b, &b->value[plan->net->entry]);
+        plan->entry_grad = place_of(b, &b->grad[home(plan, plan->net->entry)]);
     }
+    int last = plan->step[plan->count - 1].out;
+    plan->output = place_of(b, &b->value[last]);
+    plan->output_grad = place_of(b, &b->grad[home(plan, last)]);
 }
 
-/* Linear layers read the input as the loader gives it: channels outermost, as PyTorch flattens. */
-/* Must the images of value 0 be brought into the backend's layout first? */
-static bool reorders_input(const tsri_plan *plan)
+/* How the device reads what comes in. Linear layers read it as the loader gives it: channels
+ * outermost, as PyTorch flattens. */
+static tsri_layout input_layout(const tsri_plan *plan)
 {
     tsri_shape s = plan->net->input;
-    bool images = plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 && plan->backend->channels_last;
-    for (int64_t k = 0; k < plan->count; k++)
-        if (plan->step[k].in == 0 && plan->step[k].op.kind == TSRI_LINEAR)
-            return false;
-    return images;
+    bool images =
+        plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 && plan->device.backend->channels_last;
+    bool sequences = false;
+    for (int64_t k = 0; k < plan->count; k++) {
+        const tsri_step *step = &plan->step[k];
+        sequences = sequences || (step->in == 0 && step->op.positions > 0);
+        images = images && !(step->in == 0 && step->op.kind == TSRI_LINEAR);
+    }
+    return sequences ? TSRI_POSITIONS_FIRST : images ? TSRI_CHANNELS_LAST : TSRI_AS_GIVEN;
+}
+
+/* Can the device read the loader's floats where they are? */
+static bool reads_host(const tsri_plan *plan)
+{
+    const tsri_backend *b = plan->device.backend;
+    return b->reads_host && b->real_bytes == sizeof(float) && plan->layout == TSRI_AS_GIVEN;
 }
 
 /* Every op writes a buffer before it reads it, so what an older plan left does not matter. A plan
@@ -158,9 +177,10 @@ static tsr_status make_arena(tsri_plan *plan)
     bool grows = plan->arena != NULL;
     if (grows && plan->arena_bytes <= plan->arena_room)
         return TSR_OK;
-    TSRI_FREE(plan->arena);
+    plan->device.backend->heap->drop(plan->arena);
+    plan->arena = NULL;
     plan->arena_room = plan->arena_bytes + (grows ? plan->arena_bytes / 16 : 0);
-    TSR_TRY(tsri_alloc(&plan->arena, plan->arena_room, 1));
+    TSR_TRY(plan->device.backend->heap->take(&plan->arena, plan->arena_room));
 done:
     return st;
 }
@@ -179,16 +199,14 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
     for (int64_t i = 0; i < b.count; i++)
         plan->unshared_bytes += b.buffer[i].bytes;
     TSR_TRY(tsri_arena_pack(b.buffer, b.count, &plan->arena_bytes));
-    for (int64_t k = 0; k < plan->count; k++)
-        plan->turned = plan->turned || (plan->step[k].in == 0 && plan->step[k].op.positions > 0);
-    if (plan->net->entry == 0 &&
-        (plan->backend->real_bytes != sizeof(float) || reorders_input(plan) || plan->turned))
+    plan->layout = input_layout(plan);
+    if (plan->net->entry == 0 && !reads_host(plan))
         plan->input_bytes =
-            plan->batch * tsri_shape_count(plan->net->input) * plan->backend->real_bytes;
+            plan->batch * tsri_shape_count(plan->net->input) * plan->device.backend->real_bytes;
     if (!plan->dry) {
         TSR_TRY(make_arena(plan));
         if (plan->input_bytes > 0 && !plan->input)
-            TSR_TRY(tsri_alloc(&plan->input, plan->input_bytes, 1));
+            TSR_TRY(plan->device.backend->heap->take(&plan->input, plan->input_bytes));
         bind(&b);
     }
 done:

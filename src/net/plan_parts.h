@@ -28,8 +28,7 @@ typedef struct tsri_step {
 struct tsri_plan {
     const tsri_net *net;
     tsri_store *store;
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device;
     int64_t batch;
     bool training, timed;
     bool dry;       /* laid out, but without memory: to be measured */
@@ -44,13 +43,14 @@ struct tsri_plan {
     bool gates_given; /* in the next forward */
     int *alias; /* [values] whose gradient's memory a value's gradient shares; itself if none */
 
-    char *arena;
+    tsri_mem *arena;
     int64_t arena_bytes, unshared_bytes, input_bytes;
-    int64_t arena_room;       /* bytes that it has: more than arena_bytes in a renewed plan */
-    void *entry, *entry_grad; /* of a part of a network: net->entry, and its gradient */
-    void *input;           /* x in the backend's type and layout, or NULL when x is used as it is */
-    bool turned;           /* x is a sequence: [N, T, C] becomes [T, N, C] */
-    const int32_t *length; /* [batch] of sequences, or NULL */
+    int64_t arena_room;             /* bytes that it has: more than arena_bytes in a renewed plan */
+    tsri_mem *entry, *entry_grad;   /* of a part of a network: net->entry, and its gradient */
+    tsri_mem *output, *output_grad; /* of the last step */
+    tsri_mem *input;                /* x as the device reads it, or NULL when it reads the host's */
+    tsri_layout layout;             /* of the input */
+    const int32_t *length;          /* [batch] of sequences, or NULL */
 };
 
 /* Fills in plan->step and plan->alias; kernels are chosen and set up. */

@@ -77,21 +77,16 @@ static int64_t only_reader(const scan *s, int value, tsri_kind kind)
 
 /* ---- One layer ---------------------------------------------------------------------------- */
 
-static const void *weight(const tsri_plan *plan, int p)
+static void *weight(const tsri_plan *plan, int p)
 {
-    return p < 0 ? NULL : tsri_store_at(plan->store, plan->store->w, p);
-}
-
-static void *running(const tsri_plan *plan, int p)
-{
-    return p < 0 ? NULL : tsri_store_at(plan->store, plan->store->w, p);
+    return p < 0 ? NULL : tsri_mem_bind(tsri_store_at(plan->store, plan->store->w, p));
 }
 
 /* NULL also for what is never changed: kernels then do not compute it. */
 static void *gradient(const tsri_plan *plan, int p)
 {
     bool wanted = p >= 0 && plan->gradients && plan->net->param[p].role == TSRI_TRAINED;
-    return wanted ? tsri_store_at(plan->store, plan->store->g, p) : NULL;
+    return wanted ? tsri_mem_bind(tsri_store_at(plan->store, plan->store->g, p)) : NULL;
 }
 
 static tsri_step step_of(const tsri_plan *plan, int64_t i)
@@ -110,9 +105,9 @@ static tsri_step step_of(const tsri_plan *plan, int64_t i)
     s.op.b = weight(plan, l->bias);
     s.op.dw = gradient(plan, l->weight);
     s.op.db = gradient(plan, l->bias);
-    s.op.mean = running(plan, l->mean);
-    s.op.var = running(plan, l->var);
-    s.op.pool = plan->pool;
+    s.op.mean = weight(plan, l->mean);
+    s.op.var = weight(plan, l->var);
+    s.op.pool = plan->device.pool;
     return s;
 }
 
@@ -133,7 +128,7 @@ static void fuse_relu(scan *s, tsri_step *step)
 static void fuse_gate(scan *s, tsri_step *step)
 {
     int64_t i = only_reader(s, step->out, TSRI_GATE);
-    if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu || !s->plan->backend->skips ||
+    if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu || !s->plan->device.backend->skips ||
         s->plan->net->bf16 || s->plan->net->layer[i].in != step->out)
         return;
     step->op.gate = true;
@@ -176,8 +171,9 @@ static void share_summand(scan *s, tsri_step *step, int64_t i)
 
 static bool becomes_virtual(const scan *s, const tsri_step *step)
 {
-    return s->plan->backend->channels_last && !s->plan->frozen && step->op.kind == TSRI_NORM &&
-           step->op.relu && step->add < 0 && s->readers[step->out] > 0 && s->all_convs[step->out];
+    return s->plan->device.backend->channels_last && !s->plan->frozen &&
+           step->op.kind == TSRI_NORM && step->op.relu && step->add < 0 &&
+           s->readers[step->out] > 0 && s->all_convs[step->out];
 }
 
 /* A conv whose input is a virtual norm reads that norm's input instead. */
@@ -258,7 +254,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     TSR_TRY(tsri_plan_gates(plan));
     TSR_TRY(choose_writers(plan));
     for (int64_t k = 0; k < plan->count; k++)
-        TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->backend));
+        TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->device.backend));
 done:
     scan_free(&s);
     return st;

@@ -10,16 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, int64_t real_bytes,
-                           bool training)
+static tsr_status take(tsri_mem **vector, const tsri_store *store, int64_t count)
+{
+    return store->heap->take(vector, count * store->real_bytes);
+}
+
+static tsr_status init(tsri_store *store, const tsri_net *net, const tsri_heap *heap,
+                       int64_t real_bytes, bool training)
 {
     tsr_status st = TSR_OK;
-    *store = (tsri_store){
-        .net = net, .real_bytes = real_bytes, .room = net->total, .room_trained = net->trained};
-    TSR_TRY(tsri_alloc(&store->w, net->total, (size_t)real_bytes));
+    *store = (tsri_store){.net = net,
+                          .heap = heap,
+                          .real_bytes = real_bytes,
+                          .room = net->total,
+                          .room_trained = net->trained};
+    TSR_TRY(take(&store->w, store, net->total));
     if (training) {
-        TSR_TRY(tsri_alloc(&store->g, net->trained, (size_t)real_bytes));
-        TSR_TRY(tsri_alloc(&store->v, net->trained, (size_t)real_bytes));
+        TSR_TRY(take(&store->g, store, net->trained));
+        TSR_TRY(take(&store->v, store, net->trained));
     }
 done:
     if (st != TSR_OK)
@@ -27,17 +35,29 @@ done:
     return st;
 }
 
+tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, const tsri_backend *backend,
+                           bool training)
+{
+    return init(store, net, backend->heap, backend->real_bytes, training);
+}
+
+tsr_status tsri_store_init_host(tsri_store *store, const tsri_net *net)
+{
+    return init(store, net, &tsri_heap_host, sizeof(float), false);
+}
+
 tsr_status tsri_store_add_variance(tsri_store *store)
 {
     assert(store->v && !store->s);
-    return tsri_alloc(&store->s, store->room_trained, (size_t)store->real_bytes);
+    return take(&store->s, store, store->room_trained);
 }
 
 /* A sixteenth more than is needed, so that shares of changing sizes soon fit. */
-static tsr_status grow(void **vector, int64_t count, int64_t real_bytes)
+static tsr_status grow(tsri_mem **vector, const tsri_store *store, int64_t count)
 {
-    tsri_free(*vector);
-    return tsri_alloc(vector, count + count / 16, (size_t)real_bytes);
+    store->heap->drop(*vector);
+    *vector = NULL;
+    return take(vector, store, count + count / 16);
 }
 
 tsr_status tsri_store_fit(tsri_store *store)
@@ -45,50 +65,110 @@ tsr_status tsri_store_fit(tsri_store *store)
     tsr_status st = TSR_OK;
     int64_t total = store->net->total, trained = store->net->trained;
     if (total > store->room) {
-        TSR_TRY(grow(&store->w, total, store->real_bytes));
+        TSR_TRY(grow(&store->w, store, total));
         store->room = total + total / 16;
     }
     if (store->g && trained > store->room_trained) {
-        TSR_TRY(grow(&store->g, trained, store->real_bytes));
-        TSR_TRY(grow(&store->v, trained, store->real_bytes));
+        TSR_TRY(grow(&store->g, store, trained));
+        TSR_TRY(grow(&store->v, store, trained));
         if (store->s)
-            TSR_TRY(grow(&store->s, trained, store->real_bytes));
+            TSR_TRY(grow(&store->s, store, trained));
         store->room_trained = trained + trained / 16;
     }
 done:
     return st;
 }
 
-void tsri_store_forget(tsri_store *store)
+tsr_status tsri_store_forget(tsri_store *store)
 {
-    size_t bytes = (size_t)(store->net->trained * store->real_bytes);
-    memset(store->v, 0, bytes);
+    tsr_status st = TSR_OK;
+    int64_t bytes = store->net->trained * store->real_bytes;
+    TSR_TRY(store->heap->zero(store->v, bytes));
     if (store->s)
-        memset(store->s, 0, bytes);
+        TSR_TRY(store->heap->zero(store->s, bytes));
+done:
+    return st;
 }
 
 void tsri_store_fini(tsri_store *store)
 {
-    tsri_free(store->w);
-    tsri_free(store->g);
-    tsri_free(store->v);
-    tsri_free(store->s);
+    if (store->heap) {
+        store->heap->drop(store->w);
+        store->heap->drop(store->g);
+        store->heap->drop(store->v);
+        store->heap->drop(store->s);
+    }
     *store = (tsri_store){0};
 }
 
-void *tsri_store_at(const tsri_store *store, void *vector, int64_t p)
+tsri_mem *tsri_store_at(const tsri_store *store, tsri_mem *vector, int64_t p)
 {
-    if (!vector) /* of a store that is only measured (plan.h) */
-        return NULL;
-    return (char *)vector + store->net->param[p].offset * store->real_bytes;
+    return tsri_mem_at(vector, store->net->param[p].offset * store->real_bytes);
 }
 
-static void set_number(tsri_store *store, int64_t index, double value)
+tsr_status tsri_store_copy(tsri_store *to, const tsri_store *from)
 {
-    if (store->real_bytes == 8)
-        ((double *)store->w)[index] = value;
+    assert(to->heap == from->heap && to->net->total == from->net->total);
+    return to->heap->within(to->w, from->w, to->net->total * to->real_bytes);
+}
+
+/* ---- Seen from the host -------------------------------------------------------------------- */
+
+static int64_t bytes_of(const tsri_store *store, tsri_vector which)
+{
+    return (which == TSRI_WEIGHTS ? store->net->total : store->net->trained) * store->real_bytes;
+}
+
+tsr_status tsri_store_open(tsri_opened *host, const tsri_store *store, int which)
+{
+    tsr_status st = TSR_OK;
+    *host = (tsri_opened){.net = store->net, .real_bytes = store->real_bytes};
+    for (tsri_vector i = 0; i <= TSRI_GRADIENT; i++)
+        if (which & 1 << i)
+            TSR_TRY(tsri_map_open(&host->mapping[i], store->heap, tsri_store_vector(store, i),
+                                  bytes_of(store, i)));
+    host->w = host->mapping[TSRI_WEIGHTS].host;
+    host->v = host->mapping[TSRI_MOMENTUM].host;
+    host->s = host->mapping[TSRI_VARIANCE].host;
+    host->g = host->mapping[TSRI_GRADIENT].host;
+done:
+    return st;
+}
+
+tsr_status tsri_store_save(const tsri_opened *host)
+{
+    tsr_status st = TSR_OK;
+    for (tsri_vector i = 0; i <= TSRI_GRADIENT; i++)
+        TSR_TRY(tsri_map_save(&host->mapping[i]));
+done:
+    return st;
+}
+
+void tsri_store_close(tsri_opened *host)
+{
+    for (tsri_vector i = 0; i <= TSRI_GRADIENT; i++)
+        tsri_map_close(&host->mapping[i]);
+    *host = (tsri_opened){0};
+}
+
+tsr_status tsri_store_read(void *to, const tsri_store *store, tsri_vector which)
+{
+    return store->heap->out(to, tsri_store_vector(store, which), bytes_of(store, which));
+}
+
+tsr_status tsri_store_write(tsri_store *store, tsri_vector which, const void *from)
+{
+    return store->heap->in(tsri_store_vector(store, which), from, bytes_of(store, which));
+}
+
+/* ---- The start ----------------------------------------------------------------------------- */
+
+static void set_number(tsri_opened *host, int64_t index, double value)
+{
+    if (host->real_bytes == 8)
+        ((double *)host->w)[index] = value;
     else
-        ((float *)store->w)[index] = (float)value;
+        ((float *)host->w)[index] = (float)value;
 }
 
 static double initial(const tsri_param *p, tsri_rng *rng)
@@ -110,7 +190,7 @@ static double initial(const tsri_param *p, tsri_rng *rng)
 
 /* Every row a fresh order of halves: signs are drawn one after the other, plus with the chance of
  * the pluses among those that are left. */
-static void fill_halves(tsri_store *store, const tsri_param *p, tsri_rng *rng)
+static void fill_halves(tsri_opened *host, const tsri_param *p, tsri_rng *rng)
 {
     int64_t row = p->shape[p->rank - 1], plus = 0;
     for (int64_t j = 0; j < p->count; j++) {
@@ -118,32 +198,50 @@ static void fill_halves(tsri_store *store, const tsri_param *p, tsri_rng *rng)
         plus = j % row == 0 ? (row + 1) / 2 : plus;
         bool is_plus = (int64_t)tsri_rng_below(rng, (uint32_t)left) < plus;
         plus -= is_plus;
-        set_number(store, p->offset + j, is_plus ? p->sigma : -p->sigma);
+        set_number(host, p->offset + j, is_plus ? p->sigma : -p->sigma);
     }
 }
 
-void tsri_store_fill(tsri_store *store, uint64_t seed)
+tsr_status tsri_store_fill(tsri_store *store, uint64_t seed)
 {
+    tsr_status st = TSR_OK;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_param *p = &store->net->param[i];
         tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_INIT, p->stream, 0, 0);
         if (p->init == TSRI_INIT_HALVES)
-            fill_halves(store, p, &rng);
+            fill_halves(&host, p, &rng);
         for (int64_t j = 0; p->init != TSRI_INIT_HALVES && j < p->count; j++)
-            set_number(store, p->offset + tsri_order_place(p, j), initial(p, &rng));
+            set_number(&host, p->offset + tsri_order_place(p, j), initial(p, &rng));
     }
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
-bool tsri_store_nonfinite(const tsri_store *store, int64_t *p, int64_t *index)
+static bool find_nonfinite(const tsri_opened *host, int64_t *p, int64_t *index)
 {
-    assert(store->real_bytes == sizeof(float));
-    for (*p = 0; *p < store->net->params; ++*p) {
-        const float *w = tsri_store_at(store, store->w, *p);
-        for (*index = 0; *index < store->net->param[*p].count; ++*index)
+    for (*p = 0; *p < host->net->params; ++*p) {
+        const float *w = tsri_opened_at(host, host->w, *p);
+        for (*index = 0; *index < host->net->param[*p].count; ++*index)
             if (!isfinite(w[*index]))
                 return true;
     }
     return false;
+}
+
+tsr_status tsri_store_nonfinite(bool *found, const tsri_store *store, int64_t *p, int64_t *index)
+{
+    tsr_status st = TSR_OK;
+    tsri_opened host;
+    assert(store->real_bytes == sizeof(float));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
+    *found = find_nonfinite(&host, p, index);
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 /* ---- From files --------------------------------------------------------------------------- */
@@ -236,19 +334,19 @@ static const char *wrong_with(double value, const tsri_param *p, tsri_role role)
     return NULL;
 }
 
-static tsr_status load_vector(tsri_store *store, void *vector, int64_t i, const tsri_tensor *t,
+static tsr_status load_vector(tsri_opened *host, tsri_vector which, int64_t i, const tsri_tensor *t,
                               const char *path)
 {
     tsr_status st = TSR_OK;
-    const tsri_param *p = &store->net->param[i];
-    float *to = tsri_store_at(store, vector, i);
+    const tsri_param *p = &host->net->param[i];
+    float *to = tsri_opened_at(host, tsri_opened_vector(host, which), i);
     for (int64_t j = 0; j < p->count; j++) {
         double value;
         TSR_CHECK(number_at(&value, t, j) && (t->dtype != TSRI_I64 || p->role == TSRI_COUNT),
                   TSR_BAD_FILE, "%s: tensor %s has type %s; weights are F32, F64, F16 or BF16",
                   path, p->name, tsri_dtype_name(t->dtype));
-        const char *wrong = wrong_with(value, p, vector == store->w ? p->role : TSRI_TRAINED);
-        if (!wrong && value < 0 && vector == store->s)
+        const char *wrong = wrong_with(value, p, which == TSRI_WEIGHTS ? p->role : TSRI_TRAINED);
+        if (!wrong && value < 0 && which == TSRI_VARIANCE)
             wrong = "a negative mean of squares";
         TSR_CHECK(!wrong, TSR_BAD_FILE, "%s: tensor %s holds %s at element %lld: take another copy",
                   path, p->name, wrong, (long long)j);
@@ -298,29 +396,37 @@ tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const ch
                            const char *path)
 {
     tsr_status st = TSR_OK;
+    tsri_opened host = {0};
     assert(store->real_bytes == sizeof(float));
     TSR_TRY(tsri_store_check(store->net, file, prefix, path));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_tensor *t;
         TSR_TRY(find_tensor(&t, &store->net->param[i], file, prefix, path));
         if (t)
-            TSR_TRY(load_vector(store, store->w, i, t, path));
+            TSR_TRY(load_vector(&host, TSRI_WEIGHTS, i, t, path));
     }
+    TSR_TRY(tsri_store_save(&host));
 done:
+    tsri_store_close(&host);
     return st;
 }
 
-tsr_status tsri_store_load_trained(tsri_store *store, void *vector, const tsri_tensors *file,
+tsr_status tsri_store_load_trained(tsri_store *store, tsri_vector which, const tsri_tensors *file,
                                    const char *prefix, const char *path)
 {
     tsr_status st = TSR_OK;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, store, 1 << which));
     for (int64_t i = 0; i < store->net->params; i++) {
         const tsri_tensor *t;
         if (store->net->param[i].role != TSRI_TRAINED)
             continue;
         TSR_TRY(find_tensor(&t, &store->net->param[i], file, prefix, path));
-        TSR_TRY(load_vector(store, vector, i, t, path));
+        TSR_TRY(load_vector(&host, which, i, t, path));
     }
+    TSR_TRY(tsri_store_save(&host));
 done:
+    tsri_store_close(&host);
     return st;
 }

@@ -209,8 +209,7 @@ static tsr_status reaches(bool *zero, double *phi, tsri_study *s, const task *k,
         TSR_TRY(run.scheme->round(&run));
         if (++run.round % 50 != 0)
             continue;
-        TSR_TRY(tsri_evaluate(&r, &run.store, run.backend, run.pool, run.data, &run.data->train,
-                              run.loss));
+        TSR_TRY(tsri_evaluate(&r, &run.store, run.device, run.data, &run.data->train, run.loss));
         *zero = r.accuracy >= 1;
         if (!isfinite(r.loss))
             break;

@@ -12,29 +12,46 @@
 
 enum { JUDGED = 512 }; /* samples of the test set whose patterns are compared */
 
-static double gradient_change(tsri_watched *p, const tsri_run *run)
+static tsr_status gradient_change(double *change, tsri_watched *p, const tsri_run *run)
 {
-    const float *g = run->store.g;
+    tsr_status st = TSR_OK;
+    tsri_opened host;
     double sum = 0;
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_GRADIENT));
+    const float *g = host.g;
     for (int64_t i = 0; i < run->net->trained; i++)
         sum += ((double)g[i] - (double)p->before[i]) * ((double)g[i] - (double)p->before[i]);
     memcpy(p->before, g, (size_t)run->net->trained * sizeof *g);
-    return sqrt(sum);
+    *change = sqrt(sum);
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 /* The gates that the plan's ReLUs left behind, compared with those of the last time. */
-static double pattern_change(tsri_watched *p, const tsri_plan *plan)
+static tsr_status pattern_change(double *change, tsri_watched *p, const tsri_plan *plan,
+                                 const tsri_heap *heap)
 {
+    tsr_status st = TSR_OK;
     int64_t at = 0, flips = 0, all = 0;
+    tsri_mapping words = {0};
     for (int64_t k = 0; k < tsri_plan_ops(plan); k++) {
         const tsri_gates *g = tsri_plan_op(plan, k, NULL)->gates;
-        for (int64_t i = 0; g && i < g->n * g->words; i++, at++) {
-            flips += __builtin_popcountll(p->bits[at] ^ g->word[i]);
-            p->bits[at] = g->word[i];
+        if (!g)
+            continue;
+        TSR_TRY(tsri_map_open(&words, heap, g->mem, g->n * g->words * (int64_t)sizeof(uint64_t)));
+        const uint64_t *word = words.host;
+        for (int64_t i = 0; i < g->n * g->words; i++, at++) {
+            flips += __builtin_popcountll(p->bits[at] ^ word[i]);
+            p->bits[at] = word[i];
         }
-        all += g ? g->n * g->units : 0;
+        tsri_map_close(&words);
+        all += g->n * g->units;
     }
-    return all > 0 ? (double)flips / (double)all : 0;
+    *change = all > 0 ? (double)flips / (double)all : 0;
+done:
+    tsri_map_close(&words);
+    return st;
 }
 
 static tsr_status look(tsri_watched *p, tsri_run *run, tsri_plan *judge, const float *x, int64_t t)
@@ -43,9 +60,9 @@ static tsr_status look(tsri_watched *p, tsri_run *run, tsri_plan *judge, const f
     double change;
     if (p->patterns) {
         TSR_TRY(tsri_plan_forward(judge, x));
-        change = pattern_change(p, judge);
+        TSR_TRY(pattern_change(&change, p, judge, run->device.backend->heap));
     } else {
-        change = gradient_change(p, run);
+        TSR_TRY(gradient_change(&change, p, run));
     }
     p->seen[t] = t > 0 ? change : (double)NAN;
 done:
@@ -96,7 +113,7 @@ static tsr_status make(tsri_watched *p, tsr_config *config, const tsri_watch_siz
         TSR_TRY(tsri_alloc(&x, n * run.data->dim, sizeof *x));
         for (int64_t i = 0; i < n; i++)
             tsri_sample(x + i * run.data->dim, run.data, part, i);
-        TSR_TRY(tsri_plan_create(&judge, &run.store, run.backend, run.pool, n, false));
+        TSR_TRY(tsri_plan_create(&judge, &run.store, run.device, n, false));
         TSR_TRY(
             tsri_alloc(&p->bits, n * ((z->width + 63) / 64) * (z->layers + 1), sizeof *p->bits));
     } else {

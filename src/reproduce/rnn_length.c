@@ -50,12 +50,14 @@ static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, dou
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = run->net;
-    const float *w = run->store.w, *B = w + net->param[2].offset;
     int64_t m = net->param[1].shape[0], d = net->param[2].shape[0];
     float *W = NULL, *gate = NULL;
     tsri_factor *f = NULL;
     tsri_rnn_net rnn = {.L = LONGEST, .m = m, .dx = run->data->channels, .d = d, .linear = linear};
     tsri_rnn_states states = {0};
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
+    const float *w = host.w, *B = w + net->param[2].offset;
     TSR_TRY(tsri_alloc(&W, m * m, sizeof *W));
     TSR_TRY(tsri_alloc(&gate, LONGEST * m, sizeof *gate));
     TSR_TRY(tsri_alloc(&f, LONGEST + 1, sizeof *f));
@@ -79,6 +81,7 @@ static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, dou
         out->gradient[k] = norm.value;
     }
 done:
+    tsri_store_close(&host);
     tsri_rnn_states_fini(&states);
     tsri_rnn_net_fini(&rnn);
     tsri_free(W);

@@ -52,7 +52,7 @@ static tsr_status one_step(rig *r, lap *out)
     tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
     tsri_plan_lengths(r->plan, b->length);
     if (r->gates)
-        tsri_plan_use_gates(r->plan, r->gates, b->index);
+        TSR_TRY(tsri_plan_use_gates(r->plan, r->gates, b->index));
     TSR_TRY(tsri_plan_forward(r->plan, b->x));
     double t2 = tsri_clock();
     TSR_TRY(tsri_plan_loss(r->plan, &loss));
@@ -63,7 +63,7 @@ static tsr_status one_step(rig *r, lap *out)
     rate = rate < 1e-3 ? rate : 1e-3; /* what diverges has no units on, and is done in no time */
     tsri_update u = {
         r->store->net->trained, r->store->w, r->store->v, r->store->g, rate, 0.9, 5e-4, false};
-    TSR_TRY(run->backend->update(&u, run->pool));
+    TSR_TRY(tsri_device_update(run->device, &u));
     double t5 = tsri_clock();
     *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
 done:
@@ -75,29 +75,33 @@ done:
 static tsr_status measure_gemm(tsri_bench *bench, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    void *x = NULL, *w = NULL, *y = NULL;
-    int64_t cells = (int64_t)GEMM * GEMM;
-    tsri_op op = {
-        .kind = TSRI_LINEAR, .n = GEMM, .in = {GEMM, 1, 1}, .out = {GEMM, 1, 1}, .pool = run->pool};
-    TSR_TRY(tsri_alloc(&x, cells, (size_t)run->backend->real_bytes));
-    TSR_TRY(tsri_alloc(&w, cells, (size_t)run->backend->real_bytes));
-    TSR_TRY(tsri_alloc(&y, cells, (size_t)run->backend->real_bytes));
-    op.x = x;
-    op.w = w;
-    op.y = y;
-    TSR_TRY(tsri_op_setup(&op, run->backend));
+    const tsri_heap *heap = run->device.backend->heap;
+    tsri_mem *x = NULL, *w = NULL, *y = NULL;
+    int64_t bytes = (int64_t)GEMM * GEMM * run->device.backend->real_bytes;
+    tsri_op op = {.kind = TSRI_LINEAR,
+                  .n = GEMM,
+                  .in = {GEMM, 1, 1},
+                  .out = {GEMM, 1, 1},
+                  .pool = run->device.pool};
+    TSR_TRY(heap->take(&x, bytes));
+    TSR_TRY(heap->take(&w, bytes));
+    TSR_TRY(heap->take(&y, bytes));
+    op.x = tsri_mem_bind(x);
+    op.w = tsri_mem_bind(w);
+    op.y = tsri_mem_bind(y);
+    TSR_TRY(tsri_op_setup(&op, run->device.backend));
     for (int i = 0; i < GEMM_REPEATS; i++) {
         double start = tsri_clock();
-        TSR_TRY(op.kernel->forward(&op));
+        TSR_TRY(tsri_op_forward(&op, run->device));
         double rate = 2.0 * GEMM * GEMM * GEMM / (tsri_clock() - start);
         if (rate > bench->gemm_rate)
             bench->gemm_rate = rate;
     }
 done:
     tsri_op_teardown(&op);
-    tsri_free(x);
-    tsri_free(w);
-    tsri_free(y);
+    heap->drop(x);
+    heap->drop(w);
+    heap->drop(y);
     return st;
 }
 
@@ -176,8 +180,8 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
     bench->batch = r->run.batch;
     bench->params = r->store->net->total;
     bench->plan_bytes = tsri_plan_bytes(r->plan);
-    bench->threads = tsri_pool_threads(r->run.pool);
-    bench->backend = tsri_backend_vendor(r->run.backend);
+    bench->threads = tsri_pool_threads(r->run.device.pool);
+    bench->backend = tsri_backend_vendor(r->run.device.backend);
 done:
     return st;
 }
@@ -193,8 +197,8 @@ static tsr_status cut_share(rig *r)
     TSR_TRY(run->scheme->setup(run));
     TSR_TRY(tsri_team_share(run, &share, &rescale));
     TSR_TRY(tsri_net_cut(&r->small, run->net, share, rescale));
-    TSR_TRY(tsri_store_init(&r->small_store, r->small, run->backend->real_bytes, true));
-    tsri_take(&r->small_store, &run->store, share, false);
+    TSR_TRY(tsri_store_init(&r->small_store, r->small, run->device.backend, true));
+    TSR_TRY(tsri_take(&r->small_store, &run->store, share, false));
     tsri_store_fini(&run->store);
     r->store = &r->small_store;
 done:
@@ -217,9 +221,9 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
                              .replacement = r.run.independent,
                              .prefetch = tsri_config_bool(config, "data.prefetch")};
     TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
-    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.backend, r.run.pool, r.run.batch, true));
+    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.device, r.run.batch, true));
     if (tsri_net_gated(r.store->net))
-        TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.backend, r.run.pool, r.run.data,
+        TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.device, r.run.data,
                                        &r.run.data->train));
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
     TSR_TRY(describe(&r, bench));

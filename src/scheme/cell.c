@@ -38,7 +38,7 @@ done:
 /* Loss and accuracy of the whole network on a part, as a run's evaluation has them. */
 static tsr_status judge(tsr_result *r, tsri_run *run, const tsri_part *part)
 {
-    return tsri_evaluate(r, &run->store, run->backend, run->pool, run->data, part, run->loss);
+    return tsri_evaluate(r, &run->store, run->device, run->data, part, run->loss);
 }
 
 /* The same between two rounds. */
@@ -103,7 +103,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         TSR_TRY(run->scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
         run->round++;
-        tsri_average_round(run);
+        TSR_TRY(tsri_average_round(run));
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
         if ((run->judges_training || run->patience) && tsri_due(run, "eval.every"))
@@ -120,9 +120,11 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsr_result train, test;
+    bool best;
     if (run->space)
         TSR_TRY(tsri_space_weights(run->space));
-    if (!tsri_iterate_take_best(run))
+    TSR_TRY(tsri_iterate_take_best(run, &best));
+    if (!best)
         tsri_average_swap(run);
     TSR_TRY(tsri_recalibrate(run));
     TSR_TRY(tsri_check_sound(run));

@@ -168,18 +168,43 @@ done:
     return st;
 }
 
-/* Weights, the state of the optimiser, and what ranks and observers remember. */
-static tsr_status pack(tsri_parcel *parcel, tsri_run *run)
+/* What a checkpoint takes from the device, open until it is written. */
+typedef struct numbers {
+    tsri_opened now;
+    tsri_mapping best, average;
+} numbers;
+
+static void close_numbers(numbers *n)
+{
+    tsri_store_close(&n->now);
+    tsri_map_close(&n->best);
+    tsri_map_close(&n->average);
+}
+
+static tsr_status open_numbers(numbers *n, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_parcel_add_model(parcel, run->store.w, "model."));
-    TSR_TRY(tsri_parcel_add_trained(parcel, run->store.v, "momentum."));
-    if (run->store.s)
-        TSR_TRY(tsri_parcel_add_trained(parcel, run->store.s, "variance."));
+    const tsri_heap *heap = run->store.heap;
+    int64_t bytes = run->net->total * run->store.real_bytes;
+    TSR_TRY(tsri_store_open(&n->now, &run->store, TSRI_OPEN_UNITS));
+    TSR_TRY(tsri_map_open(&n->best, heap, run->best_w, bytes));
+    TSR_TRY(tsri_map_open(&n->average, heap, run->average, bytes));
+done:
+    return st;
+}
+
+/* Weights, the state of the optimiser, and what ranks and observers remember. */
+static tsr_status pack(tsri_parcel *parcel, const numbers *n, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_parcel_add_model(parcel, n->now.w, "model."));
+    TSR_TRY(tsri_parcel_add_trained(parcel, n->now.v, "momentum."));
+    if (n->now.s)
+        TSR_TRY(tsri_parcel_add_trained(parcel, n->now.s, "variance."));
     if (run->best_w)
-        TSR_TRY(tsri_parcel_add_model(parcel, run->best_w, "best."));
+        TSR_TRY(tsri_parcel_add_model(parcel, n->best.host, "best."));
     if (run->average)
-        TSR_TRY(tsri_parcel_add_model(parcel, run->average, "average."));
+        TSR_TRY(tsri_parcel_add_model(parcel, n->average.host, "average."));
     TSR_TRY(tsri_ranks_save(&run->ranks, parcel));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->save)
@@ -198,7 +223,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
                         {"tessera.version", tsr_version()},
                         {"tessera.data", data},
-                        {"tessera.kernels", tsri_backend_vendor(run->backend)},
+                        {"tessera.kernels", tsri_backend_vendor(run->device.backend)},
                         {"tessera.run", yaml},
                         {"tessera.state", state},
                         {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
@@ -217,6 +242,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
+    numbers open = {0};
     tsri_json state = {0};
     tsri_text yaml = {0}, rollbacks = {0};
     char *path = NULL;
@@ -226,7 +252,8 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(tsri_check_sound(run));
     note_best(run);
     TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
-    TSR_TRY(pack(&parcel, run));
+    TSR_TRY(open_numbers(&open, run));
+    TSR_TRY(pack(&parcel, &open, run));
     TSR_TRY(write_state(&state, run));
     TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
     TSR_TRY(tsri_rollback_write(&rollbacks, run));
@@ -241,6 +268,7 @@ done:
         run->best_round = best_round;
     }
     tsri_parcel_fini(&parcel);
+    close_numbers(&open);
     tsri_json_fini(&state);
     tsri_text_fini(&yaml);
     tsri_text_fini(&rollbacks);
@@ -251,8 +279,8 @@ done:
 /* ---- Loading ------------------------------------------------------------------------------ */
 
 /* Weights beside those of the store; NULL = there are none to read. */
-static tsr_status load_other(float *w, tsri_run *run, const tsri_tensors *file, const char *prefix,
-                             const char *path)
+static tsr_status load_other(tsri_mem *w, tsri_run *run, const tsri_tensors *file,
+                             const char *prefix, const char *path)
 {
     tsri_store other = run->store;
     other.w = w;
@@ -290,7 +318,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
     const char *format = tsri_tensors_meta(file, "tessera.format");
     const char *state = tsri_tensors_meta(file, "tessera.state");
     const char *kernels = tsri_tensors_meta(file, "tessera.kernels");
-    const char *here = tsri_backend_vendor(run->backend);
+    const char *here = tsri_backend_vendor(run->device.backend);
     const char *data = tsri_tensors_meta(file, "tessera.data");
     char data_here[16], why[TSRI_WHY] = "";
     bool sound = true;
@@ -303,9 +331,9 @@ static tsr_status load_one(tsri_run *run, const char *path)
               path, tsri_quote(data), run->data->name, data_here);
     TSR_TRY(choose_net(run, file, path));
     TSR_TRY(tsri_store_load(&run->store, file, "model.", path));
-    TSR_TRY(tsri_store_load_trained(&run->store, run->store.v, file, "momentum.", path));
+    TSR_TRY(tsri_store_load_trained(&run->store, TSRI_MOMENTUM, file, "momentum.", path));
     if (run->store.s)
-        TSR_TRY(tsri_store_load_trained(&run->store, run->store.s, file, "variance.", path));
+        TSR_TRY(tsri_store_load_trained(&run->store, TSRI_VARIANCE, file, "variance.", path));
     TSR_TRY(load_other(run->best_w, run, file, "best.", path));
     TSR_TRY(load_other(run->average, run, file, "average.", path));
     TSR_TRY(read_state(run, state, path));

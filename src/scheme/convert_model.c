@@ -9,8 +9,7 @@
 typedef struct work {
     tsr_model *model;
     tsr_data *data;
-    tsri_pool *pool;
-    const tsri_backend *backend;
+    tsri_device device;
     tsri_net *net[2]; /* before, after */
     tsri_store store[2];
 } work;
@@ -22,7 +21,7 @@ static void work_fini(work *w)
         tsri_net_destroy(w->net[i]);
     }
     tsr_data_destroy(w->data);
-    tsri_pool_destroy(w->pool);
+    tsri_pool_destroy(w->device.pool);
 }
 
 static tsr_status work_init(work *w)
@@ -31,10 +30,10 @@ static tsr_status work_init(work *w)
     tsr_model *m = w->model;
     int64_t threads = tsri_config_int(m->config, "threads");
     int count = threads > 0 ? (int)threads : tsri_cores();
-    w->backend = &tsri_backend_cpu;
-    TSR_TRY(w->backend->start(count));
-    TSR_TRY(tsri_pool_create(&w->pool, count));
-    TSR_TRY(tsri_model_load(&w->net[0], &w->store[0], m, w->backend, false));
+    w->device.backend = &tsri_backend_cpu;
+    TSR_TRY(w->device.backend->start(count));
+    TSR_TRY(tsri_pool_create(&w->device.pool, count));
+    TSR_TRY(tsri_model_load(&w->net[0], &w->store[0], m, w->device.backend, false));
     tsri_like like = tsri_model_like(m, false);
     tsri_wants wants = tsri_model_wants(m->config);
     TSR_TRY(tsri_data_load_like(&w->data, m->config, &wants, &like));
@@ -44,21 +43,27 @@ static tsr_status work_init(work *w)
               (long long)w->data->dim);
     TSR_TRY(tsri_convert_config(m->config));
     TSR_TRY(tsri_whole_create(&w->net[1], m->config, m->input, m->outputs, true));
-    TSR_TRY(tsri_store_init(&w->store[1], w->net[1], sizeof(float), false));
+    TSR_TRY(tsri_store_init(&w->store[1], w->net[1], w->device.backend, false));
 done:
     return st;
 }
 
 static tsr_status save(const char *path, const work *w)
 {
+    tsr_status st = TSR_OK;
     const tsr_model *m = w->model;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, &w->store[1], TSRI_OPEN_WEIGHTS));
     tsri_model_parts parts = {.net = w->net[1],
-                              .w = w->store[1].w,
+                              .w = host.w,
                               .config = m->config,
                               .scaling = tsri_tensors_meta(m->file, TSRI_META_SCALING),
                               .classes = tsri_tensors_meta(m->file, TSRI_META_CLASSES),
                               .schema = tsri_tensors_meta(m->file, TSRI_META_SCHEMA)};
-    return tsri_model_save(path, &parts);
+    TSR_TRY(tsri_model_save(path, &parts));
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model, bool to_relu,
@@ -73,7 +78,7 @@ tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *
               "%s holds a %s: --to %s converts a %s", model->path, from->name,
               to_relu ? "relu" : "grelu", to_relu ? "grelu" : "relu_twin");
     TSR_TRY(work_init(&w));
-    tsri_judge_on on = {w.backend, w.pool, w.data, 0};
+    tsri_judge_on on = {w.device, w.data, 0};
     TSR_TRY(tsri_choose_loss(&on.loss, model->config, w.data));
     if (to_relu)
         TSR_TRY(tsri_convert_pair(&out->how, &w.store[1], &w.store[0], &on, least_squares));

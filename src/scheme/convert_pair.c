@@ -28,12 +28,12 @@ tsr_status tsri_convert_pair(tsri_conversion *how, tsri_store *relu, tsri_store 
     const tsri_part *part = &d->train;
     tsri_gate_table *gates = NULL;
     float *x = NULL;
-    TSR_TRY(tsri_gate_table_create(&gates, grelu, on->backend, on->pool, d, part));
+    TSR_TRY(tsri_gate_table_create(&gates, grelu, on->device, d, part));
     TSR_TRY(tsri_alloc(&x, part->n * d->dim, sizeof *x));
     for (int64_t i = 0; i < part->n; i++)
         tsri_sample(x + i * d->dim, d, part, i);
     TSR_TRY(tsri_convert_to_relu(how, relu, grelu, x, gates, TSRI_CONVERT_EQUAL, least_squares,
-                                 on->pool));
+                                 on->device.pool));
 done:
     tsri_gate_table_destroy(gates);
     tsri_free(x);
@@ -67,10 +67,10 @@ tsr_status tsri_judge_pair(tsri_judged *j, tsri_store *before, tsri_store *after
         return TSR_OK;
     for (int i = 0; i < 2; i++) {
         tsr_result r;
-        TSR_TRY(tsri_evaluate(&r, store[i], on->backend, on->pool, on->data, part, on->loss));
+        TSR_TRY(tsri_evaluate(&r, store[i], on->device, on->data, part, on->loss));
         j->loss[i] = r.loss;
         j->accuracy[i] = r.accuracy;
-        TSR_TRY(tsri_outputs(&y[i], store[i], on->backend, on->pool, on->data, part));
+        TSR_TRY(tsri_outputs(&y[i], store[i], on->device, on->data, part));
     }
     compare(j, y[0], y[1], before->net->outputs);
 done:

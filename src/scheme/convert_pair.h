@@ -20,8 +20,7 @@ typedef struct tsri_judged {
 
 /* What both nets are run on. */
 typedef struct tsri_judge_on {
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device;
     const tsr_data *data;
     const tsri_loss_kind *loss;
 } tsri_judge_on;

@@ -69,9 +69,11 @@ static tsr_status first_features(double *a, const tsri_run *run, int64_t m)
     tsr_status st = TSR_OK;
     const tsr_data *d = run->data;
     const tsri_part *part = &d->train;
-    const float *C = tsri_store_at(&run->store, run->store.w, tsri_net_param(run->net, "c.weight"));
     double *x = NULL, *c = NULL;
     float *sample = NULL;
+    tsri_opened host = {0};
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
+    const float *C = tsri_opened_at(&host, host.w, tsri_net_param(run->net, "c.weight"));
     TSR_TRY(tsri_alloc(&x, part->n * d->dim, sizeof *x));
     TSR_TRY(tsri_alloc(&c, m * d->dim, sizeof *c));
     TSR_TRY(tsri_alloc(&sample, d->dim, sizeof *sample));
@@ -84,10 +86,11 @@ static tsr_status first_features(double *a, const tsri_run *run, int64_t m)
         c[j] = (double)C[j];
     tsri_gemm64 g = {
         .b_transposed = true, .m = part->n, .n = m, .k = d->dim, .a = x, .b = c, .c = a};
-    TSR_TRY(tsri_gemm64_run(&g, run->pool));
+    TSR_TRY(tsri_gemm64_run(&g, run->device.pool));
     for (int64_t i = 0; i < part->n * m; i++)
         a[i] = fmax(a[i], 0);
 done:
+    tsri_store_close(&host);
     tsri_free(x);
     tsri_free(c);
     tsri_free(sample);
@@ -149,8 +152,8 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     *store = (tsri_store){0};
     TSR_TRY(tsri_convert_run_file(&config, &then));
     TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
-                              run->backend->channels_last));
-    TSR_TRY(tsri_store_init(store, *net, run->backend->real_bytes, true));
+                              run->device.backend->channels_last));
+    TSR_TRY(tsri_store_init(store, *net, run->device.backend, true));
     if (run->adam)
         TSR_TRY(tsri_store_add_variance(store));
 done:
@@ -248,10 +251,12 @@ static tsr_status convert(tsri_run *run)
     tsri_store store = {0};
     tsri_conversion how;
     tsri_judged train, test;
-    tsri_judge_on on = {run->backend, run->pool, run->data, run->loss};
+    tsri_judge_on on = {run->device, run->data, run->loss};
     int64_t p, i;
+    bool spoilt;
+    TSR_TRY(tsri_store_nonfinite(&spoilt, &run->store, &p, &i));
     TSR_CHECK(
-        !tsri_store_nonfinite(&run->store, &p, &i), TSR_DIVERGED,
+        !spoilt, TSR_DIVERGED,
         "parameter %s is no longer finite at element %lld before it is converted, after round "
         "%lld: lower optim.lr, now %g",
         run->net->param[p].name, (long long)i, (long long)run->round,

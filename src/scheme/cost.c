@@ -78,7 +78,7 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     tsri_micro micro;
     int64_t plan;
     TSR_TRY(tsri_micro_choose(&micro, run, 1));
-    TSR_TRY(tsri_plan_measure(&plan, run->net, run->backend, run->pool, micro.size));
+    TSR_TRY(tsri_plan_measure(&plan, run->net, run->device, micro.size));
     cost->params_share = run->net->total;
     TSR_TRY(step_flops(&cost->flops_step, run->net, run->batch, tsri_dense_knows_gates(run)));
     cost->flops_step_whole = cost->flops_step;
@@ -216,7 +216,7 @@ static tsr_status size_share(sizes *z, const largest *which, tsri_share *share,
     tsri_net *small = NULL;
     tsri_share_draw(share, &rules->draw, run->seed, which->round, which->worker);
     TSR_TRY(tsri_net_cut(&small, run->net, share, rules->rescale));
-    TSR_TRY(tsri_plan_measure(&z->plan, small, run->backend, run->pool, run->batch));
+    TSR_TRY(tsri_plan_measure(&z->plan, small, run->device, run->batch));
     TSR_TRY(step_flops(&z->flops, small, run->batch, false));
     z->total = small->total;
     z->trained = small->trained;
@@ -307,7 +307,7 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     int64_t low, high, plan, flops;
     TSR_TRY(tsri_net_part(&part, run->net, from, to));
     TSR_TRY(step_flops(&flops, part, run->batch, false));
-    TSR_TRY(tsri_plan_measure(&plan, part, run->backend, run->pool, micro->size));
+    TSR_TRY(tsri_plan_measure(&plan, part, run->device, micro->size));
     tsri_depth_trained(part, &low, &high);
     int64_t total = part_numbers(part);
     cost->params_share = larger(cost->params_share, total);

@@ -36,7 +36,7 @@ static tsr_status setup(tsri_run *run)
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));
     TSR_TRY(tsri_micro_init(&d->micro, run, 1));
     TSR_TRY(tsri_alloc(&d->loss, d->micro.count, sizeof *d->loss));
-    st = tsri_plan_create(&d->plan, &run->store, run->backend, run->pool, d->micro.size, true);
+    st = tsri_plan_create(&d->plan, &run->store, run->device, d->micro.size, true);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     TSR_TRY(st);
@@ -65,21 +65,22 @@ static tsr_status one_round(tsri_run *run)
     const tsri_batch *b = NULL;
     TSR_TRY(tsri_trace_begin(run, 1, 1));
     if (d->fixed_gates && !d->gates)
-        TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->backend, run->pool, run->data,
+        TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->device, run->data,
                                        &run->data->train));
     TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B            */
     for (int64_t m = 0; m < d->micro.count; m++) {
         tsri_loss loss = tsri_micro_loss(&d->micro, run, b, m);
         tsri_plan_lengths(d->plan, tsri_micro_lengths(&d->micro, b, m));
         if (d->gates)
-            tsri_plan_use_gates(d->plan, d->gates, b->index + m * d->micro.size);
+            TSR_TRY(tsri_plan_use_gates(d->plan, d->gates, b->index + m * d->micro.size));
         TSR_TRY(tsri_plan_forward(d->plan, tsri_micro_x(&d->micro, run, b, m))); /* f(W; B)      */
         TSR_TRY(tsri_plan_loss(d->plan, &loss));                                 /* L_B(W)       */
         TSR_TRY(tsri_plan_backward(d->plan));                                    /* grad L_B(W)  */
-        tsri_micro_add(&d->micro, run, m, 0, run->net->trained);
+        TSR_TRY(tsri_micro_add(&d->micro, run, m, 0, run->net->trained));
         d->loss[m] = tsri_loss_value(&loss);
     }
-    TSR_TRY(tsri_run_update(run, &run->store, run->pool, tsri_run_steps(run))); /* W <- W - eta v */
+    TSR_TRY(
+        tsri_run_update(run, &run->store, run->device, tsri_run_steps(run))); /* W <- W - eta v */
     double value = tsri_micro_value(&d->micro, run, d->loss);
     run->recent.sum += value;
     run->recent.count++;

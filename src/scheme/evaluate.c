@@ -9,7 +9,6 @@
 #include "base/clock.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { BATCH = 256 };
 
@@ -19,16 +18,15 @@ typedef struct judge {
     int64_t batch;
 } judge;
 
-static tsr_status judge_init(judge *j, tsri_store *store, const tsri_backend *backend,
-                             tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                             int64_t batch)
+static tsr_status judge_init(judge *j, tsri_store *store, tsri_device device, const tsr_data *data,
+                             const tsri_part *part, int64_t batch)
 {
     tsr_status st = TSR_OK;
     *j = (judge){.batch = part->n < batch ? part->n : batch};
     TSR_CHECK(part->n > 0, TSR_USAGE, "there is nothing to evaluate on: the set is empty");
     tsri_loader_options o = {.batch = j->batch, .shards = 1};
     TSR_TRY(tsri_loader_create(&j->loader, data, part, &o));
-    TSR_TRY(tsri_plan_create(&j->plan, store, backend, pool, j->batch, false));
+    TSR_TRY(tsri_plan_create(&j->plan, store, device, j->batch, false));
 done:
     return st;
 }
@@ -63,24 +61,28 @@ static double squares_in_units(const float *y, const tsri_batch *b, const tsr_da
     return sum;
 }
 
-tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
-                         tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                         const tsri_loss_kind *kind)
+tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, tsri_device device,
+                         const tsr_data *data, const tsri_part *part, const tsri_loss_kind *kind)
 {
     tsr_status st = TSR_OK;
     double start = tsri_clock(), sum = 0, squares = 0;
     int64_t hits = 0;
     bool units = has_units(data, part, store->net, kind);
+    float *y = NULL;
     judge j;
-    TSR_TRY(judge_init(&j, store, backend, pool, data, part, BATCH));
+    TSR_TRY(judge_init(&j, store, device, data, part, BATCH));
+    if (units)
+        TSR_TRY(tsri_alloc_raw(&y, j.batch * store->net->outputs, sizeof *y));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
         tsri_loss loss = {.kind = kind, .valid = b->n, .label = b->label, .target = b->target};
         tsri_plan_lengths(j.plan, b->length);
         TSR_TRY(tsri_plan_forward(j.plan, b->x));
-        if (units) /* before the loss, which may spoil the outputs */
-            squares += squares_in_units(tsri_plan_output(j.plan), b, data);
+        if (units) { /* before the loss, which may spoil the outputs */
+            TSR_TRY(tsri_plan_read_output(y, j.plan, b->n));
+            squares += squares_in_units(y, b, data);
+        }
         TSR_TRY(tsri_plan_loss(j.plan, &loss));
         sum += loss.sum;
         hits += loss.hits;
@@ -92,33 +94,32 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backe
         .rmse = units ? sqrt(squares / (double)(part->n * data->targets)) : (double)NAN,
         .seconds = tsri_clock() - start};
 done:
+    tsri_free(y);
     judge_fini(&j);
     return st;
 }
 
-tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
-                        tsri_pool *pool, const tsr_data *data, const tsri_part *part)
+tsr_status tsri_outputs(float **outputs, tsri_store *store, tsri_device device,
+                        const tsr_data *data, const tsri_part *part)
 {
-    return tsri_outputs_in(outputs, store, backend, pool, data, part, BATCH);
+    return tsri_outputs_in(outputs, store, device, data, part, BATCH);
 }
 
-tsr_status tsri_outputs_in(float **outputs, tsri_store *store, const tsri_backend *backend,
-                           tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                           int64_t batch)
+tsr_status tsri_outputs_in(float **outputs, tsri_store *store, tsri_device device,
+                           const tsr_data *data, const tsri_part *part, int64_t batch)
 {
     tsr_status st = TSR_OK;
     int64_t width = store->net->outputs; /* of all positions, where each has some */
     judge j;
     *outputs = NULL;
-    TSR_TRY(judge_init(&j, store, backend, pool, data, part, batch));
+    TSR_TRY(judge_init(&j, store, device, data, part, batch));
     TSR_TRY(tsri_alloc(outputs, part->n * width, sizeof **outputs));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
         tsri_plan_lengths(j.plan, b->length);
         TSR_TRY(tsri_plan_forward(j.plan, b->x));
-        memcpy(*outputs + i * j.batch * width, tsri_plan_output(j.plan),
-               (size_t)(b->n * width) * sizeof(float));
+        TSR_TRY(tsri_plan_read_output(*outputs + i * j.batch * width, j.plan, b->n));
     }
 done:
     judge_fini(&j);

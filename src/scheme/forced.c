@@ -76,7 +76,7 @@ tsr_status tsri_forced_note(tsri_run *run, const tsri_tensors *file, const char 
     run->forced_told = run->forced.length;
     if (run->round >= run->rounds || tsri_iterate_enough(run)) /* nothing more is computed */
         return TSR_OK;
-    TSR_TRY(note_if_other(run, "kernels", kernels, tsri_backend_vendor(run->backend)));
+    TSR_TRY(note_if_other(run, "kernels", kernels, tsri_backend_vendor(run->device.backend)));
     TSR_TRY(note_if_other(run, "data", data, data_here));
     TSR_TRY(note_run_file(run, file, path));
 done:

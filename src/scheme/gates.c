@@ -48,14 +48,14 @@ static int64_t param_of(const tsri_net *net, int64_t k, const char *tail)
 }
 
 /* P [m, r] = U_r and Q [r, m] = U_r^T Psi, rounded; U_r are eigenvectors of Psi Psi^T. */
-static tsr_status nearest(tsri_store *to, const tsri_store *from, int64_t k, int64_t r,
+static tsr_status nearest(const tsri_opened *to, const tsri_opened *from, int64_t k, int64_t r,
                           tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     int64_t at = param_of(from->net, k, ""), m = from->net->param[at].shape[0];
-    const float *psi = tsri_store_at(from, from->w, at);
-    float *p = tsri_store_at(to, to->w, param_of(to->net, k, ".p"));
-    float *q = tsri_store_at(to, to->w, param_of(to->net, k, ".q"));
+    const float *psi = tsri_opened_at(from, from->w, at);
+    float *p = tsri_opened_at(to, to->w, param_of(to->net, k, ".p"));
+    float *q = tsri_opened_at(to, to->w, param_of(to->net, k, ".q"));
     double *gram = NULL, *u = NULL, *wide = NULL, *product = NULL;
     TSR_TRY(tsri_alloc(&gram, m * m, sizeof *gram));
     TSR_TRY(tsri_alloc(&u, r * m, sizeof *u));
@@ -81,19 +81,19 @@ done:
 }
 
 /* All parameters that both have. */
-static void copy_common(tsri_store *to, const tsri_store *from)
+static void copy_common(const tsri_opened *to, const tsri_opened *from)
 {
     for (int64_t p = 0; p < to->net->params; p++) {
         int64_t q = tsri_net_param(from->net, to->net->param[p].name);
         if (q >= 0)
-            memcpy(tsri_store_at(to, to->w, p), tsri_store_at(from, from->w, q),
+            memcpy(tsri_opened_at(to, to->w, p), tsri_opened_at(from, from->w, q),
                    (size_t)to->net->param[p].count * sizeof(float));
     }
 }
 
 /* Net and zeroed store of the model as `config` describes it after `change`. */
-static tsr_status variant(tsri_net **net, tsri_store *store, const tsri_net *like,
-                          const tsr_config *config, const char *const *change)
+static tsr_status variant(tsri_net **net, tsri_store *store, const tsri_backend *backend,
+                          const tsri_net *like, const tsr_config *config, const char *const *change)
 {
     tsr_status st = TSR_OK;
     tsr_config *other = NULL;
@@ -103,16 +103,17 @@ static tsr_status variant(tsri_net **net, tsri_store *store, const tsri_net *lik
     for (; *change; change++)
         TSR_TRY(tsr_config_set(other, *change));
     TSR_TRY(tsri_whole_create(net, other, like->input, like->outputs, like->filters_last));
-    TSR_TRY(tsri_store_init(store, *net, sizeof(float), false));
+    TSR_TRY(tsri_store_init(store, *net, backend, false));
 done:
     tsr_config_destroy(other);
     return st;
 }
 
 tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_store *from,
-                              const tsr_config *config, int64_t rank, tsri_pool *pool)
+                              const tsr_config *config, int64_t rank, tsri_device device)
 {
     tsr_status st = TSR_OK;
+    tsri_opened here = {0}, there = {0};
     char setting[64];
     const char *const change[] = {setting, NULL};
     *net = NULL;
@@ -125,11 +126,16 @@ tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_stor
               "--gates lowrank:%lld: the rank must be less than the width %lld; exact is all of it",
               (long long)rank, (long long)m);
     (void)snprintf(setting, sizeof setting, "model.gate_rank=%lld", (long long)rank);
-    TSR_TRY(variant(net, store, from->net, config, change));
-    copy_common(store, from);
+    TSR_TRY(variant(net, store, device.backend, from->net, config, change));
+    TSR_TRY(tsri_store_open(&here, from, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&there, store, TSRI_OPEN_WEIGHTS));
+    copy_common(&there, &here);
     for (int64_t k = 1; k <= tsri_grelu_layers(from->net); k++)
-        TSR_TRY(nearest(store, from, k, rank, pool));
+        TSR_TRY(nearest(&there, &here, k, rank, device.pool));
+    TSR_TRY(tsri_store_save(&there));
 done:
+    tsri_store_close(&here);
+    tsri_store_close(&there);
     return st;
 }
 
@@ -154,8 +160,8 @@ static tsr_status agree(tsri_gates_told *t, bench *b)
     const tsri_model_use *u = &b->use;
     tsri_gate_table *exact = NULL, *these = NULL;
     int64_t units = 0, changed = 0;
-    TSR_TRY(tsri_gate_table_create(&exact, &b->use.store, u->backend, u->pool, u->data, u->part));
-    TSR_TRY(tsri_gate_table_create(&these, chosen(b), u->backend, u->pool, u->data, u->part));
+    TSR_TRY(tsri_gate_table_create(&exact, &b->use.store, u->device, u->data, u->part));
+    TSR_TRY(tsri_gate_table_create(&these, chosen(b), u->device, u->data, u->part));
     TSR_TRY(tsri_alloc(&t->agreement, exact->layers, sizeof *t->agreement));
     t->layers = exact->layers;
     for (int64_t l = 0; l < exact->layers; l++) {
@@ -199,7 +205,7 @@ static tsr_status time_all(tsri_gates_told *t, bench *b)
     int64_t steps = tsri_loader_steps(loader);
     steps = steps < TIMED_BATCHES ? steps : TIMED_BATCHES;
     for (int i = 0; i < 3; i++) {
-        TSR_TRY(tsri_plan_create(&plan[i], store[i], u->backend, u->pool, t->batch, false));
+        TSR_TRY(tsri_plan_create(&plan[i], store[i], u->device, t->batch, false));
         t->seconds[i] = INFINITY;
     }
     for (int r = 0; r <= REPEATS; r++)
@@ -224,7 +230,7 @@ static tsr_status judge(tsri_gates_told *t, bench *b, const tsr_model *model)
 {
     tsr_status st = TSR_OK;
     tsri_model_use *u = &b->use;
-    tsri_judge_on on = {u->backend, u->pool, u->data, 0};
+    tsri_judge_on on = {u->device, u->data, 0};
     bool known = tsri_choose_loss(&on.loss, model->config, u->data) == TSR_OK &&
                  tsri_outputs_wanted(model->config, on.loss, u->data) == model->outputs;
     if (known)
@@ -240,8 +246,7 @@ static tsr_status answer(tsri_gates_told *t, bench *b, const tsr_model *model)
     t->n = u->part->n;
     t->width = model->outputs;
     t->batch = t->batch < t->n ? t->batch : t->n;
-    TSR_TRY(
-        tsri_outputs_in(&t->outputs, chosen(b), u->backend, u->pool, u->data, u->part, t->batch));
+    TSR_TRY(tsri_outputs_in(&t->outputs, chosen(b), u->device, u->data, u->part, t->batch));
     if (u->part->label) {
         TSR_TRY(tsri_alloc(&t->label, t->n, sizeof *t->label));
         memcpy(t->label, u->part->label, (size_t)t->n * sizeof *t->label);
@@ -259,6 +264,7 @@ tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank,
     bench b = {0};
     char twin[2 * TSRI_NAME];
     const char *const dense[] = {twin, "model.gate_rank=0", "skip=off", NULL};
+    tsri_opened here = {0}, there = {0};
     *told = (tsri_gates_told){.rank = rank, .batch = batch};
     TSR_CHECK(tsri_net_gated(model->net), TSR_USAGE,
               "%s holds a %s: --gates and --batch are for gated nets (model: grelu)", model->path,
@@ -269,14 +275,19 @@ tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank,
     TSR_CHECK(b.use.part->n > 0, TSR_USAGE, "there is nothing to predict: the set is empty");
     if (rank > 0)
         TSR_TRY(tsri_gates_lowrank(&b.net[0], &b.store[0], &b.use.store, model->config, rank,
-                                   b.use.pool));
-    TSR_TRY(variant(&b.net[1], &b.store[1], b.use.net, model->config, dense));
-    copy_common(&b.store[1], &b.use.store);
+                                   b.use.device));
+    TSR_TRY(variant(&b.net[1], &b.store[1], b.use.device.backend, b.use.net, model->config, dense));
+    TSR_TRY(tsri_store_open(&here, &b.use.store, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&there, &b.store[1], TSRI_OPEN_WEIGHTS));
+    copy_common(&there, &here);
+    TSR_TRY(tsri_store_save(&there));
     TSR_TRY(answer(told, &b, model));
     TSR_TRY(agree(told, &b));
     TSR_TRY(judge(told, &b, model));
     TSR_TRY(time_all(told, &b));
 done:
+    tsri_store_close(&here);
+    tsri_store_close(&there);
     for (int i = 0; i < 2; i++) {
         tsri_store_fini(&b.store[i]);
         tsri_net_destroy(b.net[i]);

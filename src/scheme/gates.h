@@ -40,6 +40,6 @@ void tsri_gates_fini(tsri_gates_told *told);
 /* Psi_k of `from` as products of that rank: net and store of a grelu with gate_rank. The caller
  * ends both, also on failure. */
 tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_store *from,
-                              const tsr_config *config, int64_t rank, tsri_pool *pool);
+                              const tsr_config *config, int64_t rank, tsri_device device);
 
 #endif

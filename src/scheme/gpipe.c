@@ -40,19 +40,19 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
 {
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
-    int64_t own = tsri_pool_threads(run->pool) / run->workers;
+    int64_t own = tsri_pool_threads(run->device.pool) / run->workers;
     TSR_TRY(tsri_net_part(&s->net, run->net, from, to));
     s->store = run->store;
     s->store.net = s->net;
     tsri_depth_trained(s->net, &s->low, &s->high);
-    s->pool = pool;
+    s->device = tsri_device_on(run->device.backend, pool);
     if (!pool) {
-        TSR_TRY(tsri_pool_create(&s->pool, own > 1 ? (int)own : 1));
+        TSR_TRY(tsri_pool_create(&s->device.pool, own > 1 ? (int)own : 1));
         s->owns_pool = true;
     }
     TSR_TRY(tsri_alloc(&s->plan, p->micro.count, sizeof(tsri_plan *)));
     for (int64_t m = 0; m < p->micro.count; m++) {
-        st = tsri_plan_create(&s->plan[m], &s->store, run->backend, s->pool, p->micro.size, true);
+        st = tsri_plan_create(&s->plan[m], &s->store, s->device, p->micro.size, true);
         if (st == TSR_USAGE)
             tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.micro_batches"));
         TSR_TRY(st);
@@ -71,7 +71,8 @@ static tsr_status make_all_stages(pipe *p)
     tsr_status st = TSR_OK;
     int64_t stages = p->run->workers;
     for (int64_t s = 0; s < stages; s++)
-        TSR_TRY(tsri_pipe_add(p, stages > 1 ? NULL : p->run->pool, p->begin[s], p->begin[s + 1]));
+        TSR_TRY(tsri_pipe_add(p, stages > 1 ? NULL : p->run->device.pool, p->begin[s],
+                              p->begin[s + 1]));
 done:
     return st;
 }
@@ -123,7 +124,7 @@ static void unmake_stage(const pipe *p, stage *s)
         tsri_plan_destroy(s->plan[m]);
     tsri_free(s->plan);
     if (s->owns_pool)
-        tsri_pool_destroy(s->pool);
+        tsri_pool_destroy(s->device.pool);
     tsri_net_destroy(s->net);
 }
 
@@ -157,10 +158,11 @@ static tsr_status forward(pipe *p, int64_t s, int64_t m)
 {
     tsr_status st = TSR_OK;
     stage *here = &p->stage[s];
-    const float *x =
-        s == 0 ? tsri_micro_x(&p->micro, p->run, p->batch, m) : tsri_plan_output(here[-1].plan[m]);
     tsri_plan_lengths(here->plan[m], tsri_micro_lengths(&p->micro, p->batch, m));
-    TSR_TRY(tsri_plan_forward(here->plan[m], x));
+    if (s == 0)
+        TSR_TRY(tsri_plan_forward(here->plan[m], tsri_micro_x(&p->micro, p->run, p->batch, m)));
+    else
+        TSR_TRY(tsri_plan_forward_from(here->plan[m], here[-1].plan[m]));
     if (s < p->run->workers - 1) {
         here->sent += tsri_plan_output_bytes(here->plan[m]);
     } else {
@@ -177,10 +179,9 @@ static tsr_status backward(pipe *p, int64_t s, int64_t m)
     tsr_status st = TSR_OK;
     stage *here = &p->stage[s];
     if (s < p->run->workers - 1)
-        memcpy(tsri_plan_output_gradient(here->plan[m]), tsri_plan_entry_gradient(here[1].plan[m]),
-               (size_t)tsri_plan_output_bytes(here->plan[m]));
+        TSR_TRY(tsri_plan_gradient_from(here->plan[m], here[1].plan[m]));
     TSR_TRY(tsri_plan_backward(here->plan[m]));
-    tsri_micro_add(&p->micro, p->run, m, here->low, here->high);
+    TSR_TRY(tsri_micro_add(&p->micro, p->run, m, here->low, here->high));
     if (s > 0)
         here->sent += tsri_plan_entry_bytes(here->plan[m]);
 done:
@@ -225,7 +226,7 @@ static tsr_status stream(pipe *p, tsri_pool_body body)
         if (stages == 1) /* it has the run's own pool, which runs one loop at a time */
             body(p, 0, 0);
         else
-            tsri_pool_run(run->pool, body, p, stages);
+            tsri_pool_run(run->device.pool, body, p, stages);
         for (int64_t s = 0; s < stages; s++)
             if (p->stage[s].st != TSR_OK)
                 return tsri_fail(p->stage[s].st, "%s", p->stage[s].error);
@@ -245,7 +246,7 @@ tsr_status tsri_pipe_step(pipe *p)
         p->stage[s].sent = 0;
     TSR_TRY(stream(p, forward_duty));
     TSR_TRY(stream(p, backward_duty));
-    TSR_TRY(tsri_run_update(run, &run->store, run->pool, tsri_run_steps(run)));
+    TSR_TRY(tsri_run_update(run, &run->store, run->device, tsri_run_steps(run)));
     for (int64_t s = 0; s < run->workers; s++)
         run->bytes_total += p->stage[s].sent;
 done:

@@ -144,13 +144,16 @@ static bool all_here(const tsri_line *l)
     return true;
 }
 
-static void put_together(tsri_line *l)
+static tsr_status put_together(tsri_line *l)
 {
+    tsr_status st = TSR_OK;
     for (int64_t i = 0; i < l->posts; i++) {
         tsri_post *p = &l->post[i];
-        tsri_part_unpack(&l->pipe->run->store, p->part, p->numbers.bytes);
+        TSR_TRY(tsri_part_unpack(&l->pipe->run->store, p->part, p->numbers.bytes));
         tsri_comm_release(l->crew->comm, &p->numbers);
     }
+done:
+    return st;
 }
 
 /* run->store as it is after `target` rounds. */
@@ -164,7 +167,7 @@ static tsr_status collect(tsri_line *l, int64_t target)
         if (l->posts == 0) {
             TSR_TRY(do_alone(l, target));
         } else if (all_here(l)) {
-            put_together(l);
+            TSR_TRY(put_together(l));
             l->kept = target;
             l->failures = 0;
         } else {

@@ -83,7 +83,7 @@ static tsr_status give_orders(tsri_line *l, int64_t i)
         (int64_t)sizeof orders + tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
     TSR_TRY(tsri_comm_frame(l->crew->comm, &f, bytes));
     memcpy(f.bytes, &orders, sizeof orders);
-    tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part);
+    TSR_TRY(tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part));
     tsri_frame_seal(&f, TSRI_ORDERS, l->kept, tsri_mark(l->forming, i), bytes);
     l->pipe->run->bytes_collected += tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));

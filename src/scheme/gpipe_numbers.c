@@ -7,8 +7,6 @@
 
 #include "net/depth.h"
 
-#include <string.h>
-
 enum { FORMING = 32 }; /* bits for what */
 
 int64_t tsri_mark(int64_t forming, int64_t what)
@@ -57,33 +55,36 @@ int64_t tsri_part_bytes(int64_t vectors, const tsri_net *part)
 }
 
 /* One walk for both ways. */
-static void move(uint8_t *bytes, const tsri_store *whole, const tsri_net *part, bool out)
+static tsr_status move(uint8_t *bytes, const tsri_store *whole, const tsri_net *part, bool out)
 {
-    int64_t low, high, p;
+    tsr_status st = TSR_OK;
+    const tsri_heap *heap = whole->heap;
+    int64_t low, high, p, real = whole->real_bytes;
     tsri_depth_trained(part, &low, &high);
-    size_t trained = (size_t)(high - low) * sizeof(float);
     for (tsri_vector i = TSRI_WEIGHTS; i < TSRI_VECTORS; i++) {
-        float *of = tsri_store_vector(whole, i);
+        tsri_mem *of = tsri_mem_at(tsri_store_vector(whole, i), low * real);
         if (!of)
             continue;
-        memcpy(out ? (void *)bytes : (void *)(of + low), out ? (void *)(of + low) : (void *)bytes,
-               trained);
-        bytes += trained;
+        TSR_TRY(out ? heap->out(bytes, of, (high - low) * real)
+                    : heap->in(of, bytes, (high - low) * real));
+        bytes += (high - low) * real;
     }
     for (place at = {0}; next_other(&at, part, &p);) {
-        size_t size = (size_t)part->param[p].count * sizeof(float);
-        void *numbers = tsri_store_at(whole, whole->w, p);
-        memcpy(out ? (void *)bytes : numbers, out ? numbers : (void *)bytes, size);
+        tsri_mem *numbers = tsri_store_at(whole, whole->w, p);
+        int64_t size = part->param[p].count * real;
+        TSR_TRY(out ? heap->out(bytes, numbers, size) : heap->in(numbers, bytes, size));
         bytes += size;
     }
+done:
+    return st;
 }
 
-void tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part)
+tsr_status tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part)
 {
-    move(bytes, whole, part, true);
+    return move(bytes, whole, part, true);
 }
 
-void tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes)
+tsr_status tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes)
 {
-    move((uint8_t *)bytes, whole, part, false);
+    return move((uint8_t *)bytes, whole, part, false);
 }

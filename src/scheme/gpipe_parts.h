@@ -10,8 +10,8 @@
 
 typedef struct tsri_pipe_stage {
     tsri_net *net;
-    tsri_store store; /* the run's own vectors, seen through the stage's network */
-    tsri_pool *pool;
+    tsri_store store;   /* the run's own vectors, seen through the stage's network */
+    tsri_device device; /* the run's, perhaps with threads of its own */
     bool owns_pool;
     tsri_plan **plan;  /* [M] */
     int64_t low, high; /* its part of the trained numbers */
@@ -87,7 +87,7 @@ int64_t tsri_mark_what(int64_t mark);
  * stage needs and changes. Bytes, with so many vectors (tsri_run_vectors); out of a store of the
  * whole; and back into one. */
 int64_t tsri_part_bytes(int64_t vectors, const tsri_net *part);
-void tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part);
-void tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes);
+tsr_status tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part);
+tsr_status tsri_part_unpack(tsri_store *whole, const tsri_net *part, const void *bytes);
 
 #endif

@@ -141,13 +141,17 @@ done:
     return st;
 }
 
-static tsr_status pass_on(hand *h, int64_t to, tsri_frame_kind kind, int64_t m, const void *values,
-                          int64_t bytes)
+/* Micro-batch m of the plan goes on: what came out of it, or the gradient of what came in. */
+static tsr_status pass_on(hand *h, int64_t to, tsri_frame_kind kind, int64_t m,
+                          const tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
+    bool ahead = kind == TSRI_FORWARD;
+    int64_t bytes = ahead ? tsri_plan_output_bytes(plan) : tsri_plan_entry_bytes(plan);
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
-    memcpy(f.bytes, values, (size_t)bytes);
+    TSR_TRY(ahead ? tsri_plan_read_output(f.bytes, plan, h->pipe->micro.size)
+                  : tsri_plan_read_entry_gradient(f.bytes, plan));
     tsri_frame_seal(&f, kind, h->done, tsri_mark(h->forming, m), bytes);
     TSR_TRY(tsri_comm_send(h->comm, (int)to, &f));
     h->traffic.sent += bytes;
@@ -174,8 +178,7 @@ static tsr_status forward(hand *h, int64_t m)
     TSR_TRY(tsri_plan_forward(plan, x));
     tsri_comm_release(h->comm, &h->there[m]);
     if (h->orders.behind >= 0) {
-        TSR_TRY(pass_on(h, h->orders.behind, TSRI_FORWARD, m, tsri_plan_output(plan),
-                        tsri_plan_output_bytes(plan)));
+        TSR_TRY(pass_on(h, h->orders.behind, TSRI_FORWARD, m, plan));
     } else {
         tsri_loss loss = tsri_micro_loss(&p->micro, p->run, p->batch, m);
         TSR_TRY(tsri_plan_loss(plan, &loss));
@@ -196,14 +199,13 @@ static tsr_status backward(hand *h, int64_t m)
     if (h->turned)
         return TSR_OK;
     if (h->orders.behind >= 0) {
-        memcpy(tsri_plan_output_gradient(s->plan[m]), h->back[m].bytes, (size_t)bytes);
+        TSR_TRY(tsri_plan_write_gradient(s->plan[m], h->back[m].bytes));
         tsri_comm_release(h->comm, &h->back[m]);
     }
     TSR_TRY(tsri_plan_backward(s->plan[m]));
-    tsri_micro_add(&p->micro, p->run, m, s->low, s->high);
+    TSR_TRY(tsri_micro_add(&p->micro, p->run, m, s->low, s->high));
     if (h->orders.before >= 0)
-        TSR_TRY(pass_on(h, h->orders.before, TSRI_BACKWARD, m, tsri_plan_entry_gradient(s->plan[m]),
-                        tsri_plan_entry_bytes(s->plan[m])));
+        TSR_TRY(pass_on(h, h->orders.before, TSRI_BACKWARD, m, s->plan[m]));
 done:
     return st;
 }
@@ -253,7 +255,7 @@ static tsr_status one_round(hand *h)
         TSR_TRY(backward(h, m));
     if (h->turned)
         return TSR_OK;
-    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->pool, s->low, s->high,
+    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->device, s->low, s->high,
                                  tsri_run_steps(h->run)));
     TSR_TRY(report(h));
     h->done++;
@@ -279,13 +281,13 @@ static tsr_status obey(hand *h)
               (long long)o.to);
     if (p->stages == 0 || o.from != h->orders.from || o.to != h->orders.to) {
         tsri_pipe_clear(p);
-        TSR_TRY(tsri_pipe_add(p, h->run->pool, o.from, o.to));
+        TSR_TRY(tsri_pipe_add(p, h->run->device.pool, o.from, o.to));
     }
     int64_t due = (int64_t)sizeof o + tsri_part_bytes(tsri_run_vectors(h->run), p->stage[0].net);
     TSR_CHECK(f->head->bytes == due, TSR_FAILURE,
               "a stage came with %lld bytes, %lld were due: the ranks disagree",
               (long long)f->head->bytes, (long long)due);
-    tsri_part_unpack(&h->run->store, p->stage[0].net, f->bytes + sizeof o);
+    TSR_TRY(tsri_part_unpack(&h->run->store, p->stage[0].net, f->bytes + sizeof o));
     h->orders = o;
     h->mark = f->head->share;
     h->forming = tsri_mark_forming(f->head->share);
@@ -303,7 +305,7 @@ static tsr_status give_numbers(hand *h)
     int64_t bytes = tsri_part_bytes(tsri_run_vectors(h->run), part);
     h->wanted = false;
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
-    tsri_part_pack(f.bytes, &h->run->store, part);
+    TSR_TRY(tsri_part_pack(f.bytes, &h->run->store, part));
     tsri_frame_seal(&f, TSRI_NUMBERS, h->done, h->mark, bytes);
     TSR_TRY(tsri_comm_send(h->comm, 0, &f));
 done:

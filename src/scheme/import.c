@@ -250,11 +250,11 @@ static tsr_status new_head(import *in)
     tsri_net_destroy(in->net);
     in->net = NULL;
     TSR_TRY(tsri_net_create(&in->net, in->config, input, outputs, false));
-    TSR_TRY(tsri_store_init(&fresh, in->net, sizeof(float), false));
-    tsri_store_fill(&fresh, in->how->seed);
+    TSR_TRY(tsri_store_init_host(&fresh, in->net));
+    TSR_TRY(tsri_store_fill(&fresh, in->how->seed));
     TSR_TRY(tsri_alloc(&in->head, outputs * (inputs + 1), sizeof *in->head));
     int64_t p = tsri_net_param(in->net, weight->name);
-    memcpy(in->head, tsri_store_at(&fresh, fresh.w, p),
+    memcpy(in->head, tsri_store_own(&fresh) + in->net->param[p].offset,
            (size_t)(outputs * inputs) * sizeof *in->head);
     replace(weight, in->head, outputs);
     if (bias) /* which starts at 0 */
@@ -351,7 +351,7 @@ static tsr_status save(const char *out, const import *in)
     TSR_TRY(write_names(&classes, in));
     TSR_TRY(write_schema(&schema, in));
     tsri_model_parts parts = {.net = in->net,
-                              .w = in->store.w,
+                              .w = tsri_store_own(&in->store),
                               .config = in->config,
                               .scaling = scaling.text.data,
                               .classes = classes.text.data,
@@ -376,7 +376,7 @@ import in = {.path = path, .how = how };
     if (how->classes > 0)
         TSR_TRY(new_head(&in));
     TSR_TRY(read_names(&in));
-    TSR_TRY(tsri_store_init(&in.store, in.net, sizeof(float), false));
+    TSR_TRY(tsri_store_init_host(&in.store, in.net));
     TSR_TRY(tsri_store_load(&in.store, in.file, "", path));
     TSR_TRY(save(out, &in));
 done:

@@ -74,7 +74,7 @@ tsr_status tsri_iterate_init(tsri_run *run)
               "%s: stop.below is %g: no metric falls below 0; -1 stands for the default",
               tsri_config_place(run->config, "stop.below"), below);
     if (keeps_best(run))
-        TSR_TRY(tsri_alloc(&run->best_w, run->net->total, (size_t)run->backend->real_bytes));
+        TSR_TRY(run->store.heap->take(&run->best_w, run->net->total * run->store.real_bytes));
     TSR_TRY(watch_ranks(run));
     run->judges_training =
         (run->best_w && !run->patience) || stops_at(run, "error") || stops_at(run, "loss");
@@ -83,17 +83,21 @@ done:
 }
 
 /* Is this one better than all before it? Then it is kept. */
-static void compare(tsri_run *run, double loss)
+static tsr_status compare(tsri_run *run, double loss)
 {
+    tsr_status st = TSR_OK;
     if (!(loss < run->best_loss)) {
         run->stale++;
-        return;
+        return TSR_OK;
     }
     if (run->best_w)
-        memcpy(run->best_w, run->store.w, (size_t)(run->net->total * run->backend->real_bytes));
+        TSR_TRY(run->store.heap->within(run->best_w, run->store.w,
+                                        run->net->total * run->store.real_bytes));
     run->best_loss = loss;
     run->best_iterate = run->round;
     run->stale = 0;
+done:
+    return st;
 }
 
 tsr_status tsri_iterate_judge(tsri_run *run)
@@ -101,15 +105,14 @@ tsr_status tsri_iterate_judge(tsri_run *run)
     tsr_status st = TSR_OK;
     tsr_result r;
     if (run->patience)
-        compare(run, stops_at(run, "test_loss") ? run->test_loss : 1 - run->test_accuracy);
+        TSR_TRY(compare(run, stops_at(run, "test_loss") ? run->test_loss : 1 - run->test_accuracy));
     if (!run->judges_training)
         return TSR_OK;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
-                          run->loss));
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
     run->train_loss = r.loss;
     run->train_accuracy = r.accuracy;
     if (run->best_w)
-        compare(run, r.loss);
+        TSR_TRY(compare(run, r.loss));
 done:
     return st;
 }
@@ -161,10 +164,11 @@ void tsri_iterate_say_enough(const tsri_run *run)
                   (long long)run->round, (long long)run->rounds);
 }
 
-bool tsri_iterate_take_best(tsri_run *run)
+tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken)
 {
-    if (!run->best_w || run->best_iterate < 0 || run->best_iterate == run->round)
-        return false;
-    memcpy(run->store.w, run->best_w, (size_t)(run->net->total * run->backend->real_bytes));
-    return true;
+    *taken = run->best_w && run->best_iterate >= 0 && run->best_iterate != run->round;
+    if (!*taken)
+        return TSR_OK;
+    return run->store.heap->within(run->store.w, run->best_w,
+                                   run->net->total * run->store.real_bytes);
 }

@@ -12,7 +12,7 @@ static tsr_status identity(tsri_text *out, const tsri_run *run)
     TSR_TRY(tsri_config_write_result(&file, run->config));
     TSR_TRY(tsri_sha256(digest, file.data, (int64_t)file.length));
     TSR_TRY(tsri_text_add(out, "version\t%s\n", tsr_version()));
-    TSR_TRY(tsri_text_add(out, "backend\t%s\n", tsri_backend_vendor(run->backend)));
+    TSR_TRY(tsri_text_add(out, "backend\t%s\n", tsri_backend_vendor(run->device.backend)));
     TSR_TRY(tsri_text_add(out, "run file's digest\t%.16s\n", digest));
     TSR_TRY(tsri_text_add(out, "data's checksum\t%08x\n", (unsigned)run->data->hash));
 done:

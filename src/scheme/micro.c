@@ -1,8 +1,6 @@
 /* micro.c - a batch in equal micro-batches. */
 #include "scheme/micro.h"
 
-#include "base/alloc.h"
-
 tsr_status tsri_micro_choose(tsri_micro *micro, const tsri_run *run, int64_t preset)
 {
     tsr_status st = TSR_OK;
@@ -22,15 +20,17 @@ tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t prese
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_micro_choose(micro, run, preset));
+    micro->heap = run->store.heap;
     if (micro->count > 1)
-        TSR_TRY(tsri_alloc(&micro->sum, run->net->trained, sizeof *micro->sum));
+        TSR_TRY(micro->heap->take(&micro->sum, run->net->trained * run->store.real_bytes));
 done:
     return st;
 }
 
 void tsri_micro_fini(tsri_micro *micro)
 {
-    tsri_free(micro->sum);
+    if (micro->heap)
+        micro->heap->drop(micro->sum);
     *micro = (tsri_micro){0};
 }
 
@@ -52,19 +52,15 @@ tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const ts
     return tsri_run_loss(run, b, first, micro->size);
 }
 
-void tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
-                    int64_t high)
+tsr_status tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
+                          int64_t high)
 {
-    float *g = run->store.g, *sum = micro->sum;
-    float scale = run->loss->sum ? 1 : 1 / (float)micro->count;
-    bool last = m == micro->count - 1;
+    int64_t from = low * run->store.real_bytes;
     if (micro->count == 1)
-        return;
-    for (int64_t i = low; i < high; i++) {
-        sum[i] = m == 0 ? g[i] : sum[i] + g[i];
-        if (last)
-            g[i] = sum[i] * scale;
-    }
+        return TSR_OK;
+    return tsri_device_gather(run->device, tsri_mem_at(micro->sum, from),
+                              tsri_mem_at(run->store.g, from), high - low, m == 0,
+                              m == micro->count - 1, run->loss->sum ? 1 : 1 / (float)micro->count);
 }
 
 double tsri_micro_value(const tsri_micro *micro, const tsri_run *run, const double *loss)

@@ -14,7 +14,8 @@
 
 typedef struct tsri_micro {
     int64_t count, size; /* of micro-batches, and samples in one */
-    float *sum;          /* [trained]; NULL when there is only one */
+    const tsri_heap *heap;
+    tsri_mem *sum; /* [trained]; NULL when there is only one */
 } tsri_micro;
 
 /* Count and size as scheme.micro_batches says, `preset` when it is 0. USAGE when they do not divide
@@ -33,8 +34,8 @@ tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const ts
                           int64_t m);
 
 /* Adds the numbers low .. high-1 of store.g; those of the last micro-batch become the batch's. */
-void tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
-                    int64_t high);
+tsr_status tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
+                          int64_t high);
 
 /* The batch's loss of its micro-batches'. */
 double tsri_micro_value(const tsri_micro *micro, const tsri_run *run, const double *loss);

@@ -106,8 +106,7 @@ typedef struct tsri_model_asked {
  * fini also when init failed. */
 typedef struct tsri_model_use {
     tsr_data *data;
-    tsri_pool *pool;
-    const tsri_backend *backend;
+    tsri_device device;
     const tsri_part *part; /* the test set, or the training set */
     tsri_net *net;
     tsri_store store;

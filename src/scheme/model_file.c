@@ -82,6 +82,8 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
     tsri_json scaling = {0}, classes = {0}, schema = {0};
     tsri_text rollbacks = {0};
     tsr_config *config = NULL;
+    tsri_opened host = {0};
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
     tsri_scaling_write(&scaling, &run->data->scaling);
     TSR_TRY(tsri_json_end(&scaling));
     TSR_TRY(write_classes(&classes, run->data));
@@ -90,7 +92,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
     TSR_TRY(tsri_convert_run_file(&config, run));
     TSR_TRY(tsri_rollback_write(&rollbacks, run));
     tsri_model_parts parts = {.net = run->net,
-                              .w = run->store.w,
+                              .w = host.w,
                               .config = config,
                               .scaling = scaling.text.data,
                               .classes = classes.text.data,
@@ -100,6 +102,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
                               .rollbacks = rollbacks.data};
     TSR_TRY(tsri_model_save(path, &parts));
 done:
+    tsri_store_close(&host);
     tsri_text_fini(&rollbacks);
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
@@ -345,9 +348,9 @@ tsr_status tsr_model_read(tsr_model **out, const char *path)
     TSR_TRY(read_classes(m));
     TSR_TRY(read_schema(m));
     TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
-    TSR_TRY(tsri_store_init(&m->store, m->net, sizeof(float), false));
+    TSR_TRY(tsri_store_init_host(&m->store, m->net));
     TSR_TRY(tsri_whole_load(&m->store, m->file, path));
-    TSR_TRY(tsri_whole_plain(&m->plain, m->net, m->store.w));
+    TSR_TRY(tsri_whole_plain(&m->plain, m->net, tsri_store_own(&m->store)));
     *out = m;
     m = NULL;
 done:
@@ -380,7 +383,7 @@ tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m
     *net = NULL;
     *store = (tsri_store){0};
     TSR_TRY(tsri_whole_create(net, m->config, m->input, m->outputs, backend->channels_last));
-    TSR_TRY(tsri_store_init(store, *net, sizeof(float), training));
+    TSR_TRY(tsri_store_init(store, *net, backend, training));
     TSR_TRY(tsri_whole_load(store, m->file, m->path));
 done:
     return st;
@@ -402,7 +405,7 @@ const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_
     const tsri_param *p = &model->net->param[i];
     *rank = p->rank;
     memcpy(shape, p->shape, (size_t)p->rank * sizeof *shape);
-    *data = (model->plain ? model->plain : (const float *)model->store.w) + p->offset;
+    *data = (model->plain ? model->plain : tsri_store_own(&model->store)) + p->offset;
     return p->name;
 }
 

@@ -17,7 +17,7 @@ void tsri_model_use_fini(tsri_model_use *use)
     tsri_store_fini(&use->store);
     tsri_net_destroy(use->net);
     tsr_data_destroy(use->data);
-    tsri_pool_destroy(use->pool);
+    tsri_pool_destroy(use->device.pool);
 }
 
 /* What was not compared, where data other than the model's own are given. */
@@ -64,12 +64,12 @@ tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
     tsr_status st = TSR_OK;
     int64_t threads = tsri_config_int(model->config, "threads");
     int count = threads > 0 ? (int)threads : tsri_cores();
-    *use =
-        (tsri_model_use){.backend = tsri_backend_find(tsri_config_text(model->config, "backend"))};
-    if (use->backend->start)
-        TSR_TRY(use->backend->start(count));
-    TSR_TRY(tsri_pool_create(&use->pool, count));
-    TSR_TRY(tsri_model_load(&use->net, &use->store, model, use->backend, false));
+    *use = (tsri_model_use){.device.backend =
+                                tsri_backend_find(tsri_config_text(model->config, "backend"))};
+    if (use->device.backend->start)
+        TSR_TRY(use->device.backend->start(count));
+    TSR_TRY(tsri_pool_create(&use->device.pool, count));
+    TSR_TRY(tsri_model_load(&use->net, &use->store, model, use->device.backend, false));
     TSR_TRY(load_data(use, model, asked));
 done:
     return st;
@@ -87,7 +87,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
     TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
               model->path, (long long)model->outputs, b.data->name, (long long)kinds,
               b.data->classes > 0 ? "classes" : "targets");
-    TSR_TRY(tsri_evaluate(result, &b.store, b.backend, b.pool, b.data, b.part, loss));
+    TSR_TRY(tsri_evaluate(result, &b.store, b.device, b.data, b.part, loss));
     TSR_CHECK(isfinite(result->loss), TSR_BAD_FILE,
               "the loss of %s on %s is no finite number: a value lies too far outside of what the "
               "model was trained on; tessera predict says in which row",
@@ -160,7 +160,7 @@ tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_
     p->width = model->outputs;
     p->classes = b.data->classes > 0;
     TSR_TRY(take_truth(p, b.part, b.data));
-    TSR_TRY(tsri_outputs(&p->outputs, &b.store, b.backend, b.pool, b.data, b.part));
+    TSR_TRY(tsri_outputs(&p->outputs, &b.store, b.device, b.data, b.part));
     for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
         p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
     TSR_TRY(all_finite(p, b.data->name));

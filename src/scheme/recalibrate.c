@@ -14,19 +14,29 @@
 
 #include <string.h>
 
-typedef struct count_of {
-    float *at, value;
-} count_of;
-
-static int64_t find_counts(count_of *count, const tsri_store *store)
+/* The counts of training batches, kept aside while other batches pass; [params], 0 where a
+ * parameter is none. */
+static tsr_status read_counts(float *count, const tsri_store *store, int64_t *found)
 {
-    int64_t n = 0;
+    tsr_status st = TSR_OK;
+    *found = 0;
     for (int64_t p = 0; p < store->net->params; p++)
         if (store->net->param[p].role == TSRI_COUNT) {
-            float *at = tsri_store_at(store, store->w, p);
-            count[n++] = (count_of){at, *at};
+            TSR_TRY(store->heap->out(&count[p], tsri_store_at(store, store->w, p), sizeof *count));
+            ++*found;
         }
-    return n;
+done:
+    return st;
+}
+
+static tsr_status write_counts(tsri_store *store, const float *count)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t p = 0; p < store->net->params; p++)
+        if (store->net->param[p].role == TSRI_COUNT)
+            TSR_TRY(store->heap->in(tsri_store_at(store, store->w, p), &count[p], sizeof *count));
+done:
+    return st;
 }
 
 /* ---- For the trace ------------------------------------------------------------------------- */
@@ -71,11 +81,13 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
 {
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
+    tsri_opened host = {0};
     tsri_tensor t = {
         .dtype = TSRI_I64, .rank = 2, .shape = {p->batches, p->batch, 2}, .data = p->sample};
     if (!p->sample)
         return TSR_OK;
     tsri_parcel_init(&parcel, run->net);
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.batch"));
     t.data = p->flip;
     if (o->flip)
@@ -86,9 +98,8 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
         TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.crop"));
     for (int64_t i = 0; i < run->net->params; i++) {
         const tsri_param *param = &run->net->param[i];
-        tsri_tensor statistic = {.dtype = TSRI_F32,
-                                 .rank = param->rank,
-                                 .data = tsri_store_at(&run->store, run->store.w, i)};
+        tsri_tensor statistic = {
+            .dtype = TSRI_F32, .rank = param->rank, .data = tsri_opened_at(&host, host.w, i)};
         memcpy(statistic.shape, param->shape, (size_t)param->rank * sizeof *param->shape);
         if (param->role == TSRI_BUFFER)
             TSR_TRY(tsri_parcel_add(&parcel, &statistic, "recalibrate.after.%s", param->name));
@@ -96,6 +107,7 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
     TSR_TRY(tsri_trace_write(run, &parcel, "recalibrate", rounds));
 done:
     tsri_parcel_fini(&parcel);
+    tsri_store_close(&host);
     return st;
 }
 
@@ -127,7 +139,8 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     passed seen = {0};
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
-    count_of *count = NULL;
+    float *count = NULL;
+    int64_t counts;
     if (run->recalibrate == 0)
         return TSR_OK;
     tsri_loader_options o = tsri_run_loader(run, run->workers); /* an order of nobody's */
@@ -135,7 +148,7 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     o.shards = 1;
     o.prefetch = false;
     TSR_TRY(tsri_alloc(&count, run->net->params, sizeof *count));
-    int64_t counts = find_counts(count, &run->store);
+    TSR_TRY(read_counts(count, &run->store, &counts));
     if (counts > 0) {
         TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
         TSR_TRY(tsri_run_plan(&plan, run));
@@ -143,8 +156,7 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
         TSR_TRY(pass(&seen, plan, loader));
         TSR_TRY(write_trace(run, &seen, &o, rounds));
     }
-    for (int64_t i = 0; i < counts; i++)
-        *count[i].at = count[i].value;
+    TSR_TRY(write_counts(&run->store, count));
 done:
     passed_fini(&seen);
     tsri_plan_destroy(plan);

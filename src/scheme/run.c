@@ -106,17 +106,17 @@ static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
     tsr_status st = TSR_OK;
     int threads = 1;
     if (ground) {
-        run->backend = backend_of(run->config);
+        run->device.backend = backend_of(run->config);
         threads = ground->threads;
     } else {
-        TSR_TRY(tsri_start_backend(&run->backend, &threads, run->config));
+        TSR_TRY(tsri_start_backend(&run->device.backend, &threads, run->config));
     }
     bool bf16 = strcmp(tsri_config_text(run->config, "precision"), "bf16") == 0;
-    TSR_CHECK(!bf16 || !run->backend->bf16 || run->backend->bf16(), TSR_USAGE,
+    TSR_CHECK(!bf16 || !run->device.backend->bf16 || run->device.backend->bf16(), TSR_USAGE,
               "%s: precision: bf16 needs a processor with AVX512_BF16 or AMX, and this one has "
               "neither: use precision: f32, or backend: ref for the definition, slowly",
               tsri_config_place(run->config, "precision"));
-    TSR_TRY(tsri_pool_create(&run->pool, threads));
+    TSR_TRY(tsri_pool_create(&run->device.pool, threads));
 done:
     return st;
 }
@@ -125,7 +125,7 @@ done:
 static tsr_status model_fits(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double need = (double)tsri_run_numbers(run) * (double)run->backend->real_bytes;
+    double need = (double)tsri_run_numbers(run) * (double)run->device.backend->real_bytes;
     int64_t have = tsri_memory_available();
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
@@ -231,7 +231,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->loss, d),
-                              run->backend->channels_last));
+                              run->device.backend->channels_last));
     TSR_TRY(tsri_net_step_flops(&run->sample_flops, run->net, false));
 done:
     if (st != TSR_OK)
@@ -245,7 +245,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_run_describe(run, config, options, ground));
     TSR_TRY(model_fits(run));
-    TSR_TRY(tsri_store_init(&run->store, run->net, run->backend->real_bytes, true));
+    TSR_TRY(tsri_store_init(&run->store, run->net, run->device.backend, true));
     if (run->adam)
         TSR_TRY(tsri_store_add_variance(&run->store));
     if (!ground || !ground->dry)
@@ -264,7 +264,7 @@ done:
 
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
 {
-    tsr_status st = tsri_plan_create(out, &run->store, run->backend, run->pool, run->batch, true);
+    tsr_status st = tsri_plan_create(out, &run->store, run->device, run->batch, true);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     return st;
@@ -286,21 +286,35 @@ tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)
         .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
 }
 
+tsr_status tsri_run_see(tsri_run *run)
+{
+    tsri_run_unsee(run);
+    return tsri_store_open(&run->seen, &run->store, TSRI_OPEN_WEIGHTS);
+}
+
+void tsri_run_unsee(tsri_run *run)
+{
+    tsri_store_close(&run->seen);
+}
+
 void tsri_run_fini(tsri_run *run)
 {
+    tsri_run_unsee(run);
     if (run->scheme && run->scheme->teardown)
         run->scheme->teardown(run);
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->fini)
             tsri_observers[i]->fini(run->observer_state[i]);
+    if (run->store.heap) {
+        run->store.heap->drop(run->best_w);
+        run->store.heap->drop(run->average);
+    }
     tsri_store_fini(&run->store);
-    tsri_free(run->best_w);
-    tsri_free(run->average);
     tsri_free(run->class_weight);
     tsri_net_destroy(run->net);
     if (run->owns_data)
         tsr_data_destroy(run->data);
-    tsri_pool_destroy(run->pool);
+    tsri_pool_destroy(run->device.pool);
     tsri_trace_fini(run);
     tsri_text_fini(&run->forced);
     tsri_free(run->ticket);
@@ -352,9 +366,9 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
                     .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
                     .memory_data = part_bytes(run.data, &run.data->train) +
                                    part_bytes(run.data, &run.data->test),
-                    .memory_model = tsri_run_numbers(&run) * run.backend->real_bytes,
+                    .memory_model = tsri_run_numbers(&run) * run.device.backend->real_bytes,
                     .memory_plan = tsri_plan_bytes(plan),
-                    .backend = tsri_backend_vendor(run.backend)};
+                    .backend = tsri_backend_vendor(run.device.backend)};
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

@@ -111,12 +111,12 @@ struct tsri_run {
     tsr_run_options options;
     uint64_t seed;
 
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device; /* its pool is also the host's threads */
     tsr_data *data;
     bool owns_data;
     tsri_net *net;
     tsri_store store;
+    tsri_opened seen; /* its weights, while somebody looks at the run (tsri_run_see) */
     const tsri_loss_kind *loss;
     double smoothing;     /* of labels in training */
     double *class_weight; /* [classes] in training, or NULL: all the same */
@@ -162,8 +162,8 @@ struct tsri_run {
     int64_t patience;                  /* evaluations without a better one that end it; 0 = any */
     int64_t stale;                     /* so many there were in a row */
     double ema;                        /* what the average keeps of itself; 0 = there is none */
-    float *average;                    /* [net->total] of the weights; NULL = none (average.c) */
-    float *best_w;                     /* [net->total] its numbers, or NULL: the last is kept */
+    tsri_mem *average;                 /* [net->total] of the weights; NULL = none (average.c) */
+    tsri_mem *best_w;                  /* [net->total] its numbers, or NULL: the last is kept */
     double ranks_every;                /* epochs between samples of the ranking of filters */
     tsri_ranks ranks;                  /* how filters ranked so far; empty when nobody looks */
     int64_t bytes_total;               /* sent between workers */
@@ -212,6 +212,10 @@ tsr_status tsri_start_backend(const tsri_backend **backend, int *threads, const 
 /* The data the config names; what was chosen where it names none is written into it. */
 tsr_status tsri_run_data(tsr_data **data, tsr_config *config);
 
+/* Opens run->seen for who looks at weights as the host sees them, until unsee. */
+tsr_status tsri_run_see(tsri_run *run);
+void tsri_run_unsee(tsri_run *run);
+
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
@@ -222,8 +226,9 @@ void tsri_choose_optimiser(tsri_run *run);
 
 /* One step of the optimiser on a store whose gradient is there, with the rate of the round. Its
  * momentum and variance have seen `steps` steps: Adam corrects for their start at zero. */
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool, int64_t steps);
-tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_device device,
+                           int64_t steps);
+tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_device device,
                                 int64_t low, int64_t high, /* of these trained numbers only */
                                 int64_t steps);
 
@@ -290,8 +295,8 @@ tsr_status tsri_iterate_rank(tsri_run *run);
 bool tsri_iterate_enough(const tsri_run *run);
 void tsri_iterate_say_enough(const tsri_run *run); /* tells whoever listens that and why it ends */
 
-/* The best iterate into the store, where it is to be handed over and is not the last one: true. */
-bool tsri_iterate_take_best(tsri_run *run);
+/* The best iterate into the store, where it is to be handed over and is not the last one. */
+tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken);
 
 /* ---- average.c ----------------------------------------------------------------------------- */
 
@@ -299,7 +304,7 @@ bool tsri_iterate_take_best(tsri_run *run);
 tsr_status tsri_average_init(tsri_run *run);
 
 /* Takes the weights after run->round rounds into the average. After every round. */
-void tsri_average_round(tsri_run *run);
+tsr_status tsri_average_round(tsri_run *run);
 
 /* Average and weights change places: who looks at the store then sees the average. Twice is never.
  * Without an average both do nothing. */
@@ -404,18 +409,16 @@ double tsri_judged_loss(const tsri_loss_kind *kind, double sum, int64_t n);
 
 /* Loss and accuracy of the store's network on a part, in batches of fixed size. The loss is that
  * of tsri_judged_loss. */
-tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, const tsri_backend *backend,
-                         tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                         const tsri_loss_kind *kind);
+tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, tsri_device device,
+                         const tsr_data *data, const tsri_part *part, const tsri_loss_kind *kind);
 
 /* The outputs of every sample, [part->n, outputs]; the caller frees *outputs. */
-tsr_status tsri_outputs(float **outputs, tsri_store *store, const tsri_backend *backend,
-                        tsri_pool *pool, const tsr_data *data, const tsri_part *part);
+tsr_status tsri_outputs(float **outputs, tsri_store *store, tsri_device device,
+                        const tsr_data *data, const tsri_part *part);
 
 /* The same in batches of another size. */
-tsr_status tsri_outputs_in(float **outputs, tsri_store *store, const tsri_backend *backend,
-                           tsri_pool *pool, const tsr_data *data, const tsri_part *part,
-                           int64_t batch);
+tsr_status tsri_outputs_in(float **outputs, tsri_store *store, tsri_device device,
+                           const tsr_data *data, const tsri_part *part, int64_t batch);
 
 /* ---- recalibrate.c ------------------------------------------------------------------------ */
 

@@ -94,7 +94,7 @@ static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)
     tsri_loader_options o = {.batch = n, .shards = 1};
     TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
     TSR_TRY(tsri_loader_get(loader, &b, 0));
-    TSR_TRY(tsri_plan_create(&plan, &run->store, run->backend, run->pool, n, true));
+    TSR_TRY(tsri_plan_create(&plan, &run->store, run->device, n, true));
     tsri_loss l = tsri_run_loss(run, b, 0, n);
     tsri_plan_lengths(plan, b->length);
     TSR_TRY(tsri_plan_forward(plan, b->x));
@@ -113,14 +113,15 @@ static tsr_status next_loss(double *loss, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     char *kept = NULL;
-    size_t real = (size_t)run->backend->real_bytes;
-    char *fixed = (char *)run->store.w + (size_t)run->net->trained * real;
-    size_t bytes = (size_t)(run->net->total - run->net->trained) * real;
+    const tsri_heap *heap = run->store.heap;
+    int64_t real = run->store.real_bytes, bytes = (run->net->total - run->net->trained) * real;
+    tsri_mem *fixed = tsri_mem_at(run->store.w, run->net->trained * real);
     int64_t n = run->data->train.n < SAMPLES ? run->data->train.n : SAMPLES;
-    TSR_TRY(tsri_alloc_raw(&kept, (int64_t)bytes + 1, 1));
-    memcpy(kept, fixed, bytes);
+    TSR_TRY(tsri_alloc_raw(&kept, bytes + 1, 1));
+    TSR_TRY(heap->out(kept, fixed, bytes));
     st = step_loss(loss, run, n);
-    memcpy(fixed, kept, bytes);
+    tsr_status back = heap->in(fixed, kept, bytes);
+    st = st == TSR_OK ? back : st;
 done:
     tsri_free(kept);
     return st;
@@ -131,8 +132,10 @@ tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run)
     tsr_status st = TSR_OK;
     int64_t p, i;
     double loss = 0;
-    *sound = !tsri_store_nonfinite(&run->store, &p, &i);
-    if (!*sound) {
+    bool bad;
+    TSR_TRY(tsri_store_nonfinite(&bad, &run->store, &p, &i));
+    *sound = !bad;
+    if (bad) {
         (void)snprintf(why, TSRI_WHY, "parameter %s is no longer finite at element %lld",
                        run->net->param[p].name, (long long)i);
         return TSR_OK;

@@ -42,7 +42,7 @@ static tsr_status find_loss(tsri_loss *loss, const tsri_space *space, const tsri
                         .label = run->data->train.label,
                         .target = run->data->train.target,
                         .dx = s->df};
-    return run->backend->loss(loss, run->pool);
+    return tsri_device_loss(run->device, loss);
 }
 
 tsr_status tsri_space_loss(double *loss, tsri_space *space)
@@ -60,8 +60,10 @@ tsr_status tsri_space_weights(tsri_space *space)
 {
     tsr_status st = TSR_OK;
     int64_t m = space->net->param[TSRI_SPACE_SIGN].count;
-    tsri_store *model = &space->run->store;
-    float *w = tsri_space_numbers(model, tsri_net_param(model->net, "w")), *narrow = NULL;
+    tsri_opened model = {0};
+    float *narrow = NULL;
+    TSR_TRY(tsri_store_open(&model, &space->run->store, TSRI_OPEN_WEIGHTS));
+    float *w = tsri_opened_at(&model, model.w, tsri_net_param(model.net, "w"));
     TSR_TRY(tsri_alloc_raw(&narrow, m * space->n, sizeof *narrow));
     for (int64_t r = 0; r < m; r++)
         memcpy(narrow + r * space->n,
@@ -69,8 +71,10 @@ tsr_status tsri_space_weights(tsri_space *space)
                (size_t)space->n * sizeof *narrow);
     memcpy(w, space->first, (size_t)(m * space->d) * sizeof *w);
     TSR_TRY(space->ops->product(w, narrow, space->x, m, space->d, space->n, false, true,
-                                space->run->pool));
+                                space->run->device.pool));
+    TSR_TRY(tsri_store_save(&model));
 done:
+    tsri_store_close(&model);
     tsri_free(narrow);
     return st;
 }
@@ -111,7 +115,7 @@ static void draw_one(void *context, int64_t l, int thread)
 
 tsr_status tsri_space_draw(tsri_space *space)
 {
-    tsri_pool_run(space->run->pool, draw_one, space, space->run->workers);
+    tsri_pool_run(space->run->device.pool, draw_one, space, space->run->workers);
     return TSR_OK;
 }
 
@@ -120,7 +124,7 @@ static tsr_status train(tsri_space_member *w, double rate)
 {
     tsr_status st = TSR_OK;
     const tsri_space *space = w->space;
-    tsri_take(&w->store, &space->store, &w->share, false);
+    TSR_TRY(tsri_take(&w->store, &space->store, &w->share, false));
     go_over(space, &w->s, &w->store, space->ops->outputs, space->scale);
     for (int64_t t = 0; t < space->run->local_steps; t++) {
         tsri_loss loss;
@@ -146,7 +150,7 @@ static void train_one(void *context, int64_t l, int thread)
 
 tsr_status tsri_space_train(tsri_space *space)
 {
-    tsri_pool_run(space->run->pool, train_one, space, space->run->workers);
+    tsri_pool_run(space->run->device.pool, train_one, space, space->run->workers);
     for (int64_t l = 0; l < space->run->workers; l++)
         if (space->member[l].st != TSR_OK)
             return tsri_fail(space->member[l].st, "worker %lld could not compute its loss",
@@ -162,6 +166,7 @@ static int64_t bytes_of(const tsri_space *space, const tsri_space_member *w)
 
 tsr_status tsri_space_put(tsri_space *space)
 {
+    tsr_status st = TSR_OK;
     tsri_run *run = space->run;
     int64_t owners = 0;
     for (int64_t l = 0; l < run->workers; l++) {
@@ -174,7 +179,9 @@ tsr_status tsri_space_put(tsri_space *space)
             run->recent.sum += w->loss[t];
         run->recent.count += run->local_steps;
     }
-    tsri_put_run(&space->put, &space->store, space->owner, owners, false, run->pool);
+    TSR_TRY(
+        tsri_put_run(&space->put, &space->store, space->owner, owners, false, run->device.pool));
     tsri_space_find_sleepers(space);
-    return TSR_OK;
+done:
+    return st;
 }

@@ -18,7 +18,7 @@ static bool is_shallow(const tsri_run *run)
 bool tsri_space_fits(const tsri_run *run)
 {
     int64_t n = run->data->train.n;
-    return run->backend->samples && is_shallow(run) &&
+    return run->device.backend->samples && is_shallow(run) &&
            strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 && !run->crew &&
            run->gd && !run->shard &&
@@ -89,7 +89,7 @@ static tsr_status make_net(tsri_space *space)
     net->param[TSRI_SPACE_ALPHA] = param("alpha", TSRI_BUFFER, (int)hidden, m, space->columns);
     net->param[TSRI_SPACE_SIGN] = param("sign", TSRI_FIXED, (int)hidden, m, 1);
     tsri_net_finish(net);
-    TSR_TRY(tsri_store_init(&space->store, net, sizeof(float), false));
+    TSR_TRY(tsri_store_init_host(&space->store, net));
 done:
     return st;
 }
@@ -118,17 +118,19 @@ done:
 static tsr_status begin(tsri_space *space)
 {
     tsr_status st = TSR_OK;
-    const tsri_store *model = &space->run->store;
+    const tsri_net *net = space->run->net;
     int64_t m = space->net->param[TSRI_SPACE_SIGN].count;
     float *narrow = NULL; /* [m, n], columns still without their filling */
-    const float *w = tsri_space_numbers(model, tsri_net_param(model->net, "w"));
+    tsri_opened model = {0};
+    TSR_TRY(tsri_store_open(&model, &space->run->store, TSRI_OPEN_WEIGHTS));
+    const float *w = tsri_opened_at(&model, model.w, tsri_net_param(net, "w"));
     TSR_TRY(tsri_alloc(&space->first, m * space->d, sizeof *space->first));
     memcpy(space->first, w, (size_t)(m * space->d) * sizeof *w);
     memcpy(tsri_space_numbers(&space->store, TSRI_SPACE_SIGN),
-           tsri_space_numbers(model, tsri_net_param(model->net, "a")), (size_t)m * sizeof(float));
+           tsri_opened_at(&model, model.w, tsri_net_param(net, "a")), (size_t)m * sizeof(float));
     TSR_TRY(tsri_alloc_raw(&narrow, m * space->n, sizeof *narrow));
     TSR_TRY(space->ops->product(narrow, w, space->x, m, space->n, space->d, true, false,
-                                space->run->pool));
+                                space->run->device.pool));
     for (int64_t r = 0; r < m; r++)
         memcpy(tsri_space_numbers(&space->store, TSRI_SPACE_Z) + r * space->columns,
                narrow + r * space->n, (size_t)space->n * sizeof *narrow);
@@ -136,6 +138,7 @@ static tsr_status begin(tsri_space *space)
     memset(space->awake, 1, (size_t)m);
     tsri_space_find_sleepers(space);
 done:
+    tsri_store_close(&model);
     tsri_free(narrow);
     return st;
 }
@@ -146,7 +149,7 @@ static tsr_status make_member(tsri_space_member *w)
     tsri_space *space = w->space;
     TSR_TRY(tsri_share_init(&w->share, space->net));
     TSR_TRY(tsri_net_cut(&w->net, space->net, &w->share, false));
-    TSR_TRY(tsri_store_init(&w->store, w->net, sizeof(float), false));
+    TSR_TRY(tsri_store_init_host(&w->store, w->net));
     TSR_TRY(make_scratch(&w->s, space, true));
     TSR_TRY(tsri_alloc(&w->loss, space->run->local_steps, sizeof *w->loss));
 done:
@@ -163,7 +166,7 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
     TSR_TRY(tsri_alloc(&space, 1, sizeof *space));
     *space = (tsri_space){.run = run,
                           .draw = draw,
-                          .ops = run->backend->samples,
+                          .ops = run->device.backend->samples,
                           .n = n,
                           .d = run->data->dim,
                           .columns = tsri_round_up(n, grain),
@@ -178,7 +181,7 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
     for (int64_t k = 0; k < space->s.chunks; k++)
         space->s.chunk[k] = k * TSRI_SAMPLES_CHUNK;
     space->s.chunk[space->s.chunks] = space->net->param[TSRI_SPACE_SIGN].count;
-    TSR_TRY(tsri_put_init(&space->put, space->net, tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_put_init(&space->put, space->net, tsri_pool_threads(run->device.pool)));
     TSR_TRY(tsri_alloc(&space->owner, run->workers, sizeof *space->owner));
     TSR_TRY(tsri_alloc(&space->member, run->workers, sizeof *space->member));
     for (int64_t l = 0; l < run->workers; l++) {

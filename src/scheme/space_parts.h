@@ -56,10 +56,10 @@ static inline int64_t tsri_space_chunks(int64_t units)
     return tsri_ceil_div(units, TSRI_SAMPLES_CHUNK);
 }
 
-/* z, alpha or sign of the space, or a parameter of the model. */
+/* z, alpha or sign of the space: stores of the host's own memory. */
 static inline float *tsri_space_numbers(const tsri_store *store, int64_t p)
 {
-    return tsri_store_at(store, store->w, p);
+    return tsri_mem_bind(tsri_store_at(store, store->w, p));
 }
 
 /* Units whose z is not above 0 for any sample get awake = 0. */

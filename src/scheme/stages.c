@@ -96,9 +96,9 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
     float *x = NULL;
     int32_t *label = NULL;
     float *target = NULL;
-    TSR_TRY(tsri_store_init(&store, run->net, run->backend->real_bytes, true));
-    tsri_store_fill(&store, run->seed);
-    TSR_TRY(tsri_plan_create(&plan, &store, run->backend, run->pool, batch, true));
+    TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
+    TSR_TRY(tsri_store_fill(&store, run->seed));
+    TSR_TRY(tsri_plan_create(&plan, &store, run->device, batch, true));
     TSR_TRY(tsri_alloc(&x, batch * tsri_shape_count(run->net->input), sizeof *x));
     TSR_TRY(tsri_alloc(&label, batch, sizeof *label));
     TSR_TRY(tsri_alloc(&target, batch * run->net->outputs, sizeof *target));

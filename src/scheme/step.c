@@ -2,7 +2,6 @@
  * Every scheme's step goes through here. */
 #include "scheme/run.h"
 
-#include <math.h>
 #include <string.h>
 
 void tsri_choose_optimiser(tsri_run *run)
@@ -27,24 +26,25 @@ int64_t tsri_run_steps(const tsri_run *run)
     return (run->round - (run->converted > 0 ? run->converted : 0)) * run->local_steps;
 }
 
-tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_pool *pool,
+tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_device device,
                                 int64_t low, int64_t high, int64_t steps)
 {
     double rate = tsri_run_rate(run, run->round);
+    int64_t from = low * store->real_bytes;
     tsri_update u = {.count = high - low,
-                     .w = (float *)store->w + low,
-                     .v = (float *)store->v + low,
-                     .dw = (float *)store->g + low,
+                     .w = tsri_mem_at(store->w, from),
+                     .v = tsri_mem_at(store->v, from),
+                     .dw = tsri_mem_at(store->g, from),
                      .rate = rate,
                      .momentum = run->momentum,
                      .decay = run->decay,
                      .nesterov = run->nesterov};
     if (!run->adam)
-        return run->backend->update(&u, pool);
+        return tsri_device_update(device, &u);
     tsri_adam a = {.count = u.count,
                    .w = u.w,
                    .v = u.v,
-                   .s = (float *)store->s + low,
+                   .s = tsri_mem_at(store->s, from),
                    .dw = u.dw,
                    .rate = rate,
                    .beta1 = run->momentum,
@@ -53,57 +53,16 @@ tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_poo
                    .decay = run->decay,
                    .decoupled = run->decoupled,
                    .step = steps + 1};
-    return run->backend->adam(&a, pool);
+    return tsri_device_adam(device, &a);
 }
 
-/* ---- Clipping ------------------------------------------------------------------------------ */
-
-enum { PARTS = 256 }; /* of a gradient, whatever the threads: the order of its sum */
-
-typedef struct lengths {
-    float *g;
-    int64_t n;
-    float factor;
-    double square[PARTS];
-} lengths;
-
-static void square_part(void *context, int64_t i, int thread)
+tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_device device,
+                           int64_t steps)
 {
-    (void)thread;
-    lengths *l = context;
-    double sum = 0;
-    for (int64_t j = i * l->n / PARTS; j < (i + 1) * l->n / PARTS; j++)
-        sum += (double)l->g[j] * (double)l->g[j];
-    l->square[i] = sum;
-}
-
-static void shorten_part(void *context, int64_t i, int thread)
-{
-    (void)thread;
-    const lengths *l = context;
-    for (int64_t j = i * l->n / PARTS; j < (i + 1) * l->n / PARTS; j++)
-        l->g[j] *= l->factor;
-}
-
-/* As torch.nn.utils.clip_grad_norm_: g *= min(1, clip / (|g| + 1e-6)). A gradient that is not
- * finite stays so: the run tells that it has diverged. */
-static void clip(tsri_store *store, double longest, tsri_pool *pool)
-{
-    lengths l = {.g = store->g, .n = store->net->trained};
-    double sum = 0;
-    tsri_pool_run(pool, square_part, &l, PARTS);
-    for (int i = 0; i < PARTS; i++)
-        sum += l.square[i];
-    double factor = longest / (sqrt(sum) + 1e-6);
-    if (!isfinite(sum) || factor >= 1)
-        return;
-    l.factor = (float)factor;
-    tsri_pool_run(pool, shorten_part, &l, PARTS);
-}
-
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_pool *pool, int64_t steps)
-{
+    tsr_status st = TSR_OK;
     if (run->clip > 0)
-        clip(store, run->clip, pool);
-    return tsri_run_update_part(run, store, pool, 0, store->net->trained, steps);
+        TSR_TRY(tsri_device_clip(device, store->g, store->net->trained, run->clip));
+    TSR_TRY(tsri_run_update_part(run, store, device, 0, store->net->trained, steps));
+done:
+    return st;
 }

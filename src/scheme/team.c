@@ -54,7 +54,7 @@ tsr_status tsri_team_create(tsri_run *run)
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));
     TSR_TRY(tsri_alloc(&t->up, run->workers, sizeof *t->up));
-    TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->device.pool)));
     for (int64_t l = 0; l < run->workers; l++) {
         t->worker[l] = (worker){.run = run, .team = t, .number = l};
         TSR_TRY(tsri_worker_init(&t->worker[l]));
@@ -141,7 +141,7 @@ static tsr_status all_workers(tsri_run *run, duty d)
         do_duty(&c, 0, 0);
         return c.team->worker[0].st;
     }
-    tsri_pool_run(run->pool, do_duty, &c, run->workers);
+    tsri_pool_run(run->device.pool, do_duty, &c, run->workers);
     for (int64_t l = 0; l < run->workers; l++)
         if (c.team->worker[l].st != TSR_OK)
             return tsri_fail(c.team->worker[l].st, "%s", c.team->worker[l].error);
@@ -190,10 +190,10 @@ static tsr_status train(worker *w)
     t->down[w->number] = t->up[w->number] = w->idle ? 0 : tsri_wire_bytes(w->net, &t->rules.wire);
     if (w->idle)
         return TSR_OK;
-    tsri_take(&w->store, &w->run->store, &w->share, t->rules.carry);
-    tsri_wire_round(&w->store, &t->rules.wire);
+    TSR_TRY(tsri_take(&w->store, &w->run->store, &w->share, t->rules.carry));
+    TSR_TRY(tsri_wire_round(&w->store, &t->rules.wire));
     TSR_TRY(tsri_worker_steps(w));
-    tsri_wire_round(&w->store, &t->rules.wire);
+    TSR_TRY(tsri_wire_round(&w->store, &t->rules.wire));
 done:
     return st;
 }
@@ -266,8 +266,8 @@ static tsr_status tell_events(tsri_run *run)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
     tsr_result whole;
     TSR_TRY(tsri_recalibrate_after(run, run->round + 1));
-    TSR_TRY(tsri_evaluate(&whole, &run->store, run->backend, run->pool, run->data,
-                          &run->data->train, run->loss));
+    TSR_TRY(
+        tsri_evaluate(&whole, &run->store, run->device, run->data, &run->data->train, run->loss));
     TSR_TRY(tsri_event(run, "put", -1, whole.loss, t->down, t->up));
 done:
     return st;
@@ -290,7 +290,7 @@ static tsr_status put_back(tsri_run *run)
             run->recent.sum += w->loss[s];
         run->recent.count += run->local_steps;
     }
-    tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->pool);
+    TSR_TRY(tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->device.pool));
     TSR_TRY(write_trace(run));
     TSR_TRY(tell_events(run));
 done:

@@ -34,37 +34,46 @@ static int64_t result_size(void *context, int64_t l)
     return losses_size(context) + numbers_size(context, l);
 }
 
-static void pack(void *context, int64_t l, void *bytes)
+static tsr_status pack(void *context, int64_t l, void *bytes)
 {
-    worker *w = worker_of(context, l);
-    tsri_wire_take(bytes, &w->team->rules.wire, &w->store, &w->run->store, &w->share);
+    const worker *w = worker_of(context, l);
     w->team->down[l] += numbers_size(context, l);
+    return tsri_wire_take(bytes, &w->team->rules.wire, w->net, &w->run->store, &w->share);
 }
 
 /* The numbers of batches that norms have seen do not travel: every local step is one. */
-static void set_counts(worker *w)
+static tsr_status set_counts(worker *w)
 {
+    tsr_status st = TSR_OK;
     const tsri_net *net = w->net;
-    for (int64_t p = 0; p < net->params; p++)
-        if (net->param[p].role == TSRI_COUNT) {
-            const float *whole = tsri_store_at(&w->run->store, w->run->store.w, p);
-            float *own = tsri_store_at(&w->store, w->store.w, p);
-            *own = *whole + (float)w->run->local_steps;
-        }
+    const tsri_store *whole = &w->run->store;
+    for (int64_t p = 0; p < net->params; p++) {
+        float count;
+        if (net->param[p].role != TSRI_COUNT)
+            continue;
+        TSR_TRY(whole->heap->out(&count, tsri_store_at(whole, whole->w, p), sizeof count));
+        count += (float)w->run->local_steps;
+        TSR_TRY(w->store.heap->in(tsri_store_at(&w->store, w->store.w, p), &count, sizeof count));
+    }
+done:
+    return st;
 }
 
-static bool unpack(void *context, int64_t l, const void *bytes)
+static tsr_status unpack(void *context, int64_t l, const void *bytes, bool *sound)
 {
+    tsr_status st = TSR_OK;
     tsri_run *run = context;
     worker *w = worker_of(run, l);
     const uint8_t *numbers = (const uint8_t *)bytes + losses_size(run);
     w->team->up[l] += numbers_size(run, l);
-    if (!tsri_wire_finite(numbers, &w->team->rules.wire, w->net))
-        return false;
+    *sound = tsri_wire_finite(numbers, &w->team->rules.wire, w->net);
+    if (!*sound)
+        return TSR_OK;
     memcpy(w->loss, bytes, (size_t)losses_size(run));
-    tsri_wire_unpack(&w->store, &w->team->rules.wire, numbers);
-    set_counts(w);
-    return true;
+    TSR_TRY(tsri_wire_unpack(&w->store, &w->team->rules.wire, numbers));
+    TSR_TRY(set_counts(w));
+done:
+    return st;
 }
 
 static void lost(void *context, int64_t l, int rank, tsri_lost why)
@@ -159,13 +168,13 @@ static tsr_status work(void *context, int64_t number, int64_t share, const void 
               "share %lld of round %lld came with %lld bytes, %lld were due: the ranks disagree",
               (long long)share, (long long)run->round, (long long)n,
               (long long)numbers_size(run, share));
-    tsri_wire_fixed(&w->store, &run->store, &w->share);
-    tsri_wire_unpack(&w->store, &w->team->rules.wire, in);
+    TSR_TRY(tsri_wire_fixed(&w->store, &run->store, &w->share));
+    TSR_TRY(tsri_wire_unpack(&w->store, &w->team->rules.wire, in));
     TSR_TRY(tsri_worker_steps(w));
     *bytes = result_size(run, share);
     TSR_TRY(tsri_comm_frame(run->crew->comm, out, *bytes));
     memcpy(out->bytes, w->loss, (size_t)losses_size(run));
-    tsri_wire_pack(out->bytes + losses_size(run), &w->team->rules.wire, &w->store);
+    TSR_TRY(tsri_wire_pack(out->bytes + losses_size(run), &w->team->rules.wire, &w->store));
 done:
     return st;
 }
@@ -183,7 +192,14 @@ static int64_t gift_size(const tsri_run *run)
 
 tsr_status tsri_team_assemble(tsri_run *run)
 {
-    return tsri_run_meet(run, (float *)run->store.w + run->net->trained, gift_size(run));
+    tsr_status st = TSR_OK;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_run_meet(run, (float *)host.w + run->net->trained, gift_size(run)));
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 tsr_status tsri_team_serve(tsri_run *run)

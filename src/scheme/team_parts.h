@@ -13,8 +13,8 @@ typedef struct tsri_team team;
 typedef struct tsri_worker {
     tsri_run *run;
     team *team;
-    int64_t number; /* l */
-    tsri_pool *pool;
+    int64_t number;     /* l */
+    tsri_device device; /* the run's, with threads of its own */
     bool owns_pool;
     tsri_share share;
     tsri_net *net; /* of the share */

@@ -4,8 +4,6 @@
 #include "base/alloc.h"
 #include "subnet/cut.h"
 
-#include <string.h>
-
 /* ---- Making and unmaking ------------------------------------------------------------------- */
 
 /* Full batches that never change are gathered once; workers with the same data share them. */
@@ -34,18 +32,18 @@ tsr_status tsri_worker_init(worker *w)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    int threads = tsri_pool_threads(run->pool);
+    int threads = tsri_pool_threads(run->device.pool);
     TSR_TRY(tsri_share_init(&w->share, run->net));
     TSR_TRY(tsri_alloc(&w->loss, run->local_steps + 1, sizeof *w->loss));
     if (w->team->step_events)
         TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
-    w->pool = run->pool;
+    w->device = run->device;
     if (run->crew) /* one share at a time, on all threads; its data when it comes */
         return TSR_OK;
     TSR_TRY(make_loader(w));
     if (run->workers > 1) {
         int64_t own = threads / run->workers;
-        TSR_TRY(tsri_pool_create(&w->pool, own > 1 ? (int)own : 1));
+        TSR_TRY(tsri_pool_create(&w->device.pool, own > 1 ? (int)own : 1));
         w->owns_pool = true;
     }
 done:
@@ -60,7 +58,7 @@ void tsri_worker_fini(worker *w)
     tsri_share_fini(&w->share);
     tsri_loader_destroy(w->loader);
     if (w->owns_pool)
-        tsri_pool_destroy(w->pool);
+        tsri_pool_destroy(w->device.pool);
     tsri_free(w->loss);
     tsri_free(w->kept);
 }
@@ -81,7 +79,7 @@ static tsr_status make_network(worker *w)
         return tsri_store_fit(&w->store);
     }
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
-    TSR_TRY(tsri_store_init(&w->store, w->net, run->backend->real_bytes, true));
+    TSR_TRY(tsri_store_init(&w->store, w->net, run->device.backend, true));
     if (run->adam)
         TSR_TRY(tsri_store_add_variance(&w->store));
 done:
@@ -102,9 +100,8 @@ static tsr_status make_plan(worker *w)
     tsri_run *run = w->run;
     if (w->plan && !w->resized)
         return TSR_OK;
-    tsr_status st =
-        w->plan ? tsri_plan_renew(&w->plan)
-                : tsri_plan_create(&w->plan, &w->store, run->backend, w->pool, rows_of(w), true);
+    tsr_status st = w->plan ? tsri_plan_renew(&w->plan)
+                            : tsri_plan_create(&w->plan, &w->store, w->device, rows_of(w), true);
     w->resized = false;
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
@@ -146,7 +143,7 @@ static tsr_status local_step(worker *w, int64_t step)
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
     TSR_TRY(tsri_plan_backward(w->plan));
-    TSR_TRY(tsri_run_update(run, &w->store, w->pool,
+    TSR_TRY(tsri_run_update(run, &w->store, w->device,
                             (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
     w->loss[step] = tsri_loss_value(&loss);
 done:
@@ -160,15 +157,16 @@ static tsr_status loss_at_the_end(worker *w)
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
     const tsri_batch *b = w->fixed;
-    float *statistics = (float *)w->store.w + w->net->trained;
-    size_t bytes = (size_t)(w->net->total - w->net->trained) * sizeof *statistics;
+    const tsri_heap *heap = w->store.heap;
+    tsri_mem *statistics = tsri_mem_at(w->store.w, w->net->trained * w->store.real_bytes);
+    int64_t bytes = (w->net->total - w->net->trained) * w->store.real_bytes;
     if (!b)
         TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
     tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
-    memcpy(w->kept, statistics, bytes);
+    TSR_TRY(heap->out(w->kept, statistics, bytes));
     TSR_TRY(tsri_plan_forward(w->plan, b->x));
     TSR_TRY(tsri_plan_loss(w->plan, &loss));
-    memcpy(statistics, w->kept, bytes);
+    TSR_TRY(heap->in(statistics, w->kept, bytes));
     w->loss[run->local_steps] = tsri_loss_value(&loss);
 done:
     return st;
@@ -179,7 +177,7 @@ tsr_status tsri_worker_steps(worker *w)
     tsr_status st = TSR_OK;
     TSR_TRY(make_plan(w));
     if (!w->team->rules.carry)
-        tsri_store_forget(&w->store);
+        TSR_TRY(tsri_store_forget(&w->store));
     for (int64_t t = 0; t < w->run->local_steps; t++) {
         TSR_CHECK(!w->run->crew || !tsri_crew_orphaned(w->run->crew), TSR_FAILURE,
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");

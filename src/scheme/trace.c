@@ -172,10 +172,10 @@ tsr_status tsri_trace_begin(tsri_run *run, int64_t workers, int64_t steps)
     TSR_TRY(tracer_of(&t, run));
     if (!fits(t, run, workers, steps))
         TSR_TRY(make_vectors(t, run, workers, steps));
-    memcpy(t->w, run->store.w, (size_t)t->total * sizeof *t->w);
-    memcpy(t->v, run->store.v, (size_t)t->trained * sizeof *t->v);
+    TSR_TRY(tsri_store_read(t->w, &run->store, TSRI_WEIGHTS));
+    TSR_TRY(tsri_store_read(t->v, &run->store, TSRI_MOMENTUM));
     if (t->s)
-        memcpy(t->s, run->store.s, (size_t)t->trained * sizeof *t->s);
+        TSR_TRY(tsri_store_read(t->s, &run->store, TSRI_VARIANCE));
 done:
     return st;
 }
@@ -253,28 +253,31 @@ done:
     return st;
 }
 
-/* A worker's network has the names of the whole and shapes of its own. */
-static tsr_status add_local(tsri_parcel *parcel, const tsri_traced *worker, int64_t number)
+/* A worker's network has the names of the whole and shapes of its own. `local` stays open until the
+ * parcel is written. */
+static tsr_status add_local(tsri_parcel *parcel, tsri_opened *local, const tsri_traced *worker,
+                            int64_t number)
 {
     tsr_status st = TSR_OK;
     const tsri_net *whole = parcel->net;
     char prefix[48];
     parcel->net = worker->local->net;
+    TSR_TRY(tsri_store_open(local, worker->local, TSRI_OPEN_UNITS));
     (void)snprintf(prefix, sizeof prefix, "local.%" PRId64 ".", number);
-    TSR_TRY(tsri_parcel_add_model(parcel, worker->local->w, prefix));
+    TSR_TRY(tsri_parcel_add_model(parcel, local->w, prefix));
     (void)snprintf(prefix, sizeof prefix, "momentum.%" PRId64 ".", number);
     if (worker->momentum)
-        TSR_TRY(tsri_parcel_add_trained(parcel, worker->local->v, prefix));
+        TSR_TRY(tsri_parcel_add_trained(parcel, local->v, prefix));
     (void)snprintf(prefix, sizeof prefix, "variance.%" PRId64 ".", number);
-    if (worker->momentum && worker->local->s)
-        TSR_TRY(tsri_parcel_add_trained(parcel, worker->local->s, prefix));
+    if (worker->momentum && local->s)
+        TSR_TRY(tsri_parcel_add_trained(parcel, local->s, prefix));
 done:
     parcel->net = whole;
     return st;
 }
 
-static tsr_status add_worker(tsri_parcel *parcel, const tsri_run *run, const tsri_traced *worker,
-                             const int64_t *indices, int64_t number)
+static tsr_status add_worker(tsri_parcel *parcel, tsri_opened *local, const tsri_run *run,
+                             const tsri_traced *worker, const int64_t *indices, int64_t number)
 {
     tsr_status st = TSR_OK;
     tsri_tensor loss = {
@@ -285,7 +288,7 @@ static tsr_status add_worker(tsri_parcel *parcel, const tsri_run *run, const tsr
     TSR_TRY(tsri_parcel_add(parcel, &loss, "loss.%" PRId64, number));
     TSR_TRY(add_samples(parcel, run, number));
     if (worker->local)
-        TSR_TRY(add_local(parcel, worker, number));
+        TSR_TRY(add_local(parcel, local, worker, number));
 done:
     return st;
 }
@@ -295,28 +298,35 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     tsr_status st = TSR_OK;
     const struct tsri_tracer *t = run->tracer;
     tsri_parcel parcel;
+    tsri_opened after = {0}, *local = NULL; /* [workers] */
     int64_t *indices = NULL;
     if (!run->trace)
         return TSR_OK;
     double rate = tsri_run_rate(run, run->round);
     tsri_parcel_init(&parcel, run->net);
+    TSR_TRY(tsri_alloc(&local, t->workers, sizeof *local));
+    TSR_TRY(tsri_store_open(&after, &run->store, TSRI_OPEN_UNITS));
     TSR_TRY(make_indices(&indices, run->net));
     TSR_TRY(tsri_parcel_add(&parcel, &(tsri_tensor){.dtype = TSRI_F64, .data = &rate}, "rate"));
     TSR_TRY(tsri_parcel_add_model(&parcel, t->w, "before."));
-    TSR_TRY(tsri_parcel_add_model(&parcel, run->store.w, "after."));
+    TSR_TRY(tsri_parcel_add_model(&parcel, after.w, "after."));
     if (momentum) {
         TSR_TRY(tsri_parcel_add_trained(&parcel, t->v, "momentum.before."));
-        TSR_TRY(tsri_parcel_add_trained(&parcel, run->store.v, "momentum.after."));
+        TSR_TRY(tsri_parcel_add_trained(&parcel, after.v, "momentum.after."));
     }
     if (momentum && t->s) {
         TSR_TRY(tsri_parcel_add_trained(&parcel, t->s, "variance.before."));
-        TSR_TRY(tsri_parcel_add_trained(&parcel, run->store.s, "variance.after."));
+        TSR_TRY(tsri_parcel_add_trained(&parcel, after.s, "variance.after."));
     }
     for (int64_t w = 0; w < t->workers; w++)
-        TSR_TRY(add_worker(&parcel, run, &worker[w], indices, w));
+        TSR_TRY(add_worker(&parcel, &local[w], run, &worker[w], indices, w));
     TSR_TRY(tsri_trace_write(run, &parcel, "round", run->round));
 done:
     tsri_parcel_fini(&parcel);
+    tsri_store_close(&after);
+    for (int64_t w = 0; local && w < t->workers; w++)
+        tsri_store_close(&local[w]);
+    tsri_free(local);
     tsri_free(indices);
     return st;
 }

@@ -50,7 +50,7 @@ static tsr_status judge(tsri_run *run, int64_t rounds)
     tsr_result r;
     const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
     TSR_TRY(tsri_recalibrate_after(run, rounds));
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, part, run->loss));
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, part, run->loss));
     run->test_loss = r.loss;
     run->test_accuracy = r.accuracy;
     run->test_rmse = r.rmse;
@@ -225,7 +225,7 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
         run->round++;
         bool asked = tsri_stop_asked() && run->round < run->rounds && run->round >= run->promised;
         TSR_TRY(hear_crew(run, asked));
-        tsri_average_round(run);
+        TSR_TRY(tsri_average_round(run));
         if (tsri_clock() - told > 0.05) {
             tell(run, false, false);
             told = tsri_clock();
@@ -263,8 +263,10 @@ static tsr_status write_distances(const tsri_run *run)
 static tsr_status finish(tsri_run *run, tsr_result *result)
 {
     tsr_status st = TSR_OK;
+    bool best;
     char *path = NULL;
-    if (tsri_iterate_take_best(run)) /* what is handed over is what is judged */
+    TSR_TRY(tsri_iterate_take_best(run, &best));
+    if (best) /* what is handed over is what is judged */
         TSR_TRY(judge(run, run->best_iterate));
     else
         tsri_average_swap(run);

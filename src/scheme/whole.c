@@ -92,13 +92,17 @@ tsr_status tsri_whole_load(tsri_store *store, const tsri_tensors *file, const ch
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = store->net;
+    tsri_opened host = {0};
     float absent;
     TSR_TRY(tsri_store_load(store, file, "", path));
     TSR_TRY(lacking(&absent, file, path));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
     for (int64_t i = 0; i < net->layers; i++)
         if (net->layer[i].share_scale > 0)
-            exchange(tsri_store_at(store, store->w, net->layer[i].weight),
+            exchange(tsri_opened_at(&host, host.w, net->layer[i].weight),
                      net->param[net->layer[i].weight].count, absent, factor_of(net, i));
+    TSR_TRY(tsri_store_save(&host));
 done:
+    tsri_store_close(&host);
     return st;
 }

@@ -33,6 +33,7 @@ void tsri_put_fini(tsri_put *put)
     tsri_free(put->cut);
     tsri_free(put->sum);
     tsri_free(put->owners);
+    tsri_free(put->opened);
     *put = (tsri_put){0};
 }
 
@@ -75,7 +76,8 @@ static block block_of(const job *j, int64_t i, int thread)
 
 static const float *numbers_of(const job *j, const tsri_owner *o)
 {
-    return tsri_store_at(o->store, tsri_store_vector(o->store, j->vector), j->param);
+    const tsri_opened *host = &j->put->opened[o - j->owner];
+    return tsri_opened_at(host, tsri_opened_vector(host, j->vector), j->param);
 }
 
 /* The first of the picked units that is not before `unit`. */
@@ -209,20 +211,16 @@ static void find_cuts(tsri_put *put, const tsri_owner *owner, int64_t count)
     }
 }
 
-void tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
-                  bool momentum, tsri_pool *pool)
+static void put_params(const tsri_put *put, const tsri_opened *whole, const tsri_owner *owner,
+                       int64_t count, bool momentum, tsri_pool *pool)
 {
     const tsri_net *net = put->net;
-    assert(whole->real_bytes == sizeof(float) && tsri_pool_threads(pool) <= put->threads);
-    if (count == 0)
-        return;
-    find_cuts(put, owner, count);
     for (int64_t p = 0; p < net->params; p++) {
         if (net->param[p].role == TSRI_FIXED)
             continue;
         job j = {.put = put,
                  .s = tsri_slices_of(&net->param[p], net, put->cut),
-                 .whole = tsri_store_at(whole, whole->w, p),
+                 .whole = tsri_opened_at(whole, whole->w, p),
                  .owner = owner,
                  .count = count,
                  .param = p};
@@ -230,10 +228,37 @@ void tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int
         if (!momentum || net->param[p].role != TSRI_TRAINED)
             continue;
         for (j.vector = TSRI_MOMENTUM; j.vector < TSRI_VECTORS; j.vector++) {
-            void *vector = tsri_store_vector(whole, j.vector);
-            j.whole = tsri_store_at(whole, vector, p);
-            if (vector)
-                put_param(&j, pool);
+            void *vector = tsri_opened_vector(whole, j.vector);
+            if (!vector)
+                continue;
+            j.whole = tsri_opened_at(whole, vector, p);
+            put_param(&j, pool);
         }
     }
+}
+
+tsr_status tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
+                        bool momentum, tsri_pool *pool)
+{
+    tsr_status st = TSR_OK;
+    tsri_opened host = {0};
+    int which = momentum ? TSRI_OPEN_UNITS : TSRI_OPEN_WEIGHTS;
+    assert(whole->real_bytes == sizeof(float) && tsri_pool_threads(pool) <= put->threads);
+    if (count == 0)
+        return TSR_OK;
+    find_cuts(put, owner, count);
+    if (count > put->rooms) {
+        TSR_TRY(tsri_realloc(&put->opened, count, sizeof *put->opened));
+        put->rooms = count;
+    }
+    TSR_TRY(tsri_store_open(&host, whole, which));
+    for (int64_t o = 0; o < count; o++)
+        TSR_TRY(tsri_store_open(&put->opened[o], owner[o].store, which));
+    put_params(put, &host, owner, count, momentum, pool);
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    for (int64_t o = 0; o < count && o < put->rooms; o++)
+        tsri_store_close(&put->opened[o]);
+    return st;
 }

@@ -10,7 +10,7 @@
  * number of threads nor on which share was ready first.
  *
  *     TSR_TRY(tsri_put_init(&put, net, threads));
- *     tsri_put_run(&put, &whole, owners, count, true, pool);
+ *     TSR_TRY(tsri_put_run(&put, &whole, owners, count, true, pool));
  *     tsri_put_fini(&put);
  */
 #ifndef TSRI_PUT_H
@@ -30,9 +30,11 @@ typedef struct tsri_owner {
 typedef struct tsri_put {
     const tsri_net *net;
     int threads;
-    bool *cut;       /* [axes] by one of the shares at least */
-    double *sum;     /* [threads][block] */
-    int32_t *owners; /* [threads][block] */
+    bool *cut;           /* [axes] by one of the shares at least */
+    double *sum;         /* [threads][block] */
+    int32_t *owners;     /* [threads][block] */
+    tsri_opened *opened; /* [rooms] the shares of the call, as the host sees them */
+    int64_t rooms;
 } tsri_put;
 
 /* For networks like `net` and pools of at most `threads`. */
@@ -41,8 +43,8 @@ void tsri_put_fini(tsri_put *put);
 
 /* Writes `count` shares back: trained parameters, running statistics, counts; with `momentum` also
  * the momentum and, where the whole has it, the variance. Fixed parameters stay. Floats only.
- * Allocates nothing. */
-void tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
-                  bool momentum, tsri_pool *pool);
+ */
+tsr_status tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
+                        bool momentum, tsri_pool *pool);
 
 #endif

@@ -53,10 +53,10 @@ bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion
 }
 
 /* F [units, *length], row by row. */
-static tsr_status rows_of(float **rows, int64_t *length, const tsri_store *store, int64_t axis)
+static tsr_status rows_of(float **rows, int64_t *length, const tsri_opened *host, int64_t axis)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = store->net;
+    const tsri_net *net = host->net;
     int64_t size = net->axis[axis].size, at = 0;
     *rows = NULL;
     *length = 0;
@@ -70,7 +70,7 @@ static tsr_status rows_of(float **rows, int64_t *length, const tsri_store *store
         const tsri_param *p = &net->param[i];
         if (!writes(p, axis))
             continue;
-        const float *w = tsri_store_at(store, store->w, i);
+        const float *w = tsri_opened_at(host, host->w, i);
         int64_t each = p->count / size;
         for (int64_t j = 0; j < p->count; j++)
             (*rows)[j / each * *length + at + j % each] = w[tsri_order_place(p, j)];
@@ -119,13 +119,13 @@ static void all_distances(double *score, const float *rows, int64_t size, int64_
 
 /* ---- The criteria ------------------------------------------------------------------------- */
 
-static tsr_status by_weights(double *score, const tsri_store *store, int64_t axis,
+static tsr_status by_weights(double *score, const tsri_opened *host, int64_t axis,
                              tsri_criterion criterion)
 {
     tsr_status st = TSR_OK;
     float *rows = NULL;
-    int64_t length, size = store->net->axis[axis].size;
-    TSR_TRY(rows_of(&rows, &length, store, axis));
+    int64_t length, size = host->net->axis[axis].size;
+    TSR_TRY(rows_of(&rows, &length, host, axis));
     if (criterion == TSRI_SCORE_FPGM)
         all_distances(score, rows, size, length);
     for (int64_t j = 0; criterion != TSRI_SCORE_FPGM && j < size; j++)
@@ -136,17 +136,17 @@ done:
     return st;
 }
 
-static tsr_status by_norm(double *score, const tsri_store *store, int64_t axis)
+static tsr_status by_norm(double *score, const tsri_opened *host, int64_t axis)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = store->net;
+    const tsri_net *net = host->net;
     bool found = false;
     memset(score, 0, (size_t)net->axis[axis].size * sizeof *score);
     for (int64_t i = 0; i < net->layers; i++) {
         const tsri_layer *l = &net->layer[i];
         if (l->kind != TSRI_NORM || net->value[l->in].axis != axis)
             continue;
-        const float *gamma = tsri_store_at(store, store->w, l->weight);
+        const float *gamma = tsri_opened_at(host, host->w, l->weight);
         for (int64_t j = 0; j < net->axis[axis].size; j++)
             score[j] += fabs((double)gamma[j]);
         found = true;
@@ -157,16 +157,29 @@ done:
     return st;
 }
 
+static void by_chance(double *score, const tsri_net *net, int64_t axis, uint64_t seed)
+{
+    tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_TICKET, axis, 0, 0);
+    for (int64_t j = 0; j < net->axis[axis].size; j++)
+        score[j] = tsri_rng_uniform53(&rng);
+}
+
 tsr_status tsri_score(double *score, const tsri_store *store, int64_t axis,
                       tsri_criterion criterion, uint64_t seed)
 {
-    tsri_rng rng = tsri_rng_stream(seed, TSRI_FOR_TICKET, axis, 0, 0);
+    tsr_status st = TSR_OK;
+    tsri_opened host = {0};
     assert(store->real_bytes == sizeof(float));
+    if (criterion == TSRI_SCORE_RANDOM) {
+        by_chance(score, store->net, axis, seed);
+        return TSR_OK;
+    }
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
     if (criterion == TSRI_SCORE_BN)
-        return by_norm(score, store, axis);
-    if (criterion != TSRI_SCORE_RANDOM)
-        return by_weights(score, store, axis, criterion);
-    for (int64_t j = 0; j < store->net->axis[axis].size; j++)
-        score[j] = tsri_rng_uniform53(&rng);
-    return TSR_OK;
+        TSR_TRY(by_norm(score, &host, axis));
+    else
+        TSR_TRY(by_weights(score, &host, axis, criterion));
+done:
+    tsri_store_close(&host);
+    return st;
 }

@@ -33,19 +33,34 @@ void tsri_take_param(float *to, const float *from, const tsri_net *net, int64_t 
                   from + tsri_slices_from(&s, share, j) * s.size * s.grain, &s, share);
 }
 
-void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share, bool momentum)
+/* All parameters on which `which` has numbers in both. */
+static void take_vector(const tsri_opened *small, const tsri_opened *whole, tsri_vector which,
+                        const tsri_share *share)
 {
     const tsri_net *net = whole->net;
+    void *to = tsri_opened_vector(small, which), *from = tsri_opened_vector(whole, which);
+    if (!to || !from)
+        return;
+    for (int64_t p = 0; p < net->params; p++)
+        if (which == TSRI_WEIGHTS || net->param[p].role == TSRI_TRAINED)
+            tsri_take_param(tsri_opened_at(small, to, p), tsri_opened_at(whole, from, p), net, p,
+                            share);
+}
+
+tsr_status tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share,
+                     bool momentum)
+{
+    tsr_status st = TSR_OK;
+    int which = momentum ? TSRI_OPEN_UNITS : TSRI_OPEN_WEIGHTS;
+    tsri_opened to = {0}, from = {0};
     assert(small->real_bytes == sizeof(float) && whole->real_bytes == sizeof(float));
-    for (int64_t p = 0; p < net->params; p++) {
-        tsri_take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p), net,
-                        p, share);
-        if (!momentum || net->param[p].role != TSRI_TRAINED)
-            continue;
-        tsri_take_param(tsri_store_at(small, small->v, p), tsri_store_at(whole, whole->v, p), net,
-                        p, share);
-        if (small->s && whole->s)
-            tsri_take_param(tsri_store_at(small, small->s, p), tsri_store_at(whole, whole->s, p),
-                            net, p, share);
-    }
+    TSR_TRY(tsri_store_open(&to, small, which));
+    TSR_TRY(tsri_store_open(&from, whole, which));
+    for (tsri_vector i = 0; i < TSRI_VECTORS; i++)
+        take_vector(&to, &from, i, share);
+    TSR_TRY(tsri_store_save(&to));
+done:
+    tsri_store_close(&to);
+    tsri_store_close(&from);
+    return st;
 }

@@ -7,8 +7,9 @@
 
 /* small->w = the share's part of whole->w: trained and fixed parameters, running statistics and
  * counts; with `momentum` also small->v of whole->v (and s, where both have it). small's network is
- * the share's (cut.h). Floats only. Local; allocates nothing. */
-void tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share, bool momentum);
+ * the share's (cut.h). Floats only. */
+tsr_status tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share,
+                     bool momentum);
 
 /* The same for one parameter: to = the share's part of `from`, both in the order of memory. */
 void tsri_take_param(float *to, const float *from, const tsri_net *net, int64_t p,

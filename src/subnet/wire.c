@@ -2,6 +2,8 @@
 #include "subnet/wire.h"
 
 #include "backend/bf16.h"
+#include "base/alloc.h"
+#include "base/pieces.h"
 #include "subnet/take.h"
 
 #include <math.h>
@@ -37,9 +39,15 @@ static bool next_piece(piece *at, const tsri_net *net, const tsri_wire *wire)
     return true;
 }
 
-static float *numbers(const tsri_store *store, piece at)
+static float *numbers(const tsri_opened *store, piece at)
 {
-    return tsri_store_at(store, tsri_store_vector(store, at.vector), at.p);
+    return tsri_opened_at(store, tsri_opened_vector(store, at.vector), at.p);
+}
+
+/* The vectors that travel. */
+static int opens(const tsri_wire *wire)
+{
+    return wire->momentum ? TSRI_OPEN_UNITS : TSRI_OPEN_WEIGHTS;
 }
 
 static int64_t number_bytes(const tsri_wire *wire)
@@ -83,46 +91,81 @@ static void get_numbers(float *to, const uint8_t *from, int64_t count, bool bf16
 
 /* ---- Moving ------------------------------------------------------------------------------- */
 
-void tsri_wire_take(void *bytes, const tsri_wire *wire, tsri_store *small, const tsri_store *whole,
-                    const tsri_share *share)
+tsr_status tsri_wire_take(void *bytes, const tsri_wire *wire, const tsri_net *small,
+                          const tsri_store *whole, const tsri_share *share)
 {
+    tsr_status st = TSR_OK;
     uint8_t *to = bytes;
-    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
-        int64_t count = small->net->param[at.p].count;
-        float *room = wire->bf16 ? numbers(small, at) : (float *)(void *)to;
-        tsri_take_param(room, numbers(whole, at), whole->net, at.p, share);
+    tsri_opened from = {0};
+    float *room = NULL; /* floats that are rounded on the way */
+    int64_t most = 0;
+    for (int64_t p = 0; p < small->params; p++)
+        most = tsri_max(most, small->param[p].count);
+    if (wire->bf16)
+        TSR_TRY(tsri_alloc_raw(&room, most, sizeof *room));
+    TSR_TRY(tsri_store_open(&from, whole, opens(wire)));
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small, wire);) {
+        int64_t count = small->param[at.p].count;
+        tsri_take_param(wire->bf16 ? room : (float *)(void *)to, numbers(&from, at), whole->net,
+                        at.p, share);
         if (wire->bf16)
             put_numbers(to, room, count, true);
         to += count * number_bytes(wire);
     }
+done:
+    tsri_store_close(&from);
+    tsri_free(room);
+    return st;
 }
 
-void tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share)
+tsr_status tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share)
 {
+    tsr_status st = TSR_OK;
+    tsri_opened to = {0}, from = {0};
+    TSR_TRY(tsri_store_open(&to, small, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&from, whole, TSRI_OPEN_WEIGHTS));
     for (int64_t p = 0; p < whole->net->params; p++)
         if (whole->net->param[p].role == TSRI_FIXED)
-            tsri_take_param(tsri_store_at(small, small->w, p), tsri_store_at(whole, whole->w, p),
+            tsri_take_param(tsri_opened_at(&to, to.w, p), tsri_opened_at(&from, from.w, p),
                             whole->net, p, share);
+    TSR_TRY(tsri_store_save(&to));
+done:
+    tsri_store_close(&to);
+    tsri_store_close(&from);
+    return st;
 }
 
-void tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small)
+tsr_status tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small)
 {
+    tsr_status st = TSR_OK;
     uint8_t *to = bytes;
+    tsri_opened from;
+    TSR_TRY(tsri_store_open(&from, small, opens(wire)));
     for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
         int64_t count = small->net->param[at.p].count;
-        put_numbers(to, numbers(small, at), count, wire->bf16);
+        put_numbers(to, numbers(&from, at), count, wire->bf16);
         to += count * number_bytes(wire);
     }
+done:
+    tsri_store_close(&from);
+    return st;
 }
 
-void tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes)
+tsr_status tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes)
 {
+    tsr_status st = TSR_OK;
     const uint8_t *from = bytes;
+    tsri_opened to;
+    TSR_TRY(tsri_store_open(&to, small, opens(wire)));
     for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
         int64_t count = small->net->param[at.p].count;
-        get_numbers(numbers(small, at), from, count, wire->bf16);
+        get_numbers(numbers(&to, at), from, count, wire->bf16);
         from += count * number_bytes(wire);
     }
+    TSR_TRY(tsri_store_save(&to));
+done:
+    tsri_store_close(&to);
+    return st;
 }
 
 bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *small)
@@ -137,11 +180,20 @@ bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *
     return true;
 }
 
-void tsri_wire_round(tsri_store *small, const tsri_wire *wire)
+tsr_status tsri_wire_round(tsri_store *small, const tsri_wire *wire)
 {
-    for (piece at = {-1, TSRI_WEIGHTS}; wire->bf16 && next_piece(&at, small->net, wire);) {
-        float *x = numbers(small, at);
+    tsr_status st = TSR_OK;
+    tsri_opened host = {0};
+    if (!wire->bf16)
+        return TSR_OK;
+    TSR_TRY(tsri_store_open(&host, small, opens(wire)));
+    for (piece at = {-1, TSRI_WEIGHTS}; next_piece(&at, small->net, wire);) {
+        float *x = numbers(&host, at);
         for (int64_t i = 0; i < small->net->param[at.p].count; i++)
             x[i] = tsri_bf16_round(x[i]);
     }
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    return st;
 }

@@ -21,24 +21,24 @@ typedef struct tsri_wire {
 /* Bytes of a share of this network on the way, in one direction. */
 int64_t tsri_wire_bytes(const tsri_net *net, const tsri_wire *wire);
 
-/* bytes = the share's part of the whole, sliced and packed in one pass; `small`, the share's store,
- * is room to work in. */
-void tsri_wire_take(void *bytes, const tsri_wire *wire, tsri_store *small, const tsri_store *whole,
-                    const tsri_share *share);
+/* bytes = the part of the whole that the share's network `small` has, sliced and packed in one
+ * pass. */
+tsr_status tsri_wire_take(void *bytes, const tsri_wire *wire, const tsri_net *small,
+                          const tsri_store *whole, const tsri_share *share);
 
 /* The fixed parameters of a share, which do not travel, out of a whole that has them. */
-void tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share);
+tsr_status tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share);
 
 /* A share's own store, packed and unpacked. Unpack leaves momentum alone where it does not travel.
  */
-void tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small);
-void tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes);
+tsr_status tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small);
+tsr_status tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes);
 
 /* Are all numbers finite? */
 bool tsri_wire_finite(const void *bytes, const tsri_wire *wire, const tsri_net *small);
 
 /* What travelling as bfloat16 would do to the numbers of a store that does not travel; nothing for
  * floats. */
-void tsri_wire_round(tsri_store *small, const tsri_wire *wire);
+tsr_status tsri_wire_round(tsri_store *small, const tsri_wire *wire);
 
 #endif

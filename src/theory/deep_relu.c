@@ -301,7 +301,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
 {
     tsr_status st = TSR_OK;
     tsri_deep_case d = {.c = c, .run = run, .past = past};
-    TSR_TRY(tsri_deep_net_init(&d.net, run, run->store.w));
+    TSR_TRY(tsri_deep_net_init(&d.net, run, run->seen.w));
     letters(&d);
     theorems(&d);
     loss_assumptions(&d);

@@ -96,7 +96,7 @@ static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, const tsr
                        .a = b->x[l - 1],
                        .b = at->w,
                        .c = b->z[l]};
-        TSR_TRY(tsri_gemm_run(&g, run->pool));
+        TSR_TRY(tsri_gemm_run(&g, run->device.pool));
         for (int64_t i = 0; i < b->n * at->m; i++)
             b->x[l][i] = b->z[l][i] > 0 ? b->z[l][i] : 0;
     }

@@ -24,13 +24,16 @@
 /* The weights that the run began with, made once. */
 typedef struct state {
     tsri_store first;
+    tsri_opened start; /* its numbers */
 } state;
 
 void tsri_deep_forget(void *memory)
 {
     state *s = memory;
-    if (s)
+    if (s) {
+        tsri_store_close(&s->start);
         tsri_store_fini(&s->first);
+    }
     tsri_free(s);
 }
 
@@ -42,8 +45,9 @@ static tsr_status first_weights(const float **w, tsri_run *run, tsri_past *past)
         TSR_TRY(tsri_alloc(&s, 1, sizeof *s));
         past->state = s;
         TSR_TRY(tsri_first_weights(&s->first, run));
+        TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
     }
-    *w = s->first.w;
+    *w = s->start.w;
 done:
     return st;
 }
@@ -148,7 +152,7 @@ static tsr_status add_gradient(pass *p, int64_t l)
                    .b = p->at.x[l - 1],
                    .c = p->gradient + p->run->net->param[l - 1].offset,
                    .add = true};
-    return tsri_gemm_run(&g, p->run->pool);
+    return tsri_gemm_run(&g, p->run->device.pool);
 }
 
 static tsr_status backwards(pass *p, bool suprema)
@@ -159,7 +163,7 @@ static tsr_status backwards(pass *p, bool suprema)
         TSR_TRY(add_gradient(p, l));
         if (l == 1 && !suprema)
             break;
-        TSR_TRY(tsri_deep_back(p->s, p->d, &p->at, p->now, l, p->run->pool));
+        TSR_TRY(tsri_deep_back(p->s, p->d, &p->at, p->now, l, p->run->device.pool));
         if (suprema)
             sparse_supremum(p, p->now->layer[l - 1].inputs);
         if (l > 1)
@@ -239,7 +243,7 @@ static tsr_status keep_pass(tsri_past *past, const tsri_run *run, const tsri_dee
         TSR_TRY(tsri_deep_load(&p.was, run, then, i, 1, n - i));
         judge_outputs(&p);
         tsri_deep_room room = {p.d, p.s, p.change};
-        TSR_TRY(tsri_deep_moved_of(&s.moved, &p.at, &p.was, now, then, &room, run->pool));
+        TSR_TRY(tsri_deep_moved_of(&s.moved, &p.at, &p.was, now, then, &room, run->device.pool));
         TSR_TRY(backwards(&p, true));
     }
     gradient_norms(&p);
@@ -307,7 +311,7 @@ static tsr_status spectral(tsri_norm *most, double *each, const tsri_run *run,
         if (from)
             g.w = from->layer[l].w;
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, from ? &(tsri_chain){&g, 1} : NULL,
-                                TSRI_DEEP_STEPS, run->seed, run->pool));
+                                TSRI_DEEP_STEPS, run->seed, run->device.pool));
         each[l] = norm.value;
         most->value = fmax(most->value, norm.value);
         most->high = fmax(most->high, norm.high);
@@ -374,7 +378,7 @@ tsr_status tsri_deep_look(tsri_run *run, tsri_past *past)
     tsri_deep_net now = {0}, then = {0};
     const float *first = NULL;
     TSR_TRY(first_weights(&first, run, past));
-    TSR_TRY(tsri_deep_net_init(&now, run, run->store.w));
+    TSR_TRY(tsri_deep_net_init(&now, run, run->seen.w));
     TSR_TRY(tsri_deep_net_init(&then, run, first));
     if (run->round == 0)
         TSR_TRY(tsri_deep_start(run, past, &then));

@@ -85,7 +85,7 @@ static void try_vector(search *s)
         return;
     for (int64_t i = 0; i < s->q; i++)
         s->a[i] /= most;
-    tsri_pool_run(s->run->pool, size_of, s, s->m);
+    tsri_pool_run(s->run->device.pool, size_of, s, s->m);
     for (int64_t j = 0; j < s->m; j++)
         count += s->size[j] >= s->threshold;
     if ((double)count < s->fewest) {
@@ -117,7 +117,7 @@ static void row_of(void *context, int64_t i, int thread)
 static tsr_status factor(search *s, double limit, bool *definite)
 {
     s->limit = limit;
-    tsri_pool_run(s->run->pool, row_of, s, s->q);
+    tsri_pool_run(s->run->device.pool, row_of, s, s->q);
     return tsri_cholesky(s->G, s->q, definite);
 }
 
@@ -202,7 +202,7 @@ static bool descend(search *s, int64_t i)
     int64_t now = 0, most = 0;
     double old = s->a[i];
     s->along = i;
-    tsri_pool_run(s->run->pool, span_of, s, s->m);
+    tsri_pool_run(s->run->device.pool, span_of, s, s->m);
     double best = deepest(s, &most);
     for (int64_t j = 0; j < s->m; j++)
         now += s->low[j] < old && old < s->high[j];

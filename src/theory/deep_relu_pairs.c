@@ -173,10 +173,10 @@ tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri
     TSR_TRY(pairs_init(&p, net, count));
     for (int64_t i = 0; i < count; i += p.a.n) {
         TSR_TRY(tsri_deep_load(&p.a, run, net, i * step, step, count - i));
-        TSR_TRY(meet(out, &p, i, i, step, run->pool));
+        TSR_TRY(meet(out, &p, i, i, step, run->device.pool));
         for (int64_t j = i + p.a.n; j < count; j += p.b.n) {
             TSR_TRY(tsri_deep_load(&p.b, run, net, j * step, step, count - j));
-            TSR_TRY(meet(out, &p, i, j, step, run->pool));
+            TSR_TRY(meet(out, &p, i, j, step, run->device.pool));
         }
     }
     for (int64_t l = 0; l <= net->L; l++)

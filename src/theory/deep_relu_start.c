@@ -110,10 +110,10 @@ static tsr_status chains(double *most, float *u, float *v, const tsri_deep_block
     for (int64_t k = 0; k < STEPS; k++) {
         float *from = u, *to = v, *swap;
         for (int64_t l = l1; l <= l2; l++, swap = from, from = to, to = swap)
-            TSR_TRY(forth(to, from, b, net, l, l < l2, run->pool));
+            TSR_TRY(forth(to, from, b, net, l, l < l2, run->device.pool));
         *most = fmax(*most, shorten(from, b->n, out));
         for (int64_t l = l2; l >= l1; l--, swap = from, from = to, to = swap) {
-            TSR_TRY(tsri_deep_back(to, from, b, net, l, run->pool));
+            TSR_TRY(tsri_deep_back(to, from, b, net, l, run->device.pool));
             if (l > l1)
                 tsri_deep_gate(to, b, net, l - 1);
         }

@@ -8,8 +8,8 @@ tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_tensors *file = NULL;
-    TSR_TRY(tsri_store_init(first, run->net, run->backend->real_bytes, false));
-    tsri_store_fill(first, run->seed);
+    TSR_TRY(tsri_store_init(first, run->net, run->device.backend, false));
+    TSR_TRY(tsri_store_fill(first, run->seed));
     const char *relu = tsri_config_text(run->config, "model.from_relu");
     if (relu && run->converted < 0)
         TSR_TRY(tsri_grelu_from_relu(first, relu));

@@ -215,7 +215,7 @@ static void theorem_1(const tsri_gated_file *f)
 static double frobenius(const tsri_run *run, const char *name)
 {
     const tsri_param *p = &run->net->param[tsri_net_param(run->net, name)];
-    return tsri_length((const float *)run->store.w + p->offset, p->count);
+    return tsri_length((const float *)run->seen.w + p->offset, p->count);
 }
 
 static void start_rows(const tsri_gated_file *f)

@@ -48,7 +48,7 @@ typedef struct tsri_gated_part {
 } tsri_gated_part;
 
 /* Of the run's samples through the net of `store`, a grelu or a relu_twin. */
-tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened *store,
                            const tsri_gated_part *part);
 void tsri_gated_fini(tsri_gated *v);
 
@@ -58,7 +58,7 @@ tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run *run, tsri_s
 
 /* The matrix of layer k in double: C for k = 0, W_k to L, B for L + 1; less eta step. The caller
  * frees *w. */
-tsr_status tsri_gated_weight(double **w, const tsri_store *store, int64_t k, const float *step,
+tsr_status tsri_gated_weight(double **w, const tsri_opened *store, int64_t k, const float *step,
                              double eta);
 
 static inline bool tsri_gated_is_on(const tsri_gated *v, int64_t k, int64_t i, int64_t unit)
@@ -128,7 +128,7 @@ typedef struct tsri_gated_ends {
     double *least;              /* [few][L + 1] */
 } tsri_gated_ends;
 
-tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
                               const tsri_gate_table *gates, int64_t few);
 void tsri_gated_ends_fini(tsri_gated_ends *e);
 
@@ -156,8 +156,8 @@ typedef struct tsri_gated_pairs {
 } tsri_gated_pairs;
 
 /* Now beside the first weights, in blocks of `block` samples. */
-tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_store *now,
-                               const tsri_store *then, const tsri_gate_table *gates, int64_t n,
+tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_opened *now,
+                               const tsri_opened *then, const tsri_gate_table *gates, int64_t n,
                                int64_t block);
 void tsri_gated_pairs_fini(tsri_gated_pairs *p);
 
@@ -172,15 +172,15 @@ typedef struct tsri_gated_norm {
 #define TSRI_GATED_CHANCE 0.01
 
 /* |Z_(a,b)|_2, 1 <= b <= a <= L, the largest over the first n samples. */
-tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
                              const tsri_gate_table *gates, int64_t n, int64_t block);
 
 /* |W_k - W_k(1)|_2, the largest over k. */
-tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_store *now,
-                          const tsri_store *then);
+tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_opened *now,
+                          const tsri_opened *then);
 
 /* |W_k - W_k(1)|_F, the largest over k: no less than that, and cheap. */
-double tsri_gated_drift(const tsri_store *now, const tsri_store *then);
+double tsri_gated_drift(const tsri_opened *now, const tsri_opened *then);
 
 /* |grad_k l|_2, the largest over k; gradient [trained]. */
 tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run *run, const float *gradient);
@@ -212,7 +212,7 @@ typedef struct tsri_gated_switched {
     int64_t born, died;
 } tsri_gated_switched;
 
-tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_store *then,
+tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_opened *then,
                                const float *before, const tsri_gate_table *gates, int64_t n,
                                int64_t block);
 

@@ -87,7 +87,7 @@ static int64_t units_on(int64_t *unit, const tsri_gated *v, int64_t k, int64_t i
     return rows;
 }
 
-static const float *layer(const tsri_store *store, int64_t k)
+static const float *layer(const tsri_opened *store, int64_t k)
 {
     char name[TSRI_NAME] = "c.weight";
     if (k > 0)
@@ -106,7 +106,7 @@ static void swap(gee *w)
 }
 
 /* g = D_0 C, or D_k W_k g, of those rows and columns alone. */
-static tsr_status next_gee(gee *w, const tsri_gated *v, const tsri_store *store, int64_t k,
+static tsr_status next_gee(gee *w, const tsri_gated *v, const tsri_opened *store, int64_t k,
                            int64_t i, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
@@ -227,7 +227,7 @@ done:
 
 /* All layers of sample i of the view. */
 static tsr_status ends_of_sample(tsri_gated_ends *e, gee *w, const tsri_gated *v, int64_t i,
-                                 const tsri_store *store, tsri_pool *pool)
+                                 const tsri_opened *store, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     tsri_gated_end least, most;
@@ -244,7 +244,7 @@ done:
     return st;
 }
 
-static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run *run, const tsri_store *store,
+static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
                                 const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
@@ -256,7 +256,7 @@ static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run *run, const t
     TSR_TRY(gee_init(&w, &v));
     for (int64_t i = 0; i < v.n; i++) {
         TSR_TRY(tsri_hear_stop(run));
-        TSR_TRY(ends_of_sample(e, &w, &v, i, store, run->pool));
+        TSR_TRY(ends_of_sample(e, &w, &v, i, store, run->device.pool));
     }
 done:
     gee_fini(&w);
@@ -264,7 +264,7 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
                               const tsri_gate_table *gates, int64_t few)
 {
     tsr_status st = TSR_OK;

@@ -33,6 +33,7 @@
 
 typedef struct state {
     tsri_store first;
+    tsri_opened start;      /* its numbers */
     tsri_gate_table *gates; /* of the first samples; NULL of a ReLU net */
     int64_t converted;      /* run->converted: of which net they are */
     tsri_gated_reach reach;
@@ -40,6 +41,7 @@ typedef struct state {
 
 static void clear(state *s)
 {
+    tsri_store_close(&s->start);
     tsri_store_fini(&s->first);
     tsri_gate_table_destroy(s->gates);
     s->gates = NULL;
@@ -70,6 +72,7 @@ static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
     s->converted = run->converted;
     s->reach = tsri_gated_reach_of(run);
     TSR_TRY(tsri_first_weights(&s->first, run));
+    TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_gated_gates(&s->gates, run, &s->first, tsri_gated_kept(&s->reach)));
     *out = s;
 done:
@@ -102,8 +105,7 @@ static tsr_status keep_loss(tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
-                          run->loss));
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
     TSR_TRY(tsri_past_keep(past, "loss", r.loss));
 done:
     return st;
@@ -128,7 +130,7 @@ static tsr_status keep_tau(tsri_run *run, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_norm tau;
-    TSR_TRY(tsri_gated_tau(&tau, run, &run->store, &s->first));
+    TSR_TRY(tsri_gated_tau(&tau, run, &run->seen, &s->start));
     TSR_TRY(KEEP(past, {"tau", tau.low},
                  {"tau_high", fmin(tau.high, tsri_past_now(past, "tau_high"))}));
 done:
@@ -148,7 +150,7 @@ static tsr_status keep_patterns(tsri_run *run, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_switched w;
-    TSR_TRY(tsri_gated_switches(&w, run, &s->first, one_round_ago(run, past), s->gates,
+    TSR_TRY(tsri_gated_switches(&w, run, &s->start, one_round_ago(run, past), s->gates,
                                 s->reach.gates.samples, s->reach.block));
     TSR_TRY(tsri_past_keep(past, "switched", w.since_start));
     if (run->round == 0)
@@ -196,7 +198,7 @@ static tsr_status keep_chains(tsri_run *run, tsri_past *past, const state *s)
     tsr_status st = TSR_OK;
     tsri_gated_norm z;
     TSR_TRY(
-        tsri_gated_chains(&z, run, &run->store, s->gates, s->reach.chains.samples, s->reach.block));
+        tsri_gated_chains(&z, run, &run->seen, s->gates, s->reach.chains.samples, s->reach.block));
     TSR_TRY(KEEP(past, {"chain", z.low}, {"chain_high", z.high}));
 done:
     return st;
@@ -224,7 +226,7 @@ static tsr_status keep_pairs(tsri_run *run, tsri_past *past, const tsri_gated_pa
 {
     tsr_status st = TSR_OK;
     tsri_eigen least, most;
-    TSR_TRY(tsri_spectrum_ends(&least, &most, p->k0, p->n, run->pool));
+    TSR_TRY(tsri_spectrum_ends(&least, &most, p->k0, p->n, run->device.pool));
     TSR_TRY(KEEP(past, {"alpha_y", p->alpha_y}, {"beta_y", p->beta_y}, {"cross", p->cross},
                  {"lambda", least.value}, {"lambda_most", most.value}));
     if (run->round == 0)
@@ -265,7 +267,7 @@ static tsr_status look_gated(tsri_run *run, tsri_past *past, const state *s,
     tsr_status st = TSR_OK;
     tsri_gated_ends e = {0};
     const tsri_param *c = &run->net->param[tsri_net_param(run->net, "c.weight")];
-    TSR_TRY(tsri_gated_ends_of(&e, run, &run->store, s->gates, s->reach.G.samples));
+    TSR_TRY(tsri_gated_ends_of(&e, run, &run->seen, s->gates, s->reach.G.samples));
     TSR_TRY(KEEP(past, {"alpha_x", e.alpha.high}, {"alpha_x_low", e.alpha.low},
                  {"beta_x", e.beta.low}, {"beta_x_high", e.beta.high}));
     TSR_TRY(keep_pairs(run, past, p));
@@ -286,7 +288,7 @@ static tsr_status look_whole(tsri_run *run, tsri_past *past, const state *s)
     tsri_gated_pairs p = {0};
     float *gradient = NULL;
     TSR_TRY(keep_tau(run, past, s));
-    TSR_TRY(tsri_gated_pairs_of(&p, run, &run->store, &s->first, s->gates, s->reach.pairs.samples,
+    TSR_TRY(tsri_gated_pairs_of(&p, run, &run->seen, &s->start, s->gates, s->reach.pairs.samples,
                                 s->reach.block));
     TSR_TRY(KEEP(past, {"ratio", p.ratio}, {"kernel", p.kernel}));
     TSR_TRY(tsri_alloc_raw(&gradient, run->net->trained, sizeof *gradient));
@@ -307,7 +309,7 @@ tsr_status tsri_gated_look(tsri_run *run, tsri_past *past)
     state *s = NULL;
     TSR_TRY(state_of(&s, run, past));
     bool whole = tsri_look_due(run, s->reach.look);
-    TSR_TRY(tsri_past_keep(past, "tau_high", tsri_gated_drift(&run->store, &s->first)));
+    TSR_TRY(tsri_past_keep(past, "tau_high", tsri_gated_drift(&run->seen, &s->start)));
     if (whole || tsri_look_due(run, s->reach.loss))
         TSR_TRY(keep_loss(run, past));
     if (run->round == 0)

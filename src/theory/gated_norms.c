@@ -41,19 +41,20 @@ static tsr_status factor_norm(tsri_gated_norm *all, const tsri_run *run, const t
     tsr_status st = TSR_OK;
     tsri_norm norm;
     tsri_chain with = {a, 1}, less = {b, 1};
-    TSR_TRY(tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, run->seed, run->pool));
+    TSR_TRY(
+        tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, run->seed, run->device.pool));
     widen(all, norm.value, upper(run, norm.value, a->cols, TAU_STEPS, (double)asked));
 done:
     return st;
 }
 
-static const float *numbers(const tsri_store *store, const char *name)
+static const float *numbers(const tsri_opened *store, const char *name)
 {
     return (const float *)store->w + store->net->param[tsri_net_param(store->net, name)].offset;
 }
 
-tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_store *now,
-                          const tsri_store *then)
+tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_opened *now,
+                          const tsri_opened *then)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = now->net;
@@ -86,7 +87,7 @@ done:
     return st;
 }
 
-double tsri_gated_drift(const tsri_store *now, const tsri_store *then)
+double tsri_gated_drift(const tsri_opened *now, const tsri_opened *then)
 {
     double most = 0;
     for (int64_t p = 0; p < now->net->params; p++) {
@@ -107,7 +108,7 @@ double tsri_gated_drift(const tsri_store *now, const tsri_store *then)
 /* Z_(a,b) = D_a W_a ... W_(b+1) D_b of every sample of a block, applied to its own vector. */
 typedef struct line {
     const tsri_gated *v;
-    const tsri_store *store;
+    const tsri_opened *store;
     tsri_pool *pool;
     int64_t a, b;
     double *x, *y; /* [n, m] */
@@ -178,12 +179,12 @@ done:
     return st;
 }
 
-static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run *run, const tsri_store *store,
+static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
                                  const tsri_gated_part *part, double asked)
 {
     tsr_status st = TSR_OK;
     tsri_gated v = {0};
-    line l = {.v = &v, .store = store, .pool = run->pool};
+    line l = {.v = &v, .store = store, .pool = run->device.pool};
     double norm;
     TSR_TRY(tsri_gated_init(&v, run, store, part));
     TSR_TRY(tsri_alloc_raw(&l.x, v.n * v.m, sizeof *l.x));
@@ -202,7 +203,7 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
                              const tsri_gate_table *gates, int64_t n, int64_t block)
 {
     tsr_status st = TSR_OK;

@@ -55,7 +55,7 @@ typedef struct sight {
 
 typedef struct desk {
     const tsri_run *run;
-    const tsri_store *now, *then;
+    const tsri_opened *now, *then;
     const tsri_gate_table *gates;
     tsri_gated_pairs *p;
     double *own;              /* [n, dy] K_ii of the first weights */
@@ -279,7 +279,7 @@ static void layer_then(desk *w, const tsri_gated *a, const tsri_gated *b)
 static tsr_status layers(desk *w, const tsri_gated *a, const tsri_gated *b, bool now)
 {
     tsr_status st = TSR_OK;
-    tsri_pool *pool = w->run->pool;
+    tsri_pool *pool = w->run->device.pool;
     int64_t m = a->m, d = a->dy;
     for (int64_t k = 0; k <= a->L; k++) {
         TSR_TRY(products(w->h, tsri_gated_before(a, k, 0), a->n, tsri_gated_before(b, k, 0), b->n,
@@ -364,8 +364,8 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_store *now,
-                               const tsri_store *then, const tsri_gate_table *gates, int64_t n,
+tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_opened *now,
+                               const tsri_opened *then, const tsri_gate_table *gates, int64_t n,
                                int64_t block)
 {
     tsr_status st = TSR_OK;

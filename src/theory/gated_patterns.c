@@ -31,12 +31,12 @@ static void ever_on(uint64_t *any, const tsri_gated *v)
 }
 
 /* One block at first, now, and one round ago. */
-static tsr_status one_block(count *c, const tsri_run *run, const tsri_store *then,
-                            const tsri_store *ago, const tsri_gated_part *part)
+static tsr_status one_block(count *c, const tsri_run *run, const tsri_opened *then,
+                            const tsri_opened *ago, const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
     tsri_gated a = {0}, b = {0};
-    TSR_TRY(tsri_gated_init(&a, run, &run->store, part));
+    TSR_TRY(tsri_gated_init(&a, run, &run->seen, part));
     TSR_TRY(tsri_gated_init(&b, run, then, part));
     ever_on(c->now, &a);
     ever_on(c->first, &b);
@@ -64,11 +64,11 @@ static void read_off(tsri_gated_switched *s, const count *c, int64_t L, int64_t 
 }
 
 /* Of a gated net: the part of its fixed numbers that changed, and units that no gate opens. */
-static tsr_status fixed(tsri_gated_switched *s, const tsri_run *run, const tsri_store *then,
+static tsr_status fixed(tsri_gated_switched *s, const tsri_run *run, const tsri_opened *then,
                         const tsri_gate_table *gates, int64_t n, int64_t m)
 {
     tsr_status st = TSR_OK;
-    const float *a = run->store.w, *b = then->w;
+    const float *a = run->seen.w, *b = then->w;
     int64_t changed = 0, words = gates->words[0];
     uint64_t *any = NULL;
     TSR_TRY(tsri_alloc(&any, gates->layers * words, sizeof *any));
@@ -86,12 +86,13 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_store *then,
+tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_opened *then,
                                const float *before, const tsri_gate_table *gates, int64_t n,
                                int64_t block)
 {
     tsr_status st = TSR_OK;
-    tsri_store ago = {0};
+    tsri_opened ago = {.net = run->net, .real_bytes = sizeof(float)};
+    float *w_ago = NULL;
     count c = {0};
     const tsri_param *w = &run->net->param[tsri_net_param(run->net, "c.weight")];
     int64_t m = w->shape[0], words = (m + 63) / 64, L = tsri_grelu_layers(run->net);
@@ -101,9 +102,10 @@ tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri
     TSR_TRY(tsri_alloc(&c.first, L * words, sizeof *c.first));
     TSR_TRY(tsri_alloc(&c.now, L * words, sizeof *c.now));
     if (before) {
-        TSR_TRY(tsri_store_init(&ago, run->net, run->backend->real_bytes, false));
-        memcpy(ago.w, run->store.w, (size_t)run->net->total * sizeof(float));
-        memcpy(ago.w, before, (size_t)run->net->trained * sizeof(float));
+        TSR_TRY(tsri_alloc_raw(&w_ago, run->net->total, sizeof *w_ago));
+        memcpy(w_ago, run->seen.w, (size_t)run->net->total * sizeof *w_ago);
+        memcpy(w_ago, before, (size_t)run->net->trained * sizeof *w_ago);
+        ago.w = w_ago;
     }
     for (int64_t from = 0; from < n; from += block) {
         tsri_gated_part part = {.from = from, .n = n - from < block ? n - from : block};
@@ -114,7 +116,7 @@ tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri
     s->since_before = before ? (double)c.before / bits : (double)NAN;
     read_off(s, &c, L, m, words);
 done:
-    tsri_store_fini(&ago);
+    tsri_free(w_ago);
     tsri_free(c.first);
     tsri_free(c.now);
     return st;

@@ -165,7 +165,7 @@ static tsr_status products(tsri_gated_data *d, const tsri_run *run, int64_t n)
     TSR_TRY(tsri_alloc_raw(&gram, n * n, sizeof *gram));
     for (int64_t i = 0; i < n; i++)
         tsri_sample(x + i * dim, run->data, &run->data->train, i);
-    TSR_TRY(tsri_gram64(gram, x, n, dim, run->pool));
+    TSR_TRY(tsri_gram64(gram, x, n, dim, run->device.pool));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             if (!(fabs(gram[i * n + j]) <= d->delta)) {

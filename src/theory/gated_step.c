@@ -30,13 +30,16 @@ static tsr_status add_batch(float *sum, tsri_store *store, tsri_plan *plan, cons
 {
     tsr_status st = TSR_OK;
     tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
-    const float *g = store->g;
+    tsri_opened host = {0};
     TSR_TRY(tsri_plan_forward(plan, b->x));
     TSR_TRY(tsri_plan_loss(plan, &loss));
     TSR_TRY(tsri_plan_backward(plan));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_GRADIENT));
+    const float *g = host.g;
     for (int64_t i = 0; i < run->net->trained; i++)
         sum[i] += weight(run, b) * g[i];
 done:
+    tsri_store_close(&host);
     return st;
 }
 
@@ -50,12 +53,12 @@ tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trai
     size_t bytes = (size_t)run->net->trained * sizeof *gradient;
     tsri_loader_options o = {.batch = part->n < BATCH ? part->n : BATCH, .shards = 1};
     memset(gradient, 0, bytes);
-    TSR_TRY(tsri_store_init(&store, run->net, run->backend->real_bytes, true));
-    memcpy(store.w, run->store.w, (size_t)run->net->total * sizeof *gradient);
+    TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
+    TSR_TRY(tsri_store_copy(&store, &run->store));
     if (trained)
-        memcpy(store.w, trained, bytes);
+        TSR_TRY(store.heap->in(store.w, trained, (int64_t)bytes));
     TSR_TRY(tsri_loader_create(&loader, run->data, part, &o));
-    TSR_TRY(tsri_plan_create(&plan, &store, run->backend, run->pool, o.batch, true));
+    TSR_TRY(tsri_plan_create(&plan, &store, run->device, o.batch, true));
     for (int64_t i = 0; i < tsri_loader_steps(loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(loader, &b, i));
@@ -118,7 +121,7 @@ tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run *run, const tsr
                                 .gates = gates,
                                 .step = gradient,
                                 .eta = eta};
-        TSR_TRY(tsri_gated_init(&v, run, &run->store, &part));
+        TSR_TRY(tsri_gated_init(&v, run, &run->seen, &part));
         tsri_gated_targets(target, run, from, v.n);
         for (int64_t i = 0; i < v.n; i++)
             add_sample(f, p, e, from + i, target + i * p->dy, v.y + i * p->dy, eta);

@@ -26,7 +26,7 @@ double tsri_gated_dot(const double *a, const double *b, int64_t n)
     return sum;
 }
 
-tsr_status tsri_gated_weight(double **w, const tsri_store *store, int64_t k, const float *step,
+tsr_status tsri_gated_weight(double **w, const tsri_opened *store, int64_t k, const float *step,
                              double eta)
 {
     tsr_status st = TSR_OK;
@@ -76,7 +76,7 @@ static tsr_status through(double *out, const double *in, const double *w, int64_
     return tsri_gemm64_run(&g, pool);
 }
 
-static tsr_status forward(tsri_gated *v, const tsri_store *store, const tsri_gated_part *part,
+static tsr_status forward(tsri_gated *v, const tsri_opened *store, const tsri_gated_part *part,
                           tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
@@ -103,7 +103,7 @@ done:
 }
 
 /* F_(L+1) = B D_L, F_(k+1) = F_(k+2) W_(k+1) D_k. */
-static tsr_status backward(tsri_gated *v, const tsri_store *store, const tsri_gated_part *part,
+static tsr_status backward(tsri_gated *v, const tsri_opened *store, const tsri_gated_part *part,
                            tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
@@ -134,7 +134,7 @@ tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run *run, tsri_s
     if (!tsri_net_gated(store->net))
         return TSR_OK;
     part.n = n;
-    return tsri_gate_table_create(table, store, run->backend, run->pool, run->data, &part);
+    return tsri_gate_table_create(table, store, run->device, run->data, &part);
 }
 
 static tsr_status make_room(tsri_gated *v, bool behind)
@@ -150,7 +150,7 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_store *store,
+tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened *store,
                            const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
@@ -171,9 +171,9 @@ tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_store 
     for (int64_t k = 1; v->gated && k <= v->L; k++)
         memcpy(v->on + k * v->n * v->words, part->gates->word[k - 1] + v->from * v->words,
                (size_t)(v->n * v->words) * sizeof *v->on);
-    TSR_TRY(forward(v, store, part, run->pool));
+    TSR_TRY(forward(v, store, part, run->device.pool));
     if (part->behind)
-        TSR_TRY(backward(v, store, part, run->pool));
+        TSR_TRY(backward(v, store, part, run->device.pool));
 done:
     return st;
 }

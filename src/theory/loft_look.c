@@ -70,7 +70,7 @@ static tsr_status make_draws(watch *w, const tsri_run *run)
     TSR_TRY(tsri_alloc(&w->draw, TSRI_LOFT_DRAWS, sizeof *w->draw));
     while (w->draws < TSRI_LOFT_DRAWS) {
         draw *one = &w->draw[w->draws];
-        TSR_TRY(tsri_draw_path_init(&one->path, run, w->first.w, ++w->draws));
+        TSR_TRY(tsri_draw_path_init(&one->path, run, &w->first, ++w->draws));
     }
 done:
     return st;
@@ -94,9 +94,9 @@ static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_alloc_raw(&w->twin, n, sizeof *w->twin));
     TSR_TRY(tsri_alloc_raw(&w->other, n, sizeof *w->other));
     TSR_TRY(tsri_alloc_raw(&w->square, m, sizeof *w->square));
-    tsri_patches_filters(w->w0, &w->first);
+    TSR_TRY(tsri_patches_filters(w->w0, &w->first));
     if (tsri_loft_descends(run))
-        TSR_TRY(tsri_descent_init(&w->gd, run, w->first.w, 0));
+        TSR_TRY(tsri_descent_init(&w->gd, run, &w->first, 0));
     if (w->gd.plan)
         TSR_TRY(make_draws(w, run));
 done:
@@ -119,14 +119,17 @@ static tsr_status keep(tsri_past *past, const char *name, double value)
 /* ---- Outputs --------------------------------------------------------------------------------- */
 
 /* u = f(X, W) of a store's filters; with w->square what each filter adds. */
-static void outputs(double *u, watch *w, const tsri_store *store, double *square)
+static tsr_status outputs(double *u, watch *w, const tsri_store *store, double *square)
 {
+    tsr_status st = TSR_OK;
     double xi = tsri_shallow_xi(store->net);
-    tsri_patches_filters(w->w, store);
+    TSR_TRY(tsri_patches_filters(w->w, store));
     tsri_pass pass = {.w = w->w, .u = u, .square = square};
     tsri_patches_pass(&w->patches, &pass);
     for (int64_t i = 0; i < w->patches.n; i++)
         u[i] *= xi;
+done:
+    return st;
 }
 
 static double apart(const double *u, const double *v, int64_t n)
@@ -164,7 +167,7 @@ static tsr_status look_at_outputs(watch *w, tsri_run *run, tsri_past *past, cons
     tsr_status st = TSR_OK;
     if (!tsri_loft_due(run, tsri_patches_operations(run, 1)) && !w->gd.plan)
         return TSR_OK;
-    outputs(w->u, w, &run->store, w->square);
+    TSR_TRY(outputs(w->u, w, &run->store, w->square));
     TSR_TRY(keep(past, "loss", loss_of(w, w->u)));
     TSR_TRY(keep(past, "spread", spread_of(w, s)));
 done:
@@ -173,24 +176,28 @@ done:
 
 /* ---- Weights and patterns -------------------------------------------------------------------- */
 
-static double radius_of(watch *w, const tsri_store *store)
+static tsr_status radius_of(double *most, watch *w, const tsri_store *store)
 {
+    tsr_status st = TSR_OK;
     int64_t d = w->patches.d;
-    double most = 0;
-    tsri_patches_filters(w->w, store);
+    *most = 0;
+    TSR_TRY(tsri_patches_filters(w->w, store));
     for (int64_t r = 0; r < w->patches.m; r++) {
         double moved = 0;
         for (int64_t c = r * d; c < (r + 1) * d; c++)
             moved += ((double)w->w[c] - (double)w->w0[c]) * ((double)w->w[c] - (double)w->w0[c]);
-        most = larger(most, sqrt(moved));
+        *most = larger(*most, sqrt(moved));
     }
-    return most;
+done:
+    return st;
 }
 
 static tsr_status look_at_weights(watch *w, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(keep(past, "radius", radius_of(w, &run->store)));
+    double radius;
+    TSR_TRY(radius_of(&radius, w, &run->store));
+    TSR_TRY(keep(past, "radius", radius));
     if (tsri_loft_due(run, tsri_patches_operations(run, 2))) {
         tsri_pass pass = {.w = w->w, .before = w->w0};
         tsri_patches_pass(&w->patches, &pass);
@@ -219,7 +226,7 @@ static tsr_status kernel(double *H, tsri_run *run, tsri_store *store, const floa
 {
     tsri_tangent one = {.output = 0};
     double xi = tsri_shallow_xi(run->net);
-    tsr_status st = tsri_tangent_kernel(H, store, run->backend, run->pool, x, n, &one);
+    tsr_status st = tsri_tangent_kernel(H, store, run->device, x, n, &one);
     for (int64_t e = 0; st == TSR_OK && e < n * n; e++)
         H[e] /= xi * xi;
     return st;
@@ -259,15 +266,15 @@ static tsr_status look_at_kernel(watch *w, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
     TSR_TRY(first_kernel(w, run, x, n));
     if (run->round == 0) {
-        TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, run->net, run->pool));
+        TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, run->net, run->device.pool));
         TSR_TRY(tsri_past_keep(past, "entry_first", most_apart(w->H0, H, n * n)));
-        TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->pool));
+        TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->device.pool));
         TSR_TRY(tsri_past_keep(past, "lambda_0", low.value));
         TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     }
     TSR_TRY(kernel(H, run, &run->store, x, n));
     TSR_TRY(keep(past, "entry_later", most_apart(w->H0, H, n * n)));
-    TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->pool));
+    TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->device.pool));
     TSR_TRY(tsri_past_keep(past, "lambda", low.value));
 done:
     tsri_free(x);
@@ -299,14 +306,15 @@ done:
 /* ---- Paths ------------------------------------------------------------------------------------
  */
 
-static kept kept_of(const watch *w, const double *u, const tsri_store *store)
+static tsr_status kept_of(kept *out, const watch *w, const double *u, const tsri_store *store)
 {
+    tsr_status st = TSR_OK;
     double loss = loss_of(w, u);
-    return (kept){.loss = loss,
-                  .error = sqrt(loss),
-                  .difference = apart(u, w->twin, w->patches.n),
-                  .distance = tsri_weights_apart(store, &w->gd.store),
-                  .square = tsri_weights_apart(store, &w->first)};
+    *out = (kept){.loss = loss, .error = sqrt(loss), .difference = apart(u, w->twin, w->patches.n)};
+    TSR_TRY(tsri_weights_apart(&out->distance, store, &w->gd.store));
+    TSR_TRY(tsri_weights_apart(&out->square, store, &w->first));
+done:
+    return st;
 }
 
 /* All paths one round further. */
@@ -316,13 +324,13 @@ static tsr_status step_paths(watch *w, const tsri_run *run)
     double eta = tsri_rate_of(run, w->gd.round);
     TSR_TRY(tsri_descent_step(&w->gd));
     if (w->draws > 0)
-        outputs(w->twin, w, &w->gd.store, NULL);
+        TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));
     for (int64_t k = 0; k < w->draws; k++) {
         draw *one = &w->draw[k];
         one->sum += eta * one->now.difference;
         TSR_TRY(tsri_draw_path_round(&one->path));
-        outputs(w->other, w, &one->path.run.store, NULL);
-        one->now = kept_of(w, w->other, &one->path.run.store);
+        TSR_TRY(outputs(w->other, w, &one->path.run.store, NULL));
+        TSR_TRY(kept_of(&one->now, w, w->other, &one->path.run.store));
     }
 done:
     return st;
@@ -375,14 +383,16 @@ done:
 static tsr_status look_at_paths(watch *w, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
+    kept of;
+    double moved, radius;
     if (!w->gd.plan)
         return TSR_OK;
     while (w->gd.round < run->round)
         TSR_TRY(step_paths(w, run));
     TSR_TRY(note_masks(w, run));
     if (w->draws == 0 || run->round == 0)
-        outputs(w->twin, w, &w->gd.store, NULL);
-    kept of = kept_of(w, w->u, &run->store);
+        TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));
+    TSR_TRY(kept_of(&of, w, w->u, &run->store));
     for (int64_t k = 0; run->round == 0 && k < w->draws; k++)
         w->draw[k].now = of;
     if (w->draws > 0)
@@ -393,8 +403,10 @@ static tsr_status look_at_paths(watch *w, tsri_run *run, tsri_past *past)
     TSR_TRY(keep(past, "distance", of.distance));
     TSR_TRY(keep(past, "moved", sqrt(of.square)));
     TSR_TRY(keep(past, "twin_error", sqrt(loss_of(w, w->twin))));
-    TSR_TRY(keep(past, "twin_moved", sqrt(tsri_weights_apart(&w->gd.store, &w->first))));
-    TSR_TRY(keep(past, "twin_radius", radius_of(w, &w->gd.store)));
+    TSR_TRY(tsri_weights_apart(&moved, &w->gd.store, &w->first));
+    TSR_TRY(keep(past, "twin_moved", sqrt(moved)));
+    TSR_TRY(radius_of(&radius, w, &w->gd.store));
+    TSR_TRY(keep(past, "twin_radius", radius));
 done:
     return st;
 }
@@ -403,7 +415,7 @@ tsr_status tsri_loft_look(tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     watch *w = NULL;
-    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->device.pool)));
     TSR_TRY(watch_of(&w, run, past));
     TSR_TRY(look_at_kernel(w, run, past));
     tsri_loft s = tsri_loft_letters(run, past);

@@ -29,21 +29,32 @@ static int64_t scratch_each(const tsri_patches *all)
     return all->run->data->dim + all->rows * (all->d + 2 * all->m);
 }
 
-void tsri_patches_filters(float *w, const tsri_store *store)
+tsr_status tsri_patches_filters(float *w, const tsri_store *store)
 {
+    tsr_status st = TSR_OK;
     int64_t conv = store->net->layer[0].weight;
-    tsri_order_to_file(w, tsri_store_at(store, store->w, conv), &store->net->param[conv]);
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
+    tsri_order_to_file(w, tsri_opened_at(&host, host.w, conv), &store->net->param[conv]);
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 /* a lies [filter][pixel] in the linear layer. */
-static void take_signs(tsri_patches *all)
+static tsr_status take_signs(tsri_patches *all)
 {
-    const tsri_store *store = &all->run->store;
-    const tsri_net *net = store->net;
-    const float *a = tsri_store_at(store, store->w, net->layer[net->layers - 1].weight);
+    tsr_status st = TSR_OK;
+    const tsri_net *net = all->run->net;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, &all->run->store, TSRI_OPEN_WEIGHTS));
+    const float *a = tsri_opened_at(&host, host.w, net->layer[net->layers - 1].weight);
     for (int64_t r = 0; r < all->m; r++)
         for (int64_t j = 0; j < all->p; j++)
             all->a[j * all->m + r] = a[r * all->p + j];
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run)
@@ -51,7 +62,7 @@ tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run)
     tsr_status st = TSR_OK;
     const tsri_net *net = run->net;
     const tsri_layer *conv = &net->layer[0];
-    int threads = tsri_pool_threads(run->pool);
+    int threads = tsri_pool_threads(run->device.pool);
     *all = (tsri_patches){.run = run,
                           .n = run->data->train.n,
                           .p = net->input.h * net->input.w,
@@ -64,7 +75,7 @@ tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run)
     TSR_TRY(tsri_alloc_raw(&all->scratch, threads * scratch_each(all), sizeof *all->scratch));
     TSR_TRY(tsri_alloc_raw(&all->sum, all->group * all->m, sizeof *all->sum));
     TSR_TRY(tsri_alloc(&all->result, all->group, sizeof *all->result));
-    take_signs(all);
+    TSR_TRY(take_signs(all));
 done:
     return st;
 }
@@ -202,7 +213,7 @@ void tsri_patches_pass(tsri_patches *all, tsri_pass *pass)
     for (int64_t first = 0; first < all->n; first += all->group) {
         int64_t count = all->n - first < all->group ? all->n - first : all->group;
         job b = {all, pass, first};
-        tsri_pool_run(all->run->pool, one_image, &b, count);
+        tsri_pool_run(all->run->device.pool, one_image, &b, count);
         merge(pass, all, first, count);
     }
 }

@@ -55,6 +55,6 @@ void tsri_patches_pass(tsri_patches *all, tsri_pass *pass);
 double tsri_patches_operations(const tsri_run *run, int products);
 
 /* Filters of a store, [m, d] in the order of the patches. */
-void tsri_patches_filters(float *w, const tsri_store *store);
+tsr_status tsri_patches_filters(float *w, const tsri_store *store);
 
 #endif

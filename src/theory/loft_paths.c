@@ -5,8 +5,6 @@
 #include "scheme/team.h"
 #include "theory/rates.h"
 
-#include <string.h>
-
 /* ---- Gradient descent ----------------------------------------------------------------------- */
 
 /* So many samples that a plan's largest values, all filters of all pixels, stay below this many
@@ -24,15 +22,15 @@ static int64_t block_of(const tsri_run *run)
     return block < 1 ? 1 : block > n ? n : block;
 }
 
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start, int64_t block)
+tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start, int64_t block)
 {
     tsr_status st = TSR_OK;
     *d = (tsri_descent){.run = run, .block = block > 0 ? block : block_of(run)};
-    TSR_TRY(tsri_store_init(&d->store, run->net, run->backend->real_bytes, true));
-    memcpy(d->store.w, start, (size_t)run->net->total * sizeof *start);
-    TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->backend, run->pool, d->block, true));
+    TSR_TRY(tsri_store_init(&d->store, run->net, run->device.backend, true));
+    TSR_TRY(tsri_store_copy(&d->store, start));
+    TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->device, d->block, true));
     TSR_TRY(tsri_alloc(&d->x, d->block * run->data->dim, sizeof *d->x));
-    TSR_TRY(tsri_alloc(&d->sum, run->net->trained, sizeof *d->sum));
+    TSR_TRY(d->store.heap->take(&d->sum, run->net->trained * d->store.real_bytes));
 done:
     if (st != TSR_OK)
         tsri_descent_fini(d);
@@ -42,9 +40,10 @@ done:
 void tsri_descent_fini(tsri_descent *d)
 {
     tsri_plan_destroy(d->plan);
+    if (d->store.heap)
+        d->store.heap->drop(d->sum);
     tsri_store_fini(&d->store);
     tsri_free(d->x);
-    tsri_free(d->sum);
     *d = (tsri_descent){0};
 }
 
@@ -54,7 +53,6 @@ static tsr_status add_block(tsri_descent *d, int64_t first)
     tsr_status st = TSR_OK;
     const tsri_part *part = &d->run->data->train;
     int64_t dim = d->run->data->dim, rest = part->n - first;
-    float *g = d->store.g;
     tsri_loss loss = {.kind = d->run->loss,
                       .valid = rest < d->block ? rest : d->block,
                       .target = part->target + first * d->run->net->outputs};
@@ -63,8 +61,8 @@ static tsr_status add_block(tsri_descent *d, int64_t first)
     TSR_TRY(tsri_plan_forward(d->plan, d->x));
     TSR_TRY(tsri_plan_loss(d->plan, &loss));
     TSR_TRY(tsri_plan_backward(d->plan));
-    for (int64_t i = 0; i < d->run->net->trained; i++)
-        d->sum[i] = first == 0 ? g[i] : d->sum[i] + g[i];
+    TSR_TRY(tsri_device_gather(d->run->device, d->sum, d->store.g, d->run->net->trained, first == 0,
+                               false, 1));
 done:
     return st;
 }
@@ -80,7 +78,7 @@ tsr_status tsri_descent_step(tsri_descent *d)
                      .v = d->store.v,
                      .dw = d->sum,
                      .rate = tsri_rate_of(d->run, d->round) * chances.theta / chances.xi};
-    TSR_TRY(d->run->backend->update(&u, d->run->pool));
+    TSR_TRY(tsri_device_update(d->run->device, &u));
     d->round++;
 done:
     return st;
@@ -96,9 +94,17 @@ static double squares(const float *a, const float *b, int64_t n)
     return sum;
 }
 
-double tsri_weights_apart(const tsri_store *one, const tsri_store *other)
+tsr_status tsri_weights_apart(double *sum, const tsri_store *one, const tsri_store *other)
 {
-    return squares(one->w, other->w, one->net->trained);
+    tsr_status st = TSR_OK;
+    tsri_opened a = {0}, b = {0};
+    TSR_TRY(tsri_store_open(&a, one, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&b, other, TSRI_OPEN_WEIGHTS));
+    *sum = squares(a.w, b.w, one->net->trained);
+done:
+    tsri_store_close(&a);
+    tsri_store_close(&b);
+    return st;
 }
 
 /* ---- Other draws of masks ------------------------------------------------------------------- */
@@ -109,16 +115,17 @@ static uint64_t seed_of(uint64_t seed, int64_t k)
     return seed + (uint64_t)k * 1000003;
 }
 
-tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const float *start,
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const tsri_store *start,
                                int64_t k)
 {
     tsr_status st = TSR_OK;
     tsr_run_options options = tsr_run_options_default();
-    tsri_ground ground = {.data = run->data, .threads = tsri_pool_threads(run->pool), .dry = true};
+    tsri_ground ground = {
+        .data = run->data, .threads = tsri_pool_threads(run->device.pool), .dry = true};
     path->run = (tsri_run){.lock = -1};
     /* With data of the ground the config is not changed. */
     TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)run->config, &options, &ground));
-    memcpy(path->run.store.w, start, (size_t)run->net->total * sizeof *start);
+    TSR_TRY(tsri_store_copy(&path->run.store, start));
     TSR_TRY(path->run.scheme->setup(&path->run));
     path->run.seed = seed_of(run->seed, k);
 done:
@@ -145,8 +152,8 @@ static tsr_status outputs_apart(double *sum, tsri_descent *d, tsri_store *other)
     const tsri_run *run = d->run;
     float *mine = NULL, *theirs = NULL;
     const tsri_part *part = &run->data->train;
-    TSR_TRY(tsri_outputs(&mine, &d->store, run->backend, run->pool, run->data, part));
-    TSR_TRY(tsri_outputs(&theirs, other, run->backend, run->pool, run->data, part));
+    TSR_TRY(tsri_outputs(&mine, &d->store, run->device, run->data, part));
+    TSR_TRY(tsri_outputs(&theirs, other, run->device, run->data, part));
     *sum = squares(mine, theirs, part->n * run->net->outputs);
 done:
     tsri_free(mine);
@@ -163,7 +170,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     double difference;
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(tsri_descent_init(&gd, &run, run.store.w, 0));
+    TSR_TRY(tsri_descent_init(&gd, &run, &run.store, 0));
     run.seed = seed_of(run.seed, masks);
     *outputs = 0;
     for (; run.round < run.rounds; run.round++) {
@@ -172,7 +179,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
         TSR_TRY(run.scheme->round(&run));
         TSR_TRY(tsri_descent_step(&gd));
     }
-    *weights = tsri_weights_apart(&gd.store, &run.store);
+    TSR_TRY(tsri_weights_apart(weights, &gd.store, &run.store));
 done:
     tsri_descent_fini(&gd);
     tsri_run_fini(&run);

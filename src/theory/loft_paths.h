@@ -22,13 +22,14 @@ typedef struct tsri_descent {
     tsri_plan *plan;
     int64_t block; /* samples of the plan: gradients are added up over blocks */
     float *x;      /* [block, input] */
-    float *sum;    /* [trained] */
+    tsri_mem *sum; /* [trained] */
     int64_t round; /* steps done */
 } tsri_descent;
 
-/* Begins at `start` (a vector like run->store.w), with so many samples in a block; 0 = as many as
+/* Begins at the weights of `start`, with so many samples in a block; 0 = as many as
  * fit into some 64 MiB. The run must outlive it. */
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const float *start, int64_t block);
+tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start,
+                             int64_t block);
 void tsri_descent_fini(tsri_descent *d);
 
 /* One step on all samples. The rate is eta theta / xi (appendix C), eta the run's in that round,
@@ -36,8 +37,8 @@ void tsri_descent_fini(tsri_descent *d);
  * that of the xi-scaled net. */
 tsr_status tsri_descent_step(tsri_descent *d);
 
-/* ||W - W^||^2 over the trained numbers of two stores. */
-double tsri_weights_apart(const tsri_store *one, const tsri_store *other);
+/* *sum = ||W - W^||^2 over the trained numbers of two stores. */
+tsr_status tsri_weights_apart(double *sum, const tsri_store *one, const tsri_store *other);
 
 /* The run from the same start with other masks: those of draw k = 1, 2, ... */
 typedef struct tsri_draw_path {
@@ -45,7 +46,7 @@ typedef struct tsri_draw_path {
 } tsri_draw_path;
 
 /* On the data of `run`, which must outlive it, with as many threads. Call fini also on failure. */
-tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const float *start,
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const tsri_store *start,
                                int64_t k);
 void tsri_draw_path_fini(tsri_draw_path *path);
 tsr_status tsri_draw_path_round(tsri_draw_path *path);

@@ -160,12 +160,12 @@ static tsr_status look_at_kernel(ahead *h, tsri_signs *bits)
         h->out->least = fmin(h->out->least, 0);
     if (h->out->least <= rounding) /* a Gram matrix has nothing below 0 */
         return TSR_OK;
-    TSR_TRY(tsri_kernel_bits(g->k, g->gram, bits, 1 / (double)g->m, g->run->pool));
+    TSR_TRY(tsri_kernel_bits(g->k, g->gram, bits, 1 / (double)g->m, g->run->device.pool));
     if (isfinite(h->out->least))
         TSR_TRY(tsri_spectrum_above(&above, g->work, g->k, g->n, h->out->least * (1 - 1e-9)));
     if (above)
         return TSR_OK;
-    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->pool));
+    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->device.pool));
     h->out->least = fmin(h->out->least, low.value);
 done:
     return st;

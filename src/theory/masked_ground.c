@@ -25,7 +25,7 @@ bool tsri_masked_whole(const tsri_run *run)
 const float *tsri_masked_weights(const tsri_masked_ground *g)
 {
     const tsri_run *run = g->run;
-    return tsri_store_at(&run->store, run->store.w, run->net->layer[0].weight);
+    return tsri_opened_at(&run->seen, run->seen.w, run->net->layer[0].weight);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -50,16 +50,16 @@ static tsr_status find_start(tsri_masked_ground *g, tsri_past *past)
         w0 = tsri_masked_weights(g);
         TSR_TRY(tsri_past_keep(past, "start", length(w0, g->m * g->d)));
     } else if (run->round > 0) {
-        TSR_TRY(tsri_store_init(&first, run->net, sizeof(float), false));
-        tsri_store_fill(&first, run->seed);
-        w0 = tsri_store_at(&first, first.w, run->net->layer[0].weight);
+        TSR_TRY(tsri_store_init_host(&first, run->net));
+        TSR_TRY(tsri_store_fill(&first, run->seed));
+        w0 = tsri_store_own(&first) + run->net->param[run->net->layer[0].weight].offset;
         if (tsri_past_at(past, 0, "start") != length(w0, g->m * g->d))
             w0 = NULL;
     }
     if (w0) {
         TSR_TRY(tsri_alloc_raw(&g->w0, g->m * g->d, sizeof *g->w0));
         memcpy(g->w0, w0, (size_t)(g->m * g->d) * sizeof *g->w0);
-        TSR_TRY(tsri_patterns(&g->start, g->x, g->n, g->d, g->w0, g->m, run->pool));
+        TSR_TRY(tsri_patterns(&g->start, g->x, g->n, g->d, g->w0, g->m, run->device.pool));
     }
 done:
     tsri_store_fini(&first);
@@ -80,15 +80,17 @@ static tsr_status make(tsri_masked_ground *g, tsri_run *run, tsri_past *past)
                               .y = run->data->train.target};
     g->scale = 1 / sqrt((double)g->m);
     g->whole = tsri_shallow_xi(net) * g->scale;
-    g->a = tsri_store_at(&run->store, run->store.w, net->layer[net->layers - 1].weight);
-    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->pool)));
+    TSR_TRY(tsri_alloc_raw(&g->a, g->m, sizeof *g->a));
+    memcpy(g->a, tsri_opened_at(&run->seen, run->seen.w, net->layer[net->layers - 1].weight),
+           (size_t)g->m * sizeof *g->a);
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->device.pool)));
     TSR_TRY(tsri_take_samples(&g->x, run->data, &run->data->train, g->n));
     TSR_TRY(tsri_alloc_raw(&g->z, tsri_min(g->n, TSRI_MASKED_ROWS) * g->m, sizeof *g->z));
     if (g->n <= TSRI_MASKED_KERNEL) {
         TSR_TRY(tsri_alloc_raw(&g->gram, g->n * g->n, sizeof *g->gram));
         TSR_TRY(tsri_alloc_raw(&g->k, g->n * g->n, sizeof *g->k));
         TSR_TRY(tsri_alloc_raw(&g->work, g->n * g->n, sizeof *g->work));
-        TSR_TRY(tsri_gram64(g->gram, g->x, g->n, g->d, run->pool));
+        TSR_TRY(tsri_gram64(g->gram, g->x, g->n, g->d, run->device.pool));
     }
     TSR_TRY(find_start(g, past));
 done:
@@ -115,6 +117,7 @@ void tsri_masked_ground_free(void *ground)
         return;
     tsri_signs_fini(&g->start);
     tsri_free(g->w0);
+    tsri_free(g->a);
     tsri_free(g->x);
     tsri_free(g->z);
     tsri_free(g->gram);
@@ -225,13 +228,13 @@ static tsr_status add_product(float *to, const block *b, int64_t rows)
                    .b = b->g->x + b->from * b->g->d,
                    .c = to,
                    .add = b->from > 0};
-    return tsri_gemm_run(&g, b->g->run->pool);
+    return tsri_gemm_run(&g, b->g->run->device.pool);
 }
 
 static tsr_status pass_rows(const block *b, int64_t rows)
 {
     tsr_status st = TSR_OK;
-    tsri_pool *pool = b->g->run->pool;
+    tsri_pool *pool = b->g->run->device.pool;
     tsri_gemm g = {.b_transposed = true,
                    .m = rows,
                    .n = b->pass->units,

@@ -13,17 +13,18 @@
 
 typedef struct tsri_masked_ground {
     tsri_run *run;
-    int64_t n, d, m;    /* samples, inputs, hidden units */
-    int64_t p, tau;     /* shares, local steps */
-    double xi, scale;   /* chance of a unit; 1/sqrt(m), the factor of a share */
-    double whole;       /* the factor of the whole: xi scale, but with scheme.scale: none */
-    float *x;           /* [n, d] */
-    const float *y, *a; /* [n] targets, [m] signs of the output */
-    double *gram;       /* [n, n] <x_i, x_j>; NULL when n is too large for kernels */
-    double *k, *work;   /* [n, n] room for kernels, likewise */
-    float *z;           /* [TSRI_MASKED_ROWS, m] room for passes */
-    float *w0;          /* [m, d] the first weights, or NULL: not known any more */
-    tsri_signs start;   /* their patterns, when they are known */
+    int64_t n, d, m;  /* samples, inputs, hidden units */
+    int64_t p, tau;   /* shares, local steps */
+    double xi, scale; /* chance of a unit; 1/sqrt(m), the factor of a share */
+    double whole;     /* the factor of the whole: xi scale, but with scheme.scale: none */
+    float *x;         /* [n, d] */
+    const float *y;   /* [n] targets */
+    float *a;         /* [m] signs of the output */
+    double *gram;     /* [n, n] <x_i, x_j>; NULL when n is too large for kernels */
+    double *k, *work; /* [n, n] room for kernels, likewise */
+    float *z;         /* [TSRI_MASKED_ROWS, m] room for passes */
+    float *w0;        /* [m, d] the first weights, or NULL: not known any more */
+    tsri_signs start; /* their patterns, when they are known */
 } tsri_masked_ground;
 
 enum {

@@ -80,8 +80,8 @@ static tsr_status look_at_infinite(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_eigen low, high;
-    tsri_kernel_infinite(g->k, g->gram, g->n, g->xi, g->run->pool);
-    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->pool));
+    tsri_kernel_infinite(g->k, g->gram, g->n, g->xi, g->run->device.pool);
+    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->device.pool));
     TSR_TRY(tsri_past_keep(past, "lambda_0", low.value));
     TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     TSR_TRY(tsri_past_keep(past, "lambda_most", high.value));
@@ -110,7 +110,7 @@ static tsr_status look_at_start(tsri_masked_ground *g, tsri_past *past)
         tsri_gemm product = {.b_transposed = true, .m = rows, .n = g->m, .k = g->d, .c = g->z};
         product.a = g->x + from * g->d;
         product.b = g->w0;
-        TSR_TRY(tsri_gemm_run(&product, g->run->pool));
+        TSR_TRY(tsri_gemm_run(&product, g->run->device.pool));
         for (int64_t i = 0; i < rows; i++) {
             int64_t here = 0;
             double sum = 0;
@@ -163,7 +163,9 @@ static double moved(const float *w, const float *w0, const int64_t *unit, int64_
 
 static tsr_status look_at_radius(tsri_masked_ground *g, tsri_past *past)
 {
+    tsr_status st = TSR_OK;
     const tsri_run *run = g->run;
+    tsri_opened host = {0};
     int64_t hidden = run->net->layer[0].weight, axis = tsri_axis_find(run->net, "hidden");
     if (!g->w0)
         return TSR_OK;
@@ -174,11 +176,16 @@ static tsr_status look_at_radius(tsri_masked_ground *g, tsri_past *past)
         if (!share)
             continue;
         const tsri_pick *pick = &share->pick[axis];
-        most = fmax(most, moved(tsri_store_at(local, local->w, hidden), g->w0,
+        TSR_TRY(tsri_store_open(&host, local, TSRI_OPEN_WEIGHTS));
+        most = fmax(most, moved(tsri_opened_at(&host, host.w, hidden), g->w0,
                                 pick->whole ? NULL : pick->index, pick->whole ? g->m : pick->count,
                                 g->d));
+        tsri_store_close(&host);
     }
-    return tsri_past_keep(past, "radius", most);
+    TSR_TRY(tsri_past_keep(past, "radius", most));
+done:
+    tsri_store_close(&host);
+    return st;
 }
 
 /* Of full batches on the whole, a step has told the loss that it began with. */

@@ -23,8 +23,7 @@ typedef struct subject {
     const tsri_part *part;
     tsri_net *net;
     tsri_store *store;
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device;
 } subject;
 
 tsri_ntk_options tsri_ntk_options_default(void)
@@ -69,14 +68,17 @@ static tsr_status finite_width(double *k, const subject *s, const float *x, int6
     tsr_status st = TSR_OK;
     tsri_signs bits = {0};
     const tsri_param *w = &s->net->param[s->net->layer[0].weight];
-    const float *weight = tsri_store_at(s->store, s->store->w, s->net->layer[0].weight);
-    TSR_TRY(tsri_gram64(k, x, n, s->data->dim, s->pool));
-    TSR_TRY(tsri_patterns(&bits, x, n, s->data->dim, weight, w->shape[0], s->pool));
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, s->store, TSRI_OPEN_WEIGHTS));
+    const float *weight = tsri_opened_at(&host, host.w, s->net->layer[0].weight);
+    TSR_TRY(tsri_gram64(k, x, n, s->data->dim, s->device.pool));
+    TSR_TRY(tsri_patterns(&bits, x, n, s->data->dim, weight, w->shape[0], s->device.pool));
     double scale = tsri_shallow_xi(s->net) / (double)w->shape[0];
     double start = tsri_clock();
-    TSR_TRY(tsri_kernel_bits(k, k, &bits, scale, s->pool)); /* in place: entry by entry */
+    TSR_TRY(tsri_kernel_bits(k, k, &bits, scale, s->device.pool)); /* in place: entry by entry */
     *product = tsri_clock() - start;
 done:
+    tsri_store_close(&host);
     tsri_signs_fini(&bits);
     return st;
 }
@@ -123,10 +125,10 @@ static tsr_status infinite_width(double *k, const subject *s, const float *x, in
     tsr_status st = TSR_OK;
     double *gram = NULL;
     if (one_hidden(s, TSRI_CONV))
-        return tsri_kernel_cnn1_infinite(k, x, n, s->net, s->pool);
+        return tsri_kernel_cnn1_infinite(k, x, n, s->net, s->device.pool);
     TSR_TRY(tsri_alloc_raw(&gram, n * n, sizeof *gram));
-    TSR_TRY(tsri_gram64(gram, x, n, s->data->dim, s->pool));
-    tsri_kernel_infinite(k, gram, n, tsri_shallow_xi(s->net), s->pool);
+    TSR_TRY(tsri_gram64(gram, x, n, s->data->dim, s->device.pool));
+    tsri_kernel_infinite(k, gram, n, tsri_shallow_xi(s->net), s->device.pool);
 done:
     tsri_free(gram);
     return st;
@@ -164,7 +166,7 @@ static tsr_status estimate(tsri_ntk *ntk, const subject *s, const tsri_ntk_optio
     ntk->bytes = square + 4 * n * d;
     if (ntk->kind == TSRI_NTK_EXACT) {
         tsri_tangent_cost cost;
-        TSR_TRY(tsri_tangent_estimate(&cost, s->store, s->backend, s->pool, ntk->n, tangent));
+        TSR_TRY(tsri_tangent_estimate(&cost, s->store, s->device, ntk->n, tangent));
         ntk->bytes += (double)cost.bytes;
         ntk->flops = cost.flops;
     } else if (ntk->kind == TSRI_NTK_FINITE) {
@@ -209,7 +211,7 @@ static tsr_status find_spectrum(tsri_ntk *ntk, const subject *s, const tsri_ntk_
     if (!ntk->ends)
         return TSR_OK;
     if (!all)
-        return tsri_lanczos(&ntk->smallest, &ntk->largest, ntk->k, n, STEPS, 1e-12, s->pool);
+        return tsri_lanczos(&ntk->smallest, &ntk->largest, ntk->k, n, STEPS, 1e-12, s->device.pool);
     TSR_TRY(tsri_alloc_raw(&ntk->value, n, sizeof *ntk->value));
     TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
     TSR_TRY(tsri_spectrum(ntk->value, work, ntk->k, n));
@@ -232,7 +234,7 @@ static tsr_status repeat(tsri_ntk *ntk, const subject *s, const float *x,
     for (int64_t t = 0; t < times; t++) {
         double start = tsri_clock();
         if (ntk->kind == TSRI_NTK_EXACT)
-            TSR_TRY(tsri_tangent_kernel(ntk->k, s->store, s->backend, s->pool, x, ntk->n, tangent));
+            TSR_TRY(tsri_tangent_kernel(ntk->k, s->store, s->device, x, ntk->n, tangent));
         else if (ntk->kind == TSRI_NTK_FINITE)
             TSR_TRY(finite_width(ntk->k, s, x, ntk->n, &product[t]));
         else
@@ -257,7 +259,7 @@ static tsr_status compute(tsri_ntk *ntk, const subject *s, const tsri_ntk_option
     double start = tsri_clock();
     TSR_TRY(choose_kind(ntk, s, o));
     ntk->outputs = s->net->outputs;
-    TSR_TRY(tsri_openblas_start(tsri_pool_threads(s->pool)));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(s->device.pool)));
     TSR_TRY(estimate(ntk, s, o, &tangent));
     say_estimate(ntk, o);
     TSR_TRY(tsri_take_samples(&x, s->data, s->part, ntk->n));
@@ -284,8 +286,7 @@ tsr_status tsri_ntk_of_run(tsri_ntk *ntk, tsr_config *config, const tsri_ntk_opt
                  .part = options->test_set ? &run.data->test : &run.data->train,
                  .net = run.net,
                  .store = &run.store,
-                 .backend = run.backend,
-                 .pool = run.pool};
+                 .device = run.device};
     TSR_TRY(compute(ntk, &s, options));
 done:
     tsri_run_fini(&run);
@@ -304,8 +305,7 @@ tsr_status tsri_ntk_of_model(tsri_ntk *ntk, tsr_model *model, const tsri_ntk_opt
                  .part = use.part,
                  .net = use.net,
                  .store = &use.store,
-                 .backend = use.backend,
-                 .pool = use.pool};
+                 .device = use.device};
     TSR_TRY(compute(ntk, &s, options));
 done:
     tsri_model_use_fini(&use);

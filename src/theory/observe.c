@@ -127,6 +127,7 @@ tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
         goto done;
     }
     tsri_past_begin(&past, 0);
+    TSR_TRY(tsri_run_see(&run));
     if (paper->look)
         TSR_TRY(paper->look(&run, &past));
     TSR_TRY(make(c, &run, paper, &past));
@@ -239,7 +240,7 @@ static tsr_status note_weights(tsri_run *run, const tsri_paper *paper)
         TSR_TRY(tsri_alloc(&m->before, count, sizeof *m->before));
         m->before_count = count;
     }
-    memcpy(m->before, run->store.w, (size_t)count * sizeof *m->before);
+    TSR_TRY(run->store.heap->out(m->before, run->store.w, count * (int64_t)sizeof *m->before));
     m->before_round = run->round;
     m->before_converted = run->converted;
 done:
@@ -342,8 +343,13 @@ static tsr_status look(tsri_run *run)
     tsr_status st = TSR_OK;
     watch *w = NULL;
     int64_t param, element;
-    if (every(run) == 0 || tsri_store_nonfinite(&run->store, &param, &element))
+    bool spoilt;
+    if (every(run) == 0)
         return TSR_OK;
+    TSR_TRY(tsri_store_nonfinite(&spoilt, &run->store, &param, &element));
+    if (spoilt)
+        return TSR_OK;
+    TSR_TRY(tsri_run_see(run));
     TSR_TRY(watch_of(&w, run));
     tsri_past_begin(&w->past, run->round);
     if (w->paper->look)
@@ -352,6 +358,7 @@ static tsr_status look(tsri_run *run)
         TSR_TRY(certify_now(run, w));
     TSR_TRY(note_weights(run, w->paper));
 done:
+    tsri_run_unsee(run);
     return st;
 }
 

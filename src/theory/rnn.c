@@ -59,10 +59,13 @@ static tsr_status memory_of(memory **out, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_store first = {0};
+    tsri_opened start = {0};
     TSR_TRY(tsri_alloc(out, 1, sizeof **out));
     TSR_TRY(tsri_first_weights(&first, run));
-    TSR_TRY(net_of(&(*out)->then, run, first.w));
+    TSR_TRY(tsri_store_open(&start, &first, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(net_of(&(*out)->then, run, start.w));
 done:
+    tsri_store_close(&start);
     tsri_store_fini(&first);
     if (st != TSR_OK) {
         forget(*out);
@@ -88,7 +91,7 @@ static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
     double below = tsri_config_real(run->config, "stop.below");
     bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0;
     *k = (tsri_rnn_case){.run = run,
-                         .pool = run->pool,
+                         .pool = run->device.pool,
                          .then = &m->then,
                          .n = run->data->train.n,
                          .x = run->data->train.numbers,
@@ -102,7 +105,7 @@ static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
                               .delta = NAN,
                               .epsilon = stops && below > 0 && below < 1 ? below : EPSILON,
                               .sgd = !run->gd};
-    return net_of(&k->now, run, run->store.w);
+    return net_of(&k->now, run, run->seen.w);
 }
 
 double tsri_rnn_paper_step(const tsri_run *run, double eta)
@@ -114,7 +117,7 @@ double tsri_rnn_paper_step(const tsri_run *run, double eta)
 
 static double distance(const tsri_run *run, const tsri_rnn_net *then)
 {
-    const float *w = param(run, run->store.w, "rnn.weight_hh_l0");
+    const float *w = param(run, run->seen.w, "rnn.weight_hh_l0");
     double sum = 0;
     for (int64_t i = 0; i < then->m * then->m; i++)
         sum += ((double)w[i] - then->W[i]) * ((double)w[i] - then->W[i]);

@@ -14,8 +14,7 @@ static const int64_t MEMORY = (int64_t)2 << 30;
 
 typedef struct work {
     const tsri_net *net;
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device;
     tsri_blocks blocks;
     tsri_plan *plan;
     int64_t n, tile, batch;
@@ -23,6 +22,7 @@ typedef struct work {
     int64_t memory;
     tsri_tangent_view view[2];
     float *x;               /* [batch, input] */
+    float *dy;              /* [batch, outputs] */
     const int32_t *lengths; /* of all sequences, or NULL: no lengths */
     int32_t *length;        /* [batch] those of the pass */
     float *scratch;         /* [threads][blocks.scratch] */
@@ -58,7 +58,7 @@ static tsr_status choose_batch(work *w, tsri_store *store)
 {
     tsr_status st = TSR_OK;
     for (w->batch = w->tile < BATCH ? w->tile : BATCH;; w->batch /= 2) {
-        TSR_TRY(tsri_plan_create_frozen(&w->plan, store, w->backend, w->pool, w->batch, false));
+        TSR_TRY(tsri_plan_create_frozen(&w->plan, store, w->device, w->batch, false));
         if (w->batch == 1 || tsri_plan_bytes(w->plan) <= w->memory / 2)
             break;
         tsri_plan_destroy(w->plan);
@@ -68,13 +68,12 @@ done:
     return st;
 }
 
-static tsr_status open_work(work *w, tsri_store *store, const tsri_backend *backend,
-                            tsri_pool *pool, int64_t n, const tsri_tangent *options)
+static tsr_status open_work(work *w, tsri_store *store, tsri_device device, int64_t n,
+                            const tsri_tangent *options)
 {
     tsr_status st = TSR_OK;
     *w = (work){.net = store->net,
-                .backend = backend,
-                .pool = pool,
+                .device = device,
                 .n = n,
                 .outputs = options->output < 0 ? store->net->outputs : 1,
                 .lengths = options->length,
@@ -97,6 +96,7 @@ static void close_work(work *w)
     tsri_plan_destroy(w->plan);
     tsri_blocks_fini(&w->blocks);
     tsri_free(w->x);
+    tsri_free(w->dy);
     tsri_free(w->length);
     tsri_free(w->scratch);
     tsri_free(w->buffers);
@@ -117,18 +117,17 @@ static double flops_of(const work *w)
     return pairs * sum + passes * 2 * tsri_net_flops(w->net); /* forward, backward to the inputs */
 }
 
-tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store,
-                                 const tsri_backend *backend, tsri_pool *pool, int64_t n,
-                                 const tsri_tangent *options)
+tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store, tsri_device device,
+                                 int64_t n, const tsri_tangent *options)
 {
     tsr_status st = TSR_OK;
     work w = {0};
-    TSR_TRY(open_work(&w, store, backend, pool, n, options));
+    TSR_TRY(open_work(&w, store, device, n, options));
     int64_t views = w.tile < n ? 2 : 1;
     *cost = (tsri_tangent_cost){.tile = w.tile,
                                 .bytes = views * w.tile * tsri_blocks_floats(&w.blocks, w.at_once) *
                                              (int64_t)sizeof(float) +
-                                         tsri_pool_threads(pool) * thread_bytes(&w) +
+                                         tsri_pool_threads(device.pool) * thread_bytes(&w) +
                                          tsri_plan_bytes(w.plan),
                                 .flops = flops_of(&w),
                                 .patches = w.blocks.patches};
@@ -142,18 +141,18 @@ done:
 static tsr_status visit(void *context, const tsri_op *op, const tsri_layer *layer)
 {
     work *w = context;
-    tsri_view_fill(w->filled, op, layer, w->backend->channels_last, w->from, w->count, w->slot,
-                   w->scratch, w->pool);
+    tsri_view_fill(w->filled, op, layer, w->device.backend->channels_last, w->from, w->count,
+                   w->slot, w->scratch, w->device.pool);
     return TSR_OK;
 }
 
 /* Gradient e_o behind every sample. */
-static void one_hot(const work *w, int64_t output)
+static tsr_status one_hot(const work *w, int64_t output)
 {
-    float *dy = tsri_plan_output_gradient(w->plan);
-    memset(dy, 0, (size_t)(w->batch * w->net->outputs) * sizeof *dy);
+    memset(w->dy, 0, (size_t)(w->batch * w->net->outputs) * sizeof *w->dy);
     for (int64_t i = 0; i < w->batch; i++)
-        dy[i * w->net->outputs + output] = 1;
+        w->dy[i * w->net->outputs + output] = 1;
+    return tsri_plan_write_gradient(w->plan, w->dy);
 }
 
 /* view = samples first .. first+count-1, for outputs group .. group+at_once-1. The samples of a
@@ -172,7 +171,7 @@ static tsr_status fill(work *w, tsri_tangent_view *view, const float *x, int64_t
             w->length[i] = i < w->count ? w->lengths[first + w->from + i] : 1;
         for (w->slot = 0; w->slot < w->at_once; w->slot++) {
             TSR_TRY(tsri_plan_forward(w->plan, w->x)); /* backward uses up what it left */
-            one_hot(w, group + w->slot);
+            TSR_TRY(one_hot(w, group + w->slot));
             TSR_TRY(tsri_plan_backward_each(w->plan, visit, w));
         }
     }
@@ -198,25 +197,25 @@ static tsr_status all_tiles(work *w, double *k, const float *x, int64_t group)
             job.columns = length(w, j);
             if (j > i)
                 TSR_TRY(fill(w, &w->view[1], x, j, job.columns, group));
-            tsri_gram_run(&job, w->buffers, w->pool);
+            tsri_gram_run(&job, w->buffers, w->device.pool);
         }
     }
 done:
     return st;
 }
 
-tsr_status tsri_tangent_kernel(double *k, tsri_store *store, const tsri_backend *backend,
-                               tsri_pool *pool, const float *x, int64_t n,
-                               const tsri_tangent *options)
+tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device, const float *x,
+                               int64_t n, const tsri_tangent *options)
 {
     tsr_status st = TSR_OK;
     work w = {0};
-    int threads = tsri_pool_threads(pool);
-    TSR_TRY(open_work(&w, store, backend, pool, n, options));
+    int threads = tsri_pool_threads(device.pool);
+    TSR_TRY(open_work(&w, store, device, n, options));
     TSR_TRY(tsri_view_init(&w.view[0], &w.blocks, w.tile, w.at_once));
     if (w.tile < n)
         TSR_TRY(tsri_view_init(&w.view[1], &w.blocks, w.tile, w.at_once));
     TSR_TRY(tsri_alloc(&w.x, w.batch * tsri_shape_count(w.net->input), sizeof *w.x));
+    TSR_TRY(tsri_alloc(&w.dy, w.batch * w.net->outputs, sizeof *w.dy));
     if (options->length) {
         TSR_TRY(tsri_alloc(&w.length, w.batch, sizeof *w.length));
         tsri_plan_lengths(w.plan, w.length);
@@ -226,7 +225,7 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, const tsri_backend 
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
     for (int64_t group = 0; group < w.outputs; group += w.at_once)
         TSR_TRY(all_tiles(&w, k, x, w.first + group));
-    tsri_mirror(k, n, pool);
+    tsri_mirror(k, n, device.pool);
 done:
     close_work(&w);
     return st;

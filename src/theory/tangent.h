@@ -39,15 +39,13 @@ typedef struct tsri_tangent_cost {
 } tsri_tangent_cost;
 
 /* RESOURCES when not even two samples fit into the memory. */
-tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store,
-                                 const tsri_backend *backend, tsri_pool *pool, int64_t n,
-                                 const tsri_tangent *options);
+tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store, tsri_device device,
+                                 int64_t n, const tsri_tangent *options);
 
 /* k [n, n], both halves, for x [n, input] as the loader gives it. The store is not changed, and
  * needs no gradients; floats only. Products of floats are summed in double every few thousand: the
  * error is some 1e-6 of the largest entries. The same bits for any number of threads. */
-tsr_status tsri_tangent_kernel(double *k, tsri_store *store, const tsri_backend *backend,
-                               tsri_pool *pool, const float *x, int64_t n,
-                               const tsri_tangent *options);
+tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device, const float *x,
+                               int64_t n, const tsri_tangent *options);
 
 #endif

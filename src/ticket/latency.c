@@ -33,9 +33,9 @@ static tsr_status rig_init(rig *r, tsri_store *store, const tsri_stage *stage)
     int64_t batch = stage->batch, inputs = batch * tsri_shape_count(store->net->input);
     tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TICKET, 0, 0, 0);
     r->store = store;
-    TSR_TRY(tsri_plan_create(&r->infer, store, stage->backend, stage->pool, batch, false));
+    TSR_TRY(tsri_plan_create(&r->infer, store, stage->device, batch, false));
     if (store->g)
-        TSR_TRY(tsri_plan_create(&r->train, store, stage->backend, stage->pool, batch, true));
+        TSR_TRY(tsri_plan_create(&r->train, store, stage->device, batch, true));
     TSR_TRY(tsri_alloc(&r->x, inputs, sizeof *r->x));
     TSR_TRY(tsri_alloc(&r->target, batch * store->net->outputs, sizeof *r->target));
     for (int64_t i = 0; i < inputs; i++)
@@ -73,7 +73,7 @@ static tsr_status time_step(double *least, rig *r, const tsri_stage *stage)
     TSR_TRY(tsri_plan_forward(r->train, r->x));
     TSR_TRY(tsri_plan_loss(r->train, &loss));
     TSR_TRY(tsri_plan_backward(r->train));
-    TSR_TRY(stage->backend->update(&update, stage->pool));
+    TSR_TRY(tsri_device_update(stage->device, &update));
     *least = fmin(*least, 1e3 * (tsri_clock() - start));
 done:
     return st;
@@ -111,15 +111,15 @@ tsr_status tsri_stage_init(tsri_stage *stage, const tsr_config *config)
     tsr_status st = TSR_OK;
     int threads;
     *stage = (tsri_stage){.batch = tsri_config_int(config, "batch")};
-    TSR_TRY(tsri_start_backend(&stage->backend, &threads, config));
-    TSR_TRY(tsri_pool_create(&stage->pool, threads));
+    TSR_TRY(tsri_start_backend(&stage->device.backend, &threads, config));
+    TSR_TRY(tsri_pool_create(&stage->device.pool, threads));
 done:
     return st;
 }
 
 void tsri_stage_fini(tsri_stage *stage)
 {
-    tsri_pool_destroy(stage->pool);
+    tsri_pool_destroy(stage->device.pool);
     *stage = (tsri_stage){0};
 }
 
@@ -153,7 +153,7 @@ tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *model
     TSR_TRY(tsri_alloc(&stores, count, sizeof(tsri_store *)));
     TSR_TRY(tsri_stage_init(&stage, models[0]->config));
     for (int64_t i = 0; i < count; i++) {
-        TSR_TRY(tsri_model_load(&net[i], &store[i], models[i], stage.backend, true));
+        TSR_TRY(tsri_model_load(&net[i], &store[i], models[i], stage.device.backend, true));
         stores[i] = &store[i];
     }
     TSR_TRY(tsri_stage_time(out, stores, count, &stage, seconds));

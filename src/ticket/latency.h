@@ -31,8 +31,7 @@ tsr_status tsri_latency_measure(tsri_latency *out, const tsr_model *const *model
 /* Where networks are timed: the run file's backend, threads and batch. Call fini even when init
  * failed. */
 typedef struct tsri_stage {
-    const tsri_backend *backend;
-    tsri_pool *pool;
+    tsri_device device;
     int64_t batch;
 } tsri_stage;
 

@@ -86,8 +86,8 @@ static tsr_status begin_anew(tsri_net **net, tsri_store *store, const tsr_model 
     tsri_store_fini(store);
     tsri_net_destroy(*net);
     TSR_TRY(tsri_whole_create(net, model->config, model->input, model->outputs, false));
-    TSR_TRY(tsri_store_init(store, *net, sizeof(float), false));
-    tsri_store_fill(store, seed);
+    TSR_TRY(tsri_store_init_host(store, *net));
+    TSR_TRY(tsri_store_fill(store, seed));
 done:
     return st;
 }
@@ -130,15 +130,15 @@ tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model
         TSRI_WARN("nothing is pruned: %g of so few units, in steps of %lld, leaves every layer as "
                   "wide as it is",
                   here.ratio, (long long)(here.round_to > 1 ? here.round_to : 1));
-    TSR_TRY(tsri_store_init(&store, small, sizeof(float), false));
-    tsri_take(&store, &model->store, &share, false);
+    TSR_TRY(tsri_store_init_host(&store, small));
+    TSR_TRY(tsri_take(&store, &model->store, &share, false));
     TSR_TRY(set_widths(model->config, small));
     TSR_TRY(tsri_statistics_measure(&store, model->config, how->shown ? how->shown : model,
                                     here.recalibrate));
     if (how->reinit)
         TSR_TRY(begin_anew(&small, &store, model, how->seed));
     tsri_model_parts parts = {.net = small,
-                              .w = store.w,
+                              .w = tsri_store_own(&store),
                               .config = model->config,
                               .scaling = tsri_tensors_meta(model->file, TSRI_META_SCALING),
                               .classes = tsri_tensors_meta(model->file, TSRI_META_CLASSES),

@@ -17,24 +17,39 @@ bool tsri_statistics_has(const tsri_net *net)
 }
 
 /* All numbers, from one order in memory to another. */
-static void copy_numbers(tsri_store *to, const tsri_store *from)
+static void copy_numbers(const tsri_opened *to, const tsri_opened *from)
 {
     for (int64_t i = 0; i < from->net->params; i++) {
         const tsri_param *p = &from->net->param[i], *q = &to->net->param[i];
-        const float *w = tsri_store_at(from, from->w, i);
-        float *v = tsri_store_at(to, to->w, i);
+        const float *w = tsri_opened_at(from, from->w, i);
+        float *v = tsri_opened_at(to, to->w, i);
         for (int64_t j = 0; j < p->count; j++)
             v[tsri_order_place(q, j)] = w[tsri_order_place(p, j)];
     }
 }
 
 /* Statistics are vectors: their order is the same everywhere. */
-static void copy_statistics(tsri_store *to, const tsri_store *from)
+static void copy_statistics(const tsri_opened *to, const tsri_opened *from)
 {
     for (int64_t i = 0; i < from->net->params; i++)
         if (from->net->param[i].role == TSRI_BUFFER)
-            memcpy(tsri_store_at(to, to->w, i), tsri_store_at(from, from->w, i),
+            memcpy(tsri_opened_at(to, to->w, i), tsri_opened_at(from, from->w, i),
                    (size_t)from->net->param[i].count * sizeof(float));
+}
+
+static tsr_status copy(tsri_store *to, const tsri_store *from,
+                       void (*what)(const tsri_opened *to, const tsri_opened *from))
+{
+    tsr_status st = TSR_OK;
+    tsri_opened here = {0}, there = {0};
+    TSR_TRY(tsri_store_open(&here, from, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&there, to, TSRI_OPEN_WEIGHTS));
+    what(&there, &here);
+    TSR_TRY(tsri_store_save(&there));
+done:
+    tsri_store_close(&here);
+    tsri_store_close(&there);
+    return st;
 }
 
 /* The run that would train the ticket on, on the data that the model is shown. */
@@ -71,10 +86,10 @@ tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
     tsri_wants wants = tsri_model_wants(own);
     TSR_TRY(tsri_data_load_like(&ground.data, own, &wants, &like));
     TSR_TRY(tsri_run_init_on(&run, own, &options, &ground));
-    copy_numbers(&run.store, ticket);
+    TSR_TRY(copy(&run.store, ticket, copy_numbers));
     run.recalibrate = batches;
     TSR_TRY(tsri_recalibrate(&run));
-    copy_statistics(ticket, &run.store);
+    TSR_TRY(copy(ticket, &run.store, copy_statistics));
 done:
     tsri_run_fini(&run);
     tsr_data_destroy(ground.data);

@@ -78,8 +78,8 @@ static tsr_status time_left(double *part, search *s)
     tsr_status st = TSR_OK;
     tsri_store store = {0};
     tsri_latency time[2];
-    TSR_TRY(tsri_store_init(&store, s->small, sizeof(float), false));
-    tsri_take(&store, s->whole, &s->share, false);
+    TSR_TRY(tsri_store_init(&store, s->small, s->stage.device.backend, false));
+    TSR_TRY(tsri_take(&store, s->whole, &s->share, false));
     TSR_TRY(tsri_stage_time(time, (tsri_store *const[]){s->whole, &store}, 2, &s->stage, seconds));
     *part = time[1].infer.least / time[0].infer.least;
 done:

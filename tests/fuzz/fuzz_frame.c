@@ -65,18 +65,19 @@ static int64_t size(void *context, int64_t l)
     return BYTES;
 }
 
-static void pack(void *context, int64_t l, void *bytes)
+static tsr_status pack(void *context, int64_t l, void *bytes)
 {
     (void)context, (void)l;
     memset(bytes, 1, BYTES);
+    return TSR_OK;
 }
 
-static bool unpack(void *context, int64_t l, const void *bytes)
+static tsr_status unpack(void *context, int64_t l, const void *bytes, bool *sound)
 {
     job *j = context;
-    bool sound = !memchr(bytes, 0xff, BYTES);
-    j->done[l] += sound;
-    return sound;
+    *sound = !memchr(bytes, 0xff, BYTES);
+    j->done[l] += *sound;
+    return TSR_OK;
 }
 
 static void lost(void *context, int64_t l, int rank, tsri_lost why)

@@ -70,7 +70,7 @@ static void both_and_double(int64_t n, bool decoupled, tsri_pool *pool)
     make(&a, n);
     for (int64_t step = 1; step <= STEPS; step++) {
         tsri_adam u = {.count = n,
-                       .dw = a.dw,
+                       .dw = as_mem(a.dw),
                        .rate = 0.01,
                        .beta1 = 0.9,
                        .beta2 = 0.999,
@@ -81,9 +81,9 @@ static void both_and_double(int64_t n, bool decoupled, tsri_pool *pool)
         for (int64_t i = 0; i < n; i++) /* some have no gradient for ever */
             a.dw[i] = i % 7 == 3 ? 0.0F : (float)tsri_rng_normal(&rng);
         for (int k = 0; k < 2; k++) {
-            u.w = a.w[k];
-            u.v = a.v[k];
-            u.s = a.s[k];
+            u.w = as_mem(a.w[k]);
+            u.v = as_mem(a.v[k]);
+            u.s = as_mem(a.s[k]);
             assert_ok(backend[k]->adam(&u, pool));
         }
         in_double(&a, &u);
@@ -114,10 +114,10 @@ static void first_step_is_the_rate(void **state)
     (void)state;
     float w[] = {1, 1}, v[2] = {0}, s[2] = {0}, dw[] = {1e-3F, -50};
     tsri_adam u = {.count = 2,
-                   .w = w,
-                   .v = v,
-                   .s = s,
-                   .dw = dw,
+                   .w = as_mem(w),
+                   .v = as_mem(v),
+                   .s = as_mem(s),
+                   .dw = as_mem(dw),
                    .rate = 0.25,
                    .beta1 = 0.9,
                    .beta2 = 0.999,

@@ -1,10 +1,10 @@
 /* A pruned network as a network of its own: it gives the outputs of the whole with the same units
  * masked, and a run file with its widths builds it again. */
 #include "share_testing.h"
+#include "plan_testing.h"
 
 #include "base/alloc.h"
 #include "base/pool.h"
-#include "net/plan.h"
 #include "net/widths.h"
 #include "ticket/prune.h"
 
@@ -19,7 +19,7 @@ static void mask(tsri_store *s, const tsri_share *share)
     const tsri_net *net = s->net;
     for (int64_t i = 0; i < net->params; i++) {
         const tsri_param *p = &net->param[i];
-        float *w = tsri_store_at(s, s->w, i);
+        float *w = touch(tsri_store_at(s, s->w, i));
         if (p->role != TSRI_TRAINED || p->rank == 0 || p->axis[0] < 0 || !share->cut[p->axis[0]])
             continue;
         int64_t each = p->count / p->shape[0];
@@ -33,21 +33,21 @@ static void outputs_of(float *out, tsri_store *s, const tsri_backend *backend, t
                        const float *x, int64_t batch)
 {
     tsri_plan *plan = NULL;
-    assert_ok(tsri_plan_create(&plan, s, backend, pool, batch, false));
+    assert_ok(tsri_plan_create(&plan, s, tsri_device_on(backend, pool), batch, false));
     assert_ok(tsri_plan_forward(plan, x));
-    memcpy(out, tsri_plan_output(plan), (size_t)(batch * s->net->outputs) * sizeof(float));
+    memcpy(out, plan_outputs(plan), (size_t)(batch * s->net->outputs) * sizeof(float));
     tsri_plan_destroy(plan);
 }
 
 /* First weights, with norms and statistics that are not 1 and 0. */
 static void make_sound(tsri_store *s, const tsri_net *net)
 {
-    assert_ok(tsri_store_init(s, net, sizeof(float), false));
-    tsri_store_fill(s, 5);
+    assert_ok(tsri_store_init(s, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(s, 5));
     for (int64_t i = 0; i < net->params; i++) {
         const tsri_param *p = &net->param[i];
         tsri_rng rng = tsri_rng_stream(6, TSRI_FOR_TEST, i, 0, 0);
-        float *w = tsri_store_at(s, s->w, i);
+        float *w = touch(tsri_store_at(s, s->w, i));
         for (int64_t j = 0; p->rank == 1 && p->role != TSRI_FIXED && j < p->count; j++)
             w[j] += tsri_rng_uniform(&rng);
     }
@@ -74,8 +74,8 @@ static double apart(outcome *seen, tsri_store *whole, const tsri_share *share,
     assert_ok(tsri_alloc(&x, inputs, sizeof *x));
     fill_random(x, inputs, 1);
     assert_ok(tsri_net_cut(&small, net, share, false));
-    assert_ok(tsri_store_init(&ticket, small, sizeof(float), false));
-    tsri_take(&ticket, whole, share, false);
+    assert_ok(tsri_store_init(&ticket, small, &tsri_backend_cpu, false));
+    assert_ok(tsri_take(&ticket, whole, share, false));
     outputs_of(b, &ticket, backend, pool, x, BATCH);
     mask(whole, share);
     outputs_of(a, whole, backend, pool, x, BATCH);

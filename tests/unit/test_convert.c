@@ -1,11 +1,11 @@
 /* A gated net made into a ReLU net: equal on the points, to the float plan's own outputs; the last
  * layer's trick; refusals; the paper's sizes. And least squares of least norm on its own. */
 #include "testing.h"
+#include "plan_testing.h"
 
 #include "base/rng.h"
 #include "io/config.h"
 #include "net/convert.h"
-#include "net/plan.h"
 
 #include <math.h>
 
@@ -29,10 +29,10 @@ static void set_up(fixture *f, int64_t n, int64_t d, int64_t k, int64_t m, int64
                        i ? "relu_twin" : "grelu", (int)m, (int)L);
         assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
         assert_ok(tsri_net_create(&f->net[i], config, (tsri_shape){d, 1, 1}, k, true));
-        assert_ok(tsri_store_init(&f->store[i], f->net[i], sizeof(float), false));
+        assert_ok(tsri_store_init(&f->store[i], f->net[i], &tsri_backend_cpu, false));
         tsr_config_destroy(config);
     }
-    tsri_store_fill(&f->store[0], 4);
+    assert_ok(tsri_store_fill(&f->store[0], 4));
     f->data = (tsr_data){.channels = d, .height = 1, .width = 1, .dim = d};
     f->data.train.n = n;
     assert_ok(tsri_alloc(&f->data.train.numbers, n * d, sizeof(float)));
@@ -56,7 +56,8 @@ static tsr_status convert(tsri_conversion *how, fixture *f, bool least_squares)
     tsr_status st = TSR_OK;
     tsri_gate_table_destroy(f->gates);
     f->gates = NULL;
-    TSR_TRY(tsri_gate_table_create(&f->gates, &f->store[0], &tsri_backend_cpu, f->pool, &f->data,
+    TSR_TRY(tsri_gate_table_create(&f->gates, &f->store[0],
+                                   tsri_device_on(&tsri_backend_cpu, f->pool), &f->data,
                                    &f->data.train));
     TSR_TRY(tsri_convert_to_relu(how, &f->store[1], &f->store[0], f->data.train.numbers, f->gates,
                                  1e-4, least_squares, f->pool));
@@ -72,9 +73,10 @@ static double apart(fixture *f)
     tsri_plan *plan[2] = {NULL, NULL};
     const float *y[2];
     for (int i = 0; i < 2; i++) {
-        assert_ok(tsri_plan_create(&plan[i], &f->store[i], &tsri_backend_cpu, f->pool, n, false));
+        assert_ok(tsri_plan_create(&plan[i], &f->store[i],
+                                   tsri_device_on(&tsri_backend_cpu, f->pool), n, false));
         assert_ok(tsri_plan_forward(plan[i], f->data.train.numbers));
-        y[i] = tsri_plan_output(plan[i]);
+        y[i] = plan_outputs(plan[i]);
     }
     for (int64_t i = 0; i < n; i++) {
         double off = 0, size = 0;

@@ -42,8 +42,7 @@ static void end(fixture *f)
 static double training_loss(tsri_run *run)
 {
     tsr_result r;
-    assert_ok(tsri_evaluate(&r, &run->store, run->backend, run->pool, run->data, &run->data->train,
-                            run->loss));
+    assert_ok(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
     return r.loss;
 }
 
@@ -59,7 +58,7 @@ static void loss_goes_on(void **state)
     assert_false(tsri_net_gated(f.run.net));
     /* Float weights: 1e-6 of the outputs, twice that of their squares. */
     assert_true(fabs(training_loss(&f.run) - before) < 1e-5 * before);
-    const float *v = f.run.store.v;
+    const float *v = touch(f.run.store.v);
     for (int64_t i = 0; i < f.run.net->trained; i++)
         assert_true(v[i] == 0);
     assert_ok(tsri_convert_when_due(&f.run)); /* once is enough */

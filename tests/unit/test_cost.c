@@ -118,8 +118,8 @@ static void memory_of_a_share(void **state)
     assert_ok(run.scheme->setup(&run));
     assert_ok(tsri_team_share(&run, &share, &rescale));
     assert_ok(tsri_net_cut(&small, run.net, share, rescale));
-    assert_ok(tsri_store_init(&store, small, 4, true));
-    assert_ok(tsri_plan_create(&plan, &store, run.backend, run.pool, run.batch, true));
+    assert_ok(tsri_store_init(&store, small, &tsri_backend_cpu, true));
+    assert_ok(tsri_plan_create(&plan, &store, run.device, run.batch, true));
     /* 3 divides 6, 12 and 24: all shares are of one size */
     assert_int_equal(cost.params_share, small->total);
     assert_int_equal(cost.memory_worker, (small->total + 2 * small->trained + 4 * 3 * 32 * 32) * 4 +

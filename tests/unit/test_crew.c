@@ -41,26 +41,28 @@ static int64_t size(void *context, int64_t l)
     return r->idle[l] ? 0 : (int64_t)sizeof(double) * NUMBERS;
 }
 
-static void pack(void *context, int64_t l, void *bytes)
+static tsr_status pack(void *context, int64_t l, void *bytes)
 {
     const record *r = context;
     double *x = bytes;
     for (int i = 0; i < NUMBERS; i++)
         x[i] = (double)(1000 * r->round + 10 * l + i);
+    return TSR_OK;
 }
 
-static bool unpack(void *context, int64_t l, const void *bytes)
+static tsr_status unpack(void *context, int64_t l, const void *bytes, bool *sound)
 {
     record *r = context;
     const double *x = bytes;
     nap(r->nap);
     r->nap = 0;
-    if (x[0] != x[0])
-        return false;
+    *sound = x[0] == x[0];
+    if (!*sound)
+        return TSR_OK;
     memcpy(r->got[l], x, sizeof r->got[l]);
     assert_false(r->done[l]);
     r->done[l] = true;
-    return true;
+    return TSR_OK;
 }
 
 static void lost(void *context, int64_t l, int rank, tsri_lost why)

@@ -12,8 +12,8 @@ static void net_of(tsri_net **net, tsri_store *store, tsr_config **config)
     static const char text[] = "model: {name: grelu, width: 24, layers: 2}";
     assert_ok(tsri_config_parse(config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_create(net, *config, (tsri_shape){5, 1, 1}, 2, true));
-    assert_ok(tsri_store_init(store, *net, sizeof(float), false));
-    tsri_store_fill(store, 3);
+    assert_ok(tsri_store_init(store, *net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(store, 3));
 }
 
 static double squares(const float *x, int64_t n)
@@ -36,10 +36,11 @@ static void nearest(void **state)
     double gram[M * M], value[M], left = 0, off = 0;
     net_of(&net, &store, &config);
     assert_ok(tsri_pool_create(&pool, 2));
-    assert_ok(tsri_gates_lowrank(&low, &few, &store, config, R, pool));
-    const float *psi = tsri_store_at(&store, store.w, tsri_net_param(net, "psi.2.weight"));
-    const float *p = tsri_store_at(&few, few.w, tsri_net_param(low, "psi.2.p.weight"));
-    const float *q = tsri_store_at(&few, few.w, tsri_net_param(low, "psi.2.q.weight"));
+    assert_ok(
+        tsri_gates_lowrank(&low, &few, &store, config, R, tsri_device_on(&tsri_backend_cpu, pool)));
+    const float *psi = touch(tsri_store_at(&store, store.w, tsri_net_param(net, "psi.2.weight")));
+    const float *p = touch(tsri_store_at(&few, few.w, tsri_net_param(low, "psi.2.p.weight")));
+    const float *q = touch(tsri_store_at(&few, few.w, tsri_net_param(low, "psi.2.q.weight")));
     for (int i = 0; i < M; i++)
         for (int j = 0; j < M; j++) {
             double sum = (double)psi[i * M + j];
@@ -62,13 +63,16 @@ static void nearest(void **state)
     tsr_status st = TSR_RESOURCES;
     for (int64_t n = 0; st != TSR_OK; n++) {
         tsri_alloc_fail_after(n, false);
-        st = tsri_gates_lowrank(&low, &few, &store, config, R, pool);
+        st = tsri_gates_lowrank(&low, &few, &store, config, R,
+                                tsri_device_on(&tsri_backend_cpu, pool));
         tsri_alloc_fail_after(-1, false);
         assert_true(st == TSR_OK || st == TSR_RESOURCES);
         tsri_store_fini(&few);
         tsri_net_destroy(low);
     }
-    assert_fails(tsri_gates_lowrank(&low, &few, &store, config, M, pool), TSR_USAGE, "width 24");
+    assert_fails(
+        tsri_gates_lowrank(&low, &few, &store, config, M, tsri_device_on(&tsri_backend_cpu, pool)),
+        TSR_USAGE, "width 24");
     tsri_pool_destroy(pool);
     tsri_store_fini(&store);
     tsri_net_destroy(net);

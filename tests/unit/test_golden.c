@@ -31,7 +31,7 @@ static void train(const golden *g, tsri_store *store, const tsri_tensors *file,
     const tsri_tensor *target = tsri_tensors_find(file, "target");
     int64_t steps = x->shape[0], batch = x->shape[1], inputs = x->shape[2];
     tsri_plan *plan = NULL;
-    assert_ok(tsri_plan_create(&plan, store, backend, pool, batch, true));
+    assert_ok(tsri_plan_create(&plan, store, tsri_device_on(backend, pool), batch, true));
     for (int64_t s = 0; s < steps; s++) {
         tsri_loss loss = {.kind = g->loss, .valid = batch};
         if (label)
@@ -58,7 +58,7 @@ static void compare(const golden *g, const tsri_store *store, const tsri_tensors
         (void)snprintf(name, sizeof name, "final.%s", param->name);
         const tsri_tensor *want = tsri_tensors_find(file, name);
         assert_non_null(want);
-        const float *got = tsri_store_at(store, store->w, p);
+        const float *got = touch(tsri_store_at(store, store->w, p));
         if (param->role == TSRI_COUNT) {
             assert_true((double)got[0] == (double)*(const int64_t *)want->data);
             continue;
@@ -92,7 +92,7 @@ static void ten_steps_equal_pytorchs(void **state)
             assert_ok(tsri_config_parse(&config, g->model, (int64_t)strlen(g->model), "test"));
             assert_ok(tsri_net_create(&net, config, (tsri_shape){12, 1, 1}, 5,
                                       backends[b]->channels_last));
-            assert_ok(tsri_store_init(&store, net, sizeof(float), true));
+            assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
             assert_ok(tsri_store_load(&store, file, "init.", g->file));
             train(g, &store, file, backends[b], pool);
             compare(g, &store, file, backends[b]->name);

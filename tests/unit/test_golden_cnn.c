@@ -62,10 +62,10 @@ static float recipe(uint32_t hash, int64_t i, double scale)
 
 static void start(tsri_store *store, const golden *g)
 {
-    tsri_store_fill(store, 1); /* norms, biases, running statistics */
+    assert_ok(tsri_store_fill(store, 1)); /* norms, biases, running statistics */
     for (int64_t k = 0; k < store->net->params; k++) {
         const tsri_param *p = &store->net->param[k];
-        float *w = tsri_store_at(store, store->w, k);
+        float *w = touch(tsri_store_at(store, store->w, k));
         size_t n = strlen(p->name), end = strlen("bn2.weight");
         uint32_t hash = fnv1a(fnv1a(2166136261u, g->salt), p->name);
         double scale = p->rank >= 2 ? sqrt(6.0 / (double)(p->count / p->shape[0])) : 0;
@@ -85,7 +85,7 @@ static void train(tsri_store *store, const golden *g, const tsri_backend *backen
     float *x = NULL;
     tsri_plan *plan = NULL;
     assert_ok(tsri_alloc(&x, BATCH * IMAGE, sizeof *x));
-    assert_ok(tsri_plan_create(&plan, store, backend, pool, BATCH, true));
+    assert_ok(tsri_plan_create(&plan, store, tsri_device_on(backend, pool), BATCH, true));
     for (int64_t s = 0; s < STEPS; s++) {
         int32_t label[BATCH];
         for (int64_t i = 0; i < BATCH * IMAGE; i++)
@@ -131,7 +131,7 @@ static double unit_of(const tsri_tensors *file, char *name, int64_t count, bool 
 static double distance(const tsri_store *store, int64_t k, const tsri_tensors *file, const way *by)
 {
     const tsri_param *p = &store->net->param[k];
-    const float *have = tsri_store_at(store, store->w, k);
+    const float *have = touch(tsri_store_at(store, store->w, k));
     char name[2 * TSRI_NAME];
     (void)snprintf(name, sizeof name, "final.%s", p->name);
     const tsri_tensor *t = tsri_tensors_find(file, name);
@@ -160,7 +160,7 @@ static void check(const golden *g, const way *by, tsri_pool *pool)
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_create(&net, config, (tsri_shape){3, SIDE, SIDE}, OUTPUTS,
                               by->backend->channels_last));
-    assert_ok(tsri_store_init(&store, net, sizeof(float), true));
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
     start(&store, g);
     train(&store, g, by->backend, pool);
     assert_int_equal(file->count, net->params);

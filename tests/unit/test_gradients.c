@@ -25,10 +25,10 @@ static void set_up(fixture *f, const char *model, const tsri_backend *backend, i
     assert_ok(tsri_config_parse(&f->config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, OUTPUTS,
                               backend->channels_last));
-    assert_ok(tsri_store_init(&f->store, f->net, backend->real_bytes, true));
-    tsri_store_fill(&f->store, (uint64_t)seed);
+    assert_ok(tsri_store_init(&f->store, f->net, backend, true));
+    assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     assert_ok(tsri_pool_create(&f->pool, 1));
-    assert_ok(tsri_plan_create(&f->plan, &f->store, backend, f->pool, BATCH, true));
+    assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(backend, f->pool), BATCH, true));
     tsri_rng rng = tsri_rng_stream((uint64_t)seed, TSRI_FOR_TEST, 0, 0, 0);
     for (int i = 0; i < BATCH * INPUTS; i++)
         f->x[i] = (float)tsri_rng_normal(&rng);
@@ -67,7 +67,7 @@ static void check_gradients(const char *model, const tsri_loss_kind *kind, bool 
     differences d = {.value = mean_loss, .context = &f};
     (void)mean_loss(&f);
     assert_ok(tsri_plan_backward(f.plan));
-    assert_gradient(&d, model, f.store.w, f.store.g, f.net->trained, 1);
+    assert_gradient(&d, model, touch(f.store.w), touch(f.store.g), f.net->trained, 1);
     tear_down(&f);
 }
 
@@ -171,8 +171,9 @@ static void norm_refuses_single_samples(void **state)
     fixture f = {0};
     set_up(&f, "model: {name: mlp, hidden: [8], norm: batch}", &tsri_backend_ref, 1);
     tsri_plan *plan = NULL;
-    assert_fails(tsri_plan_create(&plan, &f.store, &tsri_backend_ref, f.pool, 1, true), TSR_USAGE,
-                 "batch: 2 or more");
+    assert_fails(
+        tsri_plan_create(&plan, &f.store, tsri_device_on(&tsri_backend_ref, f.pool), 1, true),
+        TSR_USAGE, "batch: 2 or more");
     tear_down(&f);
 }
 

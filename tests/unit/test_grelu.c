@@ -2,6 +2,7 @@
  * which skips, against ref; gates from a table against gates computed; and what the paper says of
  * it: gates never change, no unit dies, grelu with the gates of a ReLU net is that ReLU net. */
 #include "gradient_testing.h"
+#include "plan_testing.h"
 
 #include "base/rng.h"
 #include "data/dataset.h"
@@ -9,7 +10,6 @@
 #include "io/file.h"
 #include "net/gate_table.h"
 #include "net/grelu.h"
-#include "net/plan_parts.h"
 
 #include <unistd.h>
 
@@ -31,10 +31,10 @@ static void set_up(fixture *f, const char *text, const tsri_backend *backend, in
     tsri_rng rng = tsri_rng_stream(5, TSRI_FOR_TEST, 0, 0, 0);
     assert_ok(tsri_config_parse(&f->config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){d, 1, 1}, k, false));
-    assert_ok(tsri_store_init(&f->store, f->net, backend->real_bytes, true));
-    tsri_store_fill(&f->store, 9);
+    assert_ok(tsri_store_init(&f->store, f->net, backend, true));
+    assert_ok(tsri_store_fill(&f->store, 9));
     assert_ok(tsri_pool_create(&f->pool, threads));
-    assert_ok(tsri_plan_create(&f->plan, &f->store, backend, f->pool, n, true));
+    assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(backend, f->pool), n, true));
     assert_ok(tsri_alloc(&f->x, n * d, sizeof *f->x));
     assert_ok(tsri_alloc(&f->target, n * k, sizeof *f->target));
     for (int64_t i = 0; i < n * d; i++)
@@ -59,7 +59,7 @@ static double loss_of(fixture *f, bool backward)
     tsri_loss loss = {.kind = &tsri_loss_half_squares, .valid = f->n, .target = f->target};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
-    memcpy(f->y, tsri_plan_output(f->plan), (size_t)(f->n * f->k) * sizeof *f->y);
+    memcpy(f->y, plan_outputs(f->plan), (size_t)(f->n * f->k) * sizeof *f->y);
     if (backward)
         assert_ok(tsri_plan_backward(f->plan));
     return loss.sum;
@@ -77,7 +77,7 @@ static void times(double *v, const double *w, const double *u, int64_t rows, int
 
 static const double *weights(const fixture *f, const char *name)
 {
-    return tsri_store_at(&f->store, f->store.w, tsri_net_param(f->net, name));
+    return touch(tsri_store_at(&f->store, f->store.w, tsri_net_param(f->net, name)));
 }
 
 /* B D_2 W_2 D_1 W_1 [C x]+ for one sample, equation (1). */
@@ -109,7 +109,7 @@ static void as_the_formula_says(void **state)
     fixture f;
     set_up(&f, "model: {name: grelu, width: 24, layers: 2}", &tsri_backend_ref64, 6, 7, 3, 1);
     (void)loss_of(&f, false);
-    const double *y = tsri_plan_output(f.plan);
+    const double *y = plan_outputs(f.plan);
     for (int64_t i = 0; i < f.n; i++) {
         double want[3];
         formula(want, &f, f.x + i * f.d, 24);
@@ -131,7 +131,7 @@ static void gradient(const char *text)
     set_up(&f, text, &tsri_backend_ref64, 5, 7, 2, 1);
     (void)loss_of(&f, true);
     differences d = {.value = value_of, .context = &f};
-    assert_gradient(&d, text, f.store.w, f.store.g, f.net->trained, 7);
+    assert_gradient(&d, text, touch(f.store.w), touch(f.store.g), f.net->trained, 7);
     tear_down(&f);
 }
 
@@ -175,7 +175,7 @@ static void cpu_is_ref(void **state)
             skipped = skipped || tsri_plan_op(b.plan, k, NULL)->skipped;
         assert_int_equal(skipped, t == 0 || t == 2);
         assert_true(differ(b.y, a.y, 37 * 3) < 1e-5);
-        assert_true(differ(b.store.g, a.store.g, a.net->trained) < 1e-5);
+        assert_true(differ(touch(b.store.g), touch(a.store.g), a.net->trained) < 1e-5);
         assert_memory_equal(b.store.g, c.store.g, (size_t)a.net->trained * sizeof(float));
         tear_down(&a);
         tear_down(&b);
@@ -195,7 +195,7 @@ static void few_samples(void **state)
         (void)loss_of(&a, true);
         (void)loss_of(&b, true);
         assert_true(differ(b.y, a.y, n * 3) < 1e-5);
-        assert_true(differ(b.store.g, a.store.g, a.net->trained) < 1e-5);
+        assert_true(differ(touch(b.store.g), touch(a.store.g), a.net->trained) < 1e-5);
         tear_down(&a);
         tear_down(&b);
     }
@@ -259,8 +259,7 @@ static void table_of(tsri_gate_table **table, fixture *f)
 {
     tsr_data data;
     data_of(&data, f);
-    assert_ok(
-        tsri_gate_table_create(table, &f->store, f->plan->backend, f->pool, &data, &data.train));
+    assert_ok(tsri_gate_table_create(table, &f->store, f->plan->device, &data, &data.train));
 }
 
 /* With gates from the table, in another order of the samples, the same bits come out. */
@@ -280,15 +279,15 @@ static void table_is_computed(void **state)
     assert_int_equal(table->layers, 3);
     for (int64_t i = 0; i < 40; i++)
         index[i] = i;
-    tsri_plan_use_gates(f.plan, table, index);
+    assert_ok(tsri_plan_use_gates(f.plan, table, index));
     (void)loss_of(&f, true);
     assert_memory_equal(y, f.y, sizeof y);
     assert_memory_equal(g, f.store.g, (size_t)f.net->trained * sizeof *g);
     index[0] = -1; /* a row that counts for nothing: all gates off */
-    tsri_plan_use_gates(f.plan, table, index);
+    assert_ok(tsri_plan_use_gates(f.plan, table, index));
     (void)loss_of(&f, false);
     assert_true(f.y[0] == 0);
-    tsri_plan_use_gates(f.plan, NULL, NULL);
+    assert_ok(tsri_plan_use_gates(f.plan, NULL, NULL));
     (void)loss_of(&f, false);
     assert_memory_equal(y, f.y, sizeof y);
     tsri_gate_table_destroy(table);
@@ -321,7 +320,7 @@ static void gates_stay(void **state)
     for (int t = 0; t < 40; t++) {
         tsri_update u = {
             .count = f.net->trained, .w = f.store.w, .v = f.store.v, .dw = f.store.g, .rate = 2e-4};
-        assert_ok(f.plan->backend->update(&u, f.pool));
+        assert_ok(tsri_device_update(f.plan->device, &u));
         last = loss_of(&f, true);
     }
     assert_true(last < 0.5 * first);
@@ -379,7 +378,7 @@ static void gates_of_a_relu_net(void **state)
     close(file);
     set_up(&a, "model: {name: grelu, width: 140, layers: 2}", &tsri_backend_cpu, 35, 5, 2, 1);
     set_up(&b, "model: {name: relu_twin, width: 140, layers: 2}", &tsri_backend_cpu, 35, 5, 2, 1);
-    tsri_store_fill(&b.store, 77); /* other weights than a has */
+    assert_ok(tsri_store_fill(&b.store, 77)); /* other weights than a has */
     write_store(&b, path);
     assert_ok(tsri_grelu_from_relu(&a.store, path));
     (void)loss_of(&a, false);
@@ -422,10 +421,11 @@ static void memory_runs_out(void **state)
         tsri_gate_table *table = NULL;
         tsri_plan *plan = NULL;
         tsri_alloc_fail_after(n, false);
-        st =
-            tsri_gate_table_create(&table, &f.store, &tsri_backend_cpu, f.pool, &data, &data.train);
+        st = tsri_gate_table_create(&table, &f.store, tsri_device_on(&tsri_backend_cpu, f.pool),
+                                    &data, &data.train);
         if (st == TSR_OK)
-            st = tsri_plan_create(&plan, &f.store, &tsri_backend_cpu, f.pool, 33, true);
+            st = tsri_plan_create(&plan, &f.store, tsri_device_on(&tsri_backend_cpu, f.pool), 33,
+                                  true);
         tsri_alloc_fail_after(-1, false);
         assert_true(st == TSR_OK || st == TSR_RESOURCES);
         tsri_gate_table_destroy(table);

@@ -495,8 +495,9 @@ static void update_equals_ref(void **state)
             assert_ok(tsri_alloc(&v2, sizes[s], sizeof *v2));
             memcpy(w2, w, (size_t)sizes[s] * sizeof *w);
             memcpy(v2, v, (size_t)sizes[s] * sizeof *v);
-            tsri_update u = {sizes[s], w, v, dw, 0.1, 0.9, 5e-4, nesterov};
-            tsri_update u2 = {sizes[s], w2, v2, dw, 0.1, 0.9, 5e-4, nesterov};
+            tsri_update u = {sizes[s], as_mem(w), as_mem(v), as_mem(dw), 0.1, 0.9, 5e-4, nesterov};
+            tsri_update u2 = {sizes[s], as_mem(w2), as_mem(v2), as_mem(dw),
+                              0.1,      0.9,        5e-4,       nesterov};
             assert_ok(tsri_backend_cpu.update(&u, pool));
             assert_ok(tsri_backend_ref.update(&u2, pool));
             assert_memory_equal(w, w2, (size_t)sizes[s] * sizeof *w);

@@ -174,8 +174,8 @@ static void shares_of_the_paper(void **state)
 static void expected_statistics(tsri_run *run, int64_t unit, double *mean, double *var)
 {
     const tsri_net *net = run->net;
-    const float *w = tsri_store_at(&run->store, run->store.w, net->layer[0].weight);
-    const float *bias = tsri_store_at(&run->store, run->store.w, net->layer[0].bias);
+    const float *w = touch(tsri_store_at(&run->store, run->store.w, net->layer[0].weight));
+    const float *bias = touch(tsri_store_at(&run->store, run->store.w, net->layer[0].bias));
     int64_t dim = run->data->dim;
     tsri_loader *loader = NULL;
     tsri_loader_options o = tsri_run_loader(run, run->workers);
@@ -210,9 +210,9 @@ static void statistics_are_those_of_the_whole(void **state)
     assert_ok(run.scheme->setup(&run));
     assert_ok(run.scheme->round(&run));
     const tsri_layer *norm = &run.net->layer[1];
-    float *mean = tsri_store_at(&run.store, run.store.w, norm->mean),
-          *var = tsri_store_at(&run.store, run.store.w, norm->var),
-          *tracked = tsri_store_at(&run.store, run.store.w, norm->tracked);
+    float *mean = touch(tsri_store_at(&run.store, run.store.w, norm->mean)),
+          *var = touch(tsri_store_at(&run.store, run.store.w, norm->var)),
+          *tracked = touch(tsri_store_at(&run.store, run.store.w, norm->tracked));
     float counted = *tracked, first = 0;
     for (int pass = 0; pass < 2; pass++) { /* what stood there before does not matter */
         mean[0] = pass ? 1e20F : 0;

@@ -15,6 +15,13 @@
 enum { IMAGES = 11, SIDE = 4, CHANNELS = 2, FILTERS = 7, PATCH = CHANNELS * 9 };
 
 /* Images in the scratch folder. */
+static double apart(const tsri_store *one, const tsri_store *other)
+{
+    double sum;
+    assert_ok(tsri_weights_apart(&sum, one, other));
+    return sum;
+}
+
 static void write_images(void)
 {
     float x[IMAGES * CHANNELS * SIDE * SIDE], y[IMAGES];
@@ -58,13 +65,12 @@ static void passes_do_not_depend_on_tiles(void **state)
     float w[FILTERS * PATCH], v[FILTERS * PATCH], *network = NULL;
     double u[IMAGES], again[IMAGES], square[FILTERS], other[FILTERS];
     assert_true(all.m == FILTERS && all.d == PATCH && all.p == SIDE * SIDE);
-    tsri_patches_filters(w, &run.store);
+    assert_ok(tsri_patches_filters(w, &run.store));
     for (int64_t i = 0; i < all.m * all.d; i++)
         v[i] = w[i] + (i % 3 == 0 ? 0.5F : -0.25F);
     tsri_pass one = {.w = w, .before = v, .start = true, .radius = 0.1, .u = u, .square = square};
     tsri_patches_pass(&all, &one);
-    assert_ok(
-        tsri_outputs(&network, &run.store, run.backend, run.pool, run.data, &run.data->train));
+    assert_ok(tsri_outputs(&network, &run.store, run.device, run.data, &run.data->train));
     for (int i = 0; i < IMAGES; i++) /* xi = 1/2; floats summed in another order */
         assert_true(fabs(u[i] / 2 - (double)network[i]) < 1e-6);
     assert_true(one.flips > 0 && one.near > 0 && one.energy > 0);
@@ -91,16 +97,16 @@ static void descent_adds_up_blocks(void **state)
     tsr_config *config;
     begin(&run, &config);
     tsri_descent whole, parts;
-    assert_ok(tsri_descent_init(&whole, &run, run.store.w, 0));
-    assert_ok(tsri_descent_init(&parts, &run, run.store.w, 3)); /* 11 = 3 + 3 + 3 + 2 */
+    assert_ok(tsri_descent_init(&whole, &run, &run.store, 0));
+    assert_ok(tsri_descent_init(&parts, &run, &run.store, 3)); /* 11 = 3 + 3 + 3 + 2 */
     assert_int_equal(whole.block, IMAGES);
     for (int t = 0; t < 4; t++) {
         assert_ok(tsri_descent_step(&whole));
         assert_ok(tsri_descent_step(&parts));
     }
-    assert_true(tsri_weights_apart(&whole.store, &run.store) > 1e-6);
+    assert_true(apart(&whole.store, &run.store) > 1e-6);
     /* the same sums in another order: squares of 1e-7 of the weights */
-    assert_true(tsri_weights_apart(&whole.store, &parts.store) < 1e-11);
+    assert_true(apart(&whole.store, &parts.store) < 1e-11);
     tsri_descent_fini(&whole);
     tsri_descent_fini(&parts);
     tsri_run_fini(&run);
@@ -116,16 +122,16 @@ static void draws_are_runs_of_their_own(void **state)
     begin(&run, &config);
     tsri_draw_path path[2];
     tsri_store first;
-    assert_ok(tsri_store_init(&first, run.net, run.backend->real_bytes, false));
-    memcpy(first.w, run.store.w, (size_t)run.net->total * sizeof(float));
+    assert_ok(tsri_store_init(&first, run.net, run.device.backend, false));
+    assert_ok(tsri_store_copy(&first, &run.store));
     for (int k = 0; k < 2; k++) {
-        assert_ok(tsri_draw_path_init(&path[k], &run, first.w, k + 1));
-        assert_true(tsri_weights_apart(&path[k].run.store, &first) == 0);
+        assert_ok(tsri_draw_path_init(&path[k], &run, &first, k + 1));
+        assert_true(apart(&path[k].run.store, &first) == 0);
         for (int t = 0; t < 3; t++)
             assert_ok(tsri_draw_path_round(&path[k]));
     }
-    assert_true(tsri_weights_apart(&path[0].run.store, &path[1].run.store) > 0);
-    assert_true(tsri_weights_apart(&run.store, &first) == 0);
+    assert_true(apart(&path[0].run.store, &path[1].run.store) > 0);
+    assert_true(apart(&run.store, &first) == 0);
     for (int k = 0; k < 2; k++)
         tsri_draw_path_fini(&path[k]);
     tsri_store_fini(&first);

@@ -160,10 +160,11 @@ static void set_up(fixture *f, const char *model, int64_t outputs, int64_t seed)
 {
     assert_ok(tsri_config_parse(&f->config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, outputs, false));
-    assert_ok(tsri_store_init(&f->store, f->net, sizeof(double), true));
-    tsri_store_fill(&f->store, (uint64_t)seed);
+    assert_ok(tsri_store_init(&f->store, f->net, &tsri_backend_ref64, true));
+    assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     assert_ok(tsri_pool_create(&f->pool, 1));
-    assert_ok(tsri_plan_create(&f->plan, &f->store, &tsri_backend_ref64, f->pool, BATCH, true));
+    assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(&tsri_backend_ref64, f->pool),
+                               BATCH, true));
     tsri_rng rng = tsri_rng_stream((uint64_t)seed, TSRI_FOR_TEST, 1, 0, 0);
     for (int i = 0; i < BATCH * INPUTS; i++)
         f->x[i] = (float)tsri_rng_normal(&rng);
@@ -202,7 +203,7 @@ static void check(const char *model, const tsri_loss_kind *kind, bool labels, in
     assert_ok(tsri_plan_backward(f.plan));
     differences d = {.value = mean_loss, .context = &f};
     (void)snprintf(what, sizeof what, "%s, loss %s", model, kind->name);
-    assert_gradient(&d, what, f.store.w, f.store.g, f.net->trained, 1);
+    assert_gradient(&d, what, touch(f.store.w), touch(f.store.g), f.net->trained, 1);
     tear_down(&f);
 }
 
@@ -237,13 +238,13 @@ static void starts_as_the_paper_says(void **state)
     static const int64_t inputs[] = {30, 400, 200}, width[] = {400, 200, 300};
     assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&net, config, (tsri_shape){30, 1, 1}, 1, false));
-    assert_ok(tsri_store_init(&store, net, sizeof(float), false));
-    tsri_store_fill(&store, 7);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&store, 7));
     assert_int_equal(net->params, 4);
     assert_int_equal(net->trained, 30 * 400 + 400 * 200 + 200 * 300);
     for (int l = 0; l < 3; l++) {
         const tsri_param *p = &net->param[l];
-        const float *w = tsri_store_at(&store, store.w, l);
+        const float *w = touch(tsri_store_at(&store, store.w, l));
         double squares = 0, want = 2.0 / (double)width[l];
         assert_true(p->shape[0] == width[l] && p->shape[1] == inputs[l]);
         for (int64_t i = 0; i < p->count; i++)
@@ -256,7 +257,7 @@ static void starts_as_the_paper_says(void **state)
     assert_string_equal(net->param[3].name, "v");
     assert_int_equal(net->param[3].rank, 1);
     assert_true(net->param[3].role == TSRI_FIXED);
-    const float *v = tsri_store_at(&store, store.w, 3);
+    const float *v = touch(tsri_store_at(&store, store.w, 3));
     float sum = 0;
     for (int i = 0; i < 300; i++) {
         assert_true(v[i] == 1 || v[i] == -1);
@@ -274,7 +275,7 @@ static void outputs_differ(void **state)
     (void)state;
     fixture f = {0};
     set_up(&f, "model: {name: relu_deep, layers: 1, width: 40}", 3, 1);
-    const double *v = tsri_store_at(&f.store, f.store.w, 1);
+    const double *v = touch(tsri_store_at(&f.store, f.store.w, 1));
     for (int a = 0; a < 3; a++) {
         double sum = 0, with_next = 0;
         for (int i = 0; i < 40; i++) {

@@ -22,8 +22,8 @@ static void set_up(fixture *f, tsri_net *net, int64_t seed)
     *f = (fixture){.net = net};
     tsri_rng rng = tsri_rng_stream((uint64_t)seed, TSRI_FOR_TEST, 0, 0, 0);
     int64_t count = BATCH * tsri_shape_count(net->input);
-    assert_ok(tsri_store_init(&f->store, net, sizeof(double), true));
-    tsri_store_fill(&f->store, (uint64_t)seed);
+    assert_ok(tsri_store_init(&f->store, net, &tsri_backend_ref64, true));
+    assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     /* Norms away from weight 1 and bias 0, where a mistake could hide. */
     for (int64_t p = 0; p < net->params; p++)
         if (net->param[p].role == TSRI_TRAINED && net->param[p].rank == 1)
@@ -31,7 +31,8 @@ static void set_up(fixture *f, tsri_net *net, int64_t seed)
                 ((double *)tsri_store_at(&f->store, f->store.w, p))[i] +=
                     0.2 * tsri_rng_normal(&rng);
     assert_ok(tsri_pool_create(&f->pool, 1));
-    assert_ok(tsri_plan_create(&f->plan, &f->store, &tsri_backend_ref64, f->pool, BATCH, true));
+    assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(&tsri_backend_ref64, f->pool),
+                               BATCH, true));
     assert_ok(tsri_alloc(&f->x, count, sizeof *f->x));
     for (int64_t i = 0; i < count; i++)
         f->x[i] = (float)tsri_rng_normal(&rng);
@@ -75,8 +76,8 @@ static void check_gradients(fixture *f, const char *name)
         char what[200];
         int64_t stride = param->count > OF_EACH ? param->count / OF_EACH : 1,
                 first = 7 * p % stride;
-        double *w = tsri_store_at(&f->store, f->store.w, p),
-               *g = tsri_store_at(&f->store, f->store.g, p);
+        double *w = touch(tsri_store_at(&f->store, f->store.w, p)),
+               *g = touch(tsri_store_at(&f->store, f->store.g, p));
         (void)snprintf(what, sizeof what, "%s, %s from %lld", name, param->name, (long long)first);
         assert_gradient(&d, what, w + first, g + first, param->count - first, stride);
     }

@@ -214,11 +214,12 @@ static void weights_start_as_said(void **state)
     tsri_store store;
     assert_ok(
         create(&net, "model: {name: cnn1, width: 400, kappa: 0.3}", (tsri_shape){3, 5, 4}, 2));
-    assert_ok(tsri_store_init(&store, net, sizeof(double), true));
-    tsri_store_fill(&store, 1);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_ref64, true));
+    assert_ok(tsri_store_fill(&store, 1));
     assert_int_equal(net->param[1].role, TSRI_FIXED);
     assert_int_equal(net->trained, 400 * 27);
-    const double *w = tsri_store_at(&store, store.w, 0), *a = tsri_store_at(&store, store.w, 1);
+    const double *w = touch(tsri_store_at(&store, store.w, 0)),
+                 *a = touch(tsri_store_at(&store, store.w, 1));
     double squares = 0, plus = 0, size = 1 / (20 * sqrt(400.0));
     for (int64_t i = 0; i < net->param[0].count; i++)
         squares += w[i] * w[i];

@@ -23,7 +23,8 @@ static void start(fixture *f, const char *text)
     assert_ok(tsri_config_parse(&f->config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_run_init(&f->run, f->config, &o));
     assert_ok(f->run.scheme->setup(&f->run));
-    assert_ok(tsri_deep_net_init(&f->net, &f->run, f->run.store.w));
+    assert_ok(tsri_run_see(&f->run));
+    assert_ok(tsri_deep_net_init(&f->net, &f->run, f->run.seen.w));
 }
 
 static void end(fixture *f)

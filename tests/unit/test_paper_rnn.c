@@ -250,10 +250,12 @@ static void look(tsri_certificate *c, tsri_run *run, tsri_past *past, const tsri
     tsri_certificate_init(c, paper->name);
     c->round = run->round;
     tsri_past_begin(past, run->round);
+    assert_ok(tsri_run_see(run));
     if (paper->look)
         assert_ok(paper->look(run, past));
     assert_ok(paper->certify(c, run, past));
     assert_ok(tsri_certificate_end(c));
+    tsri_run_unsee(run);
 }
 
 static void steps(tsri_run *run, int64_t count)
@@ -331,6 +333,7 @@ static void failed_allocations(void **state)
     for (int later = 0; later < 2; later++) {
         steps(&run, later);
         run.rounds = run.round; /* the last round is looked at whatever that takes */
+        assert_ok(tsri_run_see(&run));
         for (int64_t n = 0;; n += n < 12 ? 1 : 13) {
             tsri_certificate c;
             tsri_past past = {0};

@@ -75,9 +75,9 @@ static void check_numbers(const tsri_store *s, const tsri_share *share)
     tsri_store ticket;
     int64_t found = 0;
     assert_ok(tsri_net_cut(&small, s->net, share, false));
-    assert_ok(tsri_store_init(&ticket, small, sizeof(float), false));
-    tsri_take(&ticket, s, share, false);
-    const float *w = s->w, *t = ticket.w;
+    assert_ok(tsri_store_init(&ticket, small, &tsri_backend_cpu, false));
+    assert_ok(tsri_take(&ticket, s, share, false));
+    const float *w = touch(s->w), *t = touch(ticket.w);
     for (int64_t p = 0; p < s->net->params; p++)
         for (int64_t i = 0; i < s->net->param[p].count; i++) {
             int64_t to = oracle_place(s->net, small, share, p, i);

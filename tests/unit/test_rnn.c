@@ -2,6 +2,7 @@
  * in double, cpu against ref at odd sizes, a step that allocates nothing and does not depend on the
  * number of threads, what a share of the hidden axis computes, and wrong run files. */
 #include "gradient_testing.h"
+#include "plan_testing.h"
 #include "share_testing.h"
 
 enum { DIM = 3, OUT = 2, MOST = 12, BATCH = 3 };
@@ -29,10 +30,10 @@ static void set_up(fixture *f, const char *model, int64_t T, bool every,
                    const tsri_backend *backend, int64_t seed)
 {
     f->net = make(model, DIM, T, every ? T * OUT : OUT);
-    assert_ok(tsri_store_init(&f->store, f->net, backend->real_bytes, true));
-    tsri_store_fill(&f->store, (uint64_t)seed);
+    assert_ok(tsri_store_init(&f->store, f->net, backend, true));
+    assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     assert_ok(tsri_pool_create(&f->pool, 1));
-    assert_ok(tsri_plan_create(&f->plan, &f->store, backend, f->pool, BATCH, true));
+    assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(backend, f->pool), BATCH, true));
     fill_random(f->x, BATCH * T * DIM, seed + 1);
     fill_random(f->target, BATCH * T * OUT, seed + 2);
     for (int64_t n = 0; n < BATCH; n++) { /* one as long as can be, others shorter, one of them 1 */
@@ -84,7 +85,7 @@ static void check(const char *model, int64_t T, bool every, const tsri_loss_kind
     assert_ok(tsri_plan_backward(f.plan));
     differences d = {.value = value_of, .context = &e};
     (void)snprintf(what, sizeof what, "%s, length %lld", model, (long long)T);
-    assert_gradient(&d, what, f.store.w, f.store.g, f.net->trained, 1);
+    assert_gradient(&d, what, touch(f.store.w), touch(f.store.g), f.net->trained, 1);
     tear_down(&f);
 }
 
@@ -122,11 +123,11 @@ static void outputs_are_the_formula(void **state)
     assert_string_equal(f.net->param[1].name, "rnn.weight_hh_l0");
     assert_string_equal(f.net->param[2].name, "out.weight");
     assert_int_equal(f.net->trained, M * M);
-    const double *A = tsri_store_at(&f.store, f.store.w, 0);
-    const double *W = tsri_store_at(&f.store, f.store.w, 1);
-    const double *B = tsri_store_at(&f.store, f.store.w, 2);
+    const double *A = touch(tsri_store_at(&f.store, f.store.w, 0));
+    const double *W = touch(tsri_store_at(&f.store, f.store.w, 1));
+    const double *B = touch(tsri_store_at(&f.store, f.store.w, 2));
     (void)loss_of(&f, &tsri_loss_half_squares, false);
-    const double *y = tsri_plan_output(f.plan);
+    const double *y = plan_outputs(f.plan);
     for (int n = 0; n < BATCH; n++) {
         double h[M] = {0};
         for (int l = 0; l < f.length[n]; l++) {
@@ -165,8 +166,7 @@ static void a_shorter_sequence_ends(void **state)
     }
     (void)loss_of(&f, &tsri_loss_cross_entropy, true);
     (void)loss_of(&g, &tsri_loss_cross_entropy, true);
-    assert_memory_equal(tsri_plan_output(f.plan), tsri_plan_output(g.plan),
-                        BATCH * OUT * sizeof(double));
+    assert_memory_equal(plan_outputs(f.plan), plan_outputs(g.plan), BATCH * OUT * sizeof(double));
     assert_ok(tsri_plan_backward(f.plan));
     assert_ok(tsri_plan_backward(g.plan));
     assert_memory_equal(f.store.g, g.store.g, (size_t)f.net->trained * sizeof(double));
@@ -190,10 +190,10 @@ static void one_step(step *out, const char *model, const tsri_backend *backend, 
     tsri_plan *plan = NULL;
     float *x = NULL, *target = NULL;
     int32_t *length = NULL;
-    assert_ok(tsri_store_init(&store, net, sizeof(float), true));
-    tsri_store_fill(&store, 11);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
+    assert_ok(tsri_store_fill(&store, 11));
     assert_ok(tsri_pool_create(&pool, threads));
-    assert_ok(tsri_plan_create(&plan, &store, backend, pool, batch, true));
+    assert_ok(tsri_plan_create(&plan, &store, tsri_device_on(backend, pool), batch, true));
     assert_ok(tsri_alloc(&x, batch * T * 5, sizeof *x));
     assert_ok(tsri_alloc(&target, batch * outputs, sizeof *target));
     assert_ok(tsri_alloc(&length, batch, sizeof *length));
@@ -213,7 +213,7 @@ static void one_step(step *out, const char *model, const tsri_backend *backend, 
     }
     assert_int_equal(tsri_alloc_fail_after(-1, false), 0);
     out->loss = tsri_loss_value(&loss);
-    memcpy(out->y, tsri_plan_output(plan), (size_t)(batch * outputs) * sizeof *out->y);
+    memcpy(out->y, plan_outputs(plan), (size_t)(batch * outputs) * sizeof *out->y);
     memcpy(out->g, store.g, (size_t)net->trained * sizeof *out->g);
     tsri_free(x);
     tsri_free(target);
@@ -293,15 +293,17 @@ static void a_share_cuts_rows_and_columns(void **state)
     tsri_store store, part;
     tsri_share share;
     static const int64_t pick[] = {1, 4, 5, 11};
-    assert_ok(tsri_store_init(&store, net, sizeof(float), false));
-    tsri_store_fill(&store, 5);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&store, 5));
     assert_ok(tsri_share_init(&share, net));
     assert_ok(tsri_share_give(&share, tsri_axis_find(net, "hidden.0"), pick, 4));
     assert_ok(tsri_net_cut(&small, net, &share, true));
-    assert_ok(tsri_store_init(&part, small, sizeof(float), false));
-    tsri_take(&part, &store, &share, false);
-    const float *W = tsri_store_at(&store, store.w, 1), *w = tsri_store_at(&part, part.w, 1);
-    const float *A = tsri_store_at(&store, store.w, 2), *a = tsri_store_at(&part, part.w, 2);
+    assert_ok(tsri_store_init(&part, small, &tsri_backend_cpu, false));
+    assert_ok(tsri_take(&part, &store, &share, false));
+    const float *W = touch(tsri_store_at(&store, store.w, 1)),
+                *w = touch(tsri_store_at(&part, part.w, 1));
+    const float *A = touch(tsri_store_at(&store, store.w, 2)),
+                *a = touch(tsri_store_at(&part, part.w, 2));
     for (int r = 0; r < 4; r++)
         for (int c = 0; c < 4; c++)
             assert_true(w[r * 4 + c] == W[pick[r] * M + pick[c]]);

@@ -1,6 +1,7 @@
 /* The shallow model against its formula written out, in a share and whole; its gradient; the loss
  * of the paper; and the mean over masks of a share's output = the output of the whole. */
 #include "gradient_testing.h"
+#include "plan_testing.h"
 #include "share_testing.h"
 
 #include "scheme/whole.h"
@@ -38,9 +39,9 @@ static void outputs_of(float *y, tsri_store *store, const float *x, int64_t outp
     tsri_pool *pool = NULL;
     tsri_plan *plan = NULL;
     assert_ok(tsri_pool_create(&pool, 1));
-    assert_ok(tsri_plan_create(&plan, store, &tsri_backend_cpu, pool, N, false));
+    assert_ok(tsri_plan_create(&plan, store, tsri_device_on(&tsri_backend_cpu, pool), N, false));
     assert_ok(tsri_plan_forward(plan, x));
-    memcpy(y, tsri_plan_output(plan), (size_t)(N * outputs) * sizeof(float));
+    memcpy(y, plan_outputs(plan), (size_t)(N * outputs) * sizeof(float));
     tsri_plan_destroy(plan);
     tsri_pool_destroy(pool);
 }
@@ -52,14 +53,15 @@ static void formula(int64_t outputs)
     tsri_share share;
     float x[N * D], y[N * K];
     fill_random(x, N * D, 3);
-    assert_ok(tsri_store_init(&store, net, sizeof(float), false));
-    tsri_store_fill(&store, 1);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&store, 1));
     const tsri_param *pw = &net->param[0], *pa = &net->param[1];
     assert_string_equal(pw->name, "w");
     assert_string_equal(pa->name, "a");
     assert_int_equal(pa->rank, outputs == 1 ? 1 : 2);
     assert_int_equal(net->trained, M * D);
-    const float *w = tsri_store_at(&store, store.w, 0), *a = tsri_store_at(&store, store.w, 1);
+    const float *w = touch(tsri_store_at(&store, store.w, 0)),
+                *a = touch(tsri_store_at(&store, store.w, 1));
     for (int64_t i = 0; i < M * outputs; i++)
         assert_true(a[i] == 1 || a[i] == -1);
     assert_ok(tsri_share_init(&share, net));
@@ -71,8 +73,8 @@ static void formula(int64_t outputs)
     tsri_draw draw = {.kind = TSRI_DRAW_BERNOULLI, .workers = 3, .xi = 0.4};
     tsri_share_draw(&share, &draw, 1, 1, 2);
     assert_ok(tsri_net_cut(&small, net, &share, true));
-    assert_ok(tsri_store_init(&part, small, sizeof(float), false));
-    tsri_take(&part, &store, &share, false);
+    assert_ok(tsri_store_init(&part, small, &tsri_backend_cpu, false));
+    assert_ok(tsri_take(&part, &store, &share, false));
     outputs_of(y, &part, x, outputs);
     for (int64_t i = 0; i < N * outputs; i++) /* f_m = 1 / sqrt(m) sum, m the whole width */
         assert_true(fabs((double)y[i] - 1 / sqrt(M) *
@@ -144,19 +146,19 @@ static void gradient_of_half_squares(void **state)
     float x[N * D], target[N * K];
     fill_random(x, N * D, 3);
     fill_random(target, N * K, 4);
-    assert_ok(tsri_store_init(&store, net, sizeof(double), true));
-    tsri_store_fill(&store, 1);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_ref64, true));
+    assert_ok(tsri_store_fill(&store, 1));
     assert_ok(tsri_pool_create(&pool, 1));
-    assert_ok(tsri_plan_create(&plan, &store, &tsri_backend_ref64, pool, N, true));
+    assert_ok(tsri_plan_create(&plan, &store, tsri_device_on(&tsri_backend_ref64, pool), N, true));
     problem s = {plan, x, {.kind = &tsri_loss_half_squares, .valid = N - 1, .target = target}};
     double have = value_of(&s), want = 0;
-    const double *y = tsri_plan_output(plan);
+    const double *y = plan_outputs(plan);
     for (int i = 0; i < (N - 1) * K; i++)
         want += 0.5 * (y[i] - (double)target[i]) * (y[i] - (double)target[i]);
     assert_true(fabs(have - want) < 1e-12);
     assert_ok(tsri_plan_backward(plan));
     differences d = {.value = value_of, .context = &s};
-    assert_gradient(&d, "half_squares", store.w, store.g, M * D, 1);
+    assert_gradient(&d, "half_squares", touch(store.w), touch(store.g), M * D, 1);
     tsri_plan_destroy(plan);
     tsri_pool_destroy(pool);
     tsri_store_fini(&store);
@@ -174,16 +176,16 @@ static void shares_are_unbiased(const char *text, const tsri_draw *draw)
     float x[N * D], y[N];
     double sum[N] = {0}, squares[N] = {0};
     fill_random(x, N * D, 3);
-    assert_ok(tsri_store_init(&store, net, sizeof(float), false));
-    tsri_store_fill(&store, 1);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&store, 1));
     assert_ok(tsri_share_init(&share, net));
     for (int64_t k = 0; k < ROUNDS; k++) {
         tsri_share_draw(&share, draw, 2, k, k % draw->workers);
         if (tsri_share_empty(&share))
             continue; /* its output is 0, as if it had been added */
         assert_ok(tsri_net_cut(&small, net, &share, true));
-        assert_ok(tsri_store_init(&part, small, sizeof(float), false));
-        tsri_take(&part, &store, &share, false);
+        assert_ok(tsri_store_init(&part, small, &tsri_backend_cpu, false));
+        assert_ok(tsri_take(&part, &store, &share, false));
         outputs_of(y, &part, x, 1);
         for (int i = 0; i < N; i++) {
             sum[i] += (double)y[i];

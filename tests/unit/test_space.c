@@ -220,7 +220,7 @@ static int64_t asleep_after(const char *settings)
     for (; run.round < run.rounds; run.round++)
         assert_ok(run.scheme->round(&run));
     assert_ok(tsri_space_weights(run.space));
-    const float *w = tsri_store_at(&run.store, run.store.w, tsri_net_param(run.net, "w"));
+    const float *w = touch(tsri_store_at(&run.store, run.store.w, tsri_net_param(run.net, "w")));
     int64_t d = run.data->dim, m = tsri_config_int(config, "model.width");
     float x[16];
     for (int64_t r = 0; r < m; r++) {

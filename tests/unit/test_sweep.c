@@ -108,10 +108,8 @@ static void plain_run(tsri_outcome *o, const tsri_sweep *s, int64_t i)
     for (; run.round < run.rounds; run.round++)
         assert_ok(run.scheme->round(&run));
     assert_ok(tsri_recalibrate(&run));
-    assert_ok(tsri_evaluate(&train, &run.store, run.backend, run.pool, run.data, &run.data->train,
-                            run.loss));
-    assert_ok(tsri_evaluate(&test, &run.store, run.backend, run.pool, run.data, &run.data->test,
-                            run.loss));
+    assert_ok(tsri_evaluate(&train, &run.store, run.device, run.data, &run.data->train, run.loss));
+    assert_ok(tsri_evaluate(&test, &run.store, run.device, run.data, &run.data->test, run.loss));
     *o = (tsri_outcome){.loss = test.loss, .train_loss = train.loss, .bytes = run.bytes_total};
     tsri_run_fini(&run);
     tsr_config_destroy(config);

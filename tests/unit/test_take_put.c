@@ -2,11 +2,11 @@
  * take then put changes nothing for every model and draw, one owner is a copy, several are a mean,
  * none keeps its bits, whatever the number of threads. */
 #include "share_testing.h"
+#include "plan_testing.h"
 
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "net/plan.h"
 
 #include <math.h>
 
@@ -32,7 +32,7 @@ static void set_up(team *t, const test_net *like, const tsri_draw *draw, int64_t
         tsri_share_draw(&t->share[w], draw, 11, round, w);
         assert_ok(tsri_net_cut(&t->small[w], t->net, &t->share[w], false));
         assert_true(tsri_net_fits(t->small[w], &t->share[w]));
-        assert_ok(tsri_store_init(&t->store[w], t->small[w], sizeof(float), true));
+        assert_ok(tsri_store_init(&t->store[w], t->small[w], &tsri_backend_cpu, true));
         t->owner[w] = (tsri_owner){&t->share[w], &t->store[w]};
     }
 }
@@ -54,7 +54,7 @@ static void put_back(team *t, bool momentum, int threads)
     tsri_put put;
     assert_ok(tsri_pool_create(&pool, threads));
     assert_ok(tsri_put_init(&put, t->net, threads));
-    tsri_put_run(&put, &t->whole, t->owner, t->count, momentum, pool);
+    assert_ok(tsri_put_run(&put, &t->whole, t->owner, t->count, momentum, pool));
     tsri_put_fini(&put);
     tsri_pool_destroy(pool);
 }
@@ -89,10 +89,10 @@ static void for_all(void (*check)(team *t))
 
 static void check_take(team *t)
 {
-    const float *w = t->whole.w, *v = t->whole.v;
+    const float *w = touch(t->whole.w), *v = touch(t->whole.v);
     for (int64_t l = 0; l < t->count; l++) {
-        tsri_take(&t->store[l], &t->whole, &t->share[l], true);
-        const float *sw = t->store[l].w, *sv = t->store[l].v;
+        assert_ok(tsri_take(&t->store[l], &t->whole, &t->share[l], true));
+        const float *sw = touch(t->store[l].w), *sv = touch(t->store[l].v);
         int64_t found = 0;
         for (int64_t p = 0; p < t->net->params; p++)
             for (int64_t i = 0; i < t->net->param[p].count; i++) {
@@ -122,7 +122,7 @@ static void check_nothing_changes(team *t)
     memcpy(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
     memcpy(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
     for (int64_t l = 0; l < t->count; l++)
-        tsri_take(&t->store[l], &t->whole, &t->share[l], true);
+        assert_ok(tsri_take(&t->store[l], &t->whole, &t->share[l], true));
     put_back(t, true, 2);
     assert_memory_equal(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
     assert_memory_equal(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
@@ -162,8 +162,8 @@ static void check_put(team *t)
     memcpy(before.w, t->whole.w, (size_t)t->net->total * sizeof(float));
     memcpy(before.v, t->whole.v, (size_t)t->net->trained * sizeof(float));
     for (int64_t l = 0; l < t->count; l++) {
-        fill_random(t->store[l].w, t->small[l]->total, 500 + l);
-        fill_random(t->store[l].v, t->small[l]->trained, 600 + l);
+        fill_random(touch(t->store[l].w), t->small[l]->total, 500 + l);
+        fill_random(touch(t->store[l].v), t->small[l]->trained, 600 + l);
         if (t->small[l]->trained > 0) /* the sign of a zero is a bit too */
             ((float *)t->store[l].w)[0] = -0.0f;
     }
@@ -175,9 +175,9 @@ static void check_put(team *t)
                 assert_true(((float *)t->whole.w)[at] == ((float *)before.w)[at]);
                 continue;
             }
-            compare_one(t, p, i, before.w, t->whole.w, false);
+            compare_one(t, p, i, touch(before.w), touch(t->whole.w), false);
             if (t->net->param[p].role == TSRI_TRAINED)
-                compare_one(t, p, i, before.v, t->whole.v, true);
+                compare_one(t, p, i, touch(before.v), touch(t->whole.v), true);
         }
     tsri_store_fini(&before);
 }
@@ -202,7 +202,7 @@ static void threads_do_not_matter(void **state)
             for (int threads = 1; threads <= 3; threads++) {
                 set_up(&t, &large[n], &draws[d], 4);
                 for (int64_t l = 0; l < t.count; l++)
-                    fill_random(t.store[l].w, t.small[l]->total, 500 + l);
+                    fill_random(touch(t.store[l].w), t.small[l]->total, 500 + l);
                 put_back(&t, false, threads);
                 size_t bytes = (size_t)t.net->total * sizeof(float);
                 if (!first) {
@@ -249,7 +249,7 @@ static void random_shares_against_the_oracle(void **state)
                 tsri_store_fini(&t.store[l]);
                 tsri_net_destroy(t.small[l]);
                 assert_ok(tsri_net_cut(&t.small[l], t.net, &t.share[l], false));
-                assert_ok(tsri_store_init(&t.store[l], t.small[l], sizeof(float), true));
+                assert_ok(tsri_store_init(&t.store[l], t.small[l], &tsri_backend_cpu, true));
             }
             check_take(&t);
             check_nothing_changes(&t);
@@ -267,7 +267,7 @@ static void pass(tsri_plan *plan, tsri_store *store, const team *t, const float 
 {
     static const int32_t label[BATCH * 4] = {0, 1, 2, 0, 1, 2};
     tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
-    tsri_take(store, &t->whole, &t->share[0], false);
+    assert_ok(tsri_take(store, &t->whole, &t->share[0], false));
     assert_ok(tsri_plan_forward(plan, x));
     assert_ok(tsri_plan_loss(plan, &loss));
     assert_ok(tsri_plan_backward(plan));
@@ -294,8 +294,8 @@ static void resized(const test_net *like, tsri_pool *pool)
             continue;
         if (!net) {
             assert_ok(tsri_net_cut(&net, t.net, &t.share[0], false));
-            assert_ok(tsri_store_init(&store, net, sizeof(float), true));
-            assert_ok(tsri_plan_create(&plan, &store, backend, pool, BATCH, true));
+            assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
+            assert_ok(tsri_plan_create(&plan, &store, tsri_device_on(backend, pool), BATCH, true));
         } else {
             tsri_net_resize(net, &t.share[0]);
             assert_ok(tsri_store_fit(&store));
@@ -306,10 +306,10 @@ static void resized(const test_net *like, tsri_pool *pool)
         tsri_store other;
         tsri_plan *its = NULL;
         assert_ok(tsri_net_cut(&fresh, t.net, &t.share[0], false));
-        assert_ok(tsri_store_init(&other, fresh, sizeof(float), true));
-        assert_ok(tsri_plan_create(&its, &other, backend, pool, BATCH, true));
+        assert_ok(tsri_store_init(&other, fresh, &tsri_backend_cpu, true));
+        assert_ok(tsri_plan_create(&its, &other, tsri_device_on(backend, pool), BATCH, true));
         pass(its, &other, &t, x);
-        assert_memory_equal(tsri_plan_output(plan), tsri_plan_output(its),
+        assert_memory_equal(plan_outputs(plan), plan_outputs(its),
                             (size_t)tsri_plan_output_bytes(its));
         assert_memory_equal(store.g, other.g, (size_t)fresh->trained * sizeof(float));
         assert_memory_equal(store.w, other.w, (size_t)fresh->total * sizeof(float));
@@ -365,7 +365,7 @@ static tsr_status everything(const tsri_net *net)
     TSR_TRY(tsri_share_init(&share, net));
     TSR_TRY(tsri_share_rank(&share, 2, score, 3));
     TSR_TRY(tsri_net_cut(&small, net, &share, false));
-    TSR_TRY(tsri_store_init(&store, small, sizeof(float), true));
+    TSR_TRY(tsri_store_init(&store, small, &tsri_backend_cpu, true));
     TSR_TRY(tsri_put_init(&put, net, 2));
 done:
     tsri_put_fini(&put);
@@ -411,10 +411,10 @@ static void speed(void **state)
         for (int repeat = 0; repeat < 5; repeat++) {
             double start = tsri_clock();
             for (int64_t l = 0; l < t.count; l++)
-                tsri_take(&t.store[l], &t.whole, &t.share[l], false);
+                assert_ok(tsri_take(&t.store[l], &t.whole, &t.share[l], false));
             take = fmin(take, tsri_clock() - start);
             start = tsri_clock();
-            tsri_put_run(&p, &t.whole, t.owner, t.count, false, pool);
+            assert_ok(tsri_put_run(&p, &t.whole, t.owner, t.count, false, pool));
             put = fmin(put, tsri_clock() - start);
         }
         for (int64_t l = 0; l < t.count; l++)

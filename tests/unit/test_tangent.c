@@ -2,6 +2,7 @@
  * one sample at a time, norms with running statistics; and those gradients against finite
  * differences, so that nothing rests on the code that is tested. */
 #include "gradient_testing.h"
+#include "plan_testing.h"
 
 #include "base/rng.h"
 #include "net/order.h"
@@ -70,13 +71,13 @@ static void make(bench *b, const kind *k)
     *b = (bench){.n = k->n};
     make_net(&b->net, k, tsri_backend_cpu.channels_last);
     make_net(&b->net64, k, false);
-    assert_ok(tsri_store_init(&b->store, b->net, sizeof(float), false));
-    assert_ok(tsri_store_init(&b->store64, b->net64, sizeof(double), true));
-    tsri_store_fill(&b->store, 5);
+    assert_ok(tsri_store_init(&b->store, b->net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_init(&b->store64, b->net64, &tsri_backend_ref64, true));
+    assert_ok(tsri_store_fill(&b->store, 5));
     for (int64_t p = 0; p < b->net->params; p++) {
         const tsri_param *to = &b->net64->param[p], *from = &b->net->param[p];
-        float *w = tsri_store_at(&b->store, b->store.w, p);
-        double *w64 = tsri_store_at(&b->store64, b->store64.w, p);
+        float *w = touch(tsri_store_at(&b->store, b->store.w, p));
+        double *w64 = touch(tsri_store_at(&b->store64, b->store64.w, p));
         for (int64_t i = 0; i < from->count; i++) {
             float *at = &w[tsri_order_place(from, i)];
             if (from->role == TSRI_BUFFER)
@@ -119,7 +120,7 @@ static tsr_status look_away(void *context, const tsri_op *op, const tsri_layer *
 /* g[trained] = gradient of output o at sample i, in double. */
 static void gradient64(double *g, bench *b, tsri_plan *plan, int64_t i, int64_t o)
 {
-    double *dy = tsri_plan_output_gradient(plan);
+    double *dy = plan_output_gradient(plan);
     tsri_plan_lengths(plan, b->length ? b->length + i : NULL);
     assert_ok(tsri_plan_forward(plan, b->x + i * tsri_shape_count(b->net->input)));
     for (int64_t c = 0; c < OUTPUTS; c++)
@@ -138,7 +139,7 @@ static double value_of(void *one_output_)
 {
     const one_output *f = one_output_;
     assert_ok(tsri_plan_forward(f->plan, f->x));
-    return ((const double *)tsri_plan_output(f->plan))[f->o];
+    return ((const double *)plan_outputs(f->plan))[f->o];
 }
 
 static uint64_t pattern_of(void *one_output_)
@@ -155,7 +156,8 @@ static void check_differences(bench *b, tsri_plan *plan, const double *g, int64_
     tsri_plan_lengths(plan, b->length ? b->length + i : NULL);
     for (int64_t k = 0; k < b->net64->trained; k++) /* 0: the first position of a recurrent */
         d.unit = fmax(d.unit, fabs(g[k]));          /* network does not know W */
-    assert_gradient(&d, name, b->store64.w, g, b->net64->trained, 1 + b->net64->trained / 40);
+    assert_gradient(&d, name, touch(b->store64.w), g, b->net64->trained,
+                    1 + b->net64->trained / 40);
     assert_mostly_smooth(&d, name);
 }
 
@@ -165,7 +167,8 @@ static void reference(double *want, bench *b, int64_t output, const char *name)
     tsri_plan *plan = NULL;
     int64_t count = b->net64->trained, n = b->n;
     double *g = malloc((size_t)(n * count) * sizeof *g);
-    assert_ok(tsri_plan_create_frozen(&plan, &b->store64, &tsri_backend_ref64, b->pool, 1, true));
+    assert_ok(tsri_plan_create_frozen(&plan, &b->store64,
+                                      tsri_device_on(&tsri_backend_ref64, b->pool), 1, true));
     memset(want, 0, (size_t)(n * n) * sizeof *want);
     for (int64_t o = 0; o < OUTPUTS; o++) {
         if (output >= 0 && o != output)
@@ -205,12 +208,12 @@ static void test_every_kind(void **state)
             tsri_tangent_cost cost;
             tsri_tangent options = {.output = output, .length = b.length};
             reference(want, &b, output, kinds[k].model);
-            assert_ok(
-                tsri_tangent_estimate(&cost, &b.store, &tsri_backend_cpu, b.pool, b.n, &options));
+            assert_ok(tsri_tangent_estimate(
+                &cost, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.n, &options));
             assert_int_equal(cost.tile, b.n);
             assert_true(strstr(kinds[k].model, "vgg11") ? cost.patches > 0 : true);
-            assert_ok(
-                tsri_tangent_kernel(got, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options));
+            assert_ok(tsri_tangent_kernel(got, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool),
+                                          b.x, b.n, &options));
             double worst = distance(got, want, b.n);
             if (worst > 1e-5) /* the bound; floats give 1e-6 */
                 fail_msg("%s, output %d: off by %g", kinds[k].model, (int)output, worst);
@@ -218,14 +221,16 @@ static void test_every_kind(void **state)
             options.memory = cost.bytes / b.n;
             while (options.memory > 0 && cost.tile == b.n) {
                 options.memory = options.memory / 2;
-                if (tsri_tangent_estimate(&cost, &b.store, &tsri_backend_cpu, b.pool, b.n,
+                if (tsri_tangent_estimate(&cost, &b.store,
+                                          tsri_device_on(&tsri_backend_cpu, b.pool), b.n,
                                           &options) != TSR_OK)
                     break;
             }
-            if (cost.tile < b.n && tsri_tangent_estimate(&cost, &b.store, &tsri_backend_cpu, b.pool,
-                                                         b.n, &options) == TSR_OK) {
-                assert_ok(tsri_tangent_kernel(got, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n,
-                                              &options));
+            if (cost.tile < b.n &&
+                tsri_tangent_estimate(&cost, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool),
+                                      b.n, &options) == TSR_OK) {
+                assert_ok(tsri_tangent_kernel(
+                    got, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.x, b.n, &options));
                 worst = distance(got, want, b.n);
                 if (worst > 1e-5)
                     fail_msg("%s in tiles of %d: off by %g", kinds[k].model, (int)cost.tile, worst);
@@ -253,17 +258,19 @@ static void test_backends_and_threads(void **state)
         tsri_store ref;
         tsri_tangent options = {.output = -1, .length = b.length};
         reference(want, &b, -1, some[k].model);
-        assert_ok(tsri_store_init(&ref, b.net64, sizeof(float), false));
+        assert_ok(tsri_store_init(&ref, b.net64, &tsri_backend_cpu, false));
         for (int64_t i = 0; i < b.net64->total; i++)
             ((float *)ref.w)[i] = (float)((double *)b.store64.w)[i];
-        assert_ok(tsri_tangent_kernel(got, &ref, &tsri_backend_ref, b.pool, b.x, b.n, &options));
+        assert_ok(tsri_tangent_kernel(got, &ref, tsri_device_on(&tsri_backend_ref, b.pool), b.x,
+                                      b.n, &options));
         assert_true(distance(got, want, b.n) < 1e-5);
         tsri_store_fini(&ref);
         for (int threads = 1; threads <= 3; threads++) {
             tsri_pool *pool = NULL;
             assert_ok(tsri_pool_create(&pool, threads));
-            assert_ok(tsri_tangent_kernel(threads == 1 ? want : got, &b.store, &tsri_backend_cpu,
-                                          pool, b.x, b.n, &options));
+            assert_ok(tsri_tangent_kernel(threads == 1 ? want : got, &b.store,
+                                          tsri_device_on(&tsri_backend_cpu, pool), b.x, b.n,
+                                          &options));
             if (threads > 1)
                 assert_memory_equal(got, want, (size_t)(b.n * b.n) * sizeof *got);
             tsri_pool_destroy(pool);
@@ -283,10 +290,12 @@ static void test_many_samples(void **state)
     double *got = malloc((size_t)(b.n * b.n) * sizeof *got);
     tsri_tangent options = {.output = -1};
     reference(want, &b, -1, many.model);
-    assert_ok(tsri_tangent_kernel(got, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options));
+    assert_ok(tsri_tangent_kernel(got, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.x,
+                                  b.n, &options));
     assert_true(distance(got, want, b.n) < 1e-5);
     options.memory = 40000;
-    assert_ok(tsri_tangent_kernel(got, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options));
+    assert_ok(tsri_tangent_kernel(got, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.x,
+                                  b.n, &options));
     assert_true(distance(got, want, b.n) < 1e-5);
     free(want);
     free(got);
@@ -300,16 +309,18 @@ static void test_refusals(void **state)
     double k[144];
     make(&b, &kinds[1]);
     tsri_tangent options = {.output = OUTPUTS};
-    assert_fails(tsri_tangent_kernel(k, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options),
+    assert_fails(tsri_tangent_kernel(k, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.x,
+                                     b.n, &options),
                  TSR_USAGE, "output 3 is not one of the network's 3");
     options = (tsri_tangent){.output = 0, .memory = 100};
-    assert_fails(tsri_tangent_kernel(k, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options),
+    assert_fails(tsri_tangent_kernel(k, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool), b.x,
+                                     b.n, &options),
                  TSR_RESOURCES, "allow more");
     options = (tsri_tangent){.output = -1};
     for (int64_t n = 0;; n++) {
         (void)tsri_alloc_fail_after(n, true);
-        tsr_status st =
-            tsri_tangent_kernel(k, &b.store, &tsri_backend_cpu, b.pool, b.x, b.n, &options);
+        tsr_status st = tsri_tangent_kernel(k, &b.store, tsri_device_on(&tsri_backend_cpu, b.pool),
+                                            b.x, b.n, &options);
         (void)tsri_alloc_fail_after(-1, false);
         if (st == TSR_OK)
             break;

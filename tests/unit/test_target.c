@@ -85,8 +85,8 @@ static void by_time(void **state)
     tsri_prune how = {.measure = TSRI_BY_TIME, .keep = 0.6, .axes = "all"};
     assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&net, config, (tsri_shape){64, 1, 1}, 3, true));
-    assert_ok(tsri_store_init(&store, net, sizeof(float), false));
-    tsri_store_fill(&store, 1);
+    assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&store, 1));
     assert_ok(tsri_target_check(&how, &store, config));
     assert_ok(tsri_target_settle(&how, &store, config));
     assert_true(how.settled && how.ratio > 0 && how.ratio < 1);

@@ -91,8 +91,8 @@ static void fresh_weights(void **state)
                            &(tsri_prune){.ratio = 0.5, .reinit = true, .seed = 9}));
     assert_ok(tsr_model_read(&t, scratch_path("fresh")));
     assert_string_equal(tsri_config_text(t->config, "model.widths"), "hidden.0=4, hidden.1=3");
-    assert_ok(tsri_store_init(&fresh, t->net, sizeof(float), false));
-    tsri_store_fill(&fresh, 9);
+    assert_ok(tsri_store_init(&fresh, t->net, &tsri_backend_cpu, false));
+    assert_ok(tsri_store_fill(&fresh, 9));
     assert_memory_equal(fresh.w, t->store.w, (size_t)t->net->total * sizeof(float));
     tsri_store_fini(&fresh);
     tsr_model_destroy(t);

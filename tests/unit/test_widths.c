@@ -208,9 +208,9 @@ static void run_pass(pass *p, const tsri_backend *backend, tsri_pool *pool)
         x[i] = (float)tsri_rng_normal(&rng);
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_build(&p->net, config, input, 3, backend->channels_last, narrow));
-    assert_ok(tsri_store_init(&p->store, p->net, backend->real_bytes, true));
-    tsri_store_fill(&p->store, 1);
-    assert_ok(tsri_plan_create(&plan, &p->store, backend, pool, BATCH, true));
+    assert_ok(tsri_store_init(&p->store, p->net, backend, true));
+    assert_ok(tsri_store_fill(&p->store, 1));
+    assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));
     tsri_loss loss = {.kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = label};
     assert_ok(tsri_plan_forward(plan, x));
     assert_ok(tsri_plan_loss(plan, &loss));
@@ -230,7 +230,7 @@ static void free_pass(pass *p)
  * many norms of three samples (measured up to 4e-5; a wrong lane is of the order of 1). */
 static void compare(const pass *got, const pass *want)
 {
-    const float *dx = got->store.g, *dy = want->store.g;
+    const float *dx = touch(got->store.g), *dy = touch(want->store.g);
     double largest = 0;
     for (int64_t i = 0; i < want->net->trained; i++)
         largest = fmax(largest, fabs((double)dy[i]));

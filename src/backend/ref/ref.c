@@ -30,7 +30,12 @@ static const tsri_kernel *const kernels[] = {&linear,    &conv,    &norm,    &re
 
 const tsri_backend tsri_backend_ref = {.name = "ref",
                                        .real_bytes = sizeof(real),
+                                       .heap = TSRI_HEAP_HERE,
+                                       .reads_host = true,
                                        .kernels = kernels,
                                        .loss = ref_loss,
                                        .update = ref_update,
-                                       .adam = ref_adam};
+                                       .adam = ref_adam,
+                                       .vectors = &tsri_vectors_here,
+                                       .input = tsri_input_float,
+                                       .count = tsri_count_float};

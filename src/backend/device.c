@@ -1,0 +1,79 @@
+/* device.c - the ways into a backend: each call opens its memory for as long as it lasts. */
+#include "backend/device.h"
+
+static void enter(tsri_device device)
+{
+    if (device.backend->heap->enter)
+        device.backend->heap->enter();
+}
+
+static tsr_status leave(tsri_device device, tsr_status st)
+{
+    if (device.backend->heap->leave)
+        device.backend->heap->leave();
+    return st;
+}
+
+tsr_status tsri_op_forward(tsri_op *op, tsri_device device)
+{
+    enter(device);
+    return leave(device, op->kernel->forward(op));
+}
+
+tsr_status tsri_op_backward(tsri_op *op, tsri_device device)
+{
+    enter(device);
+    return leave(device, op->kernel->backward(op));
+}
+
+tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, int64_t n,
+                             tsri_shape shape, tsri_layout layout)
+{
+    enter(device);
+    return leave(device, device.backend->input(to, x, n, shape, layout));
+}
+
+tsr_status tsri_device_count(tsri_device device, tsri_mem *counter)
+{
+    enter(device);
+    return leave(device, device.backend->count(counter));
+}
+
+tsr_status tsri_device_loss(tsri_device device, tsri_loss *loss)
+{
+    enter(device);
+    return leave(device, device.backend->loss(loss, device.pool));
+}
+
+tsr_status tsri_device_update(tsri_device device, const tsri_update *update)
+{
+    enter(device);
+    return leave(device, device.backend->update(update, device.pool));
+}
+
+tsr_status tsri_device_adam(tsri_device device, const tsri_adam *adam)
+{
+    enter(device);
+    return leave(device, device.backend->adam(adam, device.pool));
+}
+
+tsr_status tsri_device_clip(tsri_device device, tsri_mem *g, int64_t count, double longest)
+{
+    enter(device);
+    return leave(device, device.backend->vectors->clip(g, count, longest, device.pool));
+}
+
+tsr_status tsri_device_blend(tsri_device device, tsri_mem *a, const tsri_mem *w, int64_t count,
+                             double part)
+{
+    enter(device);
+    return leave(device, device.backend->vectors->blend(a, w, count, part, device.pool));
+}
+
+tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, int64_t count,
+                              bool first, bool last, float scale)
+{
+    enter(device);
+    return leave(device,
+                 device.backend->vectors->gather(sum, g, count, first, last, scale, device.pool));
+}

@@ -1,0 +1,68 @@
+/* device.h - where a network's numbers live and who computes with them.
+ *
+ * A device is a backend (its kernels and its memory) and the queue that its work goes through, in
+ * order: on this machine's processors, a pool of threads. It is a small value, passed as it is. Two
+ * devices of one backend share its memory: workers have a queue each and the same kind of numbers.
+ *
+ * All calls into a backend go through the functions below. Addresses (tsri_mem) are of the device's
+ * memory, anything else is the host's.
+ */
+#ifndef TSRI_DEVICE_H
+#define TSRI_DEVICE_H
+
+#include "backend/backend.h"
+
+typedef struct tsri_device {
+    const tsri_backend *backend;
+    tsri_pool *pool;
+} tsri_device;
+
+static inline tsri_device tsri_device_on(const tsri_backend *backend, tsri_pool *pool)
+{
+    return (tsri_device){backend, pool};
+}
+
+/* ---- Layers -------------------------------------------------------------------------------- */
+
+tsr_status tsri_op_forward(tsri_op *op, tsri_device device);
+tsr_status tsri_op_backward(tsri_op *op, tsri_device device);
+
+/* The pointer that an op is given for an address. Only who fills in ops may ask. */
+static inline void *tsri_mem_bind(const tsri_mem *mem)
+{
+    return (void *)(uintptr_t)mem;
+}
+
+static inline tsri_mem *tsri_mem_bound(const void *pointer)
+{
+    return (tsri_mem *)(uintptr_t)pointer;
+}
+
+/* to = a batch as a network reads it, in the backend's type and layout: x [n, shape] of the host is
+ * floats with channels outermost, sequences (`turned`) as [N, T, C]. */
+tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, int64_t n,
+                             tsri_shape shape, tsri_layout layout);
+
+/* Another batch was counted: the number at `counter` becomes one more. */
+tsr_status tsri_device_count(tsri_device device, tsri_mem *counter);
+
+tsr_status tsri_device_loss(tsri_device device, tsri_loss *loss);
+
+/* ---- Vectors of parameters ----------------------------------------------------------------- */
+
+tsr_status tsri_device_update(tsri_device device, const tsri_update *update);
+tsr_status tsri_device_adam(tsri_device device, const tsri_adam *adam);
+
+/* As torch.nn.utils.clip_grad_norm_: g *= min(1, longest / (|g| + 1e-6)). A gradient that is not
+ * finite stays so: the run tells that it has diverged. */
+tsr_status tsri_device_clip(tsri_device device, tsri_mem *g, int64_t count, double longest);
+
+/* a += part (w - a), in double; part = 1 copies. */
+tsr_status tsri_device_blend(tsri_device device, tsri_mem *a, const tsri_mem *w, int64_t count,
+                             double part);
+
+/* sum = g where `first`, else sum + g; where `last`, g = scale sum. */
+tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, int64_t count,
+                              bool first, bool last, float scale);
+
+#endif
