@@ -5,8 +5,9 @@
  *
  * Every fallible function returns a tsr_status; when it is not TSR_OK, tsr_last_error() gives the
  * sentence that says what went wrong, where, and what to do. The library never prints, never exits
- * and never aborts, and it leaves signals to the program: one that may run under a limit on file
- * sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it is such a sentence and no death.
+ * and never aborts, and it leaves signals and the environment to the program: one that may run
+ * under a limit on file sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it is such a
+ * sentence and no death.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -60,20 +61,56 @@ TSR_API const char *tsr_status_text(tsr_status status);
 /* The version of the library that is running, "major.minor.patch". */
 TSR_API const char *tsr_version(void);
 
+/* ---- Contexts ----------------------------------------------------------------------------- */
+
+/* Stop requests, messages and memory belong to a context. A program with one run at a time needs to
+ * know nothing of that: every thread begins with a context that is always there. A program that
+ * trains several networks at once gives each a context of its own, and they do not disturb each
+ * other:
+ *
+ *     tsr_context *mine = NULL;
+ *     if (tsr_context_create(&mine) == TSR_OK) {       on the thread of the run
+ *         tsr_context_use(mine);
+ *         st = tsr_train(&result, config, &options);   tsr_context_stop(mine) from any other
+ *         tsr_context_use(NULL);
+ *         tsr_context_destroy(mine);
+ *     }
+ *
+ * Threads that the library starts belong to the context of the thread that called it. Where a
+ * function takes a context, NULL is the one that is always there. */
+typedef struct tsr_context tsr_context;
+
+/* RESOURCES without memory. */
+TSR_API tsr_status tsr_context_create(tsr_context **out);
+
+/* No run is in it any more. What was made in it (configs, models) may live on, and is freed as
+ * ever; NULL is fine. A thread that uses it, other than this one, must use another first. */
+TSR_API void tsr_context_destroy(tsr_context *context);
+
+/* From now on this thread's calls belong to it. Returns the one before, to go back to. */
+TSR_API tsr_context *tsr_context_use(tsr_context *context);
+
+/* Asks the run that is in the context to save and stop after the step it is in; it then ends with
+ * INTERRUPTED. From any thread, and safe in a signal handler. */
+TSR_API void tsr_context_stop(tsr_context *context);
+
 /* ---- Memory ------------------------------------------------------------------------------- */
 
-/* Replaces the library's allocator. Both functions must be safe to call from several threads.
- * Call it before anything else of the library; NULL restores malloc. alloc must return memory
- * aligned to 64 bytes, or NULL. */
+/* Where the memory of a context comes from. Both functions must be safe to call from several
+ * threads; alloc must return memory aligned to 64 bytes, or NULL. A block is freed by the functions
+ * that were set when it was taken. Set it while no run is in the context; NULL restores malloc. */
 typedef struct tsr_allocator {
     void *(*alloc)(void *context, size_t bytes);
     void (*free)(void *context, void *memory);
     void *context;
 } tsr_allocator;
 
-TSR_API void tsr_set_allocator(const tsr_allocator *allocator);
+TSR_API void tsr_context_set_allocator(tsr_context *context, const tsr_allocator *allocator);
+TSR_API void tsr_set_allocator(const tsr_allocator *allocator); /* of the context always there */
 
-/* Bytes the library holds now, and the most it has held since the start. */
+/* Bytes that a context holds now, and the most it has held since the start. */
+TSR_API size_t tsr_context_memory_in_use(tsr_context *context);
+TSR_API size_t tsr_context_memory_peak(tsr_context *context);
 TSR_API size_t tsr_memory_in_use(void);
 TSR_API size_t tsr_memory_peak(void);
 
@@ -87,10 +124,12 @@ typedef enum tsr_log_level {
 } tsr_log_level;
 
 /* Where messages go. The library is silent until a program asks for them. Called from any thread,
- * one at a time. */
-typedef void (*tsr_log_function)(void *context, tsr_log_level level, const char *text);
+ * of one context one at a time; it must not set the log. */
+typedef void (*tsr_log_function)(void *argument, tsr_log_level level, const char *text);
 
-TSR_API void tsr_set_log(tsr_log_function function, void *context, tsr_log_level most);
+TSR_API void tsr_context_set_log(tsr_context *context, tsr_log_function function, void *argument,
+                                 tsr_log_level most);
+TSR_API void tsr_set_log(tsr_log_function function, void *argument, tsr_log_level most);
 
 /* ---- Run files ---------------------------------------------------------------------------- */
 
@@ -160,9 +199,15 @@ typedef struct tsr_result {
 TSR_API tsr_status tsr_train(tsr_result *result, tsr_config *config,
                              const tsr_run_options *options);
 
-/* Asks the run of this process to save and stop after the step it is in. Safe in a signal
- * handler. */
+/* tsr_context_stop(NULL): for a process with one run. Safe in a signal handler. */
 TSR_API void tsr_request_stop(void);
+
+/* A call of MPI may never return: a rank is missing before all have met, or one hangs and the run
+ * was asked to stop. The library says so in a message, then calls this function, on a thread of its
+ * own; it should end the process. Without it tsr_train waits on. */
+typedef void (*tsr_hang_function)(void *argument, tsr_status status);
+
+TSR_API void tsr_context_on_hang(tsr_context *context, tsr_hang_function function, void *argument);
 
 /* What a run would need, found without training: everything is checked that can be. */
 typedef struct tsr_needs {

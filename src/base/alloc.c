@@ -1,17 +1,17 @@
 /* alloc.c - counted, aligned memory.
  *
- * A block carries its size in a 64-byte header in front of it:
+ * A block carries 64 bytes in front of it that say how large it is, whose it is and who frees it:
  *
- *     | size ... 64 bytes | what the caller sees ...
+ *     | tag ... 64 bytes | what the caller sees ...
  *
- * so that the counters are right on free, with any allocator underneath.
+ * so that the right counters are right on free, on any thread, with any allocator underneath.
  */
 #include "base/alloc.h"
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,9 +23,18 @@ enum {
                         one, it is asked whether the machine has it */
 };
 
+typedef struct tag {
+    size_t bytes;
+    tsr_context *owner;
+    void (*free)(void *context, void *memory);
+    void *context;
+} tag;
+
+_Static_assert(sizeof(tag) <= HEADER, "it stands in front of every block");
+
 /* Weights are read in rows a page and more apart. Pages of 2 MB, where the system has them to give,
  * save most of the walks through its tables that this costs. */
-static void *default_alloc(void *context, size_t bytes)
+void *tsri_alloc_default(void *context, size_t bytes)
 {
     (void)context;
     if (bytes < 2 * (size_t)HUGE_PAGE)
@@ -37,81 +46,95 @@ static void *default_alloc(void *context, size_t bytes)
     return memory;
 }
 
-static void default_free(void *context, void *memory)
+void tsri_free_default(void *context, void *memory)
 {
     (void)context;
     free(memory);
 }
 
-static const tsr_allocator default_allocator = {default_alloc, default_free, NULL};
-static tsr_allocator current = {default_alloc, default_free, NULL};
+/* ---- Whose it is --------------------------------------------------------------------------- */
 
-static _Atomic size_t in_use, peak;
-static _Atomic int64_t blocks, calls;
-static _Atomic int64_t countdown = -1;
-static atomic_bool fail_persistently;
+void tsr_context_set_allocator(tsr_context *context, const tsr_allocator *allocator)
+{
+    tsri_context_of(context)->allocator =
+        allocator ? *allocator : (tsr_allocator)TSRI_ALLOCATOR_DEFAULT;
+}
 
 void tsr_set_allocator(const tsr_allocator *allocator)
 {
-    current = allocator ? *allocator : default_allocator;
+    tsr_context_set_allocator(NULL, allocator);
+}
+
+size_t tsr_context_memory_in_use(tsr_context *context)
+{
+    return tsri_context_of(context)->in_use;
+}
+
+size_t tsr_context_memory_peak(tsr_context *context)
+{
+    return tsri_context_of(context)->peak;
 }
 
 size_t tsr_memory_in_use(void)
 {
-    return in_use;
+    return tsr_context_memory_in_use(NULL);
 }
 
 size_t tsr_memory_peak(void)
 {
-    return peak;
+    return tsr_context_memory_peak(NULL);
 }
 
 int64_t tsri_alloc_blocks(void)
 {
-    return blocks;
+    return tsri_context()->holders - 1;
 }
 
 int64_t tsri_alloc_fail_after(int64_t n, bool persistent)
 {
-    countdown = n;
-    fail_persistently = persistent;
-    return atomic_exchange(&calls, 0);
+    tsr_context *c = tsri_context();
+    c->countdown = n;
+    c->fail_persistently = persistent;
+    return atomic_exchange(&c->calls, 0);
 }
 
-static bool must_fail(void)
+static bool must_fail(tsr_context *c)
 {
-    atomic_fetch_add(&calls, 1);
-    if (atomic_load(&countdown) < 0)
+    atomic_fetch_add(&c->calls, 1);
+    if (atomic_load(&c->countdown) < 0)
         return false;
-    int64_t left = atomic_fetch_sub(&countdown, 1);
+    int64_t left = atomic_fetch_sub(&c->countdown, 1);
     if (left > 0)
         return false;
-    atomic_store(&countdown, fail_persistently ? 0 : -1);
+    atomic_store(&c->countdown, c->fail_persistently ? 0 : -1);
     return true;
 }
 
-static void count_in(size_t bytes)
+static void count_in(tsr_context *c, size_t bytes)
 {
-    size_t now = atomic_fetch_add(&in_use, bytes) + bytes;
-    size_t seen = atomic_load(&peak);
-    while (now > seen && !atomic_compare_exchange_weak(&peak, &seen, now))
+    size_t now = atomic_fetch_add(&c->in_use, bytes) + bytes;
+    size_t seen = atomic_load(&c->peak);
+    while (now > seen && !atomic_compare_exchange_weak(&c->peak, &seen, now))
         ;
-    atomic_fetch_add(&blocks, 1);
+    atomic_fetch_add(&c->holders, 1);
 }
+
+/* ---- Taking and giving back ---------------------------------------------------------------- */
 
 /* Linux would hand out the block and end the process when it is written to. Another allocator than
  * ours knows itself what it has. */
-static bool beyond_machine(size_t bytes)
+static bool beyond_machine(tsr_context *c, size_t bytes)
 {
-    size_t most = peak, now = in_use + bytes;
+    size_t most = c->peak, now = c->in_use + bytes;
     bool another = now > most && now / LARGE > most / LARGE;
-    return (bytes >= LARGE || another) && current.alloc == default_alloc &&
+    return (bytes >= LARGE || another) && c->allocator.alloc == tsri_alloc_default &&
            (bytes > LARGE ? bytes : LARGE) > (size_t)tsri_memory_available();
 }
 
 tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)
 {
     void *none = NULL;
+    tsr_context *c = tsri_context();
     memcpy(out, &none, sizeof none);
     size_t bytes, padded;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
@@ -119,19 +142,20 @@ tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)
         return tsri_fail(TSR_RESOURCES, "out of memory: %lld x %zu bytes is more than can exist",
                          (long long)count, size);
     padded = padded / HEADER * HEADER;
-    if (beyond_machine(padded))
+    if (beyond_machine(c, padded))
         return tsri_fail(
             TSR_RESOURCES,
             "out of memory: %s wanted, %s free on this machine, %s already in use here",
             tsri_bytes_text((double)bytes), tsri_bytes_text((double)tsri_memory_available()),
-            tsri_bytes_text((double)tsr_memory_in_use()));
-    unsigned char *block = must_fail() ? NULL : current.alloc(current.context, padded);
+            tsri_bytes_text((double)c->in_use));
+    unsigned char *block = must_fail(c) ? NULL : c->allocator.alloc(c->allocator.context, padded);
     if (!block)
         return tsri_fail(TSR_RESOURCES,
                          "out of memory: %zu bytes wanted, %zu already in use by the library",
-                         bytes, tsr_memory_in_use());
-    memcpy(block, &bytes, sizeof bytes);
-    count_in(bytes);
+                         bytes, (size_t)c->in_use);
+    tag mine = {bytes, c, c->allocator.free, c->allocator.context};
+    memcpy(block, &mine, sizeof mine);
+    count_in(c, bytes);
     void *memory = block + HEADER;
     memcpy(out, &memory, sizeof memory);
     return TSR_OK;
@@ -148,12 +172,12 @@ tsr_status tsri_alloc(void *out, int64_t count, size_t size)
     return st;
 }
 
-static size_t size_of(const void *memory)
+static tag tag_of(const void *memory)
 {
-    size_t bytes = 0;
+    tag mine = {0};
     if (memory)
-        memcpy(&bytes, (const unsigned char *)memory - HEADER, sizeof bytes);
-    return bytes;
+        memcpy(&mine, (const unsigned char *)memory - HEADER, sizeof mine);
+    return mine;
 }
 
 tsr_status tsri_realloc(void *memory, int64_t count, size_t size)
@@ -163,7 +187,7 @@ tsr_status tsri_realloc(void *memory, int64_t count, size_t size)
     tsr_status st = tsri_alloc(&fresh, count, size);
     if (st != TSR_OK)
         return st;
-    size_t had = size_of(old), want = (size_t)count * size;
+    size_t had = tag_of(old).bytes, want = (size_t)count * size;
     if (old)
         memcpy(fresh, old, had < want ? had : want);
     tsri_free(old);
@@ -201,7 +225,8 @@ void tsri_free(void *memory)
 {
     if (!memory)
         return;
-    atomic_fetch_sub(&in_use, size_of(memory));
-    atomic_fetch_sub(&blocks, 1);
-    current.free(current.context, (unsigned char *)memory - HEADER);
+    tag mine = tag_of(memory);
+    atomic_fetch_sub(&mine.owner->in_use, mine.bytes);
+    mine.free(mine.context, (unsigned char *)memory - HEADER);
+    tsri_context_release(mine.owner);
 }

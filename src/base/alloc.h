@@ -1,8 +1,9 @@
 /* alloc.h - the one allocator of the library.
  *
  * Every byte the library takes comes from here: aligned to 64 bytes (a cache line, an AVX-512
- * register), counted, replaceable (tsr_set_allocator), and able to fail the n-th call so that a
- * test can walk through every failure path.
+ * register), counted, replaceable (tsr_context_set_allocator), and able to fail the n-th call so
+ * that a test can walk through every failure path. All of that for this thread's context
+ * (context.h).
  */
 #ifndef TSRI_ALLOC_H
 #define TSRI_ALLOC_H
@@ -40,5 +41,14 @@ int64_t tsri_alloc_fail_after(int64_t n, bool persistent);
 
 /* Blocks not freed yet. */
 int64_t tsri_alloc_blocks(void);
+
+/* malloc's, underneath unless a program wants another. */
+void *tsri_alloc_default(void *context, size_t bytes);
+void tsri_free_default(void *context, void *memory);
+
+#define TSRI_ALLOCATOR_DEFAULT                                                                     \
+    {                                                                                              \
+        tsri_alloc_default, tsri_free_default, NULL                                                \
+    }
 
 #endif

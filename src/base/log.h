@@ -1,4 +1,5 @@
-/* log.h - messages to whoever asked for them (tsr_set_log); nobody by default. */
+/* log.h - messages to whoever asked this thread's context for them (tsr_context_set_log); nobody by
+ * default. */
 #ifndef TSRI_LOG_H
 #define TSRI_LOG_H
 

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 
 #include "base/alloc.h"
+#include "base/context.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@ enum { SPINS = 20000 }; /* some tens of microseconds */
 #define JOINED (OPEN - 1)
 
 struct tsri_pool {
+    tsr_context *owner; /* the helpers work for it */
     int threads;
     int started;
     int spins; /* 0 with more threads than cores: a spinner would keep the core from who works */
@@ -112,6 +114,7 @@ static void *helper(void *argument)
     tsri_free(argument);
     tsri_pool *pool = mine.pool;
     uint64_t seen = 0;
+    (void)tsr_context_use(pool->owner);
     for (;;) {
         uint64_t gate = await_loop(pool, seen);
         if (atomic_load(&pool->quit))
@@ -179,6 +182,7 @@ tsr_status tsri_pool_create(tsri_pool **out, int threads)
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
+    pool->owner = tsri_context();
     pool->threads = threads;
     pool->spins = threads <= tsri_cores() ? SPINS : 0;
     TSR_TRY(tsri_alloc(&pool->thread, threads - 1, sizeof *pool->thread));

@@ -1,22 +1,26 @@
-/* stop.c - whether somebody asked the program to stop: one flag that a signal handler may set. */
+/* stop.c - whether somebody asked a context to stop: one flag that a signal handler may set. */
 #include "base/stop.h"
 
-#include <signal.h>
-#include <stdbool.h>
+#include "base/context.h"
 
-static volatile sig_atomic_t stop_requested;
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler sets it");
+
+void tsr_context_stop(tsr_context *context)
+{
+    atomic_store(&tsri_context_of(context)->stop, true);
+}
 
 void tsr_request_stop(void)
 {
-    stop_requested = 1;
+    tsr_context_stop(NULL);
 }
 
 bool tsri_stop_asked(void)
 {
-    return stop_requested != 0;
+    return atomic_load_explicit(&tsri_context()->stop, memory_order_relaxed);
 }
 
 void tsri_stop_clear(void)
 {
-    stop_requested = 0;
+    atomic_store(&tsri_context()->stop, false);
 }

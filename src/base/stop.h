@@ -1,7 +1,8 @@
-/* stop.h - whether somebody asked the program to stop (tsr_request_stop), for whoever can.
+/* stop.h - whether somebody asked this thread's context to stop (tsr_context_stop), for whoever
+ * can.
  *
- * A signal handler sets it; long work looks at it between its steps. The command that obeys clears
- * it when it is done.
+ * A signal handler or another thread sets it; long work looks at it between its steps. The command
+ * that obeys clears it when it is done.
  */
 #ifndef TSRI_STOP_H
 #define TSRI_STOP_H

@@ -12,6 +12,7 @@
 #include "data/loader.h"
 
 #include "base/alloc.h"
+#include "base/context.h"
 #include "base/pieces.h"
 #include "base/rng.h"
 
@@ -40,6 +41,7 @@ struct tsri_loader {
 
     bool threaded; /* below: only then; all under the lock */
     pthread_t thread;
+    tsr_context *owner; /* the thread works for it */
     pthread_mutex_t lock;
     pthread_cond_t wanted_more, filled_one;
     int64_t wanted; /* the step that was got last */
@@ -246,6 +248,7 @@ static void fill(tsri_loader *loader, tsri_batch *b, int64_t step)
 static void *producer(void *argument)
 {
     tsri_loader *loader = argument;
+    (void)tsr_context_use(loader->owner);
     pthread_mutex_lock(&loader->lock);
     for (;;) {
         while (!loader->quit && (loader->wanted < 0 || loader->next >= loader->wanted + SLOTS))
@@ -403,6 +406,7 @@ static tsr_status start_thread(tsri_loader *loader)
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->wanted_more, NULL);
     pthread_cond_init(&loader->filled_one, NULL);
+    loader->owner = tsri_context();
     int error = pthread_create(&loader->thread, NULL, producer, loader);
     loader->threaded = error == 0;
     if (loader->threaded)

@@ -1,0 +1,76 @@
+/* context.c - contexts: the one that every thread begins with, and those that programs make. */
+#include "base/context.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+static tsr_context general = {.log_lock = PTHREAD_MUTEX_INITIALIZER,
+                              .allocator = TSRI_ALLOCATOR_DEFAULT,
+                              .holders = 1,
+                              .countdown = -1};
+static _Thread_local tsr_context *current; /* NULL = general */
+
+tsr_context *tsri_context(void)
+{
+    return current ? current : &general;
+}
+
+tsr_context *tsri_context_of(tsr_context *context)
+{
+    return context ? context : &general;
+}
+
+tsr_context *tsr_context_use(tsr_context *context)
+{
+    tsr_context *before = current;
+    current = context == &general ? NULL : context;
+    return before;
+}
+
+/* Its own memory is not counted: it holds the counters. */
+tsr_status tsr_context_create(tsr_context **out)
+{
+    tsr_status st = TSR_OK;
+    tsr_context *context = calloc(1, sizeof *context);
+    *out = NULL;
+    TSR_CHECK(context, TSR_RESOURCES, "out of memory for a context");
+    pthread_mutex_init(&context->log_lock, NULL);
+    context->allocator = (tsr_allocator)TSRI_ALLOCATOR_DEFAULT;
+    context->holders = 1;
+    context->countdown = -1;
+    *out = context;
+done:
+    return st;
+}
+
+void tsri_context_release(tsr_context *context)
+{
+    if (atomic_fetch_sub(&context->holders, 1) > 1 || context == &general)
+        return;
+    pthread_mutex_destroy(&context->log_lock);
+    free(context);
+}
+
+void tsr_context_destroy(tsr_context *context)
+{
+    if (!context || context == &general)
+        return;
+    if (current == context)
+        current = NULL;
+    tsri_context_release(context);
+}
+
+void tsr_context_on_hang(tsr_context *context, tsr_hang_function function, void *argument)
+{
+    context = tsri_context_of(context);
+    context->hang = function;
+    context->hang_argument = argument;
+}
+
+void tsri_context_hangs(tsr_status status)
+{
+    tsr_context *context = tsri_context();
+    if (context->hang)
+        context->hang(context->hang_argument, status);
+}

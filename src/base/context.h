@@ -1,0 +1,54 @@
+/* context.h - what belongs to a run and not to the process: its stop, its messages, its memory.
+ *
+ * Two runs of one process, each in a context of its own, do not disturb each other: one can be
+ * stopped, be silent or run out of memory while the other goes on.
+ *
+ * Memory is taken and messages are sent in hundreds of places that know nothing of a run. So a
+ * context is not handed from function to function: each thread has a current one, and a thread that
+ * the library starts begins with that of its maker:
+ *
+ *     pool->owner = tsri_context();                where the thread is made
+ *     (void)tsr_context_use(pool->owner);          its first line
+ *
+ * A block of memory remembers its context (alloc.c), so whoever frees it, and in whatever context,
+ * gives it back to the right one. That is also why a context lives until its last block is freed.
+ */
+#ifndef TSRI_CONTEXT_H
+#define TSRI_CONTEXT_H
+
+#include "tessera.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct tsr_context {
+    atomic_bool stop; /* stop.c; a signal handler may set it */
+
+    pthread_mutex_t log_lock; /* log.c: one message at a time */
+    tsr_log_function log;
+    void *log_argument;
+    tsr_log_level log_most;
+
+    tsr_allocator allocator; /* alloc.c */
+    _Atomic size_t in_use, peak;
+    _Atomic int64_t holders; /* blocks not freed yet, and one more until it is destroyed */
+    _Atomic int64_t calls, countdown;
+    atomic_bool fail_persistently;
+
+    tsr_hang_function hang;
+    void *hang_argument;
+};
+
+/* This thread's. Never NULL. */
+tsr_context *tsri_context(void);
+
+/* `context`, or the one that every thread begins with when it is NULL. */
+tsr_context *tsri_context_of(tsr_context *context);
+
+/* One holder less: when it was the last, the context is gone. */
+void tsri_context_release(tsr_context *context);
+
+/* A call of MPI does not return, and the sentence has been said: tells the program. */
+void tsri_context_hangs(tsr_status status);
+
+#endif
