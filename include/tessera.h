@@ -202,6 +202,16 @@ TSR_API tsr_status tsr_train(tsr_result *result, tsr_config *config,
 /* tsr_context_stop(NULL): for a process with one run. Safe in a signal handler. */
 TSR_API void tsr_request_stop(void);
 
+/* Under mpirun a process trains one run, and MPI must end with the process, which the library never
+ * ends. What the program has to do with it when all its output is written: */
+typedef enum tsr_ending {
+    TSR_END_PLAIN,    /* nothing: MPI has not begun, or another rank ends it */
+    TSR_END_FINALIZE, /* MPI_Finalize, which may wait for ever should a rank die at that moment */
+    TSR_END_ABORT     /* MPI_Abort(MPI_COMM_WORLD, status): a rank is gone, and others would hang */
+} tsr_ending;
+
+TSR_API tsr_ending tsr_ranks_ending(void);
+
 /* A call of MPI may never return: a rank is missing before all have met, or one hangs and the run
  * was asked to stop. The library says so in a message, then calls this function, on a thread of its
  * own; it should end the process. Without it tsr_train waits on. */

@@ -9,6 +9,7 @@
 #include "cli/launch.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 
 #include "base/status.h"
 #include "base/text.h"
@@ -145,6 +146,7 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, with a sentence */
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
+    tsr_context_on_hang(NULL, cli_ranks_hang, NULL);
     /* Of many processes one speaks on standard output. */
     bool json = json_asked(argc, argv) && tsri_comm_given_rank() == 0;
     tsr_status st = dispatch(argc, argv);
@@ -157,9 +159,10 @@ int main(int argc, char **argv)
     bool excused = st != TSR_OK && running && running->ranks;
     if (tsri_comm_given_rank() == 0 || (excused && st != TSR_INTERRUPTED))
         tell_launch(code);
-    if (excused)
-        tsri_comm_excuse(code);
+    if (excused && tsri_comm_excuse())
+        cli_ranks_end_all(code);
     if (st == TSR_RESOURCES)
         _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads for ever */
+    cli_ranks_end(code);
     return code;
 }

@@ -51,14 +51,15 @@ typedef struct tsri_comm_options {
 bool tsri_comm_built(void);
 
 /* The ranks that mpirun started; *out = NULL when this process was not started by it or is the only
- * one, or when the library was built without MPI. When a rank does not come, all end, with a
- * sentence that names it. */
+ * one, or when the library was built without MPI. When a rank does not come it is named in a
+ * message and the program is told (tsr_context_on_hang). */
 tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options);
 void tsri_comm_close(tsri_comm *comm); /* NULL is fine */
 
 /* This process is a rank that failed before it opened a comm, and has said why: the others would
- * wait for it in vain, so all are ended with that status. Returns when there is nobody to end. */
-void tsri_comm_excuse(int status);
+ * wait for it in vain. Waits until they can notice its end; true: the program should end them all,
+ * false: there is nobody to end. */
+bool tsri_comm_excuse(void);
 
 /* The rank that mpirun gave this process, before anything is opened; 0 without mpirun. */
 int tsri_comm_given_rank(void);

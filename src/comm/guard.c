@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -22,6 +23,7 @@ static const double GRACE = 5, GRACE_BEFORE = 1, MANNERS = 5;
 
 struct tsri_guard {
     tsri_guard_plan plan;
+    tsr_context *owner; /* the thread works for it */
     pthread_t thread;
     bool running;
     int wake; /* written to when there is news from the main thread */
@@ -30,6 +32,7 @@ struct tsri_guard {
     _Atomic double inside; /* since when the main thread is in a call of MPI; 0 = it is not */
     bool shut;
     double stop_seen; /* when it was first seen that a stop was asked for; 0 = never */
+    bool gave_up;     /* it was said, and the program told */
 };
 
 /* ---- Sentences ------------------------------------------------------------------------------ */
@@ -41,24 +44,28 @@ static void add_rank(tsri_text *t, const tsri_guard *w, int rank)
                         host ? tsri_quote(host) : "");
 }
 
-_Noreturn static void give_up(const char *sentence)
+/* Whether the process ends is the program's to say; without its word the main thread waits on. */
+static void give_up(tsri_guard *w, const char *sentence)
 {
     TSRI_WARN("%s", sentence);
-    tsri_roster_end_all(TSR_FAILURE);
+    w->gave_up = true;
+    tsri_context_hangs(TSR_FAILURE);
 }
 
-_Noreturn static void give_up_on(tsri_guard *w, int rank)
+static void give_up_on(tsri_guard *w, int rank)
 {
     tsri_text t = {0}, all = {0};
     add_rank(&t, w, rank);
     (void)tsri_text_add(&all,
                         "%s ended before all ranks had met: see what it said, and start again",
                         t.data ? t.data : "a rank");
-    give_up(all.data ? all.data : "a rank ended before all had met");
+    give_up(w, all.data ? all.data : "a rank ended before all had met");
+    tsri_text_fini(&t);
+    tsri_text_fini(&all);
 }
 
 /* Who has no lifeline has not come, or cannot reach us; whoever has one has come. */
-_Noreturn static void give_up_late(tsri_guard *w)
+static void give_up_late(tsri_guard *w)
 {
     tsri_text who = {0}, all = {0};
     int first = w->plan.rank == 0 ? 1 : 0, end = w->plan.rank == 0 ? w->plan.size : 1;
@@ -75,7 +82,9 @@ _Noreturn static void give_up_late(tsri_guard *w)
                             "MPI has not begun within %.0f s: a rank is missing, or a firewall "
                             "stands between the hosts (docs/cluster.md)",
                             w->plan.start);
-    give_up(all.data ? all.data : "a rank has not come");
+    give_up(w, all.data ? all.data : "a rank has not come");
+    tsri_text_fini(&who);
+    tsri_text_fini(&all);
 }
 
 /* ---- Looking -------------------------------------------------------------------------------- */
@@ -83,10 +92,10 @@ _Noreturn static void give_up_late(tsri_guard *w)
 static void look_at_beginning(tsri_guard *w)
 {
     double late = w->plan.start + (w->plan.rank == 0 ? 0 : MANNERS);
-    for (int r = 0; r < w->plan.size; r++)
+    for (int r = 0; r < w->plan.size && !w->gave_up; r++)
         if (tsri_lifeline_cut(w->plan.line, r) && !atomic_load(&w->begun))
             give_up_on(w, r);
-    if (tsri_clock() - w->born > late && !atomic_load(&w->begun))
+    if (!w->gave_up && tsri_clock() - w->born > late && !atomic_load(&w->begun))
         give_up_late(w);
 }
 
@@ -95,14 +104,14 @@ static void look_at_stop(tsri_guard *w)
     double now = tsri_clock(), inside = atomic_load(&w->inside);
     if (w->stop_seen == 0 && tsri_stop_asked())
         w->stop_seen = now;
-    if (w->stop_seen == 0 || inside == 0)
+    if (w->stop_seen == 0 || inside == 0 || w->gave_up)
         return;
     double stuck = now - (inside > w->stop_seen ? inside : w->stop_seen);
     if (!atomic_load(&w->begun) && stuck > GRACE_BEFORE)
-        give_up("stopped before all ranks had met");
-    if (stuck > GRACE)
-        give_up("stopped, but MPI hangs, so nothing more could be saved: the last checkpoint is "
-                "whole, add --resume to go on from it");
+        give_up(w, "stopped before all ranks had met");
+    else if (stuck > GRACE)
+        give_up(w, "stopped, but MPI hangs, so nothing more could be saved: the last checkpoint is "
+                   "whole, add --resume to go on from it");
 }
 
 static void tell_unheld(const tsri_guard *w)
@@ -127,6 +136,7 @@ static void wait_for_news(tsri_guard *w)
 static void *watch(void *context)
 {
     tsri_guard *w = context;
+    (void)tsr_context_use(w->owner);
     while (!atomic_load(&w->over)) {
         wait_for_news(w);
         look_at_beginning(w);
@@ -158,7 +168,7 @@ tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
     tsr_status st = TSR_OK;
     tsri_guard *w = NULL;
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
-    *w = (tsri_guard){.plan = *plan, .born = tsri_clock()};
+    *w = (tsri_guard){.plan = *plan, .owner = tsri_context(), .born = tsri_clock()};
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     TSR_CHECK(w->wake >= 0, TSR_RESOURCES, "no descriptor for the thread that watches the ranks");
     TSR_CHECK(start_thread(w) == 0, TSR_RESOURCES, "no thread to watch the ranks");

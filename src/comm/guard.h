@@ -1,10 +1,11 @@
 /* guard.h - a thread that looks after a rank while its main thread computes, or is stuck in MPI.
  *
  * It owns the lifeline, so that a death is heard of at once and no stranger costs a round time. And
- * it ends the process, with a sentence, where the main thread cannot:
+ * it gives up, with a sentence, where the main thread cannot; the program, which it tells
+ * (tsr_context_on_hang), then ends all ranks:
  *
  * - MPI_Init waits for ever for a rank that has ended or has not come: the watch names it, after
- *   `start` seconds at most, and ends all ranks;
+ *   `start` seconds at most;
  * - MPI hangs and somebody asked the program to stop (base/stop.h): it waits some seconds for the
  *   call to return, no longer.
  *

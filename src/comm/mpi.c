@@ -5,9 +5,9 @@
  * later call moves it on. Receiving asks MPI_Improbe for whatever has arrived. Between two looks it
  * sleeps, a little longer each time: ranks may share cores.
  *
- * After a rank has died or hangs, MPI_Finalize waits for it for ever. So nobody calls it then: rank
- * 0 ends the job by MPI_Abort(world, status), all its files being written, and the others just end.
- * Should one die in the very last moment, those who wait for it end after a while.
+ * After a rank has died or hangs, MPI_Finalize waits for it for ever. So nobody may call it then:
+ * rank 0 must end the job by MPI_Abort, all its files being written, and the others just end.
+ * Neither is done here but by the program, when its last words are written (tsr_ranks_ending).
  *
  * Before MPI begins, the ranks hold lifelines to rank 0 already, and a thread watches them and MPI
  * (guard.h): MPI_Init would wait for ever for a rank that is not there.
@@ -25,12 +25,10 @@
 
 #include <limits.h>
 #include <mpi.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { TAG = 1, INVITATION = 512 };
 
@@ -238,33 +236,12 @@ static void last_words(world *w)
     tsri_comm_drop_spares(&w->comm);
 }
 
-/* ---- The end of the process, when its last words are written -------------------------------- */
+/* How the process is to end: MPI begins once in it, so this is its own and no run's. */
+static _Atomic tsr_ending ending = TSR_END_PLAIN;
 
-/* mpirun waits for ranks that hang, and takes the death of rank 0 for success: it must not. */
-static void end_job(int status, void *nothing)
+tsr_ending tsr_ranks_ending(void)
 {
-    (void)nothing;
-    (void)fflush(NULL);
-    (void)MPI_Abort(MPI_COMM_WORLD, status);
-}
-
-static void *wait_no_longer(void *status)
-{
-    struct timespec t = {10, 0};
-    (void)nanosleep(&t, NULL);
-    _exit(*(const int *)status);
-}
-
-static void end_in_order(int status, void *nothing)
-{
-    static int last;
-    pthread_t watchdog;
-    (void)nothing;
-    (void)fflush(NULL);
-    last = status;
-    if (pthread_create(&watchdog, NULL, wait_no_longer, &last) == 0)
-        (void)pthread_detach(watchdog);
-    (void)MPI_Finalize();
+    return ending;
 }
 
 static void fini(world *w)
@@ -281,9 +258,9 @@ static void leave(tsri_comm *comm)
     last_words(w);
     bool stuck = comm->broken || w->outs > 0 || w->ins > 0;
     if (!stuck)
-        (void)on_exit(end_in_order, NULL);
+        ending = TSR_END_FINALIZE;
     else if (comm->rank == 0 || w->died[0])
-        (void)on_exit(end_job, NULL);
+        ending = TSR_END_ABORT;
     if (!stuck) { /* else MPI may still read and write there */
         tsri_free(w->out);
         tsri_free(w->in);
@@ -446,7 +423,7 @@ static void show_up(tsri_lifeline **line, const world *w, const tsri_comm_option
 }
 
 /* Under mpirun's recovery nobody would miss a rank that just ends. */
-void tsri_comm_excuse(int status)
+bool tsri_comm_excuse(void)
 {
     const tsri_comm_options o = {.start = 60};
     world w = {.comm = {.rank = tsri_comm_given_rank(), .size = tsri_comm_given_size()}};
@@ -454,10 +431,10 @@ void tsri_comm_excuse(int status)
     int begun = 0;
     (void)MPI_Initialized(&begun);
     if (!launched() || w.comm.size == 1 || begun)
-        return;
+        return false;
     if (!tried && tsri_roster_create(&w.roster, w.comm.size) == TSR_OK &&
         tsri_roster_known(w.roster))
         show_up(&line, &w, &o);
     tsri_lifeline_close(line);
-    tsri_roster_end_all(status);
+    return true; /* with the roster: PMIx must still be there when the program asks it */
 }

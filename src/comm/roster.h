@@ -28,8 +28,8 @@ tsr_status tsri_roster_leave(tsri_roster *roster, void *bytes, int64_t n);
 bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *got,
                        double seconds);
 
-/* Has all ranks ended, and ends this process with that status. What could not be asked for within
- * some seconds is left to whoever looks after the ranks. */
-_Noreturn void tsri_roster_end_all(int status);
+/* For the program, which ends afterwards: asks whoever started the ranks to end them all, with that
+ * status. Returns after some seconds at most, answered or not. */
+void tsri_roster_ask_end(int status);
 
 #endif

@@ -2,12 +2,14 @@
  * what the guard says when a rank does not come, has gone again, or MPI hangs.
  *
  * The starter (comm/starter.h) is this test's own: it answers what the test tells it to. A guard
- * ends its process, so each has one of its own, whose sentence and exit status are read here.
+ * has the program end its process (cli/ranks.h), so each has one of its own, whose sentence and exit
+ * status are read here.
  */
 #include "testing.h"
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "cli/ranks.h"
 #include "comm/guard.h"
 #include "comm/places.h"
 #include "comm/starter.h"
@@ -15,6 +17,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,6 +200,19 @@ static void the_starter_hangs(void)
     nobody_comes();
 }
 
+static atomic_int told; /* sentences */
+
+/* Where the program has not said what to do, the guard says its sentence, once, and goes on. */
+static void nobody_ends_the_process(void)
+{
+    tsr_context_on_hang(NULL, NULL, NULL);
+    tsri_guard *guard =
+        guard_of(roster_of(true, "a", "b", "c"), 0, 0.1, listening(invitation, &invited));
+    (void)poll(NULL, 0, 1200); /* it looks four times a second */
+    tsri_guard_destroy(guard);
+    _exit(told == 1 ? 0 : 9);
+}
+
 /* Not an end: the run goes on, and the sentence is a warning. */
 static void a_rank_that_cannot_reach_us(void)
 {
@@ -221,6 +237,7 @@ static const struct {
     {a_stop_before_all_have_met, "stopped before all ranks had met", TSR_FAILURE},
     {a_stop_while_mpi_hangs, "MPI hangs, so nothing more could be saved", TSR_FAILURE},
     {the_starter_hangs, "has not come within 0 s", TSR_FAILURE},
+    {nobody_ends_the_process, "rank 1 on b, rank 2 on c has not come", 0},
     {a_rank_that_cannot_reach_us, "rank 2 cannot reach the coordinator directly", 0},
 };
 enum { ENDS = sizeof ends / sizeof *ends };
@@ -228,6 +245,7 @@ enum { ENDS = sizeof ends / sizeof *ends };
 static void say(void *context, tsr_log_level level, const char *text)
 {
     (void)context, (void)level;
+    told++;
     (void)fprintf(stderr, "%s\n", text);
 }
 
@@ -246,6 +264,7 @@ static void guards_end_what_cannot_go_on(void **state)
         (void)dup2(said[i][1], STDERR_FILENO);
         (void)alarm(60);
         tsr_set_log(say, NULL, TSR_LOG_WARNING);
+        tsr_context_on_hang(NULL, cli_ranks_hang, NULL);
         ends[i].live();
         for (;;)
             (void)poll(NULL, 0, -1); /* the main thread, in a call that does not return */

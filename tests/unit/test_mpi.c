@@ -77,17 +77,6 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return mpi.init;
 }
 
-int MPI_Finalize(void)
-{
-    return MPI_SUCCESS;
-}
-
-int MPI_Abort(MPI_Comm comm, int code)
-{
-    (void)comm, (void)code;
-    return MPI_SUCCESS;
-}
-
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
     (void)comm, (void)handler;
@@ -207,7 +196,8 @@ static void nobody_else_is_there(void **state)
     (void)unsetenv("OMPI_COMM_WORLD_SIZE");
     assert_ok(tsri_comm_open(&comm, &options));
     assert_null(comm);
-    tsri_comm_excuse(1); /* returns: there is nobody to end */
+    assert_false(tsri_comm_excuse()); /* there is nobody to end */
+    assert_int_equal(tsr_ranks_ending(), TSR_END_PLAIN);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
@@ -244,6 +234,7 @@ static void what_cannot_be_sent_is_a_warning(void **state)
     assert_fails(tsri_comm_send(comm, 1, &f), TSR_RESOURCES, "use more workers");
     tsr_set_log(NULL, NULL, TSR_LOG_ERROR);
     tsri_comm_close(comm);
+    assert_int_equal(tsr_ranks_ending(), TSR_END_FINALIZE);
 }
 
 static void what_comes_is_checked(void **state)
@@ -292,6 +283,7 @@ static void a_message_that_does_not_leave_keeps_nobody(void **state)
     assert_ok(tsri_comm_send(comm, 1, &f));
     tsri_comm_close(comm);
     assert_true(tsri_clock() - start > 0.9);
+    assert_int_equal(tsr_ranks_ending(), TSR_END_ABORT);
     assert_int_equal(tsri_alloc_blocks(), 2); /* the frame and the list it stands in */
 }
 
