@@ -4,7 +4,8 @@
  *     tsri_blas.cblas_dtrsv(...);
  *
  * The library is loaded when it is first needed (openblas_load.c), so its functions are reached
- * through a table. It is all zeros before tsri_openblas_ready, _takes or _start has succeeded.
+ * through a table. Nobody may look into it before tsri_openblas_ready, _takes or _start has
+ * succeeded.
  */
 #ifndef TSRI_BLAS_H
 #define TSRI_BLAS_H

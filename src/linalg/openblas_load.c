@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "libopenblas.so.0"
+#define LIBRARY  "libopenblas.so.0"
+#define VARIABLE "OPENBLAS_CORETYPE"
 
 tsri_blas_table tsri_blas;
 
@@ -44,7 +45,7 @@ static const struct {
 #undef X
 };
 
-static tsr_status find_calls(tsri_blas_table *table, void *library)
+static tsr_status find_calls(void *library)
 {
     tsr_status st = TSR_OK;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -53,21 +54,21 @@ static tsr_status find_calls(tsri_blas_table *table, void *library)
                   "the " LIBRARY " that was found has no %s: install libopenblas0-pthread, or use "
                   "backend: ref",
                   calls[i].name);
-        memcpy((char *)table + calls[i].at, &function, sizeof function);
+        memcpy((char *)&tsri_blas + calls[i].at, &function, sizeof function);
     }
 done:
     return st;
 }
 
 /* Bound at once and for us alone: nobody else's products change their library. */
-static tsr_status open_library(void **library, tsri_blas_table *table)
+static tsr_status open_library(void **library)
 {
     tsr_status st = TSR_OK;
     *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     TSR_CHECK(*library, TSR_FAILURE,
               "OpenBLAS cannot be loaded (%s): install libopenblas0-pthread, or use backend: ref",
               dlerror());
-    TSR_TRY(find_calls(table, *library));
+    TSR_TRY(find_calls(*library));
 done:
     if (st != TSR_OK && *library) {
         (void)dlclose(*library);
@@ -90,9 +91,9 @@ static const char *better_core(const char *chosen)
         return NULL;
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        return "OPENBLAS_CORETYPE=SkylakeX";
+        return VARIABLE "=SkylakeX";
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return "OPENBLAS_CORETYPE=Haswell";
+        return VARIABLE "=Haswell";
 #else
     (void)chosen;
 #endif
@@ -102,11 +103,11 @@ static const char *better_core(const char *chosen)
 /* Opens it with `setting` in the environment. setenv would move and free the list of variables,
  * which other threads may be reading; a second list in its place harms nobody. It is never freed:
  * somebody may still be reading that. */
-static tsr_status open_with(void **library, tsri_blas_table *table, const char *setting)
+static tsr_status open_with(void **library, const char *setting)
 {
     static char **longer;
     tsr_status st = TSR_OK;
-    char **before = environ, text[64];
+    char **before = environ;
     size_t n = 0;
     while (before && before[n])
         n++;
@@ -117,27 +118,26 @@ static tsr_status open_with(void **library, tsri_blas_table *table, const char *
     longer[n] = (char *)setting;
     longer[n + 1] = NULL;
     environ = longer;
-    st = open_library(library, table);
+    st = open_library(library);
     if (environ == longer) {
         environ = before;
     } else { /* somebody has set a variable meanwhile, in a copy of ours */
-        (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(setting, "="), setting);
-        (void)unsetenv(text);
+        (void)unsetenv(VARIABLE);
     }
 done:
     return st;
 }
 
-static tsr_status open_best(tsri_blas_table *table)
+static tsr_status open_best(void)
 {
     tsr_status st = TSR_OK;
     void *library = NULL;
-    TSR_TRY(open_library(&library, table));
-    const char *setting = better_core(table->openblas_get_corename());
-    if (setting && !getenv("OPENBLAS_CORETYPE")) {
+    TSR_TRY(open_library(&library));
+    const char *setting = better_core(tsri_blas.openblas_get_corename());
+    if (setting && !getenv(VARIABLE)) {
         (void)dlclose(library);
-        TSR_TRY(open_with(&library, table, setting));
-        if (better_core(table->openblas_get_corename()))
+        TSR_TRY(open_with(&library, setting));
+        if (better_core(tsri_blas.openblas_get_corename()))
             TSRI_WARN("OpenBLAS was loaded by another part of this process and runs kernels of "
                       "2004: start the program with %s",
                       setting);
@@ -157,10 +157,8 @@ tsr_status tsri_blas_load(void)
         return TSR_OK;
     pthread_mutex_lock(&lock);
     if (!atomic_load(&loaded)) {
-        tsri_blas_table table = {0};
-        TSR_TRY(open_best(&table));
-        table.openblas_set_num_threads(1);
-        tsri_blas = table;
+        TSR_TRY(open_best());
+        tsri_blas.openblas_set_num_threads(1);
         atomic_store_explicit(&loaded, true, memory_order_release);
     }
 done:
