@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # certify.sh PROGRAM SOURCE: what certify: {every: 1} adds to a run of model shallow, n = 2000 samples of 100 inputs, m = 8192 units,
 # ROUNDS (1000) rounds: of dense, and of masked with 4 shares of half the units. Runs with and without certificates take turns,
-# REPEATS (3) times. Told are seconds of the processor (user and system), which others on the machine do not stretch, and of the
+# REPEATS (3) times. Printed are seconds of the processor (user and system), which others on the machine do not stretch, and of the
 # clock, the least and the median of the repeats, and the part that certificates add.
 set -eu
 program=$1 source=$2 rounds=${ROUNDS:-1000} repeats=${REPEATS:-3} threads=${THREADS:-2} schemes=${SCHEMES:-dense masked}

@@ -6,8 +6,8 @@
  * Every fallible function returns a tsr_status; when it is not TSR_OK, tsr_last_error() gives the
  * sentence that says what went wrong, where, and what to do. The library never prints, never exits
  * and never aborts, and it leaves signals and the environment to the program: one that may run
- * under a limit on file sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it is such a
- * sentence and no death.
+ * under a limit on file sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it fails instead
+ * of killing the process.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -165,7 +165,7 @@ typedef struct tsr_progress {
 } tsr_progress;
 
 typedef struct tsr_run_options {
-    const char *folder; /* where the run lives; made when it is not there */
+    const char *folder; /* where the run lives; created if missing */
     const char *init;   /* a model file to start from instead of random weights, or NULL */
     bool resume;        /* go on from the newest sound checkpoint of the folder */
     bool force;         /* resume although the run file or the kernels changed */
@@ -250,8 +250,8 @@ typedef struct tsr_cost {
     int64_t bytes_round; /* between workers, in both directions; where rounds differ, the first */
     int64_t bytes_total; /* in all rounds */
     int64_t bytes_cut;   /* gpipe: of a micro-batch through the widest cut, one way */
-    int64_t bytes_collected; /* gpipe across processes, beside bytes_total: as in tsr_result, of a
-                                run that nobody interrupts */
+    int64_t bytes_collected; /* gpipe across processes, beside bytes_total: as in tsr_result, for a
+                                run that is not interrupted */
     bool exact;              /* bytes_total is that of the run, to the byte; else close to it */
     bool local;              /* the scheme takes local steps */
     tsr_cost_data data;
@@ -324,10 +324,10 @@ typedef struct tsr_prune_options {
     bool reinit;           /* the ticket's shape with fresh weights: a control */
     uint64_t seed;         /* of chance and of fresh weights */
     int64_t recalibrate;   /* batches of the model's training set that measure the statistics of the
-                              ticket's batch norms anew; 0 = they stay those of the whole network */
+                              ticket's batch norms again; 0 = they stay those of the whole network */
 } tsr_prune_options;
 
-/* Half of the units, by their l2 norm; nothing is measured, so that no data are needed. */
+/* Half of the units, by their l2 norm; nothing is measured, so no data is needed. */
 TSR_API tsr_prune_options tsr_prune_options_default(void);
 
 /* Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller
@@ -337,8 +337,8 @@ TSR_API tsr_prune_options tsr_prune_options_default(void);
 TSR_API tsr_status tsr_prune(const char *ticket, const char *model,
                              const tsr_prune_options *options);
 
-/* Makes the run file of a model that of training it on: dense, one worker; so many epochs and that
- * learning rate, 0 = as they are. Then tsr_train with the model's path as options.init. */
+/* Turns the run file of a model into that of fine-tuning: dense, one worker; this many epochs and
+ * this learning rate, 0 = as they are. Then tsr_train with the model's path as options.init. */
 TSR_API tsr_status tsr_config_finetune(tsr_config *config, int64_t epochs, double rate);
 
 /* How differently two models rank the units of a layer by their l2 norm. */

@@ -1,6 +1,6 @@
 """faults.py PROGRAM [KILLS STOPS DEATHS [SEED]]: runs of four workers under mpirun in which something dies or stops.
 
-KILLS runs lose a random worker at a random round, STOPS have one stopped (half of them for ever), in DEATHS the coordinator
+KILLS runs lose a random worker at a random round, STOPS have one stopped (half of them forever), in DEATHS the coordinator
 is killed and the run resumed with another number of ranks. Each has a deadline. Wanted: exit 0, all rounds, an accuracy within a
 point of the run without faults (for a resumed run: its very bits), no process left behind. One line per run, counts at the end.
 A run that ended before its fault came does not count; another is drawn.
@@ -151,7 +151,7 @@ def stopped(folder, whole):
     if seconds:
         time.sleep(seconds)
         run.send(who, signal.SIGCONT)
-    how = f"for {seconds:.1f} s" if seconds else "for ever"
+    how = f"for {seconds:.1f} s" if seconds else "forever"
     return judge(run.end(), whole, run) if hit else missed(run), f"rank {who} stopped at round {at} {how}"
 
 

@@ -175,7 +175,7 @@ tsr_status cli_args_read(cli_args *args, const cli_command *command, int argc, c
     make_table(&table, command);
     *args = (cli_args){.command = command};
     opterr = 0;
-    optind = 0; /* glibc: start anew */
+    optind = 0; /* glibc: start again */
     while ((value = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1) {
         const char *word = argv[optind - 1];
         if (value == '?')

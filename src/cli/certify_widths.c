@@ -33,7 +33,7 @@ static tsr_status parse(widths *w, const char *list)
     for (const char *at = list; *at; at = *end ? end + 1 : end) {
         long long width = strtoll(at, &end, 10);
         TSR_CHECK(end > at && (*end == ',' || !*end) && width > 0 && w->count < WIDTHS_MOST,
-                  TSR_USAGE, "--widths: \"%s\" is no list of %d to %d widths, as 64,128,256",
+                  TSR_USAGE, "--widths: \"%s\" is not a list of %d to %d widths, as 64,128,256",
                   tsri_quote(list), WIDTHS_LEAST, WIDTHS_MOST);
         w->width[w->count++] = (double)width;
     }

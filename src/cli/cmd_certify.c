@@ -49,25 +49,26 @@ done:
 
 static const cli_option options[] = {
     {"widths", 'w', "LIST", CLI_TEXT,
-     .help = "the constants that the paper hides, over these widths: 64,128,256"},
+     .help = "fit the constants that the paper hides over these widths: 64,128,256"},
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     {0}};
 
 const cli_command cli_certify = {
     .name = "certify",
-    .help = "what the theorems of the model's paper ask of a run, beside what it has",
+    .help = "compare a run with what the theorems of its model's paper ask for",
     .synopsis = "RUN-FILE",
     .least = 1,
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "Before a run: the data, the kernel, and the width, step and rate that each theorem asks"
-        " for, with the constants of its appendix; where it hides one, the constant that this run"
-        " would need stands as a number (--widths fits a power of the width to it). With"
-        " certify.every in the run file the same rows are measured during the run and written into"
-        " its metrics.\n\nA condition that does not hold is no"
-        " failure: the exit code says only whether the certificate could be made.",
+        "Before a run: the data, the kernel, and the width, step and rate that each theorem asks "
+        "for, with the constants of its appendix. Where the paper hides a constant, the row shows "
+        "the value that this run would need (--widths fits a power of the width to it). With "
+        "certify.every in the run file the same rows are measured during the run and written to "
+        "its metrics.\n\n"
+        "A condition that does not hold is not an error: the exit code says only whether the "
+        "certificate could be made.",
     .run = run,
 };

@@ -80,7 +80,7 @@ static const cli_option options[] = {
     {"to", 0, "KIND", CLI_CHOICE, .help = "what it becomes", .choices = "relu|grelu"},
     {"out", 'o', "FILE", CLI_FILE, .help = "the new model"},
     {"least-squares", 0, NULL, CLI_FLAG,
-     .help = "accept the nearest ReLU net where there is no equal one"},
+     .help = "accept the nearest ReLU network if there is no equal one"},
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     {0},
@@ -88,17 +88,17 @@ static const cli_option options[] = {
 
 const cli_command cli_convert = {
     .name = "convert",
-    .help = "make a gated net (grelu) into an equal ReLU net, or the other way",
+    .help = "turn a gated network (grelu) into an equal ReLU network, or back",
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "--to relu: the ReLU net of least norm that equals the gated one on every training point "
-        "(Noy and others, Theorem 2), checked there on every layer; off these points both differ, "
-        "and the command says by how much. It needs at least as many units in a layer as there are "
-        "points, and features that are independent.\n\n"
+        "--to relu: the ReLU network of least norm that equals the gated one on every training "
+        "point (Noy and others, Theorem 2), checked there on every layer. Off these points the "
+        "two differ, and the command says by how much. A layer needs at least as many units as "
+        "there are points, and the features must be independent.\n\n"
         "--to grelu: a relu_twin with its activation patterns frozen as gates: the same function.",
     .run = run,
 };

@@ -407,7 +407,7 @@ static const cli_option options[] = {
     {"workers", 'w', "LIST", CLI_TEXT,
      .help = "count for each of these numbers of workers, \"2,4,8,...,1024\""},
     {"compare", 0, NULL, CLI_FLAG,
-     .help = "gpipe, local_sgd and loft beside each other, with 2 and 4 workers or those given"},
+     .help = "compare gpipe, local_sgd and loft, with 2 and 4 workers or those given"},
     {"cuts", 0, "LAYERS", CLI_TEXT,
      .help = "compare: where gpipe cuts, \"layer2.1,layer3.1\"; once for each number of workers"},
     {"device-gflops", 0, "X", CLI_REAL, .least = 1e-6, .most = 1e12,
@@ -417,7 +417,7 @@ static const cli_option options[] = {
     {"sending", 0, "PART", CLI_REAL, .least = 0.001, .most = 0.999,
      .help = "part of a round that sending may take with the best l; 0.1 by default"},
     {"samples", 0, "N", CLI_INT, .least = 1, .most = 1e12,
-     .help = "training samples: plan for data that are not here"},
+     .help = "training samples: plan for data that is not here"},
     {"shape", 0, "CxHxW", CLI_TEXT, .help = "of such a sample, \"3x224x224\""},
     {"classes", 0, "N", CLI_INT, .least = 2, .most = 1e9, .help = "of such data"},
     {0},
@@ -431,11 +431,11 @@ const cli_command cli_cost = {
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
-    .details = "Bytes are those that the run will count, to the byte: every round is drawn where "
-               "rounds differ. Memory is that of the plan a worker would make."
-               "\n\n"
-               "Times are a plain model: a worker computes at --device-gflops; all traffic of a "
-               "round goes over one link of the machine that holds the whole network; gpipe's "
-               "clock ticks at the pace of its busiest stage and widest cut.",
+    .details =
+        "Bytes are those that the run will count, to the byte: every round is drawn where rounds "
+        "differ. Memory is that of the plan a worker would make.\n\n"
+        "Times come from a simple model: a worker computes at --device-gflops; all traffic of a "
+        "round goes over one link of the machine that holds the whole network; gpipe's clock "
+        "ticks at the pace of its busiest stage and widest cut.",
     .run = run,
 };

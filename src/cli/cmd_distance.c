@@ -136,13 +136,12 @@ const cli_command cli_distance = {
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "The filter distance of LoFT, layer by layer: filters are ranked by their l2 norm, rank 1 "
-        "the largest; F = sum of (1/i) |ln i - ln sigma(i)| over the ranks i of the reference, "
-        "where "
-        "sigma(i) is the rank of the same filter in the other model. A filter that a pruned model "
-        "has lost counts as the rank behind its last. F is not symmetric. Beside it stands F as a "
-        "part of that of the reversed ranking.\n\n"
-        "The mask distance of early-bird tickets: the part of the filters that only one of the two "
-        "would keep at that ratio.",
+        "The filter distance of LoFT, layer by layer. Filters are ranked by their l2 norm, place "
+        "1 the largest: F = sum of (1/i) |ln i - ln sigma(i)| over the places i of the reference, "
+        "where sigma(i) is the place of the same filter in the other model. A filter that a "
+        "pruned model has lost gets the place behind its last. F is not symmetric. It is also "
+        "shown as a part of the distance of the reversed ranking.\n\n"
+        "The mask distance of early-bird tickets: the part of the filters that only one of the "
+        "two would keep at that ratio.",
     .run = run,
 };

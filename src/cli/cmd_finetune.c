@@ -41,15 +41,15 @@ static const cli_option options[] = {
 
 const cli_command cli_finetune = {
     .name = "finetune",
-    .help = "train a ticket, or any model, on from its weights",
+    .help = "go on training a ticket, or any model, from its weights",
     .synopsis = "MODEL --out DIR",
     .least = 1,
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "The run file is the one inside the model, with the scheme dense: the whole of what is "
-        "given, one worker. --set changes it further. The folder is that of any run, and "
-        "--resume goes on as train does.",
+        "The run file is the one inside the model, with the scheme dense: one worker trains all "
+        "of the given network. --set changes it further. The folder is that of any run, and "
+        "--resume works as in train.",
     .run = run,
 };

@@ -28,7 +28,7 @@ static tsr_status read_numbers(double *out, int64_t *count, const char *option, 
                   tsri_quote(text));
         (void)snprintf(number, sizeof number, "%.*s", (int)n, at);
         TSR_CHECK(tsri_number_real(&out[*count], number) == TSRI_NUMBER_OK, TSR_USAGE,
-                  "--%s: %s is no number", option, tsri_quote(number));
+                  "--%s: %s is not a number", option, tsri_quote(number));
         ++*count;
         at += n;
         if (*at == '\0')
@@ -97,7 +97,7 @@ static tsr_status may_write(const cli_args *args, const char *path)
     if (!tsri_file_exists(path) || cli_has(args, "force"))
         return TSR_OK;
     return tsri_fail(TSR_USAGE,
-                     "%s is there already: choose another name, or add --force to replace it",
+                     "%s already exists: choose another name, or add --force to replace it",
                      tsri_quote(path));
 }
 
@@ -130,7 +130,7 @@ done:
 static const cli_option options[] = {
     {"out", 'o', "MODEL", CLI_FILE, .help = "the model's file"},
     {"model", 'm', "NAME", CLI_TEXT,
-     .help = "the network, where its names and shapes shall not tell it"},
+     .help = "the network, instead of recognising it by names and shapes"},
     {"classes", 'c', "N", CLI_INT, .least = 1, .most = 1e6,
      .help = "a new last layer of N outputs, its weights drawn"},
     {"names", 0, "FILE", CLI_FILE, .help = "the classes' names, a line for each output"},
@@ -142,13 +142,13 @@ static const cli_option options[] = {
     {"std", 0, "A,B,C", CLI_TEXT, .help = "and their deviations"},
     {"seed", 0, "N", CLI_INT, .least = 0, .most = 9007199254740992.0,
      .help = "of the weights that --classes draws (default: 1)"},
-    {"force", 0, NULL, CLI_FLAG, .help = "replace MODEL when it is there already"},
+    {"force", 0, NULL, CLI_FLAG, .help = "replace MODEL if it exists"},
     {0},
 };
 
 const cli_command cli_import = {
     .name = "import",
-    .help = "make a model of a PyTorch checkpoint or a safetensors file",
+    .help = "turn a PyTorch checkpoint or a safetensors file into a model",
     .synopsis = "FILE --out MODEL",
     .least = 1,
     .most = 1,

@@ -52,7 +52,7 @@ static const char *version_of(const tsr_model *m)
     return version ? version : "unknown";
 }
 
-/* `model` is what the file's run file says of the network: read, checked and written anew, not the
+/* `model` is what the file's run file says of the network: read, checked and written again, not the
  * text that stands beside it for other tools. */
 static tsr_status print_json(const tsr_model *m, const char *model)
 {

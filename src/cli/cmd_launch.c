@@ -314,12 +314,12 @@ const cli_command cli_launch_command = {
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "Calls mpirun with what a run needs: more ranks than cores allowed, no binding, a dead "
-        "rank "
-        "ends nobody else, and threads shared out among the ranks of a machine. It says the whole "
-        "call first. All options of train may be given; the bits are those of train.\n\n"
-        "Ctrl-C lets the run save and stop (exit 130; --resume goes on), a second one ends it at "
-        "once. The exit code is the run's own.\n\n"
+        "Calls mpirun with the options a run needs: more ranks than cores are allowed, no "
+        "binding, a dead rank does not end the others, and the ranks of a machine share its "
+        "threads. The whole call is printed first. All options of train may be given; the bits "
+        "are those of train.\n\n"
+        "Ctrl-C lets the run save and stop (exit 130; --resume continues); a second one ends it "
+        "at once. The exit code is the run's own.\n\n"
         "Hosts are reached by ssh without a password and need the same version of this program at "
         "the same path; --ship copies the run file and the data, nothing else.",
     .run = run,

@@ -164,7 +164,9 @@ const cli_command cli_ntk = {
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
-    .details = "Of a run file the first weights are taken, of a model.safetensors the trained ones."
-               " Batch norm is in inference mode. An estimate of memory and work is printed first.",
+    .details =
+        "With a run file the kernel is that of the first weights, with a model.safetensors that "
+        "of the trained ones. Batch norm is in inference mode. An estimate of memory and work is "
+        "printed first.",
     .run = run,
 };

@@ -361,16 +361,16 @@ static const cli_option options[] = {
 
 const cli_command cli_predict = {
     .name = "predict",
-    .help = "what a model says of each sample, as CSV or JSON",
+    .help = "predict each sample with a model, as CSV or JSON",
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "The data (--data) need no targets: a table without the target's column or with it"
-        " empty, x.npy alone, a folder of pictures, one picture, or - for a table on standard"
-        " input. Columns and classes are matched with those of the training by name; one that"
-        " is missing, or a word never seen, is refused.",
+        "The data (--data) needs no targets: a table without the target's column or with it "
+        "empty, x.npy alone, a folder of pictures, one picture, or - for a table on standard "
+        "input. Columns and classes are matched with those of the training by name; a missing "
+        "one, or a word never seen, is refused.",
     .run = run,
 };

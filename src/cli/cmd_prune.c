@@ -119,11 +119,11 @@ static tsr_status print_text(const pair *p, const char *path, bool all)
         print_time("step       ", p->time[0].step, p->time[1].step);
     }
     if (p->made.recalibrated > 0)
-        (void)printf("statistics  measured anew on %lld batches of the training set\n",
+        (void)printf("statistics  measured again on %lld batches of the training set\n",
                      (long long)p->made.recalibrated);
     else if (b->total < a->total && tsri_statistics_has(b))
         (void)printf(
-            "statistics  those of the whole network; --recalibrate %d measures them anew\n",
+            "statistics  those of the whole network; --recalibrate %d measures them again\n",
             TSRI_STATISTICS_BATCHES);
     (void)printf("ticket      %s\n", path);
     if (p->why)
@@ -238,7 +238,7 @@ static tsr_status may_write(const cli_args *args, const char *path)
                   a.st_ino != b.st_ino,
               TSR_USAGE, "%s is the model itself: give --out another name", tsri_quote(path));
     TSR_CHECK(!there || cli_has(args, "force"), TSR_USAGE,
-              "%s is there already: choose another name, or add --force to replace it",
+              "%s already exists: choose another name, or add --force to replace it",
               tsri_quote(path));
 done:
     return st;
@@ -251,14 +251,14 @@ static tsr_status choose_module(pair *p, const cli_args *args, const char *path)
     p->why = tsri_torch_lacks(p->model[0]->net);
     TSR_TRY(tsri_module_path(&p->module, path));
     TSR_CHECK(p->why || !tsri_file_exists(p->module) || cli_has(args, "force"), TSR_USAGE,
-              "%s, where the PyTorch module goes, is there already: choose another name, or add "
+              "%s, where the PyTorch module goes, already exists: choose another name, or add "
               "--force to replace it",
               tsri_quote(p->module));
 done:
     return st;
 }
 
-/* Measured anew unless --recalibrate says otherwise; a model that was imported, or whose data are
+/* Measured again unless --recalibrate says otherwise; a model that was imported, or whose data are
  * elsewhere now, has nothing to measure on without --data. */
 static void choose_statistics(tsri_prune *how, const tsr_model *model, const cli_args *args)
 {
@@ -269,7 +269,7 @@ static void choose_statistics(tsri_prune *how, const tsr_model *model, const cli
     how->shown = model;
     if (gone && !cli_has(args, "recalibrate"))
         TSRI_WARN("%s, the training data, is not here: the statistics stay those of the whole "
-                  "network; --data measures them anew on others",
+                  "network; --data measures them again on others",
                   tsri_quote(path));
 }
 
@@ -306,7 +306,7 @@ done:
 
 static const cli_option options[] = {
     {"ratio", 'r', "R", CLI_REAL, .least = 0, .most = 0.9999,
-     .help = "part of the filters (units of each axis) that go, 0.8 = 20 % stay"},
+     .help = "part of the filters (units of each axis) to remove, 0.8 = 20 % stay"},
     {"params", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
      .help = "instead: leave at most this part of the parameters, 0.3 = 30 % stay"},
     {"ops", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
@@ -315,15 +315,15 @@ static const cli_option options[] = {
      .help = "instead: leave at most this part of a batch's time, measured on this machine"},
     {"out", 'o', "FILE", CLI_FILE, .help = "the ticket's file"},
     {"criterion", 'c', "NAME", CLI_CHOICE, .choices = TSRI_CRITERIA,
-     .help = "what makes a unit count; the largest stay (default: l2)"},
+     .help = "how units are scored; the largest stay (default: l2)"},
     {"global", 'g', NULL, CLI_FLAG, .help = "one ranking over all axes instead of one for each"},
     {"round-to", 0, "N", CLI_INT, .least = 1, .most = 4096,
-     .help = "keep multiples of N, as kernels like them"},
+     .help = "keep multiples of N, which kernels run faster"},
     {"axes", 'a', "NAMES", CLI_TEXT,
      .help = "paper, inner, all, or names of axes, \"layer2.1.inner, layer2.stream\""},
     {"recalibrate", 0, "N", CLI_INT, .least = 0, .most = 1e6,
-     .help = "batches of the training set that measure the statistics of batch norm anew; 0 = keep "
-             "those of the whole (default: 16, of an imported model without --data 0)"},
+     .help = "batches of the training set that measure batch norm's statistics again; 0 = keep "
+             "those of the whole (default: 16; 0 for an imported model without --data)"},
     CLI_OPTION_DATA,
     {"reinit", 0, NULL, CLI_FLAG, .help = "the shape alone, with fresh weights (a control)"},
     {"seed", 0, "N", CLI_INT, .least = 0, .most = 9007199254740992.0,
@@ -331,8 +331,8 @@ static const cli_option options[] = {
     {"seconds", 0, "S", CLI_REAL, .least = 0, .most = 600,
      .help = "how long to measure speed; 0 = not at all (default: 3)"},
     {"layers", 0, NULL, CLI_FLAG,
-     .help = "show every layer before and after, of deep networks too (else their stages)"},
-    {"force", 0, NULL, CLI_FLAG, .help = "replace FILE when it is there already"},
+     .help = "show every layer before and after, also of deep networks (else their stages)"},
+    {"force", 0, NULL, CLI_FLAG, .help = "replace FILE if it exists"},
     {0},
 };
 
@@ -346,17 +346,17 @@ const cli_command cli_prune = {
     .options = options,
     .details =
         "By default (--axes paper) the filters between the two convolutions of a residual block "
-        "go, those with the smallest norms first; the first stage and blocks with a stride stay "
-        "whole (LoFT). Of models without such pairs every axis that can be cut is pruned. --axes "
-        "inner takes the inside of every block, --axes all also the streams between blocks: that "
-        "makes networks that are really faster.\n\n"
-        "--ratio says what goes, of the filters. --params, --ops and --time say what stays at "
-        "most, of the whole network's: the smallest ratio that leaves no more is searched for and "
-        "told, so that --ratio makes the ticket again. Time is measured beside the whole, and "
-        "widths are multiples of 8 where more operations fit into it so.\n\n"
+        "are removed, those with the smallest norms first; the first stage and blocks with a "
+        "stride stay whole (LoFT). In models without such pairs every axis that can be cut is "
+        "pruned. --axes inner takes the inside of every block, --axes all also the streams "
+        "between blocks: that makes networks that are really faster.\n\n"
+        "--ratio is the part of the filters to remove. --params, --ops and --time are the largest "
+        "part of the whole network's that may stay: the smallest ratio that leaves no more is "
+        "searched for and printed, so that --ratio makes the ticket again. Time is measured "
+        "beside the whole; widths are multiples of 8 where more operations fit that way.\n\n"
         "The ticket is an ordinary model file: eval, predict, finetune, distance and prune take "
-        "it. Beside it lies a PyTorch module of those widths that loads it, FILE with .py in place "
-        "of .safetensors. Times are measured side by side on "
-        "this machine, and called faster only where they fell.",
+        "it. A PyTorch module of those widths that loads it is written beside it, FILE with .py "
+        "in place of .safetensors. Times are measured side by side on this machine, and called "
+        "faster only if they clearly fell.",
     .run = run,
 };

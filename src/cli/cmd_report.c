@@ -171,12 +171,12 @@ const cli_command cli_report = {
     .most = -1,
     .operand = CLI_FOLDER,
     .options = options,
-    .details = "One file for every browser: no script, no network, light or dark as the reader "
-               "likes. It can be made again at any time, also while the run goes on. Of a sweep's "
-               "folder it shows the best cell, maps of all cells, curves and a table."
-               "\n\n"
-               "Of several folders it makes one page, compare.html in the current folder: test "
-               "accuracy against time and against traffic, and what each run took to the same "
-               "accuracy (where no run has one, the losses). Of each only metrics.jsonl is read.",
+    .details =
+        "One file for every browser: no script, no network, light or dark as the reader likes. It "
+        "can be made again at any time, even while the run goes on. For a sweep's folder it shows "
+        "the best cell, maps of all cells, curves and a table.\n\n"
+        "Several folders make one page, compare.html in the current folder: test accuracy against "
+        "time and against traffic, and what each run took to the same accuracy (if no run has "
+        "one, the losses). Only metrics.jsonl is read from each.",
     .run = run,
 };

@@ -272,13 +272,11 @@ const cli_command cli_reproduce = {
     .details =
         "The folder then holds each picture as SVG, PNG and CSV, and summary.md: what the paper "
         "says, what was measured, and the verdict: holds, does not hold, or undecided (the "
-        "interval "
-        "over the seeds has the bound inside, fewer than three seeds, or not measured). What "
-        "decides a claim is fixed before: --list NAME shows it. What differs from the paper's "
-        "setting stands with the figure. A claim that does not hold is a result, not a failure: "
-        "the "
-        "exit code is 0.\n\n"
-        "Runs that it needs are kept in the folder. Stopped and called again it goes on where it "
+        "interval over the seeds contains the bound, there are fewer than three seeds, or it was "
+        "not measured). What decides a claim is fixed beforehand: --list NAME shows it. "
+        "Differences from the paper's setting are listed with the figure. A claim that does not "
+        "hold is a result, not an error: the exit code is 0.\n\n"
+        "Runs that it needs are kept in the folder. Stopped and called again, it goes on where it "
         "was.",
     .run = run,
 };

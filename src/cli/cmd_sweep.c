@@ -213,7 +213,7 @@ done:
 }
 
 static const cli_option options[] = {
-    {"out", 'o', "DIR", CLI_FOLDER, .help = "folder of the results (made when it is not there)"},
+    {"out", 'o', "DIR", CLI_FOLDER, .help = "folder of the results (created if missing)"},
     {"grid", 'g', "KEY=VALUES", CLI_SETTING,
      .help =
          "values of a key: FIRST:LAST:STEP or a list between commas; may be given several times"},
@@ -222,7 +222,7 @@ static const cli_option options[] = {
      .most = 1e6},
     {"curves", 0, NULL, CLI_FLAG, .help = "keep the loss of the whole network after every round"},
     {"weights", 0, NULL, CLI_FLAG,
-     .help = "train on weights also where training on samples gives the same faster"},
+     .help = "train on weights even where training on samples gives the same faster"},
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     {0},
@@ -237,12 +237,12 @@ const cli_command cli_sweep = {
     .operand = CLI_FILE,
     .options = options,
     .details =
-        "The folder then holds report.html (the best cell, maps, curves; 'tessera report' makes it "
-        "again), sweep.jsonl and sweep.csv, a line per cell and seed: the grid's "
-        "values, loss and accuracy on the test set, the whole network's loss on the training set, "
-        "bytes sent between workers, seconds. A cell that diverges, or whose conversion "
-        "(convert_at) is refused, is recorded as such.\n\n"
-        "Cells run beside each other, one thread each. Ctrl-C or a crash loses the runs under way; "
-        "the same command goes on, and ends with the same results.",
+        "The folder then holds report.html (the best cell, maps, curves; 'tessera report' makes "
+        "it again), sweep.jsonl and sweep.csv, a line per cell and seed: the grid's values, loss "
+        "and accuracy on the test set, the whole network's loss on the training set, bytes sent "
+        "between workers, seconds. A cell that diverges, or whose conversion (convert_at) is "
+        "refused, is recorded as such.\n\n"
+        "Cells run side by side, one thread each. After Ctrl-C or a crash the unfinished runs are "
+        "lost; the same command goes on, and ends with the same results.",
     .run = run,
 };

@@ -152,11 +152,10 @@ const cli_command cli_ticket = {
         "The section ticket: of the run file says how: ratios, criterion, epochs of fine-tuning, "
         "controls. DIR is the folder of pretraining; each ticket has a folder in it with "
         "ticket.safetensors (as pruned), model.safetensors (fine-tuned) and model.py, a PyTorch "
-        "module "
-        "that loads either. The table at the end "
-        "is also in DIR/ticket.json and, with pictures, in DIR/report.html.\n\n"
-        "Accuracies are of the test set in percent: pruned, before fine-tuning, and final. Times "
-        "of a batch are measured side by side on this machine.\n\n"
+        "module that loads either. The table at the end is also in DIR/ticket.json and, with "
+        "pictures, in DIR/report.html.\n\n"
+        "Accuracies are those on the test set in percent: pruned, before fine-tuning, and final. "
+        "Times of a batch are measured side by side on this machine.\n\n"
         "It can be stopped at any point; --resume goes on from there and ends with the same bits.",
     .run = run,
 };

@@ -39,8 +39,7 @@ const cli_command cli_train = {
     .details =
         "The folder then holds run.yaml (every key filled in), metrics.jsonl (one line per "
         "evaluation), checkpoints/, model.safetensors (PyTorch's names and layouts) and "
-        "report.html "
-        "(all of it on one page).\n\n"
+        "report.html (all of it on one page).\n\n"
         "Ctrl-C finishes the step, saves and exits with 130; --resume goes on from there, and the "
         "finished model has the same bits as if nothing had happened.",
     .run = run,

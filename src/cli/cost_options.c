@@ -63,8 +63,8 @@ tsr_status cli_cost_workers(cli_counts *workers, const cli_args *args, bool comp
         }
         TSR_CHECK(tsri_number_int(&value, word) == TSRI_NUMBER_OK && value >= 1 &&
                       value <= WORKERS_MOST,
-                  TSR_USAGE, "--workers: %s is no number of workers from 1 to %d", tsri_quote(word),
-                  WORKERS_MOST);
+                  TSR_USAGE, "--workers: %s is not a number of workers from 1 to %d",
+                  tsri_quote(word), WORKERS_MOST);
         if (dots)
             TSR_TRY(go_on(workers, value));
         dots = false;
@@ -156,7 +156,8 @@ tsr_status cli_cost_data(tsr_cost_data *data, const cli_args *args)
     TSR_CHECK(shape && samples && classes, TSR_USAGE,
               "data that are not here need all of --samples, --shape and --classes");
     TSR_CHECK(read_shape(size, shape), TSR_USAGE,
-              "--shape: %s is no shape of a sample: write it like 3x224x224", tsri_quote(shape));
+              "--shape: %s is not the shape of a sample: write it like 3x224x224",
+              tsri_quote(shape));
     *data = (tsr_cost_data){.samples = cli_int(args, "samples", 0),
                             .channels = size[0],
                             .height = size[1],

@@ -11,7 +11,7 @@
 /* On the screen (help.c). */
 tsr_status cli_help_overview(FILE *to);
 
-/* What somebody needs who gave no command: how to begin, on half a screen. */
+/* What to show when no command was given: how to begin, on half a screen. */
 void cli_help_start(FILE *to);
 tsr_status cli_help_command(const cli_command *command);
 tsr_status cli_help_json(void);

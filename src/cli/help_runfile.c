@@ -174,8 +174,8 @@ static tsr_status print_key(const tsri_schema_row *row)
     cli_table_text(&t, "default");
     cli_table_text(&t, preset.length > 0 ? preset.data : "none");
     cli_table_text(&t, "changes");
-    cli_table_text(&t, row->pace ? "only how fast a run is or what it keeps, never what comes out"
-                                 : "what comes out");
+    cli_table_text(&t, row->pace ? "only how fast a run is or what it keeps, never its result"
+                                 : "the result");
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     cli_table_fini(&t);

@@ -162,7 +162,7 @@ int main(int argc, char **argv)
     if (excused && tsri_comm_excuse())
         cli_ranks_end_all(code);
     if (st == TSR_RESOURCES)
-        _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads for ever */
+        _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads forever */
     cli_ranks_end(code);
     return code;
 }

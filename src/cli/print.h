@@ -1,4 +1,4 @@
-/* print.h - text for people, aligned tables and wrapped paragraphs, and the JSON of --json.
+/* print.h - text for readers, aligned tables and wrapped paragraphs, and the JSON of --json.
  *
  *     cli_table t = {0};
  *     cli_table_head(&t, 2, "layer", "parameters");
@@ -7,8 +7,8 @@
  *     TSR_TRY(cli_table_print(&t, stdout));          the first failure of all calls above
  *     cli_table_fini(&t);
  *
- * Columns are as wide as their widest cell; columns of numbers stand right; the last column is
- * wrapped at the screen's edge. Control characters in cells become '?': a data set's class names
+ * Columns are as wide as their widest cell; columns of numbers are right-aligned; the last column
+ * is wrapped at the screen's edge. Control characters in cells become '?': a data set's class names
  * cannot drive the terminal.
  */
 #ifndef CLI_PRINT_H

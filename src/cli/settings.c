@@ -49,7 +49,7 @@ static tsr_status refuse_kept(const tsr_model *model, const cli_args *args)
             continue;
         (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(g->value, "="), g->value);
         TSR_CHECK(!is_kept(key, model->schema.kind != NULL), TSR_USAGE,
-                  "--set %s: a trained model keeps it; train anew to change it", key);
+                  "--set %s: a trained model keeps it; train again to change it", key);
     }
 done:
     return st;

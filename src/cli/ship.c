@@ -29,7 +29,7 @@ static tsr_status read_host(cli_host *host, const char *text, int length)
         fine = cli_number_at(&host->workers, &at) && host->workers >= 1;
     }
     TSR_CHECK(fine && at == text + length && host->workers <= 4096, TSR_USAGE,
-              "launch: '%s' is no host: give names with commas between, a number of workers "
+              "launch: '%s' is not a host: give names with commas between, a number of workers "
               "behind a colon where one takes more than one: --hosts alpha,beta:4",
               tsri_printable(text, (size_t)length));
 done:

@@ -17,7 +17,7 @@ typedef struct cli_pace {
 
 #define CLI_OPTION_RUN_FOLDER                                                                      \
     {                                                                                              \
-        "out", 'o', "DIR", CLI_FOLDER, .help = "folder of the run (made when it is not there)"     \
+        "out", 'o', "DIR", CLI_FOLDER, .help = "folder of the run (created if missing)"            \
     }
 #define CLI_OPTION_RESUME                                                                          \
     {                                                                                              \

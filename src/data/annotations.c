@@ -1,4 +1,4 @@
-/* annotations.c - which class a picture has that stands in no class folder: a list of lines. */
+/* annotations.c - which class a picture has that is in no class folder: a list of lines. */
 #include "data/annotations.h"
 
 #include "base/alloc.h"

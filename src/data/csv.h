@@ -1,7 +1,7 @@
 /* csv.h - the text of a table, cell by cell.
  *
  * RFC 4180 with what files in the wild need: comma, semicolon or tab; LF or CRLF; spaces around
- * cells; quotes with "" inside; blank lines passed over; a byte-order mark passed over.
+ * cells; quotes with "" inside; blank lines and a byte-order mark are skipped.
  *
  *     tsri_csv c = tsri_csv_start(path, text, n, ',');
  *     while (tsri_csv_row(&c))
@@ -29,11 +29,11 @@ typedef struct tsri_csv {
 } tsri_csv;
 
 tsri_csv tsri_csv_start(const char *path, const char *text, int64_t n, char separator);
-bool tsri_csv_row(tsri_csv *c); /* is there another row; goes to its start */
+bool tsri_csv_row(tsri_csv *c); /* is there another row? moves to its start */
 tsr_status tsri_csv_cell(tsri_csv *c);
 void tsri_csv_fini(tsri_csv *c);
 
-/* Comma, else semicolon, else tab: the first that stands in the first line; comma when none. */
+/* Comma, else semicolon, else tab: the first one found in the first line; comma if none is. */
 char tsri_csv_separator(const char *text, int64_t n);
 
 typedef enum tsri_cell {

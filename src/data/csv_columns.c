@@ -40,10 +40,11 @@ static tsr_status count_columns(tsri_tables *t, const tsri_csv_table *p)
               tsri_quote(p->path));
     while (!c.row_end) {
         TSR_TRY(tsri_csv_cell(&c));
-        TSR_CHECK(c.column <= COLUMNS_MAX, TSR_BAD_FILE,
-                  "%s: line %lld: more than %d columns; this is no table we can use, store it as "
-                  ".npy",
-                  tsri_quote(p->path), (long long)c.line, COLUMNS_MAX);
+        TSR_CHECK(
+            c.column <= COLUMNS_MAX, TSR_BAD_FILE,
+            "%s: line %lld: more than %d columns; this is not a table we can use, store it as "
+            ".npy",
+            tsri_quote(p->path), (long long)c.line, COLUMNS_MAX);
     }
     t->columns = c.column;
     TSR_TRY(tsri_alloc(&t->column, t->columns, sizeof *t->column));
@@ -221,7 +222,7 @@ static tsr_status find_once(int64_t *out, const tsri_tables *t, const char *name
             found++;
         }
     TSR_CHECK(found < 2, TSR_BAD_FILE,
-              "%s: line 1: column \"%s\" stands there %lld times; rename those that are not the "
+              "%s: line 1: column \"%s\" appears %lld times; rename those that are not the "
               "model's",
               tsri_quote(t->part[0].path), tsri_quote(name), (long long)found);
 done:
@@ -407,7 +408,7 @@ static tsr_status decide_mixed(const tsri_tables *t, int64_t k)
     int64_t numbers = c->numbers + c->commas;
     if (c->texts + c->dates <= numbers)
         return refuse(t, k, c->texts > 0 ? &c->text : &c->date,
-                      "stands in a column of numbers; repair the cell, name the column in "
+                      "is in a column of numbers; repair the cell, name the column in "
                       "data.words if its cells are words, or leave it out with data.ignore");
     TSRI_INFO("%s: column %lld%s%s holds words, and %lld numbers that are taken for words",
               tsri_quote(t->part[0].path), (long long)(k + 1), c->name ? " " : "",
@@ -424,7 +425,8 @@ static tsr_status decide_like(const tsri_tables *t, int64_t k)
     if (c->kind == TSRI_WORDS)
         return TSR_OK;
     if (c->texts > 0)
-        return refuse(t, k, &c->text, "is no number, but the model takes this column for numbers");
+        return refuse(t, k, &c->text,
+                      "is not a number, but the model takes this column for numbers");
     if (c->dates > 0 && (c->numbers + c->commas > 0 || strcmp(t->want->dates, "days") != 0))
         return refuse(t, k, &c->date, "is a date, but the model takes this column for numbers");
     c->kind = c->dates > 0 ? TSRI_DATES : TSRI_NUMBERS;

@@ -76,7 +76,7 @@ static tsr_status survey_cell(tsri_tables *t, tsr_data *data, const tsri_csv *c)
     if (k->ignored)
         goto done;
     TSR_CHECK(kind != TSRI_CELL_NOT_FINITE, TSR_BAD_FILE,
-              "%s: %s: \"%s\" is no finite number; write ? or nothing for a missing value",
+              "%s: %s: \"%s\" is not a finite number; write ? or nothing for a missing value",
               tsri_quote(c->path), place(t, c), tsri_printable(c->cell, c->length));
     if (kind == TSRI_CELL_MISSING) {
         bool asked_only = k->target && t->want->like && t->want->like->unlabelled;

@@ -46,7 +46,7 @@ typedef struct tsri_tables {
     int64_t inputs;
     char separator;
     bool header;
-    bool blank_targets;     /* some cells of a target that nobody needs are missing */
+    bool blank_targets;     /* some cells of a target that is not needed are missing */
     tsri_csv_table part[2]; /* training, test */
     int parts;
 } tsri_tables;

@@ -224,7 +224,7 @@ static tsr_status read_text(char **out, const tsri_json_value *value, const char
     if (!value || tsri_json_is_null(value))
         return TSR_OK;
     if (!tsri_json_as_text(value, &text))
-        return wrong(path, "a name is no text");
+        return wrong(path, "a name is not text");
     return tsri_strdup(out, text);
 }
 
@@ -234,7 +234,7 @@ static tsr_status read_names(char ***out, int64_t *n, const tsri_json_value *lis
     if (!list || tsri_json_is_null(list))
         return TSR_OK;
     if (!tsri_json_is_array(list))
-        return wrong(path, "names are no list");
+        return wrong(path, "names are not a list");
     int64_t count = tsri_json_length(list);
     TSR_TRY(tsri_alloc(out, count, sizeof **out));
     *n = count;
@@ -248,7 +248,7 @@ static tsr_status read_field(tsri_field *f, const tsri_json_value *value, const 
 {
     tsr_status st = TSR_OK;
     if (!tsri_json_is_object(value))
-        return wrong(path, "a column is no object");
+        return wrong(path, "a column is not an object");
     TSR_TRY(read_text(&f->name, tsri_json_get(value, "name"), path));
     TSR_TRY(read_names(&f->word, &f->words, tsri_json_get(value, "words"), path));
     for (int64_t w = 0; w < f->words; w++)

@@ -1,9 +1,9 @@
 /* data_schema.h - what the columns, words, targets and classes of a data set are called.
  *
  * A model file keeps the schema of the data it was trained on (tessera.schema), and whatever the
- * model is shown later is matched with it by name: columns may stand in another order, words mean
- * the inputs they meant then, classes the outputs they were. What has no names (arrays) is matched
- * by shape alone, and that is said.
+ * model is shown later is matched with it by name: columns may be in another order; words and
+ * classes keep the inputs and outputs that they had in training. Arrays, which have no names, are
+ * matched by shape alone, with a note.
  */
 #ifndef TSRI_DATA_SCHEMA_H
 #define TSRI_DATA_SCHEMA_H
@@ -56,7 +56,7 @@ typedef struct tsri_like {
     char *const *class_name;         /* [classes], or NULL: classes are numbered from 0 */
     int64_t classes, targets;        /* one of them is 0 */
     int64_t channels, height, width; /* of a sample */
-    bool unlabelled;                 /* targets may be missing: nobody will look at them */
+    bool unlabelled;                 /* targets may be missing: they are not needed */
 } tsri_like;
 
 /* The class of that name, or of that number where classes have no names; -1 when there is none. */

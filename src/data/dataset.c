@@ -35,11 +35,12 @@ static tsr_status check_numbers(const tsr_data *data, const tsri_part *part, con
     tsr_status st = TSR_OK;
     bool allowed = data->missing > 0;
     for (int64_t k = 0; part->numbers && k < part->n * data->dim; k++)
-        TSR_CHECK(isfinite(part->numbers[k]) || (allowed && isnan(part->numbers[k])), TSR_BAD_FILE,
-                  "%s: %s sample %lld, column %lld: %g is no finite number; repair or remove the "
-                  "row",
-                  tsri_quote(data->source), which, (long long)(k / data->dim + 1),
-                  (long long)(k % data->dim + 1), (double)part->numbers[k]);
+        TSR_CHECK(
+            isfinite(part->numbers[k]) || (allowed && isnan(part->numbers[k])), TSR_BAD_FILE,
+            "%s: %s sample %lld, column %lld: %g is not a finite number; repair or remove the "
+            "row",
+            tsri_quote(data->source), which, (long long)(k / data->dim + 1),
+            (long long)(k % data->dim + 1), (double)part->numbers[k]);
     for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
         TSR_CHECK(isfinite(part->target[k]), TSR_BAD_FILE,
                   "%s: the target of %s sample %lld is %g, no finite number; repair or remove the "

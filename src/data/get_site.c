@@ -38,7 +38,7 @@ tsr_status tsri_site_target(char **whole, const char *folder)
     TSR_CHECK(*folder, TSR_USAGE, "the folder's name is empty; give --to DIR");
     bool there = lstat(folder, &about) == 0;
     TSR_CHECK(!there || tsri_is_folder(folder), TSR_USAGE,
-              "%s is there and is no folder; choose another with --to", tsri_quote(folder));
+              "%s exists and is not a folder; choose another with --to", tsri_quote(folder));
     if (there && realpath(folder, here)) {
         TSR_TRY(tsri_strdup(whole, here));
         goto done;

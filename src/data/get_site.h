@@ -1,7 +1,7 @@
 /* get_site.h - the folder in which a download becomes a data set, FOLDER.part beside FOLDER.
  *
  * It carries a mark, so that only what an earlier get made is ever removed: a folder of that name
- * without the mark is somebody else's, and is refused.
+ * without the mark belongs to others and is refused.
  */
 #ifndef TSRI_GET_SITE_H
 #define TSRI_GET_SITE_H
@@ -16,13 +16,13 @@ typedef struct tsri_site {
     int lock;   /* -1 = not ours */
 } tsri_site;
 
-/* *whole = `folder` as an absolute path without slashes at its end: programs run elsewhere, and a
- * name with an ending goes beside it. USAGE when it is empty or is there and no folder. The caller
- * frees it. */
+/* *whole = `folder` as an absolute path without slashes at its end: programs run elsewhere, and
+ * FOLDER.part is beside it. USAGE when it is empty, or exists and is not a folder. The caller frees
+ * it. */
 tsr_status tsri_site_target(char **whole, const char *folder);
 
 /* Makes FOLDER.part and locks it; what an earlier get left in it is removed. USAGE when it is not
- * from a get, or in use by one. Finish with close, also after a failure. */
+ * from a get, or in use by one. Finish with close, even after a failure. */
 tsr_status tsri_site_open(tsri_site *s, const char *folder);
 void tsri_site_close(tsri_site *s);
 

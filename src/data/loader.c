@@ -274,7 +274,7 @@ static const tsri_batch *await(tsri_loader *loader, int64_t step)
 {
     slot *s = &loader->slots[step % SLOTS];
     pthread_mutex_lock(&loader->lock);
-    if (step != loader->wanted && step != loader->wanted + 1) { /* a jump: start anew from there */
+    if (step != loader->wanted && step != loader->wanted + 1) { /* a jump: start again from there */
         while (loader->busy)
             pthread_cond_wait(&loader->filled_one, &loader->lock);
         for (int i = 0; i < SLOTS; i++)

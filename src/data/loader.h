@@ -27,7 +27,7 @@ typedef struct tsri_loader_options {
     uint64_t seed;    /*                               */
     int64_t worker;   /* whose order                   */
     int64_t shard;    /* this worker sees the samples of shard `shard` */
-    int64_t shards;   /* of so many (0 of 1 = all); sizes differ by at most one */
+    int64_t shards;   /* of this many (0 of 1 = all); sizes differ by at most one */
     bool shuffle;     /* false: in the order of the data */
     bool replacement; /* shuffle by independent draws, not by permutations */
     bool prefetch;    /* prepare ahead on a thread     */
@@ -47,7 +47,7 @@ typedef struct tsri_batch {
 typedef struct tsri_loader tsri_loader;
 
 /* `data` must outlive the loader. USAGE when a batch is more than the shard has, or augmentation is
- * asked of data that are no images. Destroy stops the thread and frees everything; NULL is fine. */
+ * asked for data that is not images. Destroy stops the thread and frees everything; NULL is fine. */
 tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsri_part *part,
                               const tsri_loader_options *options);
 void tsri_loader_destroy(tsri_loader *loader);

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/* Somebody who looks now and then while the program runs. */
+/* Called now and then while the program runs. */
 typedef struct tsri_watch {
     void (*look)(void *context);
     void *context;

@@ -224,17 +224,18 @@ static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
     TSR_CHECK(
         !c->target || !(c->kind == TSRI_WORDS) || (t->targets == 1 && (automatic || classify)),
         TSR_BAD_FILE,
-        "%s: line %lld, column %lld: the target \"%s\" is no number; repair it, or set "
+        "%s: line %lld, column %lld: the target \"%s\" is not a number; repair it, or set "
         "data.task to classify",
         tsri_quote(t->part[0].path), (long long)c->text.line, (long long)(k + 1), c->text.text);
     if (whole)
         TSR_TRY(whole_targets(&train, &whole, t, k, &t->part[0]));
     if (whole && t->parts > 1)
         TSR_TRY(whole_targets(&test, &whole, t, k, &t->part[1]));
-    TSR_CHECK(whole || !classify, TSR_BAD_FILE,
-              "%s: column %lld: the target is no single column of whole numbers or words, so its "
-              "values are no classes; set data.task to regress",
-              tsri_quote(t->part[0].path), (long long)(k + 1));
+    TSR_CHECK(
+        whole || !classify, TSR_BAD_FILE,
+        "%s: column %lld: the target is not a single column of whole numbers or words, so its "
+        "values are not classes; set data.task to regress",
+        tsri_quote(t->part[0].path), (long long)(k + 1));
     if (automatic)
         classify = whole && ((c->kind == TSRI_WORDS) ||
                              count_different(train, t->part[0].rows, WHOLE_CLASSES_MAX) <=

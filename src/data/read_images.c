@@ -5,7 +5,7 @@
  *     ROOT/CLASS/...                               all in one, split by data.split
  *
  * or the same inside a .tar, .tar.xz, .tgz or .zip, which is read where it lies. Tiny-ImageNet's
- * own layout is understood: a folder `images` between the class and its pictures is passed over,
+ * own layout is understood: a folder `images` between the class and its pictures is skipped,
  * and ROOT/val/images/FILE has its class in a list (annotations.h); pictures without one, as those
  * of its test/, are left out. Classes are numbered in byte order of their names and samples stand
  * in byte order of their paths, so that a folder and its archive give the same data.
@@ -158,7 +158,7 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
     bool loose = !placed || (a->like && a->like->unlabelled &&
                              tsri_like_class(a->like, class, class_length) < 0);
     TSR_CHECK(placed || (a->like && a->like->unlabelled), TSR_BAD_FILE,
-              "%s: picture %s stands in no class folder; put it into one, as train/CLASS/FILE",
+              "%s: picture %s is in no class folder; put it into one, as train/CLASS/FILE",
               tsri_quote(a->path), tsri_quote(name));
     p.test = p.test || a->all_test;
     int64_t side = a->height > a->width ? a->height : a->width;
@@ -186,7 +186,7 @@ done:
     return st;
 }
 
-/* A picture or a list of classes; other files are passed over. */
+/* A picture or a list of classes; other files are ignored. */
 static tsr_status add_file(album *a, const char *name, const char *bytes, int64_t n)
 {
     return is_picture(name) ? add_picture(a, name, bytes, n)

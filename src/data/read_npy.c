@@ -111,9 +111,10 @@ static tsr_status floats(float *out, const array *a, int64_t from, int64_t n)
         for (int64_t k = 0; k < n; k++) {
             double v = number(&a->t, i * a->row + from + k);
             *out = (float)v;
-            TSR_CHECK(isfinite(*out), TSR_BAD_FILE,
-                      "%s: row %lld, column %lld: %g is no finite float; repair or remove the row",
-                      tsri_quote(a->path), (long long)(i + 1), (long long)(from + k + 1), v);
+            TSR_CHECK(
+                isfinite(*out), TSR_BAD_FILE,
+                "%s: row %lld, column %lld: %g is not a finite float; repair or remove the row",
+                tsri_quote(a->path), (long long)(i + 1), (long long)(from + k + 1), v);
             out++;
         }
 done:
@@ -128,7 +129,7 @@ static tsr_status whole(int64_t **out, const array *a, int64_t from)
     for (int64_t i = 0; i < n; i++) {
         double v = number(&a->t, i * a->row + from);
         TSR_CHECK(v == floor(v) && fabs(v) < 0x1p53, TSR_BAD_FILE,
-                  "%s: row %lld: label %g is no whole number; set data.task to regress",
+                  "%s: row %lld: label %g is not a whole number; set data.task to regress",
                   tsri_quote(a->path), (long long)(i + 1), v);
         (*out)[i] = (int64_t)v;
     }

@@ -41,14 +41,14 @@ static tsr_status read_line(text *t, const char *at, const char *end, int64_t li
         if (n > 0) {
             channels++;
             TSR_CHECK(tsri_cell_kind(&value, at, n, false) == TSRI_CELL_NUMBER, TSR_BAD_FILE,
-                      "%s: line %lld, number %lld: \"%s\" is no finite number; repair it",
+                      "%s: line %lld, number %lld: \"%s\" is not a finite number; repair it",
                       tsri_quote(t->path), (long long)line, (long long)channels,
                       tsri_printable(at, n));
             TSR_TRY(tsri_reserve(&t->number, &t->capacity, t->numbers, sizeof *t->number));
             t->number[t->numbers++] = (float)value;
         }
         TSR_CHECK(at + n >= end || at[n] != '\0', TSR_BAD_FILE,
-                  "%s: line %lld: a NUL byte; this is no text file", tsri_quote(t->path),
+                  "%s: line %lld: a NUL byte; this is not a text file", tsri_quote(t->path),
                   (long long)line);
         at += n + 1;
     }

@@ -10,12 +10,12 @@
 #include "data/dataset.h"
 
 typedef struct tsri_source {
-    const char *name; /* "fashion-mnist"; "" = whatever lies at data.path */
+    const char *name; /* "fashion-mnist"; "" = whatever is at data.path */
     const char *help; /* one line */
     tsr_status (*load)(tsr_data *data, const tsr_config *config);
     const char *normalize;    /* what data.normalize: auto means here; NULL = by kind of data */
     const char *target_scale; /* the same of data.target_scale */
-    const char *get;          /* how to get it, for people; NULL = it is made from a seed */
+    const char *get;          /* how to get it, for messages; NULL = it is made from a seed */
 } tsri_source;
 
 extern const tsri_source tsri_sources[];
@@ -29,9 +29,9 @@ const tsri_source *tsri_source_find(const char *name);
  * on this machine glyphs, with a warning. USAGE with the nearest name when there is none. */
 tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config);
 
-/* Where a named set lies: data.path, $TESSERA_DATA, ${XDG_DATA_HOME:-~/.local/share}/tessera, and
+/* Where a named set is: data.path, $TESSERA_DATA, ${XDG_DATA_HOME:-~/.local/share}/tessera, and
  * where Debian's package puts it, in this order. *path is NULL when it is nowhere; then `tried`
- * (may be NULL) lists the places for people. The caller frees *path. */
+ * (may be NULL) lists the places that were tried. The caller frees *path. */
 tsr_status tsri_source_locate(char **path, tsri_text *tried, const char *name,
                               const tsr_config *config);
 

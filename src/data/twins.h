@@ -21,7 +21,7 @@ typedef struct tsri_row_twins {
     int64_t n, dim;
     void (*row)(float *x, const void *context, int64_t i);
     /* Rows i < j are equal; *enough = true ends the search, so does a failure. Of three equal rows
-     * the first and second and the second and third are told. */
+     * the first and second, then the second and third are reported. */
     tsr_status (*twin)(void *context, int64_t i, int64_t j, bool *enough);
     void *context;
 } tsri_row_twins;

@@ -156,7 +156,7 @@ done:
     return st;
 }
 
-/* *name is NULL at the end and "" for what is no regular file. */
+/* *name is NULL at the end and "" for what is not a regular file. */
 static tsr_status next_member(walk *w, const char **name)
 {
     struct archive_entry *entry;

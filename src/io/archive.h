@@ -3,7 +3,7 @@
  * gzip, xz, bzip2 and zstd are recognised by their first bytes and undone; anything else is taken
  * as it is. So a reader of IDX or CSV reads .gz and .xz without knowing. Data that is cut off or
  * does not match its checksum is an error, never a shorter file. Every call has a limit for what
- * may come out, so that a bomb ends as a sentence.
+ * may come out, so that a bomb ends with an error.
  *
  *     char *bytes = NULL;
  *     int64_t n = 0;
@@ -27,7 +27,7 @@ typedef tsr_status (*tsri_archive_visit)(void *context, const char *name, const 
                                          int64_t n);
 
 /* Walks the regular files in a tar (plain or compressed as above) or zip in the archive's order
- * until visit fails; folders and links are passed over. `most` limits the decompressed archive as a
+ * until visit fails; folders and links are skipped. `most` limits the decompressed archive as a
  * whole. One member is in memory at a time. Damage behind the last member is an error too. */
 tsr_status tsri_archive_each(const char *path, tsri_archive_visit visit, void *context,
                              int64_t most);

@@ -34,7 +34,7 @@ typedef struct tsri_schema_row {
     const char *choices; /* "sgd|gd" for CHOICE, else NULL                 */
     double least, most;  /* range of numbers, both ends allowed            */
     const char *help;    /* one line                                       */
-    bool pace;           /* changes how fast a run is or what it keeps, never what comes out */
+    bool pace;           /* changes how fast a run is or what it keeps, never its result */
     /* (optional, both or none) another default where another key has this value: "optim.name=gd" */
     const char *when, *instead;
 } tsri_schema_row;
@@ -75,9 +75,9 @@ void tsri_config_unset(tsr_config *c, const char *key);
 /* Back to the default of its row. */
 tsr_status tsri_config_reset(tsr_config *c, const char *key);
 
-/* USAGE, with the place, when the key has not its default: `reader` ("scheme loft") does not read
- * it, and what nobody reads must not be set as if it did something. (Its default may stand there: a
- * resolved run file has every key.) */
+/* USAGE, with the place, when the key does not have its default: `reader` ("scheme loft") does not
+ * read it, and setting it would have no effect. (Its default is allowed: a resolved run file has
+ * every key.) */
 tsr_status tsri_config_unread(const tsr_config *c, const char *key, const char *reader);
 
 /* The same for all keys of a section but its name and those in `keys`, between spaces: "workers
@@ -93,7 +93,7 @@ tsr_status tsri_config_keep(tsr_config *c, const char *section, const char *keys
 bool tsri_reads(const char *keys, const char *key);
 
 /* Other data: what is there as a file or folder, or looks like one, is a path, anything else a
- * name. It takes the place of all that the run file says of where the data are. */
+ * name. It replaces all that the run file says about where the data is. */
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path);
 
 /* Typed reads. The key must be in the schema with that type (asserted); a key without value gives
@@ -110,11 +110,11 @@ int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **v
  * same config gives the same bytes. */
 tsr_status tsri_config_write(tsri_text *out, const tsr_config *c, const char *section);
 
-/* The same for all keys that decide what comes out: what a finished model carries, so that its
+/* The same for all keys that decide the result: what a finished model carries, so that its
  * bytes do not depend on the number of threads. */
 tsr_status tsri_config_write_result(tsri_text *out, const tsr_config *c);
 
-/* One value as it would stand there; nothing for a key without value. */
+/* One value as it would be written there; nothing for a key without value. */
 tsr_status tsri_config_write_value(tsri_text *out, const tsr_config *c, const char *key);
 
 /* The keys in which the results of a and b may differ, as "key: a-value -> b-value" lines; empty

@@ -17,8 +17,8 @@ tsr_status tsri_git_blob(char hex[TSRI_SHA1_HEX], const void *bytes, int64_t n);
 tsr_status tsri_hmac(uint8_t mac[TSRI_MAC], const void *key, int64_t key_bytes, const void *bytes,
                      int64_t n);
 
-/* Are the n bytes equal? Takes as long wherever they first differ: nobody can guess byte by byte.
- */
+/* Are the n bytes equal? Takes the same time wherever they differ, so that they cannot be guessed
+ * byte by byte. */
 bool tsri_equal_secret(const void *a, const void *b, size_t n);
 
 #endif

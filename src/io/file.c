@@ -96,7 +96,7 @@ tsr_status tsri_file_put(int fd, const void *bytes, int64_t n, const char *path)
         ssize_t rc = tsri_io.write(fd, next, (size_t)n);
         if (rc < 0 && errno == EINTR)
             continue;
-        if (rc <= 0) /* a write of nothing would otherwise loop for ever */
+        if (rc <= 0) /* a write of nothing would otherwise loop forever */
             return tsri_file_failed(rc < 0 ? errno : ENOSPC, "write", path);
         next += rc;
         n -= rc;
@@ -146,7 +146,7 @@ tsr_status tsri_file_open_own(int *fd, bool *created, const char *path)
     if (*fd < 0)
         return tsri_file_failed(errno, "open", path);
     TSR_CHECK(fstat(*fd, &about) == 0 && S_ISREG(about.st_mode), TSR_USAGE,
-              "%s is no regular file: remove it, or choose another folder", tsri_quote(path));
+              "%s is not a regular file: remove it, or choose another folder", tsri_quote(path));
 done:
     if (st != TSR_OK && *fd >= 0) {
         (void)tsri_io.close(*fd);

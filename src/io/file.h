@@ -30,7 +30,7 @@ typedef struct tsri_io_table {
 extern tsri_io_table tsri_io; /* the system's calls; tests replace entries */
 
 /* Opens a regular file for reading, *size = its bytes now. BAD_FILE with the path and the reason: a
- * folder, a device and a pipe are refused, so that nothing is read for ever. Close with
+ * folder, a device and a pipe are refused, so that no read waits forever. Close with
  * tsri_io.close. */
 tsr_status tsri_file_open(int *fd, int64_t *size, const char *path);
 
@@ -72,8 +72,8 @@ typedef struct tsri_piece {
 tsr_status tsri_file_write(const char *path, const tsri_piece *pieces, int64_t count);
 tsr_status tsri_file_write_text(const char *path, const char *text);
 
-/* Removes the temporary files that killed processes left in the folder. Only for the one who holds
- * the folder's lock: nobody else may be writing there. */
+/* Removes the temporary files that killed processes left in the folder. Only for the holder of the
+ * folder's lock: no other process may be writing there. */
 tsr_status tsri_sweep_folder(const char *folder);
 
 /* Brings the entries of the folder that `path` is in to the disk: a file that was created is only

@@ -23,8 +23,8 @@ typedef struct tsri_json {
 } tsri_json;
 
 /* The version of the documents this program writes: what --json prints, the JSON files of a run, a
- * sweep, a ticket and a reproduction, metrics.jsonl. It grows when a field goes, is renamed or
- * changes its meaning, type or unit; a new field does not change it (docs/formats.md). */
+ * sweep, a ticket and a reproduction, metrics.jsonl. It grows when a field is removed or renamed,
+ * or changes its meaning, type or unit; a new field does not change it (docs/formats.md). */
 enum { TSRI_JSON_FORMAT = 1 };
 
 void tsri_json_begin(tsri_json *w); /* a document: an object that begins with "format" */

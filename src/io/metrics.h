@@ -23,7 +23,7 @@
 
 typedef struct tsri_metrics tsri_metrics;
 
-/* Opens or creates the file and cuts it at `offset` (0 = begin anew). A line that a crash tore is
+/* Opens or creates the file and cuts it at `offset` (0 = start over). A line that a crash tore is
  * cut off too. When the file is shorter than `offset` (lost in a power cut) what is there is kept,
  * with a warning. A new file is on the disk, with its entry in the folder, before the first line.
  * RESOURCES or FAILURE when it cannot be opened or cut, USAGE when it is a symbolic link. */
@@ -48,8 +48,8 @@ int64_t tsri_metrics_offset(const tsri_metrics *m);
 /* Brings all lines to the disk: before a checkpoint that stores the offset. */
 tsr_status tsri_metrics_sync(tsri_metrics *m);
 
-/* Did the disk once fail to take what was written? Then nobody knows what it has, every later sync
- * fails, and the run has to begin again at its last checkpoint. */
+/* Did the disk once fail to take what was written? Then its content is not known, every later sync
+ * fails, and the run has to go back to its last checkpoint. */
 bool tsri_metrics_broken(const tsri_metrics *m);
 
 void tsri_metrics_close(tsri_metrics *m); /* NULL is fine */

@@ -91,9 +91,9 @@ static tsr_status take(tsri_pickle_tensor *t, const tsri_machine *m, tsri_pickle
         return wrong(m, name, "too many dimensions, or not a stride for each");
     t->rank = (int)rank;
     if (!numbers(t->shape, m, v->tensor.shape, rank, 1))
-        return wrong(m, name, "a shape that is no row of numbers from 1 on");
+        return wrong(m, name, "a shape that is not a row of numbers from 1 on");
     if (!numbers(t->stride, m, v->tensor.stride, rank, 0) || t->offset < 0)
-        return wrong(m, name, "a stride or an offset that is no number from 0 on");
+        return wrong(m, name, "a stride or an offset that is not a number from 0 on");
     if (t->offset >= t->storage_count || !inside(t))
         return wrong(m, name, "elements outside its storage");
     if (!distinct(t) || !apart(t))
@@ -137,9 +137,9 @@ static tsr_status collect(tsri_pickle *out, const tsri_machine *m, int32_t dict)
         const tsri_pickle_value *key = &m->value[m->cell[c].value];
         const tsri_pickle_value *value = &m->value[m->cell[m->cell[c].next].value];
         TSR_CHECK(key->kind == TSRI_PICKLE_TEXT, TSR_BAD_FILE,
-                  "%s: a key of the state dict is no text", tsri_quote(m->path));
+                  "%s: a key of the state dict is not text", tsri_quote(m->path));
         TSR_CHECK(value->kind == TSRI_PICKLE_TENSOR, TSR_BAD_FILE,
-                  "%s: %s is no tensor; save the weights alone: torch.save(model.state_dict(), "
+                  "%s: %s is not a tensor; save the weights alone: torch.save(model.state_dict(), "
                   "\"weights.pth\")",
                   tsri_quote(m->path), tsri_printable(key->text.bytes, (size_t)key->text.n));
         TSR_TRY(take(&out->tensor[out->count], m, key->text, value));

@@ -45,9 +45,9 @@ typedef struct tsri_pickle {
 } tsri_pickle;
 
 /* The tensors of the dictionary that the pickle makes, or of the one that it holds as state_dict,
- * model_state_dict or model; in its order. Names are as they stand there: the same one may come
- * twice. Shapes and strides are within the claimed storage; whether that is there, the caller
- * checks. The spans point into `bytes`. BAD_FILE, naming `path` and the byte, for anything else. */
+ * model_state_dict or model; in its order. Names are those of the file: one may appear twice.
+ * Shapes and strides are within the claimed storage; whether that is there, the caller checks. The
+ * spans point into `bytes`. BAD_FILE, naming `path` and the byte, for anything else. */
 tsr_status tsri_pickle_read(tsri_pickle *out, const char *bytes, int64_t n, const char *path);
 void tsri_pickle_fini(tsri_pickle *p);
 

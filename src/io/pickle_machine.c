@@ -210,7 +210,7 @@ done:
     return st;
 }
 
-/* A real number is passed over: no tensor needs one. */
+/* A real number is ignored: no tensor needs one. */
 static tsr_status real(tsri_machine *m)
 {
     uint64_t bits;
@@ -255,7 +255,7 @@ static tsr_status fill(tsri_machine *m, tsri_pickle_kind kind, int64_t from, boo
     int64_t at = from - marked - 1, count = m->depth - from;
     bool dict = kind == TSRI_PICKLE_DICT;
     if (at < 0 || m->stack[at] == MARK || m->value[m->stack[at]].kind != kind)
-        return tsri_machine_fail(m, "items for what is no %s", dict ? "dictionary" : "list");
+        return tsri_machine_fail(m, "items for what is not a %s", dict ? "dictionary" : "list");
     if (dict && count % 2)
         return tsri_machine_fail(m, "a key without a value");
     for (int64_t i = from; i < m->depth; i++)
@@ -300,7 +300,7 @@ static tsr_status stack_global(tsri_machine *m)
     TSR_TRY(pop(m, &name));
     TSR_TRY(pop(m, &module));
     if (m->value[module].kind != TSRI_PICKLE_TEXT || m->value[name].kind != TSRI_PICKLE_TEXT)
-        return tsri_machine_fail(m, "a name that is no text");
+        return tsri_machine_fail(m, "a name that is not text");
     TSR_TRY(tsri_machine_name(m, &index, m->value[module].text, m->value[name].text));
     TSR_TRY(push(m, index));
 done:
@@ -327,7 +327,7 @@ static tsr_status build(tsri_machine *m)
     TSR_TRY(pop(m, &state));
     if (m->depth == 0 || m->stack[m->depth - 1] == MARK ||
         m->value[m->stack[m->depth - 1]].kind != TSRI_PICKLE_DICT)
-        return tsri_machine_fail(m, "a state for what is no dictionary");
+        return tsri_machine_fail(m, "a state for what is not a dictionary");
 done:
     return st;
 }

@@ -68,7 +68,7 @@ tsr_status tsri_machine_storage(tsri_machine *m, int32_t *index, int32_t tuple)
     const tsri_pickle_value *count = argument(m, tuple, 4, TSRI_PICKLE_INT);
     if (!word || !same(word->text, "storage") || !type || type->named.name != TSRI_NAME_STORAGE ||
         !key || memchr(key->text.bytes, 0, (size_t)key->text.n) || !count)
-        return tsri_machine_fail(m, "a persistent id that is no storage");
+        return tsri_machine_fail(m, "a persistent id that is not a storage");
     if (count->integer < 0 ||
         count->integer > INT64_MAX / 16) /* so that bytes and extents do not overflow */
         return tsri_machine_fail(m, "a storage of %lld elements", (long long)count->integer);
@@ -99,7 +99,7 @@ tsr_status tsri_machine_call(tsri_machine *m, int32_t *index, int32_t name, int3
 {
     const tsri_pickle_value *f = &m->value[name], *a = &m->value[arguments];
     if (f->kind != TSRI_PICKLE_NAME || a->kind != TSRI_PICKLE_TUPLE)
-        return tsri_machine_fail(m, "a call of what is no known name");
+        return tsri_machine_fail(m, "a call of what is not a known name");
     switch (f->named.name) {
     case TSRI_NAME_ORDERED_DICT:
         if (a->items.count > 0)

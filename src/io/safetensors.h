@@ -6,7 +6,7 @@
  * over 8, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
  * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c") and one of the header
  * itself
- * ("tessera.header.crc32c"), checked on load, so that no changed byte goes unseen; files without
+ * ("tessera.header.crc32c"), checked on load, so that every changed byte is noticed; files without
  * them (from other tools) are accepted.
  *
  * Memory while reading: the file once, and at most twice its header on top (a tensor takes 88 bytes

@@ -362,7 +362,7 @@ tsr_status tsri_stream_seek(tsri_stream *s, int64_t *where, int64_t offset, int 
     if (at < 0)
         return tsri_fail(TSR_BAD_FILE, "%s: cannot read: %s", tsri_quote(s->path), strerror(errno));
     s->in_used = 0;
-    s->given = 0; /* some bytes are read twice; who seeks counts what comes out himself */
+    s->given = 0; /* some bytes are read twice; a caller that seeks does its own counting */
     *where = at;
     return TSR_OK;
 }

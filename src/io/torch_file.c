@@ -309,7 +309,7 @@ tsr_status tsri_weights_read(tsri_tensors **out, const char *path)
     *out = NULL;
     TSR_TRY(first_bytes(first, &size, path));
     TSR_CHECK(!bare_pickle(first), TSR_BAD_FILE,
-              "%s: a bare pickle, as PyTorch wrote them before version 1.6; save it anew: "
+              "%s: a bare pickle, as PyTorch wrote them before version 1.6; save it again: "
               "torch.save(torch.load(\"old.pth\", map_location=\"cpu\"), \"new.pth\")",
               tsri_quote(path));
     TSR_TRY(first[0] == 'P' && first[1] == 'K' ? read_zip(out, path, size)

@@ -135,7 +135,7 @@ tsr_status tsri_grelu_from_relu(tsri_store *store, const char *path)
     TSR_CHECK(!tsri_tensors_find(file, "psi.1.weight") &&
                   !tsri_tensors_find(file, "psi.1.p.weight"),
               TSR_BAD_FILE,
-              "%s holds a gated net, whose W are no gates: from_relu needs a relu_twin", path);
+              "%s holds a gated net, whose W are not gates: from_relu needs a relu_twin", path);
     TSR_TRY(copy_tensor(store, "c.weight", file, "c.weight", path));
     TSR_TRY(copy_tensor(store, "b.weight", file, "b.weight", path));
     for (int64_t k = 1; k <= tsri_grelu_layers(store->net); k++) {

@@ -1,4 +1,4 @@
-/* chart_parts.h - what the files that draw a chart share; nobody else includes it.
+/* chart_parts.h - what the files that draw a chart share; private to them.
  *
  *     +-- panel ------------------------------+
  *     | title                                 |

@@ -1,8 +1,8 @@
-/* compare.h - several runs side by side: who was how good when, and after how much traffic.
+/* compare.h - several runs side by side: how accurate each was, when, and after how much traffic.
  *
  *     tsri_compare c = {0};
  *     TSR_TRY(tsri_compare_read(&c, folders, 3));
- *     TSR_TRY(tsri_compare_goals(&c, NULL, 0));        accuracies that somebody reached
+ *     TSR_TRY(tsri_compare_goals(&c, NULL, 0));        accuracies that a run reached
  *     TSR_TRY(tsri_compare_page(&c, "compare.html"));
  *     TSR_TRY(tsri_compare_picture(&c, "race"));       race.svg, race.csv, race.png
  *     tsri_compare_fini(&c);
@@ -42,7 +42,7 @@ typedef struct tsri_compare {
 tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count);
 void tsri_compare_fini(tsri_compare *c);
 
-/* The accuracies to be reached; n = 0: the last whole fives of percent that somebody reached. */
+/* The accuracies to be reached; n = 0: the last multiples of 5 % that a run reached. */
 tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n);
 
 /* The first evaluation that is as good as `percent`; -1 = none. */

@@ -116,7 +116,7 @@ static tsr_status one_line(const visitor *v, const char *bytes, int64_t n, const
     tsr_status st = TSR_OK;
     tsri_json_value *line = NULL;
     TSR_TRY(tsri_json_parse(&line, bytes, n, name));
-    TSR_CHECK(tsri_json_is_object(line), TSR_BAD_FILE, "%s is no JSON object", name);
+    TSR_CHECK(tsri_json_is_object(line), TSR_BAD_FILE, "%s is not a JSON object", name);
     if (wanted(line, v->event))
         TSR_TRY(v->visit(v->context, line));
 done:

@@ -1,4 +1,4 @@
-/* png.h - a picture in points from one in lines: librsvg and cairo, behind this header.
+/* png.h - PNG pictures from SVG: librsvg and cairo, behind this header.
  *
  * The libraries are optional. A program built without them writes the SVG only and says so; nothing
  * else changes. */

@@ -1,8 +1,8 @@
 /* report.h - report.html: what came out of a run, on one page.
  *
  * One file that needs nothing else: no script, no font, no network; pictures are inline and follow
- * the reader's light or dark colours. It is made from what lies in the run's folder, so it can be
- * made again at any time, also while the run goes on:
+ * the reader's light or dark colours. It is made from the run's folder, so it can be made again at
+ * any time, even while the run goes on:
  *
  *     run.yaml            what was asked for (needed)
  *     metrics.jsonl       loss and accuracy, traffic, time, the latest certificate of each paper
@@ -15,7 +15,7 @@
  *     grid.json           the run file of a sweep: its page has the best cell, maps, curves and a
  *                         table of sweep.jsonl instead
  *
- * What is not there is left out. All text is escaped: a run may be called <script>.
+ * What is missing is left out. All text is escaped: a run may be called <script>.
  */
 #ifndef TSRI_REPORT_H
 #define TSRI_REPORT_H

@@ -1,4 +1,4 @@
-/* report_parts.h - the sections of a report; nobody but report*.c includes it. */
+/* report_parts.h - the sections of a report; private to report*.c. */
 #ifndef TSRI_REPORT_PARTS_H
 #define TSRI_REPORT_PARTS_H
 
@@ -34,7 +34,7 @@ void tsri_section_close(tsri_page *p);
 void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
 
-/* One box of a list with class "facts"; what is no number gets none. */
+/* One box of a list with class "facts"; what is not a number gets none. */
 void tsri_page_fact(tsri_page *p, const char *name, const char *value);
 void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit);
 

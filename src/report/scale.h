@@ -1,4 +1,4 @@
-/* scale.h - an axis: which numbers it spans, where a number lies on it, which ones it names.
+/* scale.h - an axis: which numbers it spans, where a number is on it, which ones are labelled.
  *
  * Ticks are multiples of 1, 2 or 5 times a power of ten; their labels are written from whole
  * numbers, so that 0.3 is never 0.30000000000000004 and no locale turns the point into a comma.
@@ -44,7 +44,7 @@ typedef struct tsri_ticks {
     double minor[TSRI_MINOR_MAX];
 } tsri_ticks;
 
-/* About so many ticks; `whole` keeps them on whole numbers. */
+/* About this many ticks; `whole` keeps them on whole numbers. */
 void tsri_ticks_make(tsri_ticks *ticks, const tsri_scale *scale, int about, bool whole);
 
 /* Ticks at these values and nowhere else (at most TSRI_TICKS_MAX). */

@@ -17,7 +17,7 @@
 
 typedef struct tsri_cell {
     char *text;
-    bool number; /* stands right */
+    bool number; /* right-aligned */
 } tsri_cell;
 
 typedef struct tsri_table {

@@ -27,7 +27,7 @@ typedef struct tsri_criteria_row {
     double low, high;
     const char *reason; /* of the bound */
     bool ratio;         /* the mean is geometric */
-    bool ours;          /* not a sentence of the paper: counted apart */
+    bool ours;          /* not a sentence of the paper: counted separately */
 } tsri_criteria_row;
 
 extern const tsri_criteria_row tsri_criteria_table[];

@@ -27,7 +27,7 @@
 enum { TSRI_TWIN_RELU, TSRI_TWIN_GRELU, TSRI_TWINS };
 
 extern const char *const tsri_twin_model[TSRI_TWINS]; /* in a run file */
-extern const char *const tsri_twin_name[TSRI_TWINS];  /* for people */
+extern const char *const tsri_twin_name[TSRI_TWINS];  /* for messages */
 
 /* What the paper says of the data and sizes of a figure, each "not given" where it does not. */
 typedef struct tsri_twins_paper {

@@ -343,7 +343,7 @@ static void tell_settings(tsri_study *s, const tsri_switch_sizes *z)
     tsri_study_setting(s, "3b, c: training samples", "50000", "%lld", (long long)z->twins.n);
     tsri_study_setting(s, "3b, c: test samples", "10000", "%lld", (long long)z->test_n);
     tsri_study_setting(s, "3b, c: augmentation", "RandAugment", "%s",
-                       z->augment ? "random crops and flips" : "none: they are no images");
+                       z->augment ? "random crops and flips" : "none: they are not images");
     tsri_study_setting(s, "3b, c: width and depth", "not given", "%lld and %lld",
                        (long long)z->width, (long long)z->layers);
     tsri_study_setting(s, "3b, c: epochs", "80", "%lld", (long long)z->twins.epochs);

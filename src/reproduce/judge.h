@@ -10,8 +10,8 @@
  * with fewer than three seeds, and when something was not measured.
  *
  * A claim of several things ("for every number of shares") has parts. It holds when every part
- * does. It does not hold when one part does not, with an interval that is as much wider as so many
- * looks ask for (Bonferroni): one line of twenty goes astray by chance.
+ * does. It does not hold when one part does not, with its interval widened for that many looks
+ * (Bonferroni): one in twenty would miss by chance.
  */
 #ifndef TSRI_JUDGE_H
 #define TSRI_JUDGE_H

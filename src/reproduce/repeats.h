@@ -21,7 +21,7 @@ typedef struct tsri_repeats {
     double *memory;
 } tsri_repeats;
 
-/* Two to four seeds say nothing of where the mean lies: their band goes from the lowest to the
+/* Two to four seeds say little about the mean: their band goes from the lowest to the
  * highest. With more of them it holds the mean with 95 %. */
 enum { TSRI_REPEATS_FEW = 4 };
 

@@ -2,7 +2,7 @@
  *
  * A reproduction is a row of its paper's list (one file per paper, named in reproductions.c): a
  * name, what it shows, and a function that makes it. The function gets a study and tells it its
- * settings and what each seed gave; what decides a claim stands in criteria.c, written before:
+ * settings and what each seed gave; what decides a claim is in criteria.c, written beforehand:
  *
  *     static tsr_status fig9(tsri_study *s)
  *     {
@@ -24,8 +24,8 @@
  *     const tsri_reproduction tsri_reproduce_paper[] = {
  *         {"paper/fig9", "loss against rounds, by width", fig9}, {0}};
  *
- * The folder then holds fig9.svg, .png and .csv, summary.md for people and summary.json. A claim of
- * the study that nothing was told of is there, undecided.
+ * The folder then holds fig9.svg, .png and .csv, summary.md and summary.json. A claim
+ * that got no numbers is listed as undecided.
  */
 #ifndef TSRI_REPRODUCE_H
 #define TSRI_REPRODUCE_H
@@ -51,7 +51,7 @@ extern const tsri_reproduction *const tsri_reproductions[];
 const tsri_reproduction *tsri_reproduction_find(const char *name);
 
 typedef struct tsri_study_options {
-    const char *folder; /* made when it is not there; a finished study in it is replaced */
+    const char *folder; /* created if missing; a finished study in it is replaced */
     const char *data;   /* other data than the row's own, or NULL */
     bool quick;         /* minutes on two cores; else the paper's sizes as far as stated */
     int64_t seeds;      /* repetitions; 0 = as the row likes */
@@ -97,15 +97,15 @@ int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
 /* --data without its folders, or the name of the row's own. */
 const char *tsri_study_data_name(const tsri_study *s, const char *usual);
 
-/* What is being done now; `part` of the work (0 to 1) lies behind. */
+/* What is being done now; `part` of the work (0 to 1) is done. */
 void tsri_study_say(tsri_study *s, double part, const char *fmt, ...) TSR_PRINTF(3, 4);
 
 /* A sentence for the summary: sizes, where it departs from the paper and why. */
 void tsri_study_note(tsri_study *s, const char *fmt, ...) TSR_PRINTF(2, 3);
 
 /* A setting as the paper has it ("not given" where it does not say) and, printed, as it is here.
- * Tell all of them before the first chart: those that differ stand below it. A name told before is
- * passed over. */
+ * Tell all of them before the first chart: those that differ are listed below it. A name given
+ * before is ignored. */
 void tsri_study_setting(tsri_study *s, const char *what, const char *paper, const char *fmt, ...)
     TSR_PRINTF(4, 5);
 bool tsri_paper_setting_departs(const tsri_paper_setting *setting);
@@ -117,7 +117,7 @@ void tsri_study_judge(tsri_study *s, const char *id, const char *part, const dou
 /* A claim, or a part of it, that cannot be measured here, and why. */
 void tsri_study_leave(tsri_study *s, const char *id, const char *part, const char *why);
 
-/* Writes name.svg, name.csv and, where it can be, name.png; below the panels stands what differs
+/* Writes name.svg, name.csv and, where it can be, name.png; below the panels is what differs
  * from the paper. */
 void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart);
 

@@ -277,7 +277,7 @@ static tsr_status obey(hand *h)
     memcpy(&o, f->bytes, sizeof o);
     TSR_CHECK(o.from >= 0 && o.from < o.to && o.to <= h->run->net->layers &&
                   o.before < h->comm->size && o.behind < h->comm->size,
-              TSR_FAILURE, "layers %lld to %lld are no stage of this network", (long long)o.from,
+              TSR_FAILURE, "layers %lld to %lld are not a stage of this network", (long long)o.from,
               (long long)o.to);
     if (p->stages == 0 || o.from != h->orders.from || o.to != h->orders.to) {
         tsri_pipe_clear(p);

@@ -139,8 +139,8 @@ static tsr_status check_values(tsri_grid *grid, const tsr_config *config)
         tsri_free(grid->value[i]);
         grid->value[i] = plain;
         for (int64_t k = 0; k < i; k++)
-            TSR_CHECK(strcmp(grid->value[k], plain) != 0, TSR_USAGE,
-                      "--grid %s: %s stands there twice", grid->key, tsri_quote(plain));
+            TSR_CHECK(strcmp(grid->value[k], plain) != 0, TSR_USAGE, "--grid %s: %s appears twice",
+                      grid->key, tsri_quote(plain));
     }
 done:
     tsri_text_fini(&text);

@@ -16,7 +16,7 @@ typedef struct tsri_grid {
 } tsri_grid;
 
 /* Reads `text`, checking every value against `config`. USAGE with "--grid KEY" when the key is
- * unknown, a value is not what the key wants or stands there twice, or there is none. Finish with
+ * unknown, a value is not what the key wants or appears twice, or there is none. Finish with
  * fini. */
 tsr_status tsri_grid_read(tsri_grid *grid, const char *text, const tsr_config *config);
 void tsri_grid_fini(tsri_grid *grid);

@@ -59,7 +59,7 @@ typedef struct tsri_model_parts {
     const char *ticket; /* of a pruned network: which units of the whole it has (ticket/origin.h) */
     const char *forced; /* what --force let pass, one event a line (forced.c); no JSON as a whole */
     const char *rollbacks; /* when it diverged on the way and went back (rollback.h) */
-    const char *imported;  /* of another tool's network: the name of its file, which is no JSON */
+    const char *imported;  /* of another tool's network: the name of its file, which is not JSON */
 } tsri_model_parts;
 
 /* The file's own names for them. */

@@ -190,7 +190,7 @@ static tsr_status read_classes(tsr_model *m)
         (n == 0 || m->outputs % n == 0 || (n == 2 && m->outputs == 1)); /* margins: -1, +1 */
     for (int64_t i = 0; fine && i < n; i++)
         fine = tsri_json_as_text(tsri_json_at(names, i), &name);
-    TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is no list of the names of %lld outputs",
+    TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is not a list of the names of %lld outputs",
               m->path, (long long)m->outputs);
     if (n == 0)
         goto done;

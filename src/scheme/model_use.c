@@ -89,7 +89,7 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
               b.data->classes > 0 ? "classes" : "targets");
     TSR_TRY(tsri_evaluate(result, &b.store, b.device, b.data, b.part, loss));
     TSR_CHECK(isfinite(result->loss), TSR_BAD_FILE,
-              "the loss of %s on %s is no finite number: a value lies too far outside of what the "
+              "the loss of %s on %s is not a finite number: a value is too far outside of what the "
               "model was trained on; tessera predict says in which row",
               model->path, b.data->name);
 done:
@@ -139,10 +139,10 @@ static tsr_status all_finite(const tsri_predictions *p, const char *data)
         int64_t row = i / p->width;
         if (isfinite(p->outputs[i]))
             continue;
-        TSR_CHECK(!p->name, TSR_BAD_FILE, "%s: the model's answer is no finite number",
+        TSR_CHECK(!p->name, TSR_BAD_FILE, "%s: the model's answer is not a finite number",
                   p->name[row]);
         TSR_CHECK(false, TSR_BAD_FILE,
-                  "%s: row %lld: the model's answer is no finite number: a value there lies too "
+                  "%s: row %lld: the model's answer is not a finite number: a value there is too "
                   "far outside of what the model was trained on",
                   data, (long long)row + 1);
     }

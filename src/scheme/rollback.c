@@ -187,7 +187,7 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
             count = -1;
     }
     TSR_CHECK(count >= 0 && count <= TSRI_ROLLBACKS_MOST, TSR_BAD_FILE,
-              "%s: " TSRI_META_ROLLBACKS " is no list of rounds", path);
+              "%s: " TSRI_META_ROLLBACKS " is not a list of rounds", path);
     run->rollbacks = run->rollbacks_told = count;
 done:
     tsri_json_destroy(root);

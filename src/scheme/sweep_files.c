@@ -113,7 +113,7 @@ static tsr_status begin_or_compare(const tsri_sweep *s, const char *jsonl)
     TSR_TRY(describe(&grid, s));
     bool begun = tsri_file_exists(run_yaml);
     TSR_CHECK(begun == tsri_file_exists(grid_json) || !begun, TSR_USAGE,
-              "%s holds a run that is no sweep: choose another folder",
+              "%s holds a run that is not a sweep: choose another folder",
               tsri_quote(s->options.folder));
     TSR_CHECK(begun || !tsri_file_exists(jsonl), TSR_USAGE,
               "%s is there but no run.yaml beside it: choose another folder, or remove it",

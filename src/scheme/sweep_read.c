@@ -115,12 +115,12 @@ static tsr_status read_grid(tsri_grid *grid, const tsri_json_value *row, const c
     const tsri_json_value *key = tsri_json_get(row, "key"), *values = tsri_json_get(row, "values");
     int64_t n = values && tsri_json_is_array(values) ? tsri_json_length(values) : 0;
     TSR_CHECK(key && tsri_json_as_text(key, &text) && tsri_schema_find(text) >= 0 && n > 0,
-              TSR_BAD_FILE, "%s: this is no grid of a sweep", tsri_quote(path));
+              TSR_BAD_FILE, "%s: this is not a grid of a sweep", tsri_quote(path));
     TSR_TRY(tsri_strdup(&grid->key, text));
     TSR_TRY(tsri_alloc(&grid->value, n, sizeof *grid->value));
     for (; grid->count < n; grid->count++) {
         TSR_CHECK(tsri_json_as_text(tsri_json_at(values, grid->count), &text), TSR_BAD_FILE,
-                  "%s: a value of %s is no text", tsri_quote(path), grid->key);
+                  "%s: a value of %s is not text", tsri_quote(path), grid->key);
         TSR_TRY(tsri_strdup(&grid->value[grid->count], text));
     }
 done:
@@ -134,11 +134,11 @@ static tsr_status count_runs(tsri_sweep *s, const char *path)
     s->cells = 1;
     for (int64_t g = 0; g < s->options.grids; g++) {
         TSR_CHECK(s->cells <= TSRI_SWEEP_RUNS / s->grid[g].count, TSR_BAD_FILE,
-                  "%s: so many cells cannot be", tsri_quote(path));
+                  "%s: more cells than a sweep may have", tsri_quote(path));
         s->cells *= s->grid[g].count;
     }
     TSR_CHECK(s->seeds >= 1 && s->cells <= TSRI_SWEEP_RUNS / s->seeds, TSR_BAD_FILE,
-              "%s: so many seeds cannot be", tsri_quote(path));
+              "%s: more runs than a sweep may have", tsri_quote(path));
     s->runs = s->cells * s->seeds;
 done:
     return st;
@@ -155,7 +155,7 @@ static tsr_status read_grids(tsri_sweep *s, const char *path)
     const tsri_json_value *grid = tsri_json_get(root, "grid"),
                           *curves = tsri_json_get(root, "curves");
     n = grid && tsri_json_is_array(grid) ? tsri_json_length(grid) : 0;
-    TSR_CHECK(n > 0, TSR_BAD_FILE, "%s: this is no grid of a sweep", tsri_quote(path));
+    TSR_CHECK(n > 0, TSR_BAD_FILE, "%s: this is not a grid of a sweep", tsri_quote(path));
     TSR_TRY(tsri_alloc(&s->grid, n, sizeof *s->grid));
     for (; s->options.grids < n; s->options.grids++) {
         tsri_grid *one = &s->grid[s->options.grids];

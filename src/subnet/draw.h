@@ -41,10 +41,10 @@ tsr_status tsri_draw_check(const tsri_draw *draw, const tsri_net *net);
 void tsri_share_draw(tsri_share *share, const tsri_draw *draw, uint64_t seed, int64_t round,
                      int64_t worker);
 
-/* The chance of a unit to be in the share of `worker`; with chunks the part it has on average. */
+/* The chance that a unit is in the share of `worker`; with chunks its average part. */
 double tsri_draw_chance(const tsri_draw *draw, int64_t worker);
 
-/* The chance of a unit to be in at least one share: 1 - (1 - xi)^workers where workers draw by
+/* The chance that a unit is in at least one share: 1 - (1 - xi)^workers where workers draw by
  * themselves, 1 where every unit belongs to one of them. */
 double tsri_draw_coverage(const tsri_draw *draw);
 

@@ -1,4 +1,4 @@
-/* score.h - how much a unit counts: one number per unit of an axis; the largest are kept.
+/* score.h - the score of a unit: one number per unit of an axis; the largest are kept.
  *
  * A unit's weights are the rows that make it: filter j of the convolution in front of the axis, or
  * row j of the linear layer, as one long vector F_j (several, when several layers write the axis).
@@ -29,7 +29,7 @@ typedef enum tsri_criterion {
 tsr_status tsri_criterion_find(tsri_criterion *out, const char *name);
 const char *tsri_criterion_name(tsri_criterion criterion);
 
-/* Has the axis what the criterion ranks by? */
+/* Does the axis have what the criterion needs? */
 bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion);
 
 /* score[units of the axis], all finite and at least 0. Sums run in double in the order of files, so

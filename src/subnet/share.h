@@ -1,8 +1,8 @@
 /* share.h - a choice of indices along the axes of a network: all that a subnetwork is.
  *
- * On every axis a share has either the whole or a list of indices, ascending. What may be cut is
- * the network's word (tsri_axis_prunable). Indices come from a draw (draw.h), from a list, or from
- * a ranking; take.h and put.h move the numbers.
+ * On every axis a share has either the whole or a list of indices, ascending. The network says what
+ * may be cut (tsri_axis_prunable). Indices come from a draw (draw.h), from a list, or from a
+ * ranking; take.h and put.h move the numbers.
  *
  *     tsri_share share;
  *     TSR_TRY(tsri_share_init(&share, net));                     the whole
@@ -20,8 +20,8 @@ typedef struct tsri_pick {
     bool whole;
     int64_t count;  /* units picked; the axis's size when whole */
     int64_t *index; /* [count] which, ascending; NULL on an axis that cannot be cut */
-    int32_t *place; /* [size] where a unit stands in `index`, -1 = not picked; NULL likewise */
-    double xi;      /* the chance of a unit to be picked, or the part that is; 1 when whole */
+    int32_t *place; /* [size] position of a unit in `index`, -1: not picked; NULL likewise */
+    double xi;      /* the chance that a unit is picked, or the part that is; 1 when whole */
 } tsri_pick;
 
 typedef struct tsri_share {
@@ -42,19 +42,19 @@ void tsri_share_fini(tsri_share *share);
 /* Back to the whole of every axis. */
 void tsri_share_whole(tsri_share *share);
 
-/* These units, in any order. USAGE when the axis cannot be cut, when an index is not on it or
- * stands there twice. */
+/* These units, in any order. USAGE when the axis cannot be cut, when an index is not on it or is
+ * given twice. */
 tsr_status tsri_share_give(tsri_share *share, int64_t axis, const int64_t *index, int64_t count);
 
 /* The `count` units with the largest scores; of equal ones the first. `score` has one number per
  * unit, none of them NaN. USAGE as above. */
 tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count);
 
-/* order = 0 .. n-1 by falling score, equal ones as they stand: order[0] is the unit of rank 1. The
- * one definition of a ranking, for what is kept and for distances between rankings. */
+/* order = 0 .. n-1 by falling score, equal ones in their order: order[0] is the unit of place 1.
+ * The one definition of a ranking, for what is kept and for distances between rankings. */
 tsr_status tsri_rank(int64_t *order, const double *score, int64_t n);
 
-/* Is there an axis of which it has nothing? Then no signal passes, and there is nothing to train.
+/* Does it lack every unit of some axis? Then no signal passes, and there is nothing to train.
  */
 bool tsri_share_empty(const tsri_share *share);
 

@@ -105,7 +105,7 @@ done:
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-/* What is no number any more was looked at all the same: it is beyond every bound. */
+/* What is not a number any more was looked at all the same: it is beyond every bound. */
 static double larger(double most, double value)
 {
     return isnan(most) || value <= most ? most : value; /* NaN stays */

@@ -277,7 +277,7 @@ static tsr_status load_before(const tsri_run *run, tsri_memory *m, const tsri_te
         return TSR_OK;
     TSR_CHECK(weights->dtype == TSRI_F32 && weights->rank == 1 && weights->shape[0] > 0 && since &&
                   since->dtype == TSRI_I64 && since->rank == 1 && since->shape[0] == 1,
-              TSR_BAD_FILE, "%s: " BEFORE " is no vector of weights", path);
+              TSR_BAD_FILE, "%s: " BEFORE " is not a vector of weights", path);
     TSRI_FREE(m->before);
     m->before_count = 0;
     TSR_TRY(tsri_alloc(&m->before, weights->shape[0], sizeof *m->before));

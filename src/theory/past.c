@@ -170,7 +170,7 @@ static tsr_status load_one(tsri_past *past, const tsri_tensor *t, const char *pa
     const char *name = t->name + strlen(PREFIX);
     TSR_CHECK(t->dtype == TSRI_F64 && t->rank == 1 && t->shape[0] > 0 &&
                   strlen(name) < TSRI_KEPT_NAME,
-              TSR_BAD_FILE, "%s: %s is no series of numbers", path, t->name);
+              TSR_BAD_FILE, "%s: %s is not a series of numbers", path, t->name);
     TSR_TRY(make(&s, past, name));
     TSR_TRY(tsri_alloc(&s->value, t->shape[0], sizeof *s->value));
     memcpy(s->value, t->data, (size_t)t->shape[0] * sizeof *s->value);

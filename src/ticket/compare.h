@@ -1,8 +1,8 @@
 /* compare.h - two models, or a model and its ticket, filter by filter.
  *
- * Units are counted in the whole network (origin.h), so that a ticket can stand beside the network
- * it came from, or beside another ticket of it: what one has not counts by the rule for pruned
- * lists (subnet/distance.h). The first model is the reference.
+ * Units are counted in the whole network (origin.h), so that a ticket can be compared with the
+ * network it came from, or beside another ticket of it: what one has not counts by the rule for
+ * pruned lists (subnet/distance.h). The first model is the reference.
  */
 #ifndef TSRI_TICKET_COMPARE_H
 #define TSRI_TICKET_COMPARE_H

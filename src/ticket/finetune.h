@@ -4,8 +4,8 @@
 
 #include "io/config.h"
 
-/* Makes the run file inside a model that of fine-tuning: scheme dense, one worker, so many epochs
- * and that learning rate; 0 = as they are. */
+/* Turns the run file inside a model into that of fine-tuning: scheme dense, one worker, this many
+ * epochs and that learning rate; 0 = as they are. */
 tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr);
 
 #endif

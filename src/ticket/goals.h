@@ -4,7 +4,7 @@
 
 #include "ticket/prune.h"
 
-/* One ticket: a part of the filters that goes, or a part of something else that stays. */
+/* One ticket: a part of the filters to remove, or a part of something else that stays. */
 typedef struct tsri_goal {
     tsri_measure measure;
     double value; /* above 0, below 1; 0 = a whole network */

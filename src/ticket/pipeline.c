@@ -1,7 +1,7 @@
 /* pipeline.c - pretrain, prune at several ratios, fine-tune each, judge.
  *
  * There is no state beside the folders: every run is begun or resumed, finished ones give their
- * result at once, tickets are cut anew with the same bits. What a changed run file would break is
+ * result at once, tickets are cut again with the same bits. What a changed run file would break is
  * refused by the runs themselves, whose run.yaml holds the section `ticket:` too.
  */
 #include "ticket/pipeline.h"
@@ -78,7 +78,7 @@ done:
 
 /* ---- One run ------------------------------------------------------------------------------ */
 
-/* The time that a line of metrics tells begins anew with every process: what the processes before
+/* The time that a line of metrics reports starts again with every process: what the processes before
  * this one took is the last that each told. */
 static void add_line(tsri_ticket_row *row, double *last, const char *text, size_t n)
 {

@@ -17,7 +17,7 @@
  *     ticket.json               the table
  *
  * Every step is a run of its own that can be resumed, or follows from such runs alone; so the whole
- * can be stopped anywhere and goes on from there.
+ * can be stopped anywhere and continues from there.
  */
 #ifndef TSRI_PIPELINE_H
 #define TSRI_PIPELINE_H
@@ -61,7 +61,7 @@ typedef struct tsri_tickets {
 } tsri_tickets;
 
 /* Does all of it, or with options->resume what is left of it, and writes ticket.json. `stage`
- * (optional) is told the row that begins now, with options->context. Fails as tsr_train does. */
+ * (optional) is called with the row that begins and options->context. Fails as tsr_train does. */
 tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
                             const tsr_run_options *options,
                             void (*stage)(void *context, const char *name));

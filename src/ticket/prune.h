@@ -17,7 +17,7 @@
 #include "subnet/share.h"
 #include "subnet/score.h"
 
-/* What says how much goes (target.h). */
+/* What decides how much is removed (target.h). */
 typedef enum tsri_measure {
     TSRI_BY_FILTERS,
     TSRI_BY_PARAMS,
@@ -42,7 +42,7 @@ typedef struct tsri_prune {
     bool reinit;              /* the shape alone, with fresh weights: a control */
     uint64_t seed;            /* of random, and of fresh weights */
     int64_t recalibrate;      /* batches of the training set on which the ticket's statistics are
-                                 measured anew (statistics.h); 0 = it keeps the whole's */
+                                 measured again (statistics.h); 0 = the whole's */
     const tsr_model *shown;   /* whose config names that set; NULL = the model itself */
 } tsri_prune;
 
@@ -61,7 +61,7 @@ tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const t
 
 /* Writes the ticket of a model as a model file: smaller, self-describing, with the numbers of the
  * units that stayed. model->config then has the ticket's widths. What lost no unit, and fresh
- * weights, are not measured anew. `made` may be NULL. */
+ * weights, are not measured again. `made` may be NULL. */
 tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
                              const tsri_prune *how);
 

@@ -1,4 +1,4 @@
-/* ranking.h - the units of a network by what they count, and who of them stays.
+/* ranking.h - the units of a network by score, and which of them stay.
  *
  *     TSR_TRY(tsri_ranking_init(&r, store, how));
  *     TSR_TRY(tsri_ranking_keep(&share, &r, how));        for one ratio after the other

@@ -10,7 +10,7 @@
 
 #include "scheme/model.h"
 
-enum { TSRI_STATISTICS_BATCHES = 16 }; /* where nobody says how many */
+enum { TSRI_STATISTICS_BATCHES = 16 }; /* unless given */
 
 /* Has the network statistics at all? */
 bool tsri_statistics_has(const tsri_net *net);

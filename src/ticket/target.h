@@ -1,7 +1,7 @@
 /* target.h - how much of a network shall stay, in parameters, operations or time.
  *
- * A ratio says which part of the filters goes. What that leaves of the network follows from its
- * shape; a target says that outright, and the ratio is searched for: the smallest one, so the
+ * A ratio says which part of the filters is removed. What that leaves of the network follows from
+ * its shape; a target says that outright, and the ratio is searched for: the smallest one, so the
  * largest network, that leaves at most how->keep of what the whole has. Ratios are whole numbers of
  * ten-thousandths, so that the one that was found can be given by hand.
  *
@@ -10,8 +10,8 @@
  *     ops       operations of one sample forward
  *     time      of one batch forward, measured beside the whole on this machine, the least of many
  *
- * Time is the one measure that is not the same everywhere and always. So the ratio that it chose is
- * recorded in the ticket; whoever resumes takes it from there and measures nothing (pipeline.c).
+ * Time is the one measure that depends on the machine and the moment. So the ratio that it chose is
+ * recorded in the ticket; a resumed command takes it from there and measures nothing (pipeline.c).
  */
 #ifndef TSRI_TARGET_H
 #define TSRI_TARGET_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cluster_start.sh PROGRAM SOURCE: a rank that ends before all have met, or never comes, hangs nobody: all end, with a sentence
-# that names it. On the old program the others waited for ever in MPI_Init. SIGTERM is heard there, too. Every wait has a limit.
+# that names it. On the old program the others waited forever in MPI_Init. SIGTERM is heard there, too. Every wait has a limit.
 set -u
 program=$1
 command -v mpirun >/dev/null || { echo "no mpirun here (openmpi-bin): skipped"; exit 77; }

@@ -88,7 +88,7 @@ grep -q '"best_local_steps":' json
 
 # ---- Must refuse ----------------------------------------------------------------------------
 refuse() { refused 2 "$1" cost run.yaml "${@:2}"; }
-refuse "no number of workers" --workers 2,many
+refuse "not a number of workers" --workers 2,many
 refuse "dots go on" --workers 5,...,9
 refuse "give --device-gflops" --bandwidth 1Gbit
 refuse "is not understood" --device-gflops 5 --bandwidth fast
@@ -97,7 +97,7 @@ refuse "need all of" --samples 5
 refuse "makes 3 stages, and no row has 3 workers" --compare --cuts a,b
 refuse "two for 2 workers" --compare --cuts a --cuts b
 refuse "is for the rows of --compare" --cuts a
-refuse "is no shape" --samples 5 --shape 3x --classes 4
+refuse "is not the shape" --samples 5 --shape 3x --classes 4
 refuse "no pairs of convolutions" --set scheme.name=loft
 refuse "cannot share" --set scheme.name=ist --workers 100,200
 echo "cost: counted, compared and refused"

@@ -73,7 +73,7 @@ expect 2 "mine.part is in the way" "$program" data get mnist --to mine
 ln -s mine.part link.part
 expect 2 "link.part is in the way" "$program" data get mnist --to link
 touch file
-expect 2 "is there and is no folder" "$program" data get mnist --to file
+expect 2 "exists and is not a folder" "$program" data get mnist --to file
 expect 2 "is empty" "$program" data get mnist --to ""
 
 # Relative names, names with a slash behind, folders of folders and empty ones that are there: all are the same to it. Debian's

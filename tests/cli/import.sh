@@ -76,7 +76,7 @@ import cases/imagenet/weights.pth --out named --size 32 --names names
 "$program" predict named --data cases/imagenet/x.npy 2>/dev/null | tail -n +2 | cut -d, -f2 | grep -qvx '[a-g]' && complain "names of classes"
 
 refused 2 "give --out" import cases/imagenet/weights.pth
-refused 2 "is there already" import cases/imagenet/weights.pth --out named
+refused 2 "already exists" import cases/imagenet/weights.pth --out named
 refused 3 "cannot open" import absent.pth --out new
 refused 2 "cannot be imported; these can" import cases/imagenet/weights.pth --out new --model mlp
 refused 3 "layer1.2.conv1.weight is missing" import cases/imagenet/weights.pth --out new --model resnet34
@@ -86,7 +86,7 @@ refused 3 "no network that is known here" import cases/vgg16_bn/weights.pth --ou
 refused 2 "224 to 255 pixels" import cases/vgg16_bn/weights.pth --out new --size 64 --model vgg16_bn
 refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
 refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0
-refused 2 "is no number" import cases/small-stem/weights.pth --out new --mean a --std 1
+refused 2 "is not a number" import cases/small-stem/weights.pth --out new --mean a --std 1
 refused 2 "7 names for 10 outputs" import cases/uncounted/weights.pth --out new --names names
 refused 2 "has no data of its own: give --data" eval head
 refused 2 "has no data of its own: give --data" finetune pruned --out new
@@ -98,7 +98,7 @@ state["layer1.0.conv1.weight"][0, 0, 0, 0] = float("nan")
 torch.save(state, "nan.pth")
 torch.save(torch.nn.Conv2d(1, 2, 3), "module.pth")
 P
-refused 3 "before version 1.6; save it anew" import old.pth --out new
+refused 3 "before version 1.6; save it again" import old.pth --out new
 refused 3 "layer1.0.conv1.weight holds" import nan.pth --out new
 refused 3 "torch.nn.modules.conv.Conv2d, which is code" import module.pth --out new
 [ ! -e new ] || complain "a refused import left a file"

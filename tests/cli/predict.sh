@@ -27,9 +27,9 @@ case $accuracy in *'"accuracy":null'*) ;; *) fail "real targets have no accuracy
 [ "$(head -c 6 outputs.npy | tail -c 5)" = NUMPY ] || fail "outputs.npy is no npy file"
 refused 3 "missing.csv: no such file" predict run/model.safetensors --data missing.csv
 
-# An answer that is no number is refused, not passed on: it was once "class 10, probability -nan", exit 0.
+# An answer that is not a number is refused, not passed on: it was once "class 10, probability -nan", exit 0.
 printf 'a,b,y\n50,0.5,1850\n3.4e38,0.5,1850\n' > far.csv
-refused 3 "far.csv: row 2: the model's answer is no finite number" predict run/model.safetensors --data far.csv
+refused 3 "far.csv: row 2: the model's answer is not a finite number" predict run/model.safetensors --data far.csv
 printf 'a,b,y\n50,3.4e38,1850\n' > farther.csv
 refused 3 "input 2 (b) is 3.4e+38, beyond single precision" eval run/model.safetensors --data farther.csv
 

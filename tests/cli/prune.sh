@@ -68,7 +68,7 @@ grep -q 'nothing is pruned: 0.5 of so few units, in steps of 1000' err && grep -
 # Statistics are measured anew, on the same batches with any number of threads, unless the user or the lack of data forbids it.
 whole=pre/run/model.safetensors
 "$program" prune $whole --ratio 0.5 --out pre/anew --seconds 0 > out
-grep -q 'statistics  measured anew on 16 batches' out || fail "not measured: $(cat out)"
+grep -q 'statistics  measured again on 16 batches' out || fail "not measured: $(cat out)"
 grep -qa '\\"recalibrate\\":16' pre/anew || fail "not recorded"
 "$program" prune $whole --ratio 0.5 --out pre/kept --seconds 0 --recalibrate 0 --json > kept.json
 [ "$(json kept.json "d['recalibrate']")" = 0 ] && ! cmp -s pre/anew pre/kept || fail "--recalibrate 0"
@@ -78,7 +78,7 @@ mkdir lost && sed 's/{name: glyphs, n: 64, test_n: 20}/{path: table.csv, target:
 (cd lost && { echo a,b,y; for i in $(seq 40); do echo "$i,$((i * i % 7)),$((i % 2))"; done; } > table.csv && "$program" train run.yaml --out run --quiet > /dev/null && mv table.csv other.csv)
 (cd lost && refused 3 "table.csv" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 --recalibrate 16 && [ ! -e t ] &&
     "$program" prune run/model.safetensors --ratio 0.5 --out t --seconds 0 > out 2> err && grep -q 'table.csv, the training data, is not here' err && grep -q 'statistics  those of the whole network' out &&
-    "$program" prune run/model.safetensors --ratio 0.5 --out u --seconds 0 --data other.csv > out && grep -q 'measured anew' out && ! cmp -s t u &&
+    "$program" prune run/model.safetensors --ratio 0.5 --out u --seconds 0 --data other.csv > out && grep -q 'measured again' out && ! cmp -s t u &&
     grep -qa 'path: table.csv' u) || fail "lost data"
 
 # Every layer up to 24 of them, of deeper networks every stage unless asked; the sums are the same.
@@ -109,7 +109,7 @@ refuse 2 "how much shall go? give --ratio" $m --out new
 refuse 2 "give --out FILE" $m --ratio 0.5
 refuse 2 "is the model itself" $m --ratio 0.5 --out $m
 refuse 2 "is the model itself" $m --ratio 0.5 --force --out ./$m
-refuse 2 "is there already" $m --ratio 0.5 --out pre/ticket.safetensors
+refuse 2 "already exists" $m --ratio 0.5 --out pre/ticket.safetensors
 refuse 2 "has no axis layer9 that can be cut" $m --ratio 0.5 --axes layer9 --out new
 refuse 2 "no axis is named" $m --ratio 0.5 --axes " , " --out new
 refuse 3 "cannot open" absent --ratio 0.5 --out new

@@ -78,7 +78,7 @@ other() { refused "$1" "$2" sweep run.yaml $grid --out "${@:3}"; }
 other 2 "holds another sweep" a --seeds 3
 other 2 "rounds: 40 -> 41" a --set rounds=41
 "$program" train run.yaml --out t --quiet > /dev/null
-other 2 "no sweep" t
+other 2 "not a sweep" t
 sed -i '3s/"cell":1/"cell":7/' b/sweep.jsonl
 other 3 "sweep.jsonl:3" b
 echo "sweep: refused, killed $killed times and finished with the same results"

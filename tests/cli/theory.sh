@@ -145,7 +145,7 @@ for n in w['numbers']:
 order = [n for n in w['numbers'] if n['quantity'].startswith('width m over')]
 assert order and all(abs(n['power'] - 1) < 0.2 for n in order if 'B_1' not in n['quantity']), order
 P
-refuses 2 "no list of 3 to 16 widths" certify masked.yaml --widths 64,x
+refuses 2 "not a list of 3 to 16 widths" certify masked.yaml --widths 64,x
 refuses 2 "give at least 3" certify masked.yaml --widths 64,128
 [ $failed -eq 0 ] && echo "kernels and certificates: in order"
 exit $failed

@@ -32,9 +32,9 @@ try 3 colour.npy "name: wideresnet, depth: 10, factor: 2, bias: false"
 try 3 colour.npy "name: resnet34, width: 4, stem: imagenet"
 
 # It takes no other file's place unasked, and needs nothing of the folder it was made in.
-refused 2 "small.safetensors is there already" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
+refused 2 "small.safetensors already exists" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
 rm small.safetensors
-refused 2 "small.py, where the PyTorch module goes, is there already" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
+refused 2 "small.py, where the PyTorch module goes, already exists" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
 "$program" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors --force --quiet >/dev/null || complain "--force"
 mkdir elsewhere && mv small.py small.safetensors elsewhere
 judge elsewhere/small.py elsewhere/small.safetensors colour.npy

@@ -103,7 +103,7 @@ def pickles():
     p["reduce-inside"] = (pickle.dumps({"conv1.weight": Run()}, protocol=2), code)
     p["reduce-0"] = (pickle.dumps(Run(), protocol=0), "nothing here is executed")
     p["stack-global"] = (whole(b"\x8c\x02os\x8c\x06system\x93" + text("touch " + CANARY) + b"\x85R", 4), code)
-    p["stack-global-numbers"] = (whole(b"K\x01K\x02\x93", 4), "a name that is no text")
+    p["stack-global-numbers"] = (whole(b"K\x01K\x02\x93", 4), "a name that is not text")
     p["inst"] = (whole(b"(" + text("touch " + CANARY) + b"ios\nsystem\n"), "opcode 0x69")
     p["obj"] = (whole(b"(" + name("collections", "OrderedDict") + b"o"), "opcode 0x6f")
     p["newobj"] = (whole(name("collections", "OrderedDict") + b")\x81"), "opcode 0x81")
@@ -112,10 +112,10 @@ def pickles():
     p["persid-text"] = (whole(b"P0\n"), "opcode 0x50")
     p["bytes"] = (whole(b"C\x02ab"), "opcode 0x43")
     p["call-storage"] = (whole(name("torch", "FloatStorage") + b")R"), "a call of a storage's type")
-    p["call-text"] = (whole(text("os.system") + b")R"), "no known name")
-    p["call-no-tuple"] = (whole(name("collections", "OrderedDict") + b"]R"), "no known name")
+    p["call-text"] = (whole(text("os.system") + b")R"), "not a known name")
+    p["call-no-tuple"] = (whole(name("collections", "OrderedDict") + b"]R"), "not a known name")
     p["ordered-of"] = (whole(name("collections", "OrderedDict") + b"]\x85R"), "made of something")
-    p["build-tensor"] = (state(w=tensor() + b"}" + text("__class__") + text("x") + b"sb"), "no dictionary")
+    p["build-tensor"] = (state(w=tensor() + b"}" + text("__class__") + text("x") + b"sb"), "not a dictionary")
     # Structure.
     p["empty"] = (b"", "it does not end")
     p["only-protocol"] = (b"\x80\x02", "it does not end")
@@ -133,19 +133,19 @@ def pickles():
     p["mark-as-value"] = (whole(b"]((a"), "too few values")
     p["left-over"] = (whole(b"NN}"), "left on the stack")
     p["odd-items"] = (whole(b"}(" + text("a") + b"u"), "a key without a value")
-    p["items-of-list"] = (whole(b"](NNu"), "no dictionary")
-    p["items-of-dict"] = (whole(b"}(NNe"), "no list")
+    p["items-of-list"] = (whole(b"](NNu"), "not a dictionary")
+    p["items-of-dict"] = (whole(b"}(NNe"), "not a list")
     p["memo-empty"] = (whole(b"h\x07"), "memo 7 is empty")
     p["memo-4-billion"] = (whole(b"}r\xff\xff\xff\xff"), "memo 4294967295")
     p["memo-nothing"] = (whole(b"q\0"), "no value for the memo")
-    p["persistent-text"] = (whole(text("storage") + b"Q"), "no storage")
+    p["persistent-text"] = (whole(text("storage") + b"Q"), "not a storage")
     # Recursion and bombs.
     p["nested-lists"] = (whole(b"]" * 300000 + b"a" * 299999), "no dictionary of tensors")
     p["nested-tuples"] = (whole(b")" + b"\x85" * 300000), "no dictionary of tensors")
     p["marks"] = (whole(b"(" * 5000000), "a stack of more than")
     p["nones"] = (whole(b"N" * 15000000), "more than")
     p["list-of-itself"] = (whole(b"]q\0h\0a"), "no dictionary of tensors")
-    p["dict-of-itself"] = (whole(b"}q\0" + text("state_dict") + b"h\0s"), "is no tensor")
+    p["dict-of-itself"] = (whole(b"}q\0" + text("state_dict") + b"h\0s"), "is not a tensor")
     laughs = b"".join(b"(" + (b"h" + bytes([i])) * 10 + b"tq" + bytes([i + 1]) for i in range(200))
     p["laughs"] = (whole(b")q\0" + laughs), "left on the stack")
     p["large-pickle"] = (whole(b"N" * (1 << 24)), "are enough for tensors")
@@ -153,8 +153,8 @@ def pickles():
     p["root-list"] = (whole(b"]"), "no dictionary of tensors")
     p["root-tensor"] = (whole(tensor()), "no dictionary of tensors")
     p["no-tensors"] = (whole(b"}"), "there are no tensors")
-    p["key-number"] = (whole(b"}K\x01" + tensor() + b"s"), "is no text")
-    p["value-number"] = (state(epoch=integer(3)), "epoch is no tensor")
+    p["key-number"] = (whole(b"}K\x01" + tensor() + b"s"), "is not text")
+    p["value-number"] = (state(epoch=integer(3)), "epoch is not a tensor")
     p["name-empty"] = (whole(b"}" + text("") + tensor() + b"s"), "no name that can be one")
     p["name-control"] = (whole(b"}" + text("a\x1b[2J") + tensor() + b"s"), "no name that can be one")
     p["name-no-utf8"] = (whole(b"}" + text(b"a\xff\xfe") + tensor() + b"s"), "no name that can be one")
@@ -167,9 +167,9 @@ def pickles():
     p["shape-huge"] = (state(w=tensor((1 << 40, 1 << 40), (1 << 40, 1))), outside)
     p["shape-overflow"] = (state(w=tensor(((1 << 62), 4), (4, 1))), outside)
     p["shape-max"] = (state(w=tensor(((1 << 63) - 1,), (1,))), outside)
-    p["shape-negative"] = (state(w=tensor((-4,), (1,))), "a shape that is no row")
-    p["shape-zero"] = (state(w=tensor((0, 1 << 62, 1 << 62), (1, 1, 1))), "a shape that is no row")
-    p["shape-text"] = (state(w=tensor((text("4"),), (1,))), "a shape that is no row")
+    p["shape-negative"] = (state(w=tensor((-4,), (1,))), "a shape that is not a row")
+    p["shape-zero"] = (state(w=tensor((0, 1 << 62, 1 << 62), (1, 1, 1))), "a shape that is not a row")
+    p["shape-text"] = (state(w=tensor((text("4"),), (1,))), "a shape that is not a row")
     p["rank-9"] = (state(w=tensor((1,) * 9, (1,) * 9)), "too many dimensions")
     p["rank-1000"] = (state(w=tensor((1,) * 1000, (1,) * 1000)), "too many dimensions")
     p["rank-differs"] = (state(w=tensor((2, 2), (1,))), "not a stride for each")
@@ -187,8 +187,8 @@ def pickles():
     p["storage-type"] = (state(w=tensor(kind="DoubleStorage")), "too few for 4 numbers of type F64")
     p["storage-missing"] = (state(w=tensor(key="7")), "no member data/7")
     p["storage-outside"] = (state(w=tensor(key="../../../etc/passwd")), "no member")
-    p["storage-nul"] = (state(w=tensor(key="0\0x")), "no storage")
-    p["storage-word"] = (state(w=tensor(word="module")), "no storage")
+    p["storage-nul"] = (state(w=tensor(key="0\0x")), "not a storage")
+    p["storage-word"] = (state(w=tensor(word="module")), "not a storage")
     p["overlap"] = (state(a=tensor((3,)), b=tensor((3,), offset=1)), "share memory")
     p["overlap-all"] = (state(**{f"w{i}": tensor() for i in range(5000)}), "share memory")
     p["tensor-no-storage"] = (whole(b"}" + text("w") + name("torch._utils", "_rebuild_tensor_v2") + b"(NNNNtRs"), "without storage")
@@ -212,8 +212,8 @@ def files():
     broken = bytearray(good)
     broken[good.index(b"_rebuild_tensor_v2") + 3] ^= 1
     yield "zip-checksum", bytes(broken), ""
-    yield "legacy", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.", "save it anew"
-    yield "bare-pickle", pickle.dumps({"w": Run()}, protocol=4), "save it anew"
+    yield "legacy", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.", "save it again"
+    yield "bare-pickle", pickle.dumps({"w": Run()}, protocol=4), "save it again"
     yield "no-file-of-ours", b"hello, world", ""
 
 

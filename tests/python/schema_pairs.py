@@ -138,7 +138,7 @@ pair("a word in a column of numbers", "places", "10.csv", refusal="line 4, colum
 write("11.csv", table(["town", "a", "b", "animal"], full))
 pair("a column has another name", "places", "11.csv", refusal='there is no column "city"')
 write("12.csv", table(["city", "a", "a", "b", "animal"], [(c, a, a, b, y) for c, a, b, y in full]))
-pair("a column stands there twice", "places", "12.csv", refusal='column "a" stands there 2 times')
+pair("a column appears twice", "places", "12.csv", refusal='column "a" appears 2 times')
 write("13.csv", table(None, full))
 pair("no header", "places", "13.csv", want, says="unchecked")
 write("14.csv", table(None, [r + (1,) for r in full]))
@@ -165,7 +165,7 @@ pair("a header alone", "places", "23.csv", refusal="no rows of data")
 write("24.csv", table(HEAD, [(c, "2024-01-01", b, y) for c, a, b, y in full]))
 pair("dates where numbers were", "places", "24.csv", refusal="is a date")
 write("25.csv", table(HEAD, [(c, "inf" if i == 0 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
-pair("infinity", "places", "25.csv", refusal="no finite number")
+pair("infinity", "places", "25.csv", refusal="not a finite number")
 
 # ---- Training on -----------------------------------------------------------------------------------------------
 def trained_on(what, path, refusal):
@@ -307,7 +307,7 @@ pair("one picture", "seen", "loose/a.png", ["blue"])
 names = [r[0] for r in predictions(run("predict", "seen/model.safetensors", "--data", "loose")[1])]
 if names != ["file", "a.png", "b.png"]:
     failures.append(f"loose pictures are not told by their files: {names}")
-judged("loose pictures, judged", "seen", "loose", refusal="stands in no class folder")
+judged("loose pictures, judged", "seen", "loose", refusal="is in no class folder")
 
 print(f"{count} pairs: {count - len(failures)} answered as they must be")
 for f in failures:

@@ -175,7 +175,7 @@ static void links_are_refused(void **state)
     assert_fails(tsri_metrics_open(&m, scratch_path("link"), 0), TSR_USAGE, "is a symbolic link");
     assert_int_equal(unlink(scratch_path("link")), 0);
     assert_int_equal(mkfifo(scratch_path("pipe"), 0600), 0);
-    assert_fails(tsri_metrics_open(&m, scratch_path("pipe"), 0), TSR_USAGE, "no regular file");
+    assert_fails(tsri_metrics_open(&m, scratch_path("pipe"), 0), TSR_USAGE, "not a regular file");
     assert_int_equal(unlink(scratch_path("pipe")), 0);
     assert_int_equal(unlink(scratch_path("target")), 0);
 }

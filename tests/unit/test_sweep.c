@@ -351,7 +351,8 @@ static void a_grid_of_a_billion_runs_is_refused(void **state)
     static const char grid[] = "{\"grid\":[{\"key\":\"optim.lr\",\"values\":[\"0.1\"]}],"
                                "\"seeds\":1000000000}";
     (void)scratch_put("grid.json", grid, sizeof grid - 1);
-    assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE, "so many seeds cannot be");
+    assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE,
+                 "more runs than a sweep may have");
     tsri_sweep_fini(&s);
 }
 
