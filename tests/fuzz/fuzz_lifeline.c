@@ -71,8 +71,9 @@ static void knock(knocking *k, int i)
 
 static void say(knocking *k, int i, const void *bytes, size_t n)
 {
-    if (k->fd[i] >= 0 && n > 0)
-        (void)send(k->fd[i], bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (k->fd[i] < 0 || n == 0)
+        return;
+    (void)send(k->fd[i], bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
     k->sent[i] = true;
 }
 
