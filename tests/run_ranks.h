@@ -144,8 +144,8 @@ static tsr_status all_rounds(outcome *o, tsri_run *run)
         o->unsound = run->crew->lost[TSRI_UNSOUND];
     }
     TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
-    memcpy(o->w, run->store.w, (size_t)run->net->total * sizeof(float));
-    memcpy(o->w + run->net->total, run->store.v, (size_t)run->net->trained * sizeof(float));
+    assert_ok(tsri_store_read(o->w, &run->store, TSRI_WEIGHTS));
+    assert_ok(tsri_store_read(o->w + run->net->total, &run->store, TSRI_MOMENTUM));
 done:
     return st;
 }

@@ -44,8 +44,8 @@ static inline tsr_status try_rounds(outcome *o, tsr_config *config, int64_t roun
                    .steps = run.recent.count,
                    .loss = run.recent.sum};
     TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
-    memcpy(o->w, run.store.w, (size_t)run.net->total * sizeof(float));
-    memcpy(o->w + run.net->total, run.store.v, (size_t)run.net->trained * sizeof(float));
+    assert_ok(tsri_store_read(o->w, &run.store, TSRI_WEIGHTS));
+    assert_ok(tsri_store_read(o->w + run.net->total, &run.store, TSRI_MOMENTUM));
 done:
     tsri_run_fini(&run);
     return st;

@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 
 enum { PAGE = 4096, MOST_BLOCKS = 1 << 16 };
-static const size_t RANGE = (size_t)64 << 30; /* of addresses, not of memory */
 
 /* A block: its place in the range, from page to page. */
 typedef struct block {
@@ -28,6 +27,7 @@ typedef struct block {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *range;
+static size_t room;               /* bytes of the range: addresses, not memory */
 static size_t used;               /* bytes of the range below which blocks lie */
 static int inside;                /* calls of backends that have not returned */
 static block blocks[MOST_BLOCKS]; /* in the order of their places */
@@ -66,17 +66,38 @@ static int64_t find_gap(size_t pages, size_t *from)
     return i;
 }
 
+static void *reserve(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* Where addresses are limited (ulimit -v), an eighth of them: others need some, too. */
+static tsr_status take_range(void)
+{
+    const size_t most = (size_t)64 << 30;
+    tsr_status st = TSR_OK;
+    void *at = MAP_FAILED;
+    for (room = most; at == MAP_FAILED && room > PAGE; room = at == MAP_FAILED ? room / 2 : room)
+        at = reserve(room);
+    if (at != MAP_FAILED && room < most) {
+        (void)munmap(at, room);
+        room /= 8;
+        at = reserve(room);
+    }
+    TSR_CHECK(at != MAP_FAILED, TSR_RESOURCES, "no addresses for guarded memory");
+    range = at;
+done:
+    return st;
+}
+
 static tsr_status place(tsri_mem **mem, size_t pages)
 {
     tsr_status st = TSR_OK;
     size_t from;
-    if (!range) {
-        void *at = mmap(NULL, RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        TSR_CHECK(at != MAP_FAILED, TSR_RESOURCES, "no addresses for guarded memory");
-        range = at;
-    }
+    if (!range)
+        TSR_TRY(take_range());
     int64_t i = find_gap(pages, &from);
-    TSR_CHECK(count < MOST_BLOCKS && from + pages * PAGE <= RANGE, TSR_RESOURCES,
+    TSR_CHECK(count < MOST_BLOCKS && from + pages * PAGE <= room, TSR_RESOURCES,
               "guarded memory is full");
     memmove(blocks + i + 1, blocks + i, (size_t)(count - i) * sizeof *blocks);
     blocks[i] = (block){from, pages};
@@ -99,7 +120,7 @@ static tsr_status take(tsri_mem **mem, int64_t bytes)
     void *token = NULL;
     size_t pages = ((size_t)bytes + sizeof token + PAGE) / PAGE;
     *mem = NULL;
-    TSR_TRY(tsri_alloc_raw(&token, 1, 1));
+    TSR_TRY(tsri_alloc_raw(&token, bytes, 1)); /* never touched: it only counts */
     pthread_mutex_lock(&lock);
     st = place(mem, pages);
     pthread_mutex_unlock(&lock);

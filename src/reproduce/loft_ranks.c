@@ -31,7 +31,7 @@ static tsr_status from_start(double *distance, const char *folder, uint64_t seed
     TSR_TRY(tsri_path_join(&path, folder, "model.safetensors"));
     TSR_TRY(tsr_model_read(&last, path));
     TSR_TRY(tsr_model_read(&first, path));
-    tsri_store_fill(&first->store, seed);
+    TSR_TRY(tsri_store_fill(&first->store, seed));
     TSR_TRY(tsri_compare(&c, last, first, NULL, TSRI_SCORE_L2, NULL, 0));
     *distance = c.mean;
 done:

@@ -249,7 +249,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     if (run->adam)
         TSR_TRY(tsri_store_add_variance(&run->store));
     if (!ground || !ground->dry)
-        tsri_store_fill(&run->store, run->seed);
+        TSR_TRY(tsri_store_fill(&run->store, run->seed));
     if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
         TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
     TSR_TRY(tsri_iterate_init(run));

@@ -234,6 +234,7 @@ static double ratio_at(int64_t m)
     assert_ok(f.run.scheme->setup(&f.run));
     for (; f.run.round < f.run.rounds; f.run.round++)
         assert_ok(f.run.scheme->round(&f.run));
+    assert_ok(tsri_run_see(&f.run)); /* as it stands now */
     pairs_of(&p, &f, 20);
     double ratio = p.ratio;
     tsri_gated_pairs_fini(&p);

@@ -43,7 +43,7 @@ static void train(const golden *g, tsri_store *store, const tsri_tensors *file,
         assert_ok(tsri_plan_backward(plan));
         tsri_update u = {store->net->trained, store->w, store->v,   store->g, g->rate,
                          g->momentum,         g->decay, g->nesterov};
-        assert_ok(backend->update(&u, pool));
+        assert_ok(tsri_device_update(tsri_device_on(backend, pool), &u));
     }
     tsri_plan_destroy(plan);
 }

@@ -28,7 +28,7 @@ static void set_up(fixture *f, tsri_net *net, int64_t seed)
     for (int64_t p = 0; p < net->params; p++)
         if (net->param[p].role == TSRI_TRAINED && net->param[p].rank == 1)
             for (int64_t i = 0; i < net->param[p].count; i++)
-                ((double *)tsri_store_at(&f->store, f->store.w, p))[i] +=
+                ((double *)touch(tsri_store_at(&f->store, f->store.w, p)))[i] +=
                     0.2 * tsri_rng_normal(&rng);
     assert_ok(tsri_pool_create(&f->pool, 1));
     assert_ok(tsri_plan_create(&f->plan, &f->store, tsri_device_on(&tsri_backend_ref64, f->pool),

@@ -155,7 +155,7 @@ static void units_without_owner(const char *backend)
     assert_int_equal(run.net->trained, 50 * 6);
     for (; run.round < 5; run.round++) {
         bool drawn[50] = {false};
-        memcpy(before, run.store.w, sizeof before);
+        memcpy(before, touch(run.store.w), sizeof before);
         for (int64_t l = 0; l < 2; l++) { /* anyone can compute anyone's share */
             tsri_draw draw = {.kind = TSRI_DRAW_BERNOULLI, .workers = 2, .xi = 0.3};
             tsri_share_draw(&share, &draw, 5, run.round, l);
@@ -164,7 +164,7 @@ static void units_without_owner(const char *backend)
         }
         assert_ok(run.scheme->round(&run));
         for (int64_t r = 0; r < 50; r++) {
-            bool kept = memcmp(before + r * 6, (float *)run.store.w + r * 6, 6 * 4) == 0;
+            bool kept = memcmp(before + r * 6, (float *)touch(run.store.w) + r * 6, 6 * 4) == 0;
             /* a unit that is off for all samples has no gradient: it may rest although drawn */
             assert_true(kept || drawn[r]);
             rested += kept;
