@@ -65,7 +65,7 @@ typedef struct tsri_gates {
     uint64_t *word;          /* bits behind the last unit are 0; for backends only */
     tsri_mem *mem;           /* where the words are */
     bool given;              /* the plan filled them in before forward: the op does not */
-    bool entered;            /* the value may come from outside: who reads it makes them */
+    bool entered;            /* the value may come from outside: its reader makes them */
     uint64_t stamp;          /* another one whenever a bit changed; 0 = there are none yet */
     bool skip;               /* products may skip what is off */
     bool dry;                /* to be measured: nothing is taken but what describes them */
@@ -85,7 +85,7 @@ typedef struct tsri_op {
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
     bool bf16;            /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
-    bool virtual;         /* norm: y is not stored; who reads it applies scale and shift (below) */
+    bool virtual;         /* norm: y is not stored; its reader applies scale and shift (below) */
     double eps, momentum; /* norm */
     double scale;         /* linear, recurrent; 0 = 1 */
     int64_t positions;    /* linear: the same at each of so many positions; 0 = no sequence */

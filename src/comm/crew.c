@@ -416,7 +416,7 @@ tsr_status tsri_crew_round(tsri_crew *crew, int64_t round, const tsri_crew_job *
     TSR_TRY(tsri_alloc(&d.share, job->shares, sizeof *d.share));
     open_round(&d);
     roll_call(&d);
-    TSR_TRY(hear(&d, 0)); /* somebody may be back */
+    TSR_TRY(hear(&d, 0)); /* a rank may be back */
     *alone = helpers(crew) == 0;
     while (!*alone && d.open > 0) {
         TSR_TRY(deal_out(&d));

@@ -44,8 +44,8 @@ typedef struct tsri_crew {
     int64_t lost[TSRI_LOSSES]; /* in all */
     int64_t stale;             /* frames of other rounds, dropped */
     double pack_seconds;
-    double told, told_send, told_wait; /* clock and the comm's times when `spent` was last told */
-    bool gathered;                     /* who is not here now has been and does not answer */
+    double told, told_send, told_wait; /* clock and the comm's times when `spent` was last sent */
+    bool gathered;                     /* each rank has answered once; an absent one is gone */
     bool ended;
 } tsri_crew;
 
@@ -89,10 +89,10 @@ void tsri_crew_give_up(tsri_crew *crew, tsr_status why);
  */
 
 /* Seconds that the coordinator has been listening: it stands still while the coordinator is stopped
- * or busy, so that nobody is late for that. What waits is measured by it. */
+ * or busy, so that no rank is late because of it. What waits is measured by it. */
 double tsri_crew_clock(tsri_crew *crew);
 
-/* Seconds after which who has not answered is late: `deadline`, or from the times noted here. */
+/* Seconds after which a silent rank is late: `deadline`, or from the times noted here. */
 double tsri_crew_limit(const tsri_crew *crew);
 void tsri_crew_took(tsri_crew *crew, double seconds);
 

@@ -40,7 +40,7 @@ typedef struct tsri_head {
     int64_t round, share;
     int64_t bytes;    /* behind the head */
     uint32_t crc;     /* of these bytes */
-    tsri_spent spent; /* by the sender, since it last said so */
+    tsri_spent spent; /* by the sender, since its last report */
     uint8_t pad[12];
     uint32_t check; /* of the head up to here */
 } tsri_head;

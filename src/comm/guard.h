@@ -6,7 +6,7 @@
  *
  * - MPI_Init waits for ever for a rank that has ended or has not come: the watch names it, after
  *   `start` seconds at most;
- * - MPI hangs and somebody asked the program to stop (base/stop.h): it waits some seconds for the
+ * - MPI hangs and the program was asked to stop (base/stop.h): it waits some seconds for the
  *   call to return, no longer.
  *
  *     TSR_TRY(tsri_guard_create(&guard, &plan));

@@ -34,17 +34,17 @@ tsr_status tsri_lifeline_listen(tsri_lifeline **out, int size, const uint32_t *a
 tsr_status tsri_lifeline_invite(const tsri_lifeline *line, void *bytes, int64_t room,
                                 int64_t *used);
 
-/* The other ranks: connects to the first address where somebody has the secret, within some
- * seconds for each. *out stays NULL when there is none. */
+/* The other ranks: connects to the first address that proves the secret, within some seconds for
+ * each. *out stays NULL when there is none. */
 tsr_status tsri_lifeline_connect(tsri_lifeline **out, const void *bytes, int64_t n, int rank);
 
 void tsri_lifeline_close(tsri_lifeline *line); /* NULL is fine */
 
-/* Takes connections, answers, notices ends; waits for the first of these no longer than so many
+/* Takes connections, answers, notices ends; waits for the first of these at most this many
  * milliseconds, or until `wake` (a descriptor, -1 for none) can be read. For one thread. */
 void tsri_lifeline_look(tsri_lifeline *line, int milliseconds, int wake);
 
-/* Rank 0: closes the port; who is connected stays so. */
+/* Rank 0: closes the port; connections stay open. */
 void tsri_lifeline_shut(tsri_lifeline *line);
 
 /* Has that rank hung up? Is it connected? For any thread; of NULL neither is known. */

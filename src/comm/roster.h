@@ -1,9 +1,9 @@
-/* roster.h - who was started and where, known before MPI has begun.
+/* roster.h - which ranks were started and where, known before MPI has begun.
  *
- * MPI_Init waits for every rank, for ever: a rank that ends before it is complete would never be
- * missed. Whoever started the ranks (mpirun, Slurm) answers questions earlier, by PMIx: the host of
- * each rank, and a word that rank 0 leaves for the others. Without PMIx nothing is known, and only
- * deadlines tell.
+ * MPI_Init waits for every rank, forever: a rank that ends before it is complete would never be
+ * missed. The launcher (mpirun, Slurm) answers questions earlier, by PMIx: the host of each rank,
+ * and a message that rank 0 leaves for the others. Without PMIx nothing is known, and only
+ * deadlines help.
  */
 #ifndef TSRI_ROSTER_H
 #define TSRI_ROSTER_H

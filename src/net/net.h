@@ -113,7 +113,7 @@ tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape 
                            int64_t outputs, bool filters_last);
 void tsri_net_destroy(tsri_net *net);
 
-/* The same once more, for who will change it. The caller destroys *out. */
+/* A copy, to be changed. The caller destroys *out. */
 tsr_status tsri_net_copy(tsri_net **out, const tsri_net *net);
 
 /* Layers with a share_scale: the whole computes what shares compute on average when each unit is in

@@ -1,7 +1,7 @@
 /* plan_parts.h - a plan from the inside: shared by the files that make and run it.
  *
  *     plan_steps.c    which layers become which ops: what is fused into what
- *     plan_gates.c    which values have gates, and who needs which gradients
+ *     plan_gates.c    which values have gates, and which gradients are needed
  *     plan_memory.c   where every buffer lies, by its lifetime
  *     plan.c          making, running, looking
  */

@@ -180,7 +180,7 @@ static tsr_status collect(tsri_line *l, int64_t target)
     }
     tsri_line_moved(l);
     if (l->posts == 0)
-        TSR_TRY(tsri_line_hear(l, 0)); /* somebody may be back */
+        TSR_TRY(tsri_line_hear(l, 0)); /* a rank may be back */
     if (l->back && l->posts < l->pipe->run->workers)
         TSR_TRY(tsri_line_form(l));
 done:
@@ -200,7 +200,7 @@ tsr_status tsri_line_step(tsri_pipe *p)
     }
     if (l->posts == 0) {
         TSR_TRY(do_alone(l, run->round + 1));
-        TSR_TRY(tsri_line_hear(l, 0)); /* somebody may be back */
+        TSR_TRY(tsri_line_hear(l, 0)); /* a rank may be back */
         if (l->back)
             TSR_TRY(tsri_line_form(l));
     } else {

@@ -1,7 +1,7 @@
 /* gpipe_line.h - the stages of a pipeline that other ranks hold, as their coordinator keeps them.
  *
  *     TSR_TRY(tsri_line_create(&line, pipe));
- *     TSR_TRY(tsri_line_form(line));                  orders and numbers to all who are here
+ *     TSR_TRY(tsri_line_form(line));                  orders and numbers to all ranks present
  *     TSR_TRY(tsri_line_go(line, round, false));      work up to that round
  *     while (the last post has not done it)
  *         TSR_TRY(tsri_line_hear(line, seconds));
@@ -45,7 +45,7 @@ typedef struct tsri_line {
 /* Without posts. tsri_line_destroy (gpipe_parts.h) frees it. */
 tsr_status tsri_line_create(tsri_line **out, tsri_pipe *p);
 
-/* The line of those who are here, in the order of their ranks, from the numbers of run->store. */
+/* Forms the line of the ranks present, in their order, with the numbers of run->store. */
 tsr_status tsri_line_form(tsri_line *l);
 
 /* One frame to one rank; to all posts: work until that round, and send your numbers then. */

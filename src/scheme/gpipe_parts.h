@@ -1,7 +1,7 @@
 /* gpipe_parts.h - what the files of gpipe share: gpipe.c (all stages in this process), gpipe_crew.c
- * (stages in other processes, seen by who coordinates them) with gpipe_line.c (who they are, what
- * is said and heard), gpipe_stage.c (seen by one of them), gpipe_numbers.c (what they send each
- * other). */
+ * (stages in other processes, seen by the coordinator) with gpipe_line.c (which ranks they are, and
+ * messages to and from them), gpipe_stage.c (seen by one of them), gpipe_numbers.c (what they send
+ * each other). */
 #ifndef TSRI_GPIPE_PARTS_H
 #define TSRI_GPIPE_PARTS_H
 

@@ -66,20 +66,20 @@ typedef struct tsri_ground {
     bool dry;       /* only to see whether the run can be: weights stay zero */
 } tsri_ground;
 
-/* Someone who looks at a run between its rounds and tells what he saw in the metrics. He changes
- * nothing, and what he needs of the past he finds in the metrics, which a resumed run has too. */
+/* An observer looks at a run between its rounds and writes what it saw to the metrics. It changes
+ * nothing. What it needs of the past it reads from the metrics, which a resumed run has, too. */
 typedef struct tsri_observer {
     const char *name;
     tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
     /* before the first round and after each one; INTERRUPTED (tsri_hear_stop) when a stop ended it:
      * then it is called again for the same round when the run is resumed */
     tsr_status (*look)(tsri_run *run);
-    bool (*active)(const tsri_run *run); /* does he look at this run's weights at all? */
-    /* (optional, both or none) what he keeps that is too much for the metrics goes with the
-     * checkpoint; load is called when one has been read, also one without anything of his */
+    bool (*active)(const tsri_run *run); /* does it look at this run's weights at all? */
+    /* (optional, both or none) state that is too large for the metrics goes into the checkpoint;
+     * load is called after one was read, even if it holds nothing of this observer */
     tsr_status (*save)(const tsri_run *run, tsri_parcel *parcel);
     tsr_status (*load)(tsri_run *run, const tsri_tensors *file, const char *path);
-    void (*fini)(void *state); /* (optional) frees his run->observer_state */
+    void (*fini)(void *state); /* (optional) frees its run->observer_state */
 } tsri_observer;
 
 enum { TSRI_OBSERVERS_MOST = 2 };
@@ -293,7 +293,7 @@ tsr_status tsri_iterate_rank(tsri_run *run);
 
 /* Has the run reached what it was to stop at? */
 bool tsri_iterate_enough(const tsri_run *run);
-void tsri_iterate_say_enough(const tsri_run *run); /* tells whoever listens that and why it ends */
+void tsri_iterate_say_enough(const tsri_run *run); /* says that and why it ends */
 
 /* The best iterate into the store, where it is to be handed over and is not the last one. */
 tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken);
@@ -306,7 +306,7 @@ tsr_status tsri_average_init(tsri_run *run);
 /* Takes the weights after run->round rounds into the average. After every round. */
 tsr_status tsri_average_round(tsri_run *run);
 
-/* Average and weights change places: who looks at the store then sees the average. Twice is never.
+/* Swaps average and weights, so that the store holds the average. A second call swaps them back.
  * Without an average both do nothing. */
 void tsri_average_swap(tsri_run *run);
 
@@ -366,8 +366,8 @@ bool tsri_due_after(const tsri_run *run, double every); /* the same of a number 
 bool tsri_looked_at(const tsri_run *run, int64_t round);
 int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
 
-/* All that training refuses, before a folder is touched: who mends the mistake can give the same
- * command again. For tsr_train and tsr_check. */
+/* All that training refuses, before a folder is touched, so that the same command works once the
+ * mistake is fixed. For tsr_train and tsr_check. */
 tsr_status tsri_train_prepare(tsri_run *run);
 
 /* For what takes long between two rounds and leaves the run as it was: INTERRUPTED when a stop was
@@ -490,8 +490,8 @@ tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, cons
  *
  * Data and name are copied; `tensor` has no name, and no two notes of a file have the same one
  * (FAILURE when they are written). <round> is run->round, six digits: the rounds done. A file of
- * notes appears only when something was noted. Without --trace both do nothing: who would have to
- * compute what is noted asks run->trace first. */
+ * notes appears only when something was noted. Without --trace both do nothing: check run->trace
+ * before computing what is to be noted. */
 tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
     TSR_PRINTF(3, 4);
 tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind);

@@ -33,7 +33,7 @@ void tsri_team_destroy(tsri_run *run);
 tsr_status tsri_team_round(tsri_run *run);
 
 /* The share of the first worker in the first round, drawn but not trained, and whether its layers
- * are rescaled (cut.h): for who wants to look at it. It belongs to the team. USAGE when the run's
+ * are rescaled (cut.h): for inspection. It belongs to the team. USAGE when the run's
  * scheme has no team. */
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale);
 
@@ -42,7 +42,7 @@ tsr_status tsri_team_assemble(tsri_run *run);
 tsr_status tsri_team_serve(tsri_run *run);
 
 /* The share that worker l has of the last round, with *local its numbers after its last local step;
- * NULL when the scheme has no shares, before the first round, or when he had nothing. */
+ * NULL when the scheme has no shares, before the first round, or when it had nothing. */
 const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local);
 
 /* How the team draws, or NULL when the scheme has no shares. */

@@ -32,8 +32,8 @@ typedef struct tsri_fuse {
     const float *add;
 } tsri_fuse;
 
-/* Who works, and in which scratch memory (64-byte aligned, as many floats as the _work function
- * says; its contents do not matter before and mean nothing after). */
+/* The threads and scratch memory of a convolution (64-byte aligned, as many floats as the _work
+ * function says; its contents mean nothing before or after). */
 typedef struct tsri_conv_team {
     const tsri_loops *loops;
     tsri_pool *pool;
