@@ -303,6 +303,7 @@ static tsr_status give(deal *d, int rank, int64_t share)
     d->share[share] = OUT;
     TSR_TRY(tsri_comm_send(c->comm, rank, &f));
 done:
+    tsri_comm_release(c->comm, &f); /* one that could not be packed */
     return st;
 }
 

@@ -88,6 +88,7 @@ static tsr_status give_orders(tsri_line *l, int64_t i)
     l->pipe->run->bytes_collected += tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));
 done:
+    tsri_comm_release(l->crew->comm, &f);
     return st;
 }
 

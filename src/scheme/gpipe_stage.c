@@ -156,6 +156,7 @@ static tsr_status pass_on(hand *h, int64_t to, tsri_frame_kind kind, int64_t m,
     TSR_TRY(tsri_comm_send(h->comm, (int)to, &f));
     h->traffic.sent += bytes;
 done:
+    tsri_comm_release(h->comm, &f);
     return st;
 }
 
@@ -309,6 +310,7 @@ static tsr_status give_numbers(hand *h)
     tsri_frame_seal(&f, TSRI_NUMBERS, h->done, h->mark, bytes);
     TSR_TRY(tsri_comm_send(h->comm, 0, &f));
 done:
+    tsri_comm_release(h->comm, &f);
     return st;
 }
 
