@@ -14,5 +14,5 @@ _Noreturn void cli_ranks_end_all(int status)
 void cli_ranks_hang(void *nothing, tsr_status status)
 {
     (void)nothing;
-    cli_ranks_end_all(status);
+    cli_ranks_end_all((int)status);
 }
