@@ -136,6 +136,18 @@ done:
     return st;
 }
 
+/* The number of the block that begins there. */
+static int64_t block_at(size_t from)
+{
+    int64_t i = 0;
+    while (i < count && blocks[i].from != from)
+        i++;
+    if (i == count)
+        __builtin_trap(); /* it was never taken */
+    return i;
+}
+
+/* Its place is given up last: another thread may take it at once. */
 static void drop(tsri_mem *mem)
 {
     void *token = NULL;
@@ -143,18 +155,16 @@ static void drop(tsri_mem *mem)
         return;
     size_t from = (size_t)((char *)(void *)mem - range);
     pthread_mutex_lock(&lock);
-    int64_t i = 0;
-    while (i < count && blocks[i].from != from)
-        i++;
-    if (i == count)
-        __builtin_trap(); /* it was never taken */
-    size_t bytes = blocks[i].pages * PAGE;
-    memmove(blocks + i, blocks + i + 1, (size_t)(--count - i) * sizeof *blocks);
+    size_t bytes = blocks[block_at(from)].pages * PAGE;
     pthread_mutex_unlock(&lock);
     enter();
     memcpy(&token, (char *)(void *)mem + bytes - sizeof token, sizeof token);
     (void)madvise(mem, bytes, MADV_DONTNEED);
     leave();
+    pthread_mutex_lock(&lock);
+    int64_t i = block_at(from);
+    memmove(blocks + i, blocks + i + 1, (size_t)(--count - i) * sizeof *blocks);
+    pthread_mutex_unlock(&lock);
     tsri_free(token);
 }
 
