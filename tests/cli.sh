@@ -50,3 +50,16 @@ refused() {
 model_hash() { sha256sum <"$1/model.safetensors" || echo "no model in $1"; } # so that two that are missing are not equal
 timeless() { sed -E 's/,"seconds":[^}]*//' "$1/metrics.jsonl"; }
 field() { sed -E "s/.*\"$2\":([^,}]*).*/\1/" <<<"$1"; }
+
+# points.csv: 400 points of the unit square, those above its diagonal in, the others out.
+make_points() {
+    python - <<'P'
+import random
+random.seed(1)
+with open("points.csv", "w") as f:
+    f.write("a,b,y\n")
+    for _ in range(400):
+        a, b = random.random(), random.random()
+        f.write(f"{a:.6f},{b:.6f},{'in' if a + b > 1 else 'out'}\n")
+P
+}

@@ -46,15 +46,7 @@ EOT
 chmod +x agent
 export OMPI_MCA_plm_rsh_agent=$scratch/agent
 cd work || exit 1
-python - <<'P'
-import random
-random.seed(1)
-with open("points.csv", "w") as f:
-    f.write("a,b,y\n")
-    for _ in range(400):
-        a, b = random.random(), random.random()
-        f.write(f"{a:.6f},{b:.6f},{'in' if a + b > 1 else 'out'}\n")
-P
+make_points
 cat >run.yaml <<'EOT'
 data: {path: points.csv, target: y}
 model: {name: mlp, hidden: [16, 16]}

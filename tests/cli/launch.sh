@@ -9,15 +9,7 @@ ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit
 # shellcheck source=tests/cli.sh
 . "$2/tests/cli.sh"
 unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe # as a user has it
-python - <<'P'
-import random
-random.seed(1)
-with open("points.csv", "w") as f:
-    f.write("a,b,y\n")
-    for _ in range(400):
-        a, b = random.random(), random.random()
-        f.write(f"{a:.6f},{b:.6f},{'in' if a + b > 1 else 'out'}\n")
-P
+make_points
 cat >run.yaml <<'EOT'
 data: {path: points.csv, target: y}
 model: {name: mlp, hidden: [16, 16]}

@@ -22,4 +22,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
         }                                                                                          \
     } while (0)
 
+/* What is left of an input that is read byte by byte; zeros follow its end. */
+typedef struct input {
+    const uint8_t *at;
+    size_t left;
+} input;
+
+static inline uint8_t next(input *in)
+{
+    if (in->left == 0)
+        return 0;
+    in->left--;
+    return *in->at++;
+}
+
 #endif

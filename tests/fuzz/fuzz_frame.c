@@ -9,19 +9,6 @@
 enum { SIDES = 4, RANKS = 3, SHARES = 2, BYTES = 16, FRAMES = 24 };
 static const char IDENTITY[] = "version\t1\ndata\tab\n";
 
-typedef struct input {
-    const uint8_t *at;
-    size_t left;
-} input;
-
-static uint8_t next(input *in)
-{
-    if (in->left == 0)
-        return 0;
-    in->left--;
-    return *in->at++;
-}
-
 static void post(tsri_comm *from, int to, tsri_frame_kind kind, int64_t round, int64_t share,
                  const void *bytes, int64_t n)
 {

@@ -13,19 +13,6 @@
 
 enum { SIDES = 3, SIZE = 4, STRANGERS = 8, ACTS = 48, TRIES = 3, WAIT_MS = 1000 };
 
-typedef struct input {
-    const uint8_t *at;
-    size_t left;
-} input;
-
-static uint8_t next(input *in)
-{
-    if (in->left == 0)
-        return 0;
-    in->left--;
-    return *in->at++;
-}
-
 /* Fills n bytes, with zeros behind the input's end. */
 static void fill(input *in, void *bytes, size_t n)
 {
