@@ -12,7 +12,7 @@ if [ -z "${TESSERA_INSIDE:-}" ]; then
     ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit 77; }
     own=(--net --mount --pid --fork --kill-child --mount-proc) # whatever is started ends with this script
     [ "$(id -u)" = 0 ] || own+=(--map-root-user)
-    unshare "${own[@]}" ip link add probe type bridge 2>/dev/null || { echo "skipped: no network namespaces may be made here"; exit 77; }
+    why=$(unshare "${own[@]}" ip link add probe type bridge 2>&1) || { echo "skipped: no namespaces can be made here: $why"; exit 77; }
     TESSERA_INSIDE=1 exec unshare "${own[@]}" bash "$0" "$@"
 fi
 # shellcheck source=tests/cli.sh
