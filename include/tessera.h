@@ -303,7 +303,7 @@ TSR_API tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t 
 
 /* Sizes, and the parameters one by one. `shape` has room for 8. */
 TSR_API int64_t tsr_model_params(const tsr_model *model);
-TSR_API const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_t *shape,
+TSR_API const char *tsr_model_param(const tsr_model *model, int64_t i, int *dims, int64_t *shape,
                                     const float **data);
 TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key); /* or NULL */
 

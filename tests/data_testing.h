@@ -42,13 +42,13 @@ static inline void put_folder(const char *name)
     assert_ok(tsri_make_folder(scratch_path(name)));
 }
 
-/* An IDX file: `rank` sizes, then n bytes as they are. */
-static inline void put_idx(const char *name, int type, int rank, const uint32_t *size,
+/* An IDX file: `dims` sizes, then n bytes as they are. */
+static inline void put_idx(const char *name, int type, int dims, const uint32_t *size,
                            const void *bytes, size_t n)
 {
-    uint8_t file[65536] = {0, 0, (uint8_t)type, (uint8_t)rank};
+    uint8_t file[65536] = {0, 0, (uint8_t)type, (uint8_t)dims};
     size_t used = 4;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < dims; i++)
         for (int b = 24; b >= 0; b -= 8)
             file[used++] = (uint8_t)(size[i] >> b);
     assert_true(used + n <= sizeof file);

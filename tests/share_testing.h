@@ -76,12 +76,12 @@ static inline int64_t oracle_place(const tsri_net *net, const tsri_net *small,
                                    const tsri_share *share, int64_t param, int64_t i)
 {
     const tsri_param *p = &net->param[param], *q = &small->param[param];
-    int64_t at[TSRI_PARAM_RANK], j = 0;
-    for (int d = p->rank - 1; d >= 0; d--) {
+    int64_t at[TSRI_PARAM_DIMS], j = 0;
+    for (int d = p->dims - 1; d >= 0; d--) {
         at[d] = i % p->shape[d];
         i /= p->shape[d];
     }
-    for (int d = 0; d < p->rank; d++) {
+    for (int d = 0; d < p->dims; d++) {
         int64_t unit = at[d] / p->inner[d], rest = at[d] % p->inner[d], found = -1;
         const tsri_pick *pick = p->axis[d] < 0 ? NULL : &share->pick[p->axis[d]];
         if (!pick || !pick->index)

@@ -42,7 +42,7 @@ static void tell(const tsri_converted *c, const char *path)
 {
     if (c->to_relu)
         (void)printf("%s %.1e on every one of %lld training points and %lld layers (worst at layer "
-                     "%lld), rank %lld; norm of the weights %.4g -> %.4g\n",
+                     "%lld), matrix rank %lld; norm of the weights %.4g -> %.4g\n",
                      c->how.worst < TSRI_CONVERT_EQUAL ? "equal to"
                                                        : "not equal: the nearest net, within",
                      c->how.worst, (long long)c->how.n, (long long)c->how.layers,

@@ -1,7 +1,7 @@
 /* cmd_data.c - tessera data: which data there is, what it is like, getting and making it. */
 #include "cli/commands.h"
 
-#include "cli/data_told.h"
+#include "cli/data_report.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/settings.h"

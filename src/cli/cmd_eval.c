@@ -1,6 +1,6 @@
 /* cmd_eval.c - tessera eval: loss and accuracy of a model file. */
 #include "cli/commands.h"
-#include "cli/gates_told.h"
+#include "cli/gates_report.h"
 #include "cli/print.h"
 #include "cli/result.h"
 #include "cli/settings.h"
@@ -15,7 +15,7 @@
 static tsr_status with_gates(tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_gates_told gates = {0};
+    tsri_gates_report gates = {0};
     tsri_text text = {0};
     tsri_json w = {0};
     TSR_TRY(cli_gates_use(&gates, model, args));

@@ -12,7 +12,7 @@
 
 typedef struct facts {
     const char *name;
-    int rank;
+    int dims;
     int64_t shape[8], count;
     double mean, deviation, largest;
 } facts;
@@ -22,8 +22,8 @@ static facts facts_of(const tsr_model *m, int64_t i)
     facts f = {.count = 1};
     const float *data;
     double sum = 0, squares = 0;
-    f.name = tsr_model_param(m, i, &f.rank, f.shape, &data);
-    for (int d = 0; d < f.rank; d++)
+    f.name = tsr_model_param(m, i, &f.dims, f.shape, &data);
+    for (int d = 0; d < f.dims; d++)
         f.count *= f.shape[d];
     for (int64_t j = 0; j < f.count; j++) {
         double v = (double)data[j];
@@ -39,7 +39,7 @@ static facts facts_of(const tsr_model *m, int64_t i)
 static void shape_text(char *text, size_t room, const facts *f)
 {
     int used = snprintf(text, room, "[");
-    for (int d = 0; d < f->rank; d++)
+    for (int d = 0; d < f->dims; d++)
         used += snprintf(text + used, room - (size_t)used, d ? ", %lld" : "%lld",
                          (long long)f->shape[d]);
     (void)snprintf(text + used, room - (size_t)used, "]");
@@ -71,7 +71,7 @@ static tsr_status print_json(const tsr_model *m, const char *model)
         tsri_json_put_text(&w, "name", f.name);
         tsri_json_key(&w, "shape");
         tsri_json_open(&w, '[');
-        for (int d = 0; d < f.rank; d++)
+        for (int d = 0; d < f.dims; d++)
             tsri_json_int(&w, f.shape[d]);
         tsri_json_close(&w, ']');
         tsri_json_close(&w, '}');

@@ -40,7 +40,7 @@ static tsri_ntk_options options_of(const cli_args *args)
 static tsr_status write_kernel(const tsri_ntk *ntk, const char *path)
 {
     tsri_tensor t = {
-        .name = "k", .dtype = TSRI_F64, .rank = 2, .shape = {ntk->n, ntk->n}, .data = ntk->k};
+        .name = "k", .dtype = TSRI_F64, .dims = 2, .shape = {ntk->n, ntk->n}, .data = ntk->k};
     return tsri_npy_write(path, &t);
 }
 

@@ -6,7 +6,7 @@
  * FILE.npy the raw outputs [n, outputs].
  */
 #include "cli/commands.h"
-#include "cli/gates_told.h"
+#include "cli/gates_report.h"
 #include "cli/settings.h"
 #include "cli/print.h"
 
@@ -240,7 +240,7 @@ static tsr_status write_npy(const answers *a, const char *path)
 {
     tsri_tensor t = {.name = "outputs",
                      .dtype = TSRI_F32,
-                     .rank = 2,
+                     .dims = 2,
                      .shape = {a->p.n, a->p.width},
                      .data = a->p.outputs};
     return tsri_npy_write(path, &t);
@@ -273,7 +273,7 @@ done:
 }
 
 /* Beside predictions on stdout the measurements go where messages go. */
-static tsr_status tell_gates(const tsri_gates_told *gates, bool to_stdout)
+static tsr_status tell_gates(const tsri_gates_report *gates, bool to_stdout)
 {
     tsr_status st = TSR_OK;
     tsri_text text = {0};
@@ -285,7 +285,7 @@ done:
 }
 
 static tsr_status tell(const cli_args *args, const answers *a, const char *path,
-                       const tsri_gates_told *gates)
+                       const tsri_gates_report *gates)
 {
     tsri_json w = {0};
     if (!path)
@@ -305,7 +305,7 @@ static tsr_status tell(const cli_args *args, const answers *a, const char *path,
 }
 
 /* With --gates or --batch the gates are measured beside; the outputs move to the answers. */
-static tsr_status ask_gates(answers *a, tsri_gates_told *gates, tsr_model *model,
+static tsr_status ask_gates(answers *a, tsri_gates_report *gates, tsr_model *model,
                             const cli_args *args)
 {
     tsr_status st = TSR_OK;
@@ -326,7 +326,7 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
     answers a = {.probabilities = cli_has(args, "probabilities")};
-    tsri_gates_told gates = {0};
+    tsri_gates_report gates = {0};
     const char *path = cli_text(args, "out");
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));

@@ -97,19 +97,20 @@ static void print_refusal(const tsri_sweep *s)
 static tsr_status print_best(const tsri_sweep *s)
 {
     tsr_status st = TSR_OK;
-    tsri_cell_sum *rank = NULL;
+    tsri_cell_sum *ranking = NULL;
     tsri_text cell = {0};
-    TSR_TRY(tsri_sweep_rank(&rank, s));
-    if (s->cells < 2 || rank[0].count == 0)
+    TSR_TRY(tsri_sweep_ranking(&ranking, s));
+    if (s->cells < 2 || ranking[0].count == 0)
         goto done;
-    TSR_TRY(tsri_sweep_cell_text(&cell, s, rank[0].cell, ""));
+    TSR_TRY(tsri_sweep_cell_text(&cell, s, ranking[0].cell, ""));
     if (tsri_sweep_by_accuracy(s))
-        (void)printf("best   %s: test accuracy %.2f %%\n", cell.data, 100 * rank[0].accuracy.mean);
+        (void)printf("best   %s: test accuracy %.2f %%\n", cell.data,
+                     100 * ranking[0].accuracy.mean);
     else
-        (void)printf("best   %s: loss %.4g\n", cell.data, rank[0].loss.mean);
+        (void)printf("best   %s: loss %.4g\n", cell.data, ranking[0].loss.mean);
 done:
     tsri_text_fini(&cell);
-    tsri_free(rank);
+    tsri_free(ranking);
     return st;
 }
 

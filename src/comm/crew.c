@@ -18,8 +18,8 @@ tsr_status tsri_crew_create(tsri_crew **out, tsri_comm *comm, double deadline)
     tsr_status st = TSR_OK;
     tsri_crew *c = NULL;
     TSR_TRY(tsri_alloc(&c, 1, sizeof *c));
-    *c = (tsri_crew){.comm = comm, .deadline = deadline, .told = tsri_clock()};
-    c->looked = c->told;
+    *c = (tsri_crew){.comm = comm, .deadline = deadline, .reported = tsri_clock()};
+    c->looked = c->reported;
     TSR_TRY(tsri_alloc(&c->member, comm->size, sizeof *c->member));
     for (int r = 0; r < comm->size; r++)
         c->member[r].share = -1;
@@ -158,12 +158,12 @@ bool tsri_crew_heard(tsri_crew *crew, const tsri_frame *f)
 
 tsri_spent tsri_crew_spent(tsri_crew *c)
 {
-    double now = tsri_clock(), send = c->comm->send_seconds - c->told_send,
-           wait = c->comm->wait_seconds - c->told_wait;
-    tsri_spent t = {(float)(now - c->told - send - wait), (float)send, (float)wait};
-    c->told = now;
-    c->told_send = c->comm->send_seconds;
-    c->told_wait = c->comm->wait_seconds;
+    double now = tsri_clock(), send = c->comm->send_seconds - c->reported_send,
+           wait = c->comm->wait_seconds - c->reported_wait;
+    tsri_spent t = {(float)(now - c->reported - send - wait), (float)send, (float)wait};
+    c->reported = now;
+    c->reported_send = c->comm->send_seconds;
+    c->reported_wait = c->comm->wait_seconds;
     return t;
 }
 

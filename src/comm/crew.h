@@ -6,7 +6,7 @@
  *
  * Faults cost a share its round, never the run. A rank that died gets nothing more; one that is
  * late (deadline) is passed over until it answers again; a result that the scheme finds unsound is
- * rejected. All are counted and told. When the coordinator dies, the others notice and end.
+ * rejected. All are counted and reported. When the coordinator dies, the others notice and end.
  *
  *     coordinator                                   the others
  *     TSR_TRY(tsri_crew_gather(crew, ...));         TSR_TRY(tsri_crew_join(crew, ...));
@@ -20,7 +20,7 @@
 #include "comm/comm.h"
 
 /* Why a share of a round was lost. */
-typedef enum tsri_loss_of_share { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOSSES } tsri_lost;
+typedef enum tsri_lost { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOST_KINDS } tsri_lost;
 
 /* How a member stands. */
 typedef struct tsri_member {
@@ -28,8 +28,8 @@ typedef struct tsri_member {
     bool gone;              /* died: for good */
     int64_t share;          /* it is working on; -1 = none */
     double since;           /* when that was sent, by tsri_crew_clock */
-    int64_t received, sent; /* bytes of numbers, since the coordinator last told */
-    tsri_spent spent;       /* since the coordinator last told */
+    int64_t received, sent; /* bytes of numbers, since the last report */
+    tsri_spent spent;       /* since the last report */
 } tsri_member;
 
 enum { TSRI_CREW_TIMES = 31 };
@@ -40,12 +40,13 @@ typedef struct tsri_crew {
     tsri_member *member;          /* [size]; of rank 0 only `spent` is used */
     double time[TSRI_CREW_TIMES]; /* of the last shares, a ring */
     int64_t times;
-    double listened, looked;   /* tsri_crew_clock, and when it was last asked */
-    int64_t lost[TSRI_LOSSES]; /* in all */
-    int64_t stale;             /* frames of other rounds, dropped */
+    double listened, looked;       /* tsri_crew_clock, and when it was last asked */
+    int64_t lost[TSRI_LOST_KINDS]; /* in all */
+    int64_t stale;                 /* frames of other rounds, dropped */
     double pack_seconds;
-    double told, told_send, told_wait; /* clock and the comm's times when `spent` was last sent */
-    bool gathered;                     /* each rank has answered once; an absent one is gone */
+    double reported, reported_send,
+        reported_wait; /* clock and the comm's times at the last report */
+    bool gathered;     /* each rank has answered once; an absent one is gone */
     bool ended;
 } tsri_crew;
 

@@ -181,14 +181,14 @@ done:
 }
 
 /* Where each word of a column has its input: sorted by bytes, or where the model has it. */
-static tsr_status rank_words(tsri_column *k)
+static tsr_status sort_words(tsri_column *k)
 {
     tsr_status st = TSR_OK;
     if (!k->like)
-        return tsri_words_rank(&k->rank, &k->list);
-    TSR_TRY(tsri_alloc(&k->rank, k->like->words, sizeof *k->rank));
+        return tsri_words_positions(&k->position, &k->list);
+    TSR_TRY(tsri_alloc(&k->position, k->like->words, sizeof *k->position));
     for (int64_t w = 0; w < k->like->words; w++)
-        k->rank[w] = w;
+        k->position[w] = w;
 done:
     return st;
 }
@@ -204,7 +204,7 @@ static tsr_status fill_tables(tsri_tables *t, tsr_data *data)
     }
     for (int64_t k = 0; k < t->columns; k++)
         if (!t->column[k].ignored && t->column[k].kind == TSRI_WORDS)
-            TSR_TRY(rank_words(&t->column[k]));
+            TSR_TRY(sort_words(&t->column[k]));
 done:
     return st;
 }
@@ -215,7 +215,7 @@ void tsri_tables_fini(tsri_tables *t)
 {
     for (int64_t k = 0; t->column && k < t->columns; k++) {
         tsri_free(t->column[k].name);
-        tsri_free(t->column[k].rank);
+        tsri_free(t->column[k].position);
         tsri_words_fini(&t->column[k].list);
     }
     tsri_free(t->column);

@@ -28,7 +28,7 @@ typedef struct tsri_column {
     int64_t numbers, points, commas, groups, dates, vague, texts; /* cells; see survey_cell */
     tsri_cell_place number, comma, date, text;
     tsri_words list;
-    int64_t *rank; /* input of each word: sorted by bytes, or as the model has them */
+    int64_t *position; /* input of each word: sorted by bytes, or as the model has them */
 } tsri_column;
 
 typedef struct tsri_csv_table {

@@ -25,18 +25,18 @@ static tsri_tensor inputs(const tsr_data *data, const tsri_part *part)
     tsri_tensor x = {.name = "x",
                      .dtype = part->bytes ? TSRI_U8 : TSRI_F32,
                      .data = part->bytes ? (const void *)part->bytes : part->numbers};
-    x.shape[x.rank++] = part->n;
+    x.shape[x.dims++] = part->n;
     if (data->sequences) {
-        x.shape[x.rank++] = data->height;
-        x.shape[x.rank++] = data->channels;
+        x.shape[x.dims++] = data->height;
+        x.shape[x.dims++] = data->channels;
         return x;
     }
     bool image = data->height * data->width > 1;
     if (!image || data->channels > 1)
-        x.shape[x.rank++] = data->channels;
+        x.shape[x.dims++] = data->channels;
     if (image) {
-        x.shape[x.rank++] = data->height;
-        x.shape[x.rank++] = data->width;
+        x.shape[x.dims++] = data->height;
+        x.shape[x.dims++] = data->width;
     }
     return x;
 }
@@ -48,11 +48,11 @@ static tsr_status export_part(const tsr_data *data, const tsri_part *part, const
     tsri_tensor x = inputs(data, part);
     tsri_tensor y = {.name = "y",
                      .dtype = part->label ? TSRI_I32 : TSRI_F32,
-                     .rank = data->targets > 1 ? 2 : 1,
+                     .dims = data->targets > 1 ? 2 : 1,
                      .shape = {part->n, data->targets},
                      .data = part->label ? (const void *)part->label : part->target};
     tsri_tensor length = {
-        .name = "length", .dtype = TSRI_I32, .rank = 1, .shape = {part->n}, .data = part->length};
+        .name = "length", .dtype = TSRI_I32, .dims = 1, .shape = {part->n}, .data = part->length};
     if (part->n == 0)
         goto done;
     TSR_TRY(write_array(folder, "x", suffix, &x));

@@ -46,7 +46,7 @@ static tsr_status name_inputs(tsr_data *data, const tsri_tables *t)
                          : tsri_text_add(&name, "column %lld", (long long)(t->input[i] + 1));
             if (st == TSR_OK && words)
                 st = tsri_text_add(&name, "=%s", word_of(c, w));
-            data->column[first + (words ? c->rank[w] : 0)] = name.data;
+            data->column[first + (words ? c->position[w] : 0)] = name.data;
             if (st != TSR_OK)
                 goto done;
         }
@@ -63,7 +63,7 @@ static void put_cell(float *x, const tsri_column *k, double value)
     for (int64_t w = 0; w < width_of(k); w++)
         x[w] = isnan(value) ? NAN : words ? 0.0f : (float)value;
     if (words && !isnan(value))
-        x[k->rank[(int64_t)value]] = 1.0f;
+        x[k->position[(int64_t)value]] = 1.0f;
 }
 
 static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const tsri_tables *t,
@@ -109,7 +109,7 @@ static tsr_status whole_targets(int64_t **out, bool *whole, const tsri_tables *t
     for (int64_t i = 0; i < p->rows; i++) {
         double v = p->cell[i * t->columns + k];
         *whole = *whole && v == floor(v) && fabs(v) < 0x1p53;
-        (*out)[i] = !*whole ? 0 : c->kind == TSRI_WORDS ? c->rank[(int64_t)v] : (int64_t)v;
+        (*out)[i] = !*whole ? 0 : c->kind == TSRI_WORDS ? c->position[(int64_t)v] : (int64_t)v;
     }
 done:
     return st;
@@ -133,7 +133,7 @@ static tsr_status name_words(tsr_data *data, const tsri_column *c)
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
     for (int64_t w = 0; w < c->list.count; w++)
-        TSR_TRY(tsri_strdup(&data->class_name[c->rank[w]], c->list.word[w]));
+        TSR_TRY(tsri_strdup(&data->class_name[c->position[w]], c->list.word[w]));
 done:
     return st;
 }
@@ -272,7 +272,7 @@ static tsr_status field_of(tsri_field *f, const tsri_column *c)
     TSR_TRY(tsri_alloc(&f->word, width_of(c), sizeof *f->word));
     f->words = width_of(c);
     for (int64_t w = 0; w < f->words; w++)
-        TSR_TRY(tsri_strdup(&f->word[c->rank[w]], word_of(c, w)));
+        TSR_TRY(tsri_strdup(&f->word[c->position[w]], word_of(c, w)));
 done:
     return st;
 }

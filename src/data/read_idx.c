@@ -1,6 +1,6 @@
 /* read_idx.c - the IDX files of the MNIST family, plain or compressed.
  *
- *     | 0 0 type rank | rank sizes, 32 bits, big-endian | numbers, big-endian, row-major |
+ *     | 0 0 type dims | dims sizes, 32 bits, big-endian | numbers, big-endian, row-major |
  *
  * A folder holds train-images-idx3-ubyte and train-labels-idx1-ubyte, t10k- for testing. A file
  * FOO-images-idx3-ubyte finds its labels in FOO-labels-idx1-ubyte beside it. The header is read
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RANK_MAX = 4 };
+enum { DIMS_MAX = 4 };
 
 typedef enum idx_type {
     IDX_U8 = 0x08,
@@ -30,8 +30,8 @@ typedef enum idx_type {
 
 typedef struct idx {
     const char *path;
-    int type, rank;
-    int64_t shape[RANK_MAX];
+    int type, dims;
+    int64_t shape[DIMS_MAX];
     int64_t count;  /* product of shape */
     int64_t row;    /* numbers of a sample */
     uint8_t *bytes; /* count numbers of type, as in the file */
@@ -88,24 +88,24 @@ done:
 static tsr_status read_header(idx *f, source *s)
 {
     tsr_status st = TSR_OK;
-    uint8_t head[4 + 4 * RANK_MAX];
+    uint8_t head[4 + 4 * DIMS_MAX];
     int64_t got;
     TSR_TRY(take(s, head, 4, &got));
     TSR_CHECK(got == 4 && head[0] == 0 && head[1] == 0 && size_of(head[2]) > 0, TSR_BAD_FILE,
-              "%s: byte 0: not an IDX file (it must begin with 0, 0, a type and a rank); check "
-              "data.format",
+              "%s: byte 0: not an IDX file (it must begin with 0, 0, a type and the number of "
+              "dimensions); check data.format",
               tsri_quote(f->path));
     f->type = head[2];
-    f->rank = head[3];
-    TSR_CHECK(f->rank >= 1 && f->rank <= RANK_MAX, TSR_BAD_FILE,
-              "%s: byte 3: rank %d; an IDX file of samples has rank 1 to %d", tsri_quote(f->path),
-              f->rank, RANK_MAX);
-    TSR_TRY(take(s, head, 4 * f->rank, &got));
-    TSR_CHECK(got == 4 * f->rank, TSR_BAD_FILE,
+    f->dims = head[3];
+    TSR_CHECK(f->dims >= 1 && f->dims <= DIMS_MAX, TSR_BAD_FILE,
+              "%s: byte 3: %d dimensions; an IDX file of samples has 1 to %d", tsri_quote(f->path),
+              f->dims, DIMS_MAX);
+    TSR_TRY(take(s, head, 4 * f->dims, &got));
+    TSR_CHECK(got == 4 * f->dims, TSR_BAD_FILE,
               "%s: byte %lld: the file ends inside its header; fetch it again", tsri_quote(f->path),
               (long long)(4 + got));
     f->count = 1;
-    for (int i = 0; i < f->rank; i++) {
+    for (int i = 0; i < f->dims; i++) {
         const uint8_t *b = head + 4 * i;
         f->shape[i] = (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | b[3];
         TSR_CHECK(f->shape[i] > 0 && f->shape[i] <= INT64_MAX / 8 / f->count, TSR_BAD_FILE,
@@ -122,7 +122,7 @@ static tsr_status read_content(idx *f, source *s)
 {
     tsr_status st = TSR_OK;
     int64_t bytes = f->count * size_of(f->type), got, most = tsri_read_most(f->path);
-    int64_t header = 4 + 4 * (int64_t)f->rank;
+    int64_t header = 4 + 4 * (int64_t)f->dims;
     TSR_CHECK(bytes <= most, TSR_BAD_FILE,
               "%s: byte 4: the header claims %s of numbers, far more than the file can hold; fetch "
               "it again, or unpack it first if it is right",
@@ -207,7 +207,7 @@ done:
 static tsr_status set_shape(tsr_data *data, const idx *x)
 {
     const int64_t *s = x->shape;
-    switch (x->rank) {
+    switch (x->dims) {
     case 1:
         return tsri_data_shape(data, 1, 1, 1, x->path);
     case 2:
@@ -227,9 +227,10 @@ static tsr_status check_pair(const tsr_data *data, const idx *x, const idx *y, c
               "%s: byte 4: %lld labels, but %s has %lld samples; they must belong together",
               tsri_quote(y->path), (long long)y->shape[0], tsri_quote(x->path),
               (long long)x->shape[0]);
-    TSR_CHECK(y->rank <= 2, TSR_BAD_FILE, "%s: byte 3: labels of rank %d; 1 or 2 is expected",
-              tsri_quote(y->path), y->rank);
-    TSR_CHECK(x->row == data->dim && x->rank == first->rank &&
+    TSR_CHECK(y->dims <= 2, TSR_BAD_FILE,
+              "%s: byte 3: labels of %d dimensions; 1 or 2 are expected", tsri_quote(y->path),
+              y->dims);
+    TSR_CHECK(x->row == data->dim && x->dims == first->dims &&
                   (x->type == IDX_U8) == (first->type == IDX_U8),
               TSR_BAD_FILE,
               "%s: byte 3: its samples are not of the shape and type of those in %s; training and "
@@ -268,12 +269,12 @@ static tsr_status set_wanted(tsr_data *data, const idx *y, const idx *y_test, co
 {
     tsr_status st = TSR_OK;
     int64_t *train = NULL, *test = NULL;
-    bool real = y->type == IDX_F32 || y->type == IDX_F64 || y->rank == 2;
+    bool real = y->type == IDX_F32 || y->type == IDX_F64 || y->dims == 2;
     assert(y->shape[0] > 0 && (!y_test || y_test->shape[0] > 0)); /* read_header saw to it */
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
     if (y_test)
-        TSR_CHECK(y_test->rank == y->rank && y_test->row == y->row, TSR_BAD_FILE,
+        TSR_CHECK(y_test->dims == y->dims && y_test->row == y->row, TSR_BAD_FILE,
                   "%s: byte 3: labels of another shape than in %s", tsri_quote(y_test->path),
                   tsri_quote(y->path));
     if (real) {
@@ -335,11 +336,11 @@ static tsr_status images_in(char **out, const char *folder, const char *prefix)
 {
     tsr_status st = TSR_OK;
     *out = NULL;
-    for (int rank = 3; rank >= 2 && !*out; rank = rank == 3 ? 4 : rank == 4 ? 2 : 1)
+    for (int dims = 3; dims >= 2 && !*out; dims = dims == 3 ? 4 : dims == 4 ? 2 : 1)
         for (int dot = 0; dot < 2 && !*out; dot++) {
             char name[64];
             (void)snprintf(name, sizeof name, "%s-images%cidx%d-ubyte", prefix, dot ? '.' : '-',
-                           rank);
+                           dims);
             TSR_TRY(tsri_find_in(out, folder, name));
         }
 done:

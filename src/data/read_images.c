@@ -315,7 +315,7 @@ static void put_pixels(uint8_t *to, const uint8_t *rgb, int64_t plane, int64_t c
 }
 
 static tsr_status set_part(tsri_part *part, const tsr_data *data, const album *a,
-                           const int64_t *rank, int64_t first, int64_t n)
+                           const int64_t *position, int64_t first, int64_t n)
 {
     tsr_status st = TSR_OK;
     part->n = n;
@@ -332,7 +332,7 @@ static tsr_status set_part(tsri_part *part, const tsr_data *data, const album *a
         put_pixels(part->bytes + i * data->dim, a->pixels + p->at * 3 * plane, plane,
                    data->channels);
         if (part->label)
-            part->label[i] = (int32_t)rank[p->class];
+            part->label[i] = (int32_t)position[p->class];
         if (part->name) {
             part->name[i] = p->file;
             p->file = NULL;
@@ -343,28 +343,28 @@ done:
 }
 
 /* Classes in byte order of their names. */
-static tsr_status own_classes(int64_t **rank, tsr_data *data, const album *a)
+static tsr_status own_classes(int64_t **position, tsr_data *data, const album *a)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_words_rank(rank, &a->classes));
+    TSR_TRY(tsri_words_positions(position, &a->classes));
     data->classes = a->classes.count;
     TSR_TRY(tsri_alloc(&data->class_name, data->classes, sizeof *data->class_name));
     for (int64_t i = 0; i < data->classes; i++)
-        TSR_TRY(tsri_strdup(&data->class_name[(*rank)[i]], a->classes.word[i]));
+        TSR_TRY(tsri_strdup(&data->class_name[(*position)[i]], a->classes.word[i]));
 done:
     return st;
 }
 
 /* Classes as the model has them; a folder of another name is refused. */
-static tsr_status classes_like(int64_t **rank, tsr_data *data, const album *a)
+static tsr_status classes_like(int64_t **position, tsr_data *data, const album *a)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_take_classes(data));
-    TSR_TRY(tsri_alloc(rank, a->classes.count, sizeof **rank));
+    TSR_TRY(tsri_alloc(position, a->classes.count, sizeof **position));
     for (int64_t i = 0; i < a->classes.count; i++) {
         const char *name = a->classes.word[i];
-        (*rank)[i] = tsri_like_class(a->like, name, strlen(name));
-        TSR_CHECK((*rank)[i] >= 0, TSR_BAD_FILE,
+        (*position)[i] = tsri_like_class(a->like, name, strlen(name));
+        TSR_CHECK((*position)[i] >= 0, TSR_BAD_FILE,
                   "%s: folder %s is none of the model's %lld classes; rename it to the class it "
                   "is, or take it out",
                   tsri_quote(a->path), tsri_quote(name), (long long)a->like->classes);
@@ -376,7 +376,7 @@ done:
 static tsr_status set_data(tsr_data *data, album *a)
 {
     tsr_status st = TSR_OK;
-    int64_t *rank = NULL, train = 0;
+    int64_t *position = NULL, train = 0;
     TSR_CHECK(a->count > 0, TSR_BAD_FILE,
               "%s: no pictures (.jpg, .jpeg, .png) in class folders; check data.path",
               tsri_quote(a->path));
@@ -384,14 +384,14 @@ static tsr_status set_data(tsr_data *data, album *a)
               "%s: %lld class folders are too many", tsri_quote(a->path),
               (long long)a->classes.count);
     TSR_TRY(tsri_data_shape(data, a->like ? a->like->channels : 3, a->height, a->width, a->path));
-    TSR_TRY(a->like ? classes_like(&rank, data, a) : own_classes(&rank, data, a));
+    TSR_TRY(a->like ? classes_like(&position, data, a) : own_classes(&position, data, a));
     qsort(a->picture, (size_t)a->count, sizeof *a->picture, by_part_and_name);
     while (train < a->count && !a->picture[train].test)
         train++;
-    TSR_TRY(set_part(&data->train, data, a, rank, 0, train));
-    TSR_TRY(set_part(&data->test, data, a, rank, train, a->count - train));
+    TSR_TRY(set_part(&data->train, data, a, position, 0, train));
+    TSR_TRY(set_part(&data->test, data, a, position, train, a->count - train));
 done:
-    tsri_free(rank);
+    tsri_free(position);
     return st;
 }
 

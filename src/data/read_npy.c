@@ -146,10 +146,10 @@ static tsr_status read_array(array *a, char *path)
     a->path = path;
     TSR_TRY(tsri_npy_read(&a->t, &a->memory, path));
     a->count = tsri_tensor_count(&a->t);
-    TSR_CHECK(a->t.rank >= 1 && a->t.rank <= 4 && a->count > 0, TSR_BAD_FILE,
-              "%s: header: an array of rank %d with %lld numbers; rank 1 to 4, samples first, is "
-              "expected",
-              tsri_quote(path), a->t.rank, (long long)a->count);
+    TSR_CHECK(a->t.dims >= 1 && a->t.dims <= 4 && a->count > 0, TSR_BAD_FILE,
+              "%s: header: an array of %d dimensions with %lld numbers; 1 to 4, samples "
+              "first, are expected",
+              tsri_quote(path), a->t.dims, (long long)a->count);
     a->row = a->count / a->t.shape[0];
 done:
     return st;
@@ -209,10 +209,10 @@ static tsr_status read_single(files *f, const char *path, const tsri_like *like)
     TSR_TRY(read_array(&f->x, copy));
     int64_t inputs = like ? like->channels * like->height * like->width : 0;
     f->unlabelled = like && like->unlabelled && f->x.row == inputs;
-    TSR_CHECK(!like || f->unlabelled || f->x.t.rank != 2 || f->x.row >= inputs, TSR_BAD_FILE,
+    TSR_CHECK(!like || f->unlabelled || f->x.t.dims != 2 || f->x.row >= inputs, TSR_BAD_FILE,
               "%s: header: rows of %lld numbers, but the model takes %lld", tsri_quote(path),
               (long long)f->x.row, (long long)inputs);
-    TSR_CHECK(f->unlabelled || (f->x.t.rank == 2 && f->x.row >= 2), TSR_BAD_FILE,
+    TSR_CHECK(f->unlabelled || (f->x.t.dims == 2 && f->x.row >= 2), TSR_BAD_FILE,
               "%s: header: a single file must be a table [rows, columns] whose last column is the "
               "target; for anything else give a folder with x.npy and y.npy",
               tsri_quote(path));
@@ -279,7 +279,7 @@ static tsr_status set_shape(tsr_data *data, const files *f)
     bool single = has_target_column(f);
     if (data->sequences)
         return tsri_data_shape(data, s[2], s[1], 1, path);
-    switch (f->x.t.rank) {
+    switch (f->x.t.dims) {
     case 1:
         return tsri_data_shape(data, 1, 1, 1, path);
     case 2:
@@ -393,16 +393,17 @@ tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
               "%s: there is no x.npy in this folder; check data.test_path",
               tsri_quote(want->test_path));
     data->sequences = data->sequences || train.length.path;
-    TSR_CHECK(!data->sequences || train.x.t.rank == 3, TSR_BAD_FILE,
-              "%s: header: rank %d; sequences are arrays [n, length, numbers at a position]",
-              tsri_quote(train.x.path), train.x.t.rank);
+    TSR_CHECK(!data->sequences || train.x.t.dims == 3, TSR_BAD_FILE,
+              "%s: header: %d dimensions; sequences are arrays [n, length, numbers at a position]",
+              tsri_quote(train.x.path), train.x.t.dims);
     TSR_TRY(set_shape(data, &train));
     TSR_TRY(set_inputs(&data->train, data, &train));
     if (tested) {
-        TSR_CHECK(test.x.t.rank == train.x.t.rank && !test.y.path == !train.y.path &&
+        TSR_CHECK(test.x.t.dims == train.x.t.dims && !test.y.path == !train.y.path &&
                       (test.x.t.dtype == TSRI_U8) == (train.x.t.dtype == TSRI_U8),
                   TSR_BAD_FILE,
-                  "%s: header: another rank or kind of numbers than in %s; they must agree",
+                  "%s: header: another number of dimensions or kind of numbers than in %s; they "
+                  "must agree",
                   tsri_quote(test.x.path), tsri_quote(train.x.path));
         TSR_TRY(set_inputs(&data->test, data, &test));
     }

@@ -73,17 +73,17 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(((const entry *)a)->word, ((const entry *)b)->word);
 }
 
-tsr_status tsri_words_rank(int64_t **rank, const tsri_words *words)
+tsr_status tsri_words_positions(int64_t **position, const tsri_words *words)
 {
     tsr_status st = TSR_OK;
     entry *sorted = NULL;
-    TSR_TRY(tsri_alloc_raw(rank, words->count, sizeof **rank));
+    TSR_TRY(tsri_alloc_raw(position, words->count, sizeof **position));
     TSR_TRY(tsri_alloc_raw(&sorted, words->count, sizeof *sorted));
     for (int64_t i = 0; i < words->count; i++)
         sorted[i] = (entry){words->word[i], i};
     qsort(sorted, (size_t)words->count, sizeof *sorted, by_bytes);
     for (int64_t i = 0; i < words->count; i++)
-        (*rank)[sorted[i].number] = i;
+        (*position)[sorted[i].number] = i;
 done:
     tsri_free(sorted);
     return st;

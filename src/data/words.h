@@ -17,8 +17,8 @@ tsr_status tsri_words_add(int64_t *number, tsri_words *words, const char *text, 
 /* The number of that text, or -1. */
 int64_t tsri_words_find(const tsri_words *words, const char *text, size_t n);
 
-/* rank[i] = the place of word i when all are sorted by bytes. The caller frees *rank. */
-tsr_status tsri_words_rank(int64_t **rank, const tsri_words *words);
+/* position[i] = the position of word i when all are sorted by bytes. The caller frees *position. */
+tsr_status tsri_words_positions(int64_t **position, const tsri_words *words);
 
 void tsri_words_fini(tsri_words *words);
 

@@ -120,19 +120,19 @@ static tsr_status shape(literal *l, tsri_tensor *t)
 {
     tsr_status st = TSR_OK;
     bool comma = true;
-    t->rank = 0;
+    t->dims = 0;
     TSR_TRY(expect(l, '('));
     while (!accept(l, ')')) {
         if (!comma) {
             st = bad(l, "expected ',' or ')' in the shape");
             goto done;
         }
-        if (t->rank == TSRI_RANK_MAX) {
-            st = bad(l, "more than %d dimensions", TSRI_RANK_MAX);
+        if (t->dims == TSRI_DIMS_MAX) {
+            st = bad(l, "more than %d dimensions", TSRI_DIMS_MAX);
             goto done;
         }
-        TSR_TRY(count(l, &t->shape[t->rank]));
-        t->rank++;
+        TSR_TRY(count(l, &t->shape[t->dims]));
+        t->dims++;
         comma = accept(l, ',');
     }
 done:
@@ -224,7 +224,7 @@ static tsr_status header(tsri_tensor *t, bool *columns, const char **data, const
     literal l = {bytes + begin, bytes + begin, bytes + begin + length, name};
     TSR_TRY(dictionary(&l, t, columns));
     int64_t need = tsri_dtype_bytes(t->dtype), have = n - begin - length;
-    for (int i = 0; i < t->rank; i++)
+    for (int i = 0; i < t->dims; i++)
         TSR_CHECK(!__builtin_mul_overflow(need, t->shape[i], &need), TSR_BAD_FILE,
                   "%s: the shape in the header overflows", tsri_quote(name));
     TSR_CHECK(need == have, TSR_BAD_FILE,
@@ -242,12 +242,12 @@ done:
 static void from_columns(char *out, const char *in, const tsri_tensor *t)
 {
     int64_t total = tsri_tensor_count(t), size = tsri_dtype_bytes(t->dtype), from = 0;
-    int64_t index[TSRI_RANK_MAX] = {0}, stride[TSRI_RANK_MAX];
-    for (int64_t i = 0, step = 1; i < t->rank; step *= t->shape[i], i++)
+    int64_t index[TSRI_DIMS_MAX] = {0}, stride[TSRI_DIMS_MAX];
+    for (int64_t i = 0, step = 1; i < t->dims; step *= t->shape[i], i++)
         stride[i] = step;
     for (int64_t o = 0; o < total; o++) {
         memcpy(out + o * size, in + from * size, (size_t)size);
-        for (int d = t->rank - 1; d >= 0; d--) {
+        for (int d = t->dims - 1; d >= 0; d--) {
             from += stride[d];
             if (++index[d] < t->shape[d])
                 break;
@@ -269,7 +269,7 @@ tsr_status tsri_npy_parse(tsri_tensor *out, void **memory, const char *bytes, in
     TSR_TRY(header(&t, &columns, &data, bytes, n, name));
     assert(data && "a header that was read says where the data begin");
     TSR_TRY(tsri_alloc_raw(&copy, tsri_tensor_bytes(&t), 1));
-    if (columns && t.rank > 1)
+    if (columns && t.dims > 1)
         from_columns(copy, data, &t);
     else
         memcpy(copy, data, (size_t)tsri_tensor_bytes(&t));
@@ -314,9 +314,9 @@ tsr_status tsri_npy_write(const char *path, const tsri_tensor *tensor)
     unsigned char front[10];
     TSR_TRY(descr_of(&type, tensor->dtype));
     TSR_TRY(tsri_text_add(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (", type));
-    for (int i = 0; i < tensor->rank; i++) /* (), (3,), (3, 4) */
+    for (int i = 0; i < tensor->dims; i++) /* (), (3,), (3, 4) */
         TSR_TRY(tsri_text_add(&text,
-                              i + 1 < tensor->rank ? "%lld, "
+                              i + 1 < tensor->dims ? "%lld, "
                               : i                  ? "%lld"
                                                    : "%lld,",
                               (long long)tensor->shape[i]));

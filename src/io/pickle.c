@@ -32,9 +32,9 @@ static bool numbers(int64_t *out, const tsri_machine *m, int32_t tuple, int64_t 
 static bool apart(const tsri_pickle_tensor *t)
 {
     int64_t extent = 1, last = 0;
-    for (int taken = 0; taken < t->rank; taken++) {
+    for (int taken = 0; taken < t->dims; taken++) {
         int64_t next = INT64_MAX, size = 1;
-        for (int d = 0; d < t->rank; d++)
+        for (int d = 0; d < t->dims; d++)
             if (t->shape[d] > 1 && t->stride[d] > last && t->stride[d] < next) {
                 next = t->stride[d];
                 size = t->shape[d];
@@ -52,7 +52,7 @@ static bool apart(const tsri_pickle_tensor *t)
 /* Two dimensions of one stride, or one of stride 0, cannot be told apart by the sorting above. */
 static bool distinct(const tsri_pickle_tensor *t)
 {
-    for (int d = 0; d < t->rank; d++) {
+    for (int d = 0; d < t->dims; d++) {
         if (t->shape[d] > 1 && t->stride[d] == 0)
             return false;
         for (int e = 0; e < d; e++)
@@ -66,7 +66,7 @@ static bool distinct(const tsri_pickle_tensor *t)
 static bool inside(const tsri_pickle_tensor *t)
 {
     int64_t last = t->offset;
-    for (int d = 0; d < t->rank; d++) {
+    for (int d = 0; d < t->dims; d++) {
         int64_t steps = t->shape[d] - 1;
         if (steps > 0 && t->stride[d] > (t->storage_count - last) / steps)
             return false;
@@ -81,18 +81,18 @@ static tsr_status take(tsri_pickle_tensor *t, const tsri_machine *m, tsri_pickle
                        const tsri_pickle_value *v)
 {
     const tsri_pickle_value *storage = &m->value[v->tensor.storage];
-    int64_t rank = m->value[v->tensor.shape].items.count;
+    int64_t dims = m->value[v->tensor.shape].items.count;
     *t = (tsri_pickle_tensor){.name = name,
                               .storage = m->value[storage->storage.key].text,
                               .dtype = storage->storage.dtype,
                               .storage_count = storage->storage.count,
                               .offset = v->tensor.offset};
-    if (rank > TSRI_RANK_MAX || m->value[v->tensor.stride].items.count != rank)
+    if (dims > TSRI_DIMS_MAX || m->value[v->tensor.stride].items.count != dims)
         return wrong(m, name, "too many dimensions, or not a stride for each");
-    t->rank = (int)rank;
-    if (!numbers(t->shape, m, v->tensor.shape, rank, 1))
+    t->dims = (int)dims;
+    if (!numbers(t->shape, m, v->tensor.shape, dims, 1))
         return wrong(m, name, "a shape that is not a row of numbers from 1 on");
-    if (!numbers(t->stride, m, v->tensor.stride, rank, 0) || t->offset < 0)
+    if (!numbers(t->stride, m, v->tensor.stride, dims, 0) || t->offset < 0)
         return wrong(m, name, "a stride or an offset that is not a number from 0 on");
     if (t->offset >= t->storage_count || !inside(t))
         return wrong(m, name, "elements outside its storage");

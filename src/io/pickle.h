@@ -35,8 +35,8 @@ typedef struct tsri_pickle_tensor {
     tsri_dtype dtype;
     int64_t storage_count; /* elements that the storage is said to have */
     int64_t offset;        /* of its first element there */
-    int rank;
-    int64_t shape[TSRI_RANK_MAX], stride[TSRI_RANK_MAX]; /* in elements */
+    int dims;
+    int64_t shape[TSRI_DIMS_MAX], stride[TSRI_DIMS_MAX]; /* in elements */
 } tsri_pickle_tensor;
 
 typedef struct tsri_pickle {

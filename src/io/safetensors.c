@@ -55,7 +55,7 @@ bool tsri_dtype_find(tsri_dtype *dtype, const char *name)
 int64_t tsri_tensor_count(const tsri_tensor *tensor)
 {
     int64_t count = 1;
-    for (int i = 0; i < tensor->rank; i++)
+    for (int i = 0; i < tensor->dims; i++)
         count *= tensor->shape[i];
     return count;
 }

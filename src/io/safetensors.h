@@ -2,8 +2,8 @@
  *
  *     | u64 header length N | N bytes of JSON, padded with spaces | data, without holes |
  *
- * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, a rank
- * over 8, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
+ * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, more
+ * than 8 dimensions, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
  * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c") and one of the header
  * itself
  * ("tessera.header.crc32c"), checked on load, so that every changed byte is noticed; files without
@@ -24,7 +24,7 @@
 #include "base/status.h"
 
 enum {
-    TSRI_RANK_MAX = 8,
+    TSRI_DIMS_MAX = 8,
     TSRI_TENSORS_MAX = 1000000,
     TSRI_TENSOR_NAME_MAX = 1024,    /* bytes */
     TSRI_METADATA_MAX = 10000,      /* entries */
@@ -65,8 +65,8 @@ bool tsri_dtype_find(tsri_dtype *dtype, const char *name); /* false when there i
 typedef struct tsri_tensor {
     const char *name;
     tsri_dtype dtype;
-    int rank; /* 0 = a scalar */
-    int64_t shape[TSRI_RANK_MAX];
+    int dims; /* 0 = a scalar */
+    int64_t shape[TSRI_DIMS_MAX];
     const void *data; /* little-endian, row-major; aligned to its element when we read it */
 } tsri_tensor;
 

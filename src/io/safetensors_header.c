@@ -36,13 +36,13 @@ static tsr_status read_shape(tsri_scan *s, tsri_tensor *t)
         TSR_TRY(tsri_scan_more(s, &first, ']', &more));
         if (!more)
             break;
-        if (t->rank == TSRI_RANK_MAX) {
+        if (t->dims == TSRI_DIMS_MAX) {
             st = tsri_scan_fail(s, "tensor %s has more than %d dimensions", tsri_quote(t->name),
-                                TSRI_RANK_MAX);
+                                TSRI_DIMS_MAX);
             goto done;
         }
-        TSR_TRY(tsri_scan_count(s, &t->shape[t->rank]));
-        t->rank++;
+        TSR_TRY(tsri_scan_count(s, &t->shape[t->dims]));
+        t->dims++;
     }
 done:
     return st;
@@ -65,7 +65,7 @@ static tsr_status check_range(tsri_scan *s, const tsri_tensor *t, const int64_t 
                               int64_t data_size)
 {
     int64_t bytes = tsri_dtype_bytes(t->dtype);
-    for (int i = 0; i < t->rank; i++)
+    for (int i = 0; i < t->dims; i++)
         if (__builtin_mul_overflow(bytes, t->shape[i], &bytes))
             return tsri_scan_fail(s, "the shape of tensor %s overflows", tsri_quote(t->name));
     if (range[0] > range[1])

@@ -36,10 +36,10 @@ static tsr_status check_tensor(const tsri_tensor *t)
     int64_t bytes = tsri_dtype_bytes(t->dtype);
     if (!tsri_tensor_name_ok(t->name, strlen(t->name)) || strcmp(t->name, "__metadata__") == 0)
         return tsri_fail(TSR_FAILURE, "a tensor cannot be named \"%s\"", tsri_quote(t->name));
-    if (t->rank < 0 || t->rank > TSRI_RANK_MAX)
+    if (t->dims < 0 || t->dims > TSRI_DIMS_MAX)
         return tsri_fail(TSR_FAILURE, "tensor %s has %d dimensions; %d is the most",
-                         tsri_quote(t->name), t->rank, TSRI_RANK_MAX);
-    for (int i = 0; i < t->rank; i++)
+                         tsri_quote(t->name), t->dims, TSRI_DIMS_MAX);
+    for (int i = 0; i < t->dims; i++)
         if (t->shape[i] < 0 || __builtin_mul_overflow(bytes, t->shape[i], &bytes))
             return tsri_fail(TSR_FAILURE, "tensor %s has an impossible shape", tsri_quote(t->name));
     return TSR_OK;
@@ -135,7 +135,7 @@ static void add_tensor(tsri_json *w, const tsri_tensor *t, int64_t *at)
     tsri_json_put_text(w, "dtype", tsri_dtype_name(t->dtype));
     tsri_json_key(w, "shape");
     tsri_json_open(w, '[');
-    for (int i = 0; i < t->rank; i++)
+    for (int i = 0; i < t->dims; i++)
         tsri_json_int(w, t->shape[i]);
     tsri_json_close(w, ']');
     tsri_json_key(w, "data_offsets");

@@ -142,7 +142,7 @@ static tsr_status find_places(place *at, const archive_in_memory *a, const tsri_
         const tsri_pickle_tensor *t = &p->tensor[i];
         int64_t last = t->offset, bytes = tsri_dtype_bytes(t->dtype);
         TSR_TRY(storage_of(&at[i].storage, a, t));
-        for (int d = 0; d < t->rank; d++)
+        for (int d = 0; d < t->dims; d++)
             last += (t->shape[d] - 1) * t->stride[d];
         at[i].begin = t->offset * bytes;
         at[i].end = (last + 1) * bytes;
@@ -178,11 +178,11 @@ done:
 static void copy_dense(char *to, const char *storage, const tsri_pickle_tensor *t)
 {
     size_t bytes = (size_t)tsri_dtype_bytes(t->dtype);
-    int64_t index[TSRI_RANK_MAX] = {0}, at = t->offset;
+    int64_t index[TSRI_DIMS_MAX] = {0}, at = t->offset;
     for (;;) {
         memcpy(to, storage + (size_t)at * bytes, bytes);
         to += bytes;
-        int d = t->rank - 1;
+        int d = t->dims - 1;
         for (; d >= 0; d--) {
             at += t->stride[d];
             if (++index[d] < t->shape[d])
@@ -224,7 +224,7 @@ static tsr_status take_data(tsri_tensors *f, const tsri_pickle *p, const place *
     for (int64_t i = 0; i < p->count; i++) {
         const tsri_pickle_tensor *t = &p->tensor[i];
         f->tensor[i].dtype = t->dtype;
-        f->tensor[i].rank = t->rank;
+        f->tensor[i].dims = t->dims;
         memcpy(f->tensor[i].shape, t->shape, sizeof t->shape);
         size += aligned(tsri_tensor_bytes(&f->tensor[i]));
     }

@@ -266,22 +266,22 @@ static void compare(tsri_conversion *out, const double *got, const double *wante
 static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool least_squares)
 {
     tsr_status st = TSR_OK;
-    int64_t rank, p = param(w->relu, k);
+    int64_t matrix_rank, p = param(w->relu, k);
     float *weight = tsri_opened_at(w->relu, w->relu->w, p);
     double *a = w->u; /* dgelsy destroys its matrix, and u is made anew below */
     memcpy(a, w->a, (size_t)(w->n * w->m) * sizeof *a);
     memcpy(w->b, w->wanted, (size_t)(w->n * w->m) * sizeof *w->b);
-    TSR_TRY(tsri_least_norm(w->b, a, w->n, w->m, w->m, TSRI_CONVERT_CUT, &rank));
-    if (rank < out->least_rank) {
-        out->least_rank = rank;
+    TSR_TRY(tsri_least_norm(w->b, a, w->n, w->m, w->m, TSRI_CONVERT_CUT, &matrix_rank));
+    if (matrix_rank < out->least_rank) {
+        out->least_rank = matrix_rank;
         out->short_layer = k;
     }
     TSR_CHECK(
-        rank == w->n || least_squares, TSR_USAGE,
-        "the features before layer %lld have rank %lld on %lld points (points that are equal, or "
-        "too few units that are on for any): there is no equal ReLU net; take fewer points, a "
-        "wider net, or least squares for the nearest one: " LEAST_SQUARES,
-        (long long)k, (long long)rank, (long long)w->n);
+        matrix_rank == w->n || least_squares, TSR_USAGE,
+        "the features before layer %lld have matrix rank %lld on %lld points (points that are "
+        "equal, or too few units that are on for any): there is no equal ReLU net; take fewer "
+        "points, a wider net, or least squares for the nearest one: " LEAST_SQUARES,
+        (long long)k, (long long)matrix_rank, (long long)w->n);
     for (int64_t o = 0; o < w->m; o++) /* x of dgelsy is W~^T */
         for (int64_t j = 0; j < w->m; j++) {
             weight[o * w->m + j] = (float)w->b[j * w->m + o];

@@ -39,20 +39,20 @@ static const char *numbered(char name[TSRI_NAME], const char *fmt_head, int64_t 
 }
 
 /* z = [Psi_k z]+ */
-static tsr_status next_gate(tsri_net *net, int *z, int axis, int64_t k, int64_t rank)
+static tsr_status next_gate(tsri_net *net, int *z, int axis, int64_t k, int64_t gate_rank)
 {
     tsr_status st = TSR_OK;
     char name[TSRI_NAME];
     int narrow, m = (int)net->axis[axis].size;
-    if (rank > 0) {
-        TSR_TRY(tsri_net_axis(net, &narrow, rank, false, "rank.%lld", (long long)k));
+    if (gate_rank > 0) {
+        TSR_TRY(tsri_net_axis(net, &narrow, gate_rank, false, "rank.%lld", (long long)k));
         TSR_TRY(tsri_net_linear(net, z, *z, narrow, false,
                                 2.0 * (double)tsri_shape_count(net->value[*z].shape) / m,
                                 numbered(name, "psi", k, ".q")));
         last_param(net, TSRI_FIXED, GATES_STREAM + 2 * k);
     }
-    TSR_TRY(tsri_net_linear(net, z, *z, axis, false, rank > 0 ? 1.0 : 2.0,
-                            numbered(name, "psi", k, rank > 0 ? ".p" : "")));
+    TSR_TRY(tsri_net_linear(net, z, *z, axis, false, gate_rank > 0 ? 1.0 : 2.0,
+                            numbered(name, "psi", k, gate_rank > 0 ? ".p" : "")));
     last_param(net, TSRI_FIXED, GATES_STREAM + 2 * k + 1);
     TSR_TRY(tsri_net_relu(net, z, *z, numbered(name, "psi", k, ".relu")));
 done:
@@ -64,14 +64,14 @@ static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
     tsr_status st = TSR_OK;
     bool gated = *(const bool *)of;
     int64_t m = tsri_config_int(config, "model.width"), L = tsri_config_int(config, "model.layers");
-    int64_t rank = tsri_config_int(config, "model.gate_rank");
+    int64_t gate_rank = tsri_config_int(config, "model.gate_rank");
     char name[TSRI_NAME];
     int x = 0, z, axis;
-    TSR_CHECK(gated || rank == 0, TSR_USAGE,
+    TSR_CHECK(gated || gate_rank == 0, TSR_USAGE,
               "%s: gate_rank is of the gates of a grelu: a relu_twin has none, leave it out",
               tsri_config_place(config, "model.gate_rank"));
-    TSR_CHECK(rank < m, TSR_USAGE, "%s: gate_rank %lld must be less than the width %lld",
-              tsri_config_place(config, "model.gate_rank"), (long long)rank, (long long)m);
+    TSR_CHECK(gate_rank < m, TSR_USAGE, "%s: gate_rank %lld must be less than the width %lld",
+              tsri_config_place(config, "model.gate_rank"), (long long)gate_rank, (long long)m);
     L = L > 0 ? L : 4; /* hidden layers, the paper's section 6.1 */
     TSR_TRY(tsri_net_axis(net, &axis, m, false, "hidden.0"));
     TSR_TRY(tsri_net_linear(net, &x, x, axis, false, 2.0, "c"));
@@ -81,7 +81,7 @@ static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
     for (int64_t k = 1; k <= L; k++) {
         TSR_TRY(tsri_net_axis(net, &axis, m, false, "hidden.%lld", (long long)k));
         if (gated)
-            TSR_TRY(next_gate(net, &z, axis, k, rank));
+            TSR_TRY(next_gate(net, &z, axis, k, gate_rank));
         TSR_TRY(tsri_net_linear(net, &x, x, axis, false, 2.0, numbered(name, "w", k, "")));
         last_param(net, TSRI_TRAINED, k);
         TSR_TRY(gated ? tsri_net_gate(net, &x, x, z, numbered(name, "w", k, ".gate"))
@@ -111,7 +111,7 @@ static tsr_status copy_tensor(tsri_store *store, const char *to, const tsri_tens
     int64_t p = tsri_net_param(store->net, to);
     assert(p >= 0);
     const tsri_param *w = &store->net->param[p];
-    TSR_CHECK(t && t->dtype == TSRI_F32 && t->rank == 2 && t->shape[0] == w->shape[0] &&
+    TSR_CHECK(t && t->dtype == TSRI_F32 && t->dims == 2 && t->shape[0] == w->shape[0] &&
                   t->shape[1] == w->shape[1],
               TSR_BAD_FILE,
               "%s: tensor %s [%lld, %lld] of floats is missing: from_relu needs a relu_twin of the "

@@ -113,7 +113,7 @@ tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like,
     int n = snprintf(p->name, sizeof p->name, "%s.%s", layer, suffix);
     assert(n > 0 && (size_t)n < sizeof p->name);
     p->count = 1;
-    for (int d = 0; d < p->rank; d++)
+    for (int d = 0; d < p->dims; d++)
         TSR_TRY(tsri_multiply(&p->count, p->count, p->shape[d], p->name));
     *index = (int)net->params++;
 done:

@@ -18,7 +18,7 @@
 #include "data/dataset.h"
 #include "io/config.h"
 
-enum { TSRI_PARAM_RANK = 4, TSRI_NAME = 64 };
+enum { TSRI_PARAM_DIMS = 4, TSRI_NAME = 64 };
 
 typedef struct tsri_axis {
     char name[TSRI_NAME]; /* "input", "hidden.0", "output" */
@@ -51,10 +51,10 @@ typedef enum tsri_init {
 typedef struct tsri_param {
     char name[TSRI_NAME]; /* PyTorch's: "layers.0.weight" */
     tsri_role role;
-    int rank;
-    int64_t shape[TSRI_PARAM_RANK];
-    int axis[TSRI_PARAM_RANK];      /* axis of each dimension; -1 = none (a kernel's height) */
-    int64_t inner[TSRI_PARAM_RANK]; /* dimension = axis size x inner (flattened pixels); else 1 */
+    int dims;
+    int64_t shape[TSRI_PARAM_DIMS];
+    int axis[TSRI_PARAM_DIMS];      /* axis of each dimension; -1 = none (a kernel's height) */
+    int64_t inner[TSRI_PARAM_DIMS]; /* dimension = axis size x inner (flattened pixels); else 1 */
     int64_t count;                  /* product of the shape */
     int64_t offset;                 /* into the store's vector */
     bool filters_last; /* kept in memory as [H, W, in, out], in files as [out, in, H, W] */

@@ -9,7 +9,7 @@
 static tsri_param vector(const tsri_net *net, int axis, tsri_role role, tsri_init init)
 {
     return (tsri_param){.role = role,
-                        .rank = 1,
+                        .dims = 1,
                         .shape = {net->axis[axis].size},
                         .axis = {axis, -1, -1, -1},
                         .inner = {1, 1, 1, 1},
@@ -25,7 +25,7 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
     int64_t inputs = tsri_shape_count(x.shape), outputs = net->axis[axis].size;
     TSR_TRY(tsri_net_add_layer(net, &layer, TSRI_LINEAR, in, name));
     tsri_param weight = {.role = TSRI_TRAINED,
-                         .rank = 2,
+                         .dims = 2,
                          .shape = {outputs, inputs},
                          .axis = {axis, x.axis, -1, -1},
                          .inner = {1, x.shape.h * x.shape.w, 1, 1},
@@ -112,7 +112,7 @@ tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size
     layer->stride = stride;
     layer->pad = pad;
     tsri_param weight = {.role = TSRI_TRAINED,
-                         .rank = 4,
+                         .dims = 4,
                          .shape = {shape.c, x.shape.c, size, size},
                          .axis = {axis, x.axis, -1, -1},
                          .inner = {1, 1, 1, 1},

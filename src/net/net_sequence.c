@@ -7,7 +7,7 @@
 static tsri_param matrix(const tsri_net *net, int rows, int cols, double variance, bool trained)
 {
     return (tsri_param){.role = trained ? TSRI_TRAINED : TSRI_FIXED,
-                        .rank = 2,
+                        .dims = 2,
                         .shape = {net->axis[rows].size, net->axis[cols].size},
                         .axis = {rows, cols, -1, -1},
                         .inner = {1, 1, 1, 1},

@@ -44,8 +44,8 @@ static tsr_status add_param(tsri_parcel *parcel, const tsri_param *p, const floa
     tsri_parcel_entry *e = NULL;
     TSR_TRY(next_entry(parcel, &e));
     (void)snprintf(e->name, sizeof e->name, "%s%s", prefix, p->name);
-    e->tensor = (tsri_tensor){.dtype = TSRI_F32, .rank = p->rank, .data = data};
-    memcpy(e->tensor.shape, p->shape, (size_t)p->rank * sizeof *p->shape);
+    e->tensor = (tsri_tensor){.dtype = TSRI_F32, .dims = p->dims, .data = data};
+    memcpy(e->tensor.shape, p->shape, (size_t)p->dims * sizeof *p->shape);
     if (p->role == TSRI_COUNT) {
         e->counted = (int64_t)data[0];
         e->tensor.dtype = TSRI_I64;

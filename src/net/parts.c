@@ -46,7 +46,7 @@ void tsri_output_vector(tsri_net *net)
     tsri_param *a = &net->param[net->params - 1];
     if (net->outputs > 1)
         return;
-    a->rank = 1;
+    a->dims = 1;
     a->shape[0] = a->shape[1];
     a->axis[0] = a->axis[1];
     a->inner[0] = a->inner[1];

@@ -42,8 +42,8 @@ done:
     return st;
 }
 
-/* Read by nothing but gates, and by what is itself read by nothing else. */
-static void find_servants(tsri_plan *plan)
+/* A step is for gates only when gates, and steps that are for gates only, are all that reads it. */
+static void find_gate_only(tsri_plan *plan)
 {
     for (int64_t k = plan->count - 1; k >= 0; k--) {
         tsri_step *s = &plan->step[k];
@@ -166,7 +166,7 @@ done:
 tsr_status tsri_plan_gates(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
-    find_servants(plan);
+    find_gate_only(plan);
     TSR_TRY(tsri_alloc(&plan->gates, 2 * plan->count + 1, sizeof *plan->gates));
     TSR_TRY(make_entry_gates(plan));
     for (int64_t k = 0; k < plan->count; k++) {

@@ -192,7 +192,7 @@ static double initial(const tsri_param *p, tsri_rng *rng)
  * the pluses among those that are left. */
 static void fill_halves(tsri_opened *host, const tsri_param *p, tsri_rng *rng)
 {
-    int64_t row = p->shape[p->rank - 1], plus = 0;
+    int64_t row = p->shape[p->dims - 1], plus = 0;
     for (int64_t j = 0; j < p->count; j++) {
         int64_t left = row - j % row;
         plus = j % row == 0 ? (row + 1) / 2 : plus;
@@ -296,8 +296,8 @@ static bool number_at(double *out, const tsri_tensor *t, int64_t i)
 
 static tsr_status same_shape(const tsri_tensor *t, const tsri_param *p, const char *path)
 {
-    bool same = t->rank == p->rank;
-    for (int d = 0; same && d < p->rank; d++)
+    bool same = t->dims == p->dims;
+    for (int d = 0; same && d < p->dims; d++)
         same = t->shape[d] == p->shape[d];
     if (same)
         return TSR_OK;
@@ -305,9 +305,9 @@ static tsr_status same_shape(const tsri_tensor *t, const tsri_param *p, const ch
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_text_add(&want, "["));
     TSR_TRY(tsri_text_add(&have, "["));
-    for (int d = 0; d < p->rank; d++)
+    for (int d = 0; d < p->dims; d++)
         TSR_TRY(tsri_text_add(&want, d ? ", %lld" : "%lld", (long long)p->shape[d]));
-    for (int d = 0; d < t->rank; d++)
+    for (int d = 0; d < t->dims; d++)
         TSR_TRY(tsri_text_add(&have, d ? ", %lld" : "%lld", (long long)t->shape[d]));
     st = tsri_fail(TSR_BAD_FILE,
                    "%s: tensor %s has shape %s] but the model needs %s]: is it the file of another "

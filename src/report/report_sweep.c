@@ -25,7 +25,7 @@ enum {
 typedef struct view {
     tsri_page *page;
     const tsri_sweep *sweep;
-    const tsri_cell_sum *rank; /* [cells] from the best to the worst */
+    const tsri_cell_sum *ranking; /* [cells] from the best to the worst */
     bool accuracy, log;
     double worst, best;   /* of all cells, as judged() gives them */
     int64_t across, down; /* the keys of a map; -1 = none */
@@ -64,10 +64,10 @@ static const char *unit(const view *v)
 
 static void find_range(view *v)
 {
-    v->best = judged(v, &v->rank[0]);
+    v->best = judged(v, &v->ranking[0]);
     v->worst = v->best;
     for (int64_t i = 0; i < v->sweep->cells; i++) {
-        double value = judged(v, &v->rank[i]);
+        double value = judged(v, &v->ranking[i]);
         bool worse = v->accuracy ? value < v->worst : value > v->worst;
         v->worst = worse ? value : v->worst;
     }
@@ -81,7 +81,7 @@ static void facts(const view *v)
     const tsri_sweep *s = v->sweep;
     char text[80], number[TSRI_NUMBER_TEXT];
     tsri_markup_add(&v->page->html, "<dl class=\"facts\">\n");
-    if (v->rank[0].count > 0) {
+    if (v->ranking[0].count > 0) {
         (void)snprintf(text, sizeof text, "%s%s", written(number, v, v->best), unit(v));
         tsri_page_fact(v->page, v->accuracy ? "best test accuracy" : "lowest loss", text);
     }
@@ -101,7 +101,7 @@ static void facts(const view *v)
 /* May the lead of the best be chance? Twice the standard error of the difference decides. */
 static void say_lead(const view *v)
 {
-    const tsri_cell_sum *a = &v->rank[0], *b = &v->rank[1];
+    const tsri_cell_sum *a = &v->ranking[0], *b = &v->ranking[1];
     char number[TSRI_NUMBER_TEXT];
     if (v->sweep->cells < 2 || b->count == 0)
         return;
@@ -129,7 +129,7 @@ static void say_command(const view *v)
     tsri_markup_text(&v->page->html, v->page->folder);
     tsri_markup_add(&v->page->html, "/run.yaml --out runs/best");
     for (int64_t g = 0; g < s->options.grids; g++) {
-        const char *value = s->grid[g].value[tsri_sweep_value(s, v->rank[0].cell, g)];
+        const char *value = s->grid[g].value[tsri_sweep_value(s, v->ranking[0].cell, g)];
         bool plain = value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                          "0123456789._/+-")] == '\0';
         tsri_markup_add(&v->page->html, " --set %s", plain ? "" : "'");
@@ -145,7 +145,7 @@ static tsr_status best(const view *v)
 {
     tsr_status st = TSR_OK;
     tsri_text cell = {0};
-    const tsri_cell_sum *b = &v->rank[0];
+    const tsri_cell_sum *b = &v->ranking[0];
     char number[TSRI_NUMBER_TEXT], spread[TSRI_NUMBER_TEXT], seeds[120] = "";
     tsri_section_open(v->page, "The best cell");
     if (b->count == 0) {
@@ -223,7 +223,7 @@ static void map_cell(const view *v, int64_t cell)
     }
     double at = place_of(v, judged(v, &c));
     tsri_markup_add(m, "<td%s style=\"background:%s;color:%s\">%s%s</td>",
-                    cell == v->rank[0].cell ? " class=\"best\"" : "", tsri_ramp(colour, at),
+                    cell == v->ranking[0].cell ? " class=\"best\"" : "", tsri_ramp(colour, at),
                     at < 0.55 ? "#ffffff" : "#000000", written(number, v, judged(v, &c)),
                     c.diverged + c.refused > 0 ? "*" : "");
 }
@@ -278,7 +278,7 @@ static void maps(const view *v)
 {
     const tsri_sweep *s = v->sweep;
     char low[TSRI_NUMBER_TEXT], high[TSRI_NUMBER_TEXT];
-    if (v->across < 0 || v->rank[0].count == 0)
+    if (v->across < 0 || v->ranking[0].count == 0)
         return;
     int64_t size = s->grid[v->across].count * (v->down >= 0 ? s->grid[v->down].count : 1);
     bool all = s->cells / size <= MOST_MAPS;
@@ -298,7 +298,7 @@ static void maps(const view *v)
             (v->down < 0 || tsri_sweep_value(s, cell, v->down) == 0))
             map(v, cell);
     if (!all)
-        map(v, v->rank[0].cell);
+        map(v, v->ranking[0].cell);
     tsri_section_close(v->page);
 }
 
@@ -351,7 +351,7 @@ static tsr_status curves(const view *v)
     tsr_status st = TSR_OK;
     tsri_chart chart = {0};
     tsri_section_open(v->page, "Curves");
-    if (!v->sweep->options.curves || v->rank[0].count == 0) {
+    if (!v->sweep->options.curves || v->ranking[0].count == 0) {
         tsri_page_say(v->page,
                       "None were kept: 'tessera sweep --curves' keeps the loss of the whole "
                       "network on the training set after every round.");
@@ -362,8 +362,8 @@ static tsr_status curves(const view *v)
     chart.height = 420;
     tsri_chart_panel(&chart,
                      &(tsri_panel){.x_label = "round", .y_label = "training loss", .y_log = true});
-    for (int64_t i = 0; i < v->sweep->cells && i < MOST_CURVES && v->rank[i].count > 0; i++)
-        TSR_TRY(add_curve(&chart, v, &v->rank[i]));
+    for (int64_t i = 0; i < v->sweep->cells && i < MOST_CURVES && v->ranking[i].count > 0; i++)
+        TSR_TRY(add_curve(&chart, v, &v->ranking[i]));
     tsri_page_chart(v->page, &chart, "The best cells, each the mean of its seeds.");
 done:
     tsri_section_close(v->page);
@@ -414,7 +414,7 @@ static tsr_status table(const view *v)
                           v->sweep->refused > 0 ? "refused|" : ""));
     tsri_table_head(&t, heads.data);
     for (int64_t i = 0; i < shown; i++)
-        table_row(&t, v, &v->rank[i]);
+        table_row(&t, v, &v->ranking[i]);
     tsri_section_open(v->page, "Table");
     tsri_page_say(
         v->page, "From the best to the worst; ± is the standard deviation over the seeds. The loss "
@@ -437,11 +437,12 @@ tsr_status tsri_report_sweep(tsri_page *p)
 {
     tsr_status st = TSR_OK;
     tsri_sweep sweep = {0};
-    tsri_cell_sum *rank = NULL;
+    tsri_cell_sum *ranking = NULL;
     char *name = NULL;
     TSR_TRY(tsri_sweep_read(&sweep, p->folder));
-    TSR_TRY(tsri_sweep_rank(&rank, &sweep));
-    view v = {.page = p, .sweep = &sweep, .rank = rank, .accuracy = tsri_sweep_by_accuracy(&sweep)};
+    TSR_TRY(tsri_sweep_ranking(&ranking, &sweep));
+    view v = {
+        .page = p, .sweep = &sweep, .ranking = ranking, .accuracy = tsri_sweep_by_accuracy(&sweep)};
     find_range(&v);
     choose_axes(&v);
     TSR_TRY(tsri_last_name(&name, p->folder));
@@ -454,7 +455,7 @@ tsr_status tsri_report_sweep(tsri_page *p)
     TSR_TRY(table(&v));
 done:
     tsri_free(name);
-    tsri_free(rank);
+    tsri_free(ranking);
     tsri_sweep_fini(&sweep);
     return st;
 }

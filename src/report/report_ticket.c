@@ -1,4 +1,4 @@
-/* report_ticket.c - the sections about tickets: their table, and how filters found their rank. */
+/* report_ticket.c - the sections about tickets: their table, and how the ranking of filters settled. */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"

@@ -58,8 +58,8 @@ static tsr_status write_images(char **folder, const tsri_study *s)
     for (int i = 0; i < SAMPLES; i++)
         y[i] = 2 * tsri_rng_uniform(&rng) - 1;
     tsri_tensor images = {
-        .dtype = TSRI_F32, .rank = 4, .shape = {SAMPLES, 1, SIDE, SIDE}, .data = x};
-    tsri_tensor targets = {.dtype = TSRI_F32, .rank = 1, .shape = {SAMPLES}, .data = y};
+        .dtype = TSRI_F32, .dims = 4, .shape = {SAMPLES, 1, SIDE, SIDE}, .data = x};
+    tsri_tensor targets = {.dtype = TSRI_F32, .dims = 1, .shape = {SAMPLES}, .data = y};
     TSR_TRY(tsri_path_join(folder, s->folder, "images"));
     TSR_TRY(tsri_make_folder(*folder));
     TSR_TRY(tsri_path_join(&file, *folder, "x.npy"));

@@ -100,19 +100,20 @@ done:
 tsr_status tsri_convert_prepare(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n, m = tsri_config_int(run->config, "model.width"), rank;
+    int64_t n = run->data->train.n, m = tsri_config_int(run->config, "model.width"), matrix_rank;
     double *a = NULL, *b = NULL;
     if (run->convert_round < 0 || least_squares(run) || run->options.resume)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&a, n * m, sizeof *a));
     TSR_TRY(tsri_alloc(&b, m, sizeof *b)); /* n <= m; its right side, 0, has the answer 0 */
     TSR_TRY(first_features(a, run, m));
-    TSR_TRY(tsri_least_norm(b, a, n, m, 1, TSRI_CONVERT_CUT, &rank));
-    TSR_CHECK(rank == n, TSR_USAGE,
-              "%s: the features before the first layer have rank %lld on the %lld training samples "
+    TSR_TRY(tsri_least_norm(b, a, n, m, 1, TSRI_CONVERT_CUT, &matrix_rank));
+    TSR_CHECK(matrix_rank == n, TSR_USAGE,
+              "%s: the features before the first layer have matrix rank %lld on the %lld training "
+              "samples "
               "(samples that are equal, or too few units that are on for any): there will be no "
               "equal ReLU net; use fewer samples, a wider net, or convert_least_squares: true",
-              tsri_config_place(run->config, "convert_at"), (long long)rank, (long long)n);
+              tsri_config_place(run->config, "convert_at"), (long long)matrix_rank, (long long)n);
 done:
     tsri_free(a);
     tsri_free(b);

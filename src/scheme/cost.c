@@ -103,7 +103,7 @@ static int64_t numbers(const tsri_share *share, tsri_role role)
     for (int64_t p = 0; p < net->params; p++) {
         const tsri_param *q = &net->param[p];
         int64_t count = q->role == role ? 1 : 0;
-        for (int d = 0; d < q->rank; d++)
+        for (int d = 0; d < q->dims; d++)
             count *= q->axis[d] < 0 ? q->shape[d] : share->pick[q->axis[d]].count * q->inner[d];
         sum += count;
     }

@@ -15,27 +15,28 @@
 #include <stdio.h>
 #include <string.h>
 
-tsr_status tsri_gates_parse(int64_t *rank, const char *text)
+tsr_status tsri_gates_parse(int64_t *gate_rank, const char *text)
 {
     tsr_status st = TSR_OK;
     static const char low[] = "lowrank:";
-    *rank = 0;
+    *gate_rank = 0;
     if (strcmp(text, "exact") == 0)
         return TSR_OK;
     TSR_CHECK(strncmp(text, low, sizeof low - 1) == 0 &&
-                  tsri_number_int(rank, text + sizeof low - 1) == TSRI_NUMBER_OK && *rank > 0,
+                  tsri_number_int(gate_rank, text + sizeof low - 1) == TSRI_NUMBER_OK &&
+                  *gate_rank > 0,
               TSR_USAGE, "--gates must be exact or lowrank:R, R a whole number from 1, not %s",
               tsri_quote(text));
 done:
     return st;
 }
 
-void tsri_gates_fini(tsri_gates_told *told)
+void tsri_gates_fini(tsri_gates_report *report)
 {
-    tsri_free(told->outputs);
-    tsri_free(told->label);
-    tsri_free(told->agreement);
-    *told = (tsri_gates_told){0};
+    tsri_free(report->outputs);
+    tsri_free(report->label);
+    tsri_free(report->agreement);
+    *report = (tsri_gates_report){0};
 }
 
 /* ---- Low rank ------------------------------------------------------------------------------ */
@@ -110,7 +111,7 @@ done:
 }
 
 tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_store *from,
-                              const tsr_config *config, int64_t rank, tsri_device device)
+                              const tsr_config *config, int64_t gate_rank, tsri_device device)
 {
     tsr_status st = TSR_OK;
     tsri_opened here = {0}, there = {0};
@@ -122,16 +123,16 @@ tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_stor
               "the gates of this model are of low rank already (gate_rank %lld): use --gates exact",
               (long long)tsri_config_int(config, "model.gate_rank"));
     int64_t m = from->net->param[param_of(from->net, 1, "")].shape[0];
-    TSR_CHECK(rank < m, TSR_USAGE,
+    TSR_CHECK(gate_rank < m, TSR_USAGE,
               "--gates lowrank:%lld: the rank must be less than the width %lld; exact is all of it",
-              (long long)rank, (long long)m);
-    (void)snprintf(setting, sizeof setting, "model.gate_rank=%lld", (long long)rank);
+              (long long)gate_rank, (long long)m);
+    (void)snprintf(setting, sizeof setting, "model.gate_rank=%lld", (long long)gate_rank);
     TSR_TRY(variant(net, store, device.backend, from->net, config, change));
     TSR_TRY(tsri_store_open(&here, from, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_store_open(&there, store, TSRI_OPEN_WEIGHTS));
     copy_common(&there, &here);
     for (int64_t k = 1; k <= tsri_grelu_layers(from->net); k++)
-        TSR_TRY(nearest(&there, &here, k, rank, device.pool));
+        TSR_TRY(nearest(&there, &here, k, gate_rank, device.pool));
     TSR_TRY(tsri_store_save(&there));
 done:
     tsri_store_close(&here);
@@ -154,7 +155,7 @@ static tsri_store *chosen(bench *b)
     return b->net[0] ? &b->store[0] : &b->use.store;
 }
 
-static tsr_status agree(tsri_gates_told *t, bench *b)
+static tsr_status agree(tsri_gates_report *t, bench *b)
 {
     tsr_status st = TSR_OK;
     const tsri_model_use *u = &b->use;
@@ -192,7 +193,7 @@ static int64_t skipping_ops(const tsri_plan *plan)
 }
 
 /* Least seconds of a sample over repetitions in turn; the first pass is not counted. */
-static tsr_status time_all(tsri_gates_told *t, bench *b)
+static tsr_status time_all(tsri_gates_report *t, bench *b)
 {
     tsr_status st = TSR_OK;
     tsri_model_use *u = &b->use;
@@ -226,7 +227,7 @@ done:
     return st;
 }
 
-static tsr_status judge(tsri_gates_told *t, bench *b, const tsr_model *model)
+static tsr_status judge(tsri_gates_report *t, bench *b, const tsr_model *model)
 {
     tsr_status st = TSR_OK;
     tsri_model_use *u = &b->use;
@@ -239,7 +240,7 @@ done:
     return st;
 }
 
-static tsr_status answer(tsri_gates_told *t, bench *b, const tsr_model *model)
+static tsr_status answer(tsri_gates_report *t, bench *b, const tsr_model *model)
 {
     tsr_status st = TSR_OK;
     const tsri_model_use *u = &b->use;
@@ -257,15 +258,15 @@ done:
     return st;
 }
 
-tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank, int64_t batch,
-                          bool on_training_set)
+tsr_status tsri_gates_use(tsri_gates_report *report, tsr_model *model, int64_t gate_rank,
+                          int64_t batch, bool on_training_set)
 {
     tsr_status st = TSR_OK;
     bench b = {0};
     char twin[2 * TSRI_NAME];
     const char *const dense[] = {twin, "model.gate_rank=0", "skip=off", NULL};
     tsri_opened here = {0}, there = {0};
-    *told = (tsri_gates_told){.rank = rank, .batch = batch};
+    *report = (tsri_gates_report){.gate_rank = gate_rank, .batch = batch};
     TSR_CHECK(tsri_net_gated(model->net), TSR_USAGE,
               "%s holds a %s: --gates and --batch are for gated nets (model: grelu)", model->path,
               tsri_config_text(model->config, "model.name"));
@@ -273,18 +274,18 @@ tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank,
     tsri_model_asked asked = {.on_training_set = on_training_set};
     TSR_TRY(tsri_model_use_init(&b.use, model, &asked));
     TSR_CHECK(b.use.part->n > 0, TSR_USAGE, "there is nothing to predict: the set is empty");
-    if (rank > 0)
-        TSR_TRY(tsri_gates_lowrank(&b.net[0], &b.store[0], &b.use.store, model->config, rank,
+    if (gate_rank > 0)
+        TSR_TRY(tsri_gates_lowrank(&b.net[0], &b.store[0], &b.use.store, model->config, gate_rank,
                                    b.use.device));
     TSR_TRY(variant(&b.net[1], &b.store[1], b.use.device.backend, b.use.net, model->config, dense));
     TSR_TRY(tsri_store_open(&here, &b.use.store, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_store_open(&there, &b.store[1], TSRI_OPEN_WEIGHTS));
     copy_common(&there, &here);
     TSR_TRY(tsri_store_save(&there));
-    TSR_TRY(answer(told, &b, model));
-    TSR_TRY(agree(told, &b));
-    TSR_TRY(judge(told, &b, model));
-    TSR_TRY(time_all(told, &b));
+    TSR_TRY(answer(report, &b, model));
+    TSR_TRY(agree(report, &b));
+    TSR_TRY(judge(report, &b, model));
+    TSR_TRY(time_all(report, &b));
 done:
     tsri_store_close(&here);
     tsri_store_close(&there);

@@ -13,11 +13,11 @@
 #include "scheme/convert_pair.h"
 #include "scheme/model.h"
 
-typedef struct tsri_gates_told {
-    int64_t rank, batch; /* as asked for; rank 0 = exact */
-    int64_t n, width;    /* samples, outputs of each */
-    float *outputs;      /* [n, width], in the units of the data */
-    int32_t *label;      /* [n], or NULL for real targets */
+typedef struct tsri_gates_report {
+    int64_t gate_rank, batch; /* as asked for; rank 0 = exact */
+    int64_t n, width;         /* samples, outputs of each */
+    float *outputs;           /* [n, width], in the units of the data */
+    int32_t *label;           /* [n], or NULL for real targets */
     int64_t layers;
     double *agreement; /* [layers] part of the gates that are the exact ones */
     double overall;    /* of all layers */
@@ -26,20 +26,20 @@ typedef struct tsri_gates_told {
     int64_t skipping;  /* linear layers whose product skipped */
     double seconds[3]; /* a sample's forward, the least of some: exact gates, these, a dense ReLU
                           net of the same size */
-} tsri_gates_told;
+} tsri_gates_report;
 
 /* "exact" or "lowrank:R". USAGE otherwise. */
-tsr_status tsri_gates_parse(int64_t *rank, const char *text);
+tsr_status tsri_gates_parse(int64_t *gate_rank, const char *text);
 
 /* On the test set, or on the training set. USAGE when the model has no gates, or none of full rank
  * for a rank > 0. The caller calls fini, also on failure. */
-tsr_status tsri_gates_use(tsri_gates_told *told, tsr_model *model, int64_t rank, int64_t batch,
-                          bool on_training_set);
-void tsri_gates_fini(tsri_gates_told *told);
+tsr_status tsri_gates_use(tsri_gates_report *report, tsr_model *model, int64_t gate_rank,
+                          int64_t batch, bool on_training_set);
+void tsri_gates_fini(tsri_gates_report *report);
 
 /* Psi_k of `from` as products of that rank: net and store of a grelu with gate_rank. The caller
  * ends both, also on failure. */
 tsr_status tsri_gates_lowrank(tsri_net **net, tsri_store *store, const tsri_store *from,
-                              const tsr_config *config, int64_t rank, tsri_device device);
+                              const tsr_config *config, int64_t gate_rank, tsri_device device);
 
 #endif

@@ -81,8 +81,8 @@ static tsr_status rename_timm(tsri_tensors *file, const char *path)
             if (strcmp(t->name, names[k][0]) != 0)
                 continue;
             t->name = names[k][1];
-            for (; t->rank > 2; t->rank--)
-                t->shape[1] *= t->shape[t->rank - 1];
+            for (; t->dims > 2; t->dims--)
+                t->shape[1] *= t->shape[t->dims - 1];
         }
     TSRI_FREE(file->by_name);
     return tsri_tensors_sort_names(file, path);
@@ -148,7 +148,7 @@ static bool has_ends(const tsri_tensors *file, const tsri_model *model)
 {
     const tsri_tensor *first = model->first ? layer_tensor(file, model->first, "weight") : NULL;
     const tsri_tensor *last = model->last ? layer_tensor(file, model->last, "weight") : NULL;
-    return first && first->rank == 4 && last && last->rank == 2 && first->shape[0] <= INT32_MAX &&
+    return first && first->dims == 4 && last && last->dims == 2 && first->shape[0] <= INT32_MAX &&
            first->shape[1] <= TSRI_IMPORT_CHANNELS && last->shape[0] <= INT32_MAX;
 }
 

@@ -399,12 +399,12 @@ int64_t tsr_model_params(const tsr_model *model)
     return model->net->params;
 }
 
-const char *tsr_model_param(const tsr_model *model, int64_t i, int *rank, int64_t *shape,
+const char *tsr_model_param(const tsr_model *model, int64_t i, int *dims, int64_t *shape,
                             const float **data)
 {
     const tsri_param *p = &model->net->param[i];
-    *rank = p->rank;
-    memcpy(shape, p->shape, (size_t)p->rank * sizeof *shape);
+    *dims = p->dims;
+    memcpy(shape, p->shape, (size_t)p->dims * sizeof *shape);
     *data = (model->plain ? model->plain : tsri_store_own(&model->store)) + p->offset;
     return p->name;
 }

@@ -56,21 +56,21 @@ static tsr_status order_of(int64_t *order, const tsri_ranks *r, int64_t sample, 
     for (int64_t a = 0; a < r->net->axes; a++) {
         if (!r->cut[a])
             continue;
-        TSR_TRY(tsri_rank(order + at, score + at, r->net->axis[a].size));
+        TSR_TRY(tsri_order_by_score(order + at, score + at, r->net->axis[a].size));
         at += r->net->axis[a].size;
     }
 done:
     return st;
 }
 
-static double axis_distance(const int64_t *a, const int64_t *b, int64_t *rank, int64_t n)
+static double axis_distance(const int64_t *a, const int64_t *b, int64_t *place, int64_t n)
 {
-    tsri_ranks_of(rank, n, b, n);
-    return tsri_filter_distance(a, n, rank, n);
+    tsri_places_of(place, n, b, n);
+    return tsri_filter_distance(a, n, place, n);
 }
 
 /* The mean over the layers, each in units of its reversal. */
-static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t *b, int64_t *rank)
+static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t *b, int64_t *place)
 {
     double sum = 0;
     int64_t at = 0, axes = 0;
@@ -79,7 +79,7 @@ static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t
         if (!r->cut[x])
             continue;
         if (n > 1) { /* a single filter has one ranking */
-            sum += axis_distance(a + at, b + at, rank, n) / tsri_filter_distance_reversed(n);
+            sum += axis_distance(a + at, b + at, place, n) / tsri_filter_distance_reversed(n);
             axes++;
         }
         at += n;
@@ -91,24 +91,24 @@ static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t
 static tsr_status note_change(tsri_ranks *r, int64_t window)
 {
     tsr_status st = TSR_OK;
-    int64_t *now = NULL, *then = NULL, *rank = NULL;
+    int64_t *now = NULL, *then = NULL, *place = NULL;
     r->change = (double)NAN;
     if (r->count <= window)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&now, r->units, sizeof *now));
     TSR_TRY(tsri_alloc(&then, r->units, sizeof *then));
-    TSR_TRY(tsri_alloc(&rank, r->units, sizeof *rank));
+    TSR_TRY(tsri_alloc(&place, r->units, sizeof *place));
     TSR_TRY(order_of(now, r, r->count - 1, NORMS));
     double most = 0;
     for (int64_t i = 1; i <= window; i++) {
         TSR_TRY(order_of(then, r, r->count - 1 - i, NORMS));
-        most = fmax(most, mean_distance(r, now, then, rank));
+        most = fmax(most, mean_distance(r, now, then, place));
     }
     r->change = most;
 done:
     tsri_free(now);
     tsri_free(then);
-    tsri_free(rank);
+    tsri_free(place);
     return st;
 }
 
@@ -151,9 +151,9 @@ done:
 tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
-    tsri_tensor round = {.dtype = TSRI_I64, .rank = 1, .shape = {r->count}, .data = r->round};
+    tsri_tensor round = {.dtype = TSRI_I64, .dims = 1, .shape = {r->count}, .data = r->round};
     tsri_tensor score = {
-        .dtype = TSRI_F64, .rank = 3, .shape = {r->count, SCORES, r->units}, .data = r->score};
+        .dtype = TSRI_F64, .dims = 3, .shape = {r->count, SCORES, r->units}, .data = r->score};
     if (r->count == 0)
         return TSR_OK;
     TSR_TRY(tsri_parcel_add(parcel, &round, "ranks.round"));
@@ -178,8 +178,8 @@ tsr_status tsri_ranks_load(tsri_ranks *r, const tsri_tensors *file, const char *
     r->count = 0;
     if (!round && !score)
         return TSR_OK;
-    TSR_CHECK(round && score && round->dtype == TSRI_I64 && round->rank == 1 &&
-                  score->dtype == TSRI_F64 && score->rank == 3 &&
+    TSR_CHECK(round && score && round->dtype == TSRI_I64 && round->dims == 1 &&
+                  score->dtype == TSRI_F64 && score->dims == 3 &&
                   score->shape[0] == round->shape[0] && score->shape[1] == SCORES &&
                   score->shape[2] == r->units,
               TSR_BAD_FILE, "%s: the scores of filters do not fit the model", path);
@@ -203,7 +203,7 @@ typedef struct pairs {
     const double *ratio;
     int64_t ratios;
     int64_t *order[SCORES]; /* [count][units] */
-    int64_t *rank;
+    int64_t *place;
     tsri_json json;
     tsri_text csv;
 } pairs;
@@ -212,7 +212,7 @@ static void pairs_fini(pairs *p)
 {
     tsri_free(p->order[NORMS]);
     tsri_free(p->order[GAMMAS]);
-    tsri_free(p->rank);
+    tsri_free(p->place);
     tsri_json_fini(&p->json);
     tsri_text_fini(&p->csv);
 }
@@ -221,7 +221,7 @@ static tsr_status pairs_init(pairs *p)
 {
     tsr_status st = TSR_OK;
     const tsri_ranks *r = p->r;
-    TSR_TRY(tsri_alloc(&p->rank, r->units, sizeof *p->rank));
+    TSR_TRY(tsri_alloc(&p->place, r->units, sizeof *p->place));
     for (int which = NORMS; which < SCORES; which++) {
         TSR_TRY(tsri_alloc(&p->order[which], r->count * r->units, sizeof **p->order));
         for (int64_t i = 0; i < r->count; i++)
@@ -264,16 +264,16 @@ static tsr_status one_pair(pairs *p, const tsri_axis *axis, int64_t at, int64_t 
     tsr_status st = TSR_OK;
     int64_t n = axis->size, units = p->r->units;
     const int64_t *norms = p->order[NORMS] + at, *gammas = p->order[GAMMAS] + at;
-    double f = axis_distance(norms + i * units, norms + j * units, p->rank, n);
+    double f = axis_distance(norms + i * units, norms + j * units, p->place, n);
     if (shown(p, i) && shown(p, j))
         tsri_json_float(&p->json, (float)f);
     TSR_TRY(
         tsri_text_add(&p->csv, "%s,%.6g,%.6g,%.6g", axis->name, epoch_of(p, i), epoch_of(p, j), f));
-    tsri_ranks_of(p->rank, n, gammas + j * units, n);
+    tsri_places_of(p->place, n, gammas + j * units, n);
     for (int64_t k = 0; k < p->ratios; k++) {
         int64_t keep = (int64_t)llround((double)n * (1 - p->ratio[k]));
         TSR_TRY(tsri_text_add(&p->csv, ",%.6g",
-                              tsri_mask_distance(gammas + i * units, keep, p->rank, keep, n)));
+                              tsri_mask_distance(gammas + i * units, keep, p->place, keep, n)));
     }
     TSR_TRY(tsri_text_add(&p->csv, "\n"));
 done:

@@ -83,7 +83,7 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
     tsri_parcel parcel;
     tsri_opened host = {0};
     tsri_tensor t = {
-        .dtype = TSRI_I64, .rank = 2, .shape = {p->batches, p->batch, 2}, .data = p->sample};
+        .dtype = TSRI_I64, .dims = 2, .shape = {p->batches, p->batch, 2}, .data = p->sample};
     if (!p->sample)
         return TSR_OK;
     tsri_parcel_init(&parcel, run->net);
@@ -92,15 +92,15 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
     t.data = p->flip;
     if (o->flip)
         TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.flip"));
-    t.rank = 3;
+    t.dims = 3;
     t.data = p->crop;
     if (o->crop > 0)
         TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.crop"));
     for (int64_t i = 0; i < run->net->params; i++) {
         const tsri_param *param = &run->net->param[i];
         tsri_tensor statistic = {
-            .dtype = TSRI_F32, .rank = param->rank, .data = tsri_opened_at(&host, host.w, i)};
-        memcpy(statistic.shape, param->shape, (size_t)param->rank * sizeof *param->shape);
+            .dtype = TSRI_F32, .dims = param->dims, .data = tsri_opened_at(&host, host.w, i)};
+        memcpy(statistic.shape, param->shape, (size_t)param->dims * sizeof *param->shape);
         if (param->role == TSRI_BUFFER)
             TSR_TRY(tsri_parcel_add(&parcel, &statistic, "recalibrate.after.%s", param->name));
     }

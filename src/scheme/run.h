@@ -484,7 +484,7 @@ tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, cons
 
 /* For observers: what a verdict was reached from, in a file of its own beside those of the rounds.
  *
- *     tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {n}, .data = samples};
+ *     tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {n}, .data = samples};
  *     TSR_TRY(tsri_trace_note(run, &t, "samples.%s", row));           any number of them
  *     TSR_TRY(tsri_trace_write_notes(run, "certificate"));            trace/certificate-<round>
  *

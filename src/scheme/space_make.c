@@ -59,7 +59,7 @@ static void unmake_scratch(tsri_space_scratch *s)
 static tsri_param param(const char *name, tsri_role role, int axis, int64_t units, int64_t columns)
 {
     tsri_param p = {.role = role,
-                    .rank = columns > 1 ? 2 : 1,
+                    .dims = columns > 1 ? 2 : 1,
                     .shape = {units, columns},
                     .axis = {axis, -1},
                     .inner = {1, 1},

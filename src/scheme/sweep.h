@@ -97,7 +97,7 @@ tsri_cell_sum tsri_sweep_sum(const tsri_sweep *sweep, int64_t cell);
 /* *sums = [cells] from the best to the worst: by accuracy where classes are told apart, else by
  * loss. Cells of which a run diverged or was refused come behind those without, cells of which none
  * ended last. The caller frees them. */
-tsr_status tsri_sweep_rank(tsri_cell_sum **sums, const tsri_sweep *sweep);
+tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep);
 
 /* Is it judged by accuracy? And the number that decides. */
 bool tsri_sweep_by_accuracy(const tsri_sweep *sweep);

@@ -96,7 +96,7 @@ static int by_accuracy(const void *left, const void *right)
     return by ? by : by_loss(a, b);
 }
 
-tsr_status tsri_sweep_rank(tsri_cell_sum **sums, const tsri_sweep *sweep)
+tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc(sums, sweep->cells, sizeof **sums));

@@ -78,7 +78,7 @@ done:
 
 static void lost(void *context, int64_t l, int rank, tsri_lost why)
 {
-    static const char *const word[TSRI_LOSSES] = {"died", "late", "unsound"};
+    static const char *const word[TSRI_LOST_KINDS] = {"died", "late", "unsound"};
     tsri_run *run = context;
     worker_of(run, l)->idle = true;
     run->lost_shares++;

@@ -88,7 +88,7 @@ static tsr_status add_black(tsri_tensor *t, float **black, const tsr_data *d)
     for (int64_t c = 0; c < d->channels; c++)
         (*black)[c] = tsri_black(d, &d->train, c);
     *t = (tsri_tensor){
-        .name = "black", .dtype = TSRI_F32, .rank = 1, .shape = {d->channels}, .data = *black};
+        .name = "black", .dtype = TSRI_F32, .dims = 1, .shape = {d->channels}, .data = *black};
 done:
     return st;
 }
@@ -106,17 +106,17 @@ tsr_status tsri_trace_data(tsri_run *run)
     for (int64_t i = 0; i < n; i++)
         tsri_sample(x + i * d->dim, d, &d->train, i);
     tsri_tensor t[4] = {
-        {.name = "x", .dtype = TSRI_F32, .rank = 2, .shape = {n, d->dim}, .data = x},
-        {.name = "y", .dtype = TSRI_I32, .rank = 1, .shape = {n}, .data = d->train.label}};
+        {.name = "x", .dtype = TSRI_F32, .dims = 2, .shape = {n, d->dim}, .data = x},
+        {.name = "y", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.label}};
     if (!d->train.label)
         t[1] = (tsri_tensor){.name = "y",
                              .dtype = TSRI_F32,
-                             .rank = 2,
+                             .dims = 2,
                              .shape = {n, d->targets},
                              .data = d->train.target};
     if (d->train.length)
         t[count++] = (tsri_tensor){
-            .name = "length", .dtype = TSRI_I32, .rank = 1, .shape = {n}, .data = d->train.length};
+            .name = "length", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.length};
     if (tsri_run_loader(run, 0).crop > 0)
         TSR_TRY(add_black(&t[count++], &black, d));
     TSR_TRY(tsri_path_join(&path, run->trace, "data.safetensors"));
@@ -215,7 +215,7 @@ static tsr_status add_share(tsri_parcel *parcel, const tsri_share *share, const 
     tsr_status st = TSR_OK;
     for (int64_t a = 0; a < parcel->net->axes; a++) {
         const tsri_axis *axis = &parcel->net->axis[a];
-        tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {axis->size}, .data = indices};
+        tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {axis->size}, .data = indices};
         if (axis->cuttable && share) {
             t.shape[0] = share->pick[a].count;
             t.data = share->pick[a].index;
@@ -233,7 +233,7 @@ static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t 
     tsr_status st = TSR_OK;
     const struct tsri_tracer *t = run->tracer;
     int64_t at = worker * t->steps * t->batch;
-    tsri_tensor samples = {.dtype = TSRI_I64, .rank = 2, .shape = {t->steps, t->batch}};
+    tsri_tensor samples = {.dtype = TSRI_I64, .dims = 2, .shape = {t->steps, t->batch}};
     if (run->batch != run->data->train.n || t->crop) {
         samples.data = t->sample + at;
         TSR_TRY(tsri_parcel_add(parcel, &samples, "batch.%" PRId64, worker));
@@ -244,7 +244,7 @@ static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t 
     }
     if (t->moved_down) {
         tsri_tensor crops = {.dtype = TSRI_I64,
-                             .rank = 3,
+                             .dims = 3,
                              .shape = {t->steps, t->batch, 2},
                              .data = t->crop + 2 * at};
         TSR_TRY(tsri_parcel_add(parcel, &crops, "crop.%" PRId64, worker));
@@ -281,7 +281,7 @@ static tsr_status add_worker(tsri_parcel *parcel, tsri_opened *local, const tsri
 {
     tsr_status st = TSR_OK;
     tsri_tensor loss = {
-        .dtype = TSRI_F64, .rank = 1, .shape = {run->tracer->steps}, .data = worker->loss};
+        .dtype = TSRI_F64, .dims = 1, .shape = {run->tracer->steps}, .data = worker->loss};
     TSR_TRY(add_share(parcel, worker->share, indices, number));
     if (!worker->loss)
         return TSR_OK;

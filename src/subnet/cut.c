@@ -10,7 +10,7 @@
 static void cut_param(tsri_param *p, const tsri_net *net)
 {
     p->count = 1;
-    for (int d = 0; d < p->rank; d++) {
+    for (int d = 0; d < p->dims; d++) {
         if (p->axis[d] >= 0)
             p->shape[d] = net->axis[p->axis[d]].size * p->inner[d];
         p->count *= p->shape[d];

@@ -38,7 +38,7 @@ const char *tsri_criterion_name(tsri_criterion criterion)
  * what was learnt. */
 static bool writes(const tsri_param *p, int64_t axis)
 {
-    return p->role == TSRI_TRAINED && p->rank >= 2 && p->axis[0] == axis;
+    return p->role == TSRI_TRAINED && p->dims >= 2 && p->axis[0] == axis;
 }
 
 bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion)

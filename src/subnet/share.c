@@ -1,4 +1,4 @@
-/* share.c - choices of indices, given or by rank. */
+/* share.c - choices of indices, given or by score. */
 #include "subnet/share.h"
 
 #include "base/alloc.h"
@@ -138,13 +138,13 @@ done:
     return st;
 }
 
-/* qsort has no context: the rank travels with the unit. */
+/* qsort has no context: the score travels with the unit. */
 typedef struct ranked {
     double score;
     int64_t unit;
 } ranked;
 
-static int by_rank(const void *a, const void *b)
+static int by_score(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
     if (x->score != y->score)
@@ -152,7 +152,7 @@ static int by_rank(const void *a, const void *b)
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-tsr_status tsri_rank(int64_t *order, const double *score, int64_t n)
+tsr_status tsri_order_by_score(int64_t *order, const double *score, int64_t n)
 {
     tsr_status st = TSR_OK;
     ranked *all = NULL;
@@ -161,7 +161,7 @@ tsr_status tsri_rank(int64_t *order, const double *score, int64_t n)
         assert(!isnan(score[i]));
         all[i] = (ranked){score[i], i};
     }
-    qsort(all, (size_t)n, sizeof *all, by_rank);
+    qsort(all, (size_t)n, sizeof *all, by_score);
     for (int64_t i = 0; i < n; i++)
         order[i] = all[i].unit;
 done:
@@ -169,12 +169,12 @@ done:
     return st;
 }
 
-tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count)
+tsr_status tsri_share_best(tsri_share *share, int64_t axis, const double *score, int64_t count)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(may_cut(share, axis, count));
     int64_t size = share->net->axis[axis].size;
-    TSR_TRY(tsri_rank(share->order, score, size));
+    TSR_TRY(tsri_order_by_score(share->order, score, size));
     memset(share->mark, 0, (size_t)size);
     for (int64_t i = 0; i < count; i++)
         share->mark[share->order[i]] = 1;

@@ -48,11 +48,11 @@ tsr_status tsri_share_give(tsri_share *share, int64_t axis, const int64_t *index
 
 /* The `count` units with the largest scores; of equal ones the first. `score` has one number per
  * unit, none of them NaN. USAGE as above. */
-tsr_status tsri_share_rank(tsri_share *share, int64_t axis, const double *score, int64_t count);
+tsr_status tsri_share_best(tsri_share *share, int64_t axis, const double *score, int64_t count);
 
 /* order = 0 .. n-1 by falling score, equal ones in their order: order[0] is the unit of place 1.
  * The one definition of a ranking, for what is kept and for distances between rankings. */
-tsr_status tsri_rank(int64_t *order, const double *score, int64_t n);
+tsr_status tsri_order_by_score(int64_t *order, const double *score, int64_t n);
 
 /* Does it lack every unit of some axis? Then no signal passes, and there is nothing to train.
  */

@@ -12,9 +12,9 @@ typedef struct dim {
 static int dims_of(dim out[TSRI_SLICE_DIMS], const tsri_param *p, const tsri_net *net,
                    const bool *cut)
 {
-    static const int plain[TSRI_PARAM_RANK] = {0, 1, 2, 3}, last[TSRI_PARAM_RANK] = {2, 3, 1, 0};
+    static const int plain[TSRI_PARAM_DIMS] = {0, 1, 2, 3}, last[TSRI_PARAM_DIMS] = {2, 3, 1, 0};
     int count = 0;
-    for (int i = 0; i < p->rank; i++) {
+    for (int i = 0; i < p->dims; i++) {
         int d = p->filters_last ? last[i] : plain[i], axis = p->axis[d];
         if (axis < 0 || !cut[axis]) {
             out[count++] = (dim){-1, p->shape[d]};

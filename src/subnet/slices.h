@@ -17,7 +17,7 @@
 
 #include "subnet/share.h"
 
-enum { TSRI_SLICE_DIMS = 2 * TSRI_PARAM_RANK };
+enum { TSRI_SLICE_DIMS = 2 * TSRI_PARAM_DIMS };
 
 typedef struct tsri_slices {
     int outers; /* dimensions in front of the line */

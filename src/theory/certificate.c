@@ -29,9 +29,9 @@ tsri_seen tsri_saw_one(const char *what)
 
 tsri_seen tsri_saw_both(tsri_seen a, tsri_seen b)
 {
-    static const int rank[] = {
+    static const int order[] = {
         [TSRI_UNSAID] = 3, [TSRI_SOME] = 2, [TSRI_EXTREME] = 1, [TSRI_ALL] = 0};
-    return rank[b.sight] > rank[a.sight] ? b : a;
+    return order[b.sight] > order[a.sight] ? b : a;
 }
 
 /* ---- Collecting --------------------------------------------------------------------------- */

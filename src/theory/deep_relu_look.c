@@ -287,7 +287,7 @@ static tsr_status keep_batch(tsri_past *past, tsri_run *run, const tsri_deep_net
     gradient_norms(&p);
     TSR_TRY(tsri_past_keep(past, "batch.slopes", s.slopes));
     TSR_TRY(tsri_past_keep(past, "batch.gradient", largest(s.gradient, now->L)));
-    tsri_tensor index = {.dtype = TSRI_I64, .rank = 1, .shape = {b->n}, .data = b->index};
+    tsri_tensor index = {.dtype = TSRI_I64, .dims = 1, .shape = {b->n}, .data = b->index};
     TSR_TRY(tsri_trace_note(run, &index, "batch"));
 done:
     tsri_loader_destroy(loader);
@@ -329,7 +329,7 @@ static tsr_status keep_norms(tsri_past *past, tsri_run *run, const tsri_deep_net
     TSR_TRY(tsri_alloc(&each, 2 * now->L, sizeof *each));
     TSR_TRY(spectral(&tau, each, run, now, then));
     TSR_TRY(spectral(&weight, each + now->L, run, now, NULL));
-    tsri_tensor norms = {.dtype = TSRI_F64, .rank = 2, .shape = {2, now->L}, .data = each};
+    tsri_tensor norms = {.dtype = TSRI_F64, .dims = 2, .shape = {2, now->L}, .data = each};
     TSR_TRY(tsri_trace_note(run, &norms, "norms"));
     TSR_TRY(tsri_past_keep(past, "tau", tau.value));
     TSR_TRY(tsri_past_keep(past, "tau.high", tau.high));

@@ -393,8 +393,8 @@ done:
 static tsr_status note(tsri_run *run, const search *s)
 {
     tsr_status st = TSR_OK;
-    tsri_tensor samples = {.dtype = TSRI_I64, .rank = 1, .shape = {s->q}, .data = s->sample};
-    tsri_tensor a = {.dtype = TSRI_F64, .rank = 1, .shape = {s->q}, .data = s->best};
+    tsri_tensor samples = {.dtype = TSRI_I64, .dims = 1, .shape = {s->q}, .data = s->sample};
+    tsri_tensor a = {.dtype = TSRI_F64, .dims = 1, .shape = {s->q}, .data = s->best};
     TSR_TRY(tsri_trace_note(run, &samples, "nodes.samples"));
     TSR_TRY(tsri_trace_note(run, &a, "nodes.a"));
 done:

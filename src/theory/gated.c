@@ -305,7 +305,7 @@ static tsr_status trace(tsri_run *run, const tsri_gated_reach *r)
         return TSR_OK;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         int64_t count = part[i].p.samples;
-        tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = &count};
+        tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {1}, .data = &count};
         TSR_TRY(tsri_trace_note(run, &t, "first_samples.%s", part[i].name));
     }
     TSR_TRY(tsri_trace_write_notes(run, "certificate"));

@@ -372,7 +372,7 @@ static tsr_status note_masks(const watch *w, tsri_run *run)
         if (!share) /* it had nothing */
             continue;
         const tsri_pick *pick = &share->pick[run->net->value[run->net->layer[0].out].axis];
-        tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {pick->count}, .data = pick->index};
+        tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {pick->count}, .data = pick->index};
         TSR_TRY(tsri_trace_note(run, &t, "draw.%lld.share.%lld", (long long)k, (long long)l));
     }
     TSR_TRY(tsri_trace_write_notes(run, "masks"));

@@ -120,7 +120,7 @@ static tsr_status take_share(ahead *h, int64_t l)
         if (h->drawn)
             h->b[u] = h->a[u] / (float)h->drawn[h->unit[u]];
     }
-    tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {h->units}, .data = h->unit};
+    tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {h->units}, .data = h->unit};
     return tsri_trace_note(h->g->run, &t, "share.%lld.%lld", (long long)h->o->draw, (long long)l);
 }
 

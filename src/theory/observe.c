@@ -258,9 +258,9 @@ static tsr_status save_before(const tsri_run *run, const tsri_memory *m, tsri_pa
     if (!run->unlooked || !m->before)
         return TSR_OK;
     tsri_tensor weights = {
-        .dtype = TSRI_F32, .rank = 1, .shape = {m->before_count}, .data = m->before};
+        .dtype = TSRI_F32, .dims = 1, .shape = {m->before_count}, .data = m->before};
     tsri_tensor since = {
-        .dtype = TSRI_I64, .rank = 1, .shape = {1}, .data = (void *)&m->before_converted};
+        .dtype = TSRI_I64, .dims = 1, .shape = {1}, .data = (void *)&m->before_converted};
     TSR_TRY(tsri_parcel_add(parcel, &weights, BEFORE));
     TSR_TRY(tsri_parcel_add(parcel, &since, BEFORE_CONVERTED));
 done:
@@ -275,8 +275,8 @@ static tsr_status load_before(const tsri_run *run, tsri_memory *m, const tsri_te
                       *since = tsri_tensors_find(file, BEFORE_CONVERTED);
     if (!weights)
         return TSR_OK;
-    TSR_CHECK(weights->dtype == TSRI_F32 && weights->rank == 1 && weights->shape[0] > 0 && since &&
-                  since->dtype == TSRI_I64 && since->rank == 1 && since->shape[0] == 1,
+    TSR_CHECK(weights->dtype == TSRI_F32 && weights->dims == 1 && weights->shape[0] > 0 && since &&
+                  since->dtype == TSRI_I64 && since->dims == 1 && since->shape[0] == 1,
               TSR_BAD_FILE, "%s: " BEFORE " is not a vector of weights", path);
     TSRI_FREE(m->before);
     m->before_count = 0;

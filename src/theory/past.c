@@ -155,7 +155,7 @@ tsr_status tsri_past_save(const tsri_past *past, tsri_parcel *parcel)
     for (int64_t i = 0; i < past->count; i++) {
         const tsri_kept *s = &past->series[i];
         tsri_tensor t = {
-            .dtype = TSRI_F64, .rank = 1, .shape = {s->count}, .data = (void *)s->value};
+            .dtype = TSRI_F64, .dims = 1, .shape = {s->count}, .data = (void *)s->value};
         if (s->count > 0)
             TSR_TRY(tsri_parcel_add(parcel, &t, PREFIX "%s", s->name));
     }
@@ -168,7 +168,7 @@ static tsr_status load_one(tsri_past *past, const tsri_tensor *t, const char *pa
     tsr_status st = TSR_OK;
     tsri_kept *s = NULL;
     const char *name = t->name + strlen(PREFIX);
-    TSR_CHECK(t->dtype == TSRI_F64 && t->rank == 1 && t->shape[0] > 0 &&
+    TSR_CHECK(t->dtype == TSRI_F64 && t->dims == 1 && t->shape[0] > 0 &&
                   strlen(name) < TSRI_KEPT_NAME,
               TSR_BAD_FILE, "%s: %s is not a series of numbers", path, t->name);
     TSR_TRY(make(&s, past, name));

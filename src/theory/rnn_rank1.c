@@ -226,7 +226,7 @@ done:
 static tsr_status note(const attack *t)
 {
     tsr_status st = TSR_OK;
-    tsri_tensor v = {.dtype = TSRI_F64, .rank = 1, .shape = {t->k->then->m}, .data = t->y};
+    tsri_tensor v = {.dtype = TSRI_F64, .dims = 1, .shape = {t->k->then->m}, .data = t->y};
     TSR_TRY(tsri_trace_note(t->k->run, &v, "C.10.y"));
     v.data = t->z;
     TSR_TRY(tsri_trace_note(t->k->run, &v, "C.10.z"));

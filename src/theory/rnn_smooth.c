@@ -129,7 +129,7 @@ static tsr_status climb(double *worst, step *s)
         }
     }
     tsri_tensor t = {
-        .dtype = TSRI_F64, .rank = 2, .shape = {s->k->now.m, s->k->now.m}, .data = s->worst};
+        .dtype = TSRI_F64, .dims = 2, .shape = {s->k->now.m, s->k->now.m}, .data = s->worst};
     if (*worst >= first)
         TSR_TRY(tsri_trace_note(s->k->run, &t, "T4.direction"));
 done:

@@ -290,8 +290,8 @@ done:
 static tsr_status note(const tsri_rnn_case *k, const tsri_rnn_spans *s)
 {
     tsr_status st = TSR_OK;
-    tsri_tensor where = {.dtype = TSRI_I64, .rank = 1, .shape = {3}, .data = s->where};
-    tsri_tensor vector = {.dtype = TSRI_F64, .rank = 1, .shape = {k->then->m}, .data = s->left};
+    tsri_tensor where = {.dtype = TSRI_I64, .dims = 1, .shape = {3}, .data = s->where};
+    tsri_tensor vector = {.dtype = TSRI_F64, .dims = 1, .shape = {k->then->m}, .data = s->left};
     TSR_TRY(tsri_trace_note(k->run, &where, "B.15.where"));
     TSR_TRY(tsri_trace_note(k->run, &vector, "B.15.left"));
     vector.data = s->right;

@@ -49,7 +49,7 @@ static tsr_status list(int64_t *out, side *s, int64_t axis, tsri_criterion crite
     tsr_status st = TSR_OK;
     int64_t n = s->model->net->axis[axis].size;
     TSR_TRY(tsri_score(s->score, &s->model->store, axis, criterion, 0));
-    TSR_TRY(tsri_rank(out, s->score, n));
+    TSR_TRY(tsri_order_by_score(out, s->score, n));
     for (int64_t i = 0; i < n; i++)
         out[i] = s->origin.unit[axis][out[i]];
 done:
@@ -65,7 +65,7 @@ static int64_t kept(const side *s, int64_t axis, double ratio)
     return count < x->size ? count : x->size;
 }
 
-static tsr_status compare_axis(tsri_compared *row, side *a, side *b, int64_t axis, int64_t *rank,
+static tsr_status compare_axis(tsri_compared *row, side *a, side *b, int64_t axis, int64_t *place,
                                tsri_criterion criterion, const double *ratio, int64_t ratios)
 {
     tsr_status st = TSR_OK;
@@ -76,16 +76,16 @@ static tsr_status compare_axis(tsri_compared *row, side *a, side *b, int64_t axi
     TSR_TRY(list(b->order, b, axis, TSRI_SCORE_L2));
     TSR_TRY(list(a->masked, a, axis, criterion));
     TSR_TRY(list(b->masked, b, axis, criterion));
-    tsri_ranks_of(rank, x->full, b->order, y->size);
+    tsri_places_of(place, x->full, b->order, y->size);
     double reversed = tsri_filter_distance_reversed(x->size);
     row->axis = x->name;
     row->units = x->size;
     row->units_other = y->size;
-    row->distance = tsri_filter_distance(a->order, x->size, rank, y->size);
+    row->distance = tsri_filter_distance(a->order, x->size, place, y->size);
     row->relative = reversed > 0 ? row->distance / reversed : 0;
-    tsri_ranks_of(rank, x->full, b->masked, y->size);
+    tsri_places_of(place, x->full, b->masked, y->size);
     for (int64_t k = 0; k < ratios; k++)
-        row->mask[k] = tsri_mask_distance(a->masked, kept(a, axis, ratio[k]), rank,
+        row->mask[k] = tsri_mask_distance(a->masked, kept(a, axis, ratio[k]), place,
                                           kept(b, axis, ratio[k]), x->full);
 done:
     return st;
@@ -131,28 +131,28 @@ tsr_status tsri_compare(tsri_comparison *out, const tsr_model *reference, const 
     const tsri_net *net = reference->net;
     side a = {0}, b = {0};
     bool *cut = NULL;
-    int64_t *rank = NULL, longest = 0, at = 0;
+    int64_t *place = NULL, longest = 0, at = 0;
     *out = (tsri_comparison){.ratios = ratios};
     TSR_TRY(same_kind(reference, other));
     TSR_TRY(tsri_alloc(&cut, net->axes, sizeof *cut));
     TSR_TRY(tsri_ticket_axes(cut, reference->config, net, axes));
     for (int64_t x = 0; x < net->axes; x++)
         longest = net->axis[x].full > longest ? net->axis[x].full : longest;
-    TSR_TRY(tsri_alloc(&rank, longest, sizeof *rank));
+    TSR_TRY(tsri_alloc(&place, longest, sizeof *place));
     TSR_TRY(side_init(&a, reference));
     TSR_TRY(side_init(&b, other));
     TSR_TRY(make_rows(out, reference, cut));
     for (int64_t x = 0; x < net->axes; x++) {
         if (!cut[x])
             continue;
-        TSR_TRY(compare_axis(&out->row[at], &a, &b, x, rank, criterion, ratio, ratios));
+        TSR_TRY(compare_axis(&out->row[at], &a, &b, x, place, criterion, ratio, ratios));
         out->mean += out->row[at++].relative / (double)out->rows;
     }
 done:
     side_fini(&a);
     side_fini(&b);
     tsri_free(cut);
-    tsri_free(rank);
+    tsri_free(place);
     if (st != TSR_OK)
         tsri_comparison_fini(out);
     return st;

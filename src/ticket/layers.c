@@ -28,7 +28,7 @@ static void shape_text(char *text, size_t room, const tsri_net *net, int64_t lay
 {
     const tsri_param *p = &net->param[net->layer[layer].weight];
     int used = 0;
-    for (int d = 0; d < p->rank; d++)
+    for (int d = 0; d < p->dims; d++)
         used += snprintf(text + used, room - (size_t)used, d ? "x%lld" : "%lld",
                          (long long)p->shape[d]);
 }

@@ -50,7 +50,7 @@ static tsr_status rank_globally(tsri_ranking *r, const tsri_prune *how)
         if (r->cut[a])
             by_mean(r->score + r->first[a], r->net->axis[a].size);
     TSR_TRY(tsri_alloc(&r->order, r->total, sizeof *r->order));
-    TSR_TRY(tsri_rank(r->order, r->score, r->total));
+    TSR_TRY(tsri_order_by_score(r->order, r->score, r->total));
 done:
     return st;
 }
@@ -117,7 +117,7 @@ tsr_status tsri_ranking_keep(tsri_share *share, tsri_ranking *r, const tsri_prun
         count_globally(r, how);
     for (int64_t a = 0; a < r->net->axes; a++)
         if (r->cut[a])
-            TSR_TRY(tsri_share_rank(share, a, r->score + r->first[a],
+            TSR_TRY(tsri_share_best(share, a, r->score + r->first[a],
                                     r->order ? r->count[a]
                                              : tsri_prune_count(r->net->axis[a].size, how)));
 done:

@@ -111,7 +111,7 @@ refuse 2 "a number from" --set convert_at=-1
 # A line twice over: equal samples have dependent features.
 awk 'BEGIN { srand(7); for (i = 0; i < 31; i++) { if (i < 30) { row = ""; for (j = 0; j < 13; j++) row = row (j ? "," : "") (rand() - 0.5) } print row } }' > twice.csv
 sed -i 's/^data:.*/data: {path: twice.csv, split: 0, header: no}/; s/^batch:.*/batch: 10/' run.yaml
-refuse 2 "have rank 30 on the 31 training samples"
+refuse 2 "have matrix rank 30 on the 31 training samples"
 train --out ls --set convert_least_squares=true --set epochs=6
 grep -q '"rank":30' ls/metrics.jsonl || fail "least squares says the rank"
 # Real images where they are installed: 200 of them, with TESSERA_SLOW the 1,000 of the issue.

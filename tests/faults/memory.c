@@ -93,11 +93,11 @@ static tsr_status use_model(void)
     float *outputs = NULL;
     int32_t *labels = NULL;
     int64_t n, width, shape[8];
-    int rank;
+    int dims;
     const float *data;
     TRY(tsr_model_read(&m, "disk/run/model.safetensors"));
     for (int64_t i = 0; i < tsr_model_params(m); i++)
-        must(tsr_model_param(m, i, &rank, shape, &data) != NULL, "no parameter");
+        must(tsr_model_param(m, i, &dims, shape, &data) != NULL, "no parameter");
     must(tsr_model_meta(m, "tessera.version") != NULL, "no version");
     TRY(tsr_model_evaluate(&r, m, false));
     TRY(tsr_model_predict(&outputs, &labels, &n, &width, m, true));

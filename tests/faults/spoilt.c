@@ -80,8 +80,8 @@ static int64_t spoil(char *bytes, int64_t n, int64_t i, tsri_rng *rng)
 
 static bool same_tensor(const tsri_tensor *a, const tsri_tensor *b)
 {
-    return a && a->dtype == b->dtype && a->rank == b->rank &&
-           memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0 &&
+    return a && a->dtype == b->dtype && a->dims == b->dims &&
+           memcmp(a->shape, b->shape, (size_t)a->dims * sizeof *a->shape) == 0 &&
            memcmp(a->data, b->data, (size_t)tsri_tensor_bytes(a)) == 0;
 }
 

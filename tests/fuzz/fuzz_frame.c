@@ -70,7 +70,7 @@ static tsr_status unpack(void *context, int64_t l, const void *bytes, bool *soun
 static void lost(void *context, int64_t l, int rank, tsri_lost why)
 {
     job *j = context;
-    MUST(rank >= 0 && rank < RANKS && why < TSRI_LOSSES);
+    MUST(rank >= 0 && rank < RANKS && why < TSRI_LOST_KINDS);
     j->lost[l]++;
 }
 

@@ -10,14 +10,14 @@
 
 static void look(tsr_model *m)
 {
-    int rank;
+    int dims;
     int64_t shape[8];
     const float *data;
     float sum = 0;
     for (int64_t i = 0; i < tsr_model_params(m); i++) {
         int64_t count = 1;
-        MUST(tsr_model_param(m, i, &rank, shape, &data) && rank <= 8);
-        for (int d = 0; d < rank; d++)
+        MUST(tsr_model_param(m, i, &dims, shape, &data) && dims <= 8);
+        for (int d = 0; d < dims; d++)
             count *= shape[d];
         for (int64_t j = 0; j < count; j++)
             sum += data[j];

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (tsri_npy_parse(&t, &memory, (const char *)bytes, (int64_t)n, "fuzz") == TSR_OK) {
         const unsigned char *data = t.data;
         unsigned char sum = 0;
-        MUST(t.rank >= 0 && t.rank <= TSRI_RANK_MAX);
+        MUST(t.dims >= 0 && t.dims <= TSRI_DIMS_MAX);
         MUST(tsri_tensor_bytes(&t) <= (int64_t)n);
         for (int64_t i = 0; i < tsri_tensor_bytes(&t); i++)
             sum = (unsigned char)(sum + data[i]);

@@ -10,8 +10,8 @@ static void look(const tsri_pickle *p)
     for (int64_t i = 0; i < p->count; i++) {
         const tsri_pickle_tensor *t = &p->tensor[i];
         int64_t last = t->offset;
-        MUST(t->rank >= 0 && t->rank <= TSRI_RANK_MAX && t->offset >= 0);
-        for (int d = 0; d < t->rank; d++) {
+        MUST(t->dims >= 0 && t->dims <= TSRI_DIMS_MAX && t->offset >= 0);
+        for (int d = 0; d < t->dims; d++) {
             MUST(t->shape[d] >= 1 && t->stride[d] >= 0);
             last += (t->shape[d] - 1) * t->stride[d];
             MUST(last < t->storage_count);

@@ -83,7 +83,7 @@ static void look(void)
     tsr_status st = tsri_sweep_read(&s, folder);
     MUST(st == TSR_OK || st == TSR_BAD_FILE || st == TSR_RESOURCES);
     bool many = s.runs > MANY; /* a page of so many takes its time */
-    if (st == TSR_OK && !many && tsri_sweep_rank(&sums, &s) == TSR_OK)
+    if (st == TSR_OK && !many && tsri_sweep_ranking(&sums, &s) == TSR_OK)
         MUST(tsri_sweep_cell_text(&text, &s, sums[0].cell, " ") == TSR_OK);
     tsri_free(sums);
     tsri_text_fini(&text);

@@ -9,7 +9,7 @@ that tests/unit/test_golden_cnn.c knows too. Number i of the tensor `name` comes
     u = (fnv1a(salt + name) + i) * 2654435761;  u ^= u >> 15;  u *= 2246822519;  u ^= u >> 13
     value = scale * (u / 2^31 - 1)
 
-with scale sqrt(6 / inputs) for weights of rank 2 and more (He's deviation) and 1 for the images "x".
+with scale sqrt(6 / inputs) for weights of 2 and more dimensions (He's deviation) and 1 for the images "x".
 Norms start with weight 1, or `branch` at the end of resnet34's branches: at 1 the gradients of so deep
 and narrow a network explode, and no two computers would agree. Biases start at 0. Label of sample n
 in step s: (7 s + 3 n) mod 5.

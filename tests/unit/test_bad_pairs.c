@@ -17,7 +17,7 @@ typedef struct pair {
     const char *words;  /* of the sentence */
 } pair;
 
-/* IDX: magic with type and rank, sizes, data */
+/* IDX: magic with type and number of dimensions, sizes, data */
 #define U8_2X1  "\0\0\10\2\0\0\0\2\0\0\0\1ab"
 #define TRAIN_X "d/train-images-idx2-ubyte"
 #define TRAIN_Y "d/train-labels-idx1-ubyte"
@@ -37,7 +37,7 @@ typedef struct pair {
 /* clang-format off */
 static const pair table[] = {
     /* IDX */
-    {{{TRAIN_X, 0, 0, BYTES(U8_2X1)}, {TRAIN_Y, 0, 0, BYTES("\0\0\10\3\0\0\0\2\0\0\0\1\0\0\0\1ab")}}, {0}, "byte 3: labels of rank 3"},
+    {{{TRAIN_X, 0, 0, BYTES(U8_2X1)}, {TRAIN_Y, 0, 0, BYTES("\0\0\10\3\0\0\0\2\0\0\0\1\0\0\0\1ab")}}, {0}, "byte 3: labels of 3 dimensions"},
     {{SOUND_IDX, {TEST_X, 0, 0, BYTES("\0\0\10\2\0\0\0\1\0\0\0\2ab")}, {TEST_Y, 0, 0, BYTES("\0\0\10\1\0\0\0\1\0")}}, {0}, "must agree"},
     {{SOUND_IDX, {TEST_X, 0, 0, BYTES("\0\0\11\2\0\0\0\1\0\0\0\1a")}, {TEST_Y, 0, 0, BYTES("\0\0\10\1\0\0\0\1\0")}}, {0}, "shape and type"},
     {{SOUND_IDX, {TEST_X, 0, 0, BYTES("\0\0\10\2\0\0\0\1\0\0\0\1a")}, {TEST_Y, 0, 0, BYTES("\0\0\10\2\0\0\0\1\0\0\0\1a")}}, {0}, "labels of another shape"},
@@ -45,13 +45,13 @@ static const pair table[] = {
     {{{TRAIN_X, 0, 0, BYTES(U8_2X1)}, {TRAIN_Y, 0, 0, BYTES("\0\0\15\1\0\0\0\2\77\0\0\0\77\200\0\0")}}, {"data.task=classify"}, "label 1 is 0.5, not a whole number"},
     {{{TRAIN_X, 0, 0, BYTES(U8_2X1)}, {TRAIN_Y, 0, 0, BYTES("\0\0\15\1\0\0\0\2\0\0\0\0\177\300\0\0")}}, {0}, "the target of training sample 2 is nan"},
     /* npy */
-    {{{"d/x.npy", "<f4", "()", BYTES("\0\0\0\0")}, {"d/y.npy", "|u1", "(2,)", BYTES("\0\1")}}, {0}, "rank 1 to 4, samples first"},
+    {{{"d/x.npy", "<f4", "()", BYTES("\0\0\0\0")}, {"d/y.npy", "|u1", "(2,)", BYTES("\0\1")}}, {0}, "1 to 4, samples first"},
     {{{"d/x.npy", "<f4", "(2, 1)", BYTES("\0\0\0\0\0\0\200\77")}, {"d/y.npy", "|u1", "(3,)", BYTES("\0\1\1")}}, {0}, "3 rows, but"},
     {{SOUND_NPY, {"d/length.npy", "<i4", "(3,)", BYTES("\1\0\0\0\1\0\0\0\1\0\0\0")}}, {0}, "3 lengths for 2 sequences"},
     {{SOUND_NPY, {"d/length.npy", "<i4", "(2,)", BYTES("\1\0\0\0\1\0\0\0")}}, {0}, "sequences are arrays"},
     {{{"d/x.npy", "<f4", "(2, 1, 1)", BYTES("\0\0\0\0\0\0\200\77")}, {"d/y.npy", "|u1", "(2,)", BYTES("\0\1")}, {"d/length.npy", "<i4", "(2,)", BYTES("\1\0\0\0\2\0\0\0")}}, {0}, "row 2: a length of 2; 1 to 1"},
     {{SOUND_NPY, {"d/x_test.npy", "<f4", "(1, 2)", BYTES("\0\0\0\0\0\0\0\0")}, {"d/y_test.npy", "|u1", "(1,)", BYTES("\0")}}, {0}, "2 numbers in a sample, but the training data has 1"},
-    {{SOUND_NPY, {"d/x_test.npy", "<f4", "(1, 1, 1)", BYTES("\0\0\0\0")}, {"d/y_test.npy", "|u1", "(1,)", BYTES("\0")}}, {0}, "another rank or kind"},
+    {{SOUND_NPY, {"d/x_test.npy", "<f4", "(1, 1, 1)", BYTES("\0\0\0\0")}, {"d/y_test.npy", "|u1", "(1,)", BYTES("\0")}}, {0}, "another number of dimensions or kind"},
     {{{"d/x.npy", "<f4", "(2, 1)", BYTES("\0\0\0\0\0\0\200\77")}, {"d/y.npy", "<i2", "(2, 2)", BYTES("\0\0\1\0\0\0\1\0")}}, {"data.task=classify"}, "2 labels for a sample; set data.task"},
     {{{"d/x.npy", "<f4", "(2, 1)", BYTES("\0\0\0\0\0\0\200\77")}, {"d/y.npy", "<f4", "(2, 2)", BYTES(ZEROS)}, {"d/x_test.npy", "<f4", "(1, 1)", BYTES("\0\0\0\0")}, {"d/y_test.npy", "<f4", "(1,)", BYTES("\0\0\0\0")}}, {0}, "1 targets in a row, but the training data has 2"},
     {{{"d/x.npy", "<f2", "(2, 1)", BYTES("\0\174\0\0")}, {"d/y.npy", "|u1", "(2,)", BYTES("\0\1")}}, {0}, "row 1, column 1"},

@@ -20,7 +20,7 @@ static void mask(tsri_store *s, const tsri_share *share)
     for (int64_t i = 0; i < net->params; i++) {
         const tsri_param *p = &net->param[i];
         float *w = touch(tsri_store_at(s, s->w, i));
-        if (p->role != TSRI_TRAINED || p->rank == 0 || p->axis[0] < 0 || !share->cut[p->axis[0]])
+        if (p->role != TSRI_TRAINED || p->dims == 0 || p->axis[0] < 0 || !share->cut[p->axis[0]])
             continue;
         int64_t each = p->count / p->shape[0];
         for (int64_t j = 0; j < p->count; j++)
@@ -48,7 +48,7 @@ static void make_sound(tsri_store *s, const tsri_net *net)
         const tsri_param *p = &net->param[i];
         tsri_rng rng = tsri_rng_stream(6, TSRI_FOR_TEST, i, 0, 0);
         float *w = touch(tsri_store_at(s, s->w, i));
-        for (int64_t j = 0; p->rank == 1 && p->role != TSRI_FIXED && j < p->count; j++)
+        for (int64_t j = 0; p->dims == 1 && p->role != TSRI_FIXED && j < p->count; j++)
             w[j] += tsri_rng_uniform(&rng);
     }
 }
@@ -206,7 +206,7 @@ static void widths_describe_a_cut(void **state)
         for (int64_t p = 0; p < built->params; p++) {
             assert_string_equal(built->param[p].name, small->param[p].name);
             assert_int_equal(built->param[p].offset, small->param[p].offset);
-            for (int d = 0; d < built->param[p].rank; d++)
+            for (int d = 0; d < built->param[p].dims; d++)
                 assert_int_equal(built->param[p].shape[d], small->param[p].shape[d]);
         }
         for (int64_t a = 0; a < built->axes; a++) {

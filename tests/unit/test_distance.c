@@ -15,9 +15,9 @@
 
 static double between(const int64_t *a, int64_t n, const int64_t *b, int64_t l, int64_t all)
 {
-    int64_t rank[64];
-    tsri_ranks_of(rank, all, b, l);
-    return tsri_filter_distance(a, n, rank, l);
+    int64_t place[64];
+    tsri_places_of(place, all, b, l);
+    return tsri_filter_distance(a, n, place, l);
 }
 
 static void by_hand(void **state)
@@ -34,7 +34,7 @@ static void by_hand(void **state)
     assert_true(tsri_filter_distance_reversed(1) == 0);
 }
 
-/* What reports call by chance: a filter is as often at one rank as at another. */
+/* What reports call by chance: a filter is as often at one place as at another. */
 static void a_ranking_by_chance(void **state)
 {
     (void)state;
@@ -47,14 +47,14 @@ static void a_ranking_by_chance(void **state)
     }
 }
 
-/* What the other list has not counts as the rank behind its last. */
+/* What the other list has not counts as the place behind its last. */
 static void pruned_lists(void **state)
 {
     (void)state;
     const int64_t a[] = {0, 1, 2}, apart[] = {3, 4, 5}, some[] = {1, 5}, whole[] = {1, 0, 2, 4, 3};
     /* Disjoint, l = 3: 1 ln 4 + 1/2 (ln 4 - ln 2) + 1/3 (ln 4 - ln 3). */
     assert_near(between(a, 3, apart, 3, 6), log(4) + 0.5 * log(2) + log(4.0 / 3) / 3);
-    /* 0 and 2 are missing from a list of two: rank 3; 1 has rank 1. */
+    /* 0 and 2 are missing from a list of two: place 3; 1 has place 1. */
     assert_near(between(a, 3, some, 2, 6), log(3) + 0.5 * log(2) + 0);
     /* It is not symmetric: of the reference {1, 5} only 5 is missing from the list of three. */
     assert_near(between(some, 2, a, 3, 6), log(2) + 0.5 * log(2));
@@ -66,12 +66,12 @@ static void masks(void **state)
 {
     (void)state;
     const int64_t a[] = {0, 1, 2, 3}, b[] = {3, 1, 2, 0};
-    int64_t rank[4];
-    tsri_ranks_of(rank, 4, b, 4);
-    assert_true(tsri_mask_distance(a, 4, rank, 4, 4) == 0);
-    assert_true(tsri_mask_distance(a, 2, rank, 2, 4) == 0.5); /* {0,1} and {3,1} */
-    assert_true(tsri_mask_distance(a, 1, rank, 1, 4) == 0.5); /* {0} and {3} */
-    assert_true(tsri_mask_distance(a, 3, rank, 3, 4) == 0.5); /* {0,1,2} and {3,1,2} */
+    int64_t place[4];
+    tsri_places_of(place, 4, b, 4);
+    assert_true(tsri_mask_distance(a, 4, place, 4, 4) == 0);
+    assert_true(tsri_mask_distance(a, 2, place, 2, 4) == 0.5); /* {0,1} and {3,1} */
+    assert_true(tsri_mask_distance(a, 1, place, 1, 4) == 0.5); /* {0} and {3} */
+    assert_true(tsri_mask_distance(a, 3, place, 3, 4) == 0.5); /* {0,1,2} and {3,1,2} */
 }
 
 /* ---- Models ------------------------------------------------------------------------------- */

@@ -68,9 +68,9 @@ static void start(tsri_store *store, const golden *g)
         float *w = touch(tsri_store_at(store, store->w, k));
         size_t n = strlen(p->name), end = strlen("bn2.weight");
         uint32_t hash = fnv1a(fnv1a(2166136261u, g->salt), p->name);
-        double scale = p->rank >= 2 ? sqrt(6.0 / (double)(p->count / p->shape[0])) : 0;
+        double scale = p->dims >= 2 ? sqrt(6.0 / (double)(p->count / p->shape[0])) : 0;
         for (int64_t i = 0; i < p->count; i++)
-            if (p->rank >= 2)
+            if (p->dims >= 2)
                 w[tsri_order_place(p, i)] = recipe(hash, i, scale);
             else if (n > end && strcmp(p->name + n - end, "bn2.weight") == 0)
                 w[i] = (float)g->branch;

@@ -360,7 +360,7 @@ static void write_store(const fixture *f, const char *path)
     for (int64_t p = 0; p < f->net->params; p++) {
         t[p] = (tsri_tensor){.name = f->net->param[p].name,
                              .dtype = TSRI_F32,
-                             .rank = 2,
+                             .dims = 2,
                              .shape = {f->net->param[p].shape[0], f->net->param[p].shape[1]},
                              .data = tsri_store_at(&f->store, f->store.w, p)};
     }

@@ -90,7 +90,7 @@ static void check_npy(const char *file, int t)
     tsri_tensor a;
     void *memory = NULL;
     assert_ok(tsri_npy_read(&a, &memory, scratch_path(file)));
-    assert_true(a.dtype == (tsri_dtype)t && a.rank == 3);
+    assert_true(a.dtype == (tsri_dtype)t && a.dims == 3);
     assert_true(a.shape[0] == 2 && a.shape[1] == 3 && a.shape[2] == 4);
     assert_memory_equal(a.data, data[t], (size_t)tsri_tensor_bytes(&a));
     tsri_free(memory);

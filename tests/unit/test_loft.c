@@ -157,7 +157,7 @@ static void shares_of_the_paper(void **state)
         assert_ok(tsri_filters_choose(cut, net, &paper));
         for (int64_t p = 0; p < net->params; p++) {
             int64_t n = net->param[p].role == TSRI_TRAINED ? net->param[p].count : 0;
-            for (int d = 0; d < net->param[p].rank; d++)
+            for (int d = 0; d < net->param[p].dims; d++)
                 if (net->param[p].axis[d] >= 0 && cut[net->param[p].axis[d]])
                     n /= rows[i].workers;
             share += n;

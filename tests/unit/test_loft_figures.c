@@ -397,7 +397,7 @@ static void drawn_at_their_epoch(void **state)
         assert_ok(tsri_tensors_read(&t[i], scratch_path(file[i])));
         stem[i] = tsri_tensors_find(t[i], i ? "conv1.weight" : "model.conv1.weight");
         assert_non_null(stem[i]);
-        assert_true(stem[i]->rank == 4 && stem[i]->shape[0] == tiny.width);
+        assert_true(stem[i]->dims == 4 && stem[i]->shape[0] == tiny.width);
     }
     size_t bytes = (size_t)(tiny.width * 3 * 3) * sizeof(float); /* of one channel */
     assert_memory_equal(stem[1]->data, stem[0]->data, bytes);

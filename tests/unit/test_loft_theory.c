@@ -31,8 +31,8 @@ static void write_images(void)
     for (int i = 0; i < IMAGES; i++)
         y[i] = 2 * tsri_rng_uniform(&rng) - 1;
     tsri_tensor images = {
-        .dtype = TSRI_F32, .rank = 4, .shape = {IMAGES, CHANNELS, SIDE, SIDE}, .data = x};
-    tsri_tensor targets = {.dtype = TSRI_F32, .rank = 1, .shape = {IMAGES}, .data = y};
+        .dtype = TSRI_F32, .dims = 4, .shape = {IMAGES, CHANNELS, SIDE, SIDE}, .data = x};
+    tsri_tensor targets = {.dtype = TSRI_F32, .dims = 1, .shape = {IMAGES}, .data = y};
     assert_ok(tsri_make_folder(scratch_path("images")));
     assert_ok(tsri_npy_write(scratch_path("images/x.npy"), &images));
     assert_ok(tsri_npy_write(scratch_path("images/y.npy"), &targets));

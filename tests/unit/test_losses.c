@@ -255,7 +255,7 @@ static void starts_as_the_paper_says(void **state)
     assert_string_equal(net->param[0].name, "layers.0.weight");
     assert_string_equal(net->param[2].name, "layers.4.weight");
     assert_string_equal(net->param[3].name, "v");
-    assert_int_equal(net->param[3].rank, 1);
+    assert_int_equal(net->param[3].dims, 1);
     assert_true(net->param[3].role == TSRI_FIXED);
     const float *v = touch(tsri_store_at(&store, store.w, 3));
     float sum = 0;

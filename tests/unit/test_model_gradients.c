@@ -26,7 +26,7 @@ static void set_up(fixture *f, tsri_net *net, int64_t seed)
     assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     /* Norms away from weight 1 and bias 0, where a mistake could hide. */
     for (int64_t p = 0; p < net->params; p++)
-        if (net->param[p].role == TSRI_TRAINED && net->param[p].rank == 1)
+        if (net->param[p].role == TSRI_TRAINED && net->param[p].dims == 1)
             for (int64_t i = 0; i < net->param[p].count; i++)
                 ((double *)touch(tsri_store_at(&f->store, f->store.w, p)))[i] +=
                     0.2 * tsri_rng_normal(&rng);

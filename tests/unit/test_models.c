@@ -116,10 +116,10 @@ static void axes_fit(void **state)
         int64_t rows[256] = {0}, columns[256] = {0};
         for (int64_t p = 0; p < net->params; p++) {
             const tsri_param *q = &net->param[p];
-            for (int d = 0; d < q->rank; d++)
+            for (int d = 0; d < q->dims; d++)
                 if (q->axis[d] >= 0)
                     assert_int_equal(q->shape[d], net->axis[q->axis[d]].size * q->inner[d]);
-            if (q->rank >= 2) {
+            if (q->dims >= 2) {
                 rows[q->axis[0]]++;
                 columns[q->axis[1]]++;
             }

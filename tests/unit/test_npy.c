@@ -28,9 +28,9 @@ static void every_type_and_rank(void **state)
         data[i] = (unsigned char)(i * 7 + 1);
     static const int64_t shape[4][3] = {{0}, {24}, {4, 6}, {2, 3, 4}};
     for (int d = TSRI_BOOL; d <= TSRI_F64; d++) {
-        for (int rank = 0; rank < 4; rank++) {
-            tsri_tensor t = {.name = "", .dtype = (tsri_dtype)d, .rank = rank, .data = data}, u;
-            memcpy(t.shape, shape[rank], sizeof shape[rank]);
+        for (int dims = 0; dims < 4; dims++) {
+            tsri_tensor t = {.name = "", .dtype = (tsri_dtype)d, .dims = dims, .data = data}, u;
+            memcpy(t.shape, shape[dims], sizeof shape[dims]);
             const char *path = scratch_path("a.npy");
             void *memory = NULL;
             if (d == TSRI_BF16) {
@@ -40,8 +40,8 @@ static void every_type_and_rank(void **state)
             assert_ok(tsri_npy_write(path, &t));
             assert_ok(tsri_npy_read(&u, &memory, path));
             assert_int_equal(u.dtype, d);
-            assert_int_equal(u.rank, rank);
-            assert_memory_equal(u.shape, t.shape, sizeof(int64_t) * (size_t)rank);
+            assert_int_equal(u.dims, dims);
+            assert_memory_equal(u.shape, t.shape, sizeof(int64_t) * (size_t)dims);
             assert_memory_equal(u.data, data, (size_t)tsri_tensor_bytes(&t));
             tsri_free(memory);
         }
@@ -76,7 +76,7 @@ static void other_versions_and_orders(void **state)
     for (int version = 1; version <= 3; version++) {
         int64_t n = make(version, row, "adbecf", 6); /* columns of abc / def */
         assert_ok(tsri_npy_parse(&t, &memory, made, n, "v"));
-        assert_int_equal(t.rank, 2);
+        assert_int_equal(t.dims, 2);
         assert_memory_equal(t.data, "abcdef", 6);
         tsri_free(memory);
     }

@@ -23,7 +23,7 @@ static double oracle_score(const tsri_store *s, int64_t axis, int64_t unit, tsri
     if (how == TSRI_SCORE_BN)
         return sum;
     for (int64_t p = 0; p < net->params; p++) {
-        if (net->param[p].role != TSRI_TRAINED || net->param[p].rank < 2 ||
+        if (net->param[p].role != TSRI_TRAINED || net->param[p].dims < 2 ||
             net->param[p].axis[0] != axis)
             continue;
         for (int64_t i = 0; i < net->param[p].count / size; i++) {

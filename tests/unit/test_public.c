@@ -79,11 +79,11 @@ static int64_t numbers_of(const tsr_model *m)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < tsr_model_params(m); i++) {
-        int rank;
+        int dims;
         int64_t shape[8], count = 1;
         const float *data;
-        assert_non_null(tsr_model_param(m, i, &rank, shape, &data));
-        for (int d = 0; d < rank; d++)
+        assert_non_null(tsr_model_param(m, i, &dims, shape, &data));
+        for (int d = 0; d < dims; d++)
             count *= shape[d];
         total += count;
     }

@@ -41,8 +41,8 @@ static void tensors_come_back(void **state)
         const tsri_tensor *t = tsri_tensors_find(f, SAMPLE[i].name);
         assert_non_null(t);
         assert_int_equal(t->dtype, SAMPLE[i].dtype);
-        assert_int_equal(t->rank, SAMPLE[i].rank);
-        assert_memory_equal(t->shape, SAMPLE[i].shape, sizeof(int64_t) * (size_t)t->rank);
+        assert_int_equal(t->dims, SAMPLE[i].dims);
+        assert_memory_equal(t->shape, SAMPLE[i].shape, sizeof(int64_t) * (size_t)t->dims);
         assert_int_equal((uintptr_t)t->data % (uintptr_t)tsri_dtype_bytes(t->dtype), 0);
         if (tsri_tensor_bytes(t) > 0)
             assert_memory_equal(t->data, SAMPLE[i].data, (size_t)tsri_tensor_bytes(t));

@@ -58,7 +58,7 @@ static void formula(int64_t outputs)
     const tsri_param *pw = &net->param[0], *pa = &net->param[1];
     assert_string_equal(pw->name, "w");
     assert_string_equal(pa->name, "a");
-    assert_int_equal(pa->rank, outputs == 1 ? 1 : 2);
+    assert_int_equal(pa->dims, outputs == 1 ? 1 : 2);
     assert_int_equal(net->trained, M * D);
     const float *w = touch(tsri_store_at(&store, store.w, 0)),
                 *a = touch(tsri_store_at(&store, store.w, 1));

@@ -191,7 +191,7 @@ static void ranks_keep_the_largest(void **state)
     tsri_share share;
     assert_ok(tsri_share_init(&share, net));
     for (int64_t count = 0; count <= 8; count++) {
-        assert_ok(tsri_share_rank(&share, 1, score, count));
+        assert_ok(tsri_share_best(&share, 1, score, count));
         assert_int_equal(share.pick[1].count, count);
         for (int64_t i = 0; i < 8; i++)
             assert_int_equal(share.pick[1].place[best_first[i]] >= 0, i < count);
@@ -199,7 +199,7 @@ static void ranks_keep_the_largest(void **state)
     }
     assert_true(share.pick[1].whole);
     assert_false(tsri_share_empty(&share));
-    assert_ok(tsri_share_rank(&share, 1, score, 0));
+    assert_ok(tsri_share_best(&share, 1, score, 0));
     assert_true(tsri_share_empty(&share));
     tsri_share_fini(&share);
     tsri_net_destroy(net);

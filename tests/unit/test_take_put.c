@@ -216,7 +216,7 @@ static void threads_do_not_matter(void **state)
         }
 }
 
-/* Any units of the axis, given or by rank. */
+/* Any units of the axis, given or by score. */
 static void choose(tsri_share *share, int64_t axis, tsri_rng *rng)
 {
     int64_t index[512], size = share->net->axis[axis].size;
@@ -229,7 +229,7 @@ static void choose(tsri_share *share, int64_t axis, tsri_rng *rng)
     if (tsri_rng_below(rng, 2) == 0)
         assert_ok(tsri_share_give(share, axis, index, count));
     else
-        assert_ok(tsri_share_rank(share, axis, score, count));
+        assert_ok(tsri_share_best(share, axis, score, count));
 }
 
 /* Random lists and ranks on random axes of every model, several times over. */
@@ -363,7 +363,7 @@ static tsr_status everything(const tsri_net *net)
     tsri_put put = {0};
     double score[16] = {0};
     TSR_TRY(tsri_share_init(&share, net));
-    TSR_TRY(tsri_share_rank(&share, 2, score, 3));
+    TSR_TRY(tsri_share_best(&share, 2, score, 3));
     TSR_TRY(tsri_net_cut(&small, net, &share, false));
     TSR_TRY(tsri_store_init(&store, small, &tsri_backend_cpu, true));
     TSR_TRY(tsri_put_init(&put, net, 2));

@@ -29,7 +29,7 @@ static void end(tsri_run *run, tsr_config *config)
 
 static tsr_status note(tsri_run *run, const char *name, int64_t *sample, int64_t n)
 {
-    tsri_tensor t = {.dtype = TSRI_I64, .rank = 1, .shape = {n}, .data = sample};
+    tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {n}, .data = sample};
     return tsri_trace_note(run, &t, "samples.%s", name);
 }
 

@@ -1,5 +1,5 @@
-/* data_told.c - a data set described: tables for a person, one object with --json. */
-#include "cli/data_told.h"
+/* data_report.c - a data set described: tables for a person, one object with --json. */
+#include "cli/data_report.h"
 
 #include "cli/print.h"
 

@@ -1,5 +1,5 @@
-/* gates_told.c - what gates of a gated net cost, for people and programs. */
-#include "cli/gates_told.h"
+/* gates_report.c - what gates of a gated net cost, for people and programs. */
+#include "cli/gates_report.h"
 
 #include "base/text.h"
 
@@ -13,26 +13,26 @@ bool cli_wants_gates(const cli_args *args)
     return cli_has(args, "gates") || cli_has(args, "batch");
 }
 
-tsr_status cli_gates_use(tsri_gates_told *told, tsr_model *model, const cli_args *args)
+tsr_status cli_gates_use(tsri_gates_report *report, tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    int64_t rank = 0;
-    *told = (tsri_gates_told){0};
+    int64_t gate_rank = 0;
+    *report = (tsri_gates_report){0};
     if (cli_has(args, "gates"))
-        TSR_TRY(tsri_gates_parse(&rank, cli_text(args, "gates")));
-    TSR_TRY(tsri_gates_use(told, model, rank, cli_int(args, "batch", BATCH),
+        TSR_TRY(tsri_gates_parse(&gate_rank, cli_text(args, "gates")));
+    TSR_TRY(tsri_gates_use(report, model, gate_rank, cli_int(args, "batch", BATCH),
                            cli_has(args, "train-set")));
 done:
     return st;
 }
 
-static tsr_status add_name(tsri_text *out, const tsri_gates_told *t)
+static tsr_status add_name(tsri_text *out, const tsri_gates_report *t)
 {
-    return t->rank > 0 ? tsri_text_add(out, "lowrank:%lld", (long long)t->rank)
-                       : tsri_text_add(out, "exact");
+    return t->gate_rank > 0 ? tsri_text_add(out, "lowrank:%lld", (long long)t->gate_rank)
+                            : tsri_text_add(out, "exact");
 }
 
-tsr_status cli_gates_text(tsri_text *out, const tsri_gates_told *t)
+tsr_status cli_gates_text(tsri_text *out, const tsri_gates_report *t)
 {
     tsr_status st = TSR_OK;
     const tsri_judged *j = &t->judged;
@@ -59,11 +59,11 @@ done:
     return st;
 }
 
-void cli_gates_json(tsri_json *w, const tsri_gates_told *t)
+void cli_gates_json(tsri_json *w, const tsri_gates_report *t)
 {
     tsri_json_key(w, "gates");
     tsri_json_open(w, '{');
-    tsri_json_put_int(w, "rank", t->rank);
+    tsri_json_put_int(w, "rank", t->gate_rank);
     tsri_json_put_int(w, "batch", t->batch);
     tsri_json_put_real(w, "agreement", t->overall);
     tsri_json_key(w, "agreement_layers");

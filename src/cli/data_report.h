@@ -1,11 +1,11 @@
-/* data_told.h - what `tessera data info` prints of a data set.
+/* data_report.h - what `tessera data info` prints of a data set.
  *
  *     TSR_TRY(tsri_data_info_of(&info, data));
  *     TSR_TRY(args->json ? cli_data_json(data, &info, seconds) : cli_data_text(data, &info,
  * seconds));
  */
-#ifndef CLI_DATA_TOLD_H
-#define CLI_DATA_TOLD_H
+#ifndef CLI_DATA_REPORT_H
+#define CLI_DATA_REPORT_H
 
 #include "data/info.h"
 
