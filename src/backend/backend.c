@@ -71,19 +71,6 @@ void tsri_op_teardown(tsri_op *op)
     op->kernel = NULL;
 }
 
-tsri_adam_factors tsri_adam_factors_of(const tsri_adam *a)
-{
-    double bias1 = 1 - pow(a->beta1, (double)a->step), bias2 = 1 - pow(a->beta2, (double)a->step);
-    return (tsri_adam_factors){.shrink = a->decoupled ? 1 - a->rate * a->decay : 1,
-                               .decay = a->decoupled ? 0 : a->decay,
-                               .new1 = 1 - a->beta1,
-                               .keep2 = a->beta2,
-                               .new2 = 1 - a->beta2,
-                               .rate = a->rate / bias1,
-                               .root = sqrt(bias2),
-                               .epsilon = a->epsilon};
-}
-
 const char *tsri_backend_vendor(const tsri_backend *backend)
 {
     return backend->vendor ? backend->vendor() : backend->name;

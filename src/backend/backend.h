@@ -27,16 +27,35 @@ typedef struct tsri_loss {
     const int32_t *label;  /* [n], or NULL */
     const float *target;   /* [n, outputs], used when label is NULL */
     double smoothing; /* where the kind softens: part of each label given to all classes alike */
-    const double *weight; /* likewise: [outputs of one position] of the classes, or NULL: 1 */
-    double weight_mean;   /* with weights: their mean over the labels of the whole batch */
-    void *dx;             /* [n, outputs]; NULL when only the value is wanted */
-    double sum;           /* out: loss summed over the valid samples (see tsri_loss_value) */
-    int64_t hits;         /* out: samples whose largest output (at their last position) is their
-                             label; of one output: whose margin is above 0 */
+    const double *weight;      /* likewise: [outputs of one position] of the classes, or NULL: 1 */
+    const double *weight_mean; /* with weights: their mean over the labels of the whole batch */
+    void *dx;                  /* [n, outputs]; NULL when only the value is wanted */
+    tsri_mem *tally;           /* a tsri_tally is written there, for who asks for it */
 } tsri_loss;
 
+/* What a loss comes to, in the device's memory until somebody reads it. */
+typedef struct tsri_tally {
+    double sum;   /* over the valid samples (see tsri_loss_value) */
+    int64_t hits; /* samples whose largest output (at their last position) is their label; of one
+                     output: whose margin is above 0 */
+} tsri_tally;
+
 /* The loss of the batch: its mean over the samples, or its sum where the kind says so. */
-double tsri_loss_value(const tsri_loss *loss);
+double tsri_loss_value(const tsri_loss *loss, const tsri_tally *tally);
+
+/* What an optimiser's numbers are at a step, where the device reads them: a recorded step is
+ * replayed with others (optim/optim.h makes them). */
+typedef struct tsri_dials {
+    double rate; /* of SGD */
+    struct tsri_adam_factors {
+        double shrink;            /* w is multiplied by it first */
+        double decay;             /* of w, added to the gradient */
+        double new1, keep2, new2; /* 1 - beta1, beta2, 1 - beta2 */
+        double rate;              /* without the bias of v */
+        double root;              /* what sqrt(s) is divided by: its bias */
+        double epsilon;
+    } adam;
+} tsri_dials;
 
 /* One step of SGD on `count` numbers, PyTorch's definition:
  *     g = dw + decay w;   v = momentum v + g;   w -= rate (nesterov ? g + momentum v : v)        */
@@ -44,11 +63,13 @@ typedef struct tsri_update {
     int64_t count;
     tsri_mem *w, *v;
     const tsri_mem *dw;
-    double rate, momentum, decay;
+    const tsri_mem *dials; /* tsri_dials: the rate */
+    double momentum, decay;
     bool nesterov;
 } tsri_update;
 
-/* Step `step` (the first is 1) of Adam on `count` numbers, PyTorch's definition:
+/* A step of Adam on `count` numbers, PyTorch's definition; its factors follow from the rule and the
+ * number of the step (optim/optim.h):
  *     g = dw + decay w                        decoupled (AdamW): g = dw, and w *= 1 - rate decay
  *     v += (1 - beta1) (g - v);   s = beta2 s + (1 - beta2) g^2
  *     w -= rate / (1 - beta1^step) v / (sqrt(s) / sqrt(1 - beta2^step) + epsilon)               */
@@ -56,22 +77,8 @@ typedef struct tsri_adam {
     int64_t count;
     tsri_mem *w, *v, *s;
     const tsri_mem *dw;
-    double rate, beta1, beta2, epsilon, decay;
-    bool decoupled;
-    int64_t step;
+    const tsri_mem *dials; /* tsri_dials: the factors */
 } tsri_adam;
-
-/* What the numbers have in common: computed in double, once, the same for every backend. */
-typedef struct tsri_adam_factors {
-    double shrink;            /* w is multiplied by it first */
-    double decay;             /* of w, added to the gradient */
-    double new1, keep2, new2; /* 1 - beta1, beta2, 1 - beta2 */
-    double rate;              /* without the bias of v */
-    double root;              /* what sqrt(s) is divided by: its bias */
-    double epsilon;
-} tsri_adam_factors;
-
-tsri_adam_factors tsri_adam_factors_of(const tsri_adam *adam);
 
 /* How a batch lies in memory when it comes into a network. */
 typedef enum tsri_layout {
@@ -80,27 +87,44 @@ typedef enum tsri_layout {
     TSRI_POSITIONS_FIRST /* sequences: [T, N, C] of [N, T, C] */
 } tsri_layout;
 
-typedef struct tsri_backend {
+/* What a backend's kernels can do beyond what each must: plans ask before they rely on it. */
+typedef struct tsri_abilities {
+    bool reads_host;    /* read the host's memory: batches need not be copied */
+    bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out] */
+    bool virtual_norms; /* a conv reads through a norm and its ReLU that are not stored (op->pre) */
+    bool fused_gates;   /* a linear layer applies the gates of its outputs itself */
+    bool skips_zeros;   /* products skip what the gates of their inputs say is off */
+} tsri_abilities;
+
+/* (optional) Work written down instead of done, and done as often as one likes afterwards: with the
+ * same addresses, and whatever numbers lie there. */
+typedef struct tsri_tape_ops {
+    tsr_status (*begin)(tsri_device device);
+    tsr_status (*end)(void **tape, tsri_device device); /* also after a failure in between */
+    tsr_status (*play)(void *tape, tsri_device device);
+    void (*forget)(void *tape);
+} tsri_tape_ops;
+
+struct tsri_backend {
     const char *name;
     int64_t real_bytes; /* 4 or 8 */
     const tsri_heap *heap;
-    bool reads_host;    /* kernels can read the host's memory: batches need not be copied */
-    bool skips;         /* linear layers take gates fused, and skip what is off */
-    bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out]; and a
-                           conv can read through a virtual norm */
+    tsri_abilities can;
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
-    tsr_status (*loss)(tsri_loss *loss, tsri_pool *pool);
-    tsr_status (*update)(const tsri_update *update, tsri_pool *pool);
-    tsr_status (*adam)(const tsri_adam *adam, tsri_pool *pool);
+    tsr_status (*loss)(const tsri_loss *loss, tsri_device device);
+    tsr_status (*update)(const tsri_update *update, tsri_device device);
+    tsr_status (*adam)(const tsri_adam *adam, tsri_device device);
     const tsri_vector_ops *vectors;
     tsr_status (*input)(tsri_mem *to, const float *x, int64_t n, tsri_shape shape,
-                        tsri_layout layout);
-    tsr_status (*count)(tsri_mem *counter);
-    const tsri_samples_ops *samples;  /* (optional) */
+                        tsri_layout layout, tsri_device device);
+    tsr_status (*count)(tsri_mem *counter, tsri_device device);
+    const tsri_tape_ops *tape;              /* (optional) */
+    tsr_status (*wait)(tsri_device device); /* (optional) until all that was called is done */
+    const tsri_samples_ops *samples;        /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
     bool (*bf16)(void); /* (optional) is training with bf16 worth while here? NULL = it is */
-} tsri_backend;
+};
 
 extern const tsri_backend tsri_backend_ref;
 extern const tsri_backend tsri_backend_ref64; /* double: for finite differences */
@@ -108,11 +132,11 @@ extern const tsri_backend tsri_backend_cpu;
 
 /* input and count of backends on this machine (device.h). */
 tsr_status tsri_input_float(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
-                            tsri_layout layout);
+                            tsri_layout layout, tsri_device device);
 tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
-                             tsri_layout layout);
-tsr_status tsri_count_float(tsri_mem *counter);
-tsr_status tsri_count_double(tsri_mem *counter);
+                             tsri_layout layout, tsri_device device);
+tsr_status tsri_count_float(tsri_mem *counter, tsri_device device);
+tsr_status tsri_count_double(tsri_mem *counter, tsri_device device);
 
 /* By its name in the run file; NULL when there is none. */
 const tsri_backend *tsri_backend_find(const char *name);

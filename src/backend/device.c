@@ -14,6 +14,11 @@ static tsr_status leave(tsri_device device, tsr_status st)
     return st;
 }
 
+tsr_status tsri_device_wait(tsri_device device)
+{
+    return device.backend->wait ? device.backend->wait(device) : TSR_OK;
+}
+
 tsr_status tsri_op_forward(tsri_op *op, tsri_device device)
 {
     enter(device);
@@ -30,44 +35,44 @@ tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, i
                              tsri_shape shape, tsri_layout layout)
 {
     enter(device);
-    return leave(device, device.backend->input(to, x, n, shape, layout));
+    return leave(device, device.backend->input(to, x, n, shape, layout, device));
 }
 
 tsr_status tsri_device_count(tsri_device device, tsri_mem *counter)
 {
     enter(device);
-    return leave(device, device.backend->count(counter));
+    return leave(device, device.backend->count(counter, device));
 }
 
-tsr_status tsri_device_loss(tsri_device device, tsri_loss *loss)
+tsr_status tsri_device_loss(tsri_device device, const tsri_loss *loss)
 {
     enter(device);
-    return leave(device, device.backend->loss(loss, device.pool));
+    return leave(device, device.backend->loss(loss, device));
 }
 
 tsr_status tsri_device_update(tsri_device device, const tsri_update *update)
 {
     enter(device);
-    return leave(device, device.backend->update(update, device.pool));
+    return leave(device, device.backend->update(update, device));
 }
 
 tsr_status tsri_device_adam(tsri_device device, const tsri_adam *adam)
 {
     enter(device);
-    return leave(device, device.backend->adam(adam, device.pool));
+    return leave(device, device.backend->adam(adam, device));
 }
 
 tsr_status tsri_device_clip(tsri_device device, tsri_mem *g, int64_t count, double longest)
 {
     enter(device);
-    return leave(device, device.backend->vectors->clip(g, count, longest, device.pool));
+    return leave(device, device.backend->vectors->clip(g, count, longest, device));
 }
 
 tsr_status tsri_device_blend(tsri_device device, tsri_mem *a, const tsri_mem *w, int64_t count,
                              double part)
 {
     enter(device);
-    return leave(device, device.backend->vectors->blend(a, w, count, part, device.pool));
+    return leave(device, device.backend->vectors->blend(a, w, count, part, device));
 }
 
 tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, int64_t count,
@@ -75,5 +80,5 @@ tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, in
 {
     enter(device);
     return leave(device,
-                 device.backend->vectors->gather(sum, g, count, first, last, scale, device.pool));
+                 device.backend->vectors->gather(sum, g, count, first, last, scale, device));
 }

@@ -12,15 +12,13 @@
 
 #include "backend/backend.h"
 
-typedef struct tsri_device {
-    const tsri_backend *backend;
-    tsri_pool *pool;
-} tsri_device;
-
 static inline tsri_device tsri_device_on(const tsri_backend *backend, tsri_pool *pool)
 {
-    return (tsri_device){backend, pool};
+    return (tsri_device){.backend = backend, .pool = pool};
 }
+
+/* Until all that was called on its queue is done: before a clock is read. */
+tsr_status tsri_device_wait(tsri_device device);
 
 /* ---- Layers -------------------------------------------------------------------------------- */
 
@@ -46,7 +44,7 @@ tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, i
 /* Another batch was counted: the number at `counter` becomes one more. */
 tsr_status tsri_device_count(tsri_device device, tsri_mem *counter);
 
-tsr_status tsri_device_loss(tsri_device device, tsri_loss *loss);
+tsr_status tsri_device_loss(tsri_device device, const tsri_loss *loss);
 
 /* ---- Vectors of parameters ----------------------------------------------------------------- */
 

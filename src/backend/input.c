@@ -28,9 +28,10 @@ static strides wanted(int64_t n, tsri_shape s, tsri_layout layout)
 }
 
 tsr_status tsri_input_float(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
-                            tsri_layout layout)
+                            tsri_layout layout, tsri_device device)
 {
     float *out = (void *)to;
+    (void)device;
     strides from = given(s, layout), at = wanted(n, s, layout);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < s.c; c++)
@@ -41,9 +42,10 @@ tsr_status tsri_input_float(tsri_mem *to, const float *x, int64_t n, tsri_shape 
 }
 
 tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape s,
-                             tsri_layout layout)
+                             tsri_layout layout, tsri_device device)
 {
     double *out = (void *)to;
+    (void)device;
     strides from = given(s, layout), at = wanted(n, s, layout);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < s.c; c++)
@@ -53,16 +55,18 @@ tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape
     return TSR_OK;
 }
 
-tsr_status tsri_count_float(tsri_mem *counter)
+tsr_status tsri_count_float(tsri_mem *counter, tsri_device device)
 {
     float *n = (void *)counter;
+    (void)device;
     *n += 1;
     return TSR_OK;
 }
 
-tsr_status tsri_count_double(tsri_mem *counter)
+tsr_status tsri_count_double(tsri_mem *counter, tsri_device device)
 {
     double *n = (void *)counter;
+    (void)device;
     *n += 1;
     return TSR_OK;
 }

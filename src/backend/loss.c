@@ -17,9 +17,9 @@ const tsri_loss_kind *tsri_loss_named(const char *name)
     return NULL;
 }
 
-double tsri_loss_value(const tsri_loss *loss)
+double tsri_loss_value(const tsri_loss *loss, const tsri_tally *tally)
 {
-    return loss->kind->sum ? loss->sum : loss->sum / (double)loss->valid;
+    return loss->kind->sum ? tally->sum : tally->sum / (double)loss->valid;
 }
 
 int64_t tsri_largest_output(const tsri_position *p)

@@ -9,9 +9,7 @@
 #ifndef TSRI_OP_H
 #define TSRI_OP_H
 
-#include "backend/heap.h"
-#include "base/pool.h"
-#include "base/status.h"
+#include "backend/queue.h"
 
 /* One row per kind of layer: name, what it computes. */
 #define TSRI_KIND_LIST(X)                                                                          \
@@ -123,6 +121,7 @@ typedef struct tsri_op {
     void *saved, *scratch;
     void *state; /* made by setup, freed by teardown */
     tsri_pool *pool;
+    void *stream; /* of the device: backend/queue.h */
 } tsri_op;
 
 /* One implementation of one kind of operation. A backend lists them fastest first; the first that

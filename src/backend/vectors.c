@@ -34,18 +34,18 @@ static void shorten_part(void *context, int64_t i, int thread)
         l->g[j] *= l->factor;
 }
 
-static tsr_status clip(tsri_mem *g, int64_t count, double longest, tsri_pool *pool)
+static tsr_status clip(tsri_mem *g, int64_t count, double longest, tsri_device device)
 {
     lengths l = {.g = (void *)g, .n = count};
     double sum = 0;
-    tsri_pool_run(pool, square_part, &l, PARTS);
+    tsri_pool_run(device.pool, square_part, &l, PARTS);
     for (int i = 0; i < PARTS; i++)
         sum += l.square[i];
     double factor = longest / (sqrt(sum) + 1e-6);
     if (!isfinite(sum) || factor >= 1)
         return TSR_OK;
     l.factor = (float)factor;
-    tsri_pool_run(pool, shorten_part, &l, PARTS);
+    tsri_pool_run(device.pool, shorten_part, &l, PARTS);
     return TSR_OK;
 }
 
@@ -71,20 +71,21 @@ static void blend_piece(void *context, int64_t i, int thread)
     }
 }
 
-static tsr_status blend(tsri_mem *a, const tsri_mem *w, int64_t count, double part, tsri_pool *pool)
+static tsr_status blend(tsri_mem *a, const tsri_mem *w, int64_t count, double part,
+                        tsri_device device)
 {
     blending b = {(void *)a, (const void *)w, count, part};
-    tsri_pool_run(pool, blend_piece, &b, tsri_ceil_div(count, PIECE));
+    tsri_pool_run(device.pool, blend_piece, &b, tsri_ceil_div(count, PIECE));
     return TSR_OK;
 }
 
 /* ---- Sums over micro-batches --------------------------------------------------------------- */
 
 static tsr_status gather(tsri_mem *sum_of, tsri_mem *gradient, int64_t count, bool first, bool last,
-                         float scale, tsri_pool *pool)
+                         float scale, tsri_device device)
 {
     float *sum = (void *)sum_of, *g = (void *)gradient;
-    (void)pool;
+    (void)device;
     for (int64_t i = 0; i < count; i++) {
         sum[i] = first ? g[i] : sum[i] + g[i];
         if (last)

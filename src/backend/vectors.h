@@ -3,15 +3,14 @@
 #ifndef TSRI_VECTORS_H
 #define TSRI_VECTORS_H
 
-#include "backend/heap.h"
-#include "base/pool.h"
+#include "backend/queue.h"
 
 typedef struct tsri_vector_ops {
-    tsr_status (*clip)(tsri_mem *g, int64_t count, double longest, tsri_pool *pool);
+    tsr_status (*clip)(tsri_mem *g, int64_t count, double longest, tsri_device device);
     tsr_status (*blend)(tsri_mem *a, const tsri_mem *w, int64_t count, double part,
-                        tsri_pool *pool);
+                        tsri_device device);
     tsr_status (*gather)(tsri_mem *sum, tsri_mem *g, int64_t count, bool first, bool last,
-                         float scale, tsri_pool *pool);
+                         float scale, tsri_device device);
 } tsri_vector_ops;
 
 /* On this machine's processors, of floats. */

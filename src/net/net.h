@@ -107,7 +107,7 @@ typedef struct tsri_net {
 } tsri_net;
 
 /* The network that config's `model:` section describes, for samples of shape `input`, its filters
- * in memory as the backend wants them (backend->channels_last). The caller destroys *out. USAGE
+ * in memory as the backend wants them (backend->can.channels_last). The caller destroys *out. USAGE
  * with the place in the run file when it cannot be. */
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
                            int64_t outputs, bool filters_last);

@@ -89,7 +89,8 @@ tsr_status tsri_plan_renew(tsri_plan **plan)
                      .timed = p->timed,
                      .arena = p->arena,
                      .arena_room = p->arena_room,
-                     .input = p->input};
+                     .input = p->input,
+                     .tally = p->tally};
     TSR_TRY(tsri_plan_steps(p));
     TSR_TRY(tsri_plan_memory(p));
 done:
@@ -107,12 +108,13 @@ void tsri_plan_destroy(tsri_plan *plan)
     undo_steps(plan);
     plan->device.backend->heap->drop(plan->arena);
     plan->device.backend->heap->drop(plan->input);
+    plan->device.backend->heap->drop(plan->tally);
     tsri_free(plan);
 }
 
 /* ---- Running ------------------------------------------------------------------------------ */
 
-static tsr_status take_input(tsri_plan *plan, const float *x)
+tsr_status tsri_plan_enter(tsri_plan *plan, const float *x)
 {
     if (plan->entry)
         return plan->device.backend->heap->in(plan->entry, x, tsri_plan_entry_bytes(plan));
@@ -125,7 +127,7 @@ static tsr_status take_input(tsri_plan *plan, const float *x)
     return TSR_OK;
 }
 
-static tsr_status count_batch(tsri_plan *plan, const tsri_step *s)
+static tsr_status count_batch(tsri_plan *plan, const tsri_planned *s)
 {
     if (s->layer->tracked < 0)
         return TSR_OK;
@@ -140,11 +142,11 @@ void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
         plan->step[k].op.length = length;
 }
 
-static tsr_status forward(tsri_plan *plan)
+tsr_status tsri_plan_pass(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     for (int64_t k = 0; k < plan->count; k++) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
         if (s->for_gates && plan->gates_given)
             continue;
@@ -160,15 +162,15 @@ done:
 
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x)
 {
-    tsr_status st = take_input(plan, x);
-    return st == TSR_OK ? forward(plan) : st;
+    tsr_status st = tsri_plan_enter(plan, x);
+    return st == TSR_OK ? tsri_plan_pass(plan) : st;
 }
 
 tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before)
 {
     const tsri_heap *heap = plan->device.backend->heap;
     tsr_status st = heap->within(plan->entry, before->output, tsri_plan_entry_bytes(plan));
-    return st == TSR_OK ? forward(plan) : st;
+    return st == TSR_OK ? tsri_plan_pass(plan) : st;
 }
 
 tsr_status tsri_plan_read_output(void *to, const tsri_plan *plan, int64_t rows)
@@ -188,14 +190,20 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss)
         last->out.h > 1 ? plan->length : NULL; /* read at the end, there is one position */
     loss->x = last->y;
     loss->dx = plan->training ? last->dy : NULL;
+    loss->tally = plan->tally;
     return tsri_device_loss(plan->device, loss);
+}
+
+tsr_status tsri_plan_tally(tsri_tally *tally, const tsri_plan *plan)
+{
+    return plan->device.backend->heap->out(tally, plan->tally, sizeof *tally);
 }
 
 tsr_status tsri_plan_backward(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     for (int64_t k = plan->count - 1; k >= 0; k--) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         double start = plan->timed ? tsri_clock() : 0;
         if (s->idle)
             continue;
@@ -265,7 +273,7 @@ static tsr_status open_one(tsri_mapping *mapping, const tsri_plan *plan, const v
     return tsri_map_open(mapping, plan->device.backend->heap, tsri_mem_bound(at), bytes);
 }
 
-static tsr_status show(shown *h, const tsri_plan *plan, const tsri_step *s)
+static tsr_status show(shown *h, const tsri_plan *plan, const tsri_planned *s)
 {
     tsr_status st = TSR_OK;
     const tsri_op *op = &s->op;
@@ -293,7 +301,7 @@ tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void 
     tsr_status st = TSR_OK;
     shown seen = {0};
     for (int64_t k = plan->count - 1; k >= 0; k--) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         if (s->idle)
             continue;
         TSR_TRY(tsri_op_backward(&s->op, plan->device));
@@ -307,6 +315,26 @@ done:
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */
+
+tsri_store *tsri_plan_store(const tsri_plan *plan)
+{
+    return plan->store;
+}
+
+tsri_device tsri_plan_device(const tsri_plan *plan)
+{
+    return plan->device;
+}
+
+int64_t tsri_plan_batch(const tsri_plan *plan)
+{
+    return plan->batch;
+}
+
+bool tsri_plan_timed(const tsri_plan *plan)
+{
+    return plan->timed;
+}
 
 int64_t tsri_plan_bytes(const tsri_plan *plan)
 {

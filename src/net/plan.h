@@ -7,8 +7,11 @@
  *
  *     TSR_TRY(tsri_plan_create(&plan, &store, device, batch, true));
  *     TSR_TRY(tsri_plan_forward(plan, x));                     x [batch, input]
- *     TSR_TRY(tsri_plan_loss(plan, &loss));                    sets loss->sum, ->hits
+ *     TSR_TRY(tsri_plan_loss(plan, &loss));                    and the gradient of the outputs
  *     TSR_TRY(tsri_plan_backward(plan));                       store->g
+ *     TSR_TRY(tsri_plan_tally(&tally, plan));              what the loss came to
+ *
+ * optim/step.h does all of it, and the update.
  */
 #ifndef TSRI_PLAN_H
 #define TSRI_PLAN_H
@@ -48,6 +51,10 @@ tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, tsri_devi
  * part of a network (net/depth.h) x is what the part before it gave, in the backend's type. */
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
 
+/* Its halves: x comes in, from the host; all ops are called, on the device alone. */
+tsr_status tsri_plan_enter(tsri_plan *plan, const float *x);
+tsr_status tsri_plan_pass(tsri_plan *plan);
+
 /* The same with the output of the part before it, which stays on the device. */
 tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before);
 
@@ -56,8 +63,9 @@ tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before);
 tsr_status tsri_plan_read_output(void *to, const tsri_plan *plan, int64_t rows);
 
 /* Fills in x, dx, n and the positions of `loss` and computes it: kind, valid, label or target are
- * the caller's. */
+ * the caller's. Its value stays on the device until the tally is asked for. */
 tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
+tsr_status tsri_plan_tally(tsri_tally *tally, const tsri_plan *plan);
 
 /* The gradients of the last loss into store->g. */
 tsr_status tsri_plan_backward(tsri_plan *plan);
@@ -91,6 +99,12 @@ void tsri_plan_norm_momentum(tsri_plan *plan, double momentum);
 /* Bytes of the arena and of the gates, and the same if nothing of the arena were shared. */
 int64_t tsri_plan_bytes(const tsri_plan *plan);
 int64_t tsri_plan_bytes_unshared(const tsri_plan *plan);
+
+/* What it was made for. */
+tsri_store *tsri_plan_store(const tsri_plan *plan);
+tsri_device tsri_plan_device(const tsri_plan *plan);
+int64_t tsri_plan_batch(const tsri_plan *plan);
+bool tsri_plan_timed(const tsri_plan *plan); /* below */
 
 /* The ops, for tables of kernels and times. */
 int64_t tsri_plan_ops(const tsri_plan *plan);

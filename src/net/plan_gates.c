@@ -46,10 +46,10 @@ done:
 static void find_gate_only(tsri_plan *plan)
 {
     for (int64_t k = plan->count - 1; k >= 0; k--) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         bool read = false, otherwise = k == plan->count - 1;
         for (int64_t j = k + 1; j < plan->count; j++) {
-            const tsri_step *r = &plan->step[j];
+            const tsri_planned *r = &plan->step[j];
             bool gates = r->op.kind == TSRI_GATE || r->op.gate;
             read = read || r->in == s->out || r->add == s->out;
             otherwise =
@@ -75,12 +75,12 @@ static bool skips_relu(const tsri_plan *plan, int64_t units)
 }
 
 /* Does the step make a value whose zeros are worth knowing? */
-static bool makes_gates(const tsri_plan *plan, const tsri_step *s)
+static bool makes_gates(const tsri_plan *plan, const tsri_planned *s)
 {
     if (s->op.kind == TSRI_GATE || s->op.gate)
         return true;
-    if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->device.backend->skips || s->for_gates ||
-        plan->net->bf16 || s->op.positions > 1)
+    if (s->op.kind != TSRI_LINEAR || !s->op.relu || !plan->device.backend->can.skips_zeros ||
+        s->for_gates || plan->net->bf16 || s->op.positions > 1)
         return false;
     return skips_relu(plan, tsri_shape_count(s->op.out));
 }
@@ -105,7 +105,7 @@ static tsr_status make_gates(tsri_gates **out, tsri_plan *plan, int value, bool 
     g->bytes = g->n * g->words * (int64_t)sizeof *g->word;
     if (!plan->dry)
         TSR_TRY(take_words(g, plan));
-    g->skip = plan->device.backend->skips && !plan->net->bf16 &&
+    g->skip = plan->device.backend->can.skips_zeros && !plan->net->bf16 &&
               (relu ? plan->net->skip_relu || plan->net->skip_gates : plan->net->skip_gates);
 done:
     return st;
@@ -115,7 +115,7 @@ done:
 static void show_gates(tsri_gates *g, tsri_plan *plan, int value)
 {
     for (int64_t k = 0; g->skip && k < plan->count; k++) {
-        tsri_step *r = &plan->step[k];
+        tsri_planned *r = &plan->step[k];
         if (r->op.kind == TSRI_LINEAR && r->in == value && !r->for_gates)
             r->op.x_gates = g;
     }
@@ -137,7 +137,7 @@ static tsr_status make_entry_gates(tsri_plan *plan)
 {
     const tsri_net *net = plan->net;
     bool relu = net->entry_relu && skips_relu(plan, tsri_shape_count(net->value[net->entry].shape));
-    if (!plan->device.backend->skips || net->bf16 || !(relu || net->entry_gate))
+    if (!plan->device.backend->can.skips_zeros || net->bf16 || !(relu || net->entry_gate))
         return TSR_OK;
     return make_read_gates(plan, net->entry, relu);
 }
@@ -151,7 +151,7 @@ static bool may_cross(const tsri_net *net, int value)
     return false;
 }
 
-static tsr_status make_step_gates(tsri_plan *plan, tsri_step *s)
+static tsr_status make_step_gates(tsri_plan *plan, tsri_planned *s)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(make_gates(&s->op.gates, plan, s->out, s->op.relu));
@@ -170,7 +170,7 @@ tsr_status tsri_plan_gates(tsri_plan *plan)
     TSR_TRY(tsri_alloc(&plan->gates, 2 * plan->count + 1, sizeof *plan->gates));
     TSR_TRY(make_entry_gates(plan));
     for (int64_t k = 0; k < plan->count; k++) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         s->idle = !plan->wants[s->out] || s->for_gates;
         if (makes_gates(plan, s))
             TSR_TRY(make_step_gates(plan, s));

@@ -39,7 +39,7 @@ static int home(const tsri_plan *plan, int v)
 
 static void note_forward(book *b, int64_t k)
 {
-    const tsri_step *s = &b->plan->step[k];
+    const tsri_planned *s = &b->plan->step[k];
     int64_t bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->device.backend->real_bytes;
     if (!s->op.virtual)
         b->value[s->out].bytes = bytes;
@@ -57,7 +57,7 @@ static void note_forward(book *b, int64_t k)
 
 static void note_backward(book *b, int64_t k)
 {
-    const tsri_step *s = &b->plan->step[k];
+    const tsri_planned *s = &b->plan->step[k];
     int64_t back = 2 * b->plan->count - k;
     bool masked = s->op.relu || s->op.kind == TSRI_RELU || s->op.kind == TSRI_RECURRENT;
     tsri_buffer *dy = &b->grad[home(b->plan, s->out)];
@@ -126,7 +126,7 @@ static void bind(book *b)
 {
     tsri_plan *plan = b->plan;
     for (int64_t k = 0; k < plan->count; k++) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         s->op.x = s->in == 0 ? tsri_mem_bind(plan->input) : at(b, &b->value[s->in]);
         s->op.add = s->add < 0 ? NULL : at(b, &b->value[s->add]);
         s->op.y = s->op.virtual ? NULL : at(b, &b->value[s->out]);
@@ -151,11 +151,11 @@ static void bind(book *b)
 static tsri_layout input_layout(const tsri_plan *plan)
 {
     tsri_shape s = plan->net->input;
-    bool images =
-        plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 && plan->device.backend->channels_last;
+    bool images = plan->net->entry == 0 && s.c > 1 && s.h * s.w > 1 &&
+                  plan->device.backend->can.channels_last;
     bool sequences = false;
     for (int64_t k = 0; k < plan->count; k++) {
-        const tsri_step *step = &plan->step[k];
+        const tsri_planned *step = &plan->step[k];
         sequences = sequences || (step->in == 0 && step->op.positions > 0);
         images = images && !(step->in == 0 && step->op.kind == TSRI_LINEAR);
     }
@@ -166,7 +166,7 @@ static tsri_layout input_layout(const tsri_plan *plan)
 static bool reads_host(const tsri_plan *plan)
 {
     const tsri_backend *b = plan->device.backend;
-    return b->reads_host && b->real_bytes == sizeof(float) && plan->layout == TSRI_AS_GIVEN;
+    return b->can.reads_host && b->real_bytes == sizeof(float) && plan->layout == TSRI_AS_GIVEN;
 }
 
 /* Every op writes a buffer before it reads it, so what an older plan left does not matter. A plan
@@ -207,6 +207,8 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
         TSR_TRY(make_arena(plan));
         if (plan->input_bytes > 0 && !plan->input)
             TSR_TRY(plan->device.backend->heap->take(&plan->input, plan->input_bytes));
+        if (!plan->tally)
+            TSR_TRY(plan->device.backend->heap->take(&plan->tally, sizeof(tsri_tally)));
         bind(&b);
     }
 done:

@@ -11,7 +11,7 @@
 #include "net/arena.h"
 #include "net/plan.h"
 
-typedef struct tsri_step {
+typedef struct tsri_planned {
     tsri_op op;
     const tsri_layer *layer;
     int in;         /* the value its x is; of a conv behind a virtual norm, the norm's input */
@@ -23,7 +23,7 @@ typedef struct tsri_step {
     bool idle;      /* nothing before it is trained: no backward */
     bool for_gates; /* only gates read what it makes: no forward when they are given */
     double seconds_forward, seconds_backward;
-} tsri_step;
+} tsri_planned;
 
 struct tsri_plan {
     const tsri_net *net;
@@ -35,7 +35,7 @@ struct tsri_plan {
     bool frozen;    /* training, but norms use running statistics */
     bool gradients; /* of parameters are wanted */
 
-    tsri_step *step; /* [count] in the order of forward */
+    tsri_planned *step; /* [count] in the order of forward */
     int64_t count;
     bool *wants;       /* [values] has a gradient: something trained stands before it */
     tsri_gates *gates; /* [gated] of the values that have some */
@@ -51,6 +51,7 @@ struct tsri_plan {
     tsri_mem *input;                /* x as the device reads it, or NULL when it reads the host's */
     tsri_layout layout;             /* of the input */
     const int32_t *length;          /* [batch] of sequences, or NULL */
+    tsri_mem *tally;                /* tsri_tally of the last loss */
 };
 
 /* Fills in plan->step and plan->alias; kernels are chosen and set up. */

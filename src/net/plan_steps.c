@@ -89,16 +89,16 @@ static void *gradient(const tsri_plan *plan, int p)
     return wanted ? tsri_mem_bind(tsri_store_at(plan->store, plan->store->g, p)) : NULL;
 }
 
-static tsri_step step_of(const tsri_plan *plan, int64_t i)
+static tsri_planned step_of(const tsri_plan *plan, int64_t i)
 {
     const tsri_layer *l = &plan->net->layer[i];
-    tsri_step s = {.op = tsri_net_op(plan->net, i, plan->batch),
-                   .layer = l,
-                   .in = l->in,
-                   .dx = l->in,
-                   .out = l->out,
-                   .add = l->add,
-                   .norm = -1};
+    tsri_planned s = {.op = tsri_net_op(plan->net, i, plan->batch),
+                      .layer = l,
+                      .in = l->in,
+                      .dx = l->in,
+                      .out = l->out,
+                      .add = l->add,
+                      .norm = -1};
     s.op.training = plan->training && !(plan->frozen && l->kind == TSRI_NORM);
     s.op.need_dx = plan->wants[l->in];
     s.op.w = weight(plan, l->weight);
@@ -108,12 +108,13 @@ static tsri_step step_of(const tsri_plan *plan, int64_t i)
     s.op.mean = weight(plan, l->mean);
     s.op.var = weight(plan, l->var);
     s.op.pool = plan->device.pool;
+    s.op.stream = plan->device.stream;
     return s;
 }
 
 /* ---- Fusing ------------------------------------------------------------------------------- */
 
-static void fuse_relu(scan *s, tsri_step *step)
+static void fuse_relu(scan *s, tsri_planned *step)
 {
     tsri_kind kind = step->op.kind;
     int64_t i = only_reader(s, step->out, TSRI_RELU);
@@ -125,11 +126,12 @@ static void fuse_relu(scan *s, tsri_step *step)
 }
 
 /* The gate's value stays beside it as `add`, read by forward unless the gates are given. */
-static void fuse_gate(scan *s, tsri_step *step)
+static void fuse_gate(scan *s, tsri_planned *step)
 {
     int64_t i = only_reader(s, step->out, TSRI_GATE);
-    if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu || !s->plan->device.backend->skips ||
-        s->plan->net->bf16 || s->plan->net->layer[i].in != step->out)
+    if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu ||
+        !s->plan->device.backend->can.fused_gates || s->plan->net->bf16 ||
+        s->plan->net->layer[i].in != step->out)
         return;
     step->op.gate = true;
     step->add = s->plan->net->layer[i].add;
@@ -144,7 +146,7 @@ static bool may_alias(const scan *s, int64_t sum, int other)
     return other != 0 && s->reader[other] == sum;
 }
 
-static void fuse_add(scan *s, tsri_step *step, int64_t i)
+static void fuse_add(scan *s, tsri_planned *step, int64_t i)
 {
     int64_t sum = only_reader(s, step->out, TSRI_ADD);
     if (sum < 0 || (step->op.kind != TSRI_CONV && step->op.kind != TSRI_NORM))
@@ -160,7 +162,7 @@ static void fuse_add(scan *s, tsri_step *step, int64_t i)
 
 /* The gradient of the second summand shares the memory of the sum's, where that is right: of a
  * fused one always (fuse_add saw to it). The sum is what comes out after a fused ReLU. */
-static void share_summand(scan *s, tsri_step *step, int64_t i)
+static void share_summand(scan *s, tsri_planned *step, int64_t i)
 {
     bool alone = step->op.kind == TSRI_ADD;
     if (step->op.kind == TSRI_GATE || step->op.gate)
@@ -169,15 +171,15 @@ static void share_summand(scan *s, tsri_step *step, int64_t i)
         s->plan->alias[step->add] = step->out;
 }
 
-static bool becomes_virtual(const scan *s, const tsri_step *step)
+static bool becomes_virtual(const scan *s, const tsri_planned *step)
 {
-    return s->plan->device.backend->channels_last && !s->plan->frozen &&
+    return s->plan->device.backend->can.virtual_norms && !s->plan->frozen &&
            step->op.kind == TSRI_NORM && step->op.relu && step->add < 0 &&
            s->readers[step->out] > 0 && s->all_convs[step->out];
 }
 
 /* A conv whose input is a virtual norm reads that norm's input instead. */
-static void read_through_norm(tsri_plan *plan, tsri_step *step)
+static void read_through_norm(tsri_plan *plan, tsri_planned *step)
 {
     for (int64_t k = 0; k < plan->count; k++)
         if (plan->step[k].op.virtual && plan->step[k].out == step->in) {
@@ -196,7 +198,7 @@ static tsr_status choose_writers(tsri_plan *plan)
     bool *written = NULL;
     TSR_TRY(tsri_alloc(&written, plan->net->values, sizeof *written));
     for (int64_t k = plan->count - 1; k >= 0; k--) {
-        tsri_step *s = &plan->step[k];
+        tsri_planned *s = &plan->step[k];
         if (s->idle)
             continue;
         bool shared = s->add >= 0 && plan->alias[s->add] != s->add;
@@ -240,7 +242,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
         TSR_TRY(enough_samples(plan, &net->layer[i]));
         if (s.gone[i])
             continue;
-        tsri_step step = step_of(plan, i);
+        tsri_planned step = step_of(plan, i);
         fuse_gate(&s, &step);
         fuse_add(&s, &step, i);
         if (step.op.kind != TSRI_CONV && !step.op.gate)

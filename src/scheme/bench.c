@@ -25,6 +25,7 @@ typedef struct rig {
     tsri_store *store; /* whose step is timed: the run's, or the share's */
     tsri_loader *loader;
     tsri_plan *plan;
+    tsri_step train;
     tsri_gate_table *gates; /* of all samples, for a net that has some */
     int64_t step, repeats;
     double *sample; /* [series][repeats] */
@@ -41,6 +42,13 @@ typedef struct lap {
     double data, loss, update, step;
 } lap;
 
+/* The clock, when the device is done. */
+static double now(const tsri_run *run)
+{
+    (void)tsri_device_wait(run->device); /* a failure comes again with the next call */
+    return tsri_clock();
+}
+
 static tsr_status one_step(rig *r, lap *out)
 {
     tsr_status st = TSR_OK;
@@ -49,22 +57,16 @@ static tsr_status one_step(rig *r, lap *out)
     double t0 = tsri_clock();
     TSR_TRY(tsri_loader_get(r->loader, &b, r->step++));
     double t1 = tsri_clock();
-    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
-    tsri_plan_lengths(r->plan, b->length);
-    if (r->gates)
-        TSR_TRY(tsri_plan_use_gates(r->plan, r->gates, b->index));
-    TSR_TRY(tsri_plan_forward(r->plan, b->x));
-    double t2 = tsri_clock();
-    TSR_TRY(tsri_plan_loss(r->plan, &loss));
-    double t3 = tsri_clock();
+    TSR_TRY(tsri_step_forward(&r->train, b, 0));
+    double t2 = now(run);
+    TSR_TRY(tsri_step_judge(&r->train, b, 0));
+    double t3 = now(run);
     TSR_TRY(tsri_plan_backward(r->plan));
-    double t4 = tsri_clock();
+    double t4 = now(run);
     double rate = tsri_config_real(run->config, "optim.lr");
     rate = rate < 1e-3 ? rate : 1e-3; /* what diverges has no units on, and is done in no time */
-    tsri_update u = {
-        r->store->net->trained, r->store->w, r->store->v, r->store->g, rate, 0.9, 5e-4, false};
-    TSR_TRY(tsri_device_update(run->device, &u));
-    double t5 = tsri_clock();
+    TSR_TRY(tsri_step_update(&r->train, rate, 0));
+    double t5 = now(run);
     *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
 done:
     return st;
@@ -225,6 +227,9 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     if (tsri_net_gated(r.store->net))
         TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.device, r.run.data,
                                        &r.run.data->train));
+    tsri_aim aim = tsri_run_aim(&r.run);
+    TSR_TRY(tsri_step_init(&r.train, r.plan, &aim, &(tsri_optim){.momentum = 0.9, .decay = 5e-4}));
+    r.train.gates = r.gates;
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
     TSR_TRY(describe(&r, bench));
     TSR_TRY(time_steps(&r, bench));
@@ -233,6 +238,7 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
 done:
     tsri_free(r.sample);
     tsri_gate_table_destroy(r.gates);
+    tsri_step_fini(&r.train);
     tsri_plan_destroy(r.plan);
     tsri_loader_destroy(r.loader);
     tsri_store_fini(&r.small_store);

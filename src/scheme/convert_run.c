@@ -153,9 +153,9 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     *store = (tsri_store){0};
     TSR_TRY(tsri_convert_run_file(&config, &then));
     TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
-                              run->device.backend->channels_last));
+                              run->device.backend->can.channels_last));
     TSR_TRY(tsri_store_init(store, *net, run->device.backend, true));
-    if (run->adam)
+    if (run->optim.adam)
         TSR_TRY(tsri_store_add_variance(store));
 done:
     tsr_config_destroy(config);

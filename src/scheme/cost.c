@@ -69,7 +69,7 @@ static tsr_status note_whole(tsr_cost *cost, const tsri_run *run)
 static int64_t store_bytes(const tsri_run *run, int64_t total, int64_t trained,
                            int64_t micro_batches)
 {
-    return (total + (tsri_run_vectors(run) + (micro_batches > 1)) * trained) * FLOAT;
+    return (total + (tsri_optim_vectors(&run->optim) + (micro_batches > 1)) * trained) * FLOAT;
 }
 
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
@@ -314,7 +314,8 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     cost->flops_step = larger(cost->flops_step, flops);
     int64_t memory = store_bytes(run, total, high - low, micro->count) + micro->count * plan;
     cost->memory_worker = larger(cost->memory_worker, memory + (from == 0 ? batch_bytes(run) : 0));
-    cost->bytes_collected += tsri_part_bytes(tsri_run_vectors(run), part) * (1 + tsri_looks(run));
+    cost->bytes_collected +=
+        tsri_part_bytes(tsri_optim_vectors(&run->optim), part) * (1 + tsri_looks(run));
     if (from > 0) {
         int64_t crossing = tsri_depth_crossing(run->net, from);
         cost->bytes_cut = larger(cost->bytes_cut, micro->size * crossing * FLOAT);

@@ -14,6 +14,7 @@
 typedef struct dense {
     tsri_loader *loader;
     tsri_plan *plan;
+    tsri_step step;
     tsri_micro micro;
     bool fixed_gates;       /* samples are what they are: their gates are computed once, */
     tsri_gate_table *gates; /* in the first round, when a checkpoint has been loaded */
@@ -40,6 +41,8 @@ static tsr_status setup(tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     TSR_TRY(st);
+    tsri_aim aim = tsri_run_aim(run);
+    TSR_TRY(tsri_step_init(&d->step, d->plan, &aim, &run->optim));
     d->fixed_gates = tsri_dense_knows_gates(run);
 done:
     return st;
@@ -51,11 +54,33 @@ static void teardown(tsri_run *run)
     if (!d)
         return;
     tsri_loader_destroy(d->loader);
+    tsri_step_fini(&d->step);
     tsri_plan_destroy(d->plan);
     tsri_micro_fini(&d->micro);
     tsri_gate_table_destroy(d->gates);
     tsri_free(d->loss);
     tsri_free(d);
+}
+
+/* W <- W - eta v, and the losses of the micro-batches. */
+static tsr_status one_step(dense *d, tsri_run *run, const tsri_batch *b)
+{
+    tsr_status st = TSR_OK;
+    double rate = tsri_run_rate(run, run->round);
+    int64_t seen = tsri_run_steps(run);
+    if (d->micro.count == 1) {
+        TSR_TRY(tsri_step_run(&d->step, b, rate, seen));
+        TSR_TRY(tsri_step_value(&d->loss[0], &d->step));
+        return TSR_OK;
+    }
+    for (int64_t m = 0; m < d->micro.count; m++) {
+        TSR_TRY(tsri_step_gradient(&d->step, b, m * d->micro.size));
+        TSR_TRY(tsri_micro_add(&d->micro, run, m, 0, run->net->trained));
+        TSR_TRY(tsri_step_value(&d->loss[m], &d->step));
+    }
+    TSR_TRY(tsri_step_update(&d->step, rate, seen));
+done:
+    return st;
 }
 
 static tsr_status one_round(tsri_run *run)
@@ -67,25 +92,15 @@ static tsr_status one_round(tsri_run *run)
     if (d->fixed_gates && !d->gates)
         TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->device, run->data,
                                        &run->data->train));
-    TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B            */
-    for (int64_t m = 0; m < d->micro.count; m++) {
-        tsri_loss loss = tsri_micro_loss(&d->micro, run, b, m);
-        tsri_plan_lengths(d->plan, tsri_micro_lengths(&d->micro, b, m));
-        if (d->gates)
-            TSR_TRY(tsri_plan_use_gates(d->plan, d->gates, b->index + m * d->micro.size));
-        TSR_TRY(tsri_plan_forward(d->plan, tsri_micro_x(&d->micro, run, b, m))); /* f(W; B)      */
-        TSR_TRY(tsri_plan_loss(d->plan, &loss));                                 /* L_B(W)       */
-        TSR_TRY(tsri_plan_backward(d->plan));                                    /* grad L_B(W)  */
-        TSR_TRY(tsri_micro_add(&d->micro, run, m, 0, run->net->trained));
-        d->loss[m] = tsri_loss_value(&loss);
-    }
-    TSR_TRY(
-        tsri_run_update(run, &run->store, run->device, tsri_run_steps(run))); /* W <- W - eta v */
+    d->step.gates = d->gates;
+    TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B */
+    TSR_TRY(one_step(d, run, b));
     double value = tsri_micro_value(&d->micro, run, d->loss);
     run->recent.sum += value;
     run->recent.count++;
     tsri_trace_batch(run, 0, 0, d->loader, b, run->round);
-    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value}, tsri_run_has_state(run)));
+    TSR_TRY(
+        tsri_trace_round(run, &(tsri_traced){.loss = &value}, tsri_optim_remembers(&run->optim)));
 done:
     return st;
 }

@@ -15,11 +15,13 @@ enum { BATCH = 256 };
 typedef struct judge {
     tsri_loader *loader;
     tsri_plan *plan;
+    tsri_step step;
     int64_t batch;
 } judge;
 
+/* `kind` NULL: only outputs are wanted. */
 static tsr_status judge_init(judge *j, tsri_store *store, tsri_device device, const tsr_data *data,
-                             const tsri_part *part, int64_t batch)
+                             const tsri_part *part, int64_t batch, const tsri_loss_kind *kind)
 {
     tsr_status st = TSR_OK;
     *j = (judge){.batch = part->n < batch ? part->n : batch};
@@ -27,6 +29,7 @@ static tsr_status judge_init(judge *j, tsri_store *store, tsri_device device, co
     tsri_loader_options o = {.batch = j->batch, .shards = 1};
     TSR_TRY(tsri_loader_create(&j->loader, data, part, &o));
     TSR_TRY(tsri_plan_create(&j->plan, store, device, j->batch, false));
+    TSR_TRY(tsri_step_init(&j->step, j->plan, &(tsri_aim){.kind = kind}, NULL));
 done:
     return st;
 }
@@ -34,6 +37,7 @@ done:
 static void judge_fini(judge *j)
 {
     tsri_loader_destroy(j->loader);
+    tsri_step_fini(&j->step);
     tsri_plan_destroy(j->plan);
 }
 
@@ -70,22 +74,22 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, tsri_device devi
     bool units = has_units(data, part, store->net, kind);
     float *y = NULL;
     judge j;
-    TSR_TRY(judge_init(&j, store, device, data, part, BATCH));
+    TSR_TRY(judge_init(&j, store, device, data, part, BATCH, kind));
     if (units)
         TSR_TRY(tsri_alloc_raw(&y, j.batch * store->net->outputs, sizeof *y));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
-        tsri_loss loss = {.kind = kind, .valid = b->n, .label = b->label, .target = b->target};
-        tsri_plan_lengths(j.plan, b->length);
-        TSR_TRY(tsri_plan_forward(j.plan, b->x));
+        tsri_tally tally;
+        TSR_TRY(tsri_step_forward(&j.step, b, 0));
         if (units) { /* before the loss, which may spoil the outputs */
             TSR_TRY(tsri_plan_read_output(y, j.plan, b->n));
             squares += squares_in_units(y, b, data);
         }
-        TSR_TRY(tsri_plan_loss(j.plan, &loss));
-        sum += loss.sum;
-        hits += loss.hits;
+        TSR_TRY(tsri_step_judge(&j.step, b, 0));
+        TSR_TRY(tsri_step_tally(&tally, &j.step));
+        sum += tally.sum;
+        hits += tally.hits;
     }
     *result = (tsr_result){
         .n = part->n,
@@ -112,13 +116,12 @@ tsr_status tsri_outputs_in(float **outputs, tsri_store *store, tsri_device devic
     int64_t width = store->net->outputs; /* of all positions, where each has some */
     judge j;
     *outputs = NULL;
-    TSR_TRY(judge_init(&j, store, device, data, part, batch));
+    TSR_TRY(judge_init(&j, store, device, data, part, batch, NULL));
     TSR_TRY(tsri_alloc(outputs, part->n * width, sizeof **outputs));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(j.loader, &b, i));
-        tsri_plan_lengths(j.plan, b->length);
-        TSR_TRY(tsri_plan_forward(j.plan, b->x));
+        TSR_TRY(tsri_step_forward(&j.step, b, 0));
         TSR_TRY(tsri_plan_read_output(*outputs + i * j.batch * width, j.plan, b->n));
     }
 done:

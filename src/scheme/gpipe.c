@@ -41,6 +41,7 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
     int64_t own = tsri_pool_threads(run->device.pool) / run->workers;
+    tsri_aim aim = tsri_run_aim(run);
     TSR_TRY(tsri_net_part(&s->net, run->net, from, to));
     s->store = run->store;
     s->store.net = s->net;
@@ -51,11 +52,13 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
         s->owns_pool = true;
     }
     TSR_TRY(tsri_alloc(&s->plan, p->micro.count, sizeof(tsri_plan *)));
+    TSR_TRY(tsri_alloc(&s->step, p->micro.count, sizeof *s->step));
     for (int64_t m = 0; m < p->micro.count; m++) {
         st = tsri_plan_create(&s->plan[m], &s->store, s->device, p->micro.size, true);
         if (st == TSR_USAGE)
             tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.micro_batches"));
         TSR_TRY(st);
+        TSR_TRY(tsri_step_init(&s->step[m], s->plan[m], &aim, NULL));
     }
 done:
     return st;
@@ -105,6 +108,7 @@ static tsr_status setup(tsri_run *run)
     run->scheme_state = p;
     p->run = run;
     TSR_TRY(tsri_micro_init(&p->micro, run, run->workers));
+    TSR_TRY(tsri_optimiser_init(&p->optimiser, &run->optim, &run->store, run->device));
     TSR_TRY(tsri_alloc(&p->begin, run->workers + 1, sizeof *p->begin));
     if (!run->crew || run->crew->comm->rank == 0)
         TSR_TRY(tsri_stages_choose(p->begin, run, p->micro.size));
@@ -120,8 +124,11 @@ done:
 
 static void unmake_stage(const pipe *p, stage *s)
 {
+    for (int64_t m = 0; s->step && m < p->micro.count; m++)
+        tsri_step_fini(&s->step[m]);
     for (int64_t m = 0; s->plan && m < p->micro.count; m++)
         tsri_plan_destroy(s->plan[m]);
+    tsri_free(s->step);
     tsri_free(s->plan);
     if (s->owns_pool)
         tsri_pool_destroy(s->device.pool);
@@ -146,6 +153,7 @@ static void teardown(tsri_run *run)
     tsri_line_destroy(p->line);
     tsri_loader_destroy(p->loader);
     tsri_micro_fini(&p->micro);
+    tsri_optimiser_fini(&p->optimiser);
     tsri_free(p->begin);
     tsri_free(p->stage);
     tsri_free(p->loss);
@@ -158,17 +166,18 @@ static tsr_status forward(pipe *p, int64_t s, int64_t m)
 {
     tsr_status st = TSR_OK;
     stage *here = &p->stage[s];
-    tsri_plan_lengths(here->plan[m], tsri_micro_lengths(&p->micro, p->batch, m));
-    if (s == 0)
-        TSR_TRY(tsri_plan_forward(here->plan[m], tsri_micro_x(&p->micro, p->run, p->batch, m)));
-    else
+    int64_t first = m * p->micro.size;
+    if (s == 0) {
+        TSR_TRY(tsri_step_forward(&here->step[m], p->batch, first));
+    } else {
+        TSR_TRY(tsri_step_lengths(&here->step[m], p->batch, first));
         TSR_TRY(tsri_plan_forward_from(here->plan[m], here[-1].plan[m]));
+    }
     if (s < p->run->workers - 1) {
         here->sent += tsri_plan_output_bytes(here->plan[m]);
     } else {
-        tsri_loss loss = tsri_micro_loss(&p->micro, p->run, p->batch, m);
-        TSR_TRY(tsri_plan_loss(here->plan[m], &loss));
-        p->loss[m] = tsri_loss_value(&loss);
+        TSR_TRY(tsri_step_judge(&here->step[m], p->batch, first));
+        TSR_TRY(tsri_step_value(&p->loss[m], &here->step[m]));
     }
 done:
     return st;
@@ -246,7 +255,8 @@ tsr_status tsri_pipe_step(pipe *p)
         p->stage[s].sent = 0;
     TSR_TRY(stream(p, forward_duty));
     TSR_TRY(stream(p, backward_duty));
-    TSR_TRY(tsri_run_update(run, &run->store, run->device, tsri_run_steps(run)));
+    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(run, run->round), tsri_run_steps(run)));
+    TSR_TRY(tsri_optimiser_step(&p->optimiser));
     for (int64_t s = 0; s < run->workers; s++)
         run->bytes_total += p->stage[s].sent;
 done:
@@ -261,7 +271,8 @@ static tsr_status write_trace(pipe *p, double loss)
     TSR_TRY(tsri_pipe_load(p));
     TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
     tsri_trace_batch(run, 0, 0, p->loader, p->batch, run->round);
-    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &loss}, tsri_run_has_state(run)));
+    TSR_TRY(
+        tsri_trace_round(run, &(tsri_traced){.loss = &loss}, tsri_optim_remembers(&run->optim)));
 done:
     return st;
 }

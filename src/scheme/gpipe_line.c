@@ -80,12 +80,13 @@ static tsr_status give_orders(tsri_line *l, int64_t i)
                           .before = i > 0 ? l->post[i - 1].rank : -1,
                           .behind = i + 1 < l->posts ? l->post[i + 1].rank : -1};
     int64_t bytes =
-        (int64_t)sizeof orders + tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
+        (int64_t)sizeof orders + tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part);
     TSR_TRY(tsri_comm_frame(l->crew->comm, &f, bytes));
     memcpy(f.bytes, &orders, sizeof orders);
     TSR_TRY(tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part));
     tsri_frame_seal(&f, TSRI_ORDERS, l->kept, tsri_mark(l->forming, i), bytes);
-    l->pipe->run->bytes_collected += tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part);
+    l->pipe->run->bytes_collected +=
+        tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));
 done:
     tsri_comm_release(l->crew->comm, &f);
@@ -162,7 +163,7 @@ static void keep_numbers(tsri_line *l, int64_t i, tsri_frame *f)
 {
     tsri_post *p = &l->post[i];
     if (f->head->round != p->done ||
-        f->head->bytes != tsri_part_bytes(tsri_run_vectors(l->pipe->run), p->part)) {
+        f->head->bytes != tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part)) {
         l->crew->stale++;
         return;
     }

@@ -14,6 +14,7 @@ typedef struct tsri_pipe_stage {
     tsri_device device; /* the run's, perhaps with threads of its own */
     bool owns_pool;
     tsri_plan **plan;  /* [M] */
+    tsri_step *step;   /* [M] of them, without an update */
     int64_t low, high; /* its part of the trained numbers */
     int64_t sent;      /* bytes, in this round */
     tsr_status st;
@@ -28,7 +29,8 @@ typedef struct tsri_pipe {
     int64_t stages;         /* made */
     tsri_loader *loader;
     const tsri_batch *batch;
-    double *loss; /* [M] */
+    tsri_optimiser optimiser; /* of the run's store, or the part of it that is here */
+    double *loss;             /* [M] */
     int64_t tick;
     struct tsri_line *line; /* stages in other processes, for the coordinator; else NULL */
 } tsri_pipe;

@@ -167,23 +167,23 @@ static tsr_status forward(hand *h, int64_t m)
     tsr_status st = TSR_OK;
     tsri_pipe *p = h->pipe;
     tsri_plan *plan = p->stage[0].plan[m];
+    tsri_step *step = &p->stage[0].step[m];
+    int64_t row = m * p->micro.size;
     bool first = h->orders.before < 0;
     if (!first)
         TSR_TRY(await(h, h->there, m, tsri_plan_entry_bytes(plan)));
     if (h->turned)
         return TSR_OK;
-    const float *x = first ? tsri_micro_x(&p->micro, p->run, p->batch, m)
-                           : (const float *)(const void *)h->there[m].bytes;
     if (p->batch)
-        tsri_plan_lengths(plan, tsri_micro_lengths(&p->micro, p->batch, m));
-    TSR_TRY(tsri_plan_forward(plan, x));
+        TSR_TRY(tsri_step_lengths(step, p->batch, row));
+    TSR_TRY(first ? tsri_step_forward(step, p->batch, row)
+                  : tsri_plan_forward(plan, (const float *)(const void *)h->there[m].bytes));
     tsri_comm_release(h->comm, &h->there[m]);
     if (h->orders.behind >= 0) {
         TSR_TRY(pass_on(h, h->orders.behind, TSRI_FORWARD, m, plan));
     } else {
-        tsri_loss loss = tsri_micro_loss(&p->micro, p->run, p->batch, m);
-        TSR_TRY(tsri_plan_loss(plan, &loss));
-        p->loss[m] = tsri_loss_value(&loss);
+        TSR_TRY(tsri_step_judge(step, p->batch, row));
+        TSR_TRY(tsri_step_value(&p->loss[m], step));
     }
 done:
     return st;
@@ -256,8 +256,9 @@ static tsr_status one_round(hand *h)
         TSR_TRY(backward(h, m));
     if (h->turned)
         return TSR_OK;
-    TSR_TRY(tsri_run_update_part(h->run, &h->run->store, h->run->device, s->low, s->high,
-                                 tsri_run_steps(h->run)));
+    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(h->run, h->run->round),
+                               tsri_run_steps(h->run)));
+    TSR_TRY(tsri_optimiser_step_part(&p->optimiser, s->low, s->high));
     TSR_TRY(report(h));
     h->done++;
 done:
@@ -284,7 +285,8 @@ static tsr_status obey(hand *h)
         tsri_pipe_clear(p);
         TSR_TRY(tsri_pipe_add(p, h->run->device.pool, o.from, o.to));
     }
-    int64_t due = (int64_t)sizeof o + tsri_part_bytes(tsri_run_vectors(h->run), p->stage[0].net);
+    int64_t due =
+        (int64_t)sizeof o + tsri_part_bytes(tsri_optim_vectors(&h->run->optim), p->stage[0].net);
     TSR_CHECK(f->head->bytes == due, TSR_FAILURE,
               "a stage came with %lld bytes, %lld were due: the ranks disagree",
               (long long)f->head->bytes, (long long)due);
@@ -303,7 +305,7 @@ static tsr_status give_numbers(hand *h)
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     const tsri_net *part = h->pipe->stage[0].net;
-    int64_t bytes = tsri_part_bytes(tsri_run_vectors(h->run), part);
+    int64_t bytes = tsri_part_bytes(tsri_optim_vectors(&h->run->optim), part);
     h->wanted = false;
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
     TSR_TRY(tsri_part_pack(f.bytes, &h->run->store, part));

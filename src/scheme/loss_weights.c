@@ -73,23 +73,3 @@ tsr_status tsri_choose_weights(tsri_run *run)
 done:
     return st;
 }
-
-/* Over all of the batch, of which the loss may be of a part: parts add up to PyTorch's mean. */
-static double weight_mean(const tsri_run *run, const tsri_batch *b)
-{
-    double sum = 0;
-    for (int64_t i = 0; b->label && i < b->n; i++)
-        sum += run->class_weight[b->label[i]];
-    return sum / (double)b->n;
-}
-
-tsri_loss tsri_run_loss(const tsri_run *run, const tsri_batch *b, int64_t first, int64_t count)
-{
-    return (tsri_loss){.kind = run->loss,
-                       .valid = count,
-                       .label = b->label ? b->label + first : NULL,
-                       .target = b->target ? b->target + first * run->net->outputs : NULL,
-                       .smoothing = run->smoothing,
-                       .weight = run->class_weight,
-                       .weight_mean = run->class_weight ? weight_mean(run, b) : 1};
-}

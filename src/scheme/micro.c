@@ -34,24 +34,6 @@ void tsri_micro_fini(tsri_micro *micro)
     *micro = (tsri_micro){0};
 }
 
-const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
-                          int64_t m)
-{
-    return b->x + m * micro->size * run->data->dim;
-}
-
-const int32_t *tsri_micro_lengths(const tsri_micro *micro, const tsri_batch *b, int64_t m)
-{
-    return b->length ? b->length + m * micro->size : NULL;
-}
-
-tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
-                          int64_t m)
-{
-    int64_t first = m * micro->size;
-    return tsri_run_loss(run, b, first, micro->size);
-}
-
 tsr_status tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,
                           int64_t high)
 {

@@ -1,6 +1,6 @@
 /* micro.h - a batch in equal micro-batches, one after the other, their gradients added up.
  *
- *     for m = 0 .. count-1:   forward and backward of tsri_micro_x(m), tsri_micro_loss(m)
+ *     for m = 0 .. count-1:   forward and backward of the rows from m size on (optim/step.h)
  *                             tsri_micro_add(&micro, run, m, low, high)
  *
  * After the last one store.g holds the gradient of the whole batch: the mean of the micro-batches'
@@ -25,13 +25,6 @@ tsr_status tsri_micro_choose(tsri_micro *micro, const tsri_run *run, int64_t pre
 /* The same, with memory. */
 tsr_status tsri_micro_init(tsri_micro *micro, const tsri_run *run, int64_t preset);
 void tsri_micro_fini(tsri_micro *micro);
-
-/* Inputs, lengths (of sequences; NULL = no sequences) and loss of micro-batch m of the batch. */
-const float *tsri_micro_x(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
-                          int64_t m);
-const int32_t *tsri_micro_lengths(const tsri_micro *micro, const tsri_batch *b, int64_t m);
-tsri_loss tsri_micro_loss(const tsri_micro *micro, const tsri_run *run, const tsri_batch *b,
-                          int64_t m);
 
 /* Adds the numbers low .. high-1 of store.g; those of the last micro-batch become the batch's. */
 tsr_status tsri_micro_add(const tsri_micro *micro, const tsri_run *run, int64_t m, int64_t low,

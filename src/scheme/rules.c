@@ -121,11 +121,11 @@ static void choose_momentum(tsri_rules *rules, const tsri_run *run)
     const char *momentum = tsri_config_text(run->config, "scheme.momentum");
     bool carry =
         strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && run->local_steps == 1);
-    rules->carry = carry && tsri_run_has_state(run);
+    rules->carry = carry && tsri_optim_remembers(&run->optim);
     rules->wire =
         (tsri_wire){.momentum = rules->carry,
                     .bf16 = strcmp(tsri_config_text(run->config, "scheme.wire"), "bf16") == 0,
-                    .variance = rules->carry && run->adam};
+                    .variance = rules->carry && run->optim.adam};
 }
 
 /* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them

@@ -231,7 +231,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->loss, d),
-                              run->device.backend->channels_last));
+                              run->device.backend->can.channels_last));
     TSR_TRY(tsri_net_step_flops(&run->sample_flops, run->net, false));
 done:
     if (st != TSR_OK)
@@ -246,7 +246,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_run_describe(run, config, options, ground));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->device.backend, true));
-    if (run->adam)
+    if (run->optim.adam)
         TSR_TRY(tsri_store_add_variance(&run->store));
     if (!ground || !ground->dry)
         TSR_TRY(tsri_store_fill(&run->store, run->seed));

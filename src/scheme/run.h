@@ -14,6 +14,7 @@
 #include "io/metrics.h"
 #include "net/plan.h"
 #include "optim/schedule.h"
+#include "optim/step.h"
 #include "scheme/ranks.h"
 #include "subnet/draw.h"
 
@@ -121,11 +122,7 @@ struct tsri_run {
     double smoothing;     /* of labels in training */
     double *class_weight; /* [classes] in training, or NULL: all the same */
     tsri_schedule schedule;
-    double momentum, decay; /* momentum: beta1 of Adam */
-    bool nesterov;
-    bool adam, decoupled; /* decoupled: the decay is AdamW's */
-    double beta2, epsilon;
-    double clip; /* longest gradient; 0 = any */
+    tsri_optim optim;
 
     const tsri_scheme *scheme;
     void *scheme_state;
@@ -224,13 +221,8 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 /* Reads optim: what a step is. */
 void tsri_choose_optimiser(tsri_run *run);
 
-/* One step of the optimiser on a store whose gradient is there, with the rate of the round. Its
- * momentum and variance have seen `steps` steps: Adam corrects for their start at zero. */
-tsr_status tsri_run_update(const tsri_run *run, tsri_store *store, tsri_device device,
-                           int64_t steps);
-tsr_status tsri_run_update_part(const tsri_run *run, tsri_store *store, tsri_device device,
-                                int64_t low, int64_t high, /* of these trained numbers only */
-                                int64_t steps);
+/* What training is judged by. */
+tsri_aim tsri_run_aim(const tsri_run *run);
 
 /* The rate of a round: the schedule's, halved as often as the run diverged before it. */
 double tsri_run_rate(const tsri_run *run, int64_t round);
@@ -239,22 +231,11 @@ double tsri_run_rate(const tsri_run *run, int64_t round);
  * position. */
 int64_t tsri_run_steps(const tsri_run *run);
 
-/* Does a step remember those before it? */
-static inline bool tsri_run_has_state(const tsri_run *run)
-{
-    return run->momentum > 0 || run->adam;
-}
-
-/* Vectors of trained numbers that a step changes: weights, momentum, variance. */
-static inline int64_t tsri_run_vectors(const tsri_run *run)
-{
-    return run->adam ? 3 : 2;
-}
-
 /* Numbers of a training run: weights, their average, gradient, the optimiser's state. */
 static inline int64_t tsri_run_numbers(const tsri_run *run)
 {
-    return (run->ema > 0 ? 2 : 1) * run->net->total + tsri_run_vectors(run) * run->net->trained;
+    return (run->ema > 0 ? 2 : 1) * run->net->total +
+           tsri_optim_vectors(&run->optim) * run->net->trained;
 }
 
 /* How worker l reads the training set: its order, its part, augmentation. */
@@ -267,9 +248,6 @@ tsr_status tsri_choose_loss(const tsri_loss_kind **kind, const tsr_config *confi
 
 /* Reads label_smoothing and class_weights. USAGE when loss or data have no use for them. */
 tsr_status tsri_choose_weights(tsri_run *run);
-
-/* The training loss of samples first .. first + count - 1 of a batch, to be filled in by a plan. */
-tsri_loss tsri_run_loss(const tsri_run *run, const tsri_batch *b, int64_t first, int64_t count);
 
 /* Sequences need a model that reads them, and it needs them: USAGE. What `auto` means for its
  * outputs and its loss is written into the config, where the model's file will carry it. */

@@ -90,17 +90,20 @@ static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)
     tsr_status st = TSR_OK;
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
+    tsri_step step = {0};
+    tsri_aim aim = tsri_run_aim(run);
     const tsri_batch *b = NULL;
     tsri_loader_options o = {.batch = n, .shards = 1};
     TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
     TSR_TRY(tsri_loader_get(loader, &b, 0));
     TSR_TRY(tsri_plan_create(&plan, &run->store, run->device, n, true));
-    tsri_loss l = tsri_run_loss(run, b, 0, n);
-    tsri_plan_lengths(plan, b->length);
-    TSR_TRY(tsri_plan_forward(plan, b->x));
-    TSR_TRY(tsri_plan_loss(plan, &l));
-    *loss = as_of_a_step(run, tsri_loss_value(&l), n);
+    TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
+    TSR_TRY(tsri_step_forward(&step, b, 0));
+    TSR_TRY(tsri_step_judge(&step, b, 0));
+    TSR_TRY(tsri_step_value(loss, &step));
+    *loss = as_of_a_step(run, *loss, n);
 done:
+    tsri_step_fini(&step);
     tsri_plan_destroy(plan);
     tsri_loader_destroy(loader);
     return st;

@@ -31,7 +31,8 @@ static void go_over(const tsri_space *space, tsri_space_scratch *s, const tsri_s
         s->f[j] = (float)(scale * s->total[j]);
 }
 
-static tsr_status find_loss(tsri_loss *loss, const tsri_space *space, const tsri_space_scratch *s)
+static tsr_status find_loss(tsri_tally *tally, tsri_loss *loss, const tsri_space *space,
+                            const tsri_space_scratch *s)
 {
     const tsri_run *run = space->run;
     *loss = (tsri_loss){.kind = run->loss,
@@ -41,7 +42,8 @@ static tsr_status find_loss(tsri_loss *loss, const tsri_space *space, const tsri
                         .x = s->f,
                         .label = run->data->train.label,
                         .target = run->data->train.target,
-                        .dx = s->df};
+                        .dx = s->df,
+                        .tally = tsri_space_mem(tally)};
     return tsri_device_loss(run->device, loss);
 }
 
@@ -49,9 +51,10 @@ tsr_status tsri_space_loss(double *loss, tsri_space *space)
 {
     tsr_status st = TSR_OK;
     tsri_loss l;
+    tsri_tally o;
     go_over(space, &space->s, &space->store, space->ops->outputs, space->whole);
-    TSR_TRY(find_loss(&l, space, &space->s));
-    *loss = tsri_judged_loss(l.kind, l.sum, space->n);
+    TSR_TRY(find_loss(&o, &l, space, &space->s));
+    *loss = tsri_judged_loss(l.kind, o.sum, space->n);
 done:
     return st;
 }
@@ -128,8 +131,9 @@ static tsr_status train(tsri_space_member *w, double rate)
     go_over(space, &w->s, &w->store, space->ops->outputs, space->scale);
     for (int64_t t = 0; t < space->run->local_steps; t++) {
         tsri_loss loss;
-        TSR_TRY(find_loss(&loss, space, &w->s));
-        w->loss[t] = tsri_loss_value(&loss);
+        tsri_tally tally;
+        TSR_TRY(find_loss(&tally, &loss, space, &w->s));
+        w->loss[t] = tsri_loss_value(&loss, &tally);
         for (int64_t i = 0; i < space->n; i++)
             w->s.c[i] = (float)(-rate * space->scale * (double)w->s.df[i]);
         space->ops->table(w->s.table, w->s.c, space->gram, space->groups, space->columns);

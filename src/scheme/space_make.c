@@ -23,8 +23,8 @@ bool tsri_space_fits(const tsri_run *run)
            strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 && !run->crew &&
            run->gd && !run->shard &&
            strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
-           !run->judges_training && !tsri_run_has_state(run) && run->smoothing == 0 &&
-           run->clip == 0 && run->ema == 0 && !run->class_weight && run->decay == 0 &&
+           !run->judges_training && !tsri_optim_remembers(&run->optim) && run->smoothing == 0 &&
+           run->optim.clip == 0 && run->ema == 0 && !run->class_weight && run->optim.decay == 0 &&
            n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
 }
 

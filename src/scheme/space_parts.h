@@ -62,6 +62,12 @@ static inline float *tsri_space_numbers(const tsri_store *store, int64_t p)
     return tsri_mem_bind(tsri_store_at(store, store->w, p));
 }
 
+/* The host's own, for a backend of this machine's processors: the only ones with such steps. */
+static inline tsri_mem *tsri_space_mem(void *host)
+{
+    return tsri_mem_bound(host);
+}
+
 /* Units whose z is not above 0 for any sample get awake = 0. */
 static inline void tsri_space_find_sleepers(tsri_space *space)
 {

@@ -93,22 +93,20 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
     tsr_status st = TSR_OK;
     tsri_store store = {0};
     tsri_plan *plan = NULL;
-    float *x = NULL;
-    int32_t *label = NULL;
-    float *target = NULL;
+    tsri_step step = {0};
+    tsri_aim aim = {.kind = run->loss};
+    tsri_batch b = {.n = batch};
     TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
     TSR_TRY(tsri_store_fill(&store, run->seed));
     TSR_TRY(tsri_plan_create(&plan, &store, run->device, batch, true));
-    TSR_TRY(tsri_alloc(&x, batch * tsri_shape_count(run->net->input), sizeof *x));
-    TSR_TRY(tsri_alloc(&label, batch, sizeof *label));
-    TSR_TRY(tsri_alloc(&target, batch * run->net->outputs, sizeof *target));
+    TSR_TRY(tsri_alloc(&b.x, batch * tsri_shape_count(run->net->input), sizeof *b.x));
+    if (run->loss->classes)
+        TSR_TRY(tsri_alloc(&b.label, batch, sizeof *b.label));
+    TSR_TRY(tsri_alloc(&b.target, batch * run->net->outputs, sizeof *b.target));
+    TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
     tsri_plan_time(plan, true);
     for (int r = 0; r < RUNS; r++) {
-        tsri_loss loss = {.kind = run->loss, .valid = batch, .target = target};
-        loss.label = run->loss->classes ? label : NULL;
-        TSR_TRY(tsri_plan_forward(plan, x));
-        TSR_TRY(tsri_plan_loss(plan, &loss));
-        TSR_TRY(tsri_plan_backward(plan));
+        TSR_TRY(tsri_step_gradient(&step, &b, 0));
         for (int64_t k = 0; k < tsri_plan_ops(plan); k++) {
             const char *name;
             double there, back;
@@ -119,9 +117,10 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
         }
     }
 done:
-    tsri_free(x);
-    tsri_free(label);
-    tsri_free(target);
+    tsri_free(b.x);
+    tsri_free(b.label);
+    tsri_free(b.target);
+    tsri_step_fini(&step);
     tsri_plan_destroy(plan);
     tsri_store_fini(&store);
     return st;

@@ -235,7 +235,8 @@ static tsr_status write_trace(tsri_run *run)
         t->traced[l] = (tsri_traced){.share = &w->share};
         if (!w->idle) {
             t->traced[l].local = &w->store;
-            t->traced[l].momentum = tsri_run_has_state(run) && (!run->crew || t->rules.carry);
+            t->traced[l].momentum =
+                tsri_optim_remembers(&run->optim) && (!run->crew || t->rules.carry);
             t->traced[l].loss = w->loss;
         }
     }

@@ -20,7 +20,8 @@ typedef struct tsri_worker {
     tsri_net *net; /* of the share */
     tsri_store store;
     tsri_plan *plan; /* NULL where others do the work */
-    bool resized;    /* the network, and the plan was not made anew yet */
+    tsri_step step;
+    bool resized; /* the network, and the plan was not made anew yet */
     tsri_loader *loader;
     const tsri_batch *fixed; /* the one batch of full-batch descent */
     double *loss; /* [local_steps + 1] before each step and, for events, after the last */

@@ -52,6 +52,7 @@ done:
 
 void tsri_worker_fini(worker *w)
 {
+    tsri_step_fini(&w->step);
     tsri_plan_destroy(w->plan);
     tsri_store_fini(&w->store);
     tsri_net_destroy(w->net);
@@ -80,7 +81,7 @@ static tsr_status make_network(worker *w)
     }
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->device.backend, true));
-    if (run->adam)
+    if (run->optim.adam)
         TSR_TRY(tsri_store_add_variance(&w->store));
 done:
     return st;
@@ -100,12 +101,14 @@ static tsr_status make_plan(worker *w)
     tsri_run *run = w->run;
     if (w->plan && !w->resized)
         return TSR_OK;
+    tsri_step_fini(&w->step);
     tsr_status st = w->plan ? tsri_plan_renew(&w->plan)
                             : tsri_plan_create(&w->plan, &w->store, w->device, rows_of(w), true);
     w->resized = false;
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
-    return st;
+    tsri_aim aim = tsri_run_aim(run);
+    return st == TSR_OK ? tsri_step_init(&w->step, w->plan, &aim, &run->optim) : st;
 }
 
 tsr_status tsri_worker_draw(worker *w)
@@ -138,14 +141,9 @@ static tsr_status local_step(worker *w, int64_t step)
     tsri_run *run = w->run;
     const tsri_batch *b = NULL;
     TSR_TRY(tsri_worker_batch(w, step, &b));
-    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
-    tsri_plan_lengths(w->plan, b->length);
-    TSR_TRY(tsri_plan_forward(w->plan, b->x));
-    TSR_TRY(tsri_plan_loss(w->plan, &loss));
-    TSR_TRY(tsri_plan_backward(w->plan));
-    TSR_TRY(tsri_run_update(run, &w->store, w->device,
-                            (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
-    w->loss[step] = tsri_loss_value(&loss);
+    TSR_TRY(tsri_step_run(&w->step, b, tsri_run_rate(run, run->round),
+                          (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
+    TSR_TRY(tsri_step_value(&w->loss[step], &w->step));
 done:
     return st;
 }
@@ -162,12 +160,11 @@ static tsr_status loss_at_the_end(worker *w)
     int64_t bytes = (w->net->total - w->net->trained) * w->store.real_bytes;
     if (!b)
         TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
-    tsri_loss loss = tsri_run_loss(run, b, 0, b->n);
     TSR_TRY(heap->out(w->kept, statistics, bytes));
-    TSR_TRY(tsri_plan_forward(w->plan, b->x));
-    TSR_TRY(tsri_plan_loss(w->plan, &loss));
+    TSR_TRY(tsri_step_forward(&w->step, b, 0));
+    TSR_TRY(tsri_step_judge(&w->step, b, 0));
     TSR_TRY(heap->in(statistics, w->kept, bytes));
-    w->loss[run->local_steps] = tsri_loss_value(&loss);
+    TSR_TRY(tsri_step_value(&w->loss[run->local_steps], &w->step));
 done:
     return st;
 }

@@ -330,7 +330,7 @@ static tsr_status can_spread(const tsri_run *run)
               "%s: scheme %s runs in one process: start it without mpirun",
               tsri_config_place(run->config, "scheme.name"), run->scheme->name);
     TSR_CHECK(
-        !run->crew || !run->scheme->collect || run->clip == 0, TSR_USAGE,
+        !run->crew || !run->scheme->collect || run->optim.clip == 0, TSR_USAGE,
         "%s: optim.clip needs the whole gradient, and with mpirun every stage of %s has a part "
         "of it: start it without mpirun",
         tsri_config_place(run->config, "optim.clip"), run->scheme->name);
@@ -384,10 +384,10 @@ static void tell_length(const tsri_run *run)
 /* Whoever wants it may have it, but it is not what `gd` is taken for. */
 static void tell_momentum(const tsri_run *run)
 {
-    if (run->gd && run->momentum > 0)
+    if (run->gd && run->optim.momentum > 0)
         TSRI_INFO("%s: gd with momentum %g is the heavy ball, not plain gradient descent: leave "
                   "optim.momentum out for that",
-                  tsri_config_place(run->config, "optim.momentum"), run->momentum);
+                  tsri_config_place(run->config, "optim.momentum"), run->optim.momentum);
 }
 
 static tsr_status coordinate(tsr_result *result, tsri_run *run)

@@ -1,6 +1,6 @@
 /* whole.h - the whole network of a run, in memory and in a file.
  *
- *     TSR_TRY(tsri_whole_create(&net, config, input, outputs, backend->channels_last));
+ *     TSR_TRY(tsri_whole_create(&net, config, input, outputs, backend->can.channels_last));
  *     TSR_TRY(tsri_whole_load(&store, file, path));          a model file's numbers into it
  *
  * A share of shallow and of cnn1 computes the paper's sum over its own units. The whole is judged

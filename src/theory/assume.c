@@ -32,13 +32,13 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
                                   "%.4g"
                                 : "the rate goes from %.4g to %.4g",
                             rates.most, rates.least);
-    if (run->adam)
+    if (run->optim.adam)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the optimiser is %s",
                             tsri_config_text(run->config, "optim.name"));
-    else if (run->momentum > 0)
-        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->momentum);
-    if (run->decay > 0)
-        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->decay);
+    else if (run->optim.momentum > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->optim.momentum);
+    if (run->optim.decay > 0)
+        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->optim.decay);
     if (strcmp(tsri_config_text(run->config, "precision"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "products are of %s numbers",
                             tsri_config_text(run->config, "precision"));
@@ -50,8 +50,8 @@ static void recipe(tsri_certificate *c, const tsri_run *run)
     unsigned loss = TSRI_NO_MOMENTUM | TSRI_PAPER_LOSS | TSRI_LIPSCHITZ_LOSS | TSRI_SMOOTH_LOSS;
     if (run->smoothing > 0)
         tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->smoothing);
-    if (run->clip > 0)
-        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g", run->clip);
+    if (run->optim.clip > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g", run->optim.clip);
     if (run->ema > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the model is an average of weights");
     if (run->class_weight)
@@ -116,7 +116,7 @@ static void shares(tsri_certificate *c, const tsri_run *run)
 bool tsri_plain_steps(const tsri_run *run)
 {
     const tsr_config *c = run->config;
-    return !tsri_run_has_state(run) && run->clip == 0 && !(run->decay > 0) &&
+    return !tsri_optim_remembers(&run->optim) && run->optim.clip == 0 && !(run->optim.decay > 0) &&
            run->batch == run->data->train.n && !run->independent &&
            !(run->shard && run->workers > 1) &&
            strcmp(tsri_config_text(c, "data.augment"), "none") == 0 &&

@@ -25,15 +25,12 @@ static float weight(const tsri_run *run, const tsri_batch *b)
     return run->loss->sum ? 1.0f : (float)b->n / (float)run->data->train.n;
 }
 
-static tsr_status add_batch(float *sum, tsri_store *store, tsri_plan *plan, const tsri_run *run,
+static tsr_status add_batch(float *sum, tsri_store *store, tsri_step *step, const tsri_run *run,
                             const tsri_batch *b)
 {
     tsr_status st = TSR_OK;
-    tsri_loss loss = {.kind = run->loss, .valid = b->n, .label = b->label, .target = b->target};
     tsri_opened host = {0};
-    TSR_TRY(tsri_plan_forward(plan, b->x));
-    TSR_TRY(tsri_plan_loss(plan, &loss));
-    TSR_TRY(tsri_plan_backward(plan));
+    TSR_TRY(tsri_step_gradient(step, b, 0));
     TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_GRADIENT));
     const float *g = host.g;
     for (int64_t i = 0; i < run->net->trained; i++)
@@ -49,6 +46,8 @@ tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trai
     tsri_store store = {0};
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
+    tsri_step step = {0};
+    tsri_aim aim = {.kind = run->loss};
     const tsri_part *part = &run->data->train;
     size_t bytes = (size_t)run->net->trained * sizeof *gradient;
     tsri_loader_options o = {.batch = part->n < BATCH ? part->n : BATCH, .shards = 1};
@@ -59,12 +58,14 @@ tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trai
         TSR_TRY(store.heap->in(store.w, trained, (int64_t)bytes));
     TSR_TRY(tsri_loader_create(&loader, run->data, part, &o));
     TSR_TRY(tsri_plan_create(&plan, &store, run->device, o.batch, true));
+    TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
     for (int64_t i = 0; i < tsri_loader_steps(loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(loader, &b, i));
-        TSR_TRY(add_batch(gradient, &store, plan, run, b));
+        TSR_TRY(add_batch(gradient, &store, &step, run, b));
     }
 done:
+    tsri_step_fini(&step);
     tsri_plan_destroy(plan);
     tsri_loader_destroy(loader);
     tsri_store_fini(&store);

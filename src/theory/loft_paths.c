@@ -22,6 +22,8 @@ static int64_t block_of(const tsri_run *run)
     return block < 1 ? 1 : block > n ? n : block;
 }
 
+static const tsri_optim plain = {0};
+
 tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start, int64_t block)
 {
     tsr_status st = TSR_OK;
@@ -29,6 +31,7 @@ tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *s
     TSR_TRY(tsri_store_init(&d->store, run->net, run->device.backend, true));
     TSR_TRY(tsri_store_copy(&d->store, start));
     TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->device, d->block, true));
+    TSR_TRY(tsri_step_init(&d->step, d->plan, &(tsri_aim){.kind = run->loss}, &plain));
     TSR_TRY(tsri_alloc(&d->x, d->block * run->data->dim, sizeof *d->x));
     TSR_TRY(d->store.heap->take(&d->sum, run->net->trained * d->store.real_bytes));
 done:
@@ -39,6 +42,7 @@ done:
 
 void tsri_descent_fini(tsri_descent *d)
 {
+    tsri_step_fini(&d->step);
     tsri_plan_destroy(d->plan);
     if (d->store.heap)
         d->store.heap->drop(d->sum);
@@ -47,22 +51,20 @@ void tsri_descent_fini(tsri_descent *d)
     *d = (tsri_descent){0};
 }
 
-/* Adds the gradient of the samples from `first` on: the first block's is taken as it is. */
+/* Adds the gradient of the samples from `first` on; that of all is in the store after the last. */
 static tsr_status add_block(tsri_descent *d, int64_t first)
 {
     tsr_status st = TSR_OK;
     const tsri_part *part = &d->run->data->train;
     int64_t dim = d->run->data->dim, rest = part->n - first;
-    tsri_loss loss = {.kind = d->run->loss,
-                      .valid = rest < d->block ? rest : d->block,
-                      .target = part->target + first * d->run->net->outputs};
-    for (int64_t i = 0; i < loss.valid; i++)
+    const tsri_batch b = {.n = rest < d->block ? rest : d->block,
+                          .x = d->x,
+                          .target = part->target + first * d->run->net->outputs};
+    for (int64_t i = 0; i < b.n; i++)
         tsri_sample(d->x + i * dim, d->run->data, part, first + i);
-    TSR_TRY(tsri_plan_forward(d->plan, d->x));
-    TSR_TRY(tsri_plan_loss(d->plan, &loss));
-    TSR_TRY(tsri_plan_backward(d->plan));
+    TSR_TRY(tsri_step_gradient(&d->step, &b, 0));
     TSR_TRY(tsri_device_gather(d->run->device, d->sum, d->store.g, d->run->net->trained, first == 0,
-                               false, 1));
+                               rest <= d->block, 1));
 done:
     return st;
 }
@@ -73,12 +75,8 @@ tsr_status tsri_descent_step(tsri_descent *d)
     tsri_chances chances = tsri_team_chances(d->run);
     for (int64_t first = 0; first < d->run->data->train.n; first += d->block)
         TSR_TRY(add_block(d, first));
-    tsri_update u = {.count = d->run->net->trained,
-                     .w = d->store.w,
-                     .v = d->store.v,
-                     .dw = d->sum,
-                     .rate = tsri_rate_of(d->run, d->round) * chances.theta / chances.xi};
-    TSR_TRY(tsri_device_update(d->run->device, &u));
+    TSR_TRY(
+        tsri_step_update(&d->step, tsri_rate_of(d->run, d->round) * chances.theta / chances.xi, 0));
     d->round++;
 done:
     return st;

@@ -20,6 +20,7 @@ typedef struct tsri_descent {
     const tsri_run *run;
     tsri_store store;
     tsri_plan *plan;
+    tsri_step step;
     int64_t block; /* samples of the plan: gradients are added up over blocks */
     float *x;      /* [block, input] */
     tsri_mem *sum; /* [trained] */

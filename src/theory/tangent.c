@@ -141,7 +141,7 @@ done:
 static tsr_status visit(void *context, const tsri_op *op, const tsri_layer *layer)
 {
     work *w = context;
-    tsri_view_fill(w->filled, op, layer, w->device.backend->channels_last, w->from, w->count,
+    tsri_view_fill(w->filled, op, layer, w->device.backend->can.channels_last, w->from, w->count,
                    w->slot, w->scratch, w->device.pool);
     return TSR_OK;
 }

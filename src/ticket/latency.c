@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "net/plan.h"
+#include "optim/step.h"
 #include "scheme/run.h"
 
 #include <math.h>
@@ -15,12 +15,18 @@ enum { GROUPS = 4, LEAST = GROUPS, MOST = 200 };
 typedef struct rig {
     tsri_store *store;
     tsri_plan *infer, *train; /* train NULL: only inference is timed */
+    tsri_step step;           /* of `train` */
     float *x, *target;        /* [batch, inputs], [batch, outputs] zeros */
     double infer_ms[GROUPS], step_ms[GROUPS];
 } rig;
 
+/* Of the losses the squares are the cheapest, and none is a thousandth of a step. */
+static const tsri_aim squares = {.kind = &tsri_loss_mse};
+static const tsri_optim rule = {.momentum = 0.9};
+
 static void rig_fini(rig *r)
 {
+    tsri_step_fini(&r->step);
     tsri_plan_destroy(r->infer);
     tsri_plan_destroy(r->train);
     tsri_free(r->x);
@@ -34,8 +40,10 @@ static tsr_status rig_init(rig *r, tsri_store *store, const tsri_stage *stage)
     tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TICKET, 0, 0, 0);
     r->store = store;
     TSR_TRY(tsri_plan_create(&r->infer, store, stage->device, batch, false));
-    if (store->g)
+    if (store->g) {
         TSR_TRY(tsri_plan_create(&r->train, store, stage->device, batch, true));
+        TSR_TRY(tsri_step_init(&r->step, r->train, &squares, &rule));
+    }
     TSR_TRY(tsri_alloc(&r->x, inputs, sizeof *r->x));
     TSR_TRY(tsri_alloc(&r->target, batch * store->net->outputs, sizeof *r->target));
     for (int64_t i = 0; i < inputs; i++)
@@ -46,34 +54,27 @@ done:
     return st;
 }
 
-static tsr_status time_infer(double *least, rig *r)
+static tsr_status time_infer(double *least, rig *r, const tsri_stage *stage)
 {
     tsr_status st = TSR_OK;
     double start = tsri_clock();
     TSR_TRY(tsri_plan_forward(r->infer, r->x));
+    TSR_TRY(tsri_device_wait(stage->device));
     *least = fmin(*least, 1e3 * (tsri_clock() - start));
 done:
     return st;
 }
 
-/* At rate 0, so that any number of steps can be taken. Of the losses the squares are the cheapest,
- * and none is a thousandth of a step. */
+/* At rate 0, so that any number of steps can be taken. */
 static tsr_status time_step(double *least, rig *r, const tsri_stage *stage)
 {
     tsr_status st = TSR_OK;
-    tsri_loss loss = {.kind = &tsri_loss_mse, .valid = stage->batch, .target = r->target};
-    tsri_update update = {.count = r->store->net->trained,
-                          .w = r->store->w,
-                          .v = r->store->v,
-                          .dw = r->store->g,
-                          .momentum = 0.9};
+    const tsri_batch b = {.n = stage->batch, .x = r->x, .target = r->target};
     if (!r->train)
         return TSR_OK;
     double start = tsri_clock();
-    TSR_TRY(tsri_plan_forward(r->train, r->x));
-    TSR_TRY(tsri_plan_loss(r->train, &loss));
-    TSR_TRY(tsri_plan_backward(r->train));
-    TSR_TRY(tsri_device_update(stage->device, &update));
+    TSR_TRY(tsri_step_run(&r->step, &b, 0, 0));
+    TSR_TRY(tsri_device_wait(stage->device));
     *least = fmin(*least, 1e3 * (tsri_clock() - start));
 done:
     return st;
@@ -87,7 +88,7 @@ static tsr_status take_turns(rig *rigs, int64_t count, const tsri_stage *stage, 
     for (int n = -1; n < LEAST || (n < MOST && tsri_clock() - start < seconds); n++)
         for (int64_t i = 0; i < count; i++) {
             rig *r = &rigs[i];
-            TSR_TRY(time_infer(n < 0 ? &cold : &r->infer_ms[n % GROUPS], r));
+            TSR_TRY(time_infer(n < 0 ? &cold : &r->infer_ms[n % GROUPS], r, stage));
             TSR_TRY(time_step(n < 0 ? &cold : &r->step_ms[n % GROUPS], r, stage));
         }
 done:

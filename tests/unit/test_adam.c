@@ -1,5 +1,5 @@
 /* Adam's step: both backends give the same bits, and what the formula gives in double. */
-#include "testing.h"
+#include "plan_testing.h"
 
 #include "backend/backend.h"
 #include "base/alloc.h"
@@ -49,16 +49,16 @@ static void unmake(numbers *a)
 }
 
 /* The paper's Algorithm 1 (Kingma and Ba), with the decay in one of its two places. */
-static void in_double(numbers *a, const tsri_adam *u)
+static void in_double(numbers *a, const tsri_optim *u, double rate, int64_t step)
 {
     for (int64_t i = 0; i < a->n; i++) {
         double g = (double)a->dw[i] + (u->decoupled ? 0 : u->decay * a->w64[i]);
-        a->v64[i] = u->beta1 * a->v64[i] + (1 - u->beta1) * g;
+        a->v64[i] = u->momentum * a->v64[i] + (1 - u->momentum) * g;
         a->s64[i] = u->beta2 * a->s64[i] + (1 - u->beta2) * g * g;
-        double m = a->v64[i] / (1 - pow(u->beta1, (double)u->step));
-        double v = a->s64[i] / (1 - pow(u->beta2, (double)u->step));
-        a->w64[i] -= (u->decoupled ? u->rate * u->decay * a->w64[i] : 0) +
-                     u->rate * m / (sqrt(v) + u->epsilon);
+        double m = a->v64[i] / (1 - pow(u->momentum, (double)step));
+        double v = a->s64[i] / (1 - pow(u->beta2, (double)step));
+        a->w64[i] -=
+            (u->decoupled ? rate * u->decay * a->w64[i] : 0) + rate * m / (sqrt(v) + u->epsilon);
     }
 }
 
@@ -69,24 +69,23 @@ static void both_and_double(int64_t n, bool decoupled, tsri_pool *pool)
     tsri_rng rng = tsri_rng_stream(6, TSRI_FOR_TEST, 0, 0, 0);
     make(&a, n);
     for (int64_t step = 1; step <= STEPS; step++) {
-        tsri_adam u = {.count = n,
-                       .dw = as_mem(a.dw),
-                       .rate = 0.01,
-                       .beta1 = 0.9,
-                       .beta2 = 0.999,
-                       .epsilon = 1e-8,
-                       .decay = 0.1,
-                       .decoupled = decoupled,
-                       .step = step};
+        const tsri_optim rule = {.momentum = 0.9,
+                                 .beta2 = 0.999,
+                                 .epsilon = 1e-8,
+                                 .decay = 0.1,
+                                 .adam = true,
+                                 .decoupled = decoupled};
+        const tsri_dials dials = tsri_optim_dials(&rule, 0.01, step - 1);
+        tsri_adam u = {.count = n, .dw = as_mem(a.dw), .dials = as_mem(&dials)};
         for (int64_t i = 0; i < n; i++) /* some have no gradient for ever */
             a.dw[i] = i % 7 == 3 ? 0.0F : (float)tsri_rng_normal(&rng);
         for (int k = 0; k < 2; k++) {
             u.w = as_mem(a.w[k]);
             u.v = as_mem(a.v[k]);
             u.s = as_mem(a.s[k]);
-            assert_ok(backend[k]->adam(&u, pool));
+            assert_ok(backend[k]->adam(&u, tsri_device_on(backend[k], pool)));
         }
-        in_double(&a, &u);
+        in_double(&a, &rule, 0.01, step);
         assert_memory_equal(a.w[0], a.w[1], (size_t)n * sizeof(float));
         assert_memory_equal(a.v[0], a.v[1], (size_t)n * sizeof(float));
         assert_memory_equal(a.s[0], a.s[1], (size_t)n * sizeof(float));
@@ -113,17 +112,15 @@ static void first_step_is_the_rate(void **state)
 {
     (void)state;
     float w[] = {1, 1}, v[2] = {0}, s[2] = {0}, dw[] = {1e-3F, -50};
+    const tsri_optim rule = {.momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-12, .adam = true};
+    const tsri_dials dials = tsri_optim_dials(&rule, 0.25, 0);
     tsri_adam u = {.count = 2,
                    .w = as_mem(w),
                    .v = as_mem(v),
                    .s = as_mem(s),
                    .dw = as_mem(dw),
-                   .rate = 0.25,
-                   .beta1 = 0.9,
-                   .beta2 = 0.999,
-                   .epsilon = 1e-12,
-                   .step = 1};
-    assert_ok(tsri_backend_ref.adam(&u, NULL));
+                   .dials = as_mem(&dials)};
+    assert_ok(tsri_backend_ref.adam(&u, alone_on(&tsri_backend_ref)));
     assert_true(fabs((double)w[0] - 0.75) < 1e-6 && fabs((double)w[1] - 1.25) < 1e-6);
 }
 

@@ -117,9 +117,9 @@ static void run_pass(pass *p, builder build, const char *model, tsri_shape input
     int64_t dim = tsri_shape_count(input);
     assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
     if (build)
-        assert_ok(tsri_net_build(&p->net, config, input, 3, backend->channels_last, build));
+        assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.channels_last, build));
     else
-        assert_ok(tsri_net_create(&p->net, config, input, 3, backend->channels_last));
+        assert_ok(tsri_net_create(&p->net, config, input, 3, backend->can.channels_last));
     assert_ok(tsri_store_init(&p->store, p->net, backend, true));
     assert_ok(tsri_store_fill(&p->store, 1));
     assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));
@@ -133,7 +133,7 @@ static void run_pass(pass *p, builder build, const char *model, tsri_shape input
         assert_ok(tsri_plan_loss(plan, &loss));
         assert_ok(tsri_plan_backward(plan));
     }
-    p->loss = loss.sum;
+    p->loss = plan_tally(plan).sum;
     memcpy(p->output, plan_outputs(plan), sizeof(float) * BATCH * 3);
     tsri_plan_destroy(plan);
     tsri_free(x);

@@ -1,6 +1,6 @@
 /* Ten training steps against PyTorch's, every parameter and running statistic, on ref and cpu. The
  * numbers in tests/golden/ were made by make_mlp.py there. */
-#include "testing.h"
+#include "plan_testing.h"
 
 #include "net/plan.h"
 
@@ -41,9 +41,8 @@ static void train(const golden *g, tsri_store *store, const tsri_tensors *file,
         assert_ok(tsri_plan_forward(plan, (const float *)x->data + s * batch * inputs));
         assert_ok(tsri_plan_loss(plan, &loss));
         assert_ok(tsri_plan_backward(plan));
-        tsri_update u = {store->net->trained, store->w, store->v,   store->g, g->rate,
-                         g->momentum,         g->decay, g->nesterov};
-        assert_ok(tsri_device_update(tsri_device_on(backend, pool), &u));
+        tsri_optim rule = {.momentum = g->momentum, .decay = g->decay, .nesterov = g->nesterov};
+        update_once(&rule, store, tsri_device_on(backend, pool), g->rate);
     }
     tsri_plan_destroy(plan);
 }
@@ -91,7 +90,7 @@ static void ten_steps_equal_pytorchs(void **state)
             assert_ok(tsri_tensors_read(&file, g->file));
             assert_ok(tsri_config_parse(&config, g->model, (int64_t)strlen(g->model), "test"));
             assert_ok(tsri_net_create(&net, config, (tsri_shape){12, 1, 1}, 5,
-                                      backends[b]->channels_last));
+                                      backends[b]->can.channels_last));
             assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
             assert_ok(tsri_store_load(&store, file, "init.", g->file));
             train(g, &store, file, backends[b], pool);

@@ -1,7 +1,7 @@
 /* Ten SGD steps of deep convolutional networks against PyTorch's, every parameter and running
  * statistic, on every backend that has convolutions. tests/golden/make_cnn.py made the numbers; the
  * start and the images follow from the recipe that is written there. */
-#include "testing.h"
+#include "plan_testing.h"
 
 #include "net/order.h"
 #include "net/plan.h"
@@ -96,8 +96,8 @@ static void train(tsri_store *store, const golden *g, const tsri_backend *backen
         assert_ok(tsri_plan_forward(plan, x));
         assert_ok(tsri_plan_loss(plan, &loss));
         assert_ok(tsri_plan_backward(plan));
-        tsri_update u = {store->net->trained, store->w, store->v, store->g, 0.01, 0.9, 5e-4, false};
-        assert_ok(backend->update(&u, pool));
+        tsri_optim rule = {.momentum = 0.9, .decay = 5e-4};
+        update_once(&rule, store, tsri_device_on(backend, pool), 0.01);
     }
     tsri_plan_destroy(plan);
     tsri_free(x);
@@ -159,7 +159,7 @@ static void check(const golden *g, const way *by, tsri_pool *pool)
     assert_ok(tsri_tensors_read(&file, g->file));
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_create(&net, config, (tsri_shape){3, SIDE, SIDE}, OUTPUTS,
-                              by->backend->channels_last));
+                              by->backend->can.channels_last));
     assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
     start(&store, g);
     train(&store, g, by->backend, pool);

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "net/arena.h"
+#include "plan_testing.h"
 
 enum { BATCH = 6, INPUTS = 5, OUTPUTS = 3 };
 
@@ -24,7 +25,7 @@ static void set_up(fixture *f, const char *model, const tsri_backend *backend, i
 {
     assert_ok(tsri_config_parse(&f->config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, OUTPUTS,
-                              backend->channels_last));
+                              backend->can.channels_last));
     assert_ok(tsri_store_init(&f->store, f->net, backend, true));
     assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     assert_ok(tsri_pool_create(&f->pool, 1));
@@ -56,7 +57,7 @@ static double mean_loss(void *fixture_)
                       .target = f->target};
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
-    return loss.sum / (double)f->valid;
+    return plan_tally(f->plan).sum / (double)f->valid;
 }
 
 static void check_gradients(const char *model, const tsri_loss_kind *kind, bool labels,
@@ -104,10 +105,10 @@ static void losses_by_hand(void **state)
                    .x = x,
                    .label = label,
                    .dx = dx};
-    assert_ok(tsri_backend_ref.loss(&l, NULL));
-    assert_true(fabs(l.sum - (log(2.0) + 2000)) < 1e-9);
+    tsri_tally tally = tally_on(&tsri_backend_ref, &l);
+    assert_true(fabs(tally.sum - (log(2.0) + 2000)) < 1e-9);
     assert_true(dx[0] == 0.25f && dx[1] == -0.25f && dx[2] == 0.5f && dx[3] == -0.5f);
-    assert_int_equal(l.hits, 0);
+    assert_int_equal(tally.hits, 0);
     l = (tsri_loss){.kind = &tsri_loss_mse,
                     .n = 2,
                     .valid = 1,
@@ -115,8 +116,8 @@ static void losses_by_hand(void **state)
                     .x = x,
                     .target = target,
                     .dx = dx};
-    assert_ok(tsri_backend_ref.loss(&l, NULL));
-    assert_true(l.sum == 0.5 && dx[0] == -1.0f && dx[1] == 0 && dx[2] == 0 && dx[3] == 0);
+    assert_true(tally_on(&tsri_backend_ref, &l).sum == 0.5);
+    assert_true(dx[0] == -1.0f && dx[1] == 0 && dx[2] == 0 && dx[3] == 0);
 }
 
 /* After the plan is made, a step takes no memory. */
@@ -126,15 +127,19 @@ static void steps_allocate_nothing(void **state)
     fixture f = {.kind = &tsri_loss_cross_entropy, .labels = true, .valid = BATCH};
     assert_ok(tsri_backend_cpu.start(1));
     set_up(&f, "model: {name: mlp, hidden: [300, 200], norm: batch}", &tsri_backend_cpu, 1);
+    tsri_optimiser o = {0};
+    const tsri_optim rule = {.momentum = 0.9};
+    assert_ok(tsri_optimiser_init(&o, &rule, &f.store, tsri_plan_device(f.plan)));
     (void)tsri_alloc_fail_after(0, true);
     for (int i = 0; i < 3; i++) {
         (void)mean_loss(&f);
         assert_ok(tsri_plan_backward(f.plan));
-        tsri_update u = {f.net->trained, f.store.w, f.store.v, f.store.g, 0.1, 0.9, 0, false};
-        assert_ok(tsri_backend_cpu.update(&u, f.pool));
+        assert_ok(tsri_optimiser_set(&o, 0.1, i));
+        assert_ok(tsri_optimiser_step(&o));
     }
     assert_int_equal(tsri_alloc_fail_after(-1, false), 0);
     assert_true(tsri_plan_bytes(f.plan) < tsri_plan_bytes_unshared(f.plan));
+    tsri_optimiser_fini(&o);
     tear_down(&f);
 }
 

@@ -6,7 +6,7 @@
  * one. What only the cpu backend fuses is given to ref in two steps: a virtual norm's output is
  * computed here from the scale and shift it saved, a conv's `pre` is applied here to ref's input.
  */
-#include "testing.h"
+#include "plan_testing.h"
 
 #include "backend/backend.h"
 #include "base/rng.h"
@@ -224,7 +224,7 @@ static buffers run_case(const op_case *c, int64_t number, const tsri_backend *ba
                         tsri_pool *pool)
 {
     buffers v = make_buffers(c, number);
-    bool last = backend->channels_last;
+    bool last = backend->can.channels_last;
     if (last)
         turn(&v, c, true);
     else if (c->flags & PRE)
@@ -495,11 +495,20 @@ static void update_equals_ref(void **state)
             assert_ok(tsri_alloc(&v2, sizes[s], sizeof *v2));
             memcpy(w2, w, (size_t)sizes[s] * sizeof *w);
             memcpy(v2, v, (size_t)sizes[s] * sizeof *v);
-            tsri_update u = {sizes[s], as_mem(w), as_mem(v), as_mem(dw), 0.1, 0.9, 5e-4, nesterov};
-            tsri_update u2 = {sizes[s], as_mem(w2), as_mem(v2), as_mem(dw),
-                              0.1,      0.9,        5e-4,       nesterov};
-            assert_ok(tsri_backend_cpu.update(&u, pool));
-            assert_ok(tsri_backend_ref.update(&u2, pool));
+            const tsri_dials dials = {.rate = 0.1};
+            tsri_update u = {.count = sizes[s],
+                             .w = as_mem(w),
+                             .v = as_mem(v),
+                             .dw = as_mem(dw),
+                             .dials = as_mem(&dials),
+                             .momentum = 0.9,
+                             .decay = 5e-4,
+                             .nesterov = nesterov};
+            tsri_update u2 = u;
+            u2.w = as_mem(w2);
+            u2.v = as_mem(v2);
+            assert_ok(tsri_backend_cpu.update(&u, tsri_device_on(&tsri_backend_cpu, pool)));
+            assert_ok(tsri_backend_ref.update(&u2, tsri_device_on(&tsri_backend_ref, pool)));
             assert_memory_equal(w, w2, (size_t)sizes[s] * sizeof *w);
             assert_memory_equal(v, v2, (size_t)sizes[s] * sizeof *v);
             float *all[] = {w, v, dw, w2, v2};

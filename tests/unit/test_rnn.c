@@ -57,7 +57,8 @@ static double loss_of(fixture *f, const tsri_loss_kind *kind, bool labels)
     tsri_plan_lengths(f->plan, f->length);
     assert_ok(tsri_plan_forward(f->plan, f->x));
     assert_ok(tsri_plan_loss(f->plan, &loss));
-    return tsri_loss_value(&loss);
+    tsri_tally tally = plan_tally(f->plan);
+    return tsri_loss_value(&loss, &tally);
 }
 
 /* ---- Gradients ---------------------------------------------------------------------------- */
@@ -212,7 +213,8 @@ static void one_step(step *out, const char *model, const tsri_backend *backend, 
         assert_ok(tsri_plan_backward(plan));
     }
     assert_int_equal(tsri_alloc_fail_after(-1, false), 0);
-    out->loss = tsri_loss_value(&loss);
+    tsri_tally tally = plan_tally(plan);
+    out->loss = tsri_loss_value(&loss, &tally);
     memcpy(out->y, plan_outputs(plan), (size_t)(batch * outputs) * sizeof *out->y);
     memcpy(out->g, store.g, (size_t)net->trained * sizeof *out->g);
     tsri_free(x);

@@ -132,7 +132,8 @@ static double value_of(void *problem_)
     problem *s = problem_;
     assert_ok(tsri_plan_forward(s->plan, s->x));
     assert_ok(tsri_plan_loss(s->plan, &s->loss));
-    return tsri_loss_value(&s->loss);
+    tsri_tally tally = plan_tally(s->plan);
+    return tsri_loss_value(&s->loss, &tally);
 }
 
 /* 1/2 sum of squares, written out, and its gradient. */

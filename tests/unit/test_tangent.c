@@ -69,7 +69,7 @@ static void make(bench *b, const kind *k)
 {
     tsri_rng rng = tsri_rng_stream(11, TSRI_FOR_TEST, 0, 0, 0);
     *b = (bench){.n = k->n};
-    make_net(&b->net, k, tsri_backend_cpu.channels_last);
+    make_net(&b->net, k, tsri_backend_cpu.can.channels_last);
     make_net(&b->net64, k, false);
     assert_ok(tsri_store_init(&b->store, b->net, &tsri_backend_cpu, false));
     assert_ok(tsri_store_init(&b->store64, b->net64, &tsri_backend_ref64, true));

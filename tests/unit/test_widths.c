@@ -3,7 +3,7 @@
  * ref. Widths that no vector divides once went one number at a time; now they go by masks, or with
  * several pixels in a vector, and each way has its own end of a row to get wrong. What lies behind
  * the operands is poison, what lies behind the results is guarded. */
-#include "testing.h"
+#include "plan_testing.h"
 
 #include "backend/cpu/loops.h"
 #include "base/rng.h"
@@ -207,7 +207,7 @@ static void run_pass(pass *p, const tsri_backend *backend, tsri_pool *pool)
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         x[i] = (float)tsri_rng_normal(&rng);
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    assert_ok(tsri_net_build(&p->net, config, input, 3, backend->channels_last, narrow));
+    assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.channels_last, narrow));
     assert_ok(tsri_store_init(&p->store, p->net, backend, true));
     assert_ok(tsri_store_fill(&p->store, 1));
     assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));
@@ -215,7 +215,7 @@ static void run_pass(pass *p, const tsri_backend *backend, tsri_pool *pool)
     assert_ok(tsri_plan_forward(plan, x));
     assert_ok(tsri_plan_loss(plan, &loss));
     assert_ok(tsri_plan_backward(plan));
-    p->loss = loss.sum;
+    p->loss = plan_tally(plan).sum;
     tsri_plan_destroy(plan);
     tsr_config_destroy(config);
 }

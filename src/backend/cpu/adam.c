@@ -39,9 +39,9 @@ static void step_piece(void *context, int64_t i, int thread)
          (const float *)a->dw + from, left < PIECE ? left : PIECE, &j->f);
 }
 
-tsr_status tsri_cpu_adam(const tsri_adam *adam, tsri_pool *pool)
+tsr_status tsri_cpu_adam(const tsri_adam *adam, tsri_device device)
 {
-    tsri_adam_factors f = tsri_adam_factors_of(adam);
+    const struct tsri_adam_factors f = ((const tsri_dials *)(const void *)adam->dials)->adam;
     job j = {adam,
              {.shrink = (float)f.shrink,
               .decay = (float)f.decay,
@@ -51,6 +51,6 @@ tsr_status tsri_cpu_adam(const tsri_adam *adam, tsri_pool *pool)
               .rate = (float)f.rate,
               .root = (float)f.root,
               .epsilon = (float)f.epsilon}};
-    tsri_pool_run(pool, step_piece, &j, (adam->count + PIECE - 1) / PIECE);
+    tsri_pool_run(device.pool, step_piece, &j, (adam->count + PIECE - 1) / PIECE);
     return TSR_OK;
 }

@@ -40,17 +40,19 @@ static tsr_status start(int threads)
 }
 
 /* A batch has few outputs: the reference is fast enough, and exact. */
-static tsr_status loss(tsri_loss *l, tsri_pool *pool)
+static tsr_status loss(const tsri_loss *l, tsri_device device)
 {
-    return tsri_backend_ref.loss(l, pool);
+    return tsri_backend_ref.loss(l, device);
 }
 
 const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .real_bytes = sizeof(float),
-                                       .skips = true,
-                                       .channels_last = true,
                                        .heap = TSRI_HEAP_HERE,
-                                       .reads_host = true,
+                                       .can = {.reads_host = true,
+                                               .channels_last = true,
+                                               .virtual_norms = true,
+                                               .fused_gates = true,
+                                               .skips_zeros = true},
                                        .kernels = kernels,
                                        .loss = loss,
                                        .update = tsri_cpu_update,

@@ -35,7 +35,7 @@ void tsri_cpu_linear_mask(tsri_op *op);
 
 extern const tsri_samples_ops tsri_cpu_samples; /* samples.c */
 
-tsr_status tsri_cpu_update(const tsri_update *update, tsri_pool *pool);
-tsr_status tsri_cpu_adam(const tsri_adam *adam, tsri_pool *pool);
+tsr_status tsri_cpu_update(const tsri_update *update, tsri_device device);
+tsr_status tsri_cpu_adam(const tsri_adam *adam, tsri_device device);
 
 #endif

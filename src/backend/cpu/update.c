@@ -27,15 +27,16 @@ static void step_piece(void *context, int64_t i, int thread)
 {
     (void)thread;
     const tsri_update *u = context;
+    const tsri_dials *dials = (const void *)u->dials;
     int64_t from = i * PIECE, left = u->count - from;
     step((float *)u->w + from, (float *)u->v + from, (const float *)u->dw + from,
-         left < PIECE ? left : PIECE, (float)u->rate, (float)u->momentum, (float)u->decay,
+         left < PIECE ? left : PIECE, (float)dials->rate, (float)u->momentum, (float)u->decay,
          u->nesterov);
 }
 
-tsr_status tsri_cpu_update(const tsri_update *update, tsri_pool *pool)
+tsr_status tsri_cpu_update(const tsri_update *update, tsri_device device)
 {
     tsri_update u = *update;
-    tsri_pool_run(pool, step_piece, &u, (u.count + PIECE - 1) / PIECE);
+    tsri_pool_run(device.pool, step_piece, &u, (u.count + PIECE - 1) / PIECE);
     return TSR_OK;
 }

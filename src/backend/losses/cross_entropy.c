@@ -25,7 +25,7 @@ static double soft(const tsri_position *p)
 {
     const tsri_loss *loss = p->loss;
     double top = tsri_output_at(p, tsri_largest_output(p)), sum = 0, all = 0, value = 0;
-    double mean = loss->weight ? loss->weight_mean : 1;
+    double mean = loss->weight ? *loss->weight_mean : 1;
     for (int64_t o = 0; o < p->k; o++)
         sum += exp(tsri_output_at(p, o) - top);
     for (int pass = 0; pass < 2; pass++) /* first the sum of the targets */

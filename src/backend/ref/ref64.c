@@ -31,7 +31,7 @@ static const tsri_kernel *const kernels[] = {&linear,    &conv,    &norm,    &re
 const tsri_backend tsri_backend_ref64 = {.name = "ref64",
                                          .real_bytes = sizeof(real),
                                          .heap = TSRI_HEAP_HERE,
-                                         .reads_host = true,
+                                         .can = {.reads_host = true},
                                          .kernels = kernels,
                                          .loss = ref_loss,
                                          .update = ref_update,
