@@ -10,8 +10,9 @@
 
 #include "testing.h"
 
+#include "run/run.h"
+#include "scheme/scheme.h"
 #include "scratch.h"
-#include "scheme/run.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -5,7 +5,8 @@
 
 #include "testing.h"
 
-#include "scheme/run.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 
 /* The run file with `settings`, assignments between semicolons. The caller destroys it. */
 static inline tsr_config *make_config(const char *text, const char *settings)

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "io/json.h"
-#include "scheme/bench.h"
+#include "train/bench.h"
 
 #include <stdio.h>
 

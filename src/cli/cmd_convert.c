@@ -1,11 +1,11 @@
 /* cmd_convert.c - tessera convert: a gated net made into an equal ReLU net, or the other way. */
 #include "cli/commands.h"
-#include "cli/settings.h"
 #include "cli/print.h"
+#include "cli/settings.h"
 
+#include "convert/convert_model.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "scheme/convert_model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "cli/training.h"
 
 #include "base/status.h"
-#include "scheme/model.h"
+#include "model/model.h"
 #include "ticket/finetune.h"
 
 static tsr_status run(const cli_args *args)

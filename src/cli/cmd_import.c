@@ -7,10 +7,10 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "convert/import.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "scheme/import.h"
-#include "scheme/model.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>

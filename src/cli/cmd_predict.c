@@ -7,13 +7,13 @@
  */
 #include "cli/commands.h"
 #include "cli/gates_report.h"
-#include "cli/settings.h"
 #include "cli/print.h"
+#include "cli/settings.h"
 
 #include "base/text.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "scheme/model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>

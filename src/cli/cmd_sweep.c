@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "io/json.h"
-#include "scheme/sweep.h"
+#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #define CLI_GATES_REPORT_H
 
 #include "cli/args.h"
+#include "convert/gates.h"
 #include "io/json.h"
-#include "scheme/gates.h"
 
 #define CLI_OPTION_GATES                                                                           \
     {                                                                                              \

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "io/config.h"
-#include "scheme/model.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *
  * The factors are the scale of the last layer, not part of a: m is the width of the whole network
  * also in a share, and xi, the chance of a unit to be drawn, belongs to the whole network alone
- * (dense: xi = 1; tsri_net_expect). A model's file has xi in a (scheme/whole.h).
+ * (dense: xi = 1; tsri_net_expect). A model's file has xi in a (model/whole.h).
  *
  * The paper's indicator is 1[<w,x> >= 0], the derivative of our ReLU at 0 is 0: no difference but
  * where the product is exactly 0.

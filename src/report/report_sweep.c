@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "report/colour.h"
 #include "report/table.h"
-#include "scheme/sweep.h"
+#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

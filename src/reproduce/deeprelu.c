@@ -12,7 +12,8 @@
 #include "base/alloc.h"
 #include "data/points.h"
 #include "reproduce/iterations.h"
-#include "scheme/run.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 
 #include <math.h>
 #include <stdio.h>

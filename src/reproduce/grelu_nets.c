@@ -2,7 +2,7 @@
 #include "reproduce/grelu_nets.h"
 
 #include "base/alloc.h"
-#include "scheme/run.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "reproduce/grelu_cifar.h"
 
 #include "base/alloc.h"
+#include "convert/convert_model.h"
 #include "io/file.h"
-#include "scheme/convert_model.h"
 
 #include <math.h>
 #include <stdio.h>

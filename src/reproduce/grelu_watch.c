@@ -4,7 +4,8 @@
 #include "base/alloc.h"
 #include "io/file.h"
 #include "net/plan.h"
-#include "scheme/run.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * LoFT "quickly and monotonically decreases" it, and "can decrease it faster than the baseline" on
  * ImageNet.
  *
- * Distances are those of the run itself (scheme/ranks.h), relative to that of a reversed ranking
+ * Distances are those of the run itself (run/ranks.h), relative to that of a reversed ranking
  * where layers of different widths are averaged.
  */
 #include "reproduce/loft.h"

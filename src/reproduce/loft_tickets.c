@@ -8,7 +8,7 @@
 #include "reproduce/loft.h"
 
 #include "io/file.h"
-#include "scheme/run.h"
+#include "run/run.h"
 #include "ticket/finetune.h"
 #include "ticket/prune.h"
 

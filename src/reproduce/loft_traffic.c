@@ -6,7 +6,8 @@
  */
 #include "reproduce/loft.h"
 
-#include "scheme/run.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 
 #include <stdio.h>
 

@@ -36,7 +36,7 @@
 #include "report/curves.h"
 #include "report/table.h"
 #include "reproduce/judge.h"
-#include "scheme/sweep.h"
+#include "sweep/sweep.h"
 
 typedef struct tsri_study tsri_study;
 

@@ -11,7 +11,8 @@
 
 #include "base/alloc.h"
 #include "data/points.h"
-#include "scheme/run.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 
 #include <math.h>
 #include <stdio.h>

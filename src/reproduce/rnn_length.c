@@ -8,7 +8,7 @@
 #include "reproduce/rnn_length.h"
 
 #include "base/alloc.h"
-#include "scheme/run.h"
+#include "run/run.h"
 #include "theory/chain.h"
 #include "theory/rnn_states.h"
 

@@ -2,8 +2,8 @@
 #ifndef TSRI_COST_H
 #define TSRI_COST_H
 
+#include "run/run.h"
 #include "scheme/rules.h"
-#include "scheme/run.h"
 
 /* Each fills in share, step, memory and bytes; the rest is there. The run is described, not filled
  * (run.h): no weights. */

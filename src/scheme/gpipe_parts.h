@@ -5,8 +5,8 @@
 #ifndef TSRI_GPIPE_PARTS_H
 #define TSRI_GPIPE_PARTS_H
 
+#include "run/run.h"
 #include "scheme/micro.h"
-#include "scheme/run.h"
 
 typedef struct tsri_pipe_stage {
     tsri_net *net;

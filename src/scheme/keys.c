@@ -1,7 +1,8 @@
 /* keys.c - keys of a run file that its scheme or model does not read. See keys.h. */
 #include "scheme/keys.h"
+#include "scheme/scheme.h"
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>

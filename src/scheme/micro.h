@@ -10,7 +10,7 @@
 #ifndef TSRI_MICRO_H
 #define TSRI_MICRO_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 typedef struct tsri_micro {
     int64_t count, size; /* of micro-batches, and samples in one */

@@ -10,7 +10,7 @@
 #ifndef TSRI_RULES_H
 #define TSRI_RULES_H
 
-#include "scheme/run.h"
+#include "scheme/scheme.h"
 #include "subnet/draw.h"
 #include "subnet/wire.h"
 

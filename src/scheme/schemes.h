@@ -3,7 +3,7 @@
 #define TSRI_SCHEMES_H
 
 #include "io/names.h"
-#include "scheme/run.h"
+#include "scheme/scheme.h"
 
 #define X(name) extern const tsri_scheme tsri_scheme_##name;
 TSRI_SCHEME_NAMES(X)

@@ -20,7 +20,7 @@
 #ifndef TSRI_SPACE_H
 #define TSRI_SPACE_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 #include "subnet/draw.h"
 
 typedef struct tsri_space tsri_space;

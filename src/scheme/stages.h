@@ -3,7 +3,7 @@
 #ifndef TSRI_STAGES_H
 #define TSRI_STAGES_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 /* begin[workers + 1]: the first layer of each stage, and the number of layers. `batch` is what a
  * stage gets at once. USAGE, with its place in the run file, when it cannot be. */

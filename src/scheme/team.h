@@ -21,7 +21,7 @@
 #define TSRI_TEAM_H
 
 #include "scheme/cost.h"
-#include "scheme/run.h"
+#include "scheme/scheme.h"
 #include "subnet/draw.h"
 
 /* Makes the team (run->scheme_state), for shares drawn by the scheme's rules (rules.h). USAGE, with

@@ -4,7 +4,6 @@
  * these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
  * function of (seed, round, share). What it needs besides, fixed parameters and data, it has.
  */
-#include "scheme/rollback.h"
 #include "scheme/team_parts.h"
 
 #include <string.h>

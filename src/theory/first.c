@@ -1,8 +1,8 @@
 /* first.c - the weights that a run began with. */
 #include "theory/first.h"
 
+#include "model/whole.h"
 #include "net/grelu.h"
-#include "scheme/whole.h"
 
 tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run)
 {

@@ -2,7 +2,7 @@
 #ifndef TSRI_FIRST_H
 #define TSRI_FIRST_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 /* W(0) of the run: from its seed, or from the file it was given. The caller finishes *first. */
 tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run);

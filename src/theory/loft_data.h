@@ -3,7 +3,7 @@
 #ifndef TSRI_LOFT_DATA_H
 #define TSRI_LOFT_DATA_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 typedef struct tsri_loft_data {
     double norm_error;          /* largest | ||x_i|| sqrt(q) - 1 | */

@@ -15,7 +15,7 @@
 #ifndef TSRI_LOFT_PATCHES_H
 #define TSRI_LOFT_PATCHES_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 typedef struct tsri_patches {
     const tsri_run *run;

@@ -7,7 +7,7 @@
 #ifndef TSRI_MASKED_GROUND_H
 #define TSRI_MASKED_GROUND_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 #include "theory/past.h"
 #include "theory/signs.h"
 

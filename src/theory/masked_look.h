@@ -27,7 +27,7 @@
 #ifndef TSRI_MASKED_LOOK_H
 #define TSRI_MASKED_LOOK_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 #include "theory/past.h"
 
 /* Lines of rows at no larger angle are one line: rows are floats, an angle is sure to about 1e-7.

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "linalg/gemm64.h"
 #include "linalg/openblas.h"
-#include "scheme/model.h"
+#include "model/model.h"
 #include "theory/ntk_shallow.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@
 #ifndef TSRI_NTK_H
 #define TSRI_NTK_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 #include "theory/spectrum.h"
 #include "theory/tangent.h"
 

@@ -337,7 +337,7 @@ done:
 }
 
 /* Weights that are no longer finite are not looked at: a unit whose sum is NaN would count as one
- * that is off. Training ends by itself before they are saved (scheme/sound.c). */
+ * that is off. Training ends by itself before they are saved (train/sound.c). */
 static tsr_status look(tsri_run *run)
 {
     tsr_status st = TSR_OK;

@@ -1,7 +1,7 @@
 /* rates.c - the steps of a run's rounds: the ends, sums. */
 #include "theory/rates.h"
 
-#include "scheme/rollback.h"
+#include "train/rollback.h"
 
 #include <math.h>
 

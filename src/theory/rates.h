@@ -7,7 +7,7 @@
 #ifndef TSRI_RATES_H
 #define TSRI_RATES_H
 
-#include "scheme/run.h"
+#include "run/run.h"
 
 typedef struct tsri_rates {
     double least, most; /* of all rounds of the run */

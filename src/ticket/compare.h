@@ -7,7 +7,7 @@
 #ifndef TSRI_TICKET_COMPARE_H
 #define TSRI_TICKET_COMPARE_H
 
-#include "scheme/model.h"
+#include "model/model.h"
 #include "subnet/score.h"
 
 /* One layer. */

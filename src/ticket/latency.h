@@ -9,7 +9,7 @@
 #define TSRI_LATENCY_H
 
 #include "base/pool.h"
-#include "scheme/model.h"
+#include "model/model.h"
 
 /* Milliseconds of one batch. */
 typedef struct tsri_duration {

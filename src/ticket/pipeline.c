@@ -12,7 +12,7 @@
 #include "comm/comm.h"
 #include "io/file.h"
 #include "net/torch_code.h"
-#include "scheme/run.h"
+#include "run/run.h"
 #include "ticket/best.h"
 #include "ticket/finetune.h"
 #include "ticket/goals.h"

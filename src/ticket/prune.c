@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "model/whole.h"
 #include "net/widths.h"
-#include "scheme/whole.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
 #include "ticket/origin.h"

@@ -13,9 +13,9 @@
 #ifndef TSRI_PRUNE_H
 #define TSRI_PRUNE_H
 
-#include "scheme/model.h"
-#include "subnet/share.h"
+#include "model/model.h"
 #include "subnet/score.h"
+#include "subnet/share.h"
 
 /* What decides how much is removed (target.h). */
 typedef enum tsri_measure {

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "net/order.h"
-#include "scheme/run.h"
+#include "run/run.h"
 #include "ticket/finetune.h"
 
 #include <string.h>

@@ -3,12 +3,12 @@
  * They were measured on the whole network. Behind a layer that reads fewer units sums are other
  * sums, and a ticket judged with the whole's statistics is judged by the wrong scales. So batches
  * of the training set go through it before it is judged or trained on, as a network trained in
- * shares is measured before it is judged (scheme/recalibrate.c).
+ * shares is measured before it is judged (run/recalibrate.c).
  */
 #ifndef TSRI_STATISTICS_H
 #define TSRI_STATISTICS_H
 
-#include "scheme/model.h"
+#include "model/model.h"
 
 enum { TSRI_STATISTICS_BATCHES = 16 }; /* unless given */
 

@@ -2,7 +2,7 @@
  * for everything, used on data, pruned, and read back. */
 #include "sealed.h"
 
-#include "scheme/model.h"
+#include "model/model.h"
 #include "tessera.h"
 
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "report/report.h"
-#include "scheme/sweep.h"
+#include "sweep/sweep.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* Any bytes as the small languages of the command line: a grid of a sweep, the rank of gates. */
 #include "fuzz.h"
 
+#include "convert/gates.h"
 #include "io/config.h"
-#include "scheme/gates.h"
-#include "scheme/grid.h"
+#include "sweep/grid.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

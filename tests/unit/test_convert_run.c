@@ -4,7 +4,8 @@
 
 #include "io/config.h"
 #include "net/gate_table.h"
-#include "scheme/convert_run.h"
+#include "scheme/scheme.h"
+#include "train/convert_run.h"
 
 #include <math.h>
 

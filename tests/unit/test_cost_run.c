@@ -3,6 +3,7 @@
 #include "run_testing.h"
 
 #include "net/gate_table.h"
+#include "scheme/scheme.h"
 
 typedef struct kind {
     const char *name, *text;

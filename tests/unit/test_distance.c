@@ -1,9 +1,10 @@
 /* The filter distance against values worked by hand, its rule for pruned lists, masks; and models
  * against each other: a network and itself, its ticket, and networks of another kind. */
-#include "share_testing.h"
 #include "scratch.h"
+#include "share_testing.h"
 
-#include "scheme/ranks.h"
+#include "run/ranks.h"
+#include "scheme/rules.h"
 #include "subnet/distance.h"
 #include "ticket/compare.h"
 #include "ticket/prune.h"
@@ -192,9 +193,12 @@ static void samples(void **state)
     tsri_ranks r, back;
     tsri_parcel parcel;
     tsri_tensors *file = NULL;
+    bool cut[64];
     make_net(&net, &test_nets[4]);
     make_store(&store, net, 1);
-    assert_ok(tsri_ranks_init(&r, net, NULL));
+    assert_in_range(net->axes, 1, 64);
+    assert_ok(tsri_ticket_axes(cut, NULL, net, NULL));
+    assert_ok(tsri_ranks_init(&r, net, cut));
     assert_int_equal(r.units, 6 + 12 + 24); /* the inner axes of stages 2 to 4 without stride */
     assert_ok(tsri_ranks_sample(&r, &store, 10, 2));
     assert_ok(tsri_ranks_sample(&r, &store, 20, 2));
@@ -209,7 +213,7 @@ static void samples(void **state)
     assert_ok(tsri_ranks_save(&r, &parcel));
     assert_ok(tsri_parcel_write(&parcel, scratch_path("ranks"), NULL, 0));
     assert_ok(tsri_tensors_read(&file, scratch_path("ranks")));
-    assert_ok(tsri_ranks_init(&back, net, NULL));
+    assert_ok(tsri_ranks_init(&back, net, cut));
     assert_ok(tsri_ranks_load(&back, file, "ranks"));
     assert_int_equal(back.count, 4);
     assert_memory_equal(back.round, r.round, 4 * sizeof *r.round);

@@ -4,6 +4,7 @@
 #include "testing.h"
 
 #include "linalg/lapack.h"
+#include "scheme/scheme.h"
 #include "theory/gated.h"
 #include "theory/tangent.h"
 

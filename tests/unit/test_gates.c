@@ -1,9 +1,9 @@
 /* Gates of low rank: the nearest product and its error, words, memory. */
 #include "testing.h"
 
+#include "convert/gates.h"
 #include "io/config.h"
 #include "linalg/lapack.h"
-#include "scheme/gates.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* test_import.c - a PyTorch checkpoint as a model file, without PyTorch: a file that it wrote is in
  * tests/golden. (Outputs and hostile files: tests/cli/import.sh.) */
-#include "testing.h"
 #include "scratch.h"
+#include "testing.h"
 
 #include "base/alloc.h"
+#include "convert/import.h"
 #include "io/torch_file.h"
-#include "scheme/import.h"
-#include "scheme/model.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>

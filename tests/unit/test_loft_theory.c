@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "scheme/scheme.h"
 #include "theory/loft_data.h"
 #include "theory/loft_patches.h"
 #include "theory/loft_paths.h"

@@ -6,6 +6,7 @@
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "scheme/scheme.h"
 #include "theory/deep_relu.h"
 
 #include <math.h>

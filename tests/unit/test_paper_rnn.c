@@ -4,8 +4,9 @@
 #include "testing.h"
 
 #include "base/rng.h"
-#include "theory/papers.h"
+#include "scheme/scheme.h"
 #include "theory/chain.h"
+#include "theory/papers.h"
 #include "theory/rnn_parts.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "plan_testing.h"
 #include "share_testing.h"
 
-#include "scheme/whole.h"
+#include "model/whole.h"
 
 enum { N = 7, D = 5, M = 40, K = 3 };
 

@@ -4,8 +4,9 @@
 
 #include "backend/cpu/loops.h"
 #include "base/rng.h"
-#include "scheme/cell.h"
+#include "scheme/scheme.h"
 #include "scheme/space.h"
+#include "sweep/cell.h"
 
 #include <math.h>
 

@@ -2,9 +2,10 @@
  * threads do not matter; what diverges is recorded; every allocation may fail. */
 #include "testing.h"
 
-#include "scheme/run.h"
-#include "scheme/sweep.h"
+#include "run/run.h"
+#include "scheme/scheme.h"
 #include "scratch.h"
+#include "sweep/sweep.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* test_team_crew.c - whole runs of schemes with shares on ranks that are threads: a worker that
  * returns numbers which are not finite costs its share a round, and the run says so. */
 #include "run_ranks.h"
+#include "scheme/scheme.h"
 
 static const char ist[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [16, 12], norm: batch}\n"

@@ -3,6 +3,7 @@
  * loft.sh.)
  */
 #include "run_testing.h"
+#include "scheme/scheme.h"
 #include "scratch.h"
 
 static const char *const small = "data: {name: sphere, n: 8, dim: 3, task: regress, test_n: 2}\n"

@@ -8,7 +8,7 @@
 
 #include "faults.h"
 #include "io/digest.h"
-#include "scheme/run.h"
+#include "run/run.h"
 
 enum { EVERY = 300, STRIDE = 17 }; /* every n below, then each 17th: the rounds repeat themselves */
 

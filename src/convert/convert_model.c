@@ -1,0 +1,94 @@
+/* convert_model.c - model files converted. See convert_model.h. */
+#include "convert/convert_model.h"
+
+#include "base/clock.h"
+#include "model/whole.h"
+#include "net/grelu.h"
+#include "run/run.h"
+
+typedef struct work {
+    tsr_model *model;
+    tsr_data *data;
+    tsri_device device;
+    tsri_net *net[2]; /* before, after */
+    tsri_store store[2];
+} work;
+
+static void work_fini(work *w)
+{
+    for (int i = 0; i < 2; i++) {
+        tsri_store_fini(&w->store[i]);
+        tsri_net_destroy(w->net[i]);
+    }
+    tsr_data_destroy(w->data);
+    tsri_pool_destroy(w->device.pool);
+}
+
+static tsr_status work_init(work *w)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *m = w->model;
+    int64_t threads = tsri_config_int(m->config, "threads");
+    int count = threads > 0 ? (int)threads : tsri_cores();
+    w->device.backend = &tsri_backend_cpu;
+    TSR_TRY(w->device.backend->start(count));
+    TSR_TRY(tsri_pool_create(&w->device.pool, count));
+    TSR_TRY(tsri_model_load(&w->net[0], &w->store[0], m, w->device.backend, false));
+    tsri_like like = tsri_model_like(m, false);
+    tsri_wants wants = tsri_model_wants(m->config);
+    TSR_TRY(tsri_data_load_like(&w->data, m->config, &wants, &like));
+    TSR_CHECK(w->data->dim == tsri_shape_count(m->input), TSR_USAGE,
+              "%s takes samples of %lld numbers but %s has %lld: give the data it was trained for",
+              m->path, (long long)tsri_shape_count(m->input), w->data->name,
+              (long long)w->data->dim);
+    TSR_TRY(tsri_convert_config(m->config));
+    TSR_TRY(tsri_whole_create(&w->net[1], m->config, m->input, m->outputs, true));
+    TSR_TRY(tsri_store_init(&w->store[1], w->net[1], w->device.backend, false));
+done:
+    return st;
+}
+
+static tsr_status save(const char *path, const work *w)
+{
+    tsr_status st = TSR_OK;
+    const tsr_model *m = w->model;
+    tsri_opened host;
+    TSR_TRY(tsri_store_open(&host, &w->store[1], TSRI_OPEN_WEIGHTS));
+    tsri_model_parts parts = {.net = w->net[1],
+                              .w = host.w,
+                              .config = m->config,
+                              .scaling = tsri_tensors_meta(m->file, TSRI_META_SCALING),
+                              .classes = tsri_tensors_meta(m->file, TSRI_META_CLASSES),
+                              .schema = tsri_tensors_meta(m->file, TSRI_META_SCHEMA)};
+    TSR_TRY(tsri_model_save(path, &parts));
+done:
+    tsri_store_close(&host);
+    return st;
+}
+
+tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model, bool to_relu,
+                              bool least_squares)
+{
+    tsr_status st = TSR_OK;
+    work w = {.model = model};
+    double start = tsri_clock();
+    const tsri_model *from = tsri_model_of(model->config);
+    *out = (tsri_converted){.to_relu = to_relu};
+    TSR_CHECK(from->twin && from->gated == to_relu, TSR_USAGE,
+              "%s holds a %s: --to %s converts a %s", model->path, from->name,
+              to_relu ? "relu" : "grelu", to_relu ? "grelu" : "relu_twin");
+    TSR_TRY(work_init(&w));
+    tsri_judge_on on = {w.device, w.data, 0};
+    TSR_TRY(tsri_choose_loss(&on.loss, model->config, w.data));
+    if (to_relu)
+        TSR_TRY(tsri_convert_pair(&out->how, &w.store[1], &w.store[0], &on, least_squares));
+    else
+        TSR_TRY(tsri_grelu_from_relu(&w.store[1], model->path));
+    TSR_TRY(tsri_judge_pair(&out->train, &w.store[0], &w.store[1], &on, &w.data->train));
+    TSR_TRY(tsri_judge_pair(&out->test, &w.store[0], &w.store[1], &on, &w.data->test));
+    TSR_TRY(save(path, &w));
+    out->seconds = tsri_clock() - start;
+done:
+    work_fini(&w);
+    return st;
+}

@@ -1,0 +1,373 @@
+/* model_file.c - a finished network as one file that explains itself.
+ *
+ * Tensors have PyTorch's names and layouts; the metadata holds the resolved run file (and with it
+ * the architecture) as text, the shapes of input and output and how inputs were scaled, so that the
+ * file can be used without ours or anybody's code.
+ */
+#include "model/model.h"
+#include "model/whole.h"
+#include "scheme/keys.h"
+
+#include "base/alloc.h"
+#include "base/number.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "net/parcel.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
+{
+    tsr_status st = TSR_OK;
+    tsri_parcel parcel;
+    tsri_text model = {0}, yaml = {0};
+    char input[80], outputs[32];
+    float *plain = NULL;
+    tsri_parcel_init(&parcel, parts->net);
+    TSR_TRY(tsri_whole_plain(&plain, parts->net, parts->w));
+    TSR_TRY(tsri_parcel_add_model(&parcel, plain ? plain : parts->w, ""));
+    TSR_TRY(tsri_config_write(&model, parts->config, "model"));
+    TSR_TRY(tsri_config_write_result(&yaml, parts->config));
+    tsri_shape s = parts->net->input;
+    (void)snprintf(input, sizeof input, "%" PRId64 "x%" PRId64 "x%" PRId64, s.c, s.h, s.w);
+    (void)snprintf(outputs, sizeof outputs, "%" PRId64, parts->net->outputs);
+    tsri_pair all[] = {{"format", "pt"},
+                       {"tessera.format", TSRI_MODEL_FORMAT},
+                       {"tessera.version", tsr_version()},
+                       {"tessera.model", model.data},
+                       {"tessera.input", input},
+                       {"tessera.outputs", outputs},
+                       {TSRI_META_SCALING, parts->scaling},
+                       {TSRI_META_CLASSES, parts->classes},
+                       {TSRI_META_SCHEMA, parts->schema},
+                       {TSRI_META_TICKET, parts->ticket},
+                       {TSRI_META_FORCED, parts->forced},
+                       {TSRI_META_ROLLBACKS, parts->rollbacks},
+                       {TSRI_META_IMPORT, parts->imported},
+                       {"tessera.run", yaml.data}};
+    int64_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value)
+            all[count++] = all[i];
+    TSR_TRY(tsri_parcel_write(&parcel, path, all, count));
+done:
+    tsri_parcel_fini(&parcel);
+    tsri_free(plain);
+    tsri_text_fini(&model);
+    tsri_text_fini(&yaml);
+    return st;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+/* *out = the whole number that *text begins with; *text moves behind it. */
+static bool number_here(int64_t *out, const char **text)
+{
+    char *end = NULL;
+    errno = 0;
+    *out = strtoll(*text, &end, 10);
+    bool found = end != *text && errno == 0;
+    *text = end;
+    return found;
+}
+
+/* "1x28x28". */
+static bool shape_here(tsri_shape *s, const char *text)
+{
+    return number_here(&s->c, &text) && *text++ == 'x' && number_here(&s->h, &text) &&
+           *text++ == 'x' && number_here(&s->w, &text) && *text == '\0';
+}
+
+static tsr_status read_shapes(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *input = tsri_tensors_meta(m->file, "tessera.input");
+    const char *outputs = tsri_tensors_meta(m->file, "tessera.outputs");
+    tsri_shape *s = &m->input;
+    TSR_CHECK(
+        input && outputs && shape_here(s, input) &&
+            tsri_number_int(&m->outputs, outputs) == TSRI_NUMBER_OK,
+        TSR_BAD_FILE,
+        "%s: no shapes inside (tessera.input, such as 1x28x28, and tessera.outputs, such as 10)",
+        m->path);
+    const int64_t most = INT32_MAX; /* below it no product of sizes in net/ overflows */
+    TSR_CHECK(s->c > 0 && s->h > 0 && s->w > 0 && m->outputs > 0 && m->outputs <= most &&
+                  s->c <= most && s->h <= most / s->c && s->w <= most / (s->c * s->h),
+              TSR_BAD_FILE, "%s: input %s and %s outputs make no network", m->path,
+              tsri_quote(input), tsri_quote(outputs));
+done:
+    return st;
+}
+
+/* tessera.scaling: one shift and scale a channel or an input, or none. */
+static tsr_status read_scaling(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_SCALING);
+    TSR_CHECK(text, TSR_BAD_FILE, "%s: how inputs are scaled is not inside (tessera.scaling)",
+              m->path);
+    TSR_TRY(tsri_scaling_read(&m->scaling, text, m->path));
+    int64_t inputs = tsri_shape_count(m->input), groups = m->scaling.groups;
+    TSR_CHECK((groups == 0 || groups == m->input.c || groups == inputs) &&
+                  (m->scaling.columns == 0 || m->scaling.columns == inputs),
+              TSR_BAD_FILE,
+              "%s: tessera.scaling has %lld shifts and %lld fills for %lld inputs in %lld channels",
+              m->path, (long long)groups, (long long)m->scaling.columns, (long long)inputs,
+              (long long)m->input.c);
+done:
+    return st;
+}
+
+/* tessera.classes: as many names as there are outputs, or none. */
+static tsr_status read_classes(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *names = NULL;
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_CLASSES), *name;
+    if (!text)
+        return TSR_OK;
+    st = tsri_json_parse(&names, text, (int64_t)strlen(text), "tessera.classes");
+    if (st != TSR_OK) {
+        tsri_fail_prefix("%s: ", m->path);
+        goto done;
+    }
+    int64_t n = tsri_json_length(names);
+    bool fine =
+        text[strspn(text, " ")] == '[' &&
+        (n == 0 || m->outputs % n == 0 || (n == 2 && m->outputs == 1)); /* margins: -1, +1 */
+    for (int64_t i = 0; fine && i < n; i++)
+        fine = tsri_json_as_text(tsri_json_at(names, i), &name);
+    TSR_CHECK(fine, TSR_BAD_FILE, "%s: tessera.classes is not a list of the names of %lld outputs",
+              m->path, (long long)m->outputs);
+    if (n == 0)
+        goto done;
+    TSR_TRY(tsri_alloc(&m->class_name, n, sizeof *m->class_name));
+    m->classes = n;
+    for (int64_t i = 0; i < n; i++) {
+        (void)tsri_json_as_text(tsri_json_at(names, i), &name);
+        TSR_TRY(tsri_strdup(&m->class_name[i], name));
+    }
+done:
+    tsri_json_destroy(names);
+    return st;
+}
+
+/* tessera.schema: files of older versions have none. It must fit the inputs and the classes. */
+static tsr_status read_schema(tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const char *text = tsri_tensors_meta(m->file, TSRI_META_SCHEMA);
+    int64_t inputs = 0;
+    if (!text)
+        return TSR_OK;
+    TSR_TRY(tsri_data_schema_read(&m->schema, text, m->path));
+    for (int64_t k = 0; k < m->schema.fields; k++)
+        inputs += m->schema.field[k].word ? m->schema.field[k].words : 1;
+    TSR_CHECK(m->schema.fields == 0 || inputs == tsri_shape_count(m->input), TSR_BAD_FILE,
+              "%s: tessera.schema has columns of %lld inputs, the network %lld", m->path,
+              (long long)inputs, (long long)tsri_shape_count(m->input));
+    TSR_CHECK(!m->class_name || m->classes == m->schema.classes, TSR_BAD_FILE,
+              "%s: tessera.schema has %lld classes, tessera.classes %lld", m->path,
+              (long long)m->schema.classes, (long long)m->classes);
+    m->classes = m->schema.classes;
+done:
+    return st;
+}
+
+tsri_like tsri_model_like(const tsr_model *m, bool unlabelled)
+{
+    return (tsri_like){.scaling = &m->scaling,
+                       .schema = &m->schema,
+                       .class_name = m->class_name,
+                       .classes = m->classes,
+                       .targets = m->classes > 0 ? 0 : m->outputs,
+                       .channels = m->input.c,
+                       .height = m->input.h,
+                       .width = m->input.w,
+                       .unlabelled = unlabelled && m->schema.kind};
+}
+
+static tsr_status same_classes(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *names = NULL;
+    const char *text = tsri_tensors_meta(file, TSRI_META_CLASSES), *name;
+    if (!text || !data->class_name)
+        return TSR_OK;
+    TSR_TRY(tsri_json_parse(&names, text, (int64_t)strlen(text), path));
+    int64_t n = tsri_json_length(names);
+    for (int64_t i = 0; n == data->classes && i < n; i++)
+        TSR_CHECK(!tsri_json_as_text(tsri_json_at(names, i), &name) ||
+                      strcmp(name, data->class_name[i]) == 0,
+                  TSR_USAGE, "%s was trained on other classes than %s has: class %lld is %s there",
+                  path, data->name, (long long)i, tsri_quote(name));
+done:
+    tsri_json_destroy(names);
+    return st;
+}
+
+tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_data_schema schema = {0};
+    const char *text = tsri_tensors_meta(file, TSRI_META_SCHEMA);
+    if (!text)
+        return TSR_OK;
+    TSR_TRY(tsri_data_schema_read(&schema, text, path));
+    const char *difference = tsri_data_schema_differs(&data->schema, &schema);
+    TSR_CHECK(!difference, TSR_USAGE, "%s was trained on another table than %s: %s", path,
+              data->name, difference);
+    TSR_TRY(same_classes(file, path, data));
+done:
+    tsri_data_schema_fini(&schema);
+    return st;
+}
+
+bool tsri_model_names_data(const tsr_model *m)
+{
+    return !tsri_tensors_meta(m->file, TSRI_META_IMPORT) ||
+           tsri_config_given(m->config, "data.name") || tsri_config_given(m->config, "data.path");
+}
+
+tsr_status tsri_model_has_data(const tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(tsri_model_names_data(m), TSR_USAGE,
+              "%s was imported and has no data of its own: give --data", m->path);
+done:
+    return st;
+}
+
+/* The folder of a run instead of its model is the commonest slip. */
+static tsr_status not_a_run(const char *path)
+{
+    tsr_status st = TSR_OK;
+    char *inside = NULL;
+    TSR_TRY(tsri_path_join(&inside, path, "model.safetensors"));
+    TSR_CHECK(!tsri_file_exists(inside), TSR_BAD_FILE, "%s is a folder: give %s", tsri_quote(path),
+              tsri_quote(inside));
+done:
+    tsri_free(inside);
+    return st;
+}
+
+tsr_status tsri_model_run_file(tsr_config **out, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *yaml = tsri_tensors_meta(file, "tessera.run");
+    *out = NULL;
+    TSR_CHECK(yaml, TSR_BAD_FILE, "%s: no run file inside (tessera.run)", path);
+    st = tsri_config_parse(out, yaml, (int64_t)strlen(yaml), "run file inside");
+    if (st != TSR_OK)
+        tsri_fail_prefix("%s: ", path);
+    st = st == TSR_USAGE ? TSR_BAD_FILE : st; /* not the user's run file but the file's */
+done:
+    return st;
+}
+
+static bool known_format(const char *format)
+{
+    return format &&
+           (strcmp(format, TSRI_MODEL_FORMAT) == 0 || strcmp(format, TSRI_MODEL_FORMAT_OLD) == 0);
+}
+
+tsr_status tsr_model_read(tsr_model **out, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *m = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
+    TSR_TRY(tsri_strdup(&m->path, path));
+    TSR_TRY(not_a_run(path));
+    TSR_TRY(tsri_tensors_read(&m->file, path));
+    const char *format = tsri_tensors_meta(m->file, "tessera.format");
+    TSR_CHECK(known_format(format), TSR_BAD_FILE,
+              "%s: %s, not a model of this version: give the model.safetensors of a run", path,
+              format ? tsri_quote(format) : "no architecture inside");
+    TSR_TRY(tsri_model_run_file(&m->config, m->file, path));
+    TSR_TRY(tsri_forget_unread(m->config)); /* older versions took keys that meant nothing */
+    TSR_TRY(read_shapes(m));
+    TSR_TRY(read_scaling(m));
+    st = tsri_whole_create(&m->net, m->config, m->input, m->outputs, false);
+    if (st == TSR_USAGE)
+        tsri_fail_prefix("%s: ", path);
+    TSR_TRY(st == TSR_USAGE ? TSR_BAD_FILE : st);
+    TSR_TRY(read_classes(m));
+    TSR_TRY(read_schema(m));
+    TSR_TRY(tsri_store_check(m->net, m->file, "", path)); /* before memory is taken for it */
+    TSR_TRY(tsri_store_init_host(&m->store, m->net));
+    TSR_TRY(tsri_whole_load(&m->store, m->file, path));
+    TSR_TRY(tsri_whole_plain(&m->plain, m->net, tsri_store_own(&m->store)));
+    *out = m;
+    m = NULL;
+done:
+    tsr_model_destroy(m);
+    return st;
+}
+
+void tsr_model_destroy(tsr_model *m)
+{
+    if (!m)
+        return;
+    tsri_scaling_fini(&m->scaling);
+    tsri_data_schema_fini(&m->schema);
+    for (int64_t i = 0; m->class_name && i < m->classes; i++)
+        tsri_free(m->class_name[i]);
+    tsri_free(m->class_name);
+    tsri_free(m->plain);
+    tsri_store_fini(&m->store);
+    tsri_net_destroy(m->net);
+    tsr_config_destroy(m->config);
+    tsri_tensors_destroy(m->file);
+    tsri_free(m->path);
+    tsri_free(m);
+}
+
+tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m,
+                           const tsri_backend *backend, bool training)
+{
+    tsr_status st = TSR_OK;
+    *net = NULL;
+    *store = (tsri_store){0};
+    TSR_TRY(tsri_whole_create(net, m->config, m->input, m->outputs, backend->can.channels_last));
+    TSR_TRY(tsri_store_init(store, *net, backend, training));
+    TSR_TRY(tsri_whole_load(store, m->file, m->path));
+done:
+    return st;
+}
+
+tsr_config *tsr_model_config(tsr_model *model)
+{
+    return model->config;
+}
+
+int64_t tsr_model_params(const tsr_model *model)
+{
+    return model->net->params;
+}
+
+const char *tsr_model_param(const tsr_model *model, int64_t i, int *dims, int64_t *shape,
+                            const float **data)
+{
+    const tsri_param *p = &model->net->param[i];
+    *dims = p->dims;
+    memcpy(shape, p->shape, (size_t)p->dims * sizeof *shape);
+    *data = (model->plain ? model->plain : tsri_store_own(&model->store)) + p->offset;
+    return p->name;
+}
+
+const char *tsr_model_meta(const tsr_model *model, const char *key)
+{
+    return tsri_tensors_meta(model->file, key);
+}
+
+void tsr_free(void *memory)
+{
+    tsri_free(memory);
+}

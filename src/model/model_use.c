@@ -1,0 +1,188 @@
+/* model_use.c - a model shown data: judged on them, or asked about them.
+ *
+ * Data are matched with those of the model's training by name (data_schema.h). What cannot be
+ * checked (arrays have no names, older model files no schema) is said.
+ */
+#include "model/model.h"
+#include "run/run.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <math.h>
+#include <string.h>
+
+void tsri_model_use_fini(tsri_model_use *use)
+{
+    tsri_store_fini(&use->store);
+    tsri_net_destroy(use->net);
+    tsr_data_destroy(use->data);
+    tsri_pool_destroy(use->device.pool);
+}
+
+/* What was not compared, where data other than the model's own are given. */
+static void tell_unchecked(const tsr_model *model, const tsr_data *d)
+{
+    if (!model->shown_others)
+        return;
+    if (!model->schema.kind)
+        TSRI_WARN("%s was written by an older version and does not say what its columns and "
+                  "classes are called: %s is matched by shape alone",
+                  model->path, d->name);
+    else if (!d->schema.kind)
+        TSRI_WARN("%s has no names of columns: only its shape was compared with what %s was "
+                  "trained on",
+                  d->name, model->path);
+}
+
+static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
+                            const tsri_model_asked *asked)
+{
+    tsr_status st = TSR_OK;
+    tsri_like like = tsri_model_like(model, asked->unlabelled);
+    TSR_TRY(tsri_model_has_data(model));
+    tsri_wants wants = tsri_model_wants(model->config);
+    TSR_TRY(tsri_data_load_like(&use->data, model->config, &wants, &like));
+    const tsr_data *d = use->data;
+    TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
+                  d->width == model->input.w,
+              TSR_USAGE,
+              "%s takes samples of %lldx%lldx%lld but %s has %lldx%lldx%lld: give the data it was "
+              "trained for",
+              model->path, (long long)model->input.c, (long long)model->input.h,
+              (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
+              (long long)d->width);
+    tell_unchecked(model, d);
+    use->part = asked->on_training_set || d->test.n == 0 ? &d->train : &d->test;
+done:
+    return st;
+}
+
+tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
+                               const tsri_model_asked *asked)
+{
+    tsr_status st = TSR_OK;
+    int64_t threads = tsri_config_int(model->config, "threads");
+    int count = threads > 0 ? (int)threads : tsri_cores();
+    *use = (tsri_model_use){.device.backend =
+                                tsri_backend_find(tsri_config_text(model->config, "backend"))};
+    if (use->device.backend->start)
+        TSR_TRY(use->device.backend->start(count));
+    TSR_TRY(tsri_pool_create(&use->device.pool, count));
+    TSR_TRY(tsri_model_load(&use->net, &use->store, model, use->device.backend, false));
+    TSR_TRY(load_data(use, model, asked));
+done:
+    return st;
+}
+
+tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    tsri_model_use b;
+    tsri_model_asked asked = {.on_training_set = on_training_set};
+    TSR_TRY(tsri_model_use_init(&b, model, &asked));
+    const tsri_loss_kind *loss;
+    TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
+    int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
+    TSR_CHECK(kinds == model->outputs, TSR_USAGE, "%s has %lld outputs but %s has %lld %s",
+              model->path, (long long)model->outputs, b.data->name, (long long)kinds,
+              b.data->classes > 0 ? "classes" : "targets");
+    TSR_TRY(tsri_evaluate(result, &b.store, b.device, b.data, b.part, loss));
+    TSR_CHECK(isfinite(result->loss), TSR_BAD_FILE,
+              "the loss of %s on %s is not a finite number: a value is too far outside of what the "
+              "model was trained on; tessera predict says in which row",
+              model->path, b.data->name);
+done:
+    tsri_model_use_fini(&b);
+    return st;
+}
+
+/* ---- Predictions ---------------------------------------------------------------------------- */
+
+void tsri_predictions_fini(tsri_predictions *p)
+{
+    for (int64_t i = 0; p->name && i < p->n; i++)
+        tsri_free(p->name[i]);
+    tsri_free(p->name);
+    tsri_free(p->outputs);
+    tsri_free(p->label);
+    tsri_free(p->target);
+    *p = (tsri_predictions){0};
+}
+
+/* What the data say, beside what the model will: labels, targets in their own units, file names. */
+static tsr_status take_truth(tsri_predictions *p, const tsri_part *part, const tsr_data *d)
+{
+    tsr_status st = TSR_OK;
+    if (part->label) {
+        TSR_TRY(tsri_alloc(&p->label, p->n, sizeof *p->label));
+        memcpy(p->label, part->label, (size_t)p->n * sizeof *p->label);
+    }
+    if (part->target && d->targets == p->width) {
+        TSR_TRY(tsri_alloc(&p->target, p->n * p->width, sizeof *p->target));
+        for (int64_t i = 0; i < p->n * p->width; i++)
+            p->target[i] = tsri_scaling_original(&d->scaling, part->target[i]);
+    }
+    if (part->name)
+        TSR_TRY(tsri_alloc(&p->name, p->n, sizeof *p->name));
+    for (int64_t i = 0; part->name && i < p->n; i++)
+        TSR_TRY(tsri_strdup(&p->name[i], part->name[i]));
+done:
+    return st;
+}
+
+/* Of outputs that are no numbers the largest would still be some class. */
+static tsr_status all_finite(const tsri_predictions *p, const char *data)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < p->n * p->width; i++) {
+        int64_t row = i / p->width;
+        if (isfinite(p->outputs[i]))
+            continue;
+        TSR_CHECK(!p->name, TSR_BAD_FILE, "%s: the model's answer is not a finite number",
+                  p->name[row]);
+        TSR_CHECK(false, TSR_BAD_FILE,
+                  "%s: row %lld: the model's answer is not a finite number: a value there is too "
+                  "far outside of what the model was trained on",
+                  data, (long long)row + 1);
+    }
+done:
+    return st;
+}
+
+tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked)
+{
+    tsr_status st = TSR_OK;
+    tsri_model_use b;
+    *p = (tsri_predictions){0};
+    TSR_TRY(tsri_model_use_init(&b, model, asked));
+    p->n = b.part->n;
+    p->width = model->outputs;
+    p->classes = b.data->classes > 0;
+    TSR_TRY(take_truth(p, b.part, b.data));
+    TSR_TRY(tsri_outputs(&p->outputs, &b.store, b.device, b.data, b.part));
+    for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
+        p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
+    TSR_TRY(all_finite(p, b.data->name));
+done:
+    tsri_model_use_fini(&b);
+    if (st != TSR_OK)
+        tsri_predictions_fini(p);
+    return st;
+}
+
+tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
+                             tsr_model *model, bool on_training_set)
+{
+    tsri_predictions p;
+    tsri_model_asked asked = {.on_training_set = on_training_set};
+    tsr_status st = tsri_model_predict(&p, model, &asked);
+    *outputs = p.outputs;
+    *labels = p.label;
+    *n = p.n;
+    *width = p.width;
+    p.outputs = NULL;
+    p.label = NULL;
+    tsri_predictions_fini(&p);
+    return st;
+}

@@ -1,0 +1,135 @@
+/* metrics_lines.c - what a run says in metrics.jsonl: a line per evaluation, and lines of what
+ * happened. */
+#include "run/run.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+tsr_status tsri_event_line(tsri_run *run, const char *line)
+{
+    tsr_status st = tsri_metrics_line(run->metrics, line);
+    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    return st;
+}
+
+tsr_status tsri_metrics_tell(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_real(&w, "epoch", (double)run->round / run->epoch_rounds);
+    if (tsri_convert_kind(run))
+        tsri_json_put_text(&w, "net", tsri_convert_kind(run));
+    tsri_json_put_real(
+        &w, "loss", run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
+    tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->round - 1));
+    tsri_json_put_real(&w, "test_loss", run->test_loss);
+    if (run->data->classes > 0 || run->loss->margin)
+        tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);
+    if (!isnan(run->test_rmse))
+        tsri_json_put_real(&w, "test_rmse", run->test_rmse);
+    if (run->judges_training) {
+        tsri_json_put_real(&w, "train_loss", run->train_loss);
+        tsri_json_put_real(&w, "train_accuracy", run->train_accuracy);
+    }
+    if (run->best_w) {
+        tsri_json_put_int(&w, "best_round", run->best_iterate);
+        tsri_json_put_real(&w, "best_loss", run->best_loss);
+    }
+    if (run->ranks.cut)
+        tsri_json_put_real(&w, "filter_distance", run->ranks.change);
+    tsri_json_put_int(&w, "bytes_total", run->bytes_total);
+    tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->started) * 1e3) / 1e3);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_event_line(run, w.text.data));
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
+                      const int64_t *down, const int64_t *up)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_json_open(&w, '{');
+    tsri_json_put_text(&w, "event", event);
+    tsri_json_put_int(&w, "round",
+                      run->round + 1); /* the round that is being done, counted from 1 */
+    if (step >= 0)
+        tsri_json_put_int(&w, "step", step);
+    tsri_json_put_real(&w, "loss", loss);
+    for (int way = 0; down && way < 2; way++) {
+        tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
+        tsri_json_open(&w, '[');
+        for (int64_t l = 0; l < run->workers; l++)
+            tsri_json_int(&w, way ? up[l] : down[l]);
+        tsri_json_close(&w, ']');
+    }
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_event_line(run, w.text.data));
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
+void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
+{
+    char line[128];
+    (void)snprintf(line, sizeof line,
+                   "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
+                   (long long)run->round + 1, (long long)worker, rank, why);
+    if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
+        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->round + 1,
+                  tsr_last_error());
+}
+
+static void write_times(tsri_json *w, int rank, const tsri_member *m)
+{
+    const float part[] = {m->spent.compute, m->spent.send, m->spent.wait};
+    static const char *const name[] = {"compute", "send", "wait"};
+    tsri_json_open(w, '{');
+    tsri_json_put_int(w, "rank", rank);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        tsri_json_put_real(w, name[i], round((double)part[i] * 1e6) / 1e6);
+    if (rank > 0) {
+        tsri_json_put_int(w, "received", m->received);
+        tsri_json_put_int(w, "sent", m->sent);
+    }
+    tsri_json_close(w, '}');
+}
+
+tsr_status tsri_event_times(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    tsri_crew *crew = run->crew;
+    crew->member[0].spent = tsri_crew_spent(crew);
+    tsri_json_open(&w, '{');
+    tsri_json_put_text(&w, "event", "times");
+    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_int(&w, "rounds", run->round - run->timed_from);
+    tsri_json_key(&w, "ranks");
+    tsri_json_open(&w, '[');
+    for (int r = 0; r < crew->comm->size; r++) {
+        tsri_member *m = &crew->member[r];
+        write_times(&w, r, m);
+        m->spent = (tsri_spent){0};
+        m->received = m->sent = 0;
+    }
+    tsri_json_close(&w, ']');
+    tsri_json_close(&w, '}');
+    run->timed_from = run->round;
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_event_line(run, w.text.data));
+done:
+    tsri_json_fini(&w);
+    return st;
+}

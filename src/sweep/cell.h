@@ -1,0 +1,16 @@
+/* cell.h - one run of a sweep: from its run file to an outcome, without a folder. */
+#ifndef TSRI_CELL_H
+#define TSRI_CELL_H
+
+#include "run/run.h"
+#include "sweep/sweep.h"
+
+/* Can the run be? Everything is checked that `train` would refuse before its first round. */
+tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground);
+
+/* Runs all rounds. A run that diverges, or is refused after it began, is an outcome, not a failure.
+ * INTERRUPTED when a stop was asked for. The caller frees outcome->curve and ->refused. */
+tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_ground *ground,
+                         const tsri_sweep_options *options);
+
+#endif

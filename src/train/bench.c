@@ -1,0 +1,256 @@
+/* bench.c - timing a training step.
+ *
+ * Whole steps are timed without looking inside; ops are timed in a second series, so that reading
+ * the clock does not disturb the first. The rate of a large square product on the same threads,
+ * measured in between, says what the machine can do at that moment.
+ */
+#include "train/bench.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/estimate.h"
+#include "net/gate_table.h"
+#include "scheme/team.h"
+#include "subnet/cut.h"
+#include "subnet/take.h"
+
+#include <stdio.h>
+
+enum { WARM_UP = 5, GEMM = 2048, GEMM_REPEATS = 5 };
+
+typedef struct rig {
+    tsri_run run;
+    tsri_net *small; /* the share's network and numbers, when a share is timed */
+    tsri_store small_store;
+    tsri_store *store; /* whose step is timed: the run's, or the share's */
+    tsri_loader *loader;
+    tsri_plan *plan;
+    tsri_step train;
+    tsri_gate_table *gates; /* of all samples, for a net that has some */
+    int64_t step, repeats;
+    double *sample; /* [series][repeats] */
+} rig;
+
+static tsri_times summary(double *samples, int64_t n)
+{
+    double median = tsri_median_of(samples, n);
+    return (tsri_times){samples[0], median};
+}
+
+/* Seconds of the parts of one step. */
+typedef struct lap {
+    double data, loss, update, step;
+} lap;
+
+/* The clock, when the device is done. */
+static double now(const tsri_run *run)
+{
+    (void)tsri_device_wait(run->device); /* a failure comes again with the next call */
+    return tsri_clock();
+}
+
+static tsr_status one_step(rig *r, lap *out)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = &r->run;
+    const tsri_batch *b = NULL;
+    double t0 = tsri_clock();
+    TSR_TRY(tsri_loader_get(r->loader, &b, r->step++));
+    double t1 = tsri_clock();
+    TSR_TRY(tsri_step_forward(&r->train, b, 0));
+    double t2 = now(run);
+    TSR_TRY(tsri_step_judge(&r->train, b, 0));
+    double t3 = now(run);
+    TSR_TRY(tsri_plan_backward(r->plan));
+    double t4 = now(run);
+    double rate = tsri_config_real(run->config, "optim.lr");
+    rate = rate < 1e-3 ? rate : 1e-3; /* what diverges has no units on, and is done in no time */
+    TSR_TRY(tsri_step_update(&r->train, rate, 0));
+    double t5 = now(run);
+    *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
+done:
+    return st;
+}
+
+/* ---- The machine's limit ------------------------------------------------------------------ */
+
+static tsr_status measure_gemm(tsri_bench *bench, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsri_heap *heap = run->device.backend->heap;
+    tsri_mem *x = NULL, *w = NULL, *y = NULL;
+    int64_t bytes = (int64_t)GEMM * GEMM * run->device.backend->real_bytes;
+    tsri_op op = {.kind = TSRI_LINEAR,
+                  .n = GEMM,
+                  .in = {GEMM, 1, 1},
+                  .out = {GEMM, 1, 1},
+                  .pool = run->device.pool};
+    TSR_TRY(heap->take(&x, bytes));
+    TSR_TRY(heap->take(&w, bytes));
+    TSR_TRY(heap->take(&y, bytes));
+    op.x = tsri_mem_bind(x);
+    op.w = tsri_mem_bind(w);
+    op.y = tsri_mem_bind(y);
+    TSR_TRY(tsri_op_setup(&op, run->device.backend));
+    for (int i = 0; i < GEMM_REPEATS; i++) {
+        double start = tsri_clock();
+        TSR_TRY(tsri_op_forward(&op, run->device));
+        double rate = 2.0 * GEMM * GEMM * GEMM / (tsri_clock() - start);
+        if (rate > bench->gemm_rate)
+            bench->gemm_rate = rate;
+    }
+done:
+    tsri_op_teardown(&op);
+    heap->drop(x);
+    heap->drop(w);
+    heap->drop(y);
+    return st;
+}
+
+/* ---- Series ------------------------------------------------------------------------------- */
+
+static tsr_status time_steps(rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    double *step = r->sample, *loss = step + r->repeats, *update = loss + r->repeats,
+           *data = update + r->repeats;
+    for (int64_t i = -WARM_UP; i < r->repeats; i++) {
+        lap l;
+        TSR_TRY(one_step(r, &l));
+        if (i < 0)
+            continue;
+        step[i] = l.step;
+        loss[i] = l.loss;
+        update[i] = l.update;
+        data[i] = l.data;
+    }
+    bench->step = summary(step, r->repeats);
+    bench->loss = summary(loss, r->repeats);
+    bench->update = summary(update, r->repeats);
+    bench->data = summary(data, r->repeats);
+done:
+    return st;
+}
+
+static tsr_status time_ops(rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    double *forward = NULL;
+    TSR_TRY(tsri_alloc(&forward, (2 * bench->rows + 1) * r->repeats, sizeof *forward));
+    double *backward = forward + bench->rows * r->repeats;
+    double *conv = backward + bench->rows * r->repeats;
+    tsri_plan_time(r->plan, true);
+    for (int64_t i = 0; i < r->repeats; i++) {
+        lap l;
+        TSR_TRY(one_step(r, &l));
+        for (int64_t k = 0; k < bench->rows; k++) {
+            double *f = &forward[k * r->repeats + i], *b = &backward[k * r->repeats + i];
+            tsri_plan_op_seconds(r->plan, k, f, b);
+            if (tsri_plan_op(r->plan, k, NULL)->kind == TSRI_CONV)
+                conv[i] += (*f + *b) / l.step;
+        }
+    }
+    tsri_plan_time(r->plan, false);
+    for (int64_t k = 0; k < bench->rows; k++) {
+        if (tsri_plan_op(r->plan, k, NULL)->skipped)
+            bench->row[k].kernel = "skipping"; /* zeros; chosen while it runs */
+        bench->row[k].forward = summary(forward + k * r->repeats, r->repeats);
+        bench->row[k].backward = summary(backward + k * r->repeats, r->repeats);
+    }
+    bench->conv_part = summary(conv, r->repeats).median;
+done:
+    tsri_free(forward);
+    return st;
+}
+
+static tsr_status describe(const rig *r, tsri_bench *bench)
+{
+    tsr_status st = TSR_OK;
+    bench->rows = tsri_plan_ops(r->plan);
+    TSR_TRY(tsri_alloc(&bench->row, bench->rows, sizeof *bench->row));
+    for (int64_t k = 0; k < bench->rows; k++) {
+        tsri_bench_row *row = &bench->row[k];
+        const char *name;
+        const tsri_op *op = tsri_plan_op(r->plan, k, &name);
+        (void)snprintf(row->name, sizeof row->name, "%s", name);
+        row->kind = tsri_kind_name(op->kind);
+        row->kernel = op->kernel->name;
+        row->flops = tsri_op_flops(op);
+        row->backward_flops = row->flops * ((op->need_dx ? 1 : 0) + (op->dw || !op->w ? 1 : 0));
+        bench->flops += row->flops + row->backward_flops;
+    }
+    bench->batch = r->run.batch;
+    bench->params = r->store->net->total;
+    bench->plan_bytes = tsri_plan_bytes(r->plan);
+    bench->threads = tsri_pool_threads(r->run.device.pool);
+    bench->backend = tsri_backend_vendor(r->run.device.backend);
+done:
+    return st;
+}
+
+/* Network and numbers of the first worker's share. The whole goes away: a worker of its own holds
+ * no more than its share. */
+static tsr_status cut_share(rig *r)
+{
+    tsr_status st = TSR_OK;
+    tsri_run *run = &r->run;
+    const tsri_share *share = NULL;
+    bool rescale;
+    TSR_TRY(run->scheme->setup(run));
+    TSR_TRY(tsri_team_share(run, &share, &rescale));
+    TSR_TRY(tsri_net_cut(&r->small, run->net, share, rescale));
+    TSR_TRY(tsri_store_init(&r->small_store, r->small, run->device.backend, true));
+    TSR_TRY(tsri_take(&r->small_store, &run->store, share, false));
+    tsri_store_fini(&run->store);
+    r->store = &r->small_store;
+done:
+    return st;
+}
+
+tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats, bool share)
+{
+    tsr_status st = TSR_OK;
+    rig r = {.repeats = repeats, .store = &r.run.store};
+    tsr_run_options options = tsr_run_options_default();
+    *bench = (tsri_bench){0};
+    TSR_TRY(tsri_run_init(&r.run, config, &options));
+    if (share)
+        TSR_TRY(cut_share(&r));
+    tsri_loader_options o = {.batch = r.run.batch,
+                             .seed = r.run.seed,
+                             .shards = 1,
+                             .shuffle = !r.run.gd,
+                             .replacement = r.run.independent,
+                             .prefetch = tsri_config_bool(config, "data.prefetch")};
+    TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
+    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.device, r.run.batch, true));
+    if (tsri_net_gated(r.store->net))
+        TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.device, r.run.data,
+                                       &r.run.data->train));
+    tsri_aim aim = tsri_run_aim(&r.run);
+    TSR_TRY(tsri_step_init(&r.train, r.plan, &aim, &(tsri_optim){.momentum = 0.9, .decay = 5e-4}));
+    r.train.gates = r.gates;
+    TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
+    TSR_TRY(describe(&r, bench));
+    TSR_TRY(time_steps(&r, bench));
+    TSR_TRY(measure_gemm(bench, &r.run));
+    TSR_TRY(time_ops(&r, bench));
+done:
+    tsri_free(r.sample);
+    tsri_gate_table_destroy(r.gates);
+    tsri_step_fini(&r.train);
+    tsri_plan_destroy(r.plan);
+    tsri_loader_destroy(r.loader);
+    tsri_store_fini(&r.small_store);
+    tsri_net_destroy(r.small);
+    tsri_run_fini(&r.run);
+    if (st != TSR_OK)
+        tsri_bench_fini(bench);
+    return st;
+}
+
+void tsri_bench_fini(tsri_bench *bench)
+{
+    tsri_free(bench->row);
+    *bench = (tsri_bench){0};
+}

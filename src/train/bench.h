@@ -1,0 +1,39 @@
+/* bench.h - how fast a training step of a run file is, op by op, and against the machine's own
+ * limit. */
+#ifndef TSRI_BENCH_H
+#define TSRI_BENCH_H
+
+#include "run/run.h"
+
+/* min and median over the repetitions, in seconds. */
+typedef struct tsri_times {
+    double least, median;
+} tsri_times;
+
+typedef struct tsri_bench_row {
+    char name[TSRI_NAME];
+    const char *kind, *kernel;
+    double flops; /* of the forward pass; the backward pass has twice as many (once without dx) */
+    double backward_flops;
+    tsri_times forward, backward;
+} tsri_bench_row;
+
+typedef struct tsri_bench {
+    tsri_bench_row *row;
+    int64_t rows;
+    tsri_times step, loss, update, data; /* a whole step, and its parts that are no op */
+    double conv_part; /* of a step's time spent in convolutions, 0 to 1: median */
+    double flops;     /* of a whole step */
+    double gemm_rate; /* FLOP/s of a 2048^3 product on the same threads */
+    int64_t batch, params, plan_bytes;
+    int threads;
+    const char *backend;
+} tsri_bench;
+
+/* Times `repeats` steps (after a few to warm up) of the run file's network and data; with `share`
+ * those of the smaller network that the first worker of its scheme trains in the first round, on
+ * all threads. USAGE when the scheme has no shares. */
+tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats, bool share);
+void tsri_bench_fini(tsri_bench *bench);
+
+#endif

@@ -1,0 +1,118 @@
+/* cost.c - what a run will take, counted before it begins, and how long that is on a machine. How
+ * each scheme is counted is scheme/cost.c. */
+#include "scheme/cost.h"
+
+#include "base/alloc.h"
+#include "scheme/scheme.h"
+
+#include <math.h>
+
+/* A data set of which only the shape is known. */
+static tsr_status described(tsr_data **out, const tsr_cost_data *d)
+{
+    tsr_status st = TSR_OK;
+    tsr_data *data = NULL;
+    TSR_CHECK(d->channels > 0 && d->height > 0 && d->width > 0 &&
+                  (d->classes > 0 || d->targets > 0),
+              TSR_USAGE, "data that are only described need a shape, and classes or targets");
+    TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
+    TSR_TRY(tsri_strdup(&data->name, "described data"));
+    data->channels = d->channels;
+    data->height = d->height;
+    data->width = d->width;
+    data->dim = d->channels * d->height * d->width;
+    data->classes = d->classes;
+    data->targets = d->classes > 0 ? 0 : d->targets;
+    data->train.n = d->samples;
+    *out = data;
+    data = NULL;
+done:
+    tsr_data_destroy(data);
+    return st;
+}
+
+static void note_whole(tsr_cost *cost, const tsri_run *run)
+{
+    *cost = (tsr_cost){.params = run->net->total,
+                       .trained = run->net->trained,
+                       .workers = run->workers,
+                       .local_steps = run->local_steps,
+                       .batch = run->batch,
+                       .rounds = run->rounds,
+                       .epochs = (double)run->rounds / run->epoch_rounds,
+                       .micro_batches = 1,
+                       .exact = true,
+                       .flops_step_whole = (int64_t)((double)run->batch * run->sample_flops),
+                       .local = run->scheme->local};
+    if (!run->data->sequences) /* of these it would not say enough: they are looked at each time */
+        cost->data = (tsr_cost_data){.samples = run->data->train.n,
+                                     .channels = run->data->channels,
+                                     .height = run->data->height,
+                                     .width = run->data->width,
+                                     .classes = run->data->classes,
+                                     .targets = run->data->targets};
+}
+
+tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.lock = -1};
+    tsri_ground ground = {0};
+    const tsri_backend *backend;
+    tsr_run_options options = tsr_run_options_default();
+    bool here = !data || data->samples == 0;
+    *cost = (tsr_cost){0};
+    if (!here) {
+        TSR_TRY(described(&ground.data, data));
+        TSR_TRY(tsri_start_backend(&backend, &ground.threads, config));
+    }
+    TSR_TRY(tsri_run_describe(&run, config, &options, here ? NULL : &ground));
+    note_whole(cost, &run);
+    TSR_TRY(run.scheme->cost(cost, &run));
+done:
+    tsri_run_fini(&run);
+    tsr_data_destroy(ground.data);
+    return st;
+}
+
+/* ---- Prediction --------------------------------------------------------------------------- */
+
+/* A pipeline's clock ticks M + S - 1 times forward and as often backward; in a tick the busiest
+ * stage works on one micro-batch and the widest cut carries one. */
+static void predict_pipe(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    double ticks = (double)(c->micro_batches + c->workers - 1);
+    double work = (double)c->flops_step / (double)c->micro_batches / m->flops;
+    double carry = m->latency + (double)c->bytes_cut / m->bandwidth;
+    p->seconds_step = (double)c->flops_step / m->flops;
+    p->seconds_send = c->workers > 1 ? 2 * ticks * carry : 0;
+    p->seconds_round = ticks * work + p->seconds_send;
+}
+
+/* Everything goes over the one link of the machine that holds the whole. */
+static void predict_team(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    p->seconds_step = (double)c->flops_step / m->flops;
+    p->seconds_send =
+        c->bytes_round > 0 ? 2 * m->latency + (double)c->bytes_round / m->bandwidth : 0;
+    p->seconds_round = p->seconds_step * (double)c->local_steps + p->seconds_send;
+}
+
+void tsr_cost_predict(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
+{
+    double steps = (double)c->rounds * (double)c->local_steps;
+    *p = (tsr_prediction){.local_steps = c->local_steps};
+    if (c->bytes_cut > 0)
+        predict_pipe(p, c, m);
+    else
+        predict_team(p, c, m);
+    if (c->local && p->seconds_send > 0) {
+        double least = p->seconds_send * (1 - m->sending) / (m->sending * p->seconds_step);
+        p->local_steps = (int64_t)fmax(1, ceil(least));
+        double rounds = fmax(1, steps / (double)p->local_steps);
+        p->seconds_best = rounds * ((double)p->local_steps * p->seconds_step + p->seconds_send);
+    } else {
+        p->seconds_best = (double)c->rounds * p->seconds_round;
+    }
+    p->seconds_run = (double)c->rounds * p->seconds_round;
+}

@@ -1,0 +1,342 @@
+/* describe.c - from a checked run file to data, network and first weights. */
+#include "run/run.h"
+
+#include "base/pieces.h"
+#include "model/model.h"
+#include "model/whole.h"
+#include "scheme/keys.h"
+#include "scheme/scheme.h"
+#include "train/convert_run.h"
+#include "train/rollback.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "net/grelu.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+tsr_run_options tsr_run_options_default(void)
+{
+    return (tsr_run_options){0};
+}
+
+/* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
+ * says something. */
+static tsr_status choose_batch(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t n = run->data->train.n, parts = run->shard ? run->workers : 1;
+    run->gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
+    run->independent = strcmp(tsri_config_text(run->config, "data.order"), "replacement") == 0;
+    TSR_CHECK(!run->independent || !run->gd, TSR_USAGE,
+              "%s: gd takes the whole training set each step: there is nothing to draw with "
+              "replacement; use optim.name: sgd",
+              tsri_config_place(run->config, "data.order"));
+    run->batch = run->gd ? tsri_ceil_div(n, parts) : tsri_config_int(run->config, "batch");
+    TSR_CHECK(run->batch <= n, TSR_USAGE,
+              "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
+              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)n);
+    int64_t steps = run->gd ? 1 : n / parts / run->batch; /* of a worker in an epoch */
+    TSR_CHECK(steps > 0, TSR_USAGE,
+              "%s: batch is %lld but each of the %lld workers has only %lld samples: use a smaller "
+              "batch, fewer workers or scheme.data: replicate",
+              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)parts,
+              (long long)(n / parts));
+    run->epoch_rounds = (double)steps / (double)run->local_steps;
+done:
+    return st;
+}
+
+static tsr_status choose_length(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t epochs = tsri_config_int(run->config, "epochs");
+    int64_t rounds = tsri_config_int(run->config, "rounds");
+    TSR_CHECK(epochs == 0 || rounds == 0, TSR_USAGE,
+              "%s: give the length of the run as epochs or as rounds, not both",
+              tsri_config_place(run->config, "rounds"));
+    if (epochs == 0 && rounds == 0)
+        epochs = 10;
+    int64_t of_epochs = (int64_t)llround((double)epochs * run->epoch_rounds);
+    run->rounds = rounds > 0 ? rounds : of_epochs > 0 ? of_epochs : 1;
+done:
+    return st;
+}
+
+/* Workers and local steps as the scheme has them; what it has not must not be asked for. */
+static tsr_status choose_workers(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsr_config *c = run->config;
+    const tsri_scheme *s = run->scheme;
+    run->workers = tsri_config_int(c, "scheme.workers");
+    run->local_steps = tsri_config_int(c, "scheme.local_steps");
+    run->shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
+    TSR_CHECK(s->many || run->workers == 1, TSR_USAGE,
+              "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft, "
+              "local_sgd or gpipe",
+              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
+    TSR_CHECK(s->local || run->local_steps == 1, TSR_USAGE,
+              "%s: a round of scheme %s is one step, not %lld: use masked, ist, loft or local_sgd",
+              tsri_config_place(c, "scheme.local_steps"), s->name, (long long)run->local_steps);
+done:
+    return st;
+}
+
+static const tsri_backend *backend_of(const tsr_config *config)
+{
+    const tsri_backend *backend = tsri_backend_find(tsri_config_text(config, "backend"));
+    assert(backend); /* the schema's choices; a test compares them */
+    return backend;
+}
+
+tsr_status tsri_start_backend(const tsri_backend **backend, int *threads, const tsr_config *config)
+{
+    int64_t wanted = tsri_config_int(config, "threads");
+    *threads = wanted > 0 ? (int)wanted : tsri_cores();
+    *backend = backend_of(config);
+    return (*backend)->start ? (*backend)->start(*threads) : TSR_OK;
+}
+
+static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
+{
+    tsr_status st = TSR_OK;
+    int threads = 1;
+    if (ground) {
+        run->device.backend = backend_of(run->config);
+        threads = ground->threads;
+    } else {
+        TSR_TRY(tsri_start_backend(&run->device.backend, &threads, run->config));
+    }
+    bool bf16 = strcmp(tsri_config_text(run->config, "precision"), "bf16") == 0;
+    TSR_CHECK(!bf16 || !run->device.backend->bf16 || run->device.backend->bf16(), TSR_USAGE,
+              "%s: precision: bf16 needs a processor with AVX512_BF16 or AMX, and this one has "
+              "neither: use precision: f32, or backend: ref for the definition, slowly",
+              tsri_config_place(run->config, "precision"));
+    TSR_TRY(tsri_pool_create(&run->device.pool, threads));
+done:
+    return st;
+}
+
+/* Before the first byte is touched: weights, gradient and the optimiser's state together. */
+static tsr_status model_fits(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    double need = (double)tsri_run_numbers(run) * (double)run->device.backend->real_bytes;
+    int64_t have = tsri_memory_available();
+    TSR_CHECK(need <= (double)have, TSR_RESOURCES,
+              "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
+              "this machine: make it smaller",
+              tsri_config_place(run->config, "model.name"), (long long)run->net->total,
+              tsri_bytes_text(need), tsri_bytes_text((double)have));
+done:
+    return st;
+}
+
+/* What was chosen where the run file named no data: a model must be judged on what it was trained
+ * for, not on what another machine would choose. */
+static tsr_status note_data(tsr_config *config, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text name = {0};
+    if (tsri_config_text(config, "data.name") || tsri_config_text(config, "data.path"))
+        return TSR_OK;
+    TSR_TRY(tsri_text_add(&name, "data.name=%s", data->name));
+    TSR_TRY(tsr_config_set(config, name.data));
+done:
+    tsri_text_fini(&name);
+    return st;
+}
+
+/* The model to start from says how wide its network is, unless the run file does, and which units
+ * of the whole it has. Its numbers are read when the network is there (train.c). A file of another
+ * program has only numbers. */
+static tsr_status open_init(tsri_run *run, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    const char *path = run->options.init;
+    tsr_config *inside = NULL;
+    tsri_text widths = {0};
+    if (!path)
+        return TSR_OK;
+    TSR_TRY(tsri_tensors_read(&run->init, path));
+    TSR_TRY(tsri_model_knows(run->init, path, run->data));
+    const char *ticket = tsri_tensors_meta(run->init, TSRI_META_TICKET);
+    if (ticket)
+        TSR_TRY(tsri_strdup(&run->ticket, ticket));
+    if (!tsri_tensors_meta(run->init, "tessera.run") || tsri_config_given(config, "model.widths"))
+        goto done;
+    TSR_TRY(tsri_model_run_file(&inside, run->init, path));
+    if (tsri_config_text(inside, "model.widths")) {
+        TSR_TRY(
+            tsri_text_add(&widths, "model.widths=%s", tsri_config_text(inside, "model.widths")));
+        TSR_TRY(tsr_config_set(config, widths.data));
+    }
+done:
+    tsri_text_fini(&widths);
+    tsr_config_destroy(inside);
+    return st;
+}
+
+tsr_status tsri_run_data(tsr_data **data, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_load(data, config, &wants));
+    TSR_TRY(note_data(config, *data));
+done:
+    return st;
+}
+
+tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
+{
+    return tsri_run_init_on(run, config, options, NULL);
+}
+
+tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                             const tsri_ground *ground)
+{
+    tsr_status st = TSR_OK;
+    *run = (tsri_run){.config = config,
+                      .options = *options,
+                      .seed = (uint64_t)tsri_config_int(config, "seed"),
+                      .best_score = -INFINITY,
+                      .best_round = -1,
+                      .convert_round = -1,
+                      .converted = -1,
+                      .test_loss = NAN,
+                      .test_rmse = NAN,
+                      .test_accuracy = NAN,
+                      .lock = -1,
+                      .saved_round = -1,
+                      .started = tsri_clock()};
+    TSR_TRY(start_run(run, ground));
+    run->data = ground ? ground->data : NULL;
+    run->owns_data = !run->data;
+    if (run->owns_data)
+        TSR_TRY(tsri_run_data(&run->data, config));
+    tsr_data *d = run->data;
+    TSR_TRY(tsri_resolve_sequences(config, d));
+    run->scheme = tsri_scheme_of(config);
+    TSR_TRY(tsri_choose_loss(&run->loss, config, d));
+    TSR_TRY(tsri_choose_weights(run));
+    TSR_TRY(choose_workers(run));
+    TSR_TRY(tsri_check_keys(config));
+    TSR_TRY(choose_batch(run));
+    TSR_TRY(choose_length(run));
+    tsri_choose_optimiser(run);
+    TSR_TRY(open_init(run, config));
+    TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
+                              tsri_outputs_wanted(config, run->loss, d),
+                              run->device.backend->can.channels_last));
+    TSR_TRY(tsri_net_step_flops(&run->sample_flops, run->net, false));
+done:
+    if (st != TSR_OK)
+        tsri_run_fini(run);
+    return st;
+}
+
+tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_options *options,
+                            const tsri_ground *ground)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_run_describe(run, config, options, ground));
+    TSR_TRY(model_fits(run));
+    TSR_TRY(tsri_store_init(&run->store, run->net, run->device.backend, true));
+    if (run->optim.adam)
+        TSR_TRY(tsri_store_add_variance(&run->store));
+    if (!ground || !ground->dry)
+        TSR_TRY(tsri_store_fill(&run->store, run->seed));
+    if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
+        TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
+    TSR_TRY(tsri_iterate_init(run));
+    TSR_TRY(tsri_average_init(run));
+    TSR_TRY(tsri_convert_init(run));
+    TSR_TRY(tsri_rollback_init(run));
+done:
+    if (st != TSR_OK)
+        tsri_run_fini(run);
+    return st;
+}
+
+void tsri_run_fini(tsri_run *run)
+{
+    tsri_run_unsee(run);
+    if (run->scheme && run->scheme->teardown)
+        run->scheme->teardown(run);
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->fini)
+            tsri_observers[i]->fini(run->observer_state[i]);
+    if (run->store.heap) {
+        run->store.heap->drop(run->best_w);
+        run->store.heap->drop(run->average);
+    }
+    tsri_store_fini(&run->store);
+    tsri_free(run->class_weight);
+    tsri_net_destroy(run->net);
+    if (run->owns_data)
+        tsr_data_destroy(run->data);
+    tsri_pool_destroy(run->device.pool);
+    tsri_trace_fini(run);
+    tsri_text_fini(&run->forced);
+    tsri_free(run->ticket);
+    tsri_ranks_fini(&run->ranks);
+    tsri_tensors_destroy(run->init);
+    *run = (tsri_run){.lock = -1};
+}
+
+/* ---- What a run would need ---------------------------------------------------------------- */
+
+static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
+{
+    int64_t each = d->dim * (p->bytes ? 1 : (int64_t)sizeof(float));
+    return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
+}
+
+/* How the columns of a table will be used: what one checks a run file for. */
+static tsr_status tell_columns(const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    TSR_TRY(tsri_data_schema_text(&text, &data->schema));
+    if (text.data)
+        TSRI_INFO("%s: %s", data->name, text.data);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
+tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run;
+    tsri_plan *plan = NULL;
+    double flops;
+    tsr_run_options options = tsr_run_options_default();
+    TSR_TRY(tsri_run_init(&run, config, &options));
+    TSR_TRY(tell_columns(run.data));
+    TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
+    TSR_TRY(tsri_run_plan(&plan, &run));
+    TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
+    *needs =
+        (tsr_needs){.params = run.net->total,
+                    .trained = run.net->trained,
+                    .flops_step = (int64_t)((double)run.batch * flops),
+                    .train_n = run.data->train.n,
+                    .test_n = run.data->test.n,
+                    .rounds = run.rounds,
+                    .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
+                    .memory_data = part_bytes(run.data, &run.data->train) +
+                                   part_bytes(run.data, &run.data->test),
+                    .memory_model = tsri_run_numbers(&run) * run.device.backend->real_bytes,
+                    .memory_plan = tsri_plan_bytes(plan),
+                    .backend = tsri_backend_vendor(run.device.backend)};
+done:
+    tsri_plan_destroy(plan);
+    tsri_run_fini(&run);
+    return st;
+}

@@ -1,0 +1,450 @@
+/* train.c - the life of a run: open the folder, rounds, evaluations, checkpoints, the model at the
+ * end.
+ *
+ * What happens when depends on the round alone (when.c). A stop that was asked for adds a
+ * checkpoint and changes nothing else.
+ */
+#include "run/run.h"
+#include "scheme/scheme.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/file.h"
+#include "model/whole.h"
+#include "train/convert_run.h"
+#include "train/rollback.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Output ------------------------------------------------------------------------------- */
+
+static void tell(const tsri_run *run, bool evaluated, bool resumed)
+{
+    if (!run->options.progress)
+        return;
+    int64_t at = run->round > 0 ? run->round - 1 : 0;
+    tsr_progress p = {.round = run->round,
+                      .rounds = run->rounds,
+                      .epoch = (double)run->round / run->epoch_rounds,
+                      .epochs = (double)run->rounds / run->epoch_rounds,
+                      .loss = run->recent.count ? run->recent.sum / (double)run->recent.count
+                                                : (double)NAN,
+                      .rate = tsri_run_rate(run, at),
+                      .seconds = tsri_clock() - run->started,
+                      .test_loss = run->test_loss,
+                      .test_accuracy = run->test_accuracy,
+                      .test_rmse = run->test_rmse,
+                      .evaluated = evaluated,
+                      .resumed = resumed};
+    run->options.progress(run->options.context, &p);
+}
+
+/* ---- Judging ------------------------------------------------------------------------------ */
+
+/* The weights are those after `rounds` rounds. */
+static tsr_status judge(tsri_run *run, int64_t rounds)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r;
+    const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
+    TSR_TRY(tsri_recalibrate_after(run, rounds));
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, part, run->loss));
+    run->test_loss = r.loss;
+    run->test_accuracy = r.accuracy;
+    run->test_rmse = r.rmse;
+    TSR_TRY(tsri_check_judged(run, r.loss));
+done:
+    return st;
+}
+
+/* Of the average, where there is one. */
+static tsr_status judge_all(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_average_swap(run);
+    TSR_TRY(judge(run, run->round));
+    TSR_TRY(tsri_iterate_judge(run));
+done:
+    tsri_average_swap(run);
+    return st;
+}
+
+static tsr_status evaluate(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(judge_all(run));
+    tell(run, true, false);
+    TSR_TRY(tsri_metrics_tell(run));
+    run->recent = (tsri_mean){0};
+done:
+    return st;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+static tsr_status first_weights(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (run->init)
+        TSR_TRY(tsri_whole_load(&run->store, run->init, run->options.init));
+done:
+    tsri_tensors_destroy(run->init);
+    run->init = NULL;
+    return st;
+}
+
+static tsr_status open_metrics(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    TSR_TRY(tsri_path_join(&path, run->options.folder, "metrics.jsonl"));
+    TSR_TRY(tsri_metrics_open(&run->metrics, path, run->metrics_bytes));
+done:
+    tsri_free(path);
+    return st;
+}
+
+static tsr_status open_trace(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (!run->trace)
+        return TSR_OK;
+    TSR_TRY(tsri_make_folder(run->trace));
+    TSR_TRY(tsri_sweep_folder(run->trace)); /* what a killed run left half written */
+    TSR_TRY(tsri_trace_data(run));
+done:
+    return st;
+}
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. One
+ * that must not be, of weights that have diverged, does; so does a disk that lost lines of metrics,
+ * since no checkpoint can be saved after that. */
+static tsr_status save(tsri_run *run)
+{
+    tsr_status st = tsri_checkpoint_save(run);
+    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->metrics))
+        return st;
+    TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s", (long long)run->round,
+              tsr_last_error());
+    return TSR_OK;
+}
+
+/* INTERRUPTED, with the checkpoint of a stop; `when` follows the round in the sentence. */
+static tsr_status save_and_stop(tsri_run *run, const char *when)
+{
+    tsr_status st = tsri_checkpoint_save(run);
+    /* A run that was not stopped would not have looked at this round's weights. */
+    TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
+              "stopped after round %lld of %lld, whose weights have diverged; add "
+              "--resume to go on from round %lld",
+              (long long)run->round, (long long)run->rounds, (long long)run->saved_round);
+    TSR_TRY(st);
+    TSR_CHECK(false, TSR_INTERRUPTED,
+              "stopped after round %lld of %lld%s, all saved: add --resume to go on",
+              (long long)run->round, (long long)run->rounds, when);
+done:
+    return st;
+}
+
+/* A look that a stop ended is taken again by the resumed run, at the same weights: it writes the
+ * same lines. */
+static tsr_status observe(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    run->unlooked = 1;
+    for (int i = 0; tsri_observers[i] && st == TSR_OK; i++)
+        st = tsri_observers[i]->look(run);
+    if (st == TSR_INTERRUPTED)
+        return save_and_stop(run, ", while its certificate was made");
+    run->unlooked = 0;
+    return st;
+}
+
+/* Brings what a crew's workers know to the coordinator, as far as somebody looks at it. */
+static tsr_status hear_crew(tsri_run *run, bool stopping)
+{
+    tsr_status st = TSR_OK;
+    bool timed = strcmp(tsri_config_text(run->config, "scheme.events"), "none") != 0;
+    if (!run->crew)
+        return TSR_OK;
+    if (run->scheme->collect && (stopping || tsri_looked_at(run, run->round)))
+        TSR_TRY(run->scheme->collect(run));
+    if (timed || tsri_due(run, "eval.every"))
+        TSR_TRY(tsri_event_times(run));
+done:
+    return st;
+}
+
+/* The checkpoint that is due, or that of a stop: INTERRUPTED then. */
+static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
+{
+    tsr_status st = TSR_OK;
+    bool due = tsri_due(run, "checkpoint.every") || enough;
+    if (stop)
+        return save_and_stop(run, "");
+    if (due)
+        TSR_TRY(save(run));
+done:
+    return st;
+}
+
+/* What comes between a round and the next. */
+static tsr_status after_round(tsri_run *run, bool asked)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(observe(run));
+    bool enough = tsri_iterate_enough(run);
+    TSR_TRY(save_or_stop(run, asked && !enough, enough));
+    if (enough)
+        tsri_iterate_say_enough(run);
+done:
+    return st;
+}
+
+/* To the end, or to what ends it: *done = the rounds that were sound. */
+static tsr_status rounds_on(tsri_run *run, int64_t *done)
+{
+    tsr_status st = TSR_OK;
+    double told = 0;
+    run->timed_from = *done = run->round;
+    if (run->round == 0)
+        TSR_TRY(observe(run));
+    else if (run->unlooked)
+        TSR_TRY(after_round(run, false));
+    TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
+    while (run->round < run->rounds && !tsri_iterate_enough(run)) {
+        tsri_mean before = run->recent;
+        *done = run->round;
+        TSR_TRY(tsri_rollback_tell(run));
+        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(tsri_check_loss(run, &before));
+        run->round++;
+        bool asked = tsri_stop_asked() && run->round < run->rounds && run->round >= run->promised;
+        TSR_TRY(hear_crew(run, asked));
+        TSR_TRY(tsri_average_round(run));
+        if (tsri_clock() - told > 0.05) {
+            tell(run, false, false);
+            told = tsri_clock();
+        }
+        TSR_TRY(tsri_iterate_rank(run));
+        if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
+            TSR_TRY(evaluate(run));
+        TSR_TRY(after_round(run, asked));
+        TSR_TRY(tsri_convert_when_due(run));
+    }
+done:
+    return st;
+}
+
+static tsr_status all_rounds(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    int64_t done = 0;
+    while ((st = rounds_on(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
+        TSR_TRY(tsri_rollback(run, done));
+    if (st == TSR_DIVERGED && run->rollbacks > 0)
+        tsri_fail_prefix("diverged again after %lld rollbacks, at a rate of %g: ",
+                         (long long)run->rollbacks, tsri_run_rate(run, done));
+done:
+    return st;
+}
+
+static tsr_status write_distances(const tsri_run *run)
+{
+    const double *ratio;
+    int64_t ratios = tsri_config_reals(run->config, "distance.ratios", &ratio);
+    return tsri_ranks_write(&run->ranks, run->epoch_rounds, ratio, ratios, run->options.folder);
+}
+
+static tsr_status finish(tsri_run *run, tsr_result *result)
+{
+    tsr_status st = TSR_OK;
+    bool best;
+    char *path = NULL;
+    TSR_TRY(tsri_iterate_take_best(run, &best));
+    if (best) /* what is handed over is what is judged */
+        TSR_TRY(judge(run, run->best_iterate));
+    else
+        tsri_average_swap(run);
+    TSR_TRY(tsri_check_sound(run));
+    TSR_TRY(tsri_metrics_sync(run->metrics)); /* a run with a model has all its lines */
+    TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
+    TSR_TRY(tsri_model_write(run, path));
+    TSR_TRY(write_distances(run));
+    *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
+                           .loss = run->test_loss,
+                           .accuracy = run->test_accuracy,
+                           .rmse = run->test_rmse,
+                           .seconds = tsri_clock() - run->started,
+                           .rounds = run->round,
+                           .bytes_total = run->bytes_total,
+                           .bytes_collected = run->bytes_collected};
+done:
+    tsri_free(path);
+    return st;
+}
+
+tsr_status tsri_train_prepare(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    if (run->options.trace)
+        TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
+    TSR_TRY(first_weights(run));
+    TSR_TRY(tsri_convert_prepare(run));
+    for (int i = 0; tsri_observers[i]; i++)
+        if (tsri_observers[i]->prepare)
+            TSR_TRY(tsri_observers[i]->prepare(run));
+    if (run->scheme->setup)
+        TSR_TRY(run->scheme->setup(run));
+done:
+    return st;
+}
+
+/* ---- One process of many -------------------------------------------------------------------- */
+
+/* The ranks that mpirun started, if it did. */
+static tsr_status enlist(tsri_crew **crew, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_comm *comm = NULL;
+    tsri_comm_options o = {.start = tsri_config_real(config, "cluster.start"),
+                           .port = (int)tsri_config_int(config, "cluster.port")};
+    TSR_TRY(tsri_comm_open(&comm, &o));
+    if (!comm)
+        return TSR_OK;
+    TSR_TRY(tsri_crew_create(crew, comm, tsri_config_real(config, "cluster.deadline")));
+    comm = NULL;
+done:
+    tsri_comm_close(comm);
+    return st;
+}
+
+static tsr_status can_spread(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!run->crew || run->scheme->serve, TSR_USAGE,
+              "%s: scheme %s runs in one process: start it without mpirun",
+              tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+    TSR_CHECK(
+        !run->crew || !run->scheme->collect || run->optim.clip == 0, TSR_USAGE,
+        "%s: optim.clip needs the whole gradient, and with mpirun every stage of %s has a part "
+        "of it: start it without mpirun",
+        tsri_config_place(run->config, "optim.clip"), run->scheme->name);
+    TSR_CHECK(
+        !run->crew || !run->scheme->collect || run->ema == 0, TSR_USAGE,
+        "%s: optim.ema needs the weights of every round, and with mpirun the stages of %s keep "
+        "them: start it without mpirun",
+        tsri_config_place(run->config, "optim.ema"), run->scheme->name);
+    TSR_CHECK(!run->crew || !run->scheme->collect || !tsri_rolls_back(run), TSR_USAGE,
+              "%s: with mpirun the stages of %s keep the weights and cannot go back: start it "
+              "without mpirun, or use on_divergence: stop",
+              tsri_config_place(run->config, "on_divergence"), run->scheme->name);
+    TSR_CHECK(!run->crew || run->convert_round < 0, TSR_USAGE,
+              "%s: convert_at is for one process, whose net it replaces: start it without mpirun",
+              tsri_config_place(run->config, "convert_at"));
+done:
+    return st;
+}
+
+static bool coordinates(const tsri_crew *crew)
+{
+    return !crew || crew->comm->rank == 0;
+}
+
+/* A rank that fails before it has joined says so: nobody must wait for it. */
+static void dismiss(tsri_crew *crew, tsr_status st)
+{
+    if (!crew)
+        return;
+    if (crew->comm->rank == 0)
+        tsri_crew_end(crew);
+    else if (st != TSR_OK)
+        tsri_crew_give_up(crew, st);
+    tsri_comm *comm = crew->comm;
+    tsri_crew_destroy(crew);
+    tsri_comm_close(comm);
+}
+
+/* A round is trained to its end: where it is longer than all the epochs wanted, so is the run. */
+static void tell_length(const tsri_run *run)
+{
+    int64_t wanted = tsri_config_int(run->config, "epochs");
+    double epochs = (double)run->rounds / run->epoch_rounds;
+    if (wanted > 0 && epochs > 1.5 * (double)wanted)
+        TSRI_WARN("%s: one round of %lld steps is %.3g epochs, more than the %lld wanted: fewer "
+                  "scheme.local_steps make it shorter",
+                  tsri_config_place(run->config, "scheme.local_steps"), (long long)run->local_steps,
+                  epochs, (long long)wanted);
+}
+
+/* Whoever wants it may have it, but it is not what `gd` is taken for. */
+static void tell_momentum(const tsri_run *run)
+{
+    if (run->gd && run->optim.momentum > 0)
+        TSRI_INFO("%s: gd with momentum %g is the heavy ball, not plain gradient descent: leave "
+                  "optim.momentum out for that",
+                  tsri_config_place(run->config, "optim.momentum"), run->optim.momentum);
+}
+
+static tsr_status coordinate(tsr_result *result, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool resumed = false;
+    tell_length(run);
+    tell_momentum(run);
+    TSR_TRY(tsri_open_folder(run));
+    if (run->options.resume)
+        TSR_TRY(tsri_checkpoint_load(run, &resumed));
+    TSR_TRY(open_metrics(run));
+    TSR_TRY(open_trace(run));
+    if (run->crew)
+        TSR_TRY(run->scheme->assemble(run));
+    TSR_TRY(tsri_write_run_file(run));
+    TSR_TRY(tsri_forced_tell(run));
+    /* Resuming must not need the file of --init again; the start may be gone back to. */
+    if ((run->options.init || tsri_rolls_back(run)) && !resumed)
+        TSR_TRY(tsri_checkpoint_save(run));
+    tell(run, false, resumed);
+    TSR_TRY(all_rounds(run));
+    TSR_TRY(finish(run, result));
+done:
+    tsri_metrics_close(run->metrics);
+    if (run->lock >= 0)
+        tsri_unlock_folder(run->lock);
+    return st;
+}
+
+static tsr_status serve(tsr_result *result, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    *result = (tsr_result){.worker = true};
+    TSR_TRY(run->scheme->assemble(run));
+    TSR_TRY(run->scheme->serve(run));
+done:
+    if (st == TSR_INTERRUPTED) /* the coordinator stopped before it began, and says why */
+        st = TSR_OK;
+    return st;
+}
+
+tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.lock = -1};
+    tsri_crew *crew = NULL;
+    TSR_TRY(enlist(&crew, config));
+    TSR_TRY(tsri_run_init(&run, config, options));
+    run.crew = crew;
+    TSR_TRY(can_spread(&run));
+    TSR_TRY(tsri_train_prepare(&run));
+    TSR_TRY(coordinates(crew) ? coordinate(result, &run) : serve(result, &run));
+done:
+    tsri_run_fini(&run);
+    dismiss(crew, st);
+    tsri_stop_clear(); /* it was for this run */
+    return st;
+}
