@@ -47,7 +47,8 @@ typedef struct tsri_batch {
 typedef struct tsri_loader tsri_loader;
 
 /* `data` must outlive the loader. USAGE when a batch is more than the shard has, or augmentation is
- * asked for data that is not images. Destroy stops the thread and frees everything; NULL is fine. */
+ * asked for data that is not images. Destroy stops the thread and frees everything; NULL is fine.
+ * */
 tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsri_part *part,
                               const tsri_loader_options *options);
 void tsri_loader_destroy(tsri_loader *loader);

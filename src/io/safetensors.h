@@ -2,12 +2,11 @@
  *
  *     | u64 header length N | N bytes of JSON, padded with spaces | data, without holes |
  *
- * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, more
- * than 8 dimensions, an oversized header, trailing bytes, odd metadata are all refused with the reason. Files
- * we write carry a CRC32C per tensor in the metadata ("tessera.crc32c") and one of the header
- * itself
- * ("tessera.header.crc32c"), checked on load, so that every changed byte is noticed; files without
- * them (from other tools) are accepted.
+ * Our reader is stricter than the reference: duplicate names, holes, overlaps, overflow, more than
+ * 8 dimensions, an oversized header, trailing bytes, odd metadata are all refused with the reason.
+ * Files we write carry a CRC32C per tensor in the metadata ("tessera.crc32c") and one of the header
+ * itself ("tessera.header.crc32c"), checked on load, so that every changed byte is noticed; files
+ * without them (from other tools) are accepted.
  *
  * Memory while reading: the file once, and at most twice its header on top (a tensor takes 88 bytes
  * here and some 50 there): whatever the header claims.

@@ -33,14 +33,15 @@ typedef struct tsri_conversion {
     int64_t n, width, layers;
     int64_t least_rank;  /* of the features, over the layers; n when all are independent */
     int64_t short_layer; /* the layer before which the matrix rank was least; 0 = none was short */
-    double worst;        /* over points and layers, |u_k - wanted| / |wanted|; of the output, which
-                            may be next to 0 for a point, over its root mean square if that is more */
+    double worst;        /* over points and layers, |u_k - wanted| / |wanted|; for the output, which
+                            may be nearly 0 at a point, over its root mean square if that is
+                            larger */
     int64_t worst_layer; /* where; layers + 1 = the output */
     double norm_before, norm_after; /* Frobenius, of all W and all W~ */
 } tsri_conversion;
 
 /* relu: the store of a relu_twin as wide and deep as grelu's; its W are written, C and B copied.
- * x [n, inputs] as the net sees them; `gates` of these points. USAGE when n > m, when the matrix rank is
+ * x [n, inputs] as the net sees them; `gates` of these points. USAGE when n > m, when the rank is
  * too small, or when `worst` is not below `tolerance`, unless `least_squares`. *out is filled in
  * even then. */
 tsr_status tsri_convert_to_relu(tsri_conversion *out, tsri_store *relu, const tsri_store *grelu,

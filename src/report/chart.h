@@ -10,10 +10,10 @@
  *     TSR_TRY(tsri_chart_csv(&csv, &c));
  *     tsri_chart_fini(&c);
  *
- * Everything given is copied. Series go to the panel made last. Where y is NaN (or not positive on
- * a log axis) a line has a gap. Texts may hold anything: they are escaped. Colours are plain
- * attributes, right on white paper; a page that wants others gives its rules for the classes
- * s1 ... s7, ink, faint, grid, paper (tsri_chart_style).
+ * Everything is copied. Series go to the last panel. Where y is NaN (or not positive on a log axis)
+ * a line has a gap. Texts may hold anything: they are escaped. Colours are plain attributes for
+ * white paper; a page that wants others has rules for the classes s1 ... s7, ink, faint, grid and
+ * paper (tsri_chart_style).
  */
 #ifndef TSRI_CHART_H
 #define TSRI_CHART_H
@@ -28,13 +28,13 @@ typedef enum tsri_marks {
 } tsri_marks;
 
 typedef struct tsri_series {
-    const char *name; /* in the legend; NULL = not there */
+    const char *name; /* in the legend; NULL = not in it */
     int64_t n;
     const double *x, *y;      /* [n]; x NULL = 0, 1, 2, ... */
     const double *low, *high; /* [n] a band around y (whiskers of points and bars), or NULL */
     tsri_marks marks;
     int colour;  /* 1 to 7 of the palette; 0 = the next */
-    bool dashed; /* what theory says, beside what was measured */
+    bool dashed; /* for what theory says, beside what was measured */
 } tsri_series;
 
 typedef struct tsri_panel {
@@ -61,24 +61,24 @@ typedef struct tsri_chart {
     char *title, *caption;
     tsri_drawn *panel;
     int64_t count, capacity;
-    int columns;          /* panels side by side; 0 = as it looks well */
-    double width, height; /* of a panel; 0 = as it looks well */
+    int columns;          /* panels side by side; 0 = automatic */
+    double width, height; /* of a panel; 0 = automatic */
 } tsri_chart;
 
 void tsri_chart_begin(tsri_chart *c, const char *title);  /* NULL = no title */
 void tsri_chart_caption(tsri_chart *c, const char *text); /* below the panels, in lines; or NULL */
 void tsri_chart_panel(tsri_chart *c, const tsri_panel *panel);
 void tsri_chart_series(tsri_chart *c, const tsri_series *series);
-void tsri_chart_map(tsri_chart *c, const tsri_map *map); /* one to a panel, and no series beside */
+void tsri_chart_map(tsri_chart *c, const tsri_map *map); /* one per panel, without series */
 void tsri_chart_fini(tsri_chart *c);
 
-/* Appends the chart as one <svg> element: a page takes it as it is, a file needs nothing else. */
+/* Appends the chart as one <svg> element, for a page or as a file of its own. */
 tsr_status tsri_chart_svg(tsri_text *out, const tsri_chart *c);
 
 /* Appends CSS rules that let an <svg> inside a page follow its light or dark colours. */
 tsr_status tsri_chart_style(tsri_text *out);
 
-/* Appends the numbers as CSV with a head: panel,series,x,y and, where there are any, low,high; of a
+/* Appends the numbers as CSV with a head: panel,series,x,y and, if there are any, low,high; for a
  * map panel,x,y,value. */
 tsr_status tsri_chart_csv(tsri_text *out, const tsri_chart *c);
 

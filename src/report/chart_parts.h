@@ -27,7 +27,7 @@ typedef struct tsri_box {
     double left, top, width, height;
 } tsri_box;
 
-/* One panel on its place, with its axes. */
+/* One panel in its place, with its axes. */
 typedef struct tsri_view {
     const tsri_drawn *panel;
     tsri_box box;    /* the whole panel */
@@ -37,7 +37,7 @@ typedef struct tsri_view {
     tsri_ticks x_ticks, y_ticks;
     tsri_ticks bar_ticks; /* of a map's colour bar */
     tsri_scale bar;
-    bool bar_flat; /* all values are alike: one colour, one number */
+    bool bar_flat; /* all values are equal: one colour, one number */
 } tsri_view;
 
 enum {
@@ -46,15 +46,15 @@ enum {
     TSRI_COLOUR_BAR = 14
 };
 
-/* Columns of text are counted, not measured: a little too wide rather than too narrow. */
+/* Estimated from the number of characters: rather a little too wide than too narrow. */
 double tsri_text_width(const char *text);
 
-/* A value's place in pixels; NaN = none. */
+/* A value's position in pixels; NaN = none. */
 double tsri_view_x(const tsri_view *v, double x);
 double tsri_view_y(const tsri_view *v, double y);
 
 double tsri_series_x(const tsri_series *s, int64_t i);
-int tsri_series_colour(const tsri_drawn *panel, int64_t i); /* 0 ... of the palette */
+int tsri_series_colour(const tsri_drawn *panel, int64_t i); /* index into the palette, from 0 */
 
 /* chart_series.c */
 void tsri_draw_series(tsri_markup *m, const tsri_view *v);
@@ -68,7 +68,7 @@ void tsri_view_make(tsri_view *v, const tsri_drawn *panel, tsri_box box, bool ow
 void tsri_draw_axes(tsri_markup *m, const tsri_view *v);
 void tsri_draw_text(tsri_markup *m, double x, double y, const char *anchor, const char *text);
 
-/* The legend's rows within `width`; draws when m is not NULL. */
+/* How many rows the legend takes within `width`; draws it if m is not NULL. */
 int tsri_draw_legend(tsri_markup *m, const tsri_drawn *panel, double left, double top,
                      double width);
 

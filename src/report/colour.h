@@ -1,7 +1,7 @@
 /* colour.h - colours that everyone can tell apart.
  *
- * Series take the colours of Okabe and Ito, chosen to be told apart by colour-blind readers; maps
- * take a ramp whose lightness rises evenly, so that it reads the same in grey. */
+ * Series use the colours of Okabe and Ito, which colour-blind readers can distinguish. Maps use a
+ * ramp whose lightness rises evenly, so that it reads the same in grey. */
 #ifndef TSRI_COLOUR_H
 #define TSRI_COLOUR_H
 
@@ -9,7 +9,7 @@
 
 enum { TSRI_COLOURS = 7, TSRI_COLOUR_TEXT = 8 };
 
-/* "#0072b2", on white paper and on a dark page; i >= 0, beginning again after TSRI_COLOURS. */
+/* "#0072b2", for white paper and for a dark page; i >= 0, repeating after TSRI_COLOURS. */
 const char *tsri_colour(int64_t i);
 const char *tsri_colour_dark(int64_t i);
 

@@ -7,9 +7,9 @@
  *     TSR_TRY(tsri_compare_picture(&c, "race"));       race.svg, race.csv, race.png
  *     tsri_compare_fini(&c);
  *
- * Of each folder only metrics.jsonl is read, which may still grow. Time is the run's own, through
- * all its resumptions. A run without test accuracies (real targets, or no evaluation yet) has its
- * place in the table; when none has any, losses are drawn instead.
+ * Only metrics.jsonl is read from each folder; it may still be growing. Time is the run's own, over
+ * all its resumptions. A run without test accuracies (real targets, or no evaluation yet) is in the
+ * table, too; when no run has any, losses are drawn instead.
  */
 #ifndef TSRI_COMPARE_H
 #define TSRI_COMPARE_H
@@ -18,14 +18,14 @@
 
 enum { TSRI_GOALS = 8, TSRI_PARTS = 3 };
 
-/* What a worker's time goes into, as the metrics call it: compute, send, wait. */
+/* How a worker spends its time, in the words of the metrics: compute, send, wait. */
 extern const char *const tsri_part_names[TSRI_PARTS];
 
 typedef struct tsri_rival {
     char *name; /* the folder's last name */
     tsri_curves lines;
     double *percent;         /* [lines.n] test accuracy; NaN = none */
-    double *loss;            /* [lines.n] of the test set, or where it has none of training */
+    double *loss;            /* [lines.n] of the test set, or, without one, of training */
     double *seconds;         /* [lines.n] */
     double *bytes;           /* [lines.n] sent between workers */
     double part[TSRI_PARTS]; /* of the time of workers in other processes, percent; NaN = none */
@@ -47,13 +47,13 @@ tsr_status tsri_compare_goals(tsri_compare *c, const double *percent, int64_t n)
 
 /* The first evaluation that is as good as `percent`; -1 = none. */
 int64_t tsri_rival_reached(const tsri_rival *r, double percent);
-double tsri_rival_best(const tsri_rival *r); /* NaN = it has no accuracy */
+double tsri_rival_best(const tsri_rival *r); /* NaN = there is no accuracy */
 
-/* Rounds done and the loss at its last evaluation; NaN = there was none yet. */
+/* Rounds done and the loss at the last evaluation; NaN = there was none yet. */
 double tsri_rival_rounds(const tsri_rival *r);
 double tsri_rival_loss(const tsri_rival *r);
 
-/* One page like a run's report; and its chart alone, as tsri_chart_write does. */
+/* A page like a run's report; and its chart alone, as tsri_chart_write writes it. */
 tsr_status tsri_compare_page(const tsri_compare *c, const char *path);
 tsr_status tsri_compare_picture(const tsri_compare *c, const char *base);
 

@@ -6,8 +6,8 @@
  *     tsri_curves_fini(&c);
  *
  * A column is a member of the lines; it is NaN where a line lacks it, or where it is null. A list
- * of numbers (bytes of each worker) counts as its sum. The file may still grow: a last line without
- * end is left out.
+ * of numbers (bytes of each worker) counts as its sum. The file may still be growing: an incomplete
+ * last line is left out.
  */
 #ifndef TSRI_CURVES_H
 #define TSRI_CURVES_H
@@ -26,7 +26,7 @@ typedef struct tsri_curves {
     int64_t count, capacity;
 } tsri_curves;
 
-/* The lines of one event ("put"), or with NULL those that are evaluations. BAD_FILE with path and
+/* Reads the lines of one event ("put") or, with NULL, of evaluations. BAD_FILE with path and
  * line when a line is not a JSON object. A missing file is BAD_FILE, an empty one has no lines. */
 tsr_status tsri_curves_read(tsri_curves *c, const char *path, const char *event);
 
@@ -35,7 +35,7 @@ tsr_status tsri_lines_each(const char *path, const char *event,
                            tsr_status (*visit)(void *context, const tsri_json_value *line),
                            void *context);
 
-/* A new column, "seconds", that continues across resumptions, where a run starts counting again. */
+/* A new column "seconds" that goes on across resumptions, where a run counts from 0 again. */
 tsr_status tsri_curves_seconds(double **out, const tsri_curves *c);
 
 const double *tsri_curves_get(const tsri_curves *c, const char *name); /* or NULL */

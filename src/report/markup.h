@@ -1,4 +1,4 @@
-/* markup.h - XML and HTML out: a writer that keeps its first failure and escapes what is not ours.
+/* markup.h - writes XML and HTML, keeps the first failure, and escapes what is not ours.
  *
  *     tsri_markup m = {0};
  *     tsri_markup_add(&m, "<rect x=\"%s\" y=\"%s\"/>", tsri_px(x), tsri_px(y));
@@ -22,15 +22,15 @@ typedef struct tsri_markup {
 
 void tsri_markup_add(tsri_markup *m, const char *fmt, ...) TSR_PRINTF(2, 3);
 
-/* Escaped for an element's text and for an attribute in quotes alike. Bytes that are no UTF-8, and
- * characters that XML forbids, become U+FFFD. NULL is nothing. */
+/* Escaped for the text of an element and for a quoted attribute alike. Bytes that are not UTF-8,
+ * and characters that XML forbids, become U+FFFD. NULL writes nothing. */
 void tsri_markup_text(tsri_markup *m, const char *text);
 
 tsr_status tsri_markup_end(const tsri_markup *m);
 void tsri_markup_fini(tsri_markup *m);
 
-/* A coordinate with at most two digits behind the point, in every locale; not a number and what is
- * far off every page become 0 and the page's far edge. Lives in a ring of 16 texts per thread. */
+/* A coordinate with at most two digits after the point, in every locale. NaN becomes 0; what is far
+ * off every page becomes the page's far edge. The text is in a ring of 16 per thread. */
 const char *tsri_px(double value);
 
 #endif

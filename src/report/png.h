@@ -9,8 +9,8 @@
 
 bool tsri_png_available(void);
 
-/* Appends the bytes of a PNG of the <svg>, `scale` points to its unit. FAILURE with librsvg's own
- * words when it cannot be drawn, or when there is no librsvg. */
+/* Appends a PNG of the <svg> with `scale` pixels to its unit. FAILURE, with librsvg's own message,
+ * when it cannot be drawn, or when there is no librsvg. */
 tsr_status tsri_png_from_svg(tsri_text *png, const tsri_text *svg, double scale);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * One file that needs nothing else: no script, no font, no network; pictures are inline and follow
  * the reader's light or dark colours. It is made from the run's folder, so it can be made again at
- * any time, even while the run goes on:
+ * any time, even while the run is going on:
  *
  *     run.yaml            what was asked for (needed)
  *     metrics.jsonl       loss and accuracy, traffic, time, the latest certificate of each paper
@@ -12,7 +12,7 @@
  *     certificate*.json   what a theorem asks for beside what was measured: one certificate as
  *                         tsri_certificate_json writes it, or a list of them
  *
- *     grid.json           the run file of a sweep: its page has the best cell, maps, curves and a
+ *     grid.json           the run file of a sweep: its page shows the best cell, maps, curves and a
  *                         table of sweep.jsonl instead
  *
  * What is missing is left out. All text is escaped: a run may be called <script>.

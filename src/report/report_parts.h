@@ -13,40 +13,40 @@ typedef struct tsri_page {
     const char *folder;
     tsr_config *config;
     tsri_curves lines; /* evaluations */
-    tsri_curves puts;  /* rounds put back, where scheme.events wrote them */
+    tsri_curves puts;  /* rounds put back, if scheme.events wrote them */
 } tsri_page;
 
-/* The page up to its headline, and its end; the failure of anything written so far. */
+/* The page up to its headline, and its end; both return the first failure of what was written. */
 tsr_status tsri_page_begin(tsri_page *p, const char *title);
 tsr_status tsri_page_end(tsri_page *p);
 
 /* The folder's last name: "runs/a/" is a. */
 tsr_status tsri_last_name(char **name, const char *folder);
 
-/* The unit that suits a number of bytes, "MB", and how many bytes it is. */
+/* A suitable unit for a number of bytes, "MB", and how many bytes that unit is. */
 const char *tsri_byte_unit(double most, double *size);
 
 /* <section><h2>title</h2> ... </section> */
 void tsri_section_open(tsri_page *p, const char *title);
 void tsri_section_close(tsri_page *p);
 
-/* A sentence of ours, and a chart with a line below it (or NULL). */
+/* One of our own sentences; and a chart with a line below it (or NULL). */
 void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
 
-/* One box of a list with class "facts"; what is not a number gets none. */
+/* One box of a list with class "facts"; NaN gets none. */
 void tsri_page_fact(tsri_page *p, const char *name, const char *value);
 void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit);
 
 /* *root = the parsed FOLDER/name, or NULL when there is no such file. */
 tsr_status tsri_page_json(tsri_json_value **root, const tsri_page *p, const char *name);
 
-/* report_curves.c; `pretraining`: the run only begins what the page is about */
+/* report_curves.c; `pretraining`: the run is only the first step of what the page shows */
 void tsri_report_subtitle(tsri_page *p);
 void tsri_report_learning(tsri_page *p, bool pretraining);
 void tsri_report_cost(tsri_page *p);
 
-/* report_ticket.c; *found: there are tickets, and what follows is of pretraining */
+/* report_ticket.c; *found: there are tickets, and what follows is about pretraining */
 tsr_status tsri_report_ticket(tsri_page *p, bool *found);
 tsr_status tsri_report_distance(tsri_page *p);
 

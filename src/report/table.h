@@ -8,7 +8,7 @@
  *     TSR_TRY(tsri_table_csv(&out, &t));              the first failure of all calls above
  *     tsri_table_fini(&t);
  *
- * Cells come row after row. Texts may hold anything.
+ * Cells are added row by row. Texts may hold anything.
  */
 #ifndef TSRI_TABLE_H
 #define TSRI_TABLE_H
@@ -30,9 +30,9 @@ typedef struct tsri_table {
 /* The heads, with '|' between them. */
 void tsri_table_head(tsri_table *t, const char *heads);
 void tsri_table_text(tsri_table *t, const char *text);
-void tsri_table_number(tsri_table *t, double value); /* as many digits as there are; NaN = empty */
-void tsri_table_real(tsri_table *t, double value, int digits); /* behind the point; NaN = empty */
-/* Words and numbers of ours, as a number. */
+void tsri_table_number(tsri_table *t, double value); /* with all its digits; NaN = empty */
+void tsri_table_real(tsri_table *t, double value, int digits); /* after the point; NaN = empty */
+/* Our own words and numbers, aligned as a number. */
 void tsri_table_format(tsri_table *t, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_table_fini(tsri_table *t);
 

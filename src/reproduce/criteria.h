@@ -1,16 +1,16 @@
 /* criteria.h - what decides each claim of the papers, written down before anything is run.
  *
- * One row is one claim: the paper's words, the number of a run that speaks of it, the bound that
- * this number is held against, and why that bound. No other file of this room has a number that
- * decides a verdict. `tessera reproduce --list NAME` and every summary show the rows.
+ * One row is one claim: the paper's words, the number of a run that tests it, the bound that the
+ * number is compared with, and the reason for that bound. No other file of this room has a number
+ * that decides a verdict. `tessera reproduce --list NAME` and every summary show the rows.
  */
 #ifndef TSRI_CRITERIA_H
 #define TSRI_CRITERIA_H
 
 #include "io/json.h"
 
-/* What the seeds have to show. The first three speak of the mean over the seeds and its 95 %
- * interval, the last two of every seed for itself. */
+/* What the seeds have to show. The first three rules are about the mean over the seeds and its 95 %
+ * interval, the last two about every seed by itself. */
 typedef enum tsri_rule {
     TSRI_RULE_ABOVE,      /* the mean is above low */
     TSRI_RULE_BELOW,      /* below high */
@@ -22,12 +22,12 @@ typedef enum tsri_rule {
 typedef struct tsri_criteria_row {
     const char *id;        /* the study's name, a slash, the claim's; NULL ends the table */
     const char *paper;     /* what the paper says, and where */
-    const char *statistic; /* of one seed */
+    const char *statistic; /* what is measured for each seed */
     tsri_rule rule;
     double low, high;
     const char *reason; /* of the bound */
     bool ratio;         /* the mean is geometric */
-    bool ours;          /* not a sentence of the paper: counted separately */
+    bool ours;          /* our own claim, not the paper's: counted separately */
 } tsri_criteria_row;
 
 extern const tsri_criteria_row tsri_criteria_table[];
@@ -35,7 +35,7 @@ extern const tsri_criteria_row tsri_criteria_table[];
 /* The row of that id, or NULL. */
 const tsri_criteria_row *tsri_criteria_find(const char *id);
 
-/* Is it a claim of that study ("loft/fig4")? */
+/* Does the claim belong to that study ("loft/fig4")? */
 bool tsri_criteria_of(const tsri_criteria_row *c, const char *study);
 
 enum { TSRI_RULE_TEXT = 80 };
@@ -43,7 +43,7 @@ enum { TSRI_RULE_TEXT = 80 };
 /* "below 0.05 in every seed"; returns `text`. */
 const char *tsri_rule_text(char text[TSRI_RULE_TEXT], const tsri_criteria_row *c);
 
-/* Its members, into an object that is open: id, paper, statistic, decided, reason, ours. */
+/* Writes its members into an open object: id, paper, statistic, decided, reason, ours. */
 void tsri_criteria_json(tsri_json *w, const tsri_criteria_row *c);
 
 #endif

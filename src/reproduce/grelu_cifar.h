@@ -1,5 +1,5 @@
-/* grelu_cifar.h - Table 2 and Figure 3 of the GReLU paper at sizes of the caller's choice: a
- * study's own, or a test's. */
+/* grelu_cifar.h - Table 2 and Figure 3 of the GReLU paper, at sizes that the caller chooses: those
+ * of a study, or those of a test. */
 #ifndef TSRI_GRELU_CIFAR_H
 #define TSRI_GRELU_CIFAR_H
 
@@ -24,13 +24,13 @@ typedef struct tsri_switch_sizes {
     int64_t width, layers, test_n;
     bool augment; /* images are cropped and flipped at random */
     double a;     /* of the rate: grelu_nets.h */
-    int64_t crowds,
-        crowd[TSRI_CROWDS_MOST]; /* other widths, at which only the conversion is seen */
+    /* other widths, at which only the conversion is shown */
+    int64_t crowds, crowd[TSRI_CROWDS_MOST];
 } tsri_switch_sizes;
 
 tsr_status tsri_grelu_fig3bc(tsri_study *s, const tsri_switch_sizes *sizes);
 
-/* The rows. */
+/* Functions of the study list (reproductions.h). */
 tsr_status tsri_reproduce_grelu_table2(tsri_study *s);
 tsr_status tsri_reproduce_grelu_fig3(tsri_study *s);
 

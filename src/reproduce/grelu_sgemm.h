@@ -1,5 +1,5 @@
-/* grelu_sgemm.h - Figures 4 and 5 of the GReLU paper at sizes of the caller's choice: a study's
- * own, or a test's. */
+/* grelu_sgemm.h - Figures 4 and 5 of the GReLU paper, at sizes that the caller chooses: those of a
+ * study, or those of a test. */
 #ifndef TSRI_GRELU_SGEMM_H
 #define TSRI_GRELU_SGEMM_H
 
@@ -10,7 +10,7 @@ enum { TSRI_RATES_MOST = 6, TSRI_SHAPES_MOST = 4, TSRI_TITLE = 160 };
 /* "WHAT, SGEMM", or the name of --data. */
 const char *tsri_sgemm_title(char text[TSRI_TITLE], const tsri_study *s, const char *what);
 
-/* What is learned of SGEMM, beside the paper's, as a setting. */
+/* Adds the setting that says which target of SGEMM is learned, beside the paper's. */
 void tsri_sgemm_target(tsri_study *s);
 
 /* One shape at several rates. */
@@ -33,7 +33,7 @@ typedef struct tsri_shapes_sizes {
 
 tsr_status tsri_grelu_fig4c(tsri_study *s, const tsri_shapes_sizes *z);
 
-/* The rows. */
+/* Functions of the study list (reproductions.h). */
 tsr_status tsri_reproduce_grelu_fig4(tsri_study *s);
 tsr_status tsri_reproduce_grelu_fig5(tsri_study *s);
 

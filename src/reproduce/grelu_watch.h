@@ -1,8 +1,8 @@
 /* grelu_watch.h - one run of a GReLU net or its twin, looked at after every epoch: how far its
- * gradient moved, or how much of its ReLUs' pattern.
+ * gradient moved, or how much of its ReLU pattern changed.
  *
- * A run is made in memory, since nothing of it but what is looked at is wanted, and that is kept in
- * the study's folder when the run is done: a study that is stopped and called again reads it.
+ * The run is made in memory, because only what is looked at is wanted. That is kept in the study's
+ * folder when the run is done; a study that is stopped and started again reads it from there.
  *
  *     tsri_watched p = {.patterns = false, .seen = seen, .epochs = epochs};
  *     TSR_TRY(tsri_watch_seed(&p, s, z, TSRI_TWIN_RELU, 0));
@@ -13,16 +13,17 @@
 #include "reproduce/grelu_fig2.h"
 
 typedef struct tsri_watched {
-    bool patterns; /* of the test set, or gradients */
-    double *seen;  /* [epochs] |g_t - g_(t-1)|, or the part of the ReLUs that changed on the test
-                      set; NaN in the first, infinity from the epoch on that diverged */
+    bool patterns; /* look at patterns on the test set; else at gradients */
+    double *seen;  /* [epochs] |g_t - g_(t-1)|, or the fraction of the ReLUs that changed on the
+                      test set; NaN in the first epoch, infinity from the one that diverged on */
     int64_t epochs, lasted; /* epochs done before it diverged; all when it did not */
-    float *before;          /* while it runs: the gradient of the epoch before */
-    uint64_t *bits;         /* and the pattern */
+    float *before;          /* during the run: the gradient of the epoch before */
+    uint64_t *bits;         /* and its pattern */
 } tsri_watched;
 
-/* One seed of one net (TSRI_TWIN_...): found in the study's folder, or made and kept there. A run
- * that diverges is a result. INTERRUPTED when a signal asks; else what training fails with. */
+/* One seed of one net (TSRI_TWIN_...): read from the study's folder, or made and kept there. A run
+ * that diverges is a result. INTERRUPTED after a request to stop; otherwise fails as training does.
+ */
 tsr_status tsri_watch_seed(tsri_watched *p, tsri_study *s, const tsri_watch_sizes *z, int net,
                            int64_t seed);
 

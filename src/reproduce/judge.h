@@ -11,7 +11,7 @@
  *
  * A claim of several things ("for every number of shares") has parts. It holds when every part
  * does. It does not hold when one part does not, with its interval widened for that many looks
- * (Bonferroni): one in twenty would miss by chance.
+ * (Bonferroni): otherwise one in twenty would fail by chance.
  */
 #ifndef TSRI_JUDGE_H
 #define TSRI_JUDGE_H
@@ -32,7 +32,7 @@ enum { TSRI_FINDINGS = 3 };
 
 extern const char *const tsri_finding_name[TSRI_FINDINGS]; /* "undecided", ... */
 
-/* What the seeds say of one part. */
+/* What the seeds say about one part. */
 typedef struct tsri_evidence {
     char *name; /* "p = 4"; NULL: the claim has no parts */
     double *value;
@@ -46,15 +46,15 @@ typedef struct tsri_claim {
     int64_t parts, room;
 } tsri_claim;
 
-/* Copies what the seeds gave; NaN is a seed that was not measured, infinity one that diverged. */
+/* Copies the seeds' values; NaN is a seed that was not measured, infinity one that diverged. */
 tsr_status tsri_claim_add(tsri_claim *c, const char *name, const double *value, int64_t seeds);
 
 /* A part that was not measured, and why: the claim cannot hold. */
 tsr_status tsri_claim_leave(tsri_claim *c, const char *name, const char *why);
 void tsri_claim_fini(tsri_claim *c);
 
-/* What a part shows: the mean over its seeds with the 95 % interval, or, where every seed is held
- * against the bound, with the least and the most of them. */
+/* What a part shows: the mean over its seeds with the 95 % interval or, where every seed is
+ * compared with the bound, with the least and the largest of them. */
 tsri_estimate tsri_part_shows(const tsri_claim *c, int64_t part);
 tsri_finding tsri_part_verdict(const tsri_claim *c, int64_t part);
 tsri_finding tsri_claim_verdict(const tsri_claim *c);

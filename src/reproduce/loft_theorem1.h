@@ -1,5 +1,5 @@
-/* loft_theorem1.h - LoFT beside gradient descent over filters and shares: a row of loft.c's list.
- */
+/* loft_theorem1.h - LoFT compared with gradient descent for several numbers of filters and shares:
+ * a row of loft.c's list. */
 #ifndef TSRI_LOFT_THEOREM1_H
 #define TSRI_LOFT_THEOREM1_H
 

@@ -11,17 +11,17 @@ typedef struct tsri_masked_sizes {
 /* The paper's, or smaller ones with --quick. */
 tsri_masked_sizes tsri_masked_sizes_of(const tsri_study *study);
 
-/* The run file of all panels; `scheme` is the inside of its section. */
+/* The run file of all panels; `scheme` is the content of that section. */
 void tsri_masked_run_file(char *yaml, size_t room, const tsri_study *study, double kappa,
                           const char *scheme);
 
-/* Data, width, rounds, seeds, kappa and step, beside the paper's. */
+/* Adds the settings data, width, rounds, seeds, kappa and step beside the paper's. */
 void tsri_masked_settings(tsri_study *study, const char *kappa);
 
 enum { TSRI_MASKED_TAU = 5, TSRI_MASKED_MOMENTS = TSRI_MASKED_TAU + 2 };
 
-/* What Figure 2a says, from error[seeds][rounds][moments] alone: the moments of a round are after
- * drawing, after each local step, after putting together. `part` names the setting. */
+/* Judges Figure 2a from error[seeds][rounds][moments] alone. The moments of a round: after drawing,
+ * after each local step, after shares are put together. `part` names the setting. */
 void tsri_masked_judge_rounds(tsri_study *s, const char *part, const double *error, int64_t rounds,
                               int64_t seeds);
 

@@ -21,8 +21,8 @@ typedef struct tsri_repeats {
     double *memory;
 } tsri_repeats;
 
-/* Two to four seeds say little about the mean: their band goes from the lowest to the
- * highest. With more of them it holds the mean with 95 %. */
+/* Two to four seeds say little about the mean: their band goes from the lowest to the highest. With
+ * more seeds it is the 95 % interval of the mean. */
 enum { TSRI_REPEATS_FEW = 4 };
 
 /* "1 seed", "2 seeds, band: from the lowest to the highest", "5 seeds, band: 95 %". */
@@ -32,7 +32,7 @@ tsr_status tsri_repeats_init(tsri_repeats *r, int64_t n, int64_t seeds);
 void tsri_repeats_end(tsri_repeats *r);
 void tsri_repeats_fini(tsri_repeats *r);
 
-/* A line with points, and a band where low and high are known: of one seed they are not. */
+/* A line with points, and a band when there is more than one seed. */
 void tsri_repeats_draw(tsri_chart *c, const tsri_repeats *r, const char *name);
 
 #endif

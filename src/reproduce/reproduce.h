@@ -1,8 +1,8 @@
 /* reproduce.h - the papers' figures and tables, made again on this machine and judged.
  *
  * A reproduction is a row of its paper's list (one file per paper, named in reproductions.c): a
- * name, what it shows, and a function that makes it. The function gets a study and tells it its
- * settings and what each seed gave; what decides a claim is in criteria.c, written beforehand:
+ * name, what it shows, and a function that makes it. The function gets a study and adds settings
+ * and the numbers of each seed. What decides a claim is in criteria.c, written beforehand:
  *
  *     static tsr_status fig9(tsri_study *s)
  *     {
@@ -24,8 +24,8 @@
  *     const tsri_reproduction tsri_reproduce_paper[] = {
  *         {"paper/fig9", "loss against rounds, by width", fig9}, {0}};
  *
- * The folder then holds fig9.svg, .png and .csv, summary.md and summary.json. A claim
- * that got no numbers is listed as undecided.
+ * The folder then holds fig9.svg, .png and .csv, summary.md and summary.json. A claim that got no
+ * numbers is listed as undecided.
  */
 #ifndef TSRI_REPRODUCE_H
 #define TSRI_REPRODUCE_H
@@ -46,7 +46,7 @@ typedef struct tsri_reproduction {
     tsr_status (*make)(tsri_study *study);
 } tsri_reproduction;
 
-/* All lists, ended by NULL; and the row with that name, or NULL. */
+/* All lists, ended by NULL. find: the row with that name, or NULL. */
 extern const tsri_reproduction *const tsri_reproductions[];
 const tsri_reproduction *tsri_reproduction_find(const char *name);
 
@@ -54,14 +54,14 @@ typedef struct tsri_study_options {
     const char *folder; /* created if missing; a finished study in it is replaced */
     const char *data;   /* other data than the row's own, or NULL */
     bool quick;         /* minutes on two cores; else the paper's sizes as far as stated */
-    int64_t seeds;      /* repetitions; 0 = as the row likes */
+    int64_t seeds;      /* repetitions; 0 = the row's own number */
     uint64_t seed;      /* the first one */
     int threads;        /* 0 = the cores there are */
     void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
     void *context;
 } tsri_study_options;
 
-/* A setting: the paper's and ours. Where the texts differ, ours departs from it. */
+/* A setting: the paper's and ours. Where the two texts differ, ours departs from the paper. */
 typedef struct tsri_paper_setting {
     char *what, *paper, *here;
 } tsri_paper_setting;
@@ -71,7 +71,7 @@ struct tsri_study {
     const tsri_reproduction *row;
     const char *folder, *data;
     bool quick;
-    int64_t seeds; /* 0 = as the row likes */
+    int64_t seeds; /* 0 = the row's own number */
     uint64_t seed;
     tsri_pool *pool;
     int64_t beside; /* runs of a sweep that fit into memory at once; 0 = not known */
@@ -91,59 +91,58 @@ struct tsri_study {
 
 /* ---- For a row's function ------------------------------------------------------------------- */
 
-/* How many repetitions: --seeds, or the row's own number, which is at least TSRI_SEEDS_LEAST. */
+/* How many repetitions: --seeds, or `usual`, which is at least TSRI_SEEDS_LEAST. */
 int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
 
-/* --data without its folders, or the name of the row's own. */
+/* The last part of the path in --data, or `usual`. */
 const char *tsri_study_data_name(const tsri_study *s, const char *usual);
 
-/* What is being done now; `part` of the work (0 to 1) is done. */
+/* Says what is being done now; `part` of the work (0 to 1) is done. */
 void tsri_study_say(tsri_study *s, double part, const char *fmt, ...) TSR_PRINTF(3, 4);
 
 /* A sentence for the summary: sizes, where it departs from the paper and why. */
 void tsri_study_note(tsri_study *s, const char *fmt, ...) TSR_PRINTF(2, 3);
 
-/* A setting as the paper has it ("not given" where it does not say) and, printed, as it is here.
- * Tell all of them before the first chart: those that differ are listed below it. A name given
- * before is ignored. */
+/* Adds a setting: as in the paper ("not given" where it says nothing) and as it is here. Add all of
+ * them before the first chart: those that differ are listed below it. A name that was added before
+ * is ignored. */
 void tsri_study_setting(tsri_study *s, const char *what, const char *paper, const char *fmt, ...)
     TSR_PRINTF(4, 5);
 bool tsri_paper_setting_departs(const tsri_paper_setting *setting);
 
-/* What the seeds gave for the claim `id` of criteria.c, or for one part of it (judge.h). */
+/* The seeds' values for the claim `id` of criteria.c, or for one part of it (judge.h). */
 void tsri_study_judge(tsri_study *s, const char *id, const char *part, const double *value,
                       int64_t seeds);
 
 /* A claim, or a part of it, that cannot be measured here, and why. */
 void tsri_study_leave(tsri_study *s, const char *id, const char *part, const char *why);
 
-/* Writes name.svg, name.csv and, where it can be, name.png; below the panels is what differs
- * from the paper. */
+/* Writes name.svg, name.csv and, where the program can, name.png. What differs from the paper is
+ * listed below the panels. */
 void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart);
 
 /* Writes name.csv and shows the table, under its title, in the summary. */
 void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table);
 
-/* A run file from YAML text, with the study's threads, its seed + `repeat`, and --data where it is
- * given. The caller destroys *out. */
+/* A run file from YAML text, with the study's threads, its seed + `repeat`, and --data if given.
+ * The caller destroys *out. */
 tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *yaml,
                              int64_t repeat);
 
-/* Trains as that run file says in FOLDER/name, or goes on with the run that was begun there (a
- * finished one only says again how it ended). *curves (or NULL) are its metrics. DIVERGED when it
- * did so; they are its metrics until then. */
+/* Trains with that run file in FOLDER/name, or continues the run that was begun there (for a
+ * finished run it only reads how it ended). *curves (or NULL) are its metrics. DIVERGED when it
+ * diverged; the metrics then end there. */
 tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
                             const char *name, const char *yaml, int64_t repeat);
 
-/* The same with a run file of one's own, in a folder of one's own, from the model file `init` or
- * from first weights (NULL). */
+/* The same with a given run file in a given folder, from the model file `init` or, with NULL, from
+ * first weights. */
 tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *folder,
                           const char *init);
 
-/* Runs that file over a grid in FOLDER/name, or goes on with the sweep that was begun there, and
- * says which run it is at; the study's work from `from` to `to` (parts of it) is done by that. Of
- * the options grid, grids, seeds, curves and curve_every count. Finish with tsri_sweep_fini, also
- * after a failure. */
+/* Runs that file over a grid in FOLDER/name, or continues the sweep that was begun there, and says
+ * which run it is at. It takes the study's progress from `from` to `to`. Of the options only grid,
+ * grids, seeds, curves and curve_every are used. Call tsri_sweep_fini, even after a failure. */
 tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, const char *yaml,
                             const tsri_sweep_options *options, double from, double to);
 
@@ -155,13 +154,13 @@ tsr_status tsri_study_end(const tsri_study *s);
 tsri_study_options tsri_study_options_default(void);
 
 /* Makes the reproduction and writes summary.md and summary.json. USAGE when the folder is a file or
- * holds something else than a study. *study tells what was found; finish it with tsri_study_fini
- * also after a failure. */
+ * holds something else than a study. *study has what was found; call tsri_study_fini, even after a
+ * failure. */
 tsr_status tsri_reproduce(tsri_study *study, const tsri_reproduction *row,
                           const tsri_study_options *options);
 void tsri_study_fini(tsri_study *s);
 
-/* How many claims have that verdict: the paper's, or those of our own. */
+/* How many claims have that verdict: the paper's, or our own. */
 int64_t tsri_study_count(const tsri_study *s, tsri_finding verdict, bool ours);
 
 /* One sentence: do the paper's claims hold here? */

@@ -1,11 +1,11 @@
 /* draw.h - shares by chance, as pure functions of (seed, round, worker).
  *
  * Every worker computes its own share without a message, and the shares of a round fit together:
- * disjoint ones come from one permutation, or one throw per unit, that all workers know.
+ * disjoint ones come from one permutation, or one draw per unit, that all workers know.
  *
  *     whole         everything
  *     bernoulli     each unit with chance xi, independently for each worker
- *     categorical   each unit belongs to exactly one worker, thrown with the workers' weights
+ *     categorical   each unit goes to exactly one worker, drawn with the workers' weights
  *     chunks        a permutation of the units cut into pieces: every unit once, sizes by weight;
  *                   equal weights give sizes that differ by at most one (remainders are kept)
  *
@@ -41,11 +41,12 @@ tsr_status tsri_draw_check(const tsri_draw *draw, const tsri_net *net);
 void tsri_share_draw(tsri_share *share, const tsri_draw *draw, uint64_t seed, int64_t round,
                      int64_t worker);
 
-/* The chance that a unit is in the share of `worker`; with chunks its average part. */
+/* The chance that a unit is in the share of `worker`; with chunks, the average size of that share
+ * as a fraction of the axis. */
 double tsri_draw_chance(const tsri_draw *draw, int64_t worker);
 
-/* The chance that a unit is in at least one share: 1 - (1 - xi)^workers where workers draw by
- * themselves, 1 where every unit belongs to one of them. */
+/* The chance that a unit is in at least one share: 1 - (1 - xi)^workers where workers draw
+ * independently, 1 where every unit belongs to one of them. */
 double tsri_draw_coverage(const tsri_draw *draw);
 
 #endif

@@ -30,10 +30,10 @@ typedef struct tsri_owner {
 typedef struct tsri_put {
     const tsri_net *net;
     int threads;
-    bool *cut;           /* [axes] by one of the shares at least */
+    bool *cut;           /* [axes] cut by at least one share */
     double *sum;         /* [threads][block] */
     int32_t *owners;     /* [threads][block] */
-    tsri_opened *opened; /* [rooms] the shares of the call, as the host sees them */
+    tsri_opened *opened; /* [rooms] the shares of this call, as the host sees them */
     int64_t rooms;
 } tsri_put;
 

@@ -30,7 +30,7 @@ typedef struct tsri_share {
     bool *cut;       /* [net->axes] not whole */
     int64_t *index;  /* memory of all picks */
     int32_t *place;
-    int64_t *order; /* [longest axis] for draws and ranks: a permutation in the making */
+    int64_t *order; /* [longest axis] for draws and rankings: a permutation being made */
     uint8_t *mark;  /* [longest axis] 1 = picked: what draws write and settle reads */
 } tsri_share;
 
@@ -54,8 +54,7 @@ tsr_status tsri_share_best(tsri_share *share, int64_t axis, const double *score,
  * The one definition of a ranking, for what is kept and for distances between rankings. */
 tsr_status tsri_order_by_score(int64_t *order, const double *score, int64_t n);
 
-/* Does it lack every unit of some axis? Then no signal passes, and there is nothing to train.
- */
+/* Is some axis without any unit? Then no signal passes, and there is nothing to train. */
 bool tsri_share_empty(const tsri_share *share);
 
 /* The axis with that name, or -1. */
@@ -63,7 +62,7 @@ int64_t tsri_axis_find(const tsri_net *net, const char *name);
 
 /* cut[a] for every axis: is it one of `names`? These are "hidden.0, hidden.2"; "inner", every axis
  * that shares can cut; or "all", which with `streams` (for tickets) also means the streams between
- * blocks. USAGE, with what there is, for a name that is no axis which can be cut. */
+ * blocks. USAGE, listing the axes, for a name that is not an axis that can be cut. */
 tsr_status tsri_axes_named(bool *cut, const tsri_net *net, const char *names, bool streams);
 
 /* ---- For draws ---------------------------------------------------------------------------- */

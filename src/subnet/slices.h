@@ -1,8 +1,8 @@
 /* slices.h - how a parameter is laid out in memory, seen along the axes that are cut.
  *
  * Whatever its number and order of dimensions ([out, in], [out, in, H, W], [H, W, in, out]), a
- * parameter is a list of lines. Dimensions that are not cut, behind the last one that is, are
- * merged into its grain, so that a line is `size` pieces of `grain` numbers each, contiguous:
+ * parameter is a list of lines. Dimensions behind the last one that is cut are merged into the
+ * grain, so that a line is `size` pieces of `grain` contiguous numbers each:
  *
  *     [out, in, H, W] cut on out and in:   lines = out,   a line = in pieces of H W numbers
  *     [out, in]       cut on out:          one line of    out pieces of in numbers
@@ -34,7 +34,7 @@ typedef struct tsri_slices {
 /* The form of parameter p when the axes with cut[axis] are cut. */
 tsri_slices tsri_slices_of(const tsri_param *p, const tsri_net *net, const bool *cut);
 
-/* Lines of the share's parameter, and the line of the whole that its line j is. */
+/* How many lines the share's parameter has, and which line of the whole its line j is. */
 int64_t tsri_slices_lines(const tsri_slices *s, const tsri_share *share);
 int64_t tsri_slices_from(const tsri_slices *s, const tsri_share *share, int64_t j);
 

@@ -6,8 +6,8 @@
 #include "subnet/share.h"
 
 /* small->w = the share's part of whole->w: trained and fixed parameters, running statistics and
- * counts; with `momentum` also small->v of whole->v (and s, where both have it). small's network is
- * the share's (cut.h). Floats only. */
+ * counts; with `momentum` also small->v from whole->v (and s, where both have it). The network of
+ * `small` is the share's (cut.h). Floats only. */
 tsr_status tsri_take(tsri_store *small, const tsri_store *whole, const tsri_share *share,
                      bool momentum);
 

@@ -1,10 +1,10 @@
-/* assume.h - what theorems assume of a run, and whether the run is so.
+/* assume.h - what theorems assume about a run, and whether it is true of the run.
  *
- * A theorem lists its assumptions as bits (tsri_theorem.assumes). Those about the way of training
- * are compared with the run here, once, for all papers; those about data, loss and model are
- * compared by the paper that knows them, with tsri_certify_breach. Sizes (width, step, iterations)
- * are no assumptions in this sense: they are rows with a factor, because how far a run is from them
- * is what one wants to know.
+ * A theorem lists its assumptions as bits (tsri_theorem.assumes). Assumptions about the way of
+ * training are checked here, once, for all papers; those about data, loss and model are checked by
+ * the paper that makes them, with tsri_certify_breach. Sizes (width, step, iterations) are not
+ * assumptions in this sense. They are rows with a factor, because the question is how far a run is
+ * from them.
  */
 #ifndef TSRI_ASSUME_H
 #define TSRI_ASSUME_H

@@ -1,19 +1,19 @@
 /* certificate.h - what a theorem asks for beside what was measured, row by row.
  *
- * A certificate is a list of theorems and a list of rows. A theorem says where it stands, with
- * which probability it is stated, and what it assumes (assume.h). A row belongs to a theorem, names
- * a quantity, and says what was measured, what the paper requires, and how much of what the row
- * quantifies over was looked at. From that alone follows one of five verdicts:
+ * A certificate is a list of theorems and a list of rows. A theorem says where it is in the paper,
+ * with which probability it is stated, and what it assumes (assume.h). A row belongs to a theorem
+ * and names a quantity. It says what was measured, what the paper requires, and how much of what
+ * the row quantifies over was looked at. The verdict follows from that alone:
  *
  *     holds            everything was looked at, and the requirement is met
  *     fails            the requirement is missed, by a factor of k
  *     vacuous          met, but the requirement says nothing: it could not have been missed
- *     open             met as far as one looked, but not everything was looked at or is known
+ *     open             met as far as was looked, but not everything was looked at or is known
  *     does not apply   the run breaks an assumption of the theorem
  *
- * Silence never becomes "holds": a row that does not say how much it saw (TSRI_UNSAID) is open, and
- * so is one whose number is not known. A maximum over a part can only refute an upper bound. What
- * is stated with a probability that is not above 0 for the run at hand says nothing.
+ * A row that does not say how much it saw (TSRI_UNSAID) is open, and so is a row whose number is
+ * not known: neither ever becomes "holds". A maximum over a part can only refute an upper bound. A
+ * theorem whose probability is not above 0 for this run says nothing.
  *
  *     tsri_certificate c;
  *     tsri_certificate_init(&c, "masked-neurons");
@@ -61,8 +61,8 @@ enum { TSRI_ROW_TEXT = 200, TSRI_REASON_TEXT = 160 };
 typedef enum tsri_sight {
     TSRI_UNSAID,  /* nobody said: decides nothing but failure */
     TSRI_ALL,     /* everything that the row quantifies over */
-    TSRI_EXTREME, /* the extreme of a part: what fails, fails; what does not is open */
-    TSRI_SOME     /* a number of a part that may err either way: open in any case */
+    TSRI_EXTREME, /* the extreme over a part: it can fail, otherwise it is open */
+    TSRI_SOME     /* a number from a part that may err either way: always open */
 } tsri_sight;
 
 typedef struct tsri_seen {
@@ -73,16 +73,16 @@ typedef struct tsri_seen {
 
 #define TSRI_SEEN_ALL ((tsri_seen){.sight = TSRI_ALL})
 
-/* An extreme over `part` of `whole` things; everything when part is no less. */
+/* An extreme over `part` of `whole` things; everything when part >= whole. */
 tsri_seen tsri_saw(int64_t part, int64_t whole, const char *what);
 
-/* A number other than an extreme, of a part. */
+/* A number from a part, other than an extreme. */
 tsri_seen tsri_saw_some(int64_t part, int64_t whole, const char *what);
 
-/* One of more than can be counted, of which the row is about the mean or all: "draw of masks". */
+/* One of uncountably many, where the row is about their mean or about all: "draw of masks". */
 tsri_seen tsri_saw_one(const char *what);
 
-/* A row that quantifies over both: the worse of the two. */
+/* For a row that quantifies over both: the worse of the two. */
 tsri_seen tsri_saw_both(tsri_seen a, tsri_seen b);
 
 /* ---- Theorems and rows ---------------------------------------------------------------------- */
@@ -94,34 +94,34 @@ typedef struct tsri_theorem {
     unsigned assumes;   /* bits of tsri_assumption (assume.h) */
 } tsri_theorem;
 
-/* The value that no bound needs to exceed: beyond it an upper bound (below it a lower one) says
- * nothing. `what` says of what it is the value, in words that follow "not below" or "not above". */
+/* A value the quantity cannot exceed anyway: an upper bound beyond it (or a lower bound below it)
+ * says nothing. `what` names it, in words that follow "not below" or "not above". */
 typedef struct tsri_trivial {
     const char *what; /* NULL = there is none; a literal */
     double value;
 } tsri_trivial;
 
-/* An estimate lies in [low, high] with confidence `level`. */
+/* The estimated number lies in [low, high] with confidence `level`. */
 typedef struct tsri_interval {
     double low, high, level; /* level 0 = the number is exact */
 } tsri_interval;
 
 typedef struct tsri_condition {
-    int of;            /* index of its theorem (tsri_certify_theorem); 0 = of none */
+    int of;            /* index of its theorem (tsri_certify_theorem); 0 = none */
     const char *where; /* (optional) "(6), first term"; else the theorem's own */
     tsri_sense sense;
     double measured; /* NaN = not known yet */
-    double required; /* not looked at for TSRI_MEASURED */
+    double required; /* ignored for TSRI_MEASURED */
     tsri_seen seen;
     tsri_interval interval;
-    double blur; /* rounding of the measured number: no nearer than that to its bound is it judged;
-                    0 = what it measures is exact, or never near */
+    double blur; /* rounding error of the measured number: it is not judged when it is nearer than
+                    that to its bound; 0 = it is exact, or never near */
     tsri_trivial trivial;
     const char *by_construction; /* (optional) why it cannot fail: "the triangle inequality" */
     const char *unproven;        /* (optional) why meeting it proves nothing: "the worst support was
                                     searched for, not proven"; then it is open unless it fails */
-    const int64_t *worst;        /* (optional) of all rounds this one's number is told: "..., at the
-                                    worst round so far, 7" follows the quantity */
+    const int64_t *worst;        /* (optional) the round, of all, that the number is from; the
+                                    quantity then ends with "..., at the worst round so far, 7" */
 } tsri_condition;
 
 typedef struct tsri_row {
@@ -142,12 +142,12 @@ typedef struct tsri_certificate {
     const char *paper; /* "masked-neurons" */
     int64_t round;     /* rounds done when it was made; 0 = before the run */
     tsri_theorem *theorem;
-    int64_t theorems, theorems_room; /* theorem[0] is that of rows without one */
+    int64_t theorems, theorems_room; /* theorem[0] is for rows without one */
     tsri_breach *breach;
     int64_t breaches, breaches_room;
     tsri_row *row;
     int64_t count, room;
-    char **note; /* [notes] sentences: what the rows rest on */
+    char **note; /* [notes] sentences: what the rows are based on */
     int64_t notes, notes_room;
     tsr_status st; /* the first failure */
 } tsri_certificate;
@@ -164,8 +164,8 @@ int tsri_certify_theorem(tsri_certificate *c, const tsri_theorem *theorem);
 void tsri_certify_breach(tsri_certificate *c, unsigned assumption, const char *how, ...)
     TSR_PRINTF(3, 4);
 
-/* Adds a row. One whose number is not known (NaN) has seen nothing: it has no interval and no worst
- * round either, whatever the claim says. */
+/* Adds a row. If its number is not known (NaN), nothing was seen: interval and worst round of the
+ * claim are ignored. */
 void tsri_certify(tsri_certificate *c, const tsri_condition *claim, const char *quantity, ...)
     TSR_PRINTF(3, 4);
 
@@ -191,8 +191,8 @@ bool tsri_certificate_holds(const tsri_certificate *c);
 /* The row that fails by the largest factor, or NULL. */
 const tsri_row *tsri_certificate_worst(const tsri_certificate *c);
 
-/* By which factor a condition is missed (> 1) or kept (<= 1): required / measured for at least,
- * measured / required for at most; infinite when it cannot be reached by scaling, NaN when there is
+/* The factor by which a condition is missed (> 1) or met (<= 1): required / measured for at least,
+ * measured / required for at most; infinite when no scaling would meet it, NaN when there is
  * nothing to compare. */
 double tsri_row_factor(const tsri_row *row);
 

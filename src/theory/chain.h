@@ -1,18 +1,19 @@
 /* chain.h - products of weight matrices and activation patterns, and their spectral norms.
  *
- * Theory of deep and of recurrent ReLU networks speaks of W_L Sigma_(L-1) ... Sigma_1 W_1: a chain
- * of factors, each a matrix and then a pattern of units that are on. A chain is never multiplied
- * out: it is applied to vectors.
+ * The theory of deep and of recurrent ReLU networks is about W_L Sigma_(L-1) ... Sigma_1 W_1: a
+ * chain of factors, each a matrix followed by a pattern of units that are on. A chain is never
+ * multiplied out; it is applied to vectors.
  *
- *     tsri_factor f[] = {{.w = w1, .rows = m, .cols = d, .gate = x1}, {.w = w2, .rows = m, .cols =
- * m}}; tsri_chain_norm(&norm, &(tsri_chain){f, 2}, NULL, 40, seed, pool);       of W_2 Sigma_1 W_1
+ *     tsri_factor f[] = {{.w = w1, .rows = m, .cols = d, .gate = x1},
+ *                        {.w = w2, .rows = m, .cols = m}};
+ *     tsri_chain_norm(&norm, &(tsri_chain){f, 2}, NULL, 40, seed, pool);       of W_2 Sigma_1 W_1
  */
 #ifndef TSRI_CHAIN_H
 #define TSRI_CHAIN_H
 
 #include "base/pool.h"
 
-/* x -> gate (w x): units whose gate is not above 0 become 0. */
+/* x -> gate (w x): where the gate is not above 0 the result is 0. */
 typedef struct tsri_factor {
     const float *w;     /* [rows, cols], or NULL: the identity, rows = cols */
     int64_t rows, cols; /*                                                  */
@@ -24,8 +25,8 @@ typedef struct tsri_chain {
     int64_t count;
 } tsri_chain;
 
-/* `value` is the length of a vector that the map makes of a unit vector, so the norm is at least
- * that; with confidence `level` over the random start it is at most `high`. */
+/* The norm is at least `value`, the length of the image of some unit vector. With confidence
+ * `level` over the random start it is at most `high`. */
 typedef struct tsri_norm {
     double value, high, level;
 } tsri_norm;
@@ -37,8 +38,8 @@ typedef struct tsri_norm {
 tsr_status tsri_chain_norm(tsri_norm *out, const tsri_chain *a, const tsri_chain *b, int64_t steps,
                            uint64_t seed, tsri_pool *pool);
 
-/* y[rows of the last factor] = the chain applied to x[cols of the first]; `adjoint`: the other way
- * round. Both ends have room for the widest factor. */
+/* y[rows of the last factor] = the chain applied to x[cols of the first]; `adjoint`: its transpose
+ * applied the other way round. x and y both have room for the widest factor. */
 tsr_status tsri_chain_apply(double *y, const double *x, const tsri_chain *a, bool adjoint,
                             tsri_pool *pool);
 

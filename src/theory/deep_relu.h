@@ -4,8 +4,8 @@
  * Shared by the files of Zou, Cao, Zhou, Gu: deep_relu.c (rows), deep_relu_look.c (what is measured
  * after a round), deep_relu_start.c (what is measured once, at W(0)), deep_relu_pairs.c (all pairs
  * of samples), deep_relu_nodes.c (all vectors a of Theorem 5.1 (vii)), deep_relu_block.c (this).
- * Notation: x_l [n, m_l] states, z_l what they are the positive part of, W_l^T [m_l, m_(l-1)] the
- * weights as they lie in memory; x_0 are the inputs.
+ * Notation: x_l [n, m_l] states, x_l = max(z_l, 0), W_l^T [m_l, m_(l-1)] the weights as they lie in
+ * memory; x_0 are the inputs.
  *
  * A block holds the states of some samples, so that memory does not grow with their number:
  *
@@ -38,20 +38,20 @@ typedef struct tsri_deep_net {
     double weights; /* numbers of all W_l */
 } tsri_deep_net;
 
-/* Of the run's network with the numbers `w`, a vector of the store, which must outlive it. */
+/* The run's network with the numbers `w`, a vector of the store, which must outlive it. */
 tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run *run, const float *w);
 void tsri_deep_net_fini(tsri_deep_net *net);
 
 /* Samples, their states, outputs and signs. */
 typedef struct tsri_deep_block {
-    int64_t room, n, L; /* rows there can be, rows there are */
+    int64_t room, n, L; /* capacity and number of rows; layers */
     float **x;          /* [L + 1]: x[0] [room, d], x[l] [room, m_l] */
     float **z;          /* [L + 1]: z[0] is NULL */
     double *y;          /* [room] f(x_i) */
     double *sign;       /* [room] y_i = +-1 */
 } tsri_deep_block;
 
-/* Rows that a block should have for n samples. */
+/* How many rows a block should have for n samples. */
 int64_t tsri_deep_rows(const tsri_deep_net *net, int64_t n);
 
 tsr_status tsri_deep_block_init(tsri_deep_block *b, const tsri_deep_net *net, int64_t room);
@@ -74,7 +74,7 @@ void tsri_deep_gate(float *s, const tsri_deep_block *b, const tsri_deep_net *net
 
 /* ---- Beside W(0) (deep_relu_moved.c) ------------------------------------------------------- */
 
-/* The largest over layers and samples; the caller begins with zeros. */
+/* Maxima over layers and samples; the caller starts with zeros. */
 typedef struct tsri_deep_moved {
     double far, reach; /* |x - x(0)|, and |x| + |x(0)|, which it cannot exceed */
     double flipped;    /* the part of a layer's units that switched */
@@ -90,7 +90,7 @@ tsr_status tsri_deep_moved_of(tsri_deep_moved *out, const tsri_deep_block *at,
                               const tsri_deep_block *was, const tsri_deep_net *now,
                               const tsri_deep_net *then, tsri_deep_room *room, tsri_pool *pool);
 
-/* Products of blocks are so many times as fast as the operations that certify.effort counts. */
+/* Products of blocks run this many times as fast as the operations that certify.effort counts. */
 #define TSRI_DEEP_PRODUCTS 32.0
 
 /* ---- What is measured (kept in series by these names) ------------------------------------- */
@@ -98,11 +98,12 @@ tsr_status tsri_deep_moved_of(tsri_deep_moved *out, const tsri_deep_block *at,
 /* Once, before the first round (deep_relu_start.c). */
 tsr_status tsri_deep_start(tsri_run *run, tsri_past *past, const tsri_deep_net *net);
 
-/* What the chains of Theorem 5.1 (v) take for so many samples. */
+/* Operations that the chains of Theorem 5.1 (v) take for `count` samples. */
 double tsri_deep_chain_operations(const tsri_deep_net *net, int64_t count);
 
-/* Least distances of all pairs of `count` samples (first, first + step, ...): least[0] of the
- * inputs, least[l] of the states of layer l; `pair` the two samples that are nearest as inputs. */
+/* Least distances over all pairs of `count` samples (0, step, 2 step, ...): least[0] between the
+ * inputs, least[l] between the states of layer l; `pair` are the two samples with the nearest
+ * inputs. */
 typedef struct tsri_deep_apart {
     double *least; /* [L + 1] */
     int64_t pair[2];
@@ -112,12 +113,12 @@ tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri
                            int64_t step, int64_t count);
 double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count);
 
-/* Are two training samples one point? `pair` is changed only when *found. */
+/* Are two training samples equal? `pair` changes only when *found. */
 tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run);
 
-/* Theorem 5.1 (vii), looked for over vectors a on some of the samples: `nodes`, the fewest nodes
- * found whose gradient is |a|_inf phi / n^2 or more; `form`, the least of n^2 sum_j |g_j|^2 over
- * |a|_inf = 1, exactly, for a on those samples. */
+/* Theorem 5.1 (vii), searched over vectors a that are nonzero on some of the samples only. `nodes`:
+ * the fewest nodes found whose gradient is at least |a|_inf phi / n^2. `form`: the exact minimum of
+ * n^2 sum_j |g_j|^2 over |a|_inf = 1, for a on those samples. */
 typedef struct tsri_deep_nodes {
     int64_t samples; /* that a may be nonzero on */
     double nodes, form;
@@ -130,7 +131,7 @@ tsr_status tsri_deep_search(tsri_deep_nodes *out, tsri_run *run, const tsri_deep
 tsr_status tsri_deep_look(tsri_run *run, tsri_past *past);
 void tsri_deep_forget(void *memory);
 
-/* Are steps taken on samples that are drawn, rather than on all of them? */
+/* Are steps on mini-batches, rather than on all samples? */
 bool tsri_deep_draws(const tsri_run *run);
 
 /* The s of (5.1), with 1 for its constant: the s-sparse vectors of Theorems 5.1 (vi), 5.3 (iv). */

@@ -1,11 +1,11 @@
 /* deep_relu_bounds.h - what Theorems 4.1 (gradient descent) and 4.5 (stochastic) of Zou, Cao, Zhou,
  * Gu ask of a run, as formulas.
  *
- * The main text hides factors in poly(n, 1/phi) e^O(L); the proofs of Lemmas 5.6 and 5.8 have them
- * all but two absolute constants: c_0 of Theorem 5.3 (v), and C_0 = sqrt(3) C' + 1 with the C' of
- * Theorem 5.1 (vi). So every function gives the formula without those two, as the logarithm to base
- * 10: n^44 is no double. NaN where the loss has no lambda (hinge), no two samples differ, or the
- * run is below epsilon from the start.
+ * The main text hides factors in poly(n, 1/phi) e^O(L). The proofs of Lemmas 5.6 and 5.8 give all
+ * of them except two absolute constants: c_0 of Theorem 5.3 (v), and C_0 = sqrt(3) C' + 1 with the
+ * C' of Theorem 5.1 (vi). So every function gives the formula without those two, as a logarithm to
+ * base 10, because n^44 does not fit a double. NaN where the loss has no lambda (hinge), where no
+ * two samples differ, or where the run is below epsilon from the start.
  */
 #ifndef TSRI_DEEP_RELU_BOUNDS_H
 #define TSRI_DEEP_RELU_BOUNDS_H
@@ -20,7 +20,7 @@ typedef struct tsri_deep_letters {
     double rho, lambda;         /* slope and curvature of the loss (Assumptions 3.3, 3.4) */
     double B;                   /* samples in a step; 0 = all: gradient descent */
     double delta;               /* stochastic: Markov's inequality is used with 1 - delta */
-    const tsri_loss_kind *loss; /* of margins */
+    const tsri_loss_kind *loss; /* a loss of margins */
 } tsri_deep_letters;
 
 double tsri_deep_log_path(const tsri_deep_letters *s);   /* K eta at least this / c_0 */

@@ -1,7 +1,7 @@
 /* deep_relu_rows.h - the letters and theorems that the rows of Zou, Cao, Zhou, Gu share.
  *
- * Inside theory: deep_relu.c (assumptions, Theorems 4.1 and 4.5), deep_relu_region.c (Theorems 5.1
- * and 5.3). Rows measure nothing: all numbers are series of deep_relu_look.c and deep_relu_start.c.
+ * Private to deep_relu.c (assumptions, Theorems 4.1 and 4.5), deep_relu_region.c (Theorems 5.1 and
+ * 5.3). Rows measure nothing: all numbers are series from deep_relu_look.c and deep_relu_start.c.
  */
 #ifndef TSRI_DEEP_RELU_ROWS_H
 #define TSRI_DEEP_RELU_ROWS_H
@@ -22,16 +22,16 @@ typedef struct tsri_deep_case {
     int radius, descent; /* Lemma 5.5 or 5.7; Theorem 4.1 or 4.5 */
 } tsri_deep_case;
 
-/* A number of W(0), kept in round 0. */
+/* A number measured at W(0), kept in round 0. */
 double tsri_deep_first(const tsri_deep_case *d, const char *name);
 
-/* The claim of a row without requirement: a constant that the run asks for or allows. */
+/* The claim of a row without requirement: a constant that the run would need or allows. */
 tsri_condition tsri_deep_number(int of, const char *where, double value);
 
-/* Does the run break something that this theorem assumes? Data are told first. */
+/* Does the run break an assumption of this theorem? Breaches by the data must be known already. */
 bool tsri_deep_broken(const tsri_deep_case *d, int theorem);
 
-/* Tells that W(0) has not Theorem 5.1's properties, then adds its rows and those of (5.1). */
+/* Notes a breach if W(0) lacks Theorem 5.1's properties, then adds its rows and those of (5.1). */
 void tsri_deep_start_rows(tsri_deep_case *d);
 
 /* Theorem 5.3 (i)-(vi), the radii of Lemmas B.5, C.2, 5.6 and 5.8, and Lemma 5.5 or 5.7. */

@@ -1,10 +1,11 @@
-/* first.h - the weights that a run began with: theory measures how far it has moved from them. */
+/* first.h - the weights that a run began with; theory measures how far they have moved. */
 #ifndef TSRI_FIRST_H
 #define TSRI_FIRST_H
 
 #include "run/run.h"
 
-/* W(0) of the run: from its seed, or from the file it was given. The caller finishes *first. */
+/* W(0) of the run: from its seed, or from the file it started from. The caller calls
+ * tsri_store_fini. */
 tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run);
 
 #endif

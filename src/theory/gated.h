@@ -1,22 +1,22 @@
 /* gated.h - a gated net, or its ReLU twin, at one point of its training, in double.
  *
- * Letters of Noy, Xu, Aflalo, Zelnik-Manor, Jin (src/net/grelu.c has the model): of sample i
+ * Letters of Noy, Xu, Aflalo, Zelnik-Manor, Jin (src/net/grelu.c has the model), for sample i:
  *
  *     h_k = G_k x = D_k W_k ... D_1 W_1 D_0 C x          [m]          k = 0 .. L     (10)
  *     F_(k+1) = B D_L W_L ... D_(k+1) W_(k+1) D_k        [d_y, m]     k = 0 .. L     (10)
  *     grad_(W_k) y_p(x_i) = (row p of F_(k+1)) (x) h_(k-1)            k = 1 .. L
  *
  * so that gradients, the tangent kernel and every condition of the paper's proof are products of
- * these. A view has them for a block of samples; what is measured over all samples goes by block
- * after block, in bounded memory.
+ * these. A view holds them for a block of samples. Measurements over all samples go block by block,
+ * in bounded memory.
  *
  *     gated_view.c      views
  *     gated_eigen.c     (14), (15): eigenvalues of G^T G and F F^T
- *     gated_pairs.c     what is about two samples: (16), Theorem 6, Corollary 4, Lemma 4
+ *     gated_pairs.c     quantities of two samples: (16), Theorem 6, Corollary 4, Lemma 4
  *     gated_norms.c     spectral norms: Lemmas 5 and 7, (4), (39)
- *     gated_step.c      one step of descent: Lemma 2; gradients one after the other
+ *     gated_step.c      one step of descent: Lemma 2; gradients
  *     gated_patterns.c  which units switch, and which die
- *     gated_reach.c     how many samples each of them takes; the data
+ *     gated_reach.c     how many samples each measurement uses; the data
  *     gated_look.c      all of it, round by round
  *     gated.c, gated_rate.c, gated_lemmas.c   the certificate
  */
@@ -37,17 +37,17 @@ typedef struct tsri_gated {
     int64_t words;
 } tsri_gated;
 
-/* What a view is of. */
+/* What a view shows. */
 typedef struct tsri_gated_part {
     int64_t from, n;
     bool behind; /* F, too */
-    /* of a gated net: the gates of the first samples, as training has them */
+    /* for a gated net: the gates of the first samples, as in training */
     const tsri_gate_table *gates;
     const float *step; /* (optional) [trained]: W - eta step in place of W */
     double eta;
 } tsri_gated_part;
 
-/* Of the run's samples through the net of `store`, a grelu or a relu_twin. */
+/* The run's samples through the net of `store`, a grelu or a relu_twin. */
 tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened *store,
                            const tsri_gated_part *part);
 void tsri_gated_fini(tsri_gated *v);
@@ -77,16 +77,15 @@ static inline const double *tsri_gated_behind(const tsri_gated *v, int64_t k, in
     return v->f + ((k * v->n + i) * v->dy + p) * v->m;
 }
 
-/* What the outputs are to be: [n, dy] of the samples from, from + 1, ... */
+/* The targets of the samples from, from + 1, ...: [n, dy]. */
 void tsri_gated_targets(double *y, const tsri_run *run, int64_t from, int64_t n);
 
 double tsri_gated_dot(const double *a, const double *b, int64_t n);
 
-/* ---- gated_reach.c: how much is looked at, and what the data are ------------------------------
- */
+/* ---- gated_reach.c: how much is looked at, and the data ------------------------------------ */
 
-/* Samples, from the first on, that each measurement takes within certify.effort, and the operations
- * that all would take. It follows from shapes alone. */
+/* How many samples, from the first on, a measurement uses within certify.effort, and how many
+ * operations all of them would take. Both follow from shapes alone. */
 typedef struct tsri_gated_portion {
     int64_t samples;
     double all;
@@ -98,7 +97,7 @@ typedef struct tsri_gated_reach {
     tsri_gated_portion pairs, G;      /* gated_pairs.c; gated_eigen.c */
     tsri_gated_portion chains, gates; /* gated_norms.c's Z; gated_patterns.c */
     tsri_gated_portion inputs;        /* Assumption 1 */
-    double loss, look;                /* operations of the loss, and of a whole look */
+    double loss, look;                /* operations of the loss, and of an entire look */
 } tsri_gated_reach;
 
 tsri_gated_reach tsri_gated_reach_of(const tsri_run *run);
@@ -117,7 +116,7 @@ tsr_status tsri_gated_data_of(tsri_gated_data *d, const tsri_run *run, const tsr
 
 /* ---- gated_eigen.c --------------------------------------------------------------------------- */
 
-/* An eigenvalue lies in [low, high]; both are it where LAPACK has all of them. */
+/* An eigenvalue lies in [low, high]; low = high where LAPACK computes all of them. */
 typedef struct tsri_gated_end {
     double low, high;
 } tsri_gated_end;
@@ -155,7 +154,7 @@ typedef struct tsri_gated_pairs {
     double *k0;                /* [n, n] kernel of output 0 */
 } tsri_gated_pairs;
 
-/* Now beside the first weights, in blocks of `block` samples. */
+/* Now compared with the first weights, in blocks of `block` samples. */
 tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_opened *now,
                                const tsri_opened *then, const tsri_gate_table *gates, int64_t n,
                                int64_t block);
@@ -163,12 +162,12 @@ void tsri_gated_pairs_fini(tsri_gated_pairs *p);
 
 /* ---- gated_norms.c --------------------------------------------------------------------------- */
 
-/* A largest spectral norm: at least `low`; at most `high` with the confidence asked for. */
+/* The largest spectral norm: at least `low`; at most `high` with the confidence asked for. */
 typedef struct tsri_gated_norm {
     double low, high;
 } tsri_gated_norm;
 
-/* `chance`: that some `high` of all that are asked for in the run is too low. */
+/* The chance that at least one `high` of the whole run is too low. */
 #define TSRI_GATED_CHANCE 0.01
 
 /* |Z_(a,b)|_2, 1 <= b <= a <= L, the largest over the first n samples. */
@@ -179,7 +178,7 @@ tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri
 tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_opened *now,
                           const tsri_opened *then);
 
-/* |W_k - W_k(1)|_F, the largest over k: no less than that, and cheap. */
+/* |W_k - W_k(1)|_F, the largest over k: an upper bound of the above, and cheap. */
 double tsri_gated_drift(const tsri_opened *now, const tsri_opened *then);
 
 /* |grad_k l|_2, the largest over k; gradient [trained]. */
@@ -187,12 +186,12 @@ tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run *run, const fl
 
 /* ---- gated_step.c ---------------------------------------------------------------------------- */
 
-/* gradient [trained]: that of the loss over all training samples, with the numbers of the run and
- * `trained` (if not NULL) in place of what is trained. */
+/* gradient [trained] of the loss over all training samples, at the run's weights; `trained` (if not
+ * NULL) replaces those that are trained. */
 tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trained);
 
-/* Lemma 2 of one step of size eta from here: how the loss l changes, and (13) with lambda_max^2 of
- * (30) and as it is printed, each with the a_i for which it is least. */
+/* Lemma 2 for one step of size eta from here: how the loss l changes, and (13) with lambda_max^2 of
+ * (30) and as printed, each with the a_i that make it least. */
 typedef struct tsri_gated_fall {
     double change, bound, printed;
 } tsri_gated_fall;
@@ -203,10 +202,11 @@ tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run *run, const tsr
 
 /* ---- gated_patterns.c ------------------------------------------------------------------------ */
 
-/* Over the first n samples. Of a ReLU net: the part of the bits of D_1 .. D_L that changed since
- * the start and since the round before (NaN when `before`, the trained numbers then, is NULL);
- * units off for every sample at first, and those of the others that are now. Of a gated net: the
- * part of its fixed numbers that changed since the start, and the units born dead. */
+/* Over the first n samples. For a ReLU net: the fraction of the bits of D_1 .. D_L that changed
+ * since the start and since the round before (NaN when `before`, the trained numbers then, is
+ * NULL); `born` counts units that were off for every sample at the start, `died` those that became
+ * so. For a gated net: the fraction of its fixed numbers that changed since the start, and `born`.
+ * */
 typedef struct tsri_gated_switched {
     double since_start, since_before;
     int64_t born, died;

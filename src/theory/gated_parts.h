@@ -1,12 +1,12 @@
 /* gated_parts.h - what the files of the gated nets' certificate share: gated.c (the paper, its
  * theorems and what they assume), gated_rate.c (how fast the loss must fall), gated_lemmas.c (how
- * far a run moves, what the lemmas bound). All rows rest on the series of gated_look.c. */
+ * far a run moves, what the lemmas bound). All rows are made from the series of gated_look.c. */
 #ifndef TSRI_GATED_PARTS_H
 #define TSRI_GATED_PARTS_H
 
 #include "theory/gated.h"
 
-/* The paper's letters for a run; of a schedule eta is the largest (rates.h). */
+/* The paper's letters for a run; with a schedule eta is the largest rate (rates.h). */
 typedef struct tsri_gated_letters {
     double n, dx, dy, L, m, eta;
 } tsri_gated_letters;
@@ -18,7 +18,7 @@ typedef struct tsri_gated_theorems {
     int steep, start, ends, kernel, fixed;       /* (39), (43), (47), (14) to (17), Remark 3 */
 } tsri_gated_theorems;
 
-/* All that the rows of one certificate are made from. */
+/* Everything that the rows of a certificate are made from. */
 typedef struct tsri_gated_file {
     tsri_certificate *c;
     const tsri_run *run;
@@ -34,7 +34,7 @@ tsri_seen tsri_gated_seen(const tsri_gated_file *f, const char *series, tsri_gat
 /* The same for a number that may err either way. */
 tsri_seen tsri_gated_some(tsri_seen seen);
 
-/* The last round that a series has up to now; -1 = none. */
+/* The last round for which a series has a number; -1 = none. */
 int64_t tsri_gated_latest(const tsri_past *past, const char *series);
 
 /* The round in which `series` exceeds `bound` by most, or falls short of it by least. */

@@ -1,5 +1,4 @@
-/* loft_data.h - Assumption 1 of LoFT: what it asks of images and targets, measured on all of them.
- */
+/* loft_data.h - Assumption 1 of LoFT, about images and targets, measured on all of them. */
 #ifndef TSRI_LOFT_DATA_H
 #define TSRI_LOFT_DATA_H
 
@@ -10,10 +9,10 @@ typedef struct tsri_loft_data {
     int64_t worst;              /* the image that has it */
     double largest_target;      /* C */
     double squares;             /* sum of y_i^2 */
-    int64_t equal, twin, image; /* images that are equal to another; the first such pair */
+    int64_t equal, twin, image; /* how many images equal another one; the first such pair */
 } tsri_loft_data;
 
-/* Of a run of model cnn1 with real targets. */
+/* For a run of model cnn1 with real targets. */
 tsr_status tsri_loft_look_at_data(tsri_loft_data *facts, const tsri_run *run);
 
 #endif

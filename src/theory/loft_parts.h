@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Everything that rows are made of. */
+/* Everything that rows are made from. */
 typedef struct tsri_loft_view {
     const tsri_run *run;
     const tsri_past *past;
@@ -21,7 +21,7 @@ typedef struct tsri_loft_view {
         corollary1;
 } tsri_loft_view;
 
-/* Lengths are of floats that were divided by a float: 1 to some 1e-6 for up to 1e4 numbers. */
+/* Inputs are floats divided by a float: for up to 1e4 numbers their length is 1 to about 1e-6. */
 #define TSRI_LOFT_LENGTH_ERROR 1e-5
 
 static inline double tsri_loft_at_start(const tsri_loft_view *v, const char *name)

@@ -1,8 +1,7 @@
-/* loft_patches.h - what the filters of a cnn1 give on every patch of the training set.
+/* loft_patches.h - the outputs of a cnn1's filters on every patch of the training set.
  *
- * LoFT's lemmas speak of <w_r, x^(j)> for all filters r, images i and pixels j: n p m numbers. A
- * pass goes through all of them, a few images at once on the pool, and keeps only sums and
- * extremes:
+ * LoFT's lemmas are about <w_r, x^(j)> for all filters r, images i and pixels j: n p m numbers. A
+ * pass computes all of them, a few images at a time on the pool, and keeps only sums and extremes:
  *
  *     TSR_TRY(tsri_patches_init(&all, run));
  *     tsri_pass pass = {.w = w, .u = u, .square = square};
@@ -33,19 +32,19 @@ typedef struct tsri_pass {
     /* (optional) filters whose patterns are compared with those of w */
     const float *before;
     bool start;    /* w are the first filters: the last four outputs are wanted */
-    double radius; /* then: how far a filter may move, see near */
+    double radius; /* in that case, how far a filter may move: see `near` */
     /* output, (optional): */
     double *u;      /* [n] sum over r, j of a_rj relu(<w_r, x_i^(j)>), without the factor xi */
     double *square; /* [m] sum over images of the squares of a filter's part of u_i */
     /* output: */
-    double flips; /* filters whose pattern differs from `before`, of the patch that has most */
-    double near;  /* filters that a move by `radius` can flip, of the patch that has most */
-    double most_square; /* the largest sum over r of <w_r, x^(j)>^2 of a patch */
+    double flips;       /* filters whose pattern differs from `before`, on the worst patch */
+    double near;        /* filters that a move by `radius` can flip, on the worst patch */
+    double most_square; /* the largest sum over r of <w_r, x^(j)>^2 on a patch */
     double all_squares; /* the same summed over all patches */
     double energy;      /* sum of the squares of all patches */
 } tsri_pass;
 
-/* A run of model cnn1; it must outlive the patches. Call fini also on failure. */
+/* `run` has model cnn1 and must outlive the patches. Call fini even on failure. */
 tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run);
 void tsri_patches_fini(tsri_patches *all);
 

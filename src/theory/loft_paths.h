@@ -1,9 +1,9 @@
 /* loft_paths.h - LoFT and gradient descent side by side from the same start.
  *
- * LoFT's theory (section 5, appendix C) is of model cnn1 trained by masks thrown filter by filter,
- * one local step, full batches (scheme masked), compared with gradient descent on the whole network
- * scaled by xi, the network by which LoFT is judged. It bounds means over all masks: other draws of
- * them are whole paths of their own from the same start.
+ * LoFT's theory (section 5, appendix C) is about model cnn1, trained with masks drawn filter by
+ * filter, one local step and full batches (scheme masked). It compares that with gradient descent
+ * on the whole network scaled by xi, the network that LoFT is judged by. It bounds means over all
+ * masks: each other draw of them is a path of its own from the same start.
  *
  *     TSR_TRY(tsri_descent_init(&gd, run, first, 0));
  *     TSR_TRY(tsri_descent_step(&gd));                     gd.store has its weights
@@ -27,15 +27,15 @@ typedef struct tsri_descent {
     int64_t round; /* steps done */
 } tsri_descent;
 
-/* Begins at the weights of `start`, with so many samples in a block; 0 = as many as
- * fit into some 64 MiB. The run must outlive it. */
+/* Begins at the weights of `start`, with `block` samples in a block; 0 = as many as fit into about
+ * 64 MiB. The run must outlive it. */
 tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start,
                              int64_t block);
 void tsri_descent_fini(tsri_descent *d);
 
-/* One step on all samples. The rate is eta theta / xi (appendix C), eta the run's in that round,
- * theta the chance to be in one of the shares: what LoFT's step is in the mean, the gradient being
- * that of the xi-scaled net. */
+/* One step on all samples. The rate is eta theta / xi (appendix C); eta is the run's in that round,
+ * theta the chance of being in a share. That is LoFT's mean step, because the gradient is that of
+ * the xi-scaled net. */
 tsr_status tsri_descent_step(tsri_descent *d);
 
 /* *sum = ||W - W^||^2 over the trained numbers of two stores. */
@@ -46,14 +46,14 @@ typedef struct tsri_draw_path {
     tsri_run run;
 } tsri_draw_path;
 
-/* On the data of `run`, which must outlive it, with as many threads. Call fini also on failure. */
+/* Uses the data of `run`, which must outlive it, and as many threads. Call fini even on failure. */
 tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const tsri_store *start,
                                int64_t k);
 void tsri_draw_path_fini(tsri_draw_path *path);
 tsr_status tsri_draw_path_round(tsri_draw_path *path);
 
-/* A whole run of both, T = run.rounds of them, its masks of another seed than its weights when
- * `masks` > 0: *weights = ||W_T - W^_T||^2, *outputs = sum_{t<T} eta_t ||f(W_t) - f(W^_t)||^2. */
+/* A complete run of both, T = run.rounds; with `masks` > 0 its masks have another seed than its
+ * weights. *weights = ||W_T - W^_T||^2, *outputs = sum_{t<T} eta_t ||f(W_t) - f(W^_t)||^2. */
 tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config, int64_t masks);
 
 #endif

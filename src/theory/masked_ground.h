@@ -1,8 +1,8 @@
-/* masked_ground.h - what looks at a run of model shallow stand on: its samples, its first weights,
- * and one pass of the samples through some of its units.
+/* masked_ground.h - what looks at a run of model shallow need: its samples, its first weights, and
+ * a pass of the samples through some of its units.
  *
  * It is made at the first look and lives as long as the run (past->state): samples and products
- * <x_i, x_j> do not change. Nothing in it is needed to go on from a checkpoint.
+ * <x_i, x_j> do not change. A resumed run makes it again.
  */
 #ifndef TSRI_MASKED_GROUND_H
 #define TSRI_MASKED_GROUND_H
@@ -16,14 +16,14 @@ typedef struct tsri_masked_ground {
     int64_t n, d, m;  /* samples, inputs, hidden units */
     int64_t p, tau;   /* shares, local steps */
     double xi, scale; /* chance of a unit; 1/sqrt(m), the factor of a share */
-    double whole;     /* the factor of the whole: xi scale, but with scheme.scale: none */
+    double whole;     /* the factor of the whole: xi scale; with scheme.scale: none, scale */
     float *x;         /* [n, d] */
     const float *y;   /* [n] targets */
     float *a;         /* [m] signs of the output */
     double *gram;     /* [n, n] <x_i, x_j>; NULL when n is too large for kernels */
-    double *k, *work; /* [n, n] room for kernels, likewise */
-    float *z;         /* [TSRI_MASKED_ROWS, m] room for passes */
-    float *w0;        /* [m, d] the first weights, or NULL: not known any more */
+    double *k, *work; /* [n, n] scratch for kernels, or NULL likewise */
+    float *z;         /* [TSRI_MASKED_ROWS, m] scratch for passes */
+    float *w0;        /* [m, d] the first weights, or NULL: no longer known */
     tsri_signs start; /* their patterns, when they are known */
 } tsri_masked_ground;
 
@@ -32,14 +32,14 @@ enum {
     TSRI_MASKED_KERNEL = 10000 /* samples above which three kernels take more than 2.4 GB */
 };
 
-/* The one of this run, made when there is none. past->state is that of this paper. */
+/* This run's, made at the first call. past->state is this paper's. */
 tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_past *past);
 void tsri_masked_ground_free(void *ground);
 
-/* The weights w [m, d] of the hidden units as they stand. */
+/* The current weights w [m, d] of the hidden units. */
 const float *tsri_masked_weights(const tsri_masked_ground *g);
 
-/* Is every round the same round: no masks, or masks of everything? */
+/* Are all rounds alike: no masks, or masks of everything? */
 bool tsri_masked_whole(const tsri_run *run);
 
 /* One pass through `units` units w [units, d] with output signs a [units]:
@@ -53,7 +53,7 @@ typedef struct tsri_masked_pass {
     double *u;      /* [n] out */
     double loss;    /* out: ||y - u||^2 */
     double squares; /* out: sum over samples and units of relu(<w_r, x_i>)^2 */
-    double blur;    /* out: rounding of the loss, in parts of it */
+    double blur;    /* out: relative rounding error of the loss */
     double *square; /* [n] out, or NULL: the same of each sample */
     const float *b; /* [units], or NULL: with v [n] out, v_i = scale sum_r b_r relu(<w_r, x_i>) */
     double *v;

@@ -8,8 +8,8 @@
  *
  *     exact      Gram matrix of the gradients of an output, or summed over outputs (tangent.h)
  *     finite     the masked-neurons paper's H(k) of model shallow, xi/m <x, x'> |both on|; the
- * exact kernel of u is xi times it infinite   H_inf of model shallow, or of cnn1 (LoFT, B.3): width
- * without end, no weights
+ *                exact kernel of u is xi times that
+ *     infinite   H_inf of model shallow, or of cnn1 (LoFT, B.3): infinite width, no weights
  */
 #ifndef TSRI_NTK_H
 #define TSRI_NTK_H
@@ -18,7 +18,7 @@
 #include "theory/spectrum.h"
 #include "theory/tangent.h"
 
-/* The names of the kinds in that order: "auto|exact|finite|infinite". */
+/* In the order of the names "auto|exact|finite|infinite". */
 typedef enum tsri_ntk_kind {
     TSRI_NTK_AUTO, /* finite for shallow, else exact */
     TSRI_NTK_EXACT,
@@ -33,8 +33,8 @@ typedef struct tsri_ntk_options {
     int64_t memory;  /* bytes for gradients; 0 = 2 GiB */
     bool test_set;   /* samples of the test set instead of the training set */
     bool spectrum;   /* all eigenvalues by LAPACK up to n = 5000, else the ends by Lanczos */
-    bool lanczos;    /* the ends by Lanczos whatever n is */
-    int64_t repeats; /* computes the kernel so many times and takes the times; 0 = 1 */
+    bool lanczos;    /* the ends by Lanczos, whatever n is */
+    int64_t repeats; /* how many times the kernel is computed and timed; 0 = 1 */
     void (*say)(void *context, const char *text); /* the estimate, before it begins; or NULL */
     void *context;
 } tsri_ntk_options;
@@ -47,15 +47,15 @@ typedef struct tsri_ntk {
     bool ends;     /* smallest and largest are known */
     tsri_eigen smallest, largest;
     double trace;
-    double bytes, flops, seconds;       /* estimated; taken */
+    double bytes, flops, seconds;       /* bytes and flops are estimates */
     double kernel_min, kernel_median;   /* seconds of the kernel alone, over the repeats */
     double product_min, product_median; /* of that, finite: all pairs of patterns; else 0 */
 } tsri_ntk;
 
 tsri_ntk_options tsri_ntk_options_default(void);
 
-/* USAGE when the model has no kernel of that kind; RESOURCES when it does not fit the memory there
- * is. The caller calls fini, also on failure. */
+/* USAGE when the model has no kernel of that kind; RESOURCES when memory is too small. The caller
+ * calls fini, even on failure. */
 tsr_status tsri_ntk_of_run(tsri_ntk *ntk, tsr_config *config, const tsri_ntk_options *options);
 tsr_status tsri_ntk_of_model(tsri_ntk *ntk, tsr_model *model, const tsri_ntk_options *options);
 void tsri_ntk_fini(tsri_ntk *ntk);
@@ -63,14 +63,14 @@ void tsri_ntk_fini(tsri_ntk *ntk);
 /* Samples of a part as the network sees them, the first n: *x [n, dim]; the caller frees it. */
 tsr_status tsri_take_samples(float **x, const tsr_data *data, const tsri_part *part, int64_t n);
 
-/* xi of model shallow: the factor that the whole has and its shares have not. */
+/* xi of model shallow: a factor of the whole that its shares do not have. */
 double tsri_shallow_xi(const tsri_net *net);
 
-/* The patch [C, side, side] around pixel j of image x [C, H, W]: zeros outside. */
+/* The patch [C, side, side] around pixel j of image x [C, H, W]; zeros outside the image. */
 void tsri_patch_of(float *patch, const float *x, tsri_shape s, int64_t j, int64_t side);
 
-/* H_inf of cnn1: 1/p^2 sum over pixels of the closed form of the patches around it. The net's first
- * layer is the convolution. */
+/* H_inf of cnn1: 1/p^2 times the sum, over pixels, of the closed form for the patches around them.
+ * The net's first layer is the convolution. */
 tsr_status tsri_kernel_cnn1_infinite(double *k, const float *x, int64_t n, const tsri_net *net,
                                      tsri_pool *pool);
 

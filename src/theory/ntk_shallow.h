@@ -5,8 +5,8 @@
  *     H(k)    = xi/m <x_i, x_j> |{r : w_r x_i >= 0 and w_r x_j >= 0}|         finite width
  *     m o H   = 1/m  <x_i, x_j> |{r in the share : the same}|                 of a share
  *
- * (masked-neurons, section 4 and Definition 1). They are Gram matrix times counts of bits, so that
- * a kernel costs n^2 m / 64 words and no product of floats but <x_i, x_j>, which is made once.
+ * (masked-neurons, section 4 and Definition 1). Each is the Gram matrix times counts of bits, so a
+ * kernel costs n^2 m / 64 words and no product of floats except <x_i, x_j>, which is computed once.
  *
  *     TSR_TRY(tsri_gram64(gram, x, n, d, pool));                       linalg/gemm64.h
  *     TSR_TRY(tsri_patterns(&bits, x, n, d, w, m, pool));              tsri_signs_fini
@@ -23,8 +23,8 @@
 void tsri_kernel_infinite(double *k, const double *gram, int64_t n, double scale, tsri_pool *pool);
 
 /* bits = 1[<w_r, x_i> >= 0] of samples x [n, d] and units w [m, d]. The caller calls fini. The
- * products are floats, as the network computes them: a sign is unsure only where |<w, x>| is of the
- * size of rounding. */
+ * products are floats, as the network computes them: a sign is uncertain only where |<w, x>| is of
+ * the size of the rounding error. */
 tsr_status tsri_patterns(tsri_signs *bits, const float *x, int64_t n, int64_t d, const float *w,
                          int64_t m, tsri_pool *pool);
 

@@ -1,10 +1,10 @@
 /* past.h - what was measured round by round: series that certificates judge.
  *
  * A paper looks at a run before the first round and after every one (tsri_paper.look), however
- * often certificates are made, and keeps numbers under names. Each name is a series over all rounds
- * with NaN where nobody looked, so that "the largest so far" is that of the rounds and not of the
- * certificates, and a row can say how many rounds it rests on. Series go with checkpoints: a
- * resumed run has what an uninterrupted one would have.
+ * often certificates are made, and keeps numbers under names. Each name is a series over all
+ * rounds, NaN where nobody looked. So "the largest so far" is over rounds, not over certificates,
+ * and a row can say how many rounds it is based on. Series are saved in checkpoints: a resumed run
+ * has what an uninterrupted one would have.
  *
  *     tsri_past_begin(&past, run->round);
  *     TSR_TRY(tsri_past_keep(&past, "radius", radius));
@@ -27,50 +27,51 @@ typedef struct tsri_kept {
     int64_t count, room;
 } tsri_kept;
 
-/* What is too much for numbers: the weights before the last round, copied then (or when a run is
- * resumed there). */
+/* What is too large for a series: the weights before the last round, copied at that moment (or when
+ * a run is resumed there). */
 typedef struct tsri_memory {
     float *before; /* [before_count] trained numbers before the last round, or NULL */
     int64_t before_count, before_round;
-    int64_t before_converted; /* run->converted then: of another net they mean nothing */
+    int64_t before_converted; /* run->converted at that moment: the weights are useless for another
+                                 net */
 } tsri_memory;
 
 typedef struct tsri_past {
     tsri_kept *series;
     int64_t count, room;
     int64_t round;       /* the one that is looked at */
-    tsri_memory *memory; /* not its own; NULL before a run */
-    void *state;         /* the paper's own between looks, freed by its `forget` (papers.h) */
+    tsri_memory *memory; /* borrowed; NULL before a run */
+    void *state;         /* the paper's own, kept between looks, freed by `forget` (papers.h) */
 } tsri_past;
 
 void tsri_past_fini(tsri_past *past); /* all but memory and state */
 
-/* From now on numbers are those of `round`. */
+/* Numbers kept from now on belong to `round`. */
 void tsri_past_begin(tsri_past *past, int64_t round);
 tsr_status tsri_past_keep(tsri_past *past, const char *name, double value);
 
-/* Keeps the mean of n values as `name`, and of at least two its interval at 95 % as name_low and
- * name_high. */
+/* Keeps the mean of n values as `name` and, if n >= 2, its 95 % interval as name_low and name_high.
+ */
 tsr_status tsri_past_keep_mean(tsri_past *past, const char *name, const double *value, int64_t n);
 
 /* NaN when nobody looked then. */
 double tsri_past_at(const tsri_past *past, int64_t round, const char *name);
 double tsri_past_now(const tsri_past *past, const char *name);
 
-/* Over the rounds that were looked at, this one included: NaN when there are none. A number that
- * was looked at and is not finite (a diverged loss) counts: it is the largest. */
+/* Over the rounds that were looked at, including this one; NaN when there are none. A number that
+ * is not finite (a diverged loss) counts as the largest. */
 double tsri_past_least(const tsri_past *past, const char *name);
 double tsri_past_most(const tsri_past *past, const char *name);
 double tsri_past_sum(const tsri_past *past, const char *name);
 
-/* How many of the rounds 0 .. now, this one included, the series has. */
+/* For how many of the rounds 0 .. now the series has a number. */
 tsri_seen tsri_past_seen(const tsri_past *past, const char *name);
 
 /* This round's numbers as one object. */
 void tsri_past_json(tsri_json *w, const tsri_past *past);
 
-/* In checkpoints: "certificate.series.<name>", F64 [rounds + 1]. Loading replaces what is there; a
- * file without series (of an older version) leaves all rounds so far unseen. */
+/* In checkpoints: "certificate.series.<name>", F64 [rounds + 1]. Loading replaces the series; after
+ * a file without any (from an older version) all rounds so far count as unseen. */
 tsr_status tsri_past_save(const tsri_past *past, tsri_parcel *parcel);
 tsr_status tsri_past_load(tsri_past *past, const tsri_tensors *file, const char *path);
 

@@ -1,8 +1,8 @@
 /* rates.h - the steps of a run's rounds, as its certificates need them.
  *
- * The papers' eta is constant; a run's may follow a schedule. What a theorem asks of eta is asked
- * of the largest step of the run; what it promises of a round, or sums over rounds, takes the step
- * that each round has.
+ * The papers' eta is constant; a run's may follow a schedule. A theorem's condition on eta is
+ * checked for the largest step of the run. What a theorem promises for a round, or sums over
+ * rounds, uses the step of each round.
  */
 #ifndef TSRI_RATES_H
 #define TSRI_RATES_H
@@ -16,7 +16,7 @@ typedef struct tsri_rates {
 
 tsri_rates tsri_rates_of(const tsri_run *run);
 
-/* The step of a round; behind the run's end its last one goes on. */
+/* The step of a round; after the run's end, its last step. */
 double tsri_rate_of(const tsri_run *run, int64_t round);
 
 /* Sums of eta_t and of eta_t^2 over from <= t < to. */

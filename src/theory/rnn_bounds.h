@@ -1,6 +1,6 @@
 /* rnn_bounds.h - what Allen-Zhu, Li, Song, "On the Convergence Rate of Training Recurrent Neural
- * Networks" ask of a run and promise it, as the appendices state them. Formulas without the
- * constants of O and Omega are called `_form`: a row divides what was measured by them.
+ * Networks", ask of a run and promise, as the appendices state it. Formulas without the constants
+ * of O and Omega are called `_form`: a row divides what was measured by them.
  */
 #ifndef TSRI_RNN_BOUNDS_H
 #define TSRI_RNN_BOUNDS_H
@@ -17,7 +17,7 @@ typedef struct tsri_rnn_letters {
 double tsri_rnn_rho(const tsri_rnn_letters *s);    /* n L d log m */
 double tsri_rnn_varrho(const tsri_rnn_letters *s); /* n L d log(m/epsilon) / delta */
 
-/* The largest delta of Lemma B.9, 1 / (10^6 L^2 log^3 m): section 2.1 has one decrease delta. */
+/* The largest delta of Lemma B.9, 1 / (10^6 L^2 log^3 m); section 2.1 says to decrease delta. */
 double tsri_rnn_delta_most(double L, double m);
 
 /* Theorems 1 and 2. */
@@ -29,8 +29,9 @@ double tsri_rnn_rounds_most(const tsri_rnn_letters *s);      /* T at most */
 double tsri_rnn_rate(const tsri_rnn_letters *s, double eta); /* f shrinks by Omega of that */
 double tsri_rnn_radius(const tsri_rnn_letters *s);           /* tau_0 of (H.1) */
 
-/* The least width that is C varrho^C of itself, and its step and T: log10 of each, which no double
- * could hold. s->delta is the separation of the data, s->m is not looked at. */
+/* The least width m with m >= C varrho^C, where varrho depends on m, and its step and T: log10 of
+ * each, because they do not fit a double. s->delta is the separation of the data; s->m is ignored.
+ */
 typedef struct tsri_rnn_asked {
     double width, step, iterations;
 } tsri_rnn_asked;

@@ -1,5 +1,5 @@
-/* rnn_parts.h - the certificate of the recurrent paper in parts: the run as the paper sees it,
- * which rnn.c makes, and what the other files measure on it. Only rnn*.c include this.
+/* rnn_parts.h - the parts of the recurrent paper's certificate: the run as the paper sees it, made
+ * by rnn.c, and what the other files measure on it. Included only by rnn*.c.
  */
 #ifndef TSRI_RNN_PARTS_H
 #define TSRI_RNN_PARTS_H
@@ -44,7 +44,7 @@ typedef struct tsri_rnn_case {
     const float *x;        /* [n, L, dx] */
     const int32_t *length; /* [n], or NULL */
     const float *target;   /* [n, L, d]; NULL when the loss is not the paper's */
-    double effort;         /* operations for each thing measured */
+    double effort;         /* operations for each measurement */
     tsri_rnn_theorems of;
 } tsri_rnn_case;
 
@@ -55,7 +55,7 @@ void tsri_rnn_assume(tsri_certificate *c, tsri_rnn_case *k);
 
 void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k);
 
-/* f = f(W), NaN when it is not known. */
+/* f = f(W); NaN when it is not known. */
 void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, const tsri_past *past,
                                double f);
 
@@ -63,26 +63,26 @@ void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, cons
 
 typedef struct tsri_rnn_block {
     int64_t n, first; /* sequences; the number of the first among those that are looked at */
-    int64_t *index;   /* [n] which of the data they are */
+    int64_t *index;   /* [n] their numbers in the data */
     float *x;         /* [n, L, dx] */
     int32_t *length;  /* [n], or NULL */
 } tsri_rnn_block;
 
 typedef tsr_status (*tsri_rnn_visit)(void *context, const tsri_rnn_block *block);
 
-/* Visits `count` of the sequences, evenly spread, in blocks whose states take bounded memory. */
+/* Visits `count` sequences, evenly spread, in blocks whose states take bounded memory. */
 tsr_status tsri_rnn_each(const tsri_rnn_case *k, int64_t count, tsri_rnn_visit visit,
                          void *context);
 
-/* How many sequences fit the effort when each takes `operations`; 0 when not even one does. Where
- * that is not all of them a note says how long all would take. */
+/* How many sequences fit the effort when each takes `operations`; 0 when not even one does. If that
+ * is not all of them, a note says how long all would take. */
 int64_t tsri_rnn_fitting(tsri_certificate *c, const tsri_rnn_case *k, double operations,
                          const char *what);
 
 /* ---- Along a sequence at W(0) (rnn_spans.c) ------------------------------------------------- */
 
-/* Largest over sequences and spans of positions; what was found of a maximum over supports, and
- * what it cannot exceed. */
+/* Maxima over sequences and spans of positions. For a maximum over supports: the largest value
+ * found, and a bound that it cannot exceed (`_most`). */
 typedef struct tsri_rnn_spans {
     int64_t looked;                  /* sequences */
     double chain, chain_high;        /* (4.4): |D W ... D W|, |W D W ... D W| */
@@ -105,8 +105,9 @@ tsr_status tsri_rnn_certify_spans(tsri_certificate *c, const tsri_rnn_case *k,
 
 /* ---- Fresh randomness at W(0) (rnn_fresh.c) ------------------------------------------------- */
 
-/* (4.2), (4.3) over `count` sequences: the least |(I - U U^T) h|, U the states of all positions
- * before, and the least by which two such rests of a position are separable (Definition B.8). */
+/* (4.2), (4.3) over `count` sequences: the least |(I - U U^T) h|, where U spans the states of all
+ * earlier positions, and the least separation of two such remainders at a position (Definition
+ * B.8). */
 tsr_status tsri_rnn_fresh(double *shortest, double *separable, const tsri_rnn_case *k,
                           int64_t count);
 tsr_status tsri_rnn_certify_fresh(tsri_certificate *c, const tsri_rnn_case *k);
@@ -117,7 +118,7 @@ tsr_status tsri_rnn_certify_start(tsri_certificate *c, const tsri_rnn_case *k);
 
 /* ---- Away from the start (rnn_drift.c): section 5 ------------------------------------------- */
 
-/* What a look keeps of (5.1): largest over all sequences and positions. */
+/* What a look keeps for (5.1): maxima over all sequences and positions. */
 typedef struct tsri_rnn_moved {
     double g, flips, flip_g, longest; /* |g'|, |h'|; |D'|_0; |D' g|; |g| + |g~| */
 } tsri_rnn_moved;
@@ -127,7 +128,7 @@ tsr_status tsri_rnn_moved_of(tsri_rnn_moved *out, const tsri_rnn_case *k);
 tsr_status tsri_rnn_certify_drift(tsri_certificate *c, const tsri_rnn_case *k,
                                   const tsri_past *past, double tau);
 
-/* ---- Perturbations of rank one (rnn_rank1.c): (5.4), (5.5) ---------------------------------- */
+/* ---- Perturbations y z^T (rnn_rank1.c): (5.4), (5.5) ---------------------------------- */
 
 tsr_status tsri_rnn_certify_rank1(tsri_certificate *c, const tsri_rnn_case *k);
 
@@ -141,8 +142,8 @@ typedef struct tsri_rnn_gradient {
     double *gradient; /* [m, m], or NULL: not wanted */
 } tsri_rnn_gradient;
 
-/* f and its gradient at `net`; `fixed`: the fake gradient of Definition E.1 with the targets as the
- * fixed vectors. gradient != NULL says that it is wanted. */
+/* f and its gradient at `net`; `fixed`: the fake gradient of Definition E.1, with the targets as
+ * the fixed vectors. The gradient is written only if out->gradient is not NULL. */
 tsr_status tsri_rnn_gradient_of(tsri_rnn_gradient *out, const tsri_rnn_case *k,
                                 const tsri_rnn_net *net, bool fixed);
 double tsri_rnn_gradient_operations(const tsri_rnn_case *k);
@@ -153,8 +154,8 @@ tsr_status tsri_rnn_certify_fixed(tsri_certificate *c, const tsri_rnn_case *k);
 tsr_status tsri_rnn_certify_gradient(tsri_certificate *c, const tsri_rnn_case *k, double tau,
                                      double *f);
 
-/* The paper's eta of ours (rnn.c): a step of ours descends the sum over its batch, one of Theorem
- * 2's n / |S| times that (appendix I). */
+/* Our eta in the paper's units (rnn.c): our step descends the sum over its batch, a step of Theorem
+ * 2 n / |S| times that (appendix I). */
 double tsri_rnn_paper_step(const tsri_run *run, double eta);
 
 /* ---- Norms (rnn_blocks.c) ------------------------------------------------------------------- */
@@ -170,7 +171,7 @@ tsr_status tsri_rnn_norm_square(double *value, double *high, double *x, const do
 #define TSRI_RNN_LEVEL 0.99
 
 /* to [d, m] = from D W: one position of B D W ... D W, from the left; D is g > 0. `to` and `from`
- * differ; `from` loses what D takes away. */
+ * must differ; `from` is multiplied by D. */
 tsr_status tsri_rnn_back(double *to, double *from, const double *g, const double *W, int64_t d,
                          int64_t m, tsri_pool *pool);
 

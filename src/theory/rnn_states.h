@@ -1,7 +1,7 @@
 /* rnn_states.h - a recurrent network in double, and the states of a block of sequences.
  *
  * The certificate (rnn.c) and reproduce/rnn_length.c measure on these. Everything is in double,
- * from the run's floats: what is rounded away is far below what any row compares.
+ * made from the run's floats: rounding is far below anything that a row compares.
  */
 #ifndef TSRI_RNN_STATES_H
 #define TSRI_RNN_STATES_H
@@ -16,15 +16,16 @@ typedef struct tsri_rnn_net {
     double *W, *A, *B; /* [m, m], [m, dx], [d, m] */
 } tsri_rnn_net;
 
-/* L, m, dx, d and linear are the caller's. */
+/* The caller has set L, m, dx, d and linear. */
 tsr_status tsri_rnn_net_init(tsri_rnn_net *net, const float *W, const float *A, const float *B);
 void tsri_rnn_net_fini(tsri_rnn_net *net);
 
-/* Of n sequences, positions outermost: a position's rows lie together. Positions count from 0. */
+/* The states of n sequences, positions outermost: the rows of a position are contiguous. Positions
+ * count from 0. */
 typedef struct tsri_rnn_states {
     int64_t n, L, m;
     const int32_t *length; /* [n], or NULL: all L */
-    double *g, *h;         /* [L, n, m]; 0 behind the end of a sequence */
+    double *g, *h;         /* [L, n, m]; 0 after the end of a sequence */
 } tsri_rnn_states;
 
 /* x [n, L, dx]; `length` must live as long as the states. */
@@ -32,8 +33,8 @@ tsr_status tsri_rnn_states_init(tsri_rnn_states *s, const tsri_rnn_net *net, con
                                 const int32_t *length, int64_t n, tsri_pool *pool);
 void tsri_rnn_states_fini(tsri_rnn_states *s);
 
-/* One position: g [n, m] = h W^T + x A^T with h [n, m] of the position before (NULL: none) and
- * x [n, dx] that of sequence i at x + i * stride. */
+/* One position: g [n, m] = h W^T + x A^T with h [n, m] of the position before (NULL: none); the
+ * input of sequence i is at x + i * stride. */
 tsr_status tsri_rnn_advance(double *g, const tsri_rnn_net *net, const double *h, const float *x,
                             int64_t stride, int64_t n, tsri_pool *pool);
 

@@ -1,13 +1,13 @@
-/* signs.h - activation patterns, one bit a unit, and how many units each two samples share.
+/* signs.h - activation patterns, one bit per unit, and how many units each pair of samples shares.
  *
  *     row i | 64 units | 64 units | ... |        words 64-bit words, zeros behind unit m
  *
- * |row_i AND row_j| for all pairs is a product of two matrices of bits. Three loops compute it, the
- * best that the processor has is chosen when the program runs:
+ * |row_i AND row_j| for all pairs is a product of two matrices of bits. There are three loops for
+ * it; the best one that the processor can run is chosen at run time:
  *
  *     avx512   AND and VPOPCNTDQ, 512 units at a time, 4 x 4 rows in registers
- *     avx2     for each four units of row i the table c[v] = |v AND these four| is a register;
- *              one shuffle looks up 32 columns j at once. That is half the work of counting the
+ *     avx2     for each group of four units of row i the table c[v] = |v AND these four| is in a
+ *              register; one shuffle looks up 32 columns j. That is half the work of counting the
  *              bits of 256 units with two shuffles (Mula) or of adding them up in carry-save form
  *     base     plain C
  */
@@ -28,15 +28,15 @@ void tsri_signs_fini(tsri_signs *bits);
 /* Row i, units from .. from+count-1 (from a multiple of 64) = 1 where z >= 0. */
 void tsri_signs_sign(tsri_signs *bits, int64_t i, int64_t from, const float *z, int64_t count);
 
-/* Units in mark[0..m) as one row of words, and to = from with only those units. Same shapes. */
+/* The units in mark[0..m) as a row of words; and to = from with only those units. Same shapes. */
 void tsri_signs_row(uint64_t *row, int64_t words, const uint8_t *mark, int64_t m);
 void tsri_signs_and(tsri_signs *to, const tsri_signs *from, const uint64_t *row);
 
 /* Units in which row i of a and row i of b differ. */
 int64_t tsri_signs_differ(const tsri_signs *a, const tsri_signs *b, int64_t i);
 
-/* What becomes of the counts: called for i, columns from .. from+count-1 with i < from + count, by
- * any thread, each pair i <= j at least once. Writes only what belongs to (i, j). */
+/* Receives the counts: called for row i and columns from .. from+count-1 with i < from + count, by
+ * any thread, for each pair i <= j at least once. It writes only what belongs to (i, j). */
 typedef void (*tsri_counts_sink)(void *context, int64_t i, int64_t from, int64_t count,
                                  const uint32_t *counts);
 
@@ -55,15 +55,15 @@ enum {
 typedef struct tsri_bit_loop {
     const char *name;
     /* count[i * TSRI_BIT_COLUMNS + j] = |a_i AND b_j|, i < rows, j < columns <= TSRI_BIT_COLUMNS;
-     * what stands behind the columns is not defined. `words` is a multiple of 8, rows of a and b
-     * are aligned to 64 bytes, as is `scratch` [TSRI_BIT_SCRATCH]. */
+     * beyond the columns it is undefined. `words` is a multiple of 8; rows of a and b are aligned
+     * to 64 bytes, and so is `scratch` [TSRI_BIT_SCRATCH]. */
     void (*strip)(uint32_t *count, const uint64_t *a, int64_t rows, const uint64_t *b,
                   int64_t columns, int64_t words, void *scratch);
-    /* Bit k of `to` = z[k] >= 0; zeros behind, to the end of the last word. */
+    /* Bit k of `to` = z[k] >= 0; the rest of the last word is zero. */
     void (*sign)(uint64_t *to, const float *z, int64_t count);
 } tsri_bit_loop;
 
-/* Loop i of those that this processor runs, the best one last; NULL behind it. */
+/* Loop i of those that this processor can run, the best one last; then NULL. */
 const tsri_bit_loop *tsri_bit_loop_at(int i);
 
 /* The same product by a loop of the caller's choice: for tests and benchmarks. */

@@ -1,9 +1,10 @@
 /* spectrum.h - eigenvalues of a kernel.
  *
- * All of them by LAPACK; or the smallest and the largest by Lanczos iteration, which needs n^2
- * numbers read a few hundred times instead of 4/3 n^3 operations, each with a bound on its error:
- * some eigenvalue of the kernel lies within `error` of `value` (the residual of the Ritz vector).
- * That it is the outermost one is what Lanczos finds from a random start, not what the bound says.
+ * All of them by LAPACK; or the smallest and the largest by Lanczos iteration, which reads n^2
+ * numbers a few hundred times instead of doing 4/3 n^3 operations. Each comes with a bound on its
+ * error: some eigenvalue of the kernel lies within `error` of `value` (the residual of the Ritz
+ * vector). The bound does not say that this is the outermost one; Lanczos from a random start finds
+ * that one.
  */
 #ifndef TSRI_SPECTRUM_H
 #define TSRI_SPECTRUM_H
@@ -28,13 +29,14 @@ tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double 
 tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
                               tsri_pool *pool);
 
-/* Are all eigenvalues of k at least `bound`? Cholesky's factor of k - bound I tells, for a fifth of
- * what eigenvalues take: yes is a proof, but for n eps of the largest. `work` [n, n]. */
+/* Are all eigenvalues of k at least `bound`? Cholesky factorisation of k - bound I tells, at a
+ * fifth of the cost of eigenvalues. A yes is a proof up to n eps times the largest. `work` [n, n].
+ * */
 tsr_status tsri_spectrum_above(bool *above, double *work, const double *k, int64_t n, double bound);
 
-/* Both ends, exactly up to n = 1500; above, the smallest by Lanczos on the inverse, and Cholesky's
- * factor proves that no eigenvalue lies below smallest->value - smallest->error (else LAPACK is
- * asked). `work` [n, n]. */
+/* Both ends, exactly up to n = 1500. Above that the smallest is found by Lanczos on the inverse,
+ * and a Cholesky factorisation proves that no eigenvalue lies below smallest->value -
+ * smallest->error; if it cannot, LAPACK computes all. `work` [n, n]. */
 tsr_status tsri_spectrum_proven(tsri_eigen *smallest, tsri_eigen *largest, double *work,
                                 const double *k, int64_t n, tsri_pool *pool);
 

@@ -2,21 +2,21 @@
  *
  *     K_ij = sum over trained numbers theta of  d f_o(x_i)/d theta  d f_o(x_j)/d theta
  *
- * of one output o, or summed over all. Gradients of single samples are never written down where
- * that can be helped: the gradient of a layer's weights is a sum over positions p of D_ip (x) A_ip,
- * A the layer's inputs and D the gradients behind it, so that
+ * for one output o, or summed over all. Gradients of single samples are not stored where that can
+ * be avoided. The gradient of a layer's weights is a sum over positions p of D_ip (x) A_ip, where A
+ * are the layer's inputs and D the gradients of its outputs, so that
  *
  *     dense layer     <grad_i, grad_j> = <A_i, A_j> <D_i, D_j>                     one position
  *     convolution     = sum over p, q of <A_ip, A_jq> <D_ip, D_jq>                 A = patches
  *                     or the product of the sums themselves, whichever is cheaper for its shape
- *     recurrence      the same, p and q positions of the two sequences: A the state before, D the
- *                     gradient behind the ReLU, through time
+ *     recurrence      the same, with p and q positions of the two sequences: A is the state before,
+ *                     D the gradient before the ReLU, through time
  *     bias, norm      the product of the gradients, which are short
  *
  * Batch norm is in inference mode: with batch statistics a sample has no gradient of its own.
  *
- * Samples go by in tiles: as many as `memory` holds; when that is not all of them, pairs of tiles
- * are computed anew, which costs passes through the network and no accuracy.
+ * Samples go through in tiles of as many as `memory` holds. When that is not all of them, tiles are
+ * computed again for each pair, which costs passes through the network but no accuracy.
  */
 #ifndef TSRI_TANGENT_H
 #define TSRI_TANGENT_H
@@ -26,8 +26,8 @@
 typedef struct tsri_tangent {
     int64_t output;        /* which output; -1 = the sum over all */
     int64_t memory;        /* most bytes of gradients held at once; 0 = 2 GiB */
-    const int32_t *length; /* [n] positions of each sequence, or NULL: all; its outputs behind its
-                              end have no gradient */
+    const int32_t *length; /* [n] positions of each sequence, or NULL: all; outputs after its end
+                              have no gradient */
 } tsri_tangent;
 
 /* What it takes, known before anything is computed. */
@@ -38,7 +38,7 @@ typedef struct tsri_tangent_cost {
     int64_t patches; /* layers with positions in patch form; the others multiply sums */
 } tsri_tangent_cost;
 
-/* RESOURCES when not even two samples fit into the memory. */
+/* RESOURCES when memory does not hold even two samples. */
 tsr_status tsri_tangent_estimate(tsri_tangent_cost *cost, tsri_store *store, tsri_device device,
                                  int64_t n, const tsri_tangent *options);
 

@@ -1,6 +1,6 @@
 /* tangent_parts.h - a tangent kernel from the inside.
  *
- *     tangent_blocks.c   which numbers of a layer are kept for each sample, and their filling in
+ *     tangent_blocks.c   which numbers of a layer are kept for each sample, and how they get there
  *     tangent_gram.c     the products of all pairs of two views
  *     tangent.c          tiles, passes, memory
  */
@@ -16,8 +16,8 @@ typedef enum tsri_block_form {
     TSRI_BLOCK_NORM     /* gradients of a norm's scale and shift */
 } tsri_block_form;
 
-/* Some trained numbers of one layer. Of each sample a view keeps a_count numbers that do not depend
- * on the output and, for each output, d_count that do. */
+/* Some trained numbers of one layer. For each sample a view keeps a_count numbers that do not
+ * depend on the output and, for each output, d_count that do. */
 typedef struct tsri_block {
     const tsri_layer *layer;
     tsri_block_form form;

@@ -1,13 +1,17 @@
-/* theories.h - how wide, how long and with which step: what theories of over-parameterised training
- * ask for, as a calculator.
+/* theories.h - a calculator: the width, the iterations and the step that theories of
+ * over-parameterised training ask for.
  *
- * The five of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin) for deep networks,
- * Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis) for shallow ones, with the
- * constants of its appendices and targets of at most 1, and Theorems 1 and 2 of Allen-Zhu, Li, Song
- * for recurrent ones, with the least C that the proof allows, and Theorems 4.1 and 4.5 of Zou, Cao,
- * Zhou, Gu for deep ones with logistic loss, with the factors of appendix C. Constants of the table
- * (but those of GReLU's iterations, (46)) and, where it writes a tilde, logarithms are taken as 1;
- * so are c_0 and C_0 of the last.
+ *   - the five rows of Table 1 of the GReLU paper (Noy, Xu, Aflalo, Zelnik-Manor, Jin), for deep
+ *     networks;
+ *   - Theorems 3 and 4 of the masked-neurons paper (Liao, Kyrillidis), for shallow ones, with the
+ *     constants of its appendices and targets of at most 1;
+ *   - Theorems 1 and 2 of Allen-Zhu, Li, Song, for recurrent ones, with the least C that the proof
+ *     allows;
+ *   - Theorems 4.1 and 4.5 of Zou, Cao, Zhou, Gu, for deep ones with logistic loss, with the
+ *     factors of appendix C and with c_0 = C_0 = 1.
+ *
+ * The table's constants are taken as 1, except those of GReLU's iterations, (46); so are logarithms
+ * where it writes a tilde.
  */
 #ifndef TSRI_THEORIES_H
 #define TSRI_THEORIES_H
@@ -35,7 +39,7 @@ enum { TSRI_THEORIES = 11 };
 tsri_theory_setting tsri_theory_setting_default(void);
 void tsri_theories(tsri_theory theory[TSRI_THEORIES], const tsri_theory_setting *s);
 
-/* log10 of a theory's numbers: of those that no double holds, too. */
+/* log10 of a theory's numbers, including those that do not fit a double. */
 typedef struct tsri_theory_logs {
     double width, iterations, step;
 } tsri_theory_logs;

@@ -4,11 +4,11 @@
  *     tsri_best b = tsri_tickets_best(&tickets);
  *     TSR_TRY(tsri_best_sentence(&text, &b));       "ticket-0.5 is as accurate as the whole ..."
  *
- * Tickets are compared with the whole network: with the one that was fine-tuned, too, where there
- * is such a row (ticket.whole), else with the pretrained one. The best ticket is the smallest
+ * Tickets are compared with the whole network: the fine-tuned one where there is such a row
+ * (ticket.whole), else the pretrained one. The best ticket is the smallest
  * that is as accurate as the whole; where none is, the most accurate, of equals the smallest. Equal
- * means equal in the digits that the tables show: a hundredth of a per cent, or of targets that are
- * numbers a ten-thousandth of the loss.
+ * means equal in the digits that the tables show: a hundredth of a per cent, or, for targets that
+ * are numbers, a ten-thousandth of the loss.
  */
 #ifndef TSRI_BEST_H
 #define TSRI_BEST_H

@@ -5,7 +5,7 @@
 #include "io/config.h"
 
 /* Turns the run file inside a model into that of fine-tuning: scheme dense, one worker, this many
- * epochs and that learning rate; 0 = as they are. */
+ * epochs and this learning rate; 0 = unchanged. */
 tsr_status tsri_finetune_config(tsr_config *config, int64_t epochs, double lr);
 
 #endif

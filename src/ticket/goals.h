@@ -10,9 +10,9 @@ typedef struct tsri_goal {
     double value; /* above 0, below 1; 0 = a whole network */
 } tsri_goal;
 
-/* *goals [*n] in the order of the keys; the caller frees it. Ratios have a default, which is for
- * run files that ask for nothing else. USAGE, with the place, for a number out of range, one that
- * is there twice, and when nothing is asked for. */
+/* *goals [*n] in the order of the keys; the caller frees it. The default ratios apply when the run
+ * file asks for nothing else. USAGE, with the place, for a number that is out of range or given
+ * twice, and when nothing is asked for. */
 tsr_status tsri_goals_read(tsri_goal **goals, int64_t *n, const tsr_config *config);
 
 /* The key of such goals, "ticket.ops". */

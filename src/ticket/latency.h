@@ -1,9 +1,9 @@
 /* latency.h - how long networks take, measured side by side.
  *
- * A batch of one network, then one of the other, and so on: whatever else the machine does meets
- * both alike, and the least of many repetitions has the least noise. How much noise is left is
+ * A batch of one network, then one of the other, and so on: whatever else the machine does disturbs
+ * both alike, and the least of many repetitions has the least noise. The noise that is left is
  * measured, too: repetitions go in turn to four groups, and each group's least is a measurement of
- * its own. Inputs are random: no kernel looks at the numbers.
+ * its own. Inputs are random, because times do not depend on the numbers.
  */
 #ifndef TSRI_LATENCY_H
 #define TSRI_LATENCY_H
@@ -14,7 +14,7 @@
 /* Milliseconds of one batch. */
 typedef struct tsri_duration {
     double least; /* of all repetitions */
-    double worst; /* the largest of the four groups' least: every group saw this or less */
+    double worst; /* the largest of the four groups' least times */
 } tsri_duration;
 
 typedef struct tsri_latency {

@@ -12,12 +12,12 @@
  *     whole/                    (ticket.whole) that network fine-tuned, for comparison
  *     dense/                    (ticket.dense) the whole network without shares, for comparison
  *     ticket-0.5/               ticket.safetensors, and the run that fine-tunes it
- *     ticket-ops-0.5/           (ticket.ops) the same of a ticket with half of the operations
+ *     ticket-ops-0.5/           (ticket.ops) the same for a ticket with half of the operations
  *     random-0.5/, reinit-0.5/  (ticket.controls) the same with units by chance, with fresh weights
  *     ticket.json               the table
  *
- * Every step is a run of its own that can be resumed, or follows from such runs alone; so the whole
- * can be stopped anywhere and continues from there.
+ * Every step is a run that can be resumed, or follows from such runs alone. So the command can be
+ * stopped anywhere and continues from there.
  */
 #ifndef TSRI_PIPELINE_H
 #define TSRI_PIPELINE_H
@@ -40,19 +40,19 @@ typedef enum tsri_ticket_kind {
 /* One line of the table. What is not known is NaN. */
 typedef struct tsri_ticket_row {
     tsri_ticket_kind kind;
-    double ratio;         /* of the filters, that went; 0 for whole networks */
-    tsri_measure measure; /* what the ticket was asked for in */
-    double keep, reached; /* of others than filters: the part that was to stay at most, and did */
+    double ratio;         /* part of the filters that was removed; 0 for whole networks */
+    tsri_measure measure; /* the measure that the ticket was asked for in */
+    double keep, reached; /* other measures than filters: the part that was to stay, and does */
     int64_t round_to;
-    int64_t recalibrate; /* batches that measured its statistics before it was judged */
-    char name[40];       /* of its folder inside that of all; "pretrained" is that itself */
+    int64_t recalibrate; /* batches on which its statistics were measured before evaluation */
+    char name[40];       /* its folder within the command's; "pretrained" is that folder itself */
     int64_t params, flops, file_bytes;
     double before;         /* accuracy of the ticket before fine-tuning; NaN for whole networks */
     double accuracy, loss; /* at the end, on the test set */
     double epochs, seconds;
     int64_t traffic; /* bytes between workers */
     tsri_latency time;
-    tsri_layer_changes layers; /* of a ticket, beside the whole's; else none */
+    tsri_layer_changes layers; /* of a ticket, compared with the whole; else none */
 } tsri_ticket_row;
 
 typedef struct tsri_tickets {
@@ -60,7 +60,7 @@ typedef struct tsri_tickets {
     int64_t rows, capacity;
 } tsri_tickets;
 
-/* Does all of it, or with options->resume what is left of it, and writes ticket.json. `stage`
+/* Does everything, or with options->resume what is left to do, and writes ticket.json. `stage`
  * (optional) is called with the row that begins and options->context. Fails as tsr_train does. */
 tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
                             const tsr_run_options *options,

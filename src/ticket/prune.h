@@ -1,14 +1,14 @@
-/* prune.h - a ticket: the share of a network that has the units which count most.
+/* prune.h - a ticket: the share of a network that holds its most important units.
  *
  *     tsri_prune how = {.ratio = 0.5, .round_to = 1};
  *     TSR_TRY(tsri_share_init(&share, net));
  *     TSR_TRY(tsri_prune_choose(&share, &store, &how));      then cut and take as for any share
  *     TSR_TRY(tsri_ticket_write(NULL, "t.safetensors", model, &how));
  *
- * The largest are kept. By default the axes are ticket.axes of the run, or those that its scheme
- * cuts. Where it cuts none, they are those that LoFT would cut (subnet/filters.h): the first stage
- * and strided blocks stay whole; of models without pairs of convolutions every axis that can be
- * cut.
+ * The units with the largest scores are kept. By default the axes are ticket.axes of the run, or
+ * those that its scheme cuts. Where it cuts none, they are those that LoFT would cut
+ * (subnet/filters.h): the first stage and strided blocks stay whole; models without pairs of
+ * convolutions are cut on every axis that can be.
  */
 #ifndef TSRI_PRUNE_H
 #define TSRI_PRUNE_H
@@ -26,29 +26,29 @@ typedef enum tsri_measure {
 } tsri_measure;
 
 typedef struct tsri_prune {
-    double ratio;         /* part of the units that go, at least 0, below 1 */
-    tsri_measure measure; /* of others than filters the ratio is found: the least that leaves at
+    double ratio;         /* part of the units that is removed, at least 0, below 1 */
+    tsri_measure measure; /* for others than filters the ratio is found: the least that leaves at
                              most `keep` of the whole's parameters, operations or time */
     double keep;          /* above 0, below 1 */
-    bool settled;         /* it was found: ratio, round_to and reached are its outcome */
+    bool settled;         /* the ratio was found: ratio, round_to and reached are the outcome */
     double reached;       /* the part that is left of what the measure counts */
     tsri_criterion criterion;
-    bool global; /* one ranking over all axes; scores of an axis in units of their mean, but bn and
-                    random as they are */
+    bool global; /* one ranking over all axes; an axis's scores are divided by their mean, except
+                    for bn and random */
     int64_t round_to; /* what is kept of an axis is a multiple of this; 0 and 1 = any number */
     const char *axes; /* names between commas, or "all"; NULL = the default */
-    const tsr_config *config; /* the run that the default is of; NULL = none. A model's own, in
-                                 tsri_ticket_write */
+    const tsr_config *config; /* the run whose default axes are meant; NULL = none.
+                                 tsri_ticket_write takes the model's own */
     bool reinit;              /* the shape alone, with fresh weights: a control */
     uint64_t seed;            /* of random, and of fresh weights */
     int64_t recalibrate;      /* batches of the training set on which the ticket's statistics are
                                  measured again (statistics.h); 0 = the whole's */
-    const tsr_model *shown;   /* whose config names that set; NULL = the model itself */
+    const tsr_model *shown;   /* the model whose config names that set; NULL = this one */
 } tsri_prune;
 
-/* What came of it. */
+/* The outcome. */
 typedef struct tsri_ticket_made {
-    int64_t recalibrated; /* batches that its statistics are of; 0 = they are the whole's */
+    int64_t recalibrated; /* batches its statistics were measured on; 0 = they are the whole's */
     tsri_prune how;       /* settled */
 } tsri_ticket_made;
 
@@ -60,8 +60,8 @@ int64_t tsri_prune_count(int64_t size, const tsri_prune *how);
 tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const tsri_prune *how);
 
 /* Writes the ticket of a model as a model file: smaller, self-describing, with the numbers of the
- * units that stayed. model->config then has the ticket's widths. What lost no unit, and fresh
- * weights, are not measured again. `made` may be NULL. */
+ * units that stayed. model->config then has the ticket's widths. Statistics are not measured again
+ * for a ticket that lost no unit, nor for fresh weights. `made` may be NULL. */
 tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
                              const tsri_prune *how);
 
