@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # cifar10.sh PROGRAM SOURCE: PreActResNet-18 of width 16 on CIFAR-10, trained for SECONDS_EACH (600) with THREADS (2)
-# by us and by PyTorch: who is how far? We choose the number of steps that fits, from the pace of 200, and PyTorch's
-# schedule follows the clock; it gets the time that we took if that was more. WHO=ours or WHO=theirs runs one alone.
+# by us and by PyTorch: who is how far? We choose the number of steps that fits, from the pace of PACE (200), and
+# PyTorch's schedule follows the clock; it gets the time that we took if that was more. WHO=ours or WHO=theirs runs one alone.
 # RECIPE: sgd (as it was), smooth (sgd with smoothed labels and an average of the weights), adamw (the same with AdamW).
 # PRECISION: f32 or bf16, for both. COMPILE=1: PyTorch by torch.compile, compiled before its time begins.
 set -eu
-program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} recipe=${RECIPE:-smooth} precision=${PRECISION:-f32}
+program=$1 source=$2 seconds=${SECONDS_EACH:-600} threads=${THREADS:-2} recipe=${RECIPE:-smooth} precision=${PRECISION:-f32} paced=${PACE:-200}
 # shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 data=${CIFAR10:-$HOME/.local/share/tessera/cifar10} # `tessera data get cifar10`
@@ -29,7 +29,7 @@ brief() {
 ours() {
     local pace steps
     brief 20 >/dev/null # the machine warms up
-    pace=$("$python" -c "print(($(brief 220) - $(brief 20)) / 200)")
+    pace=$("$python" -c "print(($(brief $((paced + 20))) - $(brief 20)) / $paced)")
     steps=$("$python" -c "print(max(1, int(0.99 * $seconds / $pace)))")
     "$program" train "$here/cifar10.yaml" --out "$out/ours" "${sets[@]}" \
         --set rounds="$steps" --json >"$out/ours.json" 2>"$out/ours.log"
