@@ -1,5 +1,6 @@
 /* cmd_launch.c - tessera launch: a run on many processes or hosts, by an mpirun that is told all it
  * must know. */
+#include "cli/alive.h"
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/progress.h"
@@ -18,11 +19,15 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+/* Seconds; after the first a worker gives up a host that does not answer, too (lifeline.c). */
+enum { SILENCE = 180, LEAST_SILENCE = 5 * CLI_ALIVE_SECONDS };
+
 typedef struct plan {
     const cli_args *args;
     tsr_config *config;
     cli_host host[CLI_HOSTS_MAX];
     int hosts; /* 0 = all here */
+    int first; /* of them, the coordinator's */
     int ranks;
     char token[40];
     cli_words words; /* of mpirun */
@@ -30,7 +35,17 @@ typedef struct plan {
 
 /* ---- How many, and where -------------------------------------------------------------------- */
 
-/* One worker more than asked for on the first host is the coordinator, which mostly waits. */
+/* mpirun begins with its own host, where that is among them, and else with the first. The
+ * coordinator, which mostly waits, is one process more there. */
+static void place_coordinator(plan *p)
+{
+    p->first = 0;
+    for (int i = p->hosts - 1; i >= 0; i--)
+        if (cli_host_is_here(&p->host[i]))
+            p->first = i;
+    p->host[p->first].workers++;
+}
+
 static tsr_status count_ranks(plan *p)
 {
     tsr_status st = TSR_OK;
@@ -46,7 +61,7 @@ static tsr_status count_ranks(plan *p)
     TSR_CHECK(p->ranks >= 2, TSR_USAGE,
               "launch: one process needs no mpirun: say how many with -n, or use tessera train");
     if (p->hosts > 0)
-        p->host[0].workers++;
+        place_coordinator(p);
 done:
     return st;
 }
@@ -56,7 +71,7 @@ static int crowd(const plan *p)
 {
     int most = p->hosts == 0 ? p->ranks - 1 : 1;
     for (int i = 0; i < p->hosts; i++) {
-        int here = p->host[i].workers - (i == 0);
+        int here = p->host[i].workers - (i == p->first);
         most = here > most ? here : most;
     }
     return most;
@@ -261,10 +276,21 @@ done:
     return st;
 }
 
+/* A coordinator on this host cannot be out of reach. */
+static cli_far far_from(const plan *p)
+{
+    cli_far far = {.host = p->host[p->first],
+                   .start = tsri_config_real(p->config, "cluster.start")};
+    if (p->hosts > 0 && !cli_host_is_here(&far.host))
+        far.silence = (double)cli_int(p->args, "silence", SILENCE);
+    return far;
+}
+
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     plan p = {.args = args};
+    cli_far far;
     tsri_text line = {0};
     int code = 0;
     TSR_TRY(prepare(&p));
@@ -278,7 +304,8 @@ static tsr_status run(const cli_args *args)
     if (!args->quiet)
         cli_say("%s", line.data);
     TSR_TRY(make_token(&p));
-    TSR_TRY(cli_launch(&code, &p.words, p.token));
+    far = far_from(&p);
+    TSR_TRY(cli_launch(&code, &p.words, p.token, &far));
     if (code != 0)
         exit(code); /* the run has said why, as text and as JSON */
 done:
@@ -294,11 +321,15 @@ static const cli_option options[] = {
              "one)",
      .least = 1, .most = 4096},
     {"hosts", 'H', "A,B:4,...", CLI_TEXT,
-     .help = "hosts, and how many workers each takes (1); the coordinator is on the first"},
+     .help = "hosts, and how many workers each takes (1); the coordinator is on this one if it is "
+             "among them, else on the first"},
     {"ship", 0, NULL, CLI_FLAG,
      .help = "first copy run file and data to the hosts, to the same paths"},
     {"interface", 0, "NAME", CLI_TEXT,
      .help = "with --hosts: the network to use, as eth0 or 10.1.0.0/24"},
+    {"silence", 0, "SECONDS", CLI_INT,
+     .help = "a coordinator on another host that is not heard of for so long is given up (180)",
+     .least = LEAST_SILENCE, .most = 86400},
     {"ports", 0, "FROM-TO", CLI_TEXT, .help = "use only these ports, for a firewall"},
     {"dry-run", 0, NULL, CLI_FLAG, .help = "show the call of mpirun and do nothing"},
     CLI_OPTIONS_TRAIN,

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -124,9 +125,11 @@ typedef struct sieve {
     const char *token;
     char held[128]; /* the beginning of a line that may be one of them */
     size_t n;
-    bool inside; /* of a line that is not */
-    int code;    /* of the first such line that told of a failure, else 0; -1 = none came */
-    double over; /* when rank 0 said its last line, on tsri_clock; 0 = not yet */
+    bool inside;  /* of a line that is not */
+    int code;     /* of the first such line that told of a failure, else 0; -1 = none came */
+    bool over;    /* rank 0 has said its last line */
+    double until; /* when it is no longer waited for, on tsri_clock */
+    const cli_far *far;
 } sieve;
 
 static void pass(const char *bytes, size_t n)
@@ -140,15 +143,26 @@ static void pass(const char *bytes, size_t n)
     }
 }
 
+/* A line that begins with the token (alive.h): rank 0 lives, or a rank has ended. */
 static void end_line(sieve *s)
 {
-    const char *at = s->held + strlen(s->token) + 1; /* a blank between */
+    const char *at = s->held + strlen(s->token);
     int code = 0, rank = -1;
-    if (at < s->held + s->n && cli_number_at(&code, &at))
-        s->code = s->code > 0 && code == 0 ? s->code : code;
-    if (*at++ == ' ' && cli_number_at(&rank, &at) && rank == 0)
-        s->over = tsri_clock();
     s->n = 0;
+    if (*at++ != ' ')
+        return;
+    if (strcmp(at, "alive") == 0) {
+        if (!s->over && s->far->silence > 0)
+            s->until = tsri_clock() + s->far->silence;
+        return;
+    }
+    if (!cli_number_at(&code, &at))
+        return;
+    s->code = s->code > 0 && code == 0 ? s->code : code;
+    if (*at++ == ' ' && cli_number_at(&rank, &at) && rank == 0 && !s->over) {
+        s->over = true;
+        s->until = tsri_clock() + WAIT;
+    }
 }
 
 static void sift(sieve *s, char c)
@@ -187,16 +201,17 @@ static void take(sieve *s, const char *bytes, ssize_t n)
         pass(bytes + from, (size_t)(n - from));
 }
 
-/* Until nobody can say anything more; false when mpirun has not ended WAIT seconds after rank 0. */
+/* Until nobody can say anything more; false when mpirun has not ended WAIT seconds after rank 0, or
+ * when a rank 0 that is elsewhere is no longer heard of. */
 static bool listen_to(int fd, sieve *s)
 {
     char bytes[4096];
     struct pollfd end = {.fd = fd, .events = POLLIN};
     for (;;) {
-        double left = s->over > 0 ? s->over + WAIT - tsri_clock() : 1;
+        double left = s->until - tsri_clock();
         if (left <= 0)
             return false;
-        if (poll(&end, 1, s->over > 0 ? (int)(left * 1000) + 1 : -1) <= 0)
+        if (poll(&end, 1, (int)(fmin(left, 3600) * 1000) + 1) <= 0)
             continue;
         ssize_t n = read(fd, bytes, sizeof bytes);
         if (n == 0 || (n < 0 && errno != EINTR))
@@ -245,14 +260,20 @@ static bool ended(pid_t pid, int *status, double seconds)
     return got == pid;
 }
 
-/* mpirun waits for the daemon of a host that no longer answers for as long as TCP does, which is
- * minutes. The run is over, so nobody else has to wait. */
-static void leave(pid_t pid, int *status)
+/* mpirun waits for the daemon of a host that no longer answers, for minutes or without end. Nobody
+ * else has to. */
+static void leave(pid_t pid, int *status, const sieve *s)
 {
+    const cli_host *host = &s->far->host;
     if (ended(pid, status, 0)) /* and only an ssh of its own is left */
         return;
-    TSRI_WARN("the run is over, but mpirun still waits for a host that does not answer: ended "
-              "without it; look there for processes that are left");
+    if (s->over)
+        TSRI_WARN("the run is over, but mpirun still waits for a host that does not answer: ended "
+                  "without it; look there for processes that are left");
+    else
+        TSRI_WARN("no word from the coordinator on %.*s for %.0f s: launch ends without it; look "
+                  "there for the run's results, and add --resume to go on from its last checkpoint",
+                  host->length, host->name, s->far->silence);
     (void)kill(pid, SIGTERM);
     if (ended(pid, status, PATIENCE))
         return;
@@ -261,22 +282,26 @@ static void leave(pid_t pid, int *status)
         ;
 }
 
-tsr_status cli_launch(int *code, const cli_words *words, const char *token)
+tsr_status cli_launch(int *code, const cli_words *words, const char *token, const cli_far *far)
 {
     tsr_status st = TSR_OK;
-    sieve s = {.token = token, .code = -1};
+    sieve s = {.token = token, .code = -1, .until = INFINITY, .far = far};
     pid_t pid = -1;
     int from = -1, status = 0;
     TSR_TRY(start(&pid, &from, words));
     child = (sig_atomic_t)pid;
     catch_signals();
+    if (far->silence > 0)
+        s.until = tsri_clock() + far->start + far->silence;
     if (!listen_to(from, &s))
-        leave(pid, &status);
+        leave(pid, &status, &s);
     else
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
     child = 0;
     int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (!s.over && s.until <= tsri_clock()) /* the silence, not our signal, has ended it */
+        own = TSR_FAILURE;
     *code = s.code >= 0 ? s.code : own > 0 ? own : TSR_FAILURE; /* the run never came to its end */
 done:
     if (from >= 0)

@@ -33,12 +33,20 @@ tsr_status cli_hosts_read(cli_host *host, int *count, const char *text);
  * what mpirun itself reaches them by: ssh, or OMPI_MCA_plm_rsh_agent. `folder` is made there. */
 tsr_status cli_ship(const cli_host *host, int hosts, const cli_words *paths, const char *folder);
 
-/* Runs mpirun with these words to its end and gives the run's own exit code, which mpirun with
- * --enable-recovery forgets: rank 0 says it in a last line that begins with `token`. Ctrl-C (or
- * SIGTERM, or a closed terminal) asks the ranks to save and stop; a second one ends them. */
-tsr_status cli_launch(int *code, const cli_words *words, const char *token);
+/* Is that this host? By its name alone. */
+bool cli_host_is_here(const cli_host *host);
 
-/* The name of the environment's variable that holds the token. */
-#define CLI_LAUNCH_TOKEN "TESSERA_LAUNCH"
+/* A coordinator on another host, which may become unreachable: how long it may say nothing. */
+typedef struct cli_far {
+    cli_host host;
+    double start;   /* seconds more, until it speaks for the first time */
+    double silence; /* seconds; 0 = it is here, and may be as silent as it likes */
+} cli_far;
+
+/* Runs mpirun with these words to its end and gives the run's own exit code, which mpirun with
+ * --enable-recovery forgets: rank 0 says it in a last line that begins with `token` (alive.h).
+ * Ctrl-C (or SIGTERM, or a closed terminal) asks the ranks to save and stop; a second one ends
+ * them. */
+tsr_status cli_launch(int *code, const cli_words *words, const char *token, const cli_far *far);
 
 #endif

@@ -3,10 +3,10 @@
  * A failure is one sentence on stderr, "tessera: <sentence>", with --json also one object on
  * stdout, and the exit code is the status.
  */
+#include "cli/alive.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/launch.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -130,15 +130,6 @@ static tsr_status close_output(void)
     return TSR_OK;
 }
 
-/* Under `tessera launch` the run's exit code is its last line, with who says so: mpirun may forget
- * it. */
-static void tell_launch(int code)
-{
-    const char *token = getenv(CLI_LAUNCH_TOKEN);
-    if (token && tsri_comm_given_size() > 1)
-        (void)fprintf(stderr, "%s %d %d\n", token, code, tsri_comm_given_rank());
-}
-
 int main(int argc, char **argv)
 {
     (void)setlocale(LC_CTYPE, ""); /* for the bar's characters; numbers stay in the C locale */
@@ -147,6 +138,7 @@ int main(int argc, char **argv)
     (void)signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f a write fails, with a sentence */
     tsr_set_log(show_message, NULL, TSR_LOG_WARNING);
     tsr_context_on_hang(NULL, cli_ranks_hang, NULL);
+    cli_alive_begin();
     /* Of many processes one speaks on standard output. */
     bool json = json_asked(argc, argv) && tsri_comm_given_rank() == 0;
     tsr_status st = dispatch(argc, argv);
@@ -158,7 +150,7 @@ int main(int argc, char **argv)
     int code = st != TSR_OK ? (int)st : (int)closed;
     bool excused = st != TSR_OK && running && running->ranks;
     if (tsri_comm_given_rank() == 0 || (excused && st != TSR_INTERRUPTED))
-        tell_launch(code);
+        cli_alive_end(code);
     if (excused && tsri_comm_excuse())
         cli_ranks_end_all(code);
     if (st == TSR_RESOURCES)

@@ -52,7 +52,7 @@ done:
     return st;
 }
 
-static bool is_here(const cli_host *host)
+bool cli_host_is_here(const cli_host *host)
 {
     char own[256] = "";
     (void)gethostname(own, sizeof own - 1);
@@ -162,7 +162,7 @@ tsr_status cli_ship(const cli_host *host, int hosts, const cli_words *paths, con
 {
     tsr_status st = TSR_OK;
     for (int i = 0; i < hosts; i++) {
-        if (is_here(&host[i]))
+        if (cli_host_is_here(&host[i]))
             continue;
         TSR_TRY(ship_to(&host[i], paths, folder));
         for (int64_t k = 0; k < paths->count; k++)

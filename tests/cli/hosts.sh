@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# hosts.sh PROGRAM SOURCE: tessera launch --hosts between hosts. Three hosts are made of namespaces around a bridge: each has a
-# network, a name, shared memory and a work folder of its own; in ssh's place an agent enters them. The files are shipped, the
-# bits are those of one process, every port is among --ports, and a host whose wire is cut neither stops the run nor keeps
-# launch from ending. Works as root, or as anybody who may make namespaces of users.
+# hosts.sh PROGRAM SOURCE: tessera launch --hosts between hosts. Three hosts, and a fourth that only launches, are made of
+# namespaces around a bridge: each has a network, a name, shared memory and a work folder of its own; in ssh's place an agent
+# enters them. The files are shipped, the bits are those of one process, every port is among --ports, and a host whose wire is
+# cut neither stops the run nor keeps launch from ending, be it a worker's or the coordinator's. Works as root, or as anybody
+# who may make namespaces of users.
 set -u
 program=$1 source=$2
 if [ -z "${TESSERA_INSIDE:-}" ]; then
@@ -34,8 +35,9 @@ make_host() {
 
 mkdir work
 ip link add hub type bridge && ip link set hub up && ip addr add 10.78.0.254/24 dev hub || fail "no bridge"
-printf '127.0.0.1 localhost\n10.78.0.1 alpha\n10.78.0.2 beta\n10.78.0.3 gamma\n' >names
+printf '127.0.0.1 localhost\n10.78.0.1 alpha\n10.78.0.2 beta\n10.78.0.3 gamma\n10.78.0.4 delta\n' >names
 for i in 0 1 2; do make_host $((i + 1)) "${hosts[i]}" || fail "host ${hosts[i]} cannot be made"; done
+make_host 4 delta || fail "host delta cannot be made"
 cat >agent <<EOT
 #!/bin/sh
 while [ "\${1#-}" != "\$1" ]; do shift; done
@@ -61,17 +63,27 @@ EOT
 
 echo "== three hosts: shipped, the bits of one process"
 on beta test ! -e run.yaml || fail "beta sees alpha's folder: nothing would be checked"
-launch() { on alpha timeout 200 "$program" launch --hosts alpha,beta,gamma "$@" </dev/null; }
-launch run.yaml --out three --ship >/dev/null 2>log || fail "launch --hosts: exit $? $(cat log)"
+launch() { on "$1" timeout "$2" "$program" launch --hosts "${@:3}" </dev/null; }
+launch alpha 200 alpha,beta,gamma run.yaml --out three --ship >/dev/null 2>log || fail "launch --hosts: exit $? $(cat log)"
 [ "$(model_hash one)" = "$(model_hash three)" ] || complain "between hosts it has other bits: $(cat log)"
 for host in beta gamma; do
     on $host cmp run.yaml "/proc/$$/cwd/run.yaml" && on $host test -s points.csv || complain "--ship did not bring the files to $host: $(cat log)"
 done
 
-echo "== a wire is cut: the run goes on, and launch ends"
-launch run.yaml --out cut --ports 20000-20099 --set cluster.deadline=2 --set rounds=4000 --set eval.every=10 >/dev/null 2>log &
+echo "== the coordinator is where launch is called, or on the first host"
+on delta sh -c 'cat >run.yaml' <run.yaml
+on beta sh -c 'cat >run.yaml' <run.yaml
+launch beta 200 alpha,beta,gamma run.yaml --out there --dry-run | grep -q -- '--host alpha:1,beta:2,gamma:1 ' || complain "beta has no place for its coordinator"
+launch beta 200 alpha,beta,gamma run.yaml --out there --quiet >/dev/null 2>log || complain "launched on beta: exit $? $(cat log)"
+on beta test -s there/model.safetensors || complain "launched on beta, it is not the coordinator: $(cat log)"
+
+echo "== a wire is cut: the runs go on, and launch ends, where a worker was there and where the coordinator was"
+long=(--set cluster.deadline=2 --set rounds=4000 --set eval.every=10)
+launch alpha 200 alpha,beta,gamma run.yaml --out cut --ports 20000-20049 "${long[@]}" >/dev/null 2>log &
 run=$!
-for _ in $(seq 600); do [ -s cut/metrics.jsonl ] && break; sleep 0.1; done
+launch delta 100 gamma,beta run.yaml --out far --ports 20050-20099 --silence 15 "${long[@]}" --set scheme.workers=2 >/dev/null 2>log-far &
+far=$!
+for _ in $(seq 600); do [ -s cut/metrics.jsonl ] && on gamma test -s far/metrics.jsonl && break; sleep 0.1; done
 for host in "${hosts[@]}"; do on $host ss -Hltn | awk '{print $4}' | grep -v '^127\.' >ports; cp ports "../ports-$host"; done
 on gamma ip link set eth0 down
 for host in "${hosts[@]}"; do
@@ -86,4 +98,11 @@ code=$?
 grep -q '"event":"lost".*"rank":3' cut/metrics.jsonl || complain "the cut came too late: no share was lost"
 grep -q 'rank 3 on gamma has not answered' log || complain "no word about gamma: $(cat log)"
 grep -q 'mpirun still waits for a host that does not answer' log || complain "launch does not say why it left: $(cat log)"
+wait $far
+code=$?
+[ $code = 1 ] || complain "the coordinator cut off: exit $code $(tail -n 3 log-far)"
+grep -q 'no word from the coordinator on gamma for 15 s: launch ends without it' log-far || complain "no word about a coordinator that is cut off: $(tail -n 3 log-far)"
+! grep -q ' alive$' log log-far || complain "what is meant for launch was passed on: $(grep -m 1 ' alive$' log log-far)"
+for _ in $(seq 300); do on gamma test -s far/model.safetensors && break; sleep 0.1; done
+on gamma test -s far/model.safetensors || complain "the coordinator that was cut off did not go on: $(on gamma tail -n 2 far/metrics.jsonl)"
 [ $failed -eq 0 ] && echo "hosts: all well"

@@ -1,0 +1,26 @@
+/* alive.h - what the first rank tells `tessera launch` beside its results: that it lives, how it
+ * ended.
+ *
+ * mpirun passes on what a rank writes to standard error, wherever it runs, and nothing better: it
+ * may forget a run's exit code, and it does not say when it no longer reaches a host. So under
+ * launch, which gives the ranks a token, lines that begin with it are meant for launch, which keeps
+ * them to itself (launch.c):
+ *
+ *     TOKEN alive        rank 0, every CLI_ALIVE_SECONDS
+ *     TOKEN CODE RANK    a rank's last line
+ */
+#ifndef CLI_ALIVE_H
+#define CLI_ALIVE_H
+
+/* The name of the environment's variable that holds the token. */
+#define CLI_LAUNCH_TOKEN "TESSERA_LAUNCH"
+
+enum { CLI_ALIVE_SECONDS = 2 };
+
+/* From now on rank 0 says that it lives; everybody else, and a process alone, says nothing. */
+void cli_alive_begin(void);
+
+/* The exit code, as this rank's last line. */
+void cli_alive_end(int code);
+
+#endif
