@@ -50,7 +50,7 @@ static int64_t read_bytes(const tsri_net *net, const tsri_share *share)
     for (int64_t p = 0; p < net->params; p++) {
         tsri_slices s = tsri_slices_of(&net->param[p], net, share->cut);
         if (net->param[p].role == TSRI_TRAINED || net->param[p].role == TSRI_BUFFER)
-            sum += tsri_slices_lines(&s, share) * touched(&s, share);
+            sum += tsri_slices_lines(&s, share->pick) * touched(&s, share);
     }
     return sum;
 }

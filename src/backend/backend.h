@@ -6,10 +6,12 @@
 #ifndef TSRI_BACKEND_H
 #define TSRI_BACKEND_H
 
+#include "backend/draw.h"
 #include "backend/heap.h"
 #include "backend/loss.h"
 #include "backend/op.h"
 #include "backend/samples.h"
+#include "backend/slices.h"
 #include "backend/vectors.h"
 
 /* The loss of a batch of outputs, and its gradient. Outputs may be those of several positions of a
@@ -80,13 +82,6 @@ typedef struct tsri_adam {
     const tsri_mem *dials; /* tsri_dials: the factors */
 } tsri_adam;
 
-/* How a batch lies in memory when it comes into a network. */
-typedef enum tsri_layout {
-    TSRI_AS_GIVEN,       /* [N, C, H, W], as the loader makes it */
-    TSRI_CHANNELS_LAST,  /* [N, H, W, C] */
-    TSRI_POSITIONS_FIRST /* sequences: [T, N, C] of [N, T, C] */
-} tsri_layout;
-
 /* What a backend's kernels can do beyond what each must: plans ask before they rely on it. */
 typedef struct tsri_abilities {
     bool reads_host;    /* read the host's memory: batches need not be copied */
@@ -111,14 +106,19 @@ struct tsri_backend {
     const tsri_heap *heap;
     tsri_abilities can;
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
+    const struct tsri_backend
+        *lender; /* (optional) of this machine's processors, with the same type
+                                          and layout: computes what there is no kernel for */
     tsr_status (*loss)(const tsri_loss *loss, tsri_device device);
     tsr_status (*update)(const tsri_update *update, tsri_device device);
     tsr_status (*adam)(const tsri_adam *adam, tsri_device device);
     const tsri_vector_ops *vectors;
+    const tsri_slices_ops *slices;
     tsr_status (*input)(tsri_mem *to, const float *x, int64_t n, tsri_shape shape,
                         tsri_layout layout, tsri_device device);
     tsr_status (*count)(tsri_mem *counter, tsri_device device);
-    const tsri_tape_ops *tape;              /* (optional) */
+    tsr_status (*draw)(const tsri_drawing *drawing, tsri_device device); /* (optional) */
+    const tsri_tape_ops *tape;                                           /* (optional) */
     tsr_status (*wait)(tsri_device device); /* (optional) until all that was called is done */
     const tsri_samples_ops *samples;        /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
@@ -137,6 +137,10 @@ tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape
                              tsri_layout layout, tsri_device device);
 tsr_status tsri_count_float(tsri_mem *counter, tsri_device device);
 tsr_status tsri_count_double(tsri_mem *counter, tsri_device device);
+
+/* A backend from outside (a module, a test), known by its name from now on, ahead of ours; NULL:
+ * none any more. Before the first run: runs of several threads may be looking. */
+void tsri_backend_offer(const tsri_backend *backend);
 
 /* By its name in the run file; NULL when there is none. */
 const tsri_backend *tsri_backend_find(const char *name);

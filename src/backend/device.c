@@ -38,6 +38,12 @@ tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, i
     return leave(device, device.backend->input(to, x, n, shape, layout, device));
 }
 
+tsr_status tsri_device_draw(tsri_device device, const tsri_drawing *drawing)
+{
+    enter(device);
+    return leave(device, device.backend->draw(drawing, device));
+}
+
 tsr_status tsri_device_count(tsri_device device, tsri_mem *counter)
 {
     enter(device);
@@ -81,4 +87,18 @@ tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, in
     enter(device);
     return leave(device,
                  device.backend->vectors->gather(sum, g, count, first, last, scale, device));
+}
+
+tsr_status tsri_device_take(tsri_device device, tsri_mem *to, const tsri_mem *from,
+                            const tsri_slices *s, const tsri_pick *pick)
+{
+    enter(device);
+    return leave(device, device.backend->slices->take(to, from, s, pick, device));
+}
+
+tsr_status tsri_device_put(tsri_device device, tsri_mem *whole, const tsri_slices *s,
+                           const tsri_slices_owner *owner, int64_t count)
+{
+    enter(device);
+    return leave(device, device.backend->slices->put(whole, s, owner, count, device));
 }

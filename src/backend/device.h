@@ -41,6 +41,9 @@ static inline tsri_mem *tsri_mem_bound(const void *pointer)
 tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, int64_t n,
                              tsri_shape shape, tsri_layout layout);
 
+/* A batch made of samples that are on the device already, of a backend that can (draw.h). */
+tsr_status tsri_device_draw(tsri_device device, const tsri_drawing *drawing);
+
 /* Another batch was counted: the number at `counter` becomes one more. */
 tsr_status tsri_device_count(tsri_device device, tsri_mem *counter);
 
@@ -62,5 +65,12 @@ tsr_status tsri_device_blend(tsri_device device, tsri_mem *a, const tsri_mem *w,
 /* sum = g where `first`, else sum + g; where `last`, g = scale sum. */
 tsr_status tsri_device_gather(tsri_device device, tsri_mem *sum, tsri_mem *g, int64_t count,
                               bool first, bool last, float scale);
+
+/* ---- Shares (slices.h) --------------------------------------------------------------------- */
+
+tsr_status tsri_device_take(tsri_device device, tsri_mem *to, const tsri_mem *from,
+                            const tsri_slices *s, const tsri_pick *pick);
+tsr_status tsri_device_put(tsri_device device, tsri_mem *whole, const tsri_slices *s,
+                           const tsri_slices_owner *owner, int64_t count);
 
 #endif

@@ -47,6 +47,13 @@ static inline int64_t tsri_shape_count(tsri_shape s)
     return s.c * s.h * s.w;
 }
 
+/* How a batch lies in memory when it comes into a network. */
+typedef enum tsri_layout {
+    TSRI_AS_GIVEN,       /* [N, C, H, W], as the loader makes it */
+    TSRI_CHANNELS_LAST,  /* [N, H, W, C] */
+    TSRI_POSITIONS_FIRST /* sequences: [T, N, C] of [N, T, C] */
+} tsri_layout;
+
 /* How a convolution is computed: by a rule of its shape, or as the run file says. */
 typedef enum tsri_conv_choice {
     TSRI_CONV_AUTO,

@@ -141,10 +141,23 @@ static placing place(const tsri_loader_options *o, const spot *at)
     return p;
 }
 
+static bool augments(const tsri_loader_options *o)
+{
+    return o->flip || o->crop > 0;
+}
+
 static void augmented(float *x, const tsri_loader *loader, const spot *at)
 {
     placing p = place(&loader->options, at);
     moved(x, loader->data, loader->part, at->sample, p.down, p.right, p.flip);
+}
+
+static void note_move(int32_t *move, const tsri_loader_options *o, const spot *at)
+{
+    placing p = place(o, at);
+    move[0] = (int32_t)p.down;
+    move[1] = (int32_t)p.right;
+    move[2] = p.flip;
 }
 
 void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
@@ -201,11 +214,12 @@ static void fill_row(tsri_batch *b, const tsri_loader *loader, const spot *at)
     int64_t row = at->row, i = at->sample;
     const tsr_data *data = loader->data;
     const tsri_part *part = loader->part;
-    float *x = b->x + row * data->dim;
-    if (loader->options.flip || loader->options.crop > 0)
-        augmented(x, loader, at);
-    else
-        tsri_sample(x, data, part, i);
+    if (b->move)
+        note_move(b->move + 3 * row, &loader->options, at);
+    else if (b->x && augments(&loader->options))
+        augmented(b->x + row * data->dim, loader, at);
+    else if (b->x)
+        tsri_sample(b->x + row * data->dim, data, part, i);
     b->index[row] = i;
     if (b->label)
         b->label[row] = part->label[i];
@@ -218,7 +232,10 @@ static void fill_row(tsri_batch *b, const tsri_loader *loader, const spot *at)
 
 static void clear_row(tsri_batch *b, const tsr_data *data, int64_t row)
 {
-    memset(b->x + row * data->dim, 0, (size_t)data->dim * sizeof *b->x);
+    if (b->x)
+        memset(b->x + row * data->dim, 0, (size_t)data->dim * sizeof *b->x);
+    if (b->move)
+        memset(b->move + 3 * row, 0, 3 * sizeof *b->move);
     b->index[row] = -1;
     if (b->label)
         b->label[row] = 0;
@@ -329,7 +346,7 @@ int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part, const tsr
 {
     int64_t n = tsri_shard_size(part->n, o),
             indices = (o->shuffle && !o->replacement ? n : 0) + (o->shards > 1 ? n : 0);
-    int64_t of_sample = (data->dim + data->targets) * (int64_t)sizeof(float) +
+    int64_t of_sample = ((o->bare ? 3 : data->dim) + data->targets) * (int64_t)sizeof(float) +
                         (data->classes > 0 ? (int64_t)sizeof(int32_t) : 0) +
                         (data->sequences ? (int64_t)sizeof(int32_t) : 0) + (int64_t)sizeof(int64_t);
     return slots_of(n, o) * o->batch * of_sample + indices * (int64_t)sizeof(int64_t);
@@ -363,10 +380,14 @@ done:
 }
 
 static tsr_status make_batch(tsri_batch *b, const tsr_data *data, const tsri_part *part,
-                             int64_t batch)
+                             const tsri_loader_options *o)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_alloc(&b->x, batch * data->dim, sizeof *b->x));
+    int64_t batch = o->batch;
+    if (!o->bare)
+        TSR_TRY(tsri_alloc(&b->x, batch * data->dim, sizeof *b->x));
+    else if (augments(o))
+        TSR_TRY(tsri_alloc(&b->move, 3 * batch, sizeof *b->move));
     TSR_TRY(tsri_alloc(&b->index, batch, sizeof *b->index));
     if (part->label)
         TSR_TRY(tsri_alloc(&b->label, batch, sizeof *b->label));
@@ -444,7 +465,7 @@ tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsr
     bool ahead = loader->slot_count > 1;
     for (int i = 0; i < loader->slot_count; i++) {
         loader->slots[i].step = -1;
-        TSR_TRY(make_batch(&loader->slots[i].batch, data, part, options->batch));
+        TSR_TRY(make_batch(&loader->slots[i].batch, data, part, options));
     }
     if (ahead)
         TSR_TRY(start_thread(loader));
@@ -476,6 +497,7 @@ void tsri_loader_destroy(tsri_loader *loader)
     for (int i = 0; i < loader->slot_count; i++) {
         tsri_batch *b = &loader->slots[i].batch;
         tsri_free(b->x);
+        tsri_free(b->move);
         tsri_free(b->label);
         tsri_free(b->target);
         tsri_free(b->length);

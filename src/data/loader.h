@@ -33,15 +33,19 @@ typedef struct tsri_loader_options {
     bool prefetch;    /* prepare ahead on a thread     */
     bool flip;        /* augmentation: mirror half the images */
     int64_t crop;     /* augmentation: padding with black, then a random crop; 0 = none */
+    bool bare;        /* batches say which samples and how they are moved, and have no x: a device
+                         that holds the samples makes it (backend/draw.h) */
 } tsri_loader_options;
 
 typedef struct tsri_batch {
     int64_t n;      /* samples; = options.batch except in the last batch of unshuffled evaluation */
-    float *x;       /* [batch, dim]; rows behind n are zero */
+    float *x;       /* [batch, dim]; rows behind n are zero; NULL of bare ones */
     int32_t *label; /* [batch] or NULL */
     float *target;  /* [batch, targets] or NULL */
     int32_t *length; /* [batch] or NULL */
     int64_t *index;  /* [batch] which samples; -1 behind n */
+    int32_t *move;   /* of bare ones that are augmented: [batch, 3] pixels down, pixels right, 1 =
+                        mirrored after that; else NULL */
 } tsri_batch;
 
 typedef struct tsri_loader tsri_loader;

@@ -127,6 +127,13 @@ tsr_status tsri_plan_enter(tsri_plan *plan, const float *x)
     return TSR_OK;
 }
 
+void tsri_plan_draws(tsri_drawing *drawing, const tsri_plan *plan)
+{
+    drawing->count = plan->batch;
+    drawing->x = plan->input;
+    drawing->layout = plan->layout;
+}
+
 static tsr_status count_batch(tsri_plan *plan, const tsri_planned *s)
 {
     if (s->layer->tracked < 0)

@@ -55,6 +55,10 @@ tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
 tsr_status tsri_plan_enter(tsri_plan *plan, const float *x);
 tsr_status tsri_plan_pass(tsri_plan *plan);
 
+/* Instead of enter: rows with count, x and layout of the plan's input, to be drawn (backend/draw.h).
+ * Of a device that cannot read the host's memory. */
+void tsri_plan_draws(tsri_drawing *drawing, const tsri_plan *plan);
+
 /* The same with the output of the part before it, which stays on the device. */
 tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before);
 

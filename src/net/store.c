@@ -15,13 +15,14 @@ static tsr_status take(tsri_mem **vector, const tsri_store *store, int64_t count
     return store->heap->take(vector, count * store->real_bytes);
 }
 
-static tsr_status init(tsri_store *store, const tsri_net *net, const tsri_heap *heap,
-                       int64_t real_bytes, bool training)
+static tsr_status init(tsri_store *store, const tsri_net *net, const tsri_backend *backend,
+                       const tsri_heap *heap, bool training)
 {
     tsr_status st = TSR_OK;
     *store = (tsri_store){.net = net,
+                          .backend = backend,
                           .heap = heap,
-                          .real_bytes = real_bytes,
+                          .real_bytes = backend->real_bytes,
                           .room = net->total,
                           .room_trained = net->trained};
     TSR_TRY(take(&store->w, store, net->total));
@@ -38,12 +39,12 @@ done:
 tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, const tsri_backend *backend,
                            bool training)
 {
-    return init(store, net, backend->heap, backend->real_bytes, training);
+    return init(store, net, backend, backend->heap, training);
 }
 
 tsr_status tsri_store_init_host(tsri_store *store, const tsri_net *net)
 {
-    return init(store, net, &tsri_heap_host, sizeof(float), false);
+    return init(store, net, &tsri_backend_ref, &tsri_heap_host, false);
 }
 
 tsr_status tsri_store_add_variance(tsri_store *store)

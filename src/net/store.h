@@ -26,11 +26,12 @@ typedef enum tsri_vector {
 
 typedef struct tsri_store {
     const tsri_net *net;
-    const tsri_heap *heap;      /* of the device that trains it */
-    int64_t real_bytes;         /* 4, or 8 for the gradient tests */
-    tsri_mem *w, *g, *v;        /* g and v NULL when only inference is wanted */
-    tsri_mem *s;                /* NULL without Adam */
-    int64_t room, room_trained; /* numbers for which w, and g, v and s, have memory */
+    const tsri_backend *backend; /* who computes with it */
+    const tsri_heap *heap;       /* of the backend, or the host's */
+    int64_t real_bytes;          /* 4, or 8 for the gradient tests */
+    tsri_mem *w, *g, *v;         /* g and v NULL when only inference is wanted */
+    tsri_mem *s;                 /* NULL without Adam */
+    int64_t room, room_trained;  /* numbers for which w, and g, v and s, have memory */
 } tsri_store;
 
 /* Zeroed vectors; `training` also makes g and v. */

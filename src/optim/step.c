@@ -16,7 +16,8 @@ void tsri_step_fini(tsri_step *step)
     if (!step->plan)
         return;
     const tsri_backend *backend = tsri_plan_device(step->plan).backend;
-    tsri_mem *const mem[] = {step->label, step->target, step->length, step->weight, step->mean};
+    tsri_mem *const mem[] = {step->label, step->target, step->length, step->weight,
+                             step->mean,  step->index,  step->move};
     for (size_t i = 0; i < sizeof mem / sizeof *mem; i++)
         backend->heap->drop(mem[i]);
     if (step->tape)
@@ -63,6 +64,24 @@ tsr_status tsri_step_lengths(tsri_step *step, const tsri_batch *b, int64_t first
     return st;
 }
 
+/* Which samples the device is to draw. */
+static tsr_status show_rows(tsri_step *step, const tsri_batch *b, int64_t first)
+{
+    tsr_status st = TSR_OK;
+    int64_t rows = tsri_plan_batch(step->plan);
+    int64_t index_bytes = rows * (int64_t)sizeof *b->index;
+    int64_t move_bytes = rows * (int64_t)sizeof(tsri_move);
+    const void *index = NULL, *move = NULL;
+    TSR_TRY(show(&index, step, &step->index, b->index + first, index_bytes, index_bytes));
+    TSR_TRY(show(&move, step, &step->move, b->move ? b->move + 3 * first : NULL, move_bytes,
+                 move_bytes));
+    step->drawing =
+        (tsri_drawing){.from = step->resident, .index = step->index, .move = step->move};
+    tsri_plan_draws(&step->drawing, step->plan);
+done:
+    return st;
+}
+
 /* Inputs, lengths and gates. */
 static tsr_status enter(tsri_step *step, const tsri_batch *b, int64_t first)
 {
@@ -71,7 +90,21 @@ static tsr_status enter(tsri_step *step, const tsri_batch *b, int64_t first)
     TSR_TRY(tsri_step_lengths(step, b, first));
     if (step->gates)
         TSR_TRY(tsri_plan_use_gates(step->plan, step->gates, b->index + first));
-    TSR_TRY(tsri_plan_enter(step->plan, b->x + first * tsri_shape_count(net->input)));
+    if (step->resident)
+        TSR_TRY(show_rows(step, b, first));
+    else
+        TSR_TRY(tsri_plan_enter(step->plan, b->x + first * tsri_shape_count(net->input)));
+done:
+    return st;
+}
+
+/* All ops, on the device alone. */
+static tsr_status pass(tsri_step *step)
+{
+    tsr_status st = TSR_OK;
+    if (step->resident)
+        TSR_TRY(tsri_device_draw(tsri_plan_device(step->plan), &step->drawing));
+    TSR_TRY(tsri_plan_pass(step->plan));
 done:
     return st;
 }
@@ -129,7 +162,7 @@ done:
 tsr_status tsri_step_forward(tsri_step *step, const tsri_batch *b, int64_t first)
 {
     tsr_status st = enter(step, b, first);
-    return st == TSR_OK ? tsri_plan_pass(step->plan) : st;
+    return st == TSR_OK ? pass(step) : st;
 }
 
 tsr_status tsri_step_judge(tsri_step *step, const tsri_batch *b, int64_t first)
@@ -174,7 +207,7 @@ tsr_status tsri_step_value(double *loss, const tsri_step *step)
 static tsr_status work(tsri_step *step)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_plan_pass(step->plan));
+    TSR_TRY(pass(step));
     TSR_TRY(tsri_plan_loss(step->plan, &step->loss));
     TSR_TRY(tsri_plan_backward(step->plan));
     TSR_TRY(tsri_optimiser_step(&step->optimiser));

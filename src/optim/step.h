@@ -20,6 +20,7 @@
 #include "data/loader.h"
 #include "net/gate_table.h"
 #include "optim/optimiser.h"
+#include "optim/resident.h"
 
 /* What the outputs are judged by. */
 typedef struct tsri_aim {
@@ -33,11 +34,15 @@ typedef struct tsri_step {
     tsri_aim aim;
     tsri_optimiser optimiser;     /* of a step with an update */
     const tsri_gate_table *gates; /* (optional) of the samples, set by who has some */
-    tsri_loss loss;               /* the last one */
-    double weight_mean;           /* of the last batch */
+    const tsri_resident
+        *resident;      /* (optional) likewise: batches are bare, their rows drawn there */
+    tsri_loss loss;     /* the last one */
+    double weight_mean; /* of the last batch */
     /* The batch where the device reads it, on one that cannot read the host's memory. */
     tsri_mem *label, *target, *length, *weight, *mean;
-    void *tape; /* of all of it, once it was recorded */
+    tsri_mem *index, *move;
+    tsri_drawing drawing; /* what is drawn, of resident samples */
+    void *tape;           /* of all of it, once it was recorded */
 } tsri_step;
 
 /* The plan must outlive the step; who renews the plan makes the step anew. `rule` NULL: there is no

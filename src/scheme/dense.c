@@ -12,6 +12,7 @@
 #include "scheme/micro.h"
 
 typedef struct dense {
+    tsri_resident resident; /* the training set, on a device that draws batches itself */
     tsri_loader *loader;
     tsri_plan *plan;
     tsri_step step;
@@ -34,6 +35,10 @@ static tsr_status setup(tsri_run *run)
     tsri_loader_options o = tsri_run_loader(run, 0);
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
+    o.bare = run->device.backend->draw != NULL;
+    if (o.bare)
+        TSR_TRY(
+            tsri_resident_init(&d->resident, run->data, &run->data->train, run->device.backend));
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));
     TSR_TRY(tsri_micro_init(&d->micro, run, 1));
     TSR_TRY(tsri_alloc(&d->loss, d->micro.count, sizeof *d->loss));
@@ -43,6 +48,7 @@ static tsr_status setup(tsri_run *run)
     TSR_TRY(st);
     tsri_aim aim = tsri_run_aim(run);
     TSR_TRY(tsri_step_init(&d->step, d->plan, &aim, &run->optim));
+    d->step.resident = o.bare ? &d->resident : NULL;
     d->fixed_gates = tsri_dense_knows_gates(run);
 done:
     return st;
@@ -54,6 +60,7 @@ static void teardown(tsri_run *run)
     if (!d)
         return;
     tsri_loader_destroy(d->loader);
+    tsri_resident_fini(&d->resident);
     tsri_step_fini(&d->step);
     tsri_plan_destroy(d->plan);
     tsri_micro_fini(&d->micro);

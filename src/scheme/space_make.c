@@ -181,7 +181,7 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
     for (int64_t k = 0; k < space->s.chunks; k++)
         space->s.chunk[k] = k * TSRI_SAMPLES_CHUNK;
     space->s.chunk[space->s.chunks] = space->net->param[TSRI_SPACE_SIGN].count;
-    TSR_TRY(tsri_put_init(&space->put, space->net, tsri_pool_threads(run->device.pool)));
+    TSR_TRY(tsri_put_init(&space->put, space->net));
     TSR_TRY(tsri_alloc(&space->owner, run->workers, sizeof *space->owner));
     TSR_TRY(tsri_alloc(&space->member, run->workers, sizeof *space->member));
     for (int64_t l = 0; l < run->workers; l++) {

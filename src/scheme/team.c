@@ -54,7 +54,10 @@ tsr_status tsri_team_create(tsri_run *run)
     TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
     TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));
     TSR_TRY(tsri_alloc(&t->up, run->workers, sizeof *t->up));
-    TSR_TRY(tsri_put_init(&t->put, run->net, tsri_pool_threads(run->device.pool)));
+    TSR_TRY(tsri_put_init(&t->put, run->net));
+    if (run->device.backend->draw)
+        TSR_TRY(
+            tsri_resident_init(&t->resident, run->data, &run->data->train, run->device.backend));
     for (int64_t l = 0; l < run->workers; l++) {
         t->worker[l] = (worker){.run = run, .team = t, .number = l};
         TSR_TRY(tsri_worker_init(&t->worker[l]));
@@ -75,6 +78,7 @@ void tsri_team_destroy(tsri_run *run)
     tsri_space_destroy(run->space);
     run->space = NULL;
     tsri_put_fini(&t->put);
+    tsri_resident_fini(&t->resident);
     tsri_free(t->worker);
     tsri_free(t->owner);
     tsri_rules_fini(&t->rules);
@@ -291,7 +295,7 @@ static tsr_status put_back(tsri_run *run)
             run->recent.sum += w->loss[s];
         run->recent.count += run->local_steps;
     }
-    TSR_TRY(tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->device.pool));
+    TSR_TRY(tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->device));
     TSR_TRY(write_trace(run));
     TSR_TRY(tell_events(run));
 done:

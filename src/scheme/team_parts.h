@@ -34,7 +34,8 @@ typedef struct tsri_worker {
 struct tsri_team {
     tsri_rules rules;
     bool events, step_events;
-    worker *worker; /* [workers] */
+    worker *worker;         /* [workers] */
+    tsri_resident resident; /* the training set, on a device that draws batches itself */
     tsri_put put;
     tsri_owner *owner;   /* [workers] those that take part */
     int64_t *down, *up;  /* [workers] bytes of this round */

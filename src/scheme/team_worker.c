@@ -12,6 +12,7 @@ static tsr_status make_loader(worker *w)
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
     tsri_loader_options o = tsri_run_loader(run, w->number);
+    o.bare = run->device.backend->draw != NULL;
     o.prefetch = o.prefetch && !run->gd;
     bool fixed = run->gd && !o.flip && o.crop == 0;
     if (fixed && !run->shard && w->number > 0) {
@@ -108,7 +109,10 @@ static tsr_status make_plan(worker *w)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
     tsri_aim aim = tsri_run_aim(run);
-    return st == TSR_OK ? tsri_step_init(&w->step, w->plan, &aim, &run->optim) : st;
+    if (st == TSR_OK)
+        st = tsri_step_init(&w->step, w->plan, &aim, &run->optim);
+    w->step.resident = w->team->resident.n > 0 ? &w->team->resident : NULL;
+    return st;
 }
 
 tsr_status tsri_worker_draw(worker *w)

@@ -9,14 +9,13 @@
  * of N equal numbers is that number, to the bit, for every N; and the result depends neither on the
  * number of threads nor on which share was ready first.
  *
- *     TSR_TRY(tsri_put_init(&put, net, threads));
- *     TSR_TRY(tsri_put_run(&put, &whole, owners, count, true, pool));
+ *     TSR_TRY(tsri_put_init(&put, net));
+ *     TSR_TRY(tsri_put_run(&put, &whole, owners, count, true, device));
  *     tsri_put_fini(&put);
  */
 #ifndef TSRI_PUT_H
 #define TSRI_PUT_H
 
-#include "base/pool.h"
 #include "net/store.h"
 #include "subnet/share.h"
 
@@ -29,22 +28,19 @@ typedef struct tsri_owner {
 /* Work space, made once. */
 typedef struct tsri_put {
     const tsri_net *net;
-    int threads;
-    bool *cut;           /* [axes] cut by at least one share */
-    double *sum;         /* [threads][block] */
-    int32_t *owners;     /* [threads][block] */
-    tsri_opened *opened; /* [rooms] the shares of this call, as the host sees them */
-    int64_t rooms;
+    bool *cut;               /* [axes] by one of the shares at least */
+    tsri_slices_owner *part; /* [room] of the parameter that is on its way back */
+    int64_t room;
 } tsri_put;
 
-/* For networks like `net` and pools of at most `threads`. */
-tsr_status tsri_put_init(tsri_put *put, const tsri_net *net, int threads);
+/* For networks like `net`. */
+tsr_status tsri_put_init(tsri_put *put, const tsri_net *net);
 void tsri_put_fini(tsri_put *put);
 
 /* Writes `count` shares back: trained parameters, running statistics, counts; with `momentum` also
- * the momentum and, where the whole has it, the variance. Fixed parameters stay. Floats only.
- */
+ * the momentum and, where the whole has it, the variance. Fixed parameters stay. All are floats in
+ * the device's memory. */
 tsr_status tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owner, int64_t count,
-                        bool momentum, tsri_pool *pool);
+                        bool momentum, tsri_device device);
 
 #endif

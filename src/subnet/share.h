@@ -13,16 +13,8 @@
 #ifndef TSRI_SHARE_H
 #define TSRI_SHARE_H
 
+#include "backend/slices.h"
 #include "net/net.h"
-
-/* What is picked on one axis. */
-typedef struct tsri_pick {
-    bool whole;
-    int64_t count;  /* units picked; the axis's size when whole */
-    int64_t *index; /* [count] which, ascending; NULL on an axis that cannot be cut */
-    int32_t *place; /* [size] position of a unit in `index`, -1: not picked; NULL likewise */
-    double xi;      /* the chance that a unit is picked, or the part that is; 1 when whole */
-} tsri_pick;
 
 typedef struct tsri_share {
     const tsri_net *net;

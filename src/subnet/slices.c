@@ -1,7 +1,7 @@
-/* slices.c - how a parameter lies in memory, seen along the axes that are cut. */
+/* slices.c - the form of a parameter when some of its axes are cut. */
 #include "subnet/slices.h"
 
-/* ---- The form ----------------------------------------------------------------------------- */
+_Static_assert(TSRI_SLICE_DIMS == 2 * TSRI_PARAM_DIMS, "a dimension of axis x inner is two");
 
 typedef struct dim {
     int axis; /* -1 = not cut */
@@ -45,55 +45,4 @@ tsri_slices tsri_slices_of(const tsri_param *p, const tsri_net *net, const bool 
         s.lines *= d[i].size;
     }
     return s;
-}
-
-/* ---- Finding lines ------------------------------------------------------------------------ */
-
-static int64_t units(const tsri_slices *s, const tsri_share *share, int i)
-{
-    int axis = s->outer[i].axis;
-    return axis < 0 ? s->outer[i].size : share->pick[axis].count;
-}
-
-int64_t tsri_slices_lines(const tsri_slices *s, const tsri_share *share)
-{
-    int64_t lines = 1;
-    for (int i = 0; i < s->outers; i++)
-        lines *= units(s, share, i);
-    return lines;
-}
-
-int64_t tsri_slices_pieces(const tsri_slices *s, const tsri_share *share)
-{
-    return s->axis < 0 ? s->size : share->pick[s->axis].count;
-}
-
-int64_t tsri_slices_from(const tsri_slices *s, const tsri_share *share, int64_t j)
-{
-    int64_t k = 0, stride = 1;
-    for (int i = s->outers - 1; i >= 0; i--) {
-        int axis = s->outer[i].axis;
-        int64_t count = units(s, share, i), at = j % count;
-        k += (axis < 0 ? at : share->pick[axis].index[at]) * stride;
-        j /= count;
-        stride *= s->outer[i].size;
-    }
-    return k;
-}
-
-int64_t tsri_slices_find(const tsri_slices *s, const tsri_share *share, int64_t k)
-{
-    int64_t j = 0, stride = 1;
-    for (int i = s->outers - 1; i >= 0; i--) {
-        int axis = s->outer[i].axis;
-        int64_t at = k % s->outer[i].size;
-        if (axis >= 0)
-            at = share->pick[axis].place[at];
-        if (at < 0)
-            return -1;
-        j += at * stride;
-        k /= s->outer[i].size;
-        stride *= units(s, share, i);
-    }
-    return j;
 }

@@ -53,8 +53,9 @@ static void put_back(team *t, bool momentum, int threads)
     tsri_pool *pool = NULL;
     tsri_put put;
     assert_ok(tsri_pool_create(&pool, threads));
-    assert_ok(tsri_put_init(&put, t->net, threads));
-    assert_ok(tsri_put_run(&put, &t->whole, t->owner, t->count, momentum, pool));
+    assert_ok(tsri_put_init(&put, t->net));
+    assert_ok(tsri_put_run(&put, &t->whole, t->owner, t->count, momentum,
+                           tsri_device_on(t->whole.backend, pool)));
     tsri_put_fini(&put);
     tsri_pool_destroy(pool);
 }
@@ -366,7 +367,7 @@ static tsr_status everything(const tsri_net *net)
     TSR_TRY(tsri_share_best(&share, 2, score, 3));
     TSR_TRY(tsri_net_cut(&small, net, &share, false));
     TSR_TRY(tsri_store_init(&store, small, &tsri_backend_cpu, true));
-    TSR_TRY(tsri_put_init(&put, net, 2));
+    TSR_TRY(tsri_put_init(&put, net));
 done:
     tsri_put_fini(&put);
     tsri_store_fini(&store);
@@ -407,14 +408,15 @@ static void speed(void **state)
         tsri_pool *pool = NULL;
         tsri_put p;
         assert_ok(tsri_pool_create(&pool, 1));
-        assert_ok(tsri_put_init(&p, t.net, 1));
+        assert_ok(tsri_put_init(&p, t.net));
         for (int repeat = 0; repeat < 5; repeat++) {
             double start = tsri_clock();
             for (int64_t l = 0; l < t.count; l++)
                 assert_ok(tsri_take(&t.store[l], &t.whole, &t.share[l], false));
             take = fmin(take, tsri_clock() - start);
             start = tsri_clock();
-            assert_ok(tsri_put_run(&p, &t.whole, t.owner, t.count, false, pool));
+            assert_ok(tsri_put_run(&p, &t.whole, t.owner, t.count, false,
+                                   tsri_device_on(t.whole.backend, pool)));
             put = fmin(put, tsri_clock() - start);
         }
         for (int64_t l = 0; l < t.count; l++)

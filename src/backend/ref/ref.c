@@ -37,5 +37,6 @@ const tsri_backend tsri_backend_ref = {.name = "ref",
                                        .update = ref_update,
                                        .adam = ref_adam,
                                        .vectors = &tsri_vectors_here,
+                                       .slices = &tsri_slices_here,
                                        .input = tsri_input_float,
                                        .count = tsri_count_float};
