@@ -43,8 +43,9 @@ static struct {
     tsri_backend backend;
     tsri_kernel kernel[FOREIGN_KERNELS];
     const tsri_kernel *list[FOREIGN_KERNELS + 1];
-    int64_t recorded, played; /* tapes made, and how often one was played */
-    int64_t drawn;            /* batches */
+    _Atomic int64_t recorded, played; /* tapes made, and how often one was played */
+    _Atomic int64_t drawn;            /* batches */
+    _Atomic int64_t copies;           /* to the host */
 } foreign;
 
 static _Thread_local foreign_tape *foreign_recording; /* workers record at the same time */
@@ -75,6 +76,7 @@ static inline tsr_status foreign_out(void *to, const tsri_mem *from, int64_t byt
 {
     assert_null(foreign_recording);
     memmove(to, (const void *)from, (size_t)bytes);
+    foreign.copies++;
     return TSR_OK;
 }
 
@@ -231,7 +233,7 @@ static inline void foreign_offer(int lacks)
     int count = 0;
     vectors = *tsri_backend_ref.vectors;
     vectors.clip = foreign_clip;
-    foreign.recorded = foreign.played = foreign.drawn = 0;
+    foreign.recorded = foreign.played = foreign.drawn = foreign.copies = 0;
     foreign.backend = tsri_backend_ref;
     for (int i = 0; tsri_backend_ref.kernels[i]; i++) {
         tsri_kernel k = *tsri_backend_ref.kernels[i];
