@@ -183,7 +183,8 @@ tsr_status tsri_space_put(tsri_space *space)
             run->recent.sum += w->loss[t];
         run->recent.count += run->local_steps;
     }
-    TSR_TRY(tsri_put_run(&space->put, &space->store, space->owner, owners, false, run->device));
+    tsri_device host = tsri_device_on(space->store.backend, run->device.pool);
+    TSR_TRY(tsri_put_run(&space->put, &space->store, space->owner, owners, false, host));
     tsri_space_find_sleepers(space);
 done:
     return st;

@@ -48,7 +48,7 @@ tsr_status tsri_put_run(tsri_put *put, tsri_store *whole, const tsri_owner *owne
                         bool momentum, tsri_device device)
 {
     tsr_status st = TSR_OK;
-    assert(whole->real_bytes == sizeof(float) && whole->heap == device.backend->heap);
+    assert(whole->real_bytes == sizeof(float) && whole->backend == device.backend);
     if (count == 0)
         return TSR_OK;
     find_cuts(put, owner, count);
