@@ -245,15 +245,16 @@ static int64_t walk(const struct step *s, progress *p, int64_t first, int64_t st
         if (child == 0) {
             for (; !p->over; p->at += stride)
                 try_one(s, p, persistent);
+            no_leak();
             (void)fflush(NULL);
             p->bad = complaints;
             _exit(0);
         }
         int status = 0;
         must(waitpid(child, &status, 0) == child, "lost a child");
-        if (WIFSIGNALED(status)) {
-            complain("%s, allocation %lld%s: signal %d", s->name, (long long)p->at,
-                     persistent ? " and later" : "", WTERMSIG(status));
+        if (status != 0) {
+            complain("%s, allocation %lld%s: signal %d, exit %d", s->name, (long long)p->at,
+                     persistent ? " and later" : "", WTERMSIG(status), WEXITSTATUS(status));
             p->at += stride;
         } else {
             complaints = p->bad > complaints ? p->bad : complaints;

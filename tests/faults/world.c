@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 int tessera_main(int argc, char **argv); /* src/cli/main.c */
 
@@ -137,6 +140,31 @@ int count_names(const char *path, const char *part)
 
 /* ---- Children ----------------------------------------------------------------------------- */
 
+#ifdef __SANITIZE_ADDRESS__
+/* What the sanitizers find in a child ends it by a signal, which nothing else here does: an exit code
+ * could be one of ours, and a sentence may have been said before. */
+const char *__asan_default_options(void), *__ubsan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1";
+}
+
+void no_leak(void)
+{
+    if (__lsan_do_recoverable_leak_check() != 0)
+        abort();
+}
+#else
+void no_leak(void)
+{
+}
+#endif
+
 /* Deliberate deaths leave no core files, and a hang is one more way to die. */
 _Noreturn static void be_child(const scenario *s, shim_plan plan, int log, int said)
 {
@@ -153,6 +181,7 @@ _Noreturn static void be_child(const scenario *s, shim_plan plan, int log, int s
     shim_arm(plan);
     shim_record(log);
     int code = tessera_main(argc, argv);
+    no_leak();
     (void)fflush(NULL);
     _exit(code);
 }

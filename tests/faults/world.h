@@ -66,6 +66,10 @@ void make_reference(const scenario *s);
 /* True when the results in disk/run are those of the reference, times aside. Else *why is set. */
 bool is_reference(const scenario *s, char *why, size_t n);
 
+/* Ends a child by a signal when memory it took is out of reach (under the address sanitizer, which
+ * says whose it is; elsewhere it does nothing). */
+void no_leak(void);
+
 /* ---- Counting ----------------------------------------------------------------------------- */
 
 /* Full counts (TESSERA_LONG=1), or a sample that fits into CI. */
