@@ -132,6 +132,25 @@ typedef struct crew {
     const tsri_bf16_loops *bf16;
 } crew;
 
+/* One thread, and three. */
+typedef struct pools {
+    tsri_pool *one, *three;
+} pools;
+
+static pools begin(void)
+{
+    pools t = {0};
+    assert_ok(tsri_pool_create(&t.one, 1));
+    assert_ok(tsri_pool_create(&t.three, THREADS));
+    return t;
+}
+
+static void end(pools *t)
+{
+    tsri_pool_destroy(t->one);
+    tsri_pool_destroy(t->three);
+}
+
 static int64_t floats_of(const tsri_conv_shape *s, int m, crew c)
 {
     if (m == BF16)
@@ -194,24 +213,61 @@ static void compare(const char *what, const tsri_conv_shape *s, int m, const flo
                  (long long)s->k, (long long)s->size, m, relative);
 }
 
-static void check(const tsri_conv_shape *s, int m, bool fused, crew c, tsri_pool *one,
-                  tsri_pool *three)
+/* What no pass may leave as it was: NaN. */
+static void forget_outputs(tensors *t)
 {
-    tensors t = make(s, m), u = make(s, m);
+    memset(t->y, 0xff, (size_t)t->ny * sizeof *t->y);
+    memset(t->dx, 0xff, (size_t)t->nx * sizeof *t->dx);
+    memset(t->dw, 0xff, (size_t)t->nw * sizeof *t->dw);
+}
+
+static void assert_same(const tensors *t, const tensors *u)
+{
+    assert_memory_equal(t->y, u->y, (size_t)t->ny * sizeof *t->y);
+    assert_memory_equal(t->dx, u->dx, (size_t)t->nx * sizeof *t->dx);
+    assert_memory_equal(t->dw, u->dw, (size_t)t->nw * sizeof *t->dw);
+}
+
+/* One way to compute it, with one thread and with three, against the definition in `t`. */
+static void check(tensors *t, tensors *u, const tsri_conv_shape *s, int m, bool fused, crew c,
+                  const pools *team)
+{
     int64_t floats = floats_of(s, m, c);
     float *work = random_floats(floats + GUARD), guard[GUARD];
     memcpy(guard, work + floats, sizeof guard);
-    define(&t, s, m, fused);
-    all_passes(&t, s, m, fused, c, one, work);
-    all_passes(&u, s, m, fused, c, three, work);
-    compare("y", s, m, t.y, t.y_ref, t.ny);
-    compare("dx", s, m, t.dx, t.dx_ref, t.nx);
-    compare("dw", s, m, t.dw, t.dw_ref, t.nw);
-    assert_memory_equal(t.y, u.y, (size_t)t.ny * sizeof *t.y);
-    assert_memory_equal(t.dx, u.dx, (size_t)t.nx * sizeof *t.dx);
-    assert_memory_equal(t.dw, u.dw, (size_t)t.nw * sizeof *t.dw);
+    forget_outputs(t);
+    forget_outputs(u);
+    all_passes(t, s, m, fused, c, team->one, work);
+    all_passes(u, s, m, fused, c, team->three, work);
+    compare("y", s, m, t->y, t->y_ref, t->ny);
+    compare("dx", s, m, t->dx, t->dx_ref, t->nx);
+    compare("dw", s, m, t->dw, t->dw_ref, t->nw);
+    assert_same(t, u);
     assert_memory_equal(guard, work + floats, sizeof guard);
     tsri_free(work);
+}
+
+/* Tiles from `least` to `most`; DIRECT is the first, then come Winograd's. The definition is summed once for all tables. */
+static void check_floats(const tsri_conv_shape *s, int least, int most, bool fused,
+                         const pools *team)
+{
+    crew c = {0};
+    tensors t = make(s, DIRECT), u = make(s, DIRECT);
+    define(&t, s, DIRECT, fused);
+    for (int k = 0; (c.loops = tsri_loops_at(k)) != NULL; k++)
+        for (int m = least; m <= most; m += 2)
+            check(&t, &u, s, m, fused, c, team);
+    drop(&t);
+    drop(&u);
+}
+
+static void check_bf16(const tsri_conv_shape *s, bool fused, const pools *team)
+{
+    crew c = {0};
+    tensors t = make(s, BF16), u = make(s, BF16);
+    define(&t, s, BF16, fused);
+    for (int k = 0; (c.bf16 = tsri_bf16_at(k)) != NULL; k++)
+        check(&t, &u, s, BF16, fused, c, team);
     drop(&t);
     drop(&u);
 }
@@ -230,54 +286,37 @@ static const tsri_conv_shape with_stride[] = {
 };
 
 /* bf16 has one path with what is fused and without: half of the cases will do. */
-static void check_all(const tsri_conv_shape *shapes, size_t count, int m, crew c, tsri_pool *one,
-                      tsri_pool *three)
+static void check_all(const tsri_conv_shape *shapes, size_t count, int most, const pools *team)
 {
-    for (size_t i = 0; i < count; i++)
-        for (int fused = m == BF16 ? (int)(i % 2) : 0; fused < 2; fused += m == BF16 ? 2 : 1)
-            check(&shapes[i], m, fused, c, one, three);
+    for (size_t i = 0; i < count; i++) {
+        check_floats(&shapes[i], DIRECT, most, false, team);
+        check_floats(&shapes[i], DIRECT, most, true, team);
+        check_bf16(&shapes[i], i % 2, team);
+    }
 }
 
 static void every_pass_is_the_definition(void **state)
 {
+    pools team = begin();
     (void)state;
-    size_t plain = sizeof stride_one / sizeof *stride_one,
-           strided = sizeof with_stride / sizeof *with_stride;
-    crew c = {0};
-    tsri_pool *one = NULL, *three = NULL;
-    assert_ok(tsri_pool_create(&one, 1));
-    assert_ok(tsri_pool_create(&three, THREADS));
-    for (int k = 0; (c.loops = tsri_loops_at(k)) != NULL; k++) {
-        for (int m = 0; m <= 4; m += 2)
-            check_all(stride_one, plain, m, c, one, three);
-        check_all(with_stride, strided, DIRECT, c, one, three);
-    }
-    for (int k = 0; (c.bf16 = tsri_bf16_at(k)) != NULL; k++) {
-        check_all(stride_one, plain, BF16, c, one, three);
-        check_all(with_stride, strided, BF16, c, one, three);
-    }
-    tsri_pool_destroy(one);
-    tsri_pool_destroy(three);
+    check_all(stride_one, sizeof stride_one / sizeof *stride_one, 4, &team);
+    check_all(with_stride, sizeof with_stride / sizeof *with_stride, DIRECT, &team);
+    end(&team);
 }
 
 /* Shares and tickets have widths that no vector divides: all of them, each with another one. */
 static void every_width(void **state)
 {
+    pools team = begin();
     (void)state;
-    crew c = {0};
-    tsri_pool *one = NULL, *three = NULL;
-    assert_ok(tsri_pool_create(&one, 1));
-    assert_ok(tsri_pool_create(&three, THREADS));
-    for (int k = 0; (c.loops = tsri_loops_at(k)) != NULL; k++)
-        for (int64_t width = 1; width <= 40; width++) {
-            tsri_conv_shape plain = {1, 5, 6, width, 41 - width, 3, 1, 1},
-                            strided = {1, 5, 6, width, 41 - width, 3, 2, 1};
-            check(&plain, 4, width % 2, c, one, three);
-            check(&plain, 2, width % 2 == 0, c, one, three);
-            check(&strided, DIRECT, width % 2, c, one, three);
-        }
-    tsri_pool_destroy(one);
-    tsri_pool_destroy(three);
+    for (int64_t width = 1; width <= 40; width++) {
+        tsri_conv_shape plain = {1, 5, 6, width, 41 - width, 3, 1, 1},
+                        strided = {1, 5, 6, width, 41 - width, 3, 2, 1};
+        check_floats(&plain, 4, 4, width % 2, &team);
+        check_floats(&plain, 2, 2, width % 2 == 0, &team);
+        check_floats(&strided, DIRECT, DIRECT, width % 2, &team);
+    }
+    end(&team);
 }
 
 static uint32_t bits_of(float x)
