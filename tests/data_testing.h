@@ -6,9 +6,10 @@
 
 #include "net/net.h"
 
-/* Loads with settings "a.b=c"; the list ends with NULL. "data.path=FILE" is taken in the scratch
- * folder (and data.test_path). */
-static inline tsr_status load_settings(tsr_data **out, const char *const *setting)
+/* Loads with settings "a.b=c", for a model or (NULL) for none; the list ends with NULL.
+ * "data.path=FILE" is taken in the scratch folder (and data.test_path). */
+static inline tsr_status load_settings_like(tsr_data **out, const char *const *setting,
+                                            const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
@@ -24,10 +25,15 @@ static inline tsr_status load_settings(tsr_data **out, const char *const *settin
         TSR_TRY(tsr_config_set(config, text));
     }
     tsri_wants wants = tsri_model_wants(config);
-    TSR_TRY(tsri_data_load(out, config, &wants));
+    TSR_TRY(tsri_data_load_like(out, config, &wants, like));
 done:
     tsr_config_destroy(config);
     return st;
+}
+
+static inline tsr_status load_settings(tsr_data **out, const char *const *setting)
+{
+    return load_settings_like(out, setting, NULL);
 }
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})

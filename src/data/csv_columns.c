@@ -232,7 +232,7 @@ done:
 static bool was_ignored(const tsri_data_schema *s, const char *name)
 {
     for (int64_t i = 0; i < s->ignoreds; i++)
-        if (strcmp(s->ignored[i], name) == 0)
+        if (s->ignored[i] && strcmp(s->ignored[i], name) == 0)
             return true;
     return false;
 }

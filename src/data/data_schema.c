@@ -258,6 +258,23 @@ done:
     return st;
 }
 
+/* A header names all columns, so either all have a name or none. */
+static tsr_status read_fields(tsri_data_schema *s, const tsri_json_value *columns, const char *path)
+{
+    tsr_status st = TSR_OK;
+    int64_t count = tsri_json_length(columns), named = 0;
+    TSR_TRY(tsri_alloc(&s->field, count, sizeof *s->field));
+    s->fields = count;
+    for (int64_t k = 0; k < count; k++) {
+        TSR_TRY(read_field(&s->field[k], tsri_json_at(columns, k), path));
+        named += s->field[k].name != NULL;
+    }
+    if (named != 0 && named != count)
+        st = wrong(path, "some columns have no name");
+done:
+    return st;
+}
+
 static tsr_status read_kind(tsri_data_schema *s, const tsri_json_value *root, const char *path)
 {
     static const char *const kinds[] = {"table", "images", "arrays"};
@@ -283,11 +300,7 @@ tsr_status tsri_data_schema_read(tsri_data_schema *s, const char *text, const ch
     const tsri_json_value *columns = tsri_json_get(root, "columns");
     if (!tsri_json_is_array(columns))
         TSR_TRY(wrong(path, "there are no columns"));
-    int64_t count = tsri_json_length(columns);
-    TSR_TRY(tsri_alloc(&s->field, count, sizeof *s->field));
-    s->fields = count;
-    for (int64_t k = 0; k < count; k++)
-        TSR_TRY(read_field(&s->field[k], tsri_json_at(columns, k), path));
+    TSR_TRY(read_fields(s, columns, path));
     TSR_TRY(read_names(&s->target, &s->targets, tsri_json_get(root, "targets"), path));
     TSR_TRY(read_names(&s->ignored, &s->ignoreds, tsri_json_get(root, "ignored"), path));
     if (!tsri_json_as_int(tsri_json_get(root, "classes"), &s->classes) || s->classes < 0)

@@ -69,6 +69,8 @@ static const bad table[] = {
     {"t.csv", BYTES("a,b\n1,2\n3,2\n--1,2\n"), "line 4, column 1 (a)", "data.words", {0}, 0, 0},
     {"t.csv", BYTES("a,b\n1,2\n1e,2\n3,2\n"), "line 3, column 1 (a)", "data.words", {0}, 0, 0},
     {"t.csv", BYTES("a,b\n1,2\n0x10,2\n3,2\n"), "line 3, column 1 (a)", "data.words", {0}, 0, 0},
+    {"t.csv", BYTES("a,b\n1,2\n3,2\n2024-05-31,2\n"), "line 4, column 1 (a)", "column of numbers", {0}, 0, 0},
+    {"t.csv", BYTES("a,b\n1,2\n"), "no such file", "check the path", {"data.test_path=absent.csv"}, 0, 0},
     {"t.csv", BYTES("a,b\n1e-44,2\n3e-44,3\n"), "input 1 (a) has a spread of 9.81e-45", "multiply it", {"data.split=0"}, 0, 0},
     {"t.csv", BYTES("a,b\n1e-44,2\n3e-44,3\n"), "input 1 (a) has a spread of 1.96e-44", "data.normalize", {"data.split=0", "data.normalize=minmax"}, 0, 0},
     {"t.csv", BYTES("a,b\n1,3.4e38\n2,-3.4e38\n"), "the target has a spread of 3.4e+38, too large", "data.target_scale", {"data.split=0", "data.task=regress"}, 0, 0},

@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+static void keep_warning(void *context, tsr_log_level level, const char *text)
+{
+    (void)level;
+    if (strstr(text, "51 different words"))
+        *(const char **)context = "told";
+}
+
 /* ---- CSV ---------------------------------------------------------------------------------- */
 
 static void csv_with_words_quotes_and_holes(void **state)
@@ -129,6 +136,33 @@ static void csv_numbers_are_exact(void **state)
     }
 }
 
+/* Blanks beside quotes and tabs beside cells are not part of them; a date with more behind it is a
+ * word. Where most cells are words, so are its numbers, and very many words are told. */
+static void csv_words_that_are_hard_to_tell(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_text("w.csv", "a,b,y\n\"p\" \t,2024-05-31x,1\n\"q\"\t,7,2\n 3\t,u,1\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=w.csv", "data.split=0")));
+    static const char *const names[] = {"a=3", "a=p", "a=q", "b=2024-05-31x", "b=7", "b=u"};
+    assert_int_equal(data->dim, 6);
+    for (int k = 0; k < 6; k++)
+        assert_string_equal(data->column[k], names[k]);
+    tsr_data_destroy(data);
+
+    char text[1024] = "w,y\n";
+    for (int i = 0; i < 51; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "w%d,%d\n", i, i % 2);
+    put_text("w.csv", text);
+    const char *told = NULL;
+    tsr_set_log(keep_warning, &told, TSR_LOG_WARNING);
+    assert_ok(load_settings(&data, SETTINGS("data.path=w.csv", "data.split=0")));
+    tsr_set_log(NULL, NULL, TSR_LOG_ERROR);
+    assert_non_null(told);
+    assert_int_equal(data->dim, 51);
+    tsr_data_destroy(data);
+}
+
 /* ---- Memory ------------------------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void **state)
@@ -145,6 +179,7 @@ int main(void)
         cmocka_unit_test(csv_headers_are_guessed_or_told),
         cmocka_unit_test(csv_with_a_test_file),
         cmocka_unit_test(csv_numbers_are_exact),
+        cmocka_unit_test(csv_words_that_are_hard_to_tell),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));

@@ -234,6 +234,64 @@ static void half_a_line_is_taken_back(void **state)
     tsri_metrics_close(m);
 }
 
+static off_t no_lseek(int fd, off_t offset, int whence)
+{
+    if (whence == SEEK_END)
+        return lseek(fd, offset, whence);
+    errno = EIO;
+    return -1;
+}
+
+static int no_ftruncate(int fd, off_t size)
+{
+    (void)fd, (void)size;
+    errno = EIO;
+    return -1;
+}
+
+/* Wherever the place in the file cannot be found or cut, it is said and nothing is lost. */
+static void a_place_that_cannot_be_found(void **state)
+{
+    (void)state;
+    tsri_io_table old = tsri_io;
+    tsri_metrics *m = NULL;
+    const char *path = scratch_put("p", ONE "\n" TWO, strlen(ONE "\n" TWO));
+    tsri_io.lseek = no_lseek;
+    assert_fails(tsri_metrics_open(&m, path, TSRI_METRICS_END), TSR_FAILURE, "cannot go back");
+    tsri_io = old;
+    tsri_io.ftruncate = no_ftruncate;
+    assert_fails(tsri_metrics_open(&m, path, TSRI_METRICS_END), TSR_FAILURE, "cut the file");
+    tsri_io = old;
+    assert_ok(tsri_metrics_open(&m, path, TSRI_METRICS_END));
+    tsri_io.write = half_then_full; /* a line that waits */
+    assert_ok(tsri_metrics_line(m, TWO));
+    tsri_io = old;
+    tsri_io.lseek = no_lseek;
+    assert_fails(tsri_metrics_flush(m), TSR_FAILURE, "find the end");
+    tsri_io = old;
+    assert_ok(tsri_metrics_flush(m));
+    assert_content(path, ONE "\n" TWO "\n");
+    tsri_metrics_close(m);
+}
+
+/* A line that finds no memory leaves those that wait as they were. */
+static void a_line_without_memory(void **state)
+{
+    (void)state;
+    static char line[5000];
+    tsri_metrics *m = NULL;
+    const char *path = scratch_path("w");
+    memset(line, 'x', sizeof line - 1);
+    assert_ok(tsri_metrics_open(&m, path, 0));
+    assert_ok(tsri_metrics_line(m, ONE));
+    (void)tsri_alloc_fail_after(0, true);
+    assert_int_equal(tsri_metrics_line(m, line), TSR_RESOURCES);
+    (void)tsri_alloc_fail_after(-1, false);
+    assert_ok(tsri_metrics_line(m, TWO));
+    assert_content(path, FIRST "\n" TWO "\n");
+    tsri_metrics_close(m);
+}
+
 static void failed_allocations(void **state)
 {
     (void)state;
@@ -264,6 +322,8 @@ int main(void)
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_new_file_is_on_the_disk),
         cmocka_unit_test(half_a_line_is_taken_back),
+        cmocka_unit_test(a_place_that_cannot_be_found),
+        cmocka_unit_test(a_line_without_memory),
         cmocka_unit_test(failed_allocations),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));

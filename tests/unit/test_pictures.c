@@ -25,6 +25,10 @@ static void put_png(const char *name, int64_t w, int64_t h, uint8_t r, uint8_t g
     tsri_free(rgb);
 }
 
+enum { SCANS = 130 };
+static jpeg_scan_info *scans; /* [SCANS] of the next JPEG, or NULL: one */
+static bool plain_inks; /* the next of four inks says how much of them lies, not Adobe's way */
+
 /* One colour, in as many components as `space` has. */
 static void put_jpeg(const char *name, unsigned w, unsigned h, J_COLOR_SPACE space, int components,
                      const uint8_t *colour)
@@ -45,6 +49,9 @@ static void put_jpeg(const char *name, unsigned w, unsigned h, J_COLOR_SPACE spa
     info.in_color_space = space;
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, 100, TRUE);
+    info.write_Adobe_marker = space != JCS_CMYK || !plain_inks;
+    info.scan_info = scans;
+    info.num_scans = scans ? SCANS : 0;
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < h)
         (void)jpeg_write_scanlines(&info, &row, 1);
@@ -126,6 +133,62 @@ static void pictures_of_other_kinds(void **state)
         assert_int_equal(data->train.bytes[192 + c * 64], eight[c]);
     }
     tsr_data_destroy(data);
+}
+
+static void inks_without_adobes_marker(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    static const uint8_t inks[] = {55, 155, 205, 127};
+    put_folder("inks/a");
+    put_folder("inks/b");
+    plain_inks = true;
+    put_jpeg("inks/a/1.jpg", 32, 32, JCS_CMYK, 4, inks);
+    put_jpeg("inks/b/1.jpg", 32, 32, JCS_CMYK, 4, inks);
+    plain_inks = false;
+    /* A quarter as wide as the file: libjpeg makes it smaller while it decodes. */
+    assert_ok(load_settings(&data, SETTINGS("data.path=inks", "data.split=0", "data.size=8")));
+    for (int c = 0; c < 3; c++) {
+        int light = ((255 - inks[c]) * (255 - inks[3]) + 127) / 255;
+        assert_true(abs((int)data->train.bytes[c * 64] - light) <= 1);
+    }
+    tsr_data_destroy(data);
+}
+
+/* Each scan is a pass over the whole picture: a small file could ask for very many. */
+static void scans_without_end(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    static jpeg_scan_info many[SCANS];
+    /* The mean first, then coefficients one by one, each in two steps of precision. */
+    many[0] = (jpeg_scan_info){1, {0}, 0, 0, 0, 0};
+    for (int i = 1; i < SCANS; i++) {
+        int band = 1 + (i - 1) / 3, step = (i - 1) % 3;
+        many[i] = (jpeg_scan_info){1, {0}, band, band, step == 0 ? 0 : 3 - step, 2 - step};
+    }
+    put_folder("scans/a");
+    scans = many;
+    put_grey_jpeg("scans/a/1.jpg", 16, 16, 77);
+    scans = NULL;
+    assert_fails(load_settings(&data, SETTINGS("data.path=scans")), TSR_BAD_FILE,
+                 "more than 100 scans");
+}
+
+static void test_parts_and_giants(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    put_folder("one/a");
+    put_folder("two/a");
+    put_png("one/a/1.png", 8, 8, 10, 20, 30);
+    put_png("two/a/1.png", 8, 8, 1, 2, 3);
+    assert_ok(load_settings(&data, SETTINGS("data.path=one", "data.test_path=two")));
+    assert_true(data->train.n == 1 && data->test.n == 1 && data->test.bytes[0] == 1);
+    tsr_data_destroy(data);
+    put_png("one/a/1.png", 4097, 1, 10, 20, 30);
+    assert_fails(load_settings(&data, SETTINGS("data.path=one")), TSR_BAD_FILE,
+                 "is 4097 x 1; set data.size");
 }
 
 static void animations_are_refused(void **state)
@@ -361,6 +424,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_of_other_kinds),
+        cmocka_unit_test(inks_without_adobes_marker),
+        cmocka_unit_test(scans_without_end),
+        cmocka_unit_test(test_parts_and_giants),
         cmocka_unit_test(animations_are_refused),
         cmocka_unit_test(one_large_picture),
         cmocka_unit_test(picture_folders_and_their_archives),

@@ -64,6 +64,13 @@ static void idx_folders_have_a_test_part(void **state)
     assert_int_equal(data->test.n, 1);
     assert_memory_equal(data->test.bytes, "xyz", 3);
     tsr_data_destroy(data);
+    put_folder("other");
+    put_idx("other/t10k-images-idx4-ubyte", 8, 4, one, "pqr", 3);
+    put_idx("other/t10k-labels-idx1-ubyte", 8, 1, single, "\1", 1);
+    assert_ok(load_settings(
+        &data, SETTINGS("data.path=idx", "data.test_path=other", "data.normalize=none")));
+    assert_memory_equal(data->test.bytes, "pqr", 3);
+    tsr_data_destroy(data);
 }
 
 /* One number a sample, and real targets: labels of type float, with a test part. */
@@ -113,6 +120,24 @@ static void cifar_layouts(void **state)
     assert_int_equal(data->train.bytes[9 * 3072 + 3071], 51);
     assert_int_equal(data->test.bytes[0], 60);
     tsr_data_destroy(data);
+    assert_ok(load_settings(&data, SETTINGS("data.path=c10/data_batch_1.bin", "data.test_path=c10",
+                                            "data.format=cifar10")));
+    assert_true(data->train.n == 2 && data->test.n == 2);
+    tsr_data_destroy(data);
+    assert_ok(load_settings(&data, SETTINGS("data.path=c10", "data.test_path=c10/test_batch.bin")));
+    assert_true(data->train.n == 10 && data->test.n == 2);
+    tsr_data_destroy(data);
+
+    /* files of different lengths, and a label that is none */
+    (void)scratch_put("c10/data_batch_1.bin", file, 3073);
+    assert_ok(load_settings(&data, SETTINGS("data.path=c10")));
+    assert_int_equal(data->train.n, 9);
+    assert_int_equal(data->train.bytes[8 * 3072 + 3071], 51);
+    tsr_data_destroy(data);
+    file[3073] = 10;
+    (void)scratch_put("c10/data_batch_1.bin", file, 2 * 3073);
+    assert_fails(load_settings(&data, SETTINGS("data.path=c10")), TSR_BAD_FILE,
+                 "byte 3073: label 10 of image 2");
 
     put_folder("c100");
     memset(file, 7, sizeof file);
@@ -147,6 +172,18 @@ static void npy_folders_and_single_files(void **state)
     assert_int_equal(data->classes, 2);
     assert_string_equal(data->class_name[0], "-1");
     assert_memory_equal(data->train.numbers, x, sizeof x);
+    tsr_data_destroy(data);
+
+    /* a test part in a folder, or as a table whose last column is the label */
+    static const float row[] = {1, 2, 3, 4, 1};
+    assert_ok(load_settings(&data, SETTINGS("data.path=np", "data.test_path=np")));
+    assert_true(data->test.n == 2 && data->test.label[0] == 0);
+    tsr_data_destroy(data);
+    put_npy("row.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 5), }", row,
+            sizeof row);
+    assert_ok(load_settings(
+        &data, SETTINGS("data.path=row.npy", "data.test_path=row.npy", "data.task=classify")));
+    assert_true(data->test.n == 1 && data->test.label[0] == 0 && data->dim == 4);
     tsr_data_destroy(data);
 
     /* the same array as sequences of two positions, by format */
