@@ -6,6 +6,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <zlib.h>
 
 enum { ROOM = 1 << 20 };
@@ -97,6 +98,13 @@ static void every_compression_is_undone(void **state)
         assert_fails(tsri_archive_read_file(&bytes, &n, path, (int64_t)strlen(TEXT) - 1),
                      TSR_BAD_FILE, "the most that is accepted");
     }
+    for (int k = 0; k < KINDS; k++) { /* nothing, compressed */
+        const member nothing = {"data", ""};
+        size_t used = pack("raw", kinds[k].filter, &nothing, 1);
+        assert_ok(tsri_archive_read_file(&bytes, &n, scratch_put("n", packed, used), ROOM));
+        assert_int_equal(n, 0);
+        tsri_free(bytes);
+    }
     const char *path = scratch_put("plain", TEXT, strlen(TEXT));
     assert_ok(tsri_archive_read_file(&bytes, &n, path, ROOM));
     assert_string_equal(bytes, TEXT);
@@ -105,6 +113,34 @@ static void every_compression_is_undone(void **state)
     assert_int_equal(n, 0);
     assert_int_equal(bytes[0], 0);
     tsri_free(bytes);
+}
+
+static off_t lseek_back(int fd, off_t offset, int whence)
+{
+    errno = EIO;
+    return whence == SEEK_SET ? -1 : lseek(fd, offset, whence);
+}
+
+static tsr_status ignore_member(void *context, const char *path, const char *bytes, int64_t n)
+{
+    (void)context, (void)path, (void)bytes, (void)n;
+    return TSR_OK;
+}
+
+/* A disk that gives bytes but not places. */
+static void places_that_cannot_be_found(void **state)
+{
+    (void)state;
+    tsri_io_table old = tsri_io;
+    char *bytes = NULL;
+    int64_t n = 0;
+    const member one = {"data", TEXT};
+    const char *gz = scratch_put("a.gz", packed, compress_text(0));
+    const char *zip = scratch_put("a.zip", packed, pack("zip", NULL, &one, 1));
+    tsri_io.lseek = lseek_back;
+    assert_fails(tsri_archive_read_file(&bytes, &n, gz, ROOM), TSR_BAD_FILE, "cannot read");
+    assert_fails(tsri_archive_each(zip, ignore_member, NULL, ROOM), TSR_BAD_FILE, "cannot read");
+    tsri_io = old;
 }
 
 /* Several gzip members in a row are one file; zeros behind are padding; anything else is damage. */
@@ -371,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bomb_is_a_sentence), /* first: it looks at the peak of memory */
         cmocka_unit_test(every_compression_is_undone),
+        cmocka_unit_test(places_that_cannot_be_found),
         cmocka_unit_test(gzip_members),
         cmocka_unit_test(truncated_at_every_length),
         cmocka_unit_test(flipped_at_every_byte),

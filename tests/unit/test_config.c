@@ -191,6 +191,10 @@ static void bad_options_are_refused(void **state)
     assert_ok(tsr_config_create(&c));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_fails(tsr_config_set(c, bad[i][0]), TSR_USAGE, bad[i][1]);
+    static char longest[TSRI_YAML_SCALAR_MAX + 20] = "data.path=";
+    memset(longest + 10, 'p', TSRI_YAML_SCALAR_MAX + 1);
+    assert_fails(tsr_config_set(c, longest), TSR_USAGE, "longer than 65536 bytes");
+    assert_string_equal(tsri_config_place(c, "optim.lr"), "default");
     char longer[1000];
     memset(longer, 'k', sizeof longer);
     memcpy(longer + sizeof longer - 3, "=1", 3);

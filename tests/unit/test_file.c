@@ -334,6 +334,13 @@ static void new_folders_are_on_the_disk(void **state)
     tsri_io = old;
 }
 
+static int no_flock(int fd, int operation)
+{
+    (void)fd, (void)operation;
+    errno = ENOLCK;
+    return -1;
+}
+
 static void a_folder_has_one_run(void **state)
 {
     (void)state;
@@ -359,11 +366,19 @@ static void a_folder_has_one_run(void **state)
     assert_ok(tsri_lock_folder(&lock, scratch_path("run")));
     (void)snprintf(words, sizeof words, "process %ld is running", (long)getpid());
     assert_fails(tsri_lock_folder(&again, scratch_path("run")), TSR_USAGE, words);
+    /* a lock without a number, as when its holder is about to write it */
+    assert_int_equal(truncate(scratch_path("run/run.lock"), 0), 0);
+    assert_fails(tsri_lock_folder(&again, scratch_path("run")), TSR_USAGE,
+                 "another process is running");
     tsri_unlock_folder(lock);
     assert_ok(tsri_lock_folder(&again, scratch_path("run")));
     tsri_unlock_folder(again);
     tsri_unlock_folder(-1);
     assert_fails(tsri_lock_folder(&lock, scratch_path("absent")), TSR_FAILURE, "run.lock");
+    tsri_io_table old = tsri_io;
+    tsri_io.flock = no_flock;
+    assert_fails(tsri_lock_folder(&lock, scratch_path("run")), TSR_FAILURE, "cannot lock");
+    tsri_io = old;
     const char *target = scratch_put("target", "precious", 8); /* a link there once emptied it */
     assert_int_equal(unlink(scratch_path("run/run.lock")), 0);
     assert_int_equal(symlink(target, scratch_path("run/run.lock")), 0);

@@ -134,6 +134,7 @@ static const struct {
     {"{'colour': 'red'}", 4, "unknown key colour"},
     {"{'descr", 4, "expected '''"},
     {"{'descr': '<f4', 'shape': (1,", 4, "whole number"},
+    {" {\t'descr' :\n'<f4', 'shape': (1,", 4, "whole number"},
 };
 
 static void hostile_headers(void **state)

@@ -125,6 +125,8 @@ static void what_cannot_be_read_back_is_not_written(void **state)
     const tsri_pair keys[] = {{"k", "1"}, {"k", "2"}}, raw = {"k", "\xFF"};
     assert_fails(tsri_tensors_write(path, twice, 1, keys, 2), TSR_FAILURE, "two metadata entries");
     assert_fails(tsri_tensors_write(path, twice, 1, &raw, 1), TSR_FAILURE, "not UTF-8");
+    assert_fails(tsri_tensors_write(path, twice, TSRI_TENSORS_MAX + 1, NULL, 0), TSR_FAILURE,
+                 "too many tensors");
     assert_false(tsri_file_exists(path));
 }
 
