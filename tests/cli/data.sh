@@ -3,6 +3,7 @@
 # badly or not at all (programs of our own stand in for npm and apt-get).
 set -u
 program=$1
+# shellcheck source=tests/cli.sh
 . "$2/tests/cli.sh"
 work=$PWD
 # expect CODE WORDS COMMAND...: exit code and words on stdout or stderr.
@@ -35,6 +36,37 @@ expect 2 "did you mean mnist?" "$program" data info mnits
 expect 3 "tessera data get mnist" "$program" data info mnist
 printf 'a,b\n1,inf\n' >bad.csv
 expect 3 "bad.csv: line 2, column 2" "$program" data info bad.csv
+
+# ---- columns and pictures as they will be used --------------------------------------------------
+# rooms CELL [WORDS]: a column of few different numbers, in five rows of which stands CELL, and WORDS other values in a third.
+rooms() {
+    awk -v cell="$1" -v words="${2:-3}" 'BEGIN { print "rooms,n,kind,y"; for (i = 0; i < 300; i++)
+        print (i % 60 == 7 ? cell : 1 + i % 6) "," i "," "w" i % words "," (i % 6 > 2 ? "yes" : "no") }' >rooms.csv
+}
+for cell in NA NaN null - n/a '' '?'; do # they were words, and the column eight inputs
+    rooms "$cell"
+    expect 0 "5 cells; 5 of them" "$program" data info rooms.csv
+    grep -q 'inputs: rooms, n, kind (3 words' out || complain "'$cell' in a column of numbers: $(cat out)"
+done
+for cell in --1 1e 0x10 1.2.3; do
+    rooms "$cell"
+    expect 3 "rooms.csv: line 9, column 1 (rooms): \"$cell\" is in a column of numbers" "$program" data info rooms.csv
+done
+rooms 2024-02-29
+expect 3 "is in a column of numbers" "$program" data info rooms.csv
+rooms 3 80
+expect 0 "column 3 kind has 80 different words and becomes as many inputs" "$program" data info rooms.csv
+printf 'data: {path: rooms.csv}\nmodel: {hidden: [4]}\nepochs: 1\nbatch: 20\n' >rooms.yaml
+expect 0 "inputs: rooms, n, kind (80 words" "$program" check rooms.yaml
+sed 's/^[0-9]*,\([0-9]*\),/2024-01-02,\1,/' rooms.csv >dates.csv
+expect 3 '"2024-01-02" is a date; leave the column out with data.ignore, or set data.dates to days' "$program" data info dates.csv
+expect 0 "inputs: rooms, n" "$program" data info dates.csv --set data.dates=days
+awk 'BEGIN { print "a;b;y"; for (i = 0; i < 60; i++) print i ",5;0," i ";" (i % 2 ? "yes" : "no") }' >commas.csv
+expect 0 "row of 2 numbers" "$program" data info commas.csv
+# The header of a picture of 30,000 x 30,000: refused before memory is taken for it.
+mkdir -p large/a
+printf '\211PNG\r\n\032\n\0\0\0\015IHDR\0\0\165\060\0\0\165\060\010\002\0\0\0\351\105\157\355\0\0\0\0IDAT\065\257\006\036' >large/a/1.png
+expect 3 "a picture of 30000 x 30000; at most 32 million pixels are read" "$program" data info large
 
 # ---- get ------------------------------------------------------------------------------------------
 mkdir bin
