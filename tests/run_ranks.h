@@ -95,17 +95,17 @@ static void *work(void *context)
 {
     tsr_status st = TSR_OK;
     rank *r = context;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config = NULL;
     tsri_crew *crew = NULL;
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_crew_create(&crew, r->comm, 0));
     TSR_TRY(make_config(&config, r->text, r->setting));
     TSR_TRY(tsri_run_init(&run, config, &options));
-    run.crew = crew;
-    TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(run.scheme->assemble(&run));
-    TSR_TRY(run.scheme->serve(&run));
+    run.process.crew = crew;
+    TSR_TRY(run.settings.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->assemble(&run));
+    TSR_TRY(run.settings.scheme->serve(&run));
 done:
     r->st = st;
     (void)snprintf(r->error, sizeof r->error, "%s", tsr_last_error());
@@ -130,19 +130,20 @@ static tsr_status (*at_the_end)(tsri_run *run); /* looks at the coordinator's ru
 static tsr_status all_rounds(outcome *o, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    while (run->round < run->rounds) {
-        TSR_TRY(run->scheme->round(run));
-        run->round++;
-        if (run->crew && run->scheme->collect && tsri_looked_at(run, run->round))
-            TSR_TRY(run->scheme->collect(run));
+    while (run->position.round < run->settings.rounds) {
+        TSR_TRY(run->settings.scheme->round(run));
+        run->position.round++;
+        if (run->process.crew && run->settings.scheme->collect &&
+            tsri_looked_at(run, run->position.round))
+            TSR_TRY(run->settings.scheme->collect(run));
     }
     *o = (outcome){.count = run->net->total + run->net->trained,
-                   .bytes = run->bytes_total,
-                   .loss = run->recent.sum};
-    if (run->crew) {
-        o->stale = run->crew->stale;
-        o->lost = run->crew->lost[TSRI_DIED] + run->crew->lost[TSRI_LATE];
-        o->unsound = run->crew->lost[TSRI_UNSOUND];
+                   .bytes = run->position.bytes_total,
+                   .loss = run->position.recent.sum};
+    if (run->process.crew) {
+        o->stale = run->process.crew->stale;
+        o->lost = run->process.crew->lost[TSRI_DIED] + run->process.crew->lost[TSRI_LATE];
+        o->unsound = run->process.crew->lost[TSRI_UNSOUND];
     }
     TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
     assert_ok(tsri_store_read(o->w, &run->store, TSRI_WEIGHTS));
@@ -154,7 +155,7 @@ done:
 static tsr_status coordinate(outcome *o, const rank *r)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config = NULL;
     tsri_crew *crew = NULL;
     tsr_run_options options = tsr_run_options_default();
@@ -162,16 +163,16 @@ static tsr_status coordinate(outcome *o, const rank *r)
         TSR_TRY(tsri_crew_create(&crew, r->comm, r->deadline));
     TSR_TRY(make_config(&config, r->text, r->setting));
     TSR_TRY(tsri_run_init(&run, config, &options));
-    run.crew = crew;
-    TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(tsri_metrics_open(&run.metrics, scratch_path("metrics.jsonl"), 0));
+    run.process.crew = crew;
+    TSR_TRY(run.settings.scheme->setup(&run));
+    TSR_TRY(tsri_metrics_open(&run.process.metrics, scratch_path("metrics.jsonl"), 0));
     if (crew)
-        TSR_TRY(run.scheme->assemble(&run));
+        TSR_TRY(run.settings.scheme->assemble(&run));
     TSR_TRY(all_rounds(o, &run));
     if (at_the_end)
         TSR_TRY(at_the_end(&run));
 done:
-    tsri_metrics_close(run.metrics);
+    tsri_metrics_close(run.process.metrics);
     tsri_run_fini(&run);
     tsr_config_destroy(config);
     if (crew)

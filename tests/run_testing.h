@@ -36,14 +36,14 @@ static inline tsr_status try_rounds(outcome *o, tsr_config *config, int64_t roun
     tsr_run_options options = tsr_run_options_default();
     *o = (outcome){0};
     TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(run.scheme->setup(&run));
-    for (; run.round < rounds; run.round++)
-        TSR_TRY(run.scheme->round(&run));
+    TSR_TRY(run.settings.scheme->setup(&run));
+    for (; run.position.round < rounds; run.position.round++)
+        TSR_TRY(run.settings.scheme->round(&run));
     *o = (outcome){.total = run.net->total,
                    .count = run.net->total + run.net->trained,
-                   .bytes = run.bytes_total,
-                   .steps = run.recent.count,
-                   .loss = run.recent.sum};
+                   .bytes = run.position.bytes_total,
+                   .steps = run.position.recent.count,
+                   .loss = run.position.recent.sum};
     TSR_TRY(tsri_alloc(&o->w, o->count, sizeof *o->w));
     assert_ok(tsri_store_read(o->w, &run.store, TSRI_WEIGHTS));
     assert_ok(tsri_store_read(o->w + run.net->total, &run.store, TSRI_MOMENTUM));

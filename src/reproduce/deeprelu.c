@@ -189,7 +189,7 @@ static tsr_status reaches(bool *zero, double *phi, tsri_study *s, const task *k,
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     tsr_result r = {0};
     char yaml[500];
@@ -203,14 +203,15 @@ static tsr_status reaches(bool *zero, double *phi, tsri_study *s, const task *k,
         (long long)k->layers, (long long)width, 4.0 / (double)width, s->quick ? 2000 : 10000);
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
     TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(run.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->setup(&run));
     *zero = false;
     *phi = tsri_least_distance(run.data->train.numbers, run.data->train.n, run.data->dim, &a, &b);
-    while (run.round < run.rounds && !*zero) {
-        TSR_TRY(run.scheme->round(&run));
-        if (++run.round % 50 != 0)
+    while (run.position.round < run.settings.rounds && !*zero) {
+        TSR_TRY(run.settings.scheme->round(&run));
+        if (++run.position.round % 50 != 0)
             continue;
-        TSR_TRY(tsri_evaluate(&r, &run.store, run.device, run.data, &run.data->train, run.loss));
+        TSR_TRY(tsri_evaluate(&r, &run.store, run.device, run.data, &run.data->train,
+                              run.settings.loss));
         *zero = r.accuracy >= 1;
         if (!isfinite(r.loss))
             break;

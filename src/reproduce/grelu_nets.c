@@ -34,7 +34,7 @@ tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     char yaml[600];
     if (!s->data)

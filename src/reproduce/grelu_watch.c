@@ -73,13 +73,13 @@ done:
 static tsr_status one_epoch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    for (int64_t i = 0; i < llround(run->epoch_rounds); i++) {
-        tsri_mean before = run->recent;
+    for (int64_t i = 0; i < llround(run->settings.epoch_rounds); i++) {
+        tsri_mean before = run->position.recent;
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED,
                   "stopped: give the same command again, finished runs are kept");
-        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(run->settings.scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
-        run->round++;
+        run->position.round++;
     }
 done:
     return st;
@@ -102,12 +102,12 @@ done:
 static tsr_status make(tsri_watched *p, tsr_config *config, const tsri_watch_sizes *z)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_plan *judge = NULL;
     float *x = NULL;
     tsr_run_options o = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(run.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->setup(&run));
     if (p->patterns) {
         const tsri_part *part = run.data->test.n > 0 ? &run.data->test : &run.data->train;
         int64_t n = part->n < JUDGED ? part->n : JUDGED;

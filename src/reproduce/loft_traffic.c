@@ -42,9 +42,9 @@ static tsr_status bytes_of(double *bytes, tsr_config *config)
     tsri_run run;
     tsr_run_options o = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(run.scheme->setup(&run));
-    TSR_TRY(run.scheme->round(&run));
-    *bytes = (double)run.bytes_total;
+    TSR_TRY(run.settings.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->round(&run));
+    *bytes = (double)run.position.bytes_total;
 done:
     tsri_run_fini(&run);
     return st;

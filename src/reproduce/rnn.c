@@ -67,7 +67,7 @@ static tsr_status converge(line *out, double *delta, tsri_study *s, const settin
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     double *round = NULL, *loss = NULL;
     float *first = NULL;
@@ -81,7 +81,7 @@ static tsr_status converge(line *out, double *delta, tsri_study *s, const settin
                    (long long)k->m, 0.05 / (double)k->m, (long long)rounds);
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
     TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(run.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->setup(&run));
     TSR_TRY(tsri_alloc(&round, rounds, sizeof *round));
     TSR_TRY(tsri_alloc(&loss, rounds, sizeof *loss));
     TSR_TRY(tsri_alloc(&first, k->n * k->dim, sizeof *first));
@@ -89,11 +89,11 @@ static tsr_status converge(line *out, double *delta, tsri_study *s, const settin
         memcpy(first + i * k->dim, run.data->train.numbers + i * run.data->dim,
                (size_t)k->dim * sizeof *first);
     *delta = tsri_least_distance(first, k->n, k->dim, &a, &b);
-    for (; run.round < rounds; run.round++) {
-        run.recent = (tsri_mean){0};
-        TSR_TRY(run.scheme->round(&run));
-        round[run.round] = (double)run.round;
-        loss[run.round] = run.recent.sum;
+    for (; run.position.round < rounds; run.position.round++) {
+        run.position.recent = (tsri_mean){0};
+        TSR_TRY(run.settings.scheme->round(&run));
+        round[run.position.round] = (double)run.position.round;
+        loss[run.position.round] = run.position.recent.sum;
     }
     *out = line_of(round + rounds / 10, loss + rounds / 10, rounds - rounds / 10, 1e-8);
 done:

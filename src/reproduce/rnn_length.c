@@ -248,7 +248,7 @@ static tsr_status measure_fresh(measured *out, tsri_study *s, int64_t m, double 
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     char yaml[400];
     (void)snprintf(

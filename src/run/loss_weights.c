@@ -37,7 +37,7 @@ static tsr_status read_list(double *weight, const tsri_run *run, const char *tex
 {
     tsr_status st = TSR_OK;
     int64_t classes = run->data->classes, count = 0;
-    const char *place = tsri_config_place(run->config, "class_weights");
+    const char *place = tsri_config_place(run->settings.config, "class_weights");
     for (const char *at = text; at; count++) {
         double value = 0;
         TSR_CHECK(next_number(&value, at, &at) && value > 0 && value <= 1e9, TSR_USAGE,
@@ -57,19 +57,21 @@ done:
 tsr_status tsri_choose_weights(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const char *text = tsri_config_text(run->config, "class_weights");
+    const char *text = tsri_config_text(run->settings.config, "class_weights");
     bool weighted = strcmp(text, "none") != 0;
-    run->smoothing = tsri_config_real(run->config, "label_smoothing");
-    TSR_CHECK((run->smoothing == 0 && !weighted) || run->loss->softens, TSR_USAGE,
-              "%s: only loss: cross_entropy reads it, and the loss here is another: take it out",
-              tsri_config_place(run->config, weighted ? "class_weights" : "label_smoothing"));
+    run->settings.smoothing = tsri_config_real(run->settings.config, "label_smoothing");
+    TSR_CHECK(
+        (run->settings.smoothing == 0 && !weighted) || run->settings.loss->softens, TSR_USAGE,
+        "%s: only loss: cross_entropy reads it, and the loss here is another: take it out",
+        tsri_config_place(run->settings.config, weighted ? "class_weights" : "label_smoothing"));
     if (!weighted)
         return TSR_OK;
-    TSR_TRY(tsri_alloc(&run->class_weight, run->data->classes, sizeof *run->class_weight));
+    TSR_TRY(tsri_alloc(&run->settings.class_weight, run->data->classes,
+                       sizeof *run->settings.class_weight));
     if (strcmp(text, "balanced") == 0)
-        balance(run->class_weight, &run->data->train, run->data->classes);
+        balance(run->settings.class_weight, &run->data->train, run->data->classes);
     else
-        TSR_TRY(read_list(run->class_weight, run, text));
+        TSR_TRY(read_list(run->settings.class_weight, run, text));
 done:
     return st;
 }

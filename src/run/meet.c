@@ -9,7 +9,7 @@ static tsr_status identity(tsri_text *out, const tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_text file = {0};
     char digest[TSRI_SHA256_HEX];
-    TSR_TRY(tsri_config_write_result(&file, run->config));
+    TSR_TRY(tsri_config_write_result(&file, run->settings.config));
     TSR_TRY(tsri_sha256(digest, file.data, (int64_t)file.length));
     TSR_TRY(tsri_text_add(out, "version\t%s\n", tsr_version()));
     TSR_TRY(tsri_text_add(out, "backend\t%s\n", tsri_backend_vendor(run->device.backend)));
@@ -25,10 +25,10 @@ tsr_status tsri_run_meet(tsri_run *run, void *gift, int64_t n)
     tsr_status st = TSR_OK;
     tsri_text who = {0};
     TSR_TRY(identity(&who, run));
-    if (run->crew->comm->rank == 0)
-        TSR_TRY(tsri_crew_gather(run->crew, who.data, gift, n));
+    if (run->process.crew->comm->rank == 0)
+        TSR_TRY(tsri_crew_gather(run->process.crew, who.data, gift, n));
     else
-        TSR_TRY(tsri_crew_join(run->crew, who.data, gift, n));
+        TSR_TRY(tsri_crew_join(run->process.crew, who.data, gift, n));
 done:
     tsri_text_fini(&who);
     return st;

@@ -11,8 +11,8 @@
 
 tsr_status tsri_event_line(tsri_run *run, const char *line)
 {
-    tsr_status st = tsri_metrics_line(run->metrics, line);
-    run->metrics_bytes = tsri_metrics_offset(run->metrics);
+    tsr_status st = tsri_metrics_line(run->process.metrics, line);
+    run->position.metrics_bytes = tsri_metrics_offset(run->process.metrics);
     return st;
 }
 
@@ -21,30 +21,32 @@ tsr_status tsri_metrics_tell(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_json w = {0};
     tsri_json_open(&w, '{');
-    tsri_json_put_int(&w, "round", run->round);
-    tsri_json_put_real(&w, "epoch", (double)run->round / run->epoch_rounds);
+    tsri_json_put_int(&w, "round", run->position.round);
+    tsri_json_put_real(&w, "epoch", (double)run->position.round / run->settings.epoch_rounds);
     if (tsri_convert_kind(run))
         tsri_json_put_text(&w, "net", tsri_convert_kind(run));
-    tsri_json_put_real(
-        &w, "loss", run->recent.count ? run->recent.sum / (double)run->recent.count : (double)NAN);
-    tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->round - 1));
-    tsri_json_put_real(&w, "test_loss", run->test_loss);
-    if (run->data->classes > 0 || run->loss->margin)
-        tsri_json_put_real(&w, "test_accuracy", run->test_accuracy);
-    if (!isnan(run->test_rmse))
-        tsri_json_put_real(&w, "test_rmse", run->test_rmse);
-    if (run->judges_training) {
-        tsri_json_put_real(&w, "train_loss", run->train_loss);
-        tsri_json_put_real(&w, "train_accuracy", run->train_accuracy);
+    tsri_json_put_real(&w, "loss",
+                       run->position.recent.count
+                           ? run->position.recent.sum / (double)run->position.recent.count
+                           : (double)NAN);
+    tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->position.round - 1));
+    tsri_json_put_real(&w, "test_loss", run->position.test_loss);
+    if (run->data->classes > 0 || run->settings.loss->margin)
+        tsri_json_put_real(&w, "test_accuracy", run->position.test_accuracy);
+    if (!isnan(run->position.test_rmse))
+        tsri_json_put_real(&w, "test_rmse", run->position.test_rmse);
+    if (run->settings.judges_training) {
+        tsri_json_put_real(&w, "train_loss", run->position.train_loss);
+        tsri_json_put_real(&w, "train_accuracy", run->position.train_accuracy);
     }
     if (run->best_w) {
-        tsri_json_put_int(&w, "best_round", run->best_iterate);
-        tsri_json_put_real(&w, "best_loss", run->best_loss);
+        tsri_json_put_int(&w, "best_round", run->position.best_iterate);
+        tsri_json_put_real(&w, "best_loss", run->position.best_loss);
     }
     if (run->ranks.cut)
-        tsri_json_put_real(&w, "filter_distance", run->ranks.change);
-    tsri_json_put_int(&w, "bytes_total", run->bytes_total);
-    tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->started) * 1e3) / 1e3);
+        tsri_json_put_real(&w, "filter_distance", run->position.ranks_change);
+    tsri_json_put_int(&w, "bytes_total", run->position.bytes_total);
+    tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->process.started) * 1e3) / 1e3);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_event_line(run, w.text.data));
@@ -61,14 +63,14 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
     tsri_json_open(&w, '{');
     tsri_json_put_text(&w, "event", event);
     tsri_json_put_int(&w, "round",
-                      run->round + 1); /* the round that is being done, counted from 1 */
+                      run->position.round + 1); /* the round that is being done, counted from 1 */
     if (step >= 0)
         tsri_json_put_int(&w, "step", step);
     tsri_json_put_real(&w, "loss", loss);
     for (int way = 0; down && way < 2; way++) {
         tsri_json_key(&w, way ? "bytes_up" : "bytes_down");
         tsri_json_open(&w, '[');
-        for (int64_t l = 0; l < run->workers; l++)
+        for (int64_t l = 0; l < run->settings.workers; l++)
             tsri_json_int(&w, way ? up[l] : down[l]);
         tsri_json_close(&w, ']');
     }
@@ -85,9 +87,9 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
     char line[128];
     (void)snprintf(line, sizeof line,
                    "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
-                   (long long)run->round + 1, (long long)worker, rank, why);
+                   (long long)run->position.round + 1, (long long)worker, rank, why);
     if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
-        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->round + 1,
+        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->position.round + 1,
                   tsr_last_error());
 }
 
@@ -110,12 +112,12 @@ tsr_status tsri_event_times(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_crew *crew = run->crew;
+    tsri_crew *crew = run->process.crew;
     crew->member[0].spent = tsri_crew_spent(crew);
     tsri_json_open(&w, '{');
     tsri_json_put_text(&w, "event", "times");
-    tsri_json_put_int(&w, "round", run->round);
-    tsri_json_put_int(&w, "rounds", run->round - run->timed_from);
+    tsri_json_put_int(&w, "round", run->position.round);
+    tsri_json_put_int(&w, "rounds", run->position.round - run->process.timed_from);
     tsri_json_key(&w, "ranks");
     tsri_json_open(&w, '[');
     for (int r = 0; r < crew->comm->size; r++) {
@@ -126,7 +128,7 @@ tsr_status tsri_event_times(tsri_run *run)
     }
     tsri_json_close(&w, ']');
     tsri_json_close(&w, '}');
-    run->timed_from = run->round;
+    run->process.timed_from = run->position.round;
     TSR_TRY(tsri_json_end(&w));
     TSR_TRY(tsri_event_line(run, w.text.data));
 done:

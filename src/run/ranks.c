@@ -17,7 +17,7 @@ enum { NORMS, GAMMAS, SCORES }; /* the two scores of a sample */
 tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const bool *cut)
 {
     tsr_status st = TSR_OK;
-    *r = (tsri_ranks){.net = net, .change = (double)NAN};
+    *r = (tsri_ranks){.net = net};
     TSR_TRY(tsri_alloc(&r->cut, net->axes, sizeof *r->cut));
     for (int64_t a = 0; a < net->axes; a++) {
         r->cut[a] = cut[a] && tsri_score_fits(net, a, TSRI_SCORE_L2);
@@ -86,11 +86,11 @@ static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t
 }
 
 /* The largest distance from the newest sample, the reference, to the `window` before it. */
-static tsr_status note_change(tsri_ranks *r, int64_t window)
+static tsr_status measure_change(double *change, const tsri_ranks *r, int64_t window)
 {
     tsr_status st = TSR_OK;
     int64_t *now = NULL, *then = NULL, *place = NULL;
-    r->change = (double)NAN;
+    *change = (double)NAN;
     if (r->count <= window)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&now, r->units, sizeof *now));
@@ -102,7 +102,7 @@ static tsr_status note_change(tsri_ranks *r, int64_t window)
         TSR_TRY(order_of(then, r, r->count - 1 - i, NORMS));
         most = fmax(most, mean_distance(r, now, then, place));
     }
-    r->change = most;
+    *change = most;
 done:
     tsri_free(now);
     tsri_free(then);
@@ -125,7 +125,8 @@ done:
     return st;
 }
 
-tsr_status tsri_ranks_sample(tsri_ranks *r, const tsri_store *store, int64_t round, int64_t window)
+tsr_status tsri_ranks_sample(double *change, tsri_ranks *r, const tsri_store *store, int64_t round,
+                             int64_t window)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = r->net;
@@ -141,7 +142,7 @@ tsr_status tsri_ranks_sample(tsri_ranks *r, const tsri_store *store, int64_t rou
         gamma += net->axis[a].size;
     }
     r->round[r->count++] = round;
-    TSR_TRY(note_change(r, window));
+    TSR_TRY(measure_change(change, r, window));
 done:
     return st;
 }

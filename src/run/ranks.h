@@ -1,8 +1,9 @@
 /* ranks.h - how the ranking of filters settles while a run goes on.
  *
  * Every `distance.every` epochs a run notes the score of every unit on the axes that tickets lose
- * units on (scheme/rules.h: tsri_ticket_axes). From these samples follow the distances between any two of them, layer by layer
- * (subnet/distance.h): what Figure 1 and Figure 4 of LoFT show, and a reason to stop pretraining:
+ * units on (scheme/rules.h: tsri_ticket_axes). From these samples follow the distances between any
+ * two of them, layer by layer (subnet/distance.h): what Figure 1 and Figure 4 of LoFT show, and a
+ * reason to stop pretraining:
  *
  *     stop: {metric: filter_distance, window: 5, below: 0.05}
  *
@@ -24,7 +25,6 @@ typedef struct tsri_ranks {
     int64_t *round; /* [count] of each sample */
     double *score; /* [count][2][units]: l2 norms; weights of the norms (l2 where there are none) */
     int64_t count, room;
-    double change; /* the largest distance to the last `window` samples; NaN = too few yet */
 } tsri_ranks;
 
 /* For those of the axes with cut [axes] that can be ranked. USAGE when there is none. The network
@@ -32,8 +32,10 @@ typedef struct tsri_ranks {
 tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const bool *cut);
 void tsri_ranks_fini(tsri_ranks *r);
 
-/* Notes the scores of now, and how far they are from the last `window` samples. */
-tsr_status tsri_ranks_sample(tsri_ranks *r, const tsri_store *store, int64_t round, int64_t window);
+/* Notes the scores of now. *change = the largest distance to the last `window` samples; NaN = there
+ * are too few yet. */
+tsr_status tsri_ranks_sample(double *change, tsri_ranks *r, const tsri_store *store, int64_t round,
+                             int64_t window);
 
 /* Into a checkpoint and back ("ranks.round", "ranks.score"). BAD_FILE when they do not fit. */
 tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel);

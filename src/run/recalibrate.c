@@ -50,9 +50,9 @@ typedef struct passed {
 static tsr_status passed_init(passed *p, const tsri_run *run, int64_t batches)
 {
     tsr_status st = TSR_OK;
-    int64_t samples = batches * run->batch;
-    *p = (passed){.batches = batches, .batch = run->batch};
-    if (!run->trace)
+    int64_t samples = batches * run->settings.batch;
+    *p = (passed){.batches = batches, .batch = run->settings.batch};
+    if (!run->process.trace)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&p->sample, samples, sizeof *p->sample));
     TSR_TRY(tsri_alloc(&p->crop, 2 * samples, sizeof *p->crop));
@@ -130,7 +130,7 @@ done:
 
 tsr_status tsri_recalibrate(tsri_run *run)
 {
-    return tsri_recalibrate_after(run, run->round);
+    return tsri_recalibrate_after(run, run->position.round);
 }
 
 tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
@@ -141,9 +141,9 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     tsri_plan *plan = NULL;
     float *count = NULL;
     int64_t counts;
-    if (run->recalibrate == 0)
+    if (run->settings.recalibrate == 0)
         return TSR_OK;
-    tsri_loader_options o = tsri_run_loader(run, run->workers); /* an order of nobody's */
+    tsri_loader_options o = tsri_run_loader(run, run->settings.workers); /* an order of nobody's */
     o.shard = 0;
     o.shards = 1;
     o.prefetch = false;
@@ -152,7 +152,7 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     if (counts > 0) {
         TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
         TSR_TRY(tsri_run_plan(&plan, run));
-        TSR_TRY(passed_init(&seen, run, run->gd ? 1 : run->recalibrate));
+        TSR_TRY(passed_init(&seen, run, run->settings.gd ? 1 : run->settings.recalibrate));
         TSR_TRY(pass(&seen, plan, loader));
         TSR_TRY(write_trace(run, &seen, &o, rounds));
     }

@@ -5,32 +5,34 @@
 
 const char *tsri_convert_kind(const tsri_run *run)
 {
-    const tsri_model *gated = tsri_model_of(run->config);
-    return run->convert_round < 0 ? NULL : run->converted < 0 ? gated->name : gated->twin;
+    const tsri_model *gated = tsri_model_of(run->settings.config);
+    return run->settings.convert_round < 0 ? NULL
+           : run->position.converted < 0   ? gated->name
+                                           : gated->twin;
 }
 
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
 {
-    tsr_status st = tsri_plan_create(out, &run->store, run->device, run->batch, true);
+    tsr_status st = tsri_plan_create(out, &run->store, run->device, run->settings.batch, true);
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
     return st;
 }
 
 tsri_loader_options tsri_run_loader(const tsri_run *run, int64_t worker)
 {
-    const char *augment = tsri_config_text(run->config, "data.augment");
+    const char *augment = tsri_config_text(run->settings.config, "data.augment");
     return (tsri_loader_options){
-        .batch = run->batch,
-        .seed = run->seed,
+        .batch = run->settings.batch,
+        .seed = run->settings.seed,
         .worker = worker,
-        .shard = run->shard ? worker : 0,
-        .shards = run->shard ? run->workers : 1,
-        .shuffle = !run->gd,
-        .replacement = run->independent,
-        .prefetch = tsri_config_bool(run->config, "data.prefetch"),
+        .shard = run->settings.shard ? worker : 0,
+        .shards = run->settings.shard ? run->settings.workers : 1,
+        .shuffle = !run->settings.gd,
+        .replacement = run->settings.independent,
+        .prefetch = tsri_config_bool(run->settings.config, "data.prefetch"),
         .flip = strstr(augment, "flip") != NULL,
-        .crop = strstr(augment, "crop") ? tsri_config_int(run->config, "data.pad") : 0};
+        .crop = strstr(augment, "crop") ? tsri_config_int(run->settings.config, "data.pad") : 0};
 }
 
 tsr_status tsri_run_see(tsri_run *run)

@@ -9,13 +9,13 @@
 #define TSRI_RUN_H
 
 #include "base/stop.h"
-#include "comm/crew.h"
 #include "data/loader.h"
-#include "io/metrics.h"
 #include "net/plan.h"
-#include "optim/schedule.h"
 #include "optim/step.h"
+#include "run/position.h"
+#include "run/process.h"
 #include "run/ranks.h"
+#include "run/settings.h"
 #include "subnet/share.h"
 
 #include <inttypes.h>
@@ -43,10 +43,8 @@ typedef struct tsri_observer {
      * load is called after one was read, even if it holds nothing of this observer */
     tsr_status (*save)(const tsri_run *run, tsri_parcel *parcel);
     tsr_status (*load)(tsri_run *run, const tsri_tensors *file, const char *path);
-    void (*fini)(void *state); /* (optional) frees its run->observer_state */
+    void (*fini)(void *state); /* (optional) frees its run->process.observer_state */
 } tsri_observer;
-
-enum { TSRI_OBSERVERS_MOST = 2 };
 
 /* All of them, NULL at the end. They live in rooms below this one, which make themselves known
  * before main: this room does not know them. */
@@ -55,101 +53,23 @@ extern const tsri_observer *tsri_observers[];
 /* Makes one known, for constructors alone; gives the number of its run->observer_state. */
 int tsri_observer_register(const tsri_observer *observer);
 
-/* A time that the run diverged and went back (rollback.h). */
-typedef struct tsri_rollback_entry {
-    int64_t to;    /* rounds done where it went on: the rate is halved from there */
-    int64_t round; /* the one that diverged, counted from 1 */
-    double loss;   /* that was too large; NaN: not finite, or it was the whole network's */
-} tsri_rollback_entry;
-
-enum { TSRI_ROLLBACKS_MOST = 3 };
-
-/* A mean in the making: kept in checkpoints, so that a resumed run reports the same numbers. */
-typedef struct tsri_mean {
-    double sum;
-    int64_t count;
-} tsri_mean;
-
 struct tsri_run {
-    const tsr_config *config;
-    tsr_run_options options;
-    uint64_t seed;
+    tsri_settings settings;     /* what the run file says */
+    tsri_run_position position; /* how far it has come */
+    tsri_process process;       /* what belongs to it in this process */
 
+    /* What the three share: the network with its numbers, and what it is trained on. */
     tsri_device device; /* its pool is also the host's threads */
     tsr_data *data;
-    bool owns_data;
     tsri_net *net;
     tsri_store store;
-    tsri_opened seen; /* its weights, while somebody looks at the run (tsri_run_see) */
-    const tsri_loss_kind *loss;
-    double smoothing;     /* of labels in training */
-    double *class_weight; /* [classes] in training, or NULL: all the same */
-    tsri_schedule schedule;
-    tsri_optim optim;
-
-    const struct tsri_scheme *scheme; /* scheme/scheme.h */
+    tsri_mem *average; /* [net->total] of the weights; NULL = none (train/average.c) */
+    tsri_mem *best_w;  /* [net->total] of the best iterate, or NULL: the last is kept */
+    tsri_ranks ranks;  /* how filters ranked so far; empty when nobody looks */
+    tsri_opened seen;  /* the weights, while somebody looks at the run (tsri_run_see) */
     void *scheme_state;
-    void *team;                   /* of schemes with shares (team.h), else NULL */
-    bool on_samples;              /* asked for by a sweep before setup: space.h */
-    struct tsri_space *space;     /* then, of a team; else NULL */
-    int64_t workers, local_steps; /* p, tau */
-    bool gd;                      /* full batches, in order */
-    bool independent; /* samples of a batch are drawn with replacement, each on its own; false: a
-                         permutation of the data in each epoch (or full batches) */
-    bool judges_training; /* keeping and stopping look at the training set: iterate.c */
-    bool shard;           /* each worker has its own part of the data */
-    int64_t recalibrate;  /* batches, see recalibrate.c; 0 = keep the running statistics */
-    int64_t batch;
-    double epoch_rounds; /* rounds in one pass over the data */
-    int64_t rounds;      /* in all */
-    double sample_flops; /* of a training step of the whole network, for one sample */
-
-    int64_t convert_round; /* the one after which it converts (convert_run.h); -1 = never */
-
-    /* The position: what a checkpoint stores beside the numbers of the store. */
-    int64_t round;      /* rounds done */
-    int64_t converted;  /* the round after which the gated net became a ReLU net; -1 = not yet */
-    tsri_mean recent;   /* training loss since the last line of metrics */
-    double first_loss;  /* of the first step; 0 = none yet */
-    double best_score;  /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
-    int64_t best_round; /* -1 = none */
-    double test_loss, test_accuracy;   /* of the last evaluation; NaN = none yet */
-    double test_rmse;                  /* likewise, in the units of real targets; NaN for classes */
-    double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
-    double best_loss;                  /* the least train_loss, or test metric of a run with
-                                          patience; infinity = none yet */
-    int64_t best_iterate;              /* the round that had it; -1 = none */
-    int64_t patience;                  /* evaluations without a better one that end it; 0 = any */
-    int64_t stale;                     /* so many there were in a row */
-    double ema;                        /* what the average keeps of itself; 0 = there is none */
-    tsri_mem *average;                 /* [net->total] of the weights; NULL = none (average.c) */
-    tsri_mem *best_w;                  /* [net->total] its numbers, or NULL: the last is kept */
-    double ranks_every;                /* epochs between samples of the ranking of filters */
-    tsri_ranks ranks;                  /* how filters ranked so far; empty when nobody looks */
-    int64_t bytes_total;               /* sent between workers */
-    int64_t lost_shares;               /* of workers that died, were late or returned nonsense */
-    int64_t metrics_bytes;             /* length of metrics.jsonl */
-
-    /* Of this process only. */
-    double round_loss;       /* mean over the steps of the last round, before each */
-    tsri_crew *crew;         /* workers in other processes; NULL = all is done here */
-    int64_t bytes_collected; /* of stages in other processes: their numbers, out and back */
-    int64_t promised;        /* the round that they will reach in any case: a stop waits for it */
-    int64_t timed_from;      /* rounds done when the times of ranks were last told */
-    tsri_metrics *metrics;
-    int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
-    int64_t unlooked;    /* 1: a stop ended the observers' look at this round */
-    int lock;
-    double started;             /* clock */
-    char *trace;                /* folder, or NULL */
-    struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
-    tsri_tensors *init;         /* the model to start from, until its numbers are read */
-    tsri_text forced;           /* what --force let pass so far, one event a line (forced.c) */
-    int64_t forced_told;        /* bytes of it that the metrics have */
-    tsri_rollback_entry rollback[TSRI_ROLLBACKS_MOST]; /* rollback.h */
-    int64_t rollbacks, rollbacks_told;                 /* of these, and of which the metrics tell */
-    char *ticket; /* of the model it began from: which units of the whole that has, or NULL */
-    void *observer_state[TSRI_OBSERVERS_MOST];
+    tsri_text forced; /* what --force let pass so far, one event a line (train/forced.c) */
+    char *ticket;     /* of the model it began from: which units of the whole that has, or NULL */
 };
 
 /* Everything from the run file that needs no folder: data, network, initial weights. */
@@ -204,8 +124,8 @@ int64_t tsri_run_steps(const tsri_run *run);
 /* Numbers of a training run: weights, their average, gradient, the optimiser's state. */
 static inline int64_t tsri_run_numbers(const tsri_run *run)
 {
-    return (run->ema > 0 ? 2 : 1) * run->net->total +
-           tsri_optim_vectors(&run->optim) * run->net->trained;
+    return (run->settings.ema > 0 ? 2 : 1) * run->net->total +
+           tsri_optim_vectors(&run->settings.optim) * run->net->trained;
 }
 
 /* How worker l reads the training set: its order, its part, augmentation. */
@@ -251,7 +171,7 @@ tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken);
 /* Makes room for the average, where there is one. USAGE when there cannot be. */
 tsr_status tsri_average_init(tsri_run *run);
 
-/* Takes the weights after run->round rounds into the average. After every round. */
+/* Takes the weights after run->position.round rounds into the average. After every round. */
 tsr_status tsri_average_round(tsri_run *run);
 
 /* Swaps average and weights, so that the store holds the average. A second call swaps them back.
@@ -260,8 +180,8 @@ void tsri_average_swap(tsri_run *run);
 
 /* ---- folder.c ------------------------------------------------------------------------------ */
 
-/* Makes or finds the run's folder and holds its lock (run->lock). It is refused when it holds a run
- * and --resume is not given, or another run's file. */
+/* Makes or finds the run's folder and holds its lock (run->process.lock). It is refused when it
+ * holds a run and --resume is not given, or another run's file. */
 tsr_status tsri_open_folder(tsri_run *run);
 
 /* Writes its run.yaml: when all else has been accepted, since a refused --resume --force must leave
@@ -285,8 +205,8 @@ tsr_status tsri_forced_tell(tsri_run *run);
 
 /* ---- sound.c ------------------------------------------------------------------------------- */
 
-/* DIVERGED when the losses added to run->recent since `before` are not finite, or ten thousand
- * times the first: such a run will not come back. */
+/* DIVERGED when the losses added to run->position.recent since `before` are not finite, or ten
+ * thousand times the first: such a run will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 
 /* The loss that made the last round diverge; NaN when it was something else that did. */
@@ -345,8 +265,9 @@ tsr_status tsri_event_times(tsri_run *run);
 
 /* ---- meet.c ------------------------------------------------------------------------------- */
 
-/* All ranks of run->crew agree on run file, data, version and kernels, or the coordinator refuses
- * (USAGE, naming what differs). The n bytes of `gift` go from the coordinator to everyone. */
+/* All ranks of run->process.crew agree on run file, data, version and kernels, or the coordinator
+ * refuses (USAGE, naming what differs). The n bytes of `gift` go from the coordinator to everyone.
+ * */
 tsr_status tsri_run_meet(tsri_run *run, void *gift, int64_t n);
 
 /* ---- evaluate.c --------------------------------------------------------------------------- */
@@ -370,12 +291,12 @@ tsr_status tsri_outputs_in(float **outputs, tsri_store *store, tsri_device devic
 
 /* ---- recalibrate.c ------------------------------------------------------------------------ */
 
-/* Measures the statistics of the whole network's norms anew, on run->recalibrate batches; 0 does
- * nothing. */
+/* Measures the statistics of the whole network's norms anew, on run->settings.recalibrate batches;
+ * 0 does nothing. */
 tsr_status tsri_recalibrate(tsri_run *run);
 
-/* The same when the weights are not those after run->round rounds: the trace has it as what
- * followed `rounds` rounds. */
+/* The same when the weights are not those after run->position.round rounds: the trace has it as
+ * what followed `rounds` rounds. */
 tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds);
 
 /* ---- checkpoint.c ------------------------------------------------------------------------- */
@@ -437,13 +358,13 @@ tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, cons
  *     TSR_TRY(tsri_trace_write_notes(run, "certificate"));            trace/certificate-<round>
  *
  * Data and name are copied; `tensor` has no name, and no two notes of a file have the same one
- * (FAILURE when they are written). <round> is run->round, six digits: the rounds done. A file of
- * notes appears only when something was noted. Without --trace both do nothing: check run->trace
- * before computing what is to be noted. */
+ * (FAILURE when they are written). <round> is run->position.round, six digits: the rounds done. A
+ * file of notes appears only when something was noted. Without --trace both do nothing: check
+ * run->process.trace before computing what is to be noted. */
 tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
     TSR_PRINTF(3, 4);
 tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind);
 
-void tsri_trace_fini(tsri_run *run); /* frees run->trace and all that is kept */
+void tsri_trace_fini(tsri_run *run); /* frees run->process.trace and all that is kept */
 
 #endif

@@ -33,11 +33,11 @@ struct tsri_tracer {
 static tsr_status tracer_of(struct tsri_tracer **out, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->tracer) {
-        TSR_TRY(tsri_alloc(&run->tracer, 1, sizeof *run->tracer));
-        tsri_parcel_init(&run->tracer->notes, NULL);
+    if (!run->process.tracer) {
+        TSR_TRY(tsri_alloc(&run->process.tracer, 1, sizeof *run->process.tracer));
+        tsri_parcel_init(&run->process.tracer->notes, NULL);
     }
-    *out = run->tracer;
+    *out = run->process.tracer;
 done:
     return st;
 }
@@ -54,12 +54,12 @@ static void drop_vectors(struct tsri_tracer *t)
 
 void tsri_trace_fini(tsri_run *run)
 {
-    if (run->tracer) {
-        drop_vectors(run->tracer);
-        tsri_parcel_fini(&run->tracer->notes);
+    if (run->process.tracer) {
+        drop_vectors(run->process.tracer);
+        tsri_parcel_fini(&run->process.tracer->notes);
     }
-    tsri_free(run->tracer);
-    tsri_free(run->trace);
+    tsri_free(run->process.tracer);
+    tsri_free(run->process.trace);
 }
 
 tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, const char *kind,
@@ -70,7 +70,7 @@ tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, cons
     char *path = NULL;
     tsri_text name = {0};
     TSR_TRY(tsri_text_add(&name, "%s-%06" PRId64 ".safetensors", kind, round));
-    TSR_TRY(tsri_path_join(&path, run->trace, name.data));
+    TSR_TRY(tsri_path_join(&path, run->process.trace, name.data));
     TSR_TRY(tsri_parcel_write(parcel, path, &format, 1));
 done:
     tsri_text_fini(&name);
@@ -119,7 +119,7 @@ tsr_status tsri_trace_data(tsri_run *run)
             .name = "length", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.length};
     if (tsri_run_loader(run, 0).crop > 0)
         TSR_TRY(add_black(&t[count++], &black, d));
-    TSR_TRY(tsri_path_join(&path, run->trace, "data.safetensors"));
+    TSR_TRY(tsri_path_join(&path, run->process.trace, "data.safetensors"));
     TSR_TRY(tsri_tensors_write(path, t, count, &(tsri_pair){"tessera.format", "trace/1"}, 1));
 done:
     tsri_free(path);
@@ -132,7 +132,7 @@ done:
 
 static bool fits(const struct tsri_tracer *t, const tsri_run *run, int64_t workers, int64_t steps)
 {
-    return t->w && t->workers == workers && t->steps == steps && t->batch == run->batch &&
+    return t->w && t->workers == workers && t->steps == steps && t->batch == run->settings.batch &&
            t->total == run->net->total && t->trained == run->net->trained;
 }
 
@@ -140,12 +140,12 @@ static tsr_status make_vectors(struct tsri_tracer *t, const tsri_run *run, int64
                                int64_t steps)
 {
     tsr_status st = TSR_OK;
-    int64_t samples = workers * steps * run->batch;
+    int64_t samples = workers * steps * run->settings.batch;
     tsri_loader_options o = tsri_run_loader(run, 0);
     drop_vectors(t);
     t->workers = workers;
     t->steps = steps;
-    t->batch = run->batch;
+    t->batch = run->settings.batch;
     t->total = run->net->total;
     t->trained = run->net->trained;
     t->moved_down = o.crop > 0;
@@ -167,7 +167,7 @@ tsr_status tsri_trace_begin(tsri_run *run, int64_t workers, int64_t steps)
 {
     tsr_status st = TSR_OK;
     struct tsri_tracer *t = NULL;
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
     TSR_TRY(tracer_of(&t, run));
     if (!fits(t, run, workers, steps))
@@ -184,7 +184,7 @@ done:
 void tsri_trace_batch(tsri_run *run, int64_t worker, int64_t step, const tsri_loader *loader,
                       const tsri_batch *batch, int64_t number)
 {
-    const struct tsri_tracer *t = run->tracer;
+    const struct tsri_tracer *t = run->process.tracer;
     if (!t || !t->w)
         return;
     int64_t at = (worker * t->steps + step) * t->batch;
@@ -231,10 +231,10 @@ done:
 static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t worker)
 {
     tsr_status st = TSR_OK;
-    const struct tsri_tracer *t = run->tracer;
+    const struct tsri_tracer *t = run->process.tracer;
     int64_t at = worker * t->steps * t->batch;
     tsri_tensor samples = {.dtype = TSRI_I64, .dims = 2, .shape = {t->steps, t->batch}};
-    if (run->batch != run->data->train.n || t->crop) {
+    if (run->settings.batch != run->data->train.n || t->crop) {
         samples.data = t->sample + at;
         TSR_TRY(tsri_parcel_add(parcel, &samples, "batch.%" PRId64, worker));
     }
@@ -281,7 +281,7 @@ static tsr_status add_worker(tsri_parcel *parcel, tsri_opened *local, const tsri
 {
     tsr_status st = TSR_OK;
     tsri_tensor loss = {
-        .dtype = TSRI_F64, .dims = 1, .shape = {run->tracer->steps}, .data = worker->loss};
+        .dtype = TSRI_F64, .dims = 1, .shape = {run->process.tracer->steps}, .data = worker->loss};
     TSR_TRY(add_share(parcel, worker->share, indices, number));
     if (!worker->loss)
         return TSR_OK;
@@ -296,13 +296,13 @@ done:
 tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momentum)
 {
     tsr_status st = TSR_OK;
-    const struct tsri_tracer *t = run->tracer;
+    const struct tsri_tracer *t = run->process.tracer;
     tsri_parcel parcel;
     tsri_opened after = {0}, *local = NULL; /* [workers] */
     int64_t *indices = NULL;
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
-    double rate = tsri_run_rate(run, run->round);
+    double rate = tsri_run_rate(run, run->position.round);
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(tsri_alloc(&local, t->workers, sizeof *local));
     TSR_TRY(tsri_store_open(&after, &run->store, TSRI_OPEN_UNITS));
@@ -320,7 +320,7 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     }
     for (int64_t w = 0; w < t->workers; w++)
         TSR_TRY(add_worker(&parcel, &local[w], run, &worker[w], indices, w));
-    TSR_TRY(tsri_trace_write(run, &parcel, "round", run->round));
+    TSR_TRY(tsri_trace_write(run, &parcel, "round", run->position.round));
 done:
     tsri_parcel_fini(&parcel);
     tsri_store_close(&after);
@@ -337,7 +337,7 @@ tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char 
 {
     struct tsri_tracer *tracer = NULL;
     va_list args;
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
     va_start(args, fmt);
     tsr_status st = tracer_of(&tracer, run);
@@ -349,9 +349,9 @@ tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char 
 
 tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind)
 {
-    if (!run->tracer || run->tracer->notes.count == 0)
+    if (!run->process.tracer || run->process.tracer->notes.count == 0)
         return TSR_OK;
-    tsr_status st = tsri_trace_write(run, &run->tracer->notes, kind, run->round);
-    tsri_parcel_fini(&run->tracer->notes);
+    tsr_status st = tsri_trace_write(run, &run->process.tracer->notes, kind, run->position.round);
+    tsri_parcel_fini(&run->process.tracer->notes);
     return st;
 }

@@ -11,27 +11,28 @@
 
 static bool due_at(const tsri_run *run, double every, int64_t round)
 {
-    if (round == run->rounds)
+    if (round == run->settings.rounds)
         return true;
-    int64_t period = (int64_t)llround(every * run->epoch_rounds);
+    int64_t period = (int64_t)llround(every * run->settings.epoch_rounds);
     return every > 0 && round % (period > 0 ? period : 1) == 0;
 }
 
 bool tsri_due_after(const tsri_run *run, double every)
 {
-    return due_at(run, every, run->round);
+    return due_at(run, every, run->position.round);
 }
 
 bool tsri_due(const tsri_run *run, const char *key)
 {
-    return tsri_due_after(run, tsri_config_real(run->config, key));
+    return tsri_due_after(run, tsri_config_real(run->settings.config, key));
 }
 
 bool tsri_looked_at(const tsri_run *run, int64_t round)
 {
-    bool any = run->trace || due_at(run, tsri_config_real(run->config, "eval.every"), round) ||
-               due_at(run, tsri_config_real(run->config, "checkpoint.every"), round) ||
-               (run->ranks.cut && due_at(run, run->ranks_every, round));
+    bool any = run->process.trace ||
+               due_at(run, tsri_config_real(run->settings.config, "eval.every"), round) ||
+               due_at(run, tsri_config_real(run->settings.config, "checkpoint.every"), round) ||
+               (run->ranks.cut && due_at(run, run->settings.ranks_every, round));
     for (int i = 0; tsri_observers[i]; i++)
         any = any || tsri_observers[i]->active(run);
     return any;
@@ -40,16 +41,18 @@ bool tsri_looked_at(const tsri_run *run, int64_t round)
 int64_t tsri_looks(const tsri_run *run)
 {
     enum { MOST = 100000 };
-    int64_t rounds = run->rounds < MOST ? run->rounds : MOST, looks = 0;
-    for (int64_t r = run->rounds - rounds + 1; r <= run->rounds; r++)
+    int64_t rounds = run->settings.rounds < MOST ? run->settings.rounds : MOST, looks = 0;
+    for (int64_t r = run->settings.rounds - rounds + 1; r <= run->settings.rounds; r++)
         looks += tsri_looked_at(run, r);
-    return rounds < MOST ? looks : (int64_t)((double)looks / (double)rounds * (double)run->rounds);
+    return rounds < MOST ? looks
+                         : (int64_t)((double)looks / (double)rounds * (double)run->settings.rounds);
 }
 
 tsr_status tsri_hear_stop(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(!tsri_stop_asked() || run->round < run->promised, TSR_INTERRUPTED, "stopped");
+    TSR_CHECK(!tsri_stop_asked() || run->position.round < run->process.promised, TSR_INTERRUPTED,
+              "stopped");
 done:
     return st;
 }

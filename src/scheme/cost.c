@@ -35,8 +35,8 @@ done:
 static int64_t batch_bytes(const tsri_run *run)
 {
     tsri_loader_options o = tsri_run_loader(run, 0);
-    o.prefetch =
-        o.prefetch && !(run->gd && run->scheme->shares); /* team.c: then there is only one */
+    o.prefetch = o.prefetch && !(run->settings.gd &&
+                                 run->settings.scheme->shares); /* team.c: then there is only one */
     return tsri_loader_bytes(run->data, &run->data->train, &o);
 }
 
@@ -47,7 +47,8 @@ static int64_t batch_bytes(const tsri_run *run)
 static int64_t store_bytes(const tsri_run *run, int64_t total, int64_t trained,
                            int64_t micro_batches)
 {
-    return (total + (tsri_optim_vectors(&run->optim) + (micro_batches > 1)) * trained) * FLOAT;
+    return (total + (tsri_optim_vectors(&run->settings.optim) + (micro_batches > 1)) * trained) *
+           FLOAT;
 }
 
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
@@ -58,12 +59,13 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     TSR_TRY(tsri_micro_choose(&micro, run, 1));
     TSR_TRY(tsri_plan_measure(&plan, run->net, run->device, micro.size));
     cost->params_share = run->net->total;
-    TSR_TRY(step_flops(&cost->flops_step, run->net, run->batch, tsri_dense_knows_gates(run)));
+    TSR_TRY(
+        step_flops(&cost->flops_step, run->net, run->settings.batch, tsri_dense_knows_gates(run)));
     cost->flops_step_whole = cost->flops_step;
     cost->micro_batches = micro.count;
     cost->memory_worker =
         store_bytes(run, run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
-    if (run->ema > 0)
+    if (run->settings.ema > 0)
         cost->memory_worker += run->net->total * FLOAT;
     if (tsri_dense_knows_gates(run))
         cost->memory_worker += tsri_gate_table_bytes(run->net, run->data->train.n);
@@ -135,8 +137,8 @@ static int64_t round_bytes(tsri_share *share, const tsri_rules *rules, const tsr
                            int64_t round, extremes *most)
 {
     int64_t sum = 0;
-    for (int64_t l = 0; l < run->workers; l++) {
-        tsri_share_draw(share, &rules->draw, run->seed, round, l);
+    for (int64_t l = 0; l < run->settings.workers; l++) {
+        tsri_share_draw(share, &rules->draw, run->settings.seed, round, l);
         if (tsri_share_empty(share))
             continue;
         int64_t bytes = share_bytes(share, &rules->wire);
@@ -160,8 +162,8 @@ static int64_t rounds_to_draw(const tsri_run *run)
     double units = 1;
     for (int64_t a = 0; a < run->net->axes; a++)
         units += run->net->axis[a].cuttable ? (double)run->net->axis[a].size : 0;
-    double most = draws / units / (double)run->workers;
-    return most < (double)run->rounds ? (int64_t)fmax(most, 1) : run->rounds;
+    double most = draws / units / (double)run->settings.workers;
+    return most < (double)run->settings.rounds ? (int64_t)fmax(most, 1) : run->settings.rounds;
 }
 
 static void count_bytes(tsr_cost *cost, extremes *most, tsri_share *share, const tsri_rules *rules,
@@ -174,12 +176,13 @@ static void count_bytes(tsr_cost *cost, extremes *most, tsri_share *share, const
         cost->bytes_round = r == 0 ? bytes : cost->bytes_round;
         sum += bytes;
     }
-    cost->exact = drawn == run->rounds || same_every_round(&rules->draw);
-    cost->bytes_total = drawn == run->rounds
-                            ? sum
-                            : (int64_t)llround((double)sum / (double)drawn * (double)run->rounds);
+    cost->exact = drawn == run->settings.rounds || same_every_round(&rules->draw);
+    cost->bytes_total =
+        drawn == run->settings.rounds
+            ? sum
+            : (int64_t)llround((double)sum / (double)drawn * (double)run->settings.rounds);
     if (same_every_round(&rules->draw))
-        cost->bytes_total = cost->bytes_round * run->rounds;
+        cost->bytes_total = cost->bytes_round * run->settings.rounds;
 }
 
 /* Numbers of a share and the plan that its worker would make. */
@@ -192,10 +195,10 @@ static tsr_status size_share(sizes *z, const largest *which, tsri_share *share,
 {
     tsr_status st = TSR_OK;
     tsri_net *small = NULL;
-    tsri_share_draw(share, &rules->draw, run->seed, which->round, which->worker);
+    tsri_share_draw(share, &rules->draw, run->settings.seed, which->round, which->worker);
     TSR_TRY(tsri_net_cut(&small, run->net, share, rules->rescale));
-    TSR_TRY(tsri_plan_measure(&z->plan, small, run->device, run->batch));
-    TSR_TRY(step_flops(&z->flops, small, run->batch, false));
+    TSR_TRY(tsri_plan_measure(&z->plan, small, run->device, run->settings.batch));
+    TSR_TRY(step_flops(&z->flops, small, run->settings.batch, false));
     z->total = small->total;
     z->trained = small->trained;
 done:
@@ -230,12 +233,12 @@ tsr_status tsri_team_worker_bytes(int64_t *bytes, const tsri_rules *rules, const
     sizes z = {0};
     const largest one = {.round = 0, .worker = 0};
     TSR_TRY(tsri_share_init(&share, run->net));
-    tsri_share_draw(&share, &rules->draw, run->seed, one.round, one.worker);
+    tsri_share_draw(&share, &rules->draw, run->settings.seed, one.round, one.worker);
     if (!tsri_share_empty(&share))
         TSR_TRY(size_share(&z, &one, &share, rules, run));
     *bytes = store_bytes(run, z.total, z.trained, 1);
-    if (!run->crew)
-        *bytes += z.plan + (run->gd && !run->shard ? 0 : batch_bytes(run));
+    if (!run->process.crew)
+        *bytes += z.plan + (run->settings.gd && !run->settings.shard ? 0 : batch_bytes(run));
 done:
     tsri_share_fini(&share);
     return st;
@@ -284,7 +287,7 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     tsri_net *part = NULL;
     int64_t low, high, plan, flops;
     TSR_TRY(tsri_net_part(&part, run->net, from, to));
-    TSR_TRY(step_flops(&flops, part, run->batch, false));
+    TSR_TRY(step_flops(&flops, part, run->settings.batch, false));
     TSR_TRY(tsri_plan_measure(&plan, part, run->device, micro->size));
     tsri_depth_trained(part, &low, &high);
     int64_t total = part_numbers(part);
@@ -293,11 +296,11 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     int64_t memory = store_bytes(run, total, high - low, micro->count) + micro->count * plan;
     cost->memory_worker = larger(cost->memory_worker, memory + (from == 0 ? batch_bytes(run) : 0));
     cost->bytes_collected +=
-        tsri_part_bytes(tsri_optim_vectors(&run->optim), part) * (1 + tsri_looks(run));
+        tsri_part_bytes(tsri_optim_vectors(&run->settings.optim), part) * (1 + tsri_looks(run));
     if (from > 0) {
         int64_t crossing = tsri_depth_crossing(run->net, from);
         cost->bytes_cut = larger(cost->bytes_cut, micro->size * crossing * FLOAT);
-        cost->bytes_round += 2 * run->batch * crossing * FLOAT;
+        cost->bytes_round += 2 * run->settings.batch * crossing * FLOAT;
     }
 done:
     tsri_net_destroy(part);
@@ -310,15 +313,15 @@ tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run)
     tsri_micro micro;
     int64_t *begin = NULL;
     TSR_TRY(tsri_gpipe_allowed(run));
-    TSR_TRY(tsri_micro_choose(&micro, run, run->workers));
-    TSR_TRY(tsri_alloc(&begin, run->workers + 1, sizeof *begin));
+    TSR_TRY(tsri_micro_choose(&micro, run, run->settings.workers));
+    TSR_TRY(tsri_alloc(&begin, run->settings.workers + 1, sizeof *begin));
     TSR_TRY(tsri_stages_choose(begin, run, micro.size));
-    for (int64_t s = 0; s < run->workers; s++)
+    for (int64_t s = 0; s < run->settings.workers; s++)
         TSR_TRY(add_stage(cost, run, &micro, begin[s], begin[s + 1]));
     cost->micro_batches = micro.count;
-    cost->bytes_total = cost->bytes_round * run->rounds;
-    cost->exact = strcmp(tsri_config_text(run->config, "scheme.balance"), "flops") == 0 ||
-                  tsri_config_text(run->config, "scheme.cuts");
+    cost->bytes_total = cost->bytes_round * run->settings.rounds;
+    cost->exact = strcmp(tsri_config_text(run->settings.config, "scheme.balance"), "flops") == 0 ||
+                  tsri_config_text(run->settings.config, "scheme.cuts");
 done:
     tsri_free(begin);
     return st;

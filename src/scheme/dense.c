@@ -44,10 +44,10 @@ static tsr_status setup(tsri_run *run)
     TSR_TRY(tsri_alloc(&d->loss, d->micro.count, sizeof *d->loss));
     st = tsri_plan_create(&d->plan, &run->store, run->device, d->micro.size, true);
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
     TSR_TRY(st);
     tsri_aim aim = tsri_run_aim(run);
-    TSR_TRY(tsri_step_init(&d->step, d->plan, &aim, &run->optim));
+    TSR_TRY(tsri_step_init(&d->step, d->plan, &aim, &run->settings.optim));
     d->step.resident = o.bare ? &d->resident : NULL;
     d->fixed_gates = tsri_dense_knows_gates(run);
 done:
@@ -73,7 +73,7 @@ static void teardown(tsri_run *run)
 static tsr_status one_step(dense *d, tsri_run *run, const tsri_batch *b)
 {
     tsr_status st = TSR_OK;
-    double rate = tsri_run_rate(run, run->round);
+    double rate = tsri_run_rate(run, run->position.round);
     int64_t seen = tsri_run_steps(run);
     if (d->micro.count == 1) {
         TSR_TRY(tsri_step_run(&d->step, b, rate, seen));
@@ -100,14 +100,14 @@ static tsr_status one_round(tsri_run *run)
         TSR_TRY(tsri_gate_table_create(&d->gates, &run->store, run->device, run->data,
                                        &run->data->train));
     d->step.gates = d->gates;
-    TSR_TRY(tsri_loader_get(d->loader, &b, run->round)); /* B */
+    TSR_TRY(tsri_loader_get(d->loader, &b, run->position.round)); /* B */
     TSR_TRY(one_step(d, run, b));
     double value = tsri_micro_value(&d->micro, run, d->loss);
-    run->recent.sum += value;
-    run->recent.count++;
-    tsri_trace_batch(run, 0, 0, d->loader, b, run->round);
-    TSR_TRY(
-        tsri_trace_round(run, &(tsri_traced){.loss = &value}, tsri_optim_remembers(&run->optim)));
+    run->position.recent.sum += value;
+    run->position.recent.count++;
+    tsri_trace_batch(run, 0, 0, d->loader, b, run->position.round);
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value},
+                             tsri_optim_remembers(&run->settings.optim)));
 done:
     return st;
 }

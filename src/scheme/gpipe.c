@@ -40,7 +40,7 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
 {
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
-    int64_t own = tsri_pool_threads(run->device.pool) / run->workers;
+    int64_t own = tsri_pool_threads(run->device.pool) / run->settings.workers;
     tsri_aim aim = tsri_run_aim(run);
     TSR_TRY(tsri_net_part(&s->net, run->net, from, to));
     s->store = run->store;
@@ -56,7 +56,8 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
     for (int64_t m = 0; m < p->micro.count; m++) {
         st = tsri_plan_create(&s->plan[m], &s->store, s->device, p->micro.size, true);
         if (st == TSR_USAGE)
-            tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.micro_batches"));
+            tsri_fail_prefix("%s: ",
+                             tsri_config_place(run->settings.config, "scheme.micro_batches"));
         TSR_TRY(st);
         TSR_TRY(tsri_step_init(&s->step[m], s->plan[m], &aim, NULL));
     }
@@ -72,7 +73,7 @@ tsr_status tsri_pipe_add(pipe *p, tsri_pool *pool, int64_t from, int64_t to)
 static tsr_status make_all_stages(pipe *p)
 {
     tsr_status st = TSR_OK;
-    int64_t stages = p->run->workers;
+    int64_t stages = p->run->settings.workers;
     for (int64_t s = 0; s < stages; s++)
         TSR_TRY(tsri_pipe_add(p, stages > 1 ? NULL : p->run->device.pool, p->begin[s],
                               p->begin[s + 1]));
@@ -91,7 +92,7 @@ tsr_status tsri_gpipe_allowed(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     TSR_CHECK(
-        strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0, TSR_USAGE,
+        strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0, TSR_USAGE,
         "scheme.wire: bf16 is for schemes with shares: gpipe would have other bits with every "
         "number of ranks if it rounded what goes from one to the next");
 done:
@@ -107,14 +108,14 @@ static tsr_status setup(tsri_run *run)
     TSR_TRY(tsri_alloc(&p, 1, sizeof *p));
     run->scheme_state = p;
     p->run = run;
-    TSR_TRY(tsri_micro_init(&p->micro, run, run->workers));
-    TSR_TRY(tsri_optimiser_init(&p->optimiser, &run->optim, &run->store, run->device));
-    TSR_TRY(tsri_alloc(&p->begin, run->workers + 1, sizeof *p->begin));
-    if (!run->crew || run->crew->comm->rank == 0)
+    TSR_TRY(tsri_micro_init(&p->micro, run, run->settings.workers));
+    TSR_TRY(tsri_optimiser_init(&p->optimiser, &run->settings.optim, &run->store, run->device));
+    TSR_TRY(tsri_alloc(&p->begin, run->settings.workers + 1, sizeof *p->begin));
+    if (!run->process.crew || run->process.crew->comm->rank == 0)
         TSR_TRY(tsri_stages_choose(p->begin, run, p->micro.size));
     TSR_TRY(tsri_alloc(&p->loss, p->micro.count, sizeof *p->loss));
-    TSR_TRY(tsri_alloc(&p->stage, run->workers, sizeof *p->stage));
-    if (!run->crew) {
+    TSR_TRY(tsri_alloc(&p->stage, run->settings.workers, sizeof *p->stage));
+    if (!run->process.crew) {
         TSR_TRY(make_all_stages(p));
         TSR_TRY(tsri_pipe_load(p));
     }
@@ -173,7 +174,7 @@ static tsr_status forward(pipe *p, int64_t s, int64_t m)
         TSR_TRY(tsri_step_lengths(&here->step[m], p->batch, first));
         TSR_TRY(tsri_plan_forward_from(here->plan[m], here[-1].plan[m]));
     }
-    if (s < p->run->workers - 1) {
+    if (s < p->run->settings.workers - 1) {
         here->sent += tsri_plan_output_bytes(here->plan[m]);
     } else {
         TSR_TRY(tsri_step_judge(&here->step[m], p->batch, first));
@@ -187,7 +188,7 @@ static tsr_status backward(pipe *p, int64_t s, int64_t m)
 {
     tsr_status st = TSR_OK;
     stage *here = &p->stage[s];
-    if (s < p->run->workers - 1)
+    if (s < p->run->settings.workers - 1)
         TSR_TRY(tsri_plan_gradient_from(here->plan[m], here[1].plan[m]));
     TSR_TRY(tsri_plan_backward(here->plan[m]));
     TSR_TRY(tsri_micro_add(&p->micro, p->run, m, here->low, here->high));
@@ -224,13 +225,13 @@ static void backward_duty(void *context, int64_t s, int thread)
 {
     pipe *p = context;
     (void)thread;
-    do_duty(p, s, p->run->workers - 1 - s, backward);
+    do_duty(p, s, p->run->settings.workers - 1 - s, backward);
 }
 
 static tsr_status stream(pipe *p, tsri_pool_body body)
 {
     tsri_run *run = p->run;
-    int64_t stages = run->workers;
+    int64_t stages = run->settings.workers;
     for (p->tick = 0; p->tick < p->micro.count + stages - 1; p->tick++) {
         if (stages == 1) /* it has the run's own pool, which runs one loop at a time */
             body(p, 0, 0);
@@ -250,15 +251,16 @@ tsr_status tsri_pipe_step(pipe *p)
     if (p->stages == 0)
         TSR_TRY(make_all_stages(p));
     TSR_TRY(tsri_pipe_load(p));
-    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
-    for (int64_t s = 0; s < run->workers; s++)
+    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->position.round));
+    for (int64_t s = 0; s < run->settings.workers; s++)
         p->stage[s].sent = 0;
     TSR_TRY(stream(p, forward_duty));
     TSR_TRY(stream(p, backward_duty));
-    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(run, run->round), tsri_run_steps(run)));
+    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(run, run->position.round),
+                               tsri_run_steps(run)));
     TSR_TRY(tsri_optimiser_step(&p->optimiser));
-    for (int64_t s = 0; s < run->workers; s++)
-        run->bytes_total += p->stage[s].sent;
+    for (int64_t s = 0; s < run->settings.workers; s++)
+        run->position.bytes_total += p->stage[s].sent;
 done:
     return st;
 }
@@ -269,10 +271,10 @@ static tsr_status write_trace(pipe *p, double loss)
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
     TSR_TRY(tsri_pipe_load(p));
-    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->round));
-    tsri_trace_batch(run, 0, 0, p->loader, p->batch, run->round);
-    TSR_TRY(
-        tsri_trace_round(run, &(tsri_traced){.loss = &loss}, tsri_optim_remembers(&run->optim)));
+    TSR_TRY(tsri_loader_get(p->loader, &p->batch, run->position.round));
+    tsri_trace_batch(run, 0, 0, p->loader, p->batch, run->position.round);
+    TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &loss},
+                             tsri_optim_remembers(&run->settings.optim)));
 done:
     return st;
 }
@@ -282,11 +284,11 @@ static tsr_status one_round(tsri_run *run)
     tsr_status st = TSR_OK;
     pipe *p = run->scheme_state;
     TSR_TRY(tsri_trace_begin(run, 1, 1));
-    TSR_TRY(run->crew ? tsri_line_step(p) : tsri_pipe_step(p));
+    TSR_TRY(run->process.crew ? tsri_line_step(p) : tsri_pipe_step(p));
     double value = tsri_micro_value(&p->micro, run, p->loss);
-    run->recent.sum += value;
-    run->recent.count++;
-    if (run->trace)
+    run->position.recent.sum += value;
+    run->position.recent.count++;
+    if (run->process.trace)
         TSR_TRY(write_trace(p, value));
 done:
     return st;

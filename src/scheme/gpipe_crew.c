@@ -110,13 +110,13 @@ static tsr_status watch(tsri_line *l, bool collecting)
 static tsr_status grant(tsri_line *l)
 {
     tsri_run *run = l->pipe->run;
-    int64_t until = run->round + 1;
-    while (until < run->round + TSRI_LINE_AHEAD && !tsri_looked_at(run, until) &&
+    int64_t until = run->position.round + 1;
+    while (until < run->position.round + TSRI_LINE_AHEAD && !tsri_looked_at(run, until) &&
            !tsri_stop_asked())
         until++;
     if (until <= l->granted)
         return TSR_OK;
-    run->promised = until > run->promised ? until : run->promised;
+    run->process.promised = until > run->process.promised ? until : run->process.promised;
     return tsri_line_go(l, until, tsri_looked_at(run, until));
 }
 
@@ -125,14 +125,14 @@ static tsr_status do_alone(tsri_line *l, int64_t until)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = l->pipe->run;
-    int64_t round = run->round;
+    int64_t round = run->position.round;
     while (st == TSR_OK && l->kept < until) {
-        run->round = l->kept;
+        run->position.round = l->kept;
         st = tsri_pipe_step(l->pipe);
         l->kept += st == TSR_OK;
         l->failures = 0;
     }
-    run->round = round;
+    run->position.round = round;
     return st;
 }
 
@@ -181,7 +181,7 @@ static tsr_status collect(tsri_line *l, int64_t target)
     tsri_line_moved(l);
     if (l->posts == 0)
         TSR_TRY(tsri_line_hear(l, 0)); /* a rank may be back */
-    if (l->back && l->posts < l->pipe->run->workers)
+    if (l->back && l->posts < l->pipe->run->settings.workers)
         TSR_TRY(tsri_line_form(l));
 done:
     return st;
@@ -193,29 +193,29 @@ tsr_status tsri_line_step(tsri_pipe *p)
     tsri_run *run = p->run;
     tsri_line *l = p->line;
     l->since = tsri_crew_clock(l->crew);
-    while (l->posts > 0 && l->post[l->posts - 1].done <= run->round) {
+    while (l->posts > 0 && l->post[l->posts - 1].done <= run->position.round) {
         TSR_TRY(grant(l));
         TSR_TRY(tsri_line_hear(l, LOOK));
         TSR_TRY(watch(l, false));
     }
     if (l->posts == 0) {
-        TSR_TRY(do_alone(l, run->round + 1));
+        TSR_TRY(do_alone(l, run->position.round + 1));
         TSR_TRY(tsri_line_hear(l, 0)); /* a rank may be back */
         if (l->back)
             TSR_TRY(tsri_line_form(l));
     } else {
-        memcpy(p->loss, l->loss + run->round % (TSRI_LINE_AHEAD + 1) * p->micro.count,
+        memcpy(p->loss, l->loss + run->position.round % (TSRI_LINE_AHEAD + 1) * p->micro.count,
                (size_t)p->micro.count * sizeof *p->loss);
     }
-    if (run->trace)
-        TSR_TRY(collect(l, run->round + 1));
+    if (run->process.trace)
+        TSR_TRY(collect(l, run->position.round + 1));
 done:
     return st;
 }
 
 tsr_status tsri_gpipe_collect(tsri_run *run)
 {
-    return collect(((tsri_pipe *)run->scheme_state)->line, run->round);
+    return collect(((tsri_pipe *)run->scheme_state)->line, run->position.round);
 }
 
 /* All ranks agree; the coordinator forms the first line, from what a checkpoint may have brought.
@@ -225,7 +225,7 @@ tsr_status tsri_gpipe_assemble(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_pipe *p = run->scheme_state;
     TSR_TRY(tsri_run_meet(run, NULL, 0));
-    if (run->crew->comm->rank != 0)
+    if (run->process.crew->comm->rank != 0)
         return TSR_OK;
     TSR_TRY(tsri_line_create(&p->line, p));
     TSR_TRY(tsri_line_form(p->line));

@@ -36,8 +36,8 @@ tsr_status tsri_line_create(tsri_line **out, tsri_pipe *p)
     tsr_status st = TSR_OK;
     tsri_line *l = NULL;
     TSR_TRY(tsri_alloc(&l, 1, sizeof *l));
-    *l = (tsri_line){.pipe = p, .crew = p->run->crew, .kept = p->run->round};
-    TSR_TRY(tsri_alloc(&l->post, p->run->workers, sizeof *l->post));
+    *l = (tsri_line){.pipe = p, .crew = p->run->process.crew, .kept = p->run->position.round};
+    TSR_TRY(tsri_alloc(&l->post, p->run->settings.workers, sizeof *l->post));
     TSR_TRY(tsri_alloc(&l->loss, (TSRI_LINE_AHEAD + 1) * p->micro.count, sizeof *l->loss));
     TSR_TRY(tsri_alloc(&l->answered, l->crew->comm->size, sizeof *l->answered));
     *out = l;
@@ -79,14 +79,14 @@ static tsr_status give_orders(tsri_line *l, int64_t i)
                           .to = p->to,
                           .before = i > 0 ? l->post[i - 1].rank : -1,
                           .behind = i + 1 < l->posts ? l->post[i + 1].rank : -1};
-    int64_t bytes =
-        (int64_t)sizeof orders + tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part);
+    int64_t bytes = (int64_t)sizeof orders +
+                    tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->settings.optim), p->part);
     TSR_TRY(tsri_comm_frame(l->crew->comm, &f, bytes));
     memcpy(f.bytes, &orders, sizeof orders);
     TSR_TRY(tsri_part_pack(f.bytes + sizeof orders, &l->pipe->run->store, p->part));
     tsri_frame_seal(&f, TSRI_ORDERS, l->kept, tsri_mark(l->forming, i), bytes);
-    l->pipe->run->bytes_collected +=
-        tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part);
+    l->pipe->run->process.bytes_collected +=
+        tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->settings.optim), p->part);
     TSR_TRY(tsri_comm_send(l->crew->comm, p->rank, &f));
 done:
     tsri_comm_release(l->crew->comm, &f);
@@ -102,15 +102,15 @@ tsr_status tsri_line_form(tsri_line *l)
     int64_t here = 0, taken = 0;
     for (int r = 1; r < l->crew->comm->size; r++)
         here += l->crew->member[r].here && !l->crew->member[r].gone;
-    int64_t posts = here < run->workers ? here : run->workers;
+    int64_t posts = here < run->settings.workers ? here : run->settings.workers;
     disband(l);
     for (int r = 1; taken < posts; r++) {
         if (!l->crew->member[r].here || l->crew->member[r].gone)
             continue;
         tsri_post *p = &l->post[l->posts++];
         *p = (tsri_post){.rank = r,
-                         .from = l->pipe->begin[run->workers * taken / posts],
-                         .to = l->pipe->begin[run->workers * (taken + 1) / posts],
+                         .from = l->pipe->begin[run->settings.workers * taken / posts],
+                         .to = l->pipe->begin[run->settings.workers * (taken + 1) / posts],
                          .done = l->kept};
         TSR_TRY(tsri_net_part(&p->part, run->net, p->from, p->to));
         taken++;
@@ -146,7 +146,7 @@ static void note_done(tsri_line *l, int64_t i, const tsri_frame *f)
         return;
     }
     memcpy(&t, f->bytes, sizeof t);
-    l->pipe->run->bytes_total += t.sent;
+    l->pipe->run->position.bytes_total += t.sent;
     l->crew->member[p->rank].sent += t.sent;
     l->crew->member[p->rank].received += t.received;
     p->done++;
@@ -163,14 +163,15 @@ static void keep_numbers(tsri_line *l, int64_t i, tsri_frame *f)
 {
     tsri_post *p = &l->post[i];
     if (f->head->round != p->done ||
-        f->head->bytes != tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->optim), p->part)) {
+        f->head->bytes !=
+            tsri_part_bytes(tsri_optim_vectors(&l->pipe->run->settings.optim), p->part)) {
         l->crew->stale++;
         return;
     }
     tsri_comm_release(l->crew->comm, &p->numbers);
     p->numbers = *f;
     *f = (tsri_frame){0};
-    l->pipe->run->bytes_collected += p->numbers.head->bytes;
+    l->pipe->run->process.bytes_collected += p->numbers.head->bytes;
     tsri_line_moved(l);
 }
 

@@ -48,7 +48,7 @@ void tsri_pipe_clear(tsri_pipe *p); /* no stage any more */
 /* The batches, if they are not there yet. */
 tsr_status tsri_pipe_load(tsri_pipe *p);
 
-/* The step of run->round by stages of this process, all of them: losses into p->loss. */
+/* The step of run->position.round by stages of this process, all of them: losses into p->loss. */
 tsr_status tsri_pipe_step(tsri_pipe *p);
 
 /* ---- gpipe_crew.c ------------------------------------------------------------------------- */

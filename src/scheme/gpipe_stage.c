@@ -89,7 +89,7 @@ static tsr_status listen_once(hand *h, double seconds)
 {
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
-    bool gone = tsri_crew_orphaned(h->run->crew);
+    bool gone = tsri_crew_orphaned(h->run->process.crew);
     TSR_TRY(tsri_comm_receive(h->comm, &f, gone ? LOOK : seconds));
     TSR_CHECK(f.head || !gone, TSR_FAILURE,
               "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
@@ -222,7 +222,7 @@ static tsr_status report(hand *h)
     memcpy(f.bytes, &h->traffic, sizeof h->traffic);
     memcpy(f.bytes + sizeof h->traffic, h->pipe->loss, losses);
     tsri_frame_seal(&f, TSRI_DONE, h->done, h->mark, bytes);
-    tsri_frame_note(&f, tsri_crew_spent(h->run->crew));
+    tsri_frame_note(&f, tsri_crew_spent(h->run->process.crew));
     TSR_TRY(tsri_comm_send(h->comm, 0, &f));
 done:
     return st;
@@ -247,7 +247,7 @@ static tsr_status one_round(hand *h)
     tsr_status st = TSR_OK;
     tsri_pipe *p = h->pipe;
     tsri_pipe_stage *s = &p->stage[0];
-    h->run->round = h->done;
+    h->run->position.round = h->done;
     h->traffic = (tsri_traffic){0};
     TSR_TRY(load(h));
     for (int64_t m = 0; m < p->micro.count && !h->turned; m++)
@@ -256,7 +256,7 @@ static tsr_status one_round(hand *h)
         TSR_TRY(backward(h, m));
     if (h->turned)
         return TSR_OK;
-    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(h->run, h->run->round),
+    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(h->run, h->run->position.round),
                                tsri_run_steps(h->run)));
     TSR_TRY(tsri_optimiser_step_part(&p->optimiser, s->low, s->high));
     TSR_TRY(report(h));
@@ -285,8 +285,8 @@ static tsr_status obey(hand *h)
         tsri_pipe_clear(p);
         TSR_TRY(tsri_pipe_add(p, h->run->device.pool, o.from, o.to));
     }
-    int64_t due =
-        (int64_t)sizeof o + tsri_part_bytes(tsri_optim_vectors(&h->run->optim), p->stage[0].net);
+    int64_t due = (int64_t)sizeof o +
+                  tsri_part_bytes(tsri_optim_vectors(&h->run->settings.optim), p->stage[0].net);
     TSR_CHECK(f->head->bytes == due, TSR_FAILURE,
               "a stage came with %lld bytes, %lld were due: the ranks disagree",
               (long long)f->head->bytes, (long long)due);
@@ -305,7 +305,7 @@ static tsr_status give_numbers(hand *h)
     tsr_status st = TSR_OK;
     tsri_frame f = {0};
     const tsri_net *part = h->pipe->stage[0].net;
-    int64_t bytes = tsri_part_bytes(tsri_optim_vectors(&h->run->optim), part);
+    int64_t bytes = tsri_part_bytes(tsri_optim_vectors(&h->run->settings.optim), part);
     h->wanted = false;
     TSR_TRY(tsri_comm_frame(h->comm, &f, bytes));
     TSR_TRY(tsri_part_pack(f.bytes, &h->run->store, part));
@@ -342,7 +342,7 @@ tsr_status tsri_gpipe_serve(tsri_run *run)
     tsr_status st = TSR_OK;
     hand h = {.run = run,
               .pipe = run->scheme_state,
-              .comm = run->crew->comm,
+              .comm = run->process.crew->comm,
               .forming = -1,
               .go_forming = -1};
     int64_t count = h.pipe->micro.count;

@@ -2,7 +2,7 @@
  * before the first round, without data or weights.
  *
  *     TSR_TRY(tsri_rules_init(&rules, run));
- *     tsri_share_draw(&share, &rules.draw, run->seed, round, worker);
+ *     tsri_share_draw(&share, &rules.draw, run->settings.seed, round, worker);
  *     tsri_rules_fini(&rules);
  *
  * The team (team.h) trains by them; cost.c counts by them.

@@ -30,10 +30,10 @@ typedef struct tsri_scheme {
 
     tsr_status (*cost)(tsr_cost *cost, tsri_run *run); /* counts without training (cost.h) */
     tsr_status (*setup)(tsri_run *run);                /* (optional) makes run->scheme_state */
-    tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->recent */
+    tsr_status (*round)(tsri_run *run); /* one round; adds its losses to run->position.recent */
     void (*teardown)(tsri_run *run);    /* (optional) */
-    /* With other processes (run->crew); optional, both or none: all ranks agree on the run; those
-     * that do not coordinate work until it is over. */
+    /* With other processes (run->process.crew); optional, both or none: all ranks agree on the run;
+     * those that do not coordinate work until it is over. */
     tsr_status (*assemble)(tsri_run *run);
     tsr_status (*serve)(tsri_run *run);
     /* (optional) With other processes that keep the weights from round to round: brings them into

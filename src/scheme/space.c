@@ -35,7 +35,7 @@ static tsr_status find_loss(tsri_tally *tally, tsri_loss *loss, const tsri_space
                             const tsri_space_scratch *s)
 {
     const tsri_run *run = space->run;
-    *loss = (tsri_loss){.kind = run->loss,
+    *loss = (tsri_loss){.kind = run->settings.loss,
                         .n = space->n,
                         .valid = space->n,
                         .outputs = 1,
@@ -110,7 +110,8 @@ static void draw_one(void *context, int64_t l, int thread)
     tsri_space *space = context;
     tsri_space_member *w = &space->member[l];
     (void)thread;
-    tsri_share_draw(&w->share, space->draw, space->run->seed, space->run->round, l);
+    tsri_share_draw(&w->share, space->draw, space->run->settings.seed, space->run->position.round,
+                    l);
     w->idle = tsri_share_empty(&w->share);
     leave_sleepers(w);
     tsri_net_resize(w->net, &w->share);
@@ -118,7 +119,7 @@ static void draw_one(void *context, int64_t l, int thread)
 
 tsr_status tsri_space_draw(tsri_space *space)
 {
-    tsri_pool_run(space->run->device.pool, draw_one, space, space->run->workers);
+    tsri_pool_run(space->run->device.pool, draw_one, space, space->run->settings.workers);
     return TSR_OK;
 }
 
@@ -129,7 +130,7 @@ static tsr_status train(tsri_space_member *w, double rate)
     const tsri_space *space = w->space;
     TSR_TRY(tsri_take(&w->store, &space->store, &w->share, false));
     go_over(space, &w->s, &w->store, space->ops->outputs, space->scale);
-    for (int64_t t = 0; t < space->run->local_steps; t++) {
+    for (int64_t t = 0; t < space->run->settings.local_steps; t++) {
         tsri_loss loss;
         tsri_tally tally;
         TSR_TRY(find_loss(&tally, &loss, space, &w->s));
@@ -149,13 +150,13 @@ static void train_one(void *context, int64_t l, int thread)
     tsri_space_member *w = &space->member[l];
     const tsri_run *run = space->run;
     (void)thread;
-    w->st = w->idle ? TSR_OK : train(w, tsri_run_rate(run, run->round));
+    w->st = w->idle ? TSR_OK : train(w, tsri_run_rate(run, run->position.round));
 }
 
 tsr_status tsri_space_train(tsri_space *space)
 {
-    tsri_pool_run(space->run->device.pool, train_one, space, space->run->workers);
-    for (int64_t l = 0; l < space->run->workers; l++)
+    tsri_pool_run(space->run->device.pool, train_one, space, space->run->settings.workers);
+    for (int64_t l = 0; l < space->run->settings.workers; l++)
         if (space->member[l].st != TSR_OK)
             return tsri_fail(space->member[l].st, "worker %lld could not compute its loss",
                              (long long)l);
@@ -173,15 +174,15 @@ tsr_status tsri_space_put(tsri_space *space)
     tsr_status st = TSR_OK;
     tsri_run *run = space->run;
     int64_t owners = 0;
-    for (int64_t l = 0; l < run->workers; l++) {
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         const tsri_space_member *w = &space->member[l];
         if (w->idle)
             continue;
         space->owner[owners++] = (tsri_owner){&w->share, &w->store};
-        run->bytes_total += 2 * bytes_of(space, w); /* down and up */
-        for (int64_t t = 0; t < run->local_steps; t++)
-            run->recent.sum += w->loss[t];
-        run->recent.count += run->local_steps;
+        run->position.bytes_total += 2 * bytes_of(space, w); /* down and up */
+        for (int64_t t = 0; t < run->settings.local_steps; t++)
+            run->position.recent.sum += w->loss[t];
+        run->position.recent.count += run->settings.local_steps;
     }
     tsri_device host = tsri_device_on(space->store.backend, run->device.pool);
     TSR_TRY(tsri_put_run(&space->put, &space->store, space->owner, owners, false, host));

@@ -11,21 +11,22 @@
 
 static bool is_shallow(const tsri_run *run)
 {
-    return tsri_model_of(run->config)->one_hidden && run->net->layer[0].kind == TSRI_LINEAR &&
-           run->net->outputs == 1;
+    return tsri_model_of(run->settings.config)->one_hidden &&
+           run->net->layer[0].kind == TSRI_LINEAR && run->net->outputs == 1;
 }
 
 bool tsri_space_fits(const tsri_run *run)
 {
     int64_t n = run->data->train.n;
     return run->device.backend->samples && is_shallow(run) &&
-           strcmp(tsri_config_text(run->config, "precision"), "f32") == 0 &&
-           strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") == 0 && !run->crew &&
-           run->gd && !run->shard &&
-           strcmp(tsri_config_text(run->config, "data.augment"), "none") == 0 &&
-           !run->judges_training && !tsri_optim_remembers(&run->optim) && run->smoothing == 0 &&
-           run->optim.clip == 0 && run->ema == 0 && !run->class_weight && run->optim.decay == 0 &&
-           n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
+           strcmp(tsri_config_text(run->settings.config, "precision"), "f32") == 0 &&
+           strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0 &&
+           !run->process.crew && run->settings.gd && !run->settings.shard &&
+           strcmp(tsri_config_text(run->settings.config, "data.augment"), "none") == 0 &&
+           !run->settings.judges_training && !tsri_optim_remembers(&run->settings.optim) &&
+           run->settings.smoothing == 0 && run->settings.optim.clip == 0 &&
+           run->settings.ema == 0 && !run->settings.class_weight &&
+           run->settings.optim.decay == 0 && n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -151,7 +152,7 @@ static tsr_status make_member(tsri_space_member *w)
     TSR_TRY(tsri_net_cut(&w->net, space->net, &w->share, false));
     TSR_TRY(tsri_store_init_host(&w->store, w->net));
     TSR_TRY(make_scratch(&w->s, space, true));
-    TSR_TRY(tsri_alloc(&w->loss, space->run->local_steps, sizeof *w->loss));
+    TSR_TRY(tsri_alloc(&w->loss, space->run->settings.local_steps, sizeof *w->loss));
 done:
     return st;
 }
@@ -182,9 +183,9 @@ tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *d
         space->s.chunk[k] = k * TSRI_SAMPLES_CHUNK;
     space->s.chunk[space->s.chunks] = space->net->param[TSRI_SPACE_SIGN].count;
     TSR_TRY(tsri_put_init(&space->put, space->net));
-    TSR_TRY(tsri_alloc(&space->owner, run->workers, sizeof *space->owner));
-    TSR_TRY(tsri_alloc(&space->member, run->workers, sizeof *space->member));
-    for (int64_t l = 0; l < run->workers; l++) {
+    TSR_TRY(tsri_alloc(&space->owner, run->settings.workers, sizeof *space->owner));
+    TSR_TRY(tsri_alloc(&space->member, run->settings.workers, sizeof *space->member));
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         space->member[l] = (tsri_space_member){.space = space};
         TSR_TRY(make_member(&space->member[l]));
     }
@@ -199,7 +200,7 @@ void tsri_space_destroy(tsri_space *space)
 {
     if (!space)
         return;
-    for (int64_t l = 0; space->member && l < space->run->workers; l++) {
+    for (int64_t l = 0; space->member && l < space->run->settings.workers; l++) {
         tsri_space_member *w = &space->member[l];
         tsri_store_fini(&w->store);
         tsri_net_destroy(w->net);

@@ -39,7 +39,7 @@ static tsr_status no_such_place(const tsri_run *run, const char *name, size_t n)
         if (tsri_depth_cuttable(run->net, i))
             TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", run->net->layer[i - 1].name));
     st = tsri_fail(TSR_USAGE, "%s: the model cannot be cut behind %s: it can behind %s",
-                   tsri_config_place(run->config, "scheme.cuts"), tsri_quote(asked.data),
+                   tsri_config_place(run->settings.config, "scheme.cuts"), tsri_quote(asked.data),
                    have.length ? have.data : "no layer");
 done:
     tsri_text_fini(&have);
@@ -59,18 +59,19 @@ static tsr_status as_named(int64_t *begin, const tsri_run *run, const char *at)
             TSR_TRY(no_such_place(run, at, n));
         TSR_CHECK(place > begin[count], TSR_USAGE,
                   "%s: scheme.cuts must name layers in the order of the model",
-                  tsri_config_place(run->config, "scheme.cuts"));
-        if (++count < run->workers)
+                  tsri_config_place(run->settings.config, "scheme.cuts"));
+        if (++count < run->settings.workers)
             begin[count] = place;
         else
             break;
         at += n;
     }
-    TSR_CHECK(count == run->workers - 1, TSR_USAGE,
+    TSR_CHECK(count == run->settings.workers - 1, TSR_USAGE,
               "%s: %lld workers need %lld cuts: scheme.cuts names %s",
-              tsri_config_place(run->config, "scheme.cuts"), (long long)run->workers,
-              (long long)run->workers - 1, count < run->workers ? "fewer" : "more");
-    begin[run->workers] = run->net->layers;
+              tsri_config_place(run->settings.config, "scheme.cuts"),
+              (long long)run->settings.workers, (long long)run->settings.workers - 1,
+              count < run->settings.workers ? "fewer" : "more");
+    begin[run->settings.workers] = run->net->layers;
 done:
     return st;
 }
@@ -94,13 +95,13 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
     tsri_store store = {0};
     tsri_plan *plan = NULL;
     tsri_step step = {0};
-    tsri_aim aim = {.kind = run->loss};
+    tsri_aim aim = {.kind = run->settings.loss};
     tsri_batch b = {.n = batch};
     TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
-    TSR_TRY(tsri_store_fill(&store, run->seed));
+    TSR_TRY(tsri_store_fill(&store, run->settings.seed));
     TSR_TRY(tsri_plan_create(&plan, &store, run->device, batch, true));
     TSR_TRY(tsri_alloc(&b.x, batch * tsri_shape_count(run->net->input), sizeof *b.x));
-    if (run->loss->classes)
+    if (run->settings.loss->classes)
         TSR_TRY(tsri_alloc(&b.label, batch, sizeof *b.label));
     TSR_TRY(tsri_alloc(&b.target, batch * run->net->outputs, sizeof *b.target));
     TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
@@ -130,15 +131,15 @@ static tsr_status balanced(int64_t *begin, const tsri_run *run, int64_t batch)
 {
     tsr_status st = TSR_OK;
     double *cost = NULL;
-    bool timed = strcmp(tsri_config_text(run->config, "scheme.balance"), "time") == 0;
+    bool timed = strcmp(tsri_config_text(run->settings.config, "scheme.balance"), "time") == 0;
     TSR_TRY(tsri_alloc(&cost, run->net->layers, sizeof *cost));
     if (timed)
         TSR_TRY(measure(cost, run, batch));
     else
         count_flops(cost, run->net);
-    st = tsri_depth_balance(begin, run->net, cost, run->workers);
+    st = tsri_depth_balance(begin, run->net, cost, run->settings.workers);
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "scheme.workers"));
+        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "scheme.workers"));
 done:
     tsri_free(cost);
     return st;
@@ -147,10 +148,10 @@ done:
 tsr_status tsri_stages_choose(int64_t *begin, tsri_run *run, int64_t batch)
 {
     tsr_status st = TSR_OK;
-    const char *cuts = tsri_config_text(run->config, "scheme.cuts");
-    TSR_CHECK(!run->shard, TSR_USAGE,
+    const char *cuts = tsri_config_text(run->settings.config, "scheme.cuts");
+    TSR_CHECK(!run->settings.shard, TSR_USAGE,
               "%s: the stages of gpipe work on the same samples: use scheme.data: replicate",
-              tsri_config_place(run->config, "scheme.data"));
+              tsri_config_place(run->settings.config, "scheme.data"));
     TSR_TRY(cuts ? as_named(begin, run, cuts) : balanced(begin, run, batch));
 done:
     return st;

@@ -21,16 +21,16 @@ static tsr_status workers_fit(const team *t, const tsri_run *run)
     enum { FEW = 64 };
     tsr_status st = TSR_OK;
     int64_t share = 0;
-    if (run->workers <= FEW)
+    if (run->settings.workers <= FEW)
         return TSR_OK;
     TSR_TRY(tsri_team_worker_bytes(&share, &t->rules, run));
-    double need = (double)run->workers * ((double)sizeof(worker) + (double)share / 2);
+    double need = (double)run->settings.workers * ((double)sizeof(worker) + (double)share / 2);
     double have = (double)tsri_memory_available();
     TSR_CHECK(
         need <= have, TSR_RESOURCES,
         "%s: out of memory: %lld workers take at least %s, %s are free on this machine: lower "
         "scheme.workers",
-        tsri_config_place(run->config, "scheme.workers"), (long long)run->workers,
+        tsri_config_place(run->settings.config, "scheme.workers"), (long long)run->settings.workers,
         tsri_bytes_text(need), tsri_bytes_text(have));
 done:
     return st;
@@ -41,29 +41,29 @@ tsr_status tsri_team_create(tsri_run *run)
     tsr_status st = TSR_OK;
     team *t = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
-    run->scheme_state = run->team = t;
+    run->scheme_state = t;
     TSR_TRY(tsri_rules_init(&t->rules, run));
-    run->recalibrate = t->rules.recalibrate;
-    const char *events = tsri_config_text(run->config, "scheme.events");
+    run->settings.recalibrate = t->rules.recalibrate;
+    const char *events = tsri_config_text(run->settings.config, "scheme.events");
     t->step_events = strcmp(events, "step") == 0;
     t->events = t->step_events || strcmp(events, "round") == 0;
-    if (run->on_samples)
-        return tsri_space_create(&run->space, run, &t->rules.draw);
+    if (run->settings.on_samples)
+        return tsri_space_create(&t->space, run, &t->rules.draw);
     TSR_TRY(workers_fit(t, run));
-    TSR_TRY(tsri_alloc(&t->worker, run->workers, sizeof *t->worker));
-    TSR_TRY(tsri_alloc(&t->owner, run->workers, sizeof *t->owner));
-    TSR_TRY(tsri_alloc(&t->down, run->workers, sizeof *t->down));
-    TSR_TRY(tsri_alloc(&t->up, run->workers, sizeof *t->up));
+    TSR_TRY(tsri_alloc(&t->worker, run->settings.workers, sizeof *t->worker));
+    TSR_TRY(tsri_alloc(&t->owner, run->settings.workers, sizeof *t->owner));
+    TSR_TRY(tsri_alloc(&t->down, run->settings.workers, sizeof *t->down));
+    TSR_TRY(tsri_alloc(&t->up, run->settings.workers, sizeof *t->up));
     TSR_TRY(tsri_put_init(&t->put, run->net));
     if (run->device.backend->draw)
         TSR_TRY(
             tsri_resident_init(&t->resident, run->data, &run->data->train, run->device.backend));
-    for (int64_t l = 0; l < run->workers; l++) {
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         t->worker[l] = (worker){.run = run, .team = t, .number = l};
         TSR_TRY(tsri_worker_init(&t->worker[l]));
     }
-    if (run->trace)
-        TSR_TRY(tsri_alloc(&t->traced, run->workers, sizeof *t->traced));
+    if (run->process.trace)
+        TSR_TRY(tsri_alloc(&t->traced, run->settings.workers, sizeof *t->traced));
 done:
     return st;
 }
@@ -73,10 +73,9 @@ void tsri_team_destroy(tsri_run *run)
     team *t = run->scheme_state;
     if (!t)
         return;
-    for (int64_t l = 0; t->worker && l < run->workers; l++)
+    for (int64_t l = 0; t->worker && l < run->settings.workers; l++)
         tsri_worker_fini(&t->worker[l]);
-    tsri_space_destroy(run->space);
-    run->space = NULL;
+    tsri_space_destroy(t->space);
     tsri_put_fini(&t->put);
     tsri_resident_fini(&t->resident);
     tsri_free(t->worker);
@@ -88,9 +87,21 @@ void tsri_team_destroy(tsri_run *run)
     tsri_free(t);
 }
 
+/* NULL when the scheme has no shares: then its state is something else. */
+static team *team_of(const tsri_run *run)
+{
+    return run->settings.scheme && run->settings.scheme->shares ? run->scheme_state : NULL;
+}
+
+tsri_space *tsri_team_space(const tsri_run *run)
+{
+    const team *t = team_of(run);
+    return t ? t->space : NULL;
+}
+
 const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local)
 {
-    const team *t = run->team;
+    const team *t = team_of(run);
     const worker *w = t ? &t->worker[l] : NULL;
     if (!w || !w->net || w->idle)
         return NULL;
@@ -100,7 +111,7 @@ const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_st
 
 const tsri_draw *tsri_team_draws(const tsri_run *run)
 {
-    const team *t = run->team;
+    const team *t = team_of(run);
     return t ? &t->rules.draw : NULL;
 }
 
@@ -141,12 +152,12 @@ static void do_duty(void *context, int64_t l, int thread)
 static tsr_status all_workers(tsri_run *run, duty d)
 {
     call c = {run->scheme_state, d};
-    if (run->workers == 1) { /* it has the run's own pool, which runs one loop at a time */
+    if (run->settings.workers == 1) { /* it has the run's own pool, which runs one loop at a time */
         do_duty(&c, 0, 0);
         return c.team->worker[0].st;
     }
-    tsri_pool_run(run->device.pool, do_duty, &c, run->workers);
-    for (int64_t l = 0; l < run->workers; l++)
+    tsri_pool_run(run->device.pool, do_duty, &c, run->settings.workers);
+    for (int64_t l = 0; l < run->settings.workers; l++)
         if (c.team->worker[l].st != TSR_OK)
             return tsri_fail(c.team->worker[l].st, "%s", c.team->worker[l].error);
     return TSR_OK;
@@ -157,9 +168,9 @@ static tsr_status all_workers(tsri_run *run, duty d)
 static tsr_status draw_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (run->space)
-        return tsri_space_draw(run->space);
-    TSR_TRY(tsri_trace_begin(run, run->workers, run->local_steps));
+    if (tsri_team_space(run))
+        return tsri_space_draw(tsri_team_space(run));
+    TSR_TRY(tsri_trace_begin(run, run->settings.workers, run->settings.local_steps));
     TSR_TRY(all_workers(run, tsri_worker_draw));
 done:
     return st;
@@ -168,16 +179,16 @@ done:
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(run->scheme->shares, TSR_USAGE,
+    TSR_CHECK(run->settings.scheme->shares, TSR_USAGE,
               "%s: scheme %s trains the whole network and has no shares: name one that has, for "
               "example scheme.name=ist scheme.workers=4",
-              tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+              tsri_config_place(run->settings.config, "scheme.name"), run->settings.scheme->name);
     team *t = run->scheme_state;
     worker *first = &t->worker[0];
-    tsri_share_draw(&first->share, &t->rules.draw, run->seed, 0, 0);
+    tsri_share_draw(&first->share, &t->rules.draw, run->settings.seed, 0, 0);
     TSR_CHECK(!tsri_share_empty(&first->share), TSR_USAGE,
               "%s: the first worker's share of the first round is empty: raise scheme.xi",
-              tsri_config_place(run->config, "scheme.xi"));
+              tsri_config_place(run->settings.config, "scheme.xi"));
     *share = &first->share;
     *rescale = t->rules.rescale;
 done:
@@ -207,7 +218,7 @@ static tsr_status one_by_one(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     team *t = run->scheme_state;
-    for (int64_t l = 0; l < run->workers; l++)
+    for (int64_t l = 0; l < run->settings.workers; l++)
         TSR_TRY(train(&t->worker[l]));
 done:
     return st;
@@ -217,12 +228,12 @@ static tsr_status train_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool alone = true;
-    if (run->space)
-        return tsri_space_train(run->space);
-    if (run->crew)
+    if (tsri_team_space(run))
+        return tsri_space_train(tsri_team_space(run));
+    if (run->process.crew)
         TSR_TRY(tsri_team_deal(run, &alone));
     if (alone)
-        TSR_TRY(run->crew ? one_by_one(run) : all_workers(run, train));
+        TSR_TRY(run->process.crew ? one_by_one(run) : all_workers(run, train));
 done:
     return st;
 }
@@ -232,15 +243,15 @@ done:
 static tsr_status write_trace(tsri_run *run)
 {
     team *t = run->scheme_state;
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
-    for (int64_t l = 0; l < run->workers; l++) {
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         const worker *w = &t->worker[l];
         t->traced[l] = (tsri_traced){.share = &w->share};
         if (!w->idle) {
             t->traced[l].local = &w->store;
-            t->traced[l].momentum =
-                tsri_optim_remembers(&run->optim) && (!run->crew || t->rules.carry);
+            t->traced[l].momentum = tsri_optim_remembers(&run->settings.optim) &&
+                                    (!run->process.crew || t->rules.carry);
             t->traced[l].loss = w->loss;
         }
     }
@@ -252,7 +263,7 @@ static double mean_loss(const tsri_run *run, int64_t t)
 {
     const team *m = run->scheme_state;
     tsri_mean mean = {0};
-    for (int64_t l = 0; l < run->workers; l++)
+    for (int64_t l = 0; l < run->settings.workers; l++)
         if (!m->worker[l].idle) {
             mean.sum += m->worker[l].loss[t];
             mean.count++;
@@ -267,12 +278,12 @@ static tsr_status tell_events(tsri_run *run)
     if (!t->events)
         return TSR_OK;
     TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL, NULL));
-    for (int64_t s = 1; t->step_events && s <= run->local_steps; s++)
+    for (int64_t s = 1; t->step_events && s <= run->settings.local_steps; s++)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
     tsr_result whole;
-    TSR_TRY(tsri_recalibrate_after(run, run->round + 1));
-    TSR_TRY(
-        tsri_evaluate(&whole, &run->store, run->device, run->data, &run->data->train, run->loss));
+    TSR_TRY(tsri_recalibrate_after(run, run->position.round + 1));
+    TSR_TRY(tsri_evaluate(&whole, &run->store, run->device, run->data, &run->data->train,
+                          run->settings.loss));
     TSR_TRY(tsri_event(run, "put", -1, whole.loss, t->down, t->up));
 done:
     return st;
@@ -283,17 +294,17 @@ static tsr_status put_back(tsri_run *run)
     tsr_status st = TSR_OK;
     team *t = run->scheme_state;
     int64_t owners = 0;
-    if (run->space)
-        return tsri_space_put(run->space);
-    for (int64_t l = 0; l < run->workers; l++) {
+    if (t->space)
+        return tsri_space_put(t->space);
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         const worker *w = &t->worker[l];
-        run->bytes_total += t->down[l] + t->up[l];
+        run->position.bytes_total += t->down[l] + t->up[l];
         if (w->idle)
             continue;
         t->owner[owners++] = (tsri_owner){&w->share, &w->store};
-        for (int64_t s = 0; s < run->local_steps; s++)
-            run->recent.sum += w->loss[s];
-        run->recent.count += run->local_steps;
+        for (int64_t s = 0; s < run->settings.local_steps; s++)
+            run->position.recent.sum += w->loss[s];
+        run->position.recent.count += run->settings.local_steps;
     }
     TSR_TRY(tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->device));
     TSR_TRY(write_trace(run));

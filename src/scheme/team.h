@@ -37,13 +37,16 @@ tsr_status tsri_team_round(tsri_run *run);
  * scheme has no team. */
 tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescale);
 
-/* With workers in other processes (run->crew): see tsri_scheme. */
+/* With workers in other processes (run->process.crew): see tsri_scheme. */
 tsr_status tsri_team_assemble(tsri_run *run);
 tsr_status tsri_team_serve(tsri_run *run);
 
 /* The share that worker l has of the last round, with *local its numbers after its last local step;
  * NULL when the scheme has no shares, before the first round, or when it had nothing. */
 const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local);
+
+/* Where the team trains in the space of its samples (space.h), else NULL. */
+struct tsri_space *tsri_team_space(const tsri_run *run);
 
 /* How the team draws, or NULL when the scheme has no shares. */
 const tsri_draw *tsri_team_draws(const tsri_run *run);

@@ -25,7 +25,7 @@ static int64_t numbers_size(void *context, int64_t l)
 /* Losses first: they are doubles, and the frame begins aligned. */
 static int64_t losses_size(const tsri_run *run)
 {
-    return (run->local_steps + 1) * (int64_t)sizeof(double);
+    return (run->settings.local_steps + 1) * (int64_t)sizeof(double);
 }
 
 static int64_t result_size(void *context, int64_t l)
@@ -51,7 +51,7 @@ static tsr_status set_counts(worker *w)
         if (net->param[p].role != TSRI_COUNT)
             continue;
         TSR_TRY(whole->heap->out(&count, tsri_store_at(whole, whole->w, p), sizeof count));
-        count += (float)w->run->local_steps;
+        count += (float)w->run->settings.local_steps;
         TSR_TRY(w->store.heap->in(tsri_store_at(&w->store, w->store.w, p), &count, sizeof count));
     }
 done:
@@ -80,7 +80,7 @@ static void lost(void *context, int64_t l, int rank, tsri_lost why)
     static const char *const word[TSRI_LOST_KINDS] = {"died", "late", "unsound"};
     tsri_run *run = context;
     worker_of(run, l)->idle = true;
-    run->lost_shares++;
+    run->position.lost_shares++;
     tsri_event_lost(run, l, rank, word[why]);
 }
 
@@ -89,8 +89,8 @@ static tsr_status note_batches(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     const tsri_batch *b = NULL;
-    for (int64_t l = 0; run->trace && l < run->workers; l++)
-        for (int64_t s = 0; s < run->local_steps; s++)
+    for (int64_t l = 0; run->process.trace && l < run->settings.workers; l++)
+        for (int64_t s = 0; s < run->settings.local_steps; s++)
             TSR_TRY(tsri_worker_batch(worker_of(run, l), s, &b));
 done:
     return st;
@@ -100,14 +100,14 @@ static tsr_status somebody_was_sound(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool any = false, drawn = false;
-    for (int64_t l = 0; l < run->workers; l++) {
+    for (int64_t l = 0; l < run->settings.workers; l++) {
         const worker *w = &((const team *)run->scheme_state)->worker[l];
         any = any || !w->idle;
         drawn = drawn || w->team->up[l] > 0;
     }
     TSR_CHECK(any || !drawn, TSR_DIVERGED,
               "round %lld: every worker's numbers are no longer finite: lower optim.lr",
-              (long long)run->round + 1);
+              (long long)run->position.round + 1);
 done:
     return st;
 }
@@ -116,16 +116,16 @@ done:
  * so that an answer from before is not taken for it, and they know how often the rate is halved. */
 static int64_t number_of(const tsri_run *run)
 {
-    return tsri_halvings(run, run->round) * run->rounds + run->round;
+    return tsri_halvings(run, run->position.round) * run->settings.rounds + run->position.round;
 }
 
 /* The other way round. */
 static void set_round(tsri_run *run, int64_t number)
 {
-    run->round = number % run->rounds;
-    run->rollbacks = number / run->rounds;
-    for (int64_t i = 0; i < run->rollbacks; i++)
-        run->rollback[i].to = 0;
+    run->position.round = number % run->settings.rounds;
+    run->position.rollbacks = number / run->settings.rounds;
+    for (int64_t i = 0; i < run->position.rollbacks; i++)
+        run->position.rollback[i].to = 0;
 }
 
 tsr_status tsri_team_deal(tsri_run *run, bool *alone)
@@ -133,15 +133,15 @@ tsr_status tsri_team_deal(tsri_run *run, bool *alone)
     tsr_status st = TSR_OK;
     team *t = run->scheme_state;
     tsri_crew_job job = {.context = run,
-                         .shares = run->workers,
+                         .shares = run->settings.workers,
                          .size = numbers_size,
                          .pack = pack,
                          .result = result_size,
                          .unpack = unpack,
                          .lost = lost};
-    memset(t->down, 0, (size_t)run->workers * sizeof *t->down);
-    memset(t->up, 0, (size_t)run->workers * sizeof *t->up);
-    TSR_TRY(tsri_crew_round(run->crew, number_of(run), &job, alone));
+    memset(t->down, 0, (size_t)run->settings.workers * sizeof *t->down);
+    memset(t->up, 0, (size_t)run->settings.workers * sizeof *t->up);
+    TSR_TRY(tsri_crew_round(run->process.crew, number_of(run), &job, alone));
     if (*alone)
         return TSR_OK;
     TSR_TRY(somebody_was_sound(run));
@@ -157,21 +157,22 @@ static tsr_status work(void *context, int64_t number, int64_t share, const void 
 {
     tsr_status st = TSR_OK;
     tsri_run *run = context;
-    int64_t numbers = run->rounds * (1 + (tsri_rolls_back(run) ? TSRI_ROLLBACKS_MOST : 0));
-    TSR_CHECK(share >= 0 && share < run->workers && number >= 0 && number < numbers, TSR_FAILURE,
-              "there is no share %lld of round %lld", (long long)share, (long long)number);
+    int64_t numbers = run->settings.rounds * (1 + (tsri_rolls_back(run) ? TSRI_ROLLBACKS_MOST : 0));
+    TSR_CHECK(share >= 0 && share < run->settings.workers && number >= 0 && number < numbers,
+              TSR_FAILURE, "there is no share %lld of round %lld", (long long)share,
+              (long long)number);
     worker *w = worker_of(run, share);
     set_round(run, number);
     TSR_TRY(tsri_worker_draw(w));
     TSR_CHECK(!w->idle && n == numbers_size(run, share), TSR_FAILURE,
               "share %lld of round %lld came with %lld bytes, %lld were due: the ranks disagree",
-              (long long)share, (long long)run->round, (long long)n,
+              (long long)share, (long long)run->position.round, (long long)n,
               (long long)numbers_size(run, share));
     TSR_TRY(tsri_wire_fixed(&w->store, &run->store, &w->share));
     TSR_TRY(tsri_wire_unpack(&w->store, &w->team->rules.wire, in));
     TSR_TRY(tsri_worker_steps(w));
     *bytes = result_size(run, share);
-    TSR_TRY(tsri_comm_frame(run->crew->comm, out, *bytes));
+    TSR_TRY(tsri_comm_frame(run->process.crew->comm, out, *bytes));
     memcpy(out->bytes, w->loss, (size_t)losses_size(run));
     TSR_TRY(tsri_wire_pack(out->bytes + losses_size(run), &w->team->rules.wire, &w->store));
 done:
@@ -203,5 +204,5 @@ done:
 
 tsr_status tsri_team_serve(tsri_run *run)
 {
-    return tsri_crew_serve(run->crew, work, run);
+    return tsri_crew_serve(run->process.crew, work, run);
 }

@@ -33,6 +33,7 @@ typedef struct tsri_worker {
 
 struct tsri_team {
     tsri_rules rules;
+    struct tsri_space *space; /* when it trains in the space of its samples, else NULL */
     bool events, step_events;
     worker *worker;         /* [workers] */
     tsri_resident resident; /* the training set, on a device that draws batches itself */
@@ -49,7 +50,7 @@ struct tsri_team {
 tsr_status tsri_worker_init(worker *w);
 void tsri_worker_fini(worker *w);
 
-/* Its share of run->round, with network and store; w->idle when the share is empty. */
+/* Its share of run->position.round, with network and store; w->idle when the share is empty. */
 tsr_status tsri_worker_draw(worker *w);
 
 /* The local steps of the round, from what is in its store. The plan is made when it is needed:

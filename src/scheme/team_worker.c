@@ -13,9 +13,9 @@ static tsr_status make_loader(worker *w)
     tsri_run *run = w->run;
     tsri_loader_options o = tsri_run_loader(run, w->number);
     o.bare = run->device.backend->draw != NULL;
-    o.prefetch = o.prefetch && !run->gd;
-    bool fixed = run->gd && !o.flip && o.crop == 0;
-    if (fixed && !run->shard && w->number > 0) {
+    o.prefetch = o.prefetch && !run->settings.gd;
+    bool fixed = run->settings.gd && !o.flip && o.crop == 0;
+    if (fixed && !run->settings.shard && w->number > 0) {
         worker *first = &w->team->worker[0];
         if (!first->loader) /* a rank of a crew may not have had that share */
             TSR_TRY(make_loader(first));
@@ -35,15 +35,15 @@ tsr_status tsri_worker_init(worker *w)
     tsri_run *run = w->run;
     int threads = tsri_pool_threads(run->device.pool);
     TSR_TRY(tsri_share_init(&w->share, run->net));
-    TSR_TRY(tsri_alloc(&w->loss, run->local_steps + 1, sizeof *w->loss));
+    TSR_TRY(tsri_alloc(&w->loss, run->settings.local_steps + 1, sizeof *w->loss));
     if (w->team->step_events)
         TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
     w->device = run->device;
-    if (run->crew) /* one share at a time, on all threads; its data when it comes */
+    if (run->process.crew) /* one share at a time, on all threads; its data when it comes */
         return TSR_OK;
     TSR_TRY(make_loader(w));
-    if (run->workers > 1) {
-        int64_t own = threads / run->workers;
+    if (run->settings.workers > 1) {
+        int64_t own = threads / run->settings.workers;
         TSR_TRY(tsri_pool_create(&w->device.pool, own > 1 ? (int)own : 1));
         w->owns_pool = true;
     }
@@ -82,7 +82,7 @@ static tsr_status make_network(worker *w)
     }
     TSR_TRY(tsri_net_cut(&w->net, run->net, &w->share, w->team->rules.rescale));
     TSR_TRY(tsri_store_init(&w->store, w->net, run->device.backend, true));
-    if (run->optim.adam)
+    if (run->settings.optim.adam)
         TSR_TRY(tsri_store_add_variance(&w->store));
 done:
     return st;
@@ -94,7 +94,7 @@ static int64_t rows_of(const worker *w)
 {
     const tsri_run *run = w->run;
     tsri_loader_options o = tsri_run_loader(run, w->number);
-    return run->gd ? tsri_shard_size(run->data->train.n, &o) : run->batch;
+    return run->settings.gd ? tsri_shard_size(run->data->train.n, &o) : run->settings.batch;
 }
 
 static tsr_status make_plan(worker *w)
@@ -107,17 +107,18 @@ static tsr_status make_plan(worker *w)
                             : tsri_plan_create(&w->plan, &w->store, w->device, rows_of(w), true);
     w->resized = false;
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->config, "batch"));
+        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
     tsri_aim aim = tsri_run_aim(run);
     if (st == TSR_OK)
-        st = tsri_step_init(&w->step, w->plan, &aim, &run->optim);
+        st = tsri_step_init(&w->step, w->plan, &aim, &run->settings.optim);
     w->step.resident = w->team->resident.n > 0 ? &w->team->resident : NULL;
     return st;
 }
 
 tsr_status tsri_worker_draw(worker *w)
 {
-    tsri_share_draw(&w->share, &w->team->rules.draw, w->run->seed, w->run->round, w->number);
+    tsri_share_draw(&w->share, &w->team->rules.draw, w->run->settings.seed, w->run->position.round,
+                    w->number);
     w->idle = tsri_share_empty(&w->share);
     return w->idle ? TSR_OK : make_network(w);
 }
@@ -128,7 +129,7 @@ tsr_status tsri_worker_batch(worker *w, int64_t step, const tsri_batch **batch)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    int64_t number = run->round * run->local_steps + step;
+    int64_t number = run->position.round * run->settings.local_steps + step;
     if (!w->fixed && !w->loader)
         TSR_TRY(make_loader(w));
     *batch = w->fixed;
@@ -145,7 +146,7 @@ static tsr_status local_step(worker *w, int64_t step)
     tsri_run *run = w->run;
     const tsri_batch *b = NULL;
     TSR_TRY(tsri_worker_batch(w, step, &b));
-    TSR_TRY(tsri_step_run(&w->step, b, tsri_run_rate(run, run->round),
+    TSR_TRY(tsri_step_run(&w->step, b, tsri_run_rate(run, run->position.round),
                           (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
     TSR_TRY(tsri_step_value(&w->loss[step], &w->step));
 done:
@@ -163,12 +164,13 @@ static tsr_status loss_at_the_end(worker *w)
     tsri_mem *statistics = tsri_mem_at(w->store.w, w->net->trained * w->store.real_bytes);
     int64_t bytes = (w->net->total - w->net->trained) * w->store.real_bytes;
     if (!b)
-        TSR_TRY(tsri_loader_get(w->loader, &b, (run->round + 1) * run->local_steps - 1));
+        TSR_TRY(tsri_loader_get(w->loader, &b,
+                                (run->position.round + 1) * run->settings.local_steps - 1));
     TSR_TRY(heap->out(w->kept, statistics, bytes));
     TSR_TRY(tsri_step_forward(&w->step, b, 0));
     TSR_TRY(tsri_step_judge(&w->step, b, 0));
     TSR_TRY(heap->in(statistics, w->kept, bytes));
-    TSR_TRY(tsri_step_value(&w->loss[run->local_steps], &w->step));
+    TSR_TRY(tsri_step_value(&w->loss[run->settings.local_steps], &w->step));
 done:
     return st;
 }
@@ -179,8 +181,8 @@ tsr_status tsri_worker_steps(worker *w)
     TSR_TRY(make_plan(w));
     if (!w->team->rules.carry)
         TSR_TRY(tsri_store_forget(&w->store));
-    for (int64_t t = 0; t < w->run->local_steps; t++) {
-        TSR_CHECK(!w->run->crew || !tsri_crew_orphaned(w->run->crew), TSR_FAILURE,
+    for (int64_t t = 0; t < w->run->settings.local_steps; t++) {
+        TSR_CHECK(!w->run->process.crew || !tsri_crew_orphaned(w->run->process.crew), TSR_FAILURE,
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
         TSR_TRY(local_step(w, t));
     }

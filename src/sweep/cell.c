@@ -13,13 +13,13 @@
 tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(
         tsri_config_unread(config, "on_divergence", "a sweep, whose runs have no checkpoints,"));
     TSR_TRY(tsri_run_init_on(&run, config, &options, ground));
-    if (run.scheme->setup)
-        TSR_TRY(run.scheme->setup(&run));
+    if (run.settings.scheme->setup)
+        TSR_TRY(run.settings.scheme->setup(&run));
 done:
     tsri_run_fini(&run);
     return st;
@@ -38,7 +38,7 @@ done:
 /* Loss and accuracy of the whole network on a part, as a run's evaluation has them. */
 static tsr_status judge(tsr_result *r, tsri_run *run, const tsri_part *part)
 {
-    return tsri_evaluate(r, &run->store, run->device, run->data, part, run->loss);
+    return tsri_evaluate(r, &run->store, run->device, run->data, part, run->settings.loss);
 }
 
 /* The same between two rounds. */
@@ -58,11 +58,11 @@ static tsr_status compare_iterates(tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_average_swap(run);
     TSR_TRY(tsri_recalibrate(run));
-    if (run->patience) {
+    if (run->settings.patience) {
         tsr_result r;
         TSR_TRY(judge(&r, run, &run->data->test));
-        run->test_loss = r.loss;
-        run->test_accuracy = r.accuracy;
+        run->position.test_loss = r.loss;
+        run->position.test_accuracy = r.accuracy;
     }
     TSR_TRY(tsri_iterate_judge(run));
 done:
@@ -74,10 +74,10 @@ static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    if (!outcome->curve || (every > 1 && run->round % every != 0))
+    if (!outcome->curve || (every > 1 && run->position.round % every != 0))
         return TSR_OK;
-    if (run->space)
-        TSR_TRY(tsri_space_loss(&r.loss, run->space));
+    if (tsri_team_space(run))
+        TSR_TRY(tsri_space_loss(&r.loss, tsri_team_space(run)));
     else
         TSR_TRY(judge_now(&r, run, &run->data->train));
     outcome->curve[outcome->curve_count++] = r.loss;
@@ -98,21 +98,22 @@ static tsr_status convert_when_due(tsri_outcome *outcome, tsri_run *run)
 static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve_every)
 {
     tsr_status st = TSR_OK;
-    while (run->round < run->rounds && !tsri_iterate_enough(run)) {
-        tsri_mean before = run->recent;
-        TSR_TRY(run->scheme->round(run));
+    while (run->position.round < run->settings.rounds && !tsri_iterate_enough(run)) {
+        tsri_mean before = run->position.recent;
+        TSR_TRY(run->settings.scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
-        run->round++;
+        run->position.round++;
         TSR_TRY(tsri_average_round(run));
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_rank(run));
-        if ((run->judges_training || run->patience) && tsri_due(run, "eval.every"))
+        if ((run->settings.judges_training || run->settings.patience) &&
+            tsri_due(run, "eval.every"))
             TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");
     }
 done:
-    outcome->rounds = run->round;
+    outcome->rounds = run->position.round;
     return st;
 }
 
@@ -121,8 +122,8 @@ static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
     tsr_status st = TSR_OK;
     tsr_result train, test;
     bool best;
-    if (run->space)
-        TSR_TRY(tsri_space_weights(run->space));
+    if (tsri_team_space(run))
+        TSR_TRY(tsri_space_weights(tsri_team_space(run)));
     TSR_TRY(tsri_iterate_take_best(run, &best));
     if (!best)
         tsri_average_swap(run);
@@ -145,31 +146,31 @@ static const tsri_scheme whole = {.name = "dense", .keys = "", .draw = TSRI_DRAW
 
 static void go_to_samples(tsri_run *run)
 {
-    run->on_samples = true;
-    if (run->scheme->plain)
-        run->scheme = &whole;
+    run->settings.on_samples = true;
+    if (run->settings.scheme->plain)
+        run->settings.scheme = &whole;
 }
 
 tsr_status tsri_cell_run(tsri_outcome *outcome, tsr_config *config, const tsri_ground *ground,
                          const tsri_sweep_options *options)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options plain = tsr_run_options_default();
     *outcome = (tsri_outcome){.loss = NAN, .accuracy = NAN, .train_loss = NAN};
     TSR_TRY(without_extras(config));
     TSR_TRY(tsri_run_init_on(&run, config, &plain, ground));
     if (options->curves)
-        TSR_TRY(tsri_alloc(&outcome->curve, run.rounds, sizeof *outcome->curve));
+        TSR_TRY(tsri_alloc(&outcome->curve, run.settings.rounds, sizeof *outcome->curve));
     if (!options->weights && tsri_space_fits(&run))
         go_to_samples(&run);
-    if (run.scheme->setup)
-        TSR_TRY(run.scheme->setup(&run));
+    if (run.settings.scheme->setup)
+        TSR_TRY(run.settings.scheme->setup(&run));
     TSR_TRY(all_rounds(outcome, &run, options->curve_every));
     TSR_TRY(judge_the_end(outcome, &run));
 done:
-    outcome->bytes = run.scheme == &whole ? 0 : run.bytes_total;
-    outcome->seconds = tsri_clock() - run.started;
+    outcome->bytes = run.settings.scheme == &whole ? 0 : run.position.bytes_total;
+    outcome->seconds = tsri_clock() - run.process.started;
     tsri_run_fini(&run);
     if (st == TSR_DIVERGED) {
         outcome->diverged = true;

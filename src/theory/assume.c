@@ -27,51 +27,52 @@ static void optimiser(tsri_certificate *c, const tsri_run *run)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate is 0: nothing is trained");
     if (!rates.constant)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE,
-                            run->rollbacks > 0
+                            run->position.rollbacks > 0
                                 ? "the run diverged and its rate was halved: it goes from %.4g to "
                                   "%.4g"
                                 : "the rate goes from %.4g to %.4g",
                             rates.most, rates.least);
-    if (run->optim.adam)
+    if (run->settings.optim.adam)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the optimiser is %s",
-                            tsri_config_text(run->config, "optim.name"));
-    else if (run->optim.momentum > 0)
-        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->optim.momentum);
-    if (run->optim.decay > 0)
-        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->optim.decay);
-    if (strcmp(tsri_config_text(run->config, "precision"), "f32") != 0)
+                            tsri_config_text(run->settings.config, "optim.name"));
+    else if (run->settings.optim.momentum > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->settings.optim.momentum);
+    if (run->settings.optim.decay > 0)
+        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->settings.optim.decay);
+    if (strcmp(tsri_config_text(run->settings.config, "precision"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "products are of %s numbers",
-                            tsri_config_text(run->config, "precision"));
+                            tsri_config_text(run->settings.config, "precision"));
 }
 
 /* The step is descent on a loss; what else is done to it no theorem knows. */
 static void recipe(tsri_certificate *c, const tsri_run *run)
 {
     unsigned loss = TSRI_NO_MOMENTUM | TSRI_PAPER_LOSS | TSRI_LIPSCHITZ_LOSS | TSRI_SMOOTH_LOSS;
-    if (run->smoothing > 0)
-        tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->smoothing);
-    if (run->optim.clip > 0)
-        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g", run->optim.clip);
-    if (run->ema > 0)
+    if (run->settings.smoothing > 0)
+        tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->settings.smoothing);
+    if (run->settings.optim.clip > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g",
+                            run->settings.optim.clip);
+    if (run->settings.ema > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the model is an average of weights");
-    if (run->class_weight)
+    if (run->settings.class_weight)
         tsri_certify_breach(c, loss, "classes have weights");
 }
 
 static void batches(tsri_certificate *c, const tsri_run *run)
 {
-    bool part = run->batch < run->data->train.n;
+    bool part = run->settings.batch < run->data->train.n;
     if (part)
         tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees %lld of %lld samples",
-                            (long long)run->batch, (long long)run->data->train.n);
-    else if (run->independent)
+                            (long long)run->settings.batch, (long long)run->data->train.n);
+    else if (run->settings.independent)
         tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees samples drawn with replacement");
-    if (part && !run->independent)
+    if (part && !run->settings.independent)
         tsri_certify_breach(c, TSRI_INDEPENDENT_BATCHES,
                             "batches are drawn without replacement, epoch by epoch");
-    if (run->shard && run->workers > 1)
+    if (run->settings.shard && run->settings.workers > 1)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
-    if (strcmp(tsri_config_text(run->config, "data.augment"), "none") != 0)
+    if (strcmp(tsri_config_text(run->settings.config, "data.augment"), "none") != 0)
         tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
 }
 
@@ -88,17 +89,17 @@ static bool unequal(const tsri_draw *draw)
 static void shares(tsri_certificate *c, const tsri_run *run)
 {
     const tsri_draw *draw = tsri_team_draws(run);
-    if (draw && !(run->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
+    if (draw && !(run->settings.workers == 1 && tsri_draw_chance(draw, 0) >= 1))
         tsri_certify_breach(c, TSRI_WHOLE_NETWORK, "scheme %s trains %lld share%s a round",
-                            run->scheme->name, (long long)run->workers,
-                            run->workers == 1 ? "" : "s");
-    if (run->local_steps > 1)
+                            run->settings.scheme->name, (long long)run->settings.workers,
+                            run->settings.workers == 1 ? "" : "s");
+    if (run->settings.local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
-                            (long long)run->local_steps);
-    if (draw && strcmp(tsri_config_text(run->config, "scheme.wire"), "f32") != 0)
+                            (long long)run->settings.local_steps);
+    if (draw && strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "shares travel as %s",
-                            tsri_config_text(run->config, "scheme.wire"));
-    if (!draw || (run->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
+                            tsri_config_text(run->settings.config, "scheme.wire"));
+    if (!draw || (run->settings.workers == 1 && tsri_draw_chance(draw, 0) >= 1))
         return;
     bool chunks = draw->kind == TSRI_DRAW_CHUNKS;
     if (chunks || draw->kind == TSRI_DRAW_CATEGORICAL)
@@ -115,10 +116,10 @@ static void shares(tsri_certificate *c, const tsri_run *run)
 
 bool tsri_plain_steps(const tsri_run *run)
 {
-    const tsr_config *c = run->config;
-    return !tsri_optim_remembers(&run->optim) && run->optim.clip == 0 && !(run->optim.decay > 0) &&
-           run->batch == run->data->train.n && !run->independent &&
-           !(run->shard && run->workers > 1) &&
+    const tsr_config *c = run->settings.config;
+    return !tsri_optim_remembers(&run->settings.optim) && run->settings.optim.clip == 0 &&
+           !(run->settings.optim.decay > 0) && run->settings.batch == run->data->train.n &&
+           !run->settings.independent && !(run->settings.shard && run->settings.workers > 1) &&
            strcmp(tsri_config_text(c, "data.augment"), "none") == 0 &&
            strcmp(tsri_config_text(c, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(c, "scheme.wire"), "f32") == 0 &&
@@ -131,6 +132,6 @@ void tsri_assume_run(tsri_certificate *c, const tsri_run *run)
     recipe(c, run);
     batches(c, run);
     shares(c, run);
-    if (run->options.init || tsri_config_text(run->config, "model.from_relu"))
+    if (run->settings.options.init || tsri_config_text(run->settings.config, "model.from_relu"))
         tsri_certify_breach(c, TSRI_DRAWN_START, "the run began from a file");
 }

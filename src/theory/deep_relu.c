@@ -47,21 +47,23 @@ bool tsri_deep_broken(const tsri_deep_case *d, int theorem)
 /* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
 static double epsilon_of(const tsri_run *run, bool *given)
 {
-    double below = tsri_config_real(run->config, "stop.below");
-    *given = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0 && below > 0;
-    return *given ? below : tsri_margin_loss(run->loss, 0, NULL) / (double)run->data->train.n;
+    double below = tsri_config_real(run->settings.config, "stop.below");
+    *given =
+        strcmp(tsri_config_text(run->settings.config, "stop.metric"), "loss") == 0 && below > 0;
+    return *given ? below
+                  : tsri_margin_loss(run->settings.loss, 0, NULL) / (double)run->data->train.n;
 }
 
 static void letters(tsri_deep_case *d)
 {
     const tsri_run *run = d->run;
     bool given;
-    double rho = run->loss->steepest, lambda = run->loss->curved;
+    double rho = run->settings.loss->steepest, lambda = run->settings.loss->curved;
     double steepest = tsri_past_most(d->past, "steepest");
     d->stochastic = tsri_deep_draws(run);
     d->remark = !isfinite(rho);
-    d->steps = (double)(run->rounds * run->local_steps);
-    if (run->loss->curves_as_falls)
+    d->steps = (double)(run->settings.rounds * run->settings.local_steps);
+    if (run->settings.loss->curves_as_falls)
         lambda = steepest;
     d->s = (tsri_deep_letters){.n = (double)run->data->train.n,
                                .L = (double)d->net.L,
@@ -73,9 +75,9 @@ static void letters(tsri_deep_case *d)
                                .first = tsri_deep_first(d, "loss"),
                                .rho = d->remark ? steepest : rho,
                                .lambda = lambda,
-                               .B = d->stochastic ? (double)run->batch : 0,
-                               .delta = tsri_config_real(run->config, "certify.delta"),
-                               .loss = run->loss};
+                               .B = d->stochastic ? (double)run->settings.batch : 0,
+                               .delta = tsri_config_real(run->settings.config, "certify.delta"),
+                               .loss = run->settings.loss};
 }
 
 static void theorems(tsri_deep_case *d)
@@ -110,7 +112,7 @@ static void theorems(tsri_deep_case *d)
 
 static void loss_assumptions(tsri_deep_case *d)
 {
-    const tsri_loss_kind *l = d->run->loss;
+    const tsri_loss_kind *l = d->run->settings.loss;
     char tail[80];
     tsri_condition claim;
     if (isinf(l->turn))
@@ -142,13 +144,13 @@ static void loss_assumptions(tsri_deep_case *d)
     claim =
         tsri_deep_number(0, "Assumption 3.4", isfinite(d->s.lambda) ? d->s.lambda : (double)NAN);
     tsri_certify(d->c, &claim, "lambda, the largest curvature of the loss%s",
-                 d->run->loss->curves_as_falls ? " that was seen" : "");
+                 d->run->settings.loss->curves_as_falls ? " that was seen" : "");
     if (d->remark && d->stochastic)
         tsri_certify_breach(d->c, TSRI_LIPSCHITZ_LOSS,
                             "the slope of the loss has no bound, and Remark 4.3 is about gradient "
                             "descent");
-    if (!isfinite(d->s.lambda) && d->run->loss->kink)
-        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "%s", d->run->loss->kink);
+    if (!isfinite(d->s.lambda) && d->run->settings.loss->kink)
+        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "%s", d->run->settings.loss->kink);
 }
 
 static void data_assumptions(tsri_deep_case *d)
@@ -200,7 +202,8 @@ static void demands(tsri_deep_case *d)
 {
     const tsri_deep_letters *s = &d->s;
     double eta = log10(tsri_rates_of(d->run).most), K = log10(d->steps);
-    double path = log10(tsri_rates_sum(d->run, 0, d->run->rounds) * (double)d->run->local_steps);
+    double path = log10(tsri_rates_sum(d->run, 0, d->run->settings.rounds) *
+                        (double)d->run->settings.local_steps);
     if (tsri_deep_broken(d, d->descent))
         return;
     tsri_certify_number(
@@ -227,7 +230,7 @@ static void demands(tsri_deep_case *d)
  * of the run that speaks for. A point that was found is found; one that was not may come. */
 static tsri_condition reached(const tsri_deep_case *d, const char *name, double required)
 {
-    bool over = d->run->round == d->run->rounds || tsri_iterate_enough(d->run);
+    bool over = d->run->position.round == d->run->settings.rounds || tsri_iterate_enough(d->run);
     tsri_seen looked = tsri_past_seen(d->past, name);
     tsri_condition claim = {.of = d->descent,
                             .sense = TSRI_AT_MOST,
@@ -238,9 +241,10 @@ static tsri_condition reached(const tsri_deep_case *d, const char *name, double 
     if (d->stochastic && claim.measured <= required)
         return claim;
     if (!over)
-        claim.seen = tsri_saw_some(d->run->round, d->run->rounds, "rounds");
-    else if (d->stochastic && (looked.sight != TSRI_ALL || d->run->local_steps > 1))
-        claim.seen = tsri_saw_some(looked.part, looked.whole * d->run->local_steps, "iterates");
+        claim.seen = tsri_saw_some(d->run->position.round, d->run->settings.rounds, "rounds");
+    else if (d->stochastic && (looked.sight != TSRI_ALL || d->run->settings.local_steps > 1))
+        claim.seen =
+            tsri_saw_some(looked.part, looked.whole * d->run->settings.local_steps, "iterates");
     return claim;
 }
 
@@ -248,7 +252,7 @@ static void promises(tsri_deep_case *d)
 {
     const char *which = d->stochastic ? "best iterate so far" : "last iterate",
                *corollary = d->stochastic ? "Corollary 4.7" : "Corollary 4.4";
-    double zero = tsri_margin_loss(d->run->loss, 0, NULL) / d->s.n;
+    double zero = tsri_margin_loss(d->run->settings.loss, 0, NULL) / d->s.n;
     bool given;
     double epsilon = epsilon_of(d->run, &given);
     tsri_condition claim = reached(d, "loss", epsilon);
@@ -308,7 +312,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     data_assumptions(&d);
     tsri_deep_start_rows(&d);
     demands(&d);
-    if (run->round > 0)
+    if (run->position.round > 0)
         tsri_deep_region_rows(&d);
     promises(&d);
     notes(&d);
@@ -320,7 +324,7 @@ done:
 /* Two classes, one output, a loss of margins. */
 static bool applies(const tsri_run *run)
 {
-    return run->net->outputs == 1 && run->loss->margin;
+    return run->net->outputs == 1 && run->settings.loss->margin;
 }
 
 const tsri_paper tsri_paper_deep_relu = {

@@ -54,13 +54,13 @@ done:
 
 bool tsri_deep_draws(const tsri_run *run)
 {
-    return run->batch < run->data->train.n || run->independent;
+    return run->settings.batch < run->data->train.n || run->settings.independent;
 }
 
 int64_t tsri_deep_sparsity(const tsri_run *run)
 {
     double n = (double)run->data->train.n, L = (double)(run->net->params - 1);
-    return (int64_t)ceil(log(n * L * L / tsri_config_real(run->config, "certify.delta")));
+    return (int64_t)ceil(log(n * L * L / tsri_config_real(run->settings.config, "certify.delta")));
 }
 
 /* ---- One pass ----------------------------------------------------------------------------- */
@@ -92,8 +92,8 @@ static void judge_outputs(pass *p)
     sums *s = p->sum;
     for (int64_t i = 0; i < p->at.n; i++) {
         double slope, z = p->at.sign[i] * p->at.y[i];
-        double loss = tsri_margin_loss(p->run->loss, z, &slope);
-        double least = tsri_deep_least_slope(p->run->loss, z, loss);
+        double loss = tsri_margin_loss(p->run->settings.loss, z, &slope);
+        double least = tsri_deep_least_slope(p->run->settings.loss, z, loss);
         s->loss += loss;
         s->slopes -= slope;
         s->steep = fmax(s->steep, -slope);
@@ -139,7 +139,7 @@ static tsr_status add_gradient(pass *p, int64_t l)
     const tsri_deep_layer *at = &p->now->layer[l - 1];
     for (int64_t i = 0; i < p->at.n; i++) {
         double slope;
-        (void)tsri_margin_loss(p->run->loss, p->at.sign[i] * p->at.y[i], &slope);
+        (void)tsri_margin_loss(p->run->settings.loss, p->at.sign[i] * p->at.y[i], &slope);
         float by = (float)(slope * p->at.sign[i]);
         for (int64_t j = 0; j < at->m; j++)
             p->weighted[i * at->m + j] = by * p->d[i * at->m + j];
@@ -278,7 +278,7 @@ static tsr_status keep_batch(tsri_past *past, tsri_run *run, const tsri_deep_net
     o.prefetch = false;
     TSR_TRY(pass_init(&p, run, now, now, &s));
     TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
-    TSR_TRY(tsri_loader_get(loader, &b, run->round * run->local_steps));
+    TSR_TRY(tsri_loader_get(loader, &b, run->position.round * run->settings.local_steps));
     for (int64_t i = 0; i < b->n; i += p.at.n) {
         TSR_TRY(tsri_deep_load_batch(&p.at, run, now, b, i));
         judge_outputs(&p);
@@ -311,7 +311,7 @@ static tsr_status spectral(tsri_norm *most, double *each, const tsri_run *run,
         if (from)
             g.w = from->layer[l].w;
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, from ? &(tsri_chain){&g, 1} : NULL,
-                                TSRI_DEEP_STEPS, run->seed, run->device.pool));
+                                TSRI_DEEP_STEPS, run->settings.seed, run->device.pool));
         each[l] = norm.value;
         most->value = fmax(most->value, norm.value);
         most->high = fmax(most->high, norm.high);
@@ -368,7 +368,7 @@ done:
  * iterations, one vector at a time in double, take eight times as long. */
 static double look_operations(const tsri_run *run, const tsri_deep_net *net)
 {
-    double samples = (double)(run->data->train.n + run->batch);
+    double samples = (double)(run->data->train.n + run->settings.batch);
     return (20 * samples + 8 * 12 * TSRI_DEEP_STEPS) * net->weights;
 }
 
@@ -380,7 +380,7 @@ tsr_status tsri_deep_look(tsri_run *run, tsri_past *past)
     TSR_TRY(first_weights(&first, run, past));
     TSR_TRY(tsri_deep_net_init(&now, run, run->seen.w));
     TSR_TRY(tsri_deep_net_init(&then, run, first));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(tsri_deep_start(run, past, &then));
     if (tsri_look_due(run, 3 * now.weights))
         TSR_TRY(keep_way(past, &now, &then));

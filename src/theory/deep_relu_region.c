@@ -321,7 +321,7 @@ static void radius_numbers(tsri_deep_case *d)
  * the spectral one, over the root of the rank below it; both are there for every round. */
 static void path_row(tsri_deep_case *d)
 {
-    double by = pow(4, d->s.L) * sqrt(d->s.M) * d->s.rho * (double)d->run->local_steps;
+    double by = pow(4, d->s.L) * sqrt(d->s.M) * d->s.rho * (double)d->run->settings.local_steps;
     double low = NAN, high = NAN;
     int64_t at = 0;
     tsri_seen seen = tsri_past_seen(d->past, "way"), slopes = tsri_past_seen(d->past, "steepest");
@@ -358,7 +358,7 @@ void tsri_deep_region_rows(tsri_deep_case *d)
     perturbation_rows(d);
     gradient_row(d, "gradient", "slopes", d->s.n, "L_S");
     if (d->stochastic)
-        gradient_row(d, "batch.gradient", "batch.slopes", (double)d->run->batch,
+        gradient_row(d, "batch.gradient", "batch.slopes", (double)d->run->settings.batch,
                      "the next step's batch");
     constant_numbers(d);
     path_row(d);

@@ -102,7 +102,7 @@ static tsr_status chains(double *most, float *u, float *v, const tsri_deep_block
 {
     tsr_status st = TSR_OK;
     int64_t in = net->layer[l1 - 1].inputs, out = net->layer[l2 - 1].m;
-    tsri_rng rng = tsri_rng_stream(run->seed, TSRI_FOR_THEORY, 3, l1, l2);
+    tsri_rng rng = tsri_rng_stream(run->settings.seed, TSRI_FOR_THEORY, 3, l1, l2);
     for (int64_t i = 0; i < b->n * in; i++)
         u[i] = (float)tsri_rng_normal(&rng);
     (void)shorten(u, b->n, in);

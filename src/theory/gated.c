@@ -132,17 +132,17 @@ static tsri_gated_theorems theorems(tsri_certificate *c, const tsri_gated_letter
 
 static void model_breaches(const tsri_gated_file *f)
 {
-    int64_t rank = tsri_config_int(f->run->config, "model.gate_rank");
+    int64_t rank = tsri_config_int(f->run->settings.config, "model.gate_rank");
     if (!tsri_net_gated(f->run->net))
         tsri_certify_breach(f->c, MODEL,
-                            f->run->converted >= 0
+                            f->run->position.converted >= 0
                                 ? "the net became a ReLU net after round %lld"
                                 : "a ReLU net: its gates change with its weights",
-                            (long long)f->run->converted);
+                            (long long)f->run->position.converted);
     if (rank > 0)
         tsri_certify_breach(f->c, TSRI_DRAWN_START,
                             "Psi is a product of rank %lld (model.gate_rank)", (long long)rank);
-    if (!f->run->loss->squares)
+    if (!f->run->settings.loss->squares)
         tsri_certify_breach(f->c, TSRI_PAPER_LOSS, "the loss is not half the sum of squares");
 }
 
@@ -194,7 +194,7 @@ static void theorem_1(const tsri_gated_file *f)
 {
     const tsri_gated_letters *s = &f->s;
     int64_t latest = tsri_gated_latest(f->past, "loss");
-    double steps = (double)(latest * f->run->local_steps);
+    double steps = (double)(latest * f->run->settings.local_steps);
     double error = latest > 0 ? tsri_past_at(f->past, latest, "loss") / 2 : (double)NAN;
     tsri_certify_number(f->c, f->of.one, s->L / log(s->n),
                         "depth L over log n: what Omega would have to hide");
@@ -301,7 +301,7 @@ static tsr_status trace(tsri_run *run, const tsri_gated_reach *r)
                 {"chains", r->chains},
                 {"gates", r->gates},
                 {"inputs", r->inputs}};
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         int64_t count = part[i].p.samples;

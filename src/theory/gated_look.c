@@ -35,7 +35,7 @@ typedef struct state {
     tsri_store first;
     tsri_opened start;      /* its numbers */
     tsri_gate_table *gates; /* of the first samples; NULL of a ReLU net */
-    int64_t converted;      /* run->converted: of which net they are */
+    int64_t converted;      /* run->position.converted: of which net they are */
     tsri_gated_reach reach;
 } state;
 
@@ -60,7 +60,7 @@ static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     state *s = past->state;
-    if (s && s->first.w && s->converted == run->converted) {
+    if (s && s->first.w && s->converted == run->position.converted) {
         *out = s;
         return TSR_OK;
     }
@@ -69,7 +69,7 @@ static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
         past->state = s;
     }
     clear(s);
-    s->converted = run->converted;
+    s->converted = run->position.converted;
     s->reach = tsri_gated_reach_of(run);
     TSR_TRY(tsri_first_weights(&s->first, run));
     TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
@@ -105,7 +105,8 @@ static tsr_status keep_loss(tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
+                          run->settings.loss));
     TSR_TRY(tsri_past_keep(past, "loss", r.loss));
 done:
     return st;
@@ -141,8 +142,9 @@ done:
 static const float *one_round_ago(const tsri_run *run, const tsri_past *past)
 {
     const tsri_memory *m = past->memory;
-    bool known = m && m->before && m->before_round == run->round - 1 &&
-                 m->before_converted == run->converted && m->before_count == run->net->trained;
+    bool known = m && m->before && m->before_round == run->position.round - 1 &&
+                 m->before_converted == run->position.converted &&
+                 m->before_count == run->net->trained;
     return known ? m->before : NULL;
 }
 
@@ -153,7 +155,7 @@ static tsr_status keep_patterns(tsri_run *run, tsri_past *past, const state *s)
     TSR_TRY(tsri_gated_switches(&w, run, &s->start, one_round_ago(run, past), s->gates,
                                 s->reach.gates.samples, s->reach.block));
     TSR_TRY(tsri_past_keep(past, "switched", w.since_start));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(tsri_past_keep(past, "born", (double)w.born));
     if (!s->gates)
         TSR_TRY(KEEP(past, {"hamming", w.since_before}, {"died", (double)w.died}));
@@ -229,7 +231,7 @@ static tsr_status keep_pairs(tsri_run *run, tsri_past *past, const tsri_gated_pa
     TSR_TRY(tsri_spectrum_ends(&least, &most, p->k0, p->n, run->device.pool));
     TSR_TRY(KEEP(past, {"alpha_y", p->alpha_y}, {"beta_y", p->beta_y}, {"cross", p->cross},
                  {"lambda", least.value}, {"lambda_most", most.value}));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(KEEP(past, {"overlap_0", p->overlap_0}, {"overlap", p->overlap},
                      {"least_gradient", p->least_gradient}));
 done:
@@ -246,7 +248,7 @@ static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
     tsri_gated_norm g;
     bool all = p->n == s->reach.n && s->reach.G.samples == s->reach.n;
     double loss = tsri_past_now(past, "loss") / 2;
-    if (!run->loss->squares)
+    if (!run->settings.loss->squares)
         return TSR_OK;
     TSR_TRY(tsri_gated_steepest(&g, run, gradient));
     TSR_TRY(
@@ -254,8 +256,8 @@ static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
              {"steepest_bound", (e->beta.low * p->beta_y + (double)s->reach.n * p->cross) * loss}));
     if (!all)
         return TSR_OK;
-    TSR_TRY(tsri_gated_fall_of(&f, run, s->gates, p, e, gradient, tsri_rate_of(run, run->round),
-                               s->reach.block));
+    TSR_TRY(tsri_gated_fall_of(&f, run, s->gates, p, e, gradient,
+                               tsri_rate_of(run, run->position.round), s->reach.block));
     TSR_TRY(KEEP(past, {"fall", f.change}, {"fall_bound", f.bound}, {"fall_printed", f.printed}));
 done:
     return st;
@@ -312,7 +314,7 @@ tsr_status tsri_gated_look(tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_past_keep(past, "tau_high", tsri_gated_drift(&run->seen, &s->start)));
     if (whole || tsri_look_due(run, s->reach.loss))
         TSR_TRY(keep_loss(run, past));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(keep_data(run, past, &s->reach));
     if (whole)
         TSR_TRY(look_whole(run, past, s));

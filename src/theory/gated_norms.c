@@ -22,7 +22,7 @@ enum { TAU_STEPS = 60, CHAIN_STEPS = 40 };
 /* The upper end beside a norm that `steps` steps in R^m found, one of `asked` in a round. */
 static double upper(const tsri_run *run, double norm, int64_t m, int64_t steps, double asked)
 {
-    double chance = TSRI_GATED_CHANCE / (asked * ((double)run->rounds + 1));
+    double chance = TSRI_GATED_CHANCE / (asked * ((double)run->settings.rounds + 1));
     double miss = pow(chance / (0.824 * sqrt((double)m)), 1 / ((double)steps - 0.5));
     return norm / sqrt(miss);
 }
@@ -41,8 +41,8 @@ static tsr_status factor_norm(tsri_gated_norm *all, const tsri_run *run, const t
     tsr_status st = TSR_OK;
     tsri_norm norm;
     tsri_chain with = {a, 1}, less = {b, 1};
-    TSR_TRY(
-        tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, run->seed, run->device.pool));
+    TSR_TRY(tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, run->settings.seed,
+                            run->device.pool));
     widen(all, norm.value, upper(run, norm.value, a->cols, TAU_STEPS, (double)asked));
 done:
     return st;
@@ -192,7 +192,7 @@ static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run *run, const 
     for (l.a = 1; l.a <= v.L; l.a++)
         for (l.b = 1; l.b <= l.a; l.b++) {
             TSR_TRY(tsri_hear_stop(run));
-            TSR_TRY(line_norm(&norm, &l, run->seed));
+            TSR_TRY(line_norm(&norm, &l, run->settings.seed));
             bool exact = l.a == l.b;
             widen(z, norm, exact ? norm : upper(run, norm, v.m, CHAIN_STEPS, asked));
         }

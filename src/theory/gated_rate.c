@@ -133,7 +133,7 @@ static void iteration_rows(const tsri_gated_file *f, const ends *e)
 {
     int64_t latest = tsri_gated_latest(f->past, "loss");
     double first = tsri_past_at(f->past, 0, "loss"), now = tsri_past_at(f->past, latest, "loss");
-    double steps = latest > 0 ? (double)(latest * f->run->local_steps) : (double)NAN;
+    double steps = latest > 0 ? (double)(latest * f->run->settings.local_steps) : (double)NAN;
     double fallen = log(first / now);
     tsri_certify(f->c,
                  &(tsri_condition){.of = f->of.one,

@@ -22,7 +22,7 @@ enum { BATCH = 256 };
 /* What the mean of a batch counts in that of all; of a sum, all. */
 static float weight(const tsri_run *run, const tsri_batch *b)
 {
-    return run->loss->sum ? 1.0f : (float)b->n / (float)run->data->train.n;
+    return run->settings.loss->sum ? 1.0f : (float)b->n / (float)run->data->train.n;
 }
 
 static tsr_status add_batch(float *sum, tsri_store *store, tsri_step *step, const tsri_run *run,
@@ -47,7 +47,7 @@ tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trai
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
     tsri_step step = {0};
-    tsri_aim aim = {.kind = run->loss};
+    tsri_aim aim = {.kind = run->settings.loss};
     const tsri_part *part = &run->data->train;
     size_t bytes = (size_t)run->net->trained * sizeof *gradient;
     tsri_loader_options o = {.batch = part->n < BATCH ? part->n : BATCH, .shards = 1};

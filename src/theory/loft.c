@@ -30,7 +30,7 @@
 
 static bool applies(const tsri_run *run)
 {
-    return run->net->outputs == 1 && run->data->train.target && run->loss->squares;
+    return run->net->outputs == 1 && run->data->train.target && run->settings.loss->squares;
 }
 
 /* ---- Theorems ---------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
                         .s = tsri_loft_letters(run, past),
                         .moved = c->round > 0,
                         .draws = tsri_saw_one("draw of masks")};
-    int64_t T = v.moved ? c->round : run->rounds;
+    int64_t T = v.moved ? c->round : run->settings.rounds;
     v.kernel = tsri_saw_some(tsri_loft_kernel_samples(run), run->data->train.n, "samples");
     if (v.s.xi >= 1 || tsri_loft_draws(run))
         v.draws = TSRI_SEEN_ALL;

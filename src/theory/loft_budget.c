@@ -19,13 +19,13 @@ tsri_loft tsri_loft_letters(const tsri_run *run, const tsri_past *past)
                        .d = (double)(net->input.c * conv->size * conv->size),
                        .p = (double)(net->input.h * net->input.w),
                        .m = (double)net->value[conv->out].shape.c,
-                       .S = (double)run->workers,
-                       .T = (double)run->rounds,
+                       .S = (double)run->settings.workers,
+                       .T = (double)run->settings.rounds,
                        .xi = chances.xi,
                        .theta = chances.theta,
-                       .kappa = tsri_config_real(run->config, "model.kappa"),
+                       .kappa = tsri_config_real(run->settings.config, "model.kappa"),
                        .eta = tsri_rates_of(run).most,
-                       .delta = tsri_config_real(run->config, "certify.delta"),
+                       .delta = tsri_config_real(run->settings.config, "certify.delta"),
                        .lambda =
                            lambda > tsri_past_at(past, 0, "lambda_0_error") ? lambda : (double)NAN};
 }
@@ -62,7 +62,7 @@ bool tsri_loft_descends(const tsri_run *run)
 
 bool tsri_loft_masks(const tsri_run *run)
 {
-    return tsri_team_chances(run).xi < 1 && tsri_plain_steps(run) && run->local_steps == 1;
+    return tsri_team_chances(run).xi < 1 && tsri_plain_steps(run) && run->settings.local_steps == 1;
 }
 
 bool tsri_loft_draws(const tsri_run *run)

@@ -265,7 +265,7 @@ static tsr_status look_at_kernel(watch *w, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_alloc_raw(&H, n * n, sizeof *H));
     TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
     TSR_TRY(first_kernel(w, run, x, n));
-    if (run->round == 0) {
+    if (run->position.round == 0) {
         TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, run->net, run->device.pool));
         TSR_TRY(tsri_past_keep(past, "entry_first", most_apart(w->H0, H, n * n)));
         TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->device.pool));
@@ -366,8 +366,10 @@ static tsr_status note_masks(const watch *w, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     const tsri_store *local;
-    for (int64_t i = 0; run->trace && run->round > 0 && i < w->draws * run->workers; i++) {
-        int64_t k = i / run->workers, l = i % run->workers;
+    for (int64_t i = 0;
+         run->process.trace && run->position.round > 0 && i < w->draws * run->settings.workers;
+         i++) {
+        int64_t k = i / run->settings.workers, l = i % run->settings.workers;
         const tsri_share *share = tsri_team_member(&w->draw[k].path.run, l, &local);
         if (!share) /* it had nothing */
             continue;
@@ -387,13 +389,13 @@ static tsr_status look_at_paths(watch *w, tsri_run *run, tsri_past *past)
     double moved, radius;
     if (!w->gd.plan)
         return TSR_OK;
-    while (w->gd.round < run->round)
+    while (w->gd.round < run->position.round)
         TSR_TRY(step_paths(w, run));
     TSR_TRY(note_masks(w, run));
-    if (w->draws == 0 || run->round == 0)
+    if (w->draws == 0 || run->position.round == 0)
         TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));
     TSR_TRY(kept_of(&of, w, w->u, &run->store));
-    for (int64_t k = 0; run->round == 0 && k < w->draws; k++)
+    for (int64_t k = 0; run->position.round == 0 && k < w->draws; k++)
         w->draw[k].now = of;
     if (w->draws > 0)
         TSR_TRY(mean_of_draws(&of, w, past));
@@ -419,7 +421,7 @@ tsr_status tsri_loft_look(tsri_run *run, tsri_past *past)
     TSR_TRY(watch_of(&w, run, past));
     TSR_TRY(look_at_kernel(w, run, past));
     tsri_loft s = tsri_loft_letters(run, past);
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(look_at_start(w, past, &s));
     TSR_TRY(look_at_weights(w, run, past));
     TSR_TRY(look_at_outputs(w, run, past, &s));

@@ -31,7 +31,7 @@ tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *s
     TSR_TRY(tsri_store_init(&d->store, run->net, run->device.backend, true));
     TSR_TRY(tsri_store_copy(&d->store, start));
     TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->device, d->block, true));
-    TSR_TRY(tsri_step_init(&d->step, d->plan, &(tsri_aim){.kind = run->loss}, &plain));
+    TSR_TRY(tsri_step_init(&d->step, d->plan, &(tsri_aim){.kind = run->settings.loss}, &plain));
     TSR_TRY(tsri_alloc(&d->x, d->block * run->data->dim, sizeof *d->x));
     TSR_TRY(d->store.heap->take(&d->sum, run->net->trained * d->store.real_bytes));
 done:
@@ -120,12 +120,13 @@ tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const 
     tsr_run_options options = tsr_run_options_default();
     tsri_ground ground = {
         .data = run->data, .threads = tsri_pool_threads(run->device.pool), .dry = true};
-    path->run = (tsri_run){.lock = -1};
+    path->run = (tsri_run){.process.lock = -1};
     /* With data of the ground the config is not changed. */
-    TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)run->config, &options, &ground));
+    TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)run->settings.config, &options,
+                             &ground));
     TSR_TRY(tsri_store_copy(&path->run.store, start));
-    TSR_TRY(path->run.scheme->setup(&path->run));
-    path->run.seed = seed_of(run->seed, k);
+    TSR_TRY(path->run.settings.scheme->setup(&path->run));
+    path->run.settings.seed = seed_of(run->settings.seed, k);
 done:
     return st;
 }
@@ -137,8 +138,8 @@ void tsri_draw_path_fini(tsri_draw_path *path)
 
 tsr_status tsri_draw_path_round(tsri_draw_path *path)
 {
-    tsr_status st = path->run.scheme->round(&path->run);
-    path->run.round += st == TSR_OK;
+    tsr_status st = path->run.settings.scheme->round(&path->run);
+    path->run.position.round += st == TSR_OK;
     return st;
 }
 
@@ -162,19 +163,19 @@ done:
 tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config, int64_t masks)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_descent gd = {0};
     tsr_run_options options = tsr_run_options_default();
     double difference;
     TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(run.scheme->setup(&run));
+    TSR_TRY(run.settings.scheme->setup(&run));
     TSR_TRY(tsri_descent_init(&gd, &run, &run.store, 0));
-    run.seed = seed_of(run.seed, masks);
+    run.settings.seed = seed_of(run.settings.seed, masks);
     *outputs = 0;
-    for (; run.round < run.rounds; run.round++) {
+    for (; run.position.round < run.settings.rounds; run.position.round++) {
         TSR_TRY(outputs_apart(&difference, &gd, &run.store));
-        *outputs += tsri_rate_of(&run, run.round) * difference;
-        TSR_TRY(run.scheme->round(&run));
+        *outputs += tsri_rate_of(&run, run.position.round) * difference;
+        TSR_TRY(run.settings.scheme->round(&run));
         TSR_TRY(tsri_descent_step(&gd));
     }
     TSR_TRY(tsri_weights_apart(weights, &gd.store, &run.store));

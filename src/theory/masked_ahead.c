@@ -83,9 +83,10 @@ static void ahead_fini(ahead *h)
 /* The seed of a draw: the run's for its own masks, another stream of it for each other one. */
 static uint64_t seed_of(const tsri_run *run, int64_t draw)
 {
-    tsri_rng rng = tsri_rng_stream(run->seed, TSRI_FOR_THEORY, draw, run->round, 0);
+    tsri_rng rng =
+        tsri_rng_stream(run->settings.seed, TSRI_FOR_THEORY, draw, run->position.round, 0);
     uint64_t high = tsri_rng_u32(&rng);
-    return draw == 0 ? run->seed : high << 32 | tsri_rng_u32(&rng);
+    return draw == 0 ? run->settings.seed : high << 32 | tsri_rng_u32(&rng);
 }
 
 static void find_share(ahead *h, int64_t l)
@@ -94,7 +95,7 @@ static void find_share(ahead *h, int64_t l)
     const tsri_draw *draw = tsri_team_draws(run);
     const tsri_pick *pick = &h->share.pick[tsri_axis_find(run->net, "hidden")];
     if (draw)
-        tsri_share_draw(&h->share, draw, seed_of(run, h->o->draw), run->round, l);
+        tsri_share_draw(&h->share, draw, seed_of(run, h->o->draw), run->position.round, l);
     h->units = pick->whole ? h->g->m : pick->count;
     h->unit = pick->whole ? h->every : pick->index;
 }

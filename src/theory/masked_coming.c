@@ -16,19 +16,19 @@
 /* Shares in wholes. */
 static double wholes(const tsri_run *run)
 {
-    return tsri_team_draws(run) ? (double)run->workers * tsri_team_chances(run).xi : 1;
+    return tsri_team_draws(run) ? (double)run->settings.workers * tsri_team_chances(run).xi : 1;
 }
 
 int64_t tsri_masked_draws(const tsri_run *run)
 {
     bool many = !tsri_masked_whole(run) && tsri_plain_steps(run);
-    return many ? tsri_config_int(run->config, "certify.continuations") : 1;
+    return many ? tsri_config_int(run->settings.config, "certify.continuations") : 1;
 }
 
 /* Local steps to go through: none of a run that is not Algorithm 1. */
 static int64_t steps_of(const tsri_run *run)
 {
-    return tsri_plain_steps(run) ? run->local_steps : 0;
+    return tsri_plain_steps(run) ? run->settings.local_steps : 0;
 }
 
 /* A pair of patterns takes about an operation for ten units (signs.h); Cholesky's factor 2/3 n^3 in
@@ -42,7 +42,7 @@ double tsri_masked_coming_cost(const tsri_run *run)
     double pass = n * m * (2 * d + 80), step = n * m * (4 * d + 120);
     double tau = (double)steps_of(run), shares = wholes(run);
     double round = shares * (tau * step + pass) + 3 * pass;
-    double kernel = (double)run->workers * (4 * n * n * n + 500 * n * n);
+    double kernel = (double)run->settings.workers * (4 * n * n * n + 500 * n * n);
     double kernels = n > TSRI_MASKED_KERNEL ? 0 : fmax(tau, 1) * (shares * n * n * m / 10 + kernel);
     return TSRI_MASKED_COMING * ((double)tsri_masked_draws(run) * round + kernels);
 }
@@ -113,7 +113,7 @@ tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_maske
         tsri_masked_round r;
         tsri_masked_draw_options o = {.draw = c,
                                       .steps = steps,
-                                      .eta = tsri_rate_of(g->run, g->run->round),
+                                      .eta = tsri_rate_of(g->run, g->run->position.round),
                                       .u = whole->u,
                                       .kernels = c == 0 && g->gram,
                                       .least = isnan(least) ? (double)INFINITY : least,

@@ -46,12 +46,12 @@ static tsr_status find_start(tsri_masked_ground *g, tsri_past *past)
     tsri_store first = {0};
     const float *w0 = NULL;
     tsri_run *run = g->run;
-    if (run->round == 0 && !run->options.init) {
+    if (run->position.round == 0 && !run->settings.options.init) {
         w0 = tsri_masked_weights(g);
         TSR_TRY(tsri_past_keep(past, "start", length(w0, g->m * g->d)));
-    } else if (run->round > 0) {
+    } else if (run->position.round > 0) {
         TSR_TRY(tsri_store_init_host(&first, run->net));
-        TSR_TRY(tsri_store_fill(&first, run->seed));
+        TSR_TRY(tsri_store_fill(&first, run->settings.seed));
         w0 = tsri_store_own(&first) + run->net->param[run->net->layer[0].weight].offset;
         if (tsri_past_at(past, 0, "start") != length(w0, g->m * g->d))
             w0 = NULL;
@@ -74,8 +74,8 @@ static tsr_status make(tsri_masked_ground *g, tsri_run *run, tsri_past *past)
                               .n = run->data->train.n,
                               .d = run->data->dim,
                               .m = net->param[net->layer[0].weight].shape[0],
-                              .p = run->workers,
-                              .tau = run->local_steps,
+                              .p = run->settings.workers,
+                              .tau = run->settings.local_steps,
                               .xi = tsri_team_chances(run).xi,
                               .y = run->data->train.target};
     g->scale = 1 / sqrt((double)g->m);

@@ -32,7 +32,7 @@ static tsr_status look_at_rows(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     double error = 0, most = 0, expected = 0,
-           kappa = tsri_config_real(g->run->config, "model.kappa");
+           kappa = tsri_config_real(g->run->settings.config, "model.kappa");
     int64_t row = 0;
     for (int64_t i = 0; i < g->n; i++) {
         double square = 0, y = (double)g->y[i];
@@ -102,7 +102,7 @@ double tsri_masked_lambda(const tsri_past *past)
 static tsr_status look_at_start(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    double kappa = tsri_config_real(g->run->config, "model.kappa"), squares = 0;
+    double kappa = tsri_config_real(g->run->settings.config, "model.kappa"), squares = 0;
     double R = kappa * tsri_masked_lambda(past) / (192 * (double)g->n);
     int64_t near = 0;
     for (int64_t from = 0; from < g->n; from += TSRI_MASKED_ROWS) {
@@ -170,7 +170,7 @@ static tsr_status look_at_radius(tsri_masked_ground *g, tsri_past *past)
     if (!g->w0)
         return TSR_OK;
     double most = moved(tsri_masked_weights(g), g->w0, NULL, g->m, g->d);
-    for (int64_t l = 0; run->round > 0 && tsri_team_draws(run) && l < g->p; l++) {
+    for (int64_t l = 0; run->position.round > 0 && tsri_team_draws(run) && l < g->p; l++) {
         const tsri_store *local = NULL;
         const tsri_share *share = tsri_team_member(run, l, &local);
         if (!share)
@@ -192,13 +192,14 @@ done:
 static tsr_status hear_loss(tsri_run *run, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    int64_t before = run->round - 1;
-    if (run->round == 0 || tsri_team_draws(run) || run->batch < run->data->train.n ||
-        run->independent || !isnan(tsri_past_at(past, before, "loss")))
+    int64_t before = run->position.round - 1;
+    if (run->position.round == 0 || tsri_team_draws(run) ||
+        run->settings.batch < run->data->train.n || run->settings.independent ||
+        !isnan(tsri_past_at(past, before, "loss")))
         return TSR_OK;
     tsri_past_begin(past, before);
-    st = tsri_past_keep(past, "loss", 2 * run->round_loss);
-    tsri_past_begin(past, run->round);
+    st = tsri_past_keep(past, "loss", 2 * run->process.round_loss);
+    tsri_past_begin(past, run->position.round);
     return st;
 }
 
@@ -230,7 +231,7 @@ tsr_status tsri_masked_look(tsri_run *run, tsri_past *past)
     tsri_masked_ground *g = NULL;
     double *u = NULL;
     TSR_TRY(tsri_masked_ground_of(&g, run, past));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(look_once(g, past));
     TSR_TRY(look_at_radius(g, past));
     TSR_TRY(hear_loss(run, past));

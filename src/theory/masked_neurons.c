@@ -20,7 +20,7 @@
 
 static bool applies(const tsri_run *run)
 {
-    return run->net->outputs == 1 && run->data->train.target && run->loss->squares;
+    return run->net->outputs == 1 && run->data->train.target && run->settings.loss->squares;
 }
 
 /* ---- What is common to the parts ---------------------------------------------------------- */
@@ -35,10 +35,10 @@ void tsri_masked_constant(const tsri_masked_view *v, int of, double order, const
 static tsri_seen seen_on_the_way(const tsri_masked_view *v)
 {
     tsri_seen rounds = tsri_past_seen(v->past, "radius");
-    if (v->run->local_steps == 1)
+    if (v->run->settings.local_steps == 1)
         return rounds;
     if (!tsri_plain_steps(v->run))
-        return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
+        return tsri_saw_both(rounds, tsri_saw(1, v->run->settings.local_steps, "local steps"));
     return tsri_saw_both(rounds, tsri_past_seen(v->past, "path"));
 }
 
@@ -76,9 +76,9 @@ static void breaches(const tsri_masked_view *v)
                             (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
     if (v->s.kappa == 0)
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
-    if (!v->run->options.init && isnan(first(v, "start")))
+    if (!v->run->settings.options.init && isnan(first(v, "start")))
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
-    if (!v->whole && strcmp(tsri_config_text(v->run->config, "scheme.scale"), "none") == 0)
+    if (!v->whole && strcmp(tsri_config_text(v->run->settings.config, "scheme.scale"), "none") == 0)
         tsri_certify_breach(v->c, TSRI_PAPER_MODEL,
                             "shares have the factor of the whole "
                             "(scheme.scale: none)");
@@ -129,9 +129,9 @@ static void theorem1(const tsri_masked_view *v)
 static tsri_seen seen_kernels(const tsri_masked_view *v)
 {
     tsri_seen rounds = tsri_past_seen(v->past, "least");
-    if (v->run->local_steps == 1 || tsri_plain_steps(v->run))
+    if (v->run->settings.local_steps == 1 || tsri_plain_steps(v->run))
         return rounds;
-    return tsri_saw_both(rounds, tsri_saw(1, v->run->local_steps, "local steps"));
+    return tsri_saw_both(rounds, tsri_saw(1, v->run->settings.local_steps, "local steps"));
 }
 
 static void theorem2(const tsri_masked_view *v)
@@ -235,14 +235,14 @@ static tsri_masked letters(const tsri_run *run, const tsri_past *past)
     return (tsri_masked){.n = (double)run->data->train.n,
                          .d = (double)run->data->dim,
                          .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
-                         .p = (double)run->workers,
-                         .tau = (double)run->local_steps,
-                         .K = (double)run->rounds,
+                         .p = (double)run->settings.workers,
+                         .tau = (double)run->settings.local_steps,
+                         .K = (double)run->settings.rounds,
                          .xi = chances.xi,
                          .theta = chances.theta,
-                         .kappa = tsri_config_real(run->config, "model.kappa"),
+                         .kappa = tsri_config_real(run->settings.config, "model.kappa"),
                          .eta = tsri_rates_of(run).most,
-                         .delta = tsri_config_real(run->config, "certify.delta"),
+                         .delta = tsri_config_real(run->settings.config, "certify.delta"),
                          .lambda = tsri_masked_lambda(past),
                          .C = 1 + tsri_past_at(past, 0, "target")};
 }

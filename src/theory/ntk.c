@@ -277,7 +277,7 @@ done:
 tsr_status tsri_ntk_of_run(tsri_ntk *ntk, tsr_config *config, const tsri_ntk_options *options)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_run_options none = tsr_run_options_default();
     *ntk = (tsri_ntk){0};
     TSR_TRY(tsri_run_init(&run, config, &none));

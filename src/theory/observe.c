@@ -24,7 +24,7 @@ static const tsri_paper *const papers[] = {
 
 const tsri_paper *tsri_paper_of(const tsri_run *run)
 {
-    const char *name = tsri_model_of(run->config)->paper;
+    const char *name = tsri_model_of(run->settings.config)->paper;
     for (int i = 0; name && papers[i]; i++)
         if (strcmp(papers[i]->name, name) == 0)
             return !papers[i]->applies || papers[i]->applies(run) ? papers[i] : NULL;
@@ -37,9 +37,10 @@ static tsr_status no_paper(const tsri_run *run)
     tsri_text about = {0};
     for (int i = 0; papers[i]; i++)
         TSR_TRY(tsri_text_add(&about, "%s for %s", i > 0 ? "," : "", papers[i]->about));
-    st = tsri_fail(
-        TSR_USAGE, "%s: no theorem speaks of model %s with this loss and data: certificates are%s",
-        tsri_config_place(run->config, "model.name"), tsri_model_of(run->config)->name, about.data);
+    st = tsri_fail(TSR_USAGE,
+                   "%s: no theorem speaks of model %s with this loss and data: certificates are%s",
+                   tsri_config_place(run->settings.config, "model.name"),
+                   tsri_model_of(run->settings.config)->name, about.data);
 done:
     tsri_text_fini(&about);
     return st;
@@ -56,7 +57,7 @@ static double wholes(const tsri_run *run)
     double sum = 0;
     for (int64_t a = 0; draw && a < run->net->axes; a++)
         cut += run->net->axis[a].cuttable && (!draw->cut || draw->cut[a]);
-    for (int64_t l = 0; draw && l < run->workers; l++) {
+    for (int64_t l = 0; draw && l < run->settings.workers; l++) {
         double part = tsri_draw_chance(draw, l);
         sum += cut > 1 ? part * part : part;
     }
@@ -65,12 +66,14 @@ static double wholes(const tsri_run *run)
 
 double tsri_round_operations(const tsri_run *run)
 {
-    return run->sample_flops * (double)run->batch * wholes(run) * (double)run->local_steps;
+    return run->settings.sample_flops * (double)run->settings.batch * wholes(run) *
+           (double)run->settings.local_steps;
 }
 
 int64_t tsri_look_stride(const tsri_run *run, double operations)
 {
-    double may = tsri_config_real(run->config, "certify.budget") * tsri_round_operations(run);
+    double may =
+        tsri_config_real(run->settings.config, "certify.budget") * tsri_round_operations(run);
     if (operations <= may)
         return 1;
     return may > 0 && operations / may < 1e9 ? (int64_t)ceil(operations / may) : 1000000000;
@@ -78,13 +81,13 @@ int64_t tsri_look_stride(const tsri_run *run, double operations)
 
 bool tsri_look_due(const tsri_run *run, double operations)
 {
-    return run->round == 0 || run->round == run->rounds ||
-           run->round % tsri_look_stride(run, operations) == 0;
+    return run->position.round == 0 || run->position.round == run->settings.rounds ||
+           run->position.round % tsri_look_stride(run, operations) == 0;
 }
 
 double tsri_effort(const tsri_run *run)
 {
-    return 1e9 * tsri_config_real(run->config, "certify.effort");
+    return 1e9 * tsri_config_real(run->settings.config, "certify.effort");
 }
 
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations)
@@ -102,7 +105,7 @@ static tsr_status make(tsri_certificate *c, tsri_run *run, const tsri_paper *pap
 {
     tsr_status st = TSR_OK;
     tsri_certificate_init(c, paper->name);
-    c->round = run->round;
+    c->round = run->position.round;
     tsri_assume_run(c, run);
     TSR_TRY(paper->certify(c, run, past));
     TSR_TRY(tsri_certificate_end(c));
@@ -113,14 +116,14 @@ done:
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_past past = {0};
     const tsri_paper *paper = NULL;
     tsr_run_options options = tsr_run_options_default();
     *c = (tsri_certificate){0};
     TSR_TRY(tsri_run_init(&run, config, &options));
-    if (run.scheme->setup)
-        TSR_TRY(run.scheme->setup(&run));
+    if (run.settings.scheme->setup)
+        TSR_TRY(run.settings.scheme->setup(&run));
     paper = tsri_paper_of(&run);
     if (!paper) {
         st = no_paper(&run);
@@ -146,7 +149,7 @@ done:
 
 static int64_t every(const tsri_run *run)
 {
-    return tsri_config_int(run->config, "certify.every");
+    return tsri_config_int(run->settings.config, "certify.every");
 }
 
 static tsr_status prepare(tsri_run *run)
@@ -154,7 +157,7 @@ static tsr_status prepare(tsri_run *run)
     return every(run) > 0 && !tsri_paper_of(run) ? no_paper(run) : TSR_OK;
 }
 
-static int slot; /* of run->observer_state */
+static int slot; /* of run->process.observer_state */
 
 /* The past, and what was last told of it. */
 typedef struct watch {
@@ -168,13 +171,13 @@ typedef struct watch {
 static tsr_status watch_of(watch **w, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    *w = run->observer_state[slot];
+    *w = run->process.observer_state[slot];
     if (*w)
         return TSR_OK;
     TSR_TRY(tsri_alloc(w, 1, sizeof **w));
     (*w)->past.memory = &(*w)->memory;
     (*w)->paper = tsri_paper_of(run);
-    run->observer_state[slot] = *w;
+    run->process.observer_state[slot] = *w;
 done:
     return st;
 }
@@ -221,7 +224,8 @@ static void tell(watch *w, const tsri_certificate *c)
 static bool due(const tsri_run *run)
 {
     return every(run) > 0 &&
-           (run->round % every(run) == 0 || run->round == run->rounds || tsri_iterate_enough(run));
+           (run->position.round % every(run) == 0 || run->position.round == run->settings.rounds ||
+            tsri_iterate_enough(run));
 }
 
 /* Where the next round begins, for papers that want to know. */
@@ -241,8 +245,8 @@ static tsr_status note_weights(tsri_run *run, const tsri_paper *paper)
         m->before_count = count;
     }
     TSR_TRY(run->store.heap->out(m->before, run->store.w, count * (int64_t)sizeof *m->before));
-    m->before_round = run->round;
-    m->before_converted = run->converted;
+    m->before_round = run->position.round;
+    m->before_converted = run->position.converted;
 done:
     return st;
 }
@@ -255,7 +259,7 @@ done:
 static tsr_status save_before(const tsri_run *run, const tsri_memory *m, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
-    if (!run->unlooked || !m->before)
+    if (!run->position.unlooked || !m->before)
         return TSR_OK;
     tsri_tensor weights = {
         .dtype = TSRI_F32, .dims = 1, .shape = {m->before_count}, .data = m->before};
@@ -284,7 +288,7 @@ static tsr_status load_before(const tsri_run *run, tsri_memory *m, const tsri_te
     m->before_count = weights->shape[0];
     memcpy(m->before, weights->data, (size_t)m->before_count * sizeof *m->before);
     memcpy(&m->before_converted, since->data, sizeof m->before_converted);
-    m->before_round = run->round - 1;
+    m->before_round = run->position.round - 1;
 done:
     return st;
 }
@@ -292,7 +296,7 @@ done:
 static tsr_status save(const tsri_run *run, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
-    watch *w = run->observer_state[slot];
+    watch *w = run->process.observer_state[slot];
     if (!w)
         return TSR_OK;
     TSR_TRY(tsri_past_save(&w->past, parcel));
@@ -313,7 +317,7 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
         paper->forget(w->past.state);
     w->past.state = NULL;
     TSR_TRY(tsri_past_load(&w->past, file, path));
-    if (run->unlooked)
+    if (run->position.unlooked)
         TSR_TRY(load_before(run, &w->memory, file, path));
     else
         TSR_TRY(note_weights(run, paper));
@@ -351,7 +355,7 @@ static tsr_status look(tsri_run *run)
         return TSR_OK;
     TSR_TRY(tsri_run_see(run));
     TSR_TRY(watch_of(&w, run));
-    tsri_past_begin(&w->past, run->round);
+    tsri_past_begin(&w->past, run->position.round);
     if (w->paper->look)
         TSR_TRY(w->paper->look(run, &w->past));
     if (due(run))

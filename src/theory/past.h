@@ -6,7 +6,7 @@
  * and a row can say how many rounds it is based on. Series are saved in checkpoints: a resumed run
  * has what an uninterrupted one would have.
  *
- *     tsri_past_begin(&past, run->round);
+ *     tsri_past_begin(&past, run->position.round);
  *     TSR_TRY(tsri_past_keep(&past, "radius", radius));
  *     ...
  *     claim.measured = tsri_past_most(&past, "radius");
@@ -32,8 +32,8 @@ typedef struct tsri_kept {
 typedef struct tsri_memory {
     float *before; /* [before_count] trained numbers before the last round, or NULL */
     int64_t before_count, before_round;
-    int64_t before_converted; /* run->converted at that moment: the weights are useless for another
-                                 net */
+    int64_t before_converted; /* the position's `converted` then: the weights are useless for
+                                 another net */
 } tsri_memory;
 
 typedef struct tsri_past {

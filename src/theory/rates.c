@@ -7,22 +7,22 @@
 
 double tsri_rate_of(const tsri_run *run, int64_t round)
 {
-    int64_t last = run->rounds - 1;
+    int64_t last = run->settings.rounds - 1;
     return tsri_run_rate(run, round < last ? round : last);
 }
 
 /* One that was halved before the first round (rollback.h) is another constant. */
 static bool constant(const tsri_run *run)
 {
-    return run->schedule.kind == TSRI_CONSTANT && !(run->schedule.warmup > 0) &&
-           tsri_halvings(run, 0) == run->rollbacks;
+    return run->settings.schedule.kind == TSRI_CONSTANT && !(run->settings.schedule.warmup > 0) &&
+           tsri_halvings(run, 0) == run->position.rollbacks;
 }
 
 tsri_rates tsri_rates_of(const tsri_run *run)
 {
     double first = tsri_rate_of(run, 0);
     tsri_rates r = {first, first, true};
-    for (int64_t t = 1; t < run->rounds && !constant(run); t++) {
+    for (int64_t t = 1; t < run->settings.rounds && !constant(run); t++) {
         r.least = fmin(r.least, tsri_rate_of(run, t));
         r.most = fmax(r.most, tsri_rate_of(run, t));
     }

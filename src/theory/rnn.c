@@ -77,8 +77,8 @@ done:
 /* Half the squares at every position from the second on. */
 static bool paper_loss(const tsri_run *run)
 {
-    return run->loss->squares && run->data->train.target &&
-           strcmp(tsri_config_text(run->config, "model.read"), "every") == 0;
+    return run->settings.loss->squares && run->data->train.target &&
+           strcmp(tsri_config_text(run->settings.config, "model.read"), "every") == 0;
 }
 
 static void case_fini(tsri_rnn_case *k)
@@ -88,8 +88,8 @@ static void case_fini(tsri_rnn_case *k)
 
 static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
 {
-    double below = tsri_config_real(run->config, "stop.below");
-    bool stops = strcmp(tsri_config_text(run->config, "stop.metric"), "loss") == 0;
+    double below = tsri_config_real(run->settings.config, "stop.below");
+    bool stops = strcmp(tsri_config_text(run->settings.config, "stop.metric"), "loss") == 0;
     *k = (tsri_rnn_case){.run = run,
                          .pool = run->device.pool,
                          .then = &m->then,
@@ -104,13 +104,13 @@ static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
                               .m = (double)m->then.m,
                               .delta = NAN,
                               .epsilon = stops && below > 0 && below < 1 ? below : EPSILON,
-                              .sgd = !run->gd};
+                              .sgd = !run->settings.gd};
     return net_of(&k->now, run, run->seen.w);
 }
 
 double tsri_rnn_paper_step(const tsri_run *run, double eta)
 {
-    return run->gd ? eta : eta * (double)run->batch / (double)run->data->train.n;
+    return run->settings.gd ? eta : eta * (double)run->settings.batch / (double)run->data->train.n;
 }
 
 /* ---- Looks ---------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ static tsr_status look(tsri_run *run, tsri_past *past)
         TSR_TRY(keep_loss(&k, past));
     if (tsri_look_due(run, 2 * forward))
         TSR_TRY(keep_moved(&k, past));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(keep_spans(&k, m, past));
 done:
     case_fini(&k);
@@ -213,7 +213,8 @@ static tsr_status along_the_way(tsri_certificate *c, const tsri_rnn_case *k, con
     TSR_TRY(tsri_alloc(&by, size, sizeof *by));
     for (int64_t e = 0; e < size; e++)
         by[e] = k->now.W[e] - k->then->W[e];
-    TSR_TRY(tsri_rnn_norm_square(&value, &high, NULL, by, k->now.m, k->run->seed, k->pool));
+    TSR_TRY(
+        tsri_rnn_norm_square(&value, &high, NULL, by, k->now.m, k->run->settings.seed, k->pool));
     tsri_certify(c,
                  &(tsri_condition){.of = k->of.drift[TSRI_RNN_C2],
                                    .where = "Appendix C",
@@ -237,7 +238,7 @@ static void notes(tsri_certificate *c, const tsri_rnn_case *k)
         tsri_certify_note(c,
                           "Theorem 2 prints eta = delta / (rho^12 m); its T and the last line of "
                           "its proof need rho^42, which is taken");
-    if (k->run->round == 0)
+    if (k->run->position.round == 0)
         tsri_certify_note(c, "Lemma B.3 states (1 - 1/4L)^(l-1) for h_l and proves (1 - 1/4L)^l, "
                              "which is taken; Lemma D.7's threshold is that of its proof");
     else
@@ -260,7 +261,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     TSR_TRY(case_init(&k, run, m));
     tsri_rnn_assume(c, &k);
     TSR_TRY(tsri_hear_stop(run));
-    if (run->round == 0)
+    if (run->position.round == 0)
         TSR_TRY(before(c, &k, m));
     else
         TSR_TRY(along_the_way(c, &k, past, tau));
@@ -277,7 +278,7 @@ done:
 /* One layer. */
 static bool applies(const tsri_run *run)
 {
-    return tsri_config_int(run->config, "model.layers") <= 1;
+    return tsri_config_int(run->settings.config, "model.layers") <= 1;
 }
 
 const tsri_paper tsri_paper_rnn = {

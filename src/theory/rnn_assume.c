@@ -60,12 +60,13 @@ static void theorems(tsri_certificate *c, tsri_rnn_case *k)
                       moved[] = "1 - exp(-Omega(L^6 tau_0^(4/3) m^(1/3)))";
     tsri_rnn_theorems *t = &k->of;
     unsigned batches = k->s.sgd ? TSRI_INDEPENDENT_BATCHES : TSRI_FULL_BATCHES;
-    unsigned steps = k->run->workers > 1 ? TSRI_ONE_LOCAL_STEP : 0; /* one worker's are steps */
+    unsigned steps =
+        k->run->settings.workers > 1 ? TSRI_ONE_LOCAL_STEP : 0; /* one worker's are steps */
     t->main = theorem(c, k->s.sgd ? "Theorem 2" : "Theorem 1", rho, DESCENT | batches | steps);
     t->three = theorem(c, "Theorem 3", rho, MOVED | TSRI_PAPER_LOSS | TSRI_DISTINCT_ROWS);
     t->four = theorem(c, "Theorem 4", rho, MOVED | TSRI_PAPER_LOSS);
     t->g2 = theorem(c, "(7.1), Claim G.2", moved, MOVED);
-    if (k->run->round == 0) {
+    if (k->run->position.round == 0) {
         start_theorems(c, t);
         return;
     }
@@ -85,7 +86,7 @@ static void breaches(tsri_certificate *c, const tsri_rnn_case *k)
     else if (run->net->first != 1)
         tsri_certify_breach(c, TSRI_PAPER_LOSS, "the loss begins at position %lld, not at 2",
                             (long long)run->net->first + 1);
-    if (strcmp(tsri_config_text(run->config, "model.train"), "all") == 0)
+    if (strcmp(tsri_config_text(run->settings.config, "model.train"), "all") == 0)
         tsri_certify_breach(c, TSRI_PAPER_PARAMETERS, "A and B are trained, too");
     for (int64_t i = 0; k->length && i < k->n; i++)
         if (k->length[i] < k->then->L) {

@@ -145,8 +145,8 @@ static tsr_status all_spans(products *p, const tsri_rnn_states *s, int64_t j, in
             for (int64_t r = 0; r < m; r++)
                 for (int64_t u = 0; u < m; u++)
                     p->P[r * m + u] = g[r] > 0 ? p->G[r * m + u] : 0;
-            TSR_TRY(
-                tsri_rnn_norm_square(&value, &high, NULL, p->P, m, p->k->run->seed, p->k->pool));
+            TSR_TRY(tsri_rnn_norm_square(&value, &high, NULL, p->P, m, p->k->run->settings.seed,
+                                         p->k->pool));
             p->value[which] = fmax(p->value[which], value);
             p->high[which] = fmax(p->high[which], high);
             if (l + 1 < end)

@@ -23,7 +23,7 @@ void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k)
 {
     const tsri_run *run = k->run;
     bool sgd = k->s.sgd;
-    double T = (double)run->rounds * (double)run->local_steps;
+    double T = (double)run->settings.rounds * (double)run->settings.local_steps;
     tsri_certify(c,
                  &(tsri_condition){.of = k->of.main,
                                    .sense = TSRI_AT_LEAST,
@@ -83,9 +83,10 @@ void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, cons
                                double f)
 {
     const tsri_run *run = k->run;
-    double T = (double)run->round * (double)run->local_steps, first = tsri_past_at(past, 0, "loss");
+    double T = (double)run->position.round * (double)run->settings.local_steps,
+           first = tsri_past_at(past, 0, "loss");
     double rate = tsri_rnn_rate(&k->s, tsri_rnn_paper_step(run, tsri_rates_of(run).most));
-    if (run->round == 0) {
+    if (run->position.round == 0) {
         tsri_certify_number(c, k->of.main,
                             f / (k->s.n * pow(tsri_rnn_rho(&k->s), 2) * pow(k->s.L, 3)),
                             "f(W(0)) over n rho^2 L^3: the constant of O");

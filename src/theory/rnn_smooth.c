@@ -97,7 +97,7 @@ static tsr_status take(double *constant, step *s)
     for (int64_t e = 0; e < m * m; e++)
         s->there.W[e] = k->now.W[e] + s->by[e];
     TSR_TRY(tsri_rnn_gradient_of(&s->ahead, k, &s->there, false));
-    TSR_TRY(tsri_rnn_norm_square(&s->size, &high, NULL, s->by, m, k->run->seed, k->pool));
+    TSR_TRY(tsri_rnn_norm_square(&s->size, &high, NULL, s->by, m, k->run->settings.seed, k->pool));
     double along = tsri_dot64(s->at->gradient, s->by, m * m);
     double tau = fmax(s->tau, sqrt(k->s.m) * s->frobenius);
     *constant =
@@ -270,7 +270,7 @@ static tsr_status theorem_4(tsri_certificate *c, const tsri_rnn_case *k, const t
     tsr_status st = TSR_OK;
     step s;
     double constant, worst, all = (CLIMBS + 1) * tsri_rnn_gradient_operations(k);
-    double eta = tsri_rate_of(k->run, k->run->round);
+    double eta = tsri_rate_of(k->run, k->run->position.round);
     TSR_TRY(step_init(&s, k, g, tau, tsri_rnn_paper_step(k->run, eta)));
     if (!(s.frobenius > 0))
         goto done;

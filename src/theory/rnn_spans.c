@@ -131,8 +131,8 @@ static tsr_status chain_norm(double *high, walk *w, const double *a)
 {
     tsr_status st = TSR_OK;
     double value;
-    TSR_TRY(
-        tsri_rnn_norm_square(&value, high, w->x, a, w->k->then->m, w->k->run->seed, w->k->pool));
+    TSR_TRY(tsri_rnn_norm_square(&value, high, w->x, a, w->k->then->m, w->k->run->settings.seed,
+                                 w->k->pool));
     w->out->chain = fmax(w->out->chain, value);
     w->out->chain_high = fmax(w->out->chain_high, *high);
 done:

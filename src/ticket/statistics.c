@@ -75,7 +75,7 @@ tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
     tsr_config *own = NULL;
     tsr_run_options options = tsr_run_options_default();
     tsri_ground ground = {.dry = true};
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_like like = tsri_model_like(shown, false);
     const tsri_backend *backend;
     if (batches == 0 || !tsri_statistics_has(ticket->net))
@@ -87,7 +87,7 @@ tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
     TSR_TRY(tsri_data_load_like(&ground.data, own, &wants, &like));
     TSR_TRY(tsri_run_init_on(&run, own, &options, &ground));
     TSR_TRY(copy(&run.store, ticket, copy_numbers));
-    run.recalibrate = batches;
+    run.settings.recalibrate = batches;
     TSR_TRY(tsri_recalibrate(&run));
     TSR_TRY(copy(ticket, &run.store, copy_statistics));
 done:

@@ -11,11 +11,11 @@
 tsr_status tsri_average_init(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (run->ema == 0)
+    if (run->settings.ema == 0)
         return TSR_OK;
-    TSR_CHECK(tsri_config_real(run->config, "convert_at") == 0, TSR_USAGE,
+    TSR_CHECK(tsri_config_real(run->settings.config, "convert_at") == 0, TSR_USAGE,
               "%s: optim.ema would average the weights of two networks: leave convert_at out",
-              tsri_config_place(run->config, "optim.ema"));
+              tsri_config_place(run->settings.config, "optim.ema"));
     TSR_TRY(run->store.heap->take(&run->average, run->net->total * run->store.real_bytes));
 done:
     return st;
@@ -26,7 +26,7 @@ tsr_status tsri_average_round(tsri_run *run)
     tsr_status st = TSR_OK;
     if (!run->average)
         return TSR_OK;
-    double part = run->round == 1 ? 1 : 1 - run->ema;
+    double part = run->position.round == 1 ? 1 : 1 - run->settings.ema;
     TSR_TRY(tsri_device_blend(run->device, run->average, run->store.w, run->net->total, part));
     for (int64_t p = 0; p < run->net->params; p++)
         if (run->net->param[p].role == TSRI_COUNT)

@@ -63,7 +63,7 @@ static tsr_status one_step(rig *r, lap *out)
     double t3 = now(run);
     TSR_TRY(tsri_plan_backward(r->plan));
     double t4 = now(run);
-    double rate = tsri_config_real(run->config, "optim.lr");
+    double rate = tsri_config_real(run->settings.config, "optim.lr");
     rate = rate < 1e-3 ? rate : 1e-3; /* what diverges has no units on, and is done in no time */
     TSR_TRY(tsri_step_update(&r->train, rate, 0));
     double t5 = now(run);
@@ -179,7 +179,7 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
         row->backward_flops = row->flops * ((op->need_dx ? 1 : 0) + (op->dw || !op->w ? 1 : 0));
         bench->flops += row->flops + row->backward_flops;
     }
-    bench->batch = r->run.batch;
+    bench->batch = r->run.settings.batch;
     bench->params = r->store->net->total;
     bench->plan_bytes = tsri_plan_bytes(r->plan);
     bench->threads = tsri_pool_threads(r->run.device.pool);
@@ -196,7 +196,7 @@ static tsr_status cut_share(rig *r)
     tsri_run *run = &r->run;
     const tsri_share *share = NULL;
     bool rescale;
-    TSR_TRY(run->scheme->setup(run));
+    TSR_TRY(run->settings.scheme->setup(run));
     TSR_TRY(tsri_team_share(run, &share, &rescale));
     TSR_TRY(tsri_net_cut(&r->small, run->net, share, rescale));
     TSR_TRY(tsri_store_init(&r->small_store, r->small, run->device.backend, true));
@@ -216,14 +216,14 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     TSR_TRY(tsri_run_init(&r.run, config, &options));
     if (share)
         TSR_TRY(cut_share(&r));
-    tsri_loader_options o = {.batch = r.run.batch,
-                             .seed = r.run.seed,
+    tsri_loader_options o = {.batch = r.run.settings.batch,
+                             .seed = r.run.settings.seed,
                              .shards = 1,
-                             .shuffle = !r.run.gd,
-                             .replacement = r.run.independent,
+                             .shuffle = !r.run.settings.gd,
+                             .replacement = r.run.settings.independent,
                              .prefetch = tsri_config_bool(config, "data.prefetch")};
     TSR_TRY(tsri_loader_create(&r.loader, r.run.data, &r.run.data->train, &o));
-    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.device, r.run.batch, true));
+    TSR_TRY(tsri_plan_create(&r.plan, r.store, r.run.device, r.run.settings.batch, true));
     if (tsri_net_gated(r.store->net))
         TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.device, r.run.data,
                                        &r.run.data->train));

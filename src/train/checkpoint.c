@@ -33,7 +33,7 @@ static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round
 {
     char name[64];
     (void)snprintf(name, sizeof name, TSRI_CHECKPOINT_NAME, round);
-    return tsri_path_join(out, run->options.folder, name);
+    return tsri_path_join(out, run->settings.options.folder, name);
 }
 
 /* The round of a checkpoint's file name, ckpt-<12 digits>.safetensors, or -1. */
@@ -61,34 +61,34 @@ typedef struct field {
 
 enum { FIELDS = 19, FIRST_FIELDS = 16 }; /* checkpoints of version 0.1 end with the latter */
 
-static void fields_of(field f[FIELDS], tsri_run *run)
+static void fields_of(field f[FIELDS], tsri_run_position *p)
 {
-    field all[FIELDS] = {{"round", &run->round, NULL},
-                         {"recent_sum", NULL, &run->recent.sum},
-                         {"recent_count", &run->recent.count, NULL},
-                         {"first_loss", NULL, &run->first_loss},
-                         {"best_round", &run->best_round, NULL},
-                         {"best_score", NULL, &run->best_score},
-                         {"bytes_total", &run->bytes_total, NULL},
-                         {"lost_shares", &run->lost_shares, NULL},
-                         {"metrics_bytes", &run->metrics_bytes, NULL},
-                         {"test_loss", NULL, &run->test_loss},
-                         {"test_accuracy", NULL, &run->test_accuracy},
-                         {"train_loss", NULL, &run->train_loss},
-                         {"train_accuracy", NULL, &run->train_accuracy},
-                         {"best_iterate", &run->best_iterate, NULL},
-                         {"best_loss", NULL, &run->best_loss},
-                         {"ranks_change", NULL, &run->ranks.change},
-                         {"test_rmse", NULL, &run->test_rmse},
-                         {"stale", &run->stale, NULL},
-                         {"unlooked", &run->unlooked, NULL}};
+    field all[FIELDS] = {{"round", &p->round, NULL},
+                         {"recent_sum", NULL, &p->recent.sum},
+                         {"recent_count", &p->recent.count, NULL},
+                         {"first_loss", NULL, &p->first_loss},
+                         {"best_round", &p->best_round, NULL},
+                         {"best_score", NULL, &p->best_score},
+                         {"bytes_total", &p->bytes_total, NULL},
+                         {"lost_shares", &p->lost_shares, NULL},
+                         {"metrics_bytes", &p->metrics_bytes, NULL},
+                         {"test_loss", NULL, &p->test_loss},
+                         {"test_accuracy", NULL, &p->test_accuracy},
+                         {"train_loss", NULL, &p->train_loss},
+                         {"train_accuracy", NULL, &p->train_accuracy},
+                         {"best_iterate", &p->best_iterate, NULL},
+                         {"best_loss", NULL, &p->best_loss},
+                         {"ranks_change", NULL, &p->ranks_change},
+                         {"test_rmse", NULL, &p->test_rmse},
+                         {"stale", &p->stale, NULL},
+                         {"unlooked", &p->unlooked, NULL}};
     memcpy(f, all, sizeof all);
 }
 
-static tsr_status write_state(tsri_json *w, tsri_run *run)
+static tsr_status write_state(tsri_json *w, tsri_run_position *p)
 {
     field f[FIELDS];
-    fields_of(f, run);
+    fields_of(f, p);
     tsri_json_open(w, '{');
     for (int i = 0; i < FIELDS; i++) {
         tsri_json_key(w, f[i].name);
@@ -102,14 +102,15 @@ static tsr_status write_state(tsri_json *w, tsri_run *run)
 }
 
 /* Numbers that are not finite were written as null and keep the value of a fresh run. A position
- * that is refused leaves the run as it was: the checkpoint before may be sound. */
-static tsr_status read_state(tsri_run *run, const char *text, const char *path)
+ * that is refused changes nothing: the checkpoint before may be sound. */
+static tsr_status read_state(tsri_run_position *p, const char *text, int64_t rounds,
+                             const char *path)
 {
     tsr_status st = TSR_OK;
-    const tsri_run before = *run;
+    const tsri_run_position before = *p;
     tsri_json_value *root = NULL;
     field f[FIELDS];
-    fields_of(f, run);
+    fields_of(f, p);
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     for (int i = 0; i < FIELDS; i++) {
         const tsri_json_value *v = tsri_json_get(root, f[i].name);
@@ -120,12 +121,12 @@ static tsr_status read_state(tsri_run *run, const char *text, const char *path)
         if (f[i].real)
             (void)tsri_json_as_real(v, f[i].real);
     }
-    TSR_CHECK(run->round >= 0 && run->round <= run->rounds, TSR_BAD_FILE,
-              "%s: it stands at round %lld of a run of %lld", path, (long long)run->round,
-              (long long)run->rounds);
+    TSR_CHECK(p->round >= 0 && p->round <= rounds, TSR_BAD_FILE,
+              "%s: it stands at round %lld of a run of %lld", path, (long long)p->round,
+              (long long)rounds);
 done:
     if (st != TSR_OK)
-        *run = before;
+        *p = before;
     tsri_json_destroy(root);
     return st;
 }
@@ -135,10 +136,11 @@ done:
 /* The best checkpoint so far is one that was saved right after an evaluation. */
 static void note_best(tsri_run *run)
 {
-    double score = isnan(run->test_accuracy) ? -run->test_loss : run->test_accuracy;
-    if (!isnan(score) && run->recent.count == 0 && score > run->best_score) {
-        run->best_score = score;
-        run->best_round = run->round;
+    double score =
+        isnan(run->position.test_accuracy) ? -run->position.test_loss : run->position.test_accuracy;
+    if (!isnan(score) && run->position.recent.count == 0 && score > run->position.best_score) {
+        run->position.best_score = score;
+        run->position.best_round = run->position.round;
     }
 }
 
@@ -148,14 +150,14 @@ static tsr_status drop_old(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL;
-    int64_t count = 0, keep = tsri_config_int(run->config, "checkpoint.keep"), newer = 0;
-    int64_t target = tsri_rolls_back(run) ? tsri_rollback_target(run, run->round) : -1;
-    TSR_TRY(tsri_path_join(&folder, run->options.folder, "checkpoints"));
+    int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep"), newer = 0;
+    int64_t target = tsri_rolls_back(run) ? tsri_rollback_target(run, run->position.round) : -1;
+    TSR_TRY(tsri_path_join(&folder, run->settings.options.folder, "checkpoints"));
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
         int64_t round = round_of(names[i]);
-        if (round < 0 || (round <= run->round && newer++ < keep) || round == run->best_round ||
-            round == target)
+        if (round < 0 || (round <= run->position.round && newer++ < keep) ||
+            round == run->position.best_round || round == target)
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
@@ -219,7 +221,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
 {
     char data[16], converted[32];
     (void)snprintf(data, sizeof data, "%08" PRIx32, run->data->hash);
-    (void)snprintf(converted, sizeof converted, "%" PRId64, run->converted);
+    (void)snprintf(converted, sizeof converted, "%" PRId64, run->position.converted);
     tsri_pair meta[] = {{"tessera.format", "checkpoint/1"},
                         {"tessera.version", tsr_version()},
                         {"tessera.data", data},
@@ -230,7 +232,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {TSRI_META_ROLLBACKS, rollbacks},
                         {TSRI_META_TICKET, run->ticket},
                         {META_NET, tsri_convert_kind(run)},
-                        {META_CONVERTED, run->converted < 0 ? NULL : converted}};
+                        {META_CONVERTED, run->position.converted < 0 ? NULL : converted}};
     int64_t pairs = 0;
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
         if (meta[i].value)
@@ -246,26 +248,27 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     tsri_json state = {0};
     tsri_text yaml = {0}, rollbacks = {0};
     char *path = NULL;
-    double best_score = run->best_score;
-    int64_t best_round = run->best_round;
+    double best_score = run->position.best_score;
+    int64_t best_round = run->position.best_round;
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(tsri_check_sound(run));
     note_best(run);
-    TSR_TRY(tsri_metrics_sync(run->metrics)); /* the offset in the state must be on the disk */
+    TSR_TRY(
+        tsri_metrics_sync(run->process.metrics)); /* the offset in the state must be on the disk */
     TSR_TRY(open_numbers(&open, run));
     TSR_TRY(pack(&parcel, &open, run));
-    TSR_TRY(write_state(&state, run));
-    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    TSR_TRY(write_state(&state, &run->position));
+    TSR_TRY(tsri_config_write(&yaml, run->settings.config, NULL));
     TSR_TRY(tsri_rollback_write(&rollbacks, run));
-    TSR_TRY(checkpoint_path(&path, run, run->round));
+    TSR_TRY(checkpoint_path(&path, run, run->position.round));
     TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data, rollbacks.data));
-    run->saved_round = run->round;
+    run->process.saved_round = run->position.round;
     if (drop_old(run) != TSR_OK) /* too many are no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
 done:
     if (st != TSR_OK) { /* the best one must be one that is on the disk */
-        run->best_score = best_score;
-        run->best_round = best_round;
+        run->position.best_score = best_score;
+        run->position.best_round = best_round;
     }
     tsri_parcel_fini(&parcel);
     close_numbers(&open);
@@ -301,9 +304,9 @@ static tsr_status choose_net(tsri_run *run, const tsri_tensors *file, const char
     const char *text = tsri_tensors_meta(file, META_CONVERTED);
     int64_t converted = -1;
     TSR_CHECK(!text || (tsri_number_int(&converted, text) == TSRI_NUMBER_OK && converted >= 0 &&
-                        converted <= run->rounds),
+                        converted <= run->settings.rounds),
               TSR_BAD_FILE, "%s: %s is %s, not a round", path, META_CONVERTED, tsri_quote(text));
-    TSR_CHECK(!text || run->convert_round >= 0, TSR_USAGE,
+    TSR_CHECK(!text || run->settings.convert_round >= 0, TSR_USAGE,
               "%s is of a ReLU net, but the run file does not say convert_at", path);
     TSR_TRY(tsri_convert_as_saved(run, converted));
 done:
@@ -325,7 +328,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
     (void)snprintf(data_here, sizeof data_here, "%08" PRIx32, run->data->hash);
     TSR_CHECK(format && strcmp(format, "checkpoint/1") == 0 && state && kernels, TSR_BAD_FILE,
               "%s: not a checkpoint of this version", path);
-    TSR_CHECK(!data || strcmp(data, data_here) == 0 || run->options.force, TSR_USAGE,
+    TSR_CHECK(!data || strcmp(data, data_here) == 0 || run->settings.options.force, TSR_USAGE,
               "%s was trained on other data (checksum %s) than %s is now (%s): bring the old data "
               "back, begin in another folder, or add --force",
               path, tsri_quote(data), run->data->name, data_here);
@@ -336,7 +339,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
         TSR_TRY(tsri_store_load_trained(&run->store, TSRI_VARIANCE, file, "variance.", path));
     TSR_TRY(load_other(run->best_w, run, file, "best.", path));
     TSR_TRY(load_other(run->average, run, file, "average.", path));
-    TSR_TRY(read_state(run, state, path));
+    TSR_TRY(read_state(&run->position, state, run->settings.rounds, path));
     TSR_TRY(read_ticket(run, file));
     TSR_TRY(tsri_rollback_read(run, tsri_tensors_meta(file, TSRI_META_ROLLBACKS), path));
     TSR_TRY(tsri_is_sound(&sound, why, run));
@@ -346,14 +349,15 @@ static tsr_status load_one(tsri_run *run, const char *path)
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->load)
             TSR_TRY(tsri_observers[i]->load(run, file, path));
-    bool over = run->round >= run->rounds || tsri_iterate_enough(run); /* nothing is computed */
+    bool over = run->position.round >= run->settings.rounds ||
+                tsri_iterate_enough(run); /* nothing is computed */
     TSR_CHECK(
-        strcmp(kernels, here) == 0 || over || run->options.force, TSR_USAGE,
+        strcmp(kernels, here) == 0 || over || run->settings.options.force, TSR_USAGE,
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "
         "one run; add --force to go on all the same",
         path, tsri_quote(kernels), here);
     TSR_TRY(tsri_forced_note(run, file, kernels, data, path));
-    run->saved_round = run->round;
+    run->process.saved_round = run->position.round;
 done:
     tsri_tensors_destroy(file);
     return st;
@@ -370,7 +374,7 @@ tsr_status tsri_checkpoint_load_until(tsri_run *run, bool *found, int64_t last)
     char *folder = NULL, **names = NULL, *path = NULL;
     int64_t count = 0, damaged = 0;
     *found = false;
-    TSR_TRY(tsri_path_join(&folder, run->options.folder, "checkpoints"));
+    TSR_TRY(tsri_path_join(&folder, run->settings.options.folder, "checkpoints"));
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0 && !*found; i--) {
         if (round_of(names[i]) < 0)

@@ -15,7 +15,7 @@
 
 static bool least_squares(const tsri_run *run)
 {
-    return tsri_config_bool(run->config, "convert_least_squares");
+    return tsri_config_bool(run->settings.config, "convert_least_squares");
 }
 
 /* ---- Before the run ------------------------------------------------------------------------ */
@@ -23,12 +23,12 @@ static bool least_squares(const tsri_run *run)
 static tsr_status choose_round(tsri_run *run, double epoch)
 {
     tsr_status st = TSR_OK;
-    int64_t round = (int64_t)llround(epoch * run->epoch_rounds);
-    run->convert_round = round > 0 ? round : 1;
-    TSR_CHECK(run->convert_round <= run->rounds, TSR_USAGE,
+    int64_t round = (int64_t)llround(epoch * run->settings.epoch_rounds);
+    run->settings.convert_round = round > 0 ? round : 1;
+    TSR_CHECK(run->settings.convert_round <= run->settings.rounds, TSR_USAGE,
               "%s: convert_at is epoch %g but the run ends after %g",
-              tsri_config_place(run->config, "convert_at"), epoch,
-              (double)run->rounds / run->epoch_rounds);
+              tsri_config_place(run->settings.config, "convert_at"), epoch,
+              (double)run->settings.rounds / run->settings.epoch_rounds);
 done:
     return st;
 }
@@ -36,11 +36,11 @@ done:
 tsr_status tsri_convert_init(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const tsr_config *c = run->config;
+    const tsr_config *c = run->settings.config;
     double epoch = tsri_config_real(c, "convert_at");
     const char *place = tsri_config_place(c, "convert_at");
     int64_t n = run->data->train.n, m = tsri_config_int(c, "model.width");
-    run->convert_round = run->converted = -1;
+    run->settings.convert_round = run->position.converted = -1;
     if (epoch <= 0)
         return TSR_OK;
     TSR_CHECK(tsri_model_of(c)->gated, TSR_USAGE,
@@ -101,9 +101,10 @@ done:
 tsr_status tsri_convert_prepare(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n, m = tsri_config_int(run->config, "model.width"), matrix_rank;
+    int64_t n = run->data->train.n, m = tsri_config_int(run->settings.config, "model.width"),
+            matrix_rank;
     double *a = NULL, *b = NULL;
-    if (run->convert_round < 0 || least_squares(run) || run->options.resume)
+    if (run->settings.convert_round < 0 || least_squares(run) || run->settings.options.resume)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&a, n * m, sizeof *a));
     TSR_TRY(tsri_alloc(&b, m, sizeof *b)); /* n <= m; its right side, 0, has the answer 0 */
@@ -114,7 +115,8 @@ tsr_status tsri_convert_prepare(tsri_run *run)
               "samples "
               "(samples that are equal, or too few units that are on for any): there will be no "
               "equal ReLU net; use fewer samples, a wider net, or convert_least_squares: true",
-              tsri_config_place(run->config, "convert_at"), (long long)matrix_rank, (long long)n);
+              tsri_config_place(run->settings.config, "convert_at"), (long long)matrix_rank,
+              (long long)n);
 done:
     tsri_free(a);
     tsri_free(b);
@@ -126,8 +128,8 @@ done:
 tsr_status tsri_convert_run_file(tsr_config **out, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_config_copy(out, run->config));
-    if (run->converted >= 0)
+    TSR_TRY(tsri_config_copy(out, run->settings.config));
+    if (run->position.converted >= 0)
         TSR_TRY(tsri_convert_config(*out));
 done:
     if (st != TSR_OK) {
@@ -143,14 +145,14 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     tsri_run then = *run;
-    then.converted = converted;
+    then.position.converted = converted;
     *net = NULL;
     *store = (tsri_store){0};
     TSR_TRY(tsri_convert_run_file(&config, &then));
     TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
                               run->device.backend->can.channels_last));
     TSR_TRY(tsri_store_init(store, *net, run->device.backend, true));
-    if (run->optim.adam)
+    if (run->settings.optim.adam)
         TSR_TRY(tsri_store_add_variance(store));
 done:
     tsr_config_destroy(config);
@@ -162,14 +164,14 @@ static tsr_status replace(tsri_run *run, tsri_net *net, tsri_store *store, int64
 {
     bool ready = run->scheme_state != NULL;
     if (ready)
-        run->scheme->teardown(run);
-    run->scheme_state = run->team = NULL;
+        run->settings.scheme->teardown(run);
+    run->scheme_state = NULL;
     tsri_store_fini(&run->store);
     tsri_net_destroy(run->net);
     run->net = net;
     run->store = *store;
-    run->converted = converted;
-    return ready ? run->scheme->setup(run) : TSR_OK;
+    run->position.converted = converted;
+    return ready ? run->settings.scheme->setup(run) : TSR_OK;
 }
 
 tsr_status tsri_convert_as_saved(tsri_run *run, int64_t converted)
@@ -177,8 +179,8 @@ tsr_status tsri_convert_as_saved(tsri_run *run, int64_t converted)
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
     tsri_store store = {0};
-    if ((converted < 0) == (run->converted < 0)) {
-        run->converted = converted;
+    if ((converted < 0) == (run->position.converted < 0)) {
+        run->position.converted = converted;
         return TSR_OK;
     }
     TSR_TRY(make(&net, &store, run, converted));
@@ -196,12 +198,12 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    if (!run->metrics)
+    if (!run->process.metrics)
         return TSR_OK;
     tsri_json_open(&w, '{');
     tsri_json_put_text(&w, "event", "converted");
-    tsri_json_put_int(&w, "round", run->round);
-    tsri_json_put_real(&w, "epoch", (double)run->round / run->epoch_rounds);
+    tsri_json_put_int(&w, "round", run->position.round);
+    tsri_json_put_real(&w, "epoch", (double)run->position.round / run->settings.epoch_rounds);
     tsri_conversion_json(&w, how);
     tsri_judged_json(&w, "train", train);
     tsri_judged_json(&w, "test", test);
@@ -222,7 +224,7 @@ static void tell(const tsri_run *run, const tsri_conversion *how, const tsri_jud
                        100 * test->accuracy[0], 100 * test->accuracy[1]);
     TSRI_INFO("after round %lld the gated net became a ReLU net that differs by %.1e at "
               "most over %lld training points and %lld layers; training loss %.6g -> %.6g%s",
-              (long long)run->round, how->worst, (long long)how->n, (long long)how->layers,
+              (long long)run->position.round, how->worst, (long long)how->n, (long long)how->layers,
               train->loss[0], train->loss[1], accuracy);
 }
 
@@ -231,10 +233,11 @@ static void keep_what_there_is(tsri_run *run, tsr_status st)
 {
     char why[600];
     (void)snprintf(why, sizeof why, "%s", tsr_last_error());
-    bool saved =
-        run->metrics && (run->saved_round == run->round || tsri_checkpoint_save(run) == TSR_OK);
-    (void)tsri_fail(st, "%s: after round %lld: %s%s", tsri_config_place(run->config, "convert_at"),
-                    (long long)run->round, why,
+    bool saved = run->process.metrics && (run->process.saved_round == run->position.round ||
+                                          tsri_checkpoint_save(run) == TSR_OK);
+    (void)tsri_fail(st, "%s: after round %lld: %s%s",
+                    tsri_config_place(run->settings.config, "convert_at"),
+                    (long long)run->position.round, why,
                     saved && st == TSR_USAGE
                         ? " (go on with --resume --force and that setting, or convert_at: 0)"
                         : "");
@@ -247,7 +250,7 @@ static tsr_status convert(tsri_run *run)
     tsri_store store = {0};
     tsri_conversion how;
     tsri_judged train, test;
-    tsri_judge_on on = {run->device, run->data, run->loss};
+    tsri_judge_on on = {run->device, run->data, run->settings.loss};
     int64_t p, i;
     bool spoilt;
     TSR_TRY(tsri_store_nonfinite(&spoilt, &run->store, &p, &i));
@@ -255,9 +258,9 @@ static tsr_status convert(tsri_run *run)
         !spoilt, TSR_DIVERGED,
         "parameter %s is no longer finite at element %lld before it is converted, after round "
         "%lld: lower optim.lr, now %g",
-        run->net->param[p].name, (long long)i, (long long)run->round,
-        tsri_config_real(run->config, "optim.lr"));
-    TSR_TRY(make(&net, &store, run, run->round));
+        run->net->param[p].name, (long long)i, (long long)run->position.round,
+        tsri_config_real(run->settings.config, "optim.lr"));
+    TSR_TRY(make(&net, &store, run, run->position.round));
     st = tsri_convert_pair(&how, &store, &run->store, &on, least_squares(run));
     if (st != TSR_OK)
         keep_what_there_is(run, st);
@@ -266,10 +269,10 @@ static tsr_status convert(tsri_run *run)
     TSR_TRY(tsri_judge_pair(&test, &run->store, &store, &on, &run->data->test));
     TSR_TRY(write_event(run, &how, &train, &test));
     tell(run, &how, &train, &test);
-    run->test_loss = test.n > 0 ? test.loss[1] : train.loss[1];
-    run->test_accuracy = test.n > 0 ? test.accuracy[1] : train.accuracy[1];
-    run->test_rmse = NAN; /* until the next evaluation */
-    return replace(run, net, &store, run->round);
+    run->position.test_loss = test.n > 0 ? test.loss[1] : train.loss[1];
+    run->position.test_accuracy = test.n > 0 ? test.accuracy[1] : train.accuracy[1];
+    run->position.test_rmse = NAN; /* until the next evaluation */
+    return replace(run, net, &store, run->position.round);
 done:
     tsri_store_fini(&store);
     tsri_net_destroy(net);
@@ -278,6 +281,7 @@ done:
 
 tsr_status tsri_convert_when_due(tsri_run *run)
 {
-    bool due = run->convert_round >= 0 && run->round >= run->convert_round;
-    return run->converted < 0 && due ? convert(run) : TSR_OK;
+    bool due =
+        run->settings.convert_round >= 0 && run->position.round >= run->settings.convert_round;
+    return run->position.converted < 0 && due ? convert(run) : TSR_OK;
 }

@@ -35,15 +35,16 @@ static void note_whole(tsr_cost *cost, const tsri_run *run)
 {
     *cost = (tsr_cost){.params = run->net->total,
                        .trained = run->net->trained,
-                       .workers = run->workers,
-                       .local_steps = run->local_steps,
-                       .batch = run->batch,
-                       .rounds = run->rounds,
-                       .epochs = (double)run->rounds / run->epoch_rounds,
+                       .workers = run->settings.workers,
+                       .local_steps = run->settings.local_steps,
+                       .batch = run->settings.batch,
+                       .rounds = run->settings.rounds,
+                       .epochs = (double)run->settings.rounds / run->settings.epoch_rounds,
                        .micro_batches = 1,
                        .exact = true,
-                       .flops_step_whole = (int64_t)((double)run->batch * run->sample_flops),
-                       .local = run->scheme->local};
+                       .flops_step_whole =
+                           (int64_t)((double)run->settings.batch * run->settings.sample_flops),
+                       .local = run->settings.scheme->local};
     if (!run->data->sequences) /* of these it would not say enough: they are looked at each time */
         cost->data = (tsr_cost_data){.samples = run->data->train.n,
                                      .channels = run->data->channels,
@@ -56,7 +57,7 @@ static void note_whole(tsr_cost *cost, const tsri_run *run)
 tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_ground ground = {0};
     const tsri_backend *backend;
     tsr_run_options options = tsr_run_options_default();
@@ -68,7 +69,7 @@ tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_dat
     }
     TSR_TRY(tsri_run_describe(&run, config, &options, here ? NULL : &ground));
     note_whole(cost, &run);
-    TSR_TRY(run.scheme->cost(cost, &run));
+    TSR_TRY(run.settings.scheme->cost(cost, &run));
 done:
     tsri_run_fini(&run);
     tsr_data_destroy(ground.data);

@@ -29,24 +29,28 @@ tsr_run_options tsr_run_options_default(void)
 static tsr_status choose_batch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n, parts = run->shard ? run->workers : 1;
-    run->gd = strcmp(tsri_config_text(run->config, "optim.name"), "gd") == 0;
-    run->independent = strcmp(tsri_config_text(run->config, "data.order"), "replacement") == 0;
-    TSR_CHECK(!run->independent || !run->gd, TSR_USAGE,
+    int64_t n = run->data->train.n, parts = run->settings.shard ? run->settings.workers : 1;
+    run->settings.gd = strcmp(tsri_config_text(run->settings.config, "optim.name"), "gd") == 0;
+    run->settings.independent =
+        strcmp(tsri_config_text(run->settings.config, "data.order"), "replacement") == 0;
+    TSR_CHECK(!run->settings.independent || !run->settings.gd, TSR_USAGE,
               "%s: gd takes the whole training set each step: there is nothing to draw with "
               "replacement; use optim.name: sgd",
-              tsri_config_place(run->config, "data.order"));
-    run->batch = run->gd ? tsri_ceil_div(n, parts) : tsri_config_int(run->config, "batch");
-    TSR_CHECK(run->batch <= n, TSR_USAGE,
+              tsri_config_place(run->settings.config, "data.order"));
+    run->settings.batch =
+        run->settings.gd ? tsri_ceil_div(n, parts) : tsri_config_int(run->settings.config, "batch");
+    TSR_CHECK(run->settings.batch <= n, TSR_USAGE,
               "%s: batch is %lld but there are only %lld training samples: use a smaller batch",
-              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)n);
-    int64_t steps = run->gd ? 1 : n / parts / run->batch; /* of a worker in an epoch */
+              tsri_config_place(run->settings.config, "batch"), (long long)run->settings.batch,
+              (long long)n);
+    int64_t steps =
+        run->settings.gd ? 1 : n / parts / run->settings.batch; /* of a worker in an epoch */
     TSR_CHECK(steps > 0, TSR_USAGE,
               "%s: batch is %lld but each of the %lld workers has only %lld samples: use a smaller "
               "batch, fewer workers or scheme.data: replicate",
-              tsri_config_place(run->config, "batch"), (long long)run->batch, (long long)parts,
-              (long long)(n / parts));
-    run->epoch_rounds = (double)steps / (double)run->local_steps;
+              tsri_config_place(run->settings.config, "batch"), (long long)run->settings.batch,
+              (long long)parts, (long long)(n / parts));
+    run->settings.epoch_rounds = (double)steps / (double)run->settings.local_steps;
 done:
     return st;
 }
@@ -54,15 +58,15 @@ done:
 static tsr_status choose_length(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t epochs = tsri_config_int(run->config, "epochs");
-    int64_t rounds = tsri_config_int(run->config, "rounds");
+    int64_t epochs = tsri_config_int(run->settings.config, "epochs");
+    int64_t rounds = tsri_config_int(run->settings.config, "rounds");
     TSR_CHECK(epochs == 0 || rounds == 0, TSR_USAGE,
               "%s: give the length of the run as epochs or as rounds, not both",
-              tsri_config_place(run->config, "rounds"));
+              tsri_config_place(run->settings.config, "rounds"));
     if (epochs == 0 && rounds == 0)
         epochs = 10;
-    int64_t of_epochs = (int64_t)llround((double)epochs * run->epoch_rounds);
-    run->rounds = rounds > 0 ? rounds : of_epochs > 0 ? of_epochs : 1;
+    int64_t of_epochs = (int64_t)llround((double)epochs * run->settings.epoch_rounds);
+    run->settings.rounds = rounds > 0 ? rounds : of_epochs > 0 ? of_epochs : 1;
 done:
     return st;
 }
@@ -71,18 +75,19 @@ done:
 static tsr_status choose_workers(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const tsr_config *c = run->config;
-    const tsri_scheme *s = run->scheme;
-    run->workers = tsri_config_int(c, "scheme.workers");
-    run->local_steps = tsri_config_int(c, "scheme.local_steps");
-    run->shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
-    TSR_CHECK(s->many || run->workers == 1, TSR_USAGE,
+    const tsr_config *c = run->settings.config;
+    const tsri_scheme *s = run->settings.scheme;
+    run->settings.workers = tsri_config_int(c, "scheme.workers");
+    run->settings.local_steps = tsri_config_int(c, "scheme.local_steps");
+    run->settings.shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
+    TSR_CHECK(s->many || run->settings.workers == 1, TSR_USAGE,
               "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft, "
               "local_sgd or gpipe",
-              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->workers);
-    TSR_CHECK(s->local || run->local_steps == 1, TSR_USAGE,
+              tsri_config_place(c, "scheme.workers"), s->name, (long long)run->settings.workers);
+    TSR_CHECK(s->local || run->settings.local_steps == 1, TSR_USAGE,
               "%s: a round of scheme %s is one step, not %lld: use masked, ist, loft or local_sgd",
-              tsri_config_place(c, "scheme.local_steps"), s->name, (long long)run->local_steps);
+              tsri_config_place(c, "scheme.local_steps"), s->name,
+              (long long)run->settings.local_steps);
 done:
     return st;
 }
@@ -107,16 +112,16 @@ static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
     tsr_status st = TSR_OK;
     int threads = 1;
     if (ground) {
-        run->device.backend = backend_of(run->config);
+        run->device.backend = backend_of(run->settings.config);
         threads = ground->threads;
     } else {
-        TSR_TRY(tsri_start_backend(&run->device.backend, &threads, run->config));
+        TSR_TRY(tsri_start_backend(&run->device.backend, &threads, run->settings.config));
     }
-    bool bf16 = strcmp(tsri_config_text(run->config, "precision"), "bf16") == 0;
+    bool bf16 = strcmp(tsri_config_text(run->settings.config, "precision"), "bf16") == 0;
     TSR_CHECK(!bf16 || !run->device.backend->bf16 || run->device.backend->bf16(), TSR_USAGE,
               "%s: precision: bf16 needs a processor with AVX512_BF16 or AMX, and this one has "
               "neither: use precision: f32, or backend: ref for the definition, slowly",
-              tsri_config_place(run->config, "precision"));
+              tsri_config_place(run->settings.config, "precision"));
     TSR_TRY(tsri_pool_create(&run->device.pool, threads));
 done:
     return st;
@@ -131,7 +136,7 @@ static tsr_status model_fits(const tsri_run *run)
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
               "this machine: make it smaller",
-              tsri_config_place(run->config, "model.name"), (long long)run->net->total,
+              tsri_config_place(run->settings.config, "model.name"), (long long)run->net->total,
               tsri_bytes_text(need), tsri_bytes_text((double)have));
 done:
     return st;
@@ -158,19 +163,20 @@ done:
 static tsr_status open_init(tsri_run *run, tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    const char *path = run->options.init;
+    const char *path = run->settings.options.init;
     tsr_config *inside = NULL;
     tsri_text widths = {0};
     if (!path)
         return TSR_OK;
-    TSR_TRY(tsri_tensors_read(&run->init, path));
-    TSR_TRY(tsri_model_knows(run->init, path, run->data));
-    const char *ticket = tsri_tensors_meta(run->init, TSRI_META_TICKET);
+    TSR_TRY(tsri_tensors_read(&run->process.init, path));
+    TSR_TRY(tsri_model_knows(run->process.init, path, run->data));
+    const char *ticket = tsri_tensors_meta(run->process.init, TSRI_META_TICKET);
     if (ticket)
         TSR_TRY(tsri_strdup(&run->ticket, ticket));
-    if (!tsri_tensors_meta(run->init, "tessera.run") || tsri_config_given(config, "model.widths"))
+    if (!tsri_tensors_meta(run->process.init, "tessera.run") ||
+        tsri_config_given(config, "model.widths"))
         goto done;
-    TSR_TRY(tsri_model_run_file(&inside, run->init, path));
+    TSR_TRY(tsri_model_run_file(&inside, run->process.init, path));
     if (tsri_config_text(inside, "model.widths")) {
         TSR_TRY(
             tsri_text_add(&widths, "model.widths=%s", tsri_config_text(inside, "model.widths")));
@@ -201,28 +207,26 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
                              const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
-    *run = (tsri_run){.config = config,
-                      .options = *options,
-                      .seed = (uint64_t)tsri_config_int(config, "seed"),
-                      .best_score = -INFINITY,
-                      .best_round = -1,
-                      .convert_round = -1,
-                      .converted = -1,
-                      .test_loss = NAN,
-                      .test_rmse = NAN,
-                      .test_accuracy = NAN,
-                      .lock = -1,
-                      .saved_round = -1,
-                      .started = tsri_clock()};
+    *run = (tsri_run){.settings = {.config = config,
+                                   .options = *options,
+                                   .seed = (uint64_t)tsri_config_int(config, "seed"),
+                                   .convert_round = -1},
+                      .position = {.converted = -1,
+                                   .test_loss = NAN,
+                                   .test_accuracy = NAN,
+                                   .test_rmse = NAN,
+                                   .best_score = -INFINITY,
+                                   .best_round = -1},
+                      .process = {.started = tsri_clock(), .lock = -1, .saved_round = -1}};
     TSR_TRY(start_run(run, ground));
     run->data = ground ? ground->data : NULL;
-    run->owns_data = !run->data;
-    if (run->owns_data)
+    run->process.owns_data = !run->data;
+    if (run->process.owns_data)
         TSR_TRY(tsri_run_data(&run->data, config));
     tsr_data *d = run->data;
     TSR_TRY(tsri_resolve_sequences(config, d));
-    run->scheme = tsri_scheme_of(config);
-    TSR_TRY(tsri_choose_loss(&run->loss, config, d));
+    run->settings.scheme = tsri_scheme_of(config);
+    TSR_TRY(tsri_choose_loss(&run->settings.loss, config, d));
     TSR_TRY(tsri_choose_weights(run));
     TSR_TRY(choose_workers(run));
     TSR_TRY(tsri_check_keys(config));
@@ -231,9 +235,9 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     tsri_choose_optimiser(run);
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
-                              tsri_outputs_wanted(config, run->loss, d),
+                              tsri_outputs_wanted(config, run->settings.loss, d),
                               run->device.backend->can.channels_last));
-    TSR_TRY(tsri_net_step_flops(&run->sample_flops, run->net, false));
+    TSR_TRY(tsri_net_step_flops(&run->settings.sample_flops, run->net, false));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);
@@ -247,10 +251,10 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_run_describe(run, config, options, ground));
     TSR_TRY(model_fits(run));
     TSR_TRY(tsri_store_init(&run->store, run->net, run->device.backend, true));
-    if (run->optim.adam)
+    if (run->settings.optim.adam)
         TSR_TRY(tsri_store_add_variance(&run->store));
     if (!ground || !ground->dry)
-        TSR_TRY(tsri_store_fill(&run->store, run->seed));
+        TSR_TRY(tsri_store_fill(&run->store, run->settings.seed));
     if (tsri_config_text(config, "model.from_relu") && (!ground || !ground->dry))
         TSR_TRY(tsri_grelu_from_relu(&run->store, tsri_config_text(config, "model.from_relu")));
     TSR_TRY(tsri_iterate_init(run));
@@ -266,27 +270,27 @@ done:
 void tsri_run_fini(tsri_run *run)
 {
     tsri_run_unsee(run);
-    if (run->scheme && run->scheme->teardown)
-        run->scheme->teardown(run);
+    if (run->settings.scheme && run->settings.scheme->teardown)
+        run->settings.scheme->teardown(run);
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->fini)
-            tsri_observers[i]->fini(run->observer_state[i]);
+            tsri_observers[i]->fini(run->process.observer_state[i]);
     if (run->store.heap) {
         run->store.heap->drop(run->best_w);
         run->store.heap->drop(run->average);
     }
     tsri_store_fini(&run->store);
-    tsri_free(run->class_weight);
+    tsri_free(run->settings.class_weight);
     tsri_net_destroy(run->net);
-    if (run->owns_data)
+    if (run->process.owns_data)
         tsr_data_destroy(run->data);
     tsri_pool_destroy(run->device.pool);
     tsri_trace_fini(run);
     tsri_text_fini(&run->forced);
     tsri_free(run->ticket);
     tsri_ranks_fini(&run->ranks);
-    tsri_tensors_destroy(run->init);
-    *run = (tsri_run){.lock = -1};
+    tsri_tensors_destroy(run->process.init);
+    *run = (tsri_run){.process.lock = -1};
 }
 
 /* ---- What a run would need ---------------------------------------------------------------- */
@@ -322,19 +326,19 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
     TSR_TRY(tsri_run_plan(&plan, &run));
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
-    *needs =
-        (tsr_needs){.params = run.net->total,
-                    .trained = run.net->trained,
-                    .flops_step = (int64_t)((double)run.batch * flops),
-                    .train_n = run.data->train.n,
-                    .test_n = run.data->test.n,
-                    .rounds = run.rounds,
-                    .epoch_rounds = (int64_t)llround(run.epoch_rounds < 1 ? 1 : run.epoch_rounds),
-                    .memory_data = part_bytes(run.data, &run.data->train) +
-                                   part_bytes(run.data, &run.data->test),
-                    .memory_model = tsri_run_numbers(&run) * run.device.backend->real_bytes,
-                    .memory_plan = tsri_plan_bytes(plan),
-                    .backend = tsri_backend_vendor(run.device.backend)};
+    *needs = (tsr_needs){.params = run.net->total,
+                         .trained = run.net->trained,
+                         .flops_step = (int64_t)((double)run.settings.batch * flops),
+                         .train_n = run.data->train.n,
+                         .test_n = run.data->test.n,
+                         .rounds = run.settings.rounds,
+                         .epoch_rounds = (int64_t)llround(
+                             run.settings.epoch_rounds < 1 ? 1 : run.settings.epoch_rounds),
+                         .memory_data = part_bytes(run.data, &run.data->train) +
+                                        part_bytes(run.data, &run.data->test),
+                         .memory_model = tsri_run_numbers(&run) * run.device.backend->real_bytes,
+                         .memory_plan = tsri_plan_bytes(plan),
+                         .backend = tsri_backend_vendor(run.device.backend)};
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

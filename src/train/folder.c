@@ -31,12 +31,12 @@ static tsr_status same_run_file(const tsri_run *run, const char *path)
     tsr_config *old = NULL;
     tsri_text changes = {0};
     TSR_TRY(tsr_config_read(&old, path));
-    TSR_TRY(tsri_follow_data(old, run->config));
-    TSR_TRY(tsri_config_differences(&changes, old, run->config));
-    TSR_CHECK(changes.length == 0 || run->options.force, TSR_USAGE,
+    TSR_TRY(tsri_follow_data(old, run->settings.config));
+    TSR_TRY(tsri_config_differences(&changes, old, run->settings.config));
+    TSR_CHECK(changes.length == 0 || run->settings.options.force, TSR_USAGE,
               "the run file is not the one that %s was begun with:\n%sresume with the old values, "
               "begin in another folder, or add --force",
-              run->options.folder, changes.data);
+              run->settings.options.folder, changes.data);
     if (changes.length > 0)
         TSRI_WARN("going on with a changed run file:\n%s", changes.data);
 done:
@@ -64,23 +64,23 @@ done:
 tsr_status tsri_open_folder(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const char *folder = run->options.folder;
+    const char *folder = run->settings.options.folder;
     char *saves = NULL, *file = NULL;
     TSR_TRY(tsri_path_join(&saves, folder, "checkpoints"));
     TSR_TRY(tsri_make_folder(saves));
-    TSR_TRY(tsri_lock_folder(&run->lock, folder));
+    TSR_TRY(tsri_lock_folder(&run->process.lock, folder));
     TSR_TRY(tsri_sweep_folder(folder));
     TSR_TRY(tsri_sweep_folder(saves));
     TSR_TRY(tsri_path_join(&file, folder, "run.yaml"));
     bool begun = tsri_file_exists(file);
-    TSR_CHECK(!begun || run->options.resume, TSR_USAGE,
+    TSR_CHECK(!begun || run->settings.options.resume, TSR_USAGE,
               "%s holds a run already: add --resume to go on with it, or choose another folder",
               folder);
     if (begun)
         TSR_TRY(same_run_file(run, file));
     else
         TSR_TRY(no_stray_checkpoints(saves));
-    if (!begun && run->options.resume)
+    if (!begun && run->settings.options.resume)
         TSRI_WARN("%s holds no run yet: beginning one", folder);
 done:
     tsri_free(saves);
@@ -93,8 +93,8 @@ tsr_status tsri_write_run_file(const tsri_run *run)
     tsr_status st = TSR_OK;
     char *file = NULL;
     tsri_text yaml = {0};
-    TSR_TRY(tsri_path_join(&file, run->options.folder, "run.yaml"));
-    TSR_TRY(tsri_config_write(&yaml, run->config, NULL));
+    TSR_TRY(tsri_path_join(&file, run->settings.options.folder, "run.yaml"));
+    TSR_TRY(tsri_config_write(&yaml, run->settings.config, NULL));
     TSR_TRY(tsri_file_write_text(file, yaml.data));
 done:
     tsri_text_fini(&yaml);

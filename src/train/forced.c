@@ -19,7 +19,7 @@ static tsr_status note(tsri_run *run, const char *what, const char *change)
     tsri_json w = {0};
     tsri_json_open(&w, '{');
     tsri_json_put_text(&w, "event", "forced");
-    tsri_json_put_int(&w, "round", run->round);
+    tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_text(&w, "what", what);
     tsri_json_put_text(&w, "change", change);
     tsri_json_close(&w, '}');
@@ -51,8 +51,8 @@ static tsr_status note_run_file(tsri_run *run, const tsri_tensors *file, const c
     if (!tsri_tensors_meta(file, "tessera.run"))
         return TSR_OK;
     TSR_TRY(tsri_model_run_file(&old, file, path));
-    TSR_TRY(tsri_follow_data(old, run->config));
-    TSR_TRY(tsri_config_differences(&changes, old, run->config));
+    TSR_TRY(tsri_follow_data(old, run->settings.config));
+    TSR_TRY(tsri_config_differences(&changes, old, run->settings.config));
     if (changes.length > 0) {
         changes.data[changes.length - 1] = '\0'; /* the last line end */
         TSR_TRY(note(run, "run file", changes.data));
@@ -73,8 +73,9 @@ tsr_status tsri_forced_note(tsri_run *run, const tsri_tensors *file, const char 
     run->forced.length = 0;
     if (before)
         TSR_TRY(tsri_text_add(&run->forced, "%s", before));
-    run->forced_told = run->forced.length;
-    if (run->round >= run->rounds || tsri_iterate_enough(run)) /* nothing more is computed */
+    run->process.forced_told = run->forced.length;
+    if (run->position.round >= run->settings.rounds ||
+        tsri_iterate_enough(run)) /* nothing more is computed */
         return TSR_OK;
     TSR_TRY(note_if_other(run, "kernels", kernels, tsri_backend_vendor(run->device.backend)));
     TSR_TRY(note_if_other(run, "data", data, data_here));
@@ -86,15 +87,15 @@ done:
 tsr_status tsri_forced_tell(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    while (run->forced_told < run->forced.length) {
-        char *line = run->forced.data + run->forced_told, *end = strchr(line, '\n');
+    while (run->process.forced_told < run->forced.length) {
+        char *line = run->forced.data + run->process.forced_told, *end = strchr(line, '\n');
         if (!end)
             break;
         *end = '\0';
         st = tsri_event_line(run, line);
         *end = '\n';
         TSR_TRY(st);
-        run->forced_told = end + 1 - run->forced.data;
+        run->process.forced_told = end + 1 - run->forced.data;
     }
 done:
     return st;

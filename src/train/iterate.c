@@ -14,13 +14,14 @@
 #include "base/log.h"
 #include "scheme/rules.h"
 #include "scheme/space.h"
+#include "scheme/team.h"
 
 #include <math.h>
 #include <string.h>
 
 static bool stops_at(const tsri_run *run, const char *metric)
 {
-    return strcmp(tsri_config_text(run->config, "stop.metric"), metric) == 0;
+    return strcmp(tsri_config_text(run->settings.config, "stop.metric"), metric) == 0;
 }
 
 /* Does it stop when the test set has shown nothing better for a while? */
@@ -31,8 +32,8 @@ static bool is_patient(const tsri_run *run)
 
 static bool keeps_best(const tsri_run *run)
 {
-    const char *keep = tsri_config_text(run->config, "optim.keep");
-    bool wanted = tsri_model_of(run->config)->keeps_best && !run->gd;
+    const char *keep = tsri_config_text(run->settings.config, "optim.keep");
+    bool wanted = tsri_model_of(run->settings.config)->keeps_best && !run->settings.gd;
     return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && (wanted || is_patient(run)));
 }
 
@@ -41,18 +42,19 @@ static tsr_status watch_ranks(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool stops = stops_at(run, "filter_distance"), *cut = NULL;
-    run->ranks_every = tsri_config_real(run->config, "distance.every");
-    if (stops && run->ranks_every <= 0)
-        run->ranks_every = 1;
-    if (run->ranks_every <= 0)
+    run->settings.ranks_every = tsri_config_real(run->settings.config, "distance.every");
+    if (stops && run->settings.ranks_every <= 0)
+        run->settings.ranks_every = 1;
+    if (run->settings.ranks_every <= 0)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&cut, run->net->axes, sizeof *cut));
-    TSR_TRY(tsri_ticket_axes(cut, run->config, run->net, NULL));
+    TSR_TRY(tsri_ticket_axes(cut, run->settings.config, run->net, NULL));
     TSR_TRY(tsri_ranks_init(&run->ranks, run->net, cut));
+    run->position.ranks_change = NAN;
 done:
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ",
-                         tsri_config_place(run->config, stops ? "stop.metric" : "distance.every"));
+        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config,
+                                                   stops ? "stop.metric" : "distance.every"));
     tsri_free(cut);
     return st;
 }
@@ -60,30 +62,31 @@ done:
 tsr_status tsri_iterate_init(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    run->train_loss = run->train_accuracy = NAN;
-    run->best_loss = INFINITY;
-    run->best_iterate = -1;
+    run->position.train_loss = run->position.train_accuracy = NAN;
+    run->position.best_loss = INFINITY;
+    run->position.best_iterate = -1;
     TSR_CHECK(!(stops_at(run, "error") || stops_at(run, "test_error")) || run->data->classes > 0 ||
-                  run->loss->margin,
+                  run->settings.loss->margin,
               TSR_USAGE,
               "%s: there is no error to stop at, %s has real targets: use loss or test_loss",
-              tsri_config_place(run->config, "stop.metric"), run->data->name);
-    TSR_CHECK(!is_patient(run) ||
-                  (run->data->test.n > 0 && tsri_config_real(run->config, "eval.every") > 0),
+              tsri_config_place(run->settings.config, "stop.metric"), run->data->name);
+    TSR_CHECK(!is_patient(run) || (run->data->test.n > 0 &&
+                                   tsri_config_real(run->settings.config, "eval.every") > 0),
               TSR_USAGE, "%s: %s is looked at with every evaluation on a test set: %s",
-              tsri_config_place(run->config, "stop.metric"),
-              tsri_config_text(run->config, "stop.metric"),
+              tsri_config_place(run->settings.config, "stop.metric"),
+              tsri_config_text(run->settings.config, "stop.metric"),
               run->data->test.n > 0 ? "set eval.every above 0" : "there is none, use data.split");
-    run->patience = is_patient(run) ? tsri_config_int(run->config, "stop.patience") : 0;
-    double below = tsri_config_real(run->config, "stop.below");
+    run->settings.patience =
+        is_patient(run) ? tsri_config_int(run->settings.config, "stop.patience") : 0;
+    double below = tsri_config_real(run->settings.config, "stop.below");
     TSR_CHECK(below >= 0 || below == -1, TSR_USAGE,
               "%s: stop.below is %g: no metric falls below 0; -1 stands for the default",
-              tsri_config_place(run->config, "stop.below"), below);
+              tsri_config_place(run->settings.config, "stop.below"), below);
     if (keeps_best(run))
         TSR_TRY(run->store.heap->take(&run->best_w, run->net->total * run->store.real_bytes));
     TSR_TRY(watch_ranks(run));
-    run->judges_training =
-        (run->best_w && !run->patience) || stops_at(run, "error") || stops_at(run, "loss");
+    run->settings.judges_training =
+        (run->best_w && !run->settings.patience) || stops_at(run, "error") || stops_at(run, "loss");
 done:
     return st;
 }
@@ -92,16 +95,16 @@ done:
 static tsr_status compare(tsri_run *run, double loss)
 {
     tsr_status st = TSR_OK;
-    if (!(loss < run->best_loss)) {
-        run->stale++;
+    if (!(loss < run->position.best_loss)) {
+        run->position.stale++;
         return TSR_OK;
     }
     if (run->best_w)
         TSR_TRY(run->store.heap->within(run->best_w, run->store.w,
                                         run->net->total * run->store.real_bytes));
-    run->best_loss = loss;
-    run->best_iterate = run->round;
-    run->stale = 0;
+    run->position.best_loss = loss;
+    run->position.best_iterate = run->position.round;
+    run->position.stale = 0;
 done:
     return st;
 }
@@ -110,13 +113,15 @@ tsr_status tsri_iterate_judge(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    if (run->patience)
-        TSR_TRY(compare(run, stops_at(run, "test_loss") ? run->test_loss : 1 - run->test_accuracy));
-    if (!run->judges_training)
+    if (run->settings.patience)
+        TSR_TRY(compare(run, stops_at(run, "test_loss") ? run->position.test_loss
+                                                        : 1 - run->position.test_accuracy));
+    if (!run->settings.judges_training)
         return TSR_OK;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
-    run->train_loss = r.loss;
-    run->train_accuracy = r.accuracy;
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
+                          run->settings.loss));
+    run->position.train_loss = r.loss;
+    run->position.train_accuracy = r.accuracy;
     if (run->best_w)
         TSR_TRY(compare(run, r.loss));
 done:
@@ -126,19 +131,20 @@ done:
 tsr_status tsri_iterate_rank(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->ranks.cut || !tsri_due_after(run, run->ranks_every))
+    if (!run->ranks.cut || !tsri_due_after(run, run->settings.ranks_every))
         return TSR_OK;
-    if (run->space)
-        TSR_TRY(tsri_space_weights(run->space));
-    TSR_TRY(tsri_ranks_sample(&run->ranks, &run->store, run->round,
-                              tsri_config_int(run->config, "stop.window")));
+    if (tsri_team_space(run))
+        TSR_TRY(tsri_space_weights(tsri_team_space(run)));
+    TSR_TRY(tsri_ranks_sample(&run->position.ranks_change, &run->ranks, &run->store,
+                              run->position.round,
+                              tsri_config_int(run->settings.config, "stop.window")));
 done:
     return st;
 }
 
 static double limit_of(const tsri_run *run)
 {
-    double below = tsri_config_real(run->config, "stop.below");
+    double below = tsri_config_real(run->settings.config, "stop.below");
     if (below >= 0)
         return below;
     return stops_at(run, "filter_distance") ? 0.05 : 0; /* docs/measurements/tickets.md */
@@ -147,32 +153,34 @@ static double limit_of(const tsri_run *run)
 bool tsri_iterate_enough(const tsri_run *run)
 {
     double below = limit_of(run);
-    return (run->patience && run->stale >= run->patience) ||
-           (stops_at(run, "error") && 1 - run->train_accuracy <= below) ||
-           (stops_at(run, "loss") && run->train_loss <= below) ||
-           (stops_at(run, "filter_distance") && run->ranks.change <= below);
+    return (run->settings.patience && run->position.stale >= run->settings.patience) ||
+           (stops_at(run, "error") && 1 - run->position.train_accuracy <= below) ||
+           (stops_at(run, "loss") && run->position.train_loss <= below) ||
+           (stops_at(run, "filter_distance") && run->position.ranks_change <= below);
 }
 
 void tsri_iterate_say_enough(const tsri_run *run)
 {
-    double value = stops_at(run, "filter_distance") ? run->ranks.change
-                   : stops_at(run, "error")         ? 1 - run->train_accuracy
-                                                    : run->train_loss;
-    if (run->round < run->rounds && run->patience)
+    double value = stops_at(run, "filter_distance") ? run->position.ranks_change
+                   : stops_at(run, "error")         ? 1 - run->position.train_accuracy
+                                                    : run->position.train_loss;
+    if (run->position.round < run->settings.rounds && run->settings.patience)
         TSRI_INFO("stop: %s was least, %.4g, after round %lld and has not become less for %lld "
                   "evaluations: the run ends after round %lld of %lld%s",
-                  tsri_config_text(run->config, "stop.metric"), run->best_loss,
-                  (long long)run->best_iterate, (long long)run->stale, (long long)run->round,
-                  (long long)run->rounds, run->best_w ? ", the best iterate is the model" : "");
-    else if (run->round < run->rounds)
+                  tsri_config_text(run->settings.config, "stop.metric"), run->position.best_loss,
+                  (long long)run->position.best_iterate, (long long)run->position.stale,
+                  (long long)run->position.round, (long long)run->settings.rounds,
+                  run->best_w ? ", the best iterate is the model" : "");
+    else if (run->position.round < run->settings.rounds)
         TSRI_INFO("stop: %s is %.3g, not above %g: the run ends after round %lld of %lld",
-                  tsri_config_text(run->config, "stop.metric"), value, limit_of(run),
-                  (long long)run->round, (long long)run->rounds);
+                  tsri_config_text(run->settings.config, "stop.metric"), value, limit_of(run),
+                  (long long)run->position.round, (long long)run->settings.rounds);
 }
 
 tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken)
 {
-    *taken = run->best_w && run->best_iterate >= 0 && run->best_iterate != run->round;
+    *taken = run->best_w && run->position.best_iterate >= 0 &&
+             run->position.best_iterate != run->position.round;
     if (!*taken)
         return TSR_OK;
     return run->store.heap->within(run->store.w, run->best_w,

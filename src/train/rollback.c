@@ -10,18 +10,18 @@
 
 bool tsri_can_roll_back(const tsri_run *run)
 {
-    return tsri_rolls_back(run) && run->rollbacks < TSRI_ROLLBACKS_MOST;
+    return tsri_rolls_back(run) && run->position.rollbacks < TSRI_ROLLBACKS_MOST;
 }
 
 tsr_status tsri_rollback_init(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    const char *place = tsri_config_place(run->config, "on_divergence");
-    TSR_CHECK(!tsri_rolls_back(run) || run->convert_round < 0, TSR_USAGE,
+    const char *place = tsri_config_place(run->settings.config, "on_divergence");
+    TSR_CHECK(!tsri_rolls_back(run) || run->settings.convert_round < 0, TSR_USAGE,
               "%s: a net that convert_at has replaced cannot go back to what it was: use "
               "on_divergence: stop",
               place);
-    TSR_CHECK(!tsri_rolls_back(run) || !run->options.trace, TSR_USAGE,
+    TSR_CHECK(!tsri_rolls_back(run) || !run->settings.options.trace, TSR_USAGE,
               "%s: --trace records one way through the rounds: leave it out, or use on_divergence: "
               "stop",
               place);
@@ -33,8 +33,8 @@ done:
 
 int64_t tsri_rollback_target(const tsri_run *run, int64_t round)
 {
-    double every = tsri_config_real(run->config, "checkpoint.every");
-    int64_t period = every > 0 ? (int64_t)llround(every * run->epoch_rounds) : 0;
+    double every = tsri_config_real(run->settings.config, "checkpoint.every");
+    int64_t period = every > 0 ? (int64_t)llround(every * run->settings.epoch_rounds) : 0;
     if (every > 0 && period < 1)
         period = 1;
     return period > 0 ? round - round % period : 0;
@@ -44,13 +44,13 @@ int64_t tsri_rollback_target(const tsri_run *run, int64_t round)
  * run. */
 static void fresh_position(tsri_run *run)
 {
-    run->recent = (tsri_mean){0};
-    run->first_loss = 0;
-    run->best_score = -INFINITY;
-    run->test_loss = run->test_accuracy = run->test_rmse = NAN;
-    run->train_loss = run->train_accuracy = NAN;
-    run->best_loss = INFINITY;
-    run->ranks.change = NAN;
+    run->position.recent = (tsri_mean){0};
+    run->position.first_loss = 0;
+    run->position.best_score = -INFINITY;
+    run->position.test_loss = run->position.test_accuracy = run->position.test_rmse = NAN;
+    run->position.train_loss = run->position.train_accuracy = NAN;
+    run->position.best_loss = INFINITY;
+    run->position.ranks_change = NAN;
 }
 
 /* Where the file of that round is gone or damaged, an older one leads there again: the list says
@@ -59,27 +59,29 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
 {
     tsr_status st = TSR_OK;
     tsri_rollback_entry list[TSRI_ROLLBACKS_MOST];
-    int64_t count = run->rollbacks, to = tsri_rollback_target(run, done);
-    bool found = false, force = run->options.force;
-    memcpy(list, run->rollback, sizeof list);
+    int64_t count = run->position.rollbacks, to = tsri_rollback_target(run, done);
+    bool found = false, force = run->settings.options.force;
+    memcpy(list, run->position.rollback, sizeof list);
     list[count++] =
         (tsri_rollback_entry){.to = to, .round = done + 1, .loss = tsri_diverged_loss(run)};
     TSRI_INFO("%s", tsr_last_error());
     fresh_position(run);
-    run->options.force = true; /* a run of two kinds of kernels has been allowed to be one */
+    run->settings.options.force =
+        true; /* a run of two kinds of kernels has been allowed to be one */
     st = tsri_checkpoint_load_until(run, &found, to);
-    run->options.force = force;
+    run->settings.options.force = force;
     TSR_TRY(st);
     TSR_CHECK(found, TSR_DIVERGED,
               "round %lld diverged, and there is no checkpoint to go back to: lower optim.lr, now "
               "%g",
-              (long long)done + 1, tsri_config_real(run->config, "optim.lr"));
-    memcpy(run->rollback, list, sizeof list);
-    run->rollbacks = count;
-    run->rollbacks_told = 0;
-    while (run->rollbacks_told < count && list[run->rollbacks_told].to < run->round)
-        run->rollbacks_told++;
-    TSR_TRY(tsri_metrics_cut(run->metrics, run->metrics_bytes));
+              (long long)done + 1, tsri_config_real(run->settings.config, "optim.lr"));
+    memcpy(run->position.rollback, list, sizeof list);
+    run->position.rollbacks = count;
+    run->process.rollbacks_told = 0;
+    while (run->process.rollbacks_told < count &&
+           list[run->process.rollbacks_told].to < run->position.round)
+        run->process.rollbacks_told++;
+    TSR_TRY(tsri_metrics_cut(run->process.metrics, run->position.metrics_bytes));
     TSR_TRY(tsri_forced_tell(run));
     TSRI_WARN(
         "diverged in round %lld: going back to round %lld and on with half the rate, %g (%lld "
@@ -93,7 +95,8 @@ done:
 /* Of the round it went back to, after so many of the list. */
 static double rate_after(const tsri_run *run, int64_t number)
 {
-    return ldexp(tsri_schedule_rate(&run->schedule, run->rollback[number].to, run->rounds),
+    return ldexp(tsri_schedule_rate(&run->settings.schedule, run->position.rollback[number].to,
+                                    run->settings.rounds),
                  -(int)(number + 1));
 }
 
@@ -101,9 +104,9 @@ tsr_status tsri_rollback_tell(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    for (; run->rollbacks_told < run->rollbacks; run->rollbacks_told++) {
-        const tsri_rollback_entry *e = &run->rollback[run->rollbacks_told];
-        if (e->to != run->round)
+    for (; run->process.rollbacks_told < run->position.rollbacks; run->process.rollbacks_told++) {
+        const tsri_rollback_entry *e = &run->position.rollback[run->process.rollbacks_told];
+        if (e->to != run->position.round)
             break;
         w.text.length = 0;
         w.comma = false;
@@ -112,8 +115,8 @@ tsr_status tsri_rollback_tell(tsri_run *run)
         tsri_json_put_int(&w, "round", e->round);
         tsri_json_put_int(&w, "to", e->to);
         tsri_json_put_real(&w, "loss", e->loss);
-        tsri_json_put_int(&w, "times", run->rollbacks_told + 1);
-        tsri_json_put_real(&w, "rate", rate_after(run, run->rollbacks_told));
+        tsri_json_put_int(&w, "times", run->process.rollbacks_told + 1);
+        tsri_json_put_real(&w, "rate", rate_after(run, run->process.rollbacks_told));
         tsri_json_close(&w, '}');
         TSR_TRY(tsri_json_end(&w));
         TSR_TRY(tsri_event_line(run, w.text.data));
@@ -129,14 +132,14 @@ tsr_status tsri_rollback_write(tsri_text *out, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    if (run->rollbacks == 0)
+    if (run->position.rollbacks == 0)
         return TSR_OK;
     tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < run->rollbacks; i++) {
+    for (int64_t i = 0; i < run->position.rollbacks; i++) {
         tsri_json_open(&w, '{');
-        tsri_json_put_int(&w, "round", run->rollback[i].round);
-        tsri_json_put_int(&w, "to", run->rollback[i].to);
-        tsri_json_put_real(&w, "loss", run->rollback[i].loss);
+        tsri_json_put_int(&w, "round", run->position.rollback[i].round);
+        tsri_json_put_int(&w, "to", run->position.rollback[i].to);
+        tsri_json_put_real(&w, "loss", run->position.rollback[i].loss);
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');
@@ -151,14 +154,14 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
-    run->rollbacks = run->rollbacks_told = 0;
+    run->position.rollbacks = run->process.rollbacks_told = 0;
     if (!text)
         return TSR_OK;
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     int64_t count = tsri_json_is_array(root) ? tsri_json_length(root) : -1;
     for (int64_t i = 0; i < count && count <= TSRI_ROLLBACKS_MOST; i++) {
         const tsri_json_value *v = tsri_json_at(root, i);
-        tsri_rollback_entry *e = &run->rollback[i];
+        tsri_rollback_entry *e = &run->position.rollback[i];
         e->loss = NAN;
         (void)tsri_json_as_real(tsri_json_get(v, "loss"), &e->loss);
         if (!tsri_json_as_int(tsri_json_get(v, "round"), &e->round) ||
@@ -167,7 +170,7 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
     }
     TSR_CHECK(count >= 0 && count <= TSRI_ROLLBACKS_MOST, TSR_BAD_FILE,
               "%s: " TSRI_META_ROLLBACKS " is not a list of rounds", path);
-    run->rollbacks = run->rollbacks_told = count;
+    run->position.rollbacks = run->process.rollbacks_told = count;
 done:
     tsri_json_destroy(root);
     return st;

@@ -3,11 +3,11 @@
  *     while ((st = rounds(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
  *         TSR_TRY(tsri_rollback(run, done));
  *
- * What holds: the rate of a round is a pure function of the schedule and of run->rollback, the list
- * of rounds from which on it is halved. Checkpoints carry the list. A run that is killed after it
- * went back, and before its next checkpoint, is resumed from one without the new entry: it diverges
- * again, to the bit, and goes back again. So nothing has to be written at the moment itself, and a
- * resumed run is the uninterrupted one.
+ * What holds: the rate of a round is a pure function of the schedule and of run->position.rollback,
+ * the list of rounds from which on it is halved. Checkpoints carry the list. A run that is killed
+ * after it went back, and before its next checkpoint, is resumed from one without the new entry: it
+ * diverges again, to the bit, and goes back again. So nothing has to be written at the moment
+ * itself, and a resumed run is the uninterrupted one.
  *
  * It goes back to a checkpoint that was due (checkpoint.every) or to the start, never to one that a
  * Ctrl-C added: an uninterrupted run does not have that.

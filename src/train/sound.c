@@ -26,10 +26,10 @@ static bool beyond(double loss, double first)
 static const char *last_sound(const tsri_run *run)
 {
     static _Thread_local char text[1200];
-    if (run->saved_round < 0)
+    if (run->process.saved_round < 0)
         return "no checkpoint was saved yet";
     (void)snprintf(text, sizeof text, "the last sound checkpoint is %.1000s/" TSRI_CHECKPOINT_NAME,
-                   run->options.folder, run->saved_round);
+                   run->settings.options.folder, run->process.saved_round);
     return text;
 }
 
@@ -37,32 +37,34 @@ static const char *last_sound(const tsri_run *run)
 
 static double last_loss(const tsri_run *run, const tsri_mean *before)
 {
-    int64_t steps = run->recent.count - before->count;
-    return steps > 0 ? (run->recent.sum - before->sum) / (double)steps : 0;
+    int64_t steps = run->position.recent.count - before->count;
+    return steps > 0 ? (run->position.recent.sum - before->sum) / (double)steps : 0;
 }
 
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
 {
     tsr_status st = TSR_OK;
-    double loss = run->round_loss = last_loss(run, before);
-    if (run->first_loss <= 0 && isfinite(loss))
-        run->first_loss = loss;
-    double lr = tsri_config_real(run->config, "optim.lr");
-    TSR_CHECK(isfinite(loss) || run->first_loss > 0, TSR_DIVERGED,
+    double loss = run->process.round_loss = last_loss(run, before);
+    if (run->position.first_loss <= 0 && isfinite(loss))
+        run->position.first_loss = loss;
+    double lr = tsri_config_real(run->settings.config, "optim.lr");
+    TSR_CHECK(isfinite(loss) || run->position.first_loss > 0, TSR_DIVERGED,
               "the loss was %g in round %lld, the first: lower optim.lr, now %g, or, where that "
               "does not help, scale the data (data.normalize, data.target_scale); %s",
-              loss, (long long)run->round + 1, lr, last_sound(run));
-    TSR_CHECK(!beyond(loss, run->first_loss), TSR_DIVERGED,
+              loss, (long long)run->position.round + 1, lr, last_sound(run));
+    TSR_CHECK(!beyond(loss, run->position.first_loss), TSR_DIVERGED,
               "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
               "optim.warmup; %s",
-              loss, (long long)run->round + 1, run->first_loss, lr, last_sound(run));
+              loss, (long long)run->position.round + 1, run->position.first_loss, lr,
+              last_sound(run));
 done:
     return st;
 }
 
 double tsri_diverged_loss(const tsri_run *run)
 {
-    return beyond(run->round_loss, run->first_loss) ? run->round_loss : (double)NAN;
+    return beyond(run->process.round_loss, run->position.first_loss) ? run->process.round_loss
+                                                                     : (double)NAN;
 }
 
 tsr_status tsri_check_judged(const tsri_run *run, double loss)
@@ -71,18 +73,18 @@ tsr_status tsri_check_judged(const tsri_run *run, double loss)
     TSR_CHECK(isfinite(loss), TSR_DIVERGED,
               "the whole network has a loss of %g after round %lld: lower optim.lr, now %g, or add "
               "optim.warmup; %s",
-              loss, (long long)run->round, tsri_config_real(run->config, "optim.lr"),
-              last_sound(run));
+              loss, (long long)run->position.round,
+              tsri_config_real(run->settings.config, "optim.lr"), last_sound(run));
 done:
     return st;
 }
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-/* A loss of n samples as one of a step of run->batch: a sum, or a mean. */
+/* A loss of n samples as one of a step of run->settings.batch: a sum, or a mean. */
 static double as_of_a_step(const tsri_run *run, double loss, int64_t n)
 {
-    return run->loss->sum ? loss * (double)run->batch / (double)n : loss;
+    return run->settings.loss->sum ? loss * (double)run->settings.batch / (double)n : loss;
 }
 
 static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)
@@ -143,12 +145,12 @@ tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run)
                        run->net->param[p].name, (long long)i);
         return TSR_OK;
     }
-    if (run->round == 0)
+    if (run->position.round == 0)
         return TSR_OK; /* weights that were given: nothing has been trained */
     TSR_TRY(next_loss(&loss, run));
-    *sound = !beyond(loss, run->first_loss);
+    *sound = !beyond(loss, run->position.first_loss);
     (void)snprintf(why, TSRI_WHY, "the next step would begin with a loss of %g (the first was %g)",
-                   loss, run->first_loss);
+                   loss, run->position.first_loss);
 done:
     return st;
 }
@@ -159,9 +161,10 @@ tsr_status tsri_check_sound(tsri_run *run)
     char why[TSRI_WHY] = "";
     bool sound;
     TSR_TRY(tsri_is_sound(&sound, why, run));
-    TSR_CHECK(
-        sound, TSR_DIVERGED, "after round %lld %s: lower optim.lr, now %g, or add optim.warmup; %s",
-        (long long)run->round, why, tsri_config_real(run->config, "optim.lr"), last_sound(run));
+    TSR_CHECK(sound, TSR_DIVERGED,
+              "after round %lld %s: lower optim.lr, now %g, or add optim.warmup; %s",
+              (long long)run->position.round, why,
+              tsri_config_real(run->settings.config, "optim.lr"), last_sound(run));
 done:
     return st;
 }

@@ -23,23 +23,24 @@
 
 static void tell(const tsri_run *run, bool evaluated, bool resumed)
 {
-    if (!run->options.progress)
+    if (!run->settings.options.progress)
         return;
-    int64_t at = run->round > 0 ? run->round - 1 : 0;
-    tsr_progress p = {.round = run->round,
-                      .rounds = run->rounds,
-                      .epoch = (double)run->round / run->epoch_rounds,
-                      .epochs = (double)run->rounds / run->epoch_rounds,
-                      .loss = run->recent.count ? run->recent.sum / (double)run->recent.count
-                                                : (double)NAN,
+    int64_t at = run->position.round > 0 ? run->position.round - 1 : 0;
+    tsr_progress p = {.round = run->position.round,
+                      .rounds = run->settings.rounds,
+                      .epoch = (double)run->position.round / run->settings.epoch_rounds,
+                      .epochs = (double)run->settings.rounds / run->settings.epoch_rounds,
+                      .loss = run->position.recent.count
+                                  ? run->position.recent.sum / (double)run->position.recent.count
+                                  : (double)NAN,
                       .rate = tsri_run_rate(run, at),
-                      .seconds = tsri_clock() - run->started,
-                      .test_loss = run->test_loss,
-                      .test_accuracy = run->test_accuracy,
-                      .test_rmse = run->test_rmse,
+                      .seconds = tsri_clock() - run->process.started,
+                      .test_loss = run->position.test_loss,
+                      .test_accuracy = run->position.test_accuracy,
+                      .test_rmse = run->position.test_rmse,
                       .evaluated = evaluated,
                       .resumed = resumed};
-    run->options.progress(run->options.context, &p);
+    run->settings.options.progress(run->settings.options.context, &p);
 }
 
 /* ---- Judging ------------------------------------------------------------------------------ */
@@ -51,10 +52,10 @@ static tsr_status judge(tsri_run *run, int64_t rounds)
     tsr_result r;
     const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
     TSR_TRY(tsri_recalibrate_after(run, rounds));
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, part, run->loss));
-    run->test_loss = r.loss;
-    run->test_accuracy = r.accuracy;
-    run->test_rmse = r.rmse;
+    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, part, run->settings.loss));
+    run->position.test_loss = r.loss;
+    run->position.test_accuracy = r.accuracy;
+    run->position.test_rmse = r.rmse;
     TSR_TRY(tsri_check_judged(run, r.loss));
 done:
     return st;
@@ -65,7 +66,7 @@ static tsr_status judge_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_average_swap(run);
-    TSR_TRY(judge(run, run->round));
+    TSR_TRY(judge(run, run->position.round));
     TSR_TRY(tsri_iterate_judge(run));
 done:
     tsri_average_swap(run);
@@ -78,7 +79,7 @@ static tsr_status evaluate(tsri_run *run)
     TSR_TRY(judge_all(run));
     tell(run, true, false);
     TSR_TRY(tsri_metrics_tell(run));
-    run->recent = (tsri_mean){0};
+    run->position.recent = (tsri_mean){0};
 done:
     return st;
 }
@@ -88,11 +89,11 @@ done:
 static tsr_status first_weights(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (run->init)
-        TSR_TRY(tsri_whole_load(&run->store, run->init, run->options.init));
+    if (run->process.init)
+        TSR_TRY(tsri_whole_load(&run->store, run->process.init, run->settings.options.init));
 done:
-    tsri_tensors_destroy(run->init);
-    run->init = NULL;
+    tsri_tensors_destroy(run->process.init);
+    run->process.init = NULL;
     return st;
 }
 
@@ -100,8 +101,8 @@ static tsr_status open_metrics(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     char *path = NULL;
-    TSR_TRY(tsri_path_join(&path, run->options.folder, "metrics.jsonl"));
-    TSR_TRY(tsri_metrics_open(&run->metrics, path, run->metrics_bytes));
+    TSR_TRY(tsri_path_join(&path, run->settings.options.folder, "metrics.jsonl"));
+    TSR_TRY(tsri_metrics_open(&run->process.metrics, path, run->position.metrics_bytes));
 done:
     tsri_free(path);
     return st;
@@ -110,10 +111,10 @@ done:
 static tsr_status open_trace(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->trace)
+    if (!run->process.trace)
         return TSR_OK;
-    TSR_TRY(tsri_make_folder(run->trace));
-    TSR_TRY(tsri_sweep_folder(run->trace)); /* what a killed run left half written */
+    TSR_TRY(tsri_make_folder(run->process.trace));
+    TSR_TRY(tsri_sweep_folder(run->process.trace)); /* what a killed run left half written */
     TSR_TRY(tsri_trace_data(run));
 done:
     return st;
@@ -127,10 +128,10 @@ done:
 static tsr_status save(tsri_run *run)
 {
     tsr_status st = tsri_checkpoint_save(run);
-    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->metrics))
+    if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->process.metrics))
         return st;
-    TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s", (long long)run->round,
-              tsr_last_error());
+    TSRI_WARN("checkpoint of round %lld was not saved, training goes on: %s",
+              (long long)run->position.round, tsr_last_error());
     return TSR_OK;
 }
 
@@ -142,11 +143,12 @@ static tsr_status save_and_stop(tsri_run *run, const char *when)
     TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
               "stopped after round %lld of %lld, whose weights have diverged; add "
               "--resume to go on from round %lld",
-              (long long)run->round, (long long)run->rounds, (long long)run->saved_round);
+              (long long)run->position.round, (long long)run->settings.rounds,
+              (long long)run->process.saved_round);
     TSR_TRY(st);
     TSR_CHECK(false, TSR_INTERRUPTED,
               "stopped after round %lld of %lld%s, all saved: add --resume to go on",
-              (long long)run->round, (long long)run->rounds, when);
+              (long long)run->position.round, (long long)run->settings.rounds, when);
 done:
     return st;
 }
@@ -156,12 +158,12 @@ done:
 static tsr_status observe(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    run->unlooked = 1;
+    run->position.unlooked = 1;
     for (int i = 0; tsri_observers[i] && st == TSR_OK; i++)
         st = tsri_observers[i]->look(run);
     if (st == TSR_INTERRUPTED)
         return save_and_stop(run, ", while its certificate was made");
-    run->unlooked = 0;
+    run->position.unlooked = 0;
     return st;
 }
 
@@ -169,11 +171,11 @@ static tsr_status observe(tsri_run *run)
 static tsr_status hear_crew(tsri_run *run, bool stopping)
 {
     tsr_status st = TSR_OK;
-    bool timed = strcmp(tsri_config_text(run->config, "scheme.events"), "none") != 0;
-    if (!run->crew)
+    bool timed = strcmp(tsri_config_text(run->settings.config, "scheme.events"), "none") != 0;
+    if (!run->process.crew)
         return TSR_OK;
-    if (run->scheme->collect && (stopping || tsri_looked_at(run, run->round)))
-        TSR_TRY(run->scheme->collect(run));
+    if (run->settings.scheme->collect && (stopping || tsri_looked_at(run, run->position.round)))
+        TSR_TRY(run->settings.scheme->collect(run));
     if (timed || tsri_due(run, "eval.every"))
         TSR_TRY(tsri_event_times(run));
 done:
@@ -211,20 +213,21 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
 {
     tsr_status st = TSR_OK;
     double told = 0;
-    run->timed_from = *done = run->round;
-    if (run->round == 0)
+    run->process.timed_from = *done = run->position.round;
+    if (run->position.round == 0)
         TSR_TRY(observe(run));
-    else if (run->unlooked)
+    else if (run->position.unlooked)
         TSR_TRY(after_round(run, false));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
-    while (run->round < run->rounds && !tsri_iterate_enough(run)) {
-        tsri_mean before = run->recent;
-        *done = run->round;
+    while (run->position.round < run->settings.rounds && !tsri_iterate_enough(run)) {
+        tsri_mean before = run->position.recent;
+        *done = run->position.round;
         TSR_TRY(tsri_rollback_tell(run));
-        TSR_TRY(run->scheme->round(run));
+        TSR_TRY(run->settings.scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
-        run->round++;
-        bool asked = tsri_stop_asked() && run->round < run->rounds && run->round >= run->promised;
+        run->position.round++;
+        bool asked = tsri_stop_asked() && run->position.round < run->settings.rounds &&
+                     run->position.round >= run->process.promised;
         TSR_TRY(hear_crew(run, asked));
         TSR_TRY(tsri_average_round(run));
         if (tsri_clock() - told > 0.05) {
@@ -247,9 +250,9 @@ static tsr_status all_rounds(tsri_run *run)
     int64_t done = 0;
     while ((st = rounds_on(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
         TSR_TRY(tsri_rollback(run, done));
-    if (st == TSR_DIVERGED && run->rollbacks > 0)
+    if (st == TSR_DIVERGED && run->position.rollbacks > 0)
         tsri_fail_prefix("diverged again after %lld rollbacks, at a rate of %g: ",
-                         (long long)run->rollbacks, tsri_run_rate(run, done));
+                         (long long)run->position.rollbacks, tsri_run_rate(run, done));
 done:
     return st;
 }
@@ -257,8 +260,9 @@ done:
 static tsr_status write_distances(const tsri_run *run)
 {
     const double *ratio;
-    int64_t ratios = tsri_config_reals(run->config, "distance.ratios", &ratio);
-    return tsri_ranks_write(&run->ranks, run->epoch_rounds, ratio, ratios, run->options.folder);
+    int64_t ratios = tsri_config_reals(run->settings.config, "distance.ratios", &ratio);
+    return tsri_ranks_write(&run->ranks, run->settings.epoch_rounds, ratio, ratios,
+                            run->settings.options.folder);
 }
 
 static tsr_status finish(tsri_run *run, tsr_result *result)
@@ -268,22 +272,22 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     char *path = NULL;
     TSR_TRY(tsri_iterate_take_best(run, &best));
     if (best) /* what is handed over is what is judged */
-        TSR_TRY(judge(run, run->best_iterate));
+        TSR_TRY(judge(run, run->position.best_iterate));
     else
         tsri_average_swap(run);
     TSR_TRY(tsri_check_sound(run));
-    TSR_TRY(tsri_metrics_sync(run->metrics)); /* a run with a model has all its lines */
-    TSR_TRY(tsri_path_join(&path, run->options.folder, "model.safetensors"));
+    TSR_TRY(tsri_metrics_sync(run->process.metrics)); /* a run with a model has all its lines */
+    TSR_TRY(tsri_path_join(&path, run->settings.options.folder, "model.safetensors"));
     TSR_TRY(tsri_model_write(run, path));
     TSR_TRY(write_distances(run));
     *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
-                           .loss = run->test_loss,
-                           .accuracy = run->test_accuracy,
-                           .rmse = run->test_rmse,
-                           .seconds = tsri_clock() - run->started,
-                           .rounds = run->round,
-                           .bytes_total = run->bytes_total,
-                           .bytes_collected = run->bytes_collected};
+                           .loss = run->position.test_loss,
+                           .accuracy = run->position.test_accuracy,
+                           .rmse = run->position.test_rmse,
+                           .seconds = tsri_clock() - run->process.started,
+                           .rounds = run->position.round,
+                           .bytes_total = run->position.bytes_total,
+                           .bytes_collected = run->process.bytes_collected};
 done:
     tsri_free(path);
     return st;
@@ -292,15 +296,15 @@ done:
 tsr_status tsri_train_prepare(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (run->options.trace)
-        TSR_TRY(tsri_path_join(&run->trace, run->options.folder, "trace"));
+    if (run->settings.options.trace)
+        TSR_TRY(tsri_path_join(&run->process.trace, run->settings.options.folder, "trace"));
     TSR_TRY(first_weights(run));
     TSR_TRY(tsri_convert_prepare(run));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->prepare)
             TSR_TRY(tsri_observers[i]->prepare(run));
-    if (run->scheme->setup)
-        TSR_TRY(run->scheme->setup(run));
+    if (run->settings.scheme->setup)
+        TSR_TRY(run->settings.scheme->setup(run));
 done:
     return st;
 }
@@ -327,26 +331,28 @@ done:
 static tsr_status can_spread(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(!run->crew || run->scheme->serve, TSR_USAGE,
+    TSR_CHECK(!run->process.crew || run->settings.scheme->serve, TSR_USAGE,
               "%s: scheme %s runs in one process: start it without mpirun",
-              tsri_config_place(run->config, "scheme.name"), run->scheme->name);
+              tsri_config_place(run->settings.config, "scheme.name"), run->settings.scheme->name);
     TSR_CHECK(
-        !run->crew || !run->scheme->collect || run->optim.clip == 0, TSR_USAGE,
+        !run->process.crew || !run->settings.scheme->collect || run->settings.optim.clip == 0,
+        TSR_USAGE,
         "%s: optim.clip needs the whole gradient, and with mpirun every stage of %s has a part "
         "of it: start it without mpirun",
-        tsri_config_place(run->config, "optim.clip"), run->scheme->name);
+        tsri_config_place(run->settings.config, "optim.clip"), run->settings.scheme->name);
     TSR_CHECK(
-        !run->crew || !run->scheme->collect || run->ema == 0, TSR_USAGE,
+        !run->process.crew || !run->settings.scheme->collect || run->settings.ema == 0, TSR_USAGE,
         "%s: optim.ema needs the weights of every round, and with mpirun the stages of %s keep "
         "them: start it without mpirun",
-        tsri_config_place(run->config, "optim.ema"), run->scheme->name);
-    TSR_CHECK(!run->crew || !run->scheme->collect || !tsri_rolls_back(run), TSR_USAGE,
+        tsri_config_place(run->settings.config, "optim.ema"), run->settings.scheme->name);
+    TSR_CHECK(!run->process.crew || !run->settings.scheme->collect || !tsri_rolls_back(run),
+              TSR_USAGE,
               "%s: with mpirun the stages of %s keep the weights and cannot go back: start it "
               "without mpirun, or use on_divergence: stop",
-              tsri_config_place(run->config, "on_divergence"), run->scheme->name);
-    TSR_CHECK(!run->crew || run->convert_round < 0, TSR_USAGE,
+              tsri_config_place(run->settings.config, "on_divergence"), run->settings.scheme->name);
+    TSR_CHECK(!run->process.crew || run->settings.convert_round < 0, TSR_USAGE,
               "%s: convert_at is for one process, whose net it replaces: start it without mpirun",
-              tsri_config_place(run->config, "convert_at"));
+              tsri_config_place(run->settings.config, "convert_at"));
 done:
     return st;
 }
@@ -373,22 +379,23 @@ static void dismiss(tsri_crew *crew, tsr_status st)
 /* A round is trained to its end: where it is longer than all the epochs wanted, so is the run. */
 static void tell_length(const tsri_run *run)
 {
-    int64_t wanted = tsri_config_int(run->config, "epochs");
-    double epochs = (double)run->rounds / run->epoch_rounds;
+    int64_t wanted = tsri_config_int(run->settings.config, "epochs");
+    double epochs = (double)run->settings.rounds / run->settings.epoch_rounds;
     if (wanted > 0 && epochs > 1.5 * (double)wanted)
         TSRI_WARN("%s: one round of %lld steps is %.3g epochs, more than the %lld wanted: fewer "
                   "scheme.local_steps make it shorter",
-                  tsri_config_place(run->config, "scheme.local_steps"), (long long)run->local_steps,
-                  epochs, (long long)wanted);
+                  tsri_config_place(run->settings.config, "scheme.local_steps"),
+                  (long long)run->settings.local_steps, epochs, (long long)wanted);
 }
 
 /* Whoever wants it may have it, but it is not what `gd` is taken for. */
 static void tell_momentum(const tsri_run *run)
 {
-    if (run->gd && run->optim.momentum > 0)
+    if (run->settings.gd && run->settings.optim.momentum > 0)
         TSRI_INFO("%s: gd with momentum %g is the heavy ball, not plain gradient descent: leave "
                   "optim.momentum out for that",
-                  tsri_config_place(run->config, "optim.momentum"), run->optim.momentum);
+                  tsri_config_place(run->settings.config, "optim.momentum"),
+                  run->settings.optim.momentum);
 }
 
 static tsr_status coordinate(tsr_result *result, tsri_run *run)
@@ -398,24 +405,24 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
     tell_length(run);
     tell_momentum(run);
     TSR_TRY(tsri_open_folder(run));
-    if (run->options.resume)
+    if (run->settings.options.resume)
         TSR_TRY(tsri_checkpoint_load(run, &resumed));
     TSR_TRY(open_metrics(run));
     TSR_TRY(open_trace(run));
-    if (run->crew)
-        TSR_TRY(run->scheme->assemble(run));
+    if (run->process.crew)
+        TSR_TRY(run->settings.scheme->assemble(run));
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
-    if ((run->options.init || tsri_rolls_back(run)) && !resumed)
+    if ((run->settings.options.init || tsri_rolls_back(run)) && !resumed)
         TSR_TRY(tsri_checkpoint_save(run));
     tell(run, false, resumed);
     TSR_TRY(all_rounds(run));
     TSR_TRY(finish(run, result));
 done:
-    tsri_metrics_close(run->metrics);
-    if (run->lock >= 0)
-        tsri_unlock_folder(run->lock);
+    tsri_metrics_close(run->process.metrics);
+    if (run->process.lock >= 0)
+        tsri_unlock_folder(run->process.lock);
     return st;
 }
 
@@ -423,8 +430,8 @@ static tsr_status serve(tsr_result *result, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     *result = (tsr_result){.worker = true};
-    TSR_TRY(run->scheme->assemble(run));
-    TSR_TRY(run->scheme->serve(run));
+    TSR_TRY(run->settings.scheme->assemble(run));
+    TSR_TRY(run->settings.scheme->serve(run));
 done:
     if (st == TSR_INTERRUPTED) /* the coordinator stopped before it began, and says why */
         st = TSR_OK;
@@ -434,11 +441,11 @@ done:
 tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsri_crew *crew = NULL;
     TSR_TRY(enlist(&crew, config));
     TSR_TRY(tsri_run_init(&run, config, options));
-    run.crew = crew;
+    run.process.crew = crew;
     TSR_TRY(can_spread(&run));
     TSR_TRY(tsri_train_prepare(&run));
     TSR_TRY(coordinates(crew) ? coordinate(result, &run) : serve(result, &run));

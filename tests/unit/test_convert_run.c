@@ -26,12 +26,12 @@ static void begin(fixture *f)
     assert_ok(tsri_config_parse(&f->config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_run_init(&f->run, f->config, &options));
     assert_ok(tsri_convert_prepare(&f->run));
-    assert_ok(f->run.scheme->setup(&f->run));
+    assert_ok(f->run.settings.scheme->setup(&f->run));
     assert_ok(tsri_convert_when_due(&f->run)); /* not yet */
-    assert_int_equal(f->run.converted, -1);
+    assert_int_equal(f->run.position.converted, -1);
     assert_string_equal(tsri_convert_kind(&f->run), "grelu");
-    assert_ok(f->run.scheme->round(&f->run));
-    f->run.round = 1;
+    assert_ok(f->run.settings.scheme->round(&f->run));
+    f->run.position.round = 1;
 }
 
 static void end(fixture *f)
@@ -43,7 +43,8 @@ static void end(fixture *f)
 static double training_loss(tsri_run *run)
 {
     tsr_result r;
-    assert_ok(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train, run->loss));
+    assert_ok(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
+                            run->settings.loss));
     return r.loss;
 }
 
@@ -54,7 +55,7 @@ static void loss_goes_on(void **state)
     begin(&f);
     double before = training_loss(&f.run);
     assert_ok(tsri_convert_when_due(&f.run));
-    assert_int_equal(f.run.converted, 1);
+    assert_int_equal(f.run.position.converted, 1);
     assert_string_equal(tsri_convert_kind(&f.run), "relu_twin");
     assert_false(tsri_net_gated(f.run.net));
     /* Float weights: 1e-6 of the outputs, twice that of their squares. */
@@ -63,7 +64,7 @@ static void loss_goes_on(void **state)
     for (int64_t i = 0; i < f.run.net->trained; i++)
         assert_true(v[i] == 0);
     assert_ok(tsri_convert_when_due(&f.run)); /* once is enough */
-    assert_ok(f.run.scheme->round(&f.run));
+    assert_ok(f.run.settings.scheme->round(&f.run));
     assert_true(training_loss(&f.run) < before);
     end(&f);
 }
@@ -83,7 +84,7 @@ static void kinds_of_checkpoints(void **state)
     assert_true(tsri_config_real(inside, "convert_at") == 0);
     tsr_config_destroy(inside);
     assert_ok(tsri_convert_as_saved(&f.run, -1)); /* that one was damaged: back */
-    assert_true(tsri_net_gated(f.run.net) && f.run.converted == -1);
+    assert_true(tsri_net_gated(f.run.net) && f.run.position.converted == -1);
     end(&f);
 }
 
@@ -98,9 +99,9 @@ static void memory_runs_out(void **state)
         st = tsri_convert_when_due(&f.run);
         tsri_alloc_fail_after(-1, false);
         assert_true(st == TSR_OK || st == TSR_RESOURCES);
-        if (f.run.converted < 0) { /* what there was is still there */
+        if (f.run.position.converted < 0) { /* what there was is still there */
             assert_true(tsri_net_gated(f.run.net));
-            assert_ok(f.run.scheme->round(&f.run));
+            assert_ok(f.run.settings.scheme->round(&f.run));
         }
         end(&f);
     }

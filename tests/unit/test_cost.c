@@ -35,15 +35,15 @@ static void bytes_are_the_runs(const char *text, const char *settings)
     tsri_run run;
     int64_t first = 0;
     assert_ok(tsri_run_init(&run, config, &options));
-    assert_ok(run.scheme->setup(&run));
-    for (; run.round < run.rounds; run.round++) {
-        assert_ok(run.scheme->round(&run));
-        first = run.round == 0 ? run.bytes_total : first;
+    assert_ok(run.settings.scheme->setup(&run));
+    for (; run.position.round < run.settings.rounds; run.position.round++) {
+        assert_ok(run.settings.scheme->round(&run));
+        first = run.position.round == 0 ? run.position.bytes_total : first;
     }
     assert_true(cost.exact);
-    assert_int_equal(cost.rounds, run.rounds);
+    assert_int_equal(cost.rounds, run.settings.rounds);
     assert_int_equal(cost.bytes_round, first);
-    assert_int_equal(cost.bytes_total, run.bytes_total);
+    assert_int_equal(cost.bytes_total, run.position.bytes_total);
     tsri_run_fini(&run);
     tsr_config_destroy(config);
 }
@@ -115,11 +115,11 @@ static void memory_of_a_share(void **state)
     const tsri_share *share = NULL;
     bool rescale;
     assert_ok(tsri_run_init(&run, config, &options));
-    assert_ok(run.scheme->setup(&run));
+    assert_ok(run.settings.scheme->setup(&run));
     assert_ok(tsri_team_share(&run, &share, &rescale));
     assert_ok(tsri_net_cut(&small, run.net, share, rescale));
     assert_ok(tsri_store_init(&store, small, &tsri_backend_cpu, true));
-    assert_ok(tsri_plan_create(&plan, &store, run.device, run.batch, true));
+    assert_ok(tsri_plan_create(&plan, &store, run.device, run.settings.batch, true));
     /* 3 divides 6, 12 and 24: all shares are of one size */
     assert_int_equal(cost.params_share, small->total);
     assert_int_equal(cost.memory_worker, (small->total + 2 * small->trained + 4 * 3 * 32 * 32) * 4 +

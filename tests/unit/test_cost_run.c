@@ -61,9 +61,9 @@ static double measure(tsr_config *config, const way *w)
     assert_ok(tsri_run_init(&run, config, &options));
     double whole = (double)(run.net->total + 2 * run.net->trained) * 4;
     size_t before = tsr_memory_in_use();
-    assert_ok(run.scheme->setup(&run));
-    for (; run.round < run.rounds; run.round++)
-        assert_ok(run.scheme->round(&run));
+    assert_ok(run.settings.scheme->setup(&run));
+    for (; run.position.round < run.settings.rounds; run.position.round++)
+        assert_ok(run.settings.scheme->round(&run));
     double more = (double)(tsr_memory_in_use() - before);
     tsri_run_fini(&run);
     return w->team ? more : more + whole;

@@ -232,9 +232,9 @@ static double ratio_at(int64_t m)
                    "rounds: 40}",
                    (int)m, 0.6 / (double)(m * m));
     start(&f, text);
-    assert_ok(f.run.scheme->setup(&f.run));
-    for (; f.run.round < f.run.rounds; f.run.round++)
-        assert_ok(f.run.scheme->round(&f.run));
+    assert_ok(f.run.settings.scheme->setup(&f.run));
+    for (; f.run.position.round < f.run.settings.rounds; f.run.position.round++)
+        assert_ok(f.run.settings.scheme->round(&f.run));
     assert_ok(tsri_run_see(&f.run)); /* as it stands now */
     pairs_of(&p, &f, 20);
     double ratio = p.ratio;

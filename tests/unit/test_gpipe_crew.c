@@ -113,7 +113,7 @@ static void calls_are_heard_between_rounds(void **state)
     (void)state;
     enum { FORMING = 1, LAST = 19999 };
     tsri_comm *comm[2];
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config = NULL;
     tsri_crew *crew = NULL;
     tsr_run_options options = tsr_run_options_default();
@@ -123,9 +123,9 @@ static void calls_are_heard_between_rounds(void **state)
     assert_ok(tsri_crew_create(&crew, comm[0], 60));
     assert_ok(make_config(&config, mlp, "rounds=20000"));
     assert_ok(tsri_run_init(&run, config, &options));
-    run.crew = crew;
-    assert_ok(run.scheme->setup(&run));
-    assert_ok(run.scheme->assemble(&run)); /* sends the orders */
+    run.process.crew = crew;
+    assert_ok(run.settings.scheme->setup(&run));
+    assert_ok(run.settings.scheme->assemble(&run)); /* sends the orders */
     for (int i = 0; i < 2; i++) {
         tsri_frame f = {0};
         assert_ok(tsri_comm_frame(comm[0], &f, 0));

@@ -178,10 +178,10 @@ static void expected_statistics(tsri_run *run, int64_t unit, double *mean, doubl
     const float *bias = touch(tsri_store_at(&run->store, run->store.w, net->layer[0].bias));
     int64_t dim = run->data->dim;
     tsri_loader *loader = NULL;
-    tsri_loader_options o = tsri_run_loader(run, run->workers);
+    tsri_loader_options o = tsri_run_loader(run, run->settings.workers);
     *mean = *var = 0;
     assert_ok(tsri_loader_create(&loader, run->data, &run->data->train, &o));
-    for (int64_t k = 0; k < run->recalibrate; k++) {
+    for (int64_t k = 0; k < run->settings.recalibrate; k++) {
         const tsri_batch *b = NULL;
         double z[20], m = 0, s = 0;
         assert_ok(tsri_loader_get(loader, &b, k));
@@ -193,8 +193,8 @@ static void expected_statistics(tsri_run *run, int64_t unit, double *mean, doubl
         }
         for (int64_t i = 0; i < 20; i++)
             s += (z[i] - m) * (z[i] - m) / 19; /* unbiased, as running variances are */
-        *mean += m / (double)run->recalibrate;
-        *var += s / (double)run->recalibrate;
+        *mean += m / (double)run->settings.recalibrate;
+        *var += s / (double)run->settings.recalibrate;
     }
     tsri_loader_destroy(loader);
 }
@@ -207,8 +207,8 @@ static void statistics_are_those_of_the_whole(void **state)
     tsr_run_options options = tsr_run_options_default();
     tsri_run run;
     assert_ok(tsri_run_init(&run, config, &options));
-    assert_ok(run.scheme->setup(&run));
-    assert_ok(run.scheme->round(&run));
+    assert_ok(run.settings.scheme->setup(&run));
+    assert_ok(run.settings.scheme->round(&run));
     const tsri_layer *norm = &run.net->layer[1];
     float *mean = touch(tsri_store_at(&run.store, run.store.w, norm->mean)),
           *var = touch(tsri_store_at(&run.store, run.store.w, norm->var)),
@@ -251,8 +251,8 @@ static void recalibrated_where_needed(void **state)
         tsr_run_options options = tsr_run_options_default();
         tsri_run run;
         assert_ok(tsri_run_init(&run, config, &options));
-        assert_ok(run.scheme->setup(&run));
-        assert_int_equal(run.recalibrate, rows[i].batches);
+        assert_ok(run.settings.scheme->setup(&run));
+        assert_int_equal(run.settings.recalibrate, rows[i].batches);
         tsri_run_fini(&run);
         tsr_config_destroy(config);
     }

@@ -51,14 +51,14 @@ static void begin(tsri_run *run, tsr_config **config)
     (void)snprintf(path, sizeof path, "data.path=%s", scratch_path("images"));
     *config = make_config(text, path);
     assert_ok(tsri_run_init(run, *config, &options));
-    assert_ok(run->scheme->setup(run));
+    assert_ok(run->settings.scheme->setup(run));
 }
 
 /* Outputs against the network's own; flips and sums against a loop over all patches. */
 static void passes_do_not_depend_on_tiles(void **state)
 {
     (void)state;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config;
     begin(&run, &config);
     tsri_patches all;
@@ -94,7 +94,7 @@ static void passes_do_not_depend_on_tiles(void **state)
 static void descent_adds_up_blocks(void **state)
 {
     (void)state;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config;
     begin(&run, &config);
     tsri_descent whole, parts;
@@ -118,7 +118,7 @@ static void descent_adds_up_blocks(void **state)
 static void draws_are_runs_of_their_own(void **state)
 {
     (void)state;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config;
     begin(&run, &config);
     tsri_draw_path path[2];
@@ -143,7 +143,7 @@ static void draws_are_runs_of_their_own(void **state)
 static void equal_images_are_found(void **state)
 {
     (void)state;
-    tsri_run run = {.lock = -1};
+    tsri_run run = {.process.lock = -1};
     tsr_config *config;
     tsri_loft_data facts;
     begin(&run, &config);

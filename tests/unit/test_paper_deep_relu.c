@@ -23,7 +23,7 @@ static void start(fixture *f, const char *text)
     f->config = NULL;
     assert_ok(tsri_config_parse(&f->config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_run_init(&f->run, f->config, &o));
-    assert_ok(f->run.scheme->setup(&f->run));
+    assert_ok(f->run.settings.scheme->setup(&f->run));
     assert_ok(tsri_run_see(&f->run));
     assert_ok(tsri_deep_net_init(&f->net, &f->run, f->run.seen.w));
 }
@@ -170,12 +170,12 @@ static void failed_allocations(void **state)
     start(&f, small);
     assert_true(paper->applies(&f.run));
     for (int later = 0; later < 2; later++) {
-        f.run.round = later ? f.run.rounds : 0; /* the last is looked at, too */
+        f.run.position.round = later ? f.run.settings.rounds : 0; /* the last is looked at, too */
         for (int64_t n = 0;; n += n < 60 ? 1 : 7) {
             tsri_certificate c;
             tsri_past past = {0};
             tsri_certificate_init(&c, paper->name);
-            tsri_past_begin(&past, f.run.round);
+            tsri_past_begin(&past, f.run.position.round);
             (void)tsri_alloc_fail_after(n, false);
             tsr_status st = paper->look(&f.run, &past);
             st = st == TSR_OK ? paper->certify(&c, &f.run, &past) : st;

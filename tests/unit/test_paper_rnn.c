@@ -194,7 +194,7 @@ static void worst_support_is_found(void **state)
     assert_int_equal(tsri_rnn_sparsity(128), 25);
     static float W[64], A[16], B[16];
     float x[4] = {1, 0, 1, 0};
-    tsri_run run = {.seed = 3};
+    tsri_run run = {.settings.seed = 3};
     for (int i = 0; i < 8; i++)
         A[2 * i] = 1; /* all units are on at both positions */
     for (int i = 0; i < 4; i++)
@@ -242,15 +242,15 @@ static void start(tsri_run *run, tsr_config **config, const char *text)
     tsr_run_options o = tsr_run_options_default();
     assert_ok(tsri_config_parse(config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_run_init(run, *config, &o));
-    assert_ok(run->scheme->setup(run));
+    assert_ok(run->settings.scheme->setup(run));
 }
 
 /* The rows of the run as it stands. */
 static void look(tsri_certificate *c, tsri_run *run, tsri_past *past, const tsri_paper *paper)
 {
     tsri_certificate_init(c, paper->name);
-    c->round = run->round;
-    tsri_past_begin(past, run->round);
+    c->round = run->position.round;
+    tsri_past_begin(past, run->position.round);
     assert_ok(tsri_run_see(run));
     if (paper->look)
         assert_ok(paper->look(run, past));
@@ -261,8 +261,8 @@ static void look(tsri_certificate *c, tsri_run *run, tsri_past *past, const tsri
 
 static void steps(tsri_run *run, int64_t count)
 {
-    for (int64_t k = 0; k < count; k++, run->round++)
-        assert_ok(run->scheme->round(run));
+    for (int64_t k = 0; k < count; k++, run->position.round++)
+        assert_ok(run->settings.scheme->round(run));
 }
 
 static const tsri_row *row(const tsri_certificate *c, const char *where)
@@ -333,13 +333,14 @@ static void failed_allocations(void **state)
     start(&run, &config, tiny);
     for (int later = 0; later < 2; later++) {
         steps(&run, later);
-        run.rounds = run.round; /* the last round is looked at whatever that takes */
+        run.settings.rounds =
+            run.position.round; /* the last round is looked at whatever that takes */
         assert_ok(tsri_run_see(&run));
         for (int64_t n = 0;; n += n < 12 ? 1 : 13) {
             tsri_certificate c;
             tsri_past past = {0};
             tsri_certificate_init(&c, paper->name);
-            tsri_past_begin(&past, run.round);
+            tsri_past_begin(&past, run.position.round);
             (void)tsri_alloc_fail_after(n, false);
             tsr_status st = paper->look(&run, &past);
             st = st == TSR_OK ? paper->certify(&c, &run, &past) : st;

@@ -150,19 +150,19 @@ static void units_without_owner(const char *backend)
     float before[50 * 6];
     int64_t rested = 0;
     assert_ok(tsri_run_init(&run, config, &options));
-    assert_ok(run.scheme->setup(&run));
+    assert_ok(run.settings.scheme->setup(&run));
     assert_ok(tsri_share_init(&share, run.net));
     assert_int_equal(run.net->trained, 50 * 6);
-    for (; run.round < 5; run.round++) {
+    for (; run.position.round < 5; run.position.round++) {
         bool drawn[50] = {false};
         memcpy(before, touch(run.store.w), sizeof before);
         for (int64_t l = 0; l < 2; l++) { /* anyone can compute anyone's share */
             tsri_draw draw = {.kind = TSRI_DRAW_BERNOULLI, .workers = 2, .xi = 0.3};
-            tsri_share_draw(&share, &draw, 5, run.round, l);
+            tsri_share_draw(&share, &draw, 5, run.position.round, l);
             for (int64_t i = 0; i < share.pick[1].count; i++)
                 drawn[share.pick[1].index[i]] = true;
         }
-        assert_ok(run.scheme->round(&run));
+        assert_ok(run.settings.scheme->round(&run));
         for (int64_t r = 0; r < 50; r++) {
             bool kept = memcmp(before + r * 6, (float *)touch(run.store.w) + r * 6, 6 * 4) == 0;
             /* a unit that is off for all samples has no gradient: it may rest although drawn */

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "scheme/scheme.h"
 #include "scheme/space.h"
+#include "scheme/team.h"
 #include "sweep/cell.h"
 
 #include <math.h>
@@ -216,11 +217,11 @@ static int64_t asleep_after(const char *settings)
     int64_t asleep = 0;
     assert_ok(tsri_run_init(&run, config, &options));
     assert_true(tsri_space_fits(&run));
-    run.on_samples = true;
-    assert_ok(run.scheme->setup(&run));
-    for (; run.round < run.rounds; run.round++)
-        assert_ok(run.scheme->round(&run));
-    assert_ok(tsri_space_weights(run.space));
+    run.settings.on_samples = true;
+    assert_ok(run.settings.scheme->setup(&run));
+    for (; run.position.round < run.settings.rounds; run.position.round++)
+        assert_ok(run.settings.scheme->round(&run));
+    assert_ok(tsri_space_weights(tsri_team_space(&run)));
     const float *w = touch(tsri_store_at(&run.store, run.store.w, tsri_net_param(run.net, "w")));
     int64_t d = run.data->dim, m = tsri_config_int(config, "model.width");
     float x[16];

@@ -105,13 +105,16 @@ static void plain_run(tsri_outcome *o, const tsri_sweep *s, int64_t i)
     tsr_run_options options = tsr_run_options_default();
     assert_ok(tsri_sweep_config(&config, s, i));
     assert_ok(tsri_run_init(&run, config, &options));
-    assert_ok(run.scheme->setup(&run));
-    for (; run.round < run.rounds; run.round++)
-        assert_ok(run.scheme->round(&run));
+    assert_ok(run.settings.scheme->setup(&run));
+    for (; run.position.round < run.settings.rounds; run.position.round++)
+        assert_ok(run.settings.scheme->round(&run));
     assert_ok(tsri_recalibrate(&run));
-    assert_ok(tsri_evaluate(&train, &run.store, run.device, run.data, &run.data->train, run.loss));
-    assert_ok(tsri_evaluate(&test, &run.store, run.device, run.data, &run.data->test, run.loss));
-    *o = (tsri_outcome){.loss = test.loss, .train_loss = train.loss, .bytes = run.bytes_total};
+    assert_ok(tsri_evaluate(&train, &run.store, run.device, run.data, &run.data->train,
+                            run.settings.loss));
+    assert_ok(
+        tsri_evaluate(&test, &run.store, run.device, run.data, &run.data->test, run.settings.loss));
+    *o = (tsri_outcome){
+        .loss = test.loss, .train_loss = train.loss, .bytes = run.position.bytes_total};
     tsri_run_fini(&run);
     tsr_config_destroy(config);
 }

@@ -34,19 +34,20 @@ static int64_t lost_in_checkpoint;
 static tsr_status save_and_load(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsri_run fresh = {.lock = -1};
+    tsri_run fresh = {.process.lock = -1};
     tsr_config *config = NULL;
     tsr_run_options options = tsr_run_options_default();
     bool found = false;
-    options.folder = run->options.folder = scratch_folder;
+    options.folder = run->settings.options.folder = scratch_folder;
     TSR_TRY(tsri_make_folder(scratch_path("checkpoints")));
     TSR_TRY(tsri_checkpoint_save(run));
     TSR_TRY(make_config(&config, ist, NULL));
     TSR_TRY(tsri_run_init(&fresh, config, &options));
-    TSR_TRY(fresh.scheme->setup(&fresh));
+    TSR_TRY(fresh.settings.scheme->setup(&fresh));
     TSR_TRY(tsri_checkpoint_load(&fresh, &found));
-    TSR_CHECK(found && fresh.round == run->round, TSR_FAILURE, "the checkpoint was not read");
-    lost_in_checkpoint = fresh.lost_shares;
+    TSR_CHECK(found && fresh.position.round == run->position.round, TSR_FAILURE,
+              "the checkpoint was not read");
+    lost_in_checkpoint = fresh.position.lost_shares;
 done:
     tsri_run_fini(&fresh);
     tsr_config_destroy(config);

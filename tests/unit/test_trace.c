@@ -19,7 +19,7 @@ static void begin(tsri_run *run, tsr_config **config, bool traced)
     *config = make_config(small, "");
     assert_ok(tsri_run_init(run, *config, &options));
     if (traced)
-        assert_ok(tsri_strdup(&run->trace, scratch_folder));
+        assert_ok(tsri_strdup(&run->process.trace, scratch_folder));
 }
 
 static void end(tsri_run *run, tsr_config *config)
@@ -42,7 +42,7 @@ static void notes_are_copied_into_a_file_of_the_round(void **state)
     int64_t sample[3] = {5, 1, 7};
     (void)state;
     begin(&run, &config, true);
-    run.round = 41;
+    run.position.round = 41;
     assert_ok(note(&run, "alpha_x", sample, 3));
     sample[0] = 0; /* noted is noted */
     assert_ok(note(&run, "none", sample, 0));
@@ -56,7 +56,7 @@ static void notes_are_copied_into_a_file_of_the_round(void **state)
     assert_int_equal(tsri_tensors_find(file, "samples.none")->shape[0], 0);
     tsri_tensors_destroy(file);
 
-    run.round = 42; /* written notes are gone, and nothing makes no file */
+    run.position.round = 42; /* written notes are gone, and nothing makes no file */
     assert_ok(tsri_trace_write_notes(&run, "certificate"));
     assert_false(tsri_file_exists(scratch_path("certificate-000042.safetensors")));
     end(&run, config);
@@ -125,13 +125,13 @@ static tsr_status one_round(tsr_config *config, bool traced, int64_t *blocks)
     tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
     if (traced)
-        TSR_TRY(tsri_strdup(&run.trace, scratch_folder));
-    TSR_TRY(run.scheme->setup(&run));
+        TSR_TRY(tsri_strdup(&run.process.trace, scratch_folder));
+    TSR_TRY(run.settings.scheme->setup(&run));
     *blocks = tsri_alloc_blocks();
-    TSR_TRY(run.scheme->round(&run));
+    TSR_TRY(run.settings.scheme->round(&run));
     TSR_TRY(tsri_recalibrate_after(&run, 1));
     *blocks = tsri_alloc_blocks() - *blocks;
-    assert_true(traced == (run.tracer != NULL));
+    assert_true(traced == (run.process.tracer != NULL));
 done:
     tsri_run_fini(&run);
     return st;

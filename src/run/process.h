@@ -1,0 +1,35 @@
+/* process.h - what belongs to a run in this process only: who helps, what is open, what was told.
+ *
+ * Nothing of it is in a checkpoint, and no number of the run depends on it.
+ */
+#ifndef TSRI_RUN_PROCESS_H
+#define TSRI_RUN_PROCESS_H
+
+#include "comm/crew.h"
+#include "io/metrics.h"
+#include "io/safetensors.h"
+
+enum { TSRI_OBSERVERS_MOST = 2 };
+
+typedef struct tsri_process {
+    double started;      /* clock */
+    int lock;            /* of the folder; -1 = none */
+    bool owns_data;      /* the run's, else the ground's */
+    tsri_tensors *init;  /* the model to start from, until its numbers are read */
+    double round_loss;   /* mean over the steps of the last round, before each */
+    int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
+
+    tsri_crew *crew;         /* workers in other processes; NULL = all is done here */
+    int64_t bytes_collected; /* of stages in other processes: their numbers, out and back */
+    int64_t promised;        /* the round that they will reach in any case: a stop waits for it */
+    int64_t timed_from;      /* rounds done when the times of ranks were last told */
+
+    tsri_metrics *metrics;
+    int64_t forced_told;        /* bytes of run->forced that the metrics have */
+    int64_t rollbacks_told;     /* of the position's rollbacks those that the metrics have */
+    char *trace;                /* folder, or NULL */
+    struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
+    void *observer_state[TSRI_OBSERVERS_MOST];
+} tsri_process;
+
+#endif
