@@ -6,14 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-const char *tsri_kind_name(tsri_kind kind)
+const tsri_kind_row *tsri_kind_of(tsri_kind kind)
 {
-    static const char *const name[] = {
-#define X(kind_, text) [TSRI_##kind_] = text,
+    static const tsri_kind_row row[] = {
+#define X(kind_, text, ...) [TSRI_##kind_] = {.name = text, __VA_ARGS__},
         TSRI_KIND_LIST(X)
 #undef X
     };
-    return name[kind];
+    return &row[kind];
+}
+
+const char *tsri_kind_name(tsri_kind kind)
+{
+    return tsri_kind_of(kind)->name;
 }
 
 double tsri_op_flops(const tsri_op *op)
@@ -27,23 +32,14 @@ double tsri_op_flops(const tsri_op *op)
         return 2 * made * (double)op->in.c;
     case TSRI_CONV:
         return 2 * made * (double)(op->in.c * op->size * op->size);
-    case TSRI_NORM:
-        return 2 * made;
     case TSRI_MAXPOOL:
     case TSRI_AVGPOOL:
         return made * (double)(op->size * op->size);
     case TSRI_GLOBALPOOL:
         return read;
-    case TSRI_RELU:
-    case TSRI_GATE:
-    case TSRI_ADD:
-        return made;
-    case TSRI_FLATTEN:
-    case TSRI_LAST:
-    case TSRI_TURN:
-        return 0;
+    default:
+        return made * tsri_kind_of(op->kind)->operations;
     }
-    return 0;
 }
 
 static const tsri_backend *offered; /* the last one */
@@ -64,13 +60,29 @@ const tsri_backend *tsri_backend_find(const char *name)
     return NULL;
 }
 
-tsr_status tsri_op_setup(tsri_op *op, const tsri_backend *backend)
+static const tsri_kernel *kernel_for(const tsri_op *op, const tsri_backend *backend)
 {
     for (const tsri_kernel *const *k = backend->kernels; *k; k++)
-        if ((*k)->kind == op->kind && (!(*k)->applicable || (*k)->applicable(op))) {
-            op->kernel = *k;
-            return op->kernel->setup ? op->kernel->setup(op) : TSR_OK;
-        }
+        if ((*k)->kind == op->kind && (!(*k)->applicable || (*k)->applicable(op)))
+            return *k;
+    return NULL;
+}
+
+/* The reference has a kernel of every kind, for the same memory and the same type of numbers. */
+static bool reference_will_do(const tsri_op *op, const tsri_backend *backend)
+{
+    const tsri_backend *ref = &tsri_backend_ref;
+    return tsri_kind_of(op->kind)->pointwise && backend->heap == ref->heap &&
+           backend->real_bytes == ref->real_bytes;
+}
+
+tsr_status tsri_op_setup(tsri_op *op, const tsri_backend *backend)
+{
+    op->kernel = kernel_for(op, backend);
+    if (!op->kernel && reference_will_do(op, backend))
+        op->kernel = kernel_for(op, &tsri_backend_ref);
+    if (op->kernel)
+        return op->kernel->setup ? op->kernel->setup(op) : TSR_OK;
     return tsri_op_borrow(op, backend);
 }
 

@@ -145,7 +145,8 @@ void tsri_backend_offer(const tsri_backend *backend);
 /* By its name in the run file; NULL when there is none. */
 const tsri_backend *tsri_backend_find(const char *name);
 
-/* Chooses a kernel for op->kind and sets it up. */
+/* Chooses a kernel for op->kind and sets it up: the backend's own, or, of a kind that is pointwise,
+ * the reference's. */
 tsr_status tsri_op_setup(tsri_op *op, const tsri_backend *backend);
 void tsri_op_teardown(tsri_op *op);
 

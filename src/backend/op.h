@@ -11,28 +11,55 @@
 
 #include "backend/queue.h"
 
-/* One row per kind of layer: name, what it computes. */
+/* One row per kind of layer: a name, and what others must know of it (tsri_kind_row).
+ *
+ *     LINEAR      y = scale x W^T + b       W [out, in], b [out] or NULL
+ *     CONV        cross-correlation         W [out, in, size, size], b or NULL
+ *     NORM        y = (x - mean) / sqrt(var + eps) * w + b, per channel
+ *     RELU        y = max(x, 0)
+ *     ADD         y = x + add
+ *     MAXPOOL     largest of each window of size x size
+ *     AVGPOOL     mean of each window; padding counts as zeros, as in PyTorch
+ *     GLOBALPOOL  mean over all pixels
+ *     FLATTEN     [C, H, W] to a vector of C H W, channels outermost
+ *     RECURRENT   y_l = max(scale W y_(l-1) + x_l, 0), y_0 = 0; W [C, C]
+ *     LAST        the last position of each sequence
+ *     TURN        [T, N, C], as sequences are inside a network, to [N, T, C]
+ *     GATE        y = x where `add`, the value of its gate, is above 0; else 0
+ */
 #define TSRI_KIND_LIST(X)                                                                          \
-    X(LINEAR, "linear")     /* y = scale x W^T + b       W [out, in], b [out] or NULL          */  \
-    X(CONV, "conv")         /* cross-correlation         W [out, in, size, size], b or NULL    */  \
-    X(NORM, "norm")         /* y = (x - mean) / sqrt(var + eps) * w + b, per channel           */  \
-    X(RELU, "relu")         /* y = max(x, 0)                                                   */  \
-    X(ADD, "add")           /* y = x + add                                                     */  \
-    X(MAXPOOL, "maxpool")   /* largest of each window of size x size                           */  \
-    X(AVGPOOL, "avgpool")   /* mean of each window; padding counts as zeros, as in PyTorch     */  \
-    X(GLOBALPOOL, "global") /* mean over all pixels                                            */  \
-    X(FLATTEN, "flatten")   /* [C, H, W] to a vector of C H W, channels outermost              */  \
-    X(RECURRENT, "recurrent") /* y_l = max(scale W y_(l-1) + x_l, 0), y_0 = 0; W [C, C]      */    \
-    X(LAST, "last") /* the last position of each sequence                              */          \
-    X(TURN, "turn") /* [T, N, C], as sequences are inside a network, to [N, T, C]      */          \
-    X(GATE, "gate") /* y = x where `add`, the value of its gate, is above 0; else 0    */
+    X(LINEAR, "linear", .torch = "@(#.flatten(1))")                                                \
+    X(CONV, "conv", .torch = "@(#)")                                                               \
+    X(NORM, "norm", .operations = 2, .torch = "@(#)")                                              \
+    X(RELU, "relu", .operations = 1, .pointwise = true, .torch = "F.relu(#)")                      \
+    X(ADD, "add", .operations = 1, .torch = "# + &")                                               \
+    X(MAXPOOL, "maxpool", .torch = "F.max_pool2d(#, %)")                                           \
+    X(AVGPOOL, "avgpool", .torch = "F.avg_pool2d(#, %)")                                           \
+    X(GLOBALPOOL, "global", .torch = "#.mean((2, 3))")                                             \
+    X(FLATTEN, "flatten", .torch = "#.flatten(1)")                                                 \
+    X(RECURRENT, "recurrent", .torch = NULL)                                                       \
+    X(LAST, "last", .torch = NULL)                                                                 \
+    X(TURN, "turn", .torch = NULL)                                                                 \
+    X(GATE, "gate", .operations = 1)
 
 typedef enum tsri_kind {
-#define X(name, text) TSRI_##name,
+#define X(kind, ...) TSRI_##kind,
     TSRI_KIND_LIST(X)
 #undef X
+        TSRI_OP_KINDS
 } tsri_kind;
 
+typedef struct tsri_kind_row {
+    const char *name;
+    double operations; /* for each number that it makes; of products, windows and means another
+                          count (tsri_op_flops) */
+    bool pointwise;    /* y[i] follows from x[i] alone: any layout will do, and a backend without a
+                          kernel of its own takes the reference's */
+    const char *torch; /* how PyTorch writes it: # is x, & the second value, @ the layer's module,
+                          % size, stride and padding; NULL: it cannot be written */
+} tsri_kind_row;
+
+const tsri_kind_row *tsri_kind_of(tsri_kind kind);
 const char *tsri_kind_name(tsri_kind kind);
 
 /* Of one sample. A vector of features is {C, 1, 1}, a sequence of T positions {C, T, 1}; inside a

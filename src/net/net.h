@@ -224,6 +224,9 @@ tsr_status tsri_net_turn(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_norm(tsri_net *net, int *out, int in, const char *name);
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name);
 
+/* Any kind that is pointwise (backend/op.h): no parameters, the shape stays. */
+tsr_status tsri_net_pointwise(tsri_net *net, int *out, int in, tsri_kind kind, const char *name);
+
 /* x where `gate` is above 0, else 0. */
 tsr_status tsri_net_gate(tsri_net *net, int *out, int in, int gate, const char *name);
 tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size, int64_t stride,

@@ -178,9 +178,15 @@ done:
     return st;
 }
 
+tsr_status tsri_net_pointwise(tsri_net *net, int *out, int in, tsri_kind kind, const char *name)
+{
+    assert(tsri_kind_of(kind)->pointwise);
+    return tsri_net_add_plain(net, out, in, kind, net->value[in].shape, name);
+}
+
 tsr_status tsri_net_relu(tsri_net *net, int *out, int in, const char *name)
 {
-    return tsri_net_add_plain(net, out, in, TSRI_RELU, net->value[in].shape, name);
+    return tsri_net_pointwise(net, out, in, TSRI_RELU, name);
 }
 
 tsr_status tsri_net_global(tsri_net *net, int *out, int in, const char *name)

@@ -13,28 +13,6 @@
 
 /* ---- Which networks ------------------------------------------------------------------------- */
 
-static bool known_kind(tsri_kind kind)
-{
-    switch (kind) {
-    case TSRI_LINEAR:
-    case TSRI_CONV:
-    case TSRI_NORM:
-    case TSRI_RELU:
-    case TSRI_ADD:
-    case TSRI_MAXPOOL:
-    case TSRI_AVGPOOL:
-    case TSRI_GLOBALPOOL:
-    case TSRI_FLATTEN:
-        return true;
-    case TSRI_RECURRENT:
-    case TSRI_LAST:
-    case TSRI_TURN:
-    case TSRI_GATE:
-        break;
-    }
-    return false;
-}
-
 /* Is the parameter called as the layer's module would call it? */
 static bool named(const tsri_net *net, const tsri_layer *l, int param, const char *last)
 {
@@ -49,7 +27,7 @@ const char *tsri_torch_lacks(const tsri_net *net)
     for (int64_t i = 0; i < net->layers; i++) {
         const tsri_layer *l = &net->layer[i];
         const char *what = NULL;
-        if (!known_kind(l->kind) || l->each)
+        if (!tsri_kind_of(l->kind)->torch || l->each)
             what = "is of a kind that has no plain module";
         else if (l->kind == TSRI_LINEAR && l->scale != 1)
             what = "has a fixed scale beside its weights";
@@ -162,40 +140,32 @@ done:
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-static tsr_status pooled(tsri_text *out, const tsri_layer *l, long long x)
+/* What a character of the kind's row stands for (tsri_kind_row.torch). */
+static tsr_status add_sign(tsri_text *out, char sign, const variables *v, const tsri_layer *l)
 {
-    return tsri_text_add(out, "F.%s_pool2d(x%lld, %lld, %lld, %lld)\n",
-                         l->kind == TSRI_MAXPOOL ? "max" : "avg", x, (long long)l->size,
-                         (long long)l->stride, (long long)l->pad);
+    switch (sign) {
+    case '#':
+        return tsri_text_add(out, "x%lld", (long long)v->of[l->in]);
+    case '&':
+        return tsri_text_add(out, "x%lld", (long long)v->of[l->add]);
+    case '%':
+        return tsri_text_add(out, "%lld, %lld, %lld", (long long)l->size, (long long)l->stride,
+                             (long long)l->pad);
+    case '@':
+        return place(out, l->name);
+    default:
+        return tsri_text_add(out, "%c", sign);
+    }
 }
 
 static tsr_status line(tsri_text *out, variables *v, const tsri_net *net, int64_t i)
 {
     tsr_status st = TSR_OK;
     const tsri_layer *l = &net->layer[i];
-    long long x = v->of[l->in], y = l->add >= 0 ? v->of[l->add] : 0;
     TSR_TRY(tsri_text_add(out, "        x%lld = ", (long long)next_variable(v, net, i)));
-    switch (l->kind) {
-    case TSRI_RELU:
-        TSR_TRY(tsri_text_add(out, "F.relu(x%lld)\n", x));
-        break;
-    case TSRI_ADD:
-        TSR_TRY(tsri_text_add(out, "x%lld + x%lld\n", x, y));
-        break;
-    case TSRI_MAXPOOL:
-    case TSRI_AVGPOOL:
-        TSR_TRY(pooled(out, l, x));
-        break;
-    case TSRI_GLOBALPOOL:
-        TSR_TRY(tsri_text_add(out, "x%lld.mean((2, 3))\n", x));
-        break;
-    case TSRI_FLATTEN:
-        TSR_TRY(tsri_text_add(out, "x%lld.flatten(1)\n", x));
-        break;
-    default:
-        TSR_TRY(place(out, l->name));
-        TSR_TRY(tsri_text_add(out, "(x%lld%s)\n", x, l->kind == TSRI_LINEAR ? ".flatten(1)" : ""));
-    }
+    for (const char *sign = tsri_kind_of(l->kind)->torch; *sign; sign++)
+        TSR_TRY(add_sign(out, *sign, v, l));
+    TSR_TRY(tsri_text_add(out, "\n"));
 done:
     return st;
 }

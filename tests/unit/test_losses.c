@@ -229,6 +229,20 @@ static void gradients_are_derivatives(void **state)
     check("model: {name: relu_deep, hidden: [7, 9, 6]}", &tsri_loss_logistic, true, 1, 1);
 }
 
+/* Whatever the list has, losses of docs/extending.md included. */
+static void every_loss_has_its_derivative(void **state)
+{
+    (void)state;
+    static const char model[] = "model: {name: relu_deep, layers: 2, width: 10}";
+    for (int k = 0; tsri_loss_kinds[k]; k++) {
+        const tsri_loss_kind *kind = tsri_loss_kinds[k];
+        check(model, kind, true, 3, 40);
+        if (!kind->classes && !kind->margin)
+            check(model, kind, false, 3, 41);
+        print_message("%s\n", kind->name);
+    }
+}
+
 /* ---- The model ---------------------------------------------------------------------------- */
 
 /* Variance 2/m_l of the layer's own width (4 standard errors of it), v half and half, fixed; a wide
@@ -318,6 +332,7 @@ int main(void)
         cmocka_unit_test(huber_by_hand),
         cmocka_unit_test(sequences_end),
         cmocka_unit_test(gradients_are_derivatives),
+        cmocka_unit_test(every_loss_has_its_derivative),
         cmocka_unit_test(starts_as_the_paper_says),
         cmocka_unit_test(outputs_differ),
         cmocka_unit_test(wrong_widths_are_refused),

@@ -6,27 +6,10 @@
 
 typedef float real;
 
-#include "operand.inc"
-#include "window.inc"
-#include "linear.inc"
-#include "conv.inc"
-#include "norm.inc"
-#include "relu.inc"
-#include "gate.inc"
-#include "add.inc"
-#include "maxpool.inc"
-#include "avgpool.inc"
-#include "global.inc"
-#include "flatten.inc"
-#include "recurrent.inc"
-#include "sequence.inc"
+#include "kernels.inc"
 #include "loss.inc"
 #include "update.inc"
 #include "adam.inc"
-
-static const tsri_kernel *const kernels[] = {&linear,    &conv,    &norm,    &relu,   &gate,
-                                             &add,       &maxpool, &avgpool, &global, &flatten,
-                                             &recurrent, &last,    &turn,    NULL};
 
 const tsri_backend tsri_backend_ref = {.name = "ref",
                                        .real_bytes = sizeof(real),
