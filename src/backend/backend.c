@@ -51,7 +51,11 @@ void tsri_backend_offer(const tsri_backend *backend)
 
 const tsri_backend *tsri_backend_find(const char *name)
 {
-    static const tsri_backend *const all[] = {&tsri_backend_cpu, &tsri_backend_ref};
+    static const tsri_backend *const all[] = {
+#define X(id) &tsri_backend_##id,
+        TSRI_BACKEND_NAMES(X)
+#undef X
+    };
     if (offered && strcmp(offered->name, name) == 0)
         return offered;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

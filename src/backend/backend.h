@@ -126,9 +126,10 @@ struct tsri_backend {
     bool (*bf16)(void); /* (optional) is training with bf16 worth while here? NULL = it is */
 };
 
-extern const tsri_backend tsri_backend_ref;
+#define X(name) extern const tsri_backend tsri_backend_##name;
+TSRI_BACKEND_NAMES(X)
+#undef X
 extern const tsri_backend tsri_backend_ref64; /* double: for finite differences */
-extern const tsri_backend tsri_backend_cpu;
 
 /* input and count of backends on this machine (device.h). */
 tsr_status tsri_input_float(tsri_mem *to, const float *x, int64_t n, tsri_shape s,

@@ -1,8 +1,8 @@
 /* slices.h - how a parameter is laid out in memory, seen along the axes that are cut.
  *
  * Whatever its number and order of dimensions ([out, in], [out, in, H, W], [H, W, in, out]), a
- * parameter is a list of lines. Dimensions that are not cut, behind the last one that is, are
- * merged into its grain, so that a line is `size` pieces of `grain` numbers each, contiguous:
+ * parameter is a list of lines. Dimensions behind the last one that is cut are merged into the
+ * grain, so that a line is `size` pieces of `grain` contiguous numbers each:
  *
  *     [out, in, H, W] cut on out and in:   lines = out,   a line = in pieces of H W numbers
  *     [out, in]       cut on out:          one line of    out pieces of in numbers

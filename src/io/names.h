@@ -1,9 +1,10 @@
-/* names.h - the names that a run file has for its models, losses and schemes: the one list of each.
+/* names.h - the names that a run file has for its models, losses, schemes and backends: the one list
+ * of each.
  *
- * A new one is a line here and a file of its own that ends with its row. From these lists follow
- * the choices of the run file (schema.c) and the tables of rows (net/models.c, backend/loss.c,
- * scheme/schemes.c); the rows are called tsri_model_NAME, tsri_loss_NAME and tsri_scheme_NAME. An
- * import tries the models in this order.
+ * A new one is a line here and a file of its own that ends with its row (docs/extending.md). From
+ * these lists follow the choices of the run file (schema.c) and the tables of rows (net/models.c,
+ * backend/loss.c, scheme/schemes.c, backend/backend.c); the rows are called tsri_model_NAME,
+ * tsri_loss_NAME, tsri_scheme_NAME and tsri_backend_NAME. An import tries the models in this order.
  */
 #ifndef TSRI_NAMES_H
 #define TSRI_NAMES_H
@@ -51,5 +52,9 @@
     X(loft)                                                                                        \
     X(local_sgd)                                                                                   \
     X(gpipe)
+
+#define TSRI_BACKEND_NAMES(X)                                                                      \
+    X(cpu)                                                                                         \
+    X(ref)
 
 #endif

@@ -37,7 +37,7 @@ def programs(folder):
     count = 0
     for page in pages:
         for number, language, lines in blocks(open(os.path.join(source, page)).read()):
-            if language != "c":
+            if language != "c" or page.endswith("docs/extending.md"):  # that one's are files: tests/cli/extending.sh builds them
                 continue
             code = "\n".join(lines) + "\n"
             assert "int main(" in code, f"{page}:{number}: a C snippet is a whole program, so that it can be compiled"

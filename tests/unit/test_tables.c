@@ -2,6 +2,7 @@
  * what one row says of another is so, and that the help of the run file tells what the rows do. */
 #include "testing.h"
 
+#include "backend/backend.h"
 #include "net/models.h"
 #include "scheme/schemes.h"
 #include "theory/papers.h"
@@ -45,6 +46,9 @@ static void rows_have_the_names_of_their_lists(void **state)
     assert_string_equal(tsri_scheme_##id.name, #id);                                               \
     assert_true(strlen(tsri_scheme_##id.help) > 0 && tsri_scheme_##id.round);
     TSRI_SCHEME_NAMES(X)
+#undef X
+#define X(id) assert_string_equal(tsri_backend_##id.name, #id);
+    TSRI_BACKEND_NAMES(X)
 #undef X
 }
 
