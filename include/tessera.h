@@ -29,9 +29,9 @@ extern "C" {
 #endif
 
 #define TSR_VERSION_MAJOR  0
-#define TSR_VERSION_MINOR  1
+#define TSR_VERSION_MINOR  2
 #define TSR_VERSION_PATCH  0
-#define TSR_VERSION_STRING "0.1.0"
+#define TSR_VERSION_STRING "0.2.0"
 
 /* ---- Status ------------------------------------------------------------------------------- */
 

@@ -25,8 +25,8 @@ typedef struct tsri_process {
     int64_t timed_from;      /* rounds done when the times of ranks were last told */
 
     tsri_metrics *metrics;
-    int64_t forced_told;        /* bytes of run->forced that the metrics have */
-    int64_t rollbacks_told;     /* of the position's rollbacks those that the metrics have */
+    int64_t forced_written;     /* bytes of run->forced that the metrics have */
+    int64_t rollbacks_written;  /* of the position's rollbacks those that the metrics have */
     char *trace;                /* folder, or NULL */
     struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
     void *observer_state[TSRI_OBSERVERS_MOST];

@@ -14,7 +14,7 @@
 #include "optim/step.h"
 #include "run/position.h"
 #include "run/process.h"
-#include "run/ranks.h"
+#include "run/score_log.h"
 #include "run/settings.h"
 #include "subnet/share.h"
 
@@ -63,10 +63,10 @@ struct tsri_run {
     tsr_data *data;
     tsri_net *net;
     tsri_store store;
-    tsri_mem *average; /* [net->total] of the weights; NULL = none (train/average.c) */
-    tsri_mem *best_w;  /* [net->total] of the best iterate, or NULL: the last is kept */
-    tsri_ranks ranks;  /* how filters ranked so far; empty when nobody looks */
-    tsri_opened seen;  /* the weights, while somebody looks at the run (tsri_run_see) */
+    tsri_mem *average;     /* [net->total] of the weights; NULL = none (train/average.c) */
+    tsri_mem *best_w;      /* [net->total] of the best iterate, or NULL: the last is kept */
+    tsri_score_log scores; /* the scores of filters so far; empty when nobody looks */
+    tsri_opened seen;      /* the weights, while somebody looks at the run (tsri_run_see) */
     void *scheme_state;
     tsri_text forced; /* what --force let pass so far, one event a line (train/forced.c) */
     char *ticket;     /* of the model it began from: which units of the whole that has, or NULL */
@@ -156,8 +156,8 @@ tsr_status tsri_iterate_init(tsri_run *run);
 /* Judges the whole training set, if anyone wants to know, and keeps the best iterate so far. */
 tsr_status tsri_iterate_judge(tsri_run *run);
 
-/* Notes how filters rank now, if anyone wants to know and it is time. After every round. */
-tsr_status tsri_iterate_rank(tsri_run *run);
+/* Notes the scores of the filters now, if anyone wants to know and it is time. After every round. */
+tsr_status tsri_iterate_scores(tsri_run *run);
 
 /* Has the run reached what it was to stop at? */
 bool tsri_iterate_enough(const tsri_run *run);

@@ -39,7 +39,7 @@ typedef struct tsri_settings {
 
     bool judges_training;  /* keeping and stopping look at the training set: train/iterate.c */
     int64_t patience;      /* evaluations without a better one that end it; 0 = any */
-    double ranks_every;    /* epochs between samples of the ranking of filters */
+    double scores_every;   /* epochs between samples of the ranking of filters */
     int64_t convert_round; /* the one after which it converts (train/convert_run.h); -1 = never */
 } tsri_settings;
 

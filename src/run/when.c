@@ -32,7 +32,7 @@ bool tsri_looked_at(const tsri_run *run, int64_t round)
     bool any = run->process.trace ||
                due_at(run, tsri_config_real(run->settings.config, "eval.every"), round) ||
                due_at(run, tsri_config_real(run->settings.config, "checkpoint.every"), round) ||
-               (run->ranks.cut && due_at(run, run->settings.ranks_every, round));
+               (run->scores.cut && due_at(run, run->settings.scores_every, round));
     for (int i = 0; tsri_observers[i]; i++)
         any = any || tsri_observers[i]->active(run);
     return any;

@@ -105,7 +105,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         run->position.round++;
         TSR_TRY(tsri_average_round(run));
         TSR_TRY(note_round(outcome, run, curve_every));
-        TSR_TRY(tsri_iterate_rank(run));
+        TSR_TRY(tsri_iterate_scores(run));
         if ((run->settings.judges_training || run->settings.patience) &&
             tsri_due(run, "eval.every"))
             TSR_TRY(compare_iterates(run));

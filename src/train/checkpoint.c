@@ -78,7 +78,7 @@ static void fields_of(field f[FIELDS], tsri_run_position *p)
                          {"train_accuracy", NULL, &p->train_accuracy},
                          {"best_iterate", &p->best_iterate, NULL},
                          {"best_loss", NULL, &p->best_loss},
-                         {"ranks_change", NULL, &p->ranks_change},
+                         {"ranking_change", NULL, &p->ranking_change},
                          {"test_rmse", NULL, &p->test_rmse},
                          {"stale", &p->stale, NULL},
                          {"unlooked", &p->unlooked, NULL}};
@@ -207,7 +207,7 @@ static tsr_status pack(tsri_parcel *parcel, const numbers *n, tsri_run *run)
         TSR_TRY(tsri_parcel_add_model(parcel, n->best.host, "best."));
     if (run->average)
         TSR_TRY(tsri_parcel_add_model(parcel, n->average.host, "average."));
-    TSR_TRY(tsri_ranks_save(&run->ranks, parcel));
+    TSR_TRY(tsri_score_log_save(&run->scores, parcel));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->save)
             TSR_TRY(tsri_observers[i]->save(run, parcel));
@@ -344,8 +344,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(tsri_rollback_read(run, tsri_tensors_meta(file, TSRI_META_ROLLBACKS), path));
     TSR_TRY(tsri_is_sound(&sound, why, run));
     TSR_CHECK(sound, TSR_BAD_FILE, "%s: %s: its weights have diverged", path, why);
-    if (run->ranks.cut)
-        TSR_TRY(tsri_ranks_load(&run->ranks, file, path));
+    if (run->scores.cut)
+        TSR_TRY(tsri_score_log_load(&run->scores, file, path));
     for (int i = 0; tsri_observers[i]; i++)
         if (tsri_observers[i]->load)
             TSR_TRY(tsri_observers[i]->load(run, file, path));

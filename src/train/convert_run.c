@@ -46,7 +46,7 @@ tsr_status tsri_convert_init(tsri_run *run)
     TSR_CHECK(tsri_model_of(c)->gated, TSR_USAGE,
               "%s: convert_at makes a gated net into a ReLU net: use model: grelu, not %s", place,
               tsri_config_text(c, "model.name"));
-    TSR_CHECK(!run->best_w && !run->ranks.cut, TSR_USAGE,
+    TSR_CHECK(!run->best_w && !run->scores.cut, TSR_USAGE,
               "%s: convert_at leaves nothing to compare the best iterate with: use optim.keep: "
               "last",
               place);

@@ -288,7 +288,7 @@ void tsri_run_fini(tsri_run *run)
     tsri_trace_fini(run);
     tsri_text_fini(&run->forced);
     tsri_free(run->ticket);
-    tsri_ranks_fini(&run->ranks);
+    tsri_score_log_fini(&run->scores);
     tsri_tensors_destroy(run->process.init);
     *run = (tsri_run){.process.lock = -1};
 }

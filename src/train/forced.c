@@ -73,7 +73,7 @@ tsr_status tsri_forced_note(tsri_run *run, const tsri_tensors *file, const char 
     run->forced.length = 0;
     if (before)
         TSR_TRY(tsri_text_add(&run->forced, "%s", before));
-    run->process.forced_told = run->forced.length;
+    run->process.forced_written = run->forced.length;
     if (run->position.round >= run->settings.rounds ||
         tsri_iterate_enough(run)) /* nothing more is computed */
         return TSR_OK;
@@ -87,15 +87,15 @@ done:
 tsr_status tsri_forced_tell(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    while (run->process.forced_told < run->forced.length) {
-        char *line = run->forced.data + run->process.forced_told, *end = strchr(line, '\n');
+    while (run->process.forced_written < run->forced.length) {
+        char *line = run->forced.data + run->process.forced_written, *end = strchr(line, '\n');
         if (!end)
             break;
         *end = '\0';
         st = tsri_event_line(run, line);
         *end = '\n';
         TSR_TRY(st);
-        run->process.forced_told = end + 1 - run->forced.data;
+        run->process.forced_written = end + 1 - run->forced.data;
     }
 done:
     return st;

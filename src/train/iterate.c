@@ -42,15 +42,15 @@ static tsr_status watch_ranks(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool stops = stops_at(run, "filter_distance"), *cut = NULL;
-    run->settings.ranks_every = tsri_config_real(run->settings.config, "distance.every");
-    if (stops && run->settings.ranks_every <= 0)
-        run->settings.ranks_every = 1;
-    if (run->settings.ranks_every <= 0)
+    run->settings.scores_every = tsri_config_real(run->settings.config, "distance.every");
+    if (stops && run->settings.scores_every <= 0)
+        run->settings.scores_every = 1;
+    if (run->settings.scores_every <= 0)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&cut, run->net->axes, sizeof *cut));
     TSR_TRY(tsri_ticket_axes(cut, run->settings.config, run->net, NULL));
-    TSR_TRY(tsri_ranks_init(&run->ranks, run->net, cut));
-    run->position.ranks_change = NAN;
+    TSR_TRY(tsri_score_log_init(&run->scores, run->net, cut));
+    run->position.ranking_change = NAN;
 done:
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config,
@@ -128,16 +128,16 @@ done:
     return st;
 }
 
-tsr_status tsri_iterate_rank(tsri_run *run)
+tsr_status tsri_iterate_scores(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->ranks.cut || !tsri_due_after(run, run->settings.ranks_every))
+    if (!run->scores.cut || !tsri_due_after(run, run->settings.scores_every))
         return TSR_OK;
     if (tsri_team_space(run))
         TSR_TRY(tsri_space_weights(tsri_team_space(run)));
-    TSR_TRY(tsri_ranks_sample(&run->position.ranks_change, &run->ranks, &run->store,
-                              run->position.round,
-                              tsri_config_int(run->settings.config, "stop.window")));
+    TSR_TRY(tsri_score_log_sample(&run->position.ranking_change, &run->scores, &run->store,
+                                  run->position.round,
+                                  tsri_config_int(run->settings.config, "stop.window")));
 done:
     return st;
 }
@@ -156,12 +156,12 @@ bool tsri_iterate_enough(const tsri_run *run)
     return (run->settings.patience && run->position.stale >= run->settings.patience) ||
            (stops_at(run, "error") && 1 - run->position.train_accuracy <= below) ||
            (stops_at(run, "loss") && run->position.train_loss <= below) ||
-           (stops_at(run, "filter_distance") && run->position.ranks_change <= below);
+           (stops_at(run, "filter_distance") && run->position.ranking_change <= below);
 }
 
 void tsri_iterate_say_enough(const tsri_run *run)
 {
-    double value = stops_at(run, "filter_distance") ? run->position.ranks_change
+    double value = stops_at(run, "filter_distance") ? run->position.ranking_change
                    : stops_at(run, "error")         ? 1 - run->position.train_accuracy
                                                     : run->position.train_loss;
     if (run->position.round < run->settings.rounds && run->settings.patience)

@@ -50,7 +50,7 @@ static void fresh_position(tsri_run *run)
     run->position.test_loss = run->position.test_accuracy = run->position.test_rmse = NAN;
     run->position.train_loss = run->position.train_accuracy = NAN;
     run->position.best_loss = INFINITY;
-    run->position.ranks_change = NAN;
+    run->position.ranking_change = NAN;
 }
 
 /* Where the file of that round is gone or damaged, an older one leads there again: the list says
@@ -77,10 +77,10 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
               (long long)done + 1, tsri_config_real(run->settings.config, "optim.lr"));
     memcpy(run->position.rollback, list, sizeof list);
     run->position.rollbacks = count;
-    run->process.rollbacks_told = 0;
-    while (run->process.rollbacks_told < count &&
-           list[run->process.rollbacks_told].to < run->position.round)
-        run->process.rollbacks_told++;
+    run->process.rollbacks_written = 0;
+    while (run->process.rollbacks_written < count &&
+           list[run->process.rollbacks_written].to < run->position.round)
+        run->process.rollbacks_written++;
     TSR_TRY(tsri_metrics_cut(run->process.metrics, run->position.metrics_bytes));
     TSR_TRY(tsri_forced_tell(run));
     TSRI_WARN(
@@ -104,8 +104,9 @@ tsr_status tsri_rollback_tell(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    for (; run->process.rollbacks_told < run->position.rollbacks; run->process.rollbacks_told++) {
-        const tsri_rollback_entry *e = &run->position.rollback[run->process.rollbacks_told];
+    for (; run->process.rollbacks_written < run->position.rollbacks;
+         run->process.rollbacks_written++) {
+        const tsri_rollback_entry *e = &run->position.rollback[run->process.rollbacks_written];
         if (e->to != run->position.round)
             break;
         w.text.length = 0;
@@ -115,8 +116,8 @@ tsr_status tsri_rollback_tell(tsri_run *run)
         tsri_json_put_int(&w, "round", e->round);
         tsri_json_put_int(&w, "to", e->to);
         tsri_json_put_real(&w, "loss", e->loss);
-        tsri_json_put_int(&w, "times", run->process.rollbacks_told + 1);
-        tsri_json_put_real(&w, "rate", rate_after(run, run->process.rollbacks_told));
+        tsri_json_put_int(&w, "times", run->process.rollbacks_written + 1);
+        tsri_json_put_real(&w, "rate", rate_after(run, run->process.rollbacks_written));
         tsri_json_close(&w, '}');
         TSR_TRY(tsri_json_end(&w));
         TSR_TRY(tsri_event_line(run, w.text.data));
@@ -154,7 +155,7 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
-    run->position.rollbacks = run->process.rollbacks_told = 0;
+    run->position.rollbacks = run->process.rollbacks_written = 0;
     if (!text)
         return TSR_OK;
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
@@ -170,7 +171,7 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
     }
     TSR_CHECK(count >= 0 && count <= TSRI_ROLLBACKS_MOST, TSR_BAD_FILE,
               "%s: " TSRI_META_ROLLBACKS " is not a list of rounds", path);
-    run->position.rollbacks = run->process.rollbacks_told = count;
+    run->position.rollbacks = run->process.rollbacks_written = count;
 done:
     tsri_json_destroy(root);
     return st;

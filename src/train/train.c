@@ -234,7 +234,7 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
             tell(run, false, false);
             told = tsri_clock();
         }
-        TSR_TRY(tsri_iterate_rank(run));
+        TSR_TRY(tsri_iterate_scores(run));
         if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
             TSR_TRY(evaluate(run));
         TSR_TRY(after_round(run, asked));
@@ -261,8 +261,8 @@ static tsr_status write_distances(const tsri_run *run)
 {
     const double *ratio;
     int64_t ratios = tsri_config_reals(run->settings.config, "distance.ratios", &ratio);
-    return tsri_ranks_write(&run->ranks, run->settings.epoch_rounds, ratio, ratios,
-                            run->settings.options.folder);
+    return tsri_score_log_write(&run->scores, run->settings.epoch_rounds, ratio, ratios,
+                                run->settings.options.folder);
 }
 
 static tsr_status finish(tsri_run *run, tsr_result *result)

@@ -51,10 +51,11 @@ int main(void)
     return strcmp(tsr_version(), TSR_VERSION_STRING) != 0;
 }
 EOT
-cat >CMakeLists.txt <<'EOT'
+minor=$("$program" version | sed -nE '1s/^tessera ([0-9]+\.[0-9]+)\..*/\1/p')
+cat >CMakeLists.txt <<EOT
 cmake_minimum_required(VERSION 3.25)
 project(stranger LANGUAGES C)
-find_package(tessera 0.1 REQUIRED)
+find_package(tessera ${minor:-unknown} REQUIRED)
 add_executable(by_cmake main.c)
 target_link_libraries(by_cmake PRIVATE tessera::tessera)
 EOT

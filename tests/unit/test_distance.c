@@ -3,7 +3,7 @@
 #include "scratch.h"
 #include "share_testing.h"
 
-#include "run/ranks.h"
+#include "run/score_log.h"
 #include "scheme/rules.h"
 #include "subnet/distance.h"
 #include "ticket/compare.h"
@@ -190,7 +190,7 @@ static void samples(void **state)
     (void)state;
     tsri_net *net = NULL;
     tsri_store store;
-    tsri_ranks r, back;
+    tsri_score_log r, back;
     tsri_parcel parcel;
     tsri_tensors *file = NULL;
     double change, back_change;
@@ -199,40 +199,40 @@ static void samples(void **state)
     make_store(&store, net, 1);
     assert_in_range(net->axes, 1, 64);
     assert_ok(tsri_ticket_axes(cut, NULL, net, NULL));
-    assert_ok(tsri_ranks_init(&r, net, cut));
+    assert_ok(tsri_score_log_init(&r, net, cut));
     assert_int_equal(r.units, 6 + 12 + 24); /* the inner axes of stages 2 to 4 without stride */
-    assert_ok(tsri_ranks_sample(&change, &r, &store, 10, 2));
-    assert_ok(tsri_ranks_sample(&change, &r, &store, 20, 2));
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 10, 2));
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 20, 2));
     assert_true(isnan(change)); /* two before it are wanted */
-    assert_ok(tsri_ranks_sample(&change, &r, &store, 30, 2));
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 30, 2));
     assert_true(change == 0);
     fill_random(touch(store.w), net->total, 2);
-    assert_ok(tsri_ranks_sample(&change, &r, &store, 40, 2));
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 40, 2));
     assert_true(change > 0.1 && change < 1);
     double before = change;
     tsri_parcel_init(&parcel, net);
-    assert_ok(tsri_ranks_save(&r, &parcel));
+    assert_ok(tsri_score_log_save(&r, &parcel));
     assert_ok(tsri_parcel_write(&parcel, scratch_path("ranks"), NULL, 0));
     assert_ok(tsri_tensors_read(&file, scratch_path("ranks")));
-    assert_ok(tsri_ranks_init(&back, net, cut));
-    assert_ok(tsri_ranks_load(&back, file, "ranks"));
+    assert_ok(tsri_score_log_init(&back, net, cut));
+    assert_ok(tsri_score_log_load(&back, file, "ranks"));
     assert_int_equal(back.count, 4);
     assert_memory_equal(back.round, r.round, 4 * sizeof *r.round);
     assert_memory_equal(back.score, r.score, (size_t)(4 * 2 * r.units) * sizeof *r.score);
-    assert_ok(tsri_ranks_sample(&change, &r, &store, 50, 2));
-    assert_ok(tsri_ranks_sample(&back_change, &back, &store, 50, 2));
+    assert_ok(tsri_score_log_sample(&change, &r, &store, 50, 2));
+    assert_ok(tsri_score_log_sample(&back_change, &back, &store, 50, 2));
     assert_true(back_change == change && change == before); /* still far from sample 30 */
     fill_random(touch(store.w), net->total, 1);
     assert_ok(
-        tsri_ranks_sample(&change, &r, &store, 60, 4)); /* as 20 and 30, but not as 40 and 50 */
+        tsri_score_log_sample(&change, &r, &store, 60, 4)); /* as 20 and 30, but not as 40 and 50 */
     assert_true(change > 0.1);
     const double ratio[] = {0.5};
-    assert_ok(tsri_ranks_write(&r, 10, ratio, 1, scratch_folder));
+    assert_ok(tsri_score_log_write(&r, 10, ratio, 1, scratch_folder));
     assert_true(tsri_file_exists(scratch_path("distance.csv")));
     tsri_parcel_fini(&parcel);
     tsri_tensors_destroy(file);
-    tsri_ranks_fini(&r);
-    tsri_ranks_fini(&back);
+    tsri_score_log_fini(&r);
+    tsri_score_log_fini(&back);
     tsri_store_fini(&store);
     tsri_net_destroy(net);
 }

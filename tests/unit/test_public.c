@@ -44,6 +44,17 @@ static int teardown(void **state)
     return system(command);
 }
 
+/* One version, said in three ways. */
+static void the_version_is_one(void **state)
+{
+    (void)state;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%d.%d.%d", TSR_VERSION_MAJOR, TSR_VERSION_MINOR,
+                   TSR_VERSION_PATCH);
+    assert_string_equal(text, TSR_VERSION_STRING);
+    assert_string_equal(text, tsr_version());
+}
+
 static tsr_config *small_run(void)
 {
     static const char *const set[] = {
@@ -163,6 +174,7 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_version_is_one),
         cmocka_unit_test(pretrain),
         cmocka_unit_test(prune_and_compare),
         cmocka_unit_test(finetune),

@@ -1,5 +1,5 @@
-/* ranks.c - how the ranking of filters settles while a run goes on. */
-#include "run/ranks.h"
+/* score_log.c - how the ranking of filters settles as a run goes on. */
+#include "run/score_log.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
@@ -14,10 +14,10 @@
 
 enum { NORMS, GAMMAS, SCORES }; /* the two scores of a sample */
 
-tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const bool *cut)
+tsr_status tsri_score_log_init(tsri_score_log *r, const tsri_net *net, const bool *cut)
 {
     tsr_status st = TSR_OK;
-    *r = (tsri_ranks){.net = net};
+    *r = (tsri_score_log){.net = net};
     TSR_TRY(tsri_alloc(&r->cut, net->axes, sizeof *r->cut));
     for (int64_t a = 0; a < net->axes; a++) {
         r->cut[a] = cut[a] && tsri_score_fits(net, a, TSRI_SCORE_L2);
@@ -26,27 +26,27 @@ tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const bool *cut)
     TSR_CHECK(r->units > 0, TSR_USAGE, "the model has no axis whose units could be ranked");
 done:
     if (st != TSR_OK)
-        tsri_ranks_fini(r);
+        tsri_score_log_fini(r);
     return st;
 }
 
-void tsri_ranks_fini(tsri_ranks *r)
+void tsri_score_log_fini(tsri_score_log *r)
 {
     tsri_free(r->cut);
     tsri_free(r->round);
     tsri_free(r->score);
-    *r = (tsri_ranks){0};
+    *r = (tsri_score_log){0};
 }
 
 /* ---- Distances ---------------------------------------------------------------------------- */
 
-static const double *scores_of(const tsri_ranks *r, int64_t sample, int which)
+static const double *scores_of(const tsri_score_log *r, int64_t sample, int which)
 {
     return r->score + (sample * SCORES + which) * r->units;
 }
 
 /* The order of every axis in one sample, axis after axis. */
-static tsr_status order_of(int64_t *order, const tsri_ranks *r, int64_t sample, int which)
+static tsr_status order_of(int64_t *order, const tsri_score_log *r, int64_t sample, int which)
 {
     tsr_status st = TSR_OK;
     const double *score = scores_of(r, sample, which);
@@ -68,7 +68,8 @@ static double axis_distance(const int64_t *a, const int64_t *b, int64_t *place, 
 }
 
 /* The mean over the layers, each in units of its reversal. */
-static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t *b, int64_t *place)
+static double mean_distance(const tsri_score_log *r, const int64_t *a, const int64_t *b,
+                            int64_t *place)
 {
     double sum = 0;
     int64_t at = 0, axes = 0;
@@ -86,7 +87,7 @@ static double mean_distance(const tsri_ranks *r, const int64_t *a, const int64_t
 }
 
 /* The largest distance from the newest sample, the reference, to the `window` before it. */
-static tsr_status measure_change(double *change, const tsri_ranks *r, int64_t window)
+static tsr_status measure_change(double *change, const tsri_score_log *r, int64_t window)
 {
     tsr_status st = TSR_OK;
     int64_t *now = NULL, *then = NULL, *place = NULL;
@@ -112,7 +113,7 @@ done:
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
-static tsr_status make_room(tsri_ranks *r, int64_t count)
+static tsr_status make_room(tsri_score_log *r, int64_t count)
 {
     tsr_status st = TSR_OK;
     if (count <= r->room)
@@ -125,8 +126,8 @@ done:
     return st;
 }
 
-tsr_status tsri_ranks_sample(double *change, tsri_ranks *r, const tsri_store *store, int64_t round,
-                             int64_t window)
+tsr_status tsri_score_log_sample(double *change, tsri_score_log *r, const tsri_store *store,
+                                 int64_t round, int64_t window)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = r->net;
@@ -147,7 +148,7 @@ done:
     return st;
 }
 
-tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel)
+tsr_status tsri_score_log_save(const tsri_score_log *r, tsri_parcel *parcel)
 {
     tsr_status st = TSR_OK;
     tsri_tensor round = {.dtype = TSRI_I64, .dims = 1, .shape = {r->count}, .data = r->round};
@@ -169,7 +170,7 @@ static bool all_finite(const double *x, int64_t n)
     return true;
 }
 
-tsr_status tsri_ranks_load(tsri_ranks *r, const tsri_tensors *file, const char *path)
+tsr_status tsri_score_log_load(tsri_score_log *r, const tsri_tensors *file, const char *path)
 {
     tsr_status st = TSR_OK;
     const tsri_tensor *round = tsri_tensors_find(file, "ranks.round");
@@ -197,7 +198,7 @@ done:
 
 /* What is written, and the orders of every sample it is made from. */
 typedef struct pairs {
-    const tsri_ranks *r;
+    const tsri_score_log *r;
     double epoch_rounds;
     const double *ratio;
     int64_t ratios;
@@ -219,7 +220,7 @@ static void pairs_fini(pairs *p)
 static tsr_status pairs_init(pairs *p)
 {
     tsr_status st = TSR_OK;
-    const tsri_ranks *r = p->r;
+    const tsri_score_log *r = p->r;
     TSR_TRY(tsri_alloc(&p->place, r->units, sizeof *p->place));
     for (int which = NORMS; which < SCORES; which++) {
         TSR_TRY(tsri_alloc(&p->order[which], r->count * r->units, sizeof **p->order));
@@ -341,8 +342,8 @@ done:
     return st;
 }
 
-tsr_status tsri_ranks_write(const tsri_ranks *r, double epoch_rounds, const double *ratio,
-                            int64_t ratios, const char *folder)
+tsr_status tsri_score_log_write(const tsri_score_log *r, double epoch_rounds, const double *ratio,
+                                int64_t ratios, const char *folder)
 {
     tsr_status st = TSR_OK;
     pairs p = {.r = r, .epoch_rounds = epoch_rounds, .ratio = ratio, .ratios = ratios};

@@ -1,4 +1,4 @@
-/* loft_ranks.c - Figures 1 and 4 of the LoFT paper: when do filters find their rank?
+/* loft_rankings.c - Figures 1 and 4 of the LoFT paper: when does the ranking of filters settle?
  *
  * Figure 1: the filter distance between every two epochs of ordinary training. The paper sees quick
  * change first and "a solid blue block at the lower right corner" in the end.
@@ -7,7 +7,7 @@
  * LoFT "quickly and monotonically decreases" it, and "can decrease it faster than the baseline" on
  * ImageNet.
  *
- * Distances are those of the run itself (run/ranks.h), relative to that of a reversed ranking
+ * Distances are those of the run itself (run/score_log.h), relative to that of a reversed ranking
  * where layers of different widths are averaged.
  */
 #include "reproduce/loft.h"

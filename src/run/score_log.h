@@ -1,4 +1,4 @@
-/* ranks.h - how the ranking of filters settles while a run goes on.
+/* score_log.h - the scores of filters, noted as a run goes on: how their ranking settles.
  *
  * Every `distance.every` epochs a run notes the score of every unit on the axes that tickets lose
  * units on (scheme/rules.h: tsri_ticket_axes). From these samples follow the distances between any
@@ -11,39 +11,39 @@
  * before it. The distance of two samples is the mean over the layers of F / F of the reversal, so 0
  * is the same ranking, 1 its reversal, whatever the widths. Samples are part of the checkpoint.
  */
-#ifndef TSRI_RANKS_H
-#define TSRI_RANKS_H
+#ifndef TSRI_SCORE_LOG_H
+#define TSRI_SCORE_LOG_H
 
 #include "io/json.h"
 #include "net/parcel.h"
 #include "net/store.h"
 
-typedef struct tsri_ranks {
+typedef struct tsri_score_log {
     const tsri_net *net;
     bool *cut;      /* [axes] which are looked at; NULL = nothing is */
     int64_t units;  /* on all of them */
     int64_t *round; /* [count] of each sample */
     double *score; /* [count][2][units]: l2 norms; weights of the norms (l2 where there are none) */
     int64_t count, room;
-} tsri_ranks;
+} tsri_score_log;
 
 /* For those of the axes with cut [axes] that can be ranked. USAGE when there is none. The network
  * must outlive it. */
-tsr_status tsri_ranks_init(tsri_ranks *r, const tsri_net *net, const bool *cut);
-void tsri_ranks_fini(tsri_ranks *r);
+tsr_status tsri_score_log_init(tsri_score_log *r, const tsri_net *net, const bool *cut);
+void tsri_score_log_fini(tsri_score_log *r);
 
 /* Notes the scores of now. *change = the largest distance to the last `window` samples; NaN = there
  * are too few yet. */
-tsr_status tsri_ranks_sample(double *change, tsri_ranks *r, const tsri_store *store, int64_t round,
-                             int64_t window);
+tsr_status tsri_score_log_sample(double *change, tsri_score_log *r, const tsri_store *store,
+                                 int64_t round, int64_t window);
 
 /* Into a checkpoint and back ("ranks.round", "ranks.score"). BAD_FILE when they do not fit. */
-tsr_status tsri_ranks_save(const tsri_ranks *r, tsri_parcel *parcel);
-tsr_status tsri_ranks_load(tsri_ranks *r, const tsri_tensors *file, const char *path);
+tsr_status tsri_score_log_save(const tsri_score_log *r, tsri_parcel *parcel);
+tsr_status tsri_score_log_load(tsri_score_log *r, const tsri_tensors *file, const char *path);
 
 /* All pairs of samples as FOLDER/distance.csv, with mask distances at the ratios, and as
  * FOLDER/distance.json for the report. Nothing when there is no sample. */
-tsr_status tsri_ranks_write(const tsri_ranks *r, double epoch_rounds, const double *ratio,
-                            int64_t ratios, const char *folder);
+tsr_status tsri_score_log_write(const tsri_score_log *r, double epoch_rounds, const double *ratio,
+                                int64_t ratios, const char *folder);
 
 #endif
