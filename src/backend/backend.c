@@ -1,5 +1,5 @@
 /* backend.c - finding a backend by name, and a kernel in a backend. */
-#include "backend/backend.h"
+#include "backend/module.h"
 
 #include "backend/borrow.h"
 
@@ -49,19 +49,18 @@ void tsri_backend_offer(const tsri_backend *backend)
     offered = backend;
 }
 
-const tsri_backend *tsri_backend_find(const char *name)
+tsr_status tsri_backend_find(const tsri_backend **out, const char *name)
 {
     static const tsri_backend *const all[] = {
 #define X(id) &tsri_backend_##id,
         TSRI_BACKEND_NAMES(X)
 #undef X
     };
-    if (offered && strcmp(offered->name, name) == 0)
-        return offered;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    *out = offered && strcmp(offered->name, name) == 0 ? offered : NULL;
+    for (size_t i = 0; !*out && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i]->name, name) == 0)
-            return all[i];
-    return NULL;
+            *out = all[i];
+    return *out ? TSR_OK : tsri_module_load(out, name);
 }
 
 static const tsri_kernel *kernel_for(const tsri_op *op, const tsri_backend *backend)

@@ -123,7 +123,8 @@ struct tsri_backend {
     const tsri_samples_ops *samples;        /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
-    bool (*bf16)(void); /* (optional) is training with bf16 worth while here? NULL = it is */
+    const char *(*lacks_bf16)(void);  /* (optional) why bf16 is of no use here, as the end of
+                                         "precision: bf16 ..."; NULL = it is */
 };
 
 #define X(name) extern const tsri_backend tsri_backend_##name;
@@ -143,8 +144,9 @@ tsr_status tsri_count_double(tsri_mem *counter, tsri_device device);
  * none any more. Before the first run: runs of several threads may be looking. */
 void tsri_backend_offer(const tsri_backend *backend);
 
-/* By its name in the run file; NULL when there is none. */
-const tsri_backend *tsri_backend_find(const char *name);
+/* By its name in the run file: one of the library's own, or a module's, which is then loaded
+ * (module.h). It is not started. */
+tsr_status tsri_backend_find(const tsri_backend **out, const char *name);
 
 /* Chooses a kernel for op->kind and sets it up: the backend's own, or, of a kind that is pointwise,
  * the reference's. */

@@ -64,8 +64,8 @@ tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
     tsr_status st = TSR_OK;
     int64_t threads = tsri_config_int(model->config, "threads");
     int count = threads > 0 ? (int)threads : tsri_cores();
-    *use = (tsri_model_use){.device.backend =
-                                tsri_backend_find(tsri_config_text(model->config, "backend"))};
+    *use = (tsri_model_use){0};
+    TSR_TRY(tsri_backend_find(&use->device.backend, tsri_config_text(model->config, "backend")));
     if (use->device.backend->start)
         TSR_TRY(use->device.backend->start(count));
     TSR_TRY(tsri_pool_create(&use->device.pool, count));

@@ -98,10 +98,11 @@ static tsr_status settle(tsri_prune *how, tsr_model *model)
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
     tsri_store store = {0};
+    const tsri_backend *backend = NULL;
     if (how->measure != TSRI_BY_TIME || how->settled)
         return tsri_target_settle(how, &model->store, model->config);
-    TSR_TRY(tsri_model_load(&net, &store, model,
-                            tsri_backend_find(tsri_config_text(model->config, "backend")), false));
+    TSR_TRY(tsri_backend_find(&backend, tsri_config_text(model->config, "backend")));
+    TSR_TRY(tsri_model_load(&net, &store, model, backend, false));
     TSR_TRY(tsri_target_settle(how, &store, model->config));
 done:
     tsri_store_fini(&store);

@@ -92,19 +92,31 @@ done:
     return st;
 }
 
-static const tsri_backend *backend_of(const tsr_config *config)
-{
-    const tsri_backend *backend = tsri_backend_find(tsri_config_text(config, "backend"));
-    assert(backend); /* the schema's choices; a test compares them */
-    return backend;
-}
-
 tsr_status tsri_start_backend(const tsri_backend **backend, int *threads, const tsr_config *config)
 {
+    tsr_status st = TSR_OK;
     int64_t wanted = tsri_config_int(config, "threads");
     *threads = wanted > 0 ? (int)wanted : tsri_cores();
-    *backend = backend_of(config);
-    return (*backend)->start ? (*backend)->start(*threads) : TSR_OK;
+    TSR_TRY(tsri_backend_find(backend, tsri_config_text(config, "backend")));
+    if ((*backend)->start)
+        TSR_TRY((*backend)->start(*threads));
+done:
+    return st;
+}
+
+/* bf16 where it is of use only. */
+static tsr_status check_precision(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsri_backend *b = run->device.backend;
+    bool bf16 = strcmp(tsri_config_text(run->settings.config, "precision"), "bf16") == 0;
+    const char *why = bf16 && b->lacks_bf16 ? b->lacks_bf16() : NULL;
+    TSR_CHECK(!why, TSR_USAGE,
+              "%s: precision: bf16 %s: use precision: f32, or backend: ref for the definition, "
+              "slowly",
+              tsri_config_place(run->settings.config, "precision"), why);
+done:
+    return st;
 }
 
 static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
@@ -112,16 +124,13 @@ static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
     tsr_status st = TSR_OK;
     int threads = 1;
     if (ground) {
-        run->device.backend = backend_of(run->settings.config);
+        TSR_TRY(tsri_backend_find(&run->device.backend,
+                                  tsri_config_text(run->settings.config, "backend")));
         threads = ground->threads;
     } else {
         TSR_TRY(tsri_start_backend(&run->device.backend, &threads, run->settings.config));
     }
-    bool bf16 = strcmp(tsri_config_text(run->settings.config, "precision"), "bf16") == 0;
-    TSR_CHECK(!bf16 || !run->device.backend->bf16 || run->device.backend->bf16(), TSR_USAGE,
-              "%s: precision: bf16 needs a processor with AVX512_BF16 or AMX, and this one has "
-              "neither: use precision: f32, or backend: ref for the definition, slowly",
-              tsri_config_place(run->settings.config, "precision"));
+    TSR_TRY(check_precision(run));
     TSR_TRY(tsri_pool_create(&run->device.pool, threads));
 done:
     return st;

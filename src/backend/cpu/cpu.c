@@ -39,6 +39,12 @@ static tsr_status start(int threads)
     return st == TSR_OK ? tsri_openblas_start(threads) : st;
 }
 
+static const char *lacks_bf16(void)
+{
+    return tsri_bf16_fast() ? NULL
+                            : "needs a processor with AVX512_BF16 or AMX, and this one has neither";
+}
+
 /* A batch has few outputs: the reference is fast enough, and exact. */
 static tsr_status loss(const tsri_loss *l, tsri_device device)
 {
@@ -64,4 +70,4 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .samples = &tsri_cpu_samples,
                                        .start = start,
                                        .vendor = vendor,
-                                       .bf16 = tsri_bf16_fast};
+                                       .lacks_bf16 = lacks_bf16};
