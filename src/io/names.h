@@ -57,4 +57,7 @@
     X(cpu)                                                                                         \
     X(ref)
 
+/* Those that are modules (backend/module.h). */
+#define TSRI_MODULE_NAMES(X) X(cuda)
+
 #endif

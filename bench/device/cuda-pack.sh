@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Packs what cuda-tests.sh needs into FOLDER/pack.tar.xz: stripped programs, the module, their libraries.
+#
+#   cuda-pack.sh BUILD FOLDER
+#
+# The C library and CUDA's are the other machine's own.
+set -euo pipefail
+source=$(cd "$(dirname "$0")" && pwd) build=$(cd "$1" && pwd) to=$2
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+mkdir -p "$room/lib" "$to"
+for program in tessera libtessera-cuda.so tests/test_device tests/test_kernels tests/test_backends; do
+    strip -o "$room/$(basename $program)" "$build/$program"
+done
+openblas=$(ldconfig -p | awk '/libopenblas.so.0/ && !found { print $NF; found = 1 }')
+for library in $(ldd "$room/tessera" "$room/test_device" "$openblas" | awk '/=> \// { print $3 }' | sort -u) "$openblas"; do
+    case $(basename "$library") in
+    libc.so* | libm.so* | libpthread* | libdl.so* | librt.so* | libstdc++* | libgcc_s*) ;;
+    *) cp -L "$library" "$room/lib/$(basename "$library")" ;;
+    esac
+done
+cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$room"
+cat > "$room/speed.yaml" <<'YAML'
+data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
+model: {name: preresnet18}
+optim: {lr: 0.05, momentum: 0.9, weight_decay: 5.0e-4}
+YAML
+tar -C "$room" -c . | xz -T2 -3 > "$to/pack.tar.xz"
+cat > "$to/go" <<'GO'
+#!/usr/bin/env bash
+# go [PART ...]: unpacks beside itself into /tmp/cuda-tests and runs cuda-tests.sh there.
+set -e
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p /tmp/cuda-tests
+tar -C /tmp/cuda-tests -xJf "$here/pack.tar.xz"
+exec bash /tmp/cuda-tests/cuda-tests.sh /tmp/cuda-tests "$@"
+GO
+chmod +x "$to/go"
+ls -l "$to"

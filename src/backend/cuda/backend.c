@@ -1,0 +1,98 @@
+/* backend.c - the module's table, and the library's services under the names that its code uses. */
+#include "backend/cuda/cuda.h"
+#include "backend/module.h"
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const tsri_services *library;
+
+static void accept(const tsri_services *services)
+{
+    library = services;
+}
+
+tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return library->fail(status, "%s", text);
+}
+
+tsr_status tsri_alloc(void *out, int64_t count, size_t size)
+{
+    return library->alloc(out, count, size);
+}
+
+void tsri_free(void *memory)
+{
+    library->release(memory);
+}
+
+int64_t tsri_slices_lines(const tsri_slices *s, const tsri_pick *pick)
+{
+    return library->slices_lines(s, pick);
+}
+
+int64_t tsri_slices_pieces(const tsri_slices *s, const tsri_pick *pick)
+{
+    return library->slices_pieces(s, pick);
+}
+
+int64_t tsri_slices_from(const tsri_slices *s, const tsri_pick *pick, int64_t j)
+{
+    return library->slices_from(s, pick, j);
+}
+
+int64_t tsri_slices_find(const tsri_slices *s, const tsri_pick *pick, int64_t k)
+{
+    return library->slices_find(s, pick, k);
+}
+
+int tsri_cuda_loss_number(const tsri_loss_kind *kind)
+{
+    int i = 0;
+    while (library->losses[i] && library->losses[i] != kind)
+        i++;
+    return i;
+}
+
+static const char *lacks_bf16(void)
+{
+    return "is not there yet with backend: cuda";
+}
+
+/* ---- The table ----------------------------------------------------------------------------- */
+
+static const tsri_kernel *const kernels[] = {&tsri_cuda_linear,           &tsri_cuda_conv_kernel,
+                                             &tsri_cuda_norm_kernel,      &tsri_cuda_relu_kernel,
+                                             &tsri_cuda_add_kernel,       &tsri_cuda_maxpool_kernel,
+                                             &tsri_cuda_avgpool_kernel,   &tsri_cuda_global_kernel,
+                                             &tsri_cuda_flatten_kernel,   &tsri_cuda_gate_kernel,
+                                             &tsri_cuda_recurrent_kernel, &tsri_cuda_last_kernel,
+                                             &tsri_cuda_turn_kernel,      NULL};
+
+static const tsri_backend cuda = {.name = "cuda",
+                                  .real_bytes = sizeof(float),
+                                  .heap = &tsri_cuda_heap,
+                                  .can = {.channels_last = true, .virtual_norms = true},
+                                  .kernels = kernels,
+                                  .loss = tsri_cuda_loss_batch,
+                                  .update = tsri_cuda_update_vector,
+                                  .adam = tsri_cuda_adam_vector,
+                                  .vectors = &tsri_cuda_vectors,
+                                  .slices = &tsri_cuda_slices,
+                                  .input = tsri_cuda_input,
+                                  .count = tsri_cuda_count_batch,
+                                  .tape = &tsri_cuda_tape,
+                                  .wait = tsri_cuda_wait,
+                                  .start = tsri_cuda_start,
+                                  .vendor = tsri_cuda_vendor,
+                                  .lacks_bf16 = lacks_bf16};
+
+__attribute__((visibility("default"))) extern const tsri_module tsri_this_module;
+const tsri_module tsri_this_module = {TSRI_MODULE_HEADER, .accept = accept, .backend = &cuda};

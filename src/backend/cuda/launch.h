@@ -1,0 +1,186 @@
+/* launch.h - the module's kernels as plain C calls: what the .cu files define and the .c files use.
+ *
+ * Every call only puts work into a stream, and returns what CUDA said when it did. Tensors are
+ * floats of the device, images [N, H, W, C]. No kernel adds with atomics: each sum has one order,
+ * which follows from the shapes alone, so that the same step gives the same bits on any chip.
+ *
+ * Read by nvcc as C++, so nothing here includes the library's own headers.
+ */
+#ifndef TSRI_CUDA_LAUNCH_H
+#define TSRI_CUDA_LAUNCH_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- points.cu: number by number --------------------------------------------------------------
+ * With `more` a gradient is added to what is there. */
+
+cudaError_t tsri_cuda_relu(cudaStream_t s, float *y, const float *x, int64_t count);
+cudaError_t tsri_cuda_relu_back(cudaStream_t s, float *dx, const float *y, const float *dy,
+                                int64_t count, bool more);
+/* y = x + add, then the ReLU. */
+cudaError_t tsri_cuda_add(cudaStream_t s, float *y, const float *x, const float *add, int64_t count,
+                          bool relu);
+/* dy = 0 where y is not above 0. */
+cudaError_t tsri_cuda_mask(cudaStream_t s, float *dy, const float *y, int64_t count);
+/* to = from, or to += from. */
+cudaError_t tsri_cuda_copy(cudaStream_t s, float *to, const float *from, int64_t count, bool more);
+/* y [rows, columns] += b [columns], then the ReLU; b may be NULL. */
+cudaError_t tsri_cuda_bias(cudaStream_t s, float *y, const float *b, int64_t rows, int64_t columns,
+                           bool relu);
+/* to [n, columns, rows] = from [n, rows, columns]. */
+cudaError_t tsri_cuda_turn(cudaStream_t s, float *to, const float *from, int64_t n, int64_t rows,
+                           int64_t columns, bool more);
+/* to [b, a, c] = from [a, b, c]. */
+cudaError_t tsri_cuda_swap(cudaStream_t s, float *to, const float *from, int64_t a, int64_t b,
+                           int64_t c, bool more);
+/* Bit u of sample i is bit u % 64 of word[i * words + u / 64]: on where z is above 0. */
+cudaError_t tsri_cuda_gate_bits(cudaStream_t s, uint64_t *word, const float *z, int64_t n,
+                                int64_t units, int64_t words);
+/* y = x where the gate is on, else 0. */
+cudaError_t tsri_cuda_gate(cudaStream_t s, float *y, const float *x, const uint64_t *word,
+                           int64_t n, int64_t units, int64_t words, bool more);
+
+/* ---- sums.cu: over rows and over pixels ------------------------------------------------------- */
+
+/* Bytes of scratch for the sums of `sums` quantities over the rows of a matrix. */
+int64_t tsri_cuda_sums_bytes(int64_t rows, int64_t columns, int sums);
+/* to [columns] = the sums of x [rows, columns], in double. */
+cudaError_t tsri_cuda_column_sums(cudaStream_t s, float *to, const float *x, int64_t rows,
+                                  int64_t columns, void *scratch);
+/* y [n, c] = means over the pixels of x [n, pixels, c], and back. */
+cudaError_t tsri_cuda_global(cudaStream_t s, float *y, const float *x, int64_t n, int64_t pixels,
+                             int64_t c);
+cudaError_t tsri_cuda_global_back(cudaStream_t s, float *dx, const float *dy, int64_t n,
+                                  int64_t pixels, int64_t c, bool more);
+
+/* ---- norm.cu: batch normalisation of x [rows, c] ---------------------------------------------- */
+
+typedef struct tsri_cuda_norm {
+    int64_t rows, c;
+    const float *x, *add, *w, *b; /* add may be NULL */
+    float *y;                     /* NULL: not stored */
+    float *mean, *var;            /* running */
+    float *saved;                 /* scale, shift, mean, 1 / deviation: [c] each */
+    double eps, momentum;
+    bool batch; /* statistics of the batch, not running ones */
+    bool relu;
+    float *dy, *dx, *dw, *db; /* dx, dw, db may be NULL */
+    bool more;                /* dx is added to */
+    void *scratch;            /* tsri_cuda_sums_bytes(rows, c, 2) */
+} tsri_cuda_norm;
+
+cudaError_t tsri_cuda_norm_forward(cudaStream_t s, const tsri_cuda_norm *norm);
+cudaError_t tsri_cuda_norm_backward(cudaStream_t s, const tsri_cuda_norm *norm);
+
+/* ---- window.cu, conv.cu: windows of size x size pixels ---------------------------------------- */
+
+typedef struct tsri_cuda_window {
+    int n, size, stride, pad;
+    struct {
+        int c, h, w;
+    } in, out;
+} tsri_cuda_window;
+
+/* `taken`: for each output the pixel that it came from; NULL = not wanted. */
+cudaError_t tsri_cuda_maxpool(cudaStream_t s, float *y, int32_t *taken, const float *x,
+                              const tsri_cuda_window *window);
+cudaError_t tsri_cuda_maxpool_back(cudaStream_t s, float *dx, const int32_t *taken, const float *dy,
+                                   const tsri_cuda_window *window, bool more);
+cudaError_t tsri_cuda_avgpool(cudaStream_t s, float *y, const float *x,
+                              const tsri_cuda_window *window);
+cudaError_t tsri_cuda_avgpool_back(cudaStream_t s, float *dx, const float *dy,
+                                   const tsri_cuda_window *window, bool more);
+
+typedef struct tsri_cuda_conv {
+    tsri_cuda_window window;
+    const float *x, *w; /* w [size, size, in, out] */
+    const float *pre;   /* scale and shift [in.c] of a norm in front and its ReLU, or NULL */
+    const float *b, *add;
+    bool relu;
+    float *y;
+    const float *dy;
+    float *dx, *dw;
+    bool more;     /* dx is added to */
+    void *scratch; /* tsri_cuda_conv_bytes */
+} tsri_cuda_conv;
+
+int64_t tsri_cuda_conv_bytes(const tsri_cuda_window *window);
+cudaError_t tsri_cuda_conv_forward(cudaStream_t s, const tsri_cuda_conv *conv);
+cudaError_t tsri_cuda_conv_input(cudaStream_t s, const tsri_cuda_conv *conv);  /* dx */
+cudaError_t tsri_cuda_conv_weight(cudaStream_t s, const tsri_cuda_conv *conv); /* dw */
+
+/* ---- sequence.cu: sequences [T, N, C]; length [N], or NULL = all T ---------------------------- */
+
+/* y = max(y + x, 0) of position l, 0 behind a sequence's end. */
+cudaError_t tsri_cuda_recur(cudaStream_t s, float *y, const float *x, const int32_t *length,
+                            int64_t l, int64_t n, int64_t c);
+/* dx = (dx or, at the last position, 0) + dy where y is above 0, else 0. */
+cudaError_t tsri_cuda_recur_back(cudaStream_t s, float *dx, const float *dy, const float *y,
+                                 int64_t count, bool last);
+cudaError_t tsri_cuda_last(cudaStream_t s, float *y, const float *x, const int32_t *length,
+                           int64_t t, int64_t n, int64_t c);
+cudaError_t tsri_cuda_last_back(cudaStream_t s, float *dx, const float *dy, const int32_t *length,
+                                int64_t t, int64_t n, int64_t c);
+
+/* ---- loss.cu ---------------------------------------------------------------------------------- */
+
+typedef struct tsri_cuda_loss {
+    int kind; /* the place of its row in tsri_loss_kinds */
+    bool sum, margins;
+    int64_t n, valid, outputs, positions, first;
+    const int32_t *length, *label; /* NULL or of the device, as all pointers here */
+    const float *x, *target;
+    const double *weight, *weight_mean;
+    double smoothing;
+    float *dx;
+    void *tally; /* a double, the sum; an int64_t, the hits */
+} tsri_cuda_loss;
+
+cudaError_t tsri_cuda_loss_of(cudaStream_t s, const tsri_cuda_loss *loss);
+
+/* ---- vectors.cu: vectors of parameters -------------------------------------------------------- */
+
+/* tsri_dials as kernels see it. */
+typedef struct tsri_cuda_dials {
+    double rate;
+    double shrink, decay, new1, keep2, new2, adam_rate, root, epsilon;
+} tsri_cuda_dials;
+
+enum { TSRI_CUDA_PARTS = 256 }; /* of a gradient whose length is measured */
+
+cudaError_t tsri_cuda_update(cudaStream_t s, float *w, float *v, const float *dw, int64_t count,
+                             const tsri_cuda_dials *dials, float momentum, float decay,
+                             bool nesterov);
+cudaError_t tsri_cuda_adam(cudaStream_t s, float *w, float *v, float *square, const float *dw,
+                           int64_t count, const tsri_cuda_dials *dials);
+/* part: TSRI_CUDA_PARTS doubles of scratch. */
+cudaError_t tsri_cuda_clip(cudaStream_t s, float *g, int64_t count, double longest, double *part);
+cudaError_t tsri_cuda_blend(cudaStream_t s, float *a, const float *w, int64_t count, double part);
+cudaError_t tsri_cuda_gather(cudaStream_t s, float *sum, float *g, int64_t count, bool first,
+                             bool last, float scale);
+cudaError_t tsri_cuda_count(cudaStream_t s, float *counter);
+
+/* ---- slices.cu: shares ------------------------------------------------------------------------ */
+
+enum {
+    TSRI_CUDA_OWNER = 2
+}; /* numbers of an owner's row: where its numbers are, pieces in a line */
+
+/* to [lines, pieces, grain] of `from` [.., size, grain]; table: lines, then pieces, of the whole. */
+cudaError_t tsri_cuda_take(cudaStream_t s, float *to, const float *from, const int64_t *table,
+                           int64_t lines, int64_t pieces, int64_t size, int64_t grain);
+/* whole [lines, size, grain]; table: the owners' rows, then for each its lines and its pieces. */
+cudaError_t tsri_cuda_put(cudaStream_t s, float *whole, const int64_t *table, int64_t owners,
+                          int64_t lines, int64_t size, int64_t grain);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* tape.c - a step recorded once as a CUDA graph, and replayed with one launch.
+ *
+ * While it is recorded nothing runs. It is recorded on a stream of its own, so that what other
+ * threads ask for meanwhile does not get into it, and replayed on the device's. Everything it needs must have been taken before: kernels that
+ * would take memory, or wait, fail the recording. */
+#include "backend/cuda/cuda.h"
+
+static cudaStream_t stream(tsri_device device)
+{
+    return tsri_cuda_stream(device.stream);
+}
+
+static tsr_status begin(tsri_device device)
+{
+    tsr_status st = TSR_OK;
+    cudaStream_t own = NULL;
+    (void)device;
+    TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking),
+                             "making a stream"));
+    TSR_TRY(tsri_cuda_status(cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal),
+                             "beginning to record a step"));
+    tsri_cuda_record_on(own);
+    own = NULL;
+done:
+    if (own)
+        (void)cudaStreamDestroy(own);
+    return st;
+}
+
+static tsr_status end(void **tape, tsri_device device)
+{
+    tsr_status st = TSR_OK;
+    cudaStream_t own = stream(device);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t made = NULL;
+    *tape = NULL;
+    tsri_cuda_record_on(NULL);
+    TSR_TRY(tsri_cuda_status(cudaStreamEndCapture(own, &graph), "recording a step"));
+    TSR_TRY(tsri_cuda_status(cudaGraphInstantiate(&made, graph, 0), "making a graph of a step"));
+    *tape = made;
+done:
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaStreamDestroy(own);
+    return st;
+}
+
+static tsr_status play(void *tape, tsri_device device)
+{
+    return tsri_cuda_status(cudaGraphLaunch(tape, stream(device)), "a recorded step");
+}
+
+static void forget(void *tape)
+{
+    if (tape)
+        (void)cudaGraphExecDestroy(tape);
+}
+
+const tsri_tape_ops tsri_cuda_tape = {.begin = begin, .end = end, .play = play, .forget = forget};
+
+tsr_status tsri_cuda_wait(tsri_device device)
+{
+    return tsri_cuda_status(cudaStreamSynchronize(stream(device)), "what it was to do");
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# backend: cuda without a GPU: what each missing thing is called, and whole runs with the module's kernels on this
+# machine's processors (tests/cuda/).
+program=$1
+. "$2/tests/cli.sh"
+module=$(dirname "$program")/tests/cuda/libtessera-cuda-emulated.so
+[ -f "$module" ] || skip "the emulated module needs a C++ compiler: apt-get install g++"
+
+cat > run.yaml <<'YAML'
+data: {name: glyphs, n: 64, test_n: 16}
+model: {hidden: [8]}
+batch: 16
+rounds: 4
+backend: cuda
+YAML
+train() { # CODE WORDS [OPTION...]
+    local code=$1 words=$2
+    shift 2
+    refused "$code" "$words" train run.yaml --out a "$@"
+}
+
+# What is missing, in a sentence that says what to do.
+mkdir away && cp "$program" away/tessera
+(
+    program=$PWD/away/tessera
+    unset TESSERA_CUDA
+    train 2 "needs the module libtessera-cuda.so, which is not in $(realpath away): build Tessera where CUDA 13"
+    exit $failed
+) || failed=1
+TESSERA_CUDA=$PWD/none.so train 2 "its module cannot be loaded ($PWD/none.so: cannot open shared object file"
+echo 'int nothing;' > other.c && cc -shared -fPIC -o other.so other.c
+TESSERA_CUDA=$PWD/other.so train 2 "other.so is no module of Tessera"
+echo 'const int tsri_this_module[16] = {99};' > old.c && cc -shared -fPIC -o old.so old.c
+TESSERA_CUDA=$PWD/old.so train 2 "old.so was built for another version of Tessera"
+export TESSERA_CUDA=$module
+TESSERA_EMULATED_FAULT=driver train 2 "no NVIDIA driver answers on this machine"
+TESSERA_EMULATED_FAULT=old train 2 "the NVIDIA driver is for CUDA 12.8 and this module needs 13.0"
+TESSERA_EMULATED_FAULT=device train 2 "the driver sees no GPU (no CUDA-capable device is detected)"
+TESSERA_EMULATED_FAULT=memory train 4 "the GPU is out of memory"
+TESSERA_EMULATED_FAULT=launch train 1 "an illegal memory access was encountered"
+train 2 "precision: bf16 is not there yet with backend: cuda" --set precision=bf16
+
+# What it trained is a model like others.
+"$program" train run.yaml --out b -q || fail "train"
+"$program" eval b/model.safetensors --json > eval.json || fail "eval"
+"$program" prune b/model.safetensors --ratio 0.5 --out small.safetensors -q || fail "prune"
+
+# It trains as cpu does, keeps its bits, and goes on with what cpu began.
+with_python numpy
+python "$2/bench/device/cuda-runs.py" "$program" "mlp dense" "mlp adamw clip" "mlp ist" grelu rnn > runs.txt ||
+    fail "$(cat runs.txt)"

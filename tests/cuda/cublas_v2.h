@@ -1,0 +1,30 @@
+/* cublas_v2.h - the part of cuBLAS that the module calls, in plain loops (cuda_runtime_api.h). */
+#ifndef TSRI_EMULATED_CUBLAS_H
+#define TSRI_EMULATED_CUBLAS_H
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct emulated_blas *cublasHandle_t;
+typedef enum { CUBLAS_STATUS_SUCCESS } cublasStatus_t;
+typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
+typedef enum { CUBLAS_DEFAULT_MATH } cublasMath_t;
+
+const char *cublasGetStatusString(cublasStatus_t status);
+cublasStatus_t cublasCreate(cublasHandle_t *handle);
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version);
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes);
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
+                           int m, int n, int k, const float *alpha, const float *a, int lda,
+                           const float *b, int ldb, const float *beta, float *c, int ldc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

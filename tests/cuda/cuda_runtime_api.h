@@ -1,0 +1,81 @@
+/* cuda_runtime_api.h - the part of CUDA's runtime that the module calls, on this machine's
+ * processors.
+ *
+ * The module's kernels are C++ that a host compiler understands, but for a few words. With this
+ * folder in front of the search path src/backend/cuda/ becomes a module without a GPU: its memory is
+ * the host's, its stream does everything at once, its kernels are loops over threads (emulator.cpp).
+ * So their arithmetic, the table, the loading of modules and whole runs are tested where there is no
+ * GPU. What this cannot show: races, misaligned vectors, and how fast anything is.
+ *
+ * TESSERA_EMULATED_FAULT=NAME makes a call fail: see emulator.cpp.
+ */
+#ifndef TSRI_EMULATED_CUDA_H
+#define TSRI_EMULATED_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUDART_VERSION 13000
+
+typedef enum cudaError {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorNoDevice = 100,
+    cudaErrorIllegalAddress = 700
+} cudaError_t;
+
+typedef struct emulated_stream *cudaStream_t;
+typedef struct emulated_graph *cudaGraph_t, *cudaGraphExec_t;
+typedef struct emulated_pool *cudaMemPool_t;
+
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice
+};
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+enum { cudaStreamNonBlocking = 1 };
+
+struct cudaDeviceProp {
+    char name[256];
+    int major, minor;
+};
+
+const char *cudaGetErrorString(cudaError_t error);
+const char *cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *chip, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr which, void *value);
+cudaError_t cudaMalloc(void **memory, size_t bytes);
+cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
