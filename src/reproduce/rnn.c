@@ -212,9 +212,10 @@ static void show_rates(tsri_study *s, const rates *m)
             y[p] = tsri_mean_of(rate, m->seeds).value;
             tsri_table_format(&t, "%lld", (long long)sets[a][p].n);
             tsri_table_format(&t, "%lld", (long long)sets[a][p].m);
-            tsri_table_text(&t, a == BY_DELTA ? NULL : "-");
             if (a == BY_DELTA)
                 tsri_table_real(&t, x[p], 3);
+            else
+                tsri_table_text(&t, "-");
             tsri_table_text(&t, tsri_estimate_text(text, tsri_mean_of(rate, m->seeds)));
             tsri_table_real(&t, r2, 3);
         }
