@@ -43,7 +43,7 @@ while IFS=$'\t' read -r name words; do
     refused "bad/$name" "$words" info "bad/$name"
     refused "bad/$name" "$words" eval "bad/$name"
     case $name in # what --init does not look at: only the tensors count there
-    no-run | run-* | input-* | outputs-* | format-* | classes-* | scaling-*) ;;
+    no-run | run-* | input-* | outputs-* | format-* | classes-* | scaling-* | schema-*) ;;
     *) refused "bad/$name" "$words" train run.yaml --out new --init "bad/$name" ;;
     esac
     refused "bad/$name" "$words" predict "bad/$name"

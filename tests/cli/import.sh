@@ -87,6 +87,10 @@ refused 2 "224 to 255 pixels" import cases/vgg16_bn/weights.pth --out new --size
 refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
 refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0
 refused 2 "is not a number" import cases/small-stem/weights.pth --out new --mean a --std 1
+printf '%s\n' a b c d e f g h >names8
+refused 2 "more than 7 names for 7 outputs" import cases/imagenet/weights.pth --out new --size 32 --names names8
+cp cases/imagenet/weights.pth here.pth # a name without a folder before it
+import here.pth --out beside --size 32
 refused 2 "7 names for 10 outputs" import cases/uncounted/weights.pth --out new --names names
 refused 2 "has no data of its own: give --data" eval head
 refused 2 "has no data of its own: give --data" finetune pruned --out new

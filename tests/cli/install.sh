@@ -26,8 +26,8 @@ for page in "man/man1/tessera.1 --man" "bash-completion/completions/tessera.bash
     "$program" help "${words[@]:1}" | cmp - "$prefix/share/${words[0]}" || fail "${words[0]}"
 done
 
-# A sanitizer's own symbols are not ours.
-if grep -q '^TESSERA_SANITIZE:STRING=$' "$build/CMakeCache.txt"; then
+# Symbols of a sanitizer or of counters are not ours.
+if ! grep -qE '^TESSERA_(SANITIZE|COVERAGE):STRING=.' "$build/CMakeCache.txt"; then
     strangers=$(nm -D --defined-only "$library" | awk '$3 !~ /^tsr_/ {print $3}')
     [ -z "$strangers" ] || fail "exported, and not tsr_: $strangers"
 fi

@@ -53,4 +53,28 @@ kill -TERM $pid; code=0; wait $pid || code=$?
 [ $code = 130 ] || fail "SIGTERM gave exit $code, not 130"
 train --out i --resume
 [ "$(model_hash i)" = "$want" ] || fail "stopped and resumed: another hash"
+
+# A position that cannot be is passed over for the checkpoint before it. Strangers among the checkpoints are left alone.
+with_python
+last=$(find a/checkpoints -name 'ckpt-*' | sort | tail -n 1)
+state=$(python -c 'import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+print(json.loads(raw[8 : 8 + struct.unpack("<Q", raw[:8])[0]])["__metadata__"]["tessera.state"])' "$last")
+rm a/model.safetensors
+echo mine > a/checkpoints/notes.txt
+spoilt() { # WORDS KEY VALUE
+    rm -rf s; cp -r a s
+    python "$2/tests/python/set_meta.py" "${last/#a/s}" "$3" "$4"
+    train --out s --resume || fail "$3 $4: exit $?"
+    grep -qF "$1" errors && grep -q "trying the checkpoint before" errors || fail "$3 $4: $(cat errors)"
+    [ "$(model_hash s)" = "$want" ] || fail "$3 $4: another hash"
+    [ -f s/checkpoints/notes.txt ] || fail "a file of the user's is gone"
+}
+spoilt "the position lacks round" "$2" tessera.state "{}"
+spoilt "the position lacks" "$2" tessera.state "${state/\"round\":150/\"round\":\"x\"}"
+spoilt "it stands at round 151 of a run of 150" "$2" tessera.state "${state/\"round\":150/\"round\":151}"
+spoilt "not a round" "$2" tessera.converted 151
+cp -r a r
+python "$2/tests/python/set_meta.py" "${last/#a/r}" tessera.converted 3
+refused 2 "the run file does not say convert_at" train run.yaml --out r --resume --quiet
 echo "20 kills in $((finished + 1)) runs, one hash"

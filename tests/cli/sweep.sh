@@ -72,6 +72,10 @@ kill -TERM $pid; code=0; wait $pid || code=$?
 [ $code = 130 ] || fail "exit $code after SIGTERM"
 [ -s c/sweep.csv ] || fail "no table after SIGTERM"
 
+# Keys of every kind.
+"$program" sweep run.yaml --grid optim.nesterov=true,false --set rounds=2 --quiet --out kinds > /dev/null
+grep -q '"optim.nesterov":false' kinds/sweep.jsonl || fail "true and false: $(head -n 1 kinds/sweep.jsonl)"
+
 # Another sweep, or a run, has the folder.
 # shellcheck disable=SC2086
 other() { refused "$1" "$2" sweep run.yaml $grid --out "${@:3}"; }
@@ -79,6 +83,12 @@ other 2 "holds another sweep" a --seeds 3
 other 2 "rounds: 40 -> 41" a --set rounds=41
 "$program" train run.yaml --out t --quiet > /dev/null
 other 2 "not a sweep" t
+mkdir left && touch left/sweep.jsonl
+other 2 "no run.yaml beside it" left
+# A number of a curve that is none is a hole in it.
+sed -i -E '1s/"curve":\[[^],]*/"curve":[null/' b/sweep.jsonl
+grep -q '"curve":\[null' b/sweep.jsonl || fail "no curve"
+sweep b > /dev/null || fail "a hole in a curve"
 sed -i '3s/"cell":1/"cell":7/' b/sweep.jsonl
 other 3 "sweep.jsonl:3" b
 echo "sweep: refused, killed $killed times and finished with the same results"

@@ -74,6 +74,11 @@ def scaling(**keys):
     return changed(change)
 
 
+def schema(columns, classes):
+    return meta("tessera.schema", json.dumps({"kind": "table", "columns": columns, "classes": classes, "targets": ["y"],
+                                              "normalize": "none", "target_scale": "none"}))
+
+
 def run_file(old, new):
     def change(m, _):
         assert old in m.meta["tessera.run"], old
@@ -152,6 +157,10 @@ table = {
     "classes-object": (meta("tessera.classes", '{"a": 1}'), "tessera.classes"),
     "classes-numbers": (meta("tessera.classes", "[1, 2]"), "tessera.classes"),
     "classes-many": (meta("tessera.classes", json.dumps(["a"] * 11)), "tessera.classes"),
+    "classes-margins": (changed(lambda m, t: m.meta.update({"tessera.outputs": "1", "tessera.classes": '["-1", "+1"]'})), "tessera.schema has 10 classes, tessera.classes 2"),
+    "run-refused": (run_file("name: mlp", "name: rnn"), "run-refused: "),
+    "schema-columns": (schema([{"name": "x"}], 10), "tessera.schema has columns of 1 inputs, the network 784"),
+    "schema-classes": (schema([], 3), "tessera.schema has 3 classes, tessera.classes 10"),
     "scaling-none": (meta("tessera.scaling", None), "tessera.scaling"),
     "scaling-word": (meta("tessera.scaling", "much"), "tessera.scaling"),
     "scaling-list": (meta("tessera.scaling", "[]"), "tessera.scaling"),

@@ -130,6 +130,7 @@ def pickles():
     p["underflow"] = (whole(b"s"), "too few values")
     p["underflow-reduce"] = (whole(b"R"), "the stack has no value")
     p["no-mark"] = (whole(b"NNt"), "no mark")
+    p["places"] = (whole(b"]q\0" + (b"(" + b"h\0" * 1000 + b"e") * 1001), "values in containers")
     p["mark-as-value"] = (whole(b"]((a"), "too few values")
     p["left-over"] = (whole(b"NN}"), "left on the stack")
     p["odd-items"] = (whole(b"}(" + text("a") + b"u"), "a key without a value")

@@ -260,6 +260,12 @@ static void bombs_and_giants(void **state)
     (void)scratch_put("typo.csv", text, n);
     check_large(SETTINGS("data.path=typo.csv"), "line 50001, column 1: \"1o3\"");
     n = 0;
+    for (int i = 1; i <= 65537; i++)
+        n += (size_t)sprintf(text + n, "1,%d\n", i);
+    (void)scratch_put("classes.csv", text, n);
+    check_large(SETTINGS("data.path=classes.csv", "data.task=classify", "data.split=0"),
+                "65537 different labels are too many");
+    n = 0;
     for (int i = 0; i < 20000; i++)
         n += (size_t)sprintf(text + n, "1\n\n");
     for (int i = 0; i < 300000; i++)

@@ -274,6 +274,28 @@ static void a_place_that_cannot_be_found(void **state)
     tsri_metrics_close(m);
 }
 
+/* What waits is kept in memory, and not without end. */
+static void a_full_disk_for_too_long(void **state)
+{
+    (void)state;
+    enum { LINE = 9 << 20 };
+    tsri_metrics *m = NULL;
+    char *line = NULL;
+    int lines = 0;
+    assert_ok(tsri_alloc(&line, LINE, 1));
+    memset(line, 'x', LINE - 1);
+    assert_ok(tsri_metrics_open(&m, scratch_path("full"), 0));
+    fault_at = 0;
+    faults_on(ENOSPC, true);
+    while (lines < 20 && tsri_metrics_line(m, line) == TSR_OK)
+        lines++;
+    assert_true(faults_off());
+    assert_int_equal(lines, 8);
+    assert_non_null(strstr(tsr_last_error(), "lines are waiting: make room"));
+    tsri_metrics_close(m);
+    tsri_free(line);
+}
+
 /* A line that finds no memory leaves those that wait as they were. */
 static void a_line_without_memory(void **state)
 {
@@ -323,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_new_file_is_on_the_disk),
         cmocka_unit_test(half_a_line_is_taken_back),
         cmocka_unit_test(a_place_that_cannot_be_found),
+        cmocka_unit_test(a_full_disk_for_too_long),
         cmocka_unit_test(a_line_without_memory),
         cmocka_unit_test(failed_allocations),
     };

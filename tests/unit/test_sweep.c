@@ -358,6 +358,19 @@ static void a_grid_of_a_billion_runs_is_refused(void **state)
     assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE,
                  "more runs than a sweep may have");
     tsri_sweep_fini(&s);
+    static const char number[] = "{\"grid\":[{\"key\":\"optim.lr\",\"values\":[0.1]}],\"seeds\":1}";
+    (void)scratch_put("grid.json", number, sizeof number - 1);
+    assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE, "a value of optim.lr is not");
+    tsri_sweep_fini(&s);
+    char text[4096] = "{\"grid\":[";
+    for (int g = 0; g < 24; g++) /* 2^24 cells */
+        (void)strcat(text, g ? ",{\"key\":\"optim.lr\",\"values\":[\"1\",\"2\"]}"
+                             : "{\"key\":\"optim.lr\",\"values\":[\"1\",\"2\"]}");
+    (void)strcat(text, "],\"seeds\":1}");
+    (void)scratch_put("grid.json", text, strlen(text));
+    assert_fails(tsri_sweep_read(&s, scratch_folder), TSR_BAD_FILE,
+                 "more cells than a sweep may have");
+    tsri_sweep_fini(&s);
 }
 
 int main(void)
