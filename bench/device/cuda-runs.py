@@ -39,7 +39,7 @@ RUNS = {
     "grelu": "data.name=sphere data.n=64 data.dim=8 model.name=grelu model.width=48 model.layers=2 optim.name=gd "
              "optim.lr=1.0e-5",
     "rnn": "data.name=sequences data.n=48 data.dim=6 data.length=7 model.name=rnn model.width=24 optim.name=gd optim.lr=0.001",
-    "cnn1": f"{IMAGES} model.name=cnn1 model.width=16 batch=16 optim.lr=0.5",
+    "cnn1": f"{IMAGES} model.name=cnn1 model.width=16 batch=16 optim.lr=1000",
     "vgg11": f"{IMAGES} model.name=vgg11 model.width=4 batch=16 optim.lr=1.0e-3",
     "resnet18": f"{IMAGES} model.name=resnet18 model.width=4 batch=16 optim.lr=1.0e-3",
     "preresnet18 dense": f"{IMAGES} model.name=preresnet18 model.width=4 batch=16 optim.lr=1.0e-3",

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -124,6 +125,7 @@ tsr_status tsri_module_load(const tsri_backend **backend, const char *name)
     pthread_mutex_lock(&lock);
     if (!loaded)
         TSR_TRY(search(&loaded, name));
+    assert(loaded);
     *backend = loaded->backend;
 done:
     pthread_mutex_unlock(&lock);

@@ -210,8 +210,10 @@ static void small_networks_agree(void **state)
     for (size_t b = 0; b < sizeof builders / sizeof *builders; b++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             check(builders[b], "conv: direct", shapes[s], 1e-4);
-            check(builders[b], "conv: winograd", shapes[s], 1e-3);
-            check(builders[b], "conv: auto", shapes[s], 1e-3);
+            if (backend == &tsri_backend_cpu) { /* the others have one way */
+                check(builders[b], "conv: winograd", shapes[s], 1e-3);
+                check(builders[b], "conv: auto", shapes[s], 1e-3);
+            }
             if (bf16)
                 check(builders[b], "precision: bf16", shapes[s], 1e-2);
         }

@@ -270,6 +270,69 @@ static void batches_come_in(void **state)
             }
 }
 
+/* Batches of resident samples, as bytes or numbers, moved or not. */
+static void draw_on(float *x, const tsri_backend *backend, tsri_shape s, tsri_layout layout,
+                    bool bytes, bool moves)
+{
+    enum { SAMPLES = 9, ROWS = 5 };
+    static const int64_t index[ROWS] = {3, 0, 8, -1, 3};
+    static const tsri_move move[ROWS] = {{0, 0, 0}, {1, -2, 1}, {-3, 1, 0}, {9, 9, 1}, {2, 0, 1}};
+    int64_t dim = tsri_shape_count(s), count = SAMPLES * dim;
+    float *numbers = normals(count, 30), *per = normals(3 * s.c, 31);
+    uint8_t *pixels = NULL;
+    assert_ok(tsri_alloc(&pixels, count, 1));
+    for (int64_t i = 0; i < count; i++)
+        pixels[i] = (uint8_t)(i * 37);
+    tsri_mem *mem[] = {
+        lend(backend, numbers, floats(count)),     lend(backend, pixels, count),
+        lend(backend, per, floats(s.c)),           lend(backend, per + s.c, floats(s.c)),
+        lend(backend, per + 2 * s.c, floats(s.c)), lend(backend, index, sizeof index),
+        lend(backend, move, sizeof move),          lend(backend, NULL, floats(ROWS * dim))};
+    tsri_resident r = {.heap = backend->heap,
+                       .n = SAMPLES,
+                       .shape = s,
+                       .dim = dim,
+                       .bytes = bytes ? mem[1] : NULL,
+                       .numbers = bytes ? NULL : mem[0],
+                       .shift = mem[2],
+                       .scale = mem[3],
+                       .black = mem[4]};
+    tsri_drawing d = {.from = &r,
+                      .count = ROWS,
+                      .index = mem[5],
+                      .move = moves ? mem[6] : NULL,
+                      .layout = layout,
+                      .x = mem[7]};
+    assert_ok(backend->draw ? tsri_device_draw(on(backend), &d) : tsri_draw_here(&d, on(backend)));
+    take_back(x, backend, mem[7], floats(ROWS * dim));
+    for (int i = 0; i < 7; i++)
+        backend->heap->drop(mem[i]);
+    tsri_free(numbers);
+    tsri_free(per);
+    tsri_free(pixels);
+}
+
+static void batches_are_drawn(void **state)
+{
+    (void)state;
+    const tsri_backend *backend = tested_backend();
+    static const tsri_shape shapes[] = {{3, 5, 7}, {1, 4, 4}, {4, 6, 1}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int way = 0; way < 7; way++) { /* bytes, moves, channels last; the last: sequences */
+            int64_t count = 5 * tsri_shape_count(shapes[s]);
+            float *want = normals(count, 32), *got = normals(count, 33);
+            tsri_layout layout = way == 6  ? TSRI_POSITIONS_FIRST
+                                 : way & 4 ? TSRI_CHANNELS_LAST
+                                           : TSRI_AS_GIVEN;
+            bool bytes = way & 1, moves = way < 6 && way & 2;
+            draw_on(want, &tsri_backend_ref, shapes[s], layout, bytes, moves);
+            draw_on(got, backend, shapes[s], layout, bytes, moves);
+            assert_memory_equal(got, want, (size_t)floats(count));
+            tsri_free(want);
+            tsri_free(got);
+        }
+}
+
 static void batches_are_counted(void **state)
 {
     (void)state;
@@ -542,6 +605,7 @@ int main(void)
                                        cmocka_unit_test(vectors_agree),
                                        cmocka_unit_test(clip_leaves_what_diverged),
                                        cmocka_unit_test(batches_come_in),
+                                       cmocka_unit_test(batches_are_drawn),
                                        cmocka_unit_test(batches_are_counted),
                                        cmocka_unit_test(memory_is_zero_and_copied),
                                        cmocka_unit_test(sequences_agree),

@@ -47,6 +47,40 @@ tsr_status tsri_cuda_input(tsri_mem *to, const float *x, int64_t n, tsri_shape s
         "a batch");
 }
 
+tsr_status tsri_cuda_draw_batch(const tsri_drawing *drawing, tsri_device device)
+{
+    _Static_assert(sizeof(tsri_move) == 3 * sizeof(int32_t), "as draw.cu reads it");
+    const tsri_resident *r = drawing->from;
+    tsri_shape s = r->shape;
+    int64_t pixels = s.h * s.w;
+    tsri_cuda_drawing d = {.count = drawing->count,
+                           .dim = r->dim,
+                           .c = s.c,
+                           .h = s.h,
+                           .w = s.w,
+                           .bytes = tsri_mem_bind(r->bytes),
+                           .numbers = tsri_mem_bind(r->numbers),
+                           .shift = tsri_mem_bind(r->shift),
+                           .scale = tsri_mem_bind(r->scale),
+                           .black = tsri_mem_bind(r->black),
+                           .index = tsri_mem_bind(drawing->index),
+                           .move = tsri_mem_bind(drawing->move),
+                           .x = tsri_mem_bind(drawing->x),
+                           .per_sample = pixels * s.c,
+                           .per_channel = pixels,
+                           .per_pixel = 1};
+    if (drawing->layout == TSRI_CHANNELS_LAST) {
+        d.per_channel = 1;
+        d.per_pixel = s.c;
+    } else if (drawing->layout == TSRI_POSITIONS_FIRST) {
+        d.inside = true;
+        d.per_sample = s.c;
+        d.per_channel = 1;
+        d.per_pixel = drawing->count * s.c;
+    }
+    return tsri_cuda_status(tsri_cuda_draw(stream(device), &d), "drawing a batch");
+}
+
 tsr_status tsri_cuda_count_batch(tsri_mem *counter, tsri_device device)
 {
     return tsri_cuda_status(tsri_cuda_count(stream(device), tsri_mem_bind(counter)), "a count");

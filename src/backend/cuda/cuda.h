@@ -59,6 +59,7 @@ tsr_status tsri_cuda_update_vector(const tsri_update *update, tsri_device device
 tsr_status tsri_cuda_adam_vector(const tsri_adam *adam, tsri_device device);
 tsr_status tsri_cuda_input(tsri_mem *to, const float *x, int64_t n, tsri_shape shape,
                            tsri_layout layout, tsri_device device);
+tsr_status tsri_cuda_draw_batch(const tsri_drawing *drawing, tsri_device device);
 tsr_status tsri_cuda_count_batch(tsri_mem *counter, tsri_device device);
 tsr_status tsri_cuda_wait(tsri_device device);
 

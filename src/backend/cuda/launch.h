@@ -166,6 +166,22 @@ cudaError_t tsri_cuda_gather(cudaStream_t s, float *sum, float *g, int64_t count
                              bool last, float scale);
 cudaError_t tsri_cuda_count(cudaStream_t s, float *counter);
 
+/* ---- draw.cu: batches of samples that are on the device ---------------------------------------- */
+
+typedef struct tsri_cuda_drawing {
+    int64_t count, dim, c, h, w;
+    const uint8_t *bytes; /* [n, c, h, w], or NULL: */
+    const float *numbers; /* [n, dim] */
+    const float *shift, *scale, *black;
+    const int64_t *index;
+    const int32_t *move; /* [count, 3] down, right, flip; or NULL */
+    float *x;
+    int64_t per_sample, per_channel, per_pixel; /* how far apart these are in x */
+    bool inside;                                /* channels of a sample are inside: a sequence */
+} tsri_cuda_drawing;
+
+cudaError_t tsri_cuda_draw(cudaStream_t s, const tsri_cuda_drawing *drawing);
+
 /* ---- slices.cu: shares ------------------------------------------------------------------------ */
 
 enum {
