@@ -134,6 +134,16 @@ void tsri_plan_draws(tsri_drawing *drawing, const tsri_plan *plan)
     drawing->layout = plan->layout;
 }
 
+/* The clock when the device has done what it was asked for; a failure there comes again with the
+ * next call. */
+static double time_of(const tsri_plan *plan)
+{
+    if (!plan->timed)
+        return 0;
+    (void)tsri_device_wait(plan->device);
+    return tsri_clock();
+}
+
 static tsr_status count_batch(tsri_plan *plan, const tsri_planned *s)
 {
     if (s->layer->tracked < 0)
@@ -154,14 +164,14 @@ tsr_status tsri_plan_pass(tsri_plan *plan)
     tsr_status st = TSR_OK;
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_planned *s = &plan->step[k];
-        double start = plan->timed ? tsri_clock() : 0;
+        double start = time_of(plan);
         if (s->for_gates && plan->gates_given)
             continue;
         TSR_TRY(tsri_op_forward(&s->op, plan->device));
         if (plan->training && !plan->frozen)
             TSR_TRY(count_batch(plan, s));
         if (plan->timed)
-            s->seconds_forward = tsri_clock() - start;
+            s->seconds_forward = time_of(plan) - start;
     }
 done:
     return st;
@@ -211,12 +221,12 @@ tsr_status tsri_plan_backward(tsri_plan *plan)
     tsr_status st = TSR_OK;
     for (int64_t k = plan->count - 1; k >= 0; k--) {
         tsri_planned *s = &plan->step[k];
-        double start = plan->timed ? tsri_clock() : 0;
+        double start = time_of(plan);
         if (s->idle)
             continue;
         TSR_TRY(tsri_op_backward(&s->op, plan->device));
         if (plan->timed)
-            s->seconds_backward = tsri_clock() - start;
+            s->seconds_backward = time_of(plan) - start;
     }
 done:
     return st;

@@ -93,8 +93,10 @@ static tsr_status measure_gemm(tsri_bench *bench, const tsri_run *run)
     op.y = tsri_mem_bind(y);
     TSR_TRY(tsri_op_setup(&op, run->device.backend));
     for (int i = 0; i < GEMM_REPEATS; i++) {
+        TSR_TRY(tsri_device_wait(run->device));
         double start = tsri_clock();
         TSR_TRY(tsri_op_forward(&op, run->device));
+        TSR_TRY(tsri_device_wait(run->device));
         double rate = 2.0 * GEMM * GEMM * GEMM / (tsri_clock() - start);
         if (rate > bench->gemm_rate)
             bench->gemm_rate = rate;
