@@ -11,8 +11,10 @@
 #include "testing.h"
 
 #include "run/run.h"
+#include "run/when.h"
 #include "scheme/scheme.h"
 #include "scratch.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <pthread.h>

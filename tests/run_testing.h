@@ -7,6 +7,7 @@
 
 #include "run/run.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 /* The run file with `settings`, assignments between semicolons. The caller destroys it. */
 static inline tsr_config *make_config(const char *text, const char *settings)

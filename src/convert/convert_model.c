@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/whole.h"
 #include "net/grelu.h"
-#include "run/run.h"
+#include "run/loss_choice.h"
 
 typedef struct work {
     tsr_model *model;

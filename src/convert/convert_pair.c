@@ -2,7 +2,8 @@
 #include "convert/convert_pair.h"
 
 #include "base/alloc.h"
-#include "run/run.h"
+#include "data/loader.h"
+#include "run/evaluate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,12 +4,14 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "data/loader.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "model/model.h"
 #include "model/whole.h"
 #include "net/grelu.h"
-#include "run/run.h"
+#include "run/evaluate.h"
+#include "run/loss_choice.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,8 @@
  * checked (arrays have no names, older model files no schema) is said.
  */
 #include "model/model.h"
-#include "run/run.h"
+#include "run/evaluate.h"
+#include "run/loss_choice.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

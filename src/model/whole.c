@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "model/model.h"
-#include "run/run.h"
 #include "scheme/rules.h"
 
 #include <string.h>

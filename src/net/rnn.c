@@ -7,7 +7,7 @@
  * W alone is trained (model.train: w, the paper's) or all three. With model.layers: N the states of
  * one layer are the inputs of the next (section 1.1, "deep RNN"), each with a W and an A of its
  * own. B reads the last layer, at every position or at the end of the sequence (model.read; `auto`
- * has become one of the two by now: run/loss.c).
+ * has become one of the two by now: run/loss_choice.c).
  *
  * Names are those of nn.RNN(d_x, m, num_layers=N, nonlinearity="relu", bias=False) called `rnn` and
  * nn.Linear(m, d, bias=False) called `out`.

@@ -12,8 +12,10 @@
 #include "base/alloc.h"
 #include "data/points.h"
 #include "reproduce/iterations.h"
+#include "run/evaluate.h"
 #include "run/run.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <stdio.h>

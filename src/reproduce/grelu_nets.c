@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "run/run.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,13 @@
 #include "reproduce/grelu_watch.h"
 
 #include "base/alloc.h"
+#include "base/stop.h"
 #include "io/file.h"
 #include "net/plan.h"
 #include "run/run.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
+#include "train/sound.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "reproduce/loft.h"
 
 #include "io/file.h"
-#include "run/run.h"
 #include "ticket/finetune.h"
 #include "ticket/prune.h"
+#include "train/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>

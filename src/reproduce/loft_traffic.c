@@ -8,6 +8,7 @@
 
 #include "run/run.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 #include <stdio.h>
 

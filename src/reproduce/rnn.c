@@ -8,6 +8,7 @@
  */
 #include "reproduce/reproductions.h"
 #include "reproduce/rnn_length.h"
+#include "train/describe.h"
 
 #include "base/alloc.h"
 #include "data/points.h"

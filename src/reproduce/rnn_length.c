@@ -11,6 +11,7 @@
 #include "run/run.h"
 #include "theory/chain.h"
 #include "theory/rnn_states.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <stdio.h>

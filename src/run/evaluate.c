@@ -3,10 +3,12 @@
  * The size is fixed because a product of another shape may have other bits; the last batch is
  * filled up with zeros that do not count.
  */
-#include "run/run.h"
+#include "run/evaluate.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "data/loader.h"
+#include "optim/step.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* loss_weights.c - how training changes the cross entropy: smoothed labels, weights of classes. */
-#include "run/run.h"
+#include "run/loss_choice.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
@@ -33,11 +33,12 @@ static bool next_number(double *value, const char *at, const char **rest)
 }
 
 /* "1, 2.5, 1" */
-static tsr_status read_list(double *weight, const tsri_run *run, const char *text)
+static tsr_status read_list(double *weight, const tsri_settings *s, const tsr_data *data,
+                            const char *text)
 {
     tsr_status st = TSR_OK;
-    int64_t classes = run->data->classes, count = 0;
-    const char *place = tsri_config_place(run->settings.config, "class_weights");
+    int64_t classes = data->classes, count = 0;
+    const char *place = tsri_config_place(s->config, "class_weights");
     for (const char *at = text; at; count++) {
         double value = 0;
         TSR_CHECK(next_number(&value, at, &at) && value > 0 && value <= 1e9, TSR_USAGE,
@@ -49,29 +50,27 @@ static tsr_status read_list(double *weight, const tsri_run *run, const char *tex
     }
     TSR_CHECK(count == classes, TSR_USAGE,
               "%s: class_weights has %lld numbers, but %s has %lld classes: give one for each",
-              place, (long long)count, run->data->name, (long long)classes);
+              place, (long long)count, data->name, (long long)classes);
 done:
     return st;
 }
 
-tsr_status tsri_choose_weights(tsri_run *run)
+tsr_status tsri_choose_weights(tsri_settings *s, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
-    const char *text = tsri_config_text(run->settings.config, "class_weights");
+    const char *text = tsri_config_text(s->config, "class_weights");
     bool weighted = strcmp(text, "none") != 0;
-    run->settings.smoothing = tsri_config_real(run->settings.config, "label_smoothing");
-    TSR_CHECK(
-        (run->settings.smoothing == 0 && !weighted) || run->settings.loss->softens, TSR_USAGE,
-        "%s: only loss: cross_entropy reads it, and the loss here is another: take it out",
-        tsri_config_place(run->settings.config, weighted ? "class_weights" : "label_smoothing"));
+    s->smoothing = tsri_config_real(s->config, "label_smoothing");
+    TSR_CHECK((s->smoothing == 0 && !weighted) || s->loss->softens, TSR_USAGE,
+              "%s: only loss: cross_entropy reads it, and the loss here is another: take it out",
+              tsri_config_place(s->config, weighted ? "class_weights" : "label_smoothing"));
     if (!weighted)
         return TSR_OK;
-    TSR_TRY(tsri_alloc(&run->settings.class_weight, run->data->classes,
-                       sizeof *run->settings.class_weight));
+    TSR_TRY(tsri_alloc(&s->class_weight, data->classes, sizeof *s->class_weight));
     if (strcmp(text, "balanced") == 0)
-        balance(run->settings.class_weight, &run->data->train, run->data->classes);
+        balance(s->class_weight, &data->train, data->classes);
     else
-        TSR_TRY(read_list(run->settings.class_weight, run, text));
+        TSR_TRY(read_list(s->class_weight, s, data, text));
 done:
     return st;
 }

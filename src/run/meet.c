@@ -1,5 +1,5 @@
 /* meet.c - the ranks of a run agree on what they are about to do, before the first round. */
-#include "run/run.h"
+#include "run/meet.h"
 
 #include "io/digest.h"
 

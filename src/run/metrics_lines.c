@@ -1,10 +1,11 @@
 /* metrics_lines.c - what a run says in metrics.jsonl: a line per evaluation, and lines of what
  * happened. */
-#include "run/run.h"
+#include "run/metrics_lines.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/json.h"
+#include "run/rate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,13 +24,14 @@ tsr_status tsri_metrics_tell(tsri_run *run)
     tsri_json_open(&w, '{');
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_real(&w, "epoch", (double)run->position.round / run->settings.epoch_rounds);
-    if (tsri_convert_kind(run))
-        tsri_json_put_text(&w, "net", tsri_convert_kind(run));
+    if (tsri_convert_kind(&run->settings, &run->position))
+        tsri_json_put_text(&w, "net", tsri_convert_kind(&run->settings, &run->position));
     tsri_json_put_real(&w, "loss",
                        run->position.recent.count
                            ? run->position.recent.sum / (double)run->position.recent.count
                            : (double)NAN);
-    tsri_json_put_real(&w, "rate", tsri_run_rate(run, run->position.round - 1));
+    tsri_json_put_real(&w, "rate",
+                       tsri_run_rate(&run->settings, &run->position, run->position.round - 1));
     tsri_json_put_real(&w, "test_loss", run->position.test_loss);
     if (run->data->classes > 0 || run->settings.loss->margin)
         tsri_json_put_real(&w, "test_accuracy", run->position.test_accuracy);

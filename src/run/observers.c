@@ -1,5 +1,5 @@
 /* observers.c - who looks at runs between their rounds. See tsri_observer. */
-#include "run/run.h"
+#include "run/observer.h"
 
 #include <assert.h>
 

@@ -32,7 +32,7 @@ typedef struct tsri_run_position {
     double test_loss, test_accuracy;   /* of the last evaluation; NaN = none yet */
     double test_rmse;                  /* likewise, in the units of real targets; NaN for classes */
     double train_loss, train_accuracy; /* likewise of the whole training set, if it is judged */
-    double ranking_change;             /* how far the ranking of filters has moved (ranks.h) */
+    double ranking_change;             /* how far the ranking of filters has moved (score_log.h) */
 
     double best_score;    /* accuracy, or minus the loss, of the best checkpoint; -inf = none */
     int64_t best_round;   /* -1 = none */

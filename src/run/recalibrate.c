@@ -7,10 +7,12 @@
  * would have seen: it depends on the weights alone, not on what was there before. No weight
  * changes, and neither does the count of training batches.
  */
-#include "run/run.h"
+#include "run/recalibrate.h"
 
 #include "base/alloc.h"
 #include "net/parcel.h"
+#include "run/recipe.h"
+#include "run/trace.h"
 
 #include <string.h>
 
@@ -143,7 +145,8 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     int64_t counts;
     if (run->settings.recalibrate == 0)
         return TSR_OK;
-    tsri_loader_options o = tsri_run_loader(run, run->settings.workers); /* an order of nobody's */
+    tsri_loader_options o =
+        tsri_run_loader(&run->settings, run->settings.workers); /* an order of nobody's */
     o.shard = 0;
     o.shards = 1;
     o.prefetch = false;

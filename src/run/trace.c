@@ -6,12 +6,14 @@
  * as it was shown, the rate, and where each worker and the whole came out. What a scheme knows on
  * its way is kept in the tracer until the round is over.
  */
-#include "run/run.h"
+#include "run/trace.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "net/parcel.h"
+#include "run/rate.h"
+#include "run/recipe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +119,7 @@ tsr_status tsri_trace_data(tsri_run *run)
     if (d->train.length)
         t[count++] = (tsri_tensor){
             .name = "length", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.length};
-    if (tsri_run_loader(run, 0).crop > 0)
+    if (tsri_run_loader(&run->settings, 0).crop > 0)
         TSR_TRY(add_black(&t[count++], &black, d));
     TSR_TRY(tsri_path_join(&path, run->process.trace, "data.safetensors"));
     TSR_TRY(tsri_tensors_write(path, t, count, &(tsri_pair){"tessera.format", "trace/1"}, 1));
@@ -141,7 +143,7 @@ static tsr_status make_vectors(struct tsri_tracer *t, const tsri_run *run, int64
 {
     tsr_status st = TSR_OK;
     int64_t samples = workers * steps * run->settings.batch;
-    tsri_loader_options o = tsri_run_loader(run, 0);
+    tsri_loader_options o = tsri_run_loader(&run->settings, 0);
     drop_vectors(t);
     t->workers = workers;
     t->steps = steps;
@@ -302,7 +304,7 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     int64_t *indices = NULL;
     if (!run->process.trace)
         return TSR_OK;
-    double rate = tsri_run_rate(run, run->position.round);
+    double rate = tsri_run_rate(&run->settings, &run->position, run->position.round);
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(tsri_alloc(&local, t->workers, sizeof *local));
     TSR_TRY(tsri_store_open(&after, &run->store, TSRI_OPEN_UNITS));

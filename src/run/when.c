@@ -3,36 +3,32 @@
  * What happens when depends on the round alone, so that a run that was killed and resumed does the
  * same things at the same rounds as one that was not.
  */
-#include "run/run.h"
+#include "run/when.h"
 
 #include "base/stop.h"
+#include "run/observer.h"
 
 #include <math.h>
 
-static bool due_at(const tsri_run *run, double every, int64_t round)
+bool tsri_due_after(const tsri_settings *s, int64_t round, double every)
 {
-    if (round == run->settings.rounds)
+    if (round == s->rounds)
         return true;
-    int64_t period = (int64_t)llround(every * run->settings.epoch_rounds);
+    int64_t period = (int64_t)llround(every * s->epoch_rounds);
     return every > 0 && round % (period > 0 ? period : 1) == 0;
 }
 
-bool tsri_due_after(const tsri_run *run, double every)
+bool tsri_due(const tsri_settings *s, int64_t round, const char *key)
 {
-    return due_at(run, every, run->position.round);
-}
-
-bool tsri_due(const tsri_run *run, const char *key)
-{
-    return tsri_due_after(run, tsri_config_real(run->settings.config, key));
+    return tsri_due_after(s, round, tsri_config_real(s->config, key));
 }
 
 bool tsri_looked_at(const tsri_run *run, int64_t round)
 {
-    bool any = run->process.trace ||
-               due_at(run, tsri_config_real(run->settings.config, "eval.every"), round) ||
-               due_at(run, tsri_config_real(run->settings.config, "checkpoint.every"), round) ||
-               (run->scores.cut && due_at(run, run->settings.scores_every, round));
+    const tsri_settings *s = &run->settings;
+    bool any = run->process.trace || tsri_due(s, round, "eval.every") ||
+               tsri_due(s, round, "checkpoint.every") ||
+               (run->scores.cut && tsri_due_after(s, round, s->scores_every));
     for (int i = 0; tsri_observers[i]; i++)
         any = any || tsri_observers[i]->active(run);
     return any;

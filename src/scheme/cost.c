@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "net/depth.h"
 #include "net/gate_table.h"
+#include "run/recipe.h"
+#include "run/when.h"
 #include "scheme/gpipe_parts.h"
 #include "scheme/micro.h"
 #include "scheme/rules.h"
@@ -34,7 +36,7 @@ done:
 /* A worker's batches, as they wait for it. */
 static int64_t batch_bytes(const tsri_run *run)
 {
-    tsri_loader_options o = tsri_run_loader(run, 0);
+    tsri_loader_options o = tsri_run_loader(&run->settings, 0);
     o.prefetch = o.prefetch && !(run->settings.gd &&
                                  run->settings.scheme->shares); /* team.c: then there is only one */
     return tsri_loader_bytes(run->data, &run->data->train, &o);
@@ -56,18 +58,18 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_micro micro;
     int64_t plan;
-    TSR_TRY(tsri_micro_choose(&micro, run, 1));
+    TSR_TRY(tsri_micro_choose(&micro, &run->settings, 1));
     TSR_TRY(tsri_plan_measure(&plan, run->net, run->device, micro.size));
     cost->params_share = run->net->total;
-    TSR_TRY(
-        step_flops(&cost->flops_step, run->net, run->settings.batch, tsri_dense_knows_gates(run)));
+    TSR_TRY(step_flops(&cost->flops_step, run->net, run->settings.batch,
+                       tsri_dense_knows_gates(&run->settings, run->net)));
     cost->flops_step_whole = cost->flops_step;
     cost->micro_batches = micro.count;
     cost->memory_worker =
         store_bytes(run, run->net->total, run->net->trained, micro.count) + plan + batch_bytes(run);
     if (run->settings.ema > 0)
         cost->memory_worker += run->net->total * FLOAT;
-    if (tsri_dense_knows_gates(run))
+    if (tsri_dense_knows_gates(&run->settings, run->net))
         cost->memory_worker += tsri_gate_table_bytes(run->net, run->data->train.n);
 done:
     return st;
@@ -250,7 +252,7 @@ tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run)
     tsri_rules rules = {0};
     tsri_share share = {0};
     extremes most;
-    TSR_TRY(tsri_rules_init(&rules, run));
+    TSR_TRY(tsri_rules_init(&rules, &run->settings, run->net));
     TSR_TRY(tsri_share_init(&share, run->net));
     count_bytes(cost, &most, &share, &rules, run);
     TSR_TRY(describe_share(cost, &most, &share, &rules, run));
@@ -312,10 +314,10 @@ tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run)
     tsr_status st = TSR_OK;
     tsri_micro micro;
     int64_t *begin = NULL;
-    TSR_TRY(tsri_gpipe_allowed(run));
-    TSR_TRY(tsri_micro_choose(&micro, run, run->settings.workers));
+    TSR_TRY(tsri_gpipe_allowed(&run->settings));
+    TSR_TRY(tsri_micro_choose(&micro, &run->settings, run->settings.workers));
     TSR_TRY(tsri_alloc(&begin, run->settings.workers + 1, sizeof *begin));
-    TSR_TRY(tsri_stages_choose(begin, run, micro.size));
+    TSR_TRY(tsri_stages_choose(begin, &run->settings, run->net, run->device, micro.size));
     for (int64_t s = 0; s < run->settings.workers; s++)
         TSR_TRY(add_stage(cost, run, &micro, begin[s], begin[s + 1]));
     cost->micro_batches = micro.count;

@@ -6,7 +6,7 @@
 #include "scheme/rules.h"
 
 /* Each fills in share, step, memory and bytes; the rest is there. The run is described, not filled
- * (run.h): no weights. */
+ * (train/describe.h): no weights. */
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run);
 tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run);
 /* What worker 0 takes in this process for its share of the first round. */

@@ -8,6 +8,9 @@
 
 #include "base/alloc.h"
 #include "net/gate_table.h"
+#include "run/rate.h"
+#include "run/recipe.h"
+#include "run/trace.h"
 #include "scheme/cost.h"
 #include "scheme/micro.h"
 
@@ -22,17 +25,17 @@ typedef struct dense {
     double *loss;           /* [micro.count] */
 } dense;
 
-bool tsri_dense_knows_gates(const tsri_run *run)
+bool tsri_dense_knows_gates(const tsri_settings *s, const tsri_net *net)
 {
-    tsri_loader_options o = tsri_run_loader(run, 0);
-    return tsri_net_gated(run->net) && !o.flip && o.crop == 0;
+    tsri_loader_options o = tsri_run_loader(s, 0);
+    return tsri_net_gated(net) && !o.flip && o.crop == 0;
 }
 
 static tsr_status setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     dense *d = NULL;
-    tsri_loader_options o = tsri_run_loader(run, 0);
+    tsri_loader_options o = tsri_run_loader(&run->settings, 0);
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
     o.bare = run->device.backend->draw != NULL;
@@ -40,16 +43,16 @@ static tsr_status setup(tsri_run *run)
         TSR_TRY(
             tsri_resident_init(&d->resident, run->data, &run->data->train, run->device.backend));
     TSR_TRY(tsri_loader_create(&d->loader, run->data, &run->data->train, &o));
-    TSR_TRY(tsri_micro_init(&d->micro, run, 1));
+    TSR_TRY(tsri_micro_init(&d->micro, &run->settings, &run->store, 1));
     TSR_TRY(tsri_alloc(&d->loss, d->micro.count, sizeof *d->loss));
     st = tsri_plan_create(&d->plan, &run->store, run->device, d->micro.size, true);
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
     TSR_TRY(st);
-    tsri_aim aim = tsri_run_aim(run);
+    tsri_aim aim = tsri_run_aim(&run->settings);
     TSR_TRY(tsri_step_init(&d->step, d->plan, &aim, &run->settings.optim));
     d->step.resident = o.bare ? &d->resident : NULL;
-    d->fixed_gates = tsri_dense_knows_gates(run);
+    d->fixed_gates = tsri_dense_knows_gates(&run->settings, run->net);
 done:
     return st;
 }
@@ -73,8 +76,8 @@ static void teardown(tsri_run *run)
 static tsr_status one_step(dense *d, tsri_run *run, const tsri_batch *b)
 {
     tsr_status st = TSR_OK;
-    double rate = tsri_run_rate(run, run->position.round);
-    int64_t seen = tsri_run_steps(run);
+    double rate = tsri_run_rate(&run->settings, &run->position, run->position.round);
+    int64_t seen = tsri_run_steps(&run->settings, &run->position);
     if (d->micro.count == 1) {
         TSR_TRY(tsri_step_run(&d->step, b, rate, seen));
         TSR_TRY(tsri_step_value(&d->loss[0], &d->step));
@@ -82,7 +85,7 @@ static tsr_status one_step(dense *d, tsri_run *run, const tsri_batch *b)
     }
     for (int64_t m = 0; m < d->micro.count; m++) {
         TSR_TRY(tsri_step_gradient(&d->step, b, m * d->micro.size));
-        TSR_TRY(tsri_micro_add(&d->micro, run, m, 0, run->net->trained));
+        TSR_TRY(tsri_micro_add(&d->micro, &run->store, run->device, m, 0, run->net->trained));
         TSR_TRY(tsri_step_value(&d->loss[m], &d->step));
     }
     TSR_TRY(tsri_step_update(&d->step, rate, seen));
@@ -102,7 +105,7 @@ static tsr_status one_round(tsri_run *run)
     d->step.gates = d->gates;
     TSR_TRY(tsri_loader_get(d->loader, &b, run->position.round)); /* B */
     TSR_TRY(one_step(d, run, b));
-    double value = tsri_micro_value(&d->micro, run, d->loss);
+    double value = tsri_micro_value(&d->micro, d->loss);
     run->position.recent.sum += value;
     run->position.recent.count++;
     tsri_trace_batch(run, 0, 0, d->loader, b, run->position.round);

@@ -24,6 +24,9 @@
 
 #include "base/alloc.h"
 #include "net/depth.h"
+#include "run/rate.h"
+#include "run/recipe.h"
+#include "run/trace.h"
 #include "scheme/cost.h"
 #include "scheme/gpipe_parts.h"
 #include "scheme/stages.h"
@@ -41,7 +44,7 @@ static tsr_status make_stage(pipe *p, stage *s, tsri_pool *pool, int64_t from, i
     tsr_status st = TSR_OK;
     tsri_run *run = p->run;
     int64_t own = tsri_pool_threads(run->device.pool) / run->settings.workers;
-    tsri_aim aim = tsri_run_aim(run);
+    tsri_aim aim = tsri_run_aim(&run->settings);
     TSR_TRY(tsri_net_part(&s->net, run->net, from, to));
     s->store = run->store;
     s->store.net = s->net;
@@ -83,16 +86,16 @@ done:
 
 tsr_status tsri_pipe_load(pipe *p)
 {
-    tsri_loader_options o = tsri_run_loader(p->run, 0);
+    tsri_loader_options o = tsri_run_loader(&p->run->settings, 0);
     return p->loader ? TSR_OK
                      : tsri_loader_create(&p->loader, p->run->data, &p->run->data->train, &o);
 }
 
-tsr_status tsri_gpipe_allowed(const tsri_run *run)
+tsr_status tsri_gpipe_allowed(const tsri_settings *s)
 {
     tsr_status st = TSR_OK;
     TSR_CHECK(
-        strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0, TSR_USAGE,
+        strcmp(tsri_config_text(s->config, "scheme.wire"), "f32") == 0, TSR_USAGE,
         "scheme.wire: bf16 is for schemes with shares: gpipe would have other bits with every "
         "number of ranks if it rounded what goes from one to the next");
 done:
@@ -104,15 +107,15 @@ static tsr_status setup(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     pipe *p = NULL;
-    TSR_TRY(tsri_gpipe_allowed(run));
+    TSR_TRY(tsri_gpipe_allowed(&run->settings));
     TSR_TRY(tsri_alloc(&p, 1, sizeof *p));
     run->scheme_state = p;
     p->run = run;
-    TSR_TRY(tsri_micro_init(&p->micro, run, run->settings.workers));
+    TSR_TRY(tsri_micro_init(&p->micro, &run->settings, &run->store, run->settings.workers));
     TSR_TRY(tsri_optimiser_init(&p->optimiser, &run->settings.optim, &run->store, run->device));
     TSR_TRY(tsri_alloc(&p->begin, run->settings.workers + 1, sizeof *p->begin));
     if (!run->process.crew || run->process.crew->comm->rank == 0)
-        TSR_TRY(tsri_stages_choose(p->begin, run, p->micro.size));
+        TSR_TRY(tsri_stages_choose(p->begin, &run->settings, run->net, run->device, p->micro.size));
     TSR_TRY(tsri_alloc(&p->loss, p->micro.count, sizeof *p->loss));
     TSR_TRY(tsri_alloc(&p->stage, run->settings.workers, sizeof *p->stage));
     if (!run->process.crew) {
@@ -191,7 +194,7 @@ static tsr_status backward(pipe *p, int64_t s, int64_t m)
     if (s < p->run->settings.workers - 1)
         TSR_TRY(tsri_plan_gradient_from(here->plan[m], here[1].plan[m]));
     TSR_TRY(tsri_plan_backward(here->plan[m]));
-    TSR_TRY(tsri_micro_add(&p->micro, p->run, m, here->low, here->high));
+    TSR_TRY(tsri_micro_add(&p->micro, &p->run->store, p->run->device, m, here->low, here->high));
     if (s > 0)
         here->sent += tsri_plan_entry_bytes(here->plan[m]);
 done:
@@ -256,8 +259,9 @@ tsr_status tsri_pipe_step(pipe *p)
         p->stage[s].sent = 0;
     TSR_TRY(stream(p, forward_duty));
     TSR_TRY(stream(p, backward_duty));
-    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(run, run->position.round),
-                               tsri_run_steps(run)));
+    TSR_TRY(tsri_optimiser_set(&p->optimiser,
+                               tsri_run_rate(&run->settings, &run->position, run->position.round),
+                               tsri_run_steps(&run->settings, &run->position)));
     TSR_TRY(tsri_optimiser_step(&p->optimiser));
     for (int64_t s = 0; s < run->settings.workers; s++)
         run->position.bytes_total += p->stage[s].sent;
@@ -285,7 +289,7 @@ static tsr_status one_round(tsri_run *run)
     pipe *p = run->scheme_state;
     TSR_TRY(tsri_trace_begin(run, 1, 1));
     TSR_TRY(run->process.crew ? tsri_line_step(p) : tsri_pipe_step(p));
-    double value = tsri_micro_value(&p->micro, run, p->loss);
+    double value = tsri_micro_value(&p->micro, p->loss);
     run->position.recent.sum += value;
     run->position.recent.count++;
     if (run->process.trace)

@@ -20,6 +20,10 @@
 #include "scheme/schemes.h"
 
 #include "base/log.h"
+#include "base/stop.h"
+#include "run/meet.h"
+#include "run/metrics_lines.h"
+#include "run/when.h"
 #include "scheme/gpipe_line.h"
 
 #include <string.h>

@@ -5,6 +5,8 @@
 #ifndef TSRI_GPIPE_PARTS_H
 #define TSRI_GPIPE_PARTS_H
 
+#include "optim/optimiser.h"
+#include "optim/step.h"
 #include "run/run.h"
 #include "scheme/micro.h"
 
@@ -38,7 +40,7 @@ typedef struct tsri_pipe {
 /* ---- gpipe.c ------------------------------------------------------------------------------ */
 
 /* USAGE when the run file asks for what a pipeline cannot do. */
-tsr_status tsri_gpipe_allowed(const tsri_run *run);
+tsr_status tsri_gpipe_allowed(const tsri_settings *s);
 
 /* The layers from .. to-1 as the next stage of this process, on that pool; NULL = one of its own.
  */

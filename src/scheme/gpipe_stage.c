@@ -8,6 +8,9 @@
 #include "scheme/schemes.h"
 
 #include "base/alloc.h"
+#include "optim/optimiser.h"
+#include "optim/step.h"
+#include "run/rate.h"
 #include "scheme/gpipe_parts.h"
 
 #include <string.h>
@@ -204,7 +207,7 @@ static tsr_status backward(hand *h, int64_t m)
         tsri_comm_release(h->comm, &h->back[m]);
     }
     TSR_TRY(tsri_plan_backward(s->plan[m]));
-    TSR_TRY(tsri_micro_add(&p->micro, p->run, m, s->low, s->high));
+    TSR_TRY(tsri_micro_add(&p->micro, &p->run->store, p->run->device, m, s->low, s->high));
     if (h->orders.before >= 0)
         TSR_TRY(pass_on(h, h->orders.before, TSRI_BACKWARD, m, s->plan[m]));
 done:
@@ -256,8 +259,9 @@ static tsr_status one_round(hand *h)
         TSR_TRY(backward(h, m));
     if (h->turned)
         return TSR_OK;
-    TSR_TRY(tsri_optimiser_set(&p->optimiser, tsri_run_rate(h->run, h->run->position.round),
-                               tsri_run_steps(h->run)));
+    TSR_TRY(tsri_optimiser_set(
+        &p->optimiser, tsri_run_rate(&h->run->settings, &h->run->position, h->run->position.round),
+        tsri_run_steps(&h->run->settings, &h->run->position)));
     TSR_TRY(tsri_optimiser_step_part(&p->optimiser, s->low, s->high));
     TSR_TRY(report(h));
     h->done++;

@@ -1,8 +1,7 @@
 /* keys.c - keys of a run file that its scheme or model does not read. See keys.h. */
 #include "scheme/keys.h"
-#include "scheme/scheme.h"
 
-#include "run/run.h"
+#include "scheme/scheme.h"
 
 #include <stdio.h>
 #include <string.h>

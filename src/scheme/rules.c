@@ -77,15 +77,15 @@ done:
     return st;
 }
 
-static tsr_status choose_weights(tsri_rules *rules, const tsri_run *run)
+static tsr_status choose_weights(tsri_rules *rules, const tsri_settings *s)
 {
     tsr_status st = TSR_OK;
     const double *weight;
-    int64_t count = tsri_config_reals(run->settings.config, "scheme.weights", &weight);
-    TSR_CHECK(count == 0 || count == run->settings.workers, TSR_USAGE,
+    int64_t count = tsri_config_reals(s->config, "scheme.weights", &weight);
+    TSR_CHECK(count == 0 || count == s->workers, TSR_USAGE,
               "%s: scheme.weights has %lld numbers for %lld workers: give one for each",
-              tsri_config_place(run->settings.config, "scheme.weights"), (long long)count,
-              (long long)run->settings.workers);
+              tsri_config_place(s->config, "scheme.weights"), (long long)count,
+              (long long)s->workers);
     rules->draw.weight = count > 0 ? weight : NULL;
 done:
     return st;
@@ -101,78 +101,77 @@ static bool can_rescale(const tsri_net *net)
     return true;
 }
 
-static tsr_status choose_scale(tsri_rules *rules, const tsri_run *run)
+static tsr_status choose_scale(tsri_rules *rules, const tsri_settings *s, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
-    const char *scale = tsri_config_text(run->settings.config, "scheme.scale");
-    bool can = can_rescale(run->net);
+    const char *scale = tsri_config_text(s->config, "scheme.scale");
+    bool can = can_rescale(net);
     TSR_CHECK(can || strcmp(scale, "share") != 0, TSR_USAGE,
               "%s: scheme.scale: share is for models whose cut axes only linear layers read: use "
               "none",
-              tsri_config_place(run->settings.config, "scheme.scale"));
+              tsri_config_place(s->config, "scheme.scale"));
     rules->rescale = can && strcmp(scale, "none") != 0;
 done:
     return st;
 }
 
 /* Momentum between rounds: with one step per round there is no other kind. */
-static void choose_momentum(tsri_rules *rules, const tsri_run *run)
+static void choose_momentum(tsri_rules *rules, const tsri_settings *s)
 {
-    const char *momentum = tsri_config_text(run->settings.config, "scheme.momentum");
-    bool carry = strcmp(momentum, "carry") == 0 ||
-                 (strcmp(momentum, "auto") == 0 && run->settings.local_steps == 1);
-    rules->carry = carry && tsri_optim_remembers(&run->settings.optim);
-    rules->wire = (tsri_wire){
-        .momentum = rules->carry,
-        .bf16 = strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "bf16") == 0,
-        .variance = rules->carry && run->settings.optim.adam};
+    const char *momentum = tsri_config_text(s->config, "scheme.momentum");
+    bool carry =
+        strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && s->local_steps == 1);
+    rules->carry = carry && tsri_optim_remembers(&s->optim);
+    rules->wire =
+        (tsri_wire){.momentum = rules->carry,
+                    .bf16 = strcmp(tsri_config_text(s->config, "scheme.wire"), "bf16") == 0,
+                    .variance = rules->carry && s->optim.adam};
 }
 
 /* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them
  * other statistics than the whole has. */
-static void choose_recalibration(tsri_rules *rules, const tsri_run *run)
+static void choose_recalibration(tsri_rules *rules, const tsri_settings *s)
 {
     enum { BATCHES = 16 };
-    int64_t asked = tsri_config_int(run->settings.config, "scheme.recalibrate");
+    int64_t asked = tsri_config_int(s->config, "scheme.recalibrate");
     bool parts = rules->draw.kind == TSRI_DRAW_BERNOULLI
                      ? rules->draw.xi < 1
-                     : rules->draw.kind != TSRI_DRAW_WHOLE && run->settings.workers > 1;
+                     : rules->draw.kind != TSRI_DRAW_WHOLE && s->workers > 1;
     bool needed = parts && !rules->rescale;
     rules->recalibrate = asked >= 0 ? asked : needed ? BATCHES : 0;
 }
 
 /* The chance of a unit belongs to masks thrown unit by unit, parts of the workers to those that
  * deal units out. */
-static tsr_status check_draw_keys(const tsri_rules *rules, const tsri_run *run)
+static tsr_status check_draw_keys(const tsri_rules *rules, const tsri_settings *s)
 {
     bool thrown = rules->draw.kind == TSRI_DRAW_BERNOULLI;
     char reader[100];
-    (void)snprintf(reader, sizeof reader, "scheme %s with draw: %s", run->settings.scheme->name,
-                   tsri_config_text(run->settings.config, "scheme.draw"));
-    return tsri_config_unread(run->settings.config, thrown ? "scheme.weights" : "scheme.xi",
-                              reader);
+    (void)snprintf(reader, sizeof reader, "scheme %s with draw: %s", s->scheme->name,
+                   tsri_config_text(s->config, "scheme.draw"));
+    return tsri_config_unread(s->config, thrown ? "scheme.weights" : "scheme.xi", reader);
 }
 
-tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run)
+tsr_status tsri_rules_init(tsri_rules *rules, const tsri_settings *s, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
-    *rules = (tsri_rules){.draw = {.workers = run->settings.workers,
-                                   .xi = tsri_config_real(run->settings.config, "scheme.xi")}};
-    TSR_TRY(tsri_alloc(&rules->cut, run->net->axes, sizeof *rules->cut));
+    *rules = (tsri_rules){
+        .draw = {.workers = s->workers, .xi = tsri_config_real(s->config, "scheme.xi")}};
+    TSR_TRY(tsri_alloc(&rules->cut, net->axes, sizeof *rules->cut));
     rules->draw.cut = rules->cut;
-    TSR_TRY(tsri_scheme_draw(&rules->draw.kind, run->settings.scheme, run->settings.config));
-    TSR_TRY(check_draw_keys(rules, run));
-    TSR_TRY(axes_cut(rules->cut, run->settings.config, run->net));
-    TSR_TRY(choose_weights(rules, run));
-    TSR_TRY(choose_scale(rules, run));
-    choose_momentum(rules, run);
-    choose_recalibration(rules, run);
-    st = tsri_draw_check(&rules->draw, run->net);
+    TSR_TRY(tsri_scheme_draw(&rules->draw.kind, s->scheme, s->config));
+    TSR_TRY(check_draw_keys(rules, s));
+    TSR_TRY(axes_cut(rules->cut, s->config, net));
+    TSR_TRY(choose_weights(rules, s));
+    TSR_TRY(choose_scale(rules, s, net));
+    choose_momentum(rules, s);
+    choose_recalibration(rules, s);
+    st = tsri_draw_check(&rules->draw, net);
     if (st == TSR_USAGE)
-        tsri_fail_prefix(
-            "%s: ", tsri_config_place(run->settings.config, rules->draw.kind == TSRI_DRAW_BERNOULLI
-                                                                ? "scheme.xi"
-                                                                : "scheme.workers"));
+        tsri_fail_prefix("%s: ",
+                         tsri_config_place(s->config, rules->draw.kind == TSRI_DRAW_BERNOULLI
+                                                          ? "scheme.xi"
+                                                          : "scheme.workers"));
 done:
     return st;
 }

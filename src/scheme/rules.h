@@ -1,7 +1,7 @@
 /* rules.h - how a scheme draws its shares: all that follows from the run file and the network,
  * before the first round, without data or weights.
  *
- *     TSR_TRY(tsri_rules_init(&rules, run));
+ *     TSR_TRY(tsri_rules_init(&rules, &run->settings, run->net));
  *     tsri_share_draw(&share, &rules.draw, run->settings.seed, round, worker);
  *     tsri_rules_fini(&rules);
  *
@@ -29,7 +29,7 @@ tsr_status tsri_scheme_draw(tsri_draw_kind *kind, const tsri_scheme *scheme,
 
 /* As the run's scheme and the `scheme:` section say. USAGE, with its place in the run file, when it
  * cannot be. */
-tsr_status tsri_rules_init(tsri_rules *rules, const tsri_run *run);
+tsr_status tsri_rules_init(tsri_rules *rules, const tsri_settings *s, const tsri_net *net);
 void tsri_rules_fini(tsri_rules *rules);
 
 /* cut[a] for every axis: those that tickets lose units on, and whose rankings are followed. They

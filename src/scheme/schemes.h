@@ -10,6 +10,6 @@ TSRI_SCHEME_NAMES(X)
 #undef X
 
 /* dense: are the samples what they are, so that their gates are computed once for all? */
-bool tsri_dense_knows_gates(const tsri_run *run);
+bool tsri_dense_knows_gates(const tsri_settings *s, const tsri_net *net);
 
 #endif

@@ -2,6 +2,8 @@
 #include "scheme/space_parts.h"
 
 #include "base/alloc.h"
+#include "run/evaluate.h"
+#include "run/rate.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
 
@@ -150,7 +152,8 @@ static void train_one(void *context, int64_t l, int thread)
     tsri_space_member *w = &space->member[l];
     const tsri_run *run = space->run;
     (void)thread;
-    w->st = w->idle ? TSR_OK : train(w, tsri_run_rate(run, run->position.round));
+    w->st = w->idle ? TSR_OK
+                    : train(w, tsri_run_rate(&run->settings, &run->position, run->position.round));
 }
 
 tsr_status tsri_space_train(tsri_space *space)

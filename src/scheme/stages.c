@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "net/depth.h"
+#include "optim/step.h"
 
 #include <string.h>
 
@@ -30,16 +31,17 @@ static int64_t behind(const tsri_net *net, const char *name, size_t n)
     return place;
 }
 
-static tsr_status no_such_place(const tsri_run *run, const char *name, size_t n)
+static tsr_status no_such_place(const tsri_settings *s, const tsri_net *net, const char *name,
+                                size_t n)
 {
     tsr_status st = TSR_OK;
     tsri_text have = {0}, asked = {0};
     TSR_TRY(tsri_text_add(&asked, "%.*s", (int)(n < 60 ? n : 60), name));
-    for (int64_t i = 1; i < run->net->layers; i++)
-        if (tsri_depth_cuttable(run->net, i))
-            TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", run->net->layer[i - 1].name));
+    for (int64_t i = 1; i < net->layers; i++)
+        if (tsri_depth_cuttable(net, i))
+            TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", net->layer[i - 1].name));
     st = tsri_fail(TSR_USAGE, "%s: the model cannot be cut behind %s: it can behind %s",
-                   tsri_config_place(run->settings.config, "scheme.cuts"), tsri_quote(asked.data),
+                   tsri_config_place(s->config, "scheme.cuts"), tsri_quote(asked.data),
                    have.length ? have.data : "no layer");
 done:
     tsri_text_fini(&have);
@@ -47,31 +49,31 @@ done:
     return st;
 }
 
-static tsr_status as_named(int64_t *begin, const tsri_run *run, const char *at)
+static tsr_status as_named(int64_t *begin, const tsri_settings *s, const tsri_net *net,
+                           const char *at)
 {
     tsr_status st = TSR_OK;
     int64_t count = 0;
     begin[0] = 0;
     for (at += strspn(at, ", "); *at; at += strspn(at, ", ")) {
         size_t n = strcspn(at, ", ");
-        int64_t place = behind(run->net, at, n);
-        if (!tsri_depth_cuttable(run->net, place))
-            TSR_TRY(no_such_place(run, at, n));
+        int64_t place = behind(net, at, n);
+        if (!tsri_depth_cuttable(net, place))
+            TSR_TRY(no_such_place(s, net, at, n));
         TSR_CHECK(place > begin[count], TSR_USAGE,
                   "%s: scheme.cuts must name layers in the order of the model",
-                  tsri_config_place(run->settings.config, "scheme.cuts"));
-        if (++count < run->settings.workers)
+                  tsri_config_place(s->config, "scheme.cuts"));
+        if (++count < s->workers)
             begin[count] = place;
         else
             break;
         at += n;
     }
-    TSR_CHECK(count == run->settings.workers - 1, TSR_USAGE,
+    TSR_CHECK(count == s->workers - 1, TSR_USAGE,
               "%s: %lld workers need %lld cuts: scheme.cuts names %s",
-              tsri_config_place(run->settings.config, "scheme.cuts"),
-              (long long)run->settings.workers, (long long)run->settings.workers - 1,
-              count < run->settings.workers ? "fewer" : "more");
-    begin[run->settings.workers] = run->net->layers;
+              tsri_config_place(s->config, "scheme.cuts"), (long long)s->workers,
+              (long long)s->workers - 1, count < s->workers ? "fewer" : "more");
+    begin[s->workers] = net->layers;
 done:
     return st;
 }
@@ -88,22 +90,23 @@ static void count_flops(double *cost, const tsri_net *net)
 
 /* Seconds of each op, forward and backward, the least of some runs; what is fused into another
  * costs nothing of its own. The numbers are not the run's: its statistics must not move. */
-static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
+static tsr_status measure(double *cost, const tsri_settings *s, const tsri_net *net,
+                          tsri_device device, int64_t batch)
 {
     enum { RUNS = 5 };
     tsr_status st = TSR_OK;
     tsri_store store = {0};
     tsri_plan *plan = NULL;
     tsri_step step = {0};
-    tsri_aim aim = {.kind = run->settings.loss};
+    tsri_aim aim = {.kind = s->loss};
     tsri_batch b = {.n = batch};
-    TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
-    TSR_TRY(tsri_store_fill(&store, run->settings.seed));
-    TSR_TRY(tsri_plan_create(&plan, &store, run->device, batch, true));
-    TSR_TRY(tsri_alloc(&b.x, batch * tsri_shape_count(run->net->input), sizeof *b.x));
-    if (run->settings.loss->classes)
+    TSR_TRY(tsri_store_init(&store, net, device.backend, true));
+    TSR_TRY(tsri_store_fill(&store, s->seed));
+    TSR_TRY(tsri_plan_create(&plan, &store, device, batch, true));
+    TSR_TRY(tsri_alloc(&b.x, batch * tsri_shape_count(net->input), sizeof *b.x));
+    if (s->loss->classes)
         TSR_TRY(tsri_alloc(&b.label, batch, sizeof *b.label));
-    TSR_TRY(tsri_alloc(&b.target, batch * run->net->outputs, sizeof *b.target));
+    TSR_TRY(tsri_alloc(&b.target, batch * net->outputs, sizeof *b.target));
     TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
     tsri_plan_time(plan, true);
     for (int r = 0; r < RUNS; r++) {
@@ -112,7 +115,7 @@ static tsr_status measure(double *cost, const tsri_run *run, int64_t batch)
             const char *name;
             double there, back;
             (void)tsri_plan_op(plan, k, &name);
-            int64_t i = behind(run->net, name, strlen(name)) - 1;
+            int64_t i = behind(net, name, strlen(name)) - 1;
             tsri_plan_op_seconds(plan, k, &there, &back);
             cost[i] = r == 0 || there + back < cost[i] ? there + back : cost[i];
         }
@@ -127,32 +130,34 @@ done:
     return st;
 }
 
-static tsr_status balanced(int64_t *begin, const tsri_run *run, int64_t batch)
+static tsr_status balanced(int64_t *begin, const tsri_settings *s, const tsri_net *net,
+                           tsri_device device, int64_t batch)
 {
     tsr_status st = TSR_OK;
     double *cost = NULL;
-    bool timed = strcmp(tsri_config_text(run->settings.config, "scheme.balance"), "time") == 0;
-    TSR_TRY(tsri_alloc(&cost, run->net->layers, sizeof *cost));
+    bool timed = strcmp(tsri_config_text(s->config, "scheme.balance"), "time") == 0;
+    TSR_TRY(tsri_alloc(&cost, net->layers, sizeof *cost));
     if (timed)
-        TSR_TRY(measure(cost, run, batch));
+        TSR_TRY(measure(cost, s, net, device, batch));
     else
-        count_flops(cost, run->net);
-    st = tsri_depth_balance(begin, run->net, cost, run->settings.workers);
+        count_flops(cost, net);
+    st = tsri_depth_balance(begin, net, cost, s->workers);
     if (st == TSR_USAGE)
-        tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "scheme.workers"));
+        tsri_fail_prefix("%s: ", tsri_config_place(s->config, "scheme.workers"));
 done:
     tsri_free(cost);
     return st;
 }
 
-tsr_status tsri_stages_choose(int64_t *begin, tsri_run *run, int64_t batch)
+tsr_status tsri_stages_choose(int64_t *begin, const tsri_settings *s, const tsri_net *net,
+                              tsri_device device, int64_t batch)
 {
     tsr_status st = TSR_OK;
-    const char *cuts = tsri_config_text(run->settings.config, "scheme.cuts");
-    TSR_CHECK(!run->settings.shard, TSR_USAGE,
+    const char *cuts = tsri_config_text(s->config, "scheme.cuts");
+    TSR_CHECK(!s->shard, TSR_USAGE,
               "%s: the stages of gpipe work on the same samples: use scheme.data: replicate",
-              tsri_config_place(run->settings.config, "scheme.data"));
-    TSR_TRY(cuts ? as_named(begin, run, cuts) : balanced(begin, run, batch));
+              tsri_config_place(s->config, "scheme.data"));
+    TSR_TRY(cuts ? as_named(begin, s, net, cuts) : balanced(begin, s, net, device, batch));
 done:
     return st;
 }

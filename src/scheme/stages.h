@@ -3,10 +3,12 @@
 #ifndef TSRI_STAGES_H
 #define TSRI_STAGES_H
 
-#include "run/run.h"
+#include "net/plan.h"
+#include "run/settings.h"
 
 /* begin[workers + 1]: the first layer of each stage, and the number of layers. `batch` is what a
  * stage gets at once. USAGE, with its place in the run file, when it cannot be. */
-tsr_status tsri_stages_choose(int64_t *begin, tsri_run *run, int64_t batch);
+tsr_status tsri_stages_choose(int64_t *begin, const tsri_settings *s, const tsri_net *net,
+                              tsri_device device, int64_t batch);
 
 #endif

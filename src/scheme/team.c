@@ -4,6 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "optim/resident.h"
+#include "run/evaluate.h"
+#include "run/metrics_lines.h"
+#include "run/recalibrate.h"
+#include "run/trace.h"
 #include "scheme/cost.h"
 #include "scheme/space.h"
 #include "subnet/take.h"
@@ -42,7 +47,7 @@ tsr_status tsri_team_create(tsri_run *run)
     team *t = NULL;
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
     run->scheme_state = t;
-    TSR_TRY(tsri_rules_init(&t->rules, run));
+    TSR_TRY(tsri_rules_init(&t->rules, &run->settings, run->net));
     run->settings.recalibrate = t->rules.recalibrate;
     const char *events = tsri_config_text(run->settings.config, "scheme.events");
     t->step_events = strcmp(events, "step") == 0;

@@ -4,6 +4,9 @@
  * these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
  * function of (seed, round, share). What it needs besides, fixed parameters and data, it has.
  */
+#include "run/meet.h"
+#include "run/metrics_lines.h"
+#include "run/rate.h"
 #include "scheme/team_parts.h"
 
 #include <string.h>
@@ -116,7 +119,8 @@ done:
  * so that an answer from before is not taken for it, and they know how often the rate is halved. */
 static int64_t number_of(const tsri_run *run)
 {
-    return tsri_halvings(run, run->position.round) * run->settings.rounds + run->position.round;
+    return tsri_halvings(&run->position, run->position.round) * run->settings.rounds +
+           run->position.round;
 }
 
 /* The other way round. */
@@ -157,7 +161,8 @@ static tsr_status work(void *context, int64_t number, int64_t share, const void 
 {
     tsr_status st = TSR_OK;
     tsri_run *run = context;
-    int64_t numbers = run->settings.rounds * (1 + (tsri_rolls_back(run) ? TSRI_ROLLBACKS_MOST : 0));
+    int64_t numbers =
+        run->settings.rounds * (1 + (tsri_rolls_back(&run->settings) ? TSRI_ROLLBACKS_MOST : 0));
     TSR_CHECK(share >= 0 && share < run->settings.workers && number >= 0 && number < numbers,
               TSR_FAILURE, "there is no share %lld of round %lld", (long long)share,
               (long long)number);

@@ -4,6 +4,8 @@
 #define TSRI_TEAM_PARTS_H
 
 #include "comm/crew.h"
+#include "optim/step.h"
+#include "run/trace.h"
 #include "scheme/rules.h"
 #include "scheme/team.h"
 #include "subnet/put.h"

@@ -2,6 +2,9 @@
 #include "scheme/team_parts.h"
 
 #include "base/alloc.h"
+#include "run/rate.h"
+#include "run/recipe.h"
+#include "run/trace.h"
 #include "subnet/cut.h"
 
 /* ---- Making and unmaking ------------------------------------------------------------------- */
@@ -11,7 +14,7 @@ static tsr_status make_loader(worker *w)
 {
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
-    tsri_loader_options o = tsri_run_loader(run, w->number);
+    tsri_loader_options o = tsri_run_loader(&run->settings, w->number);
     o.bare = run->device.backend->draw != NULL;
     o.prefetch = o.prefetch && !run->settings.gd;
     bool fixed = run->settings.gd && !o.flip && o.crop == 0;
@@ -93,7 +96,7 @@ done:
 static int64_t rows_of(const worker *w)
 {
     const tsri_run *run = w->run;
-    tsri_loader_options o = tsri_run_loader(run, w->number);
+    tsri_loader_options o = tsri_run_loader(&run->settings, w->number);
     return run->settings.gd ? tsri_shard_size(run->data->train.n, &o) : run->settings.batch;
 }
 
@@ -108,7 +111,7 @@ static tsr_status make_plan(worker *w)
     w->resized = false;
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
-    tsri_aim aim = tsri_run_aim(run);
+    tsri_aim aim = tsri_run_aim(&run->settings);
     if (st == TSR_OK)
         st = tsri_step_init(&w->step, w->plan, &aim, &run->settings.optim);
     w->step.resident = w->team->resident.n > 0 ? &w->team->resident : NULL;
@@ -146,8 +149,9 @@ static tsr_status local_step(worker *w, int64_t step)
     tsri_run *run = w->run;
     const tsri_batch *b = NULL;
     TSR_TRY(tsri_worker_batch(w, step, &b));
-    TSR_TRY(tsri_step_run(&w->step, b, tsri_run_rate(run, run->position.round),
-                          (w->team->rules.carry ? tsri_run_steps(run) : 0) + step));
+    TSR_TRY(tsri_step_run(
+        &w->step, b, tsri_run_rate(&run->settings, &run->position, run->position.round),
+        (w->team->rules.carry ? tsri_run_steps(&run->settings, &run->position) : 0) + step));
     TSR_TRY(tsri_step_value(&w->loss[step], &w->step));
 done:
     return st;

@@ -3,10 +3,18 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/stop.h"
+#include "run/evaluate.h"
+#include "run/recalibrate.h"
+#include "run/when.h"
 #include "scheme/schemes.h"
 #include "scheme/space.h"
 #include "scheme/team.h"
+#include "train/average.h"
 #include "train/convert_run.h"
+#include "train/describe.h"
+#include "train/iterate.h"
+#include "train/sound.h"
 
 #include <math.h>
 
@@ -98,7 +106,8 @@ static tsr_status convert_when_due(tsri_outcome *outcome, tsri_run *run)
 static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve_every)
 {
     tsr_status st = TSR_OK;
-    while (run->position.round < run->settings.rounds && !tsri_iterate_enough(run)) {
+    while (run->position.round < run->settings.rounds &&
+           !tsri_iterate_enough(&run->settings, &run->position)) {
         tsri_mean before = run->position.recent;
         TSR_TRY(run->settings.scheme->round(run));
         TSR_TRY(tsri_check_loss(run, &before));
@@ -107,7 +116,7 @@ static tsr_status all_rounds(tsri_outcome *outcome, tsri_run *run, int64_t curve
         TSR_TRY(note_round(outcome, run, curve_every));
         TSR_TRY(tsri_iterate_scores(run));
         if ((run->settings.judges_training || run->settings.patience) &&
-            tsri_due(run, "eval.every"))
+            tsri_due(&run->settings, run->position.round, "eval.every"))
             TSR_TRY(compare_iterates(run));
         TSR_TRY(convert_when_due(outcome, run));
         TSR_CHECK(!tsri_stop_asked(), TSR_INTERRUPTED, "stopped");

@@ -2,8 +2,8 @@
 #ifndef TSRI_CELL_H
 #define TSRI_CELL_H
 
-#include "run/run.h"
 #include "sweep/sweep.h"
+#include "train/describe.h"
 
 /* Can the run be? Everything is checked that `train` would refuse before its first round. */
 tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground);

@@ -4,8 +4,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "run/run.h"
+#include "base/stop.h"
 #include "sweep/cell.h"
+#include "train/describe.h"
 
 #include <assert.h>
 #include <pthread.h>

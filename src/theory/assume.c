@@ -22,7 +22,7 @@ const char *tsri_assumption_words(unsigned bits)
 
 static void optimiser(tsri_certificate *c, const tsri_run *run)
 {
-    tsri_rates rates = tsri_rates_of(run);
+    tsri_rates rates = tsri_rates_of(&run->settings, &run->position);
     if (rates.most <= 0)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate is 0: nothing is trained");
     if (!rates.constant)

@@ -16,6 +16,7 @@
 #include "theory/deep_relu_rows.h"
 
 #include "theory/rates.h"
+#include "train/iterate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -201,9 +202,11 @@ static void data_assumptions(tsri_deep_case *d)
 static void demands(tsri_deep_case *d)
 {
     const tsri_deep_letters *s = &d->s;
-    double eta = log10(tsri_rates_of(d->run).most), K = log10(d->steps);
-    double path = log10(tsri_rates_sum(d->run, 0, d->run->settings.rounds) *
-                        (double)d->run->settings.local_steps);
+    double eta = log10(tsri_rates_of(&d->run->settings, &d->run->position).most),
+           K = log10(d->steps);
+    double path =
+        log10(tsri_rates_sum(&d->run->settings, &d->run->position, 0, d->run->settings.rounds) *
+              (double)d->run->settings.local_steps);
     if (tsri_deep_broken(d, d->descent))
         return;
     tsri_certify_number(
@@ -230,7 +233,8 @@ static void demands(tsri_deep_case *d)
  * of the run that speaks for. A point that was found is found; one that was not may come. */
 static tsri_condition reached(const tsri_deep_case *d, const char *name, double required)
 {
-    bool over = d->run->position.round == d->run->settings.rounds || tsri_iterate_enough(d->run);
+    bool over = d->run->position.round == d->run->settings.rounds ||
+                tsri_iterate_enough(&d->run->settings, &d->run->position);
     tsri_seen looked = tsri_past_seen(d->past, name);
     tsri_condition claim = {.of = d->descent,
                             .sense = TSRI_AT_MOST,

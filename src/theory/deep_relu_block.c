@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/gemm.h"
+#include "run/when.h"
 
 #include <string.h>
 

@@ -15,8 +15,12 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/gemm.h"
+#include "run/recipe.h"
+#include "run/trace.h"
+#include "run/when.h"
 #include "theory/deep_relu_bounds.h"
 #include "theory/first.h"
+#include "train/iterate.h"
 
 #include <math.h>
 #include <string.h>
@@ -270,7 +274,7 @@ done:
 static tsr_status keep_batch(tsri_past *past, tsri_run *run, const tsri_deep_net *now)
 {
     tsr_status st = TSR_OK;
-    tsri_loader_options o = tsri_run_loader(run, 0);
+    tsri_loader_options o = tsri_run_loader(&run->settings, 0);
     tsri_loader *loader = NULL;
     const tsri_batch *b = NULL;
     pass p = {0};
@@ -384,7 +388,8 @@ tsr_status tsri_deep_look(tsri_run *run, tsri_past *past)
         TSR_TRY(tsri_deep_start(run, past, &then));
     if (tsri_look_due(run, 3 * now.weights))
         TSR_TRY(keep_way(past, &now, &then));
-    if (tsri_look_due(run, look_operations(run, &now)) || tsri_iterate_enough(run)) {
+    if (tsri_look_due(run, look_operations(run, &now)) ||
+        tsri_iterate_enough(&run->settings, &run->position)) {
         TSR_TRY(keep_pass(past, run, &now, &then));
         TSR_TRY(keep_norms(past, run, &now, &then));
         if (tsri_deep_draws(run))

@@ -21,6 +21,8 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/lapack.h"
+#include "run/trace.h"
+#include "run/when.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -326,8 +326,8 @@ static void path_row(tsri_deep_case *d)
     int64_t at = 0;
     tsri_seen seen = tsri_past_seen(d->past, "way"), slopes = tsri_past_seen(d->past, "steepest");
     for (int64_t r = 1; r <= d->past->round; r++) {
-        double bound = by * tsri_rates_sum(d->run, 0, r), way = tsri_past_at(d->past, r, "way"),
-               least = tsri_past_at(d->past, r, "way.low");
+        double bound = by * tsri_rates_sum(&d->run->settings, &d->run->position, 0, r),
+               way = tsri_past_at(d->past, r, "way"), least = tsri_past_at(d->past, r, "way.low");
         if (isnan(way))
             continue;
         low = fmax(low, least > 0 ? least / bound : 0);

@@ -11,6 +11,7 @@
 #include "base/pieces.h"
 #include "base/rng.h"
 #include "linalg/gemm.h"
+#include "run/when.h"
 
 #include <math.h>
 

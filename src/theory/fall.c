@@ -64,7 +64,7 @@ done:
 
 static double rate_in(const tsri_promise *p, int64_t round)
 {
-    double rate = p->rate(p->context, tsri_rate_of(p->run, round));
+    double rate = p->rate(p->context, tsri_rate_of(p->settings, p->position, round));
     return rate > 1 ? 1 : rate;
 }
 
@@ -72,7 +72,7 @@ static double rate_in(const tsri_promise *p, int64_t round)
 static double log_left(const tsri_promise *p, int64_t from, int64_t to)
 {
     double sum = 0;
-    if (to > from && tsri_rates_of(p->run).constant)
+    if (to > from && tsri_rates_of(p->settings, p->position).constant)
         return (double)(to - from) * log1p(-rate_in(p, from));
     for (int64_t t = from; t < to; t++)
         sum += log1p(-rate_in(p, t));
@@ -90,7 +90,8 @@ static double rate_of_fall(const tsri_promise *p, const curve *v)
 
 void tsri_certify_rate(tsri_certificate *c, const tsri_promise *p, const char *formula)
 {
-    const char *of = tsri_rates_of(p->run).constant ? "per round" : "of this round";
+    const char *of =
+        tsri_rates_of(p->settings, p->position).constant ? "per round" : "of this round";
     tsri_certify_number(c, p->of, rate_in(p, c->round > 0 ? c->round - 1 : 0), "proven rate %s, %s",
                         of, formula);
 }
@@ -184,7 +185,7 @@ static void bound_row(tsri_certificate *c, const tsri_past *past, const tsri_pro
                             .trivial = {"the first loss", tsri_past_at(past, 0, "loss")},
                             .worst = &w.round};
     tsri_certify(c, &claim,
-                 tsri_rates_of(p->run).constant
+                 tsri_rates_of(p->settings, p->position).constant
                      ? "%s: (1 - rate)^k %s + %s"
                      : "%s: product of (1 - rate) of the rounds, times %s, + %s",
                  p->loss, p->what, p->hidden ? "O(floor)" : "floor");

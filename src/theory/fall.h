@@ -4,6 +4,7 @@
 #ifndef TSRI_FALL_H
 #define TSRI_FALL_H
 
+#include "run/rate.h"
 #include "theory/certificate.h"
 #include "theory/past.h"
 #include "theory/rates.h"
@@ -25,7 +26,8 @@ typedef struct tsri_promise {
     /* The rate of a round whose step is eta; above 1 it counts as 1. */
     double (*rate)(const void *context, double eta);
     const void *context;
-    const tsri_run *run; /* whose steps those are (rates.h) */
+    const tsri_settings *settings; /* of the run whose steps those are (rates.h) */
+    const tsri_run_position *position;
 } tsri_promise;
 
 /* Adds the proven rate of the last round; `formula` says how it follows from eta. */

@@ -23,6 +23,7 @@
 #include "theory/gated_parts.h"
 
 #include "net/grelu.h"
+#include "run/trace.h"
 #include "theory/chain.h"
 #include "theory/rates.h"
 
@@ -286,7 +287,7 @@ static tsri_gated_letters letters_of(const tsri_run *run)
                                 .dy = (double)run->net->outputs,
                                 .L = (double)tsri_grelu_layers(run->net),
                                 .m = (double)c->shape[0],
-                                .eta = tsri_rates_of(run).most};
+                                .eta = tsri_rates_of(&run->settings, &run->position).most};
 }
 
 /* The samples that each measurement looked at, for whoever checks it. */

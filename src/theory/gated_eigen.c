@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
+#include "run/when.h"
 #include "theory/spectrum.h"
 
 #include <math.h>

@@ -22,6 +22,7 @@
 #include "theory/gated.h"
 
 #include "base/alloc.h"
+#include "run/evaluate.h"
 #include "theory/first.h"
 #include "theory/rates.h"
 #include "theory/spectrum.h"
@@ -257,7 +258,8 @@ static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
     if (!all)
         return TSR_OK;
     TSR_TRY(tsri_gated_fall_of(&f, run, s->gates, p, e, gradient,
-                               tsri_rate_of(run, run->position.round), s->reach.block));
+                               tsri_rate_of(&run->settings, &run->position, run->position.round),
+                               s->reach.block));
     TSR_TRY(KEEP(past, {"fall", f.change}, {"fall_bound", f.bound}, {"fall_printed", f.printed}));
 done:
     return st;

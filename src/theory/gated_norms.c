@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "net/grelu.h"
+#include "run/when.h"
 #include "theory/chain.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
+#include "run/when.h"
 
 #include <math.h>
 #include <string.h>

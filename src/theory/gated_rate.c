@@ -188,7 +188,8 @@ tsr_status tsri_gated_rate_rows(tsri_gated_file *f)
                       .what = "L_0",
                       .rate = rate_19,
                       .context = &half,
-                      .run = f->run,
+                      .settings = &f->run->settings,
+                      .position = &f->run->position,
                       .first = first,
                       .also = tsri_gated_some(e.seen)};
     eigen_rows(f);

@@ -11,6 +11,7 @@
 #include "theory/gated.h"
 
 #include "base/alloc.h"
+#include "optim/step.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
 #include "net/grelu.h"
+#include "run/when.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -130,9 +130,9 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     v.kernel = tsri_saw_some(tsri_loft_kernel_samples(run), run->data->train.n, "samples");
     if (v.s.xi >= 1 || tsri_loft_draws(run))
         v.draws = TSRI_SEEN_ALL;
-    v.s.squares = tsri_rates_squares(run, 0, T);
-    v.s.steps = tsri_rates_sum(run, 0, T);
-    TSR_TRY(tsri_loft_look_at_data(&v.data, run));
+    v.s.squares = tsri_rates_squares(&run->settings, &run->position, 0, T);
+    v.s.steps = tsri_rates_sum(&run->settings, &run->position, 0, T);
+    TSR_TRY(tsri_loft_look_at_data(&v.data, run->data, run->net));
     theorems(c, &v);
     breaches(c, &v);
     tsri_loft_lemmas(c, &v);

@@ -24,7 +24,7 @@ tsri_loft tsri_loft_letters(const tsri_run *run, const tsri_past *past)
                        .xi = chances.xi,
                        .theta = chances.theta,
                        .kappa = tsri_config_real(run->settings.config, "model.kappa"),
-                       .eta = tsri_rates_of(run).most,
+                       .eta = tsri_rates_of(&run->settings, &run->position).most,
                        .delta = tsri_config_real(run->settings.config, "certify.delta"),
                        .lambda =
                            lambda > tsri_past_at(past, 0, "lambda_0_error") ? lambda : (double)NAN};

@@ -2,6 +2,7 @@
 #include "theory/loft_data.h"
 
 #include "base/alloc.h"
+#include "data/loader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,13 +43,13 @@ static bool same(const float *x, const float *y, int64_t count)
 }
 
 /* Equal images have equal hashes: each is compared with those before it that have its hash. */
-static void find_equal(tsri_loft_data *f, const tsri_run *run, const fingerprint *mark, float *x)
+static void find_equal(tsri_loft_data *f, const tsr_data *data, const fingerprint *mark, float *x)
 {
-    int64_t n = run->data->train.n, dim = run->data->dim;
+    int64_t n = data->train.n, dim = data->dim;
     for (int64_t i = 1; i < n; i++)
         for (int64_t j = i - 1; j >= 0 && mark[j].hash == mark[i].hash; j--) {
-            tsri_sample(x, run->data, &run->data->train, mark[i].image);
-            tsri_sample(x + dim, run->data, &run->data->train, mark[j].image);
+            tsri_sample(x, data, &data->train, mark[i].image);
+            tsri_sample(x + dim, data, &data->train, mark[j].image);
             if (!same(x, x + dim, dim))
                 continue;
             if (f->equal++ == 0) {
@@ -59,31 +60,31 @@ static void find_equal(tsri_loft_data *f, const tsri_run *run, const fingerprint
         }
 }
 
-tsr_status tsri_loft_look_at_data(tsri_loft_data *f, const tsri_run *run)
+tsr_status tsri_loft_look_at_data(tsri_loft_data *f, const tsr_data *data, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
     fingerprint *mark = NULL;
-    int64_t n = run->data->train.n, dim = run->data->dim;
-    double root_q = (double)run->net->layer[0].size;
+    int64_t n = data->train.n, dim = data->dim;
+    double root_q = (double)net->layer[0].size;
     *f = (tsri_loft_data){0};
     TSR_TRY(tsri_alloc_raw(&x, 2 * dim, sizeof *x));
     TSR_TRY(tsri_alloc_raw(&mark, n, sizeof *mark));
     for (int64_t i = 0; i < n; i++) {
         double square = 0;
-        tsri_sample(x, run->data, &run->data->train, i);
+        tsri_sample(x, data, &data->train, i);
         for (int64_t e = 0; e < dim; e++)
             square += (double)x[e] * (double)x[e];
         double error = fabs(sqrt(square) * root_q - 1);
         f->worst = error > f->norm_error ? i : f->worst;
         f->norm_error = fmax(f->norm_error, error);
-        double y = (double)run->data->train.target[i];
+        double y = (double)data->train.target[i];
         f->largest_target = fmax(f->largest_target, fabs(y));
         f->squares += y * y;
         mark[i] = (fingerprint){hash_of(x, dim), i};
     }
     qsort(mark, (size_t)n, sizeof *mark, by_hash);
-    find_equal(f, run, mark, x);
+    find_equal(f, data, mark, x);
 done:
     tsri_free(x);
     tsri_free(mark);

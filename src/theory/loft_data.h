@@ -2,7 +2,8 @@
 #ifndef TSRI_LOFT_DATA_H
 #define TSRI_LOFT_DATA_H
 
-#include "run/run.h"
+#include "data/dataset.h"
+#include "net/net.h"
 
 typedef struct tsri_loft_data {
     double norm_error;          /* largest | ||x_i|| sqrt(q) - 1 | */
@@ -13,6 +14,6 @@ typedef struct tsri_loft_data {
 } tsri_loft_data;
 
 /* For a run of model cnn1 with real targets. */
-tsr_status tsri_loft_look_at_data(tsri_loft_data *facts, const tsri_run *run);
+tsr_status tsri_loft_look_at_data(tsri_loft_data *facts, const tsr_data *data, const tsri_net *net);
 
 #endif

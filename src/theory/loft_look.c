@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/estimate.h"
 #include "linalg/openblas.h"
+#include "run/trace.h"
 #include "scheme/team.h"
 #include "theory/first.h"
 #include "theory/loft_patches.h"
@@ -321,7 +322,7 @@ done:
 static tsr_status step_paths(watch *w, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double eta = tsri_rate_of(run, w->gd.round);
+    double eta = tsri_rate_of(&run->settings, &run->position, w->gd.round);
     TSR_TRY(tsri_descent_step(&w->gd));
     if (w->draws > 0)
         TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));

@@ -2,8 +2,11 @@
 #include "theory/loft_paths.h"
 
 #include "base/alloc.h"
+#include "optim/step.h"
+#include "run/evaluate.h"
 #include "scheme/team.h"
 #include "theory/rates.h"
+#include "train/describe.h"
 
 /* ---- Gradient descent ----------------------------------------------------------------------- */
 
@@ -75,8 +78,10 @@ tsr_status tsri_descent_step(tsri_descent *d)
     tsri_chances chances = tsri_team_chances(d->run);
     for (int64_t first = 0; first < d->run->data->train.n; first += d->block)
         TSR_TRY(add_block(d, first));
-    TSR_TRY(
-        tsri_step_update(&d->step, tsri_rate_of(d->run, d->round) * chances.theta / chances.xi, 0));
+    TSR_TRY(tsri_step_update(&d->step,
+                             tsri_rate_of(&d->run->settings, &d->run->position, d->round) *
+                                 chances.theta / chances.xi,
+                             0));
     d->round++;
 done:
     return st;
@@ -174,7 +179,7 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     *outputs = 0;
     for (; run.position.round < run.settings.rounds; run.position.round++) {
         TSR_TRY(outputs_apart(&difference, &gd, &run.store));
-        *outputs += tsri_rate_of(&run, run.position.round) * difference;
+        *outputs += tsri_rate_of(&run.settings, &run.position, run.position.round) * difference;
         TSR_TRY(run.settings.scheme->round(&run));
         TSR_TRY(tsri_descent_step(&gd));
     }

@@ -13,6 +13,7 @@
 #ifndef TSRI_LOFT_PATHS_H
 #define TSRI_LOFT_PATHS_H
 
+#include "optim/step.h"
 #include "run/run.h"
 
 /* Gradient descent beside a run: its own weights, the run's data and network. */

@@ -10,7 +10,7 @@
 
 static bool constant_rate(const tsri_loft_view *v)
 {
-    return tsri_rates_of(v->run).constant;
+    return tsri_rates_of(&v->run->settings, &v->run->position).constant;
 }
 
 /* sum over t < T of eta_t times a kept number of round t. */
@@ -18,7 +18,8 @@ static double summed(const tsri_loft_view *v, const char *name)
 {
     double sum = 0;
     for (int64_t t = 0; t < v->past->round; t++)
-        sum += tsri_past_at(v->past, t, name) * tsri_rate_of(v->run, t);
+        sum +=
+            tsri_past_at(v->past, t, name) * tsri_rate_of(&v->run->settings, &v->run->position, t);
     return v->moved ? sum : (double)NAN;
 }
 
@@ -30,7 +31,8 @@ static void bounds_C(double *bound, double *lengths, const tsri_loft_view *v)
     *bound = 0;
     *lengths = moved * moved;
     for (int64_t t = 0; t < past->round; t++) {
-        double eta = tsri_rate_of(v->run, t), square = tsri_past_at(past, t, "loss");
+        double eta = tsri_rate_of(&v->run->settings, &v->run->position, t),
+               square = tsri_past_at(past, t, "loss");
         double error = tsri_past_at(past, t, "error"), other = tsri_past_at(past, t, "twin_error");
         *bound += tsri_loft_drift_C(&v->s, eta, error, square, other);
         *lengths += eta / 2 * (sqrt(square) + other) * (sqrt(square) + other);
@@ -134,7 +136,8 @@ static tsr_status fall_rows(tsri_certificate *c, const tsri_loft_view *v)
                       .what = "L_0",
                       .rate = rate1,
                       .context = s,
-                      .run = v->run,
+                      .settings = &v->run->settings,
+                      .position = &v->run->position,
                       .floor = tsri_loft_floor2_formula(s),
                       .hidden = true,
                       .also = v->draws,

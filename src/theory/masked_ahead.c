@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "run/trace.h"
 #include "scheme/team.h"
 #include "theory/ntk_shallow.h"
 #include "theory/spectrum.h"

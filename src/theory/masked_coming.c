@@ -2,6 +2,7 @@
 #include "theory/masked_coming.h"
 
 #include "base/alloc.h"
+#include "run/trace.h"
 #include "scheme/team.h"
 #include "theory/masked_ahead.h"
 #include "theory/masked_mixture.h"
@@ -111,14 +112,15 @@ tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_maske
         TSR_TRY(tsri_mixture_init(&x, g, whole, draws));
     for (int64_t c = 0; c < draws; c++) {
         tsri_masked_round r;
-        tsri_masked_draw_options o = {.draw = c,
-                                      .steps = steps,
-                                      .eta = tsri_rate_of(g->run, g->run->position.round),
-                                      .u = whole->u,
-                                      .kernels = c == 0 && g->gram,
-                                      .least = isnan(least) ? (double)INFINITY : least,
-                                      .mixed = x.mixed,
-                                      .mixing = x.mixing};
+        tsri_masked_draw_options o = {
+            .draw = c,
+            .steps = steps,
+            .eta = tsri_rate_of(&g->run->settings, &g->run->position, g->run->position.round),
+            .u = whole->u,
+            .kernels = c == 0 && g->gram,
+            .least = isnan(least) ? (double)INFINITY : least,
+            .mixed = x.mixed,
+            .mixing = x.mixing};
         TSR_TRY(tsri_masked_ahead(&r, g, &o));
         loss[c] = r.loss;
         if (x.mixed)

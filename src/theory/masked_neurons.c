@@ -241,7 +241,7 @@ static tsri_masked letters(const tsri_run *run, const tsri_past *past)
                          .xi = chances.xi,
                          .theta = chances.theta,
                          .kappa = tsri_config_real(run->settings.config, "model.kappa"),
-                         .eta = tsri_rates_of(run).most,
+                         .eta = tsri_rates_of(&run->settings, &run->position).most,
                          .delta = tsri_config_real(run->settings.config, "certify.delta"),
                          .lambda = tsri_masked_lambda(past),
                          .C = 1 + tsri_past_at(past, 0, "target")};

@@ -9,6 +9,7 @@
 #include "linalg/openblas.h"
 #include "model/model.h"
 #include "theory/ntk_shallow.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #ifndef TSRI_NTK_H
 #define TSRI_NTK_H
 
-#include "run/run.h"
 #include "theory/spectrum.h"
 #include "theory/tangent.h"
 

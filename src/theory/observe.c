@@ -10,7 +10,12 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/file.h"
+#include "run/metrics_lines.h"
+#include "run/observer.h"
+#include "run/trace.h"
 #include "scheme/team.h"
+#include "train/describe.h"
+#include "train/iterate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,7 +230,7 @@ static bool due(const tsri_run *run)
 {
     return every(run) > 0 &&
            (run->position.round % every(run) == 0 || run->position.round == run->settings.rounds ||
-            tsri_iterate_enough(run));
+            tsri_iterate_enough(&run->settings, &run->position));
 }
 
 /* Where the next round begins, for papers that want to know. */

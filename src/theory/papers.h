@@ -75,7 +75,7 @@ double tsri_effort(const tsri_run *run);
 /* Adds a note: how long all of `what` would take, when only a part of it was looked at. */
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations);
 
-/* Makes certificates an observer of runs (run/run.h), before main. Nothing calls it by name:
+/* Makes certificates an observer of runs (run/observer.h), before main. Nothing calls it by name:
  * where this library is linked as an archive the linker is told to bring it along (CMakeLists.txt).
  */
 __attribute__((constructor)) void tsri_certificates_register(void);

@@ -7,20 +7,21 @@
 #ifndef TSRI_RATES_H
 #define TSRI_RATES_H
 
-#include "run/run.h"
+#include "run/rate.h"
 
 typedef struct tsri_rates {
     double least, most; /* of all rounds of the run */
     bool constant;
 } tsri_rates;
 
-tsri_rates tsri_rates_of(const tsri_run *run);
+tsri_rates tsri_rates_of(const tsri_settings *s, const tsri_run_position *p);
 
 /* The step of a round; after the run's end, its last step. */
-double tsri_rate_of(const tsri_run *run, int64_t round);
+double tsri_rate_of(const tsri_settings *s, const tsri_run_position *p, int64_t round);
 
 /* Sums of eta_t and of eta_t^2 over from <= t < to. */
-double tsri_rates_sum(const tsri_run *run, int64_t from, int64_t to);
-double tsri_rates_squares(const tsri_run *run, int64_t from, int64_t to);
+double tsri_rates_sum(const tsri_settings *s, const tsri_run_position *p, int64_t from, int64_t to);
+double tsri_rates_squares(const tsri_settings *s, const tsri_run_position *p, int64_t from,
+                          int64_t to);
 
 #endif

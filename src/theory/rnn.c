@@ -14,6 +14,7 @@
 #include "theory/rnn_parts.h"
 
 #include "base/alloc.h"
+#include "run/when.h"
 #include "theory/first.h"
 #include "theory/rates.h"
 

@@ -5,6 +5,7 @@
  * delta-separable (Definition B.8), with delta <= 1 / (10^6 L^2 log^3 m). Section 2.1 says that one
  * can decrease delta, so the paper's delta is the lesser of the two, everywhere.
  */
+#include "run/when.h"
 #include "theory/rnn_parts.h"
 
 #include <math.h>

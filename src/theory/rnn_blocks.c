@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
+#include "run/when.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/gemm64.h"
+#include "run/when.h"
 
 #include <math.h>
 #include <string.h>

@@ -33,7 +33,8 @@ void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k)
                                    .unproven = "the paper's C is at least that, and not known"},
                  "log10 of the width m: C varrho^C, of which the proof needs C >= %.0f",
                  tsri_rnn_power(&k->s));
-    main_row(c, k, TSRI_AT_MOST, tsri_rnn_paper_step(run, tsri_rates_of(run).most),
+    main_row(c, k, TSRI_AT_MOST,
+             tsri_rnn_paper_step(run, tsri_rates_of(&run->settings, &run->position).most),
              tsri_rnn_step(&k->s),
              sgd ? "step eta: delta / (rho^42 m)" : "step eta: delta / (rho^44 m)");
     main_row(c, k, TSRI_AT_LEAST, T, tsri_rnn_rounds(&k->s),
@@ -85,7 +86,8 @@ void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, cons
     const tsri_run *run = k->run;
     double T = (double)run->position.round * (double)run->settings.local_steps,
            first = tsri_past_at(past, 0, "loss");
-    double rate = tsri_rnn_rate(&k->s, tsri_rnn_paper_step(run, tsri_rates_of(run).most));
+    double rate = tsri_rnn_rate(
+        &k->s, tsri_rnn_paper_step(run, tsri_rates_of(&run->settings, &run->position).most));
     if (run->position.round == 0) {
         tsri_certify_number(c, k->of.main,
                             f / (k->s.n * pow(tsri_rnn_rho(&k->s), 2) * pow(k->s.L, 3)),

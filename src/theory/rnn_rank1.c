@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
+#include "run/trace.h"
+#include "run/when.h"
 
 #include <math.h>
 #include <stdlib.h>

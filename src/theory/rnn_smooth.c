@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
+#include "run/trace.h"
 #include "theory/rates.h"
 
 #include <math.h>
@@ -270,7 +271,7 @@ static tsr_status theorem_4(tsri_certificate *c, const tsri_rnn_case *k, const t
     tsr_status st = TSR_OK;
     step s;
     double constant, worst, all = (CLIMBS + 1) * tsri_rnn_gradient_operations(k);
-    double eta = tsri_rate_of(k->run, k->run->position.round);
+    double eta = tsri_rate_of(&k->run->settings, &k->run->position, k->run->position.round);
     TSR_TRY(step_init(&s, k, g, tau, tsri_rnn_paper_step(k->run, eta)));
     if (!(s.frobenius > 0))
         goto done;

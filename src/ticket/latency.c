@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "optim/step.h"
-#include "run/run.h"
+#include "train/describe.h"
 
 #include <math.h>
 

@@ -17,6 +17,7 @@
 #include "ticket/finetune.h"
 #include "ticket/goals.h"
 #include "ticket/target.h"
+#include "train/describe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,8 +79,8 @@ done:
 
 /* ---- One run ------------------------------------------------------------------------------ */
 
-/* The time that a line of metrics reports starts again with every process: what the processes before
- * this one took is the last that each told. */
+/* The time that a line of metrics reports starts again with every process: what the processes
+ * before this one took is the last that each told. */
 static void add_line(tsri_ticket_row *row, double *last, const char *text, size_t n)
 {
     tsri_json_value *told = NULL;

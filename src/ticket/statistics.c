@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "net/order.h"
+#include "run/recalibrate.h"
 #include "run/run.h"
 #include "ticket/finetune.h"
+#include "train/describe.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * averaged like weights; counts are the newest. Training never sees the average: evaluations, the
  * best iterate and the model do.
  */
-#include "run/run.h"
+#include "train/average.h"
 
 tsr_status tsri_average_init(tsri_run *run)
 {

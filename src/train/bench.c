@@ -10,9 +10,11 @@
 #include "base/clock.h"
 #include "base/estimate.h"
 #include "net/gate_table.h"
+#include "run/recipe.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
+#include "train/describe.h"
 
 #include <stdio.h>
 
@@ -229,7 +231,7 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     if (tsri_net_gated(r.store->net))
         TSR_TRY(tsri_gate_table_create(&r.gates, r.store, r.run.device, r.run.data,
                                        &r.run.data->train));
-    tsri_aim aim = tsri_run_aim(&r.run);
+    tsri_aim aim = tsri_run_aim(&r.run.settings);
     TSR_TRY(tsri_step_init(&r.train, r.plan, &aim, &(tsri_optim){.momentum = 0.9, .decay = 5e-4}));
     r.train.gates = r.gates;
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));

@@ -3,7 +3,7 @@
 #ifndef TSRI_BENCH_H
 #define TSRI_BENCH_H
 
-#include "run/run.h"
+#include "net/net.h"
 
 /* min and median over the repetitions, in seconds. */
 typedef struct tsri_times {

@@ -9,9 +9,14 @@
  * first that is sound.
  */
 #include "model/model.h"
-#include "run/run.h"
+#include "run/observer.h"
+#include "run/rate.h"
+#include "train/checkpoint.h"
 #include "train/convert_run.h"
+#include "train/forced.h"
+#include "train/iterate.h"
 #include "train/rollback.h"
+#include "train/sound.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -151,7 +156,9 @@ static tsr_status drop_old(const tsri_run *run)
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL;
     int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep"), newer = 0;
-    int64_t target = tsri_rolls_back(run) ? tsri_rollback_target(run, run->position.round) : -1;
+    int64_t target = tsri_rolls_back(&run->settings)
+                         ? tsri_rollback_target(&run->settings, run->position.round)
+                         : -1;
     TSR_TRY(tsri_path_join(&folder, run->settings.options.folder, "checkpoints"));
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
@@ -231,7 +238,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
                         {TSRI_META_ROLLBACKS, rollbacks},
                         {TSRI_META_TICKET, run->ticket},
-                        {META_NET, tsri_convert_kind(run)},
+                        {META_NET, tsri_convert_kind(&run->settings, &run->position)},
                         {META_CONVERTED, run->position.converted < 0 ? NULL : converted}};
     int64_t pairs = 0;
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
@@ -259,7 +266,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(pack(&parcel, &open, run));
     TSR_TRY(write_state(&state, &run->position));
     TSR_TRY(tsri_config_write(&yaml, run->settings.config, NULL));
-    TSR_TRY(tsri_rollback_write(&rollbacks, run));
+    TSR_TRY(tsri_rollback_write(&rollbacks, &run->position));
     TSR_TRY(checkpoint_path(&path, run, run->position.round));
     TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data, rollbacks.data));
     run->process.saved_round = run->position.round;
@@ -341,7 +348,8 @@ static tsr_status load_one(tsri_run *run, const char *path)
     TSR_TRY(load_other(run->average, run, file, "average.", path));
     TSR_TRY(read_state(&run->position, state, run->settings.rounds, path));
     TSR_TRY(read_ticket(run, file));
-    TSR_TRY(tsri_rollback_read(run, tsri_tensors_meta(file, TSRI_META_ROLLBACKS), path));
+    TSR_TRY(tsri_rollback_read(&run->position, tsri_tensors_meta(file, TSRI_META_ROLLBACKS), path));
+    run->process.rollbacks_written = run->position.rollbacks;
     TSR_TRY(tsri_is_sound(&sound, why, run));
     TSR_CHECK(sound, TSR_BAD_FILE, "%s: %s: its weights have diverged", path, why);
     if (run->scores.cut)
@@ -350,7 +358,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
         if (tsri_observers[i]->load)
             TSR_TRY(tsri_observers[i]->load(run, file, path));
     bool over = run->position.round >= run->settings.rounds ||
-                tsri_iterate_enough(run); /* nothing is computed */
+                tsri_iterate_enough(&run->settings, &run->position); /* nothing is computed */
     TSR_CHECK(
         strcmp(kernels, here) == 0 || over || run->settings.options.force, TSR_USAGE,
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "

@@ -7,7 +7,9 @@
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "model/whole.h"
+#include "run/metrics_lines.h"
 #include "scheme/scheme.h"
+#include "train/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>

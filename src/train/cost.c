@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 #include <math.h>
 

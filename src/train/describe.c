@@ -1,13 +1,20 @@
 /* describe.c - from a checked run file to data, network and first weights. */
-#include "run/run.h"
+#include "train/describe.h"
 
 #include "base/pieces.h"
 #include "model/model.h"
 #include "model/whole.h"
+#include "run/loss_choice.h"
+#include "run/observer.h"
+#include "run/recipe.h"
+#include "run/trace.h"
 #include "scheme/keys.h"
 #include "scheme/scheme.h"
+#include "train/average.h"
 #include "train/convert_run.h"
+#include "train/iterate.h"
 #include "train/rollback.h"
+#include "train/train.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -136,11 +143,18 @@ done:
     return st;
 }
 
+/* Numbers of a training run: weights, their average, gradient, the optimiser's state. */
+static int64_t numbers_of(const tsri_settings *s, const tsri_net *net)
+{
+    return (s->ema > 0 ? 2 : 1) * net->total + tsri_optim_vectors(&s->optim) * net->trained;
+}
+
 /* Before the first byte is touched: weights, gradient and the optimiser's state together. */
 static tsr_status model_fits(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double need = (double)tsri_run_numbers(run) * (double)run->device.backend->real_bytes;
+    double need =
+        (double)numbers_of(&run->settings, run->net) * (double)run->device.backend->real_bytes;
     int64_t have = tsri_memory_available();
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
@@ -236,12 +250,12 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(tsri_resolve_sequences(config, d));
     run->settings.scheme = tsri_scheme_of(config);
     TSR_TRY(tsri_choose_loss(&run->settings.loss, config, d));
-    TSR_TRY(tsri_choose_weights(run));
+    TSR_TRY(tsri_choose_weights(&run->settings, run->data));
     TSR_TRY(choose_workers(run));
     TSR_TRY(tsri_check_keys(config));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
-    tsri_choose_optimiser(run);
+    tsri_choose_optimiser(&run->settings);
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->settings.loss, d),
@@ -269,7 +283,7 @@ tsr_status tsri_run_init_on(tsri_run *run, tsr_config *config, const tsr_run_opt
     TSR_TRY(tsri_iterate_init(run));
     TSR_TRY(tsri_average_init(run));
     TSR_TRY(tsri_convert_init(run));
-    TSR_TRY(tsri_rollback_init(run));
+    TSR_TRY(tsri_rollback_init(&run->settings));
 done:
     if (st != TSR_OK)
         tsri_run_fini(run);
@@ -335,19 +349,20 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
     TSR_TRY(tsri_run_plan(&plan, &run));
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
-    *needs = (tsr_needs){.params = run.net->total,
-                         .trained = run.net->trained,
-                         .flops_step = (int64_t)((double)run.settings.batch * flops),
-                         .train_n = run.data->train.n,
-                         .test_n = run.data->test.n,
-                         .rounds = run.settings.rounds,
-                         .epoch_rounds = (int64_t)llround(
-                             run.settings.epoch_rounds < 1 ? 1 : run.settings.epoch_rounds),
-                         .memory_data = part_bytes(run.data, &run.data->train) +
-                                        part_bytes(run.data, &run.data->test),
-                         .memory_model = tsri_run_numbers(&run) * run.device.backend->real_bytes,
-                         .memory_plan = tsri_plan_bytes(plan),
-                         .backend = tsri_backend_vendor(run.device.backend)};
+    *needs = (tsr_needs){
+        .params = run.net->total,
+        .trained = run.net->trained,
+        .flops_step = (int64_t)((double)run.settings.batch * flops),
+        .train_n = run.data->train.n,
+        .test_n = run.data->test.n,
+        .rounds = run.settings.rounds,
+        .epoch_rounds =
+            (int64_t)llround(run.settings.epoch_rounds < 1 ? 1 : run.settings.epoch_rounds),
+        .memory_data =
+            part_bytes(run.data, &run.data->train) + part_bytes(run.data, &run.data->test),
+        .memory_model = numbers_of(&run.settings, run.net) * run.device.backend->real_bytes,
+        .memory_plan = tsri_plan_bytes(plan),
+        .backend = tsri_backend_vendor(run.device.backend)};
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

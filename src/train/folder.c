@@ -1,5 +1,5 @@
 /* folder.c - the folder of a run: locked, swept of what was half written, and of this run alone. */
-#include "run/run.h"
+#include "train/folder.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

@@ -7,7 +7,10 @@
  * killed before its first checkpoint.
  */
 #include "model/model.h"
-#include "run/run.h"
+#include "run/metrics_lines.h"
+#include "train/folder.h"
+#include "train/forced.h"
+#include "train/iterate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +78,7 @@ tsr_status tsri_forced_note(tsri_run *run, const tsri_tensors *file, const char 
         TSR_TRY(tsri_text_add(&run->forced, "%s", before));
     run->process.forced_written = run->forced.length;
     if (run->position.round >= run->settings.rounds ||
-        tsri_iterate_enough(run)) /* nothing more is computed */
+        tsri_iterate_enough(&run->settings, &run->position)) /* nothing more is computed */
         return TSR_OK;
     TSR_TRY(note_if_other(run, "kernels", kernels, tsri_backend_vendor(run->device.backend)));
     TSR_TRY(note_if_other(run, "data", data, data_here));

@@ -8,10 +8,12 @@
  * iterate that was best by that. What they saw is part of the position, so that a resumed run keeps
  * and stops as the uninterrupted one.
  */
-#include "run/run.h"
+#include "train/iterate.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "run/evaluate.h"
+#include "run/when.h"
 #include "scheme/rules.h"
 #include "scheme/space.h"
 #include "scheme/team.h"
@@ -19,29 +21,29 @@
 #include <math.h>
 #include <string.h>
 
-static bool stops_at(const tsri_run *run, const char *metric)
+static bool stops_at(const tsri_settings *s, const char *metric)
 {
-    return strcmp(tsri_config_text(run->settings.config, "stop.metric"), metric) == 0;
+    return strcmp(tsri_config_text(s->config, "stop.metric"), metric) == 0;
 }
 
 /* Does it stop when the test set has shown nothing better for a while? */
-static bool is_patient(const tsri_run *run)
+static bool is_patient(const tsri_settings *s)
 {
-    return stops_at(run, "test_error") || stops_at(run, "test_loss");
+    return stops_at(s, "test_error") || stops_at(s, "test_loss");
 }
 
-static bool keeps_best(const tsri_run *run)
+static bool keeps_best(const tsri_settings *s)
 {
-    const char *keep = tsri_config_text(run->settings.config, "optim.keep");
-    bool wanted = tsri_model_of(run->settings.config)->keeps_best && !run->settings.gd;
-    return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && (wanted || is_patient(run)));
+    const char *keep = tsri_config_text(s->config, "optim.keep");
+    bool wanted = tsri_model_of(s->config)->keeps_best && !s->gd;
+    return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && (wanted || is_patient(s)));
 }
 
 /* Does anybody want to know how filters rank? */
 static tsr_status watch_ranks(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    bool stops = stops_at(run, "filter_distance"), *cut = NULL;
+    bool stops = stops_at(&run->settings, "filter_distance"), *cut = NULL;
     run->settings.scores_every = tsri_config_real(run->settings.config, "distance.every");
     if (stops && run->settings.scores_every <= 0)
         run->settings.scores_every = 1;
@@ -65,28 +67,30 @@ tsr_status tsri_iterate_init(tsri_run *run)
     run->position.train_loss = run->position.train_accuracy = NAN;
     run->position.best_loss = INFINITY;
     run->position.best_iterate = -1;
-    TSR_CHECK(!(stops_at(run, "error") || stops_at(run, "test_error")) || run->data->classes > 0 ||
-                  run->settings.loss->margin,
+    TSR_CHECK(!(stops_at(&run->settings, "error") || stops_at(&run->settings, "test_error")) ||
+                  run->data->classes > 0 || run->settings.loss->margin,
               TSR_USAGE,
               "%s: there is no error to stop at, %s has real targets: use loss or test_loss",
               tsri_config_place(run->settings.config, "stop.metric"), run->data->name);
-    TSR_CHECK(!is_patient(run) || (run->data->test.n > 0 &&
-                                   tsri_config_real(run->settings.config, "eval.every") > 0),
-              TSR_USAGE, "%s: %s is looked at with every evaluation on a test set: %s",
-              tsri_config_place(run->settings.config, "stop.metric"),
-              tsri_config_text(run->settings.config, "stop.metric"),
-              run->data->test.n > 0 ? "set eval.every above 0" : "there is none, use data.split");
+    TSR_CHECK(
+        !is_patient(&run->settings) ||
+            (run->data->test.n > 0 && tsri_config_real(run->settings.config, "eval.every") > 0),
+        TSR_USAGE, "%s: %s is looked at with every evaluation on a test set: %s",
+        tsri_config_place(run->settings.config, "stop.metric"),
+        tsri_config_text(run->settings.config, "stop.metric"),
+        run->data->test.n > 0 ? "set eval.every above 0" : "there is none, use data.split");
     run->settings.patience =
-        is_patient(run) ? tsri_config_int(run->settings.config, "stop.patience") : 0;
+        is_patient(&run->settings) ? tsri_config_int(run->settings.config, "stop.patience") : 0;
     double below = tsri_config_real(run->settings.config, "stop.below");
     TSR_CHECK(below >= 0 || below == -1, TSR_USAGE,
               "%s: stop.below is %g: no metric falls below 0; -1 stands for the default",
               tsri_config_place(run->settings.config, "stop.below"), below);
-    if (keeps_best(run))
+    if (keeps_best(&run->settings))
         TSR_TRY(run->store.heap->take(&run->best_w, run->net->total * run->store.real_bytes));
     TSR_TRY(watch_ranks(run));
-    run->settings.judges_training =
-        (run->best_w && !run->settings.patience) || stops_at(run, "error") || stops_at(run, "loss");
+    run->settings.judges_training = (run->best_w && !run->settings.patience) ||
+                                    stops_at(&run->settings, "error") ||
+                                    stops_at(&run->settings, "loss");
 done:
     return st;
 }
@@ -114,8 +118,9 @@ tsr_status tsri_iterate_judge(tsri_run *run)
     tsr_status st = TSR_OK;
     tsr_result r;
     if (run->settings.patience)
-        TSR_TRY(compare(run, stops_at(run, "test_loss") ? run->position.test_loss
-                                                        : 1 - run->position.test_accuracy));
+        TSR_TRY(compare(run, stops_at(&run->settings, "test_loss")
+                                 ? run->position.test_loss
+                                 : 1 - run->position.test_accuracy));
     if (!run->settings.judges_training)
         return TSR_OK;
     TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
@@ -131,7 +136,8 @@ done:
 tsr_status tsri_iterate_scores(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->scores.cut || !tsri_due_after(run, run->settings.scores_every))
+    if (!run->scores.cut ||
+        !tsri_due_after(&run->settings, run->position.round, run->settings.scores_every))
         return TSR_OK;
     if (tsri_team_space(run))
         TSR_TRY(tsri_space_weights(tsri_team_space(run)));
@@ -142,28 +148,28 @@ done:
     return st;
 }
 
-static double limit_of(const tsri_run *run)
+static double limit_of(const tsri_settings *s)
 {
-    double below = tsri_config_real(run->settings.config, "stop.below");
+    double below = tsri_config_real(s->config, "stop.below");
     if (below >= 0)
         return below;
-    return stops_at(run, "filter_distance") ? 0.05 : 0; /* docs/measurements/tickets.md */
+    return stops_at(s, "filter_distance") ? 0.05 : 0; /* docs/measurements/tickets.md */
 }
 
-bool tsri_iterate_enough(const tsri_run *run)
+bool tsri_iterate_enough(const tsri_settings *s, const tsri_run_position *p)
 {
-    double below = limit_of(run);
-    return (run->settings.patience && run->position.stale >= run->settings.patience) ||
-           (stops_at(run, "error") && 1 - run->position.train_accuracy <= below) ||
-           (stops_at(run, "loss") && run->position.train_loss <= below) ||
-           (stops_at(run, "filter_distance") && run->position.ranking_change <= below);
+    double below = limit_of(s);
+    return (s->patience && p->stale >= s->patience) ||
+           (stops_at(s, "error") && 1 - p->train_accuracy <= below) ||
+           (stops_at(s, "loss") && p->train_loss <= below) ||
+           (stops_at(s, "filter_distance") && p->ranking_change <= below);
 }
 
 void tsri_iterate_say_enough(const tsri_run *run)
 {
-    double value = stops_at(run, "filter_distance") ? run->position.ranking_change
-                   : stops_at(run, "error")         ? 1 - run->position.train_accuracy
-                                                    : run->position.train_loss;
+    double value = stops_at(&run->settings, "filter_distance") ? run->position.ranking_change
+                   : stops_at(&run->settings, "error")         ? 1 - run->position.train_accuracy
+                                                               : run->position.train_loss;
     if (run->position.round < run->settings.rounds && run->settings.patience)
         TSRI_INFO("stop: %s was least, %.4g, after round %lld and has not become less for %lld "
                   "evaluations: the run ends after round %lld of %lld%s",
@@ -173,8 +179,9 @@ void tsri_iterate_say_enough(const tsri_run *run)
                   run->best_w ? ", the best iterate is the model" : "");
     else if (run->position.round < run->settings.rounds)
         TSRI_INFO("stop: %s is %.3g, not above %g: the run ends after round %lld of %lld",
-                  tsri_config_text(run->settings.config, "stop.metric"), value, limit_of(run),
-                  (long long)run->position.round, (long long)run->settings.rounds);
+                  tsri_config_text(run->settings.config, "stop.metric"), value,
+                  limit_of(&run->settings), (long long)run->position.round,
+                  (long long)run->settings.rounds);
 }
 
 tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken)

@@ -1,8 +1,8 @@
 /* model_write.c - the model that a run hands over, with all that its file tells of the run. */
 #include "io/json.h"
 #include "model/model.h"
-#include "run/run.h"
 #include "train/convert_run.h"
+#include "train/model_write.h"
 #include "train/rollback.h"
 
 static tsr_status write_classes(tsri_json *w, const tsr_data *d)
@@ -28,7 +28,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
     tsri_data_schema_write(&schema, &run->data->schema);
     TSR_TRY(tsri_json_end(&schema));
     TSR_TRY(tsri_convert_run_file(&config, run));
-    TSR_TRY(tsri_rollback_write(&rollbacks, run));
+    TSR_TRY(tsri_rollback_write(&rollbacks, &run->position));
     tsri_model_parts parts = {.net = run->net,
                               .w = host.w,
                               .config = config,

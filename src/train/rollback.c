@@ -4,24 +4,29 @@
 #include "base/log.h"
 #include "io/json.h"
 #include "model/model.h"
+#include "run/metrics_lines.h"
+#include "run/rate.h"
+#include "train/checkpoint.h"
+#include "train/forced.h"
+#include "train/sound.h"
 
 #include <math.h>
 #include <string.h>
 
-bool tsri_can_roll_back(const tsri_run *run)
+bool tsri_can_roll_back(const tsri_settings *s, const tsri_run_position *p)
 {
-    return tsri_rolls_back(run) && run->position.rollbacks < TSRI_ROLLBACKS_MOST;
+    return tsri_rolls_back(s) && p->rollbacks < TSRI_ROLLBACKS_MOST;
 }
 
-tsr_status tsri_rollback_init(const tsri_run *run)
+tsr_status tsri_rollback_init(const tsri_settings *s)
 {
     tsr_status st = TSR_OK;
-    const char *place = tsri_config_place(run->settings.config, "on_divergence");
-    TSR_CHECK(!tsri_rolls_back(run) || run->settings.convert_round < 0, TSR_USAGE,
+    const char *place = tsri_config_place(s->config, "on_divergence");
+    TSR_CHECK(!tsri_rolls_back(s) || s->convert_round < 0, TSR_USAGE,
               "%s: a net that convert_at has replaced cannot go back to what it was: use "
               "on_divergence: stop",
               place);
-    TSR_CHECK(!tsri_rolls_back(run) || !run->settings.options.trace, TSR_USAGE,
+    TSR_CHECK(!tsri_rolls_back(s) || !s->options.trace, TSR_USAGE,
               "%s: --trace records one way through the rounds: leave it out, or use on_divergence: "
               "stop",
               place);
@@ -31,10 +36,10 @@ done:
 
 /* ---- Going back ---------------------------------------------------------------------------- */
 
-int64_t tsri_rollback_target(const tsri_run *run, int64_t round)
+int64_t tsri_rollback_target(const tsri_settings *s, int64_t round)
 {
-    double every = tsri_config_real(run->settings.config, "checkpoint.every");
-    int64_t period = every > 0 ? (int64_t)llround(every * run->settings.epoch_rounds) : 0;
+    double every = tsri_config_real(s->config, "checkpoint.every");
+    int64_t period = every > 0 ? (int64_t)llround(every * s->epoch_rounds) : 0;
     if (every > 0 && period < 1)
         period = 1;
     return period > 0 ? round - round % period : 0;
@@ -42,15 +47,15 @@ int64_t tsri_rollback_target(const tsri_run *run, int64_t round)
 
 /* Numbers of the position that were not finite are not in a checkpoint: they are those of a fresh
  * run. */
-static void fresh_position(tsri_run *run)
+static void fresh_position(tsri_run_position *p)
 {
-    run->position.recent = (tsri_mean){0};
-    run->position.first_loss = 0;
-    run->position.best_score = -INFINITY;
-    run->position.test_loss = run->position.test_accuracy = run->position.test_rmse = NAN;
-    run->position.train_loss = run->position.train_accuracy = NAN;
-    run->position.best_loss = INFINITY;
-    run->position.ranking_change = NAN;
+    p->recent = (tsri_mean){0};
+    p->first_loss = 0;
+    p->best_score = -INFINITY;
+    p->test_loss = p->test_accuracy = p->test_rmse = NAN;
+    p->train_loss = p->train_accuracy = NAN;
+    p->best_loss = INFINITY;
+    p->ranking_change = NAN;
 }
 
 /* Where the file of that round is gone or damaged, an older one leads there again: the list says
@@ -59,13 +64,13 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
 {
     tsr_status st = TSR_OK;
     tsri_rollback_entry list[TSRI_ROLLBACKS_MOST];
-    int64_t count = run->position.rollbacks, to = tsri_rollback_target(run, done);
+    int64_t count = run->position.rollbacks, to = tsri_rollback_target(&run->settings, done);
     bool found = false, force = run->settings.options.force;
     memcpy(list, run->position.rollback, sizeof list);
     list[count++] =
         (tsri_rollback_entry){.to = to, .round = done + 1, .loss = tsri_diverged_loss(run)};
     TSRI_INFO("%s", tsr_last_error());
-    fresh_position(run);
+    fresh_position(&run->position);
     run->settings.options.force =
         true; /* a run of two kinds of kernels has been allowed to be one */
     st = tsri_checkpoint_load_until(run, &found, to);
@@ -86,17 +91,16 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
     TSRI_WARN(
         "diverged in round %lld: going back to round %lld and on with half the rate, %g (%lld "
         "of %d times)",
-        (long long)done + 1, (long long)to, tsri_run_rate(run, to), (long long)count,
-        TSRI_ROLLBACKS_MOST);
+        (long long)done + 1, (long long)to, tsri_run_rate(&run->settings, &run->position, to),
+        (long long)count, TSRI_ROLLBACKS_MOST);
 done:
     return st;
 }
 
 /* Of the round it went back to, after so many of the list. */
-static double rate_after(const tsri_run *run, int64_t number)
+static double rate_after(const tsri_settings *s, const tsri_run_position *p, int64_t number)
 {
-    return ldexp(tsri_schedule_rate(&run->settings.schedule, run->position.rollback[number].to,
-                                    run->settings.rounds),
+    return ldexp(tsri_schedule_rate(&s->schedule, p->rollback[number].to, s->rounds),
                  -(int)(number + 1));
 }
 
@@ -117,7 +121,8 @@ tsr_status tsri_rollback_tell(tsri_run *run)
         tsri_json_put_int(&w, "to", e->to);
         tsri_json_put_real(&w, "loss", e->loss);
         tsri_json_put_int(&w, "times", run->process.rollbacks_written + 1);
-        tsri_json_put_real(&w, "rate", rate_after(run, run->process.rollbacks_written));
+        tsri_json_put_real(
+            &w, "rate", rate_after(&run->settings, &run->position, run->process.rollbacks_written));
         tsri_json_close(&w, '}');
         TSR_TRY(tsri_json_end(&w));
         TSR_TRY(tsri_event_line(run, w.text.data));
@@ -129,18 +134,18 @@ done:
 
 /* ---- In files ------------------------------------------------------------------------------ */
 
-tsr_status tsri_rollback_write(tsri_text *out, const tsri_run *run)
+tsr_status tsri_rollback_write(tsri_text *out, const tsri_run_position *p)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    if (run->position.rollbacks == 0)
+    if (p->rollbacks == 0)
         return TSR_OK;
     tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < run->position.rollbacks; i++) {
+    for (int64_t i = 0; i < p->rollbacks; i++) {
         tsri_json_open(&w, '{');
-        tsri_json_put_int(&w, "round", run->position.rollback[i].round);
-        tsri_json_put_int(&w, "to", run->position.rollback[i].to);
-        tsri_json_put_real(&w, "loss", run->position.rollback[i].loss);
+        tsri_json_put_int(&w, "round", p->rollback[i].round);
+        tsri_json_put_int(&w, "to", p->rollback[i].to);
+        tsri_json_put_real(&w, "loss", p->rollback[i].loss);
         tsri_json_close(&w, '}');
     }
     tsri_json_close(&w, ']');
@@ -151,18 +156,18 @@ done:
     return st;
 }
 
-tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
+tsr_status tsri_rollback_read(tsri_run_position *p, const char *text, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *root = NULL;
-    run->position.rollbacks = run->process.rollbacks_written = 0;
+    p->rollbacks = 0;
     if (!text)
         return TSR_OK;
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     int64_t count = tsri_json_is_array(root) ? tsri_json_length(root) : -1;
     for (int64_t i = 0; i < count && count <= TSRI_ROLLBACKS_MOST; i++) {
         const tsri_json_value *v = tsri_json_at(root, i);
-        tsri_rollback_entry *e = &run->position.rollback[i];
+        tsri_rollback_entry *e = &p->rollback[i];
         e->loss = NAN;
         (void)tsri_json_as_real(tsri_json_get(v, "loss"), &e->loss);
         if (!tsri_json_as_int(tsri_json_get(v, "round"), &e->round) ||
@@ -171,7 +176,7 @@ tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path)
     }
     TSR_CHECK(count >= 0 && count <= TSRI_ROLLBACKS_MOST, TSR_BAD_FILE,
               "%s: " TSRI_META_ROLLBACKS " is not a list of rounds", path);
-    run->position.rollbacks = run->process.rollbacks_written = count;
+    p->rollbacks = count;
 done:
     tsri_json_destroy(root);
     return st;

@@ -1,6 +1,6 @@
 /* rollback.h - on_divergence: rollback: back to the last checkpoint that was due, at half the rate.
  *
- *     while ((st = rounds(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
+ *     while ((st = rounds(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(settings, position))
  *         TSR_TRY(tsri_rollback(run, done));
  *
  * What holds: the rate of a round is a pure function of the schedule and of run->position.rollback,
@@ -18,12 +18,13 @@
 #include "run/run.h"
 
 /* Reads on_divergence. USAGE where it cannot work. */
-tsr_status tsri_rollback_init(const tsri_run *run);
+tsr_status tsri_rollback_init(const tsri_settings *s);
 
-bool tsri_can_roll_back(const tsri_run *run); /* asked for, and not used up? */
+/* Is it asked for, and not used up? */
+bool tsri_can_roll_back(const tsri_settings *s, const tsri_run_position *p);
 
 /* The last round up to `round` after which a checkpoint was due; 0 = the start. */
-int64_t tsri_rollback_target(const tsri_run *run, int64_t round);
+int64_t tsri_rollback_target(const tsri_settings *s, int64_t round);
 
 /* Takes the run back, after `done` rounds that were sound. DIVERGED, with what was said before,
  * when there is no checkpoint to go back to. */
@@ -34,7 +35,7 @@ tsr_status tsri_rollback_tell(tsri_run *run);
 
 /* The list as JSON, for checkpoints and models, and back; nothing and NULL when it is empty.
  * BAD_FILE, naming `path`, when the text is no such list. */
-tsr_status tsri_rollback_write(tsri_text *out, const tsri_run *run);
-tsr_status tsri_rollback_read(tsri_run *run, const char *text, const char *path);
+tsr_status tsri_rollback_write(tsri_text *out, const tsri_run_position *p);
+tsr_status tsri_rollback_read(tsri_run_position *p, const char *text, const char *path);
 
 #endif

@@ -5,9 +5,11 @@
  * weights that the round leaves. Before weights are saved or handed over, a few training samples go
  * forward through them as the next step would begin, and the same rule judges that loss.
  */
-#include "run/run.h"
+#include "train/sound.h"
 
 #include "base/alloc.h"
+#include "run/recipe.h"
+#include "train/checkpoint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +95,7 @@ static tsr_status step_loss(double *loss, tsri_run *run, int64_t n)
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
     tsri_step step = {0};
-    tsri_aim aim = tsri_run_aim(run);
+    tsri_aim aim = tsri_run_aim(&run->settings);
     const tsri_batch *b = NULL;
     tsri_loader_options o = {.batch = n, .shards = 1};
     TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));

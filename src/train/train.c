@@ -4,8 +4,24 @@
  * What happens when depends on the round alone (when.c). A stop that was asked for adds a
  * checkpoint and changes nothing else.
  */
-#include "run/run.h"
+#include "base/stop.h"
+#include "run/evaluate.h"
+#include "run/metrics_lines.h"
+#include "run/observer.h"
+#include "run/rate.h"
+#include "run/recalibrate.h"
+#include "run/trace.h"
+#include "run/when.h"
 #include "scheme/scheme.h"
+#include "train/average.h"
+#include "train/checkpoint.h"
+#include "train/describe.h"
+#include "train/folder.h"
+#include "train/forced.h"
+#include "train/iterate.h"
+#include "train/model_write.h"
+#include "train/sound.h"
+#include "train/train.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -33,7 +49,7 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
                       .loss = run->position.recent.count
                                   ? run->position.recent.sum / (double)run->position.recent.count
                                   : (double)NAN,
-                      .rate = tsri_run_rate(run, at),
+                      .rate = tsri_run_rate(&run->settings, &run->position, at),
                       .seconds = tsri_clock() - run->process.started,
                       .test_loss = run->position.test_loss,
                       .test_accuracy = run->position.test_accuracy,
@@ -140,7 +156,7 @@ static tsr_status save_and_stop(tsri_run *run, const char *when)
 {
     tsr_status st = tsri_checkpoint_save(run);
     /* A run that was not stopped would not have looked at this round's weights. */
-    TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(run), TSR_INTERRUPTED,
+    TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(&run->settings), TSR_INTERRUPTED,
               "stopped after round %lld of %lld, whose weights have diverged; add "
               "--resume to go on from round %lld",
               (long long)run->position.round, (long long)run->settings.rounds,
@@ -176,7 +192,7 @@ static tsr_status hear_crew(tsri_run *run, bool stopping)
         return TSR_OK;
     if (run->settings.scheme->collect && (stopping || tsri_looked_at(run, run->position.round)))
         TSR_TRY(run->settings.scheme->collect(run));
-    if (timed || tsri_due(run, "eval.every"))
+    if (timed || tsri_due(&run->settings, run->position.round, "eval.every"))
         TSR_TRY(tsri_event_times(run));
 done:
     return st;
@@ -186,7 +202,7 @@ done:
 static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
 {
     tsr_status st = TSR_OK;
-    bool due = tsri_due(run, "checkpoint.every") || enough;
+    bool due = tsri_due(&run->settings, run->position.round, "checkpoint.every") || enough;
     if (stop)
         return save_and_stop(run, "");
     if (due)
@@ -200,7 +216,7 @@ static tsr_status after_round(tsri_run *run, bool asked)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(observe(run));
-    bool enough = tsri_iterate_enough(run);
+    bool enough = tsri_iterate_enough(&run->settings, &run->position);
     TSR_TRY(save_or_stop(run, asked && !enough, enough));
     if (enough)
         tsri_iterate_say_enough(run);
@@ -219,7 +235,8 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
     else if (run->position.unlooked)
         TSR_TRY(after_round(run, false));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
-    while (run->position.round < run->settings.rounds && !tsri_iterate_enough(run)) {
+    while (run->position.round < run->settings.rounds &&
+           !tsri_iterate_enough(&run->settings, &run->position)) {
         tsri_mean before = run->position.recent;
         *done = run->position.round;
         TSR_TRY(tsri_rollback_tell(run));
@@ -235,7 +252,8 @@ static tsr_status rounds_on(tsri_run *run, int64_t *done)
             told = tsri_clock();
         }
         TSR_TRY(tsri_iterate_scores(run));
-        if (tsri_due(run, "eval.every") || tsri_iterate_enough(run))
+        if (tsri_due(&run->settings, run->position.round, "eval.every") ||
+            tsri_iterate_enough(&run->settings, &run->position))
             TSR_TRY(evaluate(run));
         TSR_TRY(after_round(run, asked));
         TSR_TRY(tsri_convert_when_due(run));
@@ -248,11 +266,13 @@ static tsr_status all_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     int64_t done = 0;
-    while ((st = rounds_on(run, &done)) == TSR_DIVERGED && tsri_can_roll_back(run))
+    while ((st = rounds_on(run, &done)) == TSR_DIVERGED &&
+           tsri_can_roll_back(&run->settings, &run->position))
         TSR_TRY(tsri_rollback(run, done));
     if (st == TSR_DIVERGED && run->position.rollbacks > 0)
         tsri_fail_prefix("diverged again after %lld rollbacks, at a rate of %g: ",
-                         (long long)run->position.rollbacks, tsri_run_rate(run, done));
+                         (long long)run->position.rollbacks,
+                         tsri_run_rate(&run->settings, &run->position, done));
 done:
     return st;
 }
@@ -345,7 +365,8 @@ static tsr_status can_spread(const tsri_run *run)
         "%s: optim.ema needs the weights of every round, and with mpirun the stages of %s keep "
         "them: start it without mpirun",
         tsri_config_place(run->settings.config, "optim.ema"), run->settings.scheme->name);
-    TSR_CHECK(!run->process.crew || !run->settings.scheme->collect || !tsri_rolls_back(run),
+    TSR_CHECK(!run->process.crew || !run->settings.scheme->collect ||
+                  !tsri_rolls_back(&run->settings),
               TSR_USAGE,
               "%s: with mpirun the stages of %s keep the weights and cannot go back: start it "
               "without mpirun, or use on_divergence: stop",
@@ -414,7 +435,7 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
-    if ((run->settings.options.init || tsri_rolls_back(run)) && !resumed)
+    if ((run->settings.options.init || tsri_rolls_back(&run->settings)) && !resumed)
         TSR_TRY(tsri_checkpoint_save(run));
     tell(run, false, resumed);
     TSR_TRY(all_rounds(run));

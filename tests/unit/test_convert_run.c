@@ -4,8 +4,10 @@
 
 #include "io/config.h"
 #include "net/gate_table.h"
+#include "run/evaluate.h"
 #include "scheme/scheme.h"
 #include "train/convert_run.h"
+#include "train/describe.h"
 
 #include <math.h>
 
@@ -29,7 +31,7 @@ static void begin(fixture *f)
     assert_ok(f->run.settings.scheme->setup(&f->run));
     assert_ok(tsri_convert_when_due(&f->run)); /* not yet */
     assert_int_equal(f->run.position.converted, -1);
-    assert_string_equal(tsri_convert_kind(&f->run), "grelu");
+    assert_string_equal(tsri_convert_kind(&f->run.settings, &f->run.position), "grelu");
     assert_ok(f->run.settings.scheme->round(&f->run));
     f->run.position.round = 1;
 }
@@ -56,7 +58,7 @@ static void loss_goes_on(void **state)
     double before = training_loss(&f.run);
     assert_ok(tsri_convert_when_due(&f.run));
     assert_int_equal(f.run.position.converted, 1);
-    assert_string_equal(tsri_convert_kind(&f.run), "relu_twin");
+    assert_string_equal(tsri_convert_kind(&f.run.settings, &f.run.position), "relu_twin");
     assert_false(tsri_net_gated(f.run.net));
     /* Float weights: 1e-6 of the outputs, twice that of their squares. */
     assert_true(fabs(training_loss(&f.run) - before) < 1e-5 * before);

@@ -6,6 +6,7 @@
 #include "scheme/schemes.h"
 #include "scheme/team.h"
 #include "subnet/cut.h"
+#include "train/describe.h"
 
 #include <math.h>
 

@@ -4,6 +4,7 @@
 
 #include "net/gate_table.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 typedef struct kind {
     const char *name, *text;

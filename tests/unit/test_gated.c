@@ -7,6 +7,7 @@
 #include "scheme/scheme.h"
 #include "theory/gated.h"
 #include "theory/tangent.h"
+#include "train/describe.h"
 
 #include <math.h>
 

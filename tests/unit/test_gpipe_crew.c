@@ -6,6 +6,7 @@
 
 #include "scheme/gpipe_parts.h"
 #include "scheme/scheme.h"
+#include "train/describe.h"
 
 static const char mlp[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [9, 7, 5, 6], norm: batch}\n"

@@ -2,8 +2,11 @@
  * LoFT is IST on the inner axes of its stages), the whole network's statistics measured anew. */
 #include "run_testing.h"
 
+#include "run/recalibrate.h"
+#include "run/recipe.h"
 #include "scheme/team.h"
 #include "subnet/filters.h"
+#include "train/describe.h"
 
 #include <math.h>
 
@@ -178,7 +181,7 @@ static void expected_statistics(tsri_run *run, int64_t unit, double *mean, doubl
     const float *bias = touch(tsri_store_at(&run->store, run->store.w, net->layer[0].bias));
     int64_t dim = run->data->dim;
     tsri_loader *loader = NULL;
-    tsri_loader_options o = tsri_run_loader(run, run->settings.workers);
+    tsri_loader_options o = tsri_run_loader(&run->settings, run->settings.workers);
     *mean = *var = 0;
     assert_ok(tsri_loader_create(&loader, run->data, &run->data->train, &o));
     for (int64_t k = 0; k < run->settings.recalibrate; k++) {

@@ -6,10 +6,12 @@
 #include "base/rng.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "run/evaluate.h"
 #include "scheme/scheme.h"
 #include "theory/loft_data.h"
 #include "theory/loft_patches.h"
 #include "theory/loft_paths.h"
+#include "train/describe.h"
 
 #include <math.h>
 
@@ -147,14 +149,14 @@ static void equal_images_are_found(void **state)
     tsr_config *config;
     tsri_loft_data facts;
     begin(&run, &config);
-    assert_ok(tsri_loft_look_at_data(&facts, &run));
+    assert_ok(tsri_loft_look_at_data(&facts, run.data, run.net));
     assert_int_equal(facts.equal, 0);
     assert_true(facts.norm_error < 1e-5);
     float *x = (float *)(uintptr_t)run.data->train.numbers;
     assert_non_null(x);
     memcpy(x + 9 * run.data->dim, x + 2 * run.data->dim, (size_t)run.data->dim * sizeof *x);
     x[4 * run.data->dim] += 1;
-    assert_ok(tsri_loft_look_at_data(&facts, &run));
+    assert_ok(tsri_loft_look_at_data(&facts, run.data, run.net));
     assert_int_equal(facts.equal, 1);
     assert_true(facts.twin == 2 && facts.image == 9 && facts.worst == 4);
     assert_true(facts.norm_error > 0.1);

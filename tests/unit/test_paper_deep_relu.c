@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "scheme/scheme.h"
 #include "theory/deep_relu.h"
+#include "train/describe.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include "theory/chain.h"
 #include "theory/papers.h"
 #include "theory/rnn_parts.h"
+#include "train/describe.h"
 
 #include <math.h>
 

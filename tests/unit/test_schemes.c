@@ -3,8 +3,10 @@
  * nobody drew keep their bits; every local step counts; threads do not matter. */
 #include "run_testing.h"
 
+#include "run/observer.h"
 #include "scheme/team.h"
 #include "subnet/draw.h"
+#include "train/describe.h"
 
 enum { MLP, NORM, SHALLOW, MODELS };
 

@@ -8,6 +8,7 @@
 #include "scheme/space.h"
 #include "scheme/team.h"
 #include "sweep/cell.h"
+#include "train/describe.h"
 
 #include <math.h>
 

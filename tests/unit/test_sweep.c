@@ -2,10 +2,13 @@
  * threads do not matter; what diverges is recorded; every allocation may fail. */
 #include "testing.h"
 
+#include "run/evaluate.h"
+#include "run/recalibrate.h"
 #include "run/run.h"
 #include "scheme/scheme.h"
 #include "scratch.h"
 #include "sweep/sweep.h"
+#include "train/describe.h"
 
 #include <math.h>
 

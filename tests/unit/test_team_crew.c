@@ -2,6 +2,8 @@
  * returns numbers which are not finite costs its share a round, and the run says so. */
 #include "run_ranks.h"
 #include "scheme/scheme.h"
+#include "train/checkpoint.h"
+#include "train/describe.h"
 
 static const char ist[] = "data: {name: glyphs, n: 60, test_n: 4}\n"
                           "model: {name: mlp, hidden: [16, 12], norm: batch}\n"

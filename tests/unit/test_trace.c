@@ -2,9 +2,12 @@
  * memory. (What the files of rounds hold is replayed by tests/cli/torch_replay.sh, shares.sh and
  * loft.sh.)
  */
+#include "run/recalibrate.h"
+#include "run/trace.h"
 #include "run_testing.h"
 #include "scheme/scheme.h"
 #include "scratch.h"
+#include "train/describe.h"
 
 static const char *const small = "data: {name: sphere, n: 8, dim: 3, task: regress, test_n: 2}\n"
                                  "model: {name: shallow, width: 6}\n"

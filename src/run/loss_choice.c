@@ -1,5 +1,7 @@
 /* loss.c - the loss that a run file means, and the outputs it wants. */
-#include "run/run.h"
+#include "run/loss_choice.h"
+
+#include "net/net.h"
 
 #include <stdio.h>
 #include <string.h>

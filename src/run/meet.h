@@ -1,0 +1,12 @@
+/* meet.h - the ranks of a run agree on it before it begins. */
+#ifndef TSRI_MEET_H
+#define TSRI_MEET_H
+
+#include "run/run.h"
+
+/* All ranks of run->process.crew agree on run file, data, version and kernels, or the coordinator
+ * refuses (USAGE, naming what differs). The n bytes of `gift` go from the coordinator to everyone.
+ * */
+tsr_status tsri_run_meet(tsri_run *run, void *gift, int64_t n);
+
+#endif

@@ -1,0 +1,25 @@
+/* metrics_lines.h - what a run says in metrics.jsonl. */
+#ifndef TSRI_METRICS_LINES_H
+#define TSRI_METRICS_LINES_H
+
+#include "run/run.h"
+
+/* The line of metrics of an evaluation. */
+tsr_status tsri_metrics_tell(tsri_run *run);
+
+/* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
+ * local step (-1 = none), the loss, and with "put" the bytes of each worker in each direction. */
+tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
+                      const int64_t *down, const int64_t *up);
+
+/* Any line, a JSON object without a line end. A full disk does not end the run: metrics.h. */
+tsr_status tsri_event_line(tsri_run *run, const char *line);
+
+/* The same for a share that was lost. */
+void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
+
+/* With other processes: a line of metrics that says where each rank's time went since the last such
+ * line, in seconds. */
+tsr_status tsri_event_times(tsri_run *run);
+
+#endif

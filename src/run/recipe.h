@@ -1,0 +1,18 @@
+/* recipe.h - how training goes by the settings: its optimiser, its aim, its batches. */
+#ifndef TSRI_RECIPE_H
+#define TSRI_RECIPE_H
+
+#include "data/loader.h"
+#include "optim/step.h"
+#include "run/settings.h"
+
+/* Reads optim: what a step is. */
+void tsri_choose_optimiser(tsri_settings *s);
+
+/* What training is judged by. */
+tsri_aim tsri_run_aim(const tsri_settings *s);
+
+/* How worker l reads the training set: its order, its part, augmentation. */
+tsri_loader_options tsri_run_loader(const tsri_settings *s, int64_t worker);
+
+#endif

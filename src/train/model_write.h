@@ -1,0 +1,10 @@
+/* model_write.h - the model that a run hands over. */
+#ifndef TSRI_MODEL_WRITE_H
+#define TSRI_MODEL_WRITE_H
+
+#include "run/run.h"
+
+/* PyTorch's names and layouts; the resolved run file and the normalisation inside as text. */
+tsr_status tsri_model_write(const tsri_run *run, const char *path);
+
+#endif

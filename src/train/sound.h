@@ -1,0 +1,24 @@
+/* sound.h - when a run has diverged, and which weights are ones to go back to. */
+#ifndef TSRI_SOUND_H
+#define TSRI_SOUND_H
+
+#include "run/run.h"
+
+/* DIVERGED when the losses added to run->position.recent since `before` are not finite, or ten
+ * thousand times the first: such a run will not come back. */
+tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
+
+/* The loss that made the last round diverge; NaN when it was something else that did. */
+double tsri_diverged_loss(const tsri_run *run);
+
+/* DIVERGED when the loss of an evaluation is not finite. */
+tsr_status tsri_check_judged(const tsri_run *run, double loss);
+
+enum { TSRI_WHY = 200 };
+
+/* Are the weights of now ones to go back to: finite, and a step would begin with a loss that the
+ * rule above lets pass? `why` says why not. Changes nothing. */
+tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run);
+tsr_status tsri_check_sound(tsri_run *run); /* DIVERGED when not */
+
+#endif
