@@ -303,7 +303,12 @@ static void draw_on(float *x, const tsri_backend *backend, tsri_shape s, tsri_la
                       .move = moves ? mem[6] : NULL,
                       .layout = layout,
                       .x = mem[7]};
-    assert_ok(backend->draw ? tsri_device_draw(on(backend), &d) : tsri_draw_here(&d, on(backend)));
+    if (backend->draw) {
+        assert_ok(tsri_device_draw(on(backend), &d));
+    } else { /* of this machine's processors, which read the host's batches: the definition */
+        (void)touch(d.x);
+        assert_ok(tsri_draw_here(&d, on(backend)));
+    }
     take_back(x, backend, mem[7], floats(ROWS * dim));
     for (int i = 0; i < 7; i++)
         backend->heap->drop(mem[i]);
