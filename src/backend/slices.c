@@ -201,7 +201,7 @@ static void write_means(const block *b, const job *j)
             continue;
         double part = 1 / (double)b->owners[at];
         for (int64_t g = 0; g < n; g++)
-            w[g] = (float)(sum[g] * part);
+            w[g] = (float)(sum[g] * part); /* NOLINT: a piece with owners has a sum (add_piece) */
     }
 }
 
