@@ -19,8 +19,7 @@ static const tsri_services services = {.fail = tsri_fail,
                                        .slices_lines = tsri_slices_lines,
                                        .slices_pieces = tsri_slices_pieces,
                                        .slices_from = tsri_slices_from,
-                                       .slices_find = tsri_slices_find,
-                                       .losses = tsri_loss_kinds};
+                                       .slices_find = tsri_slices_find};
 
 /* ---- Where it is --------------------------------------------------------------------------- */
 

@@ -26,7 +26,6 @@ typedef struct tsri_services {
     int64_t (*slices_pieces)(const tsri_slices *s, const tsri_pick *pick);
     int64_t (*slices_from)(const tsri_slices *s, const tsri_pick *pick, int64_t j);
     int64_t (*slices_find)(const tsri_slices *s, const tsri_pick *pick, int64_t k);
-    const tsri_loss_kind *const *losses; /* NULL at the end */
 } tsri_services;
 
 typedef struct tsri_module {

@@ -18,6 +18,10 @@ cmake -G Ninja -S tree -B made -DCMAKE_C_COMPILER="$(cache CMAKE_C_COMPILER)" -D
     -DTESSERA_TESTS=ON -DTESSERA_WERROR=ON >log 2>&1 || fail "cmake: $(tail -5 log)"
 cmake --build made -j2 --target tessera_program test_tables "${tests[@]}" >log 2>&1 || fail "the page's code is not built: $(grep -m5 -E 'error|FAILED' log)"
 
+# A GPU's module goes on without the new loss.
+! command -v c++ >/dev/null ||
+    c++ -fsyntax-only -std=c++17 -x c++ -I tree/tests/cuda -I tree/include -I tree/src tree/src/backend/cuda/loss.cu || complain "the module for GPUs is not built"
+
 # tools/rooms and the tables find nothing wrong with what the page adds.
 (cd tree && tools/rooms) >log || complain "$(cat log)"
 made/tests/test_tables >log 2>&1 || complain "test_tables: $(cat log)"

@@ -128,6 +128,19 @@ static void losses_agree(void **state)
         }
 }
 
+/* A module has formulas of its own: a loss without one is refused, not taken for another. */
+static void unknown_losses_are_refused(void **state)
+{
+    (void)state;
+    const tsri_backend *backend = tested_backend();
+    tsri_loss_kind kind = tsri_loss_mse;
+    tsri_loss loss = {.kind = &kind};
+    kind.name = "unheard_of";
+    if (backend != &tsri_backend_cpu) /* which reads the row */
+        assert_fails(tsri_device_loss(on(backend), &loss), TSR_USAGE,
+                     "loss unheard_of is not there yet");
+}
+
 /* ---- Vectors ------------------------------------------------------------------------------- */
 
 typedef struct vectors {
@@ -606,15 +619,12 @@ static int drop_pool(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(losses_agree),
-                                       cmocka_unit_test(vectors_agree),
-                                       cmocka_unit_test(clip_leaves_what_diverged),
-                                       cmocka_unit_test(batches_come_in),
-                                       cmocka_unit_test(batches_are_drawn),
-                                       cmocka_unit_test(batches_are_counted),
-                                       cmocka_unit_test(memory_is_zero_and_copied),
-                                       cmocka_unit_test(sequences_agree),
-                                       cmocka_unit_test(gates_agree),
-                                       cmocka_unit_test(shares_agree)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(losses_agree),        cmocka_unit_test(unknown_losses_are_refused),
+        cmocka_unit_test(vectors_agree),       cmocka_unit_test(clip_leaves_what_diverged),
+        cmocka_unit_test(batches_come_in),     cmocka_unit_test(batches_are_drawn),
+        cmocka_unit_test(batches_are_counted), cmocka_unit_test(memory_is_zero_and_copied),
+        cmocka_unit_test(sequences_agree),     cmocka_unit_test(gates_agree),
+        cmocka_unit_test(shares_agree)};
     return nothing_left(cmocka_run_group_tests(tests, make_pool, drop_pool));
 }

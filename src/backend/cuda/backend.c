@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const tsri_services *library;
 
@@ -56,10 +57,15 @@ int64_t tsri_slices_find(const tsri_slices *s, const tsri_pick *pick, int64_t k)
 
 int tsri_cuda_loss_number(const tsri_loss_kind *kind)
 {
-    int i = 0;
-    while (library->losses[i] && library->losses[i] != kind)
-        i++;
-    return i;
+    static const char *const name[] = {
+#define X(id) #id,
+        TSRI_CUDA_LOSSES(X)
+#undef X
+    };
+    for (int i = 0; i < (int)(sizeof name / sizeof *name); i++)
+        if (strcmp(name[i], kind->name) == 0)
+            return i;
+    return -1;
 }
 
 static const char *lacks_bf16(void)

@@ -90,8 +90,15 @@ tsr_status tsri_cuda_count_batch(tsri_mem *counter, tsri_device device)
 
 tsr_status tsri_cuda_loss_batch(const tsri_loss *loss, tsri_device device)
 {
+    tsr_status st = TSR_OK;
     _Static_assert(offsetof(tsri_tally, hits) == sizeof(double), "as loss.cu writes it");
-    tsri_cuda_loss v = {.kind = tsri_cuda_loss_number(loss->kind),
+    int kind = tsri_cuda_loss_number(loss->kind);
+    TSR_CHECK(
+        kind >= 0, TSR_USAGE,
+        "loss %s is not there yet with backend: cuda (src/backend/cuda/loss.cu): use backend: "
+        "cpu",
+        loss->kind->name);
+    tsri_cuda_loss v = {.kind = kind,
                         .sum = loss->kind->sum,
                         .margins = loss->kind->margin != NULL,
                         .n = loss->n,
@@ -108,7 +115,9 @@ tsr_status tsri_cuda_loss_batch(const tsri_loss *loss, tsri_device device)
                         .smoothing = loss->smoothing,
                         .dx = loss->dx,
                         .tally = tsri_mem_bind(loss->tally)};
-    return tsri_cuda_status(tsri_cuda_loss_of(stream(device), &v), "the loss");
+    TSR_TRY(tsri_cuda_status(tsri_cuda_loss_of(stream(device), &v), "the loss"));
+done:
+    return st;
 }
 
 /* ---- Vectors of parameters ----------------------------------------------------------------- */

@@ -63,7 +63,7 @@ tsr_status tsri_cuda_draw_batch(const tsri_drawing *drawing, tsri_device device)
 tsr_status tsri_cuda_count_batch(tsri_mem *counter, tsri_device device);
 tsr_status tsri_cuda_wait(tsri_device device);
 
-/* The place of a row in the library's list of losses. */
+/* The place of a loss in TSRI_CUDA_LOSSES; -1 = it has no code here. */
 int tsri_cuda_loss_number(const tsri_loss_kind *kind);
 
 /* dy = 0 where the fused ReLU was off. */

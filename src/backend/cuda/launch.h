@@ -130,8 +130,19 @@ cudaError_t tsri_cuda_last_back(cudaStream_t s, float *dx, const float *dy, cons
 
 /* ---- loss.cu ---------------------------------------------------------------------------------- */
 
+/* The losses that have code here, by name. Another one is refused. */
+#define TSRI_CUDA_LOSSES(X)                                                                        \
+    X(cross_entropy)                                                                               \
+    X(mse)                                                                                         \
+    X(half_squares)                                                                                \
+    X(huber)                                                                                       \
+    X(hinge)                                                                                       \
+    X(squared_hinge)                                                                               \
+    X(exponential)                                                                                 \
+    X(logistic)
+
 typedef struct tsri_cuda_loss {
-    int kind; /* the place of its row in tsri_loss_kinds */
+    int kind; /* its place in that list */
     bool sum, margins;
     int64_t n, valid, outputs, positions, first;
     const int32_t *length, *label; /* NULL or of the device, as all pointers here */

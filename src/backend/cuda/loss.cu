@@ -2,17 +2,16 @@
  * all of a batch in one block, whose threads then add up what they have.
  *
  * The rows of the table are functions of the host; their formulas stand here a second time, in the
- * same order of operations and in double. A loss of io/names.h without one does not compile, and
- * tests/unit/test_device.c compares each with its row. */
+ * same order of operations and in double. tests/unit/test_device.c compares each with its row, and
+ * fails for a loss that is missing here. */
 #include "backend/cuda/grid.cuh"
 #include "backend/cuda/launch.h"
-#include "io/names.h"
 
 #include <math.h>
 
 enum {
 #define X(name) KIND_##name,
-    TSRI_LOSS_NAMES(X)
+    TSRI_CUDA_LOSSES(X)
 #undef X
 };
 
@@ -166,7 +165,7 @@ static __device__ double value_of(const tsri_cuda_loss *loss, const position *p)
 #define X(name)                                                                                    \
     case KIND_##name:                                                                              \
         return of_##name(loss, p);
-        TSRI_LOSS_NAMES(X)
+        TSRI_CUDA_LOSSES(X)
 #undef X
     }
     return NAN;
