@@ -167,7 +167,7 @@ static int64_t part_of(int64_t *step, const tsri_run *run, const tsri_deep_net *
 {
     int64_t n = run->data->train.n;
     for (*step = 1; *step < n; ++*step)
-        if (operations(net, n / *step) <= tsri_effort(run))
+        if (operations(net, n / *step) <= tsri_effort(&run->settings))
             break;
     return *step < n ? n / *step : 1;
 }
@@ -211,7 +211,7 @@ static tsr_status keep_chains(tsri_past *past, const tsri_run *run, const tsri_d
     double most = NAN;
     /* Pairs of hundreds of layers take minutes for one sample: then they are not measured, and a
      * note says what it takes. What takes a second or less is always measured. */
-    if (tsri_deep_chain_operations(net, 1) > fmax(tsri_effort(run), 1e9))
+    if (tsri_deep_chain_operations(net, 1) > fmax(tsri_effort(&run->settings), 1e9))
         count = 0;
     else
         TSR_TRY(longest_chain(&most, run, net, step, count));

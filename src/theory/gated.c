@@ -317,8 +317,12 @@ done:
 static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_gated_file f = {
-        .c = c, .run = run, .past = past, .reach = tsri_gated_reach_of(run), .s = letters_of(run)};
+    tsri_gated_file f = {.c = c,
+                         .run = run,
+                         .past = past,
+                         .reach =
+                             tsri_gated_reach_of(run->net, run->data, tsri_effort(&run->settings)),
+                         .s = letters_of(run)};
     f.of = theorems(c, &f.s);
     model_breaches(&f);
     data_rows(&f);

@@ -100,7 +100,7 @@ typedef struct tsri_gated_reach {
     double loss, look;                /* operations of the loss, and of an entire look */
 } tsri_gated_reach;
 
-tsri_gated_reach tsri_gated_reach_of(const tsri_run *run);
+tsri_gated_reach tsri_gated_reach_of(const tsri_net *net, const tsr_data *data, double effort);
 
 /* Samples whose gates are kept: the most that a measurement needs. */
 int64_t tsri_gated_kept(const tsri_gated_reach *r);
@@ -112,7 +112,8 @@ typedef struct tsri_gated_data {
     int64_t off_at, delta_a, delta_b, target_at;
 } tsri_gated_data;
 
-tsr_status tsri_gated_data_of(tsri_gated_data *d, const tsri_run *run, const tsri_gated_reach *r);
+tsr_status tsri_gated_data_of(tsri_gated_data *d, const tsri_net *net, const tsr_data *data,
+                              const tsri_gated_reach *r, tsri_pool *pool);
 
 /* ---- gated_eigen.c --------------------------------------------------------------------------- */
 

@@ -71,7 +71,7 @@ static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
     }
     clear(s);
     s->converted = run->position.converted;
-    s->reach = tsri_gated_reach_of(run);
+    s->reach = tsri_gated_reach_of(run->net, run->data, tsri_effort(&run->settings));
     TSR_TRY(tsri_first_weights(&s->first, run));
     TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_gated_gates(&s->gates, run, &s->first, tsri_gated_kept(&s->reach)));
@@ -117,7 +117,7 @@ static tsr_status keep_data(const tsri_run *run, tsri_past *past, const tsri_gat
 {
     tsr_status st = TSR_OK;
     tsri_gated_data d;
-    TSR_TRY(tsri_gated_data_of(&d, run, reach));
+    TSR_TRY(tsri_gated_data_of(&d, run->net, run->data, reach, run->device.pool));
     TSR_TRY(KEEP(past, {"off", d.off}, {"off_row", (double)d.off_at}, {"delta", d.delta},
                  {"delta_row", (double)d.delta_a}, {"delta_row_2", (double)d.delta_b},
                  {"target", d.target}, {"target_row", (double)d.target_at}));

@@ -15,14 +15,14 @@ typedef struct shape {
     int64_t block;
 } shape;
 
-static shape shape_of(const tsri_run *run)
+static shape shape_of(const tsri_net *net, const tsr_data *data)
 {
-    const tsri_param *c = &run->net->param[tsri_net_param(run->net, "c.weight")];
-    return (shape){.n = (double)run->data->train.n,
+    const tsri_param *c = &net->param[tsri_net_param(net, "c.weight")];
+    return (shape){.n = (double)data->train.n,
                    .d = (double)c->shape[1],
                    .m = (double)c->shape[0],
-                   .L = (double)tsri_grelu_layers(run->net),
-                   .dy = (double)run->net->outputs};
+                   .L = (double)tsri_grelu_layers(net),
+                   .dy = (double)net->outputs};
 }
 
 /* Of one sample through the net, and through it and back with all outputs. */
@@ -91,12 +91,11 @@ static int64_t block_of(const shape *s)
     return (int64_t)fmax(1, fmin(fmin(BLOCK, s->n), (double)ROOM / each));
 }
 
-tsri_gated_reach tsri_gated_reach_of(const tsri_run *run)
+tsri_gated_reach tsri_gated_reach_of(const tsri_net *net, const tsr_data *data, double effort)
 {
-    shape s = shape_of(run);
-    double effort = tsri_effort(run);
+    shape s = shape_of(net, data);
     s.block = block_of(&s);
-    tsri_gated_reach r = {.n = run->data->train.n,
+    tsri_gated_reach r = {.n = data->train.n,
                           .block = s.block,
                           .pairs = portion(&s, pairs_work, effort, 2, KERNEL),
                           .G = portion(&s, G_work, effort, 1, INFINITY),
@@ -130,16 +129,16 @@ static double length(const float *x, int64_t n)
     return sqrt(sum);
 }
 
-static tsr_status lengths(tsri_gated_data *d, const tsri_run *run)
+static tsr_status lengths(tsri_gated_data *d, const tsri_net *net, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
-    const tsri_part *part = &run->data->train;
-    int64_t dy = run->net->outputs;
-    TSR_TRY(tsri_alloc(&x, run->data->dim, sizeof *x));
+    const tsri_part *part = &data->train;
+    int64_t dy = net->outputs;
+    TSR_TRY(tsri_alloc(&x, data->dim, sizeof *x));
     for (int64_t i = 0; i < part->n; i++) {
-        tsri_sample(x, run->data, part, i);
-        double off = fabs(length(x, run->data->dim) - 1);
+        tsri_sample(x, data, part, i);
+        double off = fabs(length(x, data->dim) - 1);
         double target = part->target ? length(part->target + i * dy, dy) : 1; /* one of classes */
         if (!(off <= d->off)) {
             d->off = off;
@@ -155,17 +154,17 @@ done:
     return st;
 }
 
-static tsr_status products(tsri_gated_data *d, const tsri_run *run, int64_t n)
+static tsr_status products(tsri_gated_data *d, const tsr_data *data, int64_t n, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
     double *gram = NULL;
-    int64_t dim = run->data->dim;
+    int64_t dim = data->dim;
     TSR_TRY(tsri_alloc_raw(&x, n * dim, sizeof *x));
     TSR_TRY(tsri_alloc_raw(&gram, n * n, sizeof *gram));
     for (int64_t i = 0; i < n; i++)
-        tsri_sample(x + i * dim, run->data, &run->data->train, i);
-    TSR_TRY(tsri_gram64(gram, x, n, dim, run->device.pool));
+        tsri_sample(x + i * dim, data, &data->train, i);
+    TSR_TRY(tsri_gram64(gram, x, n, dim, pool));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             if (!(fabs(gram[i * n + j]) <= d->delta)) {
@@ -179,12 +178,13 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_data_of(tsri_gated_data *d, const tsri_run *run, const tsri_gated_reach *r)
+tsr_status tsri_gated_data_of(tsri_gated_data *d, const tsri_net *net, const tsr_data *data,
+                              const tsri_gated_reach *r, tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
     *d = (tsri_gated_data){0};
-    TSR_TRY(lengths(d, run));
-    TSR_TRY(products(d, run, r->inputs.samples));
+    TSR_TRY(lengths(d, net, data));
+    TSR_TRY(products(d, data, r->inputs.samples, pool));
 done:
     return st;
 }

@@ -43,7 +43,7 @@ bool tsri_loft_due(const tsri_run *run, double operations)
 /* Gradient descent: a step, its outputs, its weights; likewise each draw. */
 static double path_operations(const tsri_run *run, bool draws)
 {
-    double forward = tsri_patches_operations(run, 1), step = 0;
+    double forward = tsri_patches_operations(run->net, run->data, 1), step = 0;
     if (tsri_net_step_flops(&step, run->net, false) != TSR_OK)
         return INFINITY;
     double descent = forward + step * (double)run->data->train.n;
@@ -87,7 +87,7 @@ double tsri_loft_kernel_operations(const tsri_run *run, int64_t n)
 int64_t tsri_loft_kernel_samples(const tsri_run *run)
 {
     int64_t all = run->data->train.n, n = all;
-    while (n > 2 && tsri_loft_kernel_operations(run, n) > tsri_effort(run))
+    while (n > 2 && tsri_loft_kernel_operations(run, n) > tsri_effort(&run->settings))
         n = n * 9 / 10;
     return n < all ? n : all;
 }

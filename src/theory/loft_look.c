@@ -86,7 +86,7 @@ static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
     *out = past->state = w;
-    TSR_TRY(tsri_patches_init(&w->patches, run));
+    TSR_TRY(tsri_patches_init(&w->patches, &run->store, run->data, run->device.pool));
     int64_t n = w->patches.n, m = w->patches.m, filters = m * w->patches.d;
     TSR_TRY(tsri_first_weights(&w->first, run));
     TSR_TRY(tsri_alloc_raw(&w->w, filters, sizeof *w->w));
@@ -145,7 +145,7 @@ static double apart(const double *u, const double *v, int64_t n)
 static double loss_of(const watch *w, const double *u)
 {
     double sum = 0;
-    const float *y = w->patches.run->data->train.target;
+    const float *y = w->patches.data->train.target;
     for (int64_t i = 0; i < w->patches.n; i++)
         sum += (u[i] - (double)y[i]) * (u[i] - (double)y[i]);
     return sum;
@@ -166,7 +166,7 @@ static double spread_of(const watch *w, const tsri_loft *s)
 static tsr_status look_at_outputs(watch *w, tsri_run *run, tsri_past *past, const tsri_loft *s)
 {
     tsr_status st = TSR_OK;
-    if (!tsri_loft_due(run, tsri_patches_operations(run, 1)) && !w->gd.plan)
+    if (!tsri_loft_due(run, tsri_patches_operations(run->net, run->data, 1)) && !w->gd.plan)
         return TSR_OK;
     TSR_TRY(outputs(w->u, w, &run->store, w->square));
     TSR_TRY(keep(past, "loss", loss_of(w, w->u)));
@@ -199,7 +199,7 @@ static tsr_status look_at_weights(watch *w, tsri_run *run, tsri_past *past)
     double radius;
     TSR_TRY(radius_of(&radius, w, &run->store));
     TSR_TRY(keep(past, "radius", radius));
-    if (tsri_loft_due(run, tsri_patches_operations(run, 2))) {
+    if (tsri_loft_due(run, tsri_patches_operations(run->net, run->data, 2))) {
         tsri_pass pass = {.w = w->w, .before = w->w0};
         tsri_patches_pass(&w->patches, &pass);
         TSR_TRY(tsri_past_keep(past, "flips", pass.flips));

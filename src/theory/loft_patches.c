@@ -2,6 +2,7 @@
 #include "theory/loft_patches.h"
 
 #include "base/alloc.h"
+#include "data/loader.h"
 #include "linalg/gemm.h"
 #include "linalg/openblas.h"
 #include "net/order.h"
@@ -26,7 +27,7 @@ static int64_t at_most(int64_t value, int64_t most)
 /* The image, a tile of patches, and their products with w and with `before`. */
 static int64_t scratch_each(const tsri_patches *all)
 {
-    return all->run->data->dim + all->rows * (all->d + 2 * all->m);
+    return all->data->dim + all->rows * (all->d + 2 * all->m);
 }
 
 tsr_status tsri_patches_filters(float *w, const tsri_store *store)
@@ -45,9 +46,9 @@ done:
 static tsr_status take_signs(tsri_patches *all)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = all->run->net;
+    const tsri_net *net = all->store->net;
     tsri_opened host;
-    TSR_TRY(tsri_store_open(&host, &all->run->store, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(tsri_store_open(&host, all->store, TSRI_OPEN_WEIGHTS));
     const float *a = tsri_opened_at(&host, host.w, net->layer[net->layers - 1].weight);
     for (int64_t r = 0; r < all->m; r++)
         for (int64_t j = 0; j < all->p; j++)
@@ -57,14 +58,17 @@ done:
     return st;
 }
 
-tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run)
+tsr_status tsri_patches_init(tsri_patches *all, const tsri_store *store, const tsr_data *data,
+                             tsri_pool *pool)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = run->net;
+    const tsri_net *net = store->net;
     const tsri_layer *conv = &net->layer[0];
-    int threads = tsri_pool_threads(run->device.pool);
-    *all = (tsri_patches){.run = run,
-                          .n = run->data->train.n,
+    int threads = tsri_pool_threads(pool);
+    *all = (tsri_patches){.store = store,
+                          .data = data,
+                          .pool = pool,
+                          .n = data->train.n,
                           .p = net->input.h * net->input.w,
                           .d = net->input.c * conv->size * conv->size,
                           .m = net->value[conv->out].shape.c};
@@ -89,13 +93,12 @@ void tsri_patches_fini(tsri_patches *all)
     *all = (tsri_patches){0};
 }
 
-double tsri_patches_operations(const tsri_run *run, int products)
+double tsri_patches_operations(const tsri_net *net, const tsr_data *data, int products)
 {
-    const tsri_net *net = run->net;
     const tsri_layer *conv = &net->layer[0];
     double d = (double)(net->input.c * conv->size * conv->size);
     double each = (double)(net->input.h * net->input.w * net->value[conv->out].shape.c);
-    return (double)run->data->train.n * each * (2 * d * products + 4);
+    return (double)data->train.n * each * (2 * d * products + 4);
 }
 
 /* ---- One image ------------------------------------------------------------------------------ */
@@ -164,17 +167,17 @@ static void one_image(void *context, int64_t g, int thread)
 {
     const job *b = context;
     tsri_patches *all = b->all;
-    int64_t m = all->m, d = all->d, side = all->run->net->layer[0].size;
-    float *x = all->scratch + thread * scratch_each(all), *patch = x + all->run->data->dim;
+    int64_t m = all->m, d = all->d, side = all->store->net->layer[0].size;
+    float *x = all->scratch + thread * scratch_each(all), *patch = x + all->data->dim;
     float *z = patch + all->rows * d, *z0 = z + all->rows * m;
     double *sum = all->sum + g * m;
     struct tsri_image_result result = {0};
     memset(sum, 0, (size_t)m * sizeof *sum);
-    tsri_sample(x, all->run->data, &all->run->data->train, b->first + g);
+    tsri_sample(x, all->data, &all->data->train, b->first + g);
     for (int64_t low = 0; low < all->p; low += all->rows) {
         int64_t rows = all->p - low < all->rows ? all->p - low : all->rows;
         for (int64_t j = 0; j < rows; j++)
-            tsri_patch_of(patch + j * d, x, all->run->net->input, low + j, side);
+            tsri_patch_of(patch + j * d, x, all->store->net->input, low + j, side);
         tsri_gemm_tile(z, m, patch, d, b->pass->w, d, rows, m, d, false);
         if (b->pass->before)
             tsri_gemm_tile(z0, m, patch, d, b->pass->before, d, rows, m, d, false);
@@ -213,7 +216,7 @@ void tsri_patches_pass(tsri_patches *all, tsri_pass *pass)
     for (int64_t first = 0; first < all->n; first += all->group) {
         int64_t count = all->n - first < all->group ? all->n - first : all->group;
         job b = {all, pass, first};
-        tsri_pool_run(all->run->device.pool, one_image, &b, count);
+        tsri_pool_run(all->pool, one_image, &b, count);
         merge(pass, all, first, count);
     }
 }

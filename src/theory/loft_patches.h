@@ -14,10 +14,13 @@
 #ifndef TSRI_LOFT_PATCHES_H
 #define TSRI_LOFT_PATCHES_H
 
-#include "run/run.h"
+#include "data/dataset.h"
+#include "net/store.h"
 
 typedef struct tsri_patches {
-    const tsri_run *run;
+    const tsri_store *store;
+    const tsr_data *data;
+    tsri_pool *pool;
     int64_t n, p, d, m;               /* images, pixels, numbers of a patch, filters */
     int64_t rows;                     /* patches of one image that are multiplied at once */
     int64_t group;                    /* images at once */
@@ -44,14 +47,16 @@ typedef struct tsri_pass {
     double energy;      /* sum of the squares of all patches */
 } tsri_pass;
 
-/* `run` has model cnn1 and must outlive the patches. Call fini even on failure. */
-tsr_status tsri_patches_init(tsri_patches *all, const tsri_run *run);
+/* The store is of model cnn1; it, the data and the pool must outlive the patches. Call fini even on
+ * failure. */
+tsr_status tsri_patches_init(tsri_patches *all, const tsri_store *store, const tsr_data *data,
+                             tsri_pool *pool);
 void tsri_patches_fini(tsri_patches *all);
 
 void tsri_patches_pass(tsri_patches *all, tsri_pass *pass);
 
 /* Multiplications and additions of a pass; one more product with `before`. */
-double tsri_patches_operations(const tsri_run *run, int products);
+double tsri_patches_operations(const tsri_net *net, const tsr_data *data, int products);
 
 /* Filters of a store, [m, d] in the order of the patches. */
 tsr_status tsri_patches_filters(float *w, const tsri_store *store);

@@ -90,9 +90,9 @@ bool tsri_look_due(const tsri_run *run, double operations)
            run->position.round % tsri_look_stride(run, operations) == 0;
 }
 
-double tsri_effort(const tsri_run *run)
+double tsri_effort(const tsri_settings *s)
 {
-    return 1e9 * tsri_config_real(run->settings.config, "certify.effort");
+    return 1e9 * tsri_config_real(s->config, "certify.effort");
 }
 
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations)

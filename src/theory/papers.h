@@ -70,7 +70,7 @@ bool tsri_look_due(const tsri_run *run, double operations);
 
 /* Multiplications and additions that a certificate may spend on one measurement (certify.effort); a
  * measurement that would take more looks at a part. */
-double tsri_effort(const tsri_run *run);
+double tsri_effort(const tsri_settings *s);
 
 /* Adds a note: how long all of `what` would take, when only a part of it was looked at. */
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations);

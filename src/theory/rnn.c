@@ -98,7 +98,7 @@ static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
                          .x = run->data->train.numbers,
                          .length = run->data->train.length,
                          .target = paper_loss(run) ? run->data->train.target : NULL,
-                         .effort = tsri_effort(run)};
+                         .effort = tsri_effort(&run->settings)};
     k->s = (tsri_rnn_letters){.n = (double)k->n,
                               .L = (double)m->then.L,
                               .d = (double)m->then.d,

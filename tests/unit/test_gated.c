@@ -416,14 +416,14 @@ static void effort_bounds_what_is_looked_at(void **state)
     (void)state;
     fixture f;
     begin(&f, both[0]);
-    tsri_gated_reach r = tsri_gated_reach_of(&f.run);
+    tsri_gated_reach r = tsri_gated_reach_of(f.run.net, f.run.data, tsri_effort(&f.run.settings));
     assert_true(r.pairs.samples == N && r.G.samples == N && r.chains.samples == N);
     assert_true(r.gates.samples == N && r.inputs.samples == N && r.block == N);
     end(&f);
     start(&f, "{seed: 5, threads: 2, data: {name: ackley, n: 40, test_n: 1, dim: 6}, model: {name: "
               "grelu, width: 40, layers: 3}, optim: {name: gd, lr: 0.001}, rounds: 1, "
               "certify: {effort: 0.0001}}");
-    r = tsri_gated_reach_of(&f.run);
+    r = tsri_gated_reach_of(f.run.net, f.run.data, tsri_effort(&f.run.settings));
     assert_true(r.G.samples < 40 && r.G.samples >= 1 && r.G.all > 1e5);
     assert_true(r.chains.samples < 40 && r.pairs.samples < 40 && r.pairs.samples >= 2);
     end(&f);

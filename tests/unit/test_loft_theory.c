@@ -64,7 +64,7 @@ static void passes_do_not_depend_on_tiles(void **state)
     tsr_config *config;
     begin(&run, &config);
     tsri_patches all;
-    assert_ok(tsri_patches_init(&all, &run));
+    assert_ok(tsri_patches_init(&all, &run.store, run.data, run.device.pool));
     float w[FILTERS * PATCH], v[FILTERS * PATCH], *network = NULL;
     double u[IMAGES], again[IMAGES], square[FILTERS], other[FILTERS];
     assert_true(all.m == FILTERS && all.d == PATCH && all.p == SIDE * SIDE);
