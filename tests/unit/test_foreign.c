@@ -9,9 +9,9 @@
 
 static const char *const models[] = {
     RUN GLYPHS "model: {name: mlp, hidden: [24, 17], norm: batch}\n",
-    RUN "data: {name: glyphs, n: 40, test_n: 10, augment: crop-flip, pad: 2}\nbatch: 8\n"
+    RUN "data: {name: glyphs, n: 40, test_n: 10, augment: crop-flip, pad: 2}\nbatch: 2\n"
         "model: {name: preresnet18, width: 4}\n",
-    RUN GLYPHS "model: {name: vgg11, width: 4}\n",
+    RUN "data: {name: glyphs, n: 40, test_n: 10}\nbatch: 2\nmodel: {name: vgg11, width: 4}\n",
     RUN "data: {name: sphere, n: 40, dim: 6, task: regress}\nbatch: 8\n"
         "model: {name: shallow, width: 50, kappa: 0.5}\noptim: {lr: 0.02}\n",
     RUN "data: {name: sphere, n: 40, dim: 6}\nbatch: 8\n"
