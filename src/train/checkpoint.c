@@ -83,7 +83,7 @@ static void fields_of(field f[FIELDS], tsri_run_position *p)
                          {"train_accuracy", NULL, &p->train_accuracy},
                          {"best_iterate", &p->best_iterate, NULL},
                          {"best_loss", NULL, &p->best_loss},
-                         {"ranking_change", NULL, &p->ranking_change},
+                         {"ranks_change", NULL, &p->ranking_change},
                          {"test_rmse", NULL, &p->test_rmse},
                          {"stale", &p->stale, NULL},
                          {"unlooked", &p->unlooked, NULL}};

@@ -77,4 +77,10 @@ spoilt "not a round" "$2" tessera.converted 151
 cp -r a r
 python "$2/tests/python/set_meta.py" "${last/#a/r}" tessera.converted 3
 refused 2 "the run file does not say convert_at" train run.yaml --out r --resume --quiet
+
+# tests/golden/run-0.1 is a run that version 0.1 was killed in, after two of its four epochs.
+cp -r "$2/tests/golden/run-0.1" old && chmod -R u+w old
+"$program" train old/run.yaml --out old --resume --quiet > /dev/null 2> errors || fail "a checkpoint of 0.1: $(cat errors)"
+"$program" train old/run.yaml --out new --quiet > /dev/null
+[ "$(model_hash old)" = "$(model_hash new)" ] || fail "a run that 0.1 began ends with another hash"
 echo "20 kills in $((finished + 1)) runs, one hash"
