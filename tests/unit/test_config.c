@@ -195,6 +195,10 @@ static void bad_options_are_refused(void **state)
     memset(longest + 10, 'p', TSRI_YAML_SCALAR_MAX + 1);
     assert_fails(tsr_config_set(c, longest), TSR_USAGE, "longer than 65536 bytes");
     assert_string_equal(tsri_config_place(c, "optim.lr"), "default");
+    tsr_config *named = NULL;
+    assert_ok(parse(&named, "seed: 1\n"));
+    assert_string_equal(tsri_config_place(named, "optim.lr"), "run.yaml");
+    tsr_config_destroy(named);
     char longer[1000];
     memset(longer, 'k', sizeof longer);
     memcpy(longer + sizeof longer - 3, "=1", 3);

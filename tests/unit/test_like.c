@@ -61,6 +61,11 @@ static void differences_of_schemas(void **state)
     assert_string_equal(tsri_data_schema_differs(&one, &two), "1 columns of inputs here, 2 there");
     assert_ok(tsri_data_schema_text(&text, &two));
     assert_non_null(strstr(text.data, "column 2"));
+    tsri_json w = {0}; /* and back: what has no name is null */
+    tsri_data_schema_write(&w, &two);
+    assert_ok(tsri_json_end(&w));
+    assert_non_null(strstr(w.text.data, "{\"name\":null,\"words\":[\"p\"]}"));
+    tsri_json_fini(&w);
     tsri_text_fini(&text);
     tsri_data_schema_fini(&one);
     tsri_data_schema_fini(&two);

@@ -234,6 +234,12 @@ static void half_a_line_is_taken_back(void **state)
     tsri_metrics_close(m);
 }
 
+static off_t no_end(int fd, off_t offset, int whence)
+{
+    errno = EIO;
+    return whence == SEEK_END ? -1 : lseek(fd, offset, whence);
+}
+
 static off_t no_lseek(int fd, off_t offset, int whence)
 {
     if (whence == SEEK_END)
@@ -256,6 +262,8 @@ static void a_place_that_cannot_be_found(void **state)
     tsri_io_table old = tsri_io;
     tsri_metrics *m = NULL;
     const char *path = scratch_put("p", ONE "\n" TWO, strlen(ONE "\n" TWO));
+    tsri_io.lseek = no_end;
+    assert_fails(tsri_metrics_open(&m, path, TSRI_METRICS_END), TSR_FAILURE, "find the end");
     tsri_io.lseek = no_lseek;
     assert_fails(tsri_metrics_open(&m, path, TSRI_METRICS_END), TSR_FAILURE, "cannot go back");
     tsri_io = old;

@@ -71,6 +71,9 @@ static void idx_folders_have_a_test_part(void **state)
         &data, SETTINGS("data.path=idx", "data.test_path=other", "data.normalize=none")));
     assert_memory_equal(data->test.bytes, "pqr", 3);
     tsr_data_destroy(data);
+    put_folder("bare");
+    assert_fails(load_settings(&data, SETTINGS("data.path=idx", "data.test_path=bare")),
+                 TSR_BAD_FILE, "check data.test_path");
 }
 
 /* One number a sample, and real targets: labels of type float, with a test part. */
