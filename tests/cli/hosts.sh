@@ -21,7 +21,7 @@ fi
 
 hosts=(alpha beta gamma)
 # on HOST COMMAND...: on that host, in this folder as it has it
-on() { nsenter -t "$(cat "$scratch/pid-$1")" -n -u -m sh -c 'cd "$0" && exec "$@"' "$PWD" "${@:2}"; }
+on() { nsenter -t "$(cat "$scratch/pid-$1")" -n -u -m -r sh -c 'cd "$0" && exec "$@"' "$PWD" "${@:2}"; }
 
 # make_host NUMBER NAME: 10.78.0.NUMBER; all but the first have an empty work folder
 make_host() {
@@ -43,7 +43,7 @@ cat >agent <<EOT
 while [ "\${1#-}" != "\$1" ]; do shift; done
 host=\$1
 shift
-exec nsenter -t "\$(cat "$scratch/pid-\$host")" -n -u -m sh -c "\$*"
+exec nsenter -t "\$(cat "$scratch/pid-\$host")" -n -u -m -r sh -c "\$*"
 EOT
 chmod +x agent
 export OMPI_MCA_plm_rsh_agent=$scratch/agent
