@@ -10,6 +10,7 @@ if [ -z "${TESSERA_INSIDE:-}" ]; then
     for tool in mpirun ip ss unshare nsenter; do
         command -v $tool >/dev/null || { echo "skipped: there is no $tool here (openmpi-bin, iproute2, util-linux)"; exit 77; }
     done
+    [ -e /etc/hosts ] || { echo "skipped: there is no /etc/hosts here to give each host its own"; exit 77; }
     ldd "$program" | grep -q libmpi || { echo "this build has no MPI: skipped"; exit 77; }
     own=(--net --mount --pid --fork --kill-child --mount-proc) # whatever is started ends with this script
     [ "$(id -u)" = 0 ] || own+=(--map-root-user)
