@@ -150,11 +150,15 @@ static void csv_words_that_are_hard_to_tell(void **state)
         assert_string_equal(data->column[k], names[k]);
     tsr_data_destroy(data);
 
-    put_text("w.tsv", "a\tb\ty\n\"p\"\t2024-05-31T12:00\t1\n\"q\" \t2024-06-01 6:00\t2\n");
+    put_text("w.tsv", "a\tb\ty\n\"p\"\t2024-05-31T12:00:00.5Z\t1\n\"q\" \t2024-06-01 6:00\t2\n");
     assert_ok(load_settings(&data, SETTINGS("data.path=w.tsv", "data.split=0", "data.dates=days",
                                             "data.normalize=none")));
     assert_int_equal(data->dim, 3);
     assert_true(data->train.numbers[2] == 19874.5f && data->train.numbers[5] == 19875.25f);
+    tsr_data_destroy(data);
+    put_text("w.tsv", "b\ty\n2024-05-31 12\t1\n2024-05-31 12:3\t2\n2024-05-31 12:30:5\t2\n");
+    assert_ok(load_settings(&data, SETTINGS("data.path=w.tsv", "data.split=0"))); /* no times */
+    assert_string_equal(data->column[2], "b=2024-05-31 12:30:5");
     tsr_data_destroy(data);
 
     char text[1024] = "w,y\n";
