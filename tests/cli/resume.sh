@@ -83,4 +83,17 @@ cp -r "$2/tests/golden/run-0.1" old && chmod -R u+w old
 "$program" train old/run.yaml --out old --resume --quiet > /dev/null 2> errors || fail "a checkpoint of 0.1: $(cat errors)"
 "$program" train old/run.yaml --out new --quiet > /dev/null
 [ "$(model_hash old)" = "$(model_hash new)" ] || fail "a run that 0.1 began ends with another hash"
+# The first files of 0.1 had no test_rmse, stale and unlooked.
+cp -r "$2/tests/golden/run-0.1" first && chmod -R u+w first
+python - "$2" first/checkpoints/*.safetensors <<'PY'
+import json, struct, subprocess, sys
+source, path = sys.argv[1:]
+blob = open(path, "rb").read()
+state = json.loads(json.loads(blob[8 : 8 + struct.unpack("<Q", blob[:8])[0]])["__metadata__"]["tessera.state"])
+for name in ("test_rmse", "stale", "unlooked"):
+    state.pop(name, None)
+subprocess.run([sys.executable, source + "/tests/python/set_meta.py", path, "tessera.state", json.dumps(state)], check=True)
+PY
+"$program" train first/run.yaml --out first --resume --quiet > /dev/null 2> errors || fail "a first file of 0.1: $(cat errors)"
+[ "$(model_hash first)" = "$(model_hash new)" ] && ! grep -q "trying the checkpoint before" errors || fail "a first file of 0.1: another hash, or not read"
 echo "20 kills in $((finished + 1)) runs, one hash"
