@@ -5,6 +5,7 @@
 
 #include "lifeline_testing.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -31,6 +32,20 @@ static void hang_up(int *fd)
     *fd = -1;
 }
 
+/* libFuzzer's timer interrupts calls that wait; one that did goes on when it is called again. */
+#define PATIENTLY(result, call)                                                                    \
+    do                                                                                             \
+        (result) = (call);                                                                         \
+    while ((result) < 0 && errno == EINTR)
+
+/* An interrupted connect goes on in the background; called again, it waits for its own end. */
+static bool reach(int fd, const struct sockaddr_in *at)
+{
+    int result;
+    PATIENTLY(result, connect(fd, (const struct sockaddr *)at, sizeof *at));
+    return result == 0 || errno == EISCONN;
+}
+
 /* ---- Strangers at rank 0 -------------------------------------------------------------------- */
 
 typedef struct knocking {
@@ -49,7 +64,7 @@ static void knock(knocking *k, int i)
                              .sin_addr = {k->known.place[0].address}};
     hang_up(&k->fd[i]);
     k->fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    MUST(k->fd[i] >= 0 && connect(k->fd[i], (struct sockaddr *)&at, sizeof at) == 0);
+    MUST(k->fd[i] >= 0 && reach(k->fd[i], &at));
     tsri_lifeline_look(k->line, 0, -1);
     k->challenged[i] = recv(k->fd[i], &k->heard[i], sizeof k->heard[i], MSG_DONTWAIT) ==
                        (ssize_t)sizeof k->heard[i];
@@ -135,7 +150,12 @@ typedef struct pretender {
 static bool hear(int fd, void *bytes, size_t n)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, WAIT_MS) == 1 && recv(fd, bytes, n, MSG_WAITALL) == (ssize_t)n;
+    ssize_t result;
+    PATIENTLY(result, poll(&p, 1, WAIT_MS));
+    if (result != 1)
+        return false;
+    PATIENTLY(result, recv(fd, bytes, n, MSG_WAITALL));
+    return result == (ssize_t)n;
 }
 
 /* The first byte of each try: is the challenge's mark right, the challenge whole, the proof right?
@@ -164,14 +184,19 @@ static void pretend_once(pretender *p, int fd)
 static void *pretend(void *context)
 {
     pretender *p = context;
-    for (int fd; (fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
+    for (;;) {
+        int fd;
+        ssize_t more;
         char byte;
+        PATIENTLY(fd, accept4(p->listener, NULL, NULL, SOCK_CLOEXEC));
+        if (fd < 0)
+            return NULL;
         pretend_once(p, fd);
-        while (recv(fd, &byte, 1, 0) > 0) /* until the worker has read all of it and gone */
-            ;
+        do /* until the worker has read all of it and gone */
+            PATIENTLY(more, recv(fd, &byte, 1, 0));
+        while (more > 0);
         hang_up(&fd);
     }
-    return NULL;
 }
 
 static void worker(input *in)
