@@ -172,9 +172,10 @@ const cli_command cli_report = {
     .operand = CLI_FOLDER,
     .options = options,
     .details =
-        "One file for every browser: no script, no network, light or dark as the reader likes. It "
-        "can be made again at any time, even while the run goes on. For a sweep's folder it shows "
-        "the best cell, maps of all cells, curves and a table.\n\n"
+        "One file for every browser, which asks the network for nothing. Charts show the values "
+        "under the cursor; drag to zoom, click a name to switch its line off. It can be made again "
+        "at any time, even while the run goes on. For a sweep's folder it shows the best cell, "
+        "maps of all cells, curves and a table.\n\n"
         "Several folders make one page, compare.html in the current folder: test accuracy against "
         "time and against traffic, and what each run took to the same accuracy (if no run has "
         "one, the losses). Only metrics.jsonl is read from each.",

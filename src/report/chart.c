@@ -7,6 +7,7 @@
 #include "report/png.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Copies --------------------------------------------------------------------------------- */
@@ -17,6 +18,16 @@ static const char *copy_text(tsri_chart *c, const char *text)
     if (c->st == TSR_OK && text)
         c->st = tsri_strdup(&copy, text);
     return copy;
+}
+
+/* A log axis says so. */
+static const char *copy_label(tsri_chart *c, const char *label, bool log)
+{
+    char with[240];
+    if (!label || !log || strstr(label, "log"))
+        return copy_text(c, label);
+    (void)snprintf(with, sizeof with, "%.200s (log)", label);
+    return copy_text(c, with);
 }
 
 static const double *copy_numbers(tsri_chart *c, const double *number, int64_t n)
@@ -67,8 +78,8 @@ void tsri_chart_panel(tsri_chart *c, const tsri_panel *panel)
     tsri_drawn *p = &c->panel[c->count++];
     *p = (tsri_drawn){.about = *panel};
     p->about.title = copy_text(c, panel->title);
-    p->about.x_label = copy_text(c, panel->x_label);
-    p->about.y_label = copy_text(c, panel->y_label);
+    p->about.x_label = copy_label(c, panel->x_label, panel->x_log);
+    p->about.y_label = copy_label(c, panel->y_label, panel->y_log);
     p->about.category = copy_names(c, panel->category, panel->categories);
 }
 

@@ -353,8 +353,10 @@ static void draw_titles(tsri_markup *m, const tsri_view *v)
 void tsri_draw_axes(tsri_markup *m, const tsri_view *v)
 {
     const tsri_box *p = &v->plot;
+    tsri_markup_add(m, "<g class=\"ticks\">\n");
     draw_y_ticks(m, v);
     draw_x_ticks(m, v);
+    tsri_markup_add(m, "</g>\n");
     draw_categories(m, v);
     draw_titles(m, v);
     line(m, "axis", p->left, p->top, p->left, p->top + p->height);
@@ -378,8 +380,10 @@ int tsri_draw_legend(tsri_markup *m, const tsri_drawn *panel, double left, doubl
             row++;
         }
         if (m) {
+            tsri_markup_add(m, "<g class=\"key\">\n");
             tsri_draw_sample(m, panel, i, x, top + TSRI_LEGEND * row + 8);
             tsri_draw_text(m, x + 30, top + TSRI_LEGEND * row + 12, "start", name);
+            tsri_markup_add(m, "</g>\n");
         }
         x += need;
         named++;

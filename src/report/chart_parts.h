@@ -53,6 +53,9 @@ double tsri_text_width(const char *text);
 double tsri_view_x(const tsri_view *v, double x);
 double tsri_view_y(const tsri_view *v, double y);
 
+/* chart_svg.c: panel i where the picture has it. */
+void tsri_view_of(tsri_view *v, const tsri_chart *c, int64_t i);
+
 double tsri_series_x(const tsri_series *s, int64_t i);
 int tsri_series_colour(const tsri_drawn *panel, int64_t i); /* index into the palette, from 0 */
 

@@ -196,10 +196,11 @@ void tsri_draw_series(tsri_markup *m, const tsri_view *v)
     tsri_box b = {v->plot.left - 5, v->plot.top - 5, v->plot.width + 10, v->plot.height + 5};
     const char *left = tsri_px(b.left), *top = tsri_px(b.top);
     const char *width = tsri_px(b.width), *height = tsri_px(b.height);
-    tsri_markup_add(m,
-                    "<svg x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" viewBox=\"%s %s %s %s\" "
-                    "overflow=\"hidden\">\n",
-                    left, top, width, height, left, top, width, height);
+    tsri_markup_add(
+        m,
+        "<svg class=\"plot\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" viewBox=\"%s %s %s %s\" "
+        "overflow=\"hidden\">\n",
+        left, top, width, height, left, top, width, height);
     for (int64_t i = 0; i < p->count; i++)
         if (banded(&p->series[i]))
             draw_band(m, v, &p->series[i], tsri_series_colour(p, i));

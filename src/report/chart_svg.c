@@ -106,18 +106,32 @@ static int64_t draw_caption(tsri_markup *m, const char *text, double width, doub
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
-static void draw_panel(tsri_markup *m, const tsri_chart *c, const grid *g, int64_t i)
+static void view_of(tsri_view *v, const tsri_chart *c, const grid *g, int64_t i)
 {
-    tsri_view v;
     int64_t row = i / g->columns, column = i % g->columns;
     tsri_box box = {EDGE + (g->width + BETWEEN) * (double)column,
                     g->top + (g->height + BETWEEN) * (double)row, g->width, g->height};
-    tsri_view_make(&v, &c->panel[i], box, !g->one_legend);
+    tsri_view_make(v, &c->panel[i], box, !g->one_legend);
+}
+
+void tsri_view_of(tsri_view *v, const tsri_chart *c, int64_t i)
+{
+    grid g = grid_of(c);
+    view_of(v, c, &g, i);
+}
+
+/* The groups are what a page's script draws again when its reader zooms. */
+static void draw_panel(tsri_markup *m, const tsri_chart *c, const grid *g, int64_t i)
+{
+    tsri_view v;
+    view_of(&v, c, g, i);
+    tsri_markup_add(m, "<g class=\"panel\">\n");
     if (c->panel[i].map.rows > 0)
         tsri_draw_map(m, &v);
     tsri_draw_axes(m, &v);
     if (c->panel[i].map.rows == 0)
         tsri_draw_series(m, &v);
+    tsri_markup_add(m, "</g>\n");
 }
 
 static void begin_svg(tsri_markup *m, const tsri_chart *c, double width, double height)
@@ -185,7 +199,7 @@ tsr_status tsri_chart_style(tsri_text *out)
     TSR_TRY(tsri_text_add(out, ":root{"));
     TSR_TRY(rules(out, tsri_colour));
     TSR_TRY(tsri_text_add(out, "--ink:#222222;--axis:#555555;--grid:#e2e2e2}\n"
-                               "@media (prefers-color-scheme:dark){:root{"));
+                               "@media screen and (prefers-color-scheme:dark){:root{"));
     TSR_TRY(rules(out, tsri_colour_dark));
     TSR_TRY(tsri_text_add(out, "--ink:#e6e6e6;--axis:#9a9a9a;--grid:#3a3a3a}}\n"));
     for (int i = 1; i <= TSRI_COLOURS; i++)

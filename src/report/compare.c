@@ -274,6 +274,7 @@ tsr_status tsri_compare_page(const tsri_compare *c, const char *path)
     tsr_status st = TSR_OK;
     tsri_page p = {0};
     tsri_table t = {0};
+    tsri_text page = {0};
     TSR_TRY(tsri_page_begin(&p, "Runs compared"));
     tabulate(&t, c);
     TSR_TRY(t.st);
@@ -287,10 +288,11 @@ tsr_status tsri_compare_page(const tsri_compare *c, const char *path)
         page_chart(&p, c, true);
     tsri_markup_add(&p.html, "</div>\n");
     tsri_section_close(&p);
-    TSR_TRY(tsri_page_end(&p));
-    TSR_TRY(tsri_file_write_text(path, p.html.text.data));
+    TSR_TRY(tsri_page_end(&page, &p));
+    TSR_TRY(tsri_file_write_text(path, page.data));
 done:
     tsri_table_fini(&t);
-    tsri_markup_fini(&p.html);
+    tsri_text_fini(&page);
+    tsri_page_fini(&p);
     return st;
 }

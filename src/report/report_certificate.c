@@ -76,10 +76,11 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
         tsri_markup_add(m, "<br>probability ");
         tsri_markup_text(m, text_of(row, "chance"));
     }
-    tsri_markup_add(m, "</td><td class=\"n\">");
+    tsri_markup_add(m, "</td><td class=\"n\" data-head=\"measured\">");
     number(m, row, "measured");
     interval(m, row);
-    tsri_markup_add(m, "</td><td class=\"n\">");
+    tsri_markup_add(m, "</td><td class=\"n\"%s>",
+                    text_of(row, "sense")[0] ? " data-head=\"required\"" : "");
     tsri_markup_text(m, text_of(row, "sense"));
     tsri_markup_add(m, " ");
     number(m, row, "required");
@@ -152,9 +153,11 @@ static void certificate(tsri_markup *m, const tsri_json_value *c)
         tsri_markup_add(m, round > 0 ? ", after round %lld" : ", before the run", (long long)round);
     tsri_markup_add(m, "</h3>\n");
     counts(m, c);
-    tsri_markup_add(m, "<div class=\"wide\"><table>\n<thead><tr><th>quantity</th><th>where"
-                       "</th><th class=\"n\">measured</th><th class=\"n\">required</th><th></th>"
-                       "</tr></thead>\n<tbody>");
+    tsri_markup_add(
+        m, "<div class=\"wide\"><table class=\"verdicts\">\n<thead><tr><th>quantity</th><th>where"
+           "</th><th class=\"n\">measured</th><th class=\"n\">required</th>"
+           "<th>verdict</th>"
+           "</tr></thead>\n<tbody>");
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         row_html(m, tsri_json_at(rows, i));
     tsri_markup_add(m, "</tbody></table></div>\n");

@@ -5,20 +5,26 @@
 #include "io/config.h"
 #include "io/json.h"
 #include "report/chart.h"
+#include "report/chart_json.h"
 #include "report/curves.h"
 #include "report/markup.h"
 
 typedef struct tsri_page {
-    tsri_markup html;
+    tsri_markup head, contents, html; /* up to the headline, the list of sections, the rest */
+    tsri_chart_data data;             /* the numbers of its charts */
+    int64_t sections;
+    bool live; /* its server decides what it may ask for */
     const char *folder;
     tsr_config *config;
     tsri_curves lines; /* evaluations */
     tsri_curves puts;  /* rounds put back, if scheme.events wrote them */
 } tsri_page;
 
-/* The page up to its headline, and its end; both return the first failure of what was written. */
+/* The page up to its headline; and all of it, appended to out. Both return the first failure of
+ * what was written. */
 tsr_status tsri_page_begin(tsri_page *p, const char *title);
-tsr_status tsri_page_end(tsri_page *p);
+tsr_status tsri_page_end(tsri_text *out, tsri_page *p);
+void tsri_page_fini(tsri_page *p);
 
 /* The folder's last name: "runs/a/" is a. */
 tsr_status tsri_last_name(char **name, const char *folder);

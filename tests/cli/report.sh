@@ -39,14 +39,23 @@ import re, xml.dom.minidom
 page = open("page.html", encoding="utf-8").read()
 root = xml.dom.minidom.parseString(page.encode())  # well-formed, so nothing broke out
 names = {e.tagName for e in root.getElementsByTagName("*")}
-assert not names & {"script", "b", "i", "link", "img", "iframe"}, names
+assert not names & {"b", "i", "link", "img", "iframe"}, names
+data, script = root.getElementsByTagName("script") # the numbers of the charts, and ours: its digest is the only one allowed
+assert data.getAttribute("type") == "application/json" and script.parentNode.tagName == "body"
+import base64, hashlib, json
+body = page.split("<script>")[1].split("</script>")[0]
+digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+policy = [e for e in root.getElementsByTagName("meta") if e.getAttribute("http-equiv")][0].getAttribute("content")
+assert "default-src 'none'" in policy and f"script-src 'sha256-{digest}'" in policy, policy
+numbers = json.loads(data.firstChild.data)
+assert len(numbers["charts"]) == len(root.getElementsByTagName("figure")) and numbers["format"] == 1
 for e in root.getElementsByTagName("*"):
     for key in e.attributes.keys():
-        assert not key.startswith("on") and key not in ("href", "src"), key
+        assert not key.startswith("on") and key != "src" and (key != "href" or e.getAttribute(key)[0] == "#"), key
 outside = set(re.findall(r'https?://[^"\s<]*', page)) - {"http://www.w3.org/2000/svg"}
 assert not outside, outside
 def text(e):
-    return "".join(text(c) if c.nodeType != c.TEXT_NODE else c.data for c in e.childNodes)
+    return "" if e.tagName == "script" else "".join(text(c) if c.nodeType != c.TEXT_NODE else c.data for c in e.childNodes)
 heads = [text(h) for h in root.getElementsByTagName("h2")]
 assert heads == ["Tickets", "Pretraining", "Traffic and time", "Filter distance between epochs",
                  "Certificates", "The run file"], heads

@@ -1,0 +1,233 @@
+/* page.c - the frame of every page: head, contents, sections, charts, and at its end the numbers of
+ * all charts with the script that brings them to life.
+ *
+ * A page is one file that asks for nothing else: a Content-Security-Policy in its head forbids
+ * every request, and every script but ours, which is named by its digest. So a run may be called
+ * <script> even where an escape were forgotten. Without JavaScript the page still shows all its
+ * pictures and tables. */
+#include "base/alloc.h"
+#include "base/number.h"
+#include "io/digest.h"
+#include "report/assets.h"
+#include "report/picture.h"
+#include "report/report.h"
+#include "report/report_parts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Parts of a page ------------------------------------------------------------------------ */
+
+/* "Traffic and time" is #traffic-and-time. */
+static void put_name(tsri_markup *m, const char *title)
+{
+    char name[80];
+    size_t n = 0;
+    for (; *title && n + 1 < sizeof name; title++)
+        name[n++] = (*title >= 'a' && *title <= 'z') || (*title >= '0' && *title <= '9') ? *title
+                    : *title >= 'A' && *title <= 'Z' ? (char)(*title - 'A' + 'a')
+                                                     : '-';
+    name[n] = '\0';
+    tsri_markup_text(m, name);
+}
+
+void tsri_section_open(tsri_page *p, const char *title)
+{
+    tsri_markup_add(&p->html, "<section id=\"");
+    put_name(&p->html, title);
+    tsri_markup_add(&p->html, "\">\n<h2>");
+    tsri_markup_text(&p->html, title);
+    tsri_markup_add(&p->html, "</h2>\n");
+    tsri_markup_add(&p->contents, "<li><a href=\"#");
+    put_name(&p->contents, title);
+    tsri_markup_add(&p->contents, "\">");
+    tsri_markup_text(&p->contents, title);
+    tsri_markup_add(&p->contents, "</a></li>\n");
+    p->sections++;
+}
+
+void tsri_section_close(tsri_page *p)
+{
+    tsri_markup_add(&p->html, "</section>\n");
+}
+
+void tsri_page_say(tsri_page *p, const char *fmt, ...)
+{
+    char text[800];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    tsri_markup_add(&p->html, "<p>");
+    tsri_markup_text(&p->html, text);
+    tsri_markup_add(&p->html, "</p>\n");
+}
+
+void tsri_page_fact(tsri_page *p, const char *name, const char *value)
+{
+    tsri_markup_add(&p->html, "<div><dt>");
+    tsri_markup_text(&p->html, name);
+    tsri_markup_add(&p->html, "</dt><dd>");
+    tsri_markup_text(&p->html, value);
+    tsri_markup_add(&p->html, "</dd></div>\n");
+}
+
+void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit)
+{
+    char text[TSRI_NUMBER_TEXT], whole[80];
+    if (!isfinite(value))
+        return;
+    (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
+    tsri_page_fact(p, name, whole);
+}
+
+void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
+{
+    tsri_markup_add(&p->html, "<figure class=\"drawn\">");
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_chart_svg(&p->html.text, chart);
+    tsri_chart_data_add(&p->data, chart);
+    if (caption) {
+        tsri_markup_add(&p->html, "<figcaption>");
+        tsri_markup_text(&p->html, caption);
+        tsri_markup_add(&p->html, "</figcaption>");
+    }
+    tsri_markup_add(&p->html, "</figure>\n");
+}
+
+/* ---- Head and end --------------------------------------------------------------------------- */
+
+static const char script_begins[] = "/*<![CDATA[*/(()=>{\"use strict\";\n";
+static const char script_ends[] = "})();/*]]>*/";
+
+tsr_status tsri_page_script(tsri_text *out)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add_bytes(out, script_begins, sizeof script_begins - 1));
+    TSR_TRY(tsri_text_add_bytes(out, (const char *)tsri_asset_js, tsri_asset_js_size));
+    TSR_TRY(tsri_text_add_bytes(out, script_ends, sizeof script_ends - 1));
+done:
+    return st;
+}
+
+tsr_status tsri_script_digest(tsri_text *out, const char *script, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    char hex[TSRI_SHA256_HEX];
+    uint8_t digest[(TSRI_SHA256_HEX - 1) / 2];
+    unsigned byte;
+    TSR_TRY(tsri_sha256(hex, script, n));
+    for (size_t i = 0; i < sizeof digest; i++)
+        digest[i] = sscanf(hex + 2 * i, "%2x", &byte) == 1 ? (uint8_t)byte : 0;
+    TSR_TRY(tsri_text_add(out, "'sha256-"));
+    TSR_TRY(tsri_text_base64(out, digest, sizeof digest));
+    TSR_TRY(tsri_text_add(out, "'"));
+done:
+    return st;
+}
+
+static tsr_status policy(tsri_text *out)
+{
+    tsr_status st = TSR_OK;
+    tsri_text script = {0};
+    TSR_TRY(tsri_page_script(&script));
+    TSR_TRY(tsri_text_add(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                               "'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+                               "form-action 'none'; script-src "));
+    TSR_TRY(tsri_script_digest(out, script.data, script.length));
+    TSR_TRY(tsri_text_add(out, "\"/>\n"));
+done:
+    tsri_text_fini(&script);
+    return st;
+}
+
+tsr_status tsri_page_begin(tsri_page *p, const char *title)
+{
+    tsr_status st = TSR_OK;
+    tsri_markup_add(&p->head, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+                              "<meta name=\"viewport\" content=\"width=device-width, "
+                              "initial-scale=1\"/>\n");
+    TSR_TRY(tsri_markup_end(&p->head));
+    if (!p->live)
+        TSR_TRY(policy(&p->head.text));
+    tsri_markup_add(&p->head, "<title>");
+    tsri_markup_text(&p->head, title);
+    tsri_markup_add(&p->head, " - tessera</title>\n<style>\n");
+    TSR_TRY(tsri_markup_end(&p->head));
+    TSR_TRY(tsri_chart_style(&p->head.text));
+    TSR_TRY(tsri_text_add_bytes(&p->head.text, (const char *)tsri_asset_css, tsri_asset_css_size));
+    tsri_markup_add(&p->head, "</style></head>\n<body><main>\n<h1>");
+    tsri_markup_text(&p->head, title);
+    tsri_markup_add(&p->head, "</h1>\n");
+    TSR_TRY(tsri_markup_end(&p->head));
+done:
+    return st;
+}
+
+/* Inside <script> a '<' may end the script, and to XML '&' begins an entity: both stand in texts
+ * alone, where JSON has another way to write them. */
+static void put_data(tsri_markup *m, const tsri_text *json)
+{
+    static const char *const safe[] = {['<'] = "\\u003c", ['>'] = "\\u003e", ['&'] = "\\u0026"};
+    for (const char *at = json->data; *at; at++) {
+        size_t n = strcspn(at, "<>&");
+        if (m->st == TSR_OK)
+            m->st = tsri_text_add_bytes(&m->text, at, n);
+        at += n;
+        if (!*at)
+            return;
+        tsri_markup_add(m, "%s", safe[(unsigned char)*at]);
+    }
+}
+
+static tsr_status data_and_script(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_text json = {0};
+    TSR_TRY(tsri_chart_data_end(&json, &p->data));
+    tsri_markup_add(&p->html, "<script type=\"application/json\" id=\"data\">");
+    put_data(&p->html, &json);
+    tsri_markup_add(&p->html, "</script>\n<script>");
+    TSR_TRY(tsri_markup_end(&p->html));
+    TSR_TRY(tsri_page_script(&p->html.text));
+    tsri_markup_add(&p->html, "</script>\n");
+done:
+    tsri_text_fini(&json);
+    return st;
+}
+
+/* The contents are known when all sections are: the page is put together here. */
+tsr_status tsri_page_end(tsri_text *out, tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_markup_add(&p->html, "<footer>tessera %s</footer>\n</main>\n", tsr_version());
+    TSR_TRY(data_and_script(p));
+    tsri_markup_add(&p->html, "</body></html>\n");
+    if (p->sections > 1) {
+        tsri_markup_add(&p->head, "<nav aria-label=\"contents\"><ul>\n");
+        TSR_TRY(tsri_markup_end(&p->contents));
+        TSR_TRY(tsri_text_add_bytes(&p->head.text, p->contents.text.data,
+                                    (size_t)p->contents.text.length));
+        tsri_markup_add(&p->head, "</ul></nav>\n");
+    }
+    TSR_TRY(tsri_markup_end(&p->head));
+    TSR_TRY(tsri_markup_end(&p->html));
+    TSR_TRY(tsri_text_add_bytes(out, p->head.text.data, (size_t)p->head.text.length));
+    TSR_TRY(tsri_text_add_bytes(out, p->html.text.data, (size_t)p->html.text.length));
+done:
+    return st;
+}
+
+void tsri_page_fini(tsri_page *p)
+{
+    tsri_curves_fini(&p->lines);
+    tsri_curves_fini(&p->puts);
+    tsr_config_destroy(p->config);
+    tsri_markup_fini(&p->head);
+    tsri_markup_fini(&p->contents);
+    tsri_markup_fini(&p->html);
+    tsri_chart_data_fini(&p->data);
+    *p = (tsri_page){0};
+}

@@ -1,0 +1,236 @@
+"""pages.py FOLDER: drives the pages that pages.sh has made there, in Chromium, as their reader would.
+
+Each check compares what the page shows with the numbers of the run's own files; a page that says anything on its console, or
+asks for anything but its own file, fails."""
+import json
+import os
+import re
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+from browser import Browser, chromium
+
+os.chdir(sys.argv[1])
+SHOTS = os.environ.get("TESSERA_SHOTS")  # a folder: every view is kept there to be looked at
+
+
+def lines(path):
+    return [json.loads(line) for line in open(path)]
+
+
+def evaluations(folder):
+    return [line for line in lines(folder + "/metrics.jsonl") if "event" not in line]
+
+
+def keep(page, name):
+    if SHOTS:
+        with open(os.path.join(SHOTS, name + ".png"), "wb") as f:
+            f.write(page.png(whole=True))
+
+
+def still(page, name):
+    assert not page.faults, (name, page.faults)
+
+
+# ---- Where things are ---------------------------------------------------------------------------
+
+CHART = """(title => { const t = [...document.querySelectorAll('figure.drawn svg.chart')].find(s =>
+    [...s.querySelectorAll('text')].some(x => x.textContent === title));
+    if (!t) return null; t.scrollIntoView({block: 'center'}); const b = t.getBoundingClientRect();
+    const data = JSON.parse(document.getElementById('data').textContent);
+    const i = [...document.querySelectorAll('figure.drawn')].indexOf(t.closest('figure'));
+    const p = data.charts[i].find(p => p.title === title) || data.charts[i][0], k = b.width / t.viewBox.baseVal.width;
+    return {left: b.left + k * p.box[0], top: b.top + k * p.box[1], width: k * p.box[2], height: k * p.box[3], x: p.x, y: p.y,
+            ticks: [...t.querySelectorAll('.ticks text')].map(x => x.textContent)}; })(%s)"""
+LOSS = "[...document.querySelectorAll('figure.drawn')].find(f => [...f.querySelectorAll('text')].some(t => t.textContent === 'Loss'))"
+TIP = "(t => t.hidden ? null : t.innerText)(document.querySelector('.tip'))"
+
+
+def chart(page, title):
+    found = page.eval(CHART % json.dumps(title))
+    assert found, "no chart is called " + title
+    return found
+
+
+def at(box, x):
+    """Where x lies on the chart's axis, on the screen."""
+    part = (x - box["x"]["low"]) / (box["x"]["high"] - box["x"]["low"])
+    return box["left"] + box["width"] * part, box["top"] + box["height"] / 2
+
+
+def number(text):
+    return float(text.replace(",", "").replace("−", "-"))
+
+
+def near(text, value):
+    return abs(number(text) - value) <= 1e-5 * abs(value) + 1e-12
+
+
+def colours(rows):
+    """How many pixels differ from the commonest colour."""
+    count = {}
+    for row in rows:
+        for pixel in row:
+            count[pixel] = count.get(pixel, 0) + 1
+    return sum(count.values()) - max(count.values()), len(count)
+
+
+def not_blank(page, title):
+    box = chart(page, title)
+    drawn, kinds = colours(page.pixels((box["left"], box["top"] + page.eval("scrollY"), box["width"], box["height"])))
+    assert drawn > 300 and kinds > 3, (title, drawn, kinds)
+
+
+# ---- A run --------------------------------------------------------------------------------------
+
+def hover(page, folder):
+    """The value under the cursor is that of the line of metrics."""
+    told, box = evaluations(folder), chart(page, "Loss")
+    for line in (told[0], told[len(told) // 2], told[-1]):
+        page.move(*at(box, line["epoch"]))
+        shown = page.eval(TIP)
+        values = re.findall(r"[-−0-9.,×]+", shown.split("training")[1].split("test")[0])
+        assert near(values[0], line["loss"]), (shown, line)
+        assert near(shown.split("test")[1].strip(), line["test_loss"]), (shown, line)
+    # All charts over epochs show the same place.
+    rules = page.eval("document.querySelectorAll('.cursor .rule').length")
+    assert rules >= 2, rules
+    page.move(5, 5)
+    assert page.eval(TIP) is None, "the values stay when the cursor has left"
+
+
+def zoom(page):
+    """Drag shows a range, double click all of it again; the ticks follow."""
+    box = chart(page, "Loss")
+    y = box["top"] + box["height"] / 2
+    page.drag((box["left"] + 0.25 * box["width"], y), (box["left"] + 0.5 * box["width"], y))
+    closer = chart(page, "Loss")
+    assert closer["ticks"] != box["ticks"], box["ticks"]
+    epochs = [number(t) for t in closer["ticks"] if re.fullmatch(r"[0-9.,]+", t)]
+    span = box["x"]["high"] - box["x"]["low"]
+    low, high = box["x"]["low"] + 0.25 * span, box["x"]["low"] + 0.5 * span
+    assert sum(low <= e <= high for e in epochs) >= 2, (epochs, low, high)
+    page.eval("document.activeElement.blur()")
+    page.drag((box["left"] + 0.5 * box["width"], y), (box["left"] + 0.6 * box["width"], y), shift=True)
+    assert chart(page, "Loss")["ticks"] != closer["ticks"], "shift and drag do not pan"
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'all').click()" % LOSS)
+    assert chart(page, "Loss")["ticks"] == box["ticks"], "it is not as it was"
+
+
+def switches(page):
+    """A series goes and comes back; a log axis says that it is one; smoothing adds a line; the numbers become a table."""
+    find = LOSS
+    lines_of = "%s.querySelectorAll('.plot path[fill=none]').length" % find
+    before = page.eval(lines_of)
+    page.eval("%s.querySelector('.key').dispatchEvent(new MouseEvent('click', {bubbles: true}))" % find)
+    assert page.eval(lines_of) == before - 1
+    assert page.eval("%s.querySelector('.key').getAttribute('aria-pressed')" % find) == "false"
+    page.eval("%s.querySelector('.key').dispatchEvent(new MouseEvent('click', {bubbles: true}))" % find)
+    assert page.eval(lines_of) == before
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'log').click()" % find)
+    assert "loss (log)" in page.eval(find + ".textContent"), "a log axis does not say so"
+    page.eval("{const s = %s.querySelector('select'); s.value = '0.9'; s.dispatchEvent(new Event('change'))}" % find)
+    assert page.eval(lines_of) == 2 * before, "no smoothed lines"
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'numbers').click()" % find)
+    assert page.eval("%s.querySelectorAll('.numbers tbody tr').length" % find) > 4
+
+
+def keyboard(page):
+    """Focus, arrows, plus: a reader without a mouse or without a screen gets the same."""
+    page.eval("document.querySelector('figure.drawn svg.chart').focus()")
+    page.key("ArrowRight")
+    first = page.eval("document.querySelector('.voice').textContent")
+    page.key("ArrowRight")
+    second = page.eval("document.querySelector('.voice').textContent")
+    assert first and second and first != second, (first, second)
+    ticks = chart(page, "Accuracy")["ticks"]
+    page.eval(LOSS.replace("'Loss'", "'Accuracy'") + ".querySelector('svg').focus()")
+    page.key("+")
+    assert chart(page, "Accuracy")["ticks"] != ticks, "plus does not zoom"
+    assert page.eval("document.querySelectorAll('main [tabindex], main a, main summary').length") > 4
+    unnamed = page.eval("[...document.querySelectorAll('main svg.chart, main img, main button, main select')].filter(e =>"
+                        " !(e.getAttribute('aria-label') || e.getAttribute('alt') || e.textContent)).length")
+    assert unnamed == 0, "%d pictures or buttons have no name" % unnamed
+
+
+def replaced(page, path):
+    """A newer page takes over (tessera watch) and keeps what the reader had done."""
+    page.eval("[...document.querySelectorAll('main details')].forEach(d => d.open = true); scrollTo(0, 200)")
+    text = open(path).read().replace("</h1>", " later</h1>", 1)
+    before = chart(page, "Accuracy")["ticks"]
+    page.eval("scrollTo(0, 200)")
+    assert page.eval("tessera.replace(%s)" % json.dumps(text)) is True
+    assert "later" in page.eval("document.querySelector('h1').textContent")
+    assert page.eval("document.querySelectorAll('main details:not([open])').length") == 0, "what was open is shut"
+    assert page.eval("scrollY") == 200
+    assert chart(page, "Accuracy")["ticks"] == before, "the zoom is lost"
+    assert page.eval("tessera.replace('<p>no page of ours</p>')") is False
+
+
+def one_run(b):
+    page = b.open("demo/report.html")
+    keep(page, "demo-light")
+    for title in ("How good, how fast", "Loss", "Accuracy", "Sent between workers"):
+        not_blank(page, title)
+    hover(page, "demo")
+    zoom(page)
+    switches(page)
+    keyboard(page)
+    replaced(page, "demo/report.html")
+    still(page, "demo")
+    page.close()
+
+
+# ---- Views --------------------------------------------------------------------------------------
+
+def views(b):
+    for name in sorted(n for n in os.listdir(".") if os.path.isfile(n + "/report.html")):
+        path = name + "/report.html"
+        page = b.open(path, dark=True)
+        rows = page.pixels((0, 0, 40, 40))
+        assert max(rows[0][0]) < 60, ("dark", name, rows[0][0])
+        keep(page, name + "-dark")
+        still(page, name + " dark")
+        page.load(path, width=390, height=844, phone=True)
+        wide = page.eval("document.documentElement.scrollWidth")
+        assert wide <= 390, ("phone", name, wide, page.eval(
+            "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 392 && !e.closest('.wide, pre, svg'))"
+            ".map(e => e.tagName + '.' + e.className).slice(0, 5)"))
+        hidden = page.eval("[...document.querySelectorAll('.verdicts td:last-child')].filter(e => e.textContent &&"
+                           " e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > 390).length")
+        assert hidden == 0, ("phone", name, "%d verdicts are off the screen" % hidden)
+        keep(page, name + "-phone")
+        still(page, name + " phone")
+        page.load(path, dark=True, media="print")
+        assert min(page.pixels((0, 0, 40, 40))[0][0]) > 240, ("print", name, "is not on white paper")
+        assert page.eval("getComputedStyle(document.querySelector('.tools')).display") == "none", name
+        assert page.pdf()[:5] == b"%PDF-"
+        keep(page, name + "-print")
+        still(page, name + " print")
+        page.close()
+
+
+# ---- Large pages --------------------------------------------------------------------------------
+
+def large(b):
+    for path in sorted(n for n in os.listdir(".") if n.startswith("large-") and n.endswith(".html")):
+        size = os.path.getsize(path)
+        begin = time.time()
+        page = b.open(path)
+        took = time.time() - begin
+        print("%s: %.2f MB, opened in %.2f s" % (path, size / 1e6, took))
+        assert size < 5e6 and took < 2 * float(os.environ.get("TESSERA_SLOW", 1)), (path, size, took)
+        keep(page, path[:-5])
+        still(page, path)
+        page.close()
+
+
+if not chromium():
+    print("there is no Chromium here")
+    sys.exit(77)
+with Browser() as browser:
+    for part in (one_run, views, large):
+        begin = time.time()
+        part(browser)
+        print("%s: %.1f s" % (part.__name__, time.time() - begin))
