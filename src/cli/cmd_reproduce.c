@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "report/png.h"
-#include "reproduce/reproduce.h"
+#include "reproduce/gallery.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static int64_t all_names(const char *name[MOST_NAMES])
 static const char *nth_name(int64_t i)
 {
     const char *name[MOST_NAMES];
-    return i < all_names(name) ? name[i] : NULL;
+    int64_t count = all_names(name);
+    return i < count ? name[i] : i == count ? "all" : NULL;
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -126,15 +127,15 @@ done:
     return st;
 }
 
-/* "reproduce/masked-fig2a": the name's slash would be a folder. */
-static tsr_status usual_folder(tsri_text *out, const char *name)
+/* "reproduce/masked-fig2a" */
+static tsr_status usual_folder(tsri_text *out, const tsri_reproduction *row)
 {
     tsr_status st = TSR_OK;
+    char *name = NULL;
+    TSR_TRY(tsri_study_folder_name(&name, row));
     TSR_TRY(tsri_text_add(out, "reproduce/%s", name));
-    for (char *p = out->data + strlen("reproduce/"); *p; p++)
-        if (*p == '/')
-            *p = '-';
 done:
+    tsri_free(name);
     return st;
 }
 
@@ -208,40 +209,134 @@ done:
     return st;
 }
 
-static tsr_status run(const cli_args *args)
+static tsri_study_options options_of(const cli_args *args)
 {
-    tsr_status st = TSR_OK;
-    const tsri_reproduction *row = NULL;
-    tsri_study study = {0};
-    tsri_text folder = {0};
     tsri_study_options o = tsri_study_options_default();
-    if (args->count == 1)
-        TSR_TRY(find(&row, args->operand[0]));
-    if (cli_has(args, "list")) {
-        if (args->json)
-            st = list_json(row);
-        else if (row)
-            list_criteria(row);
-        else
-            st = list_text();
-        goto done;
-    }
-    TSR_CHECK(args->count == 1, TSR_USAGE,
-              "which one? give its name; tessera reproduce --list names all");
-    TSR_TRY(usual_folder(&folder, row->name));
-    o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
     o.data = cli_text(args, "data");
     o.quick = cli_has(args, "quick");
     o.seeds = cli_int(args, "seeds", 0);
     o.seed = (uint64_t)cli_int(args, "seed", 1);
     o.threads = (int)cli_int(args, "threads", 0);
+    o.commit = cli_text(args, "commit");
     o.say = args->quiet ? NULL : say;
-    cli_catch_signals(); /* the run that is being trained saves and stops */
+    return o;
+}
+
+static tsr_status make_one(const cli_args *args, const tsri_reproduction *row)
+{
+    tsr_status st = TSR_OK;
+    tsri_study study = {0};
+    tsri_text folder = {0};
+    tsri_study_options o = options_of(args);
+    TSR_TRY(usual_folder(&folder, row));
+    o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
     TSR_TRY(tsri_reproduce(&study, row, &o));
     TSR_TRY(tell(args, &study));
 done:
     tsri_study_fini(&study);
     tsri_text_fini(&folder);
+    return st;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------ */
+
+static void tell_one(void *context, const tsri_reproduction *row, const tsri_study *study,
+                     tsr_status st)
+{
+    const cli_args *args = context;
+    tsri_text verdict = {0};
+    if (st != TSR_OK)
+        cli_say("%s was not made: %s", row->name, tsr_last_error());
+    else if (!study)
+        cli_say("%s is done already", row->name);
+    else if (!args->json && tsri_study_verdict(&verdict, study) == TSR_OK)
+        (void)printf("%s: %s\n", row->name, verdict.data);
+    tsri_text_fini(&verdict);
+}
+
+/* Where the page and the table of a folder are now. */
+static tsr_status tell_index(const cli_args *args, const char *folder, int64_t shown)
+{
+    tsri_json w = {0};
+    tsri_text path = {0};
+    tsr_status st = TSR_OK;
+    if (!args->json) {
+        (void)printf("in %s: index.html and results.md of %lld studies\n", folder,
+                     (long long)shown);
+        goto done;
+    }
+    tsri_json_begin(&w);
+    tsri_json_put_int(&w, "studies", shown);
+    TSR_TRY(tsri_text_add(&path, "%s/index.html", folder));
+    tsri_json_put_text(&w, "page", path.data);
+    path.length = 0;
+    TSR_TRY(tsri_text_add(&path, "%s/results.md", folder));
+    tsri_json_put_text(&w, "results", path.data);
+    tsri_json_close(&w, '}');
+    TSR_TRY(cli_json_print(&w));
+done:
+    tsri_text_fini(&path);
+    return st;
+}
+
+static tsr_status show_index(const cli_args *args, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    int64_t shown = 0;
+    TSR_TRY(tsri_gallery_write(&shown, folder));
+    TSR_TRY(tell_index(args, folder, shown));
+done:
+    return st;
+}
+
+static tsr_status make_all(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_options o = options_of(args);
+    cli_args told = *args;
+    o.folder = cli_text(args, "out") ? cli_text(args, "out") : "reproduce";
+    o.context = &told;
+    TSR_TRY(tsri_reproduce_all(&o, tell_one));
+    TSR_TRY(show_index(args, o.folder));
+done:
+    return st;
+}
+
+static tsr_status list(const cli_args *args, const tsri_reproduction *row)
+{
+    if (args->json)
+        return list_json(row);
+    if (!row)
+        return list_text();
+    list_criteria(row);
+    return TSR_OK;
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    const tsri_reproduction *row = NULL;
+    const char *index = cli_text(args, "index");
+    bool all = args->count == 1 && strcmp(args->operand[0], "all") == 0;
+    TSR_CHECK(!index || args->count == 0, TSR_USAGE,
+              "--index makes the page of studies that are there: it takes no name");
+    TSR_CHECK(!all || !cli_has(args, "data"), TSR_USAGE,
+              "all takes the papers' own data, which differ: --data is for one study");
+    if (args->count == 1 && !all)
+        TSR_TRY(find(&row, args->operand[0]));
+    cli_catch_signals(); /* the run that is being trained saves and stops */
+    if (cli_has(args, "list"))
+        st = list(args, row);
+    else if (index)
+        st = show_index(args, index);
+    else if (all)
+        st = make_all(args);
+    else if (row)
+        st = make_one(args, row);
+    else
+        st = tsri_fail(TSR_USAGE, "which one? give its name, or all; tessera reproduce --list "
+                                  "names them");
+done:
     return st;
 }
 
@@ -257,13 +352,16 @@ static const cli_option options[] = {
     {"seed", 0, "N", CLI_INT, .help = "the first seed", .least = 0, .most = 1e15},
     {"threads", 0, "N", CLI_INT, .help = "threads; all cores when not given", .least = 1,
      .most = 4096},
+    {"index", 0, "DIR", CLI_FOLDER,
+     .help = "make index.html and results.md of the studies that are in DIR"},
+    {"commit", 0, "TEXT", CLI_TEXT, .help = "which program made it, for the summary and the page"},
     {0},
 };
 
 const cli_command cli_reproduce = {
     .name = "reproduce",
     .help = "make a figure or table of the papers again and judge it",
-    .synopsis = "NAME",
+    .synopsis = "NAME|all",
     .least = 0,
     .most = 1,
     .operand = CLI_TEXT,
@@ -277,6 +375,10 @@ const cli_command cli_reproduce = {
         "Differences from the paper's setting are listed with the figure. A claim that does not "
         "hold is a result, not an error: the exit code is 0.\n\n"
         "Runs that it needs are kept in the folder. Stopped and called again, it goes on where it "
-        "was.",
+        "was.\n\n"
+        "all makes every one of them in DIR/paper-figure (DIR: --out, or reproduce), goes on when "
+        "one cannot be made, leaves alone what is done, and writes DIR/index.html, a page of all "
+        "pictures and verdicts, and DIR/results.md. Studies made elsewhere can be copied into DIR: "
+        "--index DIR writes both files again.",
     .run = run,
 };

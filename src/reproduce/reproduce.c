@@ -290,6 +290,40 @@ static void put_settings(tsri_json *w, const tsri_study *s)
     tsri_json_close(w, ']');
 }
 
+/* The command that makes it again. */
+static tsr_status command(tsri_text *out, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(out, "tessera reproduce %s%s", s->row->name, s->quick ? " --quick" : ""));
+    if (s->seeds > 0)
+        TSR_TRY(tsri_text_add(out, " --seeds %lld", (long long)s->seeds));
+    if (s->seed != tsri_study_options_default().seed)
+        TSR_TRY(tsri_text_add(out, " --seed %llu", (unsigned long long)s->seed));
+    if (s->data)
+        TSR_TRY(tsri_text_add(out, " --data %s", tsri_quote(s->data)));
+done:
+    return st;
+}
+
+/* What it was made with: a study with the same is not made twice (tsri_study_done). */
+static tsr_status put_origin(tsri_json *w, const tsri_study *s)
+{
+    tsr_status st = TSR_OK;
+    tsri_text again = {0};
+    TSR_TRY(command(&again, s));
+    tsri_json_put_bool(w, "quick", s->quick);
+    tsri_json_put_int(w, "seed", (int64_t)s->seed);
+    tsri_json_put_real(w, "seconds", s->seconds);
+    tsri_json_put_text(w, "command", again.data);
+    tsri_json_put_text(w, "version", tsr_version());
+    if (s->options->commit)
+        tsri_json_put_text(w, "commit", s->options->commit);
+    tsri_json_put_int(w, "threads", tsri_pool_threads(s->pool));
+done:
+    tsri_text_fini(&again);
+    return st;
+}
+
 static tsr_status json(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
@@ -297,9 +331,7 @@ static tsr_status json(tsri_text *out, const tsri_study *s)
     tsri_json_begin(&w);
     tsri_json_put_text(&w, "name", s->row->name);
     tsri_json_put_text(&w, "shows", s->row->help);
-    tsri_json_put_bool(&w, "quick", s->quick);
-    tsri_json_put_int(&w, "seed", (int64_t)s->seed);
-    tsri_json_put_real(&w, "seconds", s->seconds);
+    TSR_TRY(put_origin(&w, s));
     put_counts(&w, "verdicts", s, false);
     put_counts(&w, "ours", s, true);
     tsri_json_key(&w, "claims");
@@ -337,18 +369,54 @@ done:
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+static tsri_study study_of(const tsri_reproduction *row, const tsri_study_options *options)
+{
+    return (tsri_study){.row = row,
+                        .folder = options->folder,
+                        .data = options->data,
+                        .quick = options->quick,
+                        .seeds = options->seeds,
+                        .seed = options->seed,
+                        .options = options,
+                        .began = tsri_clock()};
+}
+
+static bool says(const tsri_json_value *summary, const char *key, const char *value)
+{
+    const char *text = "";
+    return tsri_json_as_text(tsri_json_get(summary, key), &text) && strcmp(text, value) == 0;
+}
+
+tsr_status tsri_study_done(bool *done_already, const tsri_reproduction *row,
+                           const tsri_study_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_study s = study_of(row, options);
+    tsri_text again = {0};
+    tsri_json_value *summary = NULL;
+    char *path = NULL, *bytes = NULL;
+    int64_t n = 0;
+    *done_already = false;
+    TSR_TRY(tsri_path_join(&path, options->folder, "summary.json"));
+    if (!tsri_file_exists(path))
+        goto done;
+    TSR_TRY(tsri_file_read(&bytes, &n, path, TSRI_JSON_MOST));
+    TSR_TRY(tsri_json_parse(&summary, bytes, n, tsri_quote(path)));
+    TSR_TRY(command(&again, &s));
+    *done_already = says(summary, "command", again.data) && says(summary, "version", tsr_version());
+done:
+    tsri_json_destroy(summary);
+    tsri_text_fini(&again);
+    tsri_free(bytes);
+    tsri_free(path);
+    return st;
+}
+
 tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
                           const tsri_study_options *options)
 {
     tsr_status st = TSR_OK;
-    *s = (tsri_study){.row = row,
-                      .folder = options->folder,
-                      .data = options->data,
-                      .quick = options->quick,
-                      .seeds = options->seeds,
-                      .seed = options->seed,
-                      .options = options,
-                      .began = tsri_clock()};
+    *s = study_of(row, options);
     TSR_TRY(open_folder(s));
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
     TSR_TRY(row->make(s));

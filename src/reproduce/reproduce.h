@@ -57,6 +57,7 @@ typedef struct tsri_study_options {
     int64_t seeds;      /* repetitions; 0 = the row's own number */
     uint64_t seed;      /* the first one */
     int threads;        /* 0 = the cores there are */
+    const char *commit; /* of the program, for the summary; NULL = not told */
     void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
     void *context;
 } tsri_study_options;
@@ -159,6 +160,19 @@ tsri_study_options tsri_study_options_default(void);
 tsr_status tsri_reproduce(tsri_study *study, const tsri_reproduction *row,
                           const tsri_study_options *options);
 void tsri_study_fini(tsri_study *s);
+
+/* Does the folder hold this study, made by this version with these options? */
+tsr_status tsri_study_done(bool *done_already, const tsri_reproduction *row,
+                           const tsri_study_options *options);
+
+/* Makes every reproduction in FOLDER/paper-figure, one after the other, and the page of all of them
+ * (gallery.h). A study that is done already is left as it is. One that fails does not keep the
+ * others from being made; the first failure is returned at the end. A stop request and a lack of
+ * memory or disk end it at once. `told` (or NULL) hears of each: study is NULL where it was not
+ * made; what went wrong is then the last error. */
+typedef void (*tsri_study_told)(void *context, const tsri_reproduction *row,
+                                const tsri_study *study, tsr_status st);
+tsr_status tsri_reproduce_all(const tsri_study_options *options, tsri_study_told told);
 
 /* How many claims have that verdict: the paper's, or our own. */
 int64_t tsri_study_count(const tsri_study *s, tsri_finding verdict, bool ours);

@@ -131,7 +131,9 @@ json 'sweep --json' sweep run.yaml --grid optim.lr=0.01,0.02 --seeds 1 --curves 
 json 'sweep --json' sweep grelu.yaml --grid model.width=24 --seeds 1 --set data.n=24 --set convert_at=1 --set certify.every=0 --out runs/refused
 json 'report --json' report runs/a
 json 'report --json' report runs/a runs/b -a 1 --out c.html
-json 'reproduce --json' reproduce deeprelu/width --quick --seeds 1 --out study
+json 'reproduce --json' reproduce deeprelu/width --quick --seeds 1 --out study --commit 1234
+mkdir studies && cp -r study studies/deeprelu-width
+json 'reproduce --index --json' reproduce --index studies
 json 'reproduce --list --json' reproduce --list
 json 'data list --json' data list
 json 'data info --json' data info glyphs --set data.n=50
