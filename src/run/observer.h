@@ -10,7 +10,7 @@
 typedef struct tsri_observer {
     const char *name;
     tsr_status (*prepare)(tsri_run *run); /* (optional) before the folder is touched: refusals */
-    /* before the first round and after each one; INTERRUPTED (tsri_hear_stop) when a stop ended it:
+    /* before the first round and after each one; INTERRUPTED when a stop ended it:
      * then it is called again for the same round when the run is resumed */
     tsr_status (*look)(tsri_run *run);
     bool (*active)(const tsri_run *run); /* does it look at this run's weights at all? */

@@ -8,6 +8,7 @@
 #include "comm/crew.h"
 #include "io/metrics.h"
 #include "io/safetensors.h"
+#include "net/parcel.h"
 
 enum { TSRI_OBSERVERS_MOST = 2 };
 
@@ -29,6 +30,7 @@ typedef struct tsri_process {
     int64_t rollbacks_written;  /* of the position's rollbacks those that the metrics have */
     char *trace;                /* folder, or NULL */
     struct tsri_tracer *tracer; /* what is kept for its files until they are written (trace.c) */
+    tsri_parcel notes;          /* of observers, likewise */
     void *observer_state[TSRI_OBSERVERS_MOST];
 } tsri_process;
 

@@ -106,7 +106,7 @@ static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_l
         if (param->role == TSRI_BUFFER)
             TSR_TRY(tsri_parcel_add(&parcel, &statistic, "recalibrate.after.%s", param->name));
     }
-    TSR_TRY(tsri_trace_write(run, &parcel, "recalibrate", rounds));
+    TSR_TRY(tsri_trace_write(run->process.trace, &parcel, "recalibrate", rounds));
 done:
     tsri_parcel_fini(&parcel);
     tsri_store_close(&host);

@@ -29,15 +29,10 @@ typedef struct tsri_run {
     tsri_mem *average;     /* [net->total] of the weights; NULL = none (train/average.c) */
     tsri_mem *best_w;      /* [net->total] of the best iterate, or NULL: the last is kept */
     tsri_score_log scores; /* the scores of filters so far; empty when nobody looks */
-    tsri_opened seen;      /* the weights, while somebody looks at the run (tsri_run_see) */
     void *scheme_state;
     tsri_text forced; /* what --force let pass so far, one event a line (train/forced.c) */
     char *ticket;     /* of the model it began from: which units of the whole that has, or NULL */
 } tsri_run;
-
-/* Opens run->seen for who looks at weights as the host sees them, until unsee. */
-tsr_status tsri_run_see(tsri_run *run);
-void tsri_run_unsee(tsri_run *run);
 
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);

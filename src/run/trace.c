@@ -29,16 +29,13 @@ struct tsri_tracer {
     int64_t *sample;               /* [workers][steps][batch] */
     int64_t *crop, *flip;          /* [workers][steps][batch][2], ...[batch]; NULL: none is moved */
     bool moved_down, moved_mirrored; /* which of the two augmentation does */
-    tsri_parcel notes;               /* of observers, until they are written */
 };
 
 static tsr_status tracer_of(struct tsri_tracer **out, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    if (!run->process.tracer) {
+    if (!run->process.tracer)
         TSR_TRY(tsri_alloc(&run->process.tracer, 1, sizeof *run->process.tracer));
-        tsri_parcel_init(&run->process.tracer->notes, NULL);
-    }
     *out = run->process.tracer;
 done:
     return st;
@@ -56,15 +53,14 @@ static void drop_vectors(struct tsri_tracer *t)
 
 void tsri_trace_fini(tsri_run *run)
 {
-    if (run->process.tracer) {
+    if (run->process.tracer)
         drop_vectors(run->process.tracer);
-        tsri_parcel_fini(&run->process.tracer->notes);
-    }
+    tsri_parcel_fini(&run->process.notes);
     tsri_free(run->process.tracer);
     tsri_free(run->process.trace);
 }
 
-tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, const char *kind,
+tsr_status tsri_trace_write(const char *folder, const tsri_parcel *parcel, const char *kind,
                             int64_t round)
 {
     static const tsri_pair format = {"tessera.format", "trace/1"};
@@ -72,7 +68,7 @@ tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, cons
     char *path = NULL;
     tsri_text name = {0};
     TSR_TRY(tsri_text_add(&name, "%s-%06" PRId64 ".safetensors", kind, round));
-    TSR_TRY(tsri_path_join(&path, run->process.trace, name.data));
+    TSR_TRY(tsri_path_join(&path, folder, name.data));
     TSR_TRY(tsri_parcel_write(parcel, path, &format, 1));
 done:
     tsri_text_fini(&name);
@@ -322,7 +318,7 @@ tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momen
     }
     for (int64_t w = 0; w < t->workers; w++)
         TSR_TRY(add_worker(&parcel, &local[w], run, &worker[w], indices, w));
-    TSR_TRY(tsri_trace_write(run, &parcel, "round", run->position.round));
+    TSR_TRY(tsri_trace_write(run->process.trace, &parcel, "round", run->position.round));
 done:
     tsri_parcel_fini(&parcel);
     tsri_store_close(&after);
@@ -330,30 +326,5 @@ done:
         tsri_store_close(&local[w]);
     tsri_free(local);
     tsri_free(indices);
-    return st;
-}
-
-/* ---- Notes of observers -------------------------------------------------------------------- */
-
-tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
-{
-    struct tsri_tracer *tracer = NULL;
-    va_list args;
-    if (!run->process.trace)
-        return TSR_OK;
-    va_start(args, fmt);
-    tsr_status st = tracer_of(&tracer, run);
-    if (st == TSR_OK)
-        st = tsri_parcel_add_copy(&tracer->notes, tensor, fmt, args);
-    va_end(args);
-    return st;
-}
-
-tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind)
-{
-    if (!run->process.tracer || run->process.tracer->notes.count == 0)
-        return TSR_OK;
-    tsr_status st = tsri_trace_write(run, &run->process.tracer->notes, kind, run->position.round);
-    tsri_parcel_fini(&run->process.tracer->notes);
     return st;
 }

@@ -31,23 +31,9 @@ void tsri_trace_batch(tsri_run *run, int64_t worker, int64_t step, const tsri_lo
 /* worker[workers]; `momentum`: the whole has one that goes on from round to round. */
 tsr_status tsri_trace_round(tsri_run *run, const tsri_traced *worker, bool momentum);
 
-/* trace/<kind>-<round>.safetensors from what is in the parcel. */
-tsr_status tsri_trace_write(const tsri_run *run, const tsri_parcel *parcel, const char *kind,
+/* <kind>-<round>.safetensors in the trace's folder, from what is in the parcel. */
+tsr_status tsri_trace_write(const char *folder, const tsri_parcel *parcel, const char *kind,
                             int64_t round);
-
-/* For observers: what a verdict was reached from, in a file of its own beside those of the rounds.
- *
- *     tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {n}, .data = samples};
- *     TSR_TRY(tsri_trace_note(run, &t, "samples.%s", row));           any number of them
- *     TSR_TRY(tsri_trace_write_notes(run, "certificate"));            trace/certificate-<round>
- *
- * Data and name are copied; `tensor` has no name, and no two notes of a file have the same one
- * (FAILURE when they are written). <round> is run->position.round, six digits: the rounds done. A
- * file of notes appears only when something was noted. Without --trace both do nothing: check
- * run->process.trace before computing what is to be noted. */
-tsr_status tsri_trace_note(tsri_run *run, const tsri_tensor *tensor, const char *fmt, ...)
-    TSR_PRINTF(3, 4);
-tsr_status tsri_trace_write_notes(tsri_run *run, const char *kind);
 
 void tsri_trace_fini(tsri_run *run); /* frees run->process.trace and all that is kept */
 

@@ -1,11 +1,10 @@
-/* when.c - what is due after a round, and whether a stop may come now.
+/* when.c - what is due after a round.
  *
  * What happens when depends on the round alone, so that a run that was killed and resumed does the
  * same things at the same rounds as one that was not.
  */
 #include "run/when.h"
 
-#include "base/stop.h"
 #include "run/observer.h"
 
 #include <math.h>
@@ -42,13 +41,4 @@ int64_t tsri_looks(const tsri_run *run)
         looks += tsri_looked_at(run, r);
     return rounds < MOST ? looks
                          : (int64_t)((double)looks / (double)rounds * (double)run->settings.rounds);
-}
-
-tsr_status tsri_hear_stop(const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    TSR_CHECK(!tsri_stop_asked() || run->position.round < run->process.promised, TSR_INTERRUPTED,
-              "stopped");
-done:
-    return st;
 }

@@ -1,4 +1,4 @@
-/* when.h - what is due after a round, and whether a stop may come now. */
+/* when.h - what is due after a round. */
 #ifndef TSRI_WHEN_H
 #define TSRI_WHEN_H
 
@@ -12,10 +12,5 @@ bool tsri_due_after(const tsri_settings *s, int64_t round, double every); /* so 
  * trace? */
 bool tsri_looked_at(const tsri_run *run, int64_t round);
 int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
-
-/* For what takes long between two rounds and leaves the run as it was: INTERRUPTED when a stop was
- * asked for (base/stop.h) and may come now. An observer's look passes it on: the round is saved as
- * one that must be looked at again. */
-tsr_status tsri_hear_stop(const tsri_run *run);
 
 #endif

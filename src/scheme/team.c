@@ -93,20 +93,19 @@ void tsri_team_destroy(tsri_run *run)
 }
 
 /* NULL when the scheme has no shares: then its state is something else. */
-static team *team_of(const tsri_run *run)
+const tsri_team *tsri_team_of(const tsri_run *run)
 {
     return run->settings.scheme && run->settings.scheme->shares ? run->scheme_state : NULL;
 }
 
 tsri_space *tsri_team_space(const tsri_run *run)
 {
-    const team *t = team_of(run);
+    const tsri_team *t = tsri_team_of(run);
     return t ? t->space : NULL;
 }
 
-const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local)
+const tsri_share *tsri_team_member(const tsri_team *t, int64_t l, const tsri_store **local)
 {
-    const team *t = team_of(run);
     const worker *w = t ? &t->worker[l] : NULL;
     if (!w || !w->net || w->idle)
         return NULL;
@@ -114,15 +113,14 @@ const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_st
     return &w->share;
 }
 
-const tsri_draw *tsri_team_draws(const tsri_run *run)
+const tsri_draw *tsri_team_draws(const tsri_team *t)
 {
-    const team *t = team_of(run);
     return t ? &t->rules.draw : NULL;
 }
 
-tsri_chances tsri_team_chances(const tsri_run *run)
+tsri_chances tsri_team_chances(const tsri_team *t)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
+    const tsri_draw *draw = tsri_team_draws(t);
     double sum = 0;
     if (!draw)
         return (tsri_chances){1, 1};

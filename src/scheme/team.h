@@ -41,23 +41,28 @@ tsr_status tsri_team_share(tsri_run *run, const tsri_share **share, bool *rescal
 tsr_status tsri_team_assemble(tsri_run *run);
 tsr_status tsri_team_serve(tsri_run *run);
 
-/* The share that worker l has of the last round, with *local its numbers after its last local step;
- * NULL when the scheme has no shares, before the first round, or when it had nothing. */
-const tsri_share *tsri_team_member(const tsri_run *run, int64_t l, const tsri_store **local);
-
 /* Where the team trains in the space of its samples (space.h), else NULL. */
 struct tsri_space *tsri_team_space(const tsri_run *run);
 
-/* How the team draws, or NULL when the scheme has no shares. */
-const tsri_draw *tsri_team_draws(const tsri_run *run);
+/* The run's team, for those who look; NULL when the scheme has no shares. The functions below take
+ * that NULL, too. */
+typedef struct tsri_team tsri_team;
+const tsri_team *tsri_team_of(const tsri_run *run);
+
+/* The share that worker l has of the last round, with *local its numbers after its last local step;
+ * NULL without a team, before the first round, or when it had nothing. */
+const tsri_share *tsri_team_member(const tsri_team *team, int64_t l, const tsri_store **local);
+
+/* How the team draws, or NULL without one. */
+const tsri_draw *tsri_team_draws(const tsri_team *team);
 
 /* The papers' xi and theta: the chance of a unit to be in one share (of unequal ones the mean),
- * and in at least one of a round. Both are 1 when the scheme has no shares. */
+ * and in at least one of a round. Both are 1 without a team. */
 typedef struct tsri_chances {
     double xi, theta;
 } tsri_chances;
 
-tsri_chances tsri_team_chances(const tsri_run *run);
+tsri_chances tsri_team_chances(const tsri_team *team);
 
 #define TSRI_TEAM                                                                                  \
     .shares = true, .cost = tsri_team_cost, .setup = tsri_team_create, .round = tsri_team_round,   \

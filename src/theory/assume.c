@@ -20,59 +20,60 @@ const char *tsri_assumption_words(unsigned bits)
     return "?";
 }
 
-static void optimiser(tsri_certificate *c, const tsri_run *run)
+static void optimiser(tsri_certificate *c, const tsri_run_view *view)
 {
-    tsri_rates rates = tsri_rates_of(&run->settings, &run->position);
+    tsri_rates rates = tsri_rates_of(view->settings, view->position);
     if (rates.most <= 0)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE, "the rate is 0: nothing is trained");
     if (!rates.constant)
         tsri_certify_breach(c, TSRI_CONSTANT_RATE,
-                            run->position.rollbacks > 0
+                            view->position->rollbacks > 0
                                 ? "the run diverged and its rate was halved: it goes from %.4g to "
                                   "%.4g"
                                 : "the rate goes from %.4g to %.4g",
                             rates.most, rates.least);
-    if (run->settings.optim.adam)
+    if (view->settings->optim.adam)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the optimiser is %s",
-                            tsri_config_text(run->settings.config, "optim.name"));
-    else if (run->settings.optim.momentum > 0)
-        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g", run->settings.optim.momentum);
-    if (run->settings.optim.decay > 0)
-        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", run->settings.optim.decay);
-    if (strcmp(tsri_config_text(run->settings.config, "precision"), "f32") != 0)
+                            tsri_config_text(view->settings->config, "optim.name"));
+    else if (view->settings->optim.momentum > 0)
+        tsri_certify_breach(c, TSRI_NO_MOMENTUM, "momentum is %.4g",
+                            view->settings->optim.momentum);
+    if (view->settings->optim.decay > 0)
+        tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", view->settings->optim.decay);
+    if (strcmp(tsri_config_text(view->settings->config, "precision"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "products are of %s numbers",
-                            tsri_config_text(run->settings.config, "precision"));
+                            tsri_config_text(view->settings->config, "precision"));
 }
 
 /* The step is descent on a loss; what else is done to it no theorem knows. */
-static void recipe(tsri_certificate *c, const tsri_run *run)
+static void recipe(tsri_certificate *c, const tsri_run_view *view)
 {
     unsigned loss = TSRI_NO_MOMENTUM | TSRI_PAPER_LOSS | TSRI_LIPSCHITZ_LOSS | TSRI_SMOOTH_LOSS;
-    if (run->settings.smoothing > 0)
-        tsri_certify_breach(c, loss, "labels are smoothed by %.4g", run->settings.smoothing);
-    if (run->settings.optim.clip > 0)
+    if (view->settings->smoothing > 0)
+        tsri_certify_breach(c, loss, "labels are smoothed by %.4g", view->settings->smoothing);
+    if (view->settings->optim.clip > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "gradients are clipped to %.4g",
-                            run->settings.optim.clip);
-    if (run->settings.ema > 0)
+                            view->settings->optim.clip);
+    if (view->settings->ema > 0)
         tsri_certify_breach(c, TSRI_NO_MOMENTUM, "the model is an average of weights");
-    if (run->settings.class_weight)
+    if (view->settings->class_weight)
         tsri_certify_breach(c, loss, "classes have weights");
 }
 
-static void batches(tsri_certificate *c, const tsri_run *run)
+static void batches(tsri_certificate *c, const tsri_run_view *view)
 {
-    bool part = run->settings.batch < run->data->train.n;
+    bool part = view->settings->batch < view->data->train.n;
     if (part)
         tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees %lld of %lld samples",
-                            (long long)run->settings.batch, (long long)run->data->train.n);
-    else if (run->settings.independent)
+                            (long long)view->settings->batch, (long long)view->data->train.n);
+    else if (view->settings->independent)
         tsri_certify_breach(c, TSRI_FULL_BATCHES, "a step sees samples drawn with replacement");
-    if (part && !run->settings.independent)
+    if (part && !view->settings->independent)
         tsri_certify_breach(c, TSRI_INDEPENDENT_BATCHES,
                             "batches are drawn without replacement, epoch by epoch");
-    if (run->settings.shard && run->settings.workers > 1)
+    if (view->settings->shard && view->settings->workers > 1)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
-    if (strcmp(tsri_config_text(run->settings.config, "data.augment"), "none") != 0)
+    if (strcmp(tsri_config_text(view->settings->config, "data.augment"), "none") != 0)
         tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
 }
 
@@ -86,20 +87,20 @@ static bool unequal(const tsri_draw *draw)
 }
 
 /* Descent on the whole is the case of one share with every unit. */
-static void shares(tsri_certificate *c, const tsri_run *run)
+static void shares(tsri_certificate *c, const tsri_run_view *view)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
-    if (draw && !(run->settings.workers == 1 && tsri_draw_chance(draw, 0) >= 1))
+    const tsri_draw *draw = tsri_team_draws(view->team);
+    if (draw && !(view->settings->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
         tsri_certify_breach(c, TSRI_WHOLE_NETWORK, "scheme %s trains %lld share%s a round",
-                            run->settings.scheme->name, (long long)run->settings.workers,
-                            run->settings.workers == 1 ? "" : "s");
-    if (run->settings.local_steps > 1)
+                            view->settings->scheme->name, (long long)view->settings->workers,
+                            view->settings->workers == 1 ? "" : "s");
+    if (view->settings->local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
-                            (long long)run->settings.local_steps);
-    if (draw && strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") != 0)
+                            (long long)view->settings->local_steps);
+    if (draw && strcmp(tsri_config_text(view->settings->config, "scheme.wire"), "f32") != 0)
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "shares travel as %s",
-                            tsri_config_text(run->settings.config, "scheme.wire"));
-    if (!draw || (run->settings.workers == 1 && tsri_draw_chance(draw, 0) >= 1))
+                            tsri_config_text(view->settings->config, "scheme.wire"));
+    if (!draw || (view->settings->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
         return;
     bool chunks = draw->kind == TSRI_DRAW_CHUNKS;
     if (chunks || draw->kind == TSRI_DRAW_CATEGORICAL)
@@ -114,24 +115,25 @@ static void shares(tsri_certificate *c, const tsri_run *run)
                             "workers have unequal weights");
 }
 
-bool tsri_plain_steps(const tsri_run *run)
+bool tsri_plain_steps(const tsri_run_view *view)
 {
-    const tsr_config *c = run->settings.config;
-    return !tsri_optim_remembers(&run->settings.optim) && run->settings.optim.clip == 0 &&
-           !(run->settings.optim.decay > 0) && run->settings.batch == run->data->train.n &&
-           !run->settings.independent && !(run->settings.shard && run->settings.workers > 1) &&
+    const tsr_config *c = view->settings->config;
+    return !tsri_optim_remembers(&view->settings->optim) && view->settings->optim.clip == 0 &&
+           !(view->settings->optim.decay > 0) && view->settings->batch == view->data->train.n &&
+           !view->settings->independent &&
+           !(view->settings->shard && view->settings->workers > 1) &&
            strcmp(tsri_config_text(c, "data.augment"), "none") == 0 &&
            strcmp(tsri_config_text(c, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(c, "scheme.wire"), "f32") == 0 &&
            strcmp(tsri_config_text(c, "scheme.scale"), "none") != 0;
 }
 
-void tsri_assume_run(tsri_certificate *c, const tsri_run *run)
+void tsri_assume_run(tsri_certificate *c, const tsri_run_view *view)
 {
-    optimiser(c, run);
-    recipe(c, run);
-    batches(c, run);
-    shares(c, run);
-    if (run->settings.options.init || tsri_config_text(run->settings.config, "model.from_relu"))
+    optimiser(c, view);
+    recipe(c, view);
+    batches(c, view);
+    shares(c, view);
+    if (view->settings->options.init || tsri_config_text(view->settings->config, "model.from_relu"))
         tsri_certify_breach(c, TSRI_DRAWN_START, "the run began from a file");
 }

@@ -46,39 +46,39 @@ bool tsri_deep_broken(const tsri_deep_case *d, int theorem)
 /* ---- Letters and theorems ------------------------------------------------------------------ */
 
 /* epsilon is where the run stops by its loss, else the l(0)/n of Corollaries 4.4 and 4.7. */
-static double epsilon_of(const tsri_run *run, bool *given)
+static double epsilon_of(const tsri_run_view *view, bool *given)
 {
-    double below = tsri_config_real(run->settings.config, "stop.below");
+    double below = tsri_config_real(view->settings->config, "stop.below");
     *given =
-        strcmp(tsri_config_text(run->settings.config, "stop.metric"), "loss") == 0 && below > 0;
+        strcmp(tsri_config_text(view->settings->config, "stop.metric"), "loss") == 0 && below > 0;
     return *given ? below
-                  : tsri_margin_loss(run->settings.loss, 0, NULL) / (double)run->data->train.n;
+                  : tsri_margin_loss(view->settings->loss, 0, NULL) / (double)view->data->train.n;
 }
 
 static void letters(tsri_deep_case *d)
 {
-    const tsri_run *run = d->run;
+    const tsri_run_view *view = d->view;
     bool given;
-    double rho = run->settings.loss->steepest, lambda = run->settings.loss->curved;
+    double rho = view->settings->loss->steepest, lambda = view->settings->loss->curved;
     double steepest = tsri_past_most(d->past, "steepest");
-    d->stochastic = tsri_deep_draws(run);
+    d->stochastic = tsri_deep_draws(view);
     d->remark = !isfinite(rho);
-    d->steps = (double)(run->settings.rounds * run->settings.local_steps);
-    if (run->settings.loss->curves_as_falls)
+    d->steps = (double)(view->settings->rounds * view->settings->local_steps);
+    if (view->settings->loss->curves_as_falls)
         lambda = steepest;
-    d->s = (tsri_deep_letters){.n = (double)run->data->train.n,
+    d->s = (tsri_deep_letters){.n = (double)view->data->train.n,
                                .L = (double)d->net.L,
                                .m = (double)d->net.narrowest,
                                .M = (double)d->net.widest,
                                .last = (double)d->net.layer[d->net.L - 1].m,
                                .phi = tsri_deep_first(d, "phi"),
-                               .epsilon = epsilon_of(run, &given),
+                               .epsilon = epsilon_of(view, &given),
                                .first = tsri_deep_first(d, "loss"),
                                .rho = d->remark ? steepest : rho,
                                .lambda = lambda,
-                               .B = d->stochastic ? (double)run->settings.batch : 0,
-                               .delta = tsri_config_real(run->settings.config, "certify.delta"),
-                               .loss = run->settings.loss};
+                               .B = d->stochastic ? (double)view->settings->batch : 0,
+                               .delta = tsri_config_real(view->settings->config, "certify.delta"),
+                               .loss = view->settings->loss};
 }
 
 static void theorems(tsri_deep_case *d)
@@ -113,7 +113,7 @@ static void theorems(tsri_deep_case *d)
 
 static void loss_assumptions(tsri_deep_case *d)
 {
-    const tsri_loss_kind *l = d->run->settings.loss;
+    const tsri_loss_kind *l = d->view->settings->loss;
     char tail[80];
     tsri_condition claim;
     if (isinf(l->turn))
@@ -145,13 +145,13 @@ static void loss_assumptions(tsri_deep_case *d)
     claim =
         tsri_deep_number(0, "Assumption 3.4", isfinite(d->s.lambda) ? d->s.lambda : (double)NAN);
     tsri_certify(d->c, &claim, "lambda, the largest curvature of the loss%s",
-                 d->run->settings.loss->curves_as_falls ? " that was seen" : "");
+                 d->view->settings->loss->curves_as_falls ? " that was seen" : "");
     if (d->remark && d->stochastic)
         tsri_certify_breach(d->c, TSRI_LIPSCHITZ_LOSS,
                             "the slope of the loss has no bound, and Remark 4.3 is about gradient "
                             "descent");
-    if (!isfinite(d->s.lambda) && d->run->settings.loss->kink)
-        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "%s", d->run->settings.loss->kink);
+    if (!isfinite(d->s.lambda) && d->view->settings->loss->kink)
+        tsri_certify_breach(d->c, TSRI_SMOOTH_LOSS, "%s", d->view->settings->loss->kink);
 }
 
 static void data_assumptions(tsri_deep_case *d)
@@ -160,7 +160,7 @@ static void data_assumptions(tsri_deep_case *d)
     long long longest = (long long)tsri_deep_first(d, "length.sample") + 1,
               i = (long long)tsri_deep_first(d, "phi.first") + 1,
               j = (long long)tsri_deep_first(d, "phi.second") + 1;
-    int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->run->data->train.n;
+    int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->view->data->train.n;
     char pair[64] = ""; /* one sample looked at has none */
     if (i > 0)
         (void)snprintf(pair, sizeof pair, ", of samples %lld and %lld", i, j);
@@ -202,11 +202,11 @@ static void data_assumptions(tsri_deep_case *d)
 static void demands(tsri_deep_case *d)
 {
     const tsri_deep_letters *s = &d->s;
-    double eta = log10(tsri_rates_of(&d->run->settings, &d->run->position).most),
+    double eta = log10(tsri_rates_of(d->view->settings, d->view->position).most),
            K = log10(d->steps);
     double path =
-        log10(tsri_rates_sum(&d->run->settings, &d->run->position, 0, d->run->settings.rounds) *
-              (double)d->run->settings.local_steps);
+        log10(tsri_rates_sum(d->view->settings, d->view->position, 0, d->view->settings->rounds) *
+              (double)d->view->settings->local_steps);
     if (tsri_deep_broken(d, d->descent))
         return;
     tsri_certify_number(
@@ -233,8 +233,8 @@ static void demands(tsri_deep_case *d)
  * of the run that speaks for. A point that was found is found; one that was not may come. */
 static tsri_condition reached(const tsri_deep_case *d, const char *name, double required)
 {
-    bool over = d->run->position.round == d->run->settings.rounds ||
-                tsri_iterate_enough(&d->run->settings, &d->run->position);
+    bool over = d->view->position->round == d->view->settings->rounds ||
+                tsri_iterate_enough(d->view->settings, d->view->position);
     tsri_seen looked = tsri_past_seen(d->past, name);
     tsri_condition claim = {.of = d->descent,
                             .sense = TSRI_AT_MOST,
@@ -245,10 +245,10 @@ static tsri_condition reached(const tsri_deep_case *d, const char *name, double 
     if (d->stochastic && claim.measured <= required)
         return claim;
     if (!over)
-        claim.seen = tsri_saw_some(d->run->position.round, d->run->settings.rounds, "rounds");
-    else if (d->stochastic && (looked.sight != TSRI_ALL || d->run->settings.local_steps > 1))
+        claim.seen = tsri_saw_some(d->view->position->round, d->view->settings->rounds, "rounds");
+    else if (d->stochastic && (looked.sight != TSRI_ALL || d->view->settings->local_steps > 1))
         claim.seen =
-            tsri_saw_some(looked.part, looked.whole * d->run->settings.local_steps, "iterates");
+            tsri_saw_some(looked.part, looked.whole * d->view->settings->local_steps, "iterates");
     return claim;
 }
 
@@ -256,9 +256,9 @@ static void promises(tsri_deep_case *d)
 {
     const char *which = d->stochastic ? "best iterate so far" : "last iterate",
                *corollary = d->stochastic ? "Corollary 4.7" : "Corollary 4.4";
-    double zero = tsri_margin_loss(d->run->settings.loss, 0, NULL) / d->s.n;
+    double zero = tsri_margin_loss(d->view->settings->loss, 0, NULL) / d->s.n;
     bool given;
-    double epsilon = epsilon_of(d->run, &given);
+    double epsilon = epsilon_of(d->view, &given);
     tsri_condition claim = reached(d, "loss", epsilon);
     claim.trivial = (tsri_trivial){"the first loss", d->s.first};
     if (given)
@@ -276,7 +276,7 @@ static void promises(tsri_deep_case *d)
 
 static void notes(tsri_deep_case *d)
 {
-    int64_t n = d->run->data->train.n;
+    int64_t n = d->view->data->train.n;
     tsri_certify_note(
         d->c, "Assumption 3.1's l'(x) -> 0 for x -> -infinity contradicts Assumption 3.2; it "
               "is read as x -> infinity");
@@ -305,18 +305,18 @@ static void notes(tsri_deep_case *d)
         tsri_certify_long(d->c, "Theorem 5.1 (v)", tsri_deep_chain_operations(&d->net, n));
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
+static tsr_status certify(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_deep_case d = {.c = c, .run = run, .past = past};
-    TSR_TRY(tsri_deep_net_init(&d.net, run, run->seen.w));
+    tsri_deep_case d = {.c = c, .view = view, .past = past};
+    TSR_TRY(tsri_deep_net_init(&d.net, view, view->seen.w));
     letters(&d);
     theorems(&d);
     loss_assumptions(&d);
     data_assumptions(&d);
     tsri_deep_start_rows(&d);
     demands(&d);
-    if (run->position.round > 0)
+    if (view->position->round > 0)
         tsri_deep_region_rows(&d);
     promises(&d);
     notes(&d);
@@ -326,9 +326,9 @@ done:
 }
 
 /* Two classes, one output, a loss of margins. */
-static bool applies(const tsri_run *run)
+static bool applies(const tsri_run_view *view)
 {
-    return run->net->outputs == 1 && run->settings.loss->margin;
+    return view->net->outputs == 1 && view->settings->loss->margin;
 }
 
 const tsri_paper tsri_paper_deep_relu = {

@@ -39,7 +39,7 @@ typedef struct tsri_deep_net {
 } tsri_deep_net;
 
 /* The run's network with the numbers `w`, a vector of the store, which must outlive it. */
-tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run *run, const float *w);
+tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run_view *view, const float *w);
 void tsri_deep_net_fini(tsri_deep_net *net);
 
 /* Samples, their states, outputs and signs. */
@@ -58,12 +58,12 @@ tsr_status tsri_deep_block_init(tsri_deep_block *b, const tsri_deep_net *net, in
 void tsri_deep_block_fini(tsri_deep_block *b);
 
 /* Training samples first, first + step, ..., at most `count` and b->room of them: b->n. */
-tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
+tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run_view *view, const tsri_deep_net *net,
                           int64_t first, int64_t step, int64_t count);
 
 /* The same for rows of a batch, from `first` on. */
-tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
-                                const tsri_batch *batch, int64_t first);
+tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run_view *view,
+                                const tsri_deep_net *net, const tsri_batch *batch, int64_t first);
 
 /* d [n, m_L] = v gated by the last layer's pattern; then, for l = L .. 1, from d of layer l:
  * s [n, m_(l-1)] = d W_l^T, the map of Theorem 5.1 (vi), and d of layer l - 1. */
@@ -96,7 +96,7 @@ tsr_status tsri_deep_moved_of(tsri_deep_moved *out, const tsri_deep_block *at,
 /* ---- What is measured (kept in series by these names) ------------------------------------- */
 
 /* Once, before the first round (deep_relu_start.c). */
-tsr_status tsri_deep_start(tsri_run *run, tsri_past *past, const tsri_deep_net *net);
+tsr_status tsri_deep_start(const tsri_run_view *view, tsri_past *past, const tsri_deep_net *net);
 
 /* Operations that the chains of Theorem 5.1 (v) take for `count` samples. */
 double tsri_deep_chain_operations(const tsri_deep_net *net, int64_t count);
@@ -109,12 +109,12 @@ typedef struct tsri_deep_apart {
     int64_t pair[2];
 } tsri_deep_apart;
 
-tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri_deep_net *net,
-                           int64_t step, int64_t count);
+tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run_view *view,
+                           const tsri_deep_net *net, int64_t step, int64_t count);
 double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count);
 
 /* Are two training samples equal? `pair` changes only when *found. */
-tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run);
+tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run_view *view);
 
 /* Theorem 5.1 (vii), searched over vectors a that are nonzero on some of the samples only. `nodes`:
  * the fewest nodes found whose gradient is at least |a|_inf phi / n^2. `form`: the exact minimum of
@@ -124,17 +124,17 @@ typedef struct tsri_deep_nodes {
     double nodes, form;
 } tsri_deep_nodes;
 
-tsr_status tsri_deep_search(tsri_deep_nodes *out, tsri_run *run, const tsri_deep_net *net,
-                            double phi, const int64_t pair[2]);
+tsr_status tsri_deep_search(tsri_deep_nodes *out, const tsri_run_view *view,
+                            const tsri_deep_net *net, double phi, const int64_t pair[2]);
 
 /* After a round (deep_relu_look.c): tsri_paper.look and .forget. */
-tsr_status tsri_deep_look(tsri_run *run, tsri_past *past);
+tsr_status tsri_deep_look(const tsri_run_view *view, tsri_past *past);
 void tsri_deep_forget(void *memory);
 
 /* Are steps on mini-batches, rather than on all samples? */
-bool tsri_deep_draws(const tsri_run *run);
+bool tsri_deep_draws(const tsri_run_view *view);
 
 /* The s of (5.1), with 1 for its constant: the s-sparse vectors of Theorems 5.1 (vi), 5.3 (iv). */
-int64_t tsri_deep_sparsity(const tsri_run *run);
+int64_t tsri_deep_sparsity(const tsri_run_view *view);
 
 #endif

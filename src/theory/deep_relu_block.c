@@ -8,17 +8,16 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/gemm.h"
-#include "run/when.h"
 
 #include <string.h>
 
 /* ---- The network -------------------------------------------------------------------------- */
 
-tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run *run, const float *w)
+tsr_status tsri_deep_net_init(tsri_deep_net *net, const tsri_run_view *view, const float *w)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *from = run->net;
-    *net = (tsri_deep_net){.L = from->params - 1, .d = run->data->dim};
+    const tsri_net *from = view->net;
+    *net = (tsri_deep_net){.L = from->params - 1, .d = view->data->dim};
     TSR_TRY(tsri_alloc(&net->layer, net->L, sizeof *net->layer));
     net->narrowest = net->widest = from->param[0].shape[0];
     for (int64_t l = 0; l < net->L; l++) {
@@ -84,10 +83,10 @@ void tsri_deep_block_fini(tsri_deep_block *b)
 }
 
 /* x_l = (W_l^T x_(l-1))_+ for every layer, y = v^T x_L. */
-static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, const tsri_run *run)
+static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_hear_stop(run));
+    TSR_TRY(tsri_hear_stop(view));
     for (int64_t l = 1; l <= net->L; l++) {
         const tsri_deep_layer *at = &net->layer[l - 1];
         tsri_gemm g = {.b_transposed = true,
@@ -97,7 +96,7 @@ static tsr_status states(tsri_deep_block *b, const tsri_deep_net *net, const tsr
                        .a = b->x[l - 1],
                        .b = at->w,
                        .c = b->z[l]};
-        TSR_TRY(tsri_gemm_run(&g, run->device.pool));
+        TSR_TRY(tsri_gemm_run(&g, view->device.pool));
         for (int64_t i = 0; i < b->n * at->m; i++)
             b->x[l][i] = b->z[l][i] > 0 ? b->z[l][i] : 0;
     }
@@ -117,27 +116,27 @@ static double sign_of(const int32_t *label, const float *target, int64_t i)
     return label ? (label[i] == 1 ? 1 : -1) : (double)target[i];
 }
 
-tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
+tsr_status tsri_deep_load(tsri_deep_block *b, const tsri_run_view *view, const tsri_deep_net *net,
                           int64_t first, int64_t step, int64_t count)
 {
-    const tsri_part *part = &run->data->train;
+    const tsri_part *part = &view->data->train;
     b->n = tsri_min(b->room, count);
     for (int64_t i = 0; i < b->n; i++) {
         int64_t at = first + i * step;
-        tsri_sample(b->x[0] + i * net->d, run->data, part, at);
+        tsri_sample(b->x[0] + i * net->d, view->data, part, at);
         b->sign[i] = sign_of(part->label, part->target, at);
     }
-    return states(b, net, run);
+    return states(b, net, view);
 }
 
-tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run *run, const tsri_deep_net *net,
-                                const tsri_batch *batch, int64_t first)
+tsr_status tsri_deep_load_batch(tsri_deep_block *b, const tsri_run_view *view,
+                                const tsri_deep_net *net, const tsri_batch *batch, int64_t first)
 {
     b->n = tsri_min(b->room, batch->n - first);
     memcpy(b->x[0], batch->x + first * net->d, (size_t)(b->n * net->d) * sizeof **b->x);
     for (int64_t i = 0; i < b->n; i++)
         b->sign[i] = sign_of(batch->label, batch->target, first + i);
-    return states(b, net, run);
+    return states(b, net, view);
 }
 
 /* ---- Backwards ---------------------------------------------------------------------------- */

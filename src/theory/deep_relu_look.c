@@ -16,8 +16,6 @@
 #include "base/pieces.h"
 #include "linalg/gemm.h"
 #include "run/recipe.h"
-#include "run/trace.h"
-#include "run/when.h"
 #include "theory/deep_relu_bounds.h"
 #include "theory/first.h"
 #include "train/iterate.h"
@@ -41,14 +39,14 @@ void tsri_deep_forget(void *memory)
     tsri_free(s);
 }
 
-static tsr_status first_weights(const float **w, tsri_run *run, tsri_past *past)
+static tsr_status first_weights(const float **w, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     state *s = past->state;
     if (!s) {
         TSR_TRY(tsri_alloc(&s, 1, sizeof *s));
         past->state = s;
-        TSR_TRY(tsri_first_weights(&s->first, run));
+        TSR_TRY(tsri_first_weights(&s->first, view));
         TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
     }
     *w = s->start.w;
@@ -56,15 +54,16 @@ done:
     return st;
 }
 
-bool tsri_deep_draws(const tsri_run *run)
+bool tsri_deep_draws(const tsri_run_view *view)
 {
-    return run->settings.batch < run->data->train.n || run->settings.independent;
+    return view->settings->batch < view->data->train.n || view->settings->independent;
 }
 
-int64_t tsri_deep_sparsity(const tsri_run *run)
+int64_t tsri_deep_sparsity(const tsri_run_view *view)
 {
-    double n = (double)run->data->train.n, L = (double)(run->net->params - 1);
-    return (int64_t)ceil(log(n * L * L / tsri_config_real(run->settings.config, "certify.delta")));
+    double n = (double)view->data->train.n, L = (double)(view->net->params - 1);
+    return (int64_t)ceil(
+        log(n * L * L / tsri_config_real(view->settings->config, "certify.delta")));
 }
 
 /* ---- One pass ----------------------------------------------------------------------------- */
@@ -79,7 +78,7 @@ typedef struct sums {
 } sums;
 
 typedef struct pass {
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_deep_net *now, *then;
     tsri_deep_block at, was; /* the same samples at both */
     float *d, *s;            /* [room, widest] */
@@ -96,8 +95,8 @@ static void judge_outputs(pass *p)
     sums *s = p->sum;
     for (int64_t i = 0; i < p->at.n; i++) {
         double slope, z = p->at.sign[i] * p->at.y[i];
-        double loss = tsri_margin_loss(p->run->settings.loss, z, &slope);
-        double least = tsri_deep_least_slope(p->run->settings.loss, z, loss);
+        double loss = tsri_margin_loss(p->view->settings->loss, z, &slope);
+        double least = tsri_deep_least_slope(p->view->settings->loss, z, loss);
         s->loss += loss;
         s->slopes -= slope;
         s->steep = fmax(s->steep, -slope);
@@ -143,7 +142,7 @@ static tsr_status add_gradient(pass *p, int64_t l)
     const tsri_deep_layer *at = &p->now->layer[l - 1];
     for (int64_t i = 0; i < p->at.n; i++) {
         double slope;
-        (void)tsri_margin_loss(p->run->settings.loss, p->at.sign[i] * p->at.y[i], &slope);
+        (void)tsri_margin_loss(p->view->settings->loss, p->at.sign[i] * p->at.y[i], &slope);
         float by = (float)(slope * p->at.sign[i]);
         for (int64_t j = 0; j < at->m; j++)
             p->weighted[i * at->m + j] = by * p->d[i * at->m + j];
@@ -154,9 +153,9 @@ static tsr_status add_gradient(pass *p, int64_t l)
                    .k = p->at.n,
                    .a = p->weighted,
                    .b = p->at.x[l - 1],
-                   .c = p->gradient + p->run->net->param[l - 1].offset,
+                   .c = p->gradient + p->view->net->param[l - 1].offset,
                    .add = true};
-    return tsri_gemm_run(&g, p->run->device.pool);
+    return tsri_gemm_run(&g, p->view->device.pool);
 }
 
 static tsr_status backwards(pass *p, bool suprema)
@@ -167,7 +166,7 @@ static tsr_status backwards(pass *p, bool suprema)
         TSR_TRY(add_gradient(p, l));
         if (l == 1 && !suprema)
             break;
-        TSR_TRY(tsri_deep_back(p->s, p->d, &p->at, p->now, l, p->run->device.pool));
+        TSR_TRY(tsri_deep_back(p->s, p->d, &p->at, p->now, l, p->view->device.pool));
         if (suprema)
             sparse_supremum(p, p->now->layer[l - 1].inputs);
         if (l > 1)
@@ -180,13 +179,13 @@ done:
     return st;
 }
 
-static tsr_status pass_init(pass *p, const tsri_run *run, const tsri_deep_net *now,
+static tsr_status pass_init(pass *p, const tsri_run_view *view, const tsri_deep_net *now,
                             const tsri_deep_net *then, sums *sum)
 {
     tsr_status st = TSR_OK;
-    int64_t room = tsri_deep_rows(now, run->data->train.n), wide = tsri_max(now->widest, now->d);
+    int64_t room = tsri_deep_rows(now, view->data->train.n), wide = tsri_max(now->widest, now->d);
     *p = (pass){
-        .run = run, .now = now, .then = then, .sparsity = tsri_deep_sparsity(run), .sum = sum};
+        .view = view, .now = now, .then = then, .sparsity = tsri_deep_sparsity(view), .sum = sum};
     *sum = (sums){.flat = INFINITY, .tail = INFINITY};
     TSR_TRY(tsri_alloc(&sum->gradient, now->L, sizeof *sum->gradient));
     TSR_TRY(tsri_deep_block_init(&p->at, now, room));
@@ -195,7 +194,7 @@ static tsr_status pass_init(pass *p, const tsri_run *run, const tsri_deep_net *n
     TSR_TRY(tsri_alloc(&p->s, room * wide, sizeof *p->s));
     TSR_TRY(tsri_alloc(&p->weighted, room * wide, sizeof *p->weighted));
     TSR_TRY(tsri_alloc(&p->change, now->widest * wide, sizeof *p->change));
-    TSR_TRY(tsri_alloc(&p->gradient, run->net->trained, sizeof *p->gradient));
+    TSR_TRY(tsri_alloc(&p->gradient, view->net->trained, sizeof *p->gradient));
     TSR_TRY(tsri_alloc(&p->top, p->sparsity, sizeof *p->top));
 done:
     return st;
@@ -220,7 +219,7 @@ static void gradient_norms(pass *p)
 {
     for (int64_t l = 0; l < p->now->L; l++)
         p->sum->gradient[l] =
-            tsri_length(p->gradient + p->run->net->param[l].offset, p->run->net->param[l].count) /
+            tsri_length(p->gradient + p->view->net->param[l].offset, p->view->net->param[l].count) /
             (double)p->sum->n;
 }
 
@@ -234,20 +233,20 @@ static double largest(const double *x, int64_t n)
 
 /* ---- All samples --------------------------------------------------------------------------- */
 
-static tsr_status keep_pass(tsri_past *past, const tsri_run *run, const tsri_deep_net *now,
+static tsr_status keep_pass(tsri_past *past, const tsri_run_view *view, const tsri_deep_net *now,
                             const tsri_deep_net *then)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n;
+    int64_t n = view->data->train.n;
     pass p = {0};
     sums s = {0};
-    TSR_TRY(pass_init(&p, run, now, then, &s));
+    TSR_TRY(pass_init(&p, view, now, then, &s));
     for (int64_t i = 0; i < n; i += p.at.n) {
-        TSR_TRY(tsri_deep_load(&p.at, run, now, i, 1, n - i));
-        TSR_TRY(tsri_deep_load(&p.was, run, then, i, 1, n - i));
+        TSR_TRY(tsri_deep_load(&p.at, view, now, i, 1, n - i));
+        TSR_TRY(tsri_deep_load(&p.was, view, then, i, 1, n - i));
         judge_outputs(&p);
         tsri_deep_room room = {p.d, p.s, p.change};
-        TSR_TRY(tsri_deep_moved_of(&s.moved, &p.at, &p.was, now, then, &room, run->device.pool));
+        TSR_TRY(tsri_deep_moved_of(&s.moved, &p.at, &p.was, now, then, &room, view->device.pool));
         TSR_TRY(backwards(&p, true));
     }
     gradient_norms(&p);
@@ -271,20 +270,20 @@ done:
 /* ---- The next step's batch ------------------------------------------------------------------ */
 
 /* What the first worker's next step would see. */
-static tsr_status keep_batch(tsri_past *past, tsri_run *run, const tsri_deep_net *now)
+static tsr_status keep_batch(tsri_past *past, const tsri_run_view *view, const tsri_deep_net *now)
 {
     tsr_status st = TSR_OK;
-    tsri_loader_options o = tsri_run_loader(&run->settings, 0);
+    tsri_loader_options o = tsri_run_loader(view->settings, 0);
     tsri_loader *loader = NULL;
     const tsri_batch *b = NULL;
     pass p = {0};
     sums s = {0};
     o.prefetch = false;
-    TSR_TRY(pass_init(&p, run, now, now, &s));
-    TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
-    TSR_TRY(tsri_loader_get(loader, &b, run->position.round * run->settings.local_steps));
+    TSR_TRY(pass_init(&p, view, now, now, &s));
+    TSR_TRY(tsri_loader_create(&loader, view->data, &view->data->train, &o));
+    TSR_TRY(tsri_loader_get(loader, &b, view->position->round * view->settings->local_steps));
     for (int64_t i = 0; i < b->n; i += p.at.n) {
-        TSR_TRY(tsri_deep_load_batch(&p.at, run, now, b, i));
+        TSR_TRY(tsri_deep_load_batch(&p.at, view, now, b, i));
         judge_outputs(&p);
         TSR_TRY(backwards(&p, false));
     }
@@ -292,7 +291,7 @@ static tsr_status keep_batch(tsri_past *past, tsri_run *run, const tsri_deep_net
     TSR_TRY(tsri_past_keep(past, "batch.slopes", s.slopes));
     TSR_TRY(tsri_past_keep(past, "batch.gradient", largest(s.gradient, now->L)));
     tsri_tensor index = {.dtype = TSRI_I64, .dims = 1, .shape = {b->n}, .data = b->index};
-    TSR_TRY(tsri_trace_note(run, &index, "batch"));
+    TSR_TRY(tsri_note(view, &index, "batch"));
 done:
     tsri_loader_destroy(loader);
     pass_fini(&p);
@@ -303,7 +302,7 @@ done:
 
 /* The largest |W_l - V_l|_2 over the layers, or |W_l|_2 without `from`. `each` [L] is noted in the
  * trace: the lengths that were found. */
-static tsr_status spectral(tsri_norm *most, double *each, const tsri_run *run,
+static tsr_status spectral(tsri_norm *most, double *each, const tsri_run_view *view,
                            const tsri_deep_net *now, const tsri_deep_net *from)
 {
     tsr_status st = TSR_OK;
@@ -311,11 +310,11 @@ static tsr_status spectral(tsri_norm *most, double *each, const tsri_run *run,
     for (int64_t l = 0; l < now->L; l++) {
         tsri_factor f = {now->layer[l].w, now->layer[l].m, now->layer[l].inputs, NULL}, g = f;
         tsri_norm norm;
-        TSR_TRY(tsri_hear_stop(run));
+        TSR_TRY(tsri_hear_stop(view));
         if (from)
             g.w = from->layer[l].w;
         TSR_TRY(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, from ? &(tsri_chain){&g, 1} : NULL,
-                                TSRI_DEEP_STEPS, run->settings.seed, run->device.pool));
+                                TSRI_DEEP_STEPS, view->settings->seed, view->device.pool));
         each[l] = norm.value;
         most->value = fmax(most->value, norm.value);
         most->high = fmax(most->high, norm.high);
@@ -324,17 +323,17 @@ done:
     return st;
 }
 
-static tsr_status keep_norms(tsri_past *past, tsri_run *run, const tsri_deep_net *now,
+static tsr_status keep_norms(tsri_past *past, const tsri_run_view *view, const tsri_deep_net *now,
                              const tsri_deep_net *then)
 {
     tsr_status st = TSR_OK;
     tsri_norm tau, weight;
     double *each = NULL;
     TSR_TRY(tsri_alloc(&each, 2 * now->L, sizeof *each));
-    TSR_TRY(spectral(&tau, each, run, now, then));
-    TSR_TRY(spectral(&weight, each + now->L, run, now, NULL));
+    TSR_TRY(spectral(&tau, each, view, now, then));
+    TSR_TRY(spectral(&weight, each + now->L, view, now, NULL));
     tsri_tensor norms = {.dtype = TSRI_F64, .dims = 2, .shape = {2, now->L}, .data = each};
-    TSR_TRY(tsri_trace_note(run, &norms, "norms"));
+    TSR_TRY(tsri_note(view, &norms, "norms"));
     TSR_TRY(tsri_past_keep(past, "tau", tau.value));
     TSR_TRY(tsri_past_keep(past, "tau.high", tau.high));
     TSR_TRY(tsri_past_keep(past, "weight", weight.value));
@@ -370,32 +369,32 @@ done:
 
 /* Products of both passes, and as much again for what goes through their states; the power
  * iterations, one vector at a time in double, take eight times as long. */
-static double look_operations(const tsri_run *run, const tsri_deep_net *net)
+static double look_operations(const tsri_run_view *view, const tsri_deep_net *net)
 {
-    double samples = (double)(run->data->train.n + run->settings.batch);
+    double samples = (double)(view->data->train.n + view->settings->batch);
     return (20 * samples + 8 * 12 * TSRI_DEEP_STEPS) * net->weights;
 }
 
-tsr_status tsri_deep_look(tsri_run *run, tsri_past *past)
+tsr_status tsri_deep_look(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_deep_net now = {0}, then = {0};
     const float *first = NULL;
-    TSR_TRY(first_weights(&first, run, past));
-    TSR_TRY(tsri_deep_net_init(&now, run, run->seen.w));
-    TSR_TRY(tsri_deep_net_init(&then, run, first));
-    if (run->position.round == 0)
-        TSR_TRY(tsri_deep_start(run, past, &then));
-    if (tsri_look_due(run, 3 * now.weights))
+    TSR_TRY(first_weights(&first, view, past));
+    TSR_TRY(tsri_deep_net_init(&now, view, view->seen.w));
+    TSR_TRY(tsri_deep_net_init(&then, view, first));
+    if (view->position->round == 0)
+        TSR_TRY(tsri_deep_start(view, past, &then));
+    if (tsri_look_due(view, 3 * now.weights))
         TSR_TRY(keep_way(past, &now, &then));
-    if (tsri_look_due(run, look_operations(run, &now)) ||
-        tsri_iterate_enough(&run->settings, &run->position)) {
-        TSR_TRY(keep_pass(past, run, &now, &then));
-        TSR_TRY(keep_norms(past, run, &now, &then));
-        if (tsri_deep_draws(run))
-            TSR_TRY(keep_batch(past, run, &now));
+    if (tsri_look_due(view, look_operations(view, &now)) ||
+        tsri_iterate_enough(view->settings, view->position)) {
+        TSR_TRY(keep_pass(past, view, &now, &then));
+        TSR_TRY(keep_norms(past, view, &now, &then));
+        if (tsri_deep_draws(view))
+            TSR_TRY(keep_batch(past, view, &now));
     }
-    TSR_TRY(tsri_trace_write_notes(run, "certificate"));
+    TSR_TRY(tsri_notes_write(view, "certificate"));
 done:
     tsri_deep_net_fini(&now);
     tsri_deep_net_fini(&then);

@@ -21,8 +21,6 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/lapack.h"
-#include "run/trace.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +35,7 @@ typedef struct edge {
 } edge;
 
 typedef struct search {
-    const tsri_run *run;
+    const tsri_run_view *view;
     int64_t q, m;       /* samples, nodes */
     double *numbers;    /* all that follow as double * */
     int64_t *sample;    /* [q] */
@@ -87,7 +85,7 @@ static void try_vector(search *s)
         return;
     for (int64_t i = 0; i < s->q; i++)
         s->a[i] /= most;
-    tsri_pool_run(s->run->device.pool, size_of, s, s->m);
+    tsri_pool_run(s->view->device.pool, size_of, s, s->m);
     for (int64_t j = 0; j < s->m; j++)
         count += s->size[j] >= s->threshold;
     if ((double)count < s->fewest) {
@@ -119,7 +117,7 @@ static void row_of(void *context, int64_t i, int thread)
 static tsr_status factor(search *s, double limit, bool *definite)
 {
     s->limit = limit;
-    tsri_pool_run(s->run->device.pool, row_of, s, s->q);
+    tsri_pool_run(s->view->device.pool, row_of, s, s->q);
     return tsri_cholesky(s->G, s->q, definite);
 }
 
@@ -204,7 +202,7 @@ static bool descend(search *s, int64_t i)
     int64_t now = 0, most = 0;
     double old = s->a[i];
     s->along = i;
-    tsri_pool_run(s->run->device.pool, span_of, s, s->m);
+    tsri_pool_run(s->view->device.pool, span_of, s, s->m);
     double best = deepest(s, &most);
     for (int64_t j = 0; j < s->m; j++)
         now += s->low[j] < old && old < s->high[j];
@@ -262,7 +260,7 @@ static tsr_status give_up(search *s)
     bool definite = true;
     for (int fifths = GIVEN_UP; definite && fifths > 0; fifths--) {
         double most;
-        TSR_TRY(tsri_hear_stop(s->run));
+        TSR_TRY(tsri_hear_stop(s->view));
         TSR_TRY(factor(s, quantile(s, fifths), &definite));
         if (!definite)
             break;
@@ -320,10 +318,10 @@ done:
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
-static tsr_status make(search *s, const tsri_run *run, const tsri_deep_net *net)
+static tsr_status make(search *s, const tsri_run_view *view, const tsri_deep_net *net)
 {
     tsr_status st = TSR_OK;
-    *s = (search){.run = run, .q = tsri_min(run->data->train.n, MOST), .fewest = INFINITY};
+    *s = (search){.view = view, .q = tsri_min(view->data->train.n, MOST), .fewest = INFINITY};
     s->m = net->layer[net->L - 1].m;
     int64_t q = s->q, m = s->m;
     TSR_TRY(tsri_alloc(&s->sample, q, sizeof *s->sample));
@@ -352,7 +350,7 @@ static void unmake(search *s)
 /* All samples, or the nearest two and others spread evenly. */
 static void choose(search *s, const int64_t pair[2])
 {
-    int64_t n = s->run->data->train.n, count = 0;
+    int64_t n = s->view->data->train.n, count = 0;
     for (int k = 0; k < 2 && s->q < n && pair[0] >= 0; k++)
         s->sample[count++] = pair[k];
     for (int64_t t = 0; t < s->q && count < s->q; t++) {
@@ -374,7 +372,7 @@ static tsr_status read(search *s, const tsri_deep_net *net)
     TSR_TRY(tsri_deep_block_init(&b, net, 1));
     TSR_TRY(tsri_alloc(&x, s->q * k, sizeof *x));
     for (int64_t i = 0; i < s->q; i++) {
-        TSR_TRY(tsri_deep_load(&b, s->run, net, s->sample[i], 1, 1));
+        TSR_TRY(tsri_deep_load(&b, s->view, net, s->sample[i], 1, 1));
         memcpy(x + i * k, b.x[net->L - 1], (size_t)k * sizeof *x);
         for (int64_t j = 0; j < s->m; j++)
             s->on[j * s->q + i] = b.z[net->L][j] > 0;
@@ -392,30 +390,30 @@ done:
     return st;
 }
 
-static tsr_status note(tsri_run *run, const search *s)
+static tsr_status note(const tsri_run_view *view, const search *s)
 {
     tsr_status st = TSR_OK;
     tsri_tensor samples = {.dtype = TSRI_I64, .dims = 1, .shape = {s->q}, .data = s->sample};
     tsri_tensor a = {.dtype = TSRI_F64, .dims = 1, .shape = {s->q}, .data = s->best};
-    TSR_TRY(tsri_trace_note(run, &samples, "nodes.samples"));
-    TSR_TRY(tsri_trace_note(run, &a, "nodes.a"));
+    TSR_TRY(tsri_note(view, &samples, "nodes.samples"));
+    TSR_TRY(tsri_note(view, &a, "nodes.a"));
 done:
     return st;
 }
 
-tsr_status tsri_deep_search(tsri_deep_nodes *out, tsri_run *run, const tsri_deep_net *net,
-                            double phi, const int64_t pair[2])
+tsr_status tsri_deep_search(tsri_deep_nodes *out, const tsri_run_view *view,
+                            const tsri_deep_net *net, double phi, const int64_t pair[2])
 {
     tsr_status st = TSR_OK;
     search s;
-    TSR_TRY(make(&s, run, net));
+    TSR_TRY(make(&s, view, net));
     choose(&s, pair);
     TSR_TRY(read(&s, net));
-    s.threshold = phi / (double)run->data->train.n; /* n times phi / n^2 */
+    s.threshold = phi / (double)view->data->train.n; /* n times phi / n^2 */
     TSR_TRY(hunt(&out->form, &s));
     out->samples = s.q;
     out->nodes = s.fewest;
-    TSR_TRY(note(run, &s));
+    TSR_TRY(note(view, &s));
 done:
     unmake(&s);
     return st;

@@ -162,8 +162,8 @@ done:
     return st;
 }
 
-tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri_deep_net *net,
-                           int64_t step, int64_t count)
+tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run_view *view,
+                           const tsri_deep_net *net, int64_t step, int64_t count)
 {
     tsr_status st = TSR_OK;
     pairs p;
@@ -172,11 +172,11 @@ tsr_status tsri_deep_least(tsri_deep_apart *out, const tsri_run *run, const tsri
         out->least[l] = INFINITY;
     TSR_TRY(pairs_init(&p, net, count));
     for (int64_t i = 0; i < count; i += p.a.n) {
-        TSR_TRY(tsri_deep_load(&p.a, run, net, i * step, step, count - i));
-        TSR_TRY(meet(out, &p, i, i, step, run->device.pool));
+        TSR_TRY(tsri_deep_load(&p.a, view, net, i * step, step, count - i));
+        TSR_TRY(meet(out, &p, i, i, step, view->device.pool));
         for (int64_t j = i + p.a.n; j < count; j += p.b.n) {
-            TSR_TRY(tsri_deep_load(&p.b, run, net, j * step, step, count - j));
-            TSR_TRY(meet(out, &p, i, j, step, run->device.pool));
+            TSR_TRY(tsri_deep_load(&p.b, view, net, j * step, step, count - j));
+            TSR_TRY(meet(out, &p, i, j, step, view->device.pool));
         }
     }
     for (int64_t l = 0; l <= net->L; l++)
@@ -199,15 +199,15 @@ double tsri_deep_least_operations(const tsri_deep_net *net, int64_t count)
 /* ---- Samples that are one point -------------------------------------------------------------- */
 
 typedef struct twins {
-    const tsri_run *run;
+    const tsri_run_view *view;
     bool *found;
     int64_t *pair;
 } twins;
 
 static void sample_of(float *x, const void *context, int64_t i)
 {
-    const tsri_run *run = ((const twins *)context)->run;
-    tsri_sample(x, run->data, &run->data->train, i);
+    const tsri_run_view *view = ((const twins *)context)->view;
+    tsri_sample(x, view->data, &view->data->train, i);
 }
 
 static tsr_status first_twin(void *context, int64_t i, int64_t j, bool *enough)
@@ -219,12 +219,12 @@ static tsr_status first_twin(void *context, int64_t i, int64_t j, bool *enough)
     return TSR_OK;
 }
 
-tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run *run)
+tsr_status tsri_deep_same(bool *found, int64_t pair[2], const tsri_run_view *view)
 {
     *found = false;
-    return tsri_row_twins_find(&(tsri_row_twins){.n = run->data->train.n,
-                                                 .dim = run->data->dim,
+    return tsri_row_twins_find(&(tsri_row_twins){.n = view->data->train.n,
+                                                 .dim = view->data->dim,
                                                  .row = sample_of,
                                                  .twin = first_twin,
-                                                 .context = &(twins){run, found, pair}});
+                                                 .context = &(twins){view, found, pair}});
 }

@@ -62,7 +62,7 @@ static void width_numbers(tsri_deep_case *d)
 
 static void explicit_rows(tsri_deep_case *d)
 {
-    int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->run->data->train.n;
+    int64_t part = (int64_t)tsri_deep_first(d, "phi.samples"), n = d->view->data->train.n;
     double weight = tsri_deep_first(d, "weight");
     tsri_certify(d->c,
                  &(tsri_condition){.of = d->start,
@@ -102,7 +102,7 @@ static void explicit_rows(tsri_deep_case *d)
 /* " of 40 of 50000 samples", where not all were looked at. */
 static const char *part_text(char text[64], const tsri_deep_case *d, const char *name)
 {
-    int64_t part = (int64_t)tsri_deep_first(d, name), n = d->run->data->train.n;
+    int64_t part = (int64_t)tsri_deep_first(d, name), n = d->view->data->train.n;
     text[0] = '\0';
     if (part < n)
         (void)snprintf(text, 64, ", of %lld of %lld samples", (long long)part, (long long)n);
@@ -112,7 +112,7 @@ static const char *part_text(char text[64], const tsri_deep_case *d, const char 
 static void constant_rows(tsri_deep_case *d)
 {
     double n = d->s.n, L = d->s.L, phi = d->s.phi;
-    long long s = tsri_deep_sparsity(d->run);
+    long long s = tsri_deep_sparsity(d->view);
     char part[64];
     tsri_condition claim =
         tsri_deep_number(d->start, "Theorem 5.1 (iii)",
@@ -261,7 +261,7 @@ static void gradient_row(tsri_deep_case *d, const char *gradient, const char *sl
 static void constant_numbers(tsri_deep_case *d)
 {
     double C = NAN, c0 = NAN, power = pow(4, d->s.L) * d->s.L;
-    double s = (double)tsri_deep_sparsity(d->run);
+    double s = (double)tsri_deep_sparsity(d->view);
     for (int64_t r = 0; r <= d->past->round; r++) {
         double sup = tsri_past_at(d->past, r, "sparse"), tau = tsri_past_at(d->past, r, "tau");
         double g = tsri_past_at(d->past, r, "gradient.last"),
@@ -321,12 +321,12 @@ static void radius_numbers(tsri_deep_case *d)
  * the spectral one, over the root of the rank below it; both are there for every round. */
 static void path_row(tsri_deep_case *d)
 {
-    double by = pow(4, d->s.L) * sqrt(d->s.M) * d->s.rho * (double)d->run->settings.local_steps;
+    double by = pow(4, d->s.L) * sqrt(d->s.M) * d->s.rho * (double)d->view->settings->local_steps;
     double low = NAN, high = NAN;
     int64_t at = 0;
     tsri_seen seen = tsri_past_seen(d->past, "way"), slopes = tsri_past_seen(d->past, "steepest");
     for (int64_t r = 1; r <= d->past->round; r++) {
-        double bound = by * tsri_rates_sum(&d->run->settings, &d->run->position, 0, r),
+        double bound = by * tsri_rates_sum(d->view->settings, d->view->position, 0, r),
                way = tsri_past_at(d->past, r, "way"), least = tsri_past_at(d->past, r, "way.low");
         if (isnan(way))
             continue;
@@ -358,7 +358,7 @@ void tsri_deep_region_rows(tsri_deep_case *d)
     perturbation_rows(d);
     gradient_row(d, "gradient", "slopes", d->s.n, "L_S");
     if (d->stochastic)
-        gradient_row(d, "batch.gradient", "batch.slopes", (double)d->run->settings.batch,
+        gradient_row(d, "batch.gradient", "batch.slopes", (double)d->view->settings->batch,
                      "the next step's batch");
     constant_numbers(d);
     path_row(d);

@@ -11,7 +11,7 @@
 
 typedef struct tsri_deep_case {
     tsri_certificate *c;
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_past *past;
     tsri_deep_net net;
     tsri_deep_letters s;

@@ -11,7 +11,6 @@
 #include "base/pieces.h"
 #include "base/rng.h"
 #include "linalg/gemm.h"
-#include "run/when.h"
 
 #include <math.h>
 
@@ -40,15 +39,15 @@ static void pass_layer(passed *p, const tsri_deep_block *b, int64_t l, int64_t m
     }
 }
 
-static tsr_status pass(passed *p, const tsri_run *run, const tsri_deep_net *net)
+static tsr_status pass(passed *p, const tsri_run_view *view, const tsri_deep_net *net)
 {
     tsr_status st = TSR_OK;
     tsri_deep_block b;
-    int64_t n = run->data->train.n;
+    int64_t n = view->data->train.n;
     *p = (passed){.off = -1};
     TSR_TRY(tsri_deep_block_init(&b, net, tsri_deep_rows(net, n)));
     for (int64_t at = 0; at < n; at += b.n) {
-        TSR_TRY(tsri_deep_load(&b, run, net, at, 1, n - at));
+        TSR_TRY(tsri_deep_load(&b, view, net, at, 1, n - at));
         for (int64_t i = 0; i < b.n; i++) {
             double off = fabs(tsri_length(b.x[0] + i * net->d, net->d) - 1);
             p->off_at = off > p->off ? at + i : p->off_at;
@@ -99,22 +98,23 @@ static tsr_status forth(float *to, const float *from, const tsri_deep_block *b,
 /* W_l2^T Sigma W^T ... Sigma W_l1^T of all samples of a block at once: the power iteration of each
  * is a row of `u`, which has room for the widest layer, as `v` has. */
 static tsr_status chains(double *most, float *u, float *v, const tsri_deep_block *b,
-                         const tsri_deep_net *net, int64_t l1, int64_t l2, const tsri_run *run)
+                         const tsri_deep_net *net, int64_t l1, int64_t l2,
+                         const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
     int64_t in = net->layer[l1 - 1].inputs, out = net->layer[l2 - 1].m;
-    tsri_rng rng = tsri_rng_stream(run->settings.seed, TSRI_FOR_THEORY, 3, l1, l2);
+    tsri_rng rng = tsri_rng_stream(view->settings->seed, TSRI_FOR_THEORY, 3, l1, l2);
     for (int64_t i = 0; i < b->n * in; i++)
         u[i] = (float)tsri_rng_normal(&rng);
     (void)shorten(u, b->n, in);
-    TSR_TRY(tsri_hear_stop(run));
+    TSR_TRY(tsri_hear_stop(view));
     for (int64_t k = 0; k < STEPS; k++) {
         float *from = u, *to = v, *swap;
         for (int64_t l = l1; l <= l2; l++, swap = from, from = to, to = swap)
-            TSR_TRY(forth(to, from, b, net, l, l < l2, run->device.pool));
+            TSR_TRY(forth(to, from, b, net, l, l < l2, view->device.pool));
         *most = fmax(*most, shorten(from, b->n, out));
         for (int64_t l = l2; l >= l1; l--, swap = from, from = to, to = swap) {
-            TSR_TRY(tsri_deep_back(to, from, b, net, l, run->device.pool));
+            TSR_TRY(tsri_deep_back(to, from, b, net, l, view->device.pool));
             if (l > l1)
                 tsri_deep_gate(to, b, net, l - 1);
         }
@@ -134,7 +134,7 @@ double tsri_deep_chain_operations(const tsri_deep_net *net, int64_t count)
     return 4 * STEPS * numbers * (double)count / TSRI_DEEP_PRODUCTS;
 }
 
-static tsr_status longest_chain(double *most, const tsri_run *run, const tsri_deep_net *net,
+static tsr_status longest_chain(double *most, const tsri_run_view *view, const tsri_deep_net *net,
                                 int64_t step, int64_t count)
 {
     tsr_status st = TSR_OK;
@@ -146,10 +146,10 @@ static tsr_status longest_chain(double *most, const tsri_run *run, const tsri_de
     TSR_TRY(tsri_alloc(&u, b.room * wide, sizeof *u));
     TSR_TRY(tsri_alloc(&v, b.room * wide, sizeof *v));
     for (int64_t at = 0; at < count; at += b.n) {
-        TSR_TRY(tsri_deep_load(&b, run, net, at * step, step, count - at));
+        TSR_TRY(tsri_deep_load(&b, view, net, at * step, step, count - at));
         for (int64_t l1 = 1; l1 <= net->L; l1++)
             for (int64_t l2 = l1 + 1; l2 <= net->L; l2++)
-                TSR_TRY(chains(most, u, v, &b, net, l1, l2, run));
+                TSR_TRY(chains(most, u, v, &b, net, l1, l2, view));
     }
 done:
     tsri_deep_block_fini(&b);
@@ -162,12 +162,12 @@ done:
  */
 
 /* The largest of n, n/2, n/3, ... samples that `operations` of allow; *step apart. */
-static int64_t part_of(int64_t *step, const tsri_run *run, const tsri_deep_net *net,
+static int64_t part_of(int64_t *step, const tsri_run_view *view, const tsri_deep_net *net,
                        double (*operations)(const tsri_deep_net *, int64_t))
 {
-    int64_t n = run->data->train.n;
+    int64_t n = view->data->train.n;
     for (*step = 1; *step < n; ++*step)
-        if (operations(net, n / *step) <= tsri_effort(&run->settings))
+        if (operations(net, n / *step) <= tsri_effort(view->settings))
             break;
     return *step < n ? n / *step : 1;
 }
@@ -175,21 +175,21 @@ static int64_t part_of(int64_t *step, const tsri_run *run, const tsri_deep_net *
 /* ---- All of it ---------------------------------------------------------------------------- */
 
 /* Assumption 3.6 and (ii). */
-static tsr_status keep_apart(tsri_past *past, int64_t pair[2], double *phi, const tsri_run *run,
-                             const tsri_deep_net *net)
+static tsr_status keep_apart(tsri_past *past, int64_t pair[2], double *phi,
+                             const tsri_run_view *view, const tsri_deep_net *net)
 {
     tsr_status st = TSR_OK;
-    int64_t step, count = part_of(&step, run, net, tsri_deep_least_operations);
+    int64_t step, count = part_of(&step, view, net, tsri_deep_least_operations);
     tsri_deep_apart apart = {0};
     double states = INFINITY;
     bool same = false;
     TSR_TRY(tsri_alloc(&apart.least, net->L + 1, sizeof *apart.least));
-    TSR_TRY(tsri_deep_least(&apart, run, net, step, count));
+    TSR_TRY(tsri_deep_least(&apart, view, net, step, count));
     for (int64_t l = 1; l <= net->L; l++)
         states = fmin(states, apart.least[l]);
     *phi = apart.least[0];
-    if (count < run->data->train.n)
-        TSR_TRY(tsri_deep_same(&same, apart.pair, run));
+    if (count < view->data->train.n)
+        TSR_TRY(tsri_deep_same(&same, apart.pair, view));
     if (same)
         *phi = 0;
     pair[0] = apart.pair[0];
@@ -204,29 +204,29 @@ done:
     return st;
 }
 
-static tsr_status keep_chains(tsri_past *past, const tsri_run *run, const tsri_deep_net *net)
+static tsr_status keep_chains(tsri_past *past, const tsri_run_view *view, const tsri_deep_net *net)
 {
     tsr_status st = TSR_OK;
-    int64_t step, count = part_of(&step, run, net, tsri_deep_chain_operations);
+    int64_t step, count = part_of(&step, view, net, tsri_deep_chain_operations);
     double most = NAN;
     /* Pairs of hundreds of layers take minutes for one sample: then they are not measured, and a
      * note says what it takes. What takes a second or less is always measured. */
-    if (tsri_deep_chain_operations(net, 1) > fmax(tsri_effort(&run->settings), 1e9))
+    if (tsri_deep_chain_operations(net, 1) > fmax(tsri_effort(view->settings), 1e9))
         count = 0;
     else
-        TSR_TRY(longest_chain(&most, run, net, step, count));
+        TSR_TRY(longest_chain(&most, view, net, step, count));
     TSR_TRY(tsri_past_keep(past, "start.chain", most));
     TSR_TRY(tsri_past_keep(past, "start.chain.samples", (double)count));
 done:
     return st;
 }
 
-static tsr_status keep_nodes(tsri_past *past, tsri_run *run, const tsri_deep_net *net, double phi,
-                             const int64_t pair[2])
+static tsr_status keep_nodes(tsri_past *past, const tsri_run_view *view, const tsri_deep_net *net,
+                             double phi, const int64_t pair[2])
 {
     tsr_status st = TSR_OK;
     tsri_deep_nodes found = {0};
-    TSR_TRY(tsri_deep_search(&found, run, net, phi, pair));
+    TSR_TRY(tsri_deep_search(&found, view, net, phi, pair));
     TSR_TRY(tsri_past_keep(past, "start.nodes", found.nodes));
     TSR_TRY(tsri_past_keep(past, "start.form", found.form));
     TSR_TRY(tsri_past_keep(past, "start.nodes.samples", (double)found.samples));
@@ -234,22 +234,22 @@ done:
     return st;
 }
 
-tsr_status tsri_deep_start(tsri_run *run, tsri_past *past, const tsri_deep_net *net)
+tsr_status tsri_deep_start(const tsri_run_view *view, tsri_past *past, const tsri_deep_net *net)
 {
     tsr_status st = TSR_OK;
     passed p;
     double phi = NAN;
     int64_t pair[2];
-    TSR_TRY(pass(&p, run, net));
+    TSR_TRY(pass(&p, view, net));
     TSR_TRY(tsri_past_keep(past, "length.off", p.off));
     TSR_TRY(tsri_past_keep(past, "length.sample", (double)p.off_at));
     TSR_TRY(tsri_past_keep(past, "start.state", p.state));
     TSR_TRY(tsri_past_keep(past, "start.output", p.output));
     TSR_TRY(tsri_past_keep(past, "start.near", p.near));
-    TSR_TRY(keep_apart(past, pair, &phi, run, net));
+    TSR_TRY(keep_apart(past, pair, &phi, view, net));
     if (net->L > 1)
-        TSR_TRY(keep_chains(past, run, net));
-    TSR_TRY(keep_nodes(past, run, net, phi, pair));
+        TSR_TRY(keep_chains(past, view, net));
+    TSR_TRY(keep_nodes(past, view, net, phi, pair));
 done:
     return st;
 }

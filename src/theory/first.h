@@ -2,10 +2,10 @@
 #ifndef TSRI_FIRST_H
 #define TSRI_FIRST_H
 
-#include "run/run.h"
+#include "theory/run_view.h"
 
 /* W(0) of the run: from its seed, or from the file it started from. The caller calls
  * tsri_store_fini. */
-tsr_status tsri_first_weights(tsri_store *first, const tsri_run *run);
+tsr_status tsri_first_weights(tsri_store *first, const tsri_run_view *view);
 
 #endif

@@ -23,7 +23,6 @@
 #include "theory/gated_parts.h"
 
 #include "net/grelu.h"
-#include "run/trace.h"
 #include "theory/chain.h"
 #include "theory/rates.h"
 
@@ -133,17 +132,17 @@ static tsri_gated_theorems theorems(tsri_certificate *c, const tsri_gated_letter
 
 static void model_breaches(const tsri_gated_file *f)
 {
-    int64_t rank = tsri_config_int(f->run->settings.config, "model.gate_rank");
-    if (!tsri_net_gated(f->run->net))
+    int64_t rank = tsri_config_int(f->view->settings->config, "model.gate_rank");
+    if (!tsri_net_gated(f->view->net))
         tsri_certify_breach(f->c, MODEL,
-                            f->run->position.converted >= 0
+                            f->view->position->converted >= 0
                                 ? "the net became a ReLU net after round %lld"
                                 : "a ReLU net: its gates change with its weights",
-                            (long long)f->run->position.converted);
+                            (long long)f->view->position->converted);
     if (rank > 0)
         tsri_certify_breach(f->c, TSRI_DRAWN_START,
                             "Psi is a product of rank %lld (model.gate_rank)", (long long)rank);
-    if (!f->run->settings.loss->squares)
+    if (!f->view->settings->loss->squares)
         tsri_certify_breach(f->c, TSRI_PAPER_LOSS, "the loss is not half the sum of squares");
 }
 
@@ -195,7 +194,7 @@ static void theorem_1(const tsri_gated_file *f)
 {
     const tsri_gated_letters *s = &f->s;
     int64_t latest = tsri_gated_latest(f->past, "loss");
-    double steps = (double)(latest * f->run->settings.local_steps);
+    double steps = (double)(latest * f->view->settings->local_steps);
     double error = latest > 0 ? tsri_past_at(f->past, latest, "loss") / 2 : (double)NAN;
     tsri_certify_number(f->c, f->of.one, s->L / log(s->n),
                         "depth L over log n: what Omega would have to hide");
@@ -213,10 +212,10 @@ static void theorem_1(const tsri_gated_file *f)
                         "what O would have to hide");
 }
 
-static double frobenius(const tsri_run *run, const char *name)
+static double frobenius(const tsri_run_view *view, const char *name)
 {
-    const tsri_param *p = &run->net->param[tsri_net_param(run->net, name)];
-    return tsri_length((const float *)run->seen.w + p->offset, p->count);
+    const tsri_param *p = &view->net->param[tsri_net_param(view->net, name)];
+    return tsri_length((const float *)view->seen.w + p->offset, p->count);
 }
 
 static void start_rows(const tsri_gated_file *f)
@@ -232,14 +231,14 @@ static void start_rows(const tsri_gated_file *f)
     tsri_certify(f->c,
                  &(tsri_condition){.of = f->of.ends,
                                    .sense = TSRI_AT_MOST,
-                                   .measured = frobenius(f->run, "b.weight"),
+                                   .measured = frobenius(f->view, "b.weight"),
                                    .required = sqrt(5 * s->m),
                                    .seen = TSRI_SEEN_ALL},
                  "|B|_F: sqrt(5 m)");
     tsri_certify(f->c,
                  &(tsri_condition){.of = f->of.ends,
                                    .sense = TSRI_AT_MOST,
-                                   .measured = frobenius(f->run, "c.weight"),
+                                   .measured = frobenius(f->view, "c.weight"),
                                    .required = sqrt(5 * s->m),
                                    .seen = TSRI_SEEN_ALL},
                  "|C|_F: sqrt(5 m)");
@@ -256,7 +255,7 @@ static void long_note(const tsri_gated_file *f, const char *what, tsri_gated_por
 static void notes(const tsri_gated_file *f)
 {
     const tsri_gated_letters *s = &f->s;
-    bool gated = tsri_net_gated(f->run->net);
+    bool gated = tsri_net_gated(f->view->net);
     tsri_certify_note(f->c, "n %g, d_x %g, d_y %g, L %g, m %g, eta %g", s->n, s->dx, s->dy, s->L,
                       s->m, s->eta);
     long_note(f, "pairs of inputs", f->reach.inputs);
@@ -279,19 +278,19 @@ static void notes(const tsri_gated_file *f)
 
 /* ---- The paper ------------------------------------------------------------------------------- */
 
-static tsri_gated_letters letters_of(const tsri_run *run)
+static tsri_gated_letters letters_of(const tsri_run_view *view)
 {
-    const tsri_param *c = &run->net->param[tsri_net_param(run->net, "c.weight")];
-    return (tsri_gated_letters){.n = (double)run->data->train.n,
+    const tsri_param *c = &view->net->param[tsri_net_param(view->net, "c.weight")];
+    return (tsri_gated_letters){.n = (double)view->data->train.n,
                                 .dx = (double)c->shape[1],
-                                .dy = (double)run->net->outputs,
-                                .L = (double)tsri_grelu_layers(run->net),
+                                .dy = (double)view->net->outputs,
+                                .L = (double)tsri_grelu_layers(view->net),
                                 .m = (double)c->shape[0],
-                                .eta = tsri_rates_of(&run->settings, &run->position).most};
+                                .eta = tsri_rates_of(view->settings, view->position).most};
 }
 
 /* The samples that each measurement looked at, for whoever checks it. */
-static tsr_status trace(tsri_run *run, const tsri_gated_reach *r)
+static tsr_status trace(const tsri_run_view *view, const tsri_gated_reach *r)
 {
     tsr_status st = TSR_OK;
     const struct {
@@ -302,27 +301,27 @@ static tsr_status trace(tsri_run *run, const tsri_gated_reach *r)
                 {"chains", r->chains},
                 {"gates", r->gates},
                 {"inputs", r->inputs}};
-    if (!run->process.trace)
+    if (!view->notes)
         return TSR_OK;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         int64_t count = part[i].p.samples;
         tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {1}, .data = &count};
-        TSR_TRY(tsri_trace_note(run, &t, "first_samples.%s", part[i].name));
+        TSR_TRY(tsri_note(view, &t, "first_samples.%s", part[i].name));
     }
-    TSR_TRY(tsri_trace_write_notes(run, "certificate"));
+    TSR_TRY(tsri_notes_write(view, "certificate"));
 done:
     return st;
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
+static tsr_status certify(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_gated_file f = {.c = c,
-                         .run = run,
-                         .past = past,
-                         .reach =
-                             tsri_gated_reach_of(run->net, run->data, tsri_effort(&run->settings)),
-                         .s = letters_of(run)};
+    tsri_gated_file f = {
+        .c = c,
+        .view = view,
+        .past = past,
+        .reach = tsri_gated_reach_of(view->net, view->data, tsri_effort(view->settings)),
+        .s = letters_of(view)};
     f.of = theorems(c, &f.s);
     model_breaches(&f);
     data_rows(&f);
@@ -332,7 +331,7 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     tsri_gated_lemma_rows(&f);
     tsri_gated_moved_rows(&f);
     notes(&f);
-    TSR_TRY(trace(run, &f.reach));
+    TSR_TRY(trace(view, &f.reach));
 done:
     return st;
 }

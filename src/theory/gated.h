@@ -48,12 +48,12 @@ typedef struct tsri_gated_part {
 } tsri_gated_part;
 
 /* The run's samples through the net of `store`, a grelu or a relu_twin. */
-tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened *store,
+tsr_status tsri_gated_init(tsri_gated *v, const tsri_run_view *view, const tsri_opened *store,
                            const tsri_gated_part *part);
 void tsri_gated_fini(tsri_gated *v);
 
 /* The gates of the first n training samples; the caller destroys *table. NULL for a ReLU net. */
-tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run *run, tsri_store *store,
+tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run_view *view, tsri_store *store,
                             int64_t n);
 
 /* The matrix of layer k in double: C for k = 0, W_k to L, B for L + 1; less eta step. The caller
@@ -78,7 +78,7 @@ static inline const double *tsri_gated_behind(const tsri_gated *v, int64_t k, in
 }
 
 /* The targets of the samples from, from + 1, ...: [n, dy]. */
-void tsri_gated_targets(double *y, const tsri_run *run, int64_t from, int64_t n);
+void tsri_gated_targets(double *y, const tsri_run_view *view, int64_t from, int64_t n);
 
 double tsri_gated_dot(const double *a, const double *b, int64_t n);
 
@@ -128,8 +128,8 @@ typedef struct tsri_gated_ends {
     double *least;              /* [few][L + 1] */
 } tsri_gated_ends;
 
-tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
-                              const tsri_gate_table *gates, int64_t few);
+tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run_view *view,
+                              const tsri_opened *store, const tsri_gate_table *gates, int64_t few);
 void tsri_gated_ends_fini(tsri_gated_ends *e);
 
 /* ---- gated_pairs.c --------------------------------------------------------------------------- */
@@ -156,9 +156,9 @@ typedef struct tsri_gated_pairs {
 } tsri_gated_pairs;
 
 /* Now compared with the first weights, in blocks of `block` samples. */
-tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_opened *now,
-                               const tsri_opened *then, const tsri_gate_table *gates, int64_t n,
-                               int64_t block);
+tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run_view *view,
+                               const tsri_opened *now, const tsri_opened *then,
+                               const tsri_gate_table *gates, int64_t n, int64_t block);
 void tsri_gated_pairs_fini(tsri_gated_pairs *p);
 
 /* ---- gated_norms.c --------------------------------------------------------------------------- */
@@ -172,24 +172,26 @@ typedef struct tsri_gated_norm {
 #define TSRI_GATED_CHANCE 0.01
 
 /* |Z_(a,b)|_2, 1 <= b <= a <= L, the largest over the first n samples. */
-tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
-                             const tsri_gate_table *gates, int64_t n, int64_t block);
+tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run_view *view,
+                             const tsri_opened *store, const tsri_gate_table *gates, int64_t n,
+                             int64_t block);
 
 /* |W_k - W_k(1)|_2, the largest over k. */
-tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_opened *now,
+tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run_view *view, const tsri_opened *now,
                           const tsri_opened *then);
 
 /* |W_k - W_k(1)|_F, the largest over k: an upper bound of the above, and cheap. */
 double tsri_gated_drift(const tsri_opened *now, const tsri_opened *then);
 
 /* |grad_k l|_2, the largest over k; gradient [trained]. */
-tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run *run, const float *gradient);
+tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run_view *view,
+                               const float *gradient);
 
 /* ---- gated_step.c ---------------------------------------------------------------------------- */
 
 /* gradient [trained] of the loss over all training samples, at the run's weights; `trained` (if not
  * NULL) replaces those that are trained. */
-tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trained);
+tsr_status tsri_gated_gradient(float *gradient, const tsri_run_view *view, const float *trained);
 
 /* Lemma 2 for one step of size eta from here: how the loss l changes, and (13) with lambda_max^2 of
  * (30) and as printed, each with the a_i that make it least. */
@@ -197,9 +199,10 @@ typedef struct tsri_gated_fall {
     double change, bound, printed;
 } tsri_gated_fall;
 
-tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run *run, const tsri_gate_table *gates,
-                              const tsri_gated_pairs *p, const tsri_gated_ends *e,
-                              const float *gradient, double eta, int64_t block);
+tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run_view *view,
+                              const tsri_gate_table *gates, const tsri_gated_pairs *p,
+                              const tsri_gated_ends *e, const float *gradient, double eta,
+                              int64_t block);
 
 /* ---- gated_patterns.c ------------------------------------------------------------------------ */
 
@@ -213,13 +216,13 @@ typedef struct tsri_gated_switched {
     int64_t born, died;
 } tsri_gated_switched;
 
-tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_opened *then,
-                               const float *before, const tsri_gate_table *gates, int64_t n,
-                               int64_t block);
+tsr_status tsri_gated_switches(tsri_gated_switched *s, const tsri_run_view *view,
+                               const tsri_opened *then, const float *before,
+                               const tsri_gate_table *gates, int64_t n, int64_t block);
 
 /* ---- gated_look.c ---------------------------------------------------------------------------- */
 
-tsr_status tsri_gated_look(tsri_run *run, tsri_past *past);
+tsr_status tsri_gated_look(const tsri_run_view *view, tsri_past *past);
 void tsri_gated_forget(void *memory);
 
 #endif

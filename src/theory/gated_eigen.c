@@ -16,7 +16,6 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
-#include "run/when.h"
 #include "theory/spectrum.h"
 
 #include <math.h>
@@ -245,19 +244,19 @@ done:
     return st;
 }
 
-static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
-                                const tsri_gated_part *part)
+static tsr_status ends_of_block(tsri_gated_ends *e, const tsri_run_view *view,
+                                const tsri_opened *store, const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
     tsri_gated v = {0};
     gee w = {0};
-    TSR_TRY(tsri_gated_init(&v, run, store, part));
+    TSR_TRY(tsri_gated_init(&v, view, store, part));
     if (!e->least)
         TSR_TRY(tsri_alloc(&e->least, part->gates->n * (v.L + 1), sizeof *e->least));
     TSR_TRY(gee_init(&w, &v));
     for (int64_t i = 0; i < v.n; i++) {
-        TSR_TRY(tsri_hear_stop(run));
-        TSR_TRY(ends_of_sample(e, &w, &v, i, store, run->device.pool));
+        TSR_TRY(tsri_hear_stop(view));
+        TSR_TRY(ends_of_sample(e, &w, &v, i, store, view->device.pool));
     }
 done:
     gee_fini(&w);
@@ -265,8 +264,8 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsri_opened *store,
-                              const tsri_gate_table *gates, int64_t few)
+tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run_view *view,
+                              const tsri_opened *store, const tsri_gate_table *gates, int64_t few)
 {
     tsr_status st = TSR_OK;
     enum { BLOCK = 64 }; /* views for the signs of C x alone */
@@ -274,7 +273,7 @@ tsr_status tsri_gated_ends_of(tsri_gated_ends *e, const tsri_run *run, const tsr
     for (int64_t from = 0; from < few; from += BLOCK) {
         tsri_gated_part part = {
             .from = from, .n = few - from < BLOCK ? few - from : BLOCK, .gates = gates};
-        TSR_TRY(ends_of_block(e, run, store, &part));
+        TSR_TRY(ends_of_block(e, view, store, &part));
     }
 done:
     return st;

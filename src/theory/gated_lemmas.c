@@ -239,7 +239,7 @@ static void number_now(const tsri_gated_file *f, const char *where, const char *
 
 static void pattern_rows(const tsri_gated_file *f)
 {
-    bool gated = tsri_net_gated(f->run->net);
+    bool gated = tsri_net_gated(f->view->net);
     double changed = tsri_past_most(f->past, "switched");
     const char *why = "gates that training leaves alone";
     tsri_seen seen = tsri_saw_some(f->reach.gates.samples, f->reach.n, "samples");

@@ -36,7 +36,7 @@ typedef struct state {
     tsri_store first;
     tsri_opened start;      /* its numbers */
     tsri_gate_table *gates; /* of the first samples; NULL of a ReLU net */
-    int64_t converted;      /* run->position.converted: of which net they are */
+    int64_t converted;      /* view->position.converted: of which net they are */
     tsri_gated_reach reach;
 } state;
 
@@ -57,11 +57,11 @@ void tsri_gated_forget(void *memory)
     tsri_free(s);
 }
 
-static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
+static tsr_status state_of(state **out, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     state *s = past->state;
-    if (s && s->first.w && s->converted == run->position.converted) {
+    if (s && s->first.w && s->converted == view->position->converted) {
         *out = s;
         return TSR_OK;
     }
@@ -70,11 +70,11 @@ static tsr_status state_of(state **out, tsri_run *run, tsri_past *past)
         past->state = s;
     }
     clear(s);
-    s->converted = run->position.converted;
-    s->reach = tsri_gated_reach_of(run->net, run->data, tsri_effort(&run->settings));
-    TSR_TRY(tsri_first_weights(&s->first, run));
+    s->converted = view->position->converted;
+    s->reach = tsri_gated_reach_of(view->net, view->data, tsri_effort(view->settings));
+    TSR_TRY(tsri_first_weights(&s->first, view));
     TSR_TRY(tsri_store_open(&s->start, &s->first, TSRI_OPEN_WEIGHTS));
-    TSR_TRY(tsri_gated_gates(&s->gates, run, &s->first, tsri_gated_kept(&s->reach)));
+    TSR_TRY(tsri_gated_gates(&s->gates, view, &s->first, tsri_gated_kept(&s->reach)));
     *out = s;
 done:
     if (st != TSR_OK && s)
@@ -102,22 +102,23 @@ done:
     keep_all(past, (const number[]){__VA_ARGS__},                                                  \
              sizeof((const number[]){__VA_ARGS__}) / sizeof(number))
 
-static tsr_status keep_loss(tsri_run *run, tsri_past *past)
+static tsr_status keep_loss(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsr_result r;
-    TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
-                          run->settings.loss));
+    TSR_TRY(tsri_evaluate(&r, view->store, view->device, view->data, &view->data->train,
+                          view->settings->loss));
     TSR_TRY(tsri_past_keep(past, "loss", r.loss));
 done:
     return st;
 }
 
-static tsr_status keep_data(const tsri_run *run, tsri_past *past, const tsri_gated_reach *reach)
+static tsr_status keep_data(const tsri_run_view *view, tsri_past *past,
+                            const tsri_gated_reach *reach)
 {
     tsr_status st = TSR_OK;
     tsri_gated_data d;
-    TSR_TRY(tsri_gated_data_of(&d, run->net, run->data, reach, run->device.pool));
+    TSR_TRY(tsri_gated_data_of(&d, view->net, view->data, reach, view->device.pool));
     TSR_TRY(KEEP(past, {"off", d.off}, {"off_row", (double)d.off_at}, {"delta", d.delta},
                  {"delta_row", (double)d.delta_a}, {"delta_row_2", (double)d.delta_b},
                  {"target", d.target}, {"target_row", (double)d.target_at}));
@@ -128,11 +129,11 @@ done:
 /* ---- Norms, patterns, gradients ---------------------------------------------------------------
  */
 
-static tsr_status keep_tau(tsri_run *run, tsri_past *past, const state *s)
+static tsr_status keep_tau(const tsri_run_view *view, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_norm tau;
-    TSR_TRY(tsri_gated_tau(&tau, run, &run->seen, &s->start));
+    TSR_TRY(tsri_gated_tau(&tau, view, &view->seen, &s->start));
     TSR_TRY(KEEP(past, {"tau", tau.low},
                  {"tau_high", fmin(tau.high, tsri_past_now(past, "tau_high"))}));
 done:
@@ -140,23 +141,23 @@ done:
 }
 
 /* The trained numbers one round ago, where they are known and of the same net. */
-static const float *one_round_ago(const tsri_run *run, const tsri_past *past)
+static const float *one_round_ago(const tsri_run_view *view, const tsri_past *past)
 {
     const tsri_memory *m = past->memory;
-    bool known = m && m->before && m->before_round == run->position.round - 1 &&
-                 m->before_converted == run->position.converted &&
-                 m->before_count == run->net->trained;
+    bool known = m && m->before && m->before_round == view->position->round - 1 &&
+                 m->before_converted == view->position->converted &&
+                 m->before_count == view->net->trained;
     return known ? m->before : NULL;
 }
 
-static tsr_status keep_patterns(tsri_run *run, tsri_past *past, const state *s)
+static tsr_status keep_patterns(const tsri_run_view *view, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_switched w;
-    TSR_TRY(tsri_gated_switches(&w, run, &s->start, one_round_ago(run, past), s->gates,
+    TSR_TRY(tsri_gated_switches(&w, view, &s->start, one_round_ago(view, past), s->gates,
                                 s->reach.gates.samples, s->reach.block));
     TSR_TRY(tsri_past_keep(past, "switched", w.since_start));
-    if (run->position.round == 0)
+    if (view->position->round == 0)
         TSR_TRY(tsri_past_keep(past, "born", (double)w.born));
     if (!s->gates)
         TSR_TRY(KEEP(past, {"hamming", w.since_before}, {"died", (double)w.died}));
@@ -173,16 +174,16 @@ static double norm_of(const float *g, int64_t n)
 }
 
 /* |g_t| and |g_t - g_(t-1)|; gradient [trained] is that of now. */
-static tsr_status keep_gradients(tsri_run *run, tsri_past *past, const float *gradient)
+static tsr_status keep_gradients(const tsri_run_view *view, tsri_past *past, const float *gradient)
 {
     tsr_status st = TSR_OK;
     float *ago = NULL;
-    const float *before = one_round_ago(run, past);
-    int64_t count = run->net->trained;
+    const float *before = one_round_ago(view, past);
+    int64_t count = view->net->trained;
     double change = NAN;
     if (before) {
         TSR_TRY(tsri_alloc_raw(&ago, count, sizeof *ago));
-        TSR_TRY(tsri_gated_gradient(ago, run, before));
+        TSR_TRY(tsri_gated_gradient(ago, view, before));
         for (int64_t i = 0; i < count; i++)
             ago[i] = gradient[i] - ago[i];
         change = norm_of(ago, count);
@@ -196,12 +197,12 @@ done:
 /* ---- What is about a gated net alone ----------------------------------------------------------
  */
 
-static tsr_status keep_chains(tsri_run *run, tsri_past *past, const state *s)
+static tsr_status keep_chains(const tsri_run_view *view, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_norm z;
-    TSR_TRY(
-        tsri_gated_chains(&z, run, &run->seen, s->gates, s->reach.chains.samples, s->reach.block));
+    TSR_TRY(tsri_gated_chains(&z, view, &view->seen, s->gates, s->reach.chains.samples,
+                              s->reach.block));
     TSR_TRY(KEEP(past, {"chain", z.low}, {"chain_high", z.high}));
 done:
     return st;
@@ -225,14 +226,14 @@ static tsr_status keep_apart(tsri_past *past, const tsri_gated_pairs *p, const t
                 {"gamma", p->cross / (e->beta.low * p->beta_y * form)});
 }
 
-static tsr_status keep_pairs(tsri_run *run, tsri_past *past, const tsri_gated_pairs *p)
+static tsr_status keep_pairs(const tsri_run_view *view, tsri_past *past, const tsri_gated_pairs *p)
 {
     tsr_status st = TSR_OK;
     tsri_eigen least, most;
-    TSR_TRY(tsri_spectrum_ends(&least, &most, p->k0, p->n, run->device.pool));
+    TSR_TRY(tsri_spectrum_ends(&least, &most, p->k0, p->n, view->device.pool));
     TSR_TRY(KEEP(past, {"alpha_y", p->alpha_y}, {"beta_y", p->beta_y}, {"cross", p->cross},
                  {"lambda", least.value}, {"lambda_most", most.value}));
-    if (run->position.round == 0)
+    if (view->position->round == 0)
         TSR_TRY(KEEP(past, {"overlap_0", p->overlap_0}, {"overlap", p->overlap},
                      {"least_gradient", p->least_gradient}));
 done:
@@ -240,7 +241,7 @@ done:
 }
 
 /* Lemma 2 and (39): of the paper's loss, with the eigenvalues of all samples. */
-static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
+static tsr_status keep_step(const tsri_run_view *view, tsri_past *past, const state *s,
                             const tsri_gated_pairs *p, const tsri_gated_ends *e,
                             const float *gradient)
 {
@@ -249,35 +250,35 @@ static tsr_status keep_step(tsri_run *run, tsri_past *past, const state *s,
     tsri_gated_norm g;
     bool all = p->n == s->reach.n && s->reach.G.samples == s->reach.n;
     double loss = tsri_past_now(past, "loss") / 2;
-    if (!run->settings.loss->squares)
+    if (!view->settings->loss->squares)
         return TSR_OK;
-    TSR_TRY(tsri_gated_steepest(&g, run, gradient));
+    TSR_TRY(tsri_gated_steepest(&g, view, gradient));
     TSR_TRY(
         KEEP(past, {"steepest", g.low * g.low}, {"steepest_high", g.high * g.high},
              {"steepest_bound", (e->beta.low * p->beta_y + (double)s->reach.n * p->cross) * loss}));
     if (!all)
         return TSR_OK;
-    TSR_TRY(tsri_gated_fall_of(&f, run, s->gates, p, e, gradient,
-                               tsri_rate_of(&run->settings, &run->position, run->position.round),
+    TSR_TRY(tsri_gated_fall_of(&f, view, s->gates, p, e, gradient,
+                               tsri_rate_of(view->settings, view->position, view->position->round),
                                s->reach.block));
     TSR_TRY(KEEP(past, {"fall", f.change}, {"fall_bound", f.bound}, {"fall_printed", f.printed}));
 done:
     return st;
 }
 
-static tsr_status look_gated(tsri_run *run, tsri_past *past, const state *s,
+static tsr_status look_gated(const tsri_run_view *view, tsri_past *past, const state *s,
                              const tsri_gated_pairs *p, const float *gradient)
 {
     tsr_status st = TSR_OK;
     tsri_gated_ends e = {0};
-    const tsri_param *c = &run->net->param[tsri_net_param(run->net, "c.weight")];
-    TSR_TRY(tsri_gated_ends_of(&e, run, &run->seen, s->gates, s->reach.G.samples));
+    const tsri_param *c = &view->net->param[tsri_net_param(view->net, "c.weight")];
+    TSR_TRY(tsri_gated_ends_of(&e, view, &view->seen, s->gates, s->reach.G.samples));
     TSR_TRY(KEEP(past, {"alpha_x", e.alpha.high}, {"alpha_x_low", e.alpha.low},
                  {"beta_x", e.beta.low}, {"beta_x_high", e.beta.high}));
-    TSR_TRY(keep_pairs(run, past, p));
+    TSR_TRY(keep_pairs(view, past, p));
     TSR_TRY(keep_apart(past, p, &e, (double)c->shape[0]));
-    TSR_TRY(keep_chains(run, past, s));
-    TSR_TRY(keep_step(run, past, s, p, &e, gradient));
+    TSR_TRY(keep_chains(view, past, s));
+    TSR_TRY(keep_step(view, past, s, p, &e, gradient));
 done:
     tsri_gated_ends_fini(&e);
     return st;
@@ -286,40 +287,40 @@ done:
 /* ---- A look -----------------------------------------------------------------------------------
  */
 
-static tsr_status look_whole(tsri_run *run, tsri_past *past, const state *s)
+static tsr_status look_whole(const tsri_run_view *view, tsri_past *past, const state *s)
 {
     tsr_status st = TSR_OK;
     tsri_gated_pairs p = {0};
     float *gradient = NULL;
-    TSR_TRY(keep_tau(run, past, s));
-    TSR_TRY(tsri_gated_pairs_of(&p, run, &run->seen, &s->start, s->gates, s->reach.pairs.samples,
+    TSR_TRY(keep_tau(view, past, s));
+    TSR_TRY(tsri_gated_pairs_of(&p, view, &view->seen, &s->start, s->gates, s->reach.pairs.samples,
                                 s->reach.block));
     TSR_TRY(KEEP(past, {"ratio", p.ratio}, {"kernel", p.kernel}));
-    TSR_TRY(tsri_alloc_raw(&gradient, run->net->trained, sizeof *gradient));
-    TSR_TRY(tsri_gated_gradient(gradient, run, NULL));
-    TSR_TRY(keep_gradients(run, past, gradient));
-    TSR_TRY(keep_patterns(run, past, s));
+    TSR_TRY(tsri_alloc_raw(&gradient, view->net->trained, sizeof *gradient));
+    TSR_TRY(tsri_gated_gradient(gradient, view, NULL));
+    TSR_TRY(keep_gradients(view, past, gradient));
+    TSR_TRY(keep_patterns(view, past, s));
     if (s->gates)
-        TSR_TRY(look_gated(run, past, s, &p, gradient));
+        TSR_TRY(look_gated(view, past, s, &p, gradient));
 done:
     tsri_free(gradient);
     tsri_gated_pairs_fini(&p);
     return st;
 }
 
-tsr_status tsri_gated_look(tsri_run *run, tsri_past *past)
+tsr_status tsri_gated_look(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     state *s = NULL;
-    TSR_TRY(state_of(&s, run, past));
-    bool whole = tsri_look_due(run, s->reach.look);
-    TSR_TRY(tsri_past_keep(past, "tau_high", tsri_gated_drift(&run->seen, &s->start)));
-    if (whole || tsri_look_due(run, s->reach.loss))
-        TSR_TRY(keep_loss(run, past));
-    if (run->position.round == 0)
-        TSR_TRY(keep_data(run, past, &s->reach));
+    TSR_TRY(state_of(&s, view, past));
+    bool whole = tsri_look_due(view, s->reach.look);
+    TSR_TRY(tsri_past_keep(past, "tau_high", tsri_gated_drift(&view->seen, &s->start)));
+    if (whole || tsri_look_due(view, s->reach.loss))
+        TSR_TRY(keep_loss(view, past));
+    if (view->position->round == 0)
+        TSR_TRY(keep_data(view, past, &s->reach));
     if (whole)
-        TSR_TRY(look_whole(run, past, s));
+        TSR_TRY(look_whole(view, past, s));
 done:
     return st;
 }

@@ -12,7 +12,6 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "net/grelu.h"
-#include "run/when.h"
 #include "theory/chain.h"
 
 #include <math.h>
@@ -21,9 +20,9 @@
 enum { TAU_STEPS = 60, CHAIN_STEPS = 40 };
 
 /* The upper end beside a norm that `steps` steps in R^m found, one of `asked` in a round. */
-static double upper(const tsri_run *run, double norm, int64_t m, int64_t steps, double asked)
+static double upper(const tsri_run_view *view, double norm, int64_t m, int64_t steps, double asked)
 {
-    double chance = TSRI_GATED_CHANCE / (asked * ((double)run->settings.rounds + 1));
+    double chance = TSRI_GATED_CHANCE / (asked * ((double)view->settings->rounds + 1));
     double miss = pow(chance / (0.824 * sqrt((double)m)), 1 / ((double)steps - 0.5));
     return norm / sqrt(miss);
 }
@@ -36,15 +35,15 @@ static void widen(tsri_gated_norm *all, double low, double high)
     all->high = fmax(all->high, high);
 }
 
-static tsr_status factor_norm(tsri_gated_norm *all, const tsri_run *run, const tsri_factor *a,
+static tsr_status factor_norm(tsri_gated_norm *all, const tsri_run_view *view, const tsri_factor *a,
                               const tsri_factor *b, int64_t asked)
 {
     tsr_status st = TSR_OK;
     tsri_norm norm;
     tsri_chain with = {a, 1}, less = {b, 1};
-    TSR_TRY(tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, run->settings.seed,
-                            run->device.pool));
-    widen(all, norm.value, upper(run, norm.value, a->cols, TAU_STEPS, (double)asked));
+    TSR_TRY(tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, view->settings->seed,
+                            view->device.pool));
+    widen(all, norm.value, upper(view, norm.value, a->cols, TAU_STEPS, (double)asked));
 done:
     return st;
 }
@@ -54,7 +53,7 @@ static const float *numbers(const tsri_opened *store, const char *name)
     return (const float *)store->w + store->net->param[tsri_net_param(store->net, name)].offset;
 }
 
-tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_opened *now,
+tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run_view *view, const tsri_opened *now,
                           const tsri_opened *then)
 {
     tsr_status st = TSR_OK;
@@ -66,23 +65,23 @@ tsr_status tsri_gated_tau(tsri_gated_norm *tau, const tsri_run *run, const tsri_
             continue;
         tsri_factor a = {numbers(now, w->name), w->shape[0], w->shape[1], NULL};
         tsri_factor b = {numbers(then, w->name), w->shape[0], w->shape[1], NULL};
-        TSR_TRY(factor_norm(tau, run, &a, &b, 2 * tsri_grelu_layers(net)));
+        TSR_TRY(factor_norm(tau, view, &a, &b, 2 * tsri_grelu_layers(net)));
     }
 done:
     return st;
 }
 
-tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run *run, const float *gradient)
+tsr_status tsri_gated_steepest(tsri_gated_norm *g, const tsri_run_view *view, const float *gradient)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = run->net;
+    const tsri_net *net = view->net;
     *g = (tsri_gated_norm){0, 0};
     for (int64_t p = 0; p < net->params; p++) {
         const tsri_param *w = &net->param[p];
         if (w->role != TSRI_TRAINED)
             continue;
         tsri_factor a = {gradient + w->offset, w->shape[0], w->shape[1], NULL};
-        TSR_TRY(factor_norm(g, run, &a, NULL, 2 * tsri_grelu_layers(net)));
+        TSR_TRY(factor_norm(g, view, &a, NULL, 2 * tsri_grelu_layers(net)));
     }
 done:
     return st;
@@ -180,22 +179,23 @@ done:
     return st;
 }
 
-static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
-                                 const tsri_gated_part *part, double asked)
+static tsr_status lines_of_block(tsri_gated_norm *z, const tsri_run_view *view,
+                                 const tsri_opened *store, const tsri_gated_part *part,
+                                 double asked)
 {
     tsr_status st = TSR_OK;
     tsri_gated v = {0};
-    line l = {.v = &v, .store = store, .pool = run->device.pool};
+    line l = {.v = &v, .store = store, .pool = view->device.pool};
     double norm;
-    TSR_TRY(tsri_gated_init(&v, run, store, part));
+    TSR_TRY(tsri_gated_init(&v, view, store, part));
     TSR_TRY(tsri_alloc_raw(&l.x, v.n * v.m, sizeof *l.x));
     TSR_TRY(tsri_alloc_raw(&l.y, v.n * v.m, sizeof *l.y));
     for (l.a = 1; l.a <= v.L; l.a++)
         for (l.b = 1; l.b <= l.a; l.b++) {
-            TSR_TRY(tsri_hear_stop(run));
-            TSR_TRY(line_norm(&norm, &l, run->settings.seed));
+            TSR_TRY(tsri_hear_stop(view));
+            TSR_TRY(line_norm(&norm, &l, view->settings->seed));
             bool exact = l.a == l.b;
-            widen(z, norm, exact ? norm : upper(run, norm, v.m, CHAIN_STEPS, asked));
+            widen(z, norm, exact ? norm : upper(view, norm, v.m, CHAIN_STEPS, asked));
         }
 done:
     tsri_free(l.x);
@@ -204,8 +204,9 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri_opened *store,
-                             const tsri_gate_table *gates, int64_t n, int64_t block)
+tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run_view *view,
+                             const tsri_opened *store, const tsri_gate_table *gates, int64_t n,
+                             int64_t block)
 {
     tsr_status st = TSR_OK;
     double L = (double)tsri_grelu_layers(store->net), asked = (double)n * L * L;
@@ -213,7 +214,7 @@ tsr_status tsri_gated_chains(tsri_gated_norm *z, const tsri_run *run, const tsri
     for (int64_t from = 0; from < n; from += block) {
         tsri_gated_part part = {
             .from = from, .n = n - from < block ? n - from : block, .gates = gates};
-        TSR_TRY(lines_of_block(z, run, store, &part, asked));
+        TSR_TRY(lines_of_block(z, view, store, &part, asked));
     }
 done:
     return st;

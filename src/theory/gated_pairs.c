@@ -10,7 +10,6 @@
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "net/grelu.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +54,7 @@ typedef struct sight {
 } sight;
 
 typedef struct desk {
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_opened *now, *then;
     const tsri_gate_table *gates;
     tsri_gated_pairs *p;
@@ -100,8 +99,8 @@ static tsr_status see(sight *s, const desk *w, int64_t block)
     int64_t from = block * w->block, left = w->p->n - from;
     tsri_gated_part part = {
         .from = from, .n = left < w->block ? left : w->block, .behind = true, .gates = w->gates};
-    TSR_TRY(tsri_gated_init(&s->now, w->run, w->now, &part));
-    TSR_TRY(tsri_gated_init(&s->then, w->run, w->then, &part));
+    TSR_TRY(tsri_gated_init(&s->now, w->view, w->now, &part));
+    TSR_TRY(tsri_gated_init(&s->then, w->view, w->then, &part));
 done:
     return st;
 }
@@ -178,7 +177,7 @@ static tsr_status singles(desk *w, const sight *s)
     tsr_status st = TSR_OK;
     const tsri_gated *v = &s->now;
     double *residual = w->p->residual + v->from * v->dy;
-    tsri_gated_targets(residual, w->run, v->from, v->n);
+    tsri_gated_targets(residual, w->view, v->from, v->n);
     for (int64_t e = 0; e < v->n * v->dy; e++)
         residual[e] = v->y[e] - residual[e];
     for (int64_t i = 0; i < v->n; i++) {
@@ -280,7 +279,7 @@ static void layer_then(desk *w, const tsri_gated *a, const tsri_gated *b)
 static tsr_status layers(desk *w, const tsri_gated *a, const tsri_gated *b, bool now)
 {
     tsr_status st = TSR_OK;
-    tsri_pool *pool = w->run->device.pool;
+    tsri_pool *pool = w->view->device.pool;
     int64_t m = a->m, d = a->dy;
     for (int64_t k = 0; k <= a->L; k++) {
         TSR_TRY(products(w->h, tsri_gated_before(a, k, 0), a->n, tsri_gated_before(b, k, 0), b->n,
@@ -338,7 +337,7 @@ static tsr_status pair_of_blocks(desk *w, const sight *a, const sight *b)
     size_t bytes = (size_t)(w->p->dy * w->block * w->block) * sizeof(double);
     memset(w->k_now, 0, bytes);
     memset(w->k_then, 0, bytes);
-    TSR_TRY(tsri_hear_stop(w->run));
+    TSR_TRY(tsri_hear_stop(w->view));
     TSR_TRY(layers(w, &a->now, &b->now, true));
     TSR_TRY(layers(w, &a->then, &b->then, false));
     kernels(w, &a->now, &b->now);
@@ -365,12 +364,12 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run *run, const tsri_opened *now,
-                               const tsri_opened *then, const tsri_gate_table *gates, int64_t n,
-                               int64_t block)
+tsr_status tsri_gated_pairs_of(tsri_gated_pairs *p, const tsri_run_view *view,
+                               const tsri_opened *now, const tsri_opened *then,
+                               const tsri_gate_table *gates, int64_t n, int64_t block)
 {
     tsr_status st = TSR_OK;
-    desk w = {.run = run, .now = now, .then = then, .gates = gates, .p = p, .block = block};
+    desk w = {.view = view, .now = now, .then = then, .gates = gates, .p = p, .block = block};
     TSR_TRY(make_results(p, n, tsri_grelu_layers(now->net), now->net->outputs));
     TSR_TRY(desk_init(&w, now->net->outputs));
     for (int64_t i = 0; i * block < n; i++)

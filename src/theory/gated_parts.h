@@ -21,7 +21,7 @@ typedef struct tsri_gated_theorems {
 /* Everything that the rows of a certificate are made from. */
 typedef struct tsri_gated_file {
     tsri_certificate *c;
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_past *past;
     tsri_gated_reach reach;
     tsri_gated_letters s;

@@ -31,19 +31,19 @@ static void ever_on(uint64_t *any, const tsri_gated *v)
 }
 
 /* One block at first, now, and one round ago. */
-static tsr_status one_block(count *c, const tsri_run *run, const tsri_opened *then,
+static tsr_status one_block(count *c, const tsri_run_view *view, const tsri_opened *then,
                             const tsri_opened *ago, const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
     tsri_gated a = {0}, b = {0};
-    TSR_TRY(tsri_gated_init(&a, run, &run->seen, part));
-    TSR_TRY(tsri_gated_init(&b, run, then, part));
+    TSR_TRY(tsri_gated_init(&a, view, &view->seen, part));
+    TSR_TRY(tsri_gated_init(&b, view, then, part));
     ever_on(c->now, &a);
     ever_on(c->first, &b);
     c->start += differ(&a, &b);
     tsri_gated_fini(&b);
     if (ago->w) {
-        TSR_TRY(tsri_gated_init(&b, run, ago, part));
+        TSR_TRY(tsri_gated_init(&b, view, ago, part));
         c->before += differ(&a, &b);
     }
 done:
@@ -64,17 +64,17 @@ static void read_off(tsri_gated_switched *s, const count *c, int64_t L, int64_t 
 }
 
 /* Of a gated net: the part of its fixed numbers that changed, and units that no gate opens. */
-static tsr_status fixed(tsri_gated_switched *s, const tsri_run *run, const tsri_opened *then,
+static tsr_status fixed(tsri_gated_switched *s, const tsri_run_view *view, const tsri_opened *then,
                         const tsri_gate_table *gates, int64_t n, int64_t m)
 {
     tsr_status st = TSR_OK;
-    const float *a = run->seen.w, *b = then->w;
+    const float *a = view->seen.w, *b = then->w;
     int64_t changed = 0, words = gates->words[0];
     uint64_t *any = NULL;
     TSR_TRY(tsri_alloc(&any, gates->layers * words, sizeof *any));
-    for (int64_t i = run->net->trained; i < run->net->total; i++)
+    for (int64_t i = view->net->trained; i < view->net->total; i++)
         changed += a[i] != b[i] || isnan(a[i]) != isnan(b[i]);
-    s->since_start = (double)changed / (double)(run->net->total - run->net->trained);
+    s->since_start = (double)changed / (double)(view->net->total - view->net->trained);
     for (int64_t k = 0; k < gates->layers; k++)
         for (int64_t i = 0; i < n * words; i++)
             any[k * words + i % words] |= gates->word[k][i];
@@ -86,30 +86,30 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_switches(tsri_gated_switched *s, tsri_run *run, const tsri_opened *then,
-                               const float *before, const tsri_gate_table *gates, int64_t n,
-                               int64_t block)
+tsr_status tsri_gated_switches(tsri_gated_switched *s, const tsri_run_view *view,
+                               const tsri_opened *then, const float *before,
+                               const tsri_gate_table *gates, int64_t n, int64_t block)
 {
     tsr_status st = TSR_OK;
-    tsri_opened ago = {.net = run->net, .real_bytes = sizeof(float)};
+    tsri_opened ago = {.net = view->net, .real_bytes = sizeof(float)};
     float *w_ago = NULL;
     count c = {0};
-    const tsri_param *w = &run->net->param[tsri_net_param(run->net, "c.weight")];
-    int64_t m = w->shape[0], words = (m + 63) / 64, L = tsri_grelu_layers(run->net);
+    const tsri_param *w = &view->net->param[tsri_net_param(view->net, "c.weight")];
+    int64_t m = w->shape[0], words = (m + 63) / 64, L = tsri_grelu_layers(view->net);
     *s = (tsri_gated_switched){.since_before = NAN};
     if (gates)
-        return fixed(s, run, then, gates, n, m);
+        return fixed(s, view, then, gates, n, m);
     TSR_TRY(tsri_alloc(&c.first, L * words, sizeof *c.first));
     TSR_TRY(tsri_alloc(&c.now, L * words, sizeof *c.now));
     if (before) {
-        TSR_TRY(tsri_alloc_raw(&w_ago, run->net->total, sizeof *w_ago));
-        memcpy(w_ago, run->seen.w, (size_t)run->net->total * sizeof *w_ago);
-        memcpy(w_ago, before, (size_t)run->net->trained * sizeof *w_ago);
+        TSR_TRY(tsri_alloc_raw(&w_ago, view->net->total, sizeof *w_ago));
+        memcpy(w_ago, view->seen.w, (size_t)view->net->total * sizeof *w_ago);
+        memcpy(w_ago, before, (size_t)view->net->trained * sizeof *w_ago);
         ago.w = w_ago;
     }
     for (int64_t from = 0; from < n; from += block) {
         tsri_gated_part part = {.from = from, .n = n - from < block ? n - from : block};
-        TSR_TRY(one_block(&c, run, then, &ago, &part));
+        TSR_TRY(one_block(&c, view, then, &ago, &part));
     }
     double bits = (double)L * (double)n * (double)m;
     s->since_start = (double)c.start / bits;

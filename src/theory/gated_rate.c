@@ -133,7 +133,7 @@ static void iteration_rows(const tsri_gated_file *f, const ends *e)
 {
     int64_t latest = tsri_gated_latest(f->past, "loss");
     double first = tsri_past_at(f->past, 0, "loss"), now = tsri_past_at(f->past, latest, "loss");
-    double steps = latest > 0 ? (double)(latest * f->run->settings.local_steps) : (double)NAN;
+    double steps = latest > 0 ? (double)(latest * f->view->settings->local_steps) : (double)NAN;
     double fallen = log(first / now);
     tsri_certify(f->c,
                  &(tsri_condition){.of = f->of.one,
@@ -188,8 +188,8 @@ tsr_status tsri_gated_rate_rows(tsri_gated_file *f)
                       .what = "L_0",
                       .rate = rate_19,
                       .context = &half,
-                      .settings = &f->run->settings,
-                      .position = &f->run->position,
+                      .settings = f->view->settings,
+                      .position = f->view->position,
                       .first = first,
                       .also = tsri_gated_some(e.seen)};
     eigen_rows(f);

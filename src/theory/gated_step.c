@@ -21,49 +21,49 @@
 enum { BATCH = 256 };
 
 /* What the mean of a batch counts in that of all; of a sum, all. */
-static float weight(const tsri_run *run, const tsri_batch *b)
+static float weight(const tsri_run_view *view, const tsri_batch *b)
 {
-    return run->settings.loss->sum ? 1.0f : (float)b->n / (float)run->data->train.n;
+    return view->settings->loss->sum ? 1.0f : (float)b->n / (float)view->data->train.n;
 }
 
-static tsr_status add_batch(float *sum, tsri_store *store, tsri_step *step, const tsri_run *run,
-                            const tsri_batch *b)
+static tsr_status add_batch(float *sum, tsri_store *store, tsri_step *step,
+                            const tsri_run_view *view, const tsri_batch *b)
 {
     tsr_status st = TSR_OK;
     tsri_opened host = {0};
     TSR_TRY(tsri_step_gradient(step, b, 0));
     TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_GRADIENT));
     const float *g = host.g;
-    for (int64_t i = 0; i < run->net->trained; i++)
-        sum[i] += weight(run, b) * g[i];
+    for (int64_t i = 0; i < view->net->trained; i++)
+        sum[i] += weight(view, b) * g[i];
 done:
     tsri_store_close(&host);
     return st;
 }
 
-tsr_status tsri_gated_gradient(float *gradient, tsri_run *run, const float *trained)
+tsr_status tsri_gated_gradient(float *gradient, const tsri_run_view *view, const float *trained)
 {
     tsr_status st = TSR_OK;
     tsri_store store = {0};
     tsri_loader *loader = NULL;
     tsri_plan *plan = NULL;
     tsri_step step = {0};
-    tsri_aim aim = {.kind = run->settings.loss};
-    const tsri_part *part = &run->data->train;
-    size_t bytes = (size_t)run->net->trained * sizeof *gradient;
+    tsri_aim aim = {.kind = view->settings->loss};
+    const tsri_part *part = &view->data->train;
+    size_t bytes = (size_t)view->net->trained * sizeof *gradient;
     tsri_loader_options o = {.batch = part->n < BATCH ? part->n : BATCH, .shards = 1};
     memset(gradient, 0, bytes);
-    TSR_TRY(tsri_store_init(&store, run->net, run->device.backend, true));
-    TSR_TRY(tsri_store_copy(&store, &run->store));
+    TSR_TRY(tsri_store_init(&store, view->net, view->device.backend, true));
+    TSR_TRY(tsri_store_copy(&store, view->store));
     if (trained)
         TSR_TRY(store.heap->in(store.w, trained, (int64_t)bytes));
-    TSR_TRY(tsri_loader_create(&loader, run->data, part, &o));
-    TSR_TRY(tsri_plan_create(&plan, &store, run->device, o.batch, true));
+    TSR_TRY(tsri_loader_create(&loader, view->data, part, &o));
+    TSR_TRY(tsri_plan_create(&plan, &store, view->device, o.batch, true));
     TSR_TRY(tsri_step_init(&step, plan, &aim, NULL));
     for (int64_t i = 0; i < tsri_loader_steps(loader); i++) {
         const tsri_batch *b = NULL;
         TSR_TRY(tsri_loader_get(loader, &b, i));
-        TSR_TRY(add_batch(gradient, &store, &step, run, b));
+        TSR_TRY(add_batch(gradient, &store, &step, view, b));
     }
 done:
     tsri_step_fini(&step);
@@ -108,9 +108,10 @@ static void add_sample(tsri_gated_fall *f, const tsri_gated_pairs *p, const tsri
     f->printed += lambda(p, e, i, eta, 1) / 2 * r2 + rest;
 }
 
-tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run *run, const tsri_gate_table *gates,
-                              const tsri_gated_pairs *p, const tsri_gated_ends *e,
-                              const float *gradient, double eta, int64_t block)
+tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run_view *view,
+                              const tsri_gate_table *gates, const tsri_gated_pairs *p,
+                              const tsri_gated_ends *e, const float *gradient, double eta,
+                              int64_t block)
 {
     tsr_status st = TSR_OK;
     tsri_gated v = {0};
@@ -123,8 +124,8 @@ tsr_status tsri_gated_fall_of(tsri_gated_fall *f, const tsri_run *run, const tsr
                                 .gates = gates,
                                 .step = gradient,
                                 .eta = eta};
-        TSR_TRY(tsri_gated_init(&v, run, &run->seen, &part));
-        tsri_gated_targets(target, run, from, v.n);
+        TSR_TRY(tsri_gated_init(&v, view, &view->seen, &part));
+        tsri_gated_targets(target, view, from, v.n);
         for (int64_t i = 0; i < v.n; i++)
             add_sample(f, p, e, from + i, target + i * p->dy, v.y + i * p->dy, eta);
         tsri_gated_fini(&v);

@@ -127,15 +127,15 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run *run, tsri_store *store,
+tsr_status tsri_gated_gates(tsri_gate_table **table, const tsri_run_view *view, tsri_store *store,
                             int64_t n)
 {
-    tsri_part part = run->data->train;
+    tsri_part part = view->data->train;
     *table = NULL;
     if (!tsri_net_gated(store->net))
         return TSR_OK;
     part.n = n;
-    return tsri_gate_table_create(table, store, run->device, run->data, &part);
+    return tsri_gate_table_create(table, store, view->device, view->data, &part);
 }
 
 static tsr_status make_room(tsri_gated *v, bool behind)
@@ -151,7 +151,7 @@ done:
     return st;
 }
 
-tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened *store,
+tsr_status tsri_gated_init(tsri_gated *v, const tsri_run_view *view, const tsri_opened *store,
                            const tsri_gated_part *part)
 {
     tsr_status st = TSR_OK;
@@ -165,24 +165,24 @@ tsr_status tsri_gated_init(tsri_gated *v, const tsri_run *run, const tsri_opened
                       .L = tsri_grelu_layers(net),
                       .dy = net->outputs};
     v->words = (v->m + 63) / 64;
-    TSR_TRY(tsri_hear_stop(run));
+    TSR_TRY(tsri_hear_stop(view));
     TSR_TRY(make_room(v, part->behind));
     for (int64_t i = 0; i < v->n; i++)
-        tsri_sample(v->x + i * v->d, run->data, &run->data->train, v->from + i);
+        tsri_sample(v->x + i * v->d, view->data, &view->data->train, v->from + i);
     for (int64_t k = 1; v->gated && k <= v->L; k++)
         memcpy(v->on + k * v->n * v->words, part->gates->word[k - 1] + v->from * v->words,
                (size_t)(v->n * v->words) * sizeof *v->on);
-    TSR_TRY(forward(v, store, part, run->device.pool));
+    TSR_TRY(forward(v, store, part, view->device.pool));
     if (part->behind)
-        TSR_TRY(backward(v, store, part, run->device.pool));
+        TSR_TRY(backward(v, store, part, view->device.pool));
 done:
     return st;
 }
 
-void tsri_gated_targets(double *y, const tsri_run *run, int64_t from, int64_t n)
+void tsri_gated_targets(double *y, const tsri_run_view *view, int64_t from, int64_t n)
 {
-    const tsri_part *part = &run->data->train;
-    int64_t dy = run->net->outputs;
+    const tsri_part *part = &view->data->train;
+    int64_t dy = view->net->outputs;
     for (int64_t i = 0; i < n; i++)
         for (int64_t p = 0; p < dy; p++)
             y[i * dy + p] = part->target ? (double)part->target[(from + i) * dy + p]

@@ -28,9 +28,9 @@
 
 #include <math.h>
 
-static bool applies(const tsri_run *run)
+static bool applies(const tsri_run_view *view)
 {
-    return run->net->outputs == 1 && run->data->train.target && run->settings.loss->squares;
+    return view->net->outputs == 1 && view->data->train.target && view->settings->loss->squares;
 }
 
 /* ---- Theorems ---------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ static void breaches(tsri_certificate *c, const tsri_loft_view *v)
                             (long long)f->twin + 1, (long long)f->image + 1);
     if (v->s.kappa == 0)
         tsri_certify_breach(c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
-    if (fabs(tsri_shallow_xi(v->run->net) - v->s.xi) > 1e-12)
+    if (fabs(tsri_shallow_xi(v->view->net) - v->s.xi) > 1e-12)
         tsri_certify_breach(c, TSRI_PAPER_MODEL,
                             "the whole network lacks the factor xi (scheme.scale: none)");
 }
@@ -58,9 +58,10 @@ static void theorems(tsri_certificate *c, tsri_loft_view *v)
     const tsri_loft *s = &v->s;
     unsigned start = TSRI_DRAWN_START | TSRI_UNIT_ROWS;
     unsigned kernel = start | TSRI_DISTINCT_ROWS;
-    unsigned run = kernel | TSRI_CONSTANT_RATE | TSRI_NO_MOMENTUM | TSRI_NO_DECAY |
-                   TSRI_FULL_BATCHES | TSRI_ONE_LOCAL_STEP | TSRI_BERNOULLI_MASKS |
-                   TSRI_COMMON_DATA | TSRI_FIXED_SAMPLES | TSRI_SINGLE_PRECISION | TSRI_PAPER_MODEL;
+    unsigned view = kernel | TSRI_CONSTANT_RATE | TSRI_NO_MOMENTUM | TSRI_NO_DECAY |
+                    TSRI_FULL_BATCHES | TSRI_ONE_LOCAL_STEP | TSRI_BERNOULLI_MASKS |
+                    TSRI_COMMON_DATA | TSRI_FIXED_SAMPLES | TSRI_SINGLE_PRECISION |
+                    TSRI_PAPER_MODEL;
     v->kernels = tsri_certify_theorem(
         c, &(tsri_theorem){"appendix B.3", "", NAN, TSRI_UNIT_ROWS | TSRI_DISTINCT_ROWS});
     v->lemma1 = tsri_certify_theorem(
@@ -80,10 +81,10 @@ static void theorems(tsri_certificate *c, tsri_loft_view *v)
     v->claim =
         tsri_certify_theorem(c, &(tsri_theorem){"appendix C.2", "", NAN, TSRI_BERNOULLI_MASKS});
     v->theorem2 =
-        tsri_certify_theorem(c, &(tsri_theorem){"Theorem 2 (app.)", "1 - O(delta)", NAN, run});
-    v->theorem1 = tsri_certify_theorem(c, &(tsri_theorem){"Theorem 1", "1 - O(delta)", NAN, run});
+        tsri_certify_theorem(c, &(tsri_theorem){"Theorem 2 (app.)", "1 - O(delta)", NAN, view});
+    v->theorem1 = tsri_certify_theorem(c, &(tsri_theorem){"Theorem 1", "1 - O(delta)", NAN, view});
     v->corollary1 =
-        tsri_certify_theorem(c, &(tsri_theorem){"Corollary 1", "1 - O(delta)", NAN, run});
+        tsri_certify_theorem(c, &(tsri_theorem){"Corollary 1", "1 - O(delta)", NAN, view});
 }
 
 /* ---- The whole --------------------------------------------------------------------------------
@@ -92,47 +93,47 @@ static void theorems(tsri_certificate *c, tsri_loft_view *v)
 static void notes(tsri_certificate *c, const tsri_loft_view *v)
 {
     const tsri_loft *s = &v->s;
-    const tsri_run *run = v->run;
+    const tsri_run_view *view = v->view;
     tsri_certify_note(c, "n %g, d %g, p %g, m %g, S %g, T %g, kappa %g, eta %g, delta %g", s->n,
                       s->d, s->p, s->m, s->S, s->T, s->kappa, s->eta, s->delta);
     tsri_certify_note(c, "constants that Omega and O hide are numbers, what is judged has the "
                          "constants of the proofs' displays");
     if (v->kernel.part < v->kernel.whole)
         tsri_certify_long(c, "samples of H_inf and H(t)",
-                          tsri_loft_kernel_operations(run, run->data->train.n));
-    if (!tsri_loft_descends(run))
+                          tsri_loft_kernel_operations(view, view->data->train.n));
+    if (!tsri_loft_descends(view))
         tsri_certify_note(c, "gradient descent beside the run takes certify.budget: %.2g",
-                          tsri_loft_budget(run, false));
-    if (s->xi >= 1 || tsri_loft_draws(run))
+                          tsri_loft_budget(view, false));
+    if (s->xi >= 1 || tsri_loft_draws(view))
         tsri_certify_note(c,
                           s->xi < 1 ? "means are over %d draws of masks from the same start"
                                     : "every share is the whole network: there are no masks",
                           TSRI_LOFT_DRAWS);
-    else if (!tsri_loft_masks(run))
+    else if (!tsri_loft_masks(view))
         tsri_certify_note(c, "the theorems bound means over masks, these numbers are of this run, "
                              "whose rounds are not theirs");
     else
         tsri_certify_note(c,
                           "the theorems bound means over masks, these numbers are of this run; "
                           "%d draws of them take certify.budget: %.2g",
-                          TSRI_LOFT_DRAWS, tsri_loft_budget(run, true));
+                          TSRI_LOFT_DRAWS, tsri_loft_budget(view, true));
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
+static tsr_status certify(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsri_loft_view v = {.run = run,
+    tsri_loft_view v = {.view = view,
                         .past = past,
-                        .s = tsri_loft_letters(run, past),
+                        .s = tsri_loft_letters(view, past),
                         .moved = c->round > 0,
                         .draws = tsri_saw_one("draw of masks")};
-    int64_t T = v.moved ? c->round : run->settings.rounds;
-    v.kernel = tsri_saw_some(tsri_loft_kernel_samples(run), run->data->train.n, "samples");
-    if (v.s.xi >= 1 || tsri_loft_draws(run))
+    int64_t T = v.moved ? c->round : view->settings->rounds;
+    v.kernel = tsri_saw_some(tsri_loft_kernel_samples(view), view->data->train.n, "samples");
+    if (v.s.xi >= 1 || tsri_loft_draws(view))
         v.draws = TSRI_SEEN_ALL;
-    v.s.squares = tsri_rates_squares(&run->settings, &run->position, 0, T);
-    v.s.steps = tsri_rates_sum(&run->settings, &run->position, 0, T);
-    TSR_TRY(tsri_loft_look_at_data(&v.data, run->data, run->net));
+    v.s.squares = tsri_rates_squares(view->settings, view->position, 0, T);
+    v.s.steps = tsri_rates_sum(view->settings, view->position, 0, T);
+    TSR_TRY(tsri_loft_look_at_data(&v.data, view->data, view->net));
     theorems(c, &v);
     breaches(c, &v);
     tsri_loft_lemmas(c, &v);

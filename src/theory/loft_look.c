@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/estimate.h"
 #include "linalg/openblas.h"
-#include "run/trace.h"
 #include "scheme/team.h"
 #include "theory/first.h"
 #include "theory/loft_patches.h"
@@ -63,21 +62,21 @@ void tsri_loft_forget(void *state)
     tsri_free(w);
 }
 
-static tsr_status make_draws(watch *w, const tsri_run *run)
+static tsr_status make_draws(watch *w, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
-    if (!tsri_loft_draws(run))
+    if (!tsri_loft_draws(view))
         return TSR_OK;
     TSR_TRY(tsri_alloc(&w->draw, TSRI_LOFT_DRAWS, sizeof *w->draw));
     while (w->draws < TSRI_LOFT_DRAWS) {
         draw *one = &w->draw[w->draws];
-        TSR_TRY(tsri_draw_path_init(&one->path, run, &w->first, ++w->draws));
+        TSR_TRY(tsri_draw_path_init(&one->path, view, &w->first, ++w->draws));
     }
 done:
     return st;
 }
 
-static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
+static tsr_status watch_of(watch **out, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     watch *w = past->state;
@@ -86,9 +85,9 @@ static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
     *out = past->state = w;
-    TSR_TRY(tsri_patches_init(&w->patches, &run->store, run->data, run->device.pool));
+    TSR_TRY(tsri_patches_init(&w->patches, view->store, view->data, view->device.pool));
     int64_t n = w->patches.n, m = w->patches.m, filters = m * w->patches.d;
-    TSR_TRY(tsri_first_weights(&w->first, run));
+    TSR_TRY(tsri_first_weights(&w->first, view));
     TSR_TRY(tsri_alloc_raw(&w->w, filters, sizeof *w->w));
     TSR_TRY(tsri_alloc_raw(&w->w0, filters, sizeof *w->w0));
     TSR_TRY(tsri_alloc_raw(&w->u, n, sizeof *w->u));
@@ -96,10 +95,10 @@ static tsr_status watch_of(watch **out, tsri_run *run, tsri_past *past)
     TSR_TRY(tsri_alloc_raw(&w->other, n, sizeof *w->other));
     TSR_TRY(tsri_alloc_raw(&w->square, m, sizeof *w->square));
     TSR_TRY(tsri_patches_filters(w->w0, &w->first));
-    if (tsri_loft_descends(run))
-        TSR_TRY(tsri_descent_init(&w->gd, run, &w->first, 0));
+    if (tsri_loft_descends(view))
+        TSR_TRY(tsri_descent_init(&w->gd, view, &w->first, 0));
     if (w->gd.plan)
-        TSR_TRY(make_draws(w, run));
+        TSR_TRY(make_draws(w, view));
 done:
     return st;
 }
@@ -163,12 +162,13 @@ static double spread_of(const watch *w, const tsri_loft *s)
     return most;
 }
 
-static tsr_status look_at_outputs(watch *w, tsri_run *run, tsri_past *past, const tsri_loft *s)
+static tsr_status look_at_outputs(watch *w, const tsri_run_view *view, tsri_past *past,
+                                  const tsri_loft *s)
 {
     tsr_status st = TSR_OK;
-    if (!tsri_loft_due(run, tsri_patches_operations(run->net, run->data, 1)) && !w->gd.plan)
+    if (!tsri_loft_due(view, tsri_patches_operations(view->net, view->data, 1)) && !w->gd.plan)
         return TSR_OK;
-    TSR_TRY(outputs(w->u, w, &run->store, w->square));
+    TSR_TRY(outputs(w->u, w, view->store, w->square));
     TSR_TRY(keep(past, "loss", loss_of(w, w->u)));
     TSR_TRY(keep(past, "spread", spread_of(w, s)));
 done:
@@ -193,13 +193,13 @@ done:
     return st;
 }
 
-static tsr_status look_at_weights(watch *w, tsri_run *run, tsri_past *past)
+static tsr_status look_at_weights(watch *w, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     double radius;
-    TSR_TRY(radius_of(&radius, w, &run->store));
+    TSR_TRY(radius_of(&radius, w, view->store));
     TSR_TRY(keep(past, "radius", radius));
-    if (tsri_loft_due(run, tsri_patches_operations(run->net, run->data, 2))) {
+    if (tsri_loft_due(view, tsri_patches_operations(view->net, view->data, 2))) {
         tsri_pass pass = {.w = w->w, .before = w->w0};
         tsri_patches_pass(&w->patches, &pass);
         TSR_TRY(tsri_past_keep(past, "flips", pass.flips));
@@ -211,23 +211,24 @@ done:
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* Samples of the kernels as the network sees them, spread evenly over the training set. */
-static tsr_status take_spread(float **x, const tsri_run *run, int64_t count)
+static tsr_status take_spread(float **x, const tsri_run_view *view, int64_t count)
 {
     tsr_status st = TSR_OK;
-    int64_t n = run->data->train.n, dim = run->data->dim;
+    int64_t n = view->data->train.n, dim = view->data->dim;
     TSR_TRY(tsri_alloc_raw(x, count * dim, sizeof **x));
     for (int64_t i = 0; i < count; i++)
-        tsri_sample(*x + i * dim, run->data, &run->data->train, i * n / count);
+        tsri_sample(*x + i * dim, view->data, &view->data->train, i * n / count);
 done:
     return st;
 }
 
 /* H of the paper, without the factor xi of the whole. */
-static tsr_status kernel(double *H, tsri_run *run, tsri_store *store, const float *x, int64_t n)
+static tsr_status kernel(double *H, const tsri_run_view *view, tsri_store *store, const float *x,
+                         int64_t n)
 {
     tsri_tangent one = {.output = 0};
-    double xi = tsri_shallow_xi(run->net);
-    tsr_status st = tsri_tangent_kernel(H, store, run->device, x, n, &one);
+    double xi = tsri_shallow_xi(view->net);
+    tsr_status st = tsri_tangent_kernel(H, store, view->device, x, n, &one);
     for (int64_t e = 0; st == TSR_OK && e < n * n; e++)
         H[e] /= xi * xi;
     return st;
@@ -242,40 +243,40 @@ static double most_apart(const double *a, const double *b, int64_t count)
 }
 
 /* The first kernel is needed again in every look: a resumed run makes it anew. */
-static tsr_status first_kernel(watch *w, tsri_run *run, const float *x, int64_t n)
+static tsr_status first_kernel(watch *w, const tsri_run_view *view, const float *x, int64_t n)
 {
     tsr_status st = TSR_OK;
     if (w->H0)
         return TSR_OK;
     TSR_TRY(tsri_alloc_raw(&w->H0, n * n, sizeof *w->H0));
-    TSR_TRY(kernel(w->H0, run, &w->first, x, n));
+    TSR_TRY(kernel(w->H0, view, &w->first, x, n));
 done:
     return st;
 }
 
-static tsr_status look_at_kernel(watch *w, tsri_run *run, tsri_past *past)
+static tsr_status look_at_kernel(watch *w, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     float *x = NULL;
     double *H = NULL, *work = NULL;
     tsri_eigen low, high;
-    int64_t n = tsri_loft_kernel_samples(run);
-    if (!tsri_loft_due(run, tsri_loft_kernel_operations(run, n)))
+    int64_t n = tsri_loft_kernel_samples(view);
+    if (!tsri_loft_due(view, tsri_loft_kernel_operations(view, n)))
         return TSR_OK;
-    TSR_TRY(take_spread(&x, run, n));
+    TSR_TRY(take_spread(&x, view, n));
     TSR_TRY(tsri_alloc_raw(&H, n * n, sizeof *H));
     TSR_TRY(tsri_alloc_raw(&work, n * n, sizeof *work));
-    TSR_TRY(first_kernel(w, run, x, n));
-    if (run->position.round == 0) {
-        TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, run->net, run->device.pool));
+    TSR_TRY(first_kernel(w, view, x, n));
+    if (view->position->round == 0) {
+        TSR_TRY(tsri_kernel_cnn1_infinite(H, x, n, view->net, view->device.pool));
         TSR_TRY(tsri_past_keep(past, "entry_first", most_apart(w->H0, H, n * n)));
-        TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->device.pool));
+        TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, view->device.pool));
         TSR_TRY(tsri_past_keep(past, "lambda_0", low.value));
         TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     }
-    TSR_TRY(kernel(H, run, &run->store, x, n));
+    TSR_TRY(kernel(H, view, view->store, x, n));
     TSR_TRY(keep(past, "entry_later", most_apart(w->H0, H, n * n)));
-    TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, run->device.pool));
+    TSR_TRY(tsri_spectrum_proven(&low, &high, work, H, n, view->device.pool));
     TSR_TRY(tsri_past_keep(past, "lambda", low.value));
 done:
     tsri_free(x);
@@ -319,10 +320,10 @@ done:
 }
 
 /* All paths one round further. */
-static tsr_status step_paths(watch *w, const tsri_run *run)
+static tsr_status step_paths(watch *w, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
-    double eta = tsri_rate_of(&run->settings, &run->position, w->gd.round);
+    double eta = tsri_rate_of(view->settings, view->position, w->gd.round);
     TSR_TRY(tsri_descent_step(&w->gd));
     if (w->draws > 0)
         TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));
@@ -363,40 +364,39 @@ done:
 }
 
 /* The masks that a draw had in the round just done, for who wants to replay it. */
-static tsr_status note_masks(const watch *w, tsri_run *run)
+static tsr_status note_masks(const watch *w, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
     const tsri_store *local;
     for (int64_t i = 0;
-         run->process.trace && run->position.round > 0 && i < w->draws * run->settings.workers;
-         i++) {
-        int64_t k = i / run->settings.workers, l = i % run->settings.workers;
-        const tsri_share *share = tsri_team_member(&w->draw[k].path.run, l, &local);
+         view->notes && view->position->round > 0 && i < w->draws * view->settings->workers; i++) {
+        int64_t k = i / view->settings->workers, l = i % view->settings->workers;
+        const tsri_share *share = tsri_team_member(tsri_team_of(&w->draw[k].path.run), l, &local);
         if (!share) /* it had nothing */
             continue;
-        const tsri_pick *pick = &share->pick[run->net->value[run->net->layer[0].out].axis];
+        const tsri_pick *pick = &share->pick[view->net->value[view->net->layer[0].out].axis];
         tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {pick->count}, .data = pick->index};
-        TSR_TRY(tsri_trace_note(run, &t, "draw.%lld.share.%lld", (long long)k, (long long)l));
+        TSR_TRY(tsri_note(view, &t, "draw.%lld.share.%lld", (long long)k, (long long)l));
     }
-    TSR_TRY(tsri_trace_write_notes(run, "masks"));
+    TSR_TRY(tsri_notes_write(view, "masks"));
 done:
     return st;
 }
 
-static tsr_status look_at_paths(watch *w, tsri_run *run, tsri_past *past)
+static tsr_status look_at_paths(watch *w, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     kept of;
     double moved, radius;
     if (!w->gd.plan)
         return TSR_OK;
-    while (w->gd.round < run->position.round)
-        TSR_TRY(step_paths(w, run));
-    TSR_TRY(note_masks(w, run));
-    if (w->draws == 0 || run->position.round == 0)
+    while (w->gd.round < view->position->round)
+        TSR_TRY(step_paths(w, view));
+    TSR_TRY(note_masks(w, view));
+    if (w->draws == 0 || view->position->round == 0)
         TSR_TRY(outputs(w->twin, w, &w->gd.store, NULL));
-    TSR_TRY(kept_of(&of, w, w->u, &run->store));
-    for (int64_t k = 0; run->position.round == 0 && k < w->draws; k++)
+    TSR_TRY(kept_of(&of, w, w->u, view->store));
+    for (int64_t k = 0; view->position->round == 0 && k < w->draws; k++)
         w->draw[k].now = of;
     if (w->draws > 0)
         TSR_TRY(mean_of_draws(&of, w, past));
@@ -414,19 +414,19 @@ done:
     return st;
 }
 
-tsr_status tsri_loft_look(tsri_run *run, tsri_past *past)
+tsr_status tsri_loft_look(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     watch *w = NULL;
-    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->device.pool)));
-    TSR_TRY(watch_of(&w, run, past));
-    TSR_TRY(look_at_kernel(w, run, past));
-    tsri_loft s = tsri_loft_letters(run, past);
-    if (run->position.round == 0)
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(view->device.pool)));
+    TSR_TRY(watch_of(&w, view, past));
+    TSR_TRY(look_at_kernel(w, view, past));
+    tsri_loft s = tsri_loft_letters(view, past);
+    if (view->position->round == 0)
         TSR_TRY(look_at_start(w, past, &s));
-    TSR_TRY(look_at_weights(w, run, past));
-    TSR_TRY(look_at_outputs(w, run, past, &s));
-    TSR_TRY(look_at_paths(w, run, past));
+    TSR_TRY(look_at_weights(w, view, past));
+    TSR_TRY(look_at_outputs(w, view, past, &s));
+    TSR_TRY(look_at_paths(w, view, past));
 done:
     return st;
 }

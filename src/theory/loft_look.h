@@ -30,27 +30,27 @@ enum { TSRI_LOFT_DRAWS = 8 };
 
 /* The paper's letters for a run. lambda is NaN unless it was seen to be above 0: nothing that
  * divides by it is known then. */
-tsri_loft tsri_loft_letters(const tsri_run *run, const tsri_past *past);
+tsri_loft tsri_loft_letters(const tsri_run_view *view, const tsri_past *past);
 
 /* Samples of the kernels: all, or as many as certify.effort allows. */
-int64_t tsri_loft_kernel_samples(const tsri_run *run);
-double tsri_loft_kernel_operations(const tsri_run *run, int64_t n);
+int64_t tsri_loft_kernel_samples(const tsri_run_view *view);
+double tsri_loft_kernel_operations(const tsri_run_view *view, int64_t n);
 
 /* Are the run's rounds those of the theorems, with masks? Only then is it worth drawing other masks
  * for a mean. One share with every filter has no masks. */
-bool tsri_loft_masks(const tsri_run *run);
+bool tsri_loft_masks(const tsri_run_view *view);
 
 /* Does the budget allow gradient descent beside the run, and other draws of masks? */
-bool tsri_loft_descends(const tsri_run *run);
-bool tsri_loft_draws(const tsri_run *run);
-double tsri_loft_budget(const tsri_run *run, bool draws); /* what either would take */
+bool tsri_loft_descends(const tsri_run_view *view);
+bool tsri_loft_draws(const tsri_run_view *view);
+double tsri_loft_budget(const tsri_run_view *view, bool draws); /* what either would take */
 
 /* Is this round one of those in which a look of so many operations is due? */
-bool tsri_loft_due(const tsri_run *run, double operations);
+bool tsri_loft_due(const tsri_run_view *view, double operations);
 
 /* ---- loft_look.c --------------------------------------------------------------------------- */
 
-tsr_status tsri_loft_look(tsri_run *run, tsri_past *past);
+tsr_status tsri_loft_look(const tsri_run_view *view, tsri_past *past);
 void tsri_loft_forget(void *state);
 
 #endif

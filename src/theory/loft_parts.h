@@ -10,7 +10,7 @@
 
 /* Everything that rows are made from. */
 typedef struct tsri_loft_view {
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_past *past;
     tsri_loft s;
     tsri_loft_data data;

@@ -14,11 +14,11 @@
  * numbers. */
 enum { VALUES = 1 << 24 };
 
-static int64_t block_of(const tsri_run *run)
+static int64_t block_of(const tsri_run_view *view)
 {
-    int64_t n = run->data->train.n, most = 1;
-    for (int64_t v = 0; v < run->net->values; v++) {
-        int64_t count = tsri_shape_count(run->net->value[v].shape);
+    int64_t n = view->data->train.n, most = 1;
+    for (int64_t v = 0; v < view->net->values; v++) {
+        int64_t count = tsri_shape_count(view->net->value[v].shape);
         most = count > most ? count : most;
     }
     int64_t block = VALUES / most;
@@ -27,16 +27,17 @@ static int64_t block_of(const tsri_run *run)
 
 static const tsri_optim plain = {0};
 
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start, int64_t block)
+tsr_status tsri_descent_init(tsri_descent *d, const tsri_run_view *view, const tsri_store *start,
+                             int64_t block)
 {
     tsr_status st = TSR_OK;
-    *d = (tsri_descent){.run = run, .block = block > 0 ? block : block_of(run)};
-    TSR_TRY(tsri_store_init(&d->store, run->net, run->device.backend, true));
+    *d = (tsri_descent){.view = view, .block = block > 0 ? block : block_of(view)};
+    TSR_TRY(tsri_store_init(&d->store, view->net, view->device.backend, true));
     TSR_TRY(tsri_store_copy(&d->store, start));
-    TSR_TRY(tsri_plan_create(&d->plan, &d->store, run->device, d->block, true));
-    TSR_TRY(tsri_step_init(&d->step, d->plan, &(tsri_aim){.kind = run->settings.loss}, &plain));
-    TSR_TRY(tsri_alloc(&d->x, d->block * run->data->dim, sizeof *d->x));
-    TSR_TRY(d->store.heap->take(&d->sum, run->net->trained * d->store.real_bytes));
+    TSR_TRY(tsri_plan_create(&d->plan, &d->store, view->device, d->block, true));
+    TSR_TRY(tsri_step_init(&d->step, d->plan, &(tsri_aim){.kind = view->settings->loss}, &plain));
+    TSR_TRY(tsri_alloc(&d->x, d->block * view->data->dim, sizeof *d->x));
+    TSR_TRY(d->store.heap->take(&d->sum, view->net->trained * d->store.real_bytes));
 done:
     if (st != TSR_OK)
         tsri_descent_fini(d);
@@ -58,16 +59,16 @@ void tsri_descent_fini(tsri_descent *d)
 static tsr_status add_block(tsri_descent *d, int64_t first)
 {
     tsr_status st = TSR_OK;
-    const tsri_part *part = &d->run->data->train;
-    int64_t dim = d->run->data->dim, rest = part->n - first;
+    const tsri_part *part = &d->view->data->train;
+    int64_t dim = d->view->data->dim, rest = part->n - first;
     const tsri_batch b = {.n = rest < d->block ? rest : d->block,
                           .x = d->x,
-                          .target = part->target + first * d->run->net->outputs};
+                          .target = part->target + first * d->view->net->outputs};
     for (int64_t i = 0; i < b.n; i++)
-        tsri_sample(d->x + i * dim, d->run->data, part, first + i);
+        tsri_sample(d->x + i * dim, d->view->data, part, first + i);
     TSR_TRY(tsri_step_gradient(&d->step, &b, 0));
-    TSR_TRY(tsri_device_gather(d->run->device, d->sum, d->store.g, d->run->net->trained, first == 0,
-                               rest <= d->block, 1));
+    TSR_TRY(tsri_device_gather(d->view->device, d->sum, d->store.g, d->view->net->trained,
+                               first == 0, rest <= d->block, 1));
 done:
     return st;
 }
@@ -75,11 +76,11 @@ done:
 tsr_status tsri_descent_step(tsri_descent *d)
 {
     tsr_status st = TSR_OK;
-    tsri_chances chances = tsri_team_chances(d->run);
-    for (int64_t first = 0; first < d->run->data->train.n; first += d->block)
+    tsri_chances chances = tsri_team_chances(d->view->team);
+    for (int64_t first = 0; first < d->view->data->train.n; first += d->block)
         TSR_TRY(add_block(d, first));
     TSR_TRY(tsri_step_update(&d->step,
-                             tsri_rate_of(&d->run->settings, &d->run->position, d->round) *
+                             tsri_rate_of(d->view->settings, d->view->position, d->round) *
                                  chances.theta / chances.xi,
                              0));
     d->round++;
@@ -118,20 +119,21 @@ static uint64_t seed_of(uint64_t seed, int64_t k)
     return seed + (uint64_t)k * 1000003;
 }
 
-tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const tsri_store *start,
-                               int64_t k)
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run_view *view,
+                               const tsri_store *start, int64_t k)
 {
     tsr_status st = TSR_OK;
     tsr_run_options options = tsr_run_options_default();
-    tsri_ground ground = {
-        .data = run->data, .threads = tsri_pool_threads(run->device.pool), .dry = true};
+    /* With data of the ground neither these nor the config are changed. */
+    tsri_ground ground = {.data = (tsr_data *)(uintptr_t)view->data,
+                          .threads = tsri_pool_threads(view->device.pool),
+                          .dry = true};
     path->run = (tsri_run){.process.lock = -1};
-    /* With data of the ground the config is not changed. */
-    TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)run->settings.config, &options,
+    TSR_TRY(tsri_run_init_on(&path->run, (tsr_config *)(uintptr_t)view->settings->config, &options,
                              &ground));
     TSR_TRY(tsri_store_copy(&path->run.store, start));
     TSR_TRY(path->run.settings.scheme->setup(&path->run));
-    path->run.settings.seed = seed_of(run->settings.seed, k);
+    path->run.settings.seed = seed_of(view->settings->seed, k);
 done:
     return st;
 }
@@ -153,12 +155,12 @@ tsr_status tsri_draw_path_round(tsri_draw_path *path)
 static tsr_status outputs_apart(double *sum, tsri_descent *d, tsri_store *other)
 {
     tsr_status st = TSR_OK;
-    const tsri_run *run = d->run;
+    const tsri_run_view *view = d->view;
     float *mine = NULL, *theirs = NULL;
-    const tsri_part *part = &run->data->train;
-    TSR_TRY(tsri_outputs(&mine, &d->store, run->device, run->data, part));
-    TSR_TRY(tsri_outputs(&theirs, other, run->device, run->data, part));
-    *sum = squares(mine, theirs, part->n * run->net->outputs);
+    const tsri_part *part = &view->data->train;
+    TSR_TRY(tsri_outputs(&mine, &d->store, view->device, view->data, part));
+    TSR_TRY(tsri_outputs(&theirs, other, view->device, view->data, part));
+    *sum = squares(mine, theirs, part->n * view->net->outputs);
 done:
     tsri_free(mine);
     tsri_free(theirs);
@@ -174,7 +176,8 @@ tsr_status tsri_loft_paths(double *weights, double *outputs, tsr_config *config,
     double difference;
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(run.settings.scheme->setup(&run));
-    TSR_TRY(tsri_descent_init(&gd, &run, &run.store, 0));
+    tsri_run_view view = tsri_run_view_of(&run);
+    TSR_TRY(tsri_descent_init(&gd, &view, &run.store, 0));
     run.settings.seed = seed_of(run.settings.seed, masks);
     *outputs = 0;
     for (; run.position.round < run.settings.rounds; run.position.round++) {

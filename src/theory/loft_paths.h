@@ -5,20 +5,20 @@
  * on the whole network scaled by xi, the network that LoFT is judged by. It bounds means over all
  * masks: each other draw of them is a path of its own from the same start.
  *
- *     TSR_TRY(tsri_descent_init(&gd, run, first, 0));
+ *     TSR_TRY(tsri_descent_init(&gd, view, first, 0));
  *     TSR_TRY(tsri_descent_step(&gd));                     gd.store has its weights
- *     TSR_TRY(tsri_draw_path_init(&path, run, first, 3));
+ *     TSR_TRY(tsri_draw_path_init(&path, view, first, 3));
  *     TSR_TRY(tsri_draw_path_round(&path));                path.run.store has its weights
  */
 #ifndef TSRI_LOFT_PATHS_H
 #define TSRI_LOFT_PATHS_H
 
 #include "optim/step.h"
-#include "run/run.h"
+#include "theory/run_view.h"
 
 /* Gradient descent beside a run: its own weights, the run's data and network. */
 typedef struct tsri_descent {
-    const tsri_run *run;
+    const tsri_run_view *view;
     tsri_store store;
     tsri_plan *plan;
     tsri_step step;
@@ -29,8 +29,8 @@ typedef struct tsri_descent {
 } tsri_descent;
 
 /* Begins at the weights of `start`, with `block` samples in a block; 0 = as many as fit into about
- * 64 MiB. The run must outlive it. */
-tsr_status tsri_descent_init(tsri_descent *d, tsri_run *run, const tsri_store *start,
+ * 64 MiB. The view must outlive it. */
+tsr_status tsri_descent_init(tsri_descent *d, const tsri_run_view *view, const tsri_store *start,
                              int64_t block);
 void tsri_descent_fini(tsri_descent *d);
 
@@ -47,9 +47,9 @@ typedef struct tsri_draw_path {
     tsri_run run;
 } tsri_draw_path;
 
-/* Uses the data of `run`, which must outlive it, and as many threads. Call fini even on failure. */
-tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run *run, const tsri_store *start,
-                               int64_t k);
+/* Uses the data of the run, which must outlive it, and as many threads. Call fini even on failure. */
+tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run_view *view,
+                               const tsri_store *start, int64_t k);
 void tsri_draw_path_fini(tsri_draw_path *path);
 tsr_status tsri_draw_path_round(tsri_draw_path *path);
 

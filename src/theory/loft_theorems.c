@@ -10,7 +10,7 @@
 
 static bool constant_rate(const tsri_loft_view *v)
 {
-    return tsri_rates_of(&v->run->settings, &v->run->position).constant;
+    return tsri_rates_of(v->view->settings, v->view->position).constant;
 }
 
 /* sum over t < T of eta_t times a kept number of round t. */
@@ -19,7 +19,7 @@ static double summed(const tsri_loft_view *v, const char *name)
     double sum = 0;
     for (int64_t t = 0; t < v->past->round; t++)
         sum +=
-            tsri_past_at(v->past, t, name) * tsri_rate_of(&v->run->settings, &v->run->position, t);
+            tsri_past_at(v->past, t, name) * tsri_rate_of(v->view->settings, v->view->position, t);
     return v->moved ? sum : (double)NAN;
 }
 
@@ -31,7 +31,7 @@ static void bounds_C(double *bound, double *lengths, const tsri_loft_view *v)
     *bound = 0;
     *lengths = moved * moved;
     for (int64_t t = 0; t < past->round; t++) {
-        double eta = tsri_rate_of(&v->run->settings, &v->run->position, t),
+        double eta = tsri_rate_of(v->view->settings, v->view->position, t),
                square = tsri_past_at(past, t, "loss");
         double error = tsri_past_at(past, t, "error"), other = tsri_past_at(past, t, "twin_error");
         *bound += tsri_loft_drift_C(&v->s, eta, error, square, other);
@@ -136,8 +136,8 @@ static tsr_status fall_rows(tsri_certificate *c, const tsri_loft_view *v)
                       .what = "L_0",
                       .rate = rate1,
                       .context = s,
-                      .settings = &v->run->settings,
-                      .position = &v->run->position,
+                      .settings = v->view->settings,
+                      .position = v->view->position,
                       .floor = tsri_loft_floor2_formula(s),
                       .hidden = true,
                       .also = v->draws,

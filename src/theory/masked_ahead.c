@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "run/trace.h"
 #include "scheme/team.h"
 #include "theory/ntk_shallow.h"
 #include "theory/spectrum.h"
@@ -37,7 +36,7 @@ static tsr_status ahead_init(ahead *h)
 {
     tsr_status st = TSR_OK;
     int64_t n = h->g->n, m = h->g->m, d = h->g->d;
-    TSR_TRY(tsri_share_init(&h->share, h->g->run->net));
+    TSR_TRY(tsri_share_init(&h->share, h->g->view->net));
     TSR_TRY(tsri_alloc(&h->every, m, sizeof *h->every));
     TSR_TRY(tsri_alloc_raw(&h->w, m * d, sizeof *h->w));
     TSR_TRY(tsri_alloc_raw(&h->dw, m * d, sizeof *h->dw));
@@ -82,21 +81,21 @@ static void ahead_fini(ahead *h)
 /* ---- Shares ------------------------------------------------------------------------------- */
 
 /* The seed of a draw: the run's for its own masks, another stream of it for each other one. */
-static uint64_t seed_of(const tsri_run *run, int64_t draw)
+static uint64_t seed_of(const tsri_run_view *view, int64_t draw)
 {
     tsri_rng rng =
-        tsri_rng_stream(run->settings.seed, TSRI_FOR_THEORY, draw, run->position.round, 0);
+        tsri_rng_stream(view->settings->seed, TSRI_FOR_THEORY, draw, view->position->round, 0);
     uint64_t high = tsri_rng_u32(&rng);
-    return draw == 0 ? run->settings.seed : high << 32 | tsri_rng_u32(&rng);
+    return draw == 0 ? view->settings->seed : high << 32 | tsri_rng_u32(&rng);
 }
 
 static void find_share(ahead *h, int64_t l)
 {
-    const tsri_run *run = h->g->run;
-    const tsri_draw *draw = tsri_team_draws(run);
-    const tsri_pick *pick = &h->share.pick[tsri_axis_find(run->net, "hidden")];
+    const tsri_run_view *view = h->g->view;
+    const tsri_draw *draw = tsri_team_draws(view->team);
+    const tsri_pick *pick = &h->share.pick[tsri_axis_find(view->net, "hidden")];
     if (draw)
-        tsri_share_draw(&h->share, draw, seed_of(run, h->o->draw), run->position.round, l);
+        tsri_share_draw(&h->share, draw, seed_of(view, h->o->draw), view->position->round, l);
     h->units = pick->whole ? h->g->m : pick->count;
     h->unit = pick->whole ? h->every : pick->index;
 }
@@ -123,7 +122,7 @@ static tsr_status take_share(ahead *h, int64_t l)
             h->b[u] = h->a[u] / (float)h->drawn[h->unit[u]];
     }
     tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {h->units}, .data = h->unit};
-    return tsri_trace_note(h->g->run, &t, "share.%lld.%lld", (long long)h->o->draw, (long long)l);
+    return tsri_note(h->g->view, &t, "share.%lld.%lld", (long long)h->o->draw, (long long)l);
 }
 
 /* How far the share's units are from where the round and the run began. */
@@ -132,15 +131,15 @@ static double moved(ahead *h)
     double most = 0, radius = 0;
     int64_t d = h->g->d;
     for (int64_t u = 0; u < h->units; u++) {
-        double round = 0, run = 0;
+        double round = 0, view = 0;
         for (int64_t c = 0; c < d; c++) {
             double step = h->way[u * d + c];
             double from = h->g->w0 ? (double)h->g->w0[h->unit[u] * d + c] : (double)NAN;
             round += step * step;
-            run += ((double)h->w[u * d + c] - from) * ((double)h->w[u * d + c] - from);
+            view += ((double)h->w[u * d + c] - from) * ((double)h->w[u * d + c] - from);
         }
         most = fmax(most, round);
-        radius = fmax(radius, run);
+        radius = fmax(radius, view);
     }
     if (h->g->w0)
         h->out->radius = fmax(h->out->radius, sqrt(radius));
@@ -162,12 +161,12 @@ static tsr_status look_at_kernel(ahead *h, tsri_signs *bits)
         h->out->least = fmin(h->out->least, 0);
     if (h->out->least <= rounding) /* a Gram matrix has nothing below 0 */
         return TSR_OK;
-    TSR_TRY(tsri_kernel_bits(g->k, g->gram, bits, 1 / (double)g->m, g->run->device.pool));
+    TSR_TRY(tsri_kernel_bits(g->k, g->gram, bits, 1 / (double)g->m, g->view->device.pool));
     if (isfinite(h->out->least))
         TSR_TRY(tsri_spectrum_above(&above, g->work, g->k, g->n, h->out->least * (1 - 1e-9)));
     if (above)
         return TSR_OK;
-    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->device.pool));
+    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->view->device.pool));
     h->out->least = fmin(h->out->least, low.value);
 done:
     return st;

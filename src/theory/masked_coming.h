@@ -10,10 +10,10 @@
 enum { TSRI_MASKED_WHOLE = 3, TSRI_MASKED_COMING = 4 };
 
 /* Operations of a look, for tsri_look_due. */
-double tsri_masked_coming_cost(const tsri_run *run);
+double tsri_masked_coming_cost(const tsri_run_view *view);
 
 /* How many draws of masks a look takes: 1 where there is nothing to draw. */
-int64_t tsri_masked_draws(const tsri_run *run);
+int64_t tsri_masked_draws(const tsri_run_view *view);
 
 /* `whole` has the outputs of the whole now; masked_look.h lists what is kept. */
 tsr_status tsri_masked_coming(tsri_masked_ground *g, tsri_past *past, tsri_masked_pass *whole);

@@ -17,15 +17,15 @@
 
 /* ---- What kind of run --------------------------------------------------------------------- */
 
-bool tsri_masked_whole(const tsri_run *run)
+bool tsri_masked_whole(const tsri_run_view *view)
 {
-    return tsri_team_chances(run).xi >= 1;
+    return tsri_team_chances(view->team).xi >= 1;
 }
 
 const float *tsri_masked_weights(const tsri_masked_ground *g)
 {
-    const tsri_run *run = g->run;
-    return tsri_opened_at(&run->seen, run->seen.w, run->net->layer[0].weight);
+    const tsri_run_view *view = g->view;
+    return tsri_opened_at(&view->seen, view->seen.w, view->net->layer[0].weight);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */
@@ -45,59 +45,60 @@ static tsr_status find_start(tsri_masked_ground *g, tsri_past *past)
     tsr_status st = TSR_OK;
     tsri_store first = {0};
     const float *w0 = NULL;
-    tsri_run *run = g->run;
-    if (run->position.round == 0 && !run->settings.options.init) {
+    const tsri_run_view *view = g->view;
+    if (view->position->round == 0 && !view->settings->options.init) {
         w0 = tsri_masked_weights(g);
         TSR_TRY(tsri_past_keep(past, "start", length(w0, g->m * g->d)));
-    } else if (run->position.round > 0) {
-        TSR_TRY(tsri_store_init_host(&first, run->net));
-        TSR_TRY(tsri_store_fill(&first, run->settings.seed));
-        w0 = tsri_store_own(&first) + run->net->param[run->net->layer[0].weight].offset;
+    } else if (view->position->round > 0) {
+        TSR_TRY(tsri_store_init_host(&first, view->net));
+        TSR_TRY(tsri_store_fill(&first, view->settings->seed));
+        w0 = tsri_store_own(&first) + view->net->param[view->net->layer[0].weight].offset;
         if (tsri_past_at(past, 0, "start") != length(w0, g->m * g->d))
             w0 = NULL;
     }
     if (w0) {
         TSR_TRY(tsri_alloc_raw(&g->w0, g->m * g->d, sizeof *g->w0));
         memcpy(g->w0, w0, (size_t)(g->m * g->d) * sizeof *g->w0);
-        TSR_TRY(tsri_patterns(&g->start, g->x, g->n, g->d, g->w0, g->m, run->device.pool));
+        TSR_TRY(tsri_patterns(&g->start, g->x, g->n, g->d, g->w0, g->m, view->device.pool));
     }
 done:
     tsri_store_fini(&first);
     return st;
 }
 
-static tsr_status make(tsri_masked_ground *g, tsri_run *run, tsri_past *past)
+static tsr_status make(tsri_masked_ground *g, const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    const tsri_net *net = run->net;
-    *g = (tsri_masked_ground){.run = run,
-                              .n = run->data->train.n,
-                              .d = run->data->dim,
+    const tsri_net *net = view->net;
+    *g = (tsri_masked_ground){.view = view,
+                              .n = view->data->train.n,
+                              .d = view->data->dim,
                               .m = net->param[net->layer[0].weight].shape[0],
-                              .p = run->settings.workers,
-                              .tau = run->settings.local_steps,
-                              .xi = tsri_team_chances(run).xi,
-                              .y = run->data->train.target};
+                              .p = view->settings->workers,
+                              .tau = view->settings->local_steps,
+                              .xi = tsri_team_chances(view->team).xi,
+                              .y = view->data->train.target};
     g->scale = 1 / sqrt((double)g->m);
     g->whole = tsri_shallow_xi(net) * g->scale;
     TSR_TRY(tsri_alloc_raw(&g->a, g->m, sizeof *g->a));
-    memcpy(g->a, tsri_opened_at(&run->seen, run->seen.w, net->layer[net->layers - 1].weight),
+    memcpy(g->a, tsri_opened_at(&view->seen, view->seen.w, net->layer[net->layers - 1].weight),
            (size_t)g->m * sizeof *g->a);
-    TSR_TRY(tsri_openblas_start(tsri_pool_threads(run->device.pool)));
-    TSR_TRY(tsri_take_samples(&g->x, run->data, &run->data->train, g->n));
+    TSR_TRY(tsri_openblas_start(tsri_pool_threads(view->device.pool)));
+    TSR_TRY(tsri_take_samples(&g->x, view->data, &view->data->train, g->n));
     TSR_TRY(tsri_alloc_raw(&g->z, tsri_min(g->n, TSRI_MASKED_ROWS) * g->m, sizeof *g->z));
     if (g->n <= TSRI_MASKED_KERNEL) {
         TSR_TRY(tsri_alloc_raw(&g->gram, g->n * g->n, sizeof *g->gram));
         TSR_TRY(tsri_alloc_raw(&g->k, g->n * g->n, sizeof *g->k));
         TSR_TRY(tsri_alloc_raw(&g->work, g->n * g->n, sizeof *g->work));
-        TSR_TRY(tsri_gram64(g->gram, g->x, g->n, g->d, run->device.pool));
+        TSR_TRY(tsri_gram64(g->gram, g->x, g->n, g->d, view->device.pool));
     }
     TSR_TRY(find_start(g, past));
 done:
     return st;
 }
 
-tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_past *past)
+tsr_status tsri_masked_ground_of(tsri_masked_ground **out, const tsri_run_view *view,
+                                 tsri_past *past)
 {
     tsr_status st = TSR_OK;
     *out = past->state;
@@ -105,7 +106,7 @@ tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_p
         return TSR_OK;
     TSR_TRY(tsri_alloc(out, 1, sizeof **out));
     past->state = *out;
-    TSR_TRY(make(*out, run, past));
+    TSR_TRY(make(*out, view, past));
 done:
     return st;
 }
@@ -228,13 +229,13 @@ static tsr_status add_product(float *to, const block *b, int64_t rows)
                    .b = b->g->x + b->from * b->g->d,
                    .c = to,
                    .add = b->from > 0};
-    return tsri_gemm_run(&g, b->g->run->device.pool);
+    return tsri_gemm_run(&g, b->g->view->device.pool);
 }
 
 static tsr_status pass_rows(const block *b, int64_t rows)
 {
     tsr_status st = TSR_OK;
-    tsri_pool *pool = b->g->run->device.pool;
+    tsri_pool *pool = b->g->view->device.pool;
     tsri_gemm g = {.b_transposed = true,
                    .m = rows,
                    .n = b->pass->units,

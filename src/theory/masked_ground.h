@@ -7,12 +7,12 @@
 #ifndef TSRI_MASKED_GROUND_H
 #define TSRI_MASKED_GROUND_H
 
-#include "run/run.h"
+#include "theory/run_view.h"
 #include "theory/past.h"
 #include "theory/signs.h"
 
 typedef struct tsri_masked_ground {
-    tsri_run *run;
+    const tsri_run_view *view;
     int64_t n, d, m;  /* samples, inputs, hidden units */
     int64_t p, tau;   /* shares, local steps */
     double xi, scale; /* chance of a unit; 1/sqrt(m), the factor of a share */
@@ -33,14 +33,15 @@ enum {
 };
 
 /* This run's, made at the first call. past->state is this paper's. */
-tsr_status tsri_masked_ground_of(tsri_masked_ground **out, tsri_run *run, tsri_past *past);
+tsr_status tsri_masked_ground_of(tsri_masked_ground **out, const tsri_run_view *view,
+                                 tsri_past *past);
 void tsri_masked_ground_free(void *ground);
 
 /* The current weights w [m, d] of the hidden units. */
 const float *tsri_masked_weights(const tsri_masked_ground *g);
 
 /* Are all rounds alike: no masks, or masks of everything? */
-bool tsri_masked_whole(const tsri_run *run);
+bool tsri_masked_whole(const tsri_run_view *view);
 
 /* One pass through `units` units w [units, d] with output signs a [units]:
  *

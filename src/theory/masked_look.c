@@ -14,16 +14,16 @@
 
 /* ---- What looks cost ---------------------------------------------------------------------- */
 
-static double units(const tsri_run *run)
+static double units(const tsri_run_view *view)
 {
-    return (double)run->net->param[run->net->layer[0].weight].shape[0];
+    return (double)view->net->param[view->net->layer[0].weight].shape[0];
 }
 
-double tsri_masked_whole_cost(const tsri_run *run)
+double tsri_masked_whole_cost(const tsri_run_view *view)
 {
     /* A product and a pass over what comes out of it. */
-    return TSRI_MASKED_WHOLE * (double)run->data->train.n * units(run) *
-           (2 * (double)run->data->dim + 80);
+    return TSRI_MASKED_WHOLE * (double)view->data->train.n * units(view) *
+           (2 * (double)view->data->dim + 80);
 }
 
 /* ---- The data, once ----------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ static tsr_status look_at_rows(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     double error = 0, most = 0, expected = 0,
-           kappa = tsri_config_real(g->run->settings.config, "model.kappa");
+           kappa = tsri_config_real(g->view->settings->config, "model.kappa");
     int64_t row = 0;
     for (int64_t i = 0; i < g->n; i++) {
         double square = 0, y = (double)g->y[i];
@@ -80,8 +80,8 @@ static tsr_status look_at_infinite(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_eigen low, high;
-    tsri_kernel_infinite(g->k, g->gram, g->n, g->xi, g->run->device.pool);
-    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->run->device.pool));
+    tsri_kernel_infinite(g->k, g->gram, g->n, g->xi, g->view->device.pool);
+    TSR_TRY(tsri_spectrum_proven(&low, &high, g->work, g->k, g->n, g->view->device.pool));
     TSR_TRY(tsri_past_keep(past, "lambda_0", low.value));
     TSR_TRY(tsri_past_keep(past, "lambda_0_error", low.error));
     TSR_TRY(tsri_past_keep(past, "lambda_most", high.value));
@@ -102,7 +102,7 @@ double tsri_masked_lambda(const tsri_past *past)
 static tsr_status look_at_start(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    double kappa = tsri_config_real(g->run->settings.config, "model.kappa"), squares = 0;
+    double kappa = tsri_config_real(g->view->settings->config, "model.kappa"), squares = 0;
     double R = kappa * tsri_masked_lambda(past) / (192 * (double)g->n);
     int64_t near = 0;
     for (int64_t from = 0; from < g->n; from += TSRI_MASKED_ROWS) {
@@ -110,7 +110,7 @@ static tsr_status look_at_start(tsri_masked_ground *g, tsri_past *past)
         tsri_gemm product = {.b_transposed = true, .m = rows, .n = g->m, .k = g->d, .c = g->z};
         product.a = g->x + from * g->d;
         product.b = g->w0;
-        TSR_TRY(tsri_gemm_run(&product, g->run->device.pool));
+        TSR_TRY(tsri_gemm_run(&product, g->view->device.pool));
         for (int64_t i = 0; i < rows; i++) {
             int64_t here = 0;
             double sum = 0;
@@ -164,15 +164,15 @@ static double moved(const float *w, const float *w0, const int64_t *unit, int64_
 static tsr_status look_at_radius(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    const tsri_run *run = g->run;
+    const tsri_run_view *view = g->view;
     tsri_opened host = {0};
-    int64_t hidden = run->net->layer[0].weight, axis = tsri_axis_find(run->net, "hidden");
+    int64_t hidden = view->net->layer[0].weight, axis = tsri_axis_find(view->net, "hidden");
     if (!g->w0)
         return TSR_OK;
     double most = moved(tsri_masked_weights(g), g->w0, NULL, g->m, g->d);
-    for (int64_t l = 0; run->position.round > 0 && tsri_team_draws(run) && l < g->p; l++) {
+    for (int64_t l = 0; view->position->round > 0 && tsri_team_draws(view->team) && l < g->p; l++) {
         const tsri_store *local = NULL;
-        const tsri_share *share = tsri_team_member(run, l, &local);
+        const tsri_share *share = tsri_team_member(view->team, l, &local);
         if (!share)
             continue;
         const tsri_pick *pick = &share->pick[axis];
@@ -189,17 +189,17 @@ done:
 }
 
 /* Of full batches on the whole, a step has told the loss that it began with. */
-static tsr_status hear_loss(tsri_run *run, tsri_past *past)
+static tsr_status hear_loss(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    int64_t before = run->position.round - 1;
-    if (run->position.round == 0 || tsri_team_draws(run) ||
-        run->settings.batch < run->data->train.n || run->settings.independent ||
+    int64_t before = view->position->round - 1;
+    if (view->position->round == 0 || tsri_team_draws(view->team) ||
+        view->settings->batch < view->data->train.n || view->settings->independent ||
         !isnan(tsri_past_at(past, before, "loss")))
         return TSR_OK;
     tsri_past_begin(past, before);
-    st = tsri_past_keep(past, "loss", 2 * run->process.round_loss);
-    tsri_past_begin(past, run->position.round);
+    st = tsri_past_keep(past, "loss", 2 * view->round_loss);
+    tsri_past_begin(past, view->position->round);
     return st;
 }
 
@@ -225,18 +225,18 @@ done:
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-tsr_status tsri_masked_look(tsri_run *run, tsri_past *past)
+tsr_status tsri_masked_look(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_masked_ground *g = NULL;
     double *u = NULL;
-    TSR_TRY(tsri_masked_ground_of(&g, run, past));
-    if (run->position.round == 0)
+    TSR_TRY(tsri_masked_ground_of(&g, view, past));
+    if (view->position->round == 0)
         TSR_TRY(look_once(g, past));
     TSR_TRY(look_at_radius(g, past));
-    TSR_TRY(hear_loss(run, past));
-    bool whole_due = tsri_look_due(run, tsri_masked_whole_cost(run));
-    bool ahead_due = tsri_look_due(run, tsri_masked_coming_cost(run));
+    TSR_TRY(hear_loss(view, past));
+    bool whole_due = tsri_look_due(view, tsri_masked_whole_cost(view));
+    bool ahead_due = tsri_look_due(view, tsri_masked_coming_cost(view));
     if (!whole_due && !ahead_due)
         return TSR_OK;
     TSR_TRY(tsri_alloc_raw(&u, g->n, sizeof *u));

@@ -29,7 +29,7 @@
 #ifndef TSRI_MASKED_LOOK_H
 #define TSRI_MASKED_LOOK_H
 
-#include "run/run.h"
+#include "theory/run_view.h"
 #include "theory/past.h"
 
 /* Two rows are parallel when their angle is no larger: rows are floats, so an angle is known to
@@ -40,9 +40,9 @@
  * larger where two rows are parallel. */
 double tsri_masked_lambda(const tsri_past *past);
 
-tsr_status tsri_masked_look(tsri_run *run, tsri_past *past);
+tsr_status tsri_masked_look(const tsri_run_view *view, tsri_past *past);
 
 /* Operations of a look at the whole, for tsri_look_due. */
-double tsri_masked_whole_cost(const tsri_run *run);
+double tsri_masked_whole_cost(const tsri_run_view *view);
 
 #endif

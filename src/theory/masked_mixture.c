@@ -68,7 +68,7 @@ tsr_status tsri_mixture_init(tsri_mixture *x, tsri_masked_ground *g, tsri_masked
     tsr_status st = TSR_OK;
     float *gradient = NULL, *lift = NULL;
     *x = (tsri_mixture){.n = g->n, .m = g->m, .d = g->d, .draws = draws, .xi = g->xi};
-    x->theta = tsri_team_chances(g->run).theta;
+    x->theta = tsri_team_chances(g->view->team).theta;
     TSR_TRY(make_room(x));
     TSR_TRY(tsri_alloc_raw(&gradient, g->m * g->d, sizeof *gradient));
     TSR_TRY(tsri_alloc_raw(&lift, g->m * g->d, sizeof *lift));

@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool applies(const tsri_run *run)
+static bool applies(const tsri_run_view *view)
 {
-    return run->net->outputs == 1 && run->data->train.target && run->settings.loss->squares;
+    return view->net->outputs == 1 && view->data->train.target && view->settings->loss->squares;
 }
 
 /* ---- What is common to the parts ---------------------------------------------------------- */
@@ -35,10 +35,10 @@ void tsri_masked_constant(const tsri_masked_view *v, int of, double order, const
 static tsri_seen seen_on_the_way(const tsri_masked_view *v)
 {
     tsri_seen rounds = tsri_past_seen(v->past, "radius");
-    if (v->run->settings.local_steps == 1)
+    if (v->view->settings->local_steps == 1)
         return rounds;
-    if (!tsri_plain_steps(v->run))
-        return tsri_saw_both(rounds, tsri_saw(1, v->run->settings.local_steps, "local steps"));
+    if (!tsri_plain_steps(v->view))
+        return tsri_saw_both(rounds, tsri_saw(1, v->view->settings->local_steps, "local steps"));
     return tsri_saw_both(rounds, tsri_past_seen(v->past, "path"));
 }
 
@@ -76,9 +76,10 @@ static void breaches(const tsri_masked_view *v)
                             (long long)first(v, "angle_a") + 1, (long long)first(v, "angle_b") + 1);
     if (v->s.kappa == 0)
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
-    if (!v->run->settings.options.init && isnan(first(v, "start")))
+    if (!v->view->settings->options.init && isnan(first(v, "start")))
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
-    if (!v->whole && strcmp(tsri_config_text(v->run->settings.config, "scheme.scale"), "none") == 0)
+    if (!v->whole &&
+        strcmp(tsri_config_text(v->view->settings->config, "scheme.scale"), "none") == 0)
         tsri_certify_breach(v->c, TSRI_PAPER_MODEL,
                             "shares have the factor of the whole "
                             "(scheme.scale: none)");
@@ -129,9 +130,9 @@ static void theorem1(const tsri_masked_view *v)
 static tsri_seen seen_kernels(const tsri_masked_view *v)
 {
     tsri_seen rounds = tsri_past_seen(v->past, "least");
-    if (v->run->settings.local_steps == 1 || tsri_plain_steps(v->run))
+    if (v->view->settings->local_steps == 1 || tsri_plain_steps(v->view))
         return rounds;
-    return tsri_saw_both(rounds, tsri_saw(1, v->run->settings.local_steps, "local steps"));
+    return tsri_saw_both(rounds, tsri_saw(1, v->view->settings->local_steps, "local steps"));
 }
 
 static void theorem2(const tsri_masked_view *v)
@@ -229,20 +230,20 @@ static void first_weights(const tsri_masked_view *v)
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-static tsri_masked letters(const tsri_run *run, const tsri_past *past)
+static tsri_masked letters(const tsri_run_view *view, const tsri_past *past)
 {
-    tsri_chances chances = tsri_team_chances(run);
-    return (tsri_masked){.n = (double)run->data->train.n,
-                         .d = (double)run->data->dim,
-                         .m = (double)run->net->param[run->net->layer[0].weight].shape[0],
-                         .p = (double)run->settings.workers,
-                         .tau = (double)run->settings.local_steps,
-                         .K = (double)run->settings.rounds,
+    tsri_chances chances = tsri_team_chances(view->team);
+    return (tsri_masked){.n = (double)view->data->train.n,
+                         .d = (double)view->data->dim,
+                         .m = (double)view->net->param[view->net->layer[0].weight].shape[0],
+                         .p = (double)view->settings->workers,
+                         .tau = (double)view->settings->local_steps,
+                         .K = (double)view->settings->rounds,
                          .xi = chances.xi,
                          .theta = chances.theta,
-                         .kappa = tsri_config_real(run->settings.config, "model.kappa"),
-                         .eta = tsri_rates_of(&run->settings, &run->position).most,
-                         .delta = tsri_config_real(run->settings.config, "certify.delta"),
+                         .kappa = tsri_config_real(view->settings->config, "model.kappa"),
+                         .eta = tsri_rates_of(view->settings, view->position).most,
+                         .delta = tsri_config_real(view->settings->config, "certify.delta"),
                          .lambda = tsri_masked_lambda(past),
                          .C = 1 + tsri_past_at(past, 0, "target")};
 }
@@ -261,12 +262,12 @@ static void notes(const tsri_masked_view *v)
         tsri_certify_note(c,
                           "the theorems bound expectations over masks: L_k is that of this run, "
                           "what is said of the next round is a mean over %lld draws of masks",
-                          (long long)tsri_masked_draws(v->run));
+                          (long long)tsri_masked_draws(v->view));
     tsri_certify_note(c,
                       "looks at the whole: every %lld rounds; at the round that comes (m o H, "
                       "local steps, expectations): every %lld",
-                      (long long)tsri_look_stride(v->run, tsri_masked_whole_cost(v->run)),
-                      (long long)tsri_look_stride(v->run, tsri_masked_coming_cost(v->run)));
+                      (long long)tsri_look_stride(v->view, tsri_masked_whole_cost(v->view)),
+                      (long long)tsri_look_stride(v->view, tsri_masked_coming_cost(v->view)));
     if (isnan(first(v, "lambda_0")))
         tsri_certify_note(c,
                           "kernels of more than %d samples are not looked at: of %g they would "
@@ -275,12 +276,15 @@ static void notes(const tsri_masked_view *v)
                           2 * s->n * s->n * s->n / 3);
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
+static tsr_status certify(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    const tsri_draw *draw = tsri_team_draws(run);
-    tsri_masked_view v = {
-        .c = c, .run = run, .past = past, .s = letters(run, past), .whole = tsri_masked_whole(run)};
+    const tsri_draw *draw = tsri_team_draws(view->team);
+    tsri_masked_view v = {.c = c,
+                          .view = view,
+                          .past = past,
+                          .s = letters(view, past),
+                          .whole = tsri_masked_whole(view)};
     v.dealt = draw && (draw->kind == TSRI_DRAW_CATEGORICAL || draw->kind == TSRI_DRAW_CHUNKS);
     breaches(&v);
     data(&v);

@@ -9,7 +9,7 @@
 
 typedef struct tsri_masked_view {
     tsri_certificate *c;
-    const tsri_run *run;
+    const tsri_run_view *view;
     const tsri_past *past;
     tsri_masked s;
     bool dealt; /* every unit in exactly one share */

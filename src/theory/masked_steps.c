@@ -60,7 +60,8 @@ static void largest(const tsri_masked_view *v, int of, const char *where, const 
 static void steps(const tsri_masked_view *v, int h1)
 {
     const tsri_masked *s = &v->s;
-    const char *one = v->run->settings.local_steps == 1 ? "Cauchy's inequality, of one step" : NULL;
+    const char *one =
+        v->view->settings->local_steps == 1 ? "Cauchy's inequality, of one step" : NULL;
     int l5 = tsri_certify_theorem(
         v->c, &(tsri_theorem){.where = "Lemma 5",
                               .chance = "1 - 4 delta",

@@ -12,7 +12,6 @@
 #include "io/file.h"
 #include "run/metrics_lines.h"
 #include "run/observer.h"
-#include "run/trace.h"
 #include "scheme/team.h"
 #include "train/describe.h"
 #include "train/iterate.h"
@@ -27,16 +26,16 @@ static const tsri_paper *const papers[] = {
 #undef X
         NULL};
 
-const tsri_paper *tsri_paper_of(const tsri_run *run)
+const tsri_paper *tsri_paper_of(const tsri_run_view *view)
 {
-    const char *name = tsri_model_of(run->settings.config)->paper;
+    const char *name = tsri_model_of(view->settings->config)->paper;
     for (int i = 0; name && papers[i]; i++)
         if (strcmp(papers[i]->name, name) == 0)
-            return !papers[i]->applies || papers[i]->applies(run) ? papers[i] : NULL;
+            return !papers[i]->applies || papers[i]->applies(view) ? papers[i] : NULL;
     return NULL;
 }
 
-static tsr_status no_paper(const tsri_run *run)
+static tsr_status no_paper(const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
     tsri_text about = {0};
@@ -44,8 +43,8 @@ static tsr_status no_paper(const tsri_run *run)
         TSR_TRY(tsri_text_add(&about, "%s for %s", i > 0 ? "," : "", papers[i]->about));
     st = tsri_fail(TSR_USAGE,
                    "%s: no theorem speaks of model %s with this loss and data: certificates are%s",
-                   tsri_config_place(run->settings.config, "model.name"),
-                   tsri_model_of(run->settings.config)->name, about.data);
+                   tsri_config_place(view->settings->config, "model.name"),
+                   tsri_model_of(view->settings->config)->name, about.data);
 done:
     tsri_text_fini(&about);
     return st;
@@ -55,39 +54,39 @@ done:
 
 /* The whole networks that the shares of a round are worth: of a layer that is cut on both sides a
  * share has the square of its part. */
-static double wholes(const tsri_run *run)
+static double wholes(const tsri_run_view *view)
 {
-    const tsri_draw *draw = tsri_team_draws(run);
+    const tsri_draw *draw = tsri_team_draws(view->team);
     int64_t cut = 0;
     double sum = 0;
-    for (int64_t a = 0; draw && a < run->net->axes; a++)
-        cut += run->net->axis[a].cuttable && (!draw->cut || draw->cut[a]);
-    for (int64_t l = 0; draw && l < run->settings.workers; l++) {
+    for (int64_t a = 0; draw && a < view->net->axes; a++)
+        cut += view->net->axis[a].cuttable && (!draw->cut || draw->cut[a]);
+    for (int64_t l = 0; draw && l < view->settings->workers; l++) {
         double part = tsri_draw_chance(draw, l);
         sum += cut > 1 ? part * part : part;
     }
     return draw ? sum : 1;
 }
 
-double tsri_round_operations(const tsri_run *run)
+double tsri_round_operations(const tsri_run_view *view)
 {
-    return run->settings.sample_flops * (double)run->settings.batch * wholes(run) *
-           (double)run->settings.local_steps;
+    return view->settings->sample_flops * (double)view->settings->batch * wholes(view) *
+           (double)view->settings->local_steps;
 }
 
-int64_t tsri_look_stride(const tsri_run *run, double operations)
+int64_t tsri_look_stride(const tsri_run_view *view, double operations)
 {
     double may =
-        tsri_config_real(run->settings.config, "certify.budget") * tsri_round_operations(run);
+        tsri_config_real(view->settings->config, "certify.budget") * tsri_round_operations(view);
     if (operations <= may)
         return 1;
     return may > 0 && operations / may < 1e9 ? (int64_t)ceil(operations / may) : 1000000000;
 }
 
-bool tsri_look_due(const tsri_run *run, double operations)
+bool tsri_look_due(const tsri_run_view *view, double operations)
 {
-    return run->position.round == 0 || run->position.round == run->settings.rounds ||
-           run->position.round % tsri_look_stride(run, operations) == 0;
+    return view->position->round == 0 || view->position->round == view->settings->rounds ||
+           view->position->round % tsri_look_stride(view, operations) == 0;
 }
 
 double tsri_effort(const tsri_settings *s)
@@ -106,13 +105,14 @@ void tsri_certify_long(tsri_certificate *c, const char *what, double operations)
 /* ---- Before ------------------------------------------------------------------------------- */
 
 /* What the run breaks, what the paper says, all of it judged. */
-static tsr_status make(tsri_certificate *c, tsri_run *run, const tsri_paper *paper, tsri_past *past)
+static tsr_status make(tsri_certificate *c, const tsri_run_view *view, const tsri_paper *paper,
+                       const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     tsri_certificate_init(c, paper->name);
-    c->round = run->position.round;
-    tsri_assume_run(c, run);
-    TSR_TRY(paper->certify(c, run, past));
+    c->round = view->position->round;
+    tsri_assume_run(c, view);
+    TSR_TRY(paper->certify(c, view, past));
     TSR_TRY(tsri_certificate_end(c));
 done:
     return st;
@@ -122,6 +122,7 @@ tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
+    tsri_run_view view = {0};
     tsri_past past = {0};
     const tsri_paper *paper = NULL;
     tsr_run_options options = tsr_run_options_default();
@@ -129,20 +130,22 @@ tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
     TSR_TRY(tsri_run_init(&run, config, &options));
     if (run.settings.scheme->setup)
         TSR_TRY(run.settings.scheme->setup(&run));
-    paper = tsri_paper_of(&run);
+    view = tsri_run_view_of(&run);
+    paper = tsri_paper_of(&view);
     if (!paper) {
-        st = no_paper(&run);
+        st = no_paper(&view);
         goto done;
     }
     tsri_past_begin(&past, 0);
-    TSR_TRY(tsri_run_see(&run));
+    TSR_TRY(tsri_run_view_open(&view));
     if (paper->look)
-        TSR_TRY(paper->look(&run, &past));
-    TSR_TRY(make(c, &run, paper, &past));
+        TSR_TRY(paper->look(&view, &past));
+    TSR_TRY(make(c, &view, paper, &past));
 done:
     if (paper && paper->forget)
         paper->forget(past.state);
     tsri_past_fini(&past);
+    tsri_run_view_close(&view);
     tsri_run_fini(&run);
     return st;
 }
@@ -159,13 +162,16 @@ static int64_t every(const tsri_run *run)
 
 static tsr_status prepare(tsri_run *run)
 {
-    return every(run) > 0 && !tsri_paper_of(run) ? no_paper(run) : TSR_OK;
+    tsri_run_view view = tsri_run_view_of(run);
+    return every(run) > 0 && !tsri_paper_of(&view) ? no_paper(&view) : TSR_OK;
 }
 
 static int slot; /* of run->process.observer_state */
 
-/* The past, and what was last told of it. */
+/* The past, and what was last told of it. What papers keep from look to look may point at the
+ * view: it stays where it is. */
 typedef struct watch {
+    tsri_run_view view;
     tsri_past past;
     tsri_memory memory;
     const tsri_paper *paper;
@@ -181,7 +187,8 @@ static tsr_status watch_of(watch **w, tsri_run *run)
         return TSR_OK;
     TSR_TRY(tsri_alloc(w, 1, sizeof **w));
     (*w)->past.memory = &(*w)->memory;
-    (*w)->paper = tsri_paper_of(run);
+    (*w)->view = tsri_run_view_of(run);
+    (*w)->paper = tsri_paper_of(&(*w)->view);
     run->process.observer_state[slot] = *w;
 done:
     return st;
@@ -314,10 +321,10 @@ static tsr_status load(tsri_run *run, const tsri_tensors *file, const char *path
 {
     tsr_status st = TSR_OK;
     watch *w = NULL;
-    const tsri_paper *paper = every(run) > 0 ? tsri_paper_of(run) : NULL;
-    if (!paper)
+    if (every(run) == 0)
         return TSR_OK;
     TSR_TRY(watch_of(&w, run));
+    const tsri_paper *paper = w->paper;
     if (paper->forget) /* of a run that goes back: what it kept is of rounds that are no more */
         paper->forget(w->past.state);
     w->past.state = NULL;
@@ -336,8 +343,8 @@ static tsr_status certify_now(tsri_run *run, watch *w)
 {
     tsr_status st = TSR_OK;
     tsri_certificate c = {0};
-    TSR_TRY(make(&c, run, w->paper, &w->past));
-    TSR_TRY(tsri_trace_write_notes(run, "certificate"));
+    TSR_TRY(make(&c, &w->view, w->paper, &w->past));
+    TSR_TRY(tsri_notes_write(&w->view, "certificate"));
     TSR_TRY(write_line(run, &c, &w->past));
     tell(w, &c);
 done:
@@ -358,16 +365,18 @@ static tsr_status look(tsri_run *run)
     TSR_TRY(tsri_store_nonfinite(&spoilt, &run->store, &param, &element));
     if (spoilt)
         return TSR_OK;
-    TSR_TRY(tsri_run_see(run));
     TSR_TRY(watch_of(&w, run));
+    w->view = tsri_run_view_of(run);
+    TSR_TRY(tsri_run_view_open(&w->view));
     tsri_past_begin(&w->past, run->position.round);
     if (w->paper->look)
-        TSR_TRY(w->paper->look(run, &w->past));
+        TSR_TRY(w->paper->look(&w->view, &w->past));
     if (due(run))
         TSR_TRY(certify_now(run, w));
     TSR_TRY(note_weights(run, w->paper));
 done:
-    tsri_run_unsee(run);
+    if (w)
+        tsri_run_view_close(&w->view);
     return st;
 }
 

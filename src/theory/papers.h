@@ -8,7 +8,7 @@
 #ifndef TSRI_PAPERS_H
 #define TSRI_PAPERS_H
 
-#include "run/run.h"
+#include "theory/run_view.h"
 #include "theory/assume.h"
 #include "theory/certificate.h"
 #include "theory/past.h"
@@ -20,16 +20,16 @@ typedef struct tsri_paper {
     const char *about; /* which runs it covers, after "certificates are for" */
     /* (optional) A model names the paper that covers it (tsri_model.paper). Does the paper also
      * cover this run's loss and data? */
-    bool (*applies)(const tsri_run *run);
+    bool (*applies)(const tsri_run_view *view);
 
     /* Before the first round and after each one, however often certificates are made: keeps in
      * `past` what rows about all rounds need. tsri_look_stride decides how many rounds get an
      * expensive look; the others are left unseen. */
-    tsr_status (*look)(tsri_run *run, tsri_past *past);
+    tsr_status (*look)(const tsri_run_view *view, tsri_past *past);
 
     /* Adds the rows for the run as it is now, right after its look. It keeps nothing: a verdict
      * must not depend on how often certificates are made. */
-    tsr_status (*certify)(tsri_certificate *c, tsri_run *run, const tsri_past *past);
+    tsr_status (*certify)(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past);
 
     void (*forget)(void *state); /* (optional) frees past->state */
 } tsri_paper;
@@ -47,26 +47,26 @@ TSRI_PAPER_NAMES(X)
 #undef X
 
 /* The paper that covers this run, or NULL. */
-const tsri_paper *tsri_paper_of(const tsri_run *run);
+const tsri_paper *tsri_paper_of(const tsri_run_view *view);
 
 /* Adds a breach for each assumption that the run's way of training breaks (assume.c). */
-void tsri_assume_run(tsri_certificate *c, const tsri_run *run);
+void tsri_assume_run(tsri_certificate *c, const tsri_run_view *view);
 
 /* Is a local step the one in the papers about shares: w - eta times the gradient on all samples,
  * the same samples for all workers, in single precision? Only such rounds can be recomputed. */
-bool tsri_plain_steps(const tsri_run *run);
+bool tsri_plain_steps(const tsri_run_view *view);
 
 /* Multiplications and additions of one round of the run. */
-double tsri_round_operations(const tsri_run *run);
+double tsri_round_operations(const tsri_run_view *view);
 
 /* Rounds from one look to the next, for looks that take `operations` (multiplications and
  * additions, or what takes as long), so that all looks together take at most certify.budget of the
  * training time: 1 = every round. It follows from the run file alone, so a resumed run looks at the
  * same rounds. */
-int64_t tsri_look_stride(const tsri_run *run, double operations);
+int64_t tsri_look_stride(const tsri_run_view *view, double operations);
 
 /* Is this round one of them? The first and the last always are. */
-bool tsri_look_due(const tsri_run *run, double operations);
+bool tsri_look_due(const tsri_run_view *view, double operations);
 
 /* Multiplications and additions that a certificate may spend on one measurement (certify.effort); a
  * measurement that would take more looks at a part. */

@@ -6,7 +6,7 @@
  * and a row can say how many rounds it is based on. Series are saved in checkpoints: a resumed run
  * has what an uninterrupted one would have.
  *
- *     tsri_past_begin(&past, run->position.round);
+ *     tsri_past_begin(&past, view->position->round);
  *     TSR_TRY(tsri_past_keep(&past, "radius", radius));
  *     ...
  *     claim.measured = tsri_past_most(&past, "radius");

@@ -14,7 +14,6 @@
 #include "theory/rnn_parts.h"
 
 #include "base/alloc.h"
-#include "run/when.h"
 #include "theory/first.h"
 #include "theory/rates.h"
 
@@ -41,30 +40,32 @@ static void forget(void *state)
     tsri_free(m);
 }
 
-static const float *param(const tsri_run *run, const float *w, const char *name)
+static const float *param(const tsri_run_view *view, const float *w, const char *name)
 {
-    return w + run->net->param[tsri_net_param(run->net, name)].offset;
+    return w + view->net->param[tsri_net_param(view->net, name)].offset;
 }
 
-static tsr_status net_of(tsri_rnn_net *net, const tsri_run *run, const float *w)
+static tsr_status net_of(tsri_rnn_net *net, const tsri_run_view *view, const float *w)
 {
-    const tsri_param *out = &run->net->param[tsri_net_param(run->net, "out.weight")];
-    *net = (tsri_rnn_net){
-        .L = run->data->height, .m = out->shape[1], .dx = run->data->channels, .d = out->shape[0]};
-    return tsri_rnn_net_init(net, param(run, w, "rnn.weight_hh_l0"),
-                             param(run, w, "rnn.weight_ih_l0"), w + out->offset);
+    const tsri_param *out = &view->net->param[tsri_net_param(view->net, "out.weight")];
+    *net = (tsri_rnn_net){.L = view->data->height,
+                          .m = out->shape[1],
+                          .dx = view->data->channels,
+                          .d = out->shape[0]};
+    return tsri_rnn_net_init(net, param(view, w, "rnn.weight_hh_l0"),
+                             param(view, w, "rnn.weight_ih_l0"), w + out->offset);
 }
 
 /* W(0) and room for the rest; `forget` frees it. */
-static tsr_status memory_of(memory **out, const tsri_run *run)
+static tsr_status memory_of(memory **out, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;
     tsri_store first = {0};
     tsri_opened start = {0};
     TSR_TRY(tsri_alloc(out, 1, sizeof **out));
-    TSR_TRY(tsri_first_weights(&first, run));
+    TSR_TRY(tsri_first_weights(&first, view));
     TSR_TRY(tsri_store_open(&start, &first, TSRI_OPEN_WEIGHTS));
-    TSR_TRY(net_of(&(*out)->then, run, start.w));
+    TSR_TRY(net_of(&(*out)->then, view, start.w));
 done:
     tsri_store_close(&start);
     tsri_store_fini(&first);
@@ -76,10 +77,10 @@ done:
 }
 
 /* Half the squares at every position from the second on. */
-static bool paper_loss(const tsri_run *run)
+static bool paper_loss(const tsri_run_view *view)
 {
-    return run->settings.loss->squares && run->data->train.target &&
-           strcmp(tsri_config_text(run->settings.config, "model.read"), "every") == 0;
+    return view->settings->loss->squares && view->data->train.target &&
+           strcmp(tsri_config_text(view->settings->config, "model.read"), "every") == 0;
 }
 
 static void case_fini(tsri_rnn_case *k)
@@ -87,38 +88,39 @@ static void case_fini(tsri_rnn_case *k)
     tsri_rnn_net_fini(&k->now);
 }
 
-static tsr_status case_init(tsri_rnn_case *k, tsri_run *run, const memory *m)
+static tsr_status case_init(tsri_rnn_case *k, const tsri_run_view *view, const memory *m)
 {
-    double below = tsri_config_real(run->settings.config, "stop.below");
-    bool stops = strcmp(tsri_config_text(run->settings.config, "stop.metric"), "loss") == 0;
-    *k = (tsri_rnn_case){.run = run,
-                         .pool = run->device.pool,
+    double below = tsri_config_real(view->settings->config, "stop.below");
+    bool stops = strcmp(tsri_config_text(view->settings->config, "stop.metric"), "loss") == 0;
+    *k = (tsri_rnn_case){.view = view,
+                         .pool = view->device.pool,
                          .then = &m->then,
-                         .n = run->data->train.n,
-                         .x = run->data->train.numbers,
-                         .length = run->data->train.length,
-                         .target = paper_loss(run) ? run->data->train.target : NULL,
-                         .effort = tsri_effort(&run->settings)};
+                         .n = view->data->train.n,
+                         .x = view->data->train.numbers,
+                         .length = view->data->train.length,
+                         .target = paper_loss(view) ? view->data->train.target : NULL,
+                         .effort = tsri_effort(view->settings)};
     k->s = (tsri_rnn_letters){.n = (double)k->n,
                               .L = (double)m->then.L,
                               .d = (double)m->then.d,
                               .m = (double)m->then.m,
                               .delta = NAN,
                               .epsilon = stops && below > 0 && below < 1 ? below : EPSILON,
-                              .sgd = !run->settings.gd};
-    return net_of(&k->now, run, run->seen.w);
+                              .sgd = !view->settings->gd};
+    return net_of(&k->now, view, view->seen.w);
 }
 
-double tsri_rnn_paper_step(const tsri_run *run, double eta)
+double tsri_rnn_paper_step(const tsri_run_view *view, double eta)
 {
-    return run->settings.gd ? eta : eta * (double)run->settings.batch / (double)run->data->train.n;
+    return view->settings->gd ? eta
+                              : eta * (double)view->settings->batch / (double)view->data->train.n;
 }
 
 /* ---- Looks ---------------------------------------------------------------------------------- */
 
-static double distance(const tsri_run *run, const tsri_rnn_net *then)
+static double distance(const tsri_run_view *view, const tsri_rnn_net *then)
 {
-    const float *w = param(run, run->seen.w, "rnn.weight_hh_l0");
+    const float *w = param(view, view->seen.w, "rnn.weight_hh_l0");
     double sum = 0;
     for (int64_t i = 0; i < then->m * then->m; i++)
         sum += ((double)w[i] - then->W[i]) * ((double)w[i] - then->W[i]);
@@ -162,25 +164,25 @@ done:
 }
 
 /* Doubles take twice as long as the floats of training. */
-static tsr_status look(tsri_run *run, tsri_past *past)
+static tsr_status look(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
     memory *m = past->state;
     tsri_rnn_case k = {0};
-    double forward = 2 * tsri_net_flops(run->net) * (double)run->data->train.n;
+    double forward = 2 * tsri_net_flops(view->net) * (double)view->data->train.n;
     if (!m)
-        TSR_TRY(memory_of(&m, run));
+        TSR_TRY(memory_of(&m, view));
     past->state = m;
-    if (tsri_look_due(run, 6 * (double)m->then.m * (double)m->then.m))
-        TSR_TRY(tsri_past_keep(past, "radius", distance(run, &m->then)));
-    if (!tsri_look_due(run, forward) && !tsri_look_due(run, 2 * forward))
+    if (tsri_look_due(view, 6 * (double)m->then.m * (double)m->then.m))
+        TSR_TRY(tsri_past_keep(past, "radius", distance(view, &m->then)));
+    if (!tsri_look_due(view, forward) && !tsri_look_due(view, 2 * forward))
         goto done;
-    TSR_TRY(case_init(&k, run, m));
-    if (k.target && tsri_look_due(run, forward))
+    TSR_TRY(case_init(&k, view, m));
+    if (k.target && tsri_look_due(view, forward))
         TSR_TRY(keep_loss(&k, past));
-    if (tsri_look_due(run, 2 * forward))
+    if (tsri_look_due(view, 2 * forward))
         TSR_TRY(keep_moved(&k, past));
-    if (run->position.round == 0)
+    if (view->position->round == 0)
         TSR_TRY(keep_spans(&k, m, past));
 done:
     case_fini(&k);
@@ -215,7 +217,7 @@ static tsr_status along_the_way(tsri_certificate *c, const tsri_rnn_case *k, con
     for (int64_t e = 0; e < size; e++)
         by[e] = k->now.W[e] - k->then->W[e];
     TSR_TRY(
-        tsri_rnn_norm_square(&value, &high, NULL, by, k->now.m, k->run->settings.seed, k->pool));
+        tsri_rnn_norm_square(&value, &high, NULL, by, k->now.m, k->view->settings->seed, k->pool));
     tsri_certify(c,
                  &(tsri_condition){.of = k->of.drift[TSRI_RNN_C2],
                                    .where = "Appendix C",
@@ -239,7 +241,7 @@ static void notes(tsri_certificate *c, const tsri_rnn_case *k)
         tsri_certify_note(c,
                           "Theorem 2 prints eta = delta / (rho^12 m); its T and the last line of "
                           "its proof need rho^42, which is taken");
-    if (k->run->position.round == 0)
+    if (k->view->position->round == 0)
         tsri_certify_note(c, "Lemma B.3 states (1 - 1/4L)^(l-1) for h_l and proves (1 - 1/4L)^l, "
                              "which is taken; Lemma D.7's threshold is that of its proof");
     else
@@ -248,7 +250,7 @@ static void notes(tsri_certificate *c, const tsri_rnn_case *k)
                           "is Lemma B.11's constant measured at W(0), at least 1");
 }
 
-static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *past)
+static tsr_status certify(tsri_certificate *c, const tsri_run_view *view, const tsri_past *past)
 {
     tsr_status st = TSR_OK;
     const memory *m = past->state;
@@ -256,13 +258,13 @@ static tsr_status certify(tsri_certificate *c, tsri_run *run, const tsri_past *p
     tsri_rnn_case k = {0};
     double f = NAN;
     if (!m)
-        TSR_TRY(memory_of(&own, run));
+        TSR_TRY(memory_of(&own, view));
     m = m ? m : own;
-    double tau = distance(run, &m->then); /* whether or not its look had time for it */
-    TSR_TRY(case_init(&k, run, m));
+    double tau = distance(view, &m->then); /* whether or not its look had time for it */
+    TSR_TRY(case_init(&k, view, m));
     tsri_rnn_assume(c, &k);
-    TSR_TRY(tsri_hear_stop(run));
-    if (run->position.round == 0)
+    TSR_TRY(tsri_hear_stop(view));
+    if (view->position->round == 0)
         TSR_TRY(before(c, &k, m));
     else
         TSR_TRY(along_the_way(c, &k, past, tau));
@@ -277,9 +279,9 @@ done:
 }
 
 /* One layer. */
-static bool applies(const tsri_run *run)
+static bool applies(const tsri_run_view *view)
 {
-    return tsri_config_int(run->settings.config, "model.layers") <= 1;
+    return tsri_config_int(view->settings->config, "model.layers") <= 1;
 }
 
 const tsri_paper tsri_paper_rnn = {

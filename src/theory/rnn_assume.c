@@ -5,7 +5,6 @@
  * delta-separable (Definition B.8), with delta <= 1 / (10^6 L^2 log^3 m). Section 2.1 says that one
  * can decrease delta, so the paper's delta is the lesser of the two, everywhere.
  */
-#include "run/when.h"
 #include "theory/rnn_parts.h"
 
 #include <math.h>
@@ -62,12 +61,12 @@ static void theorems(tsri_certificate *c, tsri_rnn_case *k)
     tsri_rnn_theorems *t = &k->of;
     unsigned batches = k->s.sgd ? TSRI_INDEPENDENT_BATCHES : TSRI_FULL_BATCHES;
     unsigned steps =
-        k->run->settings.workers > 1 ? TSRI_ONE_LOCAL_STEP : 0; /* one worker's are steps */
+        k->view->settings->workers > 1 ? TSRI_ONE_LOCAL_STEP : 0; /* one worker's are steps */
     t->main = theorem(c, k->s.sgd ? "Theorem 2" : "Theorem 1", rho, DESCENT | batches | steps);
     t->three = theorem(c, "Theorem 3", rho, MOVED | TSRI_PAPER_LOSS | TSRI_DISTINCT_ROWS);
     t->four = theorem(c, "Theorem 4", rho, MOVED | TSRI_PAPER_LOSS);
     t->g2 = theorem(c, "(7.1), Claim G.2", moved, MOVED);
-    if (k->run->position.round == 0) {
+    if (k->view->position->round == 0) {
         start_theorems(c, t);
         return;
     }
@@ -78,16 +77,16 @@ static void theorems(tsri_certificate *c, tsri_rnn_case *k)
 
 static void breaches(tsri_certificate *c, const tsri_rnn_case *k)
 {
-    const tsri_run *run = k->run;
+    const tsri_run_view *view = k->view;
     if (k->s.m < 2)
         tsri_certify_breach(c, TSRI_PAPER_MODEL, "log m of one unit is 0, and so is rho");
     if (!k->target)
         tsri_certify_breach(c, TSRI_PAPER_LOSS,
                             "the loss is not half the squares at every position");
-    else if (run->net->first != 1)
+    else if (view->net->first != 1)
         tsri_certify_breach(c, TSRI_PAPER_LOSS, "the loss begins at position %lld, not at 2",
-                            (long long)run->net->first + 1);
-    if (strcmp(tsri_config_text(run->settings.config, "model.train"), "all") == 0)
+                            (long long)view->net->first + 1);
+    if (strcmp(tsri_config_text(view->settings->config, "model.train"), "all") == 0)
         tsri_certify_breach(c, TSRI_PAPER_PARAMETERS, "A and B are trained, too");
     for (int64_t i = 0; k->length && i < k->n; i++)
         if (k->length[i] < k->then->L) {
@@ -137,7 +136,7 @@ static nearest nearest_pair(tsri_certificate *c, const tsri_rnn_case *k)
         best.looked = (int64_t)fmax(1, k->effort / each);
     }
     /* whoever asked for it hears of a stop when this has ended */
-    for (int64_t i = 0; i < best.looked && tsri_hear_stop(k->run) == TSR_OK; i++)
+    for (int64_t i = 0; i < best.looked && tsri_hear_stop(k->view) == TSR_OK; i++)
         for (int64_t j = i + 1; j < k->n; j++) {
             const float *x = k->x + i * row, *y = k->x + j * row;
             double apart = fmin(beside(x, y, dx), beside(y, x, dx));

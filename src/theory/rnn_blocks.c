@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,7 +63,7 @@ tsr_status tsri_rnn_each(const tsri_rnn_case *k, int64_t count, tsri_rnn_visit v
     int64_t size = tsri_max(1, tsri_min(count, (int64_t)(BLOCK_BYTES / each)));
     TSR_TRY(block_init(&b, k, size));
     for (int64_t first = 0; first < count; first += size) {
-        TSR_TRY(tsri_hear_stop(k->run));
+        TSR_TRY(tsri_hear_stop(k->view));
         block_fill(&b, k, first, size, count);
         TSR_TRY(visit(context, &b));
     }

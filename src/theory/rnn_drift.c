@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,11 +141,11 @@ static tsr_status all_spans(products *p, const tsri_rnn_states *s, int64_t j, in
         for (int64_t l = from; l < end; l++) {
             const double *g = s->g + tsri_rnn_row(s, l, j);
             double value, high;
-            TSR_TRY(tsri_hear_stop(p->k->run));
+            TSR_TRY(tsri_hear_stop(p->k->view));
             for (int64_t r = 0; r < m; r++)
                 for (int64_t u = 0; u < m; u++)
                     p->P[r * m + u] = g[r] > 0 ? p->G[r * m + u] : 0;
-            TSR_TRY(tsri_rnn_norm_square(&value, &high, NULL, p->P, m, p->k->run->settings.seed,
+            TSR_TRY(tsri_rnn_norm_square(&value, &high, NULL, p->P, m, p->k->view->settings->seed,
                                          p->k->pool));
             p->value[which] = fmax(p->value[which], value);
             p->high[which] = fmax(p->high[which], high);
@@ -232,7 +231,7 @@ static tsr_status back_from(backs *w, const tsri_rnn_states *now, const tsri_rnn
     int64_t d = n1->d, m = n1->m;
     for (int c = 0; c < CHAINS; c++)
         memcpy(w->M[c], n0->B, (size_t)(d * m) * sizeof **w->M);
-    TSR_TRY(tsri_hear_stop(w->k->run));
+    TSR_TRY(tsri_hear_stop(w->k->view));
     for (int64_t l = to; l >= 0; l--) {
         const double *g1 = now->g + tsri_rnn_row(now, l, j);
         const double *g0 = then->g + tsri_rnn_row(then, l, j);

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/pieces.h"
 #include "linalg/gemm64.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <string.h>
@@ -147,7 +146,7 @@ static tsr_status judge(double *shortest, double *separable, const basis *b, dou
     }
     for (int64_t from = 0; from < b->n; from += ROWS) {
         int64_t rows = tsri_min(ROWS, b->n - from);
-        TSR_TRY(tsri_hear_stop(b->k->run));
+        TSR_TRY(tsri_hear_stop(b->k->view));
         TSR_TRY(tsri_gemm64_run(&(tsri_gemm64){.b_transposed = true,
                                                .m = rows,
                                                .n = b->n,
@@ -177,7 +176,7 @@ tsr_status tsri_rnn_fresh(double *shortest, double *separable, const tsri_rnn_ca
     TSR_TRY(basis_init(&b, k, count));
     TSR_TRY(tsri_alloc(&squares, count, sizeof *squares));
     for (b.l = 0; b.l < k->then->L; b.l++) {
-        TSR_TRY(tsri_hear_stop(k->run));
+        TSR_TRY(tsri_hear_stop(k->view));
         TSR_TRY(next_position(&b));
         tsri_pool_run(k->pool, rest_of, &b, b.n);
         TSR_TRY(judge(shortest, separable, &b, squares));

@@ -35,7 +35,7 @@ enum { TSRI_RNN_D2, TSRI_RNN_D7 };
 enum { TSRI_RNN_E2, TSRI_RNN_T5 };
 
 typedef struct tsri_rnn_case {
-    tsri_run *run;
+    const tsri_run_view *view;
     tsri_pool *pool;
     tsri_rnn_letters s;
     tsri_rnn_net now;         /* W(t), A, B */
@@ -156,7 +156,7 @@ tsr_status tsri_rnn_certify_gradient(tsri_certificate *c, const tsri_rnn_case *k
 
 /* Our eta in the paper's units (rnn.c): our step descends the sum over its batch, a step of Theorem
  * 2 n / |S| times that (appendix I). */
-double tsri_rnn_paper_step(const tsri_run *run, double eta);
+double tsri_rnn_paper_step(const tsri_run_view *view, double eta);
 
 /* ---- Norms (rnn_blocks.c) ------------------------------------------------------------------- */
 

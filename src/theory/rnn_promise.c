@@ -21,9 +21,9 @@ static void main_row(tsri_certificate *c, const tsri_rnn_case *k, tsri_sense sen
 
 void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k)
 {
-    const tsri_run *run = k->run;
+    const tsri_run_view *view = k->view;
     bool sgd = k->s.sgd;
-    double T = (double)run->settings.rounds * (double)run->settings.local_steps;
+    double T = (double)view->settings->rounds * (double)view->settings->local_steps;
     tsri_certify(c,
                  &(tsri_condition){.of = k->of.main,
                                    .sense = TSRI_AT_LEAST,
@@ -34,7 +34,7 @@ void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k)
                  "log10 of the width m: C varrho^C, of which the proof needs C >= %.0f",
                  tsri_rnn_power(&k->s));
     main_row(c, k, TSRI_AT_MOST,
-             tsri_rnn_paper_step(run, tsri_rates_of(&run->settings, &run->position).most),
+             tsri_rnn_paper_step(view, tsri_rates_of(view->settings, view->position).most),
              tsri_rnn_step(&k->s),
              sgd ? "step eta: delta / (rho^42 m)" : "step eta: delta / (rho^44 m)");
     main_row(c, k, TSRI_AT_LEAST, T, tsri_rnn_rounds(&k->s),
@@ -83,12 +83,12 @@ static void ball(tsri_certificate *c, const tsri_rnn_case *k, const tsri_past *p
 void tsri_rnn_certify_promises(tsri_certificate *c, const tsri_rnn_case *k, const tsri_past *past,
                                double f)
 {
-    const tsri_run *run = k->run;
-    double T = (double)run->position.round * (double)run->settings.local_steps,
+    const tsri_run_view *view = k->view;
+    double T = (double)view->position->round * (double)view->settings->local_steps,
            first = tsri_past_at(past, 0, "loss");
     double rate = tsri_rnn_rate(
-        &k->s, tsri_rnn_paper_step(run, tsri_rates_of(&run->settings, &run->position).most));
-    if (run->position.round == 0) {
+        &k->s, tsri_rnn_paper_step(view, tsri_rates_of(view->settings, view->position).most));
+    if (view->position->round == 0) {
         tsri_certify_number(c, k->of.main,
                             f / (k->s.n * pow(tsri_rnn_rho(&k->s), 2) * pow(k->s.L, 3)),
                             "f(W(0)) over n rho^2 L^3: the constant of O");

@@ -11,8 +11,6 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
-#include "run/trace.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,7 +187,7 @@ static tsr_status backward(attack *t, const tsri_rnn_states *bent, const tsri_rn
     int64_t d = t->k->then->d, m = t->k->then->m;
     for (int c = 0; c < 3; c++)
         memcpy(t->M[c], t->k->then->B, (size_t)(d * m) * sizeof **t->M);
-    TSR_TRY(tsri_hear_stop(t->k->run));
+    TSR_TRY(tsri_hear_stop(t->k->view));
     for (int64_t l = to; l >= 0; l--) {
         for (int c = 0; c < 3; c++) { /* both of then; D of now; both of now */
             const tsri_rnn_states *s = c == 0 ? then : bent;
@@ -229,9 +227,9 @@ static tsr_status note(const attack *t)
 {
     tsr_status st = TSR_OK;
     tsri_tensor v = {.dtype = TSRI_F64, .dims = 1, .shape = {t->k->then->m}, .data = t->y};
-    TSR_TRY(tsri_trace_note(t->k->run, &v, "C.10.y"));
+    TSR_TRY(tsri_note(t->k->view, &v, "C.10.y"));
     v.data = t->z;
-    TSR_TRY(tsri_trace_note(t->k->run, &v, "C.10.z"));
+    TSR_TRY(tsri_note(t->k->view, &v, "C.10.z"));
 done:
     return st;
 }

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
-#include "run/trace.h"
 #include "theory/rates.h"
 
 #include <math.h>
@@ -98,7 +97,8 @@ static tsr_status take(double *constant, step *s)
     for (int64_t e = 0; e < m * m; e++)
         s->there.W[e] = k->now.W[e] + s->by[e];
     TSR_TRY(tsri_rnn_gradient_of(&s->ahead, k, &s->there, false));
-    TSR_TRY(tsri_rnn_norm_square(&s->size, &high, NULL, s->by, m, k->run->settings.seed, k->pool));
+    TSR_TRY(
+        tsri_rnn_norm_square(&s->size, &high, NULL, s->by, m, k->view->settings->seed, k->pool));
     double along = tsri_dot64(s->at->gradient, s->by, m * m);
     double tau = fmax(s->tau, sqrt(k->s.m) * s->frobenius);
     *constant =
@@ -132,7 +132,7 @@ static tsr_status climb(double *worst, step *s)
     tsri_tensor t = {
         .dtype = TSRI_F64, .dims = 2, .shape = {s->k->now.m, s->k->now.m}, .data = s->worst};
     if (*worst >= first)
-        TSR_TRY(tsri_trace_note(s->k->run, &t, "T4.direction"));
+        TSR_TRY(tsri_note(s->k->view, &t, "T4.direction"));
 done:
     return st;
 }
@@ -271,8 +271,8 @@ static tsr_status theorem_4(tsri_certificate *c, const tsri_rnn_case *k, const t
     tsr_status st = TSR_OK;
     step s;
     double constant, worst, all = (CLIMBS + 1) * tsri_rnn_gradient_operations(k);
-    double eta = tsri_rate_of(&k->run->settings, &k->run->position, k->run->position.round);
-    TSR_TRY(step_init(&s, k, g, tau, tsri_rnn_paper_step(k->run, eta)));
+    double eta = tsri_rate_of(k->view->settings, k->view->position, k->view->position->round);
+    TSR_TRY(step_init(&s, k, g, tau, tsri_rnn_paper_step(k->view, eta)));
     if (!(s.frobenius > 0))
         goto done;
     TSR_TRY(take(&constant, &s));

@@ -10,8 +10,6 @@
 
 #include "base/alloc.h"
 #include "linalg/gemm64.h"
-#include "run/trace.h"
-#include "run/when.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,7 +131,7 @@ static tsr_status chain_norm(double *high, walk *w, const double *a)
 {
     tsr_status st = TSR_OK;
     double value;
-    TSR_TRY(tsri_rnn_norm_square(&value, high, w->x, a, w->k->then->m, w->k->run->settings.seed,
+    TSR_TRY(tsri_rnn_norm_square(&value, high, w->x, a, w->k->then->m, w->k->view->settings->seed,
                                  w->k->pool));
     w->out->chain = fmax(w->out->chain, value);
     w->out->chain_high = fmax(w->out->chain_high, *high);
@@ -226,7 +224,7 @@ static tsr_status from_position(walk *w, const tsri_rnn_states *s, int64_t j, in
     memcpy(w->P, w->k->then->W, (size_t)(m * m) * sizeof *w->P);
     for (int64_t l = from; l < end; l++) {
         const double *g = s->g + tsri_rnn_row(s, l, j);
-        TSR_TRY(tsri_hear_stop(w->k->run));
+        TSR_TRY(tsri_hear_stop(w->k->view));
         for (int64_t r = 0; r < m; r++)
             if (!(g[r] > 0))
                 memset(w->P + r * m, 0, (size_t)m * sizeof *w->P);
@@ -294,14 +292,14 @@ static tsr_status note(const tsri_rnn_case *k, const tsri_rnn_spans *s)
     tsr_status st = TSR_OK;
     tsri_tensor where = {.dtype = TSRI_I64, .dims = 1, .shape = {3}, .data = s->where};
     tsri_tensor vector = {.dtype = TSRI_F64, .dims = 1, .shape = {k->then->m}, .data = s->left};
-    TSR_TRY(tsri_trace_note(k->run, &where, "B.15.where"));
-    TSR_TRY(tsri_trace_note(k->run, &vector, "B.15.left"));
+    TSR_TRY(tsri_note(k->view, &where, "B.15.where"));
+    TSR_TRY(tsri_note(k->view, &vector, "B.15.left"));
     vector.data = s->right;
-    TSR_TRY(tsri_trace_note(k->run, &vector, "B.15.right"));
+    TSR_TRY(tsri_note(k->view, &vector, "B.15.right"));
     where.data = s->where_back;
     vector.data = s->inner;
-    TSR_TRY(tsri_trace_note(k->run, &where, "B.18.where"));
-    TSR_TRY(tsri_trace_note(k->run, &vector, "B.18.right"));
+    TSR_TRY(tsri_note(k->view, &where, "B.18.where"));
+    TSR_TRY(tsri_note(k->view, &vector, "B.18.right"));
 done:
     return st;
 }

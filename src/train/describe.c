@@ -292,7 +292,6 @@ done:
 
 void tsri_run_fini(tsri_run *run)
 {
-    tsri_run_unsee(run);
     if (run->settings.scheme && run->settings.scheme->teardown)
         run->settings.scheme->teardown(run);
     for (int i = 0; tsri_observers[i]; i++)

@@ -14,6 +14,7 @@
 typedef struct fixture {
     tsr_config *config;
     tsri_run run;
+    tsri_run_view view;
     tsri_gate_table *gates;
     tsri_gated v;
     tsri_store first;  /* as the run began */
@@ -31,10 +32,11 @@ static void start(fixture *f, const char *text)
     assert_ok(tsri_store_init(&f->first, f->run.net, &tsri_backend_cpu, false));
     assert_ok(tsri_store_copy(&f->first, &f->run.store));
     assert_ok(tsri_store_open(&f->start, &f->first, TSRI_OPEN_WEIGHTS));
-    assert_ok(tsri_run_see(&f->run));
-    assert_ok(tsri_gated_gates(&f->gates, &f->run, &f->run.store, f->run.data->train.n));
+    f->view = tsri_run_view_of(&f->run);
+    assert_ok(tsri_run_view_open(&f->view));
+    assert_ok(tsri_gated_gates(&f->gates, &f->view, &f->run.store, f->run.data->train.n));
     tsri_gated_part part = {.n = f->run.data->train.n, .behind = true, .gates = f->gates};
-    assert_ok(tsri_gated_init(&f->v, &f->run, &f->run.seen, &part));
+    assert_ok(tsri_gated_init(&f->v, &f->view, &f->view.seen, &part));
 }
 
 static void begin(fixture *f, const char *model)
@@ -53,13 +55,14 @@ static void end(fixture *f)
     tsri_gate_table_destroy(f->gates);
     tsri_store_close(&f->start);
     tsri_store_fini(&f->first);
+    tsri_run_view_close(&f->view);
     tsri_run_fini(&f->run);
     tsr_config_destroy(f->config);
 }
 
 static void pairs_of(tsri_gated_pairs *p, const fixture *f, int64_t block)
 {
-    assert_ok(tsri_gated_pairs_of(p, &f->run, &f->run.seen, &f->start, f->gates,
+    assert_ok(tsri_gated_pairs_of(p, &f->view, &f->view.seen, &f->start, f->gates,
                                   f->run.data->train.n, block));
 }
 
@@ -102,7 +105,7 @@ static const float *weight(const fixture *f, int64_t k)
     char name[32] = "c.weight";
     if (k > 0)
         (void)snprintf(name, sizeof name, "w.%d.weight", (int)k);
-    return tsri_opened_at(&f->run.seen, f->run.seen.w, tsri_net_param(f->run.net, name));
+    return tsri_opened_at(&f->view.seen, f->view.seen.w, tsri_net_param(f->run.net, name));
 }
 
 /* Least and largest eigenvalue of G_k^T G_k, multiplied out entry by entry. */
@@ -141,7 +144,7 @@ static void ends_are_those_of_the_products(void **state)
     tsri_gated_pairs p;
     double least = INFINITY, most = 0, largest = 0;
     begin(&f, both[0]);
-    assert_ok(tsri_gated_ends_of(&e, &f.run, &f.run.seen, f.gates, N));
+    assert_ok(tsri_gated_ends_of(&e, &f.view, &f.view.seen, f.gates, N));
     for (int64_t i = 0; i < N; i++)
         plain_ends(&least, &most, &f, i);
     assert_true(fabs(e.alpha.low - least) < 1e-9 * most && e.alpha.low >= e.alpha.high);
@@ -167,13 +170,13 @@ static void few_units_have_low_rank(void **state)
     tsri_gated_ends e;
     start(&f, "{seed: 5, threads: 2, data: {name: ackley, n: 3, test_n: 1, dim: 30}, model: {name: "
               "grelu, width: 24, layers: 2}, optim: {name: gd, lr: 0.001}, rounds: 1}");
-    assert_ok(tsri_gated_ends_of(&e, &f.run, &f.run.seen, f.gates, 3));
+    assert_ok(tsri_gated_ends_of(&e, &f.view, &f.view.seen, f.gates, 3));
     assert_true(e.alpha.low == 0 && e.alpha.high == 0 && e.beta.low > 0);
     tsri_gated_ends_fini(&e);
     end(&f);
     start(&f, "{seed: 5, threads: 2, data: {name: ackley, n: 2, test_n: 1, dim: 1504}, model: "
               "{name: grelu, width: 3300, layers: 1}, optim: {name: gd, lr: 0.001}, rounds: 1}");
-    assert_ok(tsri_gated_ends_of(&e, &f.run, &f.run.seen, f.gates, 1));
+    assert_ok(tsri_gated_ends_of(&e, &f.view, &f.view.seen, f.gates, 1));
     print_message("d = 1504: least in [%g, %g], largest in [%g, %g]\n", e.alpha.low, e.alpha.high,
                   e.beta.low, e.beta.high);
     assert_true(e.alpha.low > 0 && e.alpha.low < e.alpha.high);
@@ -194,11 +197,11 @@ static void ratio_is_of_first_order(void **state)
         tsri_gated now = {0};
         tsri_gated_pairs p;
         begin(&f, both[0]);
-        float *w = f.run.seen.w;
+        float *w = f.view.seen.w;
         for (int64_t i = 0; i < f.run.net->trained; i++)
             w[i] += (t ? 1e-4f : 2e-4f) * (float)((i * 7919) % 13 - 6);
         tsri_gated_part part = {.n = N, .behind = true, .gates = f.gates};
-        assert_ok(tsri_gated_init(&now, &f.run, &f.run.seen, &part));
+        assert_ok(tsri_gated_init(&now, &f.view, &f.view.seen, &part));
         pairs_of(&p, &f, 4);
         ratio[t] = p.ratio;
         double change = 0, own = 0; /* of sample 0, entry by entry: no more than the largest */
@@ -236,7 +239,7 @@ static double ratio_at(int64_t m)
     assert_ok(f.run.settings.scheme->setup(&f.run));
     for (; f.run.position.round < f.run.settings.rounds; f.run.position.round++)
         assert_ok(f.run.settings.scheme->round(&f.run));
-    assert_ok(tsri_run_see(&f.run)); /* as it stands now */
+    assert_ok(tsri_run_view_open(&f.view)); /* as it stands now */
     pairs_of(&p, &f, 20);
     double ratio = p.ratio;
     tsri_gated_pairs_fini(&p);
@@ -267,7 +270,7 @@ static void units_die_of_relus_only(void **state)
         float *before = NULL;
         begin(&f, both[t]);
         float *w =
-            tsri_opened_at(&f.run.seen, f.run.seen.w, tsri_net_param(f.run.net, "w.1.weight"));
+            tsri_opened_at(&f.view.seen, f.view.seen.w, tsri_net_param(f.run.net, "w.1.weight"));
         int64_t alive = 0;
         for (int64_t unit = 0; unit < 5; unit++) {
             bool on = false;
@@ -280,13 +283,13 @@ static void units_die_of_relus_only(void **state)
         assert_true(alive > 0);
         assert_ok(tsri_alloc(&before, f.run.net->trained, sizeof *before));
         memcpy(before, f.start.w, (size_t)f.run.net->trained * sizeof *before);
-        assert_ok(tsri_gated_switches(&s, &f.run, &f.start, before, f.gates, N, 4));
+        assert_ok(tsri_gated_switches(&s, &f.view, &f.start, before, f.gates, N, 4));
         if (t == 0) {
             assert_true(s.since_start == 0 && s.died == 0);
-            float *c = tsri_opened_at(&f.run.seen, f.run.seen.w,
+            float *c = tsri_opened_at(&f.view.seen, f.view.seen.w,
                                       tsri_net_param(f.run.net, "psi.1.weight"));
             c[3] += 1;
-            assert_ok(tsri_gated_switches(&s, &f.run, &f.start, NULL, f.gates, N, 4));
+            assert_ok(tsri_gated_switches(&s, &f.view, &f.start, NULL, f.gates, N, 4));
             assert_true(s.since_start > 0);
         } else {
             assert_true(s.died >= alive);
@@ -305,12 +308,12 @@ static void tau_of_a_known_change(void **state)
     fixture f;
     tsri_gated_norm tau;
     begin(&f, both[0]);
-    float *w = tsri_opened_at(&f.run.seen, f.run.seen.w, tsri_net_param(f.run.net, "w.2.weight"));
+    float *w = tsri_opened_at(&f.view.seen, f.view.seen.w, tsri_net_param(f.run.net, "w.2.weight"));
     for (int64_t i = 0; i < M * M; i++)
         w[i] += 0.5f / M;
-    assert_ok(tsri_gated_tau(&tau, &f.run, &f.run.seen, &f.start));
+    assert_ok(tsri_gated_tau(&tau, &f.view, &f.view.seen, &f.start));
     assert_true(fabs(tau.low - 0.5) < 1e-6 && tau.high > tau.low && tau.high < 0.7);
-    assert_true(fabs(tsri_gated_drift(&f.run.seen, &f.start) - 0.5) < 1e-6);
+    assert_true(fabs(tsri_gated_drift(&f.view.seen, &f.start) - 0.5) < 1e-6);
     end(&f);
 }
 
@@ -347,7 +350,7 @@ static void chains_are_those_of_the_products(void **state)
                 most = fmax(most, sqrt(value[M - 1]));
             }
         }
-    assert_ok(tsri_gated_chains(&z, &f.run, &f.run.seen, f.gates, N, 4));
+    assert_ok(tsri_gated_chains(&z, &f.view, &f.view.seen, f.gates, N, 4));
     print_message("largest |Z| %g in [%g, %g]\n", most, z.low, z.high);
     assert_true(z.low <= most * (1 + 1e-9) && z.low > 0.95 * most && z.high >= most);
     assert_true(z.high < 1.5 * most);
@@ -368,12 +371,12 @@ static void a_step_keeps_lemma_2(void **state)
         double eta = (double[]){1e-9, 1e-5, 1e-3}[t], square = 0;
         begin(&f, both[0]);
         pairs_of(&p, &f, 4);
-        assert_ok(tsri_gated_ends_of(&e, &f.run, &f.run.seen, f.gates, N));
+        assert_ok(tsri_gated_ends_of(&e, &f.view, &f.view.seen, f.gates, N));
         assert_ok(tsri_alloc(&g, f.run.net->trained, sizeof *g));
-        assert_ok(tsri_gated_gradient(g, &f.run, NULL));
+        assert_ok(tsri_gated_gradient(g, &f.view, NULL));
         for (int64_t i = 0; i < f.run.net->trained; i++)
             square += (double)g[i] * (double)g[i];
-        assert_ok(tsri_gated_fall_of(&fall, &f.run, f.gates, &p, &e, g, eta, 4));
+        assert_ok(tsri_gated_fall_of(&fall, &f.view, f.gates, &p, &e, g, eta, 4));
         print_message("step %g: change %g, (13) %g, as printed %g\n", eta, fall.change, fall.bound,
                       fall.printed);
         assert_true(fall.change <= fall.bound);
@@ -397,13 +400,13 @@ static void gradients_one_after_the_other(void **state)
     assert_ok(tsri_alloc(&g, count, sizeof *g));
     assert_ok(tsri_alloc(&other, count, sizeof *other));
     assert_ok(tsri_alloc(&zero, count, sizeof *zero));
-    assert_ok(tsri_gated_gradient(g, &f.run, NULL));
-    assert_ok(tsri_gated_gradient(other, &f.run, f.run.seen.w));
+    assert_ok(tsri_gated_gradient(g, &f.view, NULL));
+    assert_ok(tsri_gated_gradient(other, &f.view, f.view.seen.w));
     assert_true(memcmp(g, other, (size_t)count * sizeof *g) == 0);
     /* With W = 0 every gradient behind two layers of zeros is 0. */
-    assert_ok(tsri_gated_gradient(other, &f.run, zero));
+    assert_ok(tsri_gated_gradient(other, &f.view, zero));
     assert_true(memcmp(zero, other, (size_t)count * sizeof *g) == 0);
-    assert_true(memcmp(f.run.seen.w, f.start.w, (size_t)count * sizeof *g) == 0);
+    assert_true(memcmp(f.view.seen.w, f.start.w, (size_t)count * sizeof *g) == 0);
     tsri_free(g);
     tsri_free(other);
     tsri_free(zero);
@@ -436,7 +439,7 @@ static tsr_status everything(fixture *f)
     tsri_memory memory = {0};
     past.memory = &memory;
     tsri_past_begin(&past, 0);
-    TSR_TRY(tsri_gated_look(&f->run, &past));
+    TSR_TRY(tsri_gated_look(&f->view, &past));
 done:
     tsri_gated_forget(past.state);
     tsri_past_fini(&past);

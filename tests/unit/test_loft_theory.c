@@ -100,8 +100,9 @@ static void descent_adds_up_blocks(void **state)
     tsr_config *config;
     begin(&run, &config);
     tsri_descent whole, parts;
-    assert_ok(tsri_descent_init(&whole, &run, &run.store, 0));
-    assert_ok(tsri_descent_init(&parts, &run, &run.store, 3)); /* 11 = 3 + 3 + 3 + 2 */
+    tsri_run_view view = tsri_run_view_of(&run);
+    assert_ok(tsri_descent_init(&whole, &view, &run.store, 0));
+    assert_ok(tsri_descent_init(&parts, &view, &run.store, 3)); /* 11 = 3 + 3 + 3 + 2 */
     assert_int_equal(whole.block, IMAGES);
     for (int t = 0; t < 4; t++) {
         assert_ok(tsri_descent_step(&whole));
@@ -125,10 +126,11 @@ static void draws_are_runs_of_their_own(void **state)
     begin(&run, &config);
     tsri_draw_path path[2];
     tsri_store first;
+    tsri_run_view view = tsri_run_view_of(&run);
     assert_ok(tsri_store_init(&first, run.net, run.device.backend, false));
     assert_ok(tsri_store_copy(&first, &run.store));
     for (int k = 0; k < 2; k++) {
-        assert_ok(tsri_draw_path_init(&path[k], &run, &first, k + 1));
+        assert_ok(tsri_draw_path_init(&path[k], &view, &first, k + 1));
         assert_true(apart(&path[k].run.store, &first) == 0);
         for (int t = 0; t < 3; t++)
             assert_ok(tsri_draw_path_round(&path[k]));

@@ -14,6 +14,7 @@
 
 typedef struct fixture {
     tsri_run run;
+    tsri_run_view view;
     tsr_config *config;
     tsri_deep_net net;
 } fixture;
@@ -25,13 +26,15 @@ static void start(fixture *f, const char *text)
     assert_ok(tsri_config_parse(&f->config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_run_init(&f->run, f->config, &o));
     assert_ok(f->run.settings.scheme->setup(&f->run));
-    assert_ok(tsri_run_see(&f->run));
-    assert_ok(tsri_deep_net_init(&f->net, &f->run, f->run.seen.w));
+    f->view = tsri_run_view_of(&f->run);
+    assert_ok(tsri_run_view_open(&f->view));
+    assert_ok(tsri_deep_net_init(&f->net, &f->view, f->view.seen.w));
 }
 
 static void end(fixture *f)
 {
     tsri_deep_net_fini(&f->net);
+    tsri_run_view_close(&f->view);
     tsri_run_fini(&f->run);
     tsr_config_destroy(f->config);
 }
@@ -49,7 +52,7 @@ static double plain_least(fixture *f, int64_t l, int64_t step, int64_t count, in
     assert_ok(tsri_deep_block_init(&b, &f->net, 1));
     assert_ok(tsri_alloc(&x, count * k, sizeof *x));
     for (int64_t i = 0; i < count; i++) {
-        assert_ok(tsri_deep_load(&b, &f->run, &f->net, i * step, 1, 1));
+        assert_ok(tsri_deep_load(&b, &f->view, &f->net, i * step, 1, 1));
         memcpy(x + i * k, b.x[l], (size_t)k * sizeof *x);
     }
     for (int64_t i = 0; i < count; i++)
@@ -80,7 +83,7 @@ static void all_pairs_in_blocks(void **state)
     assert_true(tsri_deep_rows(&f.net, 150) < 75);
     assert_ok(tsri_alloc(&apart.least, f.net.L + 1, sizeof *apart.least));
     for (int64_t step = 1; step <= 3; step += 2) {
-        assert_ok(tsri_deep_least(&apart, &f.run, &f.net, step, 150 / step));
+        assert_ok(tsri_deep_least(&apart, &f.view, &f.net, step, 150 / step));
         for (int64_t l = 0; l <= f.net.L; l++) {
             int64_t pair[2] = {-1, -1};
             double want = plain_least(&f, l, step, 150 / step, pair);
@@ -106,7 +109,7 @@ static double form_of(int64_t *nodes, fixture *f, const double *a, double thresh
     tsri_deep_block b;
     *nodes = 0;
     assert_ok(tsri_deep_block_init(&b, &f->net, n));
-    assert_ok(tsri_deep_load(&b, &f->run, &f->net, 0, 1, n));
+    assert_ok(tsri_deep_load(&b, &f->view, &f->net, 0, 1, n));
     for (int64_t j = 0; j < m; j++) {
         double squares = 0;
         for (int64_t c = 0; c < k; c++) {
@@ -137,7 +140,7 @@ static void no_vector_beats_the_search(void **state)
     start(&f, "data: {name: sphere, n: 3, test_n: 1, dim: 3, phi: 0.1}\n"
               "model: {name: relu_deep, layers: 2, width: 64}\n"
               "optim: {name: gd, lr: 0.01}\nrounds: 1\nthreads: 1\n");
-    assert_ok(tsri_deep_search(&found, &f.run, &f.net, phi, pair));
+    assert_ok(tsri_deep_search(&found, &f.view, &f.net, phi, pair));
     assert_int_equal(found.samples, 3);
     for (int face = 0; face < 3; face++)
         for (int u = -GRID; u <= GRID; u++)
@@ -169,7 +172,7 @@ static void failed_allocations(void **state)
     const tsri_paper *paper = &tsri_paper_deep_relu;
     fixture f;
     start(&f, small);
-    assert_true(paper->applies(&f.run));
+    assert_true(paper->applies(&f.view));
     for (int later = 0; later < 2; later++) {
         f.run.position.round = later ? f.run.settings.rounds : 0; /* the last is looked at, too */
         for (int64_t n = 0;; n += n < 60 ? 1 : 7) {
@@ -178,8 +181,8 @@ static void failed_allocations(void **state)
             tsri_certificate_init(&c, paper->name);
             tsri_past_begin(&past, f.run.position.round);
             (void)tsri_alloc_fail_after(n, false);
-            tsr_status st = paper->look(&f.run, &past);
-            st = st == TSR_OK ? paper->certify(&c, &f.run, &past) : st;
+            tsr_status st = paper->look(&f.view, &past);
+            st = st == TSR_OK ? paper->certify(&c, &f.view, &past) : st;
             int64_t made = tsri_alloc_fail_after(-1, false);
             st = st == TSR_OK ? tsri_certificate_end(&c) : st;
             tsri_certificate_fini(&c);

@@ -196,6 +196,7 @@ static void worst_support_is_found(void **state)
     static float W[64], A[16], B[16];
     float x[4] = {1, 0, 1, 0};
     tsri_run run = {.settings.seed = 3};
+    tsri_run_view view = tsri_run_view_of(&run);
     for (int i = 0; i < 8; i++)
         A[2 * i] = 1; /* all units are on at both positions */
     for (int i = 0; i < 4; i++)
@@ -205,7 +206,7 @@ static void worst_support_is_found(void **state)
         B[j] = B[8 + j] = j < 4 ? 2 : 1;
     tsri_rnn_net net = {.L = 2, .m = 8, .dx = 2, .d = 2};
     assert_ok(tsri_rnn_net_init(&net, W, A, B));
-    tsri_rnn_case k = {.run = &run,
+    tsri_rnn_case k = {.view = &view,
                        .pool = pool,
                        .then = &net,
                        .now = net,
@@ -249,15 +250,16 @@ static void start(tsri_run *run, tsr_config **config, const char *text)
 /* The rows of the run as it stands. */
 static void look(tsri_certificate *c, tsri_run *run, tsri_past *past, const tsri_paper *paper)
 {
+    tsri_run_view view = tsri_run_view_of(run);
     tsri_certificate_init(c, paper->name);
     c->round = run->position.round;
     tsri_past_begin(past, run->position.round);
-    assert_ok(tsri_run_see(run));
+    assert_ok(tsri_run_view_open(&view));
     if (paper->look)
-        assert_ok(paper->look(run, past));
-    assert_ok(paper->certify(c, run, past));
+        assert_ok(paper->look(&view, past));
+    assert_ok(paper->certify(c, &view, past));
     assert_ok(tsri_certificate_end(c));
-    tsri_run_unsee(run);
+    tsri_run_view_close(&view);
 }
 
 static void steps(tsri_run *run, int64_t count)
@@ -293,7 +295,8 @@ static void rnn_before_and_during(void **state)
     tsri_certificate c;
     tsri_past past = {0};
     start(&run, &config, recurrent);
-    assert_true(tsri_paper_rnn.applies(&run) && !tsri_paper_deep_relu.applies(&run));
+    tsri_run_view view = tsri_run_view_of(&run);
+    assert_true(tsri_paper_rnn.applies(&view) && !tsri_paper_deep_relu.applies(&view));
     look(&c, &run, &past, &tsri_paper_rnn);
     static const char *const first[] = {"section 2.1",           "Assumption 2.1",
                                         "(4.2), Lemma B.6",      "(4.3), Lemma B.9",
@@ -336,15 +339,16 @@ static void failed_allocations(void **state)
         steps(&run, later);
         run.settings.rounds =
             run.position.round; /* the last round is looked at whatever that takes */
-        assert_ok(tsri_run_see(&run));
+        tsri_run_view view = tsri_run_view_of(&run);
+        assert_ok(tsri_run_view_open(&view));
         for (int64_t n = 0;; n += n < 12 ? 1 : 13) {
             tsri_certificate c;
             tsri_past past = {0};
             tsri_certificate_init(&c, paper->name);
             tsri_past_begin(&past, run.position.round);
             (void)tsri_alloc_fail_after(n, false);
-            tsr_status st = paper->look(&run, &past);
-            st = st == TSR_OK ? paper->certify(&c, &run, &past) : st;
+            tsr_status st = paper->look(&view, &past);
+            st = st == TSR_OK ? paper->certify(&c, &view, &past) : st;
             int64_t made = tsri_alloc_fail_after(-1, false);
             st = st == TSR_OK ? tsri_certificate_end(&c) : st;
             tsri_certificate_fini(&c);
@@ -355,6 +359,7 @@ static void failed_allocations(void **state)
             if (made <= n)
                 break;
         }
+        tsri_run_view_close(&view);
     }
     tsri_run_fini(&run);
     tsr_config_destroy(config);

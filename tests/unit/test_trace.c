@@ -7,6 +7,7 @@
 #include "run_testing.h"
 #include "scheme/scheme.h"
 #include "scratch.h"
+#include "theory/run_view.h"
 #include "train/describe.h"
 
 static const char *const small = "data: {name: sphere, n: 8, dim: 3, task: regress, test_n: 2}\n"
@@ -34,7 +35,14 @@ static void end(tsri_run *run, tsr_config *config)
 static tsr_status note(tsri_run *run, const char *name, int64_t *sample, int64_t n)
 {
     tsri_tensor t = {.dtype = TSRI_I64, .dims = 1, .shape = {n}, .data = sample};
-    return tsri_trace_note(run, &t, "samples.%s", name);
+    tsri_run_view view = tsri_run_view_of(run);
+    return tsri_note(&view, &t, "samples.%s", name);
+}
+
+static tsr_status write_notes(tsri_run *run)
+{
+    tsri_run_view view = tsri_run_view_of(run);
+    return tsri_notes_write(&view, "certificate");
 }
 
 static void notes_are_copied_into_a_file_of_the_round(void **state)
@@ -49,7 +57,7 @@ static void notes_are_copied_into_a_file_of_the_round(void **state)
     assert_ok(note(&run, "alpha_x", sample, 3));
     sample[0] = 0; /* noted is noted */
     assert_ok(note(&run, "none", sample, 0));
-    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_ok(write_notes(&run));
     assert_ok(tsri_tensors_read(&file, scratch_path("certificate-000041.safetensors")));
     assert_int_equal(file->count, 2);
     const tsri_tensor *t = tsri_tensors_find(file, "samples.alpha_x");
@@ -60,7 +68,7 @@ static void notes_are_copied_into_a_file_of_the_round(void **state)
     tsri_tensors_destroy(file);
 
     run.position.round = 42; /* written notes are gone, and nothing makes no file */
-    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_ok(write_notes(&run));
     assert_false(tsri_file_exists(scratch_path("certificate-000042.safetensors")));
     end(&run, config);
 }
@@ -74,7 +82,7 @@ static void two_notes_of_one_name_are_refused(void **state)
     begin(&run, &config, true);
     assert_ok(note(&run, "x", sample, 1));
     assert_ok(note(&run, "x", sample, 1));
-    assert_fails(tsri_trace_write_notes(&run, "certificate"), TSR_FAILURE, "two tensors are named");
+    assert_fails(write_notes(&run), TSR_FAILURE, "two tensors are named");
     end(&run, config);
 }
 
@@ -87,7 +95,7 @@ static void without_a_trace_nothing_is_kept(void **state)
     begin(&run, &config, false);
     int64_t blocks = tsri_alloc_blocks();
     assert_ok(note(&run, "x", sample, 1));
-    assert_ok(tsri_trace_write_notes(&run, "certificate"));
+    assert_ok(write_notes(&run));
     assert_int_equal(tsri_alloc_blocks(), blocks);
     end(&run, config);
 }
@@ -104,7 +112,7 @@ static void every_allocation_of_a_note_may_fail(void **state)
         (void)tsri_alloc_fail_after(n, false);
         st = note(&run, "x", sample, 1);
         if (st == TSR_OK)
-            st = tsri_trace_write_notes(&run, "certificate");
+            st = write_notes(&run);
         (void)tsri_alloc_fail_after(-1, false);
         assert_true(st == TSR_OK || st == TSR_RESOURCES);
         end(&run, config);
