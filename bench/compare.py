@@ -19,7 +19,7 @@ best, middle = min(r[0] for r in ours), statistics.median(r[1] for r in ours)
 
 
 def row(name, least, median, memory):
-    print(f"{name:24} {least:9.2f} {median:11.2f} {memory:>9}  {least / best:9.2f} {median / middle:13.2f}")
+    print(f"{name:24} {least:9.4g} {median:11.4g} {memory:>9}  {least / best:9.2f} {median / middle:13.2f}")
 
 
 print(f"{'':24} {'min ms':>9} {'median ms':>11} {'peak MB':>9}  {'ratio min':>9} {'ratio median':>13}")

@@ -1,13 +1,50 @@
 /* tessera.h - the public interface of libtessera.
  *
  * Tessera trains one wide network as many small ones, puts them together again and draws the
- * winning ticket from the result. Everything a program needs is in this one header.
+ * winning ticket from the result. Everything a program needs is in this one header:
+ *
+ *     tsr_data       samples: from arrays, or what a run file names
+ *     tsr_config     settings by key, as in a run file
+ *     tsr_run        training: round by round, or to the end
+ *     tsr_model      a network with its numbers: from a run, a file or a description
+ *     tsr_predictor  the answers of a model, fast and from several threads
+ *     tsr_share      a subnetwork: drawn, taken out, trained, put back
+ *
+ * Ten lines that train on arrays and ask the result:
+ *
+ *     tsr_data_options d = tsr_data_options_default();
+ *     d.x = tsr_array_of(x, TSR_F32, 2, (int64_t[]){n, 4});
+ *     d.y = tsr_array_of(y, TSR_I32, 1, (int64_t[]){n});
+ *     if (tsr_data_create(&data, &d) != TSR_OK || tsr_config_create(&config) != TSR_OK)
+ *         return complain(tsr_last_error());
+ *     tsr_run_options o = tsr_run_options_default();
+ *     o.data = data;
+ *     if (tsr_run_create(&run, config, &o) != TSR_OK || tsr_run_finish(&result, run) != TSR_OK ||
+ *         tsr_run_model(&model, run) != TSR_OK)
+ *         return complain(tsr_last_error());
  *
  * Every fallible function returns a tsr_status; when it is not TSR_OK, tsr_last_error() gives the
  * sentence that says what went wrong, where, and what to do. The library never prints, never exits
  * and never aborts, and it leaves signals and the environment to the program: one that may run
  * under a limit on file sizes (ulimit -f) ignores SIGXFSZ, so that a write beyond it fails instead
  * of killing the process.
+ *
+ * Who owns what:
+ *   - What a function gives through `tsr_x **out` is the caller's, who ends it with
+ *     tsr_x_destroy(); that takes NULL. *out is NULL after a failure.
+ *   - Texts and numbers given through `char **out` or `float **out` are the caller's, who frees them
+ *     with tsr_free().
+ *   - A `const char *` or `const void *` that is returned, or stands in a struct that was filled in,
+ *     belongs to the handle it came from and lives as long as that is not changed or ended.
+ *   - What a program passes in is read during the call alone, except where a function says that
+ *     something is kept.
+ *
+ * Handles may be used from any thread, one call at a time each. tsr_predictor_run, tsr_run_stop and
+ * tsr_context_stop may be called at any time from any thread.
+ *
+ * Structs that may grow begin with their size, which their _default() function sets: programs that
+ * were compiled with an older header keep working with a newer library. Begin with _default(), also
+ * where the library fills the struct in.
  */
 #ifndef TESSERA_H
 #define TESSERA_H
@@ -27,6 +64,15 @@ extern "C" {
 #define TSR_API
 #define TSR_PRINTF(fmt, a)
 #endif
+
+/* tsr_x_default(): all zeros but the size. */
+#define TSR_DEFAULT(type)                                                                          \
+    static inline type type##_default(void)                                                        \
+    {                                                                                              \
+        type x = {0};                                                                              \
+        x.size = sizeof x;                                                                         \
+        return x;                                                                                  \
+    }
 
 #define TSR_VERSION_MAJOR  0
 #define TSR_VERSION_MINOR  2
@@ -54,6 +100,10 @@ typedef enum tsr_status {
 /* The last error's sentence on this thread; "" when there was none. Valid until the next call
  * that fails on this thread. */
 TSR_API const char *tsr_last_error(void);
+
+/* Writes the sentence and returns `status`, which is not TSR_OK: for callbacks that fail. It is the
+ * sentence that the caller of the library then reads. */
+TSR_API tsr_status tsr_fail(tsr_status status, const char *fmt, ...) TSR_PRINTF(2, 3);
 
 /* What a status means in a few words. Never NULL. */
 TSR_API const char *tsr_status_text(tsr_status status);
@@ -94,6 +144,10 @@ TSR_API tsr_context *tsr_context_use(tsr_context *context);
  * INTERRUPTED. From any thread, and safe in a signal handler. */
 TSR_API void tsr_context_stop(tsr_context *context);
 
+/* Takes the request back. tsr_train does so when it ends; a tsr_run leaves it, since there may be
+ * others in the context. */
+TSR_API void tsr_context_clear_stop(tsr_context *context);
+
 /* ---- Memory ------------------------------------------------------------------------------- */
 
 /* Where the memory of a context comes from. Both functions must be safe to call from several
@@ -131,7 +185,42 @@ TSR_API void tsr_context_set_log(tsr_context *context, tsr_log_function function
                                  tsr_log_level most);
 TSR_API void tsr_set_log(tsr_log_function function, void *argument, tsr_log_level most);
 
-/* ---- Run files ---------------------------------------------------------------------------- */
+/* Frees what the library gave: texts, arrays. NULL is fine. */
+TSR_API void tsr_free(void *memory);
+
+/* ---- Arrays ------------------------------------------------------------------------------- */
+
+typedef enum tsr_type {
+    TSR_F32 = 1, /* float */
+    TSR_F64,     /* double */
+    TSR_U8,      /* uint8_t */
+    TSR_I32,     /* int32_t */
+    TSR_I64      /* int64_t */
+} tsr_type;
+
+enum { TSR_DIMS = 8 };
+
+/* Numbers in memory, where they lie. This struct never grows. */
+typedef struct tsr_array {
+    const void *data; /* NULL: there is none */
+    tsr_type type;
+    int dims;
+    int64_t shape[TSR_DIMS];
+    int64_t stride[TSR_DIMS]; /* bytes from one index to the next; all 0: the last dimension lies in
+                                 one piece, and so on outwards (C's order) */
+} tsr_array;
+
+/* In C's order. */
+static inline tsr_array tsr_array_of(const void *data, tsr_type type, int dims,
+                                     const int64_t *shape)
+{
+    tsr_array a = {data, type, dims, {0}, {0}};
+    for (int i = 0; i < dims && i < TSR_DIMS; i++)
+        a.shape[i] = shape[i];
+    return a;
+}
+
+/* ---- Settings ----------------------------------------------------------------------------- */
 
 /* A run file with every key known, checked and filled in; docs/run-file.md lists the keys. */
 typedef struct tsr_config tsr_config;
@@ -140,18 +229,132 @@ typedef struct tsr_config tsr_config;
  * key when it is wrong; BAD_FILE when it cannot be read. The caller destroys *out. */
 TSR_API tsr_status tsr_config_read(tsr_config **out, const char *path);
 
-/* A config of defaults only. */
+/* The same from its text. */
+TSR_API tsr_status tsr_config_parse(tsr_config **out, const char *text);
+
+/* A config of defaults only; and a copy. */
 TSR_API tsr_status tsr_config_create(tsr_config **out);
+TSR_API tsr_status tsr_config_copy(tsr_config **out, const tsr_config *config);
+
+TSR_API void tsr_config_destroy(tsr_config *config);
 
 /* Changes one value: "optim.lr=0.05", "model.hidden=[256, 256]". USAGE as above. */
 TSR_API tsr_status tsr_config_set(tsr_config *config, const char *assignment);
 
-TSR_API void tsr_config_destroy(tsr_config *config);
+/* The same with key and value apart. NULL is back to the default. */
+TSR_API tsr_status tsr_config_put(tsr_config *config, const char *key, const char *value);
+
+/* *out = the value as a run file would have it, or NULL when the key has none. Free it with
+ * tsr_free. USAGE when there is no such key. */
+TSR_API tsr_status tsr_config_get(char **out, const tsr_config *config, const char *key);
+
+/* Was the key given, or is its value the default? False also when there is no such key. */
+TSR_API bool tsr_config_given(const tsr_config *config, const char *key);
+
+/* *out = the whole of it as a run file, every key filled in. Free it with tsr_free. */
+TSR_API tsr_status tsr_config_write(char **out, const tsr_config *config);
+
+/* What a key takes. */
+typedef enum tsr_key_type {
+    TSR_KEY_INT,
+    TSR_KEY_REAL,
+    TSR_KEY_BOOL,
+    TSR_KEY_TEXT,
+    TSR_KEY_CHOICE,
+    TSR_KEY_INTS, /* a list */
+    TSR_KEY_REALS /* likewise */
+} tsr_key_type;
+
+/* A row of the table that checks, documents and fills in every run file. Its texts live as long as
+ * the library. */
+typedef struct tsr_key {
+    size_t size;
+    const char *key; /* "optim.lr"; "epochs" for one outside of sections */
+    tsr_key_type type;
+    const char *preset;  /* the default as text, or NULL: none */
+    const char *choices; /* "sgd|gd" of a choice, else NULL */
+    double least, most;  /* of numbers, both allowed */
+    const char *help;    /* one line */
+    bool pace;           /* changes how fast a run is or what it keeps, never its result */
+} tsr_key;
+
+TSR_DEFAULT(tsr_key)
+
+/* Keys, from 0, in the order of docs/run-file.md; USAGE behind the last. */
+TSR_API int64_t tsr_key_count(void);
+TSR_API tsr_status tsr_key_at(tsr_key *key, int64_t i);
+
+/* The row of a key; USAGE, with the nearest one, when there is none. */
+TSR_API tsr_status tsr_key_find(tsr_key *key, const char *name);
+
+/* ---- Data --------------------------------------------------------------------------------- */
+
+/* Samples for training and for testing, as they are before a run splits and scales them. */
+typedef struct tsr_data tsr_data;
+
+typedef enum tsr_form {
+    TSR_FORM_AUTO, /* by the dimensions of x: 2 are vectors, 4 images */
+    TSR_VECTORS,   /* [n, numbers] */
+    TSR_IMAGES,    /* [n, height, width] grey, or [n, channels, height, width] */
+    TSR_SEQUENCES  /* [n, positions, numbers] */
+} tsr_form;
+
+typedef struct tsr_data_options {
+    size_t size;
+    const char *name;      /* for messages; NULL = "arrays" */
+    tsr_form form;         /*                                                     */
+    tsr_array x;           /* inputs of any type, samples first */
+    tsr_array y;           /* [n] whole numbers from 0: classes; reals [n] or [n, k]: targets */
+    tsr_array test_x;      /* data NULL: a run takes a part of x for it (data.split) */
+    tsr_array test_y;      /*                                                     */
+    tsr_array length;      /* [n] positions of each sequence; data NULL: all of them */
+    tsr_array test_length; /*                                                     */
+    bool regress;          /* whole numbers in y are targets, too */
+    int64_t classes;       /* 0: one more than the largest label */
+    const char *const *class_name; /* [classes] or NULL: they are called by their numbers */
+    const char *const *column;     /* [numbers] names of a vector's numbers, or NULL */
+    const char *target;            /* name of what is to be predicted, or NULL */
+    bool missing;                  /* NaN in x is a value that is missing and will be filled in */
+    bool borrow; /* inputs (F32 or U8) and real targets (F32) in C's order are not copied: they must
+                    stay as they are until the data set is ended */
+} tsr_data_options;
+
+TSR_DEFAULT(tsr_data_options)
+
+/* A data set from arrays. USAGE, naming the array and the sample, when types or shapes do not fit
+ * each other, a label is no class, or a number is not finite. Pixels that are U8 stay so. */
+TSR_API tsr_status tsr_data_create(tsr_data **out, const tsr_data_options *options);
+
+/* The data set that a config's `data:` section names: a known one or files. Limits, split and
+ * scaling come later, in the run. */
+TSR_API tsr_status tsr_data_read(tsr_data **out, const tsr_config *config);
+
+/* Runs that were created with it may live on. */
+TSR_API void tsr_data_destroy(tsr_data *data);
+
+typedef struct tsr_data_info {
+    size_t size;
+    const char *name, *source;
+    tsr_form form;
+    int64_t n, test_n;               /* samples */
+    int64_t channels, height, width; /* vectors: channels alone; sequences: numbers at a position,
+                                        positions, 1 */
+    int64_t classes, targets;        /* one of them is 0 */
+    tsr_array x, y, length;          /* where the library has them: F32 or U8; I32 or F32; I32 */
+    tsr_array test_x, test_y, test_length;
+    const char *const *class_name; /* [classes] or NULL */
+} tsr_data_info;
+
+TSR_DEFAULT(tsr_data_info)
+
+/* What it is made of. All of it belongs to the data set. */
+TSR_API tsr_status tsr_data_look(tsr_data_info *info, const tsr_data *data);
 
 /* ---- Training ----------------------------------------------------------------------------- */
 
 /* What a run is doing, a few times a second. Numbers not known yet are NaN. */
 typedef struct tsr_progress {
+    size_t size;
     int64_t round, rounds;
     double epoch, epochs;
     double loss;          /* mean of the training loss over the last rounds */
@@ -164,19 +367,43 @@ typedef struct tsr_progress {
     bool resumed;         /* the run goes on from a checkpoint */
 } tsr_progress;
 
+TSR_DEFAULT(tsr_progress)
+
+typedef struct tsr_model tsr_model;
+
 typedef struct tsr_run_options {
-    const char *folder; /* where the run lives; created if missing */
+    size_t size;
+    const char *folder; /* where the run lives; created if missing. NULL: the run writes nothing,
+                           and cannot be resumed */
     const char *init;   /* a model file to start from instead of random weights, or NULL */
     bool resume;        /* go on from the newest sound checkpoint of the folder */
     bool force;         /* resume although the run file or the kernels changed */
     bool trace;         /* record every round (docs/formats.md) */
-    void (*progress)(void *context, const tsr_progress *progress); /* or NULL */
-    void *context;
+    void (*progress)(void *context,
+                     const tsr_progress *progress); /* a few times a second; or NULL */
+    void *context;        /* for all of these functions, which are called on the run's own thread */
+    const tsr_data *data; /* instead of what the config names, or NULL */
+    const tsr_model *model; /* the first weights, instead of `init`, or NULL */
+    /* After every round; or NULL. INTERRUPTED ends the run as tsr_run_stop does, any other failure
+     * at once, with the sentence of tsr_fail. */
+    tsr_status (*round)(void *context, const tsr_progress *progress);
+    /* Each line of metrics.jsonl (docs/formats.md), with or without a folder; or NULL. */
+    void (*metrics)(void *context, const char *line);
+    /* Messages of this run, up to `loudest`; NULL: they go where the thread's context sends them. */
+    tsr_log_function message; /* its first argument is `context`; from any thread, one at a time */
+    tsr_log_level loudest;
 } tsr_run_options;
 
-TSR_API tsr_run_options tsr_run_options_default(void);
+static inline tsr_run_options tsr_run_options_default(void)
+{
+    tsr_run_options o = {0};
+    o.size = sizeof o;
+    o.loudest = TSR_LOG_INFO;
+    return o;
+}
 
 typedef struct tsr_result {
+    size_t size;
     int64_t n;           /* samples judged */
     double loss;         /* mean over them */
     double accuracy;     /* 0 to 1; NaN for real targets */
@@ -191,6 +418,8 @@ typedef struct tsr_result {
                     nothing to tell */
 } tsr_result;
 
+TSR_DEFAULT(tsr_result)
+
 /* Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,
  * metrics.jsonl, checkpoints/ and model.safetensors in the folder; *result is the finished network
  * on the test set. USAGE when another run holds the folder or it holds a run that is not to be
@@ -201,6 +430,47 @@ TSR_API tsr_status tsr_train(tsr_result *result, tsr_config *config,
 
 /* tsr_context_stop(NULL): for a process with one run. Safe in a signal handler. */
 TSR_API void tsr_request_stop(void);
+
+/* The same as a handle, round by round. Runs do not disturb each other, however many there are and
+ * on however many threads:
+ *
+ *     tsr_run_create(&run, config, &options);
+ *     for (bool more = true; more && st == TSR_OK;)
+ *         st = tsr_run_step(run, &more);
+ *     tsr_run_finish(&result, run);         what is left of it, and the judgement
+ *     tsr_run_model(&model, run);
+ *     tsr_run_destroy(run);
+ */
+typedef struct tsr_run tsr_run;
+
+/* Everything up to the first round: data, network, first weights, or those of a checkpoint. Config,
+ * data and model are copied; folder and texts, too. USAGE as for tsr_train. One process only: under
+ * mpirun use tsr_train. */
+TSR_API tsr_status tsr_run_create(tsr_run **out, const tsr_config *config,
+                                  const tsr_run_options *options);
+TSR_API void tsr_run_destroy(tsr_run *run);
+
+/* One round, with what is due after it (evaluation, checkpoint). *more = false: that was the last
+ * one, and nothing is done in further calls. After a failure the run is over: DIVERGED and
+ * INTERRUPTED as for tsr_train. */
+TSR_API tsr_status tsr_run_step(tsr_run *run, bool *more);
+
+/* The rounds that are left, then the finished network on the test set; the model file where the run
+ * has a folder. Once: a second call gives the same result. */
+TSR_API tsr_status tsr_run_finish(tsr_result *result, tsr_run *run);
+
+/* Asks it to stop after the round it is in: step and finish end with INTERRUPTED, and a run with a
+ * folder is saved. From any thread, and in a signal handler. */
+TSR_API void tsr_run_stop(tsr_run *run);
+
+/* Where it is. */
+TSR_API tsr_status tsr_run_progress(tsr_progress *progress, const tsr_run *run);
+
+/* *out = the network as it is now, or the finished one. The caller destroys it. */
+TSR_API tsr_status tsr_run_model(tsr_model **out, tsr_run *run);
+
+/* Its settings, every `auto` resolved. They belong to the run. */
+TSR_API const tsr_config *tsr_run_config(const tsr_run *run);
 
 /* Under mpirun a process trains one run, and MPI must end with the process, which the library never
  * ends. What the program has to do with it when all its output is written: */
@@ -221,6 +491,7 @@ TSR_API void tsr_context_on_hang(tsr_context *context, tsr_hang_function functio
 
 /* What a run would need, found without training: everything is checked that can be. */
 typedef struct tsr_needs {
+    size_t size;
     int64_t params, trained;      /* numbers in the model, and those with a gradient */
     int64_t flops_step;           /* of one training step of one worker */
     int64_t train_n, test_n;      /* samples */
@@ -228,6 +499,8 @@ typedef struct tsr_needs {
     int64_t memory_data, memory_model, memory_plan; /* bytes */
     const char *backend;                            /* with its library and kernel class */
 } tsr_needs;
+
+TSR_DEFAULT(tsr_needs)
 
 TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
 
@@ -239,6 +512,7 @@ typedef struct tsr_cost_data { /* samples = 0: the run file's data are loaded an
 } tsr_cost_data;
 
 typedef struct tsr_cost {
+    size_t size;
     int64_t params, trained;  /* numbers in the model, and those with a gradient */
     int64_t params_share;     /* numbers in the largest share, or stage */
     int64_t flops_step;       /* of one step of the busiest worker */
@@ -256,6 +530,8 @@ typedef struct tsr_cost {
     bool local;              /* the scheme takes local steps */
     tsr_cost_data data;
 } tsr_cost;
+
+TSR_DEFAULT(tsr_cost)
 
 /* USAGE as for training. `data` may be NULL. */
 TSR_API tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data);
@@ -282,37 +558,141 @@ TSR_API void tsr_cost_predict(tsr_prediction *prediction, const tsr_cost *cost,
 
 /* ---- Models ------------------------------------------------------------------------------- */
 
-/* A trained network from its file, ready to be used. */
-typedef struct tsr_model tsr_model;
+/* A network with its numbers, the scaling of its inputs and the settings that made it. (Its type is
+ * tsr_model, above.) */
 
 /* Reads a model.safetensors. BAD_FILE with path, place and reason. The caller destroys *out. */
 TSR_API tsr_status tsr_model_read(tsr_model **out, const char *path);
+
+/* The same from the bytes of such a file. */
+TSR_API tsr_status tsr_model_parse(tsr_model **out, const void *bytes, int64_t n);
+
+/* The network that a config describes, with the first weights that its seed gives, for samples like
+ * those of `data`: shape, classes and scaling are taken from there. */
+TSR_API tsr_status tsr_model_create(tsr_model **out, const tsr_config *config,
+                                    const tsr_data *data);
+
+/* The same for samples [channels, height, width] that are not scaled, and so many outputs: of
+ * classes, or real numbers. */
+TSR_API tsr_status tsr_model_build(tsr_model **out, const tsr_config *config,
+                                   const int64_t shape[3], int64_t outputs, bool classes);
+
+TSR_API tsr_status tsr_model_copy(tsr_model **out, const tsr_model *model);
 TSR_API void tsr_model_destroy(tsr_model *model);
+
+/* Writes the file, whole or not at all; or the same bytes into memory, *bytes [*n], which the
+ * caller frees with tsr_free. */
+TSR_API tsr_status tsr_model_write(const tsr_model *model, const char *path);
+TSR_API tsr_status tsr_model_bytes(void **bytes, int64_t *n, const tsr_model *model);
 
 /* The run file that made it: to read, or to change (data.*, threads, backend) before evaluating. */
 TSR_API tsr_config *tsr_model_config(tsr_model *model);
+
+typedef struct tsr_model_info {
+    size_t size;
+    const char *path; /* of its file, or "" */
+    int64_t channels, height, width;
+    int64_t outputs;               /* of a sample */
+    int64_t classes;               /* 0: real targets */
+    const char *const *class_name; /* [classes] or NULL: they are numbered */
+    int64_t params;                /* parameters: tensors */
+    int64_t numbers, trained;      /* in them all, and those with a gradient */
+    double flops;                  /* of one sample's forward pass */
+    const char *target;            /* name of what it predicts, or NULL */
+} tsr_model_info;
+
+TSR_DEFAULT(tsr_model_info)
+
+TSR_API tsr_status tsr_model_look(tsr_model_info *info, const tsr_model *model);
+
+/* A parameter as PyTorch has it: its name in the state_dict, its shape, its numbers. Counts of
+ * batches (num_batches_tracked) are one number here, a float like all. */
+typedef struct tsr_param {
+    size_t size;
+    const char *name;
+    tsr_array values; /* F32, in C's order; they are the model's */
+    bool trained;     /* has a gradient; else fixed, or a running statistic */
+    bool count;       /* num_batches_tracked: an integer in files */
+} tsr_param;
+
+TSR_DEFAULT(tsr_param)
+
+/* Parameter i, from 0, in the order of the layers; or the one of that name. USAGE when there is
+ * none. */
+TSR_API int64_t tsr_model_params(const tsr_model *model);
+TSR_API tsr_status tsr_model_param(tsr_param *param, const tsr_model *model, int64_t i);
+TSR_API tsr_status tsr_model_find(tsr_param *param, const tsr_model *model, const char *name);
+
+/* Writes a parameter: F32 or F64 (of a count also I64), of its shape. USAGE for another one, and for
+ * a number that it cannot hold: NaN, infinity, a negative variance. */
+TSR_API tsr_status tsr_model_set(tsr_model *model, const char *name, const tsr_array *values);
+
+/* What the file says under a key, "tessera.version"; NULL when there is nothing. */
+TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key);
 
 /* Judges the model on the test set (or the training set) that its config names; inputs are scaled
  * as in its training, whatever the data. */
 TSR_API tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set);
 
-/* The model's outputs for each sample of that set: *outputs = floats [*n, *width], *labels = the
- * true classes or NULL. Free both with tsr_free. */
+/* The same on the test part of a data set, or on all of one that has none. */
+TSR_API tsr_status tsr_model_judge(tsr_result *result, tsr_model *model, const tsr_data *data);
+
+/* The model's outputs for each sample of the set that its config names: *outputs = floats
+ * [*n, *width], *labels = the true classes or NULL. Free both with tsr_free. */
 TSR_API tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
                                      tsr_model *model, bool on_training_set);
 
-/* Sizes, and the parameters one by one. `shape` has room for 8. */
-TSR_API int64_t tsr_model_params(const tsr_model *model);
-TSR_API const char *tsr_model_param(const tsr_model *model, int64_t i, int *dims, int64_t *shape,
-                                    const float **data);
-TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key); /* or NULL */
+/* ---- Prediction --------------------------------------------------------------------------- */
 
-TSR_API void tsr_free(void *memory);
+/* A model ready to answer: its plan is made once, calls allocate nothing, and any number of threads
+ * may call at the same time. */
+typedef struct tsr_predictor tsr_predictor;
+
+typedef enum tsr_answer {
+    TSR_OUTPUTS,      /* as the network gives them; real targets in their own units */
+    TSR_PROBABILITIES /* of the classes: softmax; of a single output (a margin) those of both */
+} tsr_answer;
+
+typedef struct tsr_predictor_options {
+    size_t size;
+    tsr_answer answer;
+    int threads;   /* of one call; 0 = 1 */
+    int callers;   /* calls at the same time that need not wait, nor allocate: 0 = 1. When there are
+                      more, others are made room for once */
+    int64_t batch; /* the most samples that are computed together; 0 = 256 */
+    bool scaled;   /* inputs are as the network sees them already: nothing is done to them */
+    bool missing;  /* NaN is a value that is missing and filled in as in training */
+} tsr_predictor_options;
+
+TSR_DEFAULT(tsr_predictor_options)
+
+/* `options` may be NULL. The model's numbers are copied: it may be changed or ended afterwards. The
+ * backend is that of the model's config. */
+TSR_API tsr_status tsr_predictor_create(tsr_predictor **out, const tsr_model *model,
+                                        const tsr_predictor_options *options);
+
+/* No call is going on any more. */
+TSR_API void tsr_predictor_destroy(tsr_predictor *predictor);
+
+/* Numbers in an answer. */
+TSR_API int64_t tsr_predictor_width(const tsr_predictor *predictor);
+
+/* answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or
+ * flat, F32, F64 or U8. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not
+ * fit or a number is not finite. The same sample gives the same bits whatever else is in x, as long
+ * as n is 1, or more than 1. */
+TSR_API tsr_status tsr_predictor_run(float *answers, const tsr_predictor *predictor,
+                                     const tsr_array *x, const tsr_array *length);
+
+/* The class of each sample, classes [n]. USAGE for real targets. */
+TSR_API tsr_status tsr_predictor_classes(int32_t *classes, const tsr_predictor *predictor,
+                                         const tsr_array *x, const tsr_array *length);
 
 /* ---- Tickets ------------------------------------------------------------------------------ */
 
 /* How a ticket is cut from a network (docs/tickets.md). */
 typedef struct tsr_prune_options {
+    size_t size;
     double ratio;          /* part of the units that go: at least 0, below 1 */
     const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; or random */
     bool global;           /* one ranking over all layers instead of one ratio for each */
@@ -328,7 +708,16 @@ typedef struct tsr_prune_options {
 } tsr_prune_options;
 
 /* Half of the units, by their l2 norm; nothing is measured, so no data is needed. */
-TSR_API tsr_prune_options tsr_prune_options_default(void);
+static inline tsr_prune_options tsr_prune_options_default(void)
+{
+    tsr_prune_options o = {0};
+    o.size = sizeof o;
+    o.ratio = 0.5;
+    o.criterion = "l2";
+    o.round_to = 1;
+    o.seed = 1;
+    return o;
+}
 
 /* Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller
  * and is read, evaluated and trained like any other. A file of that name is replaced, whole or not

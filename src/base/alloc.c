@@ -87,12 +87,12 @@ size_t tsr_memory_peak(void)
 
 int64_t tsri_alloc_blocks(void)
 {
-    return tsri_context()->holders - 1;
+    return tsri_context_memory()->holders - 1;
 }
 
 int64_t tsri_alloc_fail_after(int64_t n, bool persistent)
 {
-    tsr_context *c = tsri_context();
+    tsr_context *c = tsri_context_memory();
     c->countdown = n;
     c->fail_persistently = persistent;
     return atomic_exchange(&c->calls, 0);
@@ -134,7 +134,7 @@ static bool beyond_machine(tsr_context *c, size_t bytes)
 tsr_status tsri_alloc_raw(void *out, int64_t count, size_t size)
 {
     void *none = NULL;
-    tsr_context *c = tsri_context();
+    tsr_context *c = tsri_context_memory();
     memcpy(out, &none, sizeof none);
     size_t bytes, padded;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||

@@ -44,12 +44,32 @@ done:
     return st;
 }
 
+tsr_status tsri_context_create_within(tsr_context **out)
+{
+    tsr_status st = TSR_OK;
+    tsr_context *above = tsri_context();
+    TSR_TRY(tsr_context_create(out));
+    (*out)->above = above->above ? above->above : above;
+    atomic_fetch_add(&(*out)->above->holders, 1);
+done:
+    return st;
+}
+
+tsr_context *tsri_context_memory(void)
+{
+    tsr_context *c = tsri_context();
+    return c->above ? c->above : c;
+}
+
 void tsri_context_release(tsr_context *context)
 {
     if (atomic_fetch_sub(&context->holders, 1) > 1 || context == &general)
         return;
+    tsr_context *above = context->above;
     pthread_mutex_destroy(&context->log_lock);
     free(context);
+    if (above)
+        tsri_context_release(above);
 }
 
 void tsr_context_destroy(tsr_context *context)
@@ -70,7 +90,7 @@ void tsr_context_on_hang(tsr_context *context, tsr_hang_function function, void 
 
 void tsri_context_hangs(tsr_status status)
 {
-    tsr_context *context = tsri_context();
+    tsr_context *context = tsri_context_memory(); /* a run's own has none */
     if (context->hang)
         context->hang(context->hang_argument, status);
 }

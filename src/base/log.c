@@ -26,6 +26,8 @@ void tsri_log_message(tsr_log_level level, const char *fmt, ...)
 {
     tsr_context *c = tsri_context();
     char text[2048];
+    if (!c->log && c->above)
+        c = c->above;
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);

@@ -44,6 +44,15 @@ tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
     return status;
 }
 
+tsr_status tsr_fail(tsr_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(error_text, sizeof error_text, fmt, args);
+    va_end(args);
+    return status;
+}
+
 void tsri_fail_prefix(const char *fmt, ...)
 {
     char old[sizeof error_text];

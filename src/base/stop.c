@@ -17,10 +17,17 @@ void tsr_request_stop(void)
 
 bool tsri_stop_asked(void)
 {
-    return atomic_load_explicit(&tsri_context()->stop, memory_order_relaxed);
+    const tsr_context *c = tsri_context();
+    return atomic_load_explicit(&c->stop, memory_order_relaxed) ||
+           (c->above && atomic_load_explicit(&c->above->stop, memory_order_relaxed));
+}
+
+void tsr_context_clear_stop(tsr_context *context)
+{
+    atomic_store(&tsri_context_of(context)->stop, false);
 }
 
 void tsri_stop_clear(void)
 {
-    atomic_store(&tsri_context()->stop, false);
+    tsr_context_clear_stop(tsri_context());
 }

@@ -67,7 +67,7 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsr_needs needs;
+    tsr_needs needs = tsr_needs_default();
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     TSR_TRY(tsr_check(&needs, config));

@@ -64,6 +64,7 @@ static tsr_status count(entry *e, const asked *a, const char *change)
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     TSR_TRY(read_config(&config, a->args, change));
+    e->cost = tsr_cost_default();
     TSR_TRY(tsr_cost_count(&e->cost, config, &a->data));
     e->workers = e->cost.workers;
     e->stops = strcmp(tsri_config_text(config, "stop.metric"), "none") != 0;

@@ -42,7 +42,7 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     char text[200];
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));

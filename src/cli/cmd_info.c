@@ -9,20 +9,24 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct facts {
     const char *name;
     int dims;
-    int64_t shape[8], count;
+    int64_t shape[TSR_DIMS];
+    int64_t count;
     double mean, deviation, largest;
 } facts;
 
 static facts facts_of(const tsr_model *m, int64_t i)
 {
-    facts f = {.count = 1};
-    const float *data;
+    tsr_param p = tsr_param_default();
     double sum = 0, squares = 0;
-    f.name = tsr_model_param(m, i, &f.dims, f.shape, &data);
+    (void)tsr_model_param(&p, m, i); /* there is one */
+    const float *data = p.values.data;
+    facts f = {.name = p.name, .dims = p.values.dims, .count = 1};
+    memcpy(f.shape, p.values.shape, sizeof f.shape);
     for (int d = 0; d < f.dims; d++)
         f.count *= f.shape[d];
     for (int64_t j = 0; j < f.count; j++) {

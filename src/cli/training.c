@@ -137,7 +137,7 @@ tsr_run_options cli_run_options(const cli_args *args, cli_pace *pace)
 tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     cli_catch_signals();
     cli_progress_begin(args->command->name, args->quiet);
     TSR_TRY(tsr_train(&result, config, options));

@@ -67,7 +67,7 @@ tsr_status tsri_judge_pair(tsri_judged *j, tsri_store *before, tsri_store *after
     if (part->n == 0)
         return TSR_OK;
     for (int i = 0; i < 2; i++) {
-        tsr_result r;
+        tsr_result r = tsr_result_default();
         TSR_TRY(tsri_evaluate(&r, store[i], on->device, on->data, part, on->loss));
         j->loss[i] = r.loss;
         j->accuracy[i] = r.accuracy;

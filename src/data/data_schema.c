@@ -28,6 +28,48 @@ void tsri_data_schema_fini(tsri_data_schema *s)
     *s = (tsri_data_schema){0};
 }
 
+/* ---- Copying ------------------------------------------------------------------------------- */
+
+static tsr_status copy_text(char **to, const char *from)
+{
+    *to = NULL;
+    return from ? tsri_strdup(to, from) : TSR_OK;
+}
+
+static tsr_status copy_names(char ***to, int64_t *count, char *const *from, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    if (!from)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(to, n, sizeof **to));
+    *count = n;
+    for (int64_t i = 0; i < n; i++)
+        TSR_TRY(copy_text(&(*to)[i], from[i]));
+done:
+    return st;
+}
+
+tsr_status tsri_data_schema_copy(tsri_data_schema *to, const tsri_data_schema *from)
+{
+    tsr_status st = TSR_OK;
+    *to = (tsri_data_schema){.kind = from->kind, .classes = from->classes};
+    if (from->field)
+        TSR_TRY(tsri_alloc(&to->field, from->fields, sizeof *to->field));
+    to->fields = from->fields;
+    for (int64_t k = 0; k < to->fields; k++) {
+        const tsri_field *f = &from->field[k];
+        TSR_TRY(copy_text(&to->field[k].name, f->name));
+        TSR_TRY(copy_names(&to->field[k].word, &to->field[k].words, f->word, f->words));
+    }
+    TSR_TRY(copy_names(&to->target, &to->targets, from->target, from->targets));
+    TSR_TRY(copy_names(&to->ignored, &to->ignoreds, from->ignored, from->ignoreds));
+    TSR_TRY(copy_text(&to->unit, from->unit));
+    TSR_TRY(copy_text(&to->normalize, from->normalize));
+    TSR_TRY(copy_text(&to->target_scale, from->target_scale));
+done:
+    return st;
+}
+
 int64_t tsri_field_word(const tsri_field *f, const char *text, size_t n)
 {
     for (int64_t w = 0; w < f->words; w++)

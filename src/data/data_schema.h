@@ -31,6 +31,9 @@ typedef struct tsri_data_schema {
 
 void tsri_data_schema_fini(tsri_data_schema *s);
 
+/* The caller finishes *to, also after a failure. */
+tsr_status tsri_data_schema_copy(tsri_data_schema *to, const tsri_data_schema *from);
+
 /* As one JSON object, and back. BAD_FILE, naming `path`, when the text is not such an object. */
 void tsri_data_schema_write(tsri_json *w, const tsri_data_schema *s);
 tsr_status tsri_data_schema_read(tsri_data_schema *s, const char *text, const char *path);

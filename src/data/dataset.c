@@ -92,6 +92,13 @@ static uint32_t hash_data(const tsr_data *data)
     return hash_part(hash, &data->test, data);
 }
 
+static void names_free(char **names, int64_t count)
+{
+    for (int64_t i = 0; names && i < count; i++)
+        tsri_free(names[i]);
+    tsri_free(names);
+}
+
 /* ---- Load --------------------------------------------------------------------------------- */
 
 static const char *resolve(const tsr_config *config, const char *key, const char *of_source,
@@ -103,19 +110,19 @@ static const char *resolve(const tsr_config *config, const char *key, const char
     return of_source ? of_source : of_kind;
 }
 
-static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_config *config,
-                          const tsri_wants *wants, const tsri_like *like)
+static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_wants *wants,
+                          const tsri_like *like, bool whole)
 {
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
     /* made sequences are as theory wants them already */
-    bool fit = data->sequences && source->normalize && strcmp(source->normalize, "none") == 0;
-    const char *inputs = wants->normalize && !fit
-                             ? resolve(config, "data.normalize", NULL, wants->normalize)
-                             : resolve(config, "data.normalize", source->normalize,
-                                       image ? "channel" : "standardize");
+    bool fit = data->sequences && data->normalize && strcmp(data->normalize, "none") == 0;
+    const char *inputs =
+        wants->normalize && !fit
+            ? resolve(config, "data.normalize", NULL, wants->normalize)
+            : resolve(config, "data.normalize", data->normalize, image ? "channel" : "standardize");
     const char *targets = resolve(config, "data.target_scale",
-                                  wants->signs ? "none" : source->target_scale, "standardize");
+                                  wants->signs ? "none" : data->target_scale, "standardize");
     const tsri_scaling *scaling = like ? like->scaling : NULL;
     if (like && like->schema->kind) { /* as in training, wherever the data come from */
         inputs = like->schema->normalize;
@@ -125,7 +132,8 @@ static tsr_status prepare(tsr_data *data, const tsri_source *source, const tsr_c
     TSR_TRY(tsri_strdup(&data->schema.target_scale, targets));
     TSR_TRY(check(data));
     TSR_TRY(tsri_check_points(data, wants, strcmp(inputs, "unit") == 0));
-    TSR_TRY(tsri_split(data, config));
+    if (!whole)
+        TSR_TRY(tsri_split(data, config));
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
     TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
@@ -146,8 +154,7 @@ tsr_status tsri_data_load(tsr_data **out, const tsr_config *config, const tsri_w
     return tsri_data_load_like(out, config, wants, NULL);
 }
 
-tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_wants *wants,
-                               const tsri_like *like)
+tsr_status tsri_data_raw(tsr_data **out, const tsr_config *config, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
     tsr_data *data = NULL;
@@ -163,7 +170,8 @@ tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const t
     if (!data->source)
         TSR_TRY(tsri_strdup(&data->source, "made from its seed"));
     TSR_TRY(finish_schema(data, config));
-    TSR_TRY(prepare(data, source, config, wants, like));
+    data->normalize = source->normalize;
+    data->target_scale = source->target_scale;
     *out = data;
     data = NULL;
 done:
@@ -171,11 +179,110 @@ done:
     return st;
 }
 
-static void names_free(char **names, int64_t count)
+tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_wants *wants,
+                               const tsri_like *like)
 {
-    for (int64_t i = 0; names && i < count; i++)
-        tsri_free(names[i]);
-    tsri_free(names);
+    tsr_status st = TSR_OK;
+    tsr_data *data = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_data_raw(&data, config, like));
+    TSR_TRY(prepare(data, config, wants, like, false));
+    *out = data;
+    data = NULL;
+done:
+    tsr_data_destroy(data);
+    return st;
+}
+
+/* ---- From one in memory --------------------------------------------------------------------- */
+
+static tsr_status copy_names(char ***out, char *const *name, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    if (!name)
+        return TSR_OK;
+    TSR_TRY(tsri_alloc(out, n, sizeof **out));
+    for (int64_t i = 0; i < n; i++)
+        TSR_TRY(tsri_strdup(&(*out)[i], name[i]));
+done:
+    return st;
+}
+
+static tsr_status copy_raw(tsr_data *to, const tsr_data *from)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_strdup(&to->name, from->name));
+    TSR_TRY(tsri_strdup(&to->source, from->source));
+    to->channels = from->channels;
+    to->height = from->height;
+    to->width = from->width;
+    to->dim = from->dim;
+    to->targets = from->targets;
+    to->sequences = from->sequences;
+    to->missing = from->missing;
+    to->missing_found = from->missing_found;
+    to->normalize = from->normalize;
+    to->target_scale = from->target_scale;
+    to->classes = from->classes;
+    TSR_TRY(copy_names(&to->class_name, from->class_name, from->classes));
+    TSR_TRY(copy_names(&to->column, from->column, from->dim));
+    TSR_TRY(tsri_data_schema_copy(&to->schema, &from->schema));
+    TSR_TRY(tsri_part_copy(&to->train, &from->train, from));
+    TSR_TRY(tsri_part_copy(&to->test, &from->test, from));
+done:
+    return st;
+}
+
+/* A model's classes are its own: a data set may not show them all. */
+static tsr_status fit_classes(tsr_data *data, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    if (!like || !like->schema->kind)
+        return TSR_OK;
+    const char *differs = tsri_data_schema_differs(&data->schema, like->schema);
+    TSR_CHECK(!differs, TSR_USAGE, "%s is not the table that the model was trained on: %s",
+              tsri_quote(data->name), differs);
+    TSR_CHECK((data->classes > 0) == (like->classes > 0) && data->classes <= like->classes,
+              TSR_USAGE, "%s has %lld classes, but the model was trained on %lld",
+              tsri_quote(data->name), (long long)data->classes, (long long)like->classes);
+    names_free(data->class_name, data->classes);
+    data->class_name = NULL;
+    data->classes = data->schema.classes = like->classes;
+    TSR_TRY(copy_names(&data->class_name, like->class_name, like->classes));
+done:
+    return st;
+}
+
+static tsr_status from_memory(tsr_data **out, const tsr_data *raw, const tsr_config *config,
+                              const tsri_wants *wants, const tsri_like *like, bool whole)
+{
+    tsr_status st = TSR_OK;
+    tsr_data *data = NULL;
+    *out = NULL;
+    TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
+    TSR_TRY(copy_raw(data, raw));
+    tsri_free(data->schema.unit);
+    data->schema.unit = NULL;
+    TSR_TRY(finish_schema(data, config));
+    TSR_TRY(fit_classes(data, like));
+    TSR_TRY(prepare(data, config, wants, like, whole));
+    *out = data;
+    data = NULL;
+done:
+    tsr_data_destroy(data);
+    return st;
+}
+
+tsr_status tsri_data_prepared(tsr_data **out, const tsr_data *raw, const tsr_config *config,
+                              const tsri_wants *wants, const tsri_like *like)
+{
+    return from_memory(out, raw, config, wants, like, false);
+}
+
+tsr_status tsri_data_shown(tsr_data **out, const tsr_data *raw, const tsr_config *config,
+                           const tsri_wants *wants, const tsri_like *like)
+{
+    return from_memory(out, raw, config, wants, like, true);
 }
 
 void tsr_data_destroy(tsr_data *data)
@@ -190,5 +297,6 @@ void tsr_data_destroy(tsr_data *data)
     tsri_data_schema_fini(&data->schema);
     tsri_free(data->name);
     tsri_free(data->source);
+    tsr_config_destroy(data->asked);
     tsri_free(data);
 }

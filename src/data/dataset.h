@@ -29,6 +29,7 @@ typedef struct tsri_part {
     float *target;   /* [n, targets] real targets, or NULL */
     int32_t *length; /* [n] of sequences, or NULL */
     char **name;     /* [n] files of pictures that a model is shown, or NULL */
+    bool borrowed_inputs, borrowed_targets; /* bytes or numbers, and target, are a program's own */
 } tsri_part;
 
 typedef struct tsr_data {
@@ -42,7 +43,10 @@ typedef struct tsr_data {
     char **class_name; /* [classes] or NULL */
     char **column;     /* [dim] names of table columns or NULL */
     tsri_data_schema schema;
-    const tsri_like *like; /* while loading: the data of a model that will see these, or NULL */
+    const tsri_like *like;    /* while loading: the data of a model that will see these, or NULL */
+    const char *normalize;    /* what data.normalize: auto means for its source; NULL = by kind */
+    const char *target_scale; /* the same of data.target_scale */
+    tsr_config *asked;     /* of one read by tsr_data_read: the config that named it; else NULL */
     tsri_scaling scaling;  /* for bytes (per channel) not yet applied */
     int64_t missing;       /* cells of inputs that were missing and filled */
     int64_t missing_found; /* the same, columns that are not used included */
@@ -68,6 +72,16 @@ tsr_status tsri_data_load(tsr_data **out, const tsr_config *config, const tsri_w
 tsr_status tsri_data_load_like(tsr_data **out, const tsr_config *config, const tsri_wants *wants,
                                const tsri_like *like);
 
-void tsr_data_destroy(tsr_data *data);
+/* What the config's `data:` section names, as its source has it: neither split nor scaled. */
+tsr_status tsri_data_raw(tsr_data **out, const tsr_config *config, const tsri_like *like);
+
+/* The same for a model that is shown all of it: nothing is split off, and no limit applies. */
+tsr_status tsri_data_shown(tsr_data **out, const tsr_data *raw, const tsr_config *config,
+                           const tsri_wants *wants, const tsri_like *like);
+
+/* From a data set of that kind, which stays as it is, what tsri_data_load_like would have made of
+ * it. `like` may be NULL. */
+tsr_status tsri_data_prepared(tsr_data **out, const tsr_data *raw, const tsr_config *config,
+                              const tsri_wants *wants, const tsri_like *like);
 
 #endif

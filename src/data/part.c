@@ -25,10 +25,13 @@ done:
 
 void tsri_part_fini(tsri_part *part)
 {
-    tsri_free(part->bytes);
-    tsri_free(part->numbers);
+    if (!part->borrowed_inputs) {
+        tsri_free(part->bytes);
+        tsri_free(part->numbers);
+    }
+    if (!part->borrowed_targets)
+        tsri_free(part->target);
     tsri_free(part->label);
-    tsri_free(part->target);
     tsri_free(part->length);
     for (int64_t i = 0; part->name && i < part->n; i++)
         tsri_free(part->name[i]);
@@ -67,6 +70,19 @@ tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *d
 done:
     if (st != TSR_OK)
         tsri_part_fini(out);
+    return st;
+}
+
+tsr_status tsri_part_copy(tsri_part *out, const tsri_part *in, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    int64_t *all = NULL;
+    TSR_TRY(tsri_alloc_raw(&all, in->n, sizeof *all));
+    for (int64_t i = 0; i < in->n; i++)
+        all[i] = i;
+    TSR_TRY(tsri_part_pick(out, in, data, all, in->n));
+done:
+    tsri_free(all);
     return st;
 }
 

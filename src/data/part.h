@@ -17,6 +17,9 @@ void tsri_part_fini(tsri_part *part);
 tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *data,
                           const int64_t *index, int64_t n);
 
+/* *out = all samples of `in`, copied. */
+tsr_status tsri_part_copy(tsri_part *out, const tsri_part *in, const tsr_data *data);
+
 /* Bytes become numbers, byte for byte, for normalisations that differ from sample to sample or
  * from pixel to pixel. */
 tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data);

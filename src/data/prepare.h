@@ -26,6 +26,23 @@ tsr_status tsri_fill_missing(tsr_data *data, const char *how, const tsri_scaling
  *     minmax       each channel to 0 .. 1 */
 tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like, double length);
 
+/* The same for one sample that a model is shown, from what its file says; `unit` rows are divided by
+ * their norm. */
+typedef struct tsri_row_scaling {
+    const float *shift, *scale; /* number k belongs to group k / block % groups */
+    int64_t groups, block;      /* 0 groups: nothing is shifted */
+    const float *fill;          /* [dim] for numbers that are NaN, or NULL */
+    int64_t unit;               /* numbers in a row that is divided by its norm; 0 = none is */
+    double length;              /* the norm that such a row then has */
+} tsri_row_scaling;
+
+/* `sequences` [positions, channels]; else [channels, height, width]. Points into its arguments. */
+tsri_row_scaling tsri_row_scaling_of(const tsri_scaling *s, const tsri_data_schema *schema,
+                                     const int64_t shape[3], bool sequences, double length);
+
+/* x [used] in place. USAGE, naming the number, when one is not finite, before or after. */
+tsr_status tsri_scale_row(float *x, int64_t used, const tsri_row_scaling *s);
+
 /* Brings real targets into the form asked for: none, standardize, minmax, log. BAD_FILE when log
  * meets a target that is not positive. */
 tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scaling *like);

@@ -18,6 +18,8 @@ typedef struct tsri_source {
     const char *get;          /* how to get it, for messages; NULL = it is made from a seed */
 } tsri_source;
 
+#define TSRI_ARRAYS "arrays" /* data.name of a data set that a program gave */
+
 extern const tsri_source tsri_sources[];
 extern const int64_t tsri_source_count;
 

@@ -322,6 +322,19 @@ const tsri_source tsri_sources[] = {
 /* clang-format on */
 const int64_t tsri_source_count = (int64_t)(sizeof tsri_sources / sizeof *tsri_sources);
 
+/* data.name of what a program gave: whoever reads the run file later does not have it. */
+static tsr_status load_arrays(tsr_data *data, const tsr_config *config)
+{
+    (void)data;
+    return tsri_fail(TSR_USAGE,
+                     "%s: the data set was a program's own, in its memory (data.name: " TSRI_ARRAYS
+                     "), and is not here: give --data, or data.path",
+                     tsri_config_place(config, "data.name"));
+}
+
+static const tsri_source from_memory = {
+    TSRI_ARRAYS, "given by a program, in its memory", load_arrays, NULL, NULL, "from its program"};
+
 static const tsri_source from_path = {"", "files at data.path", load_path, NULL, NULL, NULL};
 
 const char *tsri_source_name(int64_t i)
@@ -334,7 +347,7 @@ const tsri_source *tsri_source_find(const char *name)
     for (int64_t i = 0; i < tsri_source_count; i++)
         if (strcmp(tsri_sources[i].name, name) == 0)
             return &tsri_sources[i];
-    return NULL;
+    return strcmp(name, TSRI_ARRAYS) == 0 ? &from_memory : NULL;
 }
 
 static tsr_status unknown(const char *name, const tsr_config *config)

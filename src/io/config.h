@@ -59,6 +59,10 @@ tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, cons
  * the value's place. */
 tsr_status tsri_config_assign(tsr_config *config, const char *option, const char *assignment);
 
+/* The same with key and value apart. */
+tsr_status tsri_config_assign_key(tsr_config *config, const char *option, const char *key,
+                                  const char *text);
+
 /* The same values with the same places. The caller destroys *out. */
 tsr_status tsri_config_copy(tsr_config **out, const tsr_config *config);
 

@@ -6,6 +6,7 @@
 #include "io/config_value.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "io/file.h"
 
 #include <stdio.h>
@@ -233,7 +234,9 @@ tsr_status tsr_config_read(tsr_config **out, const char *path)
     char *text = NULL;
     int64_t n = 0;
     int fd = -1;
+    TSRI_GIVEN(out);
     *out = NULL;
+    TSRI_GIVEN(path);
     TSR_TRY(tsri_file_open(&fd, &n, path));
     TSR_TRY(check_size(n, path)); /* USAGE: to the reader of files it would be one that is bad */
     TSR_TRY(tsri_file_read(&text, &n, path, RUN_FILE_MAX));
@@ -271,7 +274,8 @@ static bool takes_text(int64_t row)
            (tsri_schema[row].type == TSRI_TYPE_TEXT || tsri_schema[row].type == TSRI_TYPE_CHOICE);
 }
 
-static tsr_status set_key(tsr_config *config, const char *option, const char *key, const char *text)
+tsr_status tsri_config_assign_key(tsr_config *config, const char *option, const char *key,
+                                  const char *text)
 {
     tsr_status st = TSR_OK;
     char name[KEY_MAX + 16];
@@ -308,10 +312,15 @@ tsr_status tsri_config_assign(tsr_config *config, const char *option, const char
     if (n >= sizeof key)
         return tsri_fail(TSR_USAGE, "%s %s: no key is that long", option, tsri_quote(assignment));
     (void)snprintf(key, sizeof key, "%.*s", (int)n, assignment);
-    return set_key(config, option, key, assignment + n + 1);
+    return tsri_config_assign_key(config, option, key, assignment + n + 1);
 }
 
 tsr_status tsr_config_set(tsr_config *config, const char *assignment)
 {
-    return tsri_config_assign(config, "--set", assignment);
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(config);
+    TSRI_GIVEN(assignment);
+    TSR_TRY(tsri_config_assign(config, "--set", assignment));
+done:
+    return st;
 }

@@ -102,9 +102,19 @@ int64_t tsri_tensor_bytes(const tsri_tensor *tensor);
  * characters. */
 bool tsri_tensor_name_ok(const char *name, size_t n);
 
+/* Where such a file goes: to a path, or, when that is NULL, into memory, bytes [n], which the caller
+ * frees. */
+typedef struct tsri_sink {
+    const char *path;
+    char *bytes;
+    int64_t n;
+} tsri_sink;
+
 /* Writes the file atomically: tensors sorted as the reference does (alignment, then name), metadata
  * as given plus the two checksums (given ones are replaced). The same input gives the same bytes.
  * FAILURE when a name, key or shape could not be read back. */
+tsr_status tsri_tensors_put(tsri_sink *to, const tsri_tensor *tensors, int64_t count,
+                            const tsri_pair *metadata, int64_t metadata_count);
 tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int64_t count,
                               const tsri_pair *metadata, int64_t metadata_count);
 

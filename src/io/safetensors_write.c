@@ -176,8 +176,23 @@ done:
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int64_t count,
-                              const tsri_pair *metadata, int64_t metadata_count)
+static tsr_status gather(tsri_sink *to, const tsri_piece *pieces, int64_t count)
+{
+    tsr_status st = TSR_OK;
+    int64_t at = 0;
+    to->n = 0;
+    for (int64_t i = 0; i < count; i++)
+        to->n += pieces[i].n;
+    TSR_TRY(tsri_alloc_raw(&to->bytes, to->n, 1));
+    for (int64_t i = 0; i < count; at += pieces[i].n, i++)
+        if (pieces[i].n > 0)
+            memcpy(to->bytes + at, pieces[i].bytes, (size_t)pieces[i].n);
+done:
+    return st;
+}
+
+tsr_status tsri_tensors_put(tsri_sink *to, const tsri_tensor *tensors, int64_t count,
+                            const tsri_pair *metadata, int64_t metadata_count)
 {
     tsr_status st = TSR_OK;
     const tsri_tensor **sorted = NULL;
@@ -185,7 +200,8 @@ tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int6
     tsri_json header = {0};
     unsigned char length[8];
     TSR_CHECK(count <= TSRI_TENSORS_MAX && metadata_count <= TSRI_METADATA_MAX - 2, TSR_FAILURE,
-              "%s: too many tensors or metadata entries", tsri_quote(path));
+              "%s: too many tensors or metadata entries",
+              tsri_quote(to->path ? to->path : "memory"));
     TSR_TRY(tsri_alloc(&sorted, count, sizeof *sorted));
     TSR_TRY(sort_and_check(sorted, tensors, count));
     TSR_TRY(check_metadata(metadata, metadata_count));
@@ -197,10 +213,17 @@ tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int6
     pieces[1] = (tsri_piece){header.text.data, header.text.length};
     for (int64_t i = 0; i < count; i++)
         pieces[i + 2] = (tsri_piece){sorted[i]->data, tsri_tensor_bytes(sorted[i])};
-    TSR_TRY(tsri_file_write(path, pieces, count + 2));
+    TSR_TRY(to->path ? tsri_file_write(to->path, pieces, count + 2)
+                     : gather(to, pieces, count + 2));
 done:
     tsri_free(sorted);
     tsri_free(pieces);
     tsri_json_fini(&header);
     return st;
+}
+
+tsr_status tsri_tensors_write(const char *path, const tsri_tensor *tensors, int64_t count,
+                              const tsri_pair *metadata, int64_t metadata_count)
+{
+    return tsri_tensors_put(&(tsri_sink){.path = path}, tensors, count, metadata, metadata_count);
 }

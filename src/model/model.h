@@ -73,6 +73,10 @@ typedef struct tsri_model_parts {
 
 tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
 
+/* The same as bytes in memory (to->path NULL); and the model that such bytes are. */
+tsr_status tsri_model_put(tsri_sink *to, const tsri_model_parts *parts);
+tsr_status tsri_model_of_parts(tsr_model **out, const tsri_model_parts *parts);
+
 /* ---- model_module.c ---------------------------------------------------------------------------
  */
 
@@ -84,6 +88,17 @@ tsr_status tsri_module_write(const char *path, const tsr_model *model, const cha
 /* "a/model.safetensors" -> "a/model.py", any other name gets .py behind it. The caller frees *out.
  */
 tsr_status tsri_module_path(char **out, const char *path);
+
+/* ---- model_public.c ------------------------------------------------------------------------- */
+
+/* The model of a file that was read; the file is the model's from now on, also after a failure. */
+tsr_status tsri_model_of_file(tsr_model **out, tsri_tensors *file, const char *path);
+
+/* Its file as it would be written now. The caller destroys *out. */
+tsr_status tsri_model_tensors(tsri_tensors **out, const tsr_model *model);
+
+/* What tsri_model_save needs to write it as it is now. */
+tsri_model_parts tsri_model_parts_of(const tsr_model *model);
 
 /* ---- model_use.c ----------------------------------------------------------------------------- */
 
@@ -100,6 +115,7 @@ typedef struct tsri_predictions {
 typedef struct tsri_model_asked {
     bool on_training_set; /* else the test set, where there is one */
     bool unlabelled;      /* the data need no targets */
+    const tsr_data *data; /* a program's own, instead of those that the config names, or NULL */
 } tsri_model_asked;
 
 /* One use of a model file: data, threads, backend, and the network as that backend keeps it. Call

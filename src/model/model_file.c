@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "net/parcel.h"
@@ -22,7 +23,7 @@
 
 /* ---- Writing ------------------------------------------------------------------------------ */
 
-tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
+tsr_status tsri_model_put(tsri_sink *to, const tsri_model_parts *parts)
 {
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
@@ -55,13 +56,18 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].value)
             all[count++] = all[i];
-    TSR_TRY(tsri_parcel_write(&parcel, path, all, count));
+    TSR_TRY(tsri_parcel_put(&parcel, to, all, count));
 done:
     tsri_parcel_fini(&parcel);
     tsri_free(plain);
     tsri_text_fini(&model);
     tsri_text_fini(&yaml);
     return st;
+}
+
+tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
+{
+    return tsri_model_put(&(tsri_sink){.path = path}, parts);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */
@@ -280,12 +286,29 @@ static bool known_format(const char *format)
 tsr_status tsr_model_read(tsr_model **out, const char *path)
 {
     tsr_status st = TSR_OK;
+    tsri_tensors *file = NULL;
+    TSRI_GIVEN(out);
+    *out = NULL;
+    TSRI_GIVEN(path);
+    TSR_TRY(not_a_run(path));
+    TSR_TRY(tsri_tensors_read(&file, path));
+    TSR_TRY(tsri_model_of_file(out, file, path));
+done:
+    return st;
+}
+
+tsr_status tsri_model_of_file(tsr_model **out, tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
     tsr_model *m = NULL;
     *out = NULL;
-    TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
+    st = tsri_alloc(&m, 1, sizeof *m);
+    if (st != TSR_OK) {
+        tsri_tensors_destroy(file);
+        return st;
+    }
+    m->file = file;
     TSR_TRY(tsri_strdup(&m->path, path));
-    TSR_TRY(not_a_run(path));
-    TSR_TRY(tsri_tensors_read(&m->file, path));
     const char *format = tsri_tensors_meta(m->file, "tessera.format");
     TSR_CHECK(known_format(format), TSR_BAD_FILE,
               "%s: %s, not a model of this version: give the model.safetensors of a run", path,
@@ -340,34 +363,4 @@ tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m
     TSR_TRY(tsri_whole_load(store, m->file, m->path));
 done:
     return st;
-}
-
-tsr_config *tsr_model_config(tsr_model *model)
-{
-    return model->config;
-}
-
-int64_t tsr_model_params(const tsr_model *model)
-{
-    return model->net->params;
-}
-
-const char *tsr_model_param(const tsr_model *model, int64_t i, int *dims, int64_t *shape,
-                            const float **data)
-{
-    const tsri_param *p = &model->net->param[i];
-    *dims = p->dims;
-    memcpy(shape, p->shape, (size_t)p->dims * sizeof *shape);
-    *data = (model->plain ? model->plain : tsri_store_own(&model->store)) + p->offset;
-    return p->name;
-}
-
-const char *tsr_model_meta(const tsr_model *model, const char *key)
-{
-    return tsri_tensors_meta(model->file, key);
-}
-
-void tsr_free(void *memory)
-{
-    tsri_free(memory);
 }

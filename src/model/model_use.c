@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,9 +42,11 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
 {
     tsr_status st = TSR_OK;
     tsri_like like = tsri_model_like(model, asked->unlabelled);
-    TSR_TRY(tsri_model_has_data(model));
+    if (!asked->data)
+        TSR_TRY(tsri_model_has_data(model));
     tsri_wants wants = tsri_model_wants(model->config);
-    TSR_TRY(tsri_data_load_like(&use->data, model->config, &wants, &like));
+    TSR_TRY(asked->data ? tsri_data_shown(&use->data, asked->data, model->config, &wants, &like)
+                        : tsri_data_load_like(&use->data, model->config, &wants, &like));
     const tsr_data *d = use->data;
     TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
                   d->width == model->input.w,
@@ -53,7 +56,8 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
               model->path, (long long)model->input.c, (long long)model->input.h,
               (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
               (long long)d->width);
-    tell_unchecked(model, d);
+    if (!asked->data)
+        tell_unchecked(model, d);
     use->part = asked->on_training_set || d->test.n == 0 ? &d->train : &d->test;
 done:
     return st;
@@ -76,12 +80,11 @@ done:
     return st;
 }
 
-tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
+static tsr_status judge(tsr_result *result, tsr_model *model, const tsri_model_asked *asked)
 {
     tsr_status st = TSR_OK;
     tsri_model_use b;
-    tsri_model_asked asked = {.on_training_set = on_training_set};
-    TSR_TRY(tsri_model_use_init(&b, model, &asked));
+    TSR_TRY(tsri_model_use_init(&b, model, asked));
     const tsri_loss_kind *loss;
     TSR_TRY(tsri_choose_loss(&loss, model->config, b.data));
     int64_t kinds = tsri_outputs_wanted(model->config, loss, b.data);
@@ -95,6 +98,31 @@ tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_trai
               model->path, b.data->name);
 done:
     tsri_model_use_fini(&b);
+    return st;
+}
+
+tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r = {0};
+    TSRI_GIVEN(model);
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+    TSR_TRY(judge(&r, model, &(tsri_model_asked){.on_training_set = on_training_set}));
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+done:
+    return st;
+}
+
+tsr_status tsr_model_judge(tsr_result *result, tsr_model *model, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r = {0};
+    TSRI_GIVEN(model);
+    TSRI_GIVEN(data);
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+    TSR_TRY(judge(&r, model, &(tsri_model_asked){.data = data}));
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+done:
     return st;
 }
 
@@ -177,6 +205,8 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
 {
     tsri_predictions p;
     tsri_model_asked asked = {.on_training_set = on_training_set};
+    if (!outputs || !labels || !n || !width || !model)
+        return tsri_fail(TSR_USAGE, "a model and four places for its answers are needed");
     tsr_status st = tsri_model_predict(&p, model, &asked);
     *outputs = p.outputs;
     *labels = p.label;

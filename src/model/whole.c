@@ -105,3 +105,20 @@ done:
     tsri_store_close(&host);
     return st;
 }
+
+tsr_status tsri_whole_load_param(tsri_store *store, int64_t p, const tsri_tensor *tensor,
+                                 const char *path)
+{
+    tsr_status st = TSR_OK;
+    const tsri_net *net = store->net;
+    tsri_opened host = {0};
+    TSR_TRY(tsri_store_load_param(store, p, tensor, path));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
+    for (int64_t i = 0; i < net->layers; i++)
+        if (net->layer[i].share_scale > 0 && net->layer[i].weight == p)
+            exchange(tsri_opened_at(&host, host.w, p), net->param[p].count, 1, factor_of(net, i));
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    return st;
+}

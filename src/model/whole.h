@@ -28,6 +28,10 @@ tsr_status tsri_whole_create(tsri_net **out, const tsr_config *config, tsri_shap
  * computes then is what the file's plain module computes, whatever the chance of its units. */
 tsr_status tsri_whole_load(tsri_store *store, const tsri_tensors *file, const char *path);
 
+/* The same for parameter p alone. */
+tsr_status tsri_whole_load_param(tsri_store *store, int64_t p, const tsri_tensor *tensor,
+                                 const char *path);
+
 /* *plain = w [net->total] with the factor in the weights, or NULL when it is 1 and w will do. The
  * caller frees it. */
 tsr_status tsri_whole_plain(float **plain, const tsri_net *net, const float *w);

@@ -116,8 +116,8 @@ done:
     return st;
 }
 
-tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const tsri_pair *metadata,
-                             int64_t metadata_count)
+tsr_status tsri_parcel_put(const tsri_parcel *parcel, tsri_sink *to, const tsri_pair *metadata,
+                           int64_t metadata_count)
 {
     tsr_status st = TSR_OK;
     tsri_tensor *list = NULL;
@@ -129,8 +129,14 @@ tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const 
         if (!list[i].data)
             list[i].data = &e->counted;
     }
-    TSR_TRY(tsri_tensors_write(path, list, parcel->count, metadata, metadata_count));
+    TSR_TRY(tsri_tensors_put(to, list, parcel->count, metadata, metadata_count));
 done:
     tsri_free(list);
     return st;
+}
+
+tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const tsri_pair *metadata,
+                             int64_t metadata_count)
+{
+    return tsri_parcel_put(parcel, &(tsri_sink){.path = path}, metadata, metadata_count);
 }

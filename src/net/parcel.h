@@ -43,6 +43,8 @@ tsr_status tsri_parcel_add(tsri_parcel *parcel, const tsri_tensor *like, const c
 tsr_status tsri_parcel_add_copy(tsri_parcel *parcel, const tsri_tensor *like, const char *fmt,
                                 va_list args);
 
+tsr_status tsri_parcel_put(const tsri_parcel *parcel, tsri_sink *to, const tsri_pair *metadata,
+                           int64_t metadata_count);
 tsr_status tsri_parcel_write(const tsri_parcel *parcel, const char *path, const tsri_pair *metadata,
                              int64_t metadata_count);
 

@@ -413,6 +413,20 @@ done:
     return st;
 }
 
+tsr_status tsri_store_load_param(tsri_store *store, int64_t p, const tsri_tensor *tensor,
+                                 const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_opened host = {0};
+    TSR_TRY(same_shape(tensor, &store->net->param[p], path));
+    TSR_TRY(tsri_store_open(&host, store, TSRI_OPEN_WEIGHTS));
+    TSR_TRY(load_vector(&host, TSRI_WEIGHTS, p, tensor, path));
+    TSR_TRY(tsri_store_save(&host));
+done:
+    tsri_store_close(&host);
+    return st;
+}
+
 tsr_status tsri_store_load_trained(tsri_store *store, tsri_vector which, const tsri_tensors *file,
                                    const char *prefix, const char *path)
 {

@@ -126,6 +126,10 @@ tsr_status tsri_store_check(const tsri_net *net, const tsri_tensors *file, const
 tsr_status tsri_store_load(tsri_store *store, const tsri_tensors *file, const char *prefix,
                            const char *path);
 
+/* The same for parameter p alone, from a tensor of its shape. */
+tsr_status tsri_store_load_param(tsri_store *store, int64_t p, const tsri_tensor *tensor,
+                                 const char *path);
+
 /* The same for momentum or variance: "<prefix><name>" of every trained parameter. */
 tsr_status tsri_store_load_trained(tsri_store *store, tsri_vector which, const tsri_tensors *file,
                                    const char *prefix, const char *path);

@@ -70,7 +70,7 @@ static tsr_status descend(descent *d, tsri_study *s, int k, int method, int64_t 
 {
     tsr_status st = TSR_OK;
     tsri_curves c = {0};
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     char yaml[700], name[64];
     run_file(yaml, sizeof yaml, s, k, method, repeat);
     (void)snprintf(name, sizeof name, "%s-%s-%lld", loss_name[k], method_name[method],

@@ -47,7 +47,7 @@ static tsr_status descend(double *loss, bool *diverged, tsri_study *s, const tsr
                           int64_t w, int net, int64_t k)
 {
     tsr_status st = TSR_OK;
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsri_curves curves = {0};
     char yaml[600], name[80];
     run_file(yaml, sizeof yaml, z, w, net);

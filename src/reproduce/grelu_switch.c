@@ -98,7 +98,7 @@ static tsr_status train_half(halves *h, tsri_study *s, const tsri_switch_sizes *
                              int64_t k)
 {
     tsr_status st = TSR_OK;
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsri_curves curves = {0};
     char yaml[600], name[64];
     tsri_text metrics = {0};
@@ -124,7 +124,7 @@ static tsr_status convert_crowded(change *out, tsri_study *s, const tsri_switch_
                                   int64_t width, int64_t k)
 {
     tsr_status st = TSR_OK;
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsr_model *model = NULL;
     tsri_converted c;
     char yaml[600], name[64];

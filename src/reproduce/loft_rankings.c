@@ -48,7 +48,7 @@ static tsr_status pretrain(tsri_rankings *r, double *start, tsri_study *s,
 {
     tsr_status st = TSR_OK;
     char yaml[TSRI_LOFT_YAML], name[64];
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsri_text folder = {0};
     tsri_loft_yaml(yaml, size, scheme);
     (void)snprintf(name, sizeof name, "runs/%s-%lld", scheme,

@@ -131,7 +131,7 @@ static tsr_status one_seed(tickets *o, tsri_study *s, const tsri_loft_sizes *siz
 {
     tsr_status st = TSR_OK;
     char yaml[TSRI_LOFT_YAML];
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsri_curves curves = {0};
     long long seed = (long long)s->seed + (long long)repeat;
     draw d = {.tuning = tuning_of(size), .rate = rate_of(size)};

@@ -48,7 +48,7 @@ static tsr_status watch(dynamics *d, tsri_study *s, const char *yaml, const char
 {
     tsr_status st = TSR_OK;
     tsri_text metrics = {0};
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     TSR_TRY(tsri_study_train(s, &r, NULL, name, yaml, seed));
     TSR_TRY(tsri_text_add(&metrics, "%s/%s/metrics.jsonl", s->folder, name));
     TSR_TRY(read_event(d, seed, metrics.data, "draw", 0, 1, 2)); /* a share's loss has a half */

@@ -269,7 +269,7 @@ static tsr_status memorise_seed(line *found, tsri_study *s, tsri_chart *c, bool 
 {
     tsr_status st = TSR_OK;
     tsri_curves curves = {0};
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     char yaml[500], name[40];
     int64_t m = s->quick ? 512 : 2048;
     (void)snprintf(
@@ -363,7 +363,7 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
                    s->quick ? 128 : 512, s->quick ? 30 : 100);
     for (int64_t k = 0; k < seeds; k++) {
         tsri_curves curves = {0};
-        tsr_result r;
+        tsr_result r = tsr_result_default();
         tsri_study_say(s, 0.8 + 0.2 * (double)k / (double)seeds, "%s, seed %lld", title,
                        (long long)k + 1);
         (void)snprintf(name, sizeof name, "vowels-%lld", (long long)k + 1);

@@ -12,7 +12,13 @@
 
 tsr_status tsri_event_line(tsri_run *run, const char *line)
 {
-    tsr_status st = tsri_metrics_line(run->process.metrics, line);
+    tsr_status st = TSR_OK;
+    const tsr_run_options *o = &run->settings.options;
+    if (o->metrics)
+        o->metrics(o->context, line);
+    if (!run->process.metrics) /* of a run without a folder */
+        return TSR_OK;
+    st = tsri_metrics_line(run->process.metrics, line);
     run->position.metrics_bytes = tsri_metrics_offset(run->process.metrics);
     return st;
 }

@@ -14,6 +14,9 @@ enum { TSRI_OBSERVERS_MOST = 2 };
 
 typedef struct tsri_process {
     double started;      /* clock */
+    double told;         /* clock of the last progress */
+    bool entered;        /* what comes before the first round was done; again after a rollback */
+    int64_t sound;       /* rounds done before the one that is being done */
     int lock;            /* of the folder; -1 = none */
     bool owns_data;      /* the run's, else the ground's */
     tsri_tensors *init;  /* the model to start from, until its numbers are read */

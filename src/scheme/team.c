@@ -283,7 +283,7 @@ static tsr_status tell_events(tsri_run *run)
     TSR_TRY(tsri_event(run, "draw", -1, mean_loss(run, 0), NULL, NULL));
     for (int64_t s = 1; t->step_events && s <= run->settings.local_steps; s++)
         TSR_TRY(tsri_event(run, "step", s, mean_loss(run, s), NULL, NULL));
-    tsr_result whole;
+    tsr_result whole = tsr_result_default();
     TSR_TRY(tsri_recalibrate_after(run, run->position.round + 1));
     TSR_TRY(tsri_evaluate(&whole, &run->store, run->device, run->data, &run->data->train,
                           run->settings.loss));

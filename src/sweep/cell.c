@@ -67,7 +67,7 @@ static tsr_status compare_iterates(tsri_run *run)
     tsri_average_swap(run);
     TSR_TRY(tsri_recalibrate(run));
     if (run->settings.patience) {
-        tsr_result r;
+        tsr_result r = tsr_result_default();
         TSR_TRY(judge(&r, run, &run->data->test));
         run->position.test_loss = r.loss;
         run->position.test_accuracy = r.accuracy;
@@ -81,7 +81,7 @@ done:
 static tsr_status note_round(tsri_outcome *outcome, tsri_run *run, int64_t every)
 {
     tsr_status st = TSR_OK;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     if (!outcome->curve || (every > 1 && run->position.round % every != 0))
         return TSR_OK;
     if (tsri_team_space(run))
@@ -129,7 +129,7 @@ done:
 static tsr_status judge_the_end(tsri_outcome *outcome, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsr_result train, test;
+    tsr_result train = tsr_result_default(), test = tsr_result_default();
     bool best;
     if (tsri_team_space(run))
         TSR_TRY(tsri_space_weights(tsri_team_space(run)));

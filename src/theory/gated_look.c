@@ -105,7 +105,7 @@ done:
 static tsr_status keep_loss(const tsri_run_view *view, tsri_past *past)
 {
     tsr_status st = TSR_OK;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     TSR_TRY(tsri_evaluate(&r, view->store, view->device, view->data, &view->data->train,
                           view->settings->loss));
     TSR_TRY(tsri_past_keep(past, "loss", r.loss));

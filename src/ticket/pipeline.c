@@ -133,7 +133,7 @@ static tsr_status train(tsri_ticket_row *row, const line *l, tsr_config *config,
 {
     tsr_status st = TSR_OK;
     tsr_run_options o = *l->options;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     char *folder = NULL, *begun = NULL;
     TSR_TRY(place(&folder, l, row, NULL));
     TSR_TRY(place(&begun, l, row, "run.yaml"));
@@ -288,7 +288,7 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, tsri_goal goal, int
     const tsr_config *c = l->config;
     tsri_ticket_row *row = NULL;
     tsri_prune how;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     tsr_model *model = NULL;
     char *folder = NULL, *path = NULL;
     TSR_TRY(add_row(&row, l->tickets, kind, goal));

@@ -2,30 +2,38 @@
 #include "tessera.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "ticket/compare.h"
 #include "ticket/finetune.h"
 #include "ticket/prune.h"
 
-tsr_prune_options tsr_prune_options_default(void)
+static tsr_status how_of(tsri_prune *how, const tsr_prune_options *options)
 {
-    return (tsr_prune_options){.ratio = 0.5, .criterion = "l2", .round_to = 1, .seed = 1};
+    tsr_status st = TSR_OK;
+    tsr_prune_options o;
+    TSR_TRY(TSRI_SIZED_TAKE(&o, options));
+    *how = (tsri_prune){.ratio = o.ratio,
+                        .global = o.global,
+                        .round_to = o.round_to,
+                        .axes = o.axes,
+                        .reinit = o.reinit,
+                        .seed = o.seed,
+                        .recalibrate = o.recalibrate};
+    TSR_CHECK(o.criterion && o.round_to >= 0 && o.recalibrate >= 0, TSR_USAGE,
+              "a ticket needs a criterion (l2, l1, bn, fpgm, random), and round_to and recalibrate "
+              "of 0 or more: begin with tsr_prune_options_default()");
+    TSR_TRY(tsri_criterion_find(&how->criterion, o.criterion));
+done:
+    return st;
 }
 
 tsr_status tsr_prune(const char *ticket, const char *model, const tsr_prune_options *options)
 {
     tsr_status st = TSR_OK;
     tsr_model *m = NULL;
-    tsri_prune how = {.ratio = options->ratio,
-                      .global = options->global,
-                      .round_to = options->round_to,
-                      .axes = options->axes,
-                      .reinit = options->reinit,
-                      .seed = options->seed,
-                      .recalibrate = options->recalibrate};
-    TSR_CHECK(options->criterion && options->round_to >= 0 && options->recalibrate >= 0, TSR_USAGE,
-              "a ticket needs a criterion (l2, l1, bn, fpgm, random), and round_to and recalibrate "
-              "of 0 or more: begin with tsr_prune_options_default()");
-    TSR_TRY(tsri_criterion_find(&how.criterion, options->criterion));
+    tsri_prune how;
+    TSRI_GIVEN(ticket);
+    TSR_TRY(how_of(&how, options));
     TSR_TRY(tsr_model_read(&m, model));
     TSR_TRY(tsri_ticket_write(NULL, ticket, m, &how));
 done:

@@ -200,8 +200,6 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    if (!run->process.metrics)
-        return TSR_OK;
     tsri_json_open(&w, '{');
     tsri_json_put_text(&w, "event", "converted");
     tsri_json_put_int(&w, "round", run->position.round);

@@ -3,6 +3,7 @@
 #include "scheme/cost.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "scheme/scheme.h"
 #include "train/describe.h"
 
@@ -55,7 +56,7 @@ static void note_whole(tsr_cost *cost, const tsri_run *run)
                                      .targets = run->data->targets};
 }
 
-tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
+static tsr_status count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
@@ -74,6 +75,18 @@ tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_dat
 done:
     tsri_run_fini(&run);
     tsr_data_destroy(ground.data);
+    return st;
+}
+
+tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsr_cost mine = {0};
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_GIVE(cost, &mine));
+    TSR_TRY(count(&mine, config, data));
+    TSR_TRY(TSRI_SIZED_GIVE(cost, &mine));
+done:
     return st;
 }
 

@@ -20,16 +20,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sized.h"
+#include "data/source.h"
 #include "net/grelu.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-tsr_run_options tsr_run_options_default(void)
-{
-    return (tsr_run_options){0};
-}
 
 /* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
  * says something. */
@@ -187,11 +184,16 @@ static tsr_status open_init(tsri_run *run, tsr_config *config)
 {
     tsr_status st = TSR_OK;
     const char *path = run->settings.options.init;
+    const tsr_model *model = run->settings.options.model;
     tsr_config *inside = NULL;
     tsri_text widths = {0};
-    if (!path)
+    TSR_CHECK(!path || !model, TSR_USAGE,
+              "a run begins with a model or with a model file, not both");
+    if (!path && !model)
         return TSR_OK;
-    TSR_TRY(tsri_tensors_read(&run->process.init, path));
+    TSR_TRY(path ? tsri_tensors_read(&run->process.init, path)
+                 : tsri_model_tensors(&run->process.init, model));
+    path = path ? path : model->path;
     TSR_TRY(tsri_model_knows(run->process.init, path, run->data));
     const char *ticket = tsri_tensors_meta(run->process.init, TSRI_META_TICKET);
     if (ticket)
@@ -221,6 +223,43 @@ done:
     return st;
 }
 
+/* The config says what a program's data set is called, or, of one that was read, what it was read
+ * by: who reads the config later finds the same data, or is told that they are not there. */
+static tsr_status note_given(tsr_config *config, const tsr_data *given)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_config_reset(config, "data.name"));
+    TSR_TRY(tsri_config_reset(config, "data.path"));
+    TSR_TRY(tsri_config_reset(config, "data.test_path"));
+    if (!given->asked)
+        return tsr_config_put(config, "data.name", TSRI_ARRAYS);
+    for (int64_t i = 0; i < tsri_schema_count; i++) {
+        const char *key = tsri_schema[i].key;
+        if (strncmp(key, "data.", 5) != 0 || !tsri_config_given(given->asked, key) ||
+            tsri_config_given(config, key))
+            continue;
+        char *text = NULL;
+        TSR_TRY(tsr_config_get(&text, given->asked, key));
+        st = text ? tsr_config_put(config, key, text) : TSR_OK;
+        tsri_free(text);
+        TSR_TRY(st);
+    }
+    TSR_TRY(note_data(config, given));
+done:
+    return st;
+}
+
+/* A program's data set, split and scaled as the config says. */
+static tsr_status given_data(tsr_data **data, tsr_config *config, const tsr_data *given)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(note_given(config, given));
+    tsri_wants wants = tsri_model_wants(config);
+    TSR_TRY(tsri_data_prepared(data, given, config, &wants, NULL));
+done:
+    return st;
+}
+
 tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
 {
     return tsri_run_init_on(run, config, options, NULL);
@@ -245,7 +284,8 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     run->data = ground ? ground->data : NULL;
     run->process.owns_data = !run->data;
     if (run->process.owns_data)
-        TSR_TRY(tsri_run_data(&run->data, config));
+        TSR_TRY(options->data ? given_data(&run->data, config, options->data)
+                              : tsri_run_data(&run->data, config));
     tsr_data *d = run->data;
     TSR_TRY(tsri_resolve_sequences(config, d));
     run->settings.scheme = tsri_scheme_of(config);
@@ -343,12 +383,16 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
     tsri_plan *plan = NULL;
     double flops;
     tsr_run_options options = tsr_run_options_default();
+    tsr_needs mine = {0};
+    run = (tsri_run){.process.lock = -1};
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(tell_columns(run.data));
     TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
     TSR_TRY(tsri_run_plan(&plan, &run));
     TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
-    *needs = (tsr_needs){
+    mine = (tsr_needs){
         .params = run.net->total,
         .trained = run.net->trained,
         .flops_step = (int64_t)((double)run.settings.batch * flops),
@@ -362,6 +406,7 @@ tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
         .memory_model = numbers_of(&run.settings, run.net) * run.device.backend->real_bytes,
         .memory_plan = tsri_plan_bytes(plan),
         .backend = tsri_backend_vendor(run.device.backend)};
+    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

@@ -116,7 +116,7 @@ done:
 tsr_status tsri_iterate_judge(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     if (run->settings.patience)
         TSR_TRY(compare(run, stops_at(&run->settings, "test_loss")
                                  ? run->position.test_loss

@@ -14,7 +14,7 @@ static tsr_status write_classes(tsri_json *w, const tsr_data *d)
     return tsri_json_end(w);
 }
 
-tsr_status tsri_model_write(const tsri_run *run, const char *path)
+tsr_status tsri_run_put(tsri_sink *to, const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_json scaling = {0}, classes = {0}, schema = {0};
@@ -38,7 +38,7 @@ tsr_status tsri_model_write(const tsri_run *run, const char *path)
                               .ticket = run->ticket,
                               .forced = run->forced.length > 0 ? run->forced.data : NULL,
                               .rollbacks = rollbacks.data};
-    TSR_TRY(tsri_model_save(path, &parts));
+    TSR_TRY(tsri_model_put(to, &parts));
 done:
     tsri_store_close(&host);
     tsri_text_fini(&rollbacks);
@@ -47,4 +47,9 @@ done:
     tsri_json_fini(&schema);
     tsr_config_destroy(config);
     return st;
+}
+
+tsr_status tsri_model_write(const tsri_run *run, const char *path)
+{
+    return tsri_run_put(&(tsri_sink){.path = path}, run);
 }

@@ -7,4 +7,7 @@
 /* PyTorch's names and layouts; the resolved run file and the normalisation inside as text. */
 tsr_status tsri_model_write(const tsri_run *run, const char *path);
 
+/* The same, to a file or into memory. */
+tsr_status tsri_run_put(tsri_sink *to, const tsri_run *run);
+
 #endif

@@ -26,6 +26,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sized.h"
 #include "io/file.h"
 #include "model/whole.h"
 #include "train/convert_run.h"
@@ -37,25 +38,32 @@
 
 /* ---- Output ------------------------------------------------------------------------------- */
 
+tsr_progress tsri_train_progress(const tsri_run *run)
+{
+    int64_t at = run->position.round > 0 ? run->position.round - 1 : 0;
+    return (tsr_progress){.size = sizeof(tsr_progress),
+                          .round = run->position.round,
+                          .rounds = run->settings.rounds,
+                          .epoch = (double)run->position.round / run->settings.epoch_rounds,
+                          .epochs = (double)run->settings.rounds / run->settings.epoch_rounds,
+                          .loss =
+                              run->position.recent.count
+                                  ? run->position.recent.sum / (double)run->position.recent.count
+                                  : (double)NAN,
+                          .rate = tsri_run_rate(&run->settings, &run->position, at),
+                          .seconds = tsri_clock() - run->process.started,
+                          .test_loss = run->position.test_loss,
+                          .test_accuracy = run->position.test_accuracy,
+                          .test_rmse = run->position.test_rmse};
+}
+
 static void tell(const tsri_run *run, bool evaluated, bool resumed)
 {
     if (!run->settings.options.progress)
         return;
-    int64_t at = run->position.round > 0 ? run->position.round - 1 : 0;
-    tsr_progress p = {.round = run->position.round,
-                      .rounds = run->settings.rounds,
-                      .epoch = (double)run->position.round / run->settings.epoch_rounds,
-                      .epochs = (double)run->settings.rounds / run->settings.epoch_rounds,
-                      .loss = run->position.recent.count
-                                  ? run->position.recent.sum / (double)run->position.recent.count
-                                  : (double)NAN,
-                      .rate = tsri_run_rate(&run->settings, &run->position, at),
-                      .seconds = tsri_clock() - run->process.started,
-                      .test_loss = run->position.test_loss,
-                      .test_accuracy = run->position.test_accuracy,
-                      .test_rmse = run->position.test_rmse,
-                      .evaluated = evaluated,
-                      .resumed = resumed};
+    tsr_progress p = tsri_train_progress(run);
+    p.evaluated = evaluated;
+    p.resumed = resumed;
     run->settings.options.progress(run->settings.options.context, &p);
 }
 
@@ -65,7 +73,7 @@ static void tell(const tsri_run *run, bool evaluated, bool resumed)
 static tsr_status judge(tsri_run *run, int64_t rounds)
 {
     tsr_status st = TSR_OK;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     const tsri_part *part = run->data->test.n > 0 ? &run->data->test : &run->data->train;
     TSR_TRY(tsri_recalibrate_after(run, rounds));
     TSR_TRY(tsri_evaluate(&r, &run->store, run->device, run->data, part, run->settings.loss));
@@ -106,7 +114,9 @@ static tsr_status first_weights(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     if (run->process.init)
-        TSR_TRY(tsri_whole_load(&run->store, run->process.init, run->settings.options.init));
+        TSR_TRY(tsri_whole_load(&run->store, run->process.init,
+                                run->settings.options.init ? run->settings.options.init
+                                                           : "the model to begin with"));
 done:
     tsri_tensors_destroy(run->process.init);
     run->process.init = NULL;
@@ -143,6 +153,8 @@ done:
  * since no checkpoint can be saved after that. */
 static tsr_status save(tsri_run *run)
 {
+    if (!run->settings.options.folder)
+        return TSR_OK;
     tsr_status st = tsri_checkpoint_save(run);
     if (st == TSR_OK || st == TSR_DIVERGED || tsri_metrics_broken(run->process.metrics))
         return st;
@@ -154,7 +166,11 @@ static tsr_status save(tsri_run *run)
 /* INTERRUPTED, with the checkpoint of a stop; `when` follows the round in the sentence. */
 static tsr_status save_and_stop(tsri_run *run, const char *when)
 {
-    tsr_status st = tsri_checkpoint_save(run);
+    tsr_status st = TSR_OK;
+    TSR_CHECK(run->settings.options.folder, TSR_INTERRUPTED,
+              "stopped after round %lld of %lld%s; the run has no folder to be saved in",
+              (long long)run->position.round, (long long)run->settings.rounds, when);
+    st = tsri_checkpoint_save(run);
     /* A run that was not stopped would not have looked at this round's weights. */
     TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(&run->settings), TSR_INTERRUPTED,
               "stopped after round %lld of %lld, whose weights have diverged; add "
@@ -224,56 +240,87 @@ done:
     return st;
 }
 
-/* To the end, or to what ends it: *done = the rounds that were sound. */
-static tsr_status rounds_on(tsri_run *run, int64_t *done)
+static bool is_over(const tsri_run *run)
+{
+    return run->position.round >= run->settings.rounds ||
+           tsri_iterate_enough(&run->settings, &run->position);
+}
+
+/* What comes before the first round that is done here. */
+static tsr_status enter_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    double told = 0;
-    run->process.timed_from = *done = run->position.round;
+    run->process.entered = true;
+    run->process.timed_from = run->process.sound = run->position.round;
     if (run->position.round == 0)
         TSR_TRY(observe(run));
     else if (run->position.unlooked)
         TSR_TRY(after_round(run, false));
     TSR_TRY(tsri_convert_when_due(run)); /* resumed from the checkpoint of that round */
-    while (run->position.round < run->settings.rounds &&
-           !tsri_iterate_enough(&run->settings, &run->position)) {
-        tsri_mean before = run->position.recent;
-        *done = run->position.round;
-        TSR_TRY(tsri_rollback_tell(run));
-        TSR_TRY(run->settings.scheme->round(run));
-        TSR_TRY(tsri_check_loss(run, &before));
-        run->position.round++;
-        bool asked = tsri_stop_asked() && run->position.round < run->settings.rounds &&
-                     run->position.round >= run->process.promised;
-        TSR_TRY(hear_crew(run, asked));
-        TSR_TRY(tsri_average_round(run));
-        if (tsri_clock() - told > 0.05) {
-            tell(run, false, false);
-            told = tsri_clock();
-        }
-        TSR_TRY(tsri_iterate_scores(run));
-        if (tsri_due(&run->settings, run->position.round, "eval.every") ||
-            tsri_iterate_enough(&run->settings, &run->position))
-            TSR_TRY(evaluate(run));
-        TSR_TRY(after_round(run, asked));
-        TSR_TRY(tsri_convert_when_due(run));
-    }
 done:
     return st;
 }
 
-static tsr_status all_rounds(tsri_run *run)
+/* A program that watches every round may end the run: like a stop that was asked for, or at once. */
+static tsr_status show_round(tsri_run *run, bool *asked)
+{
+    const tsr_run_options *o = &run->settings.options;
+    if (!o->round)
+        return TSR_OK;
+    tsr_progress p = tsri_train_progress(run);
+    tsr_status st = o->round(o->context, &p);
+    *asked = *asked || st == TSR_INTERRUPTED;
+    return st == TSR_INTERRUPTED ? TSR_OK : st;
+}
+
+static bool may_stop(const tsri_run *run)
+{
+    return run->position.round < run->settings.rounds &&
+           run->position.round >= run->process.promised;
+}
+
+static tsr_status one_round(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    int64_t done = 0;
-    while ((st = rounds_on(run, &done)) == TSR_DIVERGED &&
-           tsri_can_roll_back(&run->settings, &run->position))
-        TSR_TRY(tsri_rollback(run, done));
-    if (st == TSR_DIVERGED && run->position.rollbacks > 0)
+    tsri_mean before = run->position.recent;
+    run->process.sound = run->position.round;
+    TSR_TRY(tsri_rollback_tell(run));
+    TSR_TRY(run->settings.scheme->round(run));
+    TSR_TRY(tsri_check_loss(run, &before));
+    run->position.round++;
+    bool asked = tsri_stop_asked();
+    TSR_TRY(show_round(run, &asked));
+    asked = asked && may_stop(run);
+    TSR_TRY(hear_crew(run, asked));
+    TSR_TRY(tsri_average_round(run));
+    if (tsri_clock() - run->process.told > 0.05) {
+        tell(run, false, false);
+        run->process.told = tsri_clock();
+    }
+    TSR_TRY(tsri_iterate_scores(run));
+    if (tsri_due(&run->settings, run->position.round, "eval.every") ||
+        tsri_iterate_enough(&run->settings, &run->position))
+        TSR_TRY(evaluate(run));
+    TSR_TRY(after_round(run, asked));
+    TSR_TRY(tsri_convert_when_due(run));
+done:
+    return st;
+}
+
+tsr_status tsri_train_step(tsri_run *run, bool *more)
+{
+    tsr_status st = run->process.entered ? TSR_OK : enter_rounds(run);
+    if (st == TSR_OK && !is_over(run))
+        st = one_round(run);
+    if (st == TSR_DIVERGED && tsri_can_roll_back(&run->settings, &run->position)) {
+        st = tsri_rollback(run, run->process.sound);
+        run->process.entered = false;
+    } else if (st == TSR_DIVERGED && run->position.rollbacks > 0) {
         tsri_fail_prefix("diverged again after %lld rollbacks, at a rate of %g: ",
                          (long long)run->position.rollbacks,
-                         tsri_run_rate(&run->settings, &run->position, done));
-done:
+                         tsri_run_rate(&run->settings, &run->position, run->process.sound));
+    }
+    *more = st == TSR_OK && (!run->process.entered || !is_over(run));
     return st;
 }
 
@@ -285,7 +332,7 @@ static tsr_status write_distances(const tsri_run *run)
                                 run->settings.options.folder);
 }
 
-static tsr_status finish(tsri_run *run, tsr_result *result)
+tsr_status tsri_train_end(tsr_result *result, tsri_run *run)
 {
     tsr_status st = TSR_OK;
     bool best;
@@ -296,11 +343,14 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
     else
         tsri_average_swap(run);
     TSR_TRY(tsri_check_sound(run));
-    TSR_TRY(tsri_metrics_sync(run->process.metrics)); /* a run with a model has all its lines */
-    TSR_TRY(tsri_path_join(&path, run->settings.options.folder, "model.safetensors"));
-    TSR_TRY(tsri_model_write(run, path));
-    TSR_TRY(write_distances(run));
-    *result = (tsr_result){.n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
+    if (run->settings.options.folder) {
+        TSR_TRY(tsri_metrics_sync(run->process.metrics)); /* a run with a model has all its lines */
+        TSR_TRY(tsri_path_join(&path, run->settings.options.folder, "model.safetensors"));
+        TSR_TRY(tsri_model_write(run, path));
+        TSR_TRY(write_distances(run));
+    }
+    *result = (tsr_result){.size = sizeof *result,
+                           .n = run->data->test.n > 0 ? run->data->test.n : run->data->train.n,
                            .loss = run->position.test_loss,
                            .accuracy = run->position.test_accuracy,
                            .rmse = run->position.test_rmse,
@@ -310,6 +360,19 @@ static tsr_status finish(tsri_run *run, tsr_result *result)
                            .bytes_collected = run->process.bytes_collected};
 done:
     tsri_free(path);
+    return st;
+}
+
+tsr_status tsri_train_check_folder(const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    const tsr_run_options *o = &run->settings.options;
+    TSR_CHECK(o->folder || !o->resume, TSR_USAGE, "a run without a folder cannot be resumed");
+    TSR_CHECK(o->folder || !o->trace, TSR_USAGE, "a trace needs the run's folder");
+    TSR_CHECK(o->folder || !tsri_rolls_back(&run->settings), TSR_USAGE,
+              "%s: on_divergence: rollback needs checkpoints, and so the run's folder",
+              tsri_config_place(run->settings.config, "on_divergence"));
+done:
     return st;
 }
 
@@ -419,15 +482,12 @@ static void tell_momentum(const tsri_run *run)
                   run->settings.optim.momentum);
 }
 
-static tsr_status coordinate(tsr_result *result, tsri_run *run)
+static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
 {
     tsr_status st = TSR_OK;
-    bool resumed = false;
-    tell_length(run);
-    tell_momentum(run);
     TSR_TRY(tsri_open_folder(run));
     if (run->settings.options.resume)
-        TSR_TRY(tsri_checkpoint_load(run, &resumed));
+        TSR_TRY(tsri_checkpoint_load(run, resumed));
     TSR_TRY(open_metrics(run));
     TSR_TRY(open_trace(run));
     if (run->process.crew)
@@ -435,22 +495,54 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
-    if ((run->settings.options.init || tsri_rolls_back(&run->settings)) && !resumed)
+    bool given = run->settings.options.init || run->settings.options.model;
+    if ((given || tsri_rolls_back(&run->settings)) && !*resumed)
         TSR_TRY(tsri_checkpoint_save(run));
-    tell(run, false, resumed);
-    TSR_TRY(all_rounds(run));
-    TSR_TRY(finish(run, result));
 done:
+    return st;
+}
+
+tsr_status tsri_train_begin(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool resumed = false;
+    tell_length(run);
+    tell_momentum(run);
+    if (run->settings.options.folder)
+        TSR_TRY(begin_in_folder(run, &resumed));
+    else if (run->process.crew)
+        TSR_TRY(run->settings.scheme->assemble(run));
+    tell(run, false, resumed);
+done:
+    return st;
+}
+
+void tsri_train_close(tsri_run *run)
+{
     tsri_metrics_close(run->process.metrics);
+    run->process.metrics = NULL;
     if (run->process.lock >= 0)
         tsri_unlock_folder(run->process.lock);
+    run->process.lock = -1;
+}
+
+static tsr_status coordinate(tsr_result *result, tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    bool more = true;
+    TSR_TRY(tsri_train_begin(run));
+    while (more)
+        TSR_TRY(tsri_train_step(run, &more));
+    TSR_TRY(tsri_train_end(result, run));
+done:
+    tsri_train_close(run);
     return st;
 }
 
 static tsr_status serve(tsr_result *result, tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    *result = (tsr_result){.worker = true};
+    *result = (tsr_result){.size = sizeof *result, .worker = true};
     TSR_TRY(run->settings.scheme->assemble(run));
     TSR_TRY(run->settings.scheme->serve(run));
 done:
@@ -459,7 +551,7 @@ done:
     return st;
 }
 
-tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+static tsr_status train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
@@ -468,11 +560,28 @@ tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_optio
     TSR_TRY(tsri_run_init(&run, config, options));
     run.process.crew = crew;
     TSR_TRY(can_spread(&run));
+    TSR_TRY(tsri_train_check_folder(&run));
     TSR_TRY(tsri_train_prepare(&run));
     TSR_TRY(coordinates(crew) ? coordinate(result, &run) : serve(result, &run));
 done:
     tsri_run_fini(&run);
     dismiss(crew, st);
     tsri_stop_clear(); /* it was for this run */
+    return st;
+}
+
+tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsr_run_options o;
+    tsr_result r = {0};
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+    TSR_TRY(TSRI_SIZED_TAKE(&o, options));
+    TSR_CHECK(!o.message, TSR_USAGE,
+              "message: tsr_train's messages go where the thread's context sends them");
+    TSR_TRY(train(&r, config, &o));
+    TSR_TRY(TSRI_SIZED_GIVE(result, &r));
+done:
     return st;
 }

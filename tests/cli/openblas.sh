@@ -87,7 +87,7 @@ cat >linked.c <<'E'
 int main(void)
 {
     tsr_config *config = NULL;
-    tsr_needs needs;
+    tsr_needs needs = tsr_needs_default();
     if (tsr_config_read(&config, "run.yaml") != TSR_OK || tsr_check(&needs, config) != TSR_OK)
         return printf("%s\n", tsr_last_error()), 1;
     printf("%s, %s\n", needs.backend, getenv("OPENBLAS_CORETYPE") ? "set" : "unset");

@@ -47,8 +47,8 @@ static tsr_status configure(void)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL, *other = NULL;
-    tsr_needs needs;
-    tsr_cost cost;
+    tsr_needs needs = tsr_needs_default();
+    tsr_cost cost = tsr_cost_default();
     TRY(read_config(&config));
     TRY(tsr_config_create(&other));
     TRY(tsr_check(&needs, config));
@@ -64,7 +64,7 @@ static tsr_status train(bool resume, const char *init)
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     tsr_run_options o = tsr_run_options_default();
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     o.folder = "disk/run";
     o.resume = resume;
     o.init = init;
@@ -89,15 +89,14 @@ static tsr_status use_model(void)
 {
     tsr_status st = TSR_OK;
     tsr_model *m = NULL;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     float *outputs = NULL;
     int32_t *labels = NULL;
-    int64_t n, width, shape[8];
-    int dims;
-    const float *data;
+    int64_t n, width;
+    tsr_param p = tsr_param_default();
     TRY(tsr_model_read(&m, "disk/run/model.safetensors"));
     for (int64_t i = 0; i < tsr_model_params(m); i++)
-        must(tsr_model_param(m, i, &dims, shape, &data) != NULL, "no parameter");
+        must(tsr_model_param(&p, m, i) == TSR_OK, "no parameter");
     must(tsr_model_meta(m, "tessera.version") != NULL, "no version");
     TRY(tsr_model_evaluate(&r, m, false));
     TRY(tsr_model_predict(&outputs, &labels, &n, &width, m, true));
@@ -131,7 +130,7 @@ static tsr_status read_table(void)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsr_needs needs;
+    tsr_needs needs = tsr_needs_default();
     TRY(tsr_config_create(&config));
     TRY(tsr_config_set(config, "data.path=disk/t.csv"));
     TRY(tsr_config_set(config, "batch=8"));

@@ -64,7 +64,7 @@ static tsr_status train(void)
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     tsr_run_options o = tsr_run_options_default();
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     o.folder = folder;
     o.resume = true;
     o.force = true; /* what another machine made is read, too */

@@ -10,17 +10,15 @@
 
 static void look(tsr_model *m)
 {
-    int dims;
-    int64_t shape[8];
-    const float *data;
+    tsr_param p = tsr_param_default();
     float sum = 0;
     for (int64_t i = 0; i < tsr_model_params(m); i++) {
         int64_t count = 1;
-        MUST(tsr_model_param(m, i, &dims, shape, &data) && dims <= 8);
-        for (int d = 0; d < dims; d++)
-            count *= shape[d];
+        MUST(tsr_model_param(&p, m, i) == TSR_OK && p.values.dims <= TSR_DIMS);
+        for (int d = 0; d < p.values.dims; d++)
+            count *= p.values.shape[d];
         for (int64_t j = 0; j < count; j++)
-            sum += data[j];
+            sum += ((const float *)p.values.data)[j];
     }
     (void)sum;
 }
@@ -28,7 +26,7 @@ static void look(tsr_model *m)
 /* Where the input is to write must not be the input's to choose. */
 static void use(tsr_model *m, const char *path)
 {
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     tsr_layer_distance *far = NULL;
     int64_t n;
     tsr_prune_options how = tsr_prune_options_default();

@@ -83,7 +83,7 @@ done:
 static void *live(void *argument)
 {
     party *p = argument;
-    tsr_result result;
+    tsr_result result = tsr_result_default();
     tsr_config *config = NULL;
     tsr_run_options o = tsr_run_options_default();
     o.folder = p->folder;

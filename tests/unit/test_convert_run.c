@@ -44,7 +44,7 @@ static void end(fixture *f)
 
 static double training_loss(tsri_run *run)
 {
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     assert_ok(tsri_evaluate(&r, &run->store, run->device, run->data, &run->data->train,
                             run->settings.loss));
     return r.loss;

@@ -19,7 +19,7 @@ static const char preresnet[] =
 
 static tsr_cost cost_of(const char *text, const char *settings)
 {
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsr_config *config = make_config(text, settings);
     assert_ok(tsr_cost_count(&cost, config, NULL));
     tsr_config_destroy(config);
@@ -166,7 +166,8 @@ static void memory_of_micro_batches(void **state)
 static void described_data(void **state)
 {
     (void)state;
-    tsr_cost there = cost_of(preresnet, "scheme.name=loft;scheme.workers=2"), here;
+    tsr_cost there = cost_of(preresnet, "scheme.name=loft;scheme.workers=2"),
+             here = tsr_cost_default();
     tsr_cost_data none = {.samples = 24};
     tsr_config *config =
         make_config(preresnet, "scheme.name=loft;scheme.workers=2;data.name=not-here");
@@ -222,7 +223,7 @@ static void every_allocation_may_fail(void **state)
         tsr_config *config = make_config(mlp, settings[i]);
         tsr_status st = TSR_RESOURCES;
         for (int64_t n = 0; st != TSR_OK; n++) {
-            tsr_cost cost;
+            tsr_cost cost = tsr_cost_default();
             (void)tsri_alloc_fail_after(n, false);
             st = tsr_cost_count(&cost, config, &data);
             (void)tsri_alloc_fail_after(-1, false);

@@ -73,7 +73,7 @@ static double measure(tsr_config *config, const way *w)
 static void hold_against_a_run(const kind *m, const way *w, int batch)
 {
     char settings[300];
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     (void)snprintf(settings, sizeof settings, "%s;batch=%d;rounds=3;threads=1", w->settings, batch);
     tsr_config *config = make_config(m->text, settings);
     if (tsr_cost_count(&cost, config, NULL) == TSR_OK) {
@@ -140,7 +140,7 @@ static void operations_of_steps(void **state)
 static void operations_of_gates(void **state)
 {
     (void)state;
-    tsr_cost cost;
+    tsr_cost cost = tsr_cost_default();
     tsri_run run;
     tsr_run_options options = tsr_run_options_default();
     tsr_config *config = make_config(models[4].text, "batch=8;rounds=3");

@@ -366,7 +366,7 @@ static void tickets_of_epochs(void **state)
     (void)state;
     tsri_study s;
     tsr_model *m = NULL;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     assert_ok(study(&s, 2, "fig5", 1));
     assert_int_equal(s.claims, 2);
     check_files(&s, "fig5");

@@ -75,8 +75,8 @@ static void pretrain(void **state)
     (void)state;
     tsr_config *config = small_run();
     tsr_run_options o = tsr_run_options_default();
-    tsr_cost cost;
-    tsr_result r;
+    tsr_cost cost = tsr_cost_default();
+    tsr_result r = tsr_result_default();
     char run[128];
     (void)snprintf(run, sizeof run, "%s", in("run"));
     o.folder = run;
@@ -90,12 +90,12 @@ static int64_t numbers_of(const tsr_model *m)
 {
     int64_t total = 0;
     for (int64_t i = 0; i < tsr_model_params(m); i++) {
-        int dims;
-        int64_t shape[8], count = 1;
-        const float *data;
-        assert_non_null(tsr_model_param(m, i, &dims, shape, &data));
-        for (int d = 0; d < dims; d++)
-            count *= shape[d];
+        int64_t count = 1;
+        tsr_param p = tsr_param_default();
+        ok(tsr_model_param(&p, m, i));
+        assert_non_null(p.values.data);
+        for (int d = 0; d < p.values.dims; d++)
+            count *= p.values.shape[d];
         total += count;
     }
     return total;
@@ -134,7 +134,7 @@ static void finetune(void **state)
     (void)state;
     tsr_model *ticket = NULL;
     tsr_run_options o = tsr_run_options_default();
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     char run[128], from[128];
     (void)snprintf(run, sizeof run, "%s", in("tuned"));
     (void)snprintf(from, sizeof from, "%s", in("ticket"));

@@ -104,7 +104,7 @@ static void plain_run(tsri_outcome *o, const tsri_sweep *s, int64_t i)
 {
     tsr_config *config = NULL;
     tsri_run run;
-    tsr_result train, test;
+    tsr_result train = tsr_result_default(), test = tsr_result_default();
     tsr_run_options options = tsr_run_options_default();
     assert_ok(tsri_sweep_config(&config, s, i));
     assert_ok(tsri_run_init(&run, config, &options));

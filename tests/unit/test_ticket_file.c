@@ -18,7 +18,7 @@ static double number(const tsri_store *s, const char *name, int64_t unit, int64_
 
 static tsr_status train_small(const char *folder)
 {
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     tsr_config *c = NULL;
     tsr_run_options o = tsr_run_options_default();
     tsr_status st = tsr_config_create(&c);

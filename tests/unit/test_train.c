@@ -30,7 +30,7 @@ static tsr_config *new_config(void)
 
 static tsr_status train(const char *folder, bool resume)
 {
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     tsr_run_options o = tsr_run_options_default();
     o.folder = folder;
     o.resume = resume;
@@ -141,7 +141,7 @@ typedef tsr_status (*deed)(void);
 
 static tsr_status do_check(void)
 {
-    tsr_needs needs;
+    tsr_needs needs = tsr_needs_default();
     return tsr_check(&needs, config);
 }
 
@@ -156,7 +156,7 @@ static tsr_status do_read(void)
 static tsr_status with_model(bool predict)
 {
     tsr_model *model = NULL;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     float *outputs = NULL;
     int32_t *labels = NULL;
     int64_t n, width;
@@ -257,7 +257,7 @@ static void a_stop_is_for_one_run(void **state)
 static void refused_runs_leave_nothing(void **state)
 {
     (void)state;
-    tsr_result r;
+    tsr_result r = tsr_result_default();
     tsr_run_options o = tsr_run_options_default();
     o.folder = scratch_path("nothing");
     tsr_config *c = new_config();

@@ -110,14 +110,16 @@ typedef struct tsri_skip {
 int64_t tsri_skip_scratch(const tsri_pattern *p, int threads);
 void tsri_skip_run_all(const tsri_skip *skip, tsri_pool *pool);
 
-/* Few samples: only the outputs that are on, y[n, outputs] = scale W x + b there and 0 elsewhere.
- * W [outputs, inputs], gates as in tsri_bits. (skip_rows.c) */
+/* Few samples: only the outputs that are on, y[n, outputs] = scale W x + b there and 0 elsewhere;
+ * with `relu` no less than 0. W [outputs, inputs], gates as in tsri_bits, or NULL: all are on.
+ * (skip_rows.c) */
 typedef struct tsri_rows {
     int64_t n, inputs, outputs;
     const float *w, *x, *b; /* b may be NULL */
     float *y;
     const uint64_t *gates;
     double scale; /* 0 = 1 */
+    bool relu;
 } tsri_rows;
 
 void tsri_rows_run(const tsri_rows *rows, tsri_pool *pool);

@@ -1,7 +1,7 @@
-/* skip_rows.c - one sample through a linear layer of which half of the outputs are off.
+/* skip_rows.c - one sample through a linear layer, of which some outputs may be off.
  *
- * With one sample a layer is bound by reading its weights, each once. Rows of outputs that are off
- * are not read at all: the time is that of the rows that are on.
+ * With one sample a layer is bound by reading its weights, each once: a general product, which packs
+ * them first, reads them twice. Rows of outputs that are off are not read at all.
  */
 #include "backend/cpu/skip.h"
 
@@ -26,6 +26,8 @@ static void run_rows(const tsri_rows *r, const tsri_loops *loops, const float *x
         loops->dots(sum, w, x, r->inputs);
         for (int k = 0; k < 4; k++)
             y[output[k]] = scale * sum[k] + (r->b ? r->b[output[k]] : 0);
+        for (int k = 0; r->relu && k < 4; k++)
+            y[output[k]] = y[output[k]] > 0 ? y[output[k]] : 0;
     }
 }
 
@@ -38,8 +40,9 @@ static void run_word(void *context, int64_t piece, int thread)
     float *y = r->y + sample * r->outputs;
     for (int64_t o = first; o < last; o++)
         y[o] = 0;
+    uint64_t all = ~UINT64_C(0) >> (ROWS - (last - first));
     run_rows(r, tsri_loops_best(), r->x + sample * r->inputs, y, first,
-             r->gates[sample * words + word]);
+             r->gates ? r->gates[sample * words + word] : all);
 }
 
 void tsri_rows_run(const tsri_rows *rows, tsri_pool *pool)
