@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "io/config.h"
+#include "model/evaluation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,11 +47,15 @@ static tsr_status run(const cli_args *args)
     char text[200];
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
+    TSR_CHECK(!cli_wants_gates(args) || !cli_text(args, "out"), TSR_USAGE,
+              "--out writes what the exact network does: give it without --gates and --batch");
     if (cli_wants_gates(args)) {
         st = with_gates(model, args);
         goto done;
     }
     TSR_TRY(tsr_model_evaluate(&r, model, cli_has(args, "train-set")));
+    if (cli_text(args, "out"))
+        TSR_TRY(tsri_evaluation_write(cli_text(args, "out"), model, cli_has(args, "train-set")));
     if (args->json) {
         TSR_TRY(cli_result_json(&r, NULL));
     } else {
@@ -63,8 +68,18 @@ done:
     return st;
 }
 
-static const cli_option options[] = {CLI_OPTION_SET,   CLI_OPTION_DATA,  CLI_OPTION_TRAIN_SET,
-                                     CLI_OPTION_GATES, CLI_OPTION_BATCH, {0}};
+static const cli_option options[] = {
+    CLI_OPTION_SET,
+    CLI_OPTION_DATA,
+    CLI_OPTION_TRAIN_SET,
+    CLI_OPTION_GATES,
+    CLI_OPTION_BATCH,
+    {"out", 'o', "FILE", CLI_FILE,
+     .help =
+         "also write what the page of a run shows of it: confusions with examples, calibration, "
+         "what each layer reads (RUN/" TSRI_EVALUATION_FILE ")"},
+    {0},
+};
 
 const cli_command cli_eval = {
     .name = "eval",

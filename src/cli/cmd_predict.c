@@ -48,38 +48,6 @@ static const char *class_name(char text[32], const answers *a, int64_t k)
     return text;
 }
 
-/* ---- Classes -------------------------------------------------------------------------------- */
-
-/* One output of a classifier is the margin of class 1 over class 0: as two outputs, 0 and y. */
-static int64_t kinds(const answers *a)
-{
-    return a->p.width == 1 ? 2 : a->p.width;
-}
-
-static double output(const answers *a, int64_t i, int64_t k)
-{
-    if (a->p.width == 1)
-        return k == 0 ? 0 : (double)a->p.outputs[i];
-    return (double)a->p.outputs[i * a->p.width + k];
-}
-
-static int64_t best_of(const answers *a, int64_t i)
-{
-    int64_t best = 0;
-    for (int64_t k = 1; k < kinds(a); k++)
-        if (output(a, i, k) > output(a, i, best))
-            best = k;
-    return best;
-}
-
-static double probability(const answers *a, int64_t i, int64_t k)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < kinds(a); c++)
-        sum += exp(output(a, i, c) - output(a, i, k));
-    return 1 / sum;
-}
-
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
 static tsr_status field(tsri_text *out, const char *text)
@@ -112,7 +80,7 @@ static tsr_status csv_header(tsri_text *out, const answers *a)
         TSR_TRY(field(out, target_name(text, a, j)));
     if (a->p.classes)
         TSR_TRY(tsri_text_add(out, ",probability"));
-    for (int64_t k = 0; a->probabilities && k < kinds(a); k++)
+    for (int64_t k = 0; a->probabilities && k < tsri_prediction_classes(&a->p); k++)
         TSR_TRY(field_of(out, "p(", class_name(text, a, k), ")"));
     if (a->p.label)
         TSR_TRY(field_of(out, "", target_name(text, a, 0), " (given)"));
@@ -127,19 +95,19 @@ static tsr_status csv_row(tsri_text *out, const answers *a, int64_t i)
 {
     tsr_status st = TSR_OK;
     char text[32];
-    int64_t best = a->p.classes ? best_of(a, i) : 0;
+    int64_t best = a->p.classes ? tsri_predicted_class(&a->p, i) : 0;
     if (a->p.name)
         TSR_TRY(tsri_text_add_field(out, tsri_quote(a->p.name[i])));
     else
         TSR_TRY(tsri_text_add(out, "%lld", (long long)i + 1));
     if (a->p.classes) {
         TSR_TRY(field(out, class_name(text, a, best)));
-        TSR_TRY(tsri_text_add(out, ",%.6f", probability(a, i, best)));
+        TSR_TRY(tsri_text_add(out, ",%.6f", tsri_predicted_chance(&a->p, i, best)));
     }
     for (int64_t j = 0; !a->p.classes && j < a->p.width; j++)
         TSR_TRY(tsri_text_add(out, ",%.9g", (double)a->p.outputs[i * a->p.width + j]));
-    for (int64_t k = 0; a->probabilities && k < kinds(a); k++)
-        TSR_TRY(tsri_text_add(out, ",%.6f", probability(a, i, k)));
+    for (int64_t k = 0; a->probabilities && k < tsri_prediction_classes(&a->p); k++)
+        TSR_TRY(tsri_text_add(out, ",%.6f", tsri_predicted_chance(&a->p, i, k)));
     if (a->p.label)
         TSR_TRY(field(out, class_name(text, a, a->p.label[i])));
     for (int64_t j = 0; a->p.target && j < a->p.width; j++)
@@ -179,17 +147,17 @@ static void json_row(tsri_json *w, const answers *a, int64_t i)
     else
         tsri_json_put_int(w, "row", i + 1);
     if (a->p.classes) {
-        int64_t best = best_of(a, i);
+        int64_t best = tsri_predicted_class(&a->p, i);
         tsri_json_put_text(w, "predicted", class_name(text, a, best));
-        tsri_json_put_real(w, "probability", probability(a, i, best));
+        tsri_json_put_real(w, "probability", tsri_predicted_chance(&a->p, i, best));
     } else {
         json_numbers(w, "predicted", a->p.outputs + i * a->p.width, a->p.width);
     }
     if (a->probabilities) {
         tsri_json_key(w, "probabilities");
         tsri_json_open(w, '[');
-        for (int64_t k = 0; k < kinds(a); k++)
-            tsri_json_real(w, probability(a, i, k));
+        for (int64_t k = 0; k < tsri_prediction_classes(&a->p); k++)
+            tsri_json_real(w, tsri_predicted_chance(&a->p, i, k));
         tsri_json_close(w, ']');
     }
     if (a->p.label)
@@ -217,7 +185,7 @@ static void write_json(tsri_json *w, const answers *a)
         tsri_json_null(w);
     tsri_json_key(w, "classes");
     tsri_json_open(w, '[');
-    for (int64_t k = 0; a->p.classes && k < kinds(a); k++)
+    for (int64_t k = 0; a->p.classes && k < tsri_prediction_classes(&a->p); k++)
         tsri_json_text(w, class_name(text, a, k));
     tsri_json_close(w, ']');
     tsri_json_key(w, "predictions");

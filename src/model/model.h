@@ -132,8 +132,15 @@ tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
                                const tsri_model_asked *asked);
 void tsri_model_use_fini(tsri_model_use *use);
 
-/* The caller finishes *p. */
+/* The caller finishes *p. The second is for who goes on with the data: asked at init. */
 tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked);
+tsr_status tsri_model_predict_with(tsri_predictions *p, const tsr_model *model,
+                                   tsri_model_use *use);
 void tsri_predictions_fini(tsri_predictions *p);
+
+/* Of classes: how many there are, the likeliest of sample i, and the probability of class k. */
+int64_t tsri_prediction_classes(const tsri_predictions *p);
+int64_t tsri_predicted_class(const tsri_predictions *p, int64_t i);
+double tsri_predicted_chance(const tsri_predictions *p, int64_t i, int64_t k);
 
 #endif

@@ -179,25 +179,62 @@ done:
     return st;
 }
 
+tsr_status tsri_model_predict_with(tsri_predictions *p, const tsr_model *model, tsri_model_use *use)
+{
+    tsr_status st = TSR_OK;
+    *p = (tsri_predictions){
+        .n = use->part->n, .width = model->outputs, .classes = use->data->classes > 0};
+    TSR_TRY(take_truth(p, use->part, use->data));
+    TSR_TRY(tsri_outputs(&p->outputs, &use->store, use->device, use->data, use->part));
+    for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
+        p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
+    TSR_TRY(all_finite(p, use->data->name));
+done:
+    if (st != TSR_OK)
+        tsri_predictions_fini(p);
+    return st;
+}
+
 tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked)
 {
     tsr_status st = TSR_OK;
     tsri_model_use b;
     *p = (tsri_predictions){0};
     TSR_TRY(tsri_model_use_init(&b, model, asked));
-    p->n = b.part->n;
-    p->width = model->outputs;
-    p->classes = b.data->classes > 0;
-    TSR_TRY(take_truth(p, b.part, b.data));
-    TSR_TRY(tsri_outputs(&p->outputs, &b.store, b.device, b.data, b.part));
-    for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
-        p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
-    TSR_TRY(all_finite(p, b.data->name));
+    TSR_TRY(tsri_model_predict_with(p, model, &b));
 done:
     tsri_model_use_fini(&b);
-    if (st != TSR_OK)
-        tsri_predictions_fini(p);
     return st;
+}
+
+/* One output of a classifier is the margin of class 1 over class 0: as two outputs, 0 and y. */
+int64_t tsri_prediction_classes(const tsri_predictions *p)
+{
+    return p->width == 1 ? 2 : p->width;
+}
+
+static double output(const tsri_predictions *p, int64_t i, int64_t k)
+{
+    if (p->width == 1)
+        return k == 0 ? 0 : (double)p->outputs[i];
+    return (double)p->outputs[i * p->width + k];
+}
+
+int64_t tsri_predicted_class(const tsri_predictions *p, int64_t i)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < tsri_prediction_classes(p); k++)
+        if (output(p, i, k) > output(p, i, best))
+            best = k;
+    return best;
+}
+
+double tsri_predicted_chance(const tsri_predictions *p, int64_t i, int64_t k)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < tsri_prediction_classes(p); c++)
+        sum += exp(output(p, i, c) - output(p, i, k));
+    return 1 / sum;
 }
 
 tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,

@@ -158,6 +158,14 @@ void tsri_chart_fini(tsri_chart *c)
     *c = (tsri_chart){0};
 }
 
+bool tsri_chart_drawn(const tsri_chart *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->panel[i].count > 0 || c->panel[i].map.rows > 0)
+            return true;
+    return false;
+}
+
 /* ---- Reading back ----------------------------------------------------------------------------*/
 
 double tsri_series_x(const tsri_series *s, int64_t i)

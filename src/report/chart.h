@@ -71,6 +71,7 @@ void tsri_chart_panel(tsri_chart *c, const tsri_panel *panel);
 void tsri_chart_series(tsri_chart *c, const tsri_series *series);
 void tsri_chart_map(tsri_chart *c, const tsri_map *map); /* one per panel, without series */
 void tsri_chart_fini(tsri_chart *c);
+bool tsri_chart_drawn(const tsri_chart *c); /* is there a series or a map in it? */
 
 /* Appends the chart as one <svg> element, for a page or as a file of its own. */
 tsr_status tsri_chart_svg(tsri_text *out, const tsri_chart *c);

@@ -5,11 +5,10 @@
  * every request, and every script but ours, which is named by its digest. So a run may be called
  * <script> even where an escape were forgotten. Without JavaScript the page still shows all its
  * pictures and tables. */
-#include "base/alloc.h"
+#include "base/base64.h"
 #include "base/number.h"
 #include "io/digest.h"
 #include "report/assets.h"
-#include "report/picture.h"
 #include "report/report.h"
 #include "report/report_parts.h"
 

@@ -4,12 +4,6 @@
 
 #include "report/markup.h"
 
-/* Appends the bytes in base64 (RFC 4648), padded. */
-tsr_status tsri_text_base64(tsri_text *out, const uint8_t *bytes, size_t n);
-
-/* The bytes that a base64 text stands for: *out[*n], freed by tsri_free. BAD_FILE when it is none. */
-tsr_status tsri_base64_bytes(uint8_t **out, int64_t *n, const char *text);
-
 /* One <img> with the pixels [channels, height, width] of 0 .. 255 in it, drawn with sharp edges;
  * one channel is grey, of more the first three are red, green and blue. `alt` says what it shows. */
 void tsri_picture(tsri_markup *m, const uint8_t *pixel, int64_t channels, int64_t height,

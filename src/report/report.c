@@ -35,6 +35,20 @@ done:
     return st;
 }
 
+const char *tsri_text_at(const tsri_json_value *object, const char *key)
+{
+    const char *text = "";
+    (void)tsri_json_as_text(tsri_json_get(object, key), &text);
+    return text;
+}
+
+double tsri_number_at(const tsri_json_value *object, const char *key)
+{
+    double value = (double)NAN;
+    (void)tsri_json_as_real(tsri_json_get(object, key), &value);
+    return value;
+}
+
 static tsr_status read_run(tsri_page *p)
 {
     tsr_status st = TSR_OK;
@@ -113,6 +127,8 @@ static tsr_status write_run(tsri_page *p)
     tsri_report_subtitle(p);
     TSR_TRY(tsri_report_ticket(p, &tickets));
     tsri_report_learning(p, tickets);
+    if (!tickets)
+        TSR_TRY(tsri_report_evaluation(p, (const char *const[]){""}, 1));
     tsri_report_cost(p);
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_certificates(p));

@@ -10,13 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_of(const tsri_json_value *object, const char *key)
-{
-    const char *text = "";
-    (void)tsri_json_as_text(tsri_json_get(object, key), &text);
-    return text;
-}
-
 static void number(tsri_markup *m, const tsri_json_value *object, const char *key)
 {
     double value;
@@ -47,7 +40,7 @@ static void interval(tsri_markup *m, const tsri_json_value *row)
 /* "holds", "fails by a factor of 12", "open: 4 of 60 samples were looked at". */
 static void verdict(tsri_markup *m, const tsri_json_value *row)
 {
-    const char *word = text_of(row, "verdict"), *reason = text_of(row, "reason");
+    const char *word = tsri_text_at(row, "verdict"), *reason = tsri_text_at(row, "reason");
     bool fails = strcmp(word, "fails") == 0;
     tsri_markup_add(m, "<td class=\"%s\">",
                     fails                        ? "fails"
@@ -69,19 +62,19 @@ static void verdict(tsri_markup *m, const tsri_json_value *row)
 static void row_html(tsri_markup *m, const tsri_json_value *row)
 {
     tsri_markup_add(m, "<tr><td>");
-    tsri_markup_text(m, text_of(row, "quantity"));
+    tsri_markup_text(m, tsri_text_at(row, "quantity"));
     tsri_markup_add(m, "</td><td class=\"quiet\">");
-    tsri_markup_text(m, text_of(row, "where"));
-    if (text_of(row, "chance")[0]) {
+    tsri_markup_text(m, tsri_text_at(row, "where"));
+    if (tsri_text_at(row, "chance")[0]) {
         tsri_markup_add(m, "<br>probability ");
-        tsri_markup_text(m, text_of(row, "chance"));
+        tsri_markup_text(m, tsri_text_at(row, "chance"));
     }
     tsri_markup_add(m, "</td><td class=\"n\" data-head=\"measured\">");
     number(m, row, "measured");
     interval(m, row);
     tsri_markup_add(m, "</td><td class=\"n\"%s>",
-                    text_of(row, "sense")[0] ? " data-head=\"required\"" : "");
-    tsri_markup_text(m, text_of(row, "sense"));
+                    tsri_text_at(row, "sense")[0] ? " data-head=\"required\"" : "");
+    tsri_markup_text(m, tsri_text_at(row, "sense"));
     tsri_markup_add(m, " ");
     number(m, row, "required");
     tsri_markup_add(m, "</td>");
@@ -130,7 +123,7 @@ static void theorems(tsri_markup *m, const tsri_json_value *c)
     for (int64_t i = 0; i < tsri_json_length(all); i++) {
         const tsri_json_value *t = tsri_json_at(all, i);
         tsri_markup_add(m, "<li>");
-        tsri_markup_text(m, text_of(t, "theorem"));
+        tsri_markup_text(m, tsri_text_at(t, "theorem"));
         words_of(m, ": ", tsri_json_get(t, "assumes"));
         if (tsri_json_length(tsri_json_get(t, "broken")) > 0) {
             tsri_markup_add(m, "<br><span class=\"fails\">does not apply</span>");
@@ -148,7 +141,7 @@ static void certificate(tsri_markup *m, const tsri_json_value *c)
     if (!tsri_json_is_array(rows))
         return;
     tsri_markup_add(m, "<h3>");
-    tsri_markup_text(m, text_of(c, "paper"));
+    tsri_markup_text(m, tsri_text_at(c, "paper"));
     if (tsri_json_as_int(tsri_json_get(c, "round"), &round))
         tsri_markup_add(m, round > 0 ? ", after round %lld" : ", before the run", (long long)round);
     tsri_markup_add(m, "</h3>\n");
@@ -220,7 +213,7 @@ typedef struct latest {
 static tsr_status take_certificate(void *context, const tsri_json_value *line)
 {
     latest *all = context;
-    const char *paper = text_of(line, "paper");
+    const char *paper = tsri_text_at(line, "paper");
     int i = 0;
     while (i < MOST_PAPERS - 1 && *all[i].paper && strcmp(all[i].paper, paper) != 0)
         i++;

@@ -47,6 +47,10 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
 /* *root = the parsed FOLDER/name, or NULL when there is no such file. */
 tsr_status tsri_page_json(tsri_json_value **root, const tsri_page *p, const char *name);
 
+/* Member `key` of an object: "" and NaN when it is not there, or of another kind. */
+const char *tsri_text_at(const tsri_json_value *object, const char *key);
+double tsri_number_at(const tsri_json_value *object, const char *key);
+
 /* report_curves.c; `pretraining`: the run is only the first step of what the page shows */
 void tsri_report_subtitle(tsri_page *p);
 void tsri_report_learning(tsri_page *p, bool pretraining);
@@ -54,6 +58,17 @@ void tsri_report_cost(tsri_page *p);
 
 /* report_ticket.c; *found: there are tickets, and what follows is about pretraining */
 tsr_status tsri_report_ticket(tsri_page *p, bool *found);
+
+/* report_phases.c: how each row of ticket.json learned, all on one axis; and whether a network's
+ * name can be that of its folder: names come from files, and must not lead out of the run's. */
+bool tsri_folder_named(const char *network);
+tsr_status tsri_report_phases(tsri_page *p, const tsri_json_value *rows);
+
+/* report_evaluation.c: evaluation.json of the networks named, folders inside the page's; "" is the
+ * page's own. The confusions are those of the first. */
+tsr_status tsri_report_evaluation(tsri_page *p, const char *const *network, int count);
+
+/* report_distance.c */
 tsr_status tsri_report_distance(tsri_page *p);
 
 /* report_sweep.c: the whole page but its run file and its end. */

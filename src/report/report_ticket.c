@@ -1,9 +1,10 @@
-/* report_ticket.c - the sections about tickets: their table, and how the ranking of filters settled. */
+/* report_ticket.c - the section about tickets: which one to take, what each costs, their table. */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/table.h"
+#include "ticket/pipeline.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,7 @@
  * columns: what the command that writes the file tells, this page shows. Members that it knows have
  * a head and a form of their own. */
 
-enum { MOST_COLUMNS = 24, MOST_ROWS = 1000 }; /* of more only the first are shown */
+enum { MOST_COLUMNS = 24, MOST_ROWS = 1000, MOST_POINTS = 100 }; /* of more only the first */
 
 typedef enum form { PLAIN, PERCENT, BYTES, MILLIONS, HIDDEN } form;
 
@@ -145,13 +146,13 @@ static void layers_table(tsri_page *p, const tsri_json_value *row)
     static const char *const keys[] = {"params_before", "params_after", "flops_before",
                                        "flops_after"};
     const tsri_json_value *layers = tsri_json_get(row, "layers");
-    const char *name = "", *kind = "", *text;
+    const char *name = "", *text;
     double sum[4] = {0}, value;
     tsri_table t = {0};
     (void)tsri_json_as_text(tsri_json_get(row, "network"), &name);
-    (void)tsri_json_as_text(tsri_json_get(row, "kind"), &kind);
     if (!tsri_json_is_array(layers) || tsri_json_length(layers) == 0 ||
-        strcmp(kind, "ticket") != 0) /* controls have their ticket's shape */
+        tsri_ticket_kind_named(tsri_text_at(row, "kind")) !=
+            TSRI_TICKET_PRUNED) /* controls have their ticket's shape */
         return;
     tsri_table_head(&t, "layer|shape before|after|parameters before|after|MFLOP before|after");
     for (int64_t i = 0; i < tsri_json_length(layers) && i < MOST_ROWS; i++) {
@@ -193,36 +194,26 @@ static const tsri_json_value *row_named(const tsri_json_value *rows, const char 
     return NULL;
 }
 
-static double number_of(const tsri_json_value *row, const char *key)
-{
-    double value = (double)NAN;
-    (void)tsri_json_as_real(tsri_json_get(row, key), &value);
-    return value;
-}
-
-static const char *text_of(const tsri_json_value *row, const char *key)
-{
-    const char *text = NULL;
-    (void)tsri_json_as_text(tsri_json_get(row, key), &text);
-    return text;
-}
-
 static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_json_value *rows)
 {
-    const tsri_json_value *ticket = row_named(rows, text_of(best, "network"));
-    const tsri_json_value *whole = row_named(rows, text_of(best, "whole"));
+    const tsri_json_value *ticket = row_named(rows, tsri_text_at(best, "network"));
+    const tsri_json_value *whole = row_named(rows, tsri_text_at(best, "whole"));
     bool faster = false;
     if (!ticket || !whole)
         return;
     (void)tsri_json_as_bool(tsri_json_get(best, "faster"), &faster);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
-    tsri_page_fact(p, "best ticket", text_of(best, "network"));
-    tsri_page_number(p, "its accuracy", 100 * number_of(ticket, "accuracy"), 2, " %");
-    tsri_page_number(p, "accuracy of the whole", 100 * number_of(whole, "accuracy"), 2, " %");
+    tsri_page_fact(p, "best ticket", tsri_text_at(best, "network"));
+    tsri_page_number(p, "its accuracy", 100 * tsri_number_at(ticket, "accuracy"), 2, " %");
+    tsri_page_number(p, "accuracy of the whole", 100 * tsri_number_at(whole, "accuracy"), 2, " %");
     tsri_page_number(p, "its share of the parameters",
-                     100 * number_of(ticket, "params") / number_of(whole, "params"), 1, " %");
+                     100 * tsri_number_at(ticket, "params") / tsri_number_at(whole, "params"), 1,
+                     " %");
+    tsri_page_number(p, "its share of the operations",
+                     100 * tsri_number_at(ticket, "flops") / tsri_number_at(whole, "flops"), 1,
+                     " %");
     if (faster)
-        tsri_page_number(p, "its speed", number_of(best, "times_as_fast"), 2, " times");
+        tsri_page_number(p, "its speed", tsri_number_at(best, "times_as_fast"), 2, " times");
     else
         tsri_page_fact(p, "its speed", "not faster");
     tsri_markup_add(&p->html, "</dl>\n");
@@ -233,26 +224,58 @@ static void cost_chart(tsri_page *p, const tsri_json_value *rows, const char *ke
                        const char *title, const char *label)
 {
     tsri_chart c;
-    bool classes = isfinite(number_of(tsri_json_at(rows, 0), "accuracy"));
+    bool classes = isfinite(tsri_number_at(tsri_json_at(rows, 0), "accuracy"));
+    double unit = strcmp(key, "flops") == 0 ? 1e6 : 1;
+    if (!isfinite(tsri_number_at(tsri_json_at(rows, 0), key)))
+        return;
     tsri_chart_begin(&c, NULL);
     c.width = 470;
     c.height = 320;
     tsri_chart_panel(&c, &(tsri_panel){.title = title,
                                        .x_label = label,
                                        .y_label = classes ? "test accuracy, %" : "test loss"});
-    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
+    for (int64_t i = 0; i < tsri_json_length(rows) && i < MOST_POINTS; i++) {
         const tsri_json_value *row = tsri_json_at(rows, i);
-        double x = number_of(row, key);
-        double y = classes ? 100 * number_of(row, "accuracy") : number_of(row, "loss");
-        if (isfinite(x) && isfinite(y))
-            tsri_chart_series(&c, &(tsri_series){.name = text_of(row, "network"),
-                                                 .n = 1,
-                                                 .x = &x,
-                                                 .y = &y,
-                                                 .marks = TSRI_MARKS_POINTS});
+        double x = tsri_number_at(row, key) / unit;
+        double y = classes ? 100 * tsri_number_at(row, "accuracy") : tsri_number_at(row, "loss");
+        tsri_chart_series(&c, &(tsri_series){.name = tsri_text_at(row, "network"),
+                                             .n = 1,
+                                             .x = &x,
+                                             .y = &y,
+                                             .marks = TSRI_MARKS_POINTS});
     }
     tsri_page_chart(p, &c, NULL);
     tsri_chart_fini(&c);
+}
+
+static void cost_charts(tsri_page *p, const tsri_json_value *rows)
+{
+    tsri_markup_add(&p->html, "<div class=\"charts\">\n");
+    cost_chart(p, rows, "ms", "How good, how fast", "milliseconds a batch");
+    cost_chart(p, rows, "params", "How good, how large", "parameters");
+    cost_chart(p, rows, "flops", "How good, how many operations", "MFLOP a sample");
+    tsri_markup_add(&p->html, "</div>\n");
+}
+
+/* Which we would take, and by which rule (ticket/best.h). */
+static void choice(tsri_page *p, const tsri_json_value *best)
+{
+    if (!*tsri_text_at(best, "sentence"))
+        return;
+    tsri_page_say(p, "We would take %.60s: %.600s.", tsri_text_at(best, "network"),
+                  tsri_text_at(best, "sentence"));
+    tsri_markup_add(&p->html,
+                    "<p class=\"quiet\">The rule: the smallest ticket that is as accurate as the "
+                    "whole network in the digits shown; where none is, the most accurate.</p>\n");
+}
+
+/* What the chosen ticket gets wrong, with the whole network beside it. */
+static tsr_status mistakes(tsri_page *p, const tsri_json_value *best)
+{
+    const char *whole = tsri_text_at(best, "whole");
+    const char *network[] = {tsri_text_at(best, "network"),
+                             strcmp(whole, "pretrained") ? whole : ""};
+    return *network[0] ? tsri_report_evaluation(p, network, 2) : TSR_OK;
 }
 
 tsr_status tsri_report_ticket(tsri_page *p, bool *found)
@@ -267,111 +290,16 @@ tsr_status tsri_report_ticket(tsri_page *p, bool *found)
         goto done;
     *found = true;
     const tsri_json_value *best = tsri_json_get(root, "best");
-    const char *sentence = text_of(best, "sentence");
     best_facts(p, best, rows);
     tsri_section_open(p, "Tickets");
-    if (sentence)
-        tsri_page_say(p, "%.600s.", sentence);
-    if (isfinite(number_of(tsri_json_at(rows, 0), "ms"))) {
-        tsri_markup_add(&p->html, "<div class=\"charts\">\n");
-        cost_chart(p, rows, "ms", "How good, how fast", "milliseconds a batch");
-        cost_chart(p, rows, "params", "How good, how large", "parameters");
-        tsri_markup_add(&p->html, "</div>\n");
-    }
+    choice(p, best);
+    cost_charts(p, rows);
     TSR_TRY(rows_table(p, rows));
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         layers_table(p, tsri_json_at(rows, i));
+    TSR_TRY(tsri_report_phases(p, rows));
     tsri_section_close(p);
-done:
-    tsri_json_destroy(root);
-    return st;
-}
-
-/* ---- Filter distances ---------------------------------------------------------------------------
- */
-
-enum { MOST_EPOCHS = 400, MOST_LAYERS = 12 };
-
-static void numbers(double *out, const tsri_json_value *list, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (!tsri_json_as_real(tsri_json_at(list, i), &out[i]))
-            out[i] = (double)NAN;
-}
-
-/* matrix[n, n] from a list of lists; what is missing is NaN. */
-static void matrix_of(double *matrix, const tsri_json_value *rows, int64_t n)
-{
-    for (int64_t i = 0; i < n * n; i++)
-        matrix[i] = (double)NAN;
-    for (int64_t i = 0; i < n && i < tsri_json_length(rows); i++)
-        if (tsri_json_length(tsri_json_at(rows, i)) == n)
-            numbers(matrix + i * n, tsri_json_at(rows, i), n);
-}
-
-static void layer_map(tsri_page *p, const tsri_json_value *layer, const double *epoch,
-                      double *matrix, int64_t n)
-{
-    tsri_chart c;
-    const char *name = NULL;
-    const tsri_json_value *rows = tsri_json_get(layer, "distance");
-    if (!tsri_json_is_array(rows))
-        return;
-    (void)tsri_json_as_text(tsri_json_get(layer, "name"), &name);
-    matrix_of(matrix, rows, n);
-    tsri_chart_begin(&c, NULL);
-    c.width = 440;
-    c.height = 380;
-    tsri_chart_panel(
-        &c, &(tsri_panel){.title = name, .x_label = "epoch", .y_label = "epoch (reference)"});
-    tsri_chart_map(&c, &(tsri_map){.rows = n,
-                                   .columns = n,
-                                   .value = matrix,
-                                   .x = epoch,
-                                   .y = epoch,
-                                   .label = "filter distance"});
-    tsri_page_chart(p, &c, NULL);
-    tsri_chart_fini(&c);
-}
-
-static tsr_status distance_maps(tsri_page *p, const tsri_json_value *epochs,
-                                const tsri_json_value *layers)
-{
-    tsr_status st = TSR_OK;
-    double *epoch = NULL, *matrix = NULL;
-    int64_t n = tsri_json_length(epochs), count = tsri_json_length(layers);
-    TSR_TRY(tsri_alloc(&epoch, n, sizeof *epoch));
-    TSR_TRY(tsri_alloc(&matrix, n * n, sizeof *matrix));
-    numbers(epoch, epochs, n);
-    tsri_markup_add(&p->html, "<div class=\"charts\">\n");
-    for (int64_t i = 0; i < count && i < MOST_LAYERS; i++)
-        layer_map(p, tsri_json_at(layers, i), epoch, matrix, n);
-    tsri_markup_add(&p->html, "</div>\n");
-    if (count > MOST_LAYERS)
-        tsri_page_say(p, "The first %d of %lld layers; distance.json has all.", MOST_LAYERS,
-                      (long long)count);
-done:
-    tsri_free(epoch);
-    tsri_free(matrix);
-    return st;
-}
-
-tsr_status tsri_report_distance(tsri_page *p)
-{
-    tsr_status st = TSR_OK;
-    tsri_json_value *root = NULL;
-    TSR_TRY(tsri_page_json(&root, p, "distance.json"));
-    const tsri_json_value *epochs = root ? tsri_json_get(root, "epochs") : NULL;
-    const tsri_json_value *layers = root ? tsri_json_get(root, "layers") : NULL;
-    if (!tsri_json_is_array(epochs) || !tsri_json_is_array(layers) ||
-        tsri_json_length(epochs) < 1 || tsri_json_length(epochs) > MOST_EPOCHS)
-        goto done;
-    tsri_section_open(p, "Filter distance between epochs");
-    tsri_page_say(p, "How differently two epochs rank the filters of a layer by their norm: dark "
-                     "where they agree. Once the corner below right is dark the ticket no longer "
-                     "changes.");
-    TSR_TRY(distance_maps(p, epochs, layers));
-    tsri_section_close(p);
+    TSR_TRY(mistakes(p, best));
 done:
     tsri_json_destroy(root);
     return st;

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "comm/comm.h"
 #include "io/file.h"
+#include "model/evaluation.h"
 #include "net/torch_code.h"
 #include "run/run.h"
 #include "ticket/best.h"
@@ -40,6 +41,14 @@ static const char *const kinds[] = {
     [TSRI_TICKET_DENSE] = "dense",           [TSRI_TICKET_PRUNED] = "ticket",
     [TSRI_TICKET_RANDOM] = "random",         [TSRI_TICKET_REINIT] = "reinit",
 };
+
+int tsri_ticket_kind_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i], name) == 0)
+            return (int)i;
+    return -1;
+}
 
 /* "ticket-0.5" loses half of its filters, "ticket-ops-0.5" has half of the operations. */
 static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
@@ -111,6 +120,21 @@ done:
     return st;
 }
 
+/* Where it is right and wrong, for the page; once is enough for one model. */
+static tsr_status note_mistakes(const tsri_ticket_row *row, const line *l, tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    bool known = false;
+    TSR_TRY(place(&path, l, row, TSRI_EVALUATION_FILE));
+    TSR_TRY(tsri_evaluation_known(&known, path, m->file));
+    if (!known)
+        TSR_TRY(tsri_evaluation_write(path, m, false));
+done:
+    tsri_free(path);
+    return st;
+}
+
 static tsr_status note_size(tsri_ticket_row *row, const line *l)
 {
     tsr_status st = TSR_OK;
@@ -122,6 +146,7 @@ static tsr_status note_size(tsri_ticket_row *row, const line *l)
     row->params = m->net->total;
     row->flops = (int64_t)tsri_net_flops(m->net);
     row->file_bytes = stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
+    TSR_TRY(note_mistakes(row, l, m));
 done:
     tsri_free(path);
     tsr_model_destroy(m);

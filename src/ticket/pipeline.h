@@ -37,6 +37,9 @@ typedef enum tsri_ticket_kind {
     TSRI_TICKET_REINIT
 } tsri_ticket_kind;
 
+/* The kind of that name in ticket.json, or -1. */
+int tsri_ticket_kind_named(const char *name);
+
 /* One line of the table. What is not known is NaN. */
 typedef struct tsri_ticket_row {
     tsri_ticket_kind kind;

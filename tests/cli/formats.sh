@@ -105,7 +105,7 @@ json 'cost --json' cost run.yaml --compare
 json 'cost --json' cost run.yaml --workers 2,3 --device-gflops 10
 json 'cost --json' cost dense.yaml --set scheme.name=gpipe --set scheme.workers=2
 json 'eval --json' eval $a
-json 'eval --json' eval $g
+json 'eval --json' eval $g --out runs/g/evaluation.json
 json 'eval --json' eval $g --gates lowrank:5 --batch 4
 json 'predict --json' predict $a --out p.npy
 json 'predict --json' predict $g --gates exact --out q.npy

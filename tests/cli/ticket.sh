@@ -33,12 +33,12 @@ expected = enough[0] if enough else max(tickets, key=digits)
 assert best["whole"] == "whole" and best["network"] == expected and best["as_accurate"] == bool(enough), (best, expected)
 assert abs(best["times_as_fast"] - rows["whole"]["ms"] / rows[expected]["ms"]) < 1e-9
 table, page = open("table").read(), open("a/report.html").read()
-assert best["sentence"] + "\n" in table and "<p>" + best["sentence"] + ".</p>" in page, best["sentence"]
+assert best["sentence"] + "\n" in table and "<p>We would take " + expected + ": " + best["sentence"] + ".</p>" in page, best["sentence"]
 assert re.match(r"ticket-0\.\d+ is (as|less) accurate (as|than) the whole network \(\d+\.\d\d % against \d+\.\d\d %\), has "
                 r"\d+\.\d % of its parameters and (runs \d+\.\d\d times as fast|may be faster|is not faster)", best["sentence"])
 head = page[:page.index("<h2>")]
 assert "<dt>best ticket</dt><dd>" + expected in head and "<h2>Tickets" in page[page.index("<h2>"):][:20]
-assert page.index("<figure>") > page.index("<h2>Tickets") and page.index("<table") < page.index("<h2>Pretraining")
+assert page.index("<figure class=\"drawn\">") > page.index("<h2>Tickets") and page.index("<table") < page.index("<h2>Pretraining")
 P
 python3 - <<'P' || fail "ticket.json"
 import json

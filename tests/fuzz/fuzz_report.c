@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (n < 1 || n > 1 << 14)
         return 0;
     make_folder();
-    const char *file = name[bytes[0] % NAMES];
+    const char *file = bytes[0] == 'e' ? "evaluation.json" : name[bytes[0] % NAMES];
     put(file, bytes + 1, n - 1);
     tsr_status st = tsri_report_write(folder, NULL);
     MUST(st == TSR_OK || st == TSR_BAD_FILE);

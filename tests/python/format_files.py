@@ -68,7 +68,7 @@ def main(said, *folders):
                 said.tensors(path)
             elif name == "metrics.jsonl":
                 said.metrics(path)
-            elif name in ("distance.json", "grid.json"):
+            elif name in ("distance.json", "evaluation.json", "grid.json"):
                 said.say(name, json.load(open(path)))
             elif name == "sweep.jsonl":
                 for line in open(path):

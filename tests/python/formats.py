@@ -17,6 +17,7 @@ UNWRITTEN = {
     "gradients-*.json, patterns-*.json": None,  # needs the data set SGEMM
     "reproduce --json": {"claims[].parts[].part", "claims[].parts[].why"},  # of claims about several things, unmeasured ones
     "predictions": {"predictions[].file"},  # of pictures in a folder
+    "evaluation.json": {"confusions[].examples[].file"},  # likewise
     "grid.json": {"curve_every"},  # only reproductions ask for it
 }
 WITH_RANKS = {  # the same where there is no mpirun
