@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,20 +85,46 @@ static char *next_slot(void)
     return ring[turn];
 }
 
+/* Characters of UTF-8 that a terminal obeys or does not show: C1 controls, the marks that turn
+ * text around, line and paragraph separators, and the byte-order mark. */
+static bool hidden(const char *bytes, size_t length)
+{
+    static const char *const signs[] = {"\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
+                                        "\u202b", "\u202c", "\u202d", "\u202e", "\u2066",
+                                        "\u2067", "\u2068", "\u2069", "\ufeff"};
+    if (length == 2 && bytes[0] == '\xC2' && (unsigned char)bytes[1] < 0xA0)
+        return true;
+    for (size_t i = 0; length == 3 && i < sizeof signs / sizeof *signs; i++)
+        if (memcmp(bytes, signs[i], 3) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes of the character that may be shown as it is, or 0 for a byte that must not. */
+static size_t shown(const char *bytes, size_t n)
+{
+    unsigned char c = (unsigned char)bytes[0];
+    if (c < 0x80)
+        return c >= 0x20 && c < 0x7f;
+    size_t length = tsri_utf8_length(bytes, n);
+    return hidden(bytes, length) ? 0 : length;
+}
+
 const char *tsri_printable(const char *bytes, size_t n)
 {
     char *slot = next_slot();
     size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)bytes[i];
+    for (size_t i = 0; i < n;) {
+        size_t length = shown(bytes + i, n - i);
         if (used + 8 > SLOT) {
             memcpy(slot + used, "...", 4);
             return slot;
         }
-        if (c < 0x20 || c >= 0x7f)
-            used += (size_t)snprintf(slot + used, 5, "\\x%02x", c);
-        else
-            slot[used++] = (char)c;
+        if (length == 0)
+            used += (size_t)snprintf(slot + used, 5, "\\x%02x", (unsigned char)bytes[i]);
+        memcpy(slot + used, bytes + i, length);
+        used += length;
+        i += length > 0 ? length : 1;
     }
     slot[used] = '\0';
     return slot;
@@ -106,6 +133,18 @@ const char *tsri_printable(const char *bytes, size_t n)
 const char *tsri_quote(const char *text)
 {
     return tsri_printable(text, strlen(text));
+}
+
+tsr_status tsri_text_add_shown(tsri_text *text, const char *words)
+{
+    tsr_status st = TSR_OK;
+    for (size_t i = 0, n = strlen(words), length; i<n; i += length> 0 ? length : 1) {
+        length = shown(words + i, n - i);
+        TSR_TRY(length > 0 ? tsri_text_add_bytes(text, words + i, length)
+                           : tsri_text_add(text, "\\x%02x", (unsigned char)words[i]));
+    }
+done:
+    return st;
 }
 
 static size_t least(size_t a, size_t b)

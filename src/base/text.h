@@ -20,10 +20,13 @@ tsr_status tsri_text_add(tsri_text *text, const char *fmt, ...) TSR_PRINTF(2, 3)
 tsr_status tsri_text_add_bytes(tsri_text *text, const char *bytes, size_t n);
 /* A field of CSV: in quotes, doubled inside, where it holds a comma, a quote or a line end. */
 tsr_status tsri_text_add_field(tsri_text *text, const char *field);
+/* Untrusted text as it is, in UTF-8, but for control characters, which become \xNN (no terminal
+ * injection). Never cut. */
+tsr_status tsri_text_add_shown(tsri_text *text, const char *words);
 void tsri_text_fini(tsri_text *text);
 
-/* A printable copy of untrusted text in a small ring of thread-local buffers: control characters
- * become \xNN (no terminal injection), long text is cut with "...". For use inside messages. */
+/* A printable copy of untrusted text in a small ring of thread-local buffers: UTF-8 as it is,
+ * control characters and other bytes as \xNN, long text cut with "...". For use inside messages. */
 const char *tsri_printable(const char *bytes, size_t n);
 const char *tsri_quote(const char *text);
 

@@ -50,11 +50,23 @@ static const char *class_name(char text[32], const answers *a, int64_t k)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+/* Names are the data's own, whole: whoever reads the answers looks for them. */
+static tsr_status name(tsri_text *out, const char *text)
+{
+    tsr_status st = TSR_OK;
+    tsri_text plain = {0};
+    TSR_TRY(tsri_text_add_shown(&plain, text));
+    TSR_TRY(tsri_text_add_field(out, plain.data ? plain.data : ""));
+done:
+    tsri_text_fini(&plain);
+    return st;
+}
+
 static tsr_status field(tsri_text *out, const char *text)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_text_add_bytes(out, ",", 1));
-    TSR_TRY(tsri_text_add_field(out, tsri_quote(text)));
+    TSR_TRY(name(out, text));
 done:
     return st;
 }
@@ -97,7 +109,7 @@ static tsr_status csv_row(tsri_text *out, const answers *a, int64_t i)
     char text[32];
     int64_t best = a->p.classes ? tsri_predicted_class(&a->p, i) : 0;
     if (a->p.name)
-        TSR_TRY(tsri_text_add_field(out, tsri_quote(a->p.name[i])));
+        TSR_TRY(name(out, a->p.name[i]));
     else
         TSR_TRY(tsri_text_add(out, "%lld", (long long)i + 1));
     if (a->p.classes) {

@@ -2,6 +2,7 @@
 #include "data/csv.h"
 
 #include "base/number.h"
+#include "data/date.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -119,14 +120,41 @@ done:
     return st;
 }
 
-char tsri_csv_separator(const char *text, int64_t n)
+/* *columns of the first rows when they are cut at `separator`; 0 when rows differ, or are no table
+ * at all. */
+static tsr_status even_columns(int64_t *columns, const char *path, const char *text, int64_t n,
+                               char separator)
 {
+    enum { ROWS = 32 };
+    tsri_csv c = tsri_csv_start(path, text, n, separator);
+    tsr_status st = TSR_OK;
+    bool even = true;
+    *columns = 0;
+    for (int row = 0; even && row < ROWS && tsri_csv_row(&c); row++) {
+        while (st == TSR_OK && !c.row_end)
+            st = tsri_csv_cell(&c);
+        even = st == TSR_OK && (row == 0 || c.column == *columns);
+        *columns = even ? c.column : 0;
+    }
+    tsri_csv_fini(&c);
+    return st == TSR_BAD_FILE ? TSR_OK : st;
+}
+
+tsr_status tsri_csv_separator(char *out, const char *path, const char *text, int64_t n)
+{
+    static const char marks[] = {';', '\t', ','};
+    tsr_status st = TSR_OK;
+    int64_t columns = 0;
     const char *end = memchr(text, '\n', (size_t)n);
     size_t line = end ? (size_t)(end - text) : (size_t)n;
-    return memchr(text, ',', line)    ? ','
-           : memchr(text, ';', line)  ? ';'
-           : memchr(text, '\t', line) ? '\t'
-                                      : ',';
+    *out = ',';
+    for (size_t i = 0; i < sizeof marks && columns <= 1; i++) {
+        TSR_TRY(even_columns(&columns, path, text, n, marks[i]));
+        if (columns > 1 || memchr(text, marks[i], line))
+            *out = marks[i];
+    }
+done:
+    return st;
 }
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
@@ -236,76 +264,6 @@ static bool decimal_comma(double *value, const char *cell, size_t length)
     return true;
 }
 
-/* ---- Dates -------------------------------------------------------------------------------- */
-
-/* A whole number of `least` to `most` digits; *at moves behind it. */
-static bool digits(int *out, const char **at, const char *end, int least, int most)
-{
-    int n = 0;
-    for (*out = 0; *at < end && n < most && isdigit((unsigned char)**at); n++)
-        *out = *out * 10 + (*(*at)++ - '0');
-    return n >= least;
-}
-
-/* Days since 1970-01-01 of a day of the Gregorian calendar, counted by eras of 400 years that begin
- * in March. */
-static double days_of(int year, int month, int day)
-{
-    int y = month <= 2 ? year - 1 : year, era = y / 400, of_era = y - era * 400;
-    int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    int of_days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    return (double)era * 146097 + of_days - 719468;
-}
-
-/* " 12:30", "T12:30:05.5Z" behind a date, as a part of a day. */
-static bool time_of(double *part, const char *at, const char *end)
-{
-    int hour, minute, second = 0;
-    *part = 0;
-    if (at == end)
-        return true;
-    if (*at != ' ' && *at != 'T')
-        return false;
-    at++;
-    if (!digits(&hour, &at, end, 1, 2) || at == end || *at++ != ':' ||
-        !digits(&minute, &at, end, 2, 2))
-        return false;
-    if (at < end && *at == ':') {
-        at++;
-        if (!digits(&second, &at, end, 2, 2))
-            return false;
-        if (at < end && *at == '.')
-            for (at++; at < end && isdigit((unsigned char)*at);)
-                at++;
-    }
-    at += at < end && *at == 'Z';
-    *part = (hour * 3600 + minute * 60 + second) / 86400.0;
-    return at == end && hour < 24 && minute < 60 && second < 61;
-}
-
-static bool date(double *value, const char *cell, size_t length)
-{
-    const char *at = cell, *end = cell + length;
-    int a, b, c;
-    double part;
-    if (!digits(&a, &at, end, 1, 4) || at == end)
-        return false;
-    char mark = *at++;
-    if ((mark != '-' && mark != '.' && mark != '/') || !digits(&b, &at, end, 1, 2) || at == end ||
-        *at++ != mark || !digits(&c, &at, end, 1, 4))
-        return false;
-    bool year_first = a > 31, known = year_first || mark == '.';
-    int year = year_first ? a : c, month = b, day = year_first ? c : a;
-    if (year < 1000 || !time_of(&part, at, end))
-        return false;
-    if (!known && (day < 1 || month < 1 || day > 31 || month > 31 || (day > 12 && month > 12)))
-        return false;
-    if (known && (month < 1 || month > 12 || day < 1 || day > 31))
-        return false;
-    *value = known ? days_of(year, month, day) + part : (double)NAN;
-    return true;
-}
-
 tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool quoted)
 {
     decimal d;
@@ -316,7 +274,7 @@ tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool qu
             return TSRI_CELL_NOT_FINITE;
         if (decimal_comma(value, cell, length))
             return fabs(*value) <= (double)FLT_MAX ? TSRI_CELL_COMMA : TSRI_CELL_NOT_FINITE;
-        return date(value, cell, length) ? TSRI_CELL_DATE : TSRI_CELL_TEXT;
+        return tsri_date(value, cell, length) ? TSRI_CELL_DATE : TSRI_CELL_TEXT;
     }
     *value = value_of(&d, cell, length);
     return fabs(*value) <= (double)FLT_MAX ? TSRI_CELL_NUMBER : TSRI_CELL_NOT_FINITE;

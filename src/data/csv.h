@@ -33,20 +33,22 @@ bool tsri_csv_row(tsri_csv *c); /* is there another row? moves to its start */
 tsr_status tsri_csv_cell(tsri_csv *c);
 void tsri_csv_fini(tsri_csv *c);
 
-/* Comma, else semicolon, else tab: the first one found in the first line; comma if none is. */
-char tsri_csv_separator(const char *text, int64_t n);
+/* Semicolon, tab or comma: the first that cuts all of the first rows into as many cells, more than
+ * one (0,5;3,1 are two numbers: whoever separates by semicolons has commas in numbers). Where rows
+ * differ, the comma, semicolon or tab that stands in the first line. */
+tsr_status tsri_csv_separator(char *out, const char *path, const char *text, int64_t n);
 
 typedef enum tsri_cell {
     TSRI_CELL_NUMBER,
     TSRI_CELL_COMMA, /* a number written with a decimal comma: 1,5 */
-    TSRI_CELL_DATE,  /* 2024-05-31, 31.05.2024, 5/31/2024, a time of day may follow */
+    TSRI_CELL_DATE,  /* 2024-05-31, 31-May-2024, 12:30: date.h */
     TSRI_CELL_TEXT,
     TSRI_CELL_MISSING,   /* empty, ?, -, NA, N/A, NaN, null, in any case */
     TSRI_CELL_NOT_FINITE /* inf, or beyond the range of a float */
 } tsri_cell;
 
-/* What the cell is; *value is set for a number, and for a date to its days since 1970-01-01 (NaN
- * when day and month cannot be told apart, as in 5/6/2024). The same in every locale. */
+/* What the cell is; *value is set for a number, and for a date to its days since 1970-01-01 or NaN
+ * (date.h). The same in every locale. */
 tsri_cell tsri_cell_kind(double *value, const char *cell, size_t length, bool quoted);
 
 #endif

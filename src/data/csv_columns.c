@@ -4,9 +4,9 @@
  * to a model is matched with the model's schema by name: columns may stand in any order, those that
  * the model does not know are left out with a remark, one that is missing is refused.
  *
- * A column holds words only when its cells are words. Numbers with a few cells that are none are
- * misspelt numbers: the first such cell is named. Dates are refused unless data.dates asks for
- * days.
+ * A column holds words only when its cells are words. Numbers or dates with a few cells that are
+ * none are misspelt: the first such cell is named. Numbers with units or marks between thousands are
+ * refused, and dates, unless data.dates asks for days.
  */
 #include "data/csv_table.h"
 
@@ -18,103 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 65536 };
-
-const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line)
+const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int64_t column)
 {
     static _Thread_local char text[160];
-    const char *name = k < t->columns ? t->column[k].name : NULL;
+    const char *name = k >= 0 && k < t->columns ? t->column[k].name : NULL;
     (void)snprintf(text, sizeof text, "line %lld, column %lld%s%.60s%s", (long long)line,
-                   (long long)(k + 1), name ? " (" : "", name ? tsri_quote(name) : "",
+                   (long long)column, name ? " (" : "", name ? tsri_quote(name) : "",
                    name ? ")" : "");
     return text;
-}
-
-/* ---- The first lines ---------------------------------------------------------------------- */
-
-static tsr_status count_columns(tsri_tables *t, const tsri_csv_table *p)
-{
-    tsr_status st = TSR_OK;
-    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
-    TSR_CHECK(tsri_csv_row(&c), TSR_BAD_FILE, "%s: line 1: the file is empty; check the path",
-              tsri_quote(p->path));
-    while (!c.row_end) {
-        TSR_TRY(tsri_csv_cell(&c));
-        TSR_CHECK(
-            c.column <= COLUMNS_MAX, TSR_BAD_FILE,
-            "%s: line %lld: more than %d columns; this is not a table we can use, store it as "
-            ".npy",
-            tsri_quote(p->path), (long long)c.line, COLUMNS_MAX);
-    }
-    t->columns = c.column;
-    TSR_TRY(tsri_alloc(&t->column, t->columns, sizeof *t->column));
-done:
-    tsri_csv_fini(&c);
-    return st;
 }
 
 static bool same(const char *name, const char *cell, size_t n)
 {
     return name && strlen(name) == n && memcmp(name, cell, n) == 0;
-}
-
-static bool model_knows(const tsri_data_schema *s, const char *cell, size_t n)
-{
-    bool found = false;
-    for (int64_t k = 0; k < s->fields; k++)
-        found = found || same(s->field[k].name, cell, n);
-    for (int64_t k = 0; k < s->targets; k++)
-        found = found || same(s->target[k], cell, n);
-    return found;
-}
-
-/* The first line is a header when a word stands above a number in it; for a model that knows names,
- * when one of them stands in it. */
-static tsr_status looks_like_header(tsri_tables *t, const tsri_csv_table *p)
-{
-    tsr_status st = TSR_OK;
-    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
-    const tsri_like *like = t->want->like;
-    bool *word = NULL, named = like && tsri_data_schema_named(like->schema);
-    double value;
-    TSR_TRY(tsri_alloc(&word, t->columns, sizeof *word));
-    for (int line = 0; line < 2 && tsri_csv_row(&c); line++)
-        while (!c.row_end) {
-            TSR_TRY(tsri_csv_cell(&c));
-            int64_t k = c.column - 1;
-            if (k >= t->columns)
-                break;
-            tsri_cell kind = tsri_cell_kind(&value, c.cell, c.length, c.quoted);
-            if (line == 0)
-                word[k] = kind == TSRI_CELL_TEXT || kind == TSRI_CELL_DATE;
-            else
-                t->header =
-                    t->header || (word[k] && (kind == TSRI_CELL_NUMBER || kind == TSRI_CELL_COMMA));
-            if (line == 0 && named)
-                t->header = t->header || model_knows(like->schema, c.cell, c.length);
-        }
-done:
-    tsri_csv_fini(&c);
-    tsri_free(word);
-    return st;
-}
-
-static tsr_status read_header(tsri_tables *t, const tsri_csv_table *p)
-{
-    tsr_status st = TSR_OK;
-    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
-    if (strcmp(t->want->header, "auto") == 0)
-        TSR_TRY(looks_like_header(t, p));
-    else
-        t->header = strcmp(t->want->header, "yes") == 0;
-    if (t->header && tsri_csv_row(&c))
-        while (!c.row_end) {
-            TSR_TRY(tsri_csv_cell(&c));
-            TSR_TRY(tsri_strndup(&t->column[c.column - 1].name, c.cell, c.length));
-        }
-done:
-    tsri_csv_fini(&c);
-    return st;
 }
 
 /* ---- As the run file says ------------------------------------------------------------------ */
@@ -329,9 +245,9 @@ static tsr_status match_by_place(tsri_tables *t, const tsri_like *like)
               "%s: line 1: %lld columns of inputs, but the model was trained with %lld%s",
               tsri_quote(t->part[0].path), (long long)t->inputs, (long long)s->fields,
               tsri_data_schema_named(s) ? "; give the table a header with its names" : "");
-    TSRI_WARN("%s: its columns are taken in their order, unchecked: %s",
-              tsri_quote(t->part[0].path),
-              t->header ? "the model knows no names of columns" : "the table has no header");
+    TSRI_WARN(
+        "%s: its columns are taken in their order, unchecked: %s", tsri_quote(t->part[0].path),
+        t->part[0].header ? "the model knows no names of columns" : "the table has no header");
 done:
     return st;
 }
@@ -341,10 +257,75 @@ static tsr_status choose_by_model(tsri_tables *t, const tsri_like *like)
     tsr_status st = TSR_OK;
     int64_t most = t->columns > like->schema->fields ? t->columns : like->schema->fields;
     TSR_TRY(tsri_alloc(&t->input, most, sizeof *t->input));
-    if (t->header && tsri_data_schema_named(like->schema))
+    if (t->part[0].header && tsri_data_schema_named(like->schema))
         TSR_TRY(match_by_name(t, like));
     else
         TSR_TRY(match_by_place(t, like));
+done:
+    return st;
+}
+
+/* ---- The second of two tables --------------------------------------------------------------- */
+
+/* Where column k of the first table is in this one; -1: nowhere. */
+static tsr_status find_in(int64_t *out, const tsri_csv_table *p, const char *name)
+{
+    tsr_status st = TSR_OK;
+    int64_t found = 0;
+    *out = -1;
+    for (int64_t j = 0; j < p->columns; j++)
+        if (strcmp(p->name[j], name) == 0) {
+            *out = j;
+            found++;
+        }
+    TSR_CHECK(found < 2, TSR_BAD_FILE, "%s: line 1: column \"%s\" appears %lld times; rename them",
+              tsri_quote(p->path), tsri_quote(name), (long long)found);
+done:
+    return st;
+}
+
+/* Columns that only this table has are left out: p->column is -1 for them. */
+static void tell_left_out(const tsri_tables *t, const tsri_csv_table *p)
+{
+    for (int64_t j = 0; j < p->columns; j++)
+        if (p->column[j] < 0 && find_column(t, p->name[j], strlen(p->name[j])) < 0)
+            TSRI_INFO("%s: column %s, which %s does not have, is left out", tsri_quote(p->path),
+                      tsri_quote(p->name[j]), tsri_quote(t->part[0].path));
+}
+
+static tsr_status match_second(const tsri_tables *t, tsri_csv_table *p)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t j = 0; j < p->columns; j++)
+        p->column[j] = p->header || j >= t->columns ? -1 : j;
+    for (int64_t k = 0; p->header && k < t->columns; k++) {
+        int64_t j = -1;
+        if (t->column[k].ignored)
+            continue;
+        TSR_TRY(find_in(&j, p, t->column[k].name));
+        TSR_CHECK(j >= 0, TSR_BAD_FILE, "%s: line 1: there is no column \"%s\", which %s has",
+                  tsri_quote(p->path), tsri_quote(t->column[k].name), tsri_quote(t->part[0].path));
+        p->column[j] = k;
+    }
+    TSR_CHECK(p->header || p->columns == t->columns, TSR_BAD_FILE,
+              "%s: line 1: %lld columns, but %s has %lld", tsri_quote(p->path),
+              (long long)p->columns, tsri_quote(t->part[0].path), (long long)t->columns);
+    tell_left_out(t, p);
+done:
+    return st;
+}
+
+/* ---- Both ----------------------------------------------------------------------------------- */
+
+static tsr_status name_columns(tsri_tables *t, tsri_csv_table *p)
+{
+    tsr_status st = TSR_OK;
+    t->columns = p->columns;
+    TSR_TRY(tsri_alloc(&t->column, t->columns, sizeof *t->column));
+    for (int64_t k = 0; p->header && k < t->columns; k++)
+        TSR_TRY(tsri_strdup(&t->column[k].name, p->name[k]));
+    for (int64_t k = 0; k < t->columns; k++)
+        p->column[k] = k;
 done:
     return st;
 }
@@ -353,12 +334,18 @@ tsr_status tsri_columns_choose(tsri_tables *t)
 {
     tsr_status st = TSR_OK;
     const tsri_like *like = t->want->like;
-    TSR_TRY(count_columns(t, &t->part[0]));
-    TSR_TRY(read_header(t, &t->part[0]));
+    for (int i = 0; i < t->parts; i++) {
+        tsri_csv_table *p = &t->part[i];
+        TSR_TRY(tsri_header_read(t, p));
+        TSR_TRY(tsri_alloc(&p->column, p->columns, sizeof *p->column));
+    }
+    TSR_TRY(name_columns(t, &t->part[0]));
     if (like && like->schema->fields > 0)
         TSR_TRY(choose_by_model(t, like));
     else
         TSR_TRY(choose_by_run_file(t));
+    if (t->parts > 1)
+        TSR_TRY(match_second(t, &t->part[1]));
 done:
     return st;
 }
@@ -368,8 +355,17 @@ done:
 static tsr_status refuse(const tsri_tables *t, int64_t k, const tsri_cell_place *at,
                          const char *why)
 {
-    return tsri_fail(TSR_BAD_FILE, "%s: %s: \"%s\" %s", tsri_quote(t->part[0].path),
-                     tsri_column_place(t, k, at->line), at->text, why);
+    return tsri_fail(TSR_BAD_FILE, "%s: %s: \"%s\" %s", tsri_quote(at->path),
+                     tsri_column_place(t, k, at->line, at->column), at->text, why);
+}
+
+/* Does another column have commas that cannot stand before thousands? */
+static bool has_decimal_commas(const tsri_tables *t)
+{
+    for (int64_t k = 0; k < t->columns; k++)
+        if (!t->column[k].ignored && t->column[k].commas > t->column[k].groups)
+            return true;
+    return false;
 }
 
 static tsr_status decide_numbers(const tsri_tables *t, int64_t k)
@@ -386,6 +382,10 @@ static tsr_status decide_numbers(const tsri_tables *t, int64_t k)
         return refuse(t, k, &c->comma,
                       "may be a thousand or a fraction; write it without a comma, or set "
                       "data.decimal to comma");
+    if (c->points > 0 && c->points == c->point_groups && (comma || has_decimal_commas(t)))
+        return refuse(t, k, &c->point,
+                      "may be a thousand or a fraction, since other numbers have decimal commas; "
+                      "write all alike");
     return TSR_OK;
 }
 
@@ -395,24 +395,42 @@ static tsr_status decide_dates(const tsri_tables *t, int64_t k)
     if (strcmp(t->want->dates, "days") != 0)
         return refuse(t, k, &c->date,
                       "is a date; leave the column out with data.ignore, or set data.dates to days "
-                      "to use days since 1970");
+                      "to use days since 1970 (of times of day, the part of a day)");
     if (c->vague > 0)
         return refuse(t, k, &c->date, "does not say which is the month; write dates as 2024-05-31");
     return TSR_OK;
 }
 
-/* Both numbers and words: mostly words are words, a few of them are slips. */
+/* Numbers that are written for people: what they mean is not ours to guess. */
+static tsr_status refuse_dressed(const tsri_tables *t, int64_t k)
+{
+    const tsri_column *c = &t->column[k];
+    bool around = c->around[0][0] || c->around[1][0];
+    char why[200];
+    (void)snprintf(why, sizeof why,
+                   "is a number with %s%s%s%s; write plain numbers, or name the column in "
+                   "data.words if its cells are words",
+                   around ? "\"" : "marks between its thousands", around ? c->around[0] : "",
+                   around ? c->around[1] : "", around ? "\" at it" : "");
+    return refuse(t, k, &c->dress, why);
+}
+
+/* Words beside numbers or dates: mostly words are words, a few of them are slips. */
 static tsr_status decide_mixed(const tsri_tables *t, int64_t k)
 {
     tsri_column *c = &t->column[k];
     int64_t numbers = c->numbers + c->commas;
-    if (c->texts + c->dates <= numbers)
+    if (numbers == 0 && c->texts <= c->dates)
+        return refuse(t, k, &c->text,
+                      "is in a column of dates; repair the cell, name the column in data.words if "
+                      "its cells are words, or leave it out with data.ignore");
+    if (numbers > 0 && c->texts + c->dates <= numbers)
         return refuse(t, k, c->texts > 0 ? &c->text : &c->date,
                       "is in a column of numbers; repair the cell, name the column in "
                       "data.words if its cells are words, or leave it out with data.ignore");
-    TSRI_INFO("%s: column %lld%s%s holds words, and %lld numbers that are taken for words",
+    TSRI_INFO("%s: column %lld%s%s holds words, and %lld numbers or dates that are taken for words",
               tsri_quote(t->part[0].path), (long long)(k + 1), c->name ? " " : "",
-              c->name ? tsri_quote(c->name) : "", (long long)numbers);
+              c->name ? tsri_quote(c->name) : "", (long long)(numbers + c->dates));
     c->kind = TSRI_WORDS;
     return TSR_OK;
 }
@@ -424,10 +442,14 @@ static tsr_status decide_like(const tsri_tables *t, int64_t k)
     c->kind = c->like->word ? TSRI_WORDS : TSRI_NUMBERS;
     if (c->kind == TSRI_WORDS)
         return TSR_OK;
+    if (c->like->dates == 1 && c->numbers + c->commas > 0)
+        return refuse(t, k, c->numbers > 0 ? &c->number : &c->comma,
+                      "is not a date, but the model takes this column for dates");
     if (c->texts > 0)
         return refuse(t, k, &c->text,
                       "is not a number, but the model takes this column for numbers");
-    if (c->dates > 0 && (c->numbers + c->commas > 0 || strcmp(t->want->dates, "days") != 0))
+    if (c->dates > 0 &&
+        (c->numbers + c->commas > 0 || c->like->dates == 0 || strcmp(t->want->dates, "days") != 0))
         return refuse(t, k, &c->date, "is a date, but the model takes this column for numbers");
     c->kind = c->dates > 0 ? TSRI_DATES : TSRI_NUMBERS;
     return c->dates > 0 ? decide_dates(t, k) : decide_numbers(t, k);
@@ -437,6 +459,7 @@ static tsr_status decide(const tsri_tables *t, int64_t k)
 {
     tsri_column *c = &t->column[k];
     bool numbers = c->numbers + c->commas > 0;
+    bool classes = c->target && strcmp(t->want->task, "classify") == 0;
     c->kind = TSRI_NUMBERS;
     if (c->like)
         return decide_like(t, k);
@@ -446,7 +469,9 @@ static tsr_status decide(const tsri_tables *t, int64_t k)
     }
     if (c->texts == 0 && c->dates == 0)
         return decide_numbers(t, k);
-    if (numbers)
+    if (2 * c->dressed > c->texts && c->texts > c->numbers + c->commas && !classes)
+        return refuse_dressed(t, k);
+    if (numbers || (c->texts > 0 && c->dates > 0))
         return decide_mixed(t, k);
     c->kind = c->texts == 0 ? TSRI_DATES : TSRI_WORDS;
     return c->kind == TSRI_DATES ? decide_dates(t, k) : TSR_OK;

@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 #include "data/csv.h"
+#include "data/dressed.h"
+#include "data/encoding.h"
 #include "data/part.h"
 
 #include <math.h>
@@ -17,9 +19,15 @@
 
 enum { WORDS_MAX = 1000 }; /* different words in a column of inputs */
 
-static const char *place(const tsri_tables *t, const tsri_csv *c)
+/* Which column of the tables a cell is in; -1: one that is not used. */
+static int64_t column_of(const tsri_csv_table *p, const tsri_csv *c)
 {
-    return tsri_column_place(t, c->column - 1, c->line);
+    return p->column[c->column - 1];
+}
+
+static const char *place(const tsri_tables *t, const tsri_csv_table *p, const tsri_csv *c)
+{
+    return tsri_column_place(t, column_of(p, c), c->line, c->column);
 }
 
 /* ---- Survey ------------------------------------------------------------------------------- */
@@ -28,7 +36,9 @@ static void note(tsri_cell_place *at, const tsri_csv *c)
 {
     if (at->line > 0)
         return;
+    at->path = c->path;
     at->line = c->line;
+    at->column = c->column;
     (void)snprintf(at->text, sizeof at->text, "%.30s", tsri_printable(c->cell, c->length));
 }
 
@@ -39,12 +49,41 @@ static bool is_group(const tsri_csv *c)
     return comma && c->cell + c->length - comma == 4;
 }
 
+/* "1.234": the same with a point; "0.123" is no thousand. */
+static bool is_point_group(const tsri_csv *c)
+{
+    const char *point = memchr(c->cell, '.', c->length), *first = c->cell;
+    first += c->length > 0 && (*first == '-' || *first == '+');
+    return point && c->cell + c->length - point == 4 && point > first && point - first <= 3 &&
+           *first != '0' && !memchr(c->cell, 'e', c->length) && !memchr(c->cell, 'E', c->length);
+}
+
+/* A text that is a number with the same thing around it as the others. */
+static void count_dressed(tsri_column *k, const tsri_csv *c)
+{
+    tsri_dress d;
+    char around[2][16];
+    if (!tsri_dressed(&d, c->cell, c->length))
+        return;
+    (void)snprintf(around[0], sizeof around[0], "%.*s", (int)d.before_length, d.before);
+    (void)snprintf(around[1], sizeof around[1], "%.*s", (int)d.behind_length, d.behind);
+    if (k->dressed == 0)
+        memcpy(k->around, around, sizeof around);
+    k->dressed += memcmp(k->around[0], around[0], strlen(around[0]) + 1) == 0 &&
+                  memcmp(k->around[1], around[1], strlen(around[1]) + 1) == 0;
+    note(&k->dress, c);
+}
+
 static void count_cell(tsri_column *k, const tsri_csv *c, tsri_cell kind, double value)
 {
     switch (kind) {
     case TSRI_CELL_NUMBER:
         k->numbers++;
-        k->points += memchr(c->cell, '.', c->length) != NULL;
+        if (memchr(c->cell, '.', c->length)) {
+            k->points++;
+            k->point_groups += is_point_group(c);
+            note(&k->point, c);
+        }
         note(&k->number, c);
         break;
     case TSRI_CELL_COMMA:
@@ -60,16 +99,17 @@ static void count_cell(tsri_column *k, const tsri_csv *c, tsri_cell kind, double
     case TSRI_CELL_TEXT:
         k->texts++;
         note(&k->text, c);
+        count_dressed(k, c);
         break;
     default:
         break;
     }
 }
 
-static tsr_status survey_cell(tsri_tables *t, tsr_data *data, const tsri_csv *c)
+static tsr_status survey(tsri_tables *t, tsri_csv_table *p, tsr_data *data, const tsri_csv *c)
 {
     tsr_status st = TSR_OK;
-    tsri_column *k = &t->column[c->column - 1];
+    tsri_column *k = &t->column[column_of(p, c)];
     double value = 0;
     tsri_cell kind = tsri_cell_kind(&value, c->cell, c->length, c->quoted);
     data->missing_found += kind == TSRI_CELL_MISSING;
@@ -77,19 +117,19 @@ static tsr_status survey_cell(tsri_tables *t, tsr_data *data, const tsri_csv *c)
         goto done;
     TSR_CHECK(kind != TSRI_CELL_NOT_FINITE, TSR_BAD_FILE,
               "%s: %s: \"%s\" is not a finite number; write ? or nothing for a missing value",
-              tsri_quote(c->path), place(t, c), tsri_printable(c->cell, c->length));
+              tsri_quote(c->path), place(t, p, c), tsri_printable(c->cell, c->length));
     if (kind == TSRI_CELL_MISSING) {
         bool asked_only = k->target && t->want->like && t->want->like->unlabelled;
         t->blank_targets = t->blank_targets || asked_only;
         TSR_CHECK(!k->target || asked_only, TSR_BAD_FILE,
                   "%s: %s: the target is missing; remove the row, or choose data.target",
-                  tsri_quote(c->path), place(t, c));
+                  tsri_quote(c->path), place(t, p, c));
         if (asked_only)
             goto done;
         TSR_CHECK(strcmp(t->want->missing, "refuse") != 0, TSR_BAD_FILE,
                   "%s: %s: the value is missing; set data.missing to mean or zero, or leave the "
                   "column out with data.ignore",
-                  tsri_quote(c->path), place(t, c));
+                  tsri_quote(c->path), place(t, p, c));
         data->missing++;
     }
     count_cell(k, c, kind, value);
@@ -103,24 +143,24 @@ static tsr_status each_cell(tsri_tables *t, tsri_csv_table *p, tsr_data *data,
                                                const tsri_csv *))
 {
     tsr_status st = TSR_OK;
-    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, t->separator);
+    tsri_csv c = tsri_csv_start(p->path, p->text, p->n, p->separator);
     p->rows = 0;
-    for (bool header = t->header; tsri_csv_row(&c); header = false) {
+    for (bool header = p->header; tsri_csv_row(&c); header = false) {
         while (!c.row_end) {
             TSR_TRY(tsri_csv_cell(&c));
-            TSR_CHECK(c.column <= t->columns, TSR_BAD_FILE,
+            TSR_CHECK(c.column <= p->columns, TSR_BAD_FILE,
                       "%s: line %lld, column %lld: the first line has only %lld columns; repair "
                       "the row",
                       tsri_quote(p->path), (long long)c.line, (long long)c.column,
-                      (long long)t->columns);
-            if (!header)
+                      (long long)p->columns);
+            if (!header && column_of(p, &c) >= 0)
                 TSR_TRY(look(t, p, data, &c));
         }
-        TSR_CHECK(c.column == t->columns, TSR_BAD_FILE,
+        TSR_CHECK(c.column == p->columns, TSR_BAD_FILE,
                   "%s: line %lld, column %lld: the row ends here, but the first line has %lld "
                   "columns; repair the row",
                   tsri_quote(p->path), (long long)c.line, (long long)c.column,
-                  (long long)t->columns);
+                  (long long)p->columns);
         p->rows += !header;
     }
     TSR_CHECK(p->rows > 0, TSR_BAD_FILE, "%s: line %lld: there are no rows of data in the file",
@@ -130,19 +170,14 @@ done:
     return st;
 }
 
-static tsr_status survey(tsri_tables *t, tsri_csv_table *p, tsr_data *data, const tsri_csv *c)
-{
-    (void)p;
-    return survey_cell(t, data, c);
-}
-
 /* ---- Fill --------------------------------------------------------------------------------- */
 
 /* The number of a word: in the model's list, or in one that grows as words come. */
-static tsr_status word_of(double *value, tsri_tables *t, tsri_column *k, tsr_data *data,
+static tsr_status word_of(double *value, tsri_tables *t, tsri_csv_table *p, tsr_data *data,
                           const tsri_csv *c)
 {
     tsr_status st = TSR_OK;
+    tsri_column *k = &t->column[column_of(p, c)];
     int64_t most = k->target ? TSRI_CLASSES_MAX : WORDS_MAX, word;
     if (k->like) {
         word = tsri_field_word(k->like, c->cell, c->length);
@@ -150,7 +185,7 @@ static tsr_status word_of(double *value, tsri_tables *t, tsri_column *k, tsr_dat
         TSR_CHECK(word >= 0 || missing, TSR_BAD_FILE,
                   "%s: %s: the model has never seen the word \"%s\" in this column; set "
                   "data.unknown to missing to treat it as a missing value",
-                  tsri_quote(c->path), place(t, c), tsri_printable(c->cell, c->length));
+                  tsri_quote(c->path), place(t, p, c), tsri_printable(c->cell, c->length));
         *value = missing ? (double)NAN : (double)word;
         data->missing += missing;
         goto done;
@@ -159,7 +194,7 @@ static tsr_status word_of(double *value, tsri_tables *t, tsri_column *k, tsr_dat
     TSR_CHECK(k->list.count <= most, TSR_BAD_FILE,
               "%s: %s: more than %lld different words in this column; leave it out with "
               "data.ignore",
-              tsri_quote(c->path), place(t, c), (long long)most);
+              tsri_quote(c->path), place(t, p, c), (long long)most);
     *value = (double)word;
 done:
     return st;
@@ -168,14 +203,15 @@ done:
 static tsr_status fill(tsri_tables *t, tsri_csv_table *p, tsr_data *data, const tsri_csv *c)
 {
     tsr_status st = TSR_OK;
-    tsri_column *k = &t->column[c->column - 1];
+    const tsri_column *k = &t->column[column_of(p, c)];
     double value = NAN;
     if (k->ignored)
         goto done;
     tsri_cell kind = tsri_cell_kind(&value, c->cell, c->length, c->quoted);
     if (k->kind == TSRI_WORDS && kind != TSRI_CELL_MISSING)
-        TSR_TRY(word_of(&value, t, k, data, c));
-    p->cell[p->rows * t->columns + c->column - 1] = kind == TSRI_CELL_MISSING ? (double)NAN : value;
+        TSR_TRY(word_of(&value, t, p, data, c));
+    p->cell[p->rows * t->columns + column_of(p, c)] =
+        kind == TSRI_CELL_MISSING ? (double)NAN : value;
 done:
     return st;
 }
@@ -221,8 +257,13 @@ void tsri_tables_fini(tsri_tables *t)
     tsri_free(t->column);
     tsri_free(t->input);
     for (int i = 0; i < 2; i++) {
-        tsri_free(t->part[i].text);
-        tsri_free(t->part[i].cell);
+        tsri_csv_table *p = &t->part[i];
+        for (int64_t k = 0; k < p->columns; k++)
+            tsri_free(p->name[k]);
+        tsri_free(p->name);
+        tsri_free(p->column);
+        tsri_free(p->text);
+        tsri_free(p->cell);
     }
 }
 
@@ -232,10 +273,12 @@ tsr_status tsri_tables_read(tsri_tables *t, tsr_data *data, const tsri_read *wan
     t->want = want;
     t->parts = want->test_path ? 2 : 1;
     for (int i = 0; i < t->parts; i++) {
-        t->part[i].path = i == 0 ? want->path : want->test_path;
-        TSR_TRY(tsri_read_whole(&t->part[i].text, &t->part[i].n, t->part[i].path));
+        tsri_csv_table *p = &t->part[i];
+        p->path = i == 0 ? want->path : want->test_path;
+        TSR_TRY(tsri_read_whole(&p->text, &p->n, p->path));
+        TSR_TRY(tsri_to_utf8(&p->text, &p->n, p->path));
+        TSR_TRY(tsri_csv_separator(&p->separator, p->path, p->text, p->n));
     }
-    t->separator = tsri_csv_separator(t->part[0].text, t->part[0].n);
     TSR_TRY(tsri_columns_choose(t));
     for (int i = 0; i < t->parts; i++)
         TSR_TRY(each_cell(t, &t->part[i], data, survey));

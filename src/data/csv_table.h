@@ -15,18 +15,22 @@ typedef enum tsri_column_kind { TSRI_NUMBERS, TSRI_WORDS, TSRI_DATES } tsri_colu
 
 /* The first cell of some kind, for messages. */
 typedef struct tsri_cell_place {
-    int64_t line;
+    const char *path;
+    int64_t line, column; /* from 1; line 0: there is none */
     char text[40];
 } tsri_cell_place;
 
 typedef struct tsri_column {
-    char *name; /* from the header, or NULL */
+    char *name; /* from the header of the first table, or NULL */
     bool target, ignored;
     bool asked_words;       /* named in data.words */
     const tsri_field *like; /* what a model takes it for, or NULL */
     tsri_column_kind kind;
-    int64_t numbers, points, commas, groups, dates, vague, texts; /* cells; see survey_cell */
-    tsri_cell_place number, comma, date, text;
+    /* Cells of each kind; points and commas that may stand before thousands: point_groups, groups;
+     * dressed: texts that are numbers with the same thing around them (dressed.h). */
+    int64_t numbers, points, point_groups, commas, groups, dates, vague, texts, dressed;
+    tsri_cell_place number, point, comma, date, text, dress;
+    char around[2][16]; /* what stands before and behind dressed numbers */
     tsri_words list;
     int64_t *position; /* input of each word: sorted by bytes, or as the model has them */
 } tsri_column;
@@ -35,17 +39,20 @@ typedef struct tsri_csv_table {
     const char *path;
     char *text;
     int64_t n, rows;
+    char separator;
+    bool header;
+    char **name;     /* [columns] cells of the first line: names, if that is a header */
+    int64_t *column; /* [columns] which of tsri_tables.column each one is; -1: not used */
+    int64_t columns;
     double *cell; /* [rows, columns] number, or number of the word; NaN = missing */
 } tsri_csv_table;
 
 typedef struct tsri_tables {
     const tsri_read *want;
-    tsri_column *column; /* [columns] as the file has them */
+    tsri_column *column; /* [columns] as the first file has them */
     int64_t columns, targets;
     int64_t *input; /* [inputs] columns in the order of their inputs */
     int64_t inputs;
-    char separator;
-    bool header;
     bool blank_targets;     /* some cells of a target that is not needed are missing */
     tsri_csv_table part[2]; /* training, test */
     int parts;
@@ -56,18 +63,23 @@ typedef struct tsri_tables {
 tsr_status tsri_tables_read(tsri_tables *t, tsr_data *data, const tsri_read *want);
 void tsri_tables_fini(tsri_tables *t);
 
+/* ---- csv_header.c ---------------------------------------------------------------------------- */
+
+/* Counts the columns of the table, reads its first line, and says whether that is a header. */
+tsr_status tsri_header_read(tsri_tables *t, tsri_csv_table *p);
+
 /* ---- csv_columns.c --------------------------------------------------------------------------- */
 
-/* Counts the columns, reads the header, and says which columns are inputs, in which order, and
- * which are targets: as `want` says or, where a model is to be shown the table, by the names that
- * the model knows. */
+/* Reads the first lines, and says which columns are inputs, in which order, and which are targets:
+ * as `want` says or, where a model is to be shown the table, by the names that the model knows. The
+ * columns of a second table are those of the first, by name. */
 tsr_status tsri_columns_choose(tsri_tables *t);
 
 /* After every cell was seen: numbers, words or dates? A column that is neither is refused, with
  * line, column and remedy. */
 tsr_status tsri_columns_decide(tsri_tables *t);
 
-/* "line 3, column 7 (price)"; lives until the next call. */
-const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line);
+/* "line 3, column 7 (price)" of a file, with the name of column k; lives until the next call. */
+const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int64_t column);
 
 #endif

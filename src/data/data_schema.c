@@ -122,6 +122,11 @@ const char *tsri_data_schema_differs(const tsri_data_schema *here, const tsri_da
             (void)snprintf(text + at, sizeof text - at, ", %.60s there", tsri_quote(b->name));
             return text;
         }
+        if (a->dates >= 0 && b->dates >= 0 && a->dates != b->dates) {
+            (void)snprintf(text, sizeof text, "column %lld is %s here", (long long)k + 1,
+                           a->dates ? "dates" : "no dates");
+            return text;
+        }
         if (!same_words(a, b)) {
             (void)snprintf(text, sizeof text, "column %lld has other words", (long long)k + 1);
             return text;
@@ -161,6 +166,8 @@ static tsr_status field_text(tsri_text *out, const tsri_field *f, int64_t k)
         TSR_TRY(tsri_text_add(out, "%s%s", k > 0 ? ", " : "", tsri_quote(f->name)));
     else
         TSR_TRY(tsri_text_add(out, "%scolumn %lld", k > 0 ? ", " : "", (long long)k + 1));
+    if (f->dates == 1)
+        TSR_TRY(tsri_text_add(out, " (dates, as days)"));
     if (!f->word)
         goto done;
     TSR_TRY(tsri_text_add(out, " (%lld words:", (long long)f->words));
@@ -237,6 +244,8 @@ void tsri_data_schema_write(tsri_json *w, const tsri_data_schema *s)
         tsri_json_key(w, "name");
         text_or_null(w, s->field[k].name);
         write_names(w, "words", s->field[k].word, s->field[k].words);
+        if (s->field[k].dates >= 0)
+            tsri_json_put_bool(w, "dates", s->field[k].dates == 1);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');
@@ -296,6 +305,8 @@ static tsr_status read_field(tsri_field *f, const tsri_json_value *value, const 
     for (int64_t w = 0; w < f->words; w++)
         if (!f->word[w])
             return wrong(path, "a word is missing");
+    bool dates;
+    f->dates = tsri_json_as_bool(tsri_json_get(value, "dates"), &dates) ? dates : -1;
 done:
     return st;
 }

@@ -14,6 +14,7 @@ typedef struct tsri_field {
     char *name;    /* NULL: the table had no header */
     char **word;   /* [words] in the order of their inputs; NULL: a column of numbers */
     int64_t words; /* 0 for a column of numbers */
+    int dates;     /* 1: its numbers are days of dates, 0: they are not, -1: not said (0.1) */
 } tsri_field;
 
 typedef struct tsri_data_schema {

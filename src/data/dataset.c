@@ -10,6 +10,7 @@
 #include "data/points.h"
 #include "data/prepare.h"
 #include "data/source.h"
+#include "data/strange.h"
 #include "io/crc32c.h"
 
 #include <math.h>
@@ -136,6 +137,8 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
         TSR_TRY(tsri_split(data, config));
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
     TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
+    if (like)
+        tsri_warn_of_strange(data);
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
     data->hash = hash_data(data);
 done:

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "data/csv.h"
 #include "data/csv_table.h"
 #include "data/part.h"
 
@@ -152,6 +153,26 @@ static const char *some_classes(const tsri_like *like)
     return text;
 }
 
+/* The model's class that a word means. Classes that are numbers have no one way to be written: 1,
+ * 1.0 and +1 are the same where only one class has that value. */
+static int64_t class_of_word(const tsri_like *like, const char *word)
+{
+    int64_t class = tsri_like_class(like, word, strlen(word)), found = 0;
+    double value, other;
+    if (class >= 0 || tsri_cell_kind(&value, word, strlen(word), false) != TSRI_CELL_NUMBER)
+        return class;
+    for (int64_t i = 0; i < like->classes; i++) {
+        const char *name = like->class_name ? like->class_name[i] : NULL;
+        bool number =
+            !name || tsri_cell_kind(&other, name, strlen(name), false) == TSRI_CELL_NUMBER;
+        if (!number || (name ? other : (double)i) != value)
+            continue;
+        class = i;
+        found++;
+    }
+    return found == 1 ? class : -1;
+}
+
 /* class[w] = the model's class of word w of the target's column. */
 static tsr_status classes_of_words(int64_t **class, const tsri_tables *t, const tsri_column *c,
                                    const tsri_like *like)
@@ -160,7 +181,7 @@ static tsr_status classes_of_words(int64_t **class, const tsri_tables *t, const 
     TSR_TRY(tsri_alloc(class, c->list.count, sizeof **class));
     for (int64_t w = 0; w < c->list.count; w++) {
         const char *word = c->list.word[w];
-        (*class)[w] = tsri_like_class(like, word, strlen(word));
+        (*class)[w] = class_of_word(like, word);
         if ((*class)[w] < 0 && like->unlabelled) {
             TSRI_WARN("%s: the target \"%s\" is none of the model's classes (%s): targets are left "
                       "out",
@@ -226,7 +247,7 @@ static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
         TSR_BAD_FILE,
         "%s: line %lld, column %lld: the target \"%s\" is not a number; repair it, or set "
         "data.task to classify",
-        tsri_quote(t->part[0].path), (long long)c->text.line, (long long)(k + 1), c->text.text);
+        tsri_quote(c->text.path), (long long)c->text.line, (long long)c->text.column, c->text.text);
     if (whole)
         TSR_TRY(whole_targets(&train, &whole, t, k, &t->part[0]));
     if (whole && t->parts > 1)
@@ -267,6 +288,7 @@ static tsr_status field_of(tsri_field *f, const tsri_column *c)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(copy_name(&f->name, c->name));
+    f->dates = c->kind == TSRI_DATES;
     if (c->kind != TSRI_WORDS)
         goto done;
     TSR_TRY(tsri_alloc(&f->word, width_of(c), sizeof *f->word));

@@ -25,6 +25,7 @@
 #include "io/archive.h"
 #include "io/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ typedef struct album {
     bool all_test; /* this folder is data.test_path */
     const tsri_like *like;
     int64_t loose; /* pictures without a class */
+    int64_t foreign;
+    char one[64]; /* of the foreign ones */
 } album;
 
 /* ---- One picture -------------------------------------------------------------------------- */
@@ -60,6 +63,17 @@ static bool is_picture(const char *name)
 {
     return tsri_ends_with(name, ".jpg") || tsri_ends_with(name, ".jpeg") ||
            tsri_ends_with(name, ".png");
+}
+
+/* Pictures that we cannot read: of these, nobody expects that they are passed over. */
+static bool is_foreign(const char *name)
+{
+    static const char *const endings[] = {".gif",  ".bmp",  ".webp", ".tif",
+                                          ".tiff", ".heic", ".avif", ".jp2"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (tsri_ends_with(name, endings[i]))
+            return true;
+    return false;
 }
 
 static bool names_test(const char *s, size_t n)
@@ -193,11 +207,22 @@ static tsr_status add_file(album *a, const char *name, const char *bytes, int64_
                             : tsri_annotations_add(&a->listed, name, bytes, n);
 }
 
-static bool is_wanted(const char *name)
+/* Counts what is passed over although it is a picture. */
+static bool is_wanted(album *a, const char *name)
 {
     const char *folder;
     size_t length;
+    if (is_foreign(name) && a->foreign++ == 0)
+        (void)snprintf(a->one, sizeof a->one, "%s", name);
     return is_picture(name) || tsri_is_annotations(name, &folder, &length);
+}
+
+static void tell_foreign(const album *a)
+{
+    if (a->foreign > 0)
+        TSRI_WARN("%s: %lld pictures like %s are neither JPEG nor PNG and are left out; convert "
+                  "them",
+                  tsri_quote(a->path), (long long)a->foreign, tsri_quote(a->one));
 }
 
 /* ---- Where they come from ----------------------------------------------------------------- */
@@ -208,7 +233,7 @@ static tsr_status visit_file(void *context, const char *path, const char *name, 
     char *bytes = NULL;
     int64_t n = 0;
     (void)enough;
-    if (!is_wanted(name) || !tsri_is_file(path))
+    if (!is_wanted(context, name) || !tsri_is_file(path))
         return TSR_OK;
     TSR_TRY(tsri_file_read(&bytes, &n, path, PICTURE_BYTES_MAX));
     st = add_file(context, name, bytes, n);
@@ -225,7 +250,7 @@ static tsr_status visit_member(void *context, const char *name, const char *byte
     album *a = context;
     const char *base = strrchr(name, '/');
     base = base ? base + 1 : name;
-    if (!is_wanted(name) || base[0] == '.')
+    if (!is_wanted(a, name) || base[0] == '.')
         return TSR_OK;
     tsr_status st = add_file(a, name, bytes, n);
     if (st != TSR_OK)
@@ -257,7 +282,7 @@ static tsr_status walk(album *a, const char *path)
     a->path = path;
     if (tsri_is_folder(path))
         return tsri_walk_folder(path, &all);
-    if (is_picture(path))
+    if (is_picture(path) || is_foreign(path))
         return one_file(a, path);
     return tsri_archive_each(path, visit_member, a, tsri_read_most(path));
 }
@@ -414,6 +439,7 @@ tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
     }
     TSR_TRY(look_up(&a));
     TSR_TRY(set_data(data, &a));
+    tell_foreign(&a);
 done:
     for (int64_t i = 0; i < a.count; i++)
         forget(&a.picture[i]);
@@ -442,7 +468,7 @@ static tsr_status has_pictures(bool *is, const char *folder)
 tsr_status tsri_is_images(bool *is, const char *path)
 {
     static const char *const endings[] = {".tar", ".tar.xz", ".tar.gz", ".tgz", ".zip"};
-    *is = is_picture(path) && tsri_is_file(path);
+    *is = (is_picture(path) || is_foreign(path)) && tsri_is_file(path);
     if (tsri_is_folder(path))
         return has_pictures(is, path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)

@@ -209,8 +209,8 @@ static tsr_status read_single(files *f, const char *path, const tsri_like *like)
     TSR_TRY(read_array(&f->x, copy));
     int64_t inputs = like ? like->channels * like->height * like->width : 0;
     f->unlabelled = like && like->unlabelled && f->x.row == inputs;
-    TSR_CHECK(!like || f->unlabelled || f->x.t.dims != 2 || f->x.row >= inputs, TSR_BAD_FILE,
-              "%s: header: rows of %lld numbers, but the model takes %lld", tsri_quote(path),
+    TSR_CHECK(!like || f->unlabelled || (f->x.t.dims == 2 && f->x.row >= inputs), TSR_BAD_FILE,
+              "%s: header: samples of %lld numbers, but the model takes %lld", tsri_quote(path),
               (long long)f->x.row, (long long)inputs);
     TSR_CHECK(f->unlabelled || (f->x.t.dims == 2 && f->x.row >= 2), TSR_BAD_FILE,
               "%s: header: a single file must be a table [rows, columns] whose last column is the "

@@ -7,7 +7,7 @@
 #include "io/json.h"
 
 #include "base/number.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <string.h>

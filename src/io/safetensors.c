@@ -12,7 +12,7 @@
 #include "io/crc32c.h"
 #include "io/file.h"
 #include "io/scan.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "io/crc32c.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>

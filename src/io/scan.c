@@ -2,7 +2,7 @@
 #include "io/scan.h"
 
 #include "base/text.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

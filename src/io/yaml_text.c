@@ -6,7 +6,7 @@
  */
 #include "io/yaml.h"
 
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

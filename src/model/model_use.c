@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/sized.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,6 +38,24 @@ static void tell_unchecked(const tsr_model *model, const tsr_data *d)
                   d->name, model->path);
 }
 
+/* An older model file says what its classes are called, but was not matched by that: what it calls
+ * cat must not answer for dog. */
+static tsr_status old_classes_agree(const tsr_model *model, const tsr_data *d)
+{
+    tsr_status st = TSR_OK;
+    if (model->schema.kind || !model->class_name || !d->class_name)
+        goto done;
+    for (int64_t i = 0; i < model->classes && i < d->classes; i++)
+        TSR_CHECK(
+            strcmp(model->class_name[i], d->class_name[i]) == 0, TSR_BAD_FILE,
+            "%s: class %lld is %s, but %s, which was written by an older version, was "
+            "trained with %s in its place: train it again, or give data with the same classes",
+            d->name, (long long)i, tsri_quote(d->class_name[i]), model->path,
+            tsri_quote(model->class_name[i]));
+done:
+    return st;
+}
+
 static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
                             const tsri_model_asked *asked)
 {
@@ -56,8 +75,13 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
               model->path, (long long)model->input.c, (long long)model->input.h,
               (long long)model->input.w, d->name, (long long)d->channels, (long long)d->height,
               (long long)d->width);
+    TSR_TRY(old_classes_agree(model, d));
     if (!asked->data)
         tell_unchecked(model, d);
+    if (asked->unlabelled && model->shown_others && !asked->on_training_set && d->test.n > 0)
+        TSRI_INFO("%s: the %lld samples of its test part are predicted; --train-set takes the "
+                  "other %lld",
+                  d->name, (long long)d->test.n, (long long)d->train.n);
     use->part = asked->on_training_set || d->test.n == 0 ? &d->train : &d->test;
 done:
     return st;

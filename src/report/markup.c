@@ -2,7 +2,7 @@
  */
 #include "report/markup.h"
 
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -60,7 +60,7 @@ printf 'data: {path: rooms.csv}\nmodel: {hidden: [4]}\nepochs: 1\nbatch: 20\n' >
 expect 0 "inputs: rooms, n, kind (80 words" "$program" check rooms.yaml
 sed 's/^[0-9]*,\([0-9]*\),/2024-01-02,\1,/' rooms.csv >dates.csv
 expect 3 '"2024-01-02" is a date; leave the column out with data.ignore, or set data.dates to days' "$program" data info dates.csv
-expect 0 "inputs: rooms, n" "$program" data info dates.csv --set data.dates=days
+expect 0 "inputs: rooms (dates, as days), n" "$program" data info dates.csv --set data.dates=days
 awk 'BEGIN { print "a;b;y"; for (i = 0; i < 60; i++) print i ",5;0," i ";" (i % 2 ? "yes" : "no") }' >commas.csv
 expect 0 "row of 2 numbers" "$program" data info commas.csv
 # The header of a picture of 30,000 x 30,000: refused before memory is taken for it.

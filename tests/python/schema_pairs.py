@@ -185,6 +185,95 @@ trained_on("trained on with other words", "28.csv", "column 1 has other words")
 write("29.csv", table(HEAD, [(c, a, b, ANIMAL[c].replace("fish", "whale")) for c, a, b in places(200)]))
 trained_on("trained on with other classes", "29.csv", "class 2 is fish there")
 
+# ---- Ways to write a table ------------------------------------------------------------------------------------------
+def checked(what, text, yes=None, refusal=None, options=(), encoding="utf-8", given="told.csv"):
+    """`yes`: what `data info` says of the columns; `refusal`: with which words it refuses them."""
+    global count
+    count += 1
+    write(given, text, encoding)
+    rc, out, err = run("data", "info", given, *options)
+    out = " ".join(out.split())
+    if (rc != 0 or yes not in out) if yes else (rc != 3 or refusal not in err):
+        failures.append(f"{what}: exit {rc}: {(out + err)[:400]}")
+
+
+def comma(x):
+    return str(x).replace(".", ",")
+
+
+many = [(round(random.uniform(1, 9), 4), round(random.random(), 4)) for _ in range(60)]
+yes = ["yes" if x > 5 else "no" for x, _ in many]
+def wrapped(form, head=("x", "z", "y")):
+    return table(head, [(form(x), z, y) for (x, z), y in zip(many, yes)])
+
+
+# Cut at commas, 0,5;3,1;yes had 597 words and 58 classes.
+checked("decimal commas without a header", table(None, [(comma(x), comma(z), y) for (x, z), y in zip(many, yes)], sep=";"),
+        "inputs: column 1, column 2; target: a column without a name (2 classes)")
+checked("a comma in the header of a table with semicolons",
+        table(['"x, cm"', "z", "y"], [(x, z, y) for (x, z), y in zip(many, yes)], sep=";"), "inputs: x, cm, z; target: y")
+# These became words, an input for every cell, and the header a row of data.
+checked("thousands", wrapped(lambda x: f'"{1000 * x:,.2f}"'), refusal="marks between its thousands")
+checked("millions", wrapped(lambda x: f'"{int(1e6 * x):,}"'), refusal="marks between its thousands")
+checked("thousands with a space", wrapped(lambda x: f"{int(1e3 * x):,}".replace(",", " ")), refusal="between its thousands")
+checked("per cent", wrapped(lambda x: f"{x}%"), refusal='number with "%" at it')
+checked("dollars", wrapped(lambda x: f"${x}"), refusal='number with "$" at it')
+checked("a unit", wrapped(lambda x: f"{x} kg"), refusal='number with " kg" at it')
+checked("a unit, as words", wrapped(lambda x: f"{int(x)} kg"), "x (8 words", options=("--set", "data.words=x"))
+checked("names that end in digits are words", wrapped(lambda x: f"Q{int(x)}"), "x (8 words")
+checked("ranges are words", wrapped(lambda x: f"{int(x)}0-{int(x)}9"), "x (8 words")
+checked("points for thousands beside decimal commas",
+        table(["x", "z", "y"], [(f"{int(1e3 * x):,}".replace(",", "."), comma(z), y) for (x, z), y in zip(many, yes)], sep=";"),
+        refusal="may be a thousand or a fraction")
+day = lambda x: f"2024-0{int(x)}-{10 + int(x)}"
+checked("nothing but dates below the header", table(["x", "y"], [(day(x), y) for (x, _), y in zip(many, yes)]),
+        "inputs: x (dates, as days); target: y", options=("--set", "data.dates=days"))
+checked("a slip in a column of dates", wrapped(day).replace(day(many[5][0]), "soon", 1), refusal="in a column of dates")
+checked("a day that is in no calendar", wrapped(day).replace(day(many[5][0]), "2024-02-30", 1), refusal="in a column of dates")
+for form in ("{d}-May-2024", '"May {d}, 2024"', "05/{d}/24", "2024-05-{d}T10:00:00+02:00", "10:{d}"):
+    checked("dates as " + form, wrapped(lambda x: form.format(d=20 + int(x))), refusal="is a date")
+checked("a table of words with a header", table(["size", "colour", "kind"], [(f"s{int(x)}", "blue" if z > 0.5 else "red", y)
+        for (x, z), y in zip(many, yes)]), "target: kind (2 classes)")
+checked("a table of words without a header", table(None, [(f"s{int(x)}", "blue" if z > 0.5 else "red", y)
+        for (x, z), y in zip(many, yes)]), "target: a column without a name (2 classes)")
+checked("a row of missing values below the header", "x,z,y\nNA,,yes\n" + wrapped(str, None), "inputs: x, z; target: y")
+checked("UTF-16", wrapped(str), refusal="UTF-16", encoding="utf-16")
+
+# A test file is matched with its training file by name, too.
+write("te.csv", table(["y", "note", "z", "x"], [(y, 7, z, x) for (x, z), y in zip(many, yes)], sep=";"))
+checked("a test file with columns in another order", wrapped(str), "60 for training, 60 for testing", given="tr.csv",
+        options=("--set", "data.test_path=te.csv"))
+train("tested", "data: {path: tr.csv, test_path: te.csv}\nmodel: {hidden: [8]}\nepochs: 5\nbatch: 20\n")
+own = json.loads(run("eval", "tested/model.safetensors", "--json")[1])
+if own["loss"] != json.loads(run("eval", "tested/model.safetensors", "--train-set", "--json")[1])["loss"]:
+    failures.append("a test file with the rows of the training file in another order has another loss")
+write("te.csv", table(["y", "z"], [(y, z) for (x, z), y in zip(many, yes)]))
+checked("a test file without a column", wrapped(str), refusal='te.csv: line 1: there is no column "x"', given="tr.csv",
+        options=("--set", "data.test_path=te.csv"))
+
+# Names and words are UTF-8 in the model file, and the same texts in every encoding.
+town = lambda i: ("Köln", "Bonn", "Çorum")[i % 3]
+beast = lambda i: ("Bär", "Igel", "Öre")[i % 3]
+towns = table(["Größe", "Stadt", "Tier"], [(i % 7, town(i), beast(i)) for i in range(300)])
+write("latin.csv", towns, "latin-1")
+write("utf8.csv", towns)
+train("towns", "data: {path: latin.csv}\nmodel: {hidden: [16]}\noptim: {lr: 0.1}\nepochs: 30\n")
+for path in ("latin.csv", "utf8.csv"):
+    pair("Latin-1 in training, then " + path, "towns", path, [beast(i) for i in range(300)])
+    judged("Latin-1 in training, judged on " + path, "towns", path, 1.0)
+long = "a" * 300
+write("long.csv", table(["x", "y"], [(i % 2, long if i % 2 else "short") for i in range(100)]))
+train("long", "data: {path: long.csv}\nmodel: {hidden: [4]}\nepochs: 40\nbatch: 10\n")
+pair("a class with a long name", "long", "long.csv", [long if i % 2 else "short" for i in range(100)])
+
+# Days and numbers are both numbers; which of them a column has is kept.
+write("days.csv", table(["x", "y"], [(f"2024-0{1 + i % 9}-11", "late" if i % 9 > 4 else "early") for i in range(270)]))
+train("days", "data: {path: days.csv, dates: days}\nmodel: {hidden: [16]}\noptim: {lr: 0.1}\nepochs: 60\n")
+write("days2.csv", table(["x"], [(f"11.0{1 + i}.2024",) for i in range(9)]))
+pair("dates written otherwise", "days", "days2.csv", ["late" if i > 4 else "early" for i in range(9)])
+write("days3.csv", table(["x"], [(f"20240{1 + i}11",) for i in range(9)]))
+pair("numbers where dates were", "days", "days3.csv", refusal="takes this column for dates")
+
 # ---- Numbers, units, missing values --------------------------------------------------------------------------------
 PRICE = ["x", "z", "price"]
 write("prices.csv", table(PRICE, [(x, z, price(x, z)) for x, z in prices(600)]))
@@ -203,6 +292,11 @@ for word in ("", "?", "NA", "NaN", "null", "-", "n/a"):
     pair(f"all of a column missing, written as '{word}'", "prices", "33.csv", [price(0.5, z) for x, z in new], close=60)
 write("34.csv", table(["x", "z"], [("--1" if i == 4 else x, z) for i, (x, z) in enumerate(new)]))
 pair("a misspelt number", "prices", "34.csv", refusal="line 6, column 1 (x)")
+write("35.csv", table(["x", "z"], [(100 * x, z) for x, z in new]))
+rc, out, err = run("predict", "prices/model.safetensors", "--data", "35.csv")
+count += 1
+if rc != 0 or "column x: 20 of 20 values" not in err and "another unit" not in err:
+    failures.append(f"another unit: exit {rc}: {err[:300]}")
 code, out, err = run("eval", "prices/model.safetensors", "--data", "30.csv", "--json")
 error = json.loads(out)["rmse"]
 got = [float(r[1]) for r in predictions(run("predict", "prices/model.safetensors", "--data", "30.csv")[1])[1:]]
@@ -226,6 +320,17 @@ judged("only some of the classes that are numbers", "kinds", "41.csv", 1.0)
 write("42.csv", table(["x", "kind"], [(x, "40") for x in two]))
 judged("a number that is no class", "kinds", "42.csv", refusal='"40" is none of the model\'s classes (10, 20, 30)')
 
+# Numbers have no one way to be written: the model's own training file was refused.
+for words in ({"30": "30.0", "20": "20.0", "10": "10.0"}, {"30": "+3", "20": "+2", "10": "+1"}):
+    write("spelt.csv", table(["x", "kind"], [(x, words[kind_of(x)]) for x, _ in prices(500)]))
+    train("spelt" + words["30"], "data: {path: spelt.csv}\nmodel: {hidden: [16]}\noptim: {lr: 0.3}\nepochs: 40\n")
+    count += 1
+    rc, out, err = run("eval", f"spelt{words['30']}/model.safetensors", "--json")
+    if rc != 0 or json.loads(out)["accuracy"] < 0.9:
+        failures.append(f"classes written as {words['30']}: exit {rc}: {(out + err)[:300]}")
+write("43.csv", table(["x", "kind"], [(x, kind_of(x) + ".0") for x in some]))
+judged("classes that are numbers, written with a point", "kinds", "43.csv", 1.0)
+
 # ---- Arrays ---------------------------------------------------------------------------------------------------------
 x = np.random.default_rng(1).random((400, 3)).astype("float32")
 y = (x[:, 0] > 0.5).astype("int64") + (x[:, 1] > 0.5)
@@ -248,6 +353,22 @@ np.save("shifted/y.npy", np.array([1, 3]))
 judged("a label that is no class", "trained", "shifted", refusal="none of the model's 3 classes")
 np.save("wide.npy", np.zeros((2, 7), "float32"))
 pair("an array of another width", "trained", "wide.npy", refusal="samples of 3x1x1", code=2)
+
+os.mkdir("pixels")
+shades = np.random.default_rng(3).integers(0, 256, (200, 2, 6, 6)).astype("uint8")
+shades[:, 1] //= 2
+np.save("pixels/x.npy", shades)
+np.save("pixels/y.npy", (shades[:, 0, 0, 0] > 127).astype("int64"))
+train("shades", "data: {path: pixels}\nmodel: {hidden: [8]}\nepochs: 5\nbatch: 20\n")
+np.save("bytes.npy", shades[:5].astype("float32"))
+np.save("fractions.npy", shades[:5].astype("float32") / 255)
+for path, strange in (("bytes.npy", False), ("fractions.npy", True)):
+    count += 1
+    rc, out, err = run("predict", "shades/model.safetensors", "--data", path)
+    if rc != 0 or ("as 0 to 1 instead of 0 to 255?" in err) != strange:
+        failures.append(f"{path} for a model of bytes: exit {rc}: {err[:300]}")
+np.save("other.npy", np.zeros((2, 2, 6, 7), "uint8"))
+pair("images of another size in an array", "shades", "other.npy", refusal="samples of 84 numbers, but the model takes 72")
 
 # A named set has numbers in its files and words for its classes.
 os.makedirs("fashion")
@@ -307,6 +428,10 @@ pair("one picture", "seen", "loose/a.png", ["blue"])
 names = [r[0] for r in predictions(run("predict", "seen/model.safetensors", "--data", "loose")[1])]
 if names != ["file", "a.png", "b.png"]:
     failures.append(f"loose pictures are not told by their files: {names}")
+with open("loose/c.gif", "wb") as f:
+    f.write(b"GIF89a")
+pair("a picture that cannot be read is not passed over in silence", "seen", "loose", ["blue", "red"], says="pictures like c.gif")
+pair("a GIF alone", "seen", "loose/c.gif", refusal="neither a JPEG nor a PNG")
 judged("loose pictures, judged", "seen", "loose", refusal="is in no class folder")
 
 print(f"{count} pairs: {count - len(failures)} answered as they must be")

@@ -93,7 +93,12 @@ static const bad table[] = {
     {"t.csv", BYTES("a,b\n1,2\n"), "no column \"c\"", "name one of its header", {"data.target=c"}, 0, TSR_USAGE},
     {"t.csv", BYTES("a,b\n1,2\n"), "columns 1 to 2", "outside", {"data.target=3"}, 0, TSR_USAGE},
     {"t.csv", BYTES("a,b\n1,2\n"), "columns 1 to 2", "outside", {"data.ignore=0-1"}, 0, TSR_USAGE},
-    {"t2.csv", BYTES("a,b,c\n1,2,3\n"), "line 1, column 3", "repair the row", {"data.test_path=t2.csv"}, "good.csv", 0},
+    {"t2.csv", BYTES("a,c\n1,2\n"), "line 1", "no column \"b\"", {"data.test_path=t2.csv"}, "good.csv", 0},
+    {"t2.csv", BYTES("a,b,a\n1,2,3\n"), "column \"a\" appears 2 times", "rename", {"data.test_path=t2.csv"}, "good.csv", 0},
+    {"t2.csv", BYTES("1,2\n3,4\n"), "no header", "set data.header", {"data.test_path=t2.csv"}, "good.csv", 0},
+    {"t2.csv", BYTES("a,b\n3,4\n"), "a header", "set data.header", {"data.test_path=t2.csv"}, "plain.csv", 0},
+    {"t2.csv", BYTES("3,4,5\n"), "line 1", "3 columns", {"data.test_path=t2.csv"}, "plain.csv", 0},
+    {"t.csv", BYTES("a,b\n\x81,2\n"), "line 2", "save the file as UTF-8", {0}, 0, 0},
     {"t.csv.gz", BYTES("\37\213\10\0\0\0\0\0\0\3garbage"), "t.csv.gz", "", {0}, 0, 0},
     {"t.csv", BYTES("a,b\n1,2\n"), "one sample", "data.split to 0", {0}, 0, 0},
     {"t.csv", BYTES("a,b\n1,0.5\n2,-1.5\n"), "sample 2", "data.target_scale", {"data.target_scale=log", "data.split=0"}, 0, 0},
@@ -149,6 +154,7 @@ static void good_files(void)
     put_text("size_s.train", "4");
     put_text("q.train", "1 2\n\n");
     put_text("good.csv", "a,b\n1,2\n3,4\n");
+    put_text("plain.csv", "1,2\n3,4\n");
 }
 
 static int refuse(const bad *b, size_t row)

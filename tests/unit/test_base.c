@@ -87,6 +87,13 @@ static void text_grows_and_quotes(void **state)
     assert_int_equal(t.length, 2000);
     tsri_text_fini(&t);
     assert_string_equal(tsri_quote("a\x1b[31m\n"), "a\\x1b[31m\\x0a");
+    /* Letters of all languages are shown; what is no UTF-8, C1 controls and marks that turn text
+     * around are not. */
+    assert_string_equal(tsri_quote("K\u00f6ln \u2603"), "K\u00f6ln \u2603");
+    assert_string_equal(tsri_quote("K\xf6ln"), "K\\xf6ln");
+    assert_string_equal(tsri_quote("\xc2\x9b"
+                                   "31m\u202e"),
+                        "\\xc2\\x9b31m\\xe2\\x80\\xae");
     char longer[2000];
     memset(longer, 'x', sizeof longer);
     assert_true(strlen(tsri_printable(longer, sizeof longer)) < 256);

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "io/json.h"
 #include "base/number.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 #include <float.h>
 #include <math.h>

@@ -165,7 +165,7 @@ static void arrays_by_shape(void **state)
     like.width = 3;
     put_npy("s.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", x, sizeof x);
     assert_fails(load_settings_like(&data, SETTINGS("data.path=s.npy", "data.split=0"), &like),
-                 TSR_BAD_FILE, "rows of 2 numbers, but the model takes 3");
+                 TSR_BAD_FILE, "samples of 2 numbers, but the model takes 3");
     like.width = 2;
     assert_ok(load_settings_like(&data, SETTINGS("data.path=s.npy", "data.split=0"), &like));
     assert_true(data->dim == 2 && !data->train.label);

@@ -1,5 +1,5 @@
 /* utf8.c - UTF-8 by the table of well-formed sequences (Unicode, table 3-7). */
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 static bool continues(unsigned char c, unsigned char least, unsigned char most)
 {

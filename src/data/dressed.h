@@ -1,0 +1,22 @@
+/* dressed.h - numbers with something around them: 12.5 kg, 40 %, $5, 1,234.50, 1 234.
+ *
+ * Such cells are no words, and what they mean is not ours to guess: 12.5 kg beside 300 g, 1.234
+ * that may be a thousand. A column of them is refused instead of becoming an input for every cell.
+ */
+#ifndef TSRI_DRESSED_H
+#define TSRI_DRESSED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What stands around a number; both point into the cell. */
+typedef struct tsri_dress {
+    const char *before, *behind;
+    size_t before_length, behind_length;
+} tsri_dress;
+
+/* Is the cell a number with a currency before it, anything without digits behind it, or marks
+ * between its thousands? */
+bool tsri_dressed(tsri_dress *d, const char *cell, size_t length);
+
+#endif

@@ -1,0 +1,80 @@
+/* strange.c - numbers that a model has never seen the like of. */
+#include "data/strange.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FAR = 10 };
+
+static int64_t count_far(const tsri_part *part, int64_t dim, int64_t k)
+{
+    int64_t far = 0;
+    for (int64_t i = 0; part->numbers && i < part->n; i++)
+        far += fabsf(part->numbers[i * dim + k]) > (float)FAR;
+    return far;
+}
+
+/* Column k of the inputs, which is the field f. */
+static void look(const tsr_data *data, const tsri_field *f, int64_t k, bool minmax)
+{
+    int64_t n = data->train.n + data->test.n;
+    int64_t far = count_far(&data->train, data->dim, k) + count_far(&data->test, data->dim, k);
+    if (2 * far <= n)
+        return;
+    TSRI_WARN("%s: column %s: %lld of %lld values are more than %d %s away from those that the "
+              "model was trained on, near %.4g: are they in another unit?",
+              tsri_quote(data->name), f->name ? tsri_quote(f->name) : "without a name",
+              (long long)far, (long long)n, FAR, minmax ? "times their range" : "deviations",
+              (double)data->scaling.shift[k]);
+}
+
+/* Least and most of the numbers of a channel, as a spread; *far counts those far away. */
+static float spread_of(int64_t *far, const tsri_part *part, const tsr_data *data, int64_t channel)
+{
+    int64_t plane = data->height * data->width;
+    float least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < part->n; i++)
+        for (int64_t k = 0; k < plane; k++) {
+            float x = part->numbers[i * data->dim + channel * plane + k];
+            least = fminf(least, x);
+            most = fmaxf(most, x);
+            *far += fabsf(x) > (float)FAR;
+        }
+    return most - least;
+}
+
+/* Arrays of images, scaled by channel. */
+static void look_at_images(const tsr_data *data)
+{
+    static const float narrow = 0.1f;
+    const tsri_part *part = data->test.n > 0 ? &data->test : &data->train;
+    int64_t far = 0, narrows = 0;
+    for (int64_t c = 0; c < data->channels; c++)
+        narrows += spread_of(&far, part, data, c) < narrow;
+    bool away = 2 * far > part->n * data->dim;
+    if (away || narrows == data->channels)
+        TSRI_WARN("%s: its numbers %s those that the model was trained on: are they in another "
+                  "unit, as 0 to 1 instead of 0 to 255?",
+                  tsri_quote(data->name), away ? "are far away from" : "vary much less than");
+}
+
+void tsri_warn_of_strange(const tsr_data *data)
+{
+    bool minmax = strcmp(data->schema.normalize, "minmax") == 0;
+    bool images = data->height * data->width > 1 && !data->sequences;
+    int64_t k = 0;
+    if (images && (data->test.n > 0 ? data->test.numbers : data->train.numbers) &&
+        strcmp(data->schema.normalize, "channel") == 0)
+        look_at_images(data);
+    if (!minmax && strcmp(data->schema.normalize, "standardize") != 0)
+        return;
+    for (int64_t i = 0; i < data->schema.fields && data->scaling.groups == data->dim; i++) {
+        const tsri_field *f = &data->schema.field[i];
+        if (!f->word)
+            look(data, f, k, minmax);
+        k += f->word ? f->words : 1;
+    }
+}

@@ -1,0 +1,16 @@
+/* strange.h - numbers that a model has never seen the like of. */
+#ifndef TSRI_STRANGE_H
+#define TSRI_STRANGE_H
+
+#include "data/dataset.h"
+
+/* Columns have names but numbers have no units: metres where the model learned centimetres, or
+ * pixels of 0 .. 1 where it learned bytes, look like any other number. Warns, after data was scaled
+ * as in a model's training,
+ *     of columns of a table most of whose values lie more than ten deviations (ten times the range
+ *     with minmax) away from those of the training;
+ *     of arrays of images of which that is true, or all of whose values lie within a tenth of
+ *     a deviation. */
+void tsri_warn_of_strange(const tsr_data *data);
+
+#endif
