@@ -32,7 +32,7 @@ typedef struct tsri_loss {
     const double *weight;      /* likewise: [outputs of one position] of the classes, or NULL: 1 */
     const double *weight_mean; /* with weights: their mean over the labels of the whole batch */
     void *dx;                  /* [n, outputs]; NULL when only the value is wanted */
-    tsri_mem *tally;           /* a tsri_tally is written there, for who asks for it */
+    tsri_mem *tally;           /* a tsri_tally is written there, to be read later */
 } tsri_loss;
 
 /* What a loss comes to, in the device's memory until somebody reads it. */
@@ -91,8 +91,8 @@ typedef struct tsri_abilities {
     bool skips_zeros;   /* products skip what the gates of their inputs say is off */
 } tsri_abilities;
 
-/* (optional) Work written down instead of done, and done as often as one likes afterwards: with the
- * same addresses, and whatever numbers lie there. */
+/* (optional) Work that is recorded instead of done, and can then be replayed any number of times:
+ * with the same addresses, and whatever numbers are there by then. */
 typedef struct tsri_tape_ops {
     tsr_status (*begin)(tsri_device device);
     tsr_status (*end)(void **tape, tsri_device device); /* also after a failure in between */
@@ -106,9 +106,9 @@ struct tsri_backend {
     const tsri_heap *heap;
     tsri_abilities can;
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
-    const struct tsri_backend
-        *lender; /* (optional) of this machine's processors, with the same type
-                                          and layout: computes what there is no kernel for */
+    /* (optional) Computes what there is no kernel for: a backend of this machine's processors, with
+     * the same type and layout. */
+    const struct tsri_backend *lender;
     tsr_status (*loss)(const tsri_loss *loss, tsri_device device);
     tsr_status (*update)(const tsri_update *update, tsri_device device);
     tsr_status (*adam)(const tsri_adam *adam, tsri_device device);

@@ -86,8 +86,7 @@ bool tsri_crew_orphaned(tsri_crew *crew);
 /* A worker: tells the coordinator why it cannot go on; the thread's error text goes with it. */
 void tsri_crew_give_up(tsri_crew *crew, tsr_status why);
 
-/* ---- For schemes that deal with ranks themselves (scheme/gpipe_crew.c) -------------------------
- */
+/* ---- For schemes that deal with ranks themselves (scheme/gpipe_crew.c) ---------------------- */
 
 /* Seconds that the coordinator has been listening: it stands still while the coordinator is stopped
  * or busy, so that no rank is late because of it. What waits is measured by it. */

@@ -1,8 +1,8 @@
 /* gates.h - a gated net in use: its answers with exact gates or with gates of low rank.
  *
  * A sample that was not trained on needs its gates first: a product with Psi_k in every layer, as
- * dear as the one with W_k that the gates make cheaper. The paper (section 4.4) puts a product of
- * rank r in the place of Psi_k. Here that is the nearest one, P = U_r, Q = U_r^T Psi_k, U_r the
+ * expensive as the one with W_k that the gates make cheaper. The paper (section 4.4) puts a product
+ * of rank r in the place of Psi_k. Here that is the nearest one, P = U_r, Q = U_r^T Psi_k, U_r the
  * first r left singular vectors: no product of that rank, non-negative or not, is nearer. A
  * Gaussian Psi_k is not of low rank, so what it costs is measured beside it: how many gates agree,
  * loss and accuracy with both, the time of a sample.

@@ -77,8 +77,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts);
 tsr_status tsri_model_put(tsri_sink *to, const tsri_model_parts *parts);
 tsr_status tsri_model_of_parts(tsr_model **out, const tsri_model_parts *parts);
 
-/* ---- model_module.c ---------------------------------------------------------------------------
- */
+/* ---- model_module.c ------------------------------------------------------------------------- */
 
 /* Writes a PyTorch module that is self-contained: it builds exactly the model's network and loads
  * the file `weights` that lies beside it, without our code. USAGE when PyTorch's plain modules

@@ -184,7 +184,7 @@ done:
     return st;
 }
 
-/* Of outputs that are no numbers the largest would still be some class. */
+/* Of outputs that are not numbers the largest would still be some class. */
 static tsr_status all_finite(const tsri_predictions *p, const char *data)
 {
     tsr_status st = TSR_OK;

@@ -7,7 +7,7 @@
  *     TSR_TRY(tsri_step_run(&step, batch, rate, seen));        W <- W - rate ...
  *     TSR_TRY(tsri_step_value(&loss, &step));                  L_B(W), before the update
  *
- * or in its parts, for who has something to do between them. Evaluation is its half: forward and
+ * or in its parts, for callers that do something between them. Evaluation is its half: forward and
  * judge.
  *
  * What changes from step to step (batch, rate, number) lies where the device reads it, and the loss
@@ -32,12 +32,11 @@ typedef struct tsri_aim {
 typedef struct tsri_step {
     tsri_plan *plan;
     tsri_aim aim;
-    tsri_optimiser optimiser;     /* of a step with an update */
-    const tsri_gate_table *gates; /* (optional) of the samples, set by who has some */
-    const tsri_resident
-        *resident;      /* (optional) likewise: batches are bare, their rows drawn there */
-    tsri_loss loss;     /* the last one */
-    double weight_mean; /* of the last batch */
+    tsri_optimiser optimiser;      /* of a step with an update */
+    const tsri_gate_table *gates;  /* (optional) of the samples, set by callers that have some */
+    const tsri_resident *resident; /* (optional) likewise: batches are bare, rows drawn there */
+    tsri_loss loss;                /* the last one */
+    double weight_mean;            /* of the last batch */
     /* The batch where the device reads it, on one that cannot read the host's memory. */
     tsri_mem *label, *target, *length, *weight, *mean;
     tsri_mem *index, *move;
@@ -45,14 +44,14 @@ typedef struct tsri_step {
     void *tape;           /* of all of it, once it was recorded */
 } tsri_step;
 
-/* The plan must outlive the step; who renews the plan makes the step anew. `rule` NULL: there is no
+/* The plan must outlive the step; a new plan needs a new step. `rule` NULL: there is no
  * update. Fini also after a failure; all zeros are fine there. */
 tsr_status tsri_step_init(tsri_step *step, tsri_plan *plan, const tsri_aim *aim,
                           const tsri_optim *rule);
 void tsri_step_fini(tsri_step *step);
 
 /* Of sequences: how many positions each sample from row `first` on has. Forward does it, too; this
- * is for who calls the plan's forward himself. */
+ * is for callers of the plan's own forward. */
 tsr_status tsri_step_lengths(tsri_step *step, const tsri_batch *b, int64_t first);
 
 /* Outputs of the samples from row `first` on, as many as the plan has rows. The batch must stay as

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- Pretraining ------------------------------------------------------------------------------
- */
+/* ---- Pretraining ---------------------------------------------------------------------------- */
 
 tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s)
 {
@@ -97,8 +96,7 @@ void tsri_loft_yaml(char yaml[TSRI_LOFT_YAML], const tsri_loft_sizes *z, const c
                    z->batch);
 }
 
-/* ---- Rankings read back ------------------------------------------------------------------------
- */
+/* ---- Rankings read back --------------------------------------------------------------------- */
 
 void tsri_rankings_fini(tsri_rankings *r)
 {

@@ -63,8 +63,7 @@ done:
     return st;
 }
 
-/* ---- Figure 1 ----------------------------------------------------------------------------------
- */
+/* ---- Figure 1 ------------------------------------------------------------------------------- */
 
 /* Mean distance, over layers, between the different epochs of from .. to - 1. */
 static double mean_within(const tsri_rankings *r, int64_t from, int64_t to)
@@ -170,8 +169,7 @@ done:
     return st;
 }
 
-/* ---- Figure 4 ----------------------------------------------------------------------------------
- */
+/* ---- Figure 4 ------------------------------------------------------------------------------- */
 
 /* How far epoch i (0 = before training) is from the last one, which is the reference. */
 static double to_last(const tsri_rankings *r, double start, int64_t i)

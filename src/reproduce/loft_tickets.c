@@ -108,8 +108,7 @@ static double rate_of(const tsri_loft_sizes *z)
     return z->rate / 5;
 }
 
-/* ---- One scheme --------------------------------------------------------------------------------
- */
+/* ---- One scheme ----------------------------------------------------------------------------- */
 
 /* What became of the tickets of DRAWS epochs. */
 typedef struct tickets {
@@ -186,8 +185,7 @@ done:
     return st;
 }
 
-/* ---- The figure --------------------------------------------------------------------------------
- */
+/* ---- The figure ----------------------------------------------------------------------------- */
 
 static void show(tsri_study *s, const tsri_repeats *loft, const tsri_repeats *base)
 {

@@ -54,8 +54,7 @@ static line line_of(const double *round, const double *loss, int64_t n, double f
     return out;
 }
 
-/* ---- Convergence ------------------------------------------------------------------------------
- */
+/* ---- Convergence ---------------------------------------------------------------------------- */
 
 typedef struct setting {
     int64_t n, m, dim;

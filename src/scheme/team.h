@@ -7,8 +7,8 @@
  * What tells the schemes apart is in their rows: how the units are dealt out, how many workers
  * there are, how many steps they take. TSRI_TEAM is the rest of such a row:
  *
- *     const tsri_scheme tsri_scheme_loft = {.name = "loft", ..., .draw = TSRI_DRAW_CHUNKS,
- * TSRI_TEAM};
+ *     const tsri_scheme tsri_scheme_loft = {
+ *         .name = "loft", ..., .draw = TSRI_DRAW_CHUNKS, TSRI_TEAM};
  *
  * Workers live in this process, one body of the run's pool each, with threads of their own when
  * there are more threads than workers. Results do not depend on the number of threads: a worker

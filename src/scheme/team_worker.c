@@ -157,7 +157,7 @@ done:
     return st;
 }
 
-/* The loss after the last step, on that step's batch, for who watches (scheme.events: step). A pass
+/* The loss after the last step, on that step's batch, for those who watch (scheme.events: step). A pass
  * changes running statistics: they are put back, so that watching changes nothing. */
 static tsr_status loss_at_the_end(worker *w)
 {

@@ -72,7 +72,7 @@ void tsri_share_settle(tsri_share *share, int64_t axis, double xi)
     int64_t size = share->net->axis[axis].size;
     assert(tsri_axis_prunable(&share->net->axis[axis]));
     p->count = 0;
-    for (int64_t i = 0; i < size; i++) { /* without a branch, which chance would make dear */
+    for (int64_t i = 0; i < size; i++) { /* without a branch, which chance would make slow */
         int32_t picked = share->mark[i] != 0;
         p->place[i] = ((int32_t)p->count + 1) * picked - 1;
         p->index[p->count] = i;

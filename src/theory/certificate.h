@@ -179,8 +179,7 @@ void tsri_certify_note(tsri_certificate *c, const char *fmt, ...) TSR_PRINTF(2, 
 /* Judges every row. The first failure of the calls above. */
 tsr_status tsri_certificate_end(tsri_certificate *c);
 
-/* ---- Reading (after tsri_certificate_end) -----------------------------------------------------
- */
+/* ---- Reading (after tsri_certificate_end) --------------------------------------------------- */
 
 /* How many rows have each verdict. */
 void tsri_certificate_count(int64_t count[TSRI_VERDICTS], const tsri_certificate *c);
@@ -203,8 +202,7 @@ const char *tsri_row_words(char *text, size_t room, const tsri_row *row);
 /* "3 hold, 1 fails, 2 are vacuous, 4 are open, 5 do not apply"; returns `text`. */
 const char *tsri_certificate_summary(char *text, size_t room, const tsri_certificate *c);
 
-/* ---- Writing (certificate_write.c) ------------------------------------------------------------
- */
+/* ---- Writing (certificate_write.c) ---------------------------------------------------------- */
 
 /* For people; lines of at most 100 columns but for long reasons. */
 tsr_status tsri_certificate_text(tsri_text *out, const tsri_certificate *c);

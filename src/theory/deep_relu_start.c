@@ -158,8 +158,7 @@ done:
     return st;
 }
 
-/* ---- How many samples there is time for --------------------------------------------------------
- */
+/* ---- How many samples there is time for ----------------------------------------------------- */
 
 /* The largest of n, n/2, n/3, ... samples that `operations` of allow; *step apart. */
 static int64_t part_of(int64_t *step, const tsri_run_view *view, const tsri_deep_net *net,

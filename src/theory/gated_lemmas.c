@@ -98,8 +98,7 @@ static void chain_rows(const tsri_gated_file *f)
         "largest |Z_(a,b)|_2 so far: 4 sqrt(L) e^(theta/2) theta^(-1/2), theta = 1/2");
 }
 
-/* ---- tau and what must be small for it --------------------------------------------------------
- */
+/* ---- tau and what must be small for it ------------------------------------------------------ */
 
 static void tau_row(const tsri_gated_file *f, int of, const char *where, double required,
                     const char *words)

@@ -126,8 +126,7 @@ done:
     return st;
 }
 
-/* ---- Norms, patterns, gradients ---------------------------------------------------------------
- */
+/* ---- Norms, patterns, gradients ------------------------------------------------------------- */
 
 static tsr_status keep_tau(const tsri_run_view *view, tsri_past *past, const state *s)
 {
@@ -194,8 +193,7 @@ done:
     return st;
 }
 
-/* ---- What is about a gated net alone ----------------------------------------------------------
- */
+/* ---- What is about a gated net alone -------------------------------------------------------- */
 
 static tsr_status keep_chains(const tsri_run_view *view, tsri_past *past, const state *s)
 {
@@ -284,8 +282,7 @@ done:
     return st;
 }
 
-/* ---- A look -----------------------------------------------------------------------------------
- */
+/* ---- A look --------------------------------------------------------------------------------- */
 
 static tsr_status look_whole(const tsri_run_view *view, tsri_past *past, const state *s)
 {

@@ -33,8 +33,7 @@ static bool applies(const tsri_run_view *view)
     return view->net->outputs == 1 && view->data->train.target && view->settings->loss->squares;
 }
 
-/* ---- Theorems ---------------------------------------------------------------------------------
- */
+/* ---- Theorems ------------------------------------------------------------------------------- */
 
 static void breaches(tsri_certificate *c, const tsri_loft_view *v)
 {
@@ -87,8 +86,7 @@ static void theorems(tsri_certificate *c, tsri_loft_view *v)
         tsri_certify_theorem(c, &(tsri_theorem){"Corollary 1", "1 - O(delta)", NAN, view});
 }
 
-/* ---- The whole --------------------------------------------------------------------------------
- */
+/* ---- The whole ------------------------------------------------------------------------------ */
 
 static void notes(tsri_certificate *c, const tsri_loft_view *v)
 {

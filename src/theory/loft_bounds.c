@@ -9,8 +9,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* ---- Lemmas 1 to 5 (appendix B.1 to B.3) ------------------------------------------------------
- */
+/* ---- Lemmas 1 to 5 (appendix B.1 to B.3) ---------------------------------------------------- */
 
 double tsri_loft_radius(const tsri_loft *s)
 {
@@ -64,8 +63,7 @@ double tsri_loft_entry_later(const tsri_loft *s)
     return 3 * tsri_loft_radius(s) / s->kappa;
 }
 
-/* ---- Mixing of shares (appendix B.4, C.2) -----------------------------------------------------
- */
+/* ---- Mixing of shares (appendix B.4, C.2) --------------------------------------------------- */
 
 /* E[1/N; N > 0] of N ~ Binomial(S, xi). */
 static double mean_inverse(const tsri_loft *s)
@@ -103,8 +101,7 @@ double tsri_loft_mixing_claimed(const tsri_loft *s)
     return s->theta * s->theta * (1 - s->xi) / s->S;
 }
 
-/* ---- Theorems 1 and 2, Corollary 1 ------------------------------------------------------------
- */
+/* ---- Theorems 1 and 2, Corollary 1 ---------------------------------------------------------- */
 
 double tsri_loft_width1_formula(const tsri_loft *s)
 {
@@ -163,8 +160,7 @@ double tsri_loft_floor2_formula(const tsri_loft *s)
     return floor_of(s, s->xi * s->xi * (1 - s->xi) * (1 - s->xi));
 }
 
-/* ---- Appendix C -------------------------------------------------------------------------------
- */
+/* ---- Appendix C ----------------------------------------------------------------------------- */
 
 double tsri_loft_step_C(const tsri_loft *s)
 {

@@ -285,8 +285,7 @@ done:
     return st;
 }
 
-/* ---- The start --------------------------------------------------------------------------------
- */
+/* ---- The start ------------------------------------------------------------------------------ */
 
 static tsr_status look_at_start(watch *w, tsri_past *past, const tsri_loft *s)
 {
@@ -305,8 +304,7 @@ done:
     return st;
 }
 
-/* ---- Paths ------------------------------------------------------------------------------------
- */
+/* ---- Paths ---------------------------------------------------------------------------------- */
 
 static tsr_status kept_of(kept *out, const watch *w, const double *u, const tsri_store *store)
 {
@@ -363,7 +361,7 @@ done:
     return st;
 }
 
-/* The masks that a draw had in the round just done, for who wants to replay it. */
+/* The masks that a draw had in the round just done, for replaying it. */
 static tsr_status note_masks(const watch *w, const tsri_run_view *view)
 {
     tsr_status st = TSR_OK;

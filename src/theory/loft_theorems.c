@@ -5,8 +5,7 @@
 #include "theory/fall.h"
 #include "theory/rates.h"
 
-/* ---- Theorem 1 --------------------------------------------------------------------------------
- */
+/* ---- Theorem 1 ------------------------------------------------------------------------------ */
 
 static bool constant_rate(const tsri_loft_view *v)
 {
@@ -116,8 +115,7 @@ static void theorem1_rows(tsri_certificate *c, const tsri_loft_view *v)
                  "over all rounds");
 }
 
-/* ---- Theorem 2 and Corollary 1 ----------------------------------------------------------------
- */
+/* ---- Theorem 2 and Corollary 1 -------------------------------------------------------------- */
 
 static double rate1(const void *context, double eta)
 {

@@ -38,24 +38,21 @@ double tsri_masked_radius12(const tsri_masked *s); /* Lemma 12: xi kappa lambda_
 double tsri_masked_radius3(const tsri_masked *s);  /* the least that Theorem 3's proof asks for */
 double tsri_masked_radius4(const tsri_masked *s);  /* Theorem 4's: appendix A */
 
-/* ---- Theorem 2 --------------------------------------------------------------------------------
- */
+/* ---- Theorem 2 ------------------------------------------------------------------------------ */
 
 double tsri_masked_order2(const tsri_masked *s); /* n^2 log(Kpn/delta) / (xi lambda_0^2) */
 
 /* The least m with K p n^2 (2 e^(-m lambda_0^2/(8n^2)) + e^(-m xi lambda_0/(120n))) <= delta. */
 double tsri_masked_width2(const tsri_masked *s);
 
-/* ---- Steps ------------------------------------------------------------------------------------
- */
+/* ---- Steps ---------------------------------------------------------------------------------- */
 
 double tsri_masked_step1(const tsri_masked *s);  /* Hypothesis 1, appendix C: lambda_0/(4n^2) */
 double tsri_masked_step6(const tsri_masked *s);  /* Lemma 6: lambda_0/(16 (tau-1) n^2); tau > 1 */
 double tsri_masked_step10(const tsri_masked *s); /* Lemma 10: lambda_0/(48 n tau max(n, p)) */
 double tsri_masked_step3(const tsri_masked *s);  /* the least that Theorem 3 asks for */
 
-/* ---- Hypothesis 1 -----------------------------------------------------------------------------
- */
+/* ---- Hypothesis 1 --------------------------------------------------------------------------- */
 
 /* B = sqrt(B_1/alpha) + kappa sqrt(xi (1-xi) p n), and what (3) adds to the distance because of it
  * when `left` rounds remain: 2 eta tau sqrt(2nK/(m delta)) left B. */
@@ -69,8 +66,7 @@ double tsri_masked_travel(const tsri_masked *s, double residual);
  * s->m. */
 double tsri_masked_base(const tsri_masked *s, double alpha, double B1, double R);
 
-/* ---- Theorem 3 (Bernoulli masks) --------------------------------------------------------------
- */
+/* ---- Theorem 3 (Bernoulli masks) ------------------------------------------------------------ */
 
 /* The three terms of (6), the rate per round alpha = eta theta tau lambda_0 / 4, the six terms of
  * B_1 in the paper's order. */
@@ -81,8 +77,7 @@ double tsri_masked_rate3(const tsri_masked *s);
 void tsri_masked_b1(double term[TSRI_B1_TERMS], const tsri_masked *s);
 double tsri_masked_floor3(const tsri_masked *s); /* their sum */
 
-/* ---- Theorem 4 (categorical masks), gamma = 1/2 ------------------------------------------------
- */
+/* ---- Theorem 4 (categorical masks), gamma = 1/2 --------------------------------------------- */
 
 double tsri_masked_order4(const tsri_masked *s); /* tau^2 K max(n^4, n^2 d, p K^2) /
                                                     (kappa^2 lambda_0^4 delta) */
@@ -97,8 +92,7 @@ double tsri_masked_floor4(const tsri_masked *s); /* 256 tau (p-1)^2 kappa^2 n^3 
 double tsri_masked_corollary_order(int which, const tsri_masked *s);
 double tsri_masked_corollary_floor(int which, const tsri_masked *s);
 
-/* ---- Lemmas -----------------------------------------------------------------------------------
- */
+/* ---- Lemmas --------------------------------------------------------------------------------- */
 
 double tsri_masked_flips(const tsri_masked *s, double R);   /* 16: 4 m R / kappa */
 double tsri_masked_length(const tsri_masked *s, double R);  /* 22: kappa sqrt(2md) - sqrt(m) R */

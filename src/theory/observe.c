@@ -263,8 +263,7 @@ done:
     return st;
 }
 
-/* ---- In checkpoints ---------------------------------------------------------------------------
- */
+/* ---- In checkpoints ------------------------------------------------------------------------- */
 
 /* A round that must be looked at again goes with the weights before it: a resumed run knows them
  * from nowhere else. */

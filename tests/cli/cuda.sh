@@ -29,7 +29,7 @@ mkdir away && cp "$program" away/tessera
 ) || failed=1
 TESSERA_CUDA=$PWD/none.so train 2 "its module cannot be loaded ($PWD/none.so: cannot open shared object file"
 echo 'int nothing;' > other.c && cc -shared -fPIC -o other.so other.c
-TESSERA_CUDA=$PWD/other.so train 2 "other.so is no module of Tessera"
+TESSERA_CUDA=$PWD/other.so train 2 "other.so is not a module of Tessera"
 echo 'const int tsri_this_module[16] = {99};' > old.c && cc -shared -fPIC -o old.so old.c
 TESSERA_CUDA=$PWD/old.so train 2 "old.so was built for another version of Tessera"
 export TESSERA_CUDA=$module

@@ -39,8 +39,7 @@ static void post_all(input *in, tsri_comm **comm, int to)
         post_next(in, comm, to);
 }
 
-/* ---- The job: its numbers are bytes, and 0xff is not a number ----------------------------------
- */
+/* ---- The job: its numbers are bytes, and 0xff is not a number ------------------------------- */
 
 typedef struct job {
     int done[SHARES], lost[SHARES];

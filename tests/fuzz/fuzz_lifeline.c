@@ -137,8 +137,7 @@ static void strangers(input *in)
     tsri_lifeline_close(k.line);
 }
 
-/* ---- Somebody where the coordinator should be -------------------------------------------------
- */
+/* ---- Somebody where the coordinator should be ----------------------------------------------- */
 
 typedef struct pretender {
     int listener;

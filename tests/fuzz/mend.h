@@ -65,8 +65,7 @@ static inline void mend_png(uint8_t *file, size_t n)
     }
 }
 
-/* ---- gzip: checksum and length at its end, of the plain header only ---------------------------
- */
+/* ---- gzip: checksum and length at its end, of the plain header only ------------------------- */
 
 static inline void mend_gzip(uint8_t *file, size_t n)
 {

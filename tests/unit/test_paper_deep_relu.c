@@ -97,8 +97,7 @@ static void all_pairs_in_blocks(void **state)
     end(&f);
 }
 
-/* ---- The adversary of (vii) --------------------------------------------------------------------
- */
+/* ---- The adversary of (vii) ----------------------------------------------------------------- */
 
 /* n^2 sum_j |g_j(a)|^2 and the nodes above the threshold, from the definition. */
 static double form_of(int64_t *nodes, fixture *f, const double *a, double threshold)

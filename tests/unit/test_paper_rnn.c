@@ -225,8 +225,7 @@ static void worst_support_is_found(void **state)
     tsri_rnn_net_fini(&net);
 }
 
-/* ---- Whole certificates ------------------------------------------------------------------------
- */
+/* ---- Whole certificates --------------------------------------------------------------------- */
 
 static const char recurrent[] =
     "data: {name: sequences, n: 5, test_n: 1, dim: 6, length: 5, targets: 2, phi: 0.3}\n"
@@ -277,7 +276,7 @@ static const tsri_row *row(const tsri_certificate *c, const char *where)
     return NULL;
 }
 
-/* Stands the row there, with that verdict? */
+/* Fails unless the row has that verdict. */
 static void judged(const tsri_certificate *c, const char *where, tsri_verdict verdict)
 {
     const tsri_row *r = row(c, where);

@@ -16,8 +16,7 @@ static char *folder_for(const char *name)
     return folder;
 }
 
-/* ---- Estimates --------------------------------------------------------------------------------
- */
+/* ---- Estimates ------------------------------------------------------------------------------ */
 
 static void means_and_slopes(void **state)
 {
@@ -55,8 +54,7 @@ static void student(void **state)
     assert_true(tsri_student(1000000, 0.05) == tsri_student(1000, 0.05));
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------
- */
+/* ---- Tables --------------------------------------------------------------------------------- */
 
 static void tables(void **state)
 {
@@ -85,8 +83,7 @@ static void tables(void **state)
     tsri_table_fini(&t);
 }
 
-/* ---- Metrics read back -------------------------------------------------------------------------
- */
+/* ---- Metrics read back ---------------------------------------------------------------------- */
 
 static void curves_of_a_run(void **state)
 {
@@ -121,8 +118,7 @@ static void curves_of_a_run(void **state)
     free(folder);
 }
 
-/* ---- Studies -----------------------------------------------------------------------------------
- */
+/* ---- Studies -------------------------------------------------------------------------------- */
 
 static tsr_status falling(tsri_study *s)
 {

@@ -186,8 +186,7 @@ static void foreign_files_load(void **state)
     tsri_tensors_destroy(f);
 }
 
-/* ---- Hostile headers --------------------------------------------------------------------------
- */
+/* ---- Hostile headers ------------------------------------------------------------------------ */
 
 #define T(name, dtype, shape, range)                                                               \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" range "}"
@@ -469,8 +468,7 @@ static void a_million_tensors(void **state)
     }
 }
 
-/* ---- Damage -----------------------------------------------------------------------------------
- */
+/* ---- Damage --------------------------------------------------------------------------------- */
 
 #ifdef __SANITIZE_ADDRESS__
 enum { FLIP_STEP = 13 }; /* twenty times slower: every byte still, some values only */
