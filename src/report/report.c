@@ -120,7 +120,7 @@ done:
 static tsr_status write_run(tsri_page *p)
 {
     tsr_status st = TSR_OK;
-    char *name = NULL;
+    char *name = NULL, *best = NULL;
     bool tickets = false;
     TSR_TRY(tsri_last_name(&name, p->folder));
     TSR_TRY(tsri_page_begin(p, name));
@@ -131,8 +131,12 @@ static tsr_status write_run(tsri_page *p)
         TSR_TRY(tsri_report_evaluation(p, (const char *const[]){""}, 1));
     tsri_report_cost(p);
     TSR_TRY(tsri_report_distance(p));
+    TSR_TRY(tsri_report_theory(p));
     TSR_TRY(tsri_report_certificates(p));
+    TSR_TRY(tsri_best_ticket(&best, p));
+    TSR_TRY(tsri_report_network(p, best));
 done:
+    tsri_free(best);
     tsri_free(name);
     return st;
 }

@@ -59,6 +59,9 @@ void tsri_report_cost(tsri_page *p);
 /* report_ticket.c; *found: there are tickets, and what follows is about pretraining */
 tsr_status tsri_report_ticket(tsri_page *p, bool *found);
 
+/* The name of the ticket to take, its folder inside the page's; "" without. The caller frees it. */
+tsr_status tsri_best_ticket(char **network, const tsri_page *p);
+
 /* report_phases.c: how each row of ticket.json learned, all on one axis; and whether a network's
  * name can be that of its folder: names come from files, and must not lead out of the run's. */
 bool tsri_folder_named(const char *network);
@@ -74,7 +77,13 @@ tsr_status tsri_report_distance(tsri_page *p);
 /* report_sweep.c: the whole page but its run file and its end. */
 tsr_status tsri_report_sweep(tsri_page *p);
 
-/* report_certificate.c */
+/* report_network.c: what is inside the network of that folder ("": the page's own). */
+tsr_status tsri_report_network(tsri_page *p, const char *network);
+
+/* report_theory.c: certificates along the run. */
+tsr_status tsri_report_theory(tsri_page *p);
+
+/* report_certificate.c: the last of each paper. */
 tsr_status tsri_report_certificates(tsri_page *p);
 
 #endif

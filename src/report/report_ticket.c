@@ -278,6 +278,18 @@ static tsr_status mistakes(tsri_page *p, const tsri_json_value *best)
     return *network[0] ? tsri_report_evaluation(p, network, 2) : TSR_OK;
 }
 
+tsr_status tsri_best_ticket(char **network, const tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_value *root = NULL;
+    TSR_TRY(tsri_page_json(&root, p, "ticket.json"));
+    const tsri_json_value *best = root ? tsri_json_get(root, "best") : NULL;
+    TSR_TRY(tsri_strdup(network, best ? tsri_text_at(best, "network") : ""));
+done:
+    tsri_json_destroy(root);
+    return st;
+}
+
 tsr_status tsri_report_ticket(tsri_page *p, bool *found)
 {
     tsr_status st = TSR_OK;

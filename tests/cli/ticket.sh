@@ -38,7 +38,7 @@ assert re.match(r"ticket-0\.\d+ is (as|less) accurate (as|than) the whole networ
                 r"\d+\.\d % of its parameters and (runs \d+\.\d\d times as fast|may be faster|is not faster)", best["sentence"])
 head = page[:page.index("<h2>")]
 assert "<dt>best ticket</dt><dd>" + expected in head and "<h2>Tickets" in page[page.index("<h2>"):][:20]
-assert page.index("<figure class=\"drawn\">") > page.index("<h2>Tickets") and page.index("<table") < page.index("<h2>Pretraining")
+assert page.index("<figure class=\"drawn\"") > page.index("<h2>Tickets") and page.index("<table") < page.index("<h2>Pretraining")
 P
 python3 - <<'P' || fail "ticket.json"
 import json

