@@ -743,6 +743,210 @@ typedef struct tsr_layer_distance {
 TSR_API tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n,
                                       const tsr_model *reference, const tsr_model *other);
 
+/* The ticket as a model in memory. Of the model only the settings are read for data
+ * (recalibrate). */
+TSR_API tsr_status tsr_model_prune(tsr_model **ticket, const tsr_model *model,
+                                   const tsr_prune_options *options);
+
+/* *scores [*n]: one number for each unit of the axis, of which tickets keep the largest. Free it
+ * with tsr_free. USAGE when there is no such axis or criterion, or the axis has no such weights. */
+TSR_API tsr_status tsr_model_scores(double **scores, int64_t *n, const tsr_model *model,
+                                    const char *axis, const char *criterion);
+
+/* ---- Shares ------------------------------------------------------------------------------- */
+
+/* A subnetwork: a choice of units on the axes of a network. A round of a scheme, from a program:
+ *
+ *     tsr_share_create(&share[l], model);                        for every worker l
+ *     tsr_share_draw(share[l], &draw);                           draw.worker = l
+ *     tsr_share_take(&small[l], share[l], model);                a model of its own
+ *     ... train small[l] (tsr_run_options.model), get its model back ...
+ *     tsr_share_put(model, share, small, workers);               the mean where several have a number
+ */
+typedef struct tsr_share tsr_share;
+
+/* The whole of every axis of networks like the model's. The share keeps its own description. */
+TSR_API tsr_status tsr_share_create(tsr_share **out, const tsr_model *model);
+TSR_API void tsr_share_destroy(tsr_share *share);
+
+/* An axis: the units of a layer, the channels of a stream. */
+typedef struct tsr_axis {
+    size_t size;
+    const char *name;     /* "hidden.0", "layer2.1.inner" */
+    int64_t units;        /* in the network */
+    int64_t kept;         /* in the share */
+    const int64_t *index; /* [kept], ascending; of the share, until it changes */
+    bool cuttable;        /* shares and tickets may pick on it */
+} tsr_axis;
+
+TSR_DEFAULT(tsr_axis)
+
+/* Axis i, from 0; USAGE behind the last. */
+TSR_API int64_t tsr_share_axes(const tsr_share *share);
+TSR_API tsr_status tsr_share_axis(tsr_axis *axis, const tsr_share *share, int64_t i);
+
+/* These units, index [count], of that axis, in any order. USAGE when the axis cannot be cut, or an
+ * index is not on it or given twice. */
+TSR_API tsr_status tsr_share_give(tsr_share *share, const char *axis, const int64_t *index,
+                                  int64_t count);
+
+/* Its `count` units with the largest scores, score [units]; of equal ones the first. */
+TSR_API tsr_status tsr_share_best(tsr_share *share, const char *axis, const double *score,
+                                  int64_t count);
+
+typedef enum tsr_draw_kind {
+    TSR_DRAW_WHOLE,
+    TSR_DRAW_BERNOULLI,   /* each unit with chance xi, independently for each worker */
+    TSR_DRAW_CATEGORICAL, /* each unit goes to exactly one worker */
+    TSR_DRAW_CHUNKS       /* a permutation cut into pieces: every unit once */
+} tsr_draw_kind;
+
+/* Shares by chance, as the schemes draw them: a pure function of seed, round and worker. */
+typedef struct tsr_draw {
+    size_t size;
+    tsr_draw_kind kind;
+    int64_t workers;      /* at least 1 */
+    double xi;            /* bernoulli: above 0, at most 1 */
+    const double *weight; /* [workers] of categorical and chunks; NULL = equal */
+    const char *axes;     /* names between commas; NULL = every one that can be cut */
+    uint64_t seed;
+    int64_t round, worker; /* from 0 */
+} tsr_draw;
+
+TSR_DEFAULT(tsr_draw)
+
+/* USAGE when such shares cannot be drawn: more workers than units, xi out of range. */
+TSR_API tsr_status tsr_share_draw(tsr_share *share, const tsr_draw *draw);
+
+/* *small = the share of `whole` as a smaller model, which is used and trained like any other. USAGE
+ * when the share is of another network, or empty on an axis. */
+TSR_API tsr_status tsr_share_take(tsr_model **small, const tsr_share *share,
+                                  const tsr_model *whole);
+
+/* Writes the numbers of small[i], the share share[i] of it, back into `whole`: copied where one has
+ * a number, the mean where several do, untouched where none does. USAGE when they do not fit. */
+TSR_API tsr_status tsr_share_put(tsr_model *whole, tsr_share *const *share, tsr_model *const *small,
+                                 int64_t count);
+
+/* ---- Theory ------------------------------------------------------------------------------- */
+
+/* In the order of the names auto, exact, finite, infinite (docs/theory.md). */
+typedef enum tsr_ntk_kind {
+    TSR_NTK_AUTO, /* finite for model shallow, else exact */
+    TSR_NTK_EXACT,
+    TSR_NTK_FINITE,
+    TSR_NTK_INFINITE
+} tsr_ntk_kind;
+
+typedef struct tsr_ntk_options {
+    size_t size;
+    tsr_ntk_kind kind;
+    int64_t n;            /* the first n samples; at least 1 */
+    int64_t output;       /* exact: of output number `output` - 1 alone; 0 = summed over all */
+    int64_t memory;       /* exact: bytes for gradients; 0 = 2 GiB */
+    bool test_set;        /* samples of the test set */
+    const tsr_data *data; /* instead of what the settings name, or NULL */
+} tsr_ntk_options;
+
+TSR_DEFAULT(tsr_ntk_options)
+
+/* The tangent kernel of a model, or of the first weights that a config gives, into the caller's
+ * memory: kernel [n, n]. USAGE when there is no kernel of that kind or there are fewer samples. */
+TSR_API tsr_status tsr_model_ntk(double *kernel, tsr_model *model, const tsr_ntk_options *options);
+TSR_API tsr_status tsr_config_ntk(double *kernel, const tsr_config *config,
+                                  const tsr_ntk_options *options);
+
+/* value [n] = the eigenvalues of a symmetric matrix [n, n], ascending. */
+TSR_API tsr_status tsr_eigenvalues(double *value, const double *matrix, int64_t n);
+
+/* What the theorems of a model's paper ask of a run, beside what it has (docs/theory.md). */
+typedef struct tsr_certificate tsr_certificate;
+
+/* Before the run that a config describes, on its data or on `data`. The caller destroys *out. USAGE
+ * when no paper speaks of such a run. */
+TSR_API tsr_status tsr_certify(tsr_certificate **out, const tsr_config *config,
+                               const tsr_data *data);
+TSR_API void tsr_certificate_destroy(tsr_certificate *certificate);
+
+typedef enum tsr_verdict {
+    TSR_NO_VERDICT, /* nothing is required */
+    TSR_HOLDS,
+    TSR_FAILS,
+    TSR_VACUOUS,
+    TSR_OPEN,
+    TSR_DOES_NOT_APPLY
+} tsr_verdict;
+
+/* Its texts belong to the certificate. */
+typedef struct tsr_certificate_row {
+    size_t size;
+    const char *theorem;  /* "Theorem 2", or "" */
+    const char *where;    /* "(6), first term" */
+    const char *quantity; /* "width m" */
+    const char *reason;   /* of vacuous, open and does not apply; else "" */
+    tsr_verdict verdict;
+    int sense;       /* 1: measured must be at least `required`; -1: at most; 0: nothing is asked */
+    double measured; /* NaN = not known */
+    double required; /* NaN = nothing is */
+    double factor;   /* above 1: missed by so much; NaN = nothing to compare */
+} tsr_certificate_row;
+
+TSR_DEFAULT(tsr_certificate_row)
+
+TSR_API const char *tsr_certificate_paper(const tsr_certificate *certificate);
+TSR_API int64_t tsr_certificate_rows(const tsr_certificate *certificate);
+TSR_API tsr_status tsr_certificate_at(tsr_certificate_row *row, const tsr_certificate *certificate,
+                                      int64_t i);
+
+/* All of it, as `tessera certify` prints it; as JSON with its --json. Free *out with tsr_free. */
+TSR_API tsr_status tsr_certificate_text(char **out, const tsr_certificate *certificate);
+TSR_API tsr_status tsr_certificate_json(char **out, const tsr_certificate *certificate);
+
+/* ---- Other networks ----------------------------------------------------------------------- */
+
+/* How another tool's weights become a model (docs/import.md). */
+typedef struct tsr_import_options {
+    size_t size;
+    const char *model;            /* NULL: told from names and shapes */
+    int64_t side;                 /* of the images; 0 = 224, of a net with a small stem 32 */
+    int64_t classes;              /* outputs of a new last layer; 0 = the file's own */
+    uint64_t seed;                /* of that layer's weights */
+    const char *names;            /* a file with the classes' names, a line for each, or NULL */
+    int64_t channels;             /* numbers in mean and deviation; 0: inputs are not normalised */
+    double mean[4], deviation[4]; /* the network sees (x - mean) / deviation, x in 0 .. 1 */
+} tsr_import_options;
+
+TSR_DEFAULT(tsr_import_options)
+
+/* A PyTorch checkpoint or safetensors file of a known network; nothing in it is executed. `options`
+ * may be NULL. BAD_FILE, naming what is wrong, when it holds no network that is known. */
+TSR_API tsr_status tsr_import(tsr_model **out, const char *path, const tsr_import_options *options);
+
+/* What a conversion came to. */
+typedef struct tsr_conversion {
+    size_t size;
+    int64_t points, width, layers;  /* to ReLU: training points, units, hidden layers; else 0 */
+    double residual;                /* largest relative difference over points and layers */
+    double loss_before, loss_after; /* on the training set */
+    double accuracy_before, accuracy_after;
+    double seconds;
+} tsr_conversion;
+
+TSR_DEFAULT(tsr_conversion)
+
+/* *out = the ReLU network that equals a gated one on every training point (docs/grelu.md), or with
+ * `to_relu` false the gated one of a ReLU network. The data are those of the model's settings.
+ * `conversion` may be NULL. USAGE when there is no such network; with `least_squares` the nearest one
+ * will do. */
+TSR_API tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion,
+                                     const tsr_model *model, bool to_relu, bool least_squares);
+
+/* ---- Pages -------------------------------------------------------------------------------- */
+
+/* The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the
+ * folder holds no run, BAD_FILE when one of its files is damaged. */
+TSR_API tsr_status tsr_report(const char *folder, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

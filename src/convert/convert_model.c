@@ -1,6 +1,8 @@
 /* convert_model.c - model files converted. See convert_model.h. */
 #include "convert/convert_model.h"
 
+#include "base/alloc.h"
+#include "base/sized.h"
 #include "base/clock.h"
 #include "model/whole.h"
 #include "net/grelu.h"
@@ -48,7 +50,7 @@ done:
     return st;
 }
 
-static tsr_status save(const char *path, const work *w)
+static tsr_status save(tsri_sink *to, const work *w)
 {
     tsr_status st = TSR_OK;
     const tsr_model *m = w->model;
@@ -60,14 +62,14 @@ static tsr_status save(const char *path, const work *w)
                               .scaling = tsri_tensors_meta(m->file, TSRI_META_SCALING),
                               .classes = tsri_tensors_meta(m->file, TSRI_META_CLASSES),
                               .schema = tsri_tensors_meta(m->file, TSRI_META_SCHEMA)};
-    TSR_TRY(tsri_model_save(path, &parts));
+    TSR_TRY(tsri_model_put(to, &parts));
 done:
     tsri_store_close(&host);
     return st;
 }
 
-tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model, bool to_relu,
-                              bool least_squares)
+tsr_status tsri_convert_put(tsri_converted *out, tsri_sink *to, tsr_model *model, bool to_relu,
+                            bool least_squares)
 {
     tsr_status st = TSR_OK;
     work w = {.model = model};
@@ -83,12 +85,55 @@ tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *
     if (to_relu)
         TSR_TRY(tsri_convert_pair(&out->how, &w.store[1], &w.store[0], &on, least_squares));
     else
-        TSR_TRY(tsri_grelu_from_relu(&w.store[1], model->path));
+        TSR_TRY(tsri_grelu_from_tensors(&w.store[1], model->file, model->path));
     TSR_TRY(tsri_judge_pair(&out->train, &w.store[0], &w.store[1], &on, &w.data->train));
     TSR_TRY(tsri_judge_pair(&out->test, &w.store[0], &w.store[1], &on, &w.data->test));
-    TSR_TRY(save(path, &w));
+    TSR_TRY(save(to, &w));
     out->seconds = tsri_clock() - start;
 done:
     work_fini(&w);
+    return st;
+}
+
+tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model, bool to_relu,
+                              bool least_squares)
+{
+    return tsri_convert_put(out, &(tsri_sink){.path = path}, model, to_relu, least_squares);
+}
+
+/* ---- As programs see it --------------------------------------------------------------------- */
+
+static tsr_conversion told(const tsri_converted *c)
+{
+    return (tsr_conversion){.points = c->how.n,
+                            .width = c->how.width,
+                            .layers = c->how.layers,
+                            .residual = c->how.worst,
+                            .loss_before = c->train.loss[0],
+                            .loss_after = c->train.loss[1],
+                            .accuracy_before = c->train.accuracy[0],
+                            .accuracy_after = c->train.accuracy[1],
+                            .seconds = c->seconds};
+}
+
+tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion, const tsr_model *model,
+                             bool to_relu, bool least_squares)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *copy = NULL; /* its settings change */
+    tsri_converted c;
+    tsri_sink sink = {0};
+    TSRI_GIVEN(out);
+    *out = NULL;
+    TSRI_GIVEN(model);
+    TSR_TRY(tsr_model_copy(&copy, model));
+    TSR_TRY(tsri_convert_put(&c, &sink, copy, to_relu, least_squares));
+    tsr_conversion mine = told(&c);
+    if (conversion)
+        TSR_TRY(TSRI_SIZED_GIVE(conversion, &mine));
+    TSR_TRY(tsr_model_parse(out, sink.bytes, sink.n));
+done:
+    tsri_free(sink.bytes);
+    tsr_model_destroy(copy);
     return st;
 }

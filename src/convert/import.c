@@ -1,6 +1,7 @@
 /* import.c - another tool's weights as a model file of ours. See import.h. */
 #include "convert/import.h"
 
+#include "base/sized.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -342,7 +343,7 @@ static tsr_status write_schema(tsri_json *w, const import *in)
 
 /* ---- The file ----------------------------------------------------------------------------- */
 
-static tsr_status save(const char *out, const import *in)
+static tsr_status save(tsri_sink *to, const import *in)
 {
     tsr_status st = TSR_OK;
     tsri_json scaling = {0}, classes = {0}, schema = {0};
@@ -357,7 +358,7 @@ static tsr_status save(const char *out, const import *in)
                               .classes = classes.text.data,
                               .schema = schema.text.data,
                               .imported = tsri_quote(slash ? slash + 1 : in->path)};
-    TSR_TRY(tsri_model_save(out, &parts));
+    TSR_TRY(tsri_model_put(to, &parts));
 done:
     tsri_json_fini(&scaling);
     tsri_json_fini(&classes);
@@ -365,7 +366,7 @@ done:
     return st;
 }
 
-tsr_status tsri_import_file(const char *out, const char *path, const tsri_import *how)
+tsr_status tsri_import_put(tsri_sink *to, const char *path, const tsri_import *how)
 {
     tsr_status st = TSR_OK;
 import in = {.path = path, .how = how };
@@ -378,8 +379,54 @@ import in = {.path = path, .how = how };
     TSR_TRY(read_names(&in));
     TSR_TRY(tsri_store_init_host(&in.store, in.net));
     TSR_TRY(tsri_store_load(&in.store, in.file, "", path));
-    TSR_TRY(save(out, &in));
+    TSR_TRY(save(to, &in));
 done:
     import_fini(&in);
+    return st;
+}
+
+tsr_status tsri_import_file(const char *out, const char *path, const tsri_import *how)
+{
+    return tsri_import_put(&(tsri_sink){.path = out}, path, how);
+}
+
+/* ---- As programs see it --------------------------------------------------------------------- */
+
+static tsr_status how_of(tsri_import *how, const tsr_import_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsr_import_options o = tsr_import_options_default();
+    if (options)
+        TSR_TRY(TSRI_SIZED_TAKE(&o, options));
+    TSR_CHECK(o.channels >= 0 && o.channels <= TSRI_IMPORT_CHANNELS && o.side >= 0 &&
+                  o.classes >= 0,
+              TSR_USAGE, "an import takes 0 to %d channels, and sizes of 0 or more",
+              TSRI_IMPORT_CHANNELS);
+    *how = (tsri_import){.model = o.model,
+                         .size = o.side,
+                         .classes = o.classes,
+                         .seed = o.seed,
+                         .names = o.names,
+                         .normalize = o.channels > 0,
+                         .channels = o.channels};
+    memcpy(how->mean, o.mean, sizeof how->mean);
+    memcpy(how->deviation, o.deviation, sizeof how->deviation);
+done:
+    return st;
+}
+
+tsr_status tsr_import(tsr_model **out, const char *path, const tsr_import_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_import how;
+    tsri_sink sink = {0};
+    TSRI_GIVEN(out);
+    *out = NULL;
+    TSRI_GIVEN(path);
+    TSR_TRY(how_of(&how, options));
+    TSR_TRY(tsri_import_put(&sink, path, &how));
+    TSR_TRY(tsr_model_parse(out, sink.bytes, sink.n));
+done:
+    tsri_free(sink.bytes);
     return st;
 }

@@ -12,7 +12,7 @@
 #ifndef TSRI_IMPORT_H
 #define TSRI_IMPORT_H
 
-#include "base/status.h"
+#include "io/safetensors.h"
 
 enum { TSRI_IMPORT_CHANNELS = 4 }; /* of images, at most */
 
@@ -29,6 +29,7 @@ typedef struct tsri_import {
 
 /* BAD_FILE, naming what is wrong, when `path` holds no network that is known; USAGE when `how` does
  * not fit it. */
+tsr_status tsri_import_put(tsri_sink *to, const char *path, const tsri_import *how);
 tsr_status tsri_import_file(const char *out, const char *path, const tsri_import *how);
 
 #endif

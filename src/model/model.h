@@ -96,6 +96,10 @@ tsr_status tsri_model_of_file(tsr_model **out, tsri_tensors *file, const char *p
 /* Its file as it would be written now. The caller destroys *out. */
 tsr_status tsri_model_tensors(tsri_tensors **out, const tsr_model *model);
 
+/* w [net->total] as files have them become the model's numbers; and back: where they lie. */
+tsr_status tsri_model_fill(tsr_model *model, const float *w);
+const float *tsri_model_plain(const tsr_model *model);
+
 /* What tsri_model_save needs to write it as it is now. */
 tsri_model_parts tsri_model_parts_of(const tsr_model *model);
 

@@ -317,6 +317,39 @@ static void fill_plain(tsr_model *m, const tsri_param *p, const tsri_tensor *t)
                                                          : own[j];
 }
 
+static tsr_status set_param(tsr_model *model, int64_t i, const tsri_tensor *t)
+{
+    tsr_status st = tsri_whole_load_param(&model->store, i, t, "the array");
+    const tsri_param *p = &model->net->param[i];
+    if (st != TSR_OK)
+        restore(model, i);
+    TSR_TRY(st == TSR_BAD_FILE ? TSR_USAGE : st);
+    if (model->plain)
+        fill_plain(model, p, t);
+    TSR_TRY(change_file(model, p));
+done:
+    return st;
+}
+
+const float *tsri_model_plain(const tsr_model *model)
+{
+    return model->plain ? model->plain : tsri_store_own(&model->store);
+}
+
+tsr_status tsri_model_fill(tsr_model *model, const float *w)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; i < model->net->params; i++) {
+        const tsri_param *p = &model->net->param[i];
+        tsri_tensor t = {
+            .name = p->name, .dtype = TSRI_F32, .dims = p->dims, .data = w + p->offset};
+        memcpy(t.shape, p->shape, sizeof p->shape);
+        TSR_TRY(set_param(model, i, &t));
+    }
+done:
+    return st;
+}
+
 tsr_status tsr_model_set(tsr_model *model, const char *name, const tsr_array *values)
 {
     tsr_status st = TSR_OK;
@@ -329,13 +362,7 @@ tsr_status tsr_model_set(tsr_model *model, const char *name, const tsr_array *va
     const tsri_param *p = &model->net->param[i];
     if (p->dims == 0 && t.dims == 1 && t.shape[0] == 1)
         t.dims = 0; /* a scalar, which an array has no form for */
-    st = tsri_whole_load_param(&model->store, i, &t, "the array");
-    if (st != TSR_OK)
-        restore(model, i);
-    TSR_TRY(st == TSR_BAD_FILE ? TSR_USAGE : st);
-    if (model->plain)
-        fill_plain(model, p, &t);
-    TSR_TRY(change_file(model, p));
+    TSR_TRY(set_param(model, i, &t));
 done:
     tsri_free(memory);
     return st;

@@ -127,11 +127,20 @@ tsr_status tsri_grelu_from_relu(tsri_store *store, const char *path)
 {
     tsr_status st = TSR_OK;
     tsri_tensors *file = NULL;
+    TSR_TRY(tsri_tensors_read(&file, path));
+    TSR_TRY(tsri_grelu_from_tensors(store, file, path));
+done:
+    tsri_tensors_destroy(file);
+    return st;
+}
+
+tsr_status tsri_grelu_from_tensors(tsri_store *store, const tsri_tensors *file, const char *path)
+{
+    tsr_status st = TSR_OK;
     char from[TSRI_NAME], to[TSRI_NAME];
     TSR_CHECK(
         tsri_net_param(store->net, "psi.1.weight") >= 0, TSR_USAGE,
         "from_relu sets Psi to the weights of a ReLU net: use model: grelu with gate_rank: 0");
-    TSR_TRY(tsri_tensors_read(&file, path));
     TSR_CHECK(!tsri_tensors_find(file, "psi.1.weight") &&
                   !tsri_tensors_find(file, "psi.1.p.weight"),
               TSR_BAD_FILE,
@@ -144,7 +153,6 @@ tsr_status tsri_grelu_from_relu(tsri_store *store, const char *path)
         TSR_TRY(copy_tensor(store, numbered(to, "psi", k, ".weight"), file, from, path));
     }
 done:
-    tsri_tensors_destroy(file);
     return st;
 }
 

@@ -11,4 +11,7 @@ int64_t tsri_grelu_layers(const tsri_net *net);
  * both compute the same at first (section 4.4, Remark 4). BAD_FILE when it does not fit. */
 tsr_status tsri_grelu_from_relu(tsri_store *store, const char *path);
 
+/* The same from a file that was read; `path` is for messages. */
+tsr_status tsri_grelu_from_tensors(tsri_store *store, const tsri_tensors *file, const char *path);
+
 #endif

@@ -1,6 +1,7 @@
 /* report.c - report.html: which sections a folder has. */
 #include "report/report.h"
 
+#include "base/sized.h"
 #include "base/alloc.h"
 #include "base/number.h"
 #include "io/file.h"
@@ -177,5 +178,14 @@ tsr_status tsri_report_write(const char *folder, const char *path)
 done:
     tsri_free(usual);
     tsri_text_fini(&page);
+    return st;
+}
+
+tsr_status tsr_report(const char *folder, const char *path)
+{
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(folder);
+    TSR_TRY(tsri_report_write(folder, path));
+done:
     return st;
 }

@@ -281,6 +281,7 @@ tsr_status tsri_ntk_of_run(tsri_ntk *ntk, tsr_config *config, const tsri_ntk_opt
     tsri_run run = {.process.lock = -1};
     tsr_run_options none = tsr_run_options_default();
     *ntk = (tsri_ntk){0};
+    none.data = options->data;
     TSR_TRY(tsri_run_init(&run, config, &none));
     subject s = {.config = config,
                  .data = run.data,
@@ -299,7 +300,7 @@ tsr_status tsri_ntk_of_model(tsri_ntk *ntk, tsr_model *model, const tsri_ntk_opt
     tsr_status st = TSR_OK;
     tsri_model_use use = {0};
     *ntk = (tsri_ntk){0};
-    tsri_model_asked asked = {.on_training_set = !options->test_set};
+    tsri_model_asked asked = {.on_training_set = !options->test_set, .data = options->data};
     TSR_TRY(tsri_model_use_init(&use, model, &asked));
     subject s = {.config = tsr_model_config(model),
                  .data = use.data,

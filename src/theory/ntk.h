@@ -27,13 +27,14 @@ typedef enum tsri_ntk_kind {
 
 typedef struct tsri_ntk_options {
     tsri_ntk_kind kind;
-    int64_t n;       /* the first n samples; 0 = 1000, or all when there are fewer */
-    int64_t output;  /* of the exact kernel; -1 = summed */
-    int64_t memory;  /* bytes for gradients; 0 = 2 GiB */
-    bool test_set;   /* samples of the test set instead of the training set */
-    bool spectrum;   /* all eigenvalues by LAPACK up to n = 5000, else the ends by Lanczos */
-    bool lanczos;    /* the ends by Lanczos, whatever n is */
-    int64_t repeats; /* how many times the kernel is computed and timed; 0 = 1 */
+    int64_t n;            /* the first n samples; 0 = 1000, or all when there are fewer */
+    int64_t output;       /* of the exact kernel; -1 = summed */
+    int64_t memory;       /* bytes for gradients; 0 = 2 GiB */
+    bool test_set;        /* samples of the test set instead of the training set */
+    const tsr_data *data; /* a program's own, instead of those that the config names, or NULL */
+    bool spectrum;        /* all eigenvalues by LAPACK up to n = 5000, else the ends by Lanczos */
+    bool lanczos;         /* the ends by Lanczos, whatever n is */
+    int64_t repeats;      /* how many times the kernel is computed and timed; 0 = 1 */
     void (*say)(void *context, const char *text); /* the estimate, before it begins; or NULL */
     void *context;
 } tsri_ntk_options;

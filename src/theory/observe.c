@@ -120,12 +120,18 @@ done:
 
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config)
 {
+    return tsri_certify_on(c, config, NULL);
+}
+
+tsr_status tsri_certify_on(tsri_certificate *c, tsr_config *config, const tsr_data *data)
+{
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
     tsri_run_view view = {0};
     tsri_past past = {0};
     const tsri_paper *paper = NULL;
     tsr_run_options options = tsr_run_options_default();
+    options.data = data;
     *c = (tsri_certificate){0};
     TSR_TRY(tsri_run_init(&run, config, &options));
     if (run.settings.scheme->setup)

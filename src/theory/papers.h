@@ -84,4 +84,7 @@ __attribute__((constructor)) void tsri_certificates_register(void);
  * it. The caller calls tsri_certificate_fini, even on failure. */
 tsr_status tsri_certify_before(tsri_certificate *c, tsr_config *config);
 
+/* The same on a program's own data, or with NULL on those that the config names. */
+tsr_status tsri_certify_on(tsri_certificate *c, tsr_config *config, const tsr_data *data);
+
 #endif

@@ -110,8 +110,8 @@ done:
     return st;
 }
 
-tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
-                             const tsri_prune *how)
+tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *model,
+                           const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
     tsri_share share = {0};
@@ -146,7 +146,7 @@ tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model
                               .schema = tsri_tensors_meta(model->file, TSRI_META_SCHEMA),
                               .ticket = ticket.text.data,
                               .imported = tsri_tensors_meta(model->file, TSRI_META_IMPORT)};
-    TSR_TRY(tsri_model_save(path, &parts));
+    TSR_TRY(tsri_model_put(to, &parts));
     if (made)
         *made = (tsri_ticket_made){.recalibrated = here.recalibrate, .how = here};
 done:
@@ -154,5 +154,58 @@ done:
     tsri_store_fini(&store);
     tsri_net_destroy(small);
     tsri_share_fini(&share);
+    return st;
+}
+
+tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
+                             const tsri_prune *how)
+{
+    return tsri_ticket_put(made, &(tsri_sink){.path = path}, model, how);
+}
+
+/* ---- Any share ------------------------------------------------------------------------------ */
+
+/* Which units of the whole it has, for those who compare it with the whole. */
+static tsr_status describe_share(tsri_json *w, const tsr_model *model, const tsri_share *share)
+{
+    tsr_status st = TSR_OK;
+    tsri_origin origin = {0};
+    TSR_TRY(tsri_origin_read(&origin, model->net, tsri_tensors_meta(model->file, TSRI_META_TICKET),
+                             model->path));
+    tsri_json_open(w, '{');
+    tsri_json_put_text(w, "criterion", "share");
+    tsri_origin_write(w, &origin, share);
+    tsri_json_close(w, '}');
+    TSR_TRY(tsri_json_end(w));
+done:
+    tsri_origin_fini(&origin);
+    return st;
+}
+
+tsr_status tsri_share_model(tsr_model **out, const tsr_model *model, const tsri_share *share)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *small = NULL;
+    tsri_store store = {0};
+    tsr_config *config = NULL;
+    tsri_json ticket = {0};
+    *out = NULL;
+    TSR_TRY(tsri_net_cut(&small, model->net, share, false));
+    TSR_TRY(tsri_store_init_host(&store, small));
+    TSR_TRY(tsri_take(&store, &model->store, share, false));
+    TSR_TRY(tsri_config_copy(&config, model->config));
+    TSR_TRY(set_widths(config, small));
+    TSR_TRY(describe_share(&ticket, model, share));
+    tsri_model_parts parts = tsri_model_parts_of(model);
+    parts.net = small;
+    parts.w = tsri_store_own(&store);
+    parts.config = config;
+    parts.ticket = ticket.text.data;
+    TSR_TRY(tsri_model_of_parts(out, &parts));
+done:
+    tsri_json_fini(&ticket);
+    tsr_config_destroy(config);
+    tsri_store_fini(&store);
+    tsri_net_destroy(small);
     return st;
 }

@@ -62,7 +62,12 @@ tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const t
 /* Writes the ticket of a model as a model file: smaller, self-describing, with the numbers of the
  * units that stayed. model->config then has the ticket's widths. Statistics are not measured again
  * for a ticket that lost no unit, nor for fresh weights. `made` may be NULL. */
+tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *model,
+                           const tsri_prune *how);
 tsr_status tsri_ticket_write(tsri_ticket_made *made, const char *path, tsr_model *model,
                              const tsri_prune *how);
+
+/* The model that any share of `model` is. The caller destroys *out. */
+tsr_status tsri_share_model(tsr_model **out, const tsr_model *model, const tsri_share *share);
 
 #endif

@@ -41,9 +41,57 @@ done:
     return st;
 }
 
+tsr_status tsr_model_prune(tsr_model **ticket, const tsr_model *model,
+                           const tsr_prune_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *copy = NULL; /* its settings change */
+    tsri_prune how;
+    tsri_sink sink = {0};
+    TSRI_GIVEN(ticket);
+    *ticket = NULL;
+    TSRI_GIVEN(model);
+    TSR_TRY(how_of(&how, options));
+    TSR_TRY(tsr_model_copy(&copy, model));
+    TSR_TRY(tsri_ticket_put(NULL, &sink, copy, &how));
+    TSR_TRY(tsr_model_parse(ticket, sink.bytes, sink.n));
+done:
+    tsri_free(sink.bytes);
+    tsr_model_destroy(copy);
+    return st;
+}
+
+tsr_status tsr_model_scores(double **scores, int64_t *n, const tsr_model *model, const char *axis,
+                            const char *criterion)
+{
+    tsr_status st = TSR_OK;
+    tsri_criterion by;
+    TSRI_GIVEN(scores);
+    *scores = NULL;
+    TSRI_GIVEN(n);
+    TSRI_GIVEN(model);
+    TSRI_GIVEN(axis);
+    TSRI_GIVEN(criterion);
+    TSR_TRY(tsri_criterion_find(&by, criterion));
+    int64_t a = tsri_axis_find(model->net, axis);
+    TSR_CHECK(a >= 0, TSR_USAGE, "the model has no axis %s: tsr_share_axis lists them",
+              tsri_quote(axis));
+    TSR_TRY(tsri_alloc(scores, model->net->axis[a].size, sizeof **scores));
+    TSR_TRY(tsri_score(*scores, &model->store, a, by, 1));
+    *n = model->net->axis[a].size;
+done:
+    if (st != TSR_OK && scores)
+        TSRI_FREE(*scores);
+    return st;
+}
+
 tsr_status tsr_config_finetune(tsr_config *config, int64_t epochs, double rate)
 {
-    return tsri_finetune_config(config, epochs, rate);
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(config);
+    TSR_TRY(tsri_finetune_config(config, epochs, rate));
+done:
+    return st;
 }
 
 tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n, const tsr_model *reference,
@@ -51,8 +99,12 @@ tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n, const tsr_mo
 {
     tsr_status st = TSR_OK;
     tsri_comparison c = {0};
+    TSRI_GIVEN(out);
     *out = NULL;
+    TSRI_GIVEN(n);
     *n = 0;
+    TSRI_GIVEN(reference);
+    TSRI_GIVEN(other);
     TSR_TRY(tsri_compare(&c, reference, other, NULL, TSRI_SCORE_L2, NULL, 0));
     TSR_TRY(tsri_alloc(out, c.rows, sizeof **out));
     for (int64_t i = 0; i < c.rows; i++)
