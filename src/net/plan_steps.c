@@ -15,32 +15,22 @@
  * stand before the sum, so that their backward comes after it.
  */
 #include "net/plan_parts.h"
+#include "net/readers.h"
 
 #include "base/alloc.h"
 
 typedef struct scan {
     tsri_plan *plan;
-    int64_t *readers;  /* [values] layers that read a value */
-    int64_t *reader;   /* [values] the last of them, -1 = none */
-    int64_t *producer; /* [values] the layer that makes a value, -1 = the input */
-    bool *gone;        /* [layers] fused into another */
-    bool *all_convs;   /* [values] every reader is a conv */
+    tsri_readers of;
+    bool *gone;      /* [layers] fused into another */
+    bool *all_convs; /* [values] every reader is a conv */
 } scan;
 
 static void scan_free(scan *s)
 {
-    tsri_free(s->readers);
-    tsri_free(s->reader);
-    tsri_free(s->producer);
+    tsri_readers_fini(&s->of);
     tsri_free(s->gone);
     tsri_free(s->all_convs);
-}
-
-static void note_reader(scan *s, int value, int64_t layer, bool conv)
-{
-    s->readers[value]++;
-    s->reader[value] = layer;
-    s->all_convs[value] = s->all_convs[value] && conv;
 }
 
 static tsr_status scan_net(scan *s, tsri_plan *plan)
@@ -48,31 +38,19 @@ static tsr_status scan_net(scan *s, tsri_plan *plan)
     tsr_status st = TSR_OK;
     const tsri_net *net = plan->net;
     *s = (scan){.plan = plan};
-    TSR_TRY(tsri_alloc(&s->readers, net->values, sizeof *s->readers));
-    TSR_TRY(tsri_alloc(&s->reader, net->values, sizeof *s->reader));
-    TSR_TRY(tsri_alloc(&s->producer, net->values, sizeof *s->producer));
+    TSR_TRY(tsri_readers_init(&s->of, net));
     TSR_TRY(tsri_alloc(&s->gone, net->layers, sizeof *s->gone));
     TSR_TRY(tsri_alloc(&s->all_convs, net->values, sizeof *s->all_convs));
-    for (int64_t v = 0; v < net->values; v++) {
-        s->reader[v] = s->producer[v] = -1;
+    for (int64_t v = 0; v < net->values; v++)
         s->all_convs[v] = true;
-    }
     for (int64_t i = 0; i < net->layers; i++) {
         const tsri_layer *l = &net->layer[i];
-        note_reader(s, l->in, i, l->kind == TSRI_CONV);
+        s->all_convs[l->in] = s->all_convs[l->in] && l->kind == TSRI_CONV;
         if (l->add >= 0)
-            note_reader(s, l->add, i, false);
-        s->producer[l->out] = i;
+            s->all_convs[l->add] = false;
     }
 done:
     return st;
-}
-
-/* The layer that alone reads `value` and is of that kind, or -1. */
-static int64_t only_reader(const scan *s, int value, tsri_kind kind)
-{
-    int64_t i = s->readers[value] == 1 ? s->reader[value] : -1;
-    return i >= 0 && s->plan->net->layer[i].kind == kind ? i : -1;
 }
 
 /* ---- One layer ---------------------------------------------------------------------------- */
@@ -117,7 +95,7 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
 static void fuse_relu(scan *s, tsri_planned *step)
 {
     tsri_kind kind = step->op.kind;
-    int64_t i = only_reader(s, step->out, TSRI_RELU);
+    int64_t i = tsri_only_reader(&s->of, s->plan->net, step->out, TSRI_RELU);
     if (i < 0 || (kind != TSRI_LINEAR && kind != TSRI_NORM && kind != TSRI_ADD))
         return;
     step->op.relu = true;
@@ -128,7 +106,7 @@ static void fuse_relu(scan *s, tsri_planned *step)
 /* The gate's value stays beside it as `add`, read by forward unless the gates are given. */
 static void fuse_gate(scan *s, tsri_planned *step)
 {
-    int64_t i = only_reader(s, step->out, TSRI_GATE);
+    int64_t i = tsri_only_reader(&s->of, s->plan->net, step->out, TSRI_GATE);
     if (i < 0 || step->op.kind != TSRI_LINEAR || step->op.relu ||
         !s->plan->device.backend->can.fused_gates || s->plan->net->bf16 ||
         s->plan->net->layer[i].in != step->out)
@@ -143,17 +121,17 @@ static void fuse_gate(scan *s, tsri_planned *step)
  * it before: the sum is its last reader. The input has no gradient. */
 static bool may_alias(const scan *s, int64_t sum, int other)
 {
-    return other != 0 && s->reader[other] == sum;
+    return other != 0 && s->of.last[other] == sum;
 }
 
 static void fuse_add(scan *s, tsri_planned *step, int64_t i)
 {
-    int64_t sum = only_reader(s, step->out, TSRI_ADD);
+    int64_t sum = tsri_only_reader(&s->of, s->plan->net, step->out, TSRI_ADD);
     if (sum < 0 || (step->op.kind != TSRI_CONV && step->op.kind != TSRI_NORM))
         return;
     const tsri_layer *l = &s->plan->net->layer[sum];
     int other = l->in == step->out ? l->add : l->in;
-    if (other == step->dx || s->producer[other] >= i || !may_alias(s, sum, other))
+    if (other == step->dx || s->of.producer[other] >= i || !may_alias(s, sum, other))
         return;
     step->add = other;
     step->out = l->out;
@@ -175,7 +153,7 @@ static bool becomes_virtual(const scan *s, const tsri_planned *step)
 {
     return s->plan->device.backend->can.virtual_norms && !s->plan->frozen &&
            step->op.kind == TSRI_NORM && step->op.relu && step->add < 0 &&
-           s->readers[step->out] > 0 && s->all_convs[step->out];
+           s->of.count[step->out] > 0 && s->all_convs[step->out];
 }
 
 /* A conv whose input is a virtual norm reads that norm's input instead. */

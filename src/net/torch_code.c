@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "net/readers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,15 +45,15 @@ const char *tsri_torch_lacks(const tsri_net *net)
 /* ---- Variables ---------------------------------------------------------------------------- */
 
 typedef struct variables {
-    int64_t *last; /* [values] the last layer that reads the value, -1 = none */
-    int64_t *of;   /* [values] its variable */
-    bool *taken;   /* [values] is the variable in use? */
-    bool *flat;    /* [values] [n, C] and not [n, C, H, W] */
+    tsri_readers readers;
+    int64_t *of; /* [values] its variable */
+    bool *taken; /* [values] is the variable in use? */
+    bool *flat;  /* [values] [n, C] and not [n, C, H, W] */
 } variables;
 
 static void variables_fini(variables *v)
 {
-    tsri_free(v->last);
+    tsri_readers_fini(&v->readers);
     tsri_free(v->of);
     tsri_free(v->taken);
     tsri_free(v->flat);
@@ -62,17 +63,10 @@ static tsr_status variables_init(variables *v, const tsri_net *net)
 {
     tsr_status st = TSR_OK;
     *v = (variables){0};
-    TSR_TRY(tsri_alloc(&v->last, net->values, sizeof *v->last));
+    TSR_TRY(tsri_readers_init(&v->readers, net));
     TSR_TRY(tsri_alloc(&v->of, net->values, sizeof *v->of));
     TSR_TRY(tsri_alloc(&v->taken, net->values, sizeof *v->taken));
     TSR_TRY(tsri_alloc(&v->flat, net->values, sizeof *v->flat));
-    for (int64_t i = 0; i < net->values; i++)
-        v->last[i] = -1;
-    for (int64_t i = 0; i < net->layers; i++) {
-        v->last[net->layer[i].in] = i;
-        if (net->layer[i].add >= 0)
-            v->last[net->layer[i].add] = i;
-    }
     v->taken[0] = true;
 done:
     return st;
@@ -83,9 +77,9 @@ static int64_t next_variable(variables *v, const tsri_net *net, int64_t i)
 {
     const tsri_layer *l = &net->layer[i];
     int64_t k = 0;
-    if (v->last[l->in] == i)
+    if (v->readers.last[l->in] == i)
         v->taken[v->of[l->in]] = false;
-    if (l->add >= 0 && v->last[l->add] == i)
+    if (l->add >= 0 && v->readers.last[l->add] == i)
         v->taken[v->of[l->add]] = false;
     while (v->taken[k])
         k++;
