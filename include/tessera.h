@@ -947,6 +947,73 @@ TSR_API tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion
  * folder holds no run, BAD_FILE when one of its files is damaged. */
 TSR_API tsr_status tsr_report(const char *folder, const char *path);
 
+/* ---- ONNX --------------------------------------------------------------------------------- */
+
+/* How a model becomes an ONNX file (docs/export.md). */
+typedef struct tsr_onnx_options {
+    size_t size;
+    bool fold;      /* batch norms become part of the layer before them, where they can */
+    bool transform; /* the file takes raw inputs, scaled inside as in training, and gives real
+                       targets in their own units; else both are as the network has them */
+} tsr_onnx_options;
+
+TSR_DEFAULT(tsr_onnx_options)
+
+/* What was written. */
+typedef struct tsr_onnx_made {
+    size_t size;
+    int64_t bytes, nodes;
+    int64_t norms_folded, norms_left; /* batch norms, and those that are still nodes */
+    int64_t opset;
+} tsr_onnx_made;
+
+TSR_DEFAULT(tsr_onnx_made)
+
+/* Writes the model as the ONNX file `path`, which is replaced whole or not at all. `made` and
+ * `options` may be NULL. FAILURE when the library was built without ONNX; USAGE when a layer or a
+ * transform has no form there. */
+TSR_API tsr_status tsr_export_onnx(tsr_onnx_made *made, const char *path, const tsr_model *model,
+                                   const tsr_onnx_options *options);
+
+/* How fast a model runs here and, where it is installed, in ONNX Runtime. */
+typedef struct tsr_onnx_speed_options {
+    size_t size;
+    const char *library;     /* ONNX Runtime's: a path, or a name that the system finds */
+    const tsr_model *beside; /* another model to be measured in turns with it (of a ticket, the
+                                whole network), or NULL */
+    int64_t batch, threads;
+    double seconds; /* how long to measure */
+    bool fold;      /* as for the file */
+} tsr_onnx_speed_options;
+
+static inline tsr_onnx_speed_options tsr_onnx_speed_options_default(void)
+{
+    tsr_onnx_speed_options o = {0};
+    o.size = sizeof o;
+    o.library = "libonnxruntime.so.1";
+    o.batch = o.threads = 1;
+    o.seconds = 3;
+    return o;
+}
+
+/* Of the model, and of the one beside it. NaN: not measured. */
+typedef struct tsr_onnx_speed {
+    size_t size;
+    double ours_ms[2], theirs_ms[2]; /* of one batch: the least of many repetitions */
+    double difference[2]; /* the largest between both outputs, in parts of the largest output */
+    bool faster, faster_there; /* than the one beside it: clearly, beyond the noise */
+    int64_t bytes[2];          /* of the ONNX file */
+    char runtime[32];          /* its version; "" = it is not there */
+    char missing[256];         /* why, in a sentence */
+} tsr_onnx_speed;
+
+TSR_DEFAULT(tsr_onnx_speed)
+
+/* Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models
+ * take different inputs; else as tsr_export_onnx. */
+TSR_API tsr_status tsr_onnx_measure(tsr_onnx_speed *speed, const tsr_model *model,
+                                    const tsr_onnx_speed_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,19 +28,21 @@
  *     GATE        y = x where `add`, the value of its gate, is above 0; else 0
  */
 #define TSRI_KIND_LIST(X)                                                                          \
-    X(LINEAR, "linear", .torch = "@(#.flatten(1))")                                                \
-    X(CONV, "conv", .torch = "@(#)")                                                               \
-    X(NORM, "norm", .operations = 2, .torch = "@(#)")                                              \
-    X(RELU, "relu", .operations = 1, .pointwise = true, .torch = "F.relu(#)")                      \
-    X(ADD, "add", .operations = 1, .torch = "# + &")                                               \
-    X(MAXPOOL, "maxpool", .torch = "F.max_pool2d(#, %)")                                           \
-    X(AVGPOOL, "avgpool", .torch = "F.avg_pool2d(#, %)")                                           \
-    X(GLOBALPOOL, "global", .torch = "#.mean((2, 3))")                                             \
-    X(FLATTEN, "flatten", .torch = "#.flatten(1)")                                                 \
+    X(LINEAR, "linear", .torch = "@(#.flatten(1))", .onnx = "Gemm(~, @) alpha=* transB=1")         \
+    X(CONV, "conv", .torch = "@(#)", .onnx = "Conv(#, @) %")                                       \
+    X(NORM, "norm", .operations = 2, .torch = "@(#)",                                              \
+      .onnx = "BatchNormalization(#, @) epsilon=!")                                                \
+    X(RELU, "relu", .operations = 1, .pointwise = true, .torch = "F.relu(#)", .onnx = "Relu(#)")   \
+    X(ADD, "add", .operations = 1, .torch = "# + &", .onnx = "Add(#, &)")                          \
+    X(MAXPOOL, "maxpool", .torch = "F.max_pool2d(#, %)", .onnx = "MaxPool(#) %")                   \
+    X(AVGPOOL, "avgpool", .torch = "F.avg_pool2d(#, %)",                                           \
+      .onnx = "AveragePool(#) % count_include_pad=1")                                              \
+    X(GLOBALPOOL, "global", .torch = "#.mean((2, 3))", .onnx = "GlobalAveragePool(#)")             \
+    X(FLATTEN, "flatten", .torch = "#.flatten(1)", .onnx = "Flatten(#)")                           \
     X(RECURRENT, "recurrent", .torch = NULL)                                                       \
     X(LAST, "last", .torch = NULL)                                                                 \
-    X(TURN, "turn", .torch = NULL)                                                                 \
-    X(GATE, "gate", .operations = 1)
+    X(TURN, "turn", .torch = NULL, .onnx = "Transpose(#) perm=1,0,2")                              \
+    X(GATE, "gate", .operations = 1, .onnx = "Greater(&, 0); Where(^, #, 0)")
 
 typedef enum tsri_kind {
 #define X(kind, ...) TSRI_##kind,
@@ -57,6 +59,10 @@ typedef struct tsri_kind_row {
                           kernel of its own takes the reference's */
     const char *torch; /* how PyTorch writes it: # is x, & the second value, @ the layer's module,
                           % size, stride and padding; NULL: it cannot be written */
+    const char *onnx;  /* the nodes of ONNX that compute it, "Op(inputs) attributes; ...": # is x,
+                          ~ the same as [n, C], & the second value, ^ the node before, @ the layer's
+                          parameters, 0 a zero; among the attributes % the window, * the layer's
+                          scale, ! its eps. NULL: more than its row is needed (export/sequence.c) */
 } tsri_kind_row;
 
 const tsri_kind_row *tsri_kind_of(tsri_kind kind);

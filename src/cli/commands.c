@@ -15,6 +15,7 @@ const cli_command *const cli_commands[] = {
     &cli_prune,
     &cli_convert,
     &cli_finetune,
+    &cli_export,
     &cli_distance,
     &cli_check,
     &cli_cost,

@@ -11,6 +11,7 @@ extern const cli_command cli_cost;
 extern const cli_command cli_data;
 extern const cli_command cli_distance;
 extern const cli_command cli_eval;
+extern const cli_command cli_export;
 extern const cli_command cli_finetune;
 extern const cli_command cli_help;
 extern const cli_command cli_import;

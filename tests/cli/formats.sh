@@ -118,6 +118,9 @@ json 'train --json' finetune runs/t.safetensors --epochs 1 --lr 0.01 --out runs/
 json 'distance --json' distance $a runs/b/model.safetensors --axes all --ratio 0.5
 json 'ticket --json' ticket run.yaml --out runs/tick --set 'ticket.ratios=[0.5]' --set ticket.axes=all --set epochs=1 --set rounds=0
 json 'train --json' train dense.yaml --out runs/net --set data.augment=none --set model.name=resnet18 --set model.width=2 --set model.hidden=[256,256] --set model.norm=none --set rounds=1 --set distance.every=0
+if "$program" export runs/net/model.safetensors --onnx runs/first.onnx --seconds 0 > /dev/null 2> err || ! grep -q 'built without ONNX' err; then
+    json 'export --json' export runs/net/model.safetensors --onnx runs/net.onnx --beside runs/net/model.safetensors --seconds 0.01
+fi
 json 'import --json' import runs/net/model.safetensors --out runs/imported.safetensors --normalize none
 json 'convert --json' convert $g --to relu --out r.safetensors
 json 'convert --json' convert r.safetensors --to grelu --out s.safetensors
