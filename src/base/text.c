@@ -116,7 +116,7 @@ const char *tsri_printable(const char *bytes, size_t n)
     size_t used = 0;
     for (size_t i = 0; i < n;) {
         size_t length = shown(bytes + i, n - i);
-        if (used + 8 > SLOT) {
+        if (used > SLOT - 8) { /* as a sum it could wrap, for all the compiler knows */
             memcpy(slot + used, "...", 4);
             return slot;
         }
