@@ -1,11 +1,9 @@
-/* compare.c - several runs side by side, as a table, a chart and a page. */
+/* compare.c - several runs side by side: read, brought to the same accuracies, drawn. */
 #include "report/compare.h"
 
 #include "base/alloc.h"
-#include "base/number.h"
 #include "io/file.h"
 #include "report/report_parts.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,17 +64,21 @@ done:
 static tsr_status read_rival(tsri_rival *r, const char *folder)
 {
     tsr_status st = TSR_OK;
-    char *path = NULL;
+    char *path = NULL, *file = NULL;
     TSR_TRY(tsri_path_join(&path, folder, "metrics.jsonl"));
     TSR_CHECK(tsri_file_exists(path), TSR_USAGE,
               "%s holds no run: there is no metrics.jsonl in it (tessera train writes one)",
               tsri_quote(folder));
     TSR_TRY(tsri_last_name(&r->name, folder));
+    TSR_TRY(tsri_path_join(&file, folder, "run.yaml"));
+    if (tsri_file_exists(file) && tsr_config_read(&r->config, file) != TSR_OK)
+        r->config = NULL; /* metrics are enough */
     TSR_TRY(tsri_curves_read(&r->lines, path, NULL));
     TSR_TRY(read_columns(r));
     TSR_TRY(read_parts(r, path));
 done:
     tsri_free(path);
+    tsri_free(file);
     return st;
 }
 
@@ -99,6 +101,7 @@ void tsri_compare_fini(tsri_compare *c)
     for (int64_t i = 0; c->run && i < c->count; i++) {
         tsri_rival *r = &c->run[i];
         tsri_curves_fini(&r->lines);
+        tsr_config_destroy(r->config);
         tsri_free(r->name);
         tsri_free(r->percent);
         tsri_free(r->loss);
@@ -168,32 +171,7 @@ done:
 /* ---- What is shown ----------------------------------------------------------------------------
  */
 
-static void tabulate(tsri_table *t, const tsri_compare *c)
-{
-    char heads[128 + TSRI_GOALS * 64] =
-        "run|rounds|loss|best, %|computing, %|sending, %|waiting, %";
-    for (int64_t g = 0; g < c->goals; g++) {
-        size_t used = strlen(heads);
-        (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
-    }
-    tsri_table_head(t, heads);
-    for (int64_t i = 0; i < c->count; i++) {
-        const tsri_rival *r = &c->run[i];
-        tsri_table_text(t, r->name);
-        tsri_table_real(t, tsri_rival_rounds(r), 0);
-        tsri_table_real(t, tsri_rival_loss(r), 4);
-        tsri_table_real(t, tsri_rival_best(r), 2);
-        for (int k = 0; k < TSRI_PARTS; k++)
-            tsri_table_real(t, r->part[k], 0);
-        for (int64_t g = 0; g < c->goals; g++) {
-            int64_t at = tsri_rival_reached(r, c->goal[g]);
-            tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at], 1);
-            tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
-        }
-    }
-}
-
-static bool any_accuracy(const tsri_compare *c)
+bool tsri_compare_accuracy(const tsri_compare *c)
 {
     for (int64_t i = 0; i < c->count; i++)
         if (!isnan(tsri_rival_best(&c->run[i])))
@@ -201,11 +179,11 @@ static bool any_accuracy(const tsri_compare *c)
     return false;
 }
 
-static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic)
+void tsri_compare_panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic)
 {
     double most = 0, size = 1;
     char label[40] = "seconds", title[40];
-    bool accuracy = any_accuracy(c);
+    bool accuracy = tsri_compare_accuracy(c);
     (void)snprintf(title, sizeof title, "%s against %s", accuracy ? "Accuracy" : "Loss",
                    against_traffic ? "traffic" : "time");
     for (int64_t i = 0; i < c->count; i++)
@@ -237,7 +215,7 @@ static void panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic
     }
 }
 
-static bool any_traffic(const tsri_compare *c)
+bool tsri_compare_traffic(const tsri_compare *c)
 {
     for (int64_t i = 0; i < c->count; i++)
         for (int64_t k = 0; k < c->run[i].lines.n; k++)
@@ -251,48 +229,11 @@ tsr_status tsri_compare_picture(const tsri_compare *c, const char *base)
     tsr_status st = TSR_OK;
     tsri_chart chart;
     tsri_chart_begin(&chart, NULL);
-    panel(&chart, c, false);
-    if (any_traffic(c))
-        panel(&chart, c, true);
+    tsri_compare_panel(&chart, c, false);
+    if (tsri_compare_traffic(c))
+        tsri_compare_panel(&chart, c, true);
     TSR_TRY(tsri_chart_write(&chart, base));
 done:
     tsri_chart_fini(&chart);
-    return st;
-}
-
-static void page_chart(tsri_page *p, const tsri_compare *c, bool against_traffic)
-{
-    tsri_chart chart;
-    tsri_chart_begin(&chart, NULL);
-    panel(&chart, c, against_traffic);
-    tsri_page_chart(p, &chart, NULL);
-    tsri_chart_fini(&chart);
-}
-
-tsr_status tsri_compare_page(const tsri_compare *c, const char *path)
-{
-    tsr_status st = TSR_OK;
-    tsri_page p = {0};
-    tsri_table t = {0};
-    tsri_text page = {0};
-    TSR_TRY(tsri_page_begin(&p, "Runs compared"));
-    tabulate(&t, c);
-    TSR_TRY(t.st);
-    tsri_section_open(&p, "To the same accuracy");
-    tsri_table_html(&p.html, &t);
-    tsri_section_close(&p);
-    tsri_section_open(&p, "Learning");
-    tsri_markup_add(&p.html, "<div class=\"charts\">\n");
-    page_chart(&p, c, false);
-    if (any_traffic(c))
-        page_chart(&p, c, true);
-    tsri_markup_add(&p.html, "</div>\n");
-    tsri_section_close(&p);
-    TSR_TRY(tsri_page_end(&page, &p));
-    TSR_TRY(tsri_file_write_text(path, page.data));
-done:
-    tsri_table_fini(&t);
-    tsri_text_fini(&page);
-    tsri_page_fini(&p);
     return st;
 }

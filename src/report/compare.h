@@ -7,13 +7,16 @@
  *     TSR_TRY(tsri_compare_picture(&c, "race"));       race.svg, race.csv, race.png
  *     tsri_compare_fini(&c);
  *
- * Only metrics.jsonl is read from each folder; it may still be growing. Time is the run's own, over
+ * Only metrics.jsonl is needed from each folder; it may still be growing. Where there is a run.yaml,
+ * too, the page shows in which keys the runs differ, and sums up those that differ in their seeds. Time is the run's own, over
  * all its resumptions. A run without test accuracies (real targets, or no evaluation yet) is in the
  * table, too; when no run has any, losses are drawn instead.
  */
 #ifndef TSRI_COMPARE_H
 #define TSRI_COMPARE_H
 
+#include "io/config.h"
+#include "report/chart.h"
 #include "report/curves.h"
 
 enum { TSRI_GOALS = 8, TSRI_PARTS = 3 };
@@ -22,7 +25,8 @@ enum { TSRI_GOALS = 8, TSRI_PARTS = 3 };
 extern const char *const tsri_part_names[TSRI_PARTS];
 
 typedef struct tsri_rival {
-    char *name; /* the folder's last name */
+    char *name;         /* the folder's last name */
+    tsr_config *config; /* its run.yaml; NULL: there is none that can be read */
     tsri_curves lines;
     double *percent;         /* [lines.n] test accuracy; NaN = none */
     double *loss;            /* [lines.n] of the test set, or, without one, of training */
@@ -56,5 +60,11 @@ double tsri_rival_loss(const tsri_rival *r);
 /* A page like a run's report; and its chart alone, as tsri_chart_write writes it. */
 tsr_status tsri_compare_page(const tsri_compare *c, const char *path);
 tsr_status tsri_compare_picture(const tsri_compare *c, const char *base);
+
+/* compare.c, for the page (compare_page.c): accuracy, or loss where no run has one, against time or
+ * traffic; and the table. */
+bool tsri_compare_accuracy(const tsri_compare *c);
+bool tsri_compare_traffic(const tsri_compare *c);
+void tsri_compare_panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "report/choices.h"
 #include "report/colour.h"
 #include "report/table.h"
 #include "sweep/sweep.h"
@@ -29,6 +30,7 @@ typedef struct view {
     bool accuracy, log;
     double worst, best;   /* of all cells, as judged() gives them */
     int64_t across, down; /* the keys of a map; -1 = none */
+    tsri_choices choices; /* the cells, by their numbers */
 } view;
 
 /* ---- What is judged ------------------------------------------------------------------------- */
@@ -209,20 +211,25 @@ static double place_of(const view *v, double value)
                   : (value - v->worst) / (v->best - v->worst);
 }
 
+/* Of a cell none of whose runs came to its end. */
+static const char *fate(const tsri_cell_sum *c)
+{
+    return c->diverged ? "diverged" : c->refused ? "refused" : "-";
+}
+
 static void map_cell(const view *v, int64_t cell)
 {
     tsri_markup *m = &v->page->html;
     tsri_cell_sum c = tsri_sweep_sum(v->sweep, cell);
     char colour[TSRI_COLOUR_TEXT], number[TSRI_NUMBER_TEXT];
+    tsri_markup_add(m, "<td");
+    tsri_choices_mark(m, &v->choices, cell);
     if (c.count == 0) {
-        tsri_markup_add(m, "<td class=\"quiet\">%s</td>",
-                        c.diverged  ? "diverged"
-                        : c.refused ? "refused"
-                                    : "-");
+        tsri_markup_add(m, " class=\"quiet\">%s</td>", fate(&c));
         return;
     }
     double at = place_of(v, judged(v, &c));
-    tsri_markup_add(m, "<td%s style=\"background:%s;color:%s\">%s%s</td>",
+    tsri_markup_add(m, "%s style=\"background:%s;color:%s\">%s%s</td>",
                     cell == v->ranking[0].cell ? " class=\"best\"" : "", tsri_ramp(colour, at),
                     at < 0.55 ? "#ffffff" : "#000000", written(number, v, judged(v, &c)),
                     c.diverged + c.refused > 0 ? "*" : "");
@@ -299,6 +306,58 @@ static void maps(const view *v)
             map(v, cell);
     if (!all)
         map(v, v->ranking[0].cell);
+    tsri_section_close(v->page);
+}
+
+/* ---- Parallel coordinates and filters -------------------------------------------------------- */
+
+static tsr_status add_cell(view *v, const tsri_cell_sum *c)
+{
+    tsr_status st = TSR_OK;
+    const tsri_sweep *s = v->sweep;
+    const char *value[TSRI_CHOICE_KEYS] = {0};
+    char number[TSRI_NUMBER_TEXT], result[80];
+    tsri_text name = {0};
+    for (int64_t g = 0, k = 0; g < s->options.grids && k < TSRI_CHOICE_KEYS; g++)
+        if (s->grid[g].count > 1)
+            value[k++] = s->grid[g].value[tsri_sweep_value(s, c->cell, g)];
+    if (c->count > 0)
+        (void)snprintf(result, sizeof result, "%s%s", written(number, v, judged(v, c)), unit(v));
+    else
+        (void)snprintf(result, sizeof result, "%s", fate(c));
+    TSR_TRY(tsri_sweep_cell_text(&name, s, c->cell, ""));
+    TSR_TRY(tsri_choices_add(&v->choices, name.data, value, result,
+                             c->count > 0 ? place_of(v, judged(v, c)) : (double)NAN));
+done:
+    tsri_text_fini(&name);
+    return st;
+}
+
+static tsr_status make_choices(view *v)
+{
+    tsr_status st = TSR_OK;
+    const tsri_sweep *s = v->sweep;
+    for (int64_t g = 0; g < s->options.grids; g++)
+        if (s->grid[g].count > 1)
+            TSR_TRY(tsri_choices_key(&v->choices, s->grid[g].key));
+    for (int64_t cell = 0; cell < s->cells; cell++) {
+        tsri_cell_sum c = tsri_sweep_sum(s, cell);
+        TSR_TRY(add_cell(v, &c));
+    }
+done:
+    return st;
+}
+
+static void choices(const view *v)
+{
+    char low[TSRI_NUMBER_TEXT + 4], high[TSRI_NUMBER_TEXT + 4], number[TSRI_NUMBER_TEXT];
+    if (v->choices.keys == 0 || v->ranking[0].count == 0)
+        return;
+    tsri_section_open(v->page, "Which values matter");
+    (void)snprintf(low, sizeof low, "%s%s", written(number, v, v->worst), unit(v));
+    (void)snprintf(high, sizeof high, "%s%s", written(number, v, v->best), unit(v));
+    tsri_choices_filters(v->page, &v->choices);
+    tsri_choices_parallel(v->page, &v->choices, measure_name(v), low, high);
     tsri_section_close(v->page);
 }
 
@@ -401,10 +460,16 @@ static void table_row(tsri_table *t, const view *v, const tsri_cell_sum *c)
     tsri_table_real(t, c->seconds, 1);
 }
 
+static void mark_row(tsri_markup *m, const void *context, int64_t row)
+{
+    const view *v = context;
+    tsri_choices_mark(m, &v->choices, v->ranking[row].cell);
+}
+
 static tsr_status table(const view *v)
 {
     tsr_status st = TSR_OK;
-    tsri_table t = {0};
+    tsri_table t = {.mark = mark_row, .context = v};
     tsri_text heads = {0};
     int64_t shown = v->sweep->cells < MOST_ROWS ? v->sweep->cells : MOST_ROWS;
     for (int64_t g = 0; g < v->sweep->options.grids; g++)
@@ -439,21 +504,25 @@ tsr_status tsri_report_sweep(tsri_page *p)
     tsri_sweep sweep = {0};
     tsri_cell_sum *ranking = NULL;
     char *name = NULL;
+    view v = {.page = p, .sweep = &sweep};
     TSR_TRY(tsri_sweep_read(&sweep, p->folder));
     TSR_TRY(tsri_sweep_ranking(&ranking, &sweep));
-    view v = {
-        .page = p, .sweep = &sweep, .ranking = ranking, .accuracy = tsri_sweep_by_accuracy(&sweep)};
+    v.ranking = ranking;
+    v.accuracy = tsri_sweep_by_accuracy(&sweep);
     find_range(&v);
     choose_axes(&v);
+    TSR_TRY(make_choices(&v));
     TSR_TRY(tsri_last_name(&name, p->folder));
     TSR_TRY(tsri_page_begin(p, name));
     tsri_report_subtitle(p);
     facts(&v);
     TSR_TRY(best(&v));
+    choices(&v);
     maps(&v);
     TSR_TRY(curves(&v));
     TSR_TRY(table(&v));
 done:
+    tsri_choices_fini(&v.choices);
     tsri_free(name);
     tsri_free(ranking);
     tsri_sweep_fini(&sweep);

@@ -165,7 +165,10 @@ void tsri_table_html(tsri_markup *m, const tsri_table *t)
     tsri_markup_add(m, "<div class=\"wide\"><table class=\"named\">\n");
     for (int64_t row = 0; row < rows_of(t); row++) {
         const char *kind = row == 0 ? "th" : "td";
-        tsri_markup_add(m, row == 0 ? "<thead><tr>" : "<tr>");
+        tsri_markup_add(m, row == 0 ? "<thead><tr" : "<tr");
+        if (row > 0 && t->mark)
+            t->mark(m, t->context, row - 1);
+        tsri_markup_add(m, ">");
         for (int64_t column = 0; column < t->columns; column++) {
             tsri_markup_add(m, "<%s%s>", kind, right[column] ? " class=\"n\"" : "");
             tsri_markup_text(m, cell_at(t, row, column)->text);

@@ -43,6 +43,22 @@ Y
     --grid optim.momentum=0,0.9 --curves --quiet --out sweep >said 2>&1 || fail "$(cat said)"
 cp sweep/report.html large-cells.html # 100 of them
 
+# Six runs: two rates, three seeds each.
+cat >run.yaml <<'Y'
+data: {name: glyphs, n: 100, test_n: 100}
+model: {hidden: [16]}
+scheme: {name: local_sgd, workers: 2, local_steps: 2}
+epochs: 3
+batch: 25
+threads: 1
+Y
+for rate in 0.05 0.2; do
+    for seed in 1 2 3; do
+        "$program" train run.yaml --out six/$rate-$seed --set optim.lr=$rate --set seed=$seed --quiet >/dev/null
+    done
+done
+"$program" report six/* --out six.html >/dev/null
+
 # Ten thousand rounds, and fifty runs, as their files would be.
 mkdir -p long && cp certify/run.yaml long/
 python - <<'P'

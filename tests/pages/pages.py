@@ -224,6 +224,61 @@ def network(b):
     page.close()
 
 
+# ---- Sweeps and runs side by side ---------------------------------------------------------------
+
+def uncheck(page, key, value):
+    page.eval("""((key, value) => { const f = [...document.querySelectorAll('.filters fieldset')].find(f => f.textContent.startsWith(key)),
+        box = [...f.querySelectorAll('label')].find(l => l.textContent === value).querySelector('input');
+        box.checked = false; box.dispatchEvent(new Event('input', {bubbles: true})); })(%s, %s)""" % (json.dumps(key), json.dumps(value)))
+
+
+def shown(page, what):
+    return page.eval("[...document.querySelectorAll(%s)].filter(e => e.getClientRects().length > 0 &&"
+                     " getComputedStyle(e).visibility !== 'hidden').length" % json.dumps(what))
+
+
+def sweep(b):
+    """100 cells: each has its line, its row and its square; a value that is switched off takes its cells away everywhere."""
+    page = b.open("sweep/report.html")
+    for what in (".parallel .line", "tr[data-cell]", "td[data-cell]"):
+        assert shown(page, what) == 100, (what, shown(page, what))
+    best = page.eval("document.querySelector('tr[data-cell]').dataset.cell")
+    assert page.eval("document.querySelector('.line[data-cell=\"%s\"]').classList.contains('best')" % best)
+    uncheck(page, "optim.schedule", "cosine")
+    for what in (".parallel .line", "tr[data-cell]", "td[data-cell]"):
+        assert shown(page, what) == 50, (what, shown(page, what))
+    assert page.eval("document.querySelector('.filters output').textContent") == "50 of 100 shown"
+    page.eval("document.querySelector('.filters button').click()")
+    assert shown(page, "tr[data-cell]") == 100
+    page.eval("document.querySelector('.named th.n').click()")
+    first = page.eval("[...document.querySelectorAll('.named tbody tr')].map(r => parseFloat(r.querySelector('td.n').textContent))")
+    assert first == sorted(first), "the table does not sort"
+    still(page, "sweep")
+    page.close()
+
+
+def compare(b):
+    """Six runs: the means over seeds are those of their metrics; filters take away rows and lines."""
+    page = b.open("six.html")
+    for rate in ("0.05", "0.2"):
+        best = [100 * max(e["test_accuracy"] for e in evaluations("six/%s-%d" % (rate, seed))) for seed in (1, 2, 3)]
+        mean = sum(best) / 3
+        half = 4.302652729911275 * (sum((x - mean) ** 2 for x in best) / 2 / 3) ** 0.5  # Student's t of two degrees of freedom
+        text = page.eval("[...document.querySelectorAll('#over-seeds tbody tr')].find(r => r.cells[0].textContent === '%s-1').cells[2].textContent" % rate)
+        told = [float(x) for x in re.findall(r"-?[0-9.]+", text)]
+        assert all(abs(x - y) < 0.0051 for x, y in zip(told, (mean, mean - half, mean + half))), (text, mean, half)
+    lines_of = "%s.querySelectorAll('.plot path[fill=none]').length" % LOSS.replace("'Loss'", "'Accuracy against time'")
+    assert page.eval(lines_of) == 6
+    uncheck(page, "optim.lr", "0.2")
+    assert shown(page, "tr[data-cell]") == 3 and page.eval(lines_of) == 3
+    still(page, "compare")
+    keep(page, "compare-light")
+    page.load("six.html", width=390, height=844, phone=True)
+    assert page.eval("document.documentElement.scrollWidth") <= 390
+    keep(page, "compare-phone")
+    page.close()
+
+
 # ---- Views --------------------------------------------------------------------------------------
 
 def views(b):
@@ -276,7 +331,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, theory, network, views, large):
+    for part in (one_run, theory, network, sweep, compare, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))

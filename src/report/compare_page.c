@@ -1,0 +1,352 @@
+/* compare_page.c - the page of several runs: what each took to the same accuracy, in which keys they
+ * differ, what seeds make of the same settings. */
+#include "report/compare.h"
+
+#include "base/alloc.h"
+#include "base/estimate.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "report/choices.h"
+#include "report/report_parts.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Keys in which the runs differ ---------------------------------------------------------- */
+
+/* value[count] = the key's value in each run's file, "" without; *differ: not all are the same. */
+static tsr_status values_of(char **value, bool *differ, const tsri_compare *c, const char *key)
+{
+    tsr_status st = TSR_OK;
+    *differ = false;
+    for (int64_t i = 0; i < c->count; i++) {
+        tsri_text text = {0};
+        if (c->run[i].config)
+            TSR_TRY(tsri_config_write_value(&text, c->run[i].config, key));
+        st = tsri_strdup(&value[i], text.data ? text.data : "");
+        tsri_text_fini(&text);
+        TSR_TRY(st);
+        *differ |= strcmp(value[i], value[0]) != 0;
+    }
+done:
+    return st;
+}
+
+static void free_values(char **value, int64_t count)
+{
+    for (int64_t i = 0; value && i < count; i++)
+        TSRI_FREE(value[i]);
+}
+
+/* Worst to best, of what decides. */
+static double place_of(const tsri_compare *c, int64_t i)
+{
+    bool accuracy = tsri_compare_accuracy(c);
+    double low = (double)INFINITY, high = (double)-INFINITY, own = 0;
+    for (int64_t k = 0; k < c->count; k++) {
+        double value = accuracy ? tsri_rival_best(&c->run[k]) : -tsri_rival_loss(&c->run[k]);
+        if (isnan(value)) {
+            own = k == i ? (double)NAN : own;
+            continue;
+        }
+        own = k == i ? value : own;
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    return isnan(own) ? own : high > low ? (own - low) / (high - low) : 1;
+}
+
+typedef struct differing {
+    const char *key[TSRI_CHOICE_KEYS];
+    char **value[TSRI_CHOICE_KEYS]; /* [count] */
+    int64_t keys;
+} differing;
+
+static tsr_status find_keys(differing *d, const tsri_compare *c)
+{
+    tsr_status st = TSR_OK;
+    char **value = NULL;
+    for (int64_t row = 0; row < tsri_schema_count && d->keys < TSRI_CHOICE_KEYS; row++) {
+        bool differ = false;
+        if (tsri_schema[row].pace || strcmp(tsri_schema[row].key, "seed") == 0)
+            continue;
+        if (!value)
+            TSR_TRY(tsri_alloc(&value, c->count, sizeof *value));
+        TSR_TRY(values_of(value, &differ, c, tsri_schema[row].key));
+        if (differ) {
+            d->key[d->keys] = tsri_schema[row].key;
+            d->value[d->keys++] = value;
+            value = NULL;
+        } else {
+            free_values(value, c->count);
+        }
+    }
+done:
+    free_values(value, c->count);
+    tsri_free(value);
+    return st;
+}
+
+static tsr_status make_choices(tsri_choices *choices, const tsri_compare *c)
+{
+    tsr_status st = TSR_OK;
+    differing d = {0};
+    TSR_TRY(find_keys(&d, c));
+    for (int64_t k = 0; k < d.keys; k++)
+        TSR_TRY(tsri_choices_key(choices, d.key[k]));
+    for (int64_t i = 0; i < c->count; i++) {
+        const char *value[TSRI_CHOICE_KEYS] = {0};
+        char result[60];
+        for (int64_t k = 0; k < d.keys; k++)
+            value[k] = d.value[k][i];
+        if (tsri_compare_accuracy(c))
+            (void)snprintf(result, sizeof result, "best %.2f %%", tsri_rival_best(&c->run[i]));
+        else
+            (void)snprintf(result, sizeof result, "loss %.4g", tsri_rival_loss(&c->run[i]));
+        TSR_TRY(tsri_choices_add(choices, c->run[i].name, value, result, place_of(c, i)));
+    }
+done:
+    for (int64_t k = 0; k < d.keys; k++) {
+        free_values(d.value[k], c->count);
+        tsri_free(d.value[k]);
+    }
+    return st;
+}
+
+/* ---- Seeds ---------------------------------------------------------------------------------- */
+
+/* Does run k differ from run i in its seed, and in no key that decides results? (Of more than eight
+ * keys that differ the first eight are compared.) */
+static bool same_settings(const tsri_compare *c, const tsri_choices *choices, int64_t i, int64_t k)
+{
+    return c->run[i].config && c->run[k].config &&
+           memcmp(choices->thing[i].at, choices->thing[k].at, sizeof choices->thing[i].at) == 0 &&
+           tsri_config_int(c->run[i].config, "seed") != tsri_config_int(c->run[k].config, "seed");
+}
+
+/* group[...] = the runs like run i, itself first; 0 when an earlier one has them. */
+static int64_t group_of(int64_t *group, const tsri_compare *c, const tsri_choices *choices,
+                        int64_t i)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < c->count; k++) {
+        bool same = k == i || same_settings(c, choices, i, k);
+        if (same && k < i)
+            return 0;
+        if (same)
+            group[n++] = k;
+    }
+    return n;
+}
+
+static double end_of(const tsri_rival *r, const double *column)
+{
+    return r->lines.n > 0 ? column[r->lines.n - 1] : (double)NAN;
+}
+
+/* "88.10 (95 %: 87.2 to 89.0)" */
+static void put_mean(tsri_table *t, const double *value, int64_t n, double unit, int digits)
+{
+    double scaled[256];
+    n = n < 256 ? n : 256;
+    for (int64_t i = 0; i < n; i++)
+        scaled[i] = value[i] / unit;
+    tsri_estimate e = tsri_mean_of(scaled, n);
+    if (!isfinite(e.value))
+        tsri_table_format(t, "%s", "");
+    else
+        tsri_table_format(t, "%.*f (%.*f to %.*f)", digits, e.value, digits, e.low, digits, e.high);
+}
+
+static void group_row(tsri_table *t, const tsri_compare *c, const int64_t *group, int64_t n)
+{
+    double value[3][256] = {{0}};
+    n = n < 256 ? n : 256;
+    for (int64_t i = 0; i < n; i++) {
+        const tsri_rival *r = &c->run[group[i]];
+        value[0][i] = tsri_compare_accuracy(c) ? tsri_rival_best(r) : tsri_rival_loss(r);
+        value[1][i] = end_of(r, r->seconds);
+        value[2][i] = end_of(r, r->bytes);
+    }
+    tsri_table_text(t, c->run[group[0]].name);
+    tsri_table_format(t, "%lld", (long long)n);
+    put_mean(t, value[0], n, 1, tsri_compare_accuracy(c) ? 2 : 4);
+    put_mean(t, value[1], n, 1, 1);
+    put_mean(t, value[2], n, 1e6, 2);
+}
+
+/* The mean over the seeds with its interval, at each evaluation that all of them have. */
+static void group_curve(tsri_page *p, tsri_chart *chart, const tsri_compare *c,
+                        const int64_t *group, int64_t n)
+{
+    double *mean = NULL, *low = NULL, *high = NULL, one[256];
+    int64_t points = c->run[group[0]].lines.n;
+    bool accuracy = tsri_compare_accuracy(c);
+    const double *round = tsri_curves_get(&c->run[group[0]].lines, "round");
+    n = n < 256 ? n : 256;
+    for (int64_t i = 1; i < n; i++)
+        points = c->run[group[i]].lines.n < points ? c->run[group[i]].lines.n : points;
+    if (p->html.st == TSR_OK && round)
+        p->html.st = tsri_alloc(&mean, 3 * points, sizeof *mean);
+    if (!mean)
+        return;
+    low = mean + points;
+    high = low + points;
+    for (int64_t k = 0; k < points; k++) {
+        for (int64_t i = 0; i < n; i++)
+            one[i] = accuracy ? c->run[group[i]].percent[k] : c->run[group[i]].loss[k];
+        tsri_estimate e = tsri_mean_of(one, n);
+        mean[k] = e.value;
+        low[k] = e.low;
+        high[k] = e.high;
+    }
+    tsri_chart_series(chart, &(tsri_series){.name = c->run[group[0]].name,
+                                            .n = points,
+                                            .x = round,
+                                            .y = mean,
+                                            .low = low,
+                                            .high = high});
+    tsri_free(mean);
+}
+
+static tsr_status over_seeds(tsri_page *p, const tsri_compare *c, const tsri_choices *choices)
+{
+    tsr_status st = TSR_OK;
+    int64_t *group = NULL, found = 0;
+    tsri_table t = {0};
+    tsri_chart chart;
+    bool accuracy = tsri_compare_accuracy(c);
+    tsri_chart_begin(&chart, NULL);
+    chart.width = 940;
+    chart.height = 380;
+    tsri_chart_panel(&chart, &(tsri_panel){.title = "Means over seeds, with 95 % intervals",
+                                           .x_label = "round",
+                                           .y_label = accuracy ? "test accuracy, %" : "loss"});
+    TSR_TRY(tsri_alloc(&group, c->count, sizeof *group));
+    tsri_table_head(&t, accuracy ? "like|seeds|best, %|seconds|traffic, MB"
+                                 : "like|seeds|loss|seconds|traffic, MB");
+    for (int64_t i = 0; i < c->count; i++) {
+        int64_t n = group_of(group, c, choices, i);
+        if (n < 2)
+            continue;
+        group_row(&t, c, group, n);
+        group_curve(p, &chart, c, group, n);
+        found++;
+    }
+    if (found > 0) {
+        tsri_section_open(p, "Over seeds");
+        tsri_page_say(p, "Runs that differ in their seeds alone: means, with 95 %% intervals "
+                         "(Student's).");
+        tsri_table_html(&p->html, &t);
+        tsri_page_chart(p, &chart, NULL);
+        tsri_section_close(p);
+    }
+done:
+    tsri_chart_fini(&chart);
+    tsri_table_fini(&t);
+    tsri_free(group);
+    return st;
+}
+
+/* ---- The page ------------------------------------------------------------------------------- */
+
+/* What each run took to the same accuracies; behind that, the keys in which they differ. */
+static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choices *keys)
+{
+    tsr_status st = TSR_OK;
+    tsri_text all = {0};
+    char heads[128 + TSRI_GOALS * 64] =
+        "run|rounds|loss|best, %|computing, %|sending, %|waiting, %";
+    for (int64_t g = 0; g < c->goals; g++) {
+        size_t used = strlen(heads);
+        (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
+    }
+    TSR_TRY(tsri_text_add(&all, "%s", heads));
+    for (int64_t k = 0; k < keys->keys; k++)
+        TSR_TRY(tsri_text_add(&all, "|%s", keys->key[k].name));
+    tsri_table_head(t, all.data);
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_rival *r = &c->run[i];
+        tsri_table_text(t, r->name);
+        tsri_table_real(t, tsri_rival_rounds(r), 0);
+        tsri_table_real(t, tsri_rival_loss(r), 4);
+        tsri_table_real(t, tsri_rival_best(r), 2);
+        for (int k = 0; k < TSRI_PARTS; k++)
+            tsri_table_real(t, r->part[k], 0);
+        for (int64_t g = 0; g < c->goals; g++) {
+            int64_t at = tsri_rival_reached(r, c->goal[g]);
+            tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at], 1);
+            tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
+        }
+        for (int64_t k = 0; k < keys->keys; k++)
+            tsri_table_text(t, keys->key[k].value[keys->thing[i].at[k]]);
+    }
+    st = t->st;
+done:
+    tsri_text_fini(&all);
+    return st;
+}
+
+static void mark_row(tsri_markup *m, const void *context, int64_t row)
+{
+    tsri_choices_mark(m, context, row);
+}
+
+static void page_chart(tsri_page *p, const tsri_compare *c, bool against_traffic)
+{
+    tsri_chart chart;
+    tsri_chart_begin(&chart, NULL);
+    chart.width = c->count > 8 ? 940 : 470;
+    chart.height = c->count > 8 ? 320 + 18.0 * (double)(c->count / 8) : 320;
+    tsri_compare_panel(&chart, c, against_traffic);
+    tsri_page_chart(p, &chart, NULL);
+    tsri_chart_fini(&chart);
+}
+
+static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choices *choices)
+{
+    tsr_status st = TSR_OK;
+    tsri_table t = {.mark = mark_row, .context = choices};
+    TSR_TRY(tabulate(&t, c, choices));
+    tsri_section_open(p, "To the same accuracy");
+    tsri_choices_filters(p, choices);
+    tsri_table_html(&p->html, &t);
+    tsri_section_close(p);
+    TSR_TRY(over_seeds(p, c, choices));
+    tsri_section_open(p, "Learning");
+    tsri_markup_add(&p->html, "<div class=\"%s\">\n", c->count > 8 ? "tall" : "charts");
+    page_chart(p, c, false);
+    if (tsri_compare_traffic(c))
+        page_chart(p, c, true);
+    tsri_markup_add(&p->html, "</div>\n");
+    tsri_section_close(p);
+    if (choices->keys > 0) {
+        tsri_section_open(p, "Which values matter");
+        tsri_choices_parallel(p, choices, tsri_compare_accuracy(c) ? "accuracy" : "loss", "worst",
+                              "best");
+        tsri_section_close(p);
+    }
+done:
+    tsri_table_fini(&t);
+    return st;
+}
+
+tsr_status tsri_compare_page(const tsri_compare *c, const char *path)
+{
+    tsr_status st = TSR_OK;
+    tsri_page p = {0};
+    tsri_choices choices = {0};
+    tsri_text page = {0};
+    TSR_TRY(make_choices(&choices, c));
+    TSR_TRY(tsri_page_begin(&p, "Runs compared"));
+    TSR_TRY(sections(&p, c, &choices));
+    TSR_TRY(tsri_page_end(&page, &p));
+    TSR_TRY(tsri_file_write_text(path, page.data));
+done:
+    tsri_choices_fini(&choices);
+    tsri_text_fini(&page);
+    tsri_page_fini(&p);
+    return st;
+}
