@@ -26,6 +26,8 @@ const cli_command *const cli_commands[] = {
     &cli_data,
     &cli_bench,
     &cli_report,
+    &cli_watch,
+    &cli_metrics,
     &cli_reproduce,
     &cli_help,
     &cli_version,

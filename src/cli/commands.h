@@ -17,6 +17,7 @@ extern const cli_command cli_help;
 extern const cli_command cli_import;
 extern const cli_command cli_info;
 extern const cli_command cli_launch_command;
+extern const cli_command cli_metrics;
 extern const cli_command cli_ntk;
 extern const cli_command cli_predict;
 extern const cli_command cli_prune;
@@ -28,5 +29,6 @@ extern const cli_command cli_theory;
 extern const cli_command cli_ticket;
 extern const cli_command cli_train;
 extern const cli_command cli_version;
+extern const cli_command cli_watch;
 
 #endif

@@ -7,6 +7,7 @@
 #include "io/json.h"
 #include "run/rate.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -99,6 +100,28 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
     if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
         TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->position.round + 1,
                   tsr_last_error());
+}
+
+void tsri_event_ended(tsri_run *run, tsr_status status)
+{
+#define X(name, code, text) [code] = #name,
+    static const char *const names[] = {TSR_STATUS_LIST(X)};
+#undef X
+    char word[16] = "", why[2048];
+    tsri_json w = {0};
+    (void)snprintf(why, sizeof why, "%s", tsr_last_error());
+    for (size_t i = 0; names[status][i] && i + 1 < sizeof word; i++)
+        word[i] = (char)tolower((unsigned char)names[status][i]);
+    tsri_json_open(&w, '{');
+    tsri_json_put_text(&w, "event", "ended");
+    tsri_json_put_int(&w, "round", run->position.round);
+    tsri_json_put_text(&w, "status", word);
+    tsri_json_put_text(&w, "why", why);
+    tsri_json_close(&w, '}');
+    if (tsri_json_end(&w) == TSR_OK) /* a full disk, or no memory: the program says the same */
+        (void)tsri_event_line(run, w.text.data);
+    tsri_json_fini(&w);
+    (void)tsri_fail(status, "%s", why);
 }
 
 static void write_times(tsri_json *w, int rank, const tsri_member *m)

@@ -50,6 +50,16 @@ int tsri_ticket_kind_named(const char *name)
     return -1;
 }
 
+bool tsri_tickets_folder(const char *name)
+{
+    for (int kind = TSRI_TICKET_WHOLE; kind <= TSRI_TICKET_REINIT; kind++) {
+        size_t n = strlen(kinds[kind]);
+        if (strncmp(name, kinds[kind], n) == 0 && (!name[n] || name[n] == '-'))
+            return true;
+    }
+    return false;
+}
+
 /* "ticket-0.5" loses half of its filters, "ticket-ops-0.5" has half of the operations. */
 static tsr_status add_row(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
                           tsri_goal goal)

@@ -70,6 +70,9 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
                             void (*stage)(void *context, const char *name));
 void tsri_tickets_fini(tsri_tickets *tickets);
 
+/* Is it the name of a folder that a row other than the first makes: "whole", "ticket-0.5"? */
+bool tsri_tickets_folder(const char *name);
+
 /* The members "rows", one flat object for each, and "best" (best.h). */
 tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets);
 

@@ -535,6 +535,8 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
         TSR_TRY(tsri_train_step(run, &more));
     TSR_TRY(tsri_train_end(result, run));
 done:
+    if (st != TSR_OK && run->process.metrics && !tsri_metrics_broken(run->process.metrics))
+        tsri_event_ended(run, st);
     tsri_train_close(run);
     return st;
 }

@@ -73,8 +73,9 @@ new_machine
 run 0 build
 says "installing gcc libc6-dev cmake ninja-build"
 says "installing librsvg2-dev"
+says "installing libmicrohttpd-dev"
 says "installing libopenmpi-dev openmpi-bin"
-asked 'apt-get install' 3
+asked 'apt-get install' 5
 asked 'apt-get update' 0
 asked 'cmake --preset release -DTESSERA_TESTS=OFF' 1
 asked 'cmake --build --preset release' 1
@@ -82,9 +83,9 @@ asked 'cmake --build --preset release' 1
 # The second call asks apt for nothing, and configures nothing once there is a build.
 mkdir -p "$work/tree/build/release"
 touch "$work/tree/build/release/build.ninja"
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=$work/tree" >"$work/tree/build/release/CMakeCache.txt"
+printf '%s\n' "CMAKE_HOME_DIRECTORY:INTERNAL=$work/tree" TESSERA_GUARD:BOOL=OFF >"$work/tree/build/release/CMakeCache.txt"
 run 0 build
-asked 'apt-get' 3
+asked 'apt-get' 5
 asked 'cmake --preset' 1
 asked 'cmake --build' 2
 
@@ -97,7 +98,7 @@ asked 'cmake --preset release --fresh' 1
 new_machine
 touch stale
 run 0 build
-asked 'apt-get install' 4
+asked 'apt-get install' 6
 asked 'apt-get update' 1
 
 # What cannot be installed and is needed stops; what is only wanted does not.
@@ -151,7 +152,7 @@ says "$line"
 # With sudo: through it.
 stand_in sudo <<<"echo sudo >>$work/asked; exec \"\$@\""
 run 0 build
-asked 'sudo' 3
+asked 'sudo' 5
 
 # A system it does not know, and one too old: the lists, and nothing else happens.
 for system in 'ID=fedora\nVERSION_ID=41\nPRETTY_NAME="Fedora Linux 41"\n' 'ID=debian\nVERSION_ID="11"\n' ''; do
@@ -172,7 +173,8 @@ asked 'apt-get' 0
 # Told to install nothing, it says by name what is missing, and what that costs; then it goes on.
 new_machine
 printf '%s\n' gcc libc6-dev cmake ninja-build pkg-config libopenblas-pthread-dev libjansson-dev libarchive-dev \
-    zlib1g-dev libssl-dev libpng-dev libjpeg-dev librsvg2-dev libopenmpi-dev openmpi-bin >installed
+    zlib1g-dev libssl-dev libpng-dev libjpeg-dev librsvg2-dev libmicrohttpd-dev protobuf-c-compiler libprotobuf-c-dev \
+    libonnx-dev libopenmpi-dev openmpi-bin >installed
 TESSERA_INSTALL=no run 0 build
 says "not there, and needed: libyaml-dev"
 says "not there: libcairo2-dev: pictures are written as SVG only, not as PNG"

@@ -137,6 +137,8 @@ json 'report --json' report runs/a runs/b -a 1 --out c.html
 json 'reproduce --json' reproduce deeprelu/width --quick --seeds 1 --out study --commit 1234
 mkdir studies && cp -r study studies/deeprelu-width
 json 'reproduce --index --json' reproduce --index studies
+json 'watch --json' watch runs
+json 'metrics --json' metrics runs/a --csv m.csv --tensorboard board
 json 'reproduce --list --json' reproduce --list
 json 'data list --json' data list
 json 'data info --json' data info glyphs --set data.n=50

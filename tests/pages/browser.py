@@ -105,13 +105,14 @@ class Page:
             self.faults.append("log: " + json.dumps(p["entry"])[:600])
         elif method == "Network.requestWillBeSent":
             url = p["request"]["url"]
-            if url != self.url and not url.startswith("data:"):
+            own = self.url.startswith("http://") and url.startswith("/".join(self.url.split("/")[:3]) + "/")  # of a live page
+            if url != self.url and not url.startswith("data:") and not own:
                 self.faults.append("request: " + url[:300])
         elif method == "Page.loadEventFired":
             self.loaded = True
 
     def load(self, path, width=1100, height=900, dark=False, phone=False, media=""):
-        self.url = "file://" + os.path.abspath(path)
+        self.url = path if path.startswith("http://") else "file://" + os.path.abspath(path)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(domain + ".enable")
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)

@@ -1,0 +1,150 @@
+/* cmd_watch.c - tessera watch: what the runs of a folder are doing, in the terminal or a browser. */
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "cli/training.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "watch/serve.h"
+#include "watch/lookout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Once ----------------------------------------------------------------------------------- */
+
+static tsr_status print_once(tsri_lookout *w, bool json)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    TSR_TRY(tsri_lookout_look(w));
+    TSR_TRY(json ? tsri_lookout_json(&text, w) : tsri_lookout_text(&text, w));
+    (void)fputs(text.data ? text.data : "", stdout);
+    if (json)
+        (void)fputc('\n', stdout);
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
+/* ---- On a terminal -------------------------------------------------------------------------- */
+
+/* Until a key is pressed the run that goes on is the one that is shown. */
+typedef struct choice {
+    int64_t index;
+    bool open, made;
+} choice;
+
+static void obey(choice *c, cli_key key, const tsri_lookout *w)
+{
+    c->made = c->made || key != CLI_KEY_NONE;
+    c->open = key == CLI_KEY_OPEN || (c->open && key != CLI_KEY_BACK);
+    c->index += key == CLI_KEY_DOWN;
+    c->index -= key == CLI_KEY_UP;
+    if (!c->made)
+        c->index = tsri_lookout_liveliest(w);
+    c->index = c->index >= w->runs ? w->runs - 1 : c->index;
+    c->index = c->index < 0 ? 0 : c->index;
+}
+
+static tsr_status show_until_quit(tsri_lookout *w, cli_terminal *t, double pause)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    choice c = {0};
+    for (cli_key key = CLI_KEY_NONE; key != CLI_KEY_QUIT; key = cli_terminal_wait(t, pause)) {
+        TSR_TRY(tsri_lookout_look(w));
+        obey(&c, key, w);
+        tsri_screen screen = {t->width, t->height, t->colour, t->unicode, c.index, c.open};
+        text.length = 0;
+        TSR_TRY(tsri_lookout_draw(&text, w, &screen));
+        cli_terminal_show(t, text.data ? text.data : "");
+    }
+done:
+    tsri_text_fini(&text);
+    return st;
+}
+
+static tsr_status show(tsri_lookout *w, double pause)
+{
+    tsr_status st = TSR_OK;
+    cli_terminal t;
+    TSR_CHECK(cli_terminal_begin(&t) == TSR_OK, TSR_FAILURE,
+              "this terminal cannot be drawn on; add --once");
+    st = show_until_quit(w, &t, pause);
+    cli_terminal_end(&t);
+done:
+    return st;
+}
+
+/* ---- In a browser --------------------------------------------------------------------------- */
+
+static void tell_address(void *context, const char *address)
+{
+    (void)context;
+    (void)printf("watch    %s\n", address);
+    (void)fflush(stdout);
+}
+
+static tsr_status serve(tsri_lookout *w, const cli_args *args)
+{
+    tsri_serve_options o = {.port = (int)cli_int(args, "port", 0),
+                            .token_file = cli_text(args, "token-file"),
+                            .every = cli_real(args, "every", 1),
+                            .ready = tell_address};
+    cli_catch_signals();
+    return tsri_serve(w, &o);
+}
+
+static tsr_status run(const cli_args *args)
+{
+    tsr_status st = TSR_OK;
+    tsri_lookout *w = NULL;
+    TSR_CHECK(cli_has(args, "serve") || (!cli_has(args, "port") && !cli_has(args, "token-file")),
+              TSR_USAGE, "--port and --token-file are for --serve");
+    TSR_CHECK(!cli_has(args, "serve") || (!cli_has(args, "once") && !args->json), TSR_USAGE,
+              "--serve goes on until it is stopped: --once and --json are for the terminal");
+    TSR_TRY(tsri_lookout_open(&w, args->operand[0]));
+    if (cli_has(args, "serve"))
+        TSR_TRY(serve(w, args));
+    else if (cli_has(args, "once") || args->json || !cli_terminal_there())
+        TSR_TRY(print_once(w, args->json));
+    else
+        TSR_TRY(show(w, cli_real(args, "every", 1)));
+done:
+    tsri_lookout_close(w);
+    return st;
+}
+
+static const cli_option options[] = {
+    {"once", 0, NULL, CLI_FLAG, .help = "print what there is as plain text and end"},
+    {"every", 'n', "SECONDS", CLI_REAL, .least = 0.1, .most = 3600,
+     .help = "how often files are looked at; 1 unless given"},
+    {"serve", 0, NULL, CLI_FLAG, .help = "show a live page to browsers on this machine instead"},
+    {"port", 'p', "N", CLI_INT, .least = 0, .most = 65535,
+     .help = "with --serve: the port on 127.0.0.1; any free one unless given"},
+    {"token-file", 0, "FILE", CLI_FILE,
+     .help = "with --serve: keep the token of the address here, for the next time"},
+    {0},
+};
+
+const cli_command cli_watch = {
+    .name = "watch",
+    .help = "watch runs while they train: curves, workers, traffic, time left",
+    .synopsis = "FOLDER",
+    .least = 1,
+    .most = 1,
+    .operand = CLI_FOLDER,
+    .options = options,
+    .details =
+        "FOLDER is that of a run, a sweep or a ticket, or one with runs below it. Only files are "
+        "read: the run is not disturbed, and leaving with q or Ctrl-C leaves it running. Up and "
+        "down choose a run, enter opens it, escape goes back to the list.\n\n"
+        "When the output is no terminal, or with --once, the state of every run is printed once; "
+        "--json prints it as a document.\n\n"
+        "--serve shows the page of `tessera report`, updating, on 127.0.0.1 alone. The address "
+        "holds a token; whoever does not have it sees nothing. /metrics below that address is for "
+        "Prometheus (OpenMetrics).",
+    .run = run,
+};

@@ -1,0 +1,117 @@
+/* view_list.c - the runs of a folder, one line each. */
+#include "watch/view.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Columns, from the right: what a narrow screen has no room for is left out. */
+typedef struct columns {
+    int name, state, bar, loss, good, time;
+} columns;
+
+static columns columns_of(int width)
+{
+    columns c = {.state = 13, .bar = 6};
+    int left = width - c.state - c.bar - 12;
+    if (left >= 10)
+        left -= c.good = 10;
+    if (left >= 16)
+        left -= c.time = 18;
+    if (left >= 10)
+        left -= c.loss = 10;
+    if (left >= 24) {
+        c.bar = 18;
+        left -= 12;
+    }
+    c.name = left > 0 ? left + 12 : 12;
+    return c;
+}
+
+static void head(tsri_canvas *f, const columns *c)
+{
+    tsri_canvas_say(f, TSRI_QUIET, "run");
+    tsri_canvas_to(f, c->name);
+    tsri_canvas_say(f, TSRI_QUIET, "state");
+    tsri_canvas_to(f, c->name + c->state);
+    tsri_canvas_say(f, TSRI_QUIET, "done");
+    if (c->good > 0) {
+        tsri_canvas_to(f, c->name + c->state + c->bar);
+        tsri_canvas_say(f, TSRI_QUIET, "test");
+    }
+    if (c->loss > 0) {
+        tsri_canvas_to(f, c->name + c->state + c->bar + c->good);
+        tsri_canvas_say(f, TSRI_QUIET, "loss");
+    }
+    if (c->time > 0) {
+        tsri_canvas_to(f, c->name + c->state + c->bar + c->good + c->loss);
+        tsri_canvas_say(f, TSRI_QUIET, "time");
+    }
+    tsri_canvas_next(f);
+}
+
+/* "88.12 %" of classes, "0.312" of real targets. */
+static void goodness(char text[32], const tsri_followed *run)
+{
+    double best = run->sweep.best;
+    text[0] = '\0';
+    if (run->is_sweep && isfinite(best))
+        (void)snprintf(text, 32, run->sweep.by_accuracy ? "%.2f %%" : "%.4g",
+                       run->sweep.by_accuracy ? 100 * best : best);
+    else if (run->has_last && isfinite(run->last.accuracy))
+        (void)snprintf(text, 32, "%.2f %%", 100 * run->last.accuracy);
+    else if (run->has_last && isfinite(run->last.rmse))
+        (void)snprintf(text, 32, "%.4g", run->last.rmse);
+    else if (run->has_last && isfinite(run->last.test_loss))
+        (void)snprintf(text, 32, "%.4g", run->last.test_loss);
+}
+
+static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_t i, bool chosen)
+{
+    const tsri_followed *run = w->run[i];
+    char text[64], name[256];
+    double part = tsri_view_part(run);
+    int at = c->name, width = f->width;
+    if (chosen)
+        f->ground = TSRI_MARKED;
+    (void)snprintf(name, sizeof name, "%s%s", tsri_view_name(w, run),
+                   run->is_sweep                  ? " (sweep)"
+                   : tsri_lookout_is_ticket(w, i) ? " (ticket)"
+                                                  : "");
+    f->width = at - 1 < width ? at - 1 : width;
+    tsri_canvas_say(f, TSRI_PLAIN, "%s", name);
+    f->width = width;
+    tsri_canvas_to(f, at);
+    tsri_canvas_say(f, chosen ? TSRI_PLAIN : tsri_state_style(run->state), "%s",
+                    tsri_state_name(run->state));
+    tsri_canvas_to(f, at += c->state);
+    if (isfinite(part)) {
+        if (c->bar > 12) {
+            tsri_canvas_bar(f, chosen ? TSRI_PLAIN : TSRI_FIRST, part, c->bar - 7);
+            tsri_canvas_say(f, TSRI_PLAIN, " ");
+        }
+        tsri_canvas_say(f, TSRI_PLAIN, "%3d %%", (int)(100 * part));
+    }
+    tsri_canvas_to(f, at += c->bar);
+    goodness(text, run);
+    if (c->good > 0)
+        tsri_canvas_say(f, TSRI_PLAIN, "%s", text);
+    tsri_canvas_to(f, at += c->good);
+    if (c->loss > 0 && run->has_last && isfinite(run->last.loss))
+        tsri_canvas_say(f, TSRI_PLAIN, "%.4g", run->last.loss);
+    tsri_canvas_to(f, at += c->loss);
+    tsri_view_time(text, run);
+    if (c->time > 0)
+        tsri_canvas_say(f, TSRI_PLAIN, "%s", text);
+    tsri_canvas_next(f);
+}
+
+void tsri_view_list(tsri_canvas *f, const tsri_lookout *w, const tsri_screen *screen, int lines)
+{
+    columns c = columns_of(f->width);
+    int64_t shown = lines - 1, first = 0;
+    head(f, &c);
+    if (screen->chosen >= shown)
+        first = screen->chosen - shown + 1;
+    for (int64_t i = first; i < w->runs && i < first + shown; i++)
+        line(f, &c, w, i, i == screen->chosen);
+}
