@@ -23,6 +23,8 @@ static const double GRACE = 5, GRACE_BEFORE = 1, MANNERS = 5;
 
 struct tsri_guard {
     tsri_guard_plan plan;
+    _Atomic(const tsri_roster *) roster; /* NULL: nobody has answered yet */
+    _Atomic(tsri_lifeline *) line;
     tsr_context *owner; /* the thread works for it */
     pthread_t thread;
     bool running;
@@ -39,7 +41,7 @@ struct tsri_guard {
 
 static void add_rank(tsri_text *t, const tsri_guard *w, int rank)
 {
-    const char *host = tsri_roster_host(w->plan.roster, rank);
+    const char *host = tsri_roster_host(w->roster, rank);
     (void)tsri_text_add(t, "%srank %d%s%s", t->length ? ", " : "", rank, host ? " on " : "",
                         host ? tsri_quote(host) : "");
 }
@@ -70,9 +72,14 @@ static void give_up_late(tsri_guard *w)
     tsri_text who = {0}, all = {0};
     int first = w->plan.rank == 0 ? 1 : 0, end = w->plan.rank == 0 ? w->plan.size : 1;
     for (int r = first; r < end; r++)
-        if (w->plan.line ? !tsri_lifeline_held(w->plan.line, r) : w->plan.rank != 0)
+        if (w->line ? !tsri_lifeline_held(w->line, r) : w->plan.rank != 0)
             add_rank(&who, w, r);
-    if (who.length > 0)
+    if (!w->roster)
+        (void)tsri_text_add(&all,
+                            "rank %d: whoever started the ranks (mpirun) has not answered within "
+                            "%.0f s: a rank may have died as it began; start again",
+                            w->plan.rank, w->plan.start);
+    else if (who.length > 0)
         (void)tsri_text_add(&all,
                             "%s has not come within %.0f s: look at what was started there, or "
                             "raise cluster.start",
@@ -93,7 +100,7 @@ static void look_at_beginning(tsri_guard *w)
 {
     double late = w->plan.start + (w->plan.rank == 0 ? 0 : MANNERS);
     for (int r = 0; r < w->plan.size && !w->gave_up; r++)
-        if (tsri_lifeline_cut(w->plan.line, r) && !atomic_load(&w->begun))
+        if (tsri_lifeline_cut(w->line, r) && !atomic_load(&w->begun))
             give_up_on(w, r);
     if (!w->gave_up && tsri_clock() - w->born > late && !atomic_load(&w->begun))
         give_up_late(w);
@@ -117,7 +124,7 @@ static void look_at_stop(tsri_guard *w)
 static void tell_unheld(const tsri_guard *w)
 {
     for (int r = 1; w->plan.rank == 0 && r < w->plan.size; r++)
-        if (!tsri_lifeline_held(w->plan.line, r) && !tsri_lifeline_cut(w->plan.line, r))
+        if (!tsri_lifeline_held(w->line, r) && !tsri_lifeline_cut(w->line, r))
             TSRI_WARN("rank %d cannot reach the coordinator directly: only deadlines will tell "
                       "that it died (docs/cluster.md)",
                       r);
@@ -126,8 +133,8 @@ static void tell_unheld(const tsri_guard *w)
 static void wait_for_news(tsri_guard *w)
 {
     eventfd_t count;
-    if (w->plan.line)
-        tsri_lifeline_look(w->plan.line, LOOK_MS, w->wake);
+    if (w->line)
+        tsri_lifeline_look(w->line, LOOK_MS, w->wake);
     else
         (void)poll(&(struct pollfd){.fd = w->wake, .events = POLLIN}, 1, LOOK_MS);
     (void)eventfd_read(w->wake, &count);
@@ -141,8 +148,8 @@ static void *watch(void *context)
         wait_for_news(w);
         look_at_beginning(w);
         look_at_stop(w);
-        if (!w->shut && atomic_load(&w->begun) && w->plan.line) {
-            tsri_lifeline_shut(w->plan.line);
+        if (!w->shut && atomic_load(&w->begun) && w->line) {
+            tsri_lifeline_shut(w->line);
             tell_unheld(w);
             w->shut = true;
         }
@@ -169,6 +176,8 @@ tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
     tsri_guard *w = NULL;
     TSR_TRY(tsri_alloc(&w, 1, sizeof *w));
     *w = (tsri_guard){.plan = *plan, .owner = tsri_context(), .born = tsri_clock()};
+    atomic_init(&w->roster, plan->roster);
+    atomic_init(&w->line, plan->line);
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     TSR_CHECK(w->wake >= 0, TSR_RESOURCES, "no descriptor for the thread that watches the ranks");
     TSR_CHECK(start_thread(w) == 0, TSR_RESOURCES, "no thread to watch the ranks");
@@ -177,7 +186,7 @@ tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
     w = NULL;
 done:
     if (w)
-        w->plan.line = NULL; /* the caller's still */
+        w->line = NULL; /* the caller's still */
     tsri_guard_destroy(w);
     return st;
 }
@@ -193,8 +202,15 @@ void tsri_guard_destroy(tsri_guard *guard)
     }
     if (guard->wake >= 0)
         (void)close(guard->wake);
-    tsri_lifeline_close(guard->plan.line);
+    tsri_lifeline_close(guard->line);
     tsri_free(guard);
+}
+
+void tsri_guard_watch(tsri_guard *guard, const tsri_roster *roster, tsri_lifeline *line)
+{
+    atomic_store(&guard->line, line); /* first: without it nobody seems to have come */
+    atomic_store(&guard->roster, roster);
+    (void)eventfd_write(guard->wake, 1);
 }
 
 void tsri_guard_begun(tsri_guard *guard)
@@ -215,5 +231,5 @@ void tsri_guard_leave(tsri_guard *guard)
 
 bool tsri_guard_died(const tsri_guard *guard, int rank)
 {
-    return guard && tsri_lifeline_cut(guard->plan.line, rank);
+    return guard && tsri_lifeline_cut(guard->line, rank);
 }

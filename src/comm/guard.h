@@ -6,10 +6,13 @@
  *
  * - MPI_Init waits for ever for a rank that has ended or has not come: the watch names it, after
  *   `start` seconds at most;
+ * - before that, whoever started the ranks (PMIx) is asked, and may never answer: the same limit;
  * - MPI hangs and the program was asked to stop (base/stop.h): it waits some seconds for the
  *   call to return, no longer.
  *
  *     TSR_TRY(tsri_guard_create(&guard, &plan));
+ *     tsri_guard_enter(guard);     ... a roster, a lifeline ...     tsri_guard_leave(guard);
+ *     tsri_guard_watch(guard, roster, line);
  *     tsri_guard_enter(guard);     MPI_Init_thread(...);     tsri_guard_leave(guard);
  *     tsri_guard_begun(guard);
  */
@@ -23,13 +26,16 @@ typedef struct tsri_guard tsri_guard;
 
 typedef struct tsri_guard_plan {
     int rank, size;
-    double start; /* seconds within which all ranks must have come */
-    const tsri_roster *roster;
-    tsri_lifeline *line; /* or NULL; the watch's from now on */
+    double start;              /* seconds within which all ranks must have come */
+    const tsri_roster *roster; /* NULL: it comes later (tsri_guard_watch) */
+    tsri_lifeline *line;       /* or NULL; the watch's from now on */
 } tsri_guard_plan;
 
 tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan);
 void tsri_guard_destroy(tsri_guard *guard); /* and the lifeline; NULL is fine */
+
+/* The roster and, or NULL, the lifeline, where the guard had to come first. Once. */
+void tsri_guard_watch(tsri_guard *guard, const tsri_roster *roster, tsri_lifeline *line);
 
 /* MPI has begun, so every rank has come: nobody else may. */
 void tsri_guard_begun(tsri_guard *guard);

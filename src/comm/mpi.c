@@ -336,16 +336,15 @@ static tsr_status meet(world *w, const tsri_comm_options *o)
 {
     tsr_status st = TSR_OK;
     tsri_lifeline *line = NULL;
+    tsri_guard_plan plan = {.rank = w->comm.rank, .size = w->comm.size, .start = o->start};
     tried = true;
+    TSR_TRY(tsri_guard_create(&w->guard, &plan));
+    tsri_guard_enter(w->guard); /* PMIx waits for an answer as MPI does: without end */
     TSR_TRY(tsri_roster_create(&w->roster, w->comm.size));
     if (tsri_roster_known(w->roster))
         TSR_TRY(w->comm.rank == 0 ? invite(&line, w, o) : follow(&line, w, o));
-    tsri_guard_plan plan = {.rank = w->comm.rank,
-                            .size = w->comm.size,
-                            .start = o->start,
-                            .roster = w->roster,
-                            .line = line};
-    TSR_TRY(tsri_guard_create(&w->guard, &plan));
+    tsri_guard_leave(w->guard);
+    tsri_guard_watch(w->guard, w->roster, line);
     line = NULL;
 done:
     tsri_lifeline_close(line);
@@ -422,19 +421,24 @@ static void show_up(tsri_lifeline **line, const world *w, const tsri_comm_option
     }
 }
 
-/* Under mpirun's recovery nobody would miss a rank that just ends. */
+/* Under mpirun's recovery nobody would miss a rank that just ends. The guard is for whoever started
+ * the ranks and does not answer. */
 bool tsri_comm_excuse(void)
 {
     const tsri_comm_options o = {.start = 60};
     world w = {.comm = {.rank = tsri_comm_given_rank(), .size = tsri_comm_given_size()}};
+    tsri_guard_plan plan = {.rank = w.comm.rank, .size = w.comm.size, .start = o.start + 10};
+    tsri_guard *guard = NULL;
     tsri_lifeline *line = NULL;
     int begun = 0;
     (void)MPI_Initialized(&begun);
     if (!launched() || w.comm.size == 1 || begun)
         return false;
+    (void)tsri_guard_create(&guard, &plan);
     if (!tried && tsri_roster_create(&w.roster, w.comm.size) == TSR_OK &&
         tsri_roster_known(w.roster))
         show_up(&line, &w, &o);
+    tsri_guard_destroy(guard);
     tsri_lifeline_close(line);
     return true; /* with the roster: PMIx must still be there when the program asks it */
 }

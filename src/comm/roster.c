@@ -93,7 +93,7 @@ bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *
 }
 
 /* Asked for on a thread of its own: whoever should answer may be what hangs. */
-void tsri_roster_ask_end(int status)
+bool tsri_roster_ask_end(int status)
 {
     enum { SECONDS = 3 };
     static int last;
@@ -102,6 +102,6 @@ void tsri_roster_ask_end(int status)
     last = status;
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += SECONDS;
-    if (pthread_create(&thread, NULL, abort_all, &last) == 0)
-        (void)pthread_timedjoin_np(thread, NULL, &until);
+    return pthread_create(&thread, NULL, abort_all, &last) == 0 &&
+           pthread_timedjoin_np(thread, NULL, &until) == 0;
 }

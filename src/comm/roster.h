@@ -29,7 +29,7 @@ bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *
                        double seconds);
 
 /* For the program, which ends afterwards: asks whoever started the ranks to end them all, with that
- * status. Returns after some seconds at most, answered or not. */
-void tsri_roster_ask_end(int status);
+ * status. Returns after some seconds at most; false: nobody has answered. */
+bool tsri_roster_ask_end(int status);
 
 #endif

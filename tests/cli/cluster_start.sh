@@ -87,4 +87,14 @@ kill -TERM "$(cat pid-0)"
 wait $run || complain "SIGTERM is not heard while MPI begins"
 said "stopped before all ranks had met" "SIGTERM"
 quiet SIGTERM
+echo "== mpirun answers no rank: it was found locked up after a rank was killed as it began"
+touch hold-0 hold-1 hold-2
+ranks 100 --set cluster.start=3 &
+run=$!
+for _ in $(seq 300); do [ -s pid-0 ] && [ -s pid-1 ] && [ -s pid-2 ] && break; sleep 0.1; done
+kill -STOP "$(sed 's/.*) . \([0-9]*\).*/\1/' "/proc/$(cat pid-0)/stat")" # the parent of a rank
+rm hold-*
+wait $run || complain "mpirun does not answer: the ranks hang"
+said "mpirun does not answer its ranks, so it was ended" "mpirun stopped"
+quiet "mpirun stopped"
 [ $failed -eq 0 ] && echo "cluster_start: all well"

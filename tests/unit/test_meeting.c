@@ -14,10 +14,12 @@
 #include "comm/places.h"
 #include "comm/starter.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -200,6 +202,24 @@ static void the_starter_hangs(void)
     nobody_comes();
 }
 
+/* PMIx asks and gets no answer: there is not even a roster. */
+static void nobody_answers(void)
+{
+    tsri_guard_enter(guard_of(NULL, 0, 0.1, NULL));
+}
+
+static void a_stop_while_nobody_answers(void)
+{
+    tsri_guard_enter(guard_of(NULL, 1, 60, NULL));
+    tsr_request_stop();
+}
+
+static void the_roster_comes_later(void)
+{
+    tsri_guard *guard = guard_of(NULL, 0, 1, NULL);
+    tsri_guard_watch(guard, roster_of(true, "a", "b", "c"), listening(invitation, &invited));
+}
+
 static atomic_int told; /* sentences */
 
 /* Where the program has not said what to do, the guard says its sentence, once, and goes on. */
@@ -237,6 +257,9 @@ static const struct {
     {a_stop_before_all_have_met, "stopped before all ranks had met", TSR_FAILURE},
     {a_stop_while_mpi_hangs, "MPI hangs, so nothing more could be saved", TSR_FAILURE},
     {the_starter_hangs, "has not come within 0 s", TSR_FAILURE},
+    {nobody_answers, "(mpirun) has not answered within 0 s", TSR_FAILURE},
+    {a_stop_while_nobody_answers, "stopped before all ranks had met", TSR_FAILURE},
+    {the_roster_comes_later, "rank 1 on b, rank 2 on c has not come within 1 s", TSR_FAILURE},
     {nobody_ends_the_process, "rank 1 on b, rank 2 on c has not come", 0},
     {a_rank_that_cannot_reach_us, "rank 2 cannot reach the coordinator directly", 0},
 };
@@ -281,6 +304,40 @@ static void guards_end_what_cannot_go_on(void **state)
             fail_msg("guard %d: status %x, \"%s\"; expected \"%s\"", i, status, text,
                      ends[i].sentence);
     }
+}
+
+/* As it was found: killed as it began, a rank left mpirun locked up. It heard no signal, so a rank
+ * that gave up left it behind for ever; its sentence was lost, too. */
+static void a_starter_that_is_locked_up_is_ended(void **state)
+{
+    (void)state;
+    char text[2048] = "";
+    int said[2], status = 0;
+    assert_int_equal(pipe(said), 0);
+    pid_t starter_pid = fork();
+    assert_true(starter_pid >= 0);
+    if (starter_pid == 0) {
+        (void)dup2(said[1], STDERR_FILENO);
+        (void)alarm(60);
+        (void)prctl(PR_SET_NAME, "mpirun.openmpi");
+        (void)signal(SIGTERM, SIG_IGN);
+        bool script = fork() == 0 && prctl(PR_SET_NAME, "sh") == 0; /* stands between */
+        if (script && fork() == 0) {                                /* the rank */
+            int silent = open("/dev/null", O_WRONLY);
+            (void)dup2(silent, STDERR_FILENO);
+            starter.hangs = true;
+            cli_ranks_hang(NULL, TSR_FAILURE);
+        }
+        for (int i = 0; i < 600 && (!script || getppid() > 1); i++)
+            (void)poll(NULL, 0, 100);
+        _exit(0);
+    }
+    (void)close(said[1]);
+    assert_true(waitpid(starter_pid, &status, 0) == starter_pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(read(said[0], text, sizeof text - 1) > 0);
+    assert_non_null(strstr(text, "mpirun does not answer its ranks, so it was ended"));
+    (void)close(said[0]);
 }
 
 /* ---- No memory ------------------------------------------------------------------------------ */
@@ -346,6 +403,7 @@ int main(void)
         cmocka_unit_test(words_are_left_and_fetched),
         cmocka_unit_test(rank_0_listens_where_the_others_are),
         cmocka_unit_test(guards_end_what_cannot_go_on),
+        cmocka_unit_test(a_starter_that_is_locked_up_is_ended),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(no_descriptor_is_left),
     };
