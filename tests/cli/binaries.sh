@@ -10,14 +10,16 @@ build=$(dirname "$program")
 checked=0
 while IFS= read -r -d '' file; do
     head -c 4 "$file" | grep -q ELF || continue
-    readelf -d "$file" >dynamic 2>/dev/null || continue
+    readelf -dlW "$file" >dynamic 2>/dev/null || continue
     grep -q NEEDED dynamic || continue
     checked=$((checked + 1))
     path=$(sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p' dynamic)
     [ -z "$path" ] || ! grep -qE '(^|:)([^/]|$)' <<<"$path" || complain "$file: RUNPATH has an empty or relative element: $path"
     grep -q BIND_NOW dynamic || grep -qE 'FLAGS_1.*NOW' dynamic || complain "$file: symbols are bound late"
-    readelf -lW "$file" | grep -q GNU_RELRO || complain "$file: no read-only relocations"
-done < <(find "$build" -maxdepth 2 -type f \( -perm -u+x -o -name '*.so*' \) -print0)
+    grep -q GNU_RELRO dynamic || complain "$file: no read-only relocations"
+    grep -q 'GNU_STACK.* RW ' dynamic || complain "$file: its stack may be executed"
+    grep -q '^Elf file type is DYN' dynamic || complain "$file: it is always loaded at the same place"
+done < <(find "$build" -name CMakeFiles -prune -o -type f \( -perm -u+x -o -name '*.so*' \) -print0)
 [ "$checked" -ge 2 ] || fail "only $checked binaries were found in $build"
 echo "$checked binaries"
 
