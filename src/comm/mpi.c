@@ -20,8 +20,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "comm/places.h"
+#include "comm/fence.h"
 #include "comm/guard.h"
+#include "comm/places.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -295,6 +296,47 @@ static void stay_inside(void)
     (void)setenv("OMPI_MCA_btl", OMPI_MAJOR_VERSION < 5 ? "self,vader" : "self,sm", 0);
 }
 
+static tsr_status leave_addresses(tsri_roster *roster)
+{
+    tsri_address own[TSRI_FENCE_OWN];
+    int n = tsri_fence_own(own, TSRI_FENCE_OWN);
+    return tsri_roster_leave(roster, TSRI_ADDRESSES, own, n * (int64_t)sizeof *own);
+}
+
+/* The addresses of all ranks, one after the other. FAILURE when those of a rank are not known. */
+static tsr_status find_addresses(tsri_address **all, int64_t *count, const world *w)
+{
+    enum { ROOM = TSRI_FENCE_OWN * (int)sizeof(tsri_address) };
+    tsr_status st = TSR_OK;
+    int64_t bytes = 0;
+    TSR_TRY(tsri_alloc(all, (int64_t)w->comm.size * TSRI_FENCE_OWN, sizeof **all));
+    for (int r = 0; r < w->comm.size; r++) {
+        TSR_CHECK(tsri_roster_fetch(w->roster, TSRI_ADDRESSES, r, *all + *count, ROOM, &bytes, 5),
+                  TSR_FAILURE, "rank %d has not told its addresses", r);
+        int64_t n = bytes / (int64_t)sizeof **all, first = *count;
+        bool again = false; /* its host's are there */
+        for (int64_t i = 0; n > 0 && i + n <= first && !again; i++)
+            again = memcmp(*all + i, *all + first, (size_t)bytes) == 0;
+        *count += again ? 0 : n;
+    }
+done:
+    return st;
+}
+
+/* Not a failure: the run goes on with ports as MPI opens them. */
+static void shut_strangers_out(const world *w, const int *before, int befores)
+{
+    tsri_address *all = NULL;
+    int64_t count = 0;
+    if (!tsri_roster_known(w->roster))
+        return;
+    if (find_addresses(&all, &count, w) != TSR_OK || !tsri_fence_close(all, count, before, befores))
+        TSRI_WARN("rank %d cannot keep strangers from MPI's ports: use a firewall where they can "
+                  "be reached (docs/cluster.md)",
+                  w->comm.rank);
+    tsri_free(all);
+}
+
 /* Rank 0 listens and leaves an invitation. */
 static tsr_status invite(tsri_lifeline **line, const world *w, const tsri_comm_options *o)
 {
@@ -305,7 +347,8 @@ static tsr_status invite(tsri_lifeline **line, const world *w, const tsri_comm_o
     int places = tsri_places_find(address, TSRI_LIFELINE_ADDRESSES, w->roster, w->comm.size);
     TSR_TRY(tsri_lifeline_listen(line, w->comm.size, address, places, (uint16_t)o->port));
     TSR_TRY(tsri_lifeline_invite(*line, invitation, (int64_t)sizeof invitation, &n));
-    TSR_TRY(tsri_roster_leave(w->roster, invitation, n));
+    TSR_TRY(tsri_roster_leave(w->roster, TSRI_INVITATION, invitation, n));
+    TSR_TRY(tsri_roster_post(w->roster));
 done:
     return st;
 }
@@ -317,7 +360,9 @@ static tsr_status follow(tsri_lifeline **line, const world *w, const tsri_comm_o
     uint8_t invitation[INVITATION];
     int64_t n = 0;
     const char *where = tsri_roster_host(w->roster, 0);
-    TSR_CHECK(tsri_roster_fetch(w->roster, invitation, (int64_t)sizeof invitation, &n, o->start),
+    TSR_TRY(tsri_roster_post(w->roster));
+    TSR_CHECK(tsri_roster_fetch(w->roster, TSRI_INVITATION, 0, invitation,
+                                (int64_t)sizeof invitation, &n, o->start),
               TSR_FAILURE,
               "rank 0%s%s has not come within %.0f s: look at what was started there, or raise "
               "cluster.start",
@@ -341,6 +386,7 @@ static tsr_status meet(world *w, const tsri_comm_options *o)
     TSR_TRY(tsri_guard_create(&w->guard, &plan));
     tsri_guard_enter(w->guard); /* PMIx waits for an answer as MPI does: without end */
     TSR_TRY(tsri_roster_create(&w->roster, w->comm.size));
+    TSR_TRY(leave_addresses(w->roster));
     if (tsri_roster_known(w->roster))
         TSR_TRY(w->comm.rank == 0 ? invite(&line, w, o) : follow(&line, w, o));
     tsri_guard_leave(w->guard);
@@ -356,10 +402,13 @@ done:
 static tsr_status begin(world *w)
 {
     tsr_status st = TSR_OK;
-    int given = 0, rank = 0, size = 0;
+    enum { ROOM = 64 };
+    int given = 0, rank = 0, size = 0, before[ROOM], befores = tsri_fence_ports(before, ROOM);
     stay_inside();
     tsri_guard_enter(w->guard);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
+    if (code == MPI_SUCCESS)
+        shut_strangers_out(w, before, befores);
     tsri_guard_leave(w->guard);
     if (code != MPI_SUCCESS)
         TSR_TRY(failed("it does not start", code));

@@ -67,23 +67,33 @@ bool tsri_roster_one_host(const tsri_roster *roster)
     return true;
 }
 
-tsr_status tsri_roster_leave(tsri_roster *roster, void *bytes, int64_t n)
+tsr_status tsri_roster_leave(tsri_roster *roster, const char *name, void *bytes, int64_t n)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(!roster->known || tsri_starter_put(bytes, n), TSR_FAILURE,
-              "PMIx: nothing can be left for the workers");
+    TSR_CHECK(!roster->known || tsri_starter_put(name, bytes, n), TSR_FAILURE,
+              "PMIx: nothing can be left for the other ranks");
 done:
     return st;
 }
 
-/* "Not found" may mean that rank 0 has begun and has not left it yet. */
-bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *got, double seconds)
+tsr_status tsri_roster_post(tsri_roster *roster)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(!roster->known || tsri_starter_post(), TSR_FAILURE,
+              "PMIx: nothing can be posted for the other ranks");
+done:
+    return st;
+}
+
+/* "Not found" may mean that the rank has begun and has not left it yet. */
+bool tsri_roster_fetch(tsri_roster *roster, const char *name, int rank, void *bytes, int64_t room,
+                       int64_t *got, double seconds)
 {
     double until = tsri_clock() + seconds;
     *got = 0;
     while (roster->known) {
         double left = until - tsri_clock();
-        if (tsri_starter_ask(bytes, room, got, left > 1 ? (int)left : 1))
+        if (tsri_starter_ask(name, rank, bytes, room, got, left > 1 ? (int)left : 1))
             return true;
         if (tsri_clock() >= until)
             break;

@@ -22,11 +22,16 @@ bool tsri_roster_known(const tsri_roster *roster); /* does anybody answer? */
 const char *tsri_roster_host(const tsri_roster *roster, int rank);
 bool tsri_roster_one_host(const tsri_roster *roster); /* are all on one? false: or not known */
 
-/* Rank 0 leaves n bytes; the others fetch them, *got of at most `room`: false when they have not
- * come within so many seconds. */
-tsr_status tsri_roster_leave(tsri_roster *roster, void *bytes, int64_t n);
-bool tsri_roster_fetch(tsri_roster *roster, void *bytes, int64_t room, int64_t *got,
-                       double seconds);
+/* What ranks leave for each other. */
+#define TSRI_INVITATION "tessera.lifeline"  /* rank 0's */
+#define TSRI_ADDRESSES  "tessera.addresses" /* every rank's */
+
+/* A rank leaves n bytes under a name, once for each name, and posts all; others fetch them, *got of
+ * at most `room`: false when they have not come within so many seconds. */
+tsr_status tsri_roster_leave(tsri_roster *roster, const char *name, void *bytes, int64_t n);
+tsr_status tsri_roster_post(tsri_roster *roster);
+bool tsri_roster_fetch(tsri_roster *roster, const char *name, int rank, void *bytes, int64_t room,
+                       int64_t *got, double seconds);
 
 /* For the program, which ends afterwards: asks whoever started the ranks to end them all, with that
  * status. Returns after some seconds at most; false: nobody has answered. */

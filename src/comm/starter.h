@@ -16,9 +16,12 @@ void tsri_starter_finish(void);
 /* The host of a rank, cut to fit; `host` is left alone when it is not known. */
 void tsri_starter_host(char host[TSRI_STARTER_HOST], int rank);
 
-/* Leaves a word for the others; fetches rank 0's, for which the starter waits about so long. */
-bool tsri_starter_put(void *bytes, int64_t n);
-bool tsri_starter_ask(void *bytes, int64_t room, int64_t *got, int seconds);
+/* Leaves a word under a name and, when all are there, posts them; fetches another rank's, for which
+ * the starter waits about so long. */
+bool tsri_starter_put(const char *name, void *bytes, int64_t n);
+bool tsri_starter_post(void);
+bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
+                      int seconds);
 
 /* Asks that all ranks be ended. May wait, if whoever should answer hangs. */
 void tsri_starter_abort(int status);

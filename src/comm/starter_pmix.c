@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char KEY[] = "tessera.lifeline";
-
 /* PMIx counts who has begun with it: MPI begins again and finds it ready. */
 static bool begin(pmix_proc_t *self)
 {
@@ -44,21 +42,28 @@ void tsri_starter_host(char host[TSRI_STARTER_HOST], int rank)
     PMIX_VALUE_RELEASE(value);
 }
 
-bool tsri_starter_put(void *bytes, int64_t n)
+bool tsri_starter_put(const char *name, void *bytes, int64_t n)
 {
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data.bo = {.bytes = bytes, .size = (size_t)n}};
-    return PMIx_Put(PMIX_GLOBAL, KEY, &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS;
+    return PMIx_Put(PMIX_GLOBAL, name, &value) == PMIX_SUCCESS;
 }
 
-bool tsri_starter_ask(void *bytes, int64_t room, int64_t *got, int seconds)
+bool tsri_starter_post(void)
+{
+    return PMIx_Commit() == PMIX_SUCCESS;
+}
+
+bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
+                      int seconds)
 {
     pmix_value_t *value;
-    if (!get(&value, 0, KEY, seconds))
+    if (!get(&value, rank, name, seconds))
         return false;
     bool fits = value->type == PMIX_BYTE_OBJECT && (int64_t)value->data.bo.size <= room;
     if (fits) {
         *got = (int64_t)value->data.bo.size;
-        memcpy(bytes, value->data.bo.bytes, value->data.bo.size);
+        if (*got > 0)
+            memcpy(bytes, value->data.bo.bytes, value->data.bo.size);
     }
     PMIX_VALUE_RELEASE(value);
     return fits;

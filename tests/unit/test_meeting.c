@@ -50,17 +50,25 @@ void tsri_starter_host(char host[TSRI_STARTER_HOST], int rank)
         (void)snprintf(host, TSRI_STARTER_HOST, "%s", starter.host[rank]);
 }
 
-bool tsri_starter_put(void *bytes, int64_t n)
+bool tsri_starter_put(const char *name, void *bytes, int64_t n)
 {
+    assert_string_equal(name, TSRI_INVITATION);
     bool fits = n <= (int64_t)sizeof starter.word;
     if (fits)
         memcpy(starter.word, bytes, (size_t)n);
     return fits;
 }
 
-bool tsri_starter_ask(void *bytes, int64_t room, int64_t *got, int seconds)
+bool tsri_starter_post(void)
 {
-    assert_true(seconds >= 1 && room >= 8);
+    return true;
+}
+
+bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
+                      int seconds)
+{
+    assert_string_equal(name, TSRI_INVITATION);
+    assert_true(rank == 0 && seconds >= 1 && room >= 8);
     if (++starter.asked < starter.after)
         return false;
     memcpy(bytes, starter.word, sizeof starter.word);
@@ -95,20 +103,23 @@ static void words_are_left_and_fetched(void **state)
     assert_string_equal(tsri_roster_host(roster, 1), "b");
     assert_null(tsri_roster_host(roster, 2));
     assert_null(tsri_roster_host(roster, SIZE));
-    assert_ok(tsri_roster_leave(roster, (char[]){"welcome"}, 8));
-    assert_fails(tsri_roster_leave(roster, large, 9), TSR_FAILURE, "nothing can be left");
+    assert_ok(tsri_roster_leave(roster, TSRI_INVITATION, (char[]){"welcome"}, 8));
+    assert_fails(tsri_roster_leave(roster, TSRI_INVITATION, large, 9), TSR_FAILURE,
+                 "nothing can be left");
+    assert_ok(tsri_roster_post(roster));
     starter.after = 3; /* rank 0 is late */
-    assert_true(tsri_roster_fetch(roster, got, sizeof got, &n, 5));
+    assert_true(tsri_roster_fetch(roster, TSRI_INVITATION, 0, got, sizeof got, &n, 5));
     assert_true(n == 8 && strcmp(got, "welcome") == 0);
     starter.asked = 0, starter.after = 1000000; /* it does not come */
     double start = tsri_clock();
-    assert_false(tsri_roster_fetch(roster, got, sizeof got, &n, 0.1));
+    assert_false(tsri_roster_fetch(roster, TSRI_INVITATION, 0, got, sizeof got, &n, 0.1));
     assert_true(tsri_clock() - start >= 0.1);
     tsri_roster_destroy(roster);
     roster =
         roster_of(false, NULL, NULL, NULL); /* nobody answers: nothing is left, nothing comes */
-    assert_ok(tsri_roster_leave(roster, large, 9));
-    assert_false(tsri_roster_fetch(roster, got, sizeof got, &n, 5));
+    assert_ok(tsri_roster_leave(roster, TSRI_INVITATION, large, 9));
+    assert_ok(tsri_roster_post(roster));
+    assert_false(tsri_roster_fetch(roster, TSRI_INVITATION, 0, got, sizeof got, &n, 5));
     tsri_roster_destroy(roster);
 }
 
