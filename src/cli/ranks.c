@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,16 +22,20 @@
 static bool look_up(pid_t pid, int *parent, bool *starts)
 {
     static const char *const known[] = {"mpirun", "mpiexec", "orterun", "orted", "prte"};
-    char path[64], name[32] = "";
+    char path[64], line[256] = "";
     (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *f = fopen(path, "re");
-    bool read = f && fscanf(f, "%*d (%31[^)]) %*c %d", name, parent) == 2;
+    const char *read = f ? fgets(line, sizeof line, f) : NULL;
     if (f)
         (void)fclose(f);
+    const char *name = strchr(line, '('), *end = strrchr(line, ')'); /* 12 (mpirun) S 11 ... */
+    if (!read || !name || !end || strlen(end) < 5)
+        return false;
+    *parent = (int)strtol(end + 4, NULL, 10);
     *starts = false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        *starts = *starts || strncmp(name, known[i], strlen(known[i])) == 0;
-    return read;
+        *starts = *starts || strncmp(name + 1, known[i], strlen(known[i])) == 0;
+    return true;
 }
 
 /* Scripts may stand between. 0: nobody of that name. */

@@ -5,6 +5,7 @@
 #include "comm/fence.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <linux/filter.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -79,9 +79,9 @@ int tsri_fence_ports(int *port, int room)
     DIR *all = opendir("/proc/self/fd");
     int n = 0;
     for (const struct dirent *e = all ? readdir(all) : NULL; e && n < room; e = readdir(all)) {
-        int fd = atoi(e->d_name);
-        if (e->d_name[0] != '.' && listens(fd))
-            port[n++] = fd;
+        int64_t fd = -1; /* . and .. are no numbers */
+        if (tsri_number_int(&fd, e->d_name) == TSRI_NUMBER_OK && listens((int)fd))
+            port[n++] = (int)fd;
     }
     if (all)
         (void)closedir(all);

@@ -89,6 +89,7 @@ said "stopped before all ranks had met" "SIGTERM"
 quiet SIGTERM
 echo "== mpirun answers no rank: it was found locked up after a rank was killed as it began"
 touch hold-0 hold-1 hold-2
+rm -f pid-*
 ranks 100 --set cluster.start=3 &
 run=$!
 for _ in $(seq 300); do [ -s pid-0 ] && [ -s pid-1 ] && [ -s pid-2 ] && break; sleep 0.1; done

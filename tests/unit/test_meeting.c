@@ -29,7 +29,7 @@ enum { SIZE = 3, INVITATION = 512 };
 /* ---- The starter ---------------------------------------------------------------------------- */
 
 static struct {
-    bool answers, hangs;
+    bool answers, hangs, posts_nothing;
     const char *host[SIZE];
     int asked, after; /* an invitation is there when it was asked for so often */
     char word[8];
@@ -61,7 +61,7 @@ bool tsri_starter_put(const char *name, void *bytes, int64_t n)
 
 bool tsri_starter_post(void)
 {
-    return true;
+    return !starter.posts_nothing;
 }
 
 bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
@@ -107,6 +107,9 @@ static void words_are_left_and_fetched(void **state)
     assert_fails(tsri_roster_leave(roster, TSRI_INVITATION, large, 9), TSR_FAILURE,
                  "nothing can be left");
     assert_ok(tsri_roster_post(roster));
+    starter.posts_nothing = true;
+    assert_fails(tsri_roster_post(roster), TSR_FAILURE, "nothing can be posted");
+    starter.posts_nothing = false;
     starter.after = 3; /* rank 0 is late */
     assert_true(tsri_roster_fetch(roster, TSRI_INVITATION, 0, got, sizeof got, &n, 5));
     assert_true(n == 8 && strcmp(got, "welcome") == 0);

@@ -29,15 +29,21 @@ void tsri_starter_host(char host[TSRI_STARTER_HOST], int rank)
     (void)host, (void)rank;
 }
 
-bool tsri_starter_put(void *bytes, int64_t n)
+bool tsri_starter_put(const char *name, void *bytes, int64_t n)
 {
-    (void)bytes, (void)n;
+    (void)name, (void)bytes, (void)n;
     return false;
 }
 
-bool tsri_starter_ask(void *bytes, int64_t room, int64_t *got, int seconds)
+bool tsri_starter_post(void)
 {
-    (void)bytes, (void)room, (void)got, (void)seconds;
+    return false;
+}
+
+bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
+                      int seconds)
+{
+    (void)name, (void)rank, (void)bytes, (void)room, (void)got, (void)seconds;
     return false;
 }
 
