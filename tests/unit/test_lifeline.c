@@ -285,7 +285,8 @@ static void proofs_belong_to_one_side(void **state)
         ((uint8_t *)&a)[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     c.mark[0] ^= 1;
-    assert_fails(tsri_handshake_answer(&a, secret, &c, 5), TSR_FAILURE, "no coordinator");
+    assert_fails(tsri_handshake_answer(&a, secret, &c, 5), TSR_FAILURE,
+                 "not a coordinator of this version");
 }
 
 /* RFC 4231, test case 2. */
