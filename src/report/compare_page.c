@@ -252,13 +252,25 @@ done:
 
 /* ---- The page ------------------------------------------------------------------------------- */
 
+/* Had any run workers in other processes? */
+static bool any_parts(const tsri_compare *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (!isnan(c->run[i].part[0]))
+            return true;
+    return false;
+}
+
 /* What each run took to the same accuracies; behind that, the keys in which they differ. */
 static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choices *keys)
 {
     tsr_status st = TSR_OK;
     tsri_text all = {0};
-    char heads[128 + TSRI_GOALS * 64] =
-        "run|rounds|loss|best, %|computing, %|sending, %|waiting, %";
+    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss|best, %";
+    bool parts = any_parts(c);
+    if (parts)
+        (void)snprintf(heads + strlen(heads), sizeof heads - strlen(heads), "%s",
+                       "|computing, %|sending, %|waiting, %");
     for (int64_t g = 0; g < c->goals; g++) {
         size_t used = strlen(heads);
         (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
@@ -273,7 +285,7 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
         tsri_table_real(t, tsri_rival_rounds(r), 0);
         tsri_table_real(t, tsri_rival_loss(r), 4);
         tsri_table_real(t, tsri_rival_best(r), 2);
-        for (int k = 0; k < TSRI_PARTS; k++)
+        for (int k = 0; parts && k < TSRI_PARTS; k++)
             tsri_table_real(t, r->part[k], 0);
         for (int64_t g = 0; g < c->goals; g++) {
             int64_t at = tsri_rival_reached(r, c->goal[g]);

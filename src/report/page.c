@@ -85,7 +85,8 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
 {
     double wide = chart->width > 0 ? 1.12 * chart->width + 30 : 1020; /* text keeps its size */
-    tsri_markup_add(&p->html, "<figure class=\"drawn\" style=\"max-width:%spx\">", tsri_px(wide));
+    tsri_markup_add(&p->html, "<figure class=\"drawn%s\" style=\"max-width:%spx\">",
+                    chart->width > 800 ? " wide" : "", tsri_px(wide)); /* a phone scrolls those */
     if (p->html.st == TSR_OK)
         p->html.st = tsri_chart_svg(&p->html.text, chart);
     tsri_chart_data_add(&p->data, chart);

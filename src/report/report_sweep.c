@@ -441,18 +441,21 @@ static void number(tsri_table *t, int digits, double value)
         tsri_table_format(t, "%.*g", digits, value);
 }
 
+/* What came out first: a phone shows no more than the first columns. */
 static void table_row(tsri_table *t, const view *v, const tsri_cell_sum *c)
 {
-    for (int64_t g = 0; g < v->sweep->options.grids; g++)
-        tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
+    const tsri_spread *rest[] = {&c->loss, &c->train_loss};
     if (v->accuracy) {
         tsri_table_real(t, 100 * c->accuracy.mean, 2);
         tsri_table_real(t, 100 * c->accuracy.deviation, 2);
     }
-    const tsri_spread *loss[] = {&c->loss, &c->train_loss};
+    for (int64_t g = 0; v->accuracy && g < v->sweep->options.grids; g++)
+        tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
     for (int k = 0; k < 2; k++) {
-        number(t, 4, loss[k]->mean);
-        number(t, 2, loss[k]->deviation);
+        number(t, 4, rest[k]->mean);
+        number(t, 2, rest[k]->deviation);
+        for (int64_t g = 0; k == 0 && !v->accuracy && g < v->sweep->options.grids; g++)
+            tsri_table_text(t, v->sweep->grid[g].value[tsri_sweep_value(v->sweep, c->cell, g)]);
     }
     tsri_table_format(t, "%lld", (long long)c->diverged);
     if (v->sweep->refused > 0)
@@ -472,10 +475,10 @@ static tsr_status table(const view *v)
     tsri_table t = {.mark = mark_row, .context = v};
     tsri_text heads = {0};
     int64_t shown = v->sweep->cells < MOST_ROWS ? v->sweep->cells : MOST_ROWS;
+    TSR_TRY(tsri_text_add(&heads, "%s|±|", v->accuracy ? "test accuracy, %" : "loss"));
     for (int64_t g = 0; g < v->sweep->options.grids; g++)
         TSR_TRY(tsri_text_add(&heads, "%s|", v->sweep->grid[g].key));
-    TSR_TRY(tsri_text_add(&heads, "%sloss|±|train loss|±|diverged|%sseconds",
-                          v->accuracy ? "test accuracy, %|±|" : "",
+    TSR_TRY(tsri_text_add(&heads, "%strain loss|±|diverged|%sseconds", v->accuracy ? "loss|±|" : "",
                           v->sweep->refused > 0 ? "refused|" : ""));
     tsri_table_head(&t, heads.data);
     for (int64_t i = 0; i < shown; i++)

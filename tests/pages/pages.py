@@ -96,6 +96,10 @@ def hover(page, folder):
     # All charts over epochs show the same place.
     rules = page.eval("document.querySelectorAll('.cursor .rule').length")
     assert rules >= 2, rules
+    # What has ended before this place is not there: a page once told the last accuracy of pretraining beside those of tickets.
+    box = chart(page, "How they learned")
+    page.move(box["left"] + 0.96 * box["width"], box["top"] + box["height"] / 2)
+    assert "ticket-0.5" in page.eval(TIP) and "pretrained" not in page.eval(TIP).split("\n", 1)[1], page.eval(TIP)
     page.move(5, 5)
     assert page.eval(TIP) is None, "the values stay when the cursor has left"
 

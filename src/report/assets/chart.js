@@ -40,6 +40,13 @@ const nearest = (series, x, axis) => {
     return best;
 };
 
+/* Has the series ended before x, or not yet begun? */
+const isBeyond = (series, x, axis) => {
+    const ends = [series.xs[0], series.xs[series.xs.length - 1]].map((end) => place(axis, end));
+    const at = place(axis, x);
+    return at < Math.min(...ends) - 0.02 || at > Math.max(...ends) + 0.02;
+};
+
 const nearestPoint = (panel, a, b) => {
     const [left, top, width, height] = panel.box;
     let found = null;
@@ -152,7 +159,7 @@ const cursorAt = (chart, panel, x, clientX, clientY, only) => {
             for (const series of p.series) {
                 if (series.off || (only && series !== only.series)) continue;
                 const i = only ? only.i : p.categories ? x : nearest(series, x, p.axes.x);
-                if (i < 0 || i >= series.ys.length) continue;
+                if (i < 0 || i >= series.ys.length || (!only && !p.categories && isBeyond(series, x, p.axes.x))) continue;
                 dot(other, p, series, i);
                 if (p !== panel) continue;
                 if (!p.categories) head = series.xs[i];
