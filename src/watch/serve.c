@@ -26,7 +26,7 @@ typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the place is free */
     int socket;
     double since;    /* when it began, or its request had come */
-    bool answered;   /* its request has come */
+    bool answered;   /* its request has come, and may have an answer */
     bool streaming;  /* it gets events, for as long as it likes */
     bool asleep;     /* suspended until there is news */
     int64_t seen;    /* the number of the last event that it was sent */
@@ -358,7 +358,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
     (void)tsri_httpd.get_connection_values(c, MHD_HEADER_KIND, note_header, &r);
     tsri_route_find(&route, &r, s->token);
     if (g) {
-        g->answered = true;
+        g->answered = route.code == 200;
         g->since = tsri_clock();
     }
     if (route.code != 200)
@@ -384,6 +384,25 @@ static void forget_guest(guest *g)
     *g = (guest){0};
 }
 
+/* Places are kept free for friends: whoever has asked for nothing that it may have, and came first,
+ * goes. A friend asks at once. */
+static void make_room(server *s)
+{
+    guest *oldest = NULL;
+    int taken = 0;
+    for (int i = 0; i < TSRI_SERVE_CONNECTIONS; i++) {
+        guest *g = &s->guest[i];
+        taken += g->connection != NULL;
+        if (g->connection && !g->answered && g->socket >= 0 &&
+            (!oldest || g->since < oldest->since))
+            oldest = g;
+    }
+    if (taken <= TSRI_SERVE_CONNECTIONS - TSRI_SERVE_SPARE || !oldest)
+        return;
+    (void)shutdown(oldest->socket, SHUT_RDWR);
+    oldest->socket = -1;
+}
+
 static void note_guest(void *context, struct MHD_Connection *c, void **unused,
                        enum MHD_ConnectionNotificationCode what)
 {
@@ -398,6 +417,7 @@ static void note_guest(void *context, struct MHD_Connection *c, void **unused,
     const union MHD_ConnectionInfo *info =
         tsri_httpd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
     *g = (guest){.connection = c, .socket = info ? info->connect_fd : -1, .since = tsri_clock()};
+    make_room(s);
 }
 
 /* Whoever takes too long, byte by byte, is cut off. The library's own limit is one of silence. */

@@ -16,6 +16,7 @@
 enum {
     TSRI_SERVE_CONNECTIONS = 48,
     TSRI_SERVE_STREAMS = 24,    /* of them, event streams: open pages */
+    TSRI_SERVE_SPARE = 8,       /* of them, kept free of those who ask for nothing */
     TSRI_SERVE_REQUEST = 16384, /* bytes of a request line with its headers */
     TSRI_SERVE_SECONDS = 10,    /* until a request must have come */
     TSRI_SERVE_ANSWERED = 60,   /* until its answer must have been taken */

@@ -196,6 +196,7 @@ for _ in range(200):
 time.sleep(1)
 held = sum(1 for n in os.listdir("/proc/%d/fd" % process))
 assert held < 48 + 40, held
+is_well()  # while they are there: two hundred who say nothing once kept friends waiting for 40 s
 for s in many:
     s.close()
 time.sleep(1)
