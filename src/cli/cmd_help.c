@@ -69,10 +69,22 @@ done:
     return st;
 }
 
+static tsr_status man_page(const char *topic)
+{
+    const cli_command *command = topic ? cli_find_command(topic) : NULL;
+    if (!topic)
+        return cli_help_man();
+    if (!command)
+        return tsri_fail(TSR_USAGE, "help: --man is of the program or of a command, not of '%s'",
+                         tsri_quote(topic));
+    cli_help_man_command(command);
+    return TSR_OK;
+}
+
 static tsr_status run(const cli_args *args)
 {
     if (cli_has(args, "man"))
-        return cli_help_man();
+        return man_page(args->count > 0 ? args->operand[0] : NULL);
     if (cli_has(args, "completion"))
         return cli_help_completion(cli_text(args, "completion"));
     if (args->count > 0)
@@ -84,7 +96,8 @@ static tsr_status run(const cli_args *args)
 
 static const cli_option options[] = {
     {"markdown", 0, NULL, CLI_FLAG, .help = "with run-file: print the page docs/run-file.md"},
-    {"man", 0, NULL, CLI_FLAG, .help = "print the man page, for man(1)"},
+    {"man", 0, NULL, CLI_FLAG,
+     .help = "print the man page, of the program or of COMMAND, for man(1)"},
     {"completion", 0, "SHELL", CLI_CHOICE, .choices = "bash|zsh|fish",
      .help = "print the completion script of a shell"},
     {0},

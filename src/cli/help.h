@@ -26,8 +26,9 @@ bool cli_runfile_knows(const char *name);
 tsr_status cli_help_runfile_part(const char *name);
 const char *cli_runfile_section(int64_t i); /* the i-th section's name; NULL behind the last */
 
-/* The man page, in man(7) macros (help_man.c). */
+/* Man pages, in man(7) macros (help_man.c): of the program, of a command. */
 tsr_status cli_help_man(void);
+void cli_help_man_command(const cli_command *command);
 
 /* Completion for "bash", "zsh" or "fish" (help_completion.c). */
 tsr_status cli_help_completion(const char *shell);

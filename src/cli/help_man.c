@@ -1,4 +1,5 @@
-/* help_man.c - the man page, in man(7) macros, from the same tables as the help. */
+/* help_man.c - man pages, in man(7) macros, from the same tables as the help: one of the program, and
+ * one of each command. */
 #include "cli/help.h"
 
 #include "base/status.h"
@@ -6,6 +7,7 @@
 #include "cli/args.h"
 #include "io/config.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Text that roff must take as it stands: no escapes, no requests, hyphens that can be copied. */
@@ -83,6 +85,45 @@ static void command(const cli_command *c)
     options(c->options);
 }
 
+static void exit_codes(void)
+{
+#define X(name, code, text) (void)printf(".TP\n%d\n%s\n", code, text);
+    TSR_STATUS_LIST(X)
+#undef X
+}
+
+/* TESSERA-TRAIN, as the head of a page has it. */
+static void head(const cli_command *c)
+{
+    (void)fputs(".TH TESSERA", stdout);
+    if (c)
+        (void)putchar('-');
+    for (const char *at = c ? c->name : ""; *at; at++)
+        (void)putchar(toupper((unsigned char)*at));
+    (void)printf(" 1 \"\" \"tessera %s\" \"User Commands\"\n", tsr_version());
+}
+
+void cli_help_man_command(const cli_command *c)
+{
+    head(c);
+    (void)printf(".SH NAME\ntessera-%s \\- ", c->name);
+    roff(c->help);
+    (void)printf("\n.SH SYNOPSIS\n.B tessera %s\n[\\fIOPTION\\fR...] ", c->name);
+    roff(c->synopsis);
+    (void)puts("\n.SH DESCRIPTION");
+    if (c->details)
+        paragraphs(c->details);
+    else
+        (void)printf("See \\fBtessera\\fR(1) for what it is part of.\n");
+    (void)puts(".SH OPTIONS");
+    options(c->options);
+    options(cli_common);
+    (void)puts(".SH EXIT STATUS");
+    exit_codes();
+    (void)puts(
+        ".SH SEE ALSO\n\\fBtessera\\fR(1), which lists all commands and the keys of a run file");
+}
+
 static tsr_status key(const tsri_schema_row *row)
 {
     tsri_text expected = {0}, preset = {0};
@@ -108,17 +149,10 @@ static tsr_status key(const tsri_schema_row *row)
     return st;
 }
 
-static void exit_codes(void)
-{
-#define X(name, code, text) (void)printf(".TP\n%d\n%s\n", code, text);
-    TSR_STATUS_LIST(X)
-#undef X
-}
-
 tsr_status cli_help_man(void)
 {
     tsr_status st = TSR_OK;
-    (void)printf(".TH TESSERA 1 \"\" \"tessera %s\" \"User Commands\"\n", tsr_version());
+    head(NULL);
     (void)puts(
         ".SH NAME\n"
         "tessera \\- train one wide network as many small ones\n"

@@ -20,6 +20,7 @@ refuse "did you mean --completion?" help --completon bash
 refuse "needs a value" help --completion
 refuse "must be one of bash|zsh|fish" help --completion tcsh
 refuse "takes no value" help --man=yes
+refuse "of the program or of a command" help optim --man
 refuse "unknown option '-z'" version -z
 refuse "unexpected argument 'x'" version x
 refuse "there is no command, section or key 'zork'" help zork
@@ -61,6 +62,8 @@ for c in $commands; do
     grep -q "^Usage: tessera $c " a || complain "$c: no usage"
     grep -q "\"name\": *\"$c\"" help.json || complain "$c is not in help --json"
     grep -q "tessera $c " tessera.1 || complain "$c is not in the man page"
+    "$program" help "$c" --man >page.1 || complain "help $c --man"
+    grep -q "^tessera-$c " page.1 && grep -q '^\.SH OPTIONS' page.1 || complain "$c: its man page lacks its name or its options"
 done
 [ "$("$program" --version)" = "$("$program" version)" ] || complain "--version"
 awk 'length > 100 {bad = 1} END {exit bad}' overview || complain "the overview has long lines"
