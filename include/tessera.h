@@ -851,7 +851,9 @@ typedef struct tsr_ntk_options {
 TSR_DEFAULT(tsr_ntk_options)
 
 /* The tangent kernel of a model, or of the first weights that a config gives, into the caller's
- * memory: kernel [n, n]. USAGE when there is no kernel of that kind or there are fewer samples. */
+ * memory: kernel [n, n]. Of data without a test part a config has the samples that its run would
+ * train on (data.split), a model all of them. USAGE when there is no kernel of that kind or there are
+ * fewer samples. */
 TSR_API tsr_status tsr_model_ntk(double *kernel, tsr_model *model, const tsr_ntk_options *options);
 TSR_API tsr_status tsr_config_ntk(double *kernel, const tsr_config *config,
                                   const tsr_ntk_options *options);

@@ -1,0 +1,22 @@
+"""Tessera: train one wide network as many small ones, and draw the winning ticket from it.
+
+    import tessera
+    data = tessera.data("glyphs", n=2000, test_n=500)
+    net = tessera.train("mlp", data, hidden=[256, 256], scheme="ist", workers=4, epochs=10)
+    ticket = net.prune(0.5).finetune(data, epochs=3)
+    print(net.accuracy, ticket.accuracy, ticket.numbers / net.numbers)
+
+Everything is the C library's; failures are exceptions with its sentence (:mod:`tessera.errors`).
+"""
+from ._library import VERSION as __version__
+from .config import KEYS, Config, Key
+from .data import Data, data
+from .errors import Diverged, FileError, Interrupted, ResourceError, TesseraError, UsageError
+from .model import Model, Result, import_network, load, model
+from .shares import Share, put
+from .theory import Certificate, certify, check, cost, eigenvalues, ntk, report
+from .training import Run, train
+
+__all__ = ["Certificate", "Config", "Data", "Diverged", "FileError", "Interrupted", "KEYS", "Key", "Model", "ResourceError",
+           "Result", "Run", "Share", "TesseraError", "UsageError", "certify", "check", "cost", "data", "eigenvalues",
+           "import_network", "load", "model", "ntk", "put", "report", "train"]

@@ -1,0 +1,735 @@
+"""The C interface, written by tools/python-header from include/tessera.h: do not edit."""
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int,
+                    c_int32, c_int64, c_size_t, c_uint64, c_uint8, c_void_p)
+
+TSR_DIMS = 8
+
+# tsr_status
+TSR_OK = 0
+TSR_FAILURE = 1
+TSR_USAGE = 2
+TSR_BAD_FILE = 3
+TSR_RESOURCES = 4
+TSR_DIVERGED = 5
+TSR_INTERRUPTED = 130
+
+# tsr_log_level
+TSR_LOG_ERROR = 0
+TSR_LOG_WARNING = 1
+TSR_LOG_INFO = 2
+TSR_LOG_DEBUG = 3
+
+# tsr_type
+TSR_F32 = 1
+TSR_F64 = 2
+TSR_U8 = 3
+TSR_I32 = 4
+TSR_I64 = 5
+
+# tsr_key_type
+TSR_KEY_INT = 0
+TSR_KEY_REAL = 1
+TSR_KEY_BOOL = 2
+TSR_KEY_TEXT = 3
+TSR_KEY_CHOICE = 4
+TSR_KEY_INTS = 5
+TSR_KEY_REALS = 6
+
+# tsr_form
+TSR_FORM_AUTO = 0
+TSR_VECTORS = 1
+TSR_IMAGES = 2
+TSR_SEQUENCES = 3
+
+# tsr_ending
+TSR_END_PLAIN = 0
+TSR_END_FINALIZE = 1
+TSR_END_ABORT = 2
+
+# tsr_answer
+TSR_OUTPUTS = 0
+TSR_PROBABILITIES = 1
+
+# tsr_draw_kind
+TSR_DRAW_WHOLE = 0
+TSR_DRAW_BERNOULLI = 1
+TSR_DRAW_CATEGORICAL = 2
+TSR_DRAW_CHUNKS = 3
+
+# tsr_ntk_kind
+TSR_NTK_AUTO = 0
+TSR_NTK_EXACT = 1
+TSR_NTK_FINITE = 2
+TSR_NTK_INFINITE = 3
+
+# tsr_verdict
+TSR_NO_VERDICT = 0
+TSR_HOLDS = 1
+TSR_FAILS = 2
+TSR_VACUOUS = 3
+TSR_OPEN = 4
+TSR_DOES_NOT_APPLY = 5
+
+
+
+class tsr_allocator(Structure):
+    _fields_ = [
+        ("alloc", CFUNCTYPE(c_void_p, c_void_p, c_size_t)),
+        ("free", CFUNCTYPE(None, c_void_p, c_void_p)),
+        ("context", c_void_p),
+    ]
+
+
+
+class tsr_array(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("type", c_int),
+        ("dims", c_int),
+        ("shape", c_int64 * TSR_DIMS),
+        ("stride", c_int64 * TSR_DIMS),
+    ]
+
+
+
+class tsr_key(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("key", c_char_p),
+        ("type", c_int),
+        ("preset", c_char_p),
+        ("choices", c_char_p),
+        ("least", c_double),
+        ("most", c_double),
+        ("help", c_char_p),
+        ("pace", c_bool),
+    ]
+
+
+
+class tsr_data_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("form", c_int),
+        ("x", tsr_array),
+        ("y", tsr_array),
+        ("test_x", tsr_array),
+        ("test_y", tsr_array),
+        ("length", tsr_array),
+        ("test_length", tsr_array),
+        ("regress", c_bool),
+        ("classes", c_int64),
+        ("class_name", POINTER(c_char_p)),
+        ("column", POINTER(c_char_p)),
+        ("target", c_char_p),
+        ("missing", c_bool),
+        ("borrow", c_bool),
+    ]
+
+
+
+class tsr_data_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("source", c_char_p),
+        ("form", c_int),
+        ("n", c_int64),
+        ("test_n", c_int64),
+        ("channels", c_int64),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("classes", c_int64),
+        ("targets", c_int64),
+        ("x", tsr_array),
+        ("y", tsr_array),
+        ("length", tsr_array),
+        ("test_x", tsr_array),
+        ("test_y", tsr_array),
+        ("test_length", tsr_array),
+        ("class_name", POINTER(c_char_p)),
+    ]
+
+
+
+class tsr_progress(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("round", c_int64),
+        ("rounds", c_int64),
+        ("epoch", c_double),
+        ("epochs", c_double),
+        ("loss", c_double),
+        ("rate", c_double),
+        ("seconds", c_double),
+        ("test_loss", c_double),
+        ("test_accuracy", c_double),
+        ("test_rmse", c_double),
+        ("evaluated", c_bool),
+        ("resumed", c_bool),
+    ]
+
+
+tsr_log_function = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+
+
+class tsr_run_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("folder", c_char_p),
+        ("init", c_char_p),
+        ("resume", c_bool),
+        ("force", c_bool),
+        ("trace", c_bool),
+        ("progress", CFUNCTYPE(None, c_void_p, POINTER(tsr_progress))),
+        ("context", c_void_p),
+        ("data", c_void_p),
+        ("model", c_void_p),
+        ("round", CFUNCTYPE(c_int, c_void_p, POINTER(tsr_progress))),
+        ("metrics", CFUNCTYPE(None, c_void_p, c_char_p)),
+        ("message", tsr_log_function),
+        ("loudest", c_int),
+    ]
+
+
+
+class tsr_result(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n", c_int64),
+        ("loss", c_double),
+        ("accuracy", c_double),
+        ("rmse", c_double),
+        ("seconds", c_double),
+        ("rounds", c_int64),
+        ("bytes_total", c_int64),
+        ("bytes_collected", c_int64),
+        ("worker", c_bool),
+    ]
+
+
+
+class tsr_needs(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("params", c_int64),
+        ("trained", c_int64),
+        ("flops_step", c_int64),
+        ("train_n", c_int64),
+        ("test_n", c_int64),
+        ("rounds", c_int64),
+        ("epoch_rounds", c_int64),
+        ("memory_data", c_int64),
+        ("memory_model", c_int64),
+        ("memory_plan", c_int64),
+        ("backend", c_char_p),
+    ]
+
+
+
+class tsr_cost_data(Structure):
+    _fields_ = [
+        ("samples", c_int64),
+        ("channels", c_int64),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("classes", c_int64),
+        ("targets", c_int64),
+    ]
+
+
+
+class tsr_cost(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("params", c_int64),
+        ("trained", c_int64),
+        ("params_share", c_int64),
+        ("flops_step", c_int64),
+        ("flops_step_whole", c_int64),
+        ("memory_worker", c_int64),
+        ("workers", c_int64),
+        ("local_steps", c_int64),
+        ("batch", c_int64),
+        ("micro_batches", c_int64),
+        ("rounds", c_int64),
+        ("epochs", c_double),
+        ("bytes_round", c_int64),
+        ("bytes_total", c_int64),
+        ("bytes_cut", c_int64),
+        ("bytes_collected", c_int64),
+        ("exact", c_bool),
+        ("local", c_bool),
+        ("data", tsr_cost_data),
+    ]
+
+
+
+class tsr_machine(Structure):
+    _fields_ = [
+        ("flops", c_double),
+        ("bandwidth", c_double),
+        ("latency", c_double),
+        ("sending", c_double),
+    ]
+
+
+
+class tsr_prediction(Structure):
+    _fields_ = [
+        ("seconds_step", c_double),
+        ("seconds_send", c_double),
+        ("seconds_round", c_double),
+        ("seconds_run", c_double),
+        ("local_steps", c_int64),
+        ("seconds_best", c_double),
+    ]
+
+
+
+class tsr_model_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("path", c_char_p),
+        ("channels", c_int64),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("outputs", c_int64),
+        ("classes", c_int64),
+        ("class_name", POINTER(c_char_p)),
+        ("params", c_int64),
+        ("numbers", c_int64),
+        ("trained", c_int64),
+        ("flops", c_double),
+        ("target", c_char_p),
+    ]
+
+
+
+class tsr_param(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("values", tsr_array),
+        ("trained", c_bool),
+        ("count", c_bool),
+    ]
+
+
+
+class tsr_predictor_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("answer", c_int),
+        ("threads", c_int),
+        ("callers", c_int),
+        ("batch", c_int64),
+        ("scaled", c_bool),
+        ("missing", c_bool),
+    ]
+
+
+
+class tsr_prune_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ratio", c_double),
+        ("criterion", c_char_p),
+        ("global", c_bool),
+        ("round_to", c_int64),
+        ("axes", c_char_p),
+        ("reinit", c_bool),
+        ("seed", c_uint64),
+        ("recalibrate", c_int64),
+    ]
+
+
+
+class tsr_layer_distance(Structure):
+    _fields_ = [
+        ("layer", c_char_p),
+        ("units", c_int64),
+        ("units_other", c_int64),
+        ("distance", c_double),
+        ("relative", c_double),
+    ]
+
+
+
+class tsr_axis(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("units", c_int64),
+        ("kept", c_int64),
+        ("index", POINTER(c_int64)),
+        ("cuttable", c_bool),
+    ]
+
+
+
+class tsr_draw(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("workers", c_int64),
+        ("xi", c_double),
+        ("weight", POINTER(c_double)),
+        ("axes", c_char_p),
+        ("seed", c_uint64),
+        ("round", c_int64),
+        ("worker", c_int64),
+    ]
+
+
+
+class tsr_ntk_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("n", c_int64),
+        ("output", c_int64),
+        ("memory", c_int64),
+        ("test_set", c_bool),
+        ("data", c_void_p),
+    ]
+
+
+
+class tsr_certificate_row(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("theorem", c_char_p),
+        ("where", c_char_p),
+        ("quantity", c_char_p),
+        ("reason", c_char_p),
+        ("verdict", c_int),
+        ("sense", c_int),
+        ("measured", c_double),
+        ("required", c_double),
+        ("factor", c_double),
+    ]
+
+
+
+class tsr_import_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("model", c_char_p),
+        ("side", c_int64),
+        ("classes", c_int64),
+        ("seed", c_uint64),
+        ("names", c_char_p),
+        ("channels", c_int64),
+        ("mean", c_double * 4),
+        ("deviation", c_double * 4),
+    ]
+
+
+
+class tsr_conversion(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("points", c_int64),
+        ("width", c_int64),
+        ("layers", c_int64),
+        ("residual", c_double),
+        ("loss_before", c_double),
+        ("loss_after", c_double),
+        ("accuracy_before", c_double),
+        ("accuracy_after", c_double),
+        ("seconds", c_double),
+    ]
+
+
+
+class tsr_onnx_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("fold", c_bool),
+        ("transform", c_bool),
+    ]
+
+
+
+class tsr_onnx_made(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("bytes", c_int64),
+        ("nodes", c_int64),
+        ("norms_folded", c_int64),
+        ("norms_left", c_int64),
+        ("opset", c_int64),
+    ]
+
+
+
+class tsr_onnx_speed_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("library", c_char_p),
+        ("beside", c_void_p),
+        ("batch", c_int64),
+        ("threads", c_int64),
+        ("seconds", c_double),
+        ("fold", c_bool),
+    ]
+
+
+
+class tsr_onnx_speed(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ours_ms", c_double * 2),
+        ("theirs_ms", c_double * 2),
+        ("difference", c_double * 2),
+        ("faster", c_bool),
+        ("faster_there", c_bool),
+        ("bytes", c_int64 * 2),
+        ("runtime", c_char * 32),
+        ("missing", c_char * 256),
+    ]
+
+
+tsr_hang_function = CFUNCTYPE(None, c_void_p, c_int)
+
+
+# name: (result, [arguments])
+FUNCTIONS = {
+    "tsr_last_error": (c_char_p, []),
+    "tsr_status_text": (c_char_p, [c_int]),
+    "tsr_version": (c_char_p, []),
+    "tsr_context_create": (c_int, [POINTER(c_void_p)]),
+    "tsr_context_destroy": (None, [c_void_p]),
+    "tsr_context_use": (c_void_p, [c_void_p]),
+    "tsr_context_stop": (None, [c_void_p]),
+    "tsr_context_clear_stop": (None, [c_void_p]),
+    "tsr_context_set_allocator": (None, [c_void_p, POINTER(tsr_allocator)]),
+    "tsr_set_allocator": (None, [POINTER(tsr_allocator)]),
+    "tsr_context_memory_in_use": (c_size_t, [c_void_p]),
+    "tsr_context_memory_peak": (c_size_t, [c_void_p]),
+    "tsr_memory_in_use": (c_size_t, []),
+    "tsr_memory_peak": (c_size_t, []),
+    "tsr_context_set_log": (None, [c_void_p, tsr_log_function, c_void_p, c_int]),
+    "tsr_set_log": (None, [tsr_log_function, c_void_p, c_int]),
+    "tsr_free": (None, [c_void_p]),
+    "tsr_config_read": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_config_parse": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_config_create": (c_int, [POINTER(c_void_p)]),
+    "tsr_config_copy": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_config_destroy": (None, [c_void_p]),
+    "tsr_config_set": (c_int, [c_void_p, c_char_p]),
+    "tsr_config_put": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "tsr_config_get": (c_int, [POINTER(c_void_p), c_void_p, c_char_p]),
+    "tsr_config_given": (c_bool, [c_void_p, c_char_p]),
+    "tsr_config_write": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_key_count": (c_int64, []),
+    "tsr_key_at": (c_int, [POINTER(tsr_key), c_int64]),
+    "tsr_key_find": (c_int, [POINTER(tsr_key), c_char_p]),
+    "tsr_data_create": (c_int, [POINTER(c_void_p), POINTER(tsr_data_options)]),
+    "tsr_data_read": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_data_destroy": (None, [c_void_p]),
+    "tsr_data_look": (c_int, [POINTER(tsr_data_info), c_void_p]),
+    "tsr_train": (c_int, [POINTER(tsr_result), c_void_p, POINTER(tsr_run_options)]),
+    "tsr_request_stop": (None, []),
+    "tsr_run_create": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_run_options)]),
+    "tsr_run_destroy": (None, [c_void_p]),
+    "tsr_run_step": (c_int, [c_void_p, POINTER(c_bool)]),
+    "tsr_run_finish": (c_int, [POINTER(tsr_result), c_void_p]),
+    "tsr_run_stop": (None, [c_void_p]),
+    "tsr_run_progress": (c_int, [POINTER(tsr_progress), c_void_p]),
+    "tsr_run_model": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_run_config": (c_void_p, [c_void_p]),
+    "tsr_ranks_ending": (c_int, []),
+    "tsr_context_on_hang": (None, [c_void_p, tsr_hang_function, c_void_p]),
+    "tsr_check": (c_int, [POINTER(tsr_needs), c_void_p]),
+    "tsr_cost_count": (c_int, [POINTER(tsr_cost), c_void_p, POINTER(tsr_cost_data)]),
+    "tsr_cost_predict": (None, [POINTER(tsr_prediction), POINTER(tsr_cost), POINTER(tsr_machine)]),
+    "tsr_model_read": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_model_parse": (c_int, [POINTER(c_void_p), c_void_p, c_int64]),
+    "tsr_model_create": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
+    "tsr_model_build": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int64), c_int64, c_bool]),
+    "tsr_model_copy": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_model_destroy": (None, [c_void_p]),
+    "tsr_model_write": (c_int, [c_void_p, c_char_p]),
+    "tsr_model_bytes": (c_int, [POINTER(c_void_p), POINTER(c_int64), c_void_p]),
+    "tsr_model_config": (c_void_p, [c_void_p]),
+    "tsr_model_look": (c_int, [POINTER(tsr_model_info), c_void_p]),
+    "tsr_model_params": (c_int64, [c_void_p]),
+    "tsr_model_param": (c_int, [POINTER(tsr_param), c_void_p, c_int64]),
+    "tsr_model_find": (c_int, [POINTER(tsr_param), c_void_p, c_char_p]),
+    "tsr_model_set": (c_int, [c_void_p, c_char_p, POINTER(tsr_array)]),
+    "tsr_model_meta": (c_char_p, [c_void_p, c_char_p]),
+    "tsr_model_evaluate": (c_int, [POINTER(tsr_result), c_void_p, c_bool]),
+    "tsr_model_judge": (c_int, [POINTER(tsr_result), c_void_p, c_void_p]),
+    "tsr_model_predict": (c_int, [POINTER(POINTER(c_float)), POINTER(POINTER(c_int32)), POINTER(c_int64), POINTER(c_int64), c_void_p, c_bool]),
+    "tsr_predictor_create": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_predictor_options)]),
+    "tsr_predictor_destroy": (None, [c_void_p]),
+    "tsr_predictor_width": (c_int64, [c_void_p]),
+    "tsr_predictor_run": (c_int, [POINTER(c_float), c_void_p, POINTER(tsr_array), POINTER(tsr_array)]),
+    "tsr_predictor_classes": (c_int, [POINTER(c_int32), c_void_p, POINTER(tsr_array), POINTER(tsr_array)]),
+    "tsr_prune": (c_int, [c_char_p, c_char_p, POINTER(tsr_prune_options)]),
+    "tsr_config_finetune": (c_int, [c_void_p, c_int64, c_double]),
+    "tsr_model_distance": (c_int, [POINTER(POINTER(tsr_layer_distance)), POINTER(c_int64), c_void_p, c_void_p]),
+    "tsr_model_prune": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_prune_options)]),
+    "tsr_model_scores": (c_int, [POINTER(POINTER(c_double)), POINTER(c_int64), c_void_p, c_char_p, c_char_p]),
+    "tsr_share_create": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_share_destroy": (None, [c_void_p]),
+    "tsr_share_axes": (c_int64, [c_void_p]),
+    "tsr_share_axis": (c_int, [POINTER(tsr_axis), c_void_p, c_int64]),
+    "tsr_share_give": (c_int, [c_void_p, c_char_p, POINTER(c_int64), c_int64]),
+    "tsr_share_best": (c_int, [c_void_p, c_char_p, POINTER(c_double), c_int64]),
+    "tsr_share_draw": (c_int, [c_void_p, POINTER(tsr_draw)]),
+    "tsr_share_take": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
+    "tsr_share_put": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_void_p), c_int64]),
+    "tsr_model_ntk": (c_int, [POINTER(c_double), c_void_p, POINTER(tsr_ntk_options)]),
+    "tsr_config_ntk": (c_int, [POINTER(c_double), c_void_p, POINTER(tsr_ntk_options)]),
+    "tsr_eigenvalues": (c_int, [POINTER(c_double), POINTER(c_double), c_int64]),
+    "tsr_certify": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
+    "tsr_certificate_destroy": (None, [c_void_p]),
+    "tsr_certificate_paper": (c_char_p, [c_void_p]),
+    "tsr_certificate_rows": (c_int64, [c_void_p]),
+    "tsr_certificate_at": (c_int, [POINTER(tsr_certificate_row), c_void_p, c_int64]),
+    "tsr_certificate_text": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_certificate_json": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_import": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_import_options)]),
+    "tsr_model_convert": (c_int, [POINTER(c_void_p), POINTER(tsr_conversion), c_void_p, c_bool, c_bool]),
+    "tsr_report": (c_int, [c_char_p, c_char_p]),
+    "tsr_export_onnx": (c_int, [POINTER(tsr_onnx_made), c_char_p, c_void_p, POINTER(tsr_onnx_options)]),
+    "tsr_onnx_measure": (c_int, [POINTER(tsr_onnx_speed), c_void_p, POINTER(tsr_onnx_speed_options)]),
+}
+
+# What the header says of each.
+SAID = {
+    'tsr_allocator': 'Where the memory of a context comes from. Both functions must be safe to call from several\nthreads; alloc must return memory aligned to 64 bytes, or NULL. A block is freed by the functions\nthat were set when it was taken. Set it while no run is in the context; NULL restores malloc.',
+    'tsr_array': 'Numbers in memory, where they lie. This struct never grows.',
+    'tsr_key': 'A row of the table that checks, documents and fills in every run file. Its texts live as long as\nthe library.',
+    'tsr_data_options': '',
+    'tsr_data_info': '',
+    'tsr_progress': 'What a run is doing, a few times a second. Numbers not known yet are NaN.',
+    'tsr_run_options': '',
+    'tsr_result': '',
+    'tsr_needs': 'What a run would need, found without training: everything is checked that can be.',
+    'tsr_cost_data': 'What a run takes, counted without training.',
+    'tsr_cost': '',
+    'tsr_machine': 'Machines and wires, for plans.',
+    'tsr_prediction': '',
+    'tsr_model_info': '',
+    'tsr_param': 'A parameter as PyTorch has it: its name in the state_dict, its shape, its numbers. Counts of\nbatches (num_batches_tracked) are one number here, a float like all.',
+    'tsr_predictor_options': '',
+    'tsr_prune_options': 'How a ticket is cut from a network (docs/tickets.md).',
+    'tsr_layer_distance': 'How differently two models rank the units of a layer by their l2 norm.',
+    'tsr_axis': 'An axis: the units of a layer, the channels of a stream.',
+    'tsr_draw': 'Shares by chance, as the schemes draw them: a pure function of seed, round and worker.',
+    'tsr_ntk_options': '',
+    'tsr_certificate_row': 'Its texts belong to the certificate.',
+    'tsr_import_options': "How another tool's weights become a model (docs/import.md).",
+    'tsr_conversion': 'What a conversion came to.',
+    'tsr_onnx_options': 'How a model becomes an ONNX file (docs/export.md).',
+    'tsr_onnx_made': 'What was written.',
+    'tsr_onnx_speed_options': 'How fast a model runs here and, where it is installed, in ONNX Runtime.',
+    'tsr_onnx_speed': 'Of the model, and of the one beside it. NaN: not measured.',
+    'tsr_last_error': 'The last error\'s sentence on this thread; "" when there was none. Valid until the next call\nthat fails on this thread.',
+    'tsr_fail': 'Writes the sentence and returns `status`, which is not TSR_OK: for callbacks that fail. It is the\nsentence that the caller of the library then reads.',
+    'tsr_status_text': 'What a status means in a few words. Never NULL.',
+    'tsr_version': 'The version of the library that is running, "major.minor.patch".',
+    'tsr_context_create': 'RESOURCES without memory.',
+    'tsr_context_destroy': 'No run is in it any more. What was made in it (configs, models) may live on, and is freed as\never; NULL is fine. A thread that uses it, other than this one, must use another first.',
+    'tsr_context_use': "From now on this thread's calls belong to it. Returns the one before, to go back to.",
+    'tsr_context_stop': 'Asks the run that is in the context to save and stop after the step it is in; it then ends with\nINTERRUPTED. From any thread, and safe in a signal handler.',
+    'tsr_context_clear_stop': 'Takes the request back. tsr_train does so when it ends; a tsr_run leaves it, since there may be\nothers in the context.',
+    'tsr_context_set_allocator': '',
+    'tsr_set_allocator': '',
+    'tsr_context_memory_in_use': 'Bytes that a context holds now, and the most it has held since the start.',
+    'tsr_context_memory_peak': '',
+    'tsr_memory_in_use': '',
+    'tsr_memory_peak': '',
+    'tsr_context_set_log': '',
+    'tsr_set_log': '',
+    'tsr_free': 'Frees what the library gave: texts, arrays. NULL is fine.',
+    'tsr_config_read': 'Reads a YAML (or JSON) run file. USAGE with file:line:column, what was expected and the nearest\nkey when it is wrong; BAD_FILE when it cannot be read. The caller destroys *out.',
+    'tsr_config_parse': 'The same from its text.',
+    'tsr_config_create': 'A config of defaults only; and a copy.',
+    'tsr_config_copy': '',
+    'tsr_config_destroy': '',
+    'tsr_config_set': 'Changes one value: "optim.lr=0.05", "model.hidden=[256, 256]". USAGE as above.',
+    'tsr_config_put': 'The same with key and value apart. NULL is back to the default.',
+    'tsr_config_get': 'out = the value as a run file would have it, or NULL when the key has none. Free it with\ntsr_free. USAGE when there is no such key.',
+    'tsr_config_given': 'Was the key given, or is its value the default? False also when there is no such key.',
+    'tsr_config_write': 'out = the whole of it as a run file, every key filled in. Free it with tsr_free.',
+    'tsr_key_count': 'Keys, from 0, in the order of docs/run-file.md; USAGE behind the last.',
+    'tsr_key_at': '',
+    'tsr_key_find': 'The row of a key; USAGE, with the nearest one, when there is none.',
+    'tsr_data_create': 'A data set from arrays. USAGE, naming the array and the sample, when types or shapes do not fit\neach other, a label is no class, or a number is not finite. Pixels that are U8 stay so.',
+    'tsr_data_read': "The data set that a config's `data:` section names: a known one or files. Limits, split and\nscaling come later, in the run.",
+    'tsr_data_destroy': 'Runs that were created with it may live on.',
+    'tsr_data_look': 'What it is made of. All of it belongs to the data set.',
+    'tsr_train': 'Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,\nmetrics.jsonl, checkpoints/ and model.safetensors in the folder; *result is the finished network\non the test set. USAGE when another run holds the folder or it holds a run that is not to be\nresumed; DIVERGED when the loss is no longer finite (the last sound checkpoint is named);\nINTERRUPTED after tsr_request_stop, all saved.',
+    'tsr_request_stop': 'tsr_context_stop(NULL): for a process with one run. Safe in a signal handler.',
+    'tsr_run_create': 'Everything up to the first round: data, network, first weights, or those of a checkpoint. Config,\ndata and model are copied; folder and texts, too. USAGE as for tsr_train. One process only: under\nmpirun use tsr_train.',
+    'tsr_run_destroy': '',
+    'tsr_run_step': 'One round, with what is due after it (evaluation, checkpoint). *more = false: that was the last\none, and nothing is done in further calls. After a failure the run is over: DIVERGED and\nINTERRUPTED as for tsr_train.',
+    'tsr_run_finish': 'The rounds that are left, then the finished network on the test set; the model file where the run\nhas a folder. Once: a second call gives the same result.',
+    'tsr_run_stop': 'Asks it to stop after the round it is in: step and finish end with INTERRUPTED, and a run with a\nfolder is saved. From any thread, and in a signal handler.',
+    'tsr_run_progress': 'Where it is.',
+    'tsr_run_model': 'out = the network as it is now, or the finished one. The caller destroys it.',
+    'tsr_run_config': 'Its settings, every `auto` resolved. They belong to the run.',
+    'tsr_ranks_ending': '',
+    'tsr_context_on_hang': '',
+    'tsr_check': '',
+    'tsr_cost_count': 'USAGE as for training. `data` may be NULL.',
+    'tsr_cost_predict': '',
+    'tsr_model_read': 'Reads a model.safetensors. BAD_FILE with path, place and reason. The caller destroys *out.',
+    'tsr_model_parse': 'The same from the bytes of such a file.',
+    'tsr_model_create': 'The network that a config describes, with the first weights that its seed gives, for samples like\nthose of `data`: shape, classes and scaling are taken from there.',
+    'tsr_model_build': 'The same for samples [channels, height, width] that are not scaled, and so many outputs: of\nclasses, or real numbers.',
+    'tsr_model_copy': '',
+    'tsr_model_destroy': '',
+    'tsr_model_write': 'Writes the file, whole or not at all; or the same bytes into memory, *bytes [*n], which the\ncaller frees with tsr_free.',
+    'tsr_model_bytes': '',
+    'tsr_model_config': 'The run file that made it: to read, or to change (data.*, threads, backend) before evaluating.',
+    'tsr_model_look': '',
+    'tsr_model_params': 'Parameter i, from 0, in the order of the layers; or the one of that name. USAGE when there is\nnone.',
+    'tsr_model_param': '',
+    'tsr_model_find': '',
+    'tsr_model_set': 'Writes a parameter: F32 or F64 (of a count also I64), of its shape. USAGE for another one, and for\na number that it cannot hold: NaN, infinity, a negative variance.',
+    'tsr_model_meta': 'What the file says under a key, "tessera.version"; NULL when there is nothing.',
+    'tsr_model_evaluate': 'Judges the model on the test set (or the training set) that its config names; inputs are scaled\nas in its training, whatever the data.',
+    'tsr_model_judge': 'The same on the test part of a data set, or on all of one that has none.',
+    'tsr_model_predict': "The model's outputs for each sample of the set that its config names: *outputs = floats\n[*n, *width], *labels = the true classes or NULL. Free both with tsr_free.",
+    'tsr_predictor_create': "`options` may be NULL. The model's numbers are copied: it may be changed or ended afterwards. The\nbackend is that of the model's config.",
+    'tsr_predictor_destroy': 'No call is going on any more.',
+    'tsr_predictor_width': 'Numbers in an answer.',
+    'tsr_predictor_run': "answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or\nflat, F32, F64 or U8. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not\nfit or a number is not finite. The same sample gives the same bits whatever else is in x, as long\nas n is 1, or more than 1.",
+    'tsr_predictor_classes': 'The class of each sample, classes [n]. USAGE for real targets.',
+    'tsr_prune': 'Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller\nand is read, evaluated and trained like any other. A file of that name is replaced, whole or not\nat all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for reading.',
+    'tsr_config_finetune': "Turns the run file of a model into that of fine-tuning: dense, one worker; this many epochs and\nthis learning rate, 0 = as they are. Then tsr_train with the model's path as options.init.",
+    'tsr_model_distance': 'out = [*n], a layer each, of those that tickets lose units in; free it with tsr_free. One may be\na ticket of the other, or of the same network. USAGE when they are not of one model.',
+    'tsr_model_prune': 'The ticket as a model in memory. Of the model only the settings are read for data\n(recalibrate).',
+    'tsr_model_scores': 'scores [*n]: one number for each unit of the axis, of which tickets keep the largest. Free it\nwith tsr_free. USAGE when there is no such axis or criterion, or the axis has no such weights.',
+    'tsr_share_create': "The whole of every axis of networks like the model's. The share keeps its own description.",
+    'tsr_share_destroy': '',
+    'tsr_share_axes': 'Axis i, from 0; USAGE behind the last.',
+    'tsr_share_axis': '',
+    'tsr_share_give': 'These units, index [count], of that axis, in any order. USAGE when the axis cannot be cut, or an\nindex is not on it or given twice.',
+    'tsr_share_best': 'Its `count` units with the largest scores, score [units]; of equal ones the first.',
+    'tsr_share_draw': 'USAGE when such shares cannot be drawn: more workers than units, xi out of range.',
+    'tsr_share_take': 'small = the share of `whole` as a smaller model, which is used and trained like any other. USAGE\nwhen the share is of another network, or empty on an axis.',
+    'tsr_share_put': 'Writes the numbers of small[i], the share share[i] of it, back into `whole`: copied where one has\na number, the mean where several do, untouched where none does. USAGE when they do not fit.',
+    'tsr_model_ntk': "The tangent kernel of a model, or of the first weights that a config gives, into the caller's\nmemory: kernel [n, n]. Of data without a test part a config has the samples that its run would\ntrain on (data.split), a model all of them. USAGE when there is no kernel of that kind or there are\nfewer samples.",
+    'tsr_config_ntk': '',
+    'tsr_eigenvalues': 'value [n] = the eigenvalues of a symmetric matrix [n, n], ascending.',
+    'tsr_certify': 'Before the run that a config describes, on its data or on `data`. The caller destroys *out. USAGE\nwhen no paper speaks of such a run.',
+    'tsr_certificate_destroy': '',
+    'tsr_certificate_paper': '',
+    'tsr_certificate_rows': '',
+    'tsr_certificate_at': '',
+    'tsr_certificate_text': 'All of it, as `tessera certify` prints it; as JSON with its --json. Free *out with tsr_free.',
+    'tsr_certificate_json': '',
+    'tsr_import': 'A PyTorch checkpoint or safetensors file of a known network; nothing in it is executed. `options`\nmay be NULL. BAD_FILE, naming what is wrong, when it holds no network that is known.',
+    'tsr_model_convert': "out = the ReLU network that equals a gated one on every training point (docs/grelu.md), or with\n`to_relu` false the gated one of a ReLU network. The data are those of the model's settings.\n`conversion` may be NULL. USAGE when there is no such network; with `least_squares` the nearest one\nwill do.",
+    'tsr_report': "The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the\nfolder holds no run, BAD_FILE when one of its files is damaged.",
+    'tsr_export_onnx': 'Writes the model as the ONNX file `path`, which is replaced whole or not at all. `made` and\n`options` may be NULL. FAILURE when the library was built without ONNX; USAGE when a layer or a\ntransform has no form there.',
+    'tsr_onnx_measure': 'Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models\ntake different inputs; else as tsr_export_onnx.',
+}

@@ -1,0 +1,115 @@
+"""What the theory asks of a run: tangent kernels, certificates, costs."""
+import ctypes
+import json
+
+import numpy as np
+
+from . import _header as header
+from .config import Config
+from .model import Model
+from ._library import Handle, call, create, library, sized, text_of, utf8
+from .errors import UsageError
+
+_KINDS = {"auto": header.TSR_NTK_AUTO, "exact": header.TSR_NTK_EXACT, "finite": header.TSR_NTK_FINITE,
+          "infinite": header.TSR_NTK_INFINITE}
+_VERDICTS = {header.TSR_NO_VERDICT: None, header.TSR_HOLDS: "holds", header.TSR_FAILS: "fails",
+             header.TSR_VACUOUS: "vacuous", header.TSR_OPEN: "open", header.TSR_DOES_NOT_APPLY: "does not apply"}
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+
+
+def ntk(net, data=None, n=100, kind="auto", output=None, test_set=False):
+    """The tangent kernel [n, n] of a network, or of a config's first weights, on the first n samples."""
+    if kind not in _KINDS:
+        raise UsageError(f"a kernel is {', '.join(_KINDS)}, not {kind!r}")
+    o = sized(header.tsr_ntk_options, kind=_KINDS[kind], n=n, output=0 if output is None else output + 1, test_set=test_set,
+              data=data._handle if data is not None else None)
+    if n < 1:
+        raise UsageError(f"a kernel of {n} samples")
+    kernel = np.empty((n, n))
+    function = library.tsr_model_ntk if isinstance(net, Model) else library.tsr_config_ntk
+    call(function, kernel.ctypes.data_as(_DOUBLES), net._handle, ctypes.byref(o))
+    return kernel
+
+
+def eigenvalues(matrix):
+    """Of a symmetric matrix, ascending."""
+    matrix = np.ascontiguousarray(matrix, np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise UsageError(f"a matrix of shape {matrix.shape} is not square")
+    out = np.empty(len(matrix))
+    call(library.tsr_eigenvalues, out.ctypes.data_as(_DOUBLES), matrix.ctypes.data_as(_DOUBLES), len(matrix))
+    return out
+
+
+class Certificate(Handle):
+    """Rows of what a paper's theorems ask, beside what the run has."""
+
+    _destroy = "tsr_certificate_destroy"
+
+    @property
+    def paper(self):
+        return library.tsr_certificate_paper(self._handle).decode()
+
+    @property
+    def rows(self):
+        """[{theorem, where, quantity, measured, required, verdict, factor, reason}]"""
+        found = []
+        for i in range(library.tsr_certificate_rows(self._handle)):
+            c = sized(header.tsr_certificate_row)
+            call(library.tsr_certificate_at, ctypes.byref(c), self._handle, i)
+            row = {name: getattr(c, name) for name, _ in c._fields_ if name != "size"}
+            row = {k: v.decode() if isinstance(v, bytes) else v for k, v in row.items()}
+            found.append(row | {"verdict": _VERDICTS[row["verdict"]]})
+        return found
+
+    def json(self):
+        """What `tessera certify --json` prints, as Python has it."""
+        out = ctypes.c_void_p()
+        call(library.tsr_certificate_json, ctypes.byref(out), self._handle)
+        return json.loads(text_of(out.value))
+
+    def __str__(self):
+        out = ctypes.c_void_p()
+        call(library.tsr_certificate_text, ctypes.byref(out), self._handle)
+        return text_of(out.value)
+
+
+def certify(config, data=None):
+    """The certificate of the run that a config describes, before it begins."""
+    return Certificate(create(library.tsr_certify, config._handle, data._handle if data is not None else None))
+
+
+def _fields(struct):
+    return {name: getattr(struct, name) for name, kind in struct._fields_ if name not in ("size", "data")}
+
+
+def cost(config):
+    """What a run takes: parameters, operations, memory of a worker, bytes on the wire."""
+    c = sized(header.tsr_cost)
+    call(library.tsr_cost_count, ctypes.byref(c), config._handle, None)
+    return _fields(c)
+
+
+def check(config):
+    """Is the run sound? What it needs; everything that training would refuse is refused."""
+    c = sized(header.tsr_needs)
+    call(library.tsr_check, ctypes.byref(c), config._handle)
+    return _fields(c) | {"backend": c.backend.decode()}
+
+
+class Page(str):
+    """The path of a report; a notebook shows the page itself."""
+
+    def _repr_html_(self):
+        import html
+        with open(self, encoding="utf-8") as file:
+            return f'<iframe srcdoc="{html.escape(file.read())}" width="100%" height="700" style="border:0"></iframe>'
+
+
+def report(folder, path=None):
+    """Makes the page of a run's or a sweep's folder; returns its path, which a notebook shows as the page."""
+    call(library.tsr_report, utf8(folder), utf8(path))
+    return Page(path or f"{folder}/report.html")
+
+
+__all__ = ["Certificate", "Config", "certify", "check", "cost", "eigenvalues", "ntk", "report"]
