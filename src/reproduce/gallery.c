@@ -335,7 +335,7 @@ static tsr_status table_exhibit(tsri_text *out, const exhibit *e)
     }
     TSR_TRY(made_by(&made, e->summary));
     TSR_TRY(tsri_text_add(
-        out, "%c%s. %s; %lld settings differ from the paper's.\n`%s`, %s.\n\n",
+        out, "%c%s.\n%s; %lld settings differ from the paper's.\n`%s`, %s.\n\n",
         e->row->help[0] - ('a' <= e->row->help[0] && e->row->help[0] <= 'z' ? 32 : 0),
         e->row->help + 1,
         flag_of(e->summary, "quick") ? "Quick: smaller than the paper's" : "Full size",

@@ -84,6 +84,8 @@ assert not re.search(r"https?://(?!www.w3.org)", page), "the page needs another 
 assert len(re.findall("^## ", table, re.M)) == 20 and "Not made yet: `tessera reproduce rnn/length --quick`." in table
 assert "a <b> & a \\| bar" in table, "a bar ends a cell"
 PY
+cp -r "$2/docs/results" kept && "$program" reproduce --index kept >/dev/null
+cmp kept/results.md "$2/docs/results/results.md" || fail "docs/results/results.md is not what reproduce --index writes"
 echo '{"name": 1' >all/loft-fig1/summary.json
 refused 3 'summary.json' reproduce --index all
 echo "reproduce: ok"
