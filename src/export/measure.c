@@ -176,9 +176,8 @@ static tsr_status race(tsr_onnx_speed *speed, rival *rivals, int64_t count, cons
         speed->theirs_ms[i] = times[count + i].least;
         TSR_TRY(compare(&speed->difference[i], &rivals[i], o->batch));
     }
-    speed->faster = count > 1 && tsri_faster(times[1], times[0]) == TSRI_FASTER;
-    speed->faster_there =
-        count > 1 && a->there && tsri_faster(times[count + 1], times[count]) == TSRI_FASTER;
+    speed->faster = count == 2 && tsri_faster(times[1], times[0]) == TSRI_FASTER;
+    speed->faster_there = count == 2 && a->there && tsri_faster(times[3], times[2]) == TSRI_FASTER;
 done:
     return st;
 }

@@ -6,7 +6,6 @@
 
 #include "io/json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Adds the list that `write` writes, as JSON; an empty one is left out. */
@@ -40,19 +39,28 @@ static void target_names(tsri_json *list, const tsr_model *m)
             tsri_json_text(list, m->schema.target[k]);
 }
 
-/* A name for each input: a column of words has one for each word, "city=Bern". */
+/* "city=Bern", as long as it may be. */
+static void word_name(tsri_json *list, const char *name, const char *word)
+{
+    tsri_text text = {0};
+    tsr_status st = tsri_text_add(&text, "%s=%s", name, word);
+    if (st == TSR_OK)
+        tsri_json_text(list, text.data);
+    else if (list->st == TSR_OK)
+        list->st = st;
+    tsri_text_fini(&text);
+}
+
+/* A name for each input: a column of words has one for each word. */
 static void column_names(tsri_json *list, const tsr_model *m)
 {
-    char text[256];
     for (int64_t k = 0; tsri_data_schema_named(&m->schema) && k < m->schema.fields; k++) {
         const tsri_field *f = &m->schema.field[k];
         const char *name = f->name ? f->name : "";
         if (!f->word)
             tsri_json_text(list, name);
-        for (int64_t i = 0; i < f->words; i++) {
-            (void)snprintf(text, sizeof text, "%s=%s", name, f->word[i]);
-            tsri_json_text(list, text);
-        }
+        for (int64_t i = 0; f->word && i < f->words; i++)
+            word_name(list, name, f->word[i]);
     }
 }
 
