@@ -311,7 +311,7 @@ static void page_chart(tsri_page *p, const tsri_compare *c, bool against_traffic
     tsri_chart chart;
     tsri_chart_begin(&chart, NULL);
     chart.width = c->count > 8 ? 940 : 470;
-    chart.height = c->count > 8 ? 320 + 18.0 * (double)(c->count / 8) : 320;
+    chart.height = c->count > 8 ? 320 + 18 * floor((double)c->count / 8) : 320;
     tsri_compare_panel(&chart, c, against_traffic);
     tsri_page_chart(p, &chart, NULL);
     tsri_chart_fini(&chart);

@@ -113,15 +113,19 @@ done:
     return st;
 }
 
+static unsigned nibble(char digit)
+{
+    return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
 tsr_status tsri_script_digest(tsri_text *out, const char *script, int64_t n)
 {
     tsr_status st = TSR_OK;
     char hex[TSRI_SHA256_HEX];
     uint8_t digest[(TSRI_SHA256_HEX - 1) / 2];
-    unsigned byte;
     TSR_TRY(tsri_sha256(hex, script, n));
     for (size_t i = 0; i < sizeof digest; i++)
-        digest[i] = sscanf(hex + 2 * i, "%2x", &byte) == 1 ? (uint8_t)byte : 0;
+        digest[i] = (uint8_t)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
     TSR_TRY(tsri_text_add(out, "'sha256-"));
     TSR_TRY(tsri_text_base64(out, digest, sizeof digest));
     TSR_TRY(tsri_text_add(out, "'"));

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 
-#include <string.h>
-
 enum { HEAD = 54, MOST_SIDE = 4096 };
 
 static void put32(uint8_t *at, uint32_t value)
@@ -17,7 +15,8 @@ static void put32(uint8_t *at, uint32_t value)
 
 static void bmp_head(uint8_t *at, uint32_t size, uint32_t width, uint32_t height)
 {
-    memcpy(at, "BM", 2);
+    at[0] = 'B';
+    at[1] = 'M';
     put32(at + 2, size);
     put32(at + 10, HEAD); /* where the rows begin */
     put32(at + 14, 40);   /* the size of the rest of the head */
