@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/context.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -190,7 +191,7 @@ tsr_status tsri_pool_create(tsri_pool **out, int threads)
         seat *mine = NULL;
         TSR_TRY(tsri_alloc(&mine, 1, sizeof *mine));
         *mine = (seat){pool, i};
-        int error = pthread_create(&pool->thread[i - 1], NULL, helper, mine);
+        int error = tsri_thread_start(&pool->thread[i - 1], helper, mine);
         if (error != 0)
             tsri_free(mine);
         TSR_CHECK(error == 0, TSR_RESOURCES, "cannot start thread %d of %d: %s", i + 1, threads,

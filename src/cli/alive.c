@@ -1,10 +1,10 @@
 /* alive.c - what the first rank tells `tessera launch`: that it lives, how it ended. */
 #include "cli/alive.h"
 
+#include "base/thread.h"
 #include "comm/comm.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,20 +25,16 @@ static void *beat(void *text)
     return NULL;
 }
 
-/* Signals are the main thread's. Without a thread launch hears nothing and ends too early: rather
+/* Without a thread launch hears nothing and ends too early: rather
  * that than no run at all. */
 void cli_alive_begin(void)
 {
     const char *text = token();
     pthread_t thread;
-    sigset_t all, before;
     if (!text || tsri_comm_given_rank() != 0)
         return;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, beat, (void *)(uintptr_t)text) == 0)
+    if (tsri_thread_start(&thread, beat, (void *)(uintptr_t)text) == 0)
         (void)pthread_detach(thread);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void cli_alive_end(int code)

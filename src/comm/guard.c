@@ -7,10 +7,10 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -159,17 +159,6 @@ static void *watch(void *context)
 
 /* ---- Making and unmaking -------------------------------------------------------------------- */
 
-/* Signals are the main thread's: its handler must interrupt what it does. */
-static int start_thread(tsri_guard *w)
-{
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&w->thread, NULL, watch, w);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
-}
-
 tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
 {
     tsr_status st = TSR_OK;
@@ -180,7 +169,8 @@ tsr_status tsri_guard_create(tsri_guard **out, const tsri_guard_plan *plan)
     atomic_init(&w->line, plan->line);
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     TSR_CHECK(w->wake >= 0, TSR_RESOURCES, "no descriptor for the thread that watches the ranks");
-    TSR_CHECK(start_thread(w) == 0, TSR_RESOURCES, "no thread to watch the ranks");
+    TSR_CHECK(tsri_thread_start(&w->thread, watch, w) == 0, TSR_RESOURCES,
+              "no thread to watch the ranks");
     w->running = true;
     *out = w;
     w = NULL;

@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/pieces.h"
 #include "base/rng.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -428,7 +429,7 @@ static tsr_status start_thread(tsri_loader *loader)
     pthread_cond_init(&loader->wanted_more, NULL);
     pthread_cond_init(&loader->filled_one, NULL);
     loader->owner = tsri_context();
-    int error = pthread_create(&loader->thread, NULL, producer, loader);
+    int error = tsri_thread_start(&loader->thread, producer, loader);
     loader->threaded = error == 0;
     if (loader->threaded)
         return TSR_OK;

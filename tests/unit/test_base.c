@@ -6,6 +6,9 @@
 #include "base/pool.h"
 #include "base/text.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 static void errors_are_sentences(void **state)
 {
     (void)state;
@@ -78,6 +81,36 @@ static void every_index_runs_once(void **state)
     assert_fails(tsri_pool_create(&none, 0), TSR_USAGE, "threads must be");
 }
 
+static void note_mask(void *context, int64_t i, int thread)
+{
+    sigset_t mask;
+    (void)thread;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    ((bool *)context)[i] = sigismember(&mask, SIGTERM) == 1;
+}
+
+/* Signals are the program's: of two at once a helper took one, so that the second, which should end
+ * the program at once, came after all had been saved. Helpers are called until one has taken part. */
+static void helpers_take_no_signals(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, TRIES = 1000 };
+    static bool masked[MANY];
+    tsri_pool *pool = NULL;
+    int64_t theirs = 0;
+    assert_ok(tsri_pool_create(&pool, 4));
+    for (int t = 0; t < TRIES && theirs == 0; t++) {
+        tsri_pool_run(pool, note_mask, masked, MANY);
+        for (int i = 0; i < MANY; i++)
+            theirs += masked[i];
+    }
+    assert_true(theirs > 0);
+    sigset_t own;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &own);
+    assert_int_equal(sigismember(&own, SIGTERM), 0);
+    tsri_pool_destroy(pool);
+}
+
 static void text_grows_and_quotes(void **state)
 {
     (void)state;
@@ -140,7 +173,7 @@ int main(void)
         cmocka_unit_test(errors_are_sentences),     cmocka_unit_test(memory_is_counted),
         cmocka_unit_test(the_nth_allocation_fails), cmocka_unit_test(every_index_runs_once),
         cmocka_unit_test(text_grows_and_quotes),    cmocka_unit_test(narrowing_is_checked),
-        cmocka_unit_test(messages_go_where_asked),
+        cmocka_unit_test(messages_go_where_asked),  cmocka_unit_test(helpers_take_no_signals),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
