@@ -2,47 +2,28 @@
 #include "cli/certify_widths.h"
 #include "cli/commands.h"
 #include "cli/settings.h"
-#include "cli/print.h"
 
-#include "base/text.h"
-#include "theory/papers.h"
+#include "base/status.h"
 
 #include <stdio.h>
-
-static tsr_status print_json(const tsri_certificate *c)
-{
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_certificate_json(&w, c);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-}
-
-static tsr_status print_text(const tsri_certificate *c)
-{
-    tsr_status st = TSR_OK;
-    tsri_text text = {0};
-    TSR_TRY(tsri_certificate_text(&text, c));
-    (void)fputs(text.data, stdout);
-done:
-    tsri_text_fini(&text);
-    return st;
-}
 
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_certificate c = {0};
+    tsr_certificate *c = NULL;
+    char *text = NULL;
     const char *widths = cli_text(args, "widths");
     if (widths)
         return cli_certify_widths(args, widths);
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
-    TSR_TRY(tsri_certify_before(&c, config));
-    TSR_TRY(args->json ? print_json(&c) : print_text(&c));
+    TSR_TRY(tsr_certify(&c, config, NULL));
+    TSR_TRY(args->json ? tsr_certificate_json(&text, c) : tsr_certificate_text(&text, c));
+    (void)printf("%s%s", text, args->json ? "\n" : "");
 done:
-    tsri_certificate_fini(&c);
+    tsr_free(text);
+    tsr_certificate_destroy(c);
     tsr_config_destroy(config);
     return st;
 }

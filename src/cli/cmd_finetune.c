@@ -5,7 +5,6 @@
 
 #include "base/status.h"
 #include "model/model.h"
-#include "ticket/finetune.h"
 
 static tsr_status run(const cli_args *args)
 {
@@ -16,8 +15,8 @@ static tsr_status run(const cli_args *args)
     o.init = args->operand[0];
     TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the run live? give --out DIR");
     TSR_TRY(tsr_model_read(&model, o.init));
-    TSR_TRY(tsri_finetune_config(tsr_model_config(model), cli_int(args, "epochs", 0),
-                                 cli_real(args, "lr", 0)));
+    TSR_TRY(tsr_config_finetune(tsr_model_config(model), cli_int(args, "epochs", 0),
+                                cli_real(args, "lr", 0)));
     TSR_TRY(cli_settings(tsr_model_config(model), args));
     TSR_TRY(tsri_model_has_data(model));
     TSR_TRY(cli_train_one(args, tsr_model_config(model), &o));

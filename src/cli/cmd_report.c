@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "io/json.h"
 #include "report/compare.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +33,7 @@ static tsr_status one_run(const cli_args *args)
     TSR_CHECK(!cli_has(args, "accuracy") && !cli_has(args, "picture"), TSR_USAGE,
               "--accuracy and --picture compare runs: give more than one folder");
     TSR_TRY(tsri_text_add(&path, "%s/report.html", folder));
-    TSR_TRY(tsri_report_write(folder, out));
+    TSR_TRY(tsr_report(folder, out));
     TSR_TRY(tell(args, out ? out : path.data));
 done:
     tsri_text_fini(&path);

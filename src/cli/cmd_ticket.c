@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "io/json.h"
-#include "report/report.h"
 #include "ticket/best.h"
 
 #include <math.h>
@@ -96,7 +95,7 @@ static tsr_status tell(const cli_args *args, const tsri_tickets *tickets, const 
     tsr_status st = TSR_OK;
     tsri_text report = {0};
     TSR_TRY(tsri_text_add(&report, "%s/report.html", folder));
-    TSR_TRY(tsri_report_write(folder, NULL));
+    TSR_TRY(tsr_report(folder, NULL));
     if (args->json) {
         TSR_TRY(print_json(tickets, report.data));
     } else {

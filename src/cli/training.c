@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "io/config.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <signal.h>
@@ -95,7 +94,7 @@ void cli_show_nothing(void *context, const tsr_progress *p)
 
 bool cli_write_report(const char *folder)
 {
-    bool written = tsri_report_write(folder, NULL) == TSR_OK;
+    bool written = tsr_report(folder, NULL) == TSR_OK;
     if (!written)
         cli_say("the report was not written: %s", tsr_last_error());
     return written;

@@ -18,6 +18,11 @@ $(cat difference)"
 grep -oE '^TSR_API [^;]*' "$source/include/tessera.h" | grep -oE '\btsr_[a-z0-9_]+\(' | tr -d '(' | sort -u >declared
 diff declared exported >difference || fail "the header and the library differ: $(cat difference)"
 
+# ---- Every function is called by a test in C. --------------------------------------------------------------
+while read -r name; do
+    grep -rqE "\b$name\(" "$source/tests/unit" "$source/tests/faults" || complain "no test calls $name"
+done <exported
+
 # ---- The header: C17 and C++, without warnings, and nothing else is needed. ------------------------------
 for file in "$source"/examples/c/*.c; do
     name=$(basename "$file" .c)
