@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         NAMELINK_COMPONENT development)
 install(FILES include/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES cmake/tessera.3 DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man3 COMPONENT development)
 
 # ---- The program, and what it says about itself -------------------------------------------------
 # tessera_print(FILE FOLDER ARGUMENT...): what `tessera help ARGUMENT...` prints, as a file of share/FOLDER.

@@ -244,6 +244,10 @@ TSR_API tsr_status tsr_config_set(tsr_config *config, const char *assignment);
 /* The same with key and value apart. NULL is back to the default. */
 TSR_API tsr_status tsr_config_put(tsr_config *config, const char *key, const char *value);
 
+/* Other data, by the name of a known set or by a path: replaces all that the config says about where
+ * its data are. */
+TSR_API tsr_status tsr_config_use_data(tsr_config *config, const char *name_or_path);
+
 /* *out = the value as a run file would have it, or NULL when the key has none. Free it with
  * tsr_free. USAGE when there is no such key. */
 TSR_API tsr_status tsr_config_get(char **out, const tsr_config *config, const char *key);
@@ -942,6 +946,52 @@ TSR_DEFAULT(tsr_conversion)
  * will do. */
 TSR_API tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion,
                                      const tsr_model *model, bool to_relu, bool least_squares);
+
+/* ---- Many runs ---------------------------------------------------------------------------- */
+
+/* The whole way to tickets, as `tessera ticket` goes it (docs/tickets.md): pretrain, prune, fine-tune,
+ * judge, all in options->folder, which is needed. *json = the table, as ticket.json has it; free it
+ * with tsr_free. Fails as tsr_train does. */
+TSR_API tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *options);
+
+typedef struct tsr_sweep_options {
+    size_t size;
+    const char *const *grid; /* [grids] "scheme.xi=0.1:0.9:0.1" or "scheme.workers=2,4,8" */
+    int64_t grids;
+    int64_t seeds;      /* runs of each cell; 0 = 1 */
+    bool curves;        /* keep the training loss after every round */
+    const char *folder; /* where lines and a table go, and whence a sweep goes on; NULL = nowhere */
+    void (*progress)(void *context, int64_t done, int64_t runs); /* or NULL; from any thread */
+    void *context;
+} tsr_sweep_options;
+
+TSR_DEFAULT(tsr_sweep_options)
+
+/* Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}
+ * with an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,
+ * seconds, diverged, refused, curve. Free it with tsr_free. One sweep at a time in a process. */
+TSR_API tsr_status tsr_sweep(char **json, const tsr_config *config,
+                             const tsr_sweep_options *options);
+
+/* The papers' figures and tables that can be made again: name i, from 0; NULL behind the last. */
+TSR_API const char *tsr_study_name(int64_t i);
+
+typedef struct tsr_study_options {
+    size_t size;
+    const char *folder; /* needed; a finished study in it is replaced */
+    const char *data;   /* other data than the study's own, or NULL */
+    bool quick;         /* minutes instead of the paper's sizes */
+    int64_t seeds;      /* repetitions; 0 = the study's own number */
+    uint64_t seed;      /* the first one; 0 = 1 */
+    int threads;        /* 0 = the cores there are */
+    void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
+    void *context;
+} tsr_study_options;
+
+TSR_DEFAULT(tsr_study_options)
+
+/* Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free. */
+TSR_API tsr_status tsr_reproduce(char **json, const char *name, const tsr_study_options *options);
 
 /* ---- Pages -------------------------------------------------------------------------------- */
 

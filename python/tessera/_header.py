@@ -444,6 +444,35 @@ class tsr_conversion(Structure):
 
 
 
+class tsr_sweep_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("grid", POINTER(c_char_p)),
+        ("grids", c_int64),
+        ("seeds", c_int64),
+        ("curves", c_bool),
+        ("folder", c_char_p),
+        ("progress", CFUNCTYPE(None, c_void_p, c_int64, c_int64)),
+        ("context", c_void_p),
+    ]
+
+
+
+class tsr_study_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("folder", c_char_p),
+        ("data", c_char_p),
+        ("quick", c_bool),
+        ("seeds", c_int64),
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("say", CFUNCTYPE(None, c_void_p, c_double, c_char_p)),
+        ("context", c_void_p),
+    ]
+
+
+
 class tsr_onnx_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -521,6 +550,7 @@ FUNCTIONS = {
     "tsr_config_destroy": (None, [c_void_p]),
     "tsr_config_set": (c_int, [c_void_p, c_char_p]),
     "tsr_config_put": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "tsr_config_use_data": (c_int, [c_void_p, c_char_p]),
     "tsr_config_get": (c_int, [POINTER(c_void_p), c_void_p, c_char_p]),
     "tsr_config_given": (c_bool, [c_void_p, c_char_p]),
     "tsr_config_write": (c_int, [POINTER(c_void_p), c_void_p]),
@@ -595,6 +625,10 @@ FUNCTIONS = {
     "tsr_certificate_json": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_import": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_import_options)]),
     "tsr_model_convert": (c_int, [POINTER(c_void_p), POINTER(tsr_conversion), c_void_p, c_bool, c_bool]),
+    "tsr_tickets": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_run_options)]),
+    "tsr_sweep": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_sweep_options)]),
+    "tsr_study_name": (c_char_p, [c_int64]),
+    "tsr_reproduce": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_study_options)]),
     "tsr_report": (c_int, [c_char_p, c_char_p]),
     "tsr_export_onnx": (c_int, [POINTER(tsr_onnx_made), c_char_p, c_void_p, POINTER(tsr_onnx_options)]),
     "tsr_onnx_measure": (c_int, [POINTER(tsr_onnx_speed), c_void_p, POINTER(tsr_onnx_speed_options)]),
@@ -626,6 +660,8 @@ SAID = {
     'tsr_certificate_row': 'Its texts belong to the certificate.',
     'tsr_import_options': "How another tool's weights become a model (docs/import.md).",
     'tsr_conversion': 'What a conversion came to.',
+    'tsr_sweep_options': '',
+    'tsr_study_options': '',
     'tsr_onnx_options': 'How a model becomes an ONNX file (docs/export.md).',
     'tsr_onnx_made': 'What was written.',
     'tsr_onnx_speed_options': 'How fast a model runs here and, where it is installed, in ONNX Runtime.',
@@ -655,6 +691,7 @@ SAID = {
     'tsr_config_destroy': '',
     'tsr_config_set': 'Changes one value: "optim.lr=0.05", "model.hidden=[256, 256]". USAGE as above.',
     'tsr_config_put': 'The same with key and value apart. NULL is back to the default.',
+    'tsr_config_use_data': 'Other data, by the name of a known set or by a path: replaces all that the config says about where\nits data are.',
     'tsr_config_get': 'out = the value as a run file would have it, or NULL when the key has none. Free it with\ntsr_free. USAGE when there is no such key.',
     'tsr_config_given': 'Was the key given, or is its value the default? False also when there is no such key.',
     'tsr_config_write': 'out = the whole of it as a run file, every key filled in. Free it with tsr_free.',
@@ -729,6 +766,10 @@ SAID = {
     'tsr_certificate_json': '',
     'tsr_import': 'A PyTorch checkpoint or safetensors file of a known network; nothing in it is executed. `options`\nmay be NULL. BAD_FILE, naming what is wrong, when it holds no network that is known.',
     'tsr_model_convert': "out = the ReLU network that equals a gated one on every training point (docs/grelu.md), or with\n`to_relu` false the gated one of a ReLU network. The data are those of the model's settings.\n`conversion` may be NULL. USAGE when there is no such network; with `least_squares` the nearest one\nwill do.",
+    'tsr_tickets': 'The whole way to tickets, as `tessera ticket` goes it (docs/tickets.md): pretrain, prune, fine-tune,\njudge, all in options->folder, which is needed. *json = the table, as ticket.json has it; free it\nwith tsr_free. Fails as tsr_train does.',
+    'tsr_sweep': 'Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}\nwith an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,\nseconds, diverged, refused, curve. Free it with tsr_free. One sweep at a time in a process.',
+    'tsr_study_name': "The papers' figures and tables that can be made again: name i, from 0; NULL behind the last.",
+    'tsr_reproduce': "Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free.",
     'tsr_report': "The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the\nfolder holds no run, BAD_FILE when one of its files is damaged.",
     'tsr_export_onnx': 'Writes the model as the ONNX file `path`, which is replaced whole or not at all. `made` and\n`options` may be NULL. FAILURE when the library was built without ONNX; USAGE when a layer or a\ntransform has no form there.',
     'tsr_onnx_measure': 'Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models\ntake different inputs; else as tsr_export_onnx.',

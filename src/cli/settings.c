@@ -16,7 +16,7 @@ tsr_status cli_settings(tsr_config *config, const cli_args *args)
         if (strcmp(g->option->name, "set") == 0)
             TSR_TRY(tsr_config_set(config, g->value));
         else if (strcmp(g->option->name, "data") == 0)
-            TSR_TRY(tsri_config_set_data(config, g->value));
+            TSR_TRY(tsr_config_use_data(config, g->value));
     }
 done:
     return st;

@@ -61,6 +61,16 @@ done:
     return st;
 }
 
+tsr_status tsr_config_use_data(tsr_config *config, const char *name_or_path)
+{
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(config);
+    TSRI_GIVEN(name_or_path);
+    TSR_TRY(tsri_config_set_data(config, name_or_path));
+done:
+    return st;
+}
+
 tsr_status tsr_config_get(char **out, const tsr_config *config, const char *key)
 {
     tsr_status st = TSR_OK;

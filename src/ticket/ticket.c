@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "ticket/compare.h"
 #include "ticket/finetune.h"
+#include "ticket/pipeline.h"
 #include "ticket/prune.h"
 
 static tsr_status how_of(tsri_prune *how, const tsr_prune_options *options)
@@ -116,5 +117,31 @@ tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n, const tsr_mo
     *n = c.rows;
 done:
     tsri_comparison_fini(&c);
+    return st;
+}
+
+tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_tickets tickets = {0};
+    tsri_json w = {0};
+    tsr_run_options o;
+    TSRI_GIVEN(json);
+    *json = NULL;
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_TAKE(&o, options));
+    TSR_CHECK(o.folder && !o.data && !o.model, TSR_USAGE,
+              "tickets live in a folder, and their data and first weights are named by the config "
+              "and by init");
+    TSR_TRY(tsri_tickets_run(&tickets, config, &o, NULL));
+    tsri_json_begin(&w);
+    TSR_TRY(tsri_tickets_json(&w, &tickets));
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    *json = w.text.data;
+    w.text = (tsri_text){0};
+done:
+    tsri_json_fini(&w);
+    tsri_tickets_fini(&tickets);
     return st;
 }

@@ -18,6 +18,15 @@ $(cat difference)"
 grep -oE '^TSR_API [^;]*' "$source/include/tessera.h" | grep -oE '\btsr_[a-z0-9_]+\(' | tr -d '(' | sort -u >declared
 diff declared exported >difference || fail "the header and the library differ: $(cat difference)"
 
+# ---- The manual page speaks of functions that there are. ----------------------------------------------------
+grep -oE 'tsr_[a-z_]+ ?\(' "$source/cmake/tessera.3" | tr -d ' (' | sort -u | while read -r name; do
+    grep -qx "$name" exported || fail "the manual page has $name, which the library does not"
+done
+if command -v man >/dev/null; then
+    man --warnings -E UTF-8 -l "$source/cmake/tessera.3" 2>warnings >/dev/null || true
+    [ ! -s warnings ] || fail "the manual page: $(cat warnings)"
+fi
+
 # ---- Every function is called by a test in C. --------------------------------------------------------------
 while read -r name; do
     grep -rqE "\b$name\(" "$source/tests/unit" "$source/tests/faults" || complain "no test calls $name"

@@ -1,0 +1,115 @@
+/* sweep_public.c - a sweep as programs see it: a grid in, JSON out. */
+#include "base/alloc.h"
+#include "base/sized.h"
+#include "io/json.h"
+#include "sweep/sweep.h"
+
+#include <math.h>
+
+/* What the sweep's progress is handed on to. */
+typedef struct listener {
+    void (*progress)(void *context, int64_t done, int64_t runs);
+    void *context;
+} listener;
+
+static void hand_on(void *context, const tsri_sweep *sweep)
+{
+    const listener *l = context;
+    l->progress(l->context, sweep->done, sweep->runs);
+}
+
+static void write_curve(tsri_json *w, const tsri_outcome *o)
+{
+    tsri_json_key(w, "curve");
+    if (!o->curve) {
+        tsri_json_null(w);
+        return;
+    }
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < o->curve_count; i++)
+        tsri_json_real(w, o->curve[i]);
+    tsri_json_close(w, ']');
+}
+
+static tsr_status write_outcome(tsri_json *w, const tsri_sweep *sweep, int64_t i)
+{
+    tsr_status st = TSR_OK;
+    tsri_text settings = {0};
+    const tsri_outcome *o = &sweep->outcome[i];
+    TSR_TRY(tsri_sweep_cell_text(&settings, sweep, i / sweep->seeds, " "));
+    tsri_json_open(w, '{');
+    tsri_json_put_int(w, "cell", i / sweep->seeds);
+    tsri_json_put_int(w, "seed", i % sweep->seeds);
+    tsri_json_put_text(w, "settings", settings.length > 0 ? settings.data + 1 : "");
+    tsri_json_put_int(w, "rounds", o->rounds);
+    tsri_json_put_real(w, "loss", o->loss);
+    tsri_json_put_real(w, "accuracy", o->accuracy);
+    tsri_json_put_real(w, "train_loss", o->train_loss);
+    tsri_json_put_int(w, "bytes", o->bytes);
+    tsri_json_put_real(w, "seconds", o->seconds);
+    tsri_json_put_bool(w, "diverged", o->diverged);
+    tsri_json_key(w, "refused");
+    if (o->refused)
+        tsri_json_text(w, o->refused);
+    else
+        tsri_json_null(w);
+    write_curve(w, o);
+    tsri_json_close(w, '}');
+done:
+    tsri_text_fini(&settings);
+    return st;
+}
+
+static tsr_status write_sweep(tsri_json *w, const tsri_sweep *sweep)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_begin(w);
+    tsri_json_put_int(w, "cells", sweep->cells);
+    tsri_json_put_int(w, "seeds", sweep->seeds);
+    tsri_json_put_int(w, "runs", sweep->runs);
+    tsri_json_put_int(w, "resumed", sweep->resumed);
+    tsri_json_put_int(w, "diverged", sweep->diverged);
+    tsri_json_put_int(w, "refused", sweep->refused);
+    tsri_json_put_real(w, "seconds", sweep->seconds);
+    tsri_json_key(w, "outcomes");
+    tsri_json_open(w, '[');
+    for (int64_t i = 0; i < sweep->runs; i++)
+        TSR_TRY(write_outcome(w, sweep, i));
+    tsri_json_close(w, ']');
+    tsri_json_close(w, '}');
+    TSR_TRY(tsri_json_end(w));
+done:
+    return st;
+}
+
+tsr_status tsr_sweep(char **json, const tsr_config *config, const tsr_sweep_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_sweep sweep = {0};
+    tsri_json w = {0};
+    tsr_sweep_options o;
+    TSRI_GIVEN(json);
+    *json = NULL;
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_TAKE(&o, options));
+    TSR_CHECK(o.grid && o.grids > 0 && o.seeds >= 0, TSR_USAGE,
+              "a sweep needs a grid: scheme.xi=0.1:0.9:0.1, or a list between commas");
+    for (int64_t i = 0; i < o.grids; i++)
+        TSR_CHECK(o.grid[i], TSR_USAGE, "grid %lld is NULL", (long long)i);
+    listener l = {o.progress, o.context};
+    tsri_sweep_options how = {.grid = o.grid,
+                              .grids = o.grids,
+                              .seeds = o.seeds > 0 ? o.seeds : 1,
+                              .curves = o.curves,
+                              .folder = o.folder,
+                              .progress = o.progress ? hand_on : NULL,
+                              .context = &l};
+    TSR_TRY(tsri_sweep_run(&sweep, config, &how));
+    TSR_TRY(write_sweep(&w, &sweep));
+    *json = w.text.data;
+    w.text = (tsri_text){0};
+done:
+    tsri_json_fini(&w);
+    tsri_sweep_fini(&sweep);
+    return st;
+}
