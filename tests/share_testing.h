@@ -16,35 +16,36 @@
 typedef struct test_net {
     const char *model;
     tsri_shape input;
-    bool filters_last;
+    tsri_filter_order filters;
 } test_net;
 
 /* Every model but grelu and its twin, no axis of which can be cut. */
 static const test_net test_nets[] = {
-    {"model: {name: mlp, hidden: [12]}", {5, 1, 1}, false},
-    {"model: {name: mlp, hidden: [9, 16, 7], bias: false}", {5, 1, 1}, false},
-    {"model: {name: mlp, hidden: [10, 8], norm: batch}", {2, 3, 3}, true},
-    {"model: {name: preresnet18, width: 3}", {3, 8, 8}, false},
-    {"model: {name: preresnet18, width: 3}", {3, 8, 8}, true},
-    {"model: {name: resnet18, width: 3}", {3, 8, 8}, true},
-    {"model: {name: vgg11, width: 3}", {3, 32, 32}, true},
-    {"model: {name: vgg11, width: 3}", {3, 32, 32}, false},
-    {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, true},
-    {"model: {name: cnn1, width: 6}", {1, 6, 6}, true},
-    {"model: {name: shallow, width: 13}", {5, 1, 1}, false},
-    {"model: {name: preresnet34, width: 3}", {3, 8, 8}, true},
-    {"model: {name: resnet34, width: 3}", {3, 8, 8}, false},
-    {"model: {name: relu_deep, hidden: [8, 10]}", {5, 1, 1}, false},
-    {"model: {name: rnn, width: 11, layers: 2, train: all}", {5, 4, 1}, false},
+    {"model: {name: mlp, hidden: [12]}", {5, 1, 1}, TSRI_OIHW},
+    {"model: {name: mlp, hidden: [9, 16, 7], bias: false}", {5, 1, 1}, TSRI_OIHW},
+    {"model: {name: mlp, hidden: [10, 8], norm: batch}", {2, 3, 3}, TSRI_HWIO},
+    {"model: {name: preresnet18, width: 3}", {3, 8, 8}, TSRI_OIHW},
+    {"model: {name: preresnet18, width: 3}", {3, 8, 8}, TSRI_HWIO},
+    {"model: {name: resnet18, width: 3}", {3, 8, 8}, TSRI_HWIO},
+    {"model: {name: vgg11, width: 3}", {3, 32, 32}, TSRI_HWIO},
+    {"model: {name: vgg11, width: 3}", {3, 32, 32}, TSRI_OIHW},
+    {"model: {name: wideresnet, depth: 10, factor: 1}", {1, 8, 8}, TSRI_HWIO},
+    {"model: {name: cnn1, width: 6}", {1, 6, 6}, TSRI_HWIO},
+    {"model: {name: shallow, width: 13}", {5, 1, 1}, TSRI_OIHW},
+    {"model: {name: preresnet34, width: 3}", {3, 8, 8}, TSRI_HWIO},
+    {"model: {name: resnet34, width: 3}", {3, 8, 8}, TSRI_OIHW},
+    {"model: {name: relu_deep, hidden: [8, 10]}", {5, 1, 1}, TSRI_OIHW},
+    {"model: {name: rnn, width: 11, layers: 2, train: all}", {5, 4, 1}, TSRI_OIHW},
+    {"model: {name: preresnet18, width: 3}", {3, 8, 8}, TSRI_OHWI}, /* of GPUs: not computed here */
 };
 enum { TEST_NETS = sizeof test_nets / sizeof *test_nets };
 
 /* More residual networks, whose streams tickets cut too. */
 static const test_net stream_nets[] = {
-    {"model: {name: resnet50, width: 2, stem: imagenet}", {3, 20, 20}, true},
-    {"model: {name: wide_resnet50_2, width: 2}", {3, 8, 8}, true},
-    {"model: {name: wideresnet, depth: 16, factor: 2}", {1, 8, 8}, false},
-    {"model: {name: preresnet18, width: 3, stem: imagenet}", {3, 20, 20}, true},
+    {"model: {name: resnet50, width: 2, stem: imagenet}", {3, 20, 20}, TSRI_HWIO},
+    {"model: {name: wide_resnet50_2, width: 2}", {3, 8, 8}, TSRI_HWIO},
+    {"model: {name: wideresnet, depth: 16, factor: 2}", {1, 8, 8}, TSRI_OIHW},
+    {"model: {name: preresnet18, width: 3, stem: imagenet}", {3, 20, 20}, TSRI_HWIO},
 };
 enum { STREAM_NETS = sizeof stream_nets / sizeof *stream_nets };
 
@@ -52,7 +53,7 @@ static inline void make_net(tsri_net **net, const test_net *t)
 {
     tsr_config *config = NULL;
     assert_ok(tsri_config_parse(&config, t->model, (int64_t)strlen(t->model), "test"));
-    assert_ok(tsri_net_create(net, config, t->input, 3, t->filters_last));
+    assert_ok(tsri_net_create(net, config, t->input, 3, t->filters));
     tsr_config_destroy(config);
 }
 

@@ -25,7 +25,12 @@ data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
 model: {name: preresnet18}
 optim: {lr: 0.05, momentum: 0.9, weight_decay: 5.0e-4}
 YAML
-tar -C "$room" -c . | xz -T2 -3 > "$to/pack.tar.xz"
+cat > "$room/mlp.yaml" <<'YAML'
+data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
+model: {name: mlp, hidden: [4096, 4096, 4096, 4096, 4096, 4096, 4096]}
+optim: {lr: 0.01, momentum: 0.9, weight_decay: 5.0e-4}
+YAML
+tar -C "$room" -c . | xz -T2 -1 > "$to/pack.tar.xz"
 cat > "$to/go" <<'GO'
 #!/usr/bin/env bash
 # go [PART ...]: unpacks beside itself into /tmp/cuda-tests and runs cuda-tests.sh there.

@@ -43,6 +43,7 @@ RUNS = {
     "vgg11": f"{IMAGES} model.name=vgg11 model.width=4 batch=16 optim.lr=1.0e-3",
     "resnet18": f"{IMAGES} model.name=resnet18 model.width=4 batch=16 optim.lr=1.0e-3",
     "preresnet18 dense": f"{IMAGES} model.name=preresnet18 model.width=4 batch=16 optim.lr=1.0e-3",
+    "preresnet18 bf16": f"{IMAGES} model.name=preresnet18 model.width=8 batch=16 optim.lr=1.0e-3 precision=bf16",
     "preresnet18 loft": f"{IMAGES} model.name=preresnet18 model.width=8 batch=16 optim.lr=1.0e-3 scheme.name=loft scheme.workers=4 "
                         "scheme.local_steps=2",
 }

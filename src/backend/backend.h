@@ -85,10 +85,15 @@ typedef struct tsri_adam {
 /* What a backend's kernels can do beyond what each must: plans ask before they rely on it. */
 typedef struct tsri_abilities {
     bool reads_host;    /* read the host's memory: batches need not be copied */
-    bool channels_last; /* images are [N, H, W, C], filters [size, size, in, out] */
+    bool channels_last; /* images are [N, H, W, C] */
+    tsri_filter_order filters;
     bool virtual_norms; /* a conv reads through a norm and its ReLU that are not stored (op->pre) */
     bool fused_gates;   /* a linear layer applies the gates of its outputs itself */
     bool skips_zeros;   /* products skip what the gates of their inputs say is off */
+    bool counts;        /* norms count batches themselves (op->tracked) */
+    uint32_t narrow;    /* kinds (1 << kind) whose values may lie as bf16 under precision: bf16 */
+    bool feeds;         /* who makes a narrow value makes the statistics of a norm behind it */
+    int lingers;        /* ops that may follow in backward while x and dy are still read */
 } tsri_abilities;
 
 /* (optional) Work that is recorded instead of done, and can then be replayed any number of times:
@@ -100,12 +105,27 @@ typedef struct tsri_tape_ops {
     void (*forget)(void *tape);
 } tsri_tape_ops;
 
+/* (optional) Queues beside the one that all share, for work that does not depend on each other:
+ *
+ *     TSR_TRY(ops->enter(queue));    what this thread calls now goes there, after all that was called
+ *     ...                            on the shared queue before
+ *     TSR_TRY(ops->leave(queue));    and what is called on the shared one next comes after it
+ */
+typedef struct tsri_queue_ops {
+    tsr_status (*make)(void **queue);
+    void (*drop)(void *queue); /* NULL is fine */
+    tsr_status (*enter)(void *queue);
+    tsr_status (*leave)(void *queue);
+} tsri_queue_ops;
+
 struct tsri_backend {
     const char *name;
     int64_t real_bytes; /* 4 or 8 */
     const tsri_heap *heap;
     tsri_abilities can;
     const tsri_kernel *const *kernels; /* fastest first, NULL at the end */
+    /* (optional) Before a pass: the packed weights of the ops that asked for some. */
+    tsr_status (*pack)(tsri_op *const *op, int64_t count, tsri_device device);
     /* (optional) Computes what there is no kernel for: a backend of this machine's processors, with
      * the same type and layout. */
     const struct tsri_backend *lender;
@@ -119,6 +139,7 @@ struct tsri_backend {
     tsr_status (*count)(tsri_mem *counter, tsri_device device);
     tsr_status (*draw)(const tsri_drawing *drawing, tsri_device device); /* (optional) */
     const tsri_tape_ops *tape;                                           /* (optional) */
+    const tsri_queue_ops *queues;                                        /* (optional) */
     tsr_status (*wait)(tsri_device device); /* (optional) until all that was called is done */
     const tsri_samples_ops *samples;        /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */

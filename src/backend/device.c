@@ -31,6 +31,12 @@ tsr_status tsri_op_backward(tsri_op *op, tsri_device device)
     return leave(device, op->kernel->backward(op));
 }
 
+tsr_status tsri_device_pack(tsri_device device, tsri_op *const *op, int64_t count)
+{
+    enter(device);
+    return leave(device, device.backend->pack(op, count, device));
+}
+
 tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, int64_t n,
                              tsri_shape shape, tsri_layout layout)
 {

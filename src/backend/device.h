@@ -25,6 +25,9 @@ tsr_status tsri_device_wait(tsri_device device);
 tsr_status tsri_op_forward(tsri_op *op, tsri_device device);
 tsr_status tsri_op_backward(tsri_op *op, tsri_device device);
 
+/* Before the forwards of a pass: the weights of those ops as their products want them. */
+tsr_status tsri_device_pack(tsri_device device, tsri_op *const *op, int64_t count);
+
 /* The pointer that an op is given for an address. Only who fills in ops may ask. */
 static inline void *tsri_mem_bind(const tsri_mem *mem)
 {

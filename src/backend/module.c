@@ -2,6 +2,7 @@
 #include "backend/module.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -16,6 +17,7 @@
 static const tsri_services services = {.fail = tsri_fail,
                                        .alloc = tsri_alloc,
                                        .release = tsri_free,
+                                       .log = tsri_log_message,
                                        .slices_lines = tsri_slices_lines,
                                        .slices_pieces = tsri_slices_pieces,
                                        .slices_from = tsri_slices_from,

@@ -15,13 +15,14 @@
 #include "backend/backend.h"
 
 /* One more whenever a field of what passes through changes its meaning. */
-enum { TSRI_MODULE_INTERFACE = 1 };
+enum { TSRI_MODULE_INTERFACE = 2 };
 
 /* What a module asks of the library: it is handed over, since the library's names are hidden. */
 typedef struct tsri_services {
     tsr_status (*fail)(tsr_status status, const char *fmt, ...) TSR_PRINTF(2, 3);
     tsr_status (*alloc)(void *out, int64_t count, size_t size);
     void (*release)(void *memory);
+    void (*log)(tsr_log_level level, const char *fmt, ...) TSR_PRINTF(2, 3);
     int64_t (*slices_lines)(const tsri_slices *s, const tsri_pick *pick);
     int64_t (*slices_pieces)(const tsri_slices *s, const tsri_pick *pick);
     int64_t (*slices_from)(const tsri_slices *s, const tsri_pick *pick, int64_t j);

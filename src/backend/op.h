@@ -14,7 +14,7 @@
 /* One row per kind of layer: a name, and what others must know of it (tsri_kind_row).
  *
  *     LINEAR      y = scale x W^T + b       W [out, in], b [out] or NULL
- *     CONV        cross-correlation         W [out, in, size, size], b or NULL
+ *     CONV        cross-correlation         W by the backend's tsri_filter_order, b or NULL
  *     NORM        y = (x - mean) / sqrt(var + eps) * w + b, per channel
  *     RELU        y = max(x, 0)
  *     ADD         y = x + add
@@ -80,12 +80,27 @@ static inline int64_t tsri_shape_count(tsri_shape s)
     return s.c * s.h * s.w;
 }
 
+/* Values inside a network may lie as bf16 (tsri_abilities: narrow). Their pixels then have channels
+ * up to the next multiple of 8, zeros behind the last: a pixel begins at a multiple of 16 bytes. */
+static inline int64_t tsri_narrow_channels(int64_t c)
+{
+    return (c + 7) / 8 * 8;
+}
+
+static inline int64_t tsri_narrow_bytes(int64_t n, tsri_shape s)
+{
+    return n * s.h * s.w * tsri_narrow_channels(s.c) * 2;
+}
+
 /* How a batch lies in memory when it comes into a network. */
 typedef enum tsri_layout {
     TSRI_AS_GIVEN,       /* [N, C, H, W], as the loader makes it */
     TSRI_CHANNELS_LAST,  /* [N, H, W, C] */
     TSRI_POSITIONS_FIRST /* sequences: [T, N, C] of [N, T, C] */
 } tsri_layout;
+
+/* How filters lie in memory: out, in, height, width; in files as the first. */
+typedef enum tsri_filter_order { TSRI_OIHW, TSRI_HWIO, TSRI_OHWI } tsri_filter_order;
 
 /* How a convolution is computed: by a rule of its shape, or as the run file says. */
 typedef enum tsri_conv_choice {
@@ -122,8 +137,10 @@ typedef struct tsri_op {
     bool gate;                 /* linear: y = 0 where the gates are off, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
-    bool bf16;            /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
-    bool virtual;         /* norm: y is not stored; its reader applies scale and shift (below) */
+    bool bf16;     /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
+    bool narrow_x; /* x and dx lie as bf16, their channels filled up (tsri_narrow_channels) */
+    bool narrow_y; /* likewise y, dy, add and dadd */
+    bool virtual;  /* norm: y is not stored; its reader applies scale and shift (below) */
     double eps, momentum; /* norm */
     double scale;         /* linear, recurrent; 0 = 1 */
     int64_t positions;    /* linear: the same at each of so many positions; 0 = no sequence */
@@ -144,6 +161,10 @@ typedef struct tsri_op {
     const void *w, *b;     /* parameters */
     void *dw, *db;         /* their gradients, written, not added to; NULL = not wanted */
     void *mean, *var;      /* norm: running statistics */
+    void *tracked;         /* norm: batches seen, counted by forward; NULL: the plan counts */
+    struct tsri_op *feeds; /* conv, add: a norm that reads y; forward makes its statistics on the
+                              way, into the norm's `saved` */
+    bool fed;              /* norm: its statistics are there */
     const int32_t *length; /* [N] positions of each sequence; NULL = all T */
     const void *pre;       /* conv: scale [C] and shift [C] of a virtual norm and its ReLU in front:
                             * the input is max(scale x + shift, 0), 0 in the padding; dx is the
@@ -158,7 +179,10 @@ typedef struct tsri_op {
     int64_t saved_bytes; /* asked for by setup: kept from forward to backward. A norm's begins with
                             scale [C] and shift [C]: y = scale x + shift */
     int64_t scratch_bytes; /* asked for by setup: free for others between two calls */
-    void *saved, *scratch;
+    int64_t packed_bytes;  /* asked for by setup: weights as products want them. The backend's
+                              `pack` fills them before a pass, for all ops at once */
+    int64_t late_bytes;    /* asked for by setup: scratch of work that runs beside what follows */
+    void *saved, *scratch, *packed, *late;
     void *state; /* made by setup, freed by teardown */
     tsri_pool *pool;
     void *stream; /* of the device: backend/queue.h */

@@ -70,14 +70,15 @@ static tsr_status print_text(const tsri_bench *b)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
+    int digits = b->step.least < 0.01 ? 4 : 3;
     cli_table_head(&t, 7, "layer", "kind", "kernel", "forward ms", "GFLOP/s", "backward ms",
                    "GFLOP/s");
     for (int64_t i = 0; i < b->rows; i++) {
         const tsri_bench_row *r = &b->row[i];
         add_row(&t, r->name, r->kind, r->kernel);
-        cli_table_real(&t, r->forward.least * 1e3, 3);
+        cli_table_real(&t, r->forward.least * 1e3, digits);
         cli_table_real(&t, rate(r->flops, r->forward.least), 1);
-        cli_table_real(&t, r->backward.least * 1e3, 3);
+        cli_table_real(&t, r->backward.least * 1e3, digits);
         cli_table_real(&t, rate(r->backward_flops, r->backward.least), 1);
     }
     TSR_TRY(cli_table_print(&t, stdout));
@@ -88,6 +89,10 @@ static tsr_status print_text(const tsri_bench *b)
     (void)printf("%.0f %% of the step is not convolution (norms that a convolution applies as it "
                  "reads count as convolution)\n",
                  100 * (1 - b->conv_part));
+    if (b->round_samples > 0)
+        (void)printf("round of all workers at once: min %.3f ms, median %.3f ms; %.0f samples/s\n",
+                     b->round.least * 1e3, b->round.median * 1e3,
+                     b->round_samples / b->round.least);
     (void)printf(
         "step: min %.3f ms, median %.3f ms; %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of a "
         "2048^3 product\n",

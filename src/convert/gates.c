@@ -105,7 +105,7 @@ static tsr_status variant(tsri_net **net, tsri_store *store, const tsri_backend 
     TSR_TRY(tsri_config_copy(&other, config));
     for (; *change; change++)
         TSR_TRY(tsr_config_set(other, *change));
-    TSR_TRY(tsri_whole_create(net, other, like->input, like->outputs, like->filters_last));
+    TSR_TRY(tsri_whole_create(net, other, like->input, like->outputs, like->filters));
     TSR_TRY(tsri_store_init(store, *net, backend, false));
 done:
     tsr_config_destroy(other);

@@ -42,7 +42,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("seed", "1", 0, 9007199254740992.0, "every random number of the run follows from it"),
     PACE("threads", INT, "0", 0, 4096, "threads of this process; 0 = all cores"),
     CHOICE("backend", "cpu", ONE_OF(ALL_BACKENDS), "cpu: the fast one, with OpenBLAS; ref: plain C, slow, for checking; cuda: an NVIDIA GPU (docs/gpu.md)"),
-    CHOICE("precision", "f32", "f32|bf16", "precision of what convolutions and linear layers multiply; bf16 needs backend cpu and a processor with AVX512_BF16 or AMX, or backend ref; sums and weights stay f32"),
+    CHOICE("precision", "f32", "f32|bf16", "precision of what convolutions and linear layers multiply; bf16 needs backend cuda, or backend cpu and a processor with AVX512_BF16 or AMX, or backend ref; sums and weights stay f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: auto chooses by the shape alone; direct: exact sums; winograd: faster"),
     CHOICE("skip", "auto", "auto|on|off", "linear layers skip units that are off: behind fixed gates and large layers of ReLUs (auto), behind all ReLUs (on), or never (off)"),
 

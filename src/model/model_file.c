@@ -358,7 +358,7 @@ tsr_status tsri_model_load(tsri_net **net, tsri_store *store, const tsr_model *m
     tsr_status st = TSR_OK;
     *net = NULL;
     *store = (tsri_store){0};
-    TSR_TRY(tsri_whole_create(net, m->config, m->input, m->outputs, backend->can.channels_last));
+    TSR_TRY(tsri_whole_create(net, m->config, m->input, m->outputs, backend->can.filters));
     TSR_TRY(tsri_store_init(store, *net, backend, training));
     TSR_TRY(tsri_whole_load(store, m->file, m->path));
 done:

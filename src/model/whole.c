@@ -23,13 +23,13 @@ done:
 }
 
 tsr_status tsri_whole_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                             int64_t outputs, bool filters_last)
+                             int64_t outputs, tsri_filter_order filters)
 {
     tsr_status st = TSR_OK;
     double chance;
     *out = NULL;
     TSR_TRY(tsri_share_chance(&chance, config));
-    TSR_TRY(tsri_net_create(out, config, input, outputs, filters_last));
+    TSR_TRY(tsri_net_create(out, config, input, outputs, filters));
     tsri_net_expect(*out, chance);
 done:
     return st;

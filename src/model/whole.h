@@ -1,6 +1,6 @@
 /* whole.h - the whole network of a run, in memory and in a file.
  *
- *     TSR_TRY(tsri_whole_create(&net, config, input, outputs, backend->can.channels_last));
+ *     TSR_TRY(tsri_whole_create(&net, config, input, outputs, backend->can.filters));
  *     TSR_TRY(tsri_whole_load(&store, file, path));          a model file's numbers into it
  *
  * A share of shallow and of cnn1 computes the paper's sum over its own units. The whole is judged
@@ -22,7 +22,7 @@ tsr_status tsri_share_chance(double *chance, const tsr_config *config);
 
 /* tsri_net_create, and the whole is scaled by that chance. */
 tsr_status tsri_whole_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                             int64_t outputs, bool filters_last);
+                             int64_t outputs, tsri_filter_order filters);
 
 /* The numbers of a model file, ours or PyTorch's, into the store of a whole network: what that
  * computes then is what the file's plain module computes, whatever the chance of its units. */

@@ -152,14 +152,14 @@ static tsri_conv_choice conv_choice(const tsr_config *config)
 
 /* A network with its input and nothing behind it yet. */
 static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape input, int64_t outputs,
-                        bool filters_last)
+                        tsri_filter_order filters)
 {
     tsr_status st = TSR_OK;
     int axis, value;
     TSR_TRY(tsri_alloc(out, 1, sizeof **out));
     **out = (tsri_net){.input = input,
                        .outputs = outputs,
-                       .filters_last = filters_last,
+                       .filters = filters,
                        .conv = conv_choice(config),
                        .bf16 = strcmp(tsri_config_text(config, "precision"), "bf16") == 0,
                        .skip_gates = strcmp(tsri_config_text(config, "skip"), "off") != 0,
@@ -174,12 +174,12 @@ done:
 }
 
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                           int64_t outputs, bool filters_last)
+                           int64_t outputs, tsri_filter_order filters)
 {
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
     *out = NULL;
-    TSR_TRY(begin(&net, config, input, outputs, filters_last));
+    TSR_TRY(begin(&net, config, input, outputs, filters));
     const tsri_model *model = tsri_model_of(config);
     TSR_TRY(model->build(net, config, model->of));
     TSR_TRY(tsri_widths_check(net));
@@ -199,12 +199,13 @@ void tsri_net_expect(tsri_net *net, double chance)
 }
 
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
-                          int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net))
+                          int64_t outputs, tsri_filter_order filters,
+                          tsr_status (*build)(tsri_net *net))
 {
     tsr_status st = TSR_OK;
     tsri_net *net = NULL;
     *out = NULL;
-    TSR_TRY(begin(&net, config, input, outputs, filters_last));
+    TSR_TRY(begin(&net, config, input, outputs, filters));
     TSR_TRY(build(net));
     tsri_net_finish(net);
     *out = net;

@@ -57,7 +57,7 @@ typedef struct tsri_param {
     int64_t inner[TSRI_PARAM_DIMS]; /* dimension = axis size x inner (flattened pixels); else 1 */
     int64_t count;                  /* product of the shape */
     int64_t offset;                 /* into the store's vector */
-    bool filters_last; /* kept in memory as [H, W, in, out], in files as [out, in, H, W] */
+    tsri_filter_order filters;      /* how it lies in memory; in files as TSRI_OIHW */
     tsri_init init;
     double sigma;
     int64_t stream; /* of its random numbers: its number among the parameters, unless set */
@@ -93,12 +93,12 @@ typedef struct tsri_net {
     int64_t total;   /* all numbers */
     tsri_shape input;
     int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
-    bool entry_relu;   /* of a part: a linear layer and its ReLU made that value */
-    bool entry_gate;   /* or a gate */
-    bool gated;        /* has gates, or is a part of a net that has */
-    int64_t outputs;   /* of a sample: of a sequence that is read at every position, those of all */
-    int64_t first;     /* position whose outputs the loss sees first, from 0 */
-    bool filters_last; /* how this net's filters lie in memory: the backend's choice */
+    bool entry_relu; /* of a part: a linear layer and its ReLU made that value */
+    bool entry_gate; /* or a gate */
+    bool gated;      /* has gates, or is a part of a net that has */
+    int64_t outputs; /* of a sample: of a sequence that is read at every position, those of all */
+    int64_t first;   /* position whose outputs the loss sees first, from 0 */
+    tsri_filter_order filters; /* how they lie in memory: the backend's choice */
     tsri_conv_choice conv;
     bool bf16; /* operands of convolutions and linear layers are rounded (backend/bf16.h) */
     bool skip_relu, skip_gates; /* products skip what these left at 0 */
@@ -107,10 +107,10 @@ typedef struct tsri_net {
 } tsri_net;
 
 /* The network that config's `model:` section describes, for samples of shape `input`, its filters
- * in memory as the backend wants them (backend->can.channels_last). The caller destroys *out. USAGE
+ * in memory as the backend wants them (backend->can.filters). The caller destroys *out. USAGE
  * with the place in the run file when it cannot be. */
 tsr_status tsri_net_create(tsri_net **out, const tsr_config *config, tsri_shape input,
-                           int64_t outputs, bool filters_last);
+                           int64_t outputs, tsri_filter_order filters);
 void tsri_net_destroy(tsri_net *net);
 
 /* A copy, to be changed. The caller destroys *out. */
@@ -122,7 +122,8 @@ void tsri_net_expect(tsri_net *net, double chance);
 
 /* The same with a builder of the caller's own instead of a model's: for tests. */
 tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape input,
-                          int64_t outputs, bool filters_last, tsr_status (*build)(tsri_net *net));
+                          int64_t outputs, tsri_filter_order filters,
+                          tsr_status (*build)(tsri_net *net));
 
 /* Gives every parameter its place in the store, by shapes and roles: the end of building a net. */
 void tsri_net_finish(tsri_net *net);

@@ -116,7 +116,7 @@ tsr_status tsri_net_conv(tsri_net *net, int *out, int in, int axis, int64_t size
                          .shape = {shape.c, x.shape.c, size, size},
                          .axis = {axis, x.axis, -1, -1},
                          .inner = {1, 1, 1, 1},
-                         .filters_last = net->filters_last,
+                         .filters = net->filters,
                          .init = TSRI_INIT_NORMAL,
                          .sigma = sqrt(gain / (double)(x.shape.c * size * size))};
     TSR_TRY(tsri_net_add_param(net, &layer->weight, &weight, name, "weight"));

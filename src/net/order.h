@@ -1,5 +1,5 @@
-/* order.h - the two orders in which filters lie: [out, in, H, W] in files, and [H, W, in, out] in
- * memory on backends that have channels last. All else lies the same in both. */
+/* order.h - the orders in which filters lie: TSRI_OIHW in files, in memory as the backend wants
+ * them. All else lies the same in both. */
 #ifndef TSRI_ORDER_H
 #define TSRI_ORDER_H
 

@@ -50,7 +50,7 @@ static tsr_status add_param(tsri_parcel *parcel, const tsri_param *p, const floa
         e->counted = (int64_t)data[0];
         e->tensor.dtype = TSRI_I64;
         e->tensor.data = NULL; /* the entry may still move; set when written */
-    } else if (p->filters_last) {
+    } else if (p->filters != TSRI_OIHW) {
         TSR_TRY(tsri_alloc_raw(&e->copy, p->count, sizeof *data));
         tsri_order_to_file(e->copy, data, p);
         e->tensor.data = e->copy;

@@ -72,6 +72,7 @@ static void undo_steps(tsri_plan *plan)
     tsri_plan_gates_free(plan);
     tsri_free(plan->step);
     tsri_free(plan->alias);
+    tsri_free(plan->packed);
 }
 
 tsr_status tsri_plan_renew(tsri_plan **plan)
@@ -146,7 +147,7 @@ static double time_of(const tsri_plan *plan)
 
 static tsr_status count_batch(tsri_plan *plan, const tsri_planned *s)
 {
-    if (s->layer->tracked < 0)
+    if (s->layer->tracked < 0 || s->op.tracked)
         return TSR_OK;
     return tsri_device_count(plan->device,
                              tsri_store_at(plan->store, plan->store->w, s->layer->tracked));
@@ -162,6 +163,8 @@ void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
 tsr_status tsri_plan_pass(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
+    if (plan->packs > 0)
+        TSR_TRY(tsri_device_pack(plan->device, plan->packed, plan->packs));
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_planned *s = &plan->step[k];
         double start = time_of(plan);
@@ -209,6 +212,11 @@ tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss)
     loss->dx = plan->training ? last->dy : NULL;
     loss->tally = plan->tally;
     return tsri_device_loss(plan->device, loss);
+}
+
+tsr_status tsri_plan_keep_tally(tsri_mem *to, const tsri_plan *plan)
+{
+    return plan->device.backend->heap->within(to, plan->tally, sizeof(tsri_tally));
 }
 
 tsr_status tsri_plan_tally(tsri_tally *tally, const tsri_plan *plan)
@@ -373,6 +381,14 @@ const tsri_op *tsri_plan_op(const tsri_plan *plan, int64_t i, const char **name)
     if (name)
         *name = plan->step[i].layer->name;
     return &plan->step[i].op;
+}
+
+tsr_status tsri_plan_call(tsri_plan *plan, int64_t i, bool backward)
+{
+    tsri_planned *s = &plan->step[i];
+    if (!backward)
+        return tsri_op_forward(&s->op, plan->device);
+    return s->idle ? TSR_OK : tsri_op_backward(&s->op, plan->device);
 }
 
 void tsri_plan_time(tsri_plan *plan, bool on)

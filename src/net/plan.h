@@ -70,6 +70,7 @@ tsr_status tsri_plan_read_output(void *to, const tsri_plan *plan, int64_t rows);
  * the caller's. Its value stays on the device until the tally is asked for. */
 tsr_status tsri_plan_loss(tsri_plan *plan, tsri_loss *loss);
 tsr_status tsri_plan_tally(tsri_tally *tally, const tsri_plan *plan);
+tsr_status tsri_plan_keep_tally(tsri_mem *to, const tsri_plan *plan); /* a copy on the device */
 
 /* The gradients of the last loss into store->g. */
 tsr_status tsri_plan_backward(tsri_plan *plan);
@@ -113,6 +114,9 @@ bool tsri_plan_timed(const tsri_plan *plan); /* below */
 /* The ops, for tables of kernels and times. */
 int64_t tsri_plan_ops(const tsri_plan *plan);
 const tsri_op *tsri_plan_op(const tsri_plan *plan, int64_t i, const char **name);
+
+/* Op i alone, on what the last pass left: for timing. */
+tsr_status tsri_plan_call(tsri_plan *plan, int64_t i, bool backward);
 
 /* Seconds of op i in one forward and one backward of the last run, when timing was switched on. */
 void tsri_plan_time(tsri_plan *plan, bool on);

@@ -8,7 +8,12 @@
  *     gradient  backward of the value's readers and of its producer; values whose gradients share
  *               memory (fused sums) share one buffer
  *     saved     forward and backward of its step; a virtual norm's until its convs are done
- *     scratch   always: one for all steps, they run one after the other
+ *     scratch   always: one for all steps, they run one after the other; `late` likewise, for
+ *               what runs beside the steps that follow
+ *     packed    always: weights as products want them, filled in before the first step
+ *
+ * A backend may still read an op's x and dy when it goes on to the next ops in backward (lingers):
+ * they then live so much longer.
  */
 #include "net/plan_parts.h"
 
@@ -16,8 +21,8 @@
 
 typedef struct book {
     tsri_plan *plan;
-    tsri_buffer *buffer; /* values, gradients, saved, scratch */
-    tsri_buffer *value, *grad, *saved, *scratch;
+    tsri_buffer *buffer; /* values, gradients, saved, packed, scratch, late */
+    tsri_buffer *value, *grad, *saved, *packed, *scratch, *late;
     int64_t count;
 } book;
 
@@ -37,12 +42,27 @@ static int home(const tsri_plan *plan, int v)
     return v;
 }
 
+/* Of what a step makes. */
+static int64_t bytes_of(const tsri_plan *plan, const tsri_op *op)
+{
+    return op->narrow_y ? tsri_narrow_bytes(op->n, op->out)
+                        : op->n * tsri_shape_count(op->out) * plan->device.backend->real_bytes;
+}
+
+/* The largest that any step asks for, always there. */
+static void note_shared(book *b, tsri_buffer *shared, int64_t bytes)
+{
+    if (bytes > shared->bytes)
+        shared->bytes = bytes;
+    live(shared, 0);
+    live(shared, 2 * b->plan->count);
+}
+
 static void note_forward(book *b, int64_t k)
 {
     const tsri_planned *s = &b->plan->step[k];
-    int64_t bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->device.backend->real_bytes;
     if (!s->op.virtual)
-        b->value[s->out].bytes = bytes;
+        b->value[s->out].bytes = bytes_of(b->plan, &s->op);
     live(&b->value[s->out], k);
     live(&b->value[s->in], k);
     if (s->add >= 0)
@@ -51,25 +71,31 @@ static void note_forward(book *b, int64_t k)
     live(&b->saved[k], k);
     if (s->norm >= 0)
         live(&b->saved[s->norm], k);
-    if (s->op.scratch_bytes > b->scratch->bytes)
-        b->scratch->bytes = s->op.scratch_bytes;
+    if (s->fed >= 0)
+        live(&b->saved[s->fed], k);
+    note_shared(b, &b->packed[k], s->op.packed_bytes);
+    note_shared(b, b->scratch, s->op.scratch_bytes);
+    note_shared(b, b->late, s->op.late_bytes);
 }
 
 static void note_backward(book *b, int64_t k)
 {
     const tsri_planned *s = &b->plan->step[k];
-    int64_t back = 2 * b->plan->count - k;
+    int64_t back = 2 * b->plan->count - k, end = 2 * b->plan->count;
+    int64_t still = s->op.dw ? back + b->plan->device.backend->can.lingers : back;
     bool masked = s->op.relu || s->op.kind == TSRI_RELU || s->op.kind == TSRI_RECURRENT;
     tsri_buffer *dy = &b->grad[home(b->plan, s->out)];
     live(&b->saved[k], back);
     if (s->norm >= 0)
         live(&b->saved[s->norm], back);
+    still = still < end ? still : end;
     if (s->op.kernel->backward_needs_x)
-        live(&b->value[s->in], back);
+        live(&b->value[s->in], still);
     if (s->op.kernel->backward_needs_y && masked && !s->op.virtual)
         live(&b->value[s->out], back);
-    dy->bytes = s->op.n * tsri_shape_count(s->op.out) * b->plan->device.backend->real_bytes;
+    dy->bytes = bytes_of(b->plan, &s->op);
     live(dy, back);
+    live(dy, still);
     if (s->op.need_dx)
         live(&b->grad[home(b->plan, s->dx)], back);
     if (s->add > 0 && b->plan->wants[s->add])
@@ -108,8 +134,6 @@ static void find_lifetimes(book *b)
     b->value[0].bytes = 0; /* the input is the caller's, or plan->input */
     if (plan->net->entry != 0)
         note_entry(b);
-    live(b->scratch, 0);
-    live(b->scratch, 2 * K);
 }
 
 static tsri_mem *place_of(const book *b, const tsri_buffer *buffer)
@@ -134,7 +158,9 @@ static void bind(book *b)
         s->op.dadd = s->owns_dadd ? at(b, &b->grad[home(plan, s->add)]) : NULL;
         s->op.dy = at(b, &b->grad[home(plan, s->out)]);
         s->op.saved = at(b, &b->saved[k]);
+        s->op.packed = at(b, &b->packed[k]);
         s->op.scratch = at(b, b->scratch);
+        s->op.late = at(b, b->late);
         s->op.pre = s->norm < 0 ? NULL : at(b, &b->saved[s->norm]);
     }
     if (plan->net->entry != 0) {
@@ -189,12 +215,14 @@ tsr_status tsri_plan_memory(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     int64_t values = plan->net->values;
-    book b = {.plan = plan, .count = 2 * values + plan->count + 1};
+    book b = {.plan = plan, .count = 2 * (values + plan->count) + 2};
     TSR_TRY(tsri_alloc(&b.buffer, b.count, sizeof *b.buffer));
     b.value = b.buffer;
     b.grad = b.value + values;
     b.saved = b.grad + values;
-    b.scratch = b.saved + plan->count;
+    b.packed = b.saved + plan->count;
+    b.scratch = b.packed + plan->count;
+    b.late = b.scratch + 1;
     find_lifetimes(&b);
     for (int64_t i = 0; i < b.count; i++)
         plan->unshared_bytes += b.buffer[i].bytes;

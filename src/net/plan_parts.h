@@ -20,6 +20,7 @@ typedef struct tsri_planned {
     int add;        /* the value added to it, or -1 */
     bool owns_dadd; /* the gradient of `add` has memory of its own */
     int norm;       /* the step of the virtual norm in front of it, or -1 */
+    int fed;        /* the step of the norm whose statistics it makes, or -1 */
     bool idle;      /* nothing before it is trained: no backward */
     bool for_gates; /* only gates read what it makes: no forward when they are given */
     double seconds_forward, seconds_backward;
@@ -34,9 +35,12 @@ struct tsri_plan {
     bool dry;       /* laid out, but without memory: to be measured */
     bool frozen;    /* training, but norms use running statistics */
     bool gradients; /* of parameters are wanted */
+    bool narrow;    /* values lie as bf16, but what comes in and what goes out */
 
     tsri_planned *step; /* [count] in the order of forward */
     int64_t count;
+    tsri_op **packed; /* [packs] those that have packed weights */
+    int64_t packs;
     bool *wants;       /* [values] has a gradient: something trained stands before it */
     tsri_gates *gates; /* [gated] of the values that have some */
     int64_t gated;

@@ -76,7 +76,8 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
                       .dx = l->in,
                       .out = l->out,
                       .add = l->add,
-                      .norm = -1};
+                      .norm = -1,
+                      .fed = -1};
     s.op.training = plan->training && !(plan->frozen && l->kind == TSRI_NORM);
     s.op.need_dx = plan->wants[l->in];
     s.op.w = weight(plan, l->weight);
@@ -85,6 +86,8 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
     s.op.db = gradient(plan, l->bias);
     s.op.mean = weight(plan, l->mean);
     s.op.var = weight(plan, l->var);
+    if (plan->device.backend->can.counts && s.op.training)
+        s.op.tracked = weight(plan, l->tracked);
     s.op.pool = plan->device.pool;
     s.op.stream = plan->device.stream;
     return s;
@@ -151,7 +154,7 @@ static void share_summand(scan *s, tsri_planned *step, int64_t i)
 
 static bool becomes_virtual(const scan *s, const tsri_planned *step)
 {
-    return s->plan->device.backend->can.virtual_norms && !s->plan->frozen &&
+    return s->plan->device.backend->can.virtual_norms && !s->plan->frozen && !s->plan->narrow &&
            step->op.kind == TSRI_NORM && step->op.relu && step->add < 0 &&
            s->of.count[step->out] > 0 && s->all_convs[step->out];
 }
@@ -164,6 +167,71 @@ static void read_through_norm(tsri_plan *plan, tsri_planned *step)
             step->norm = (int)k;
             step->in = plan->step[k].in;
         }
+}
+
+/* ---- bf16 --------------------------------------------------------------------------------- */
+
+/* Values lie as bf16 when every kind of the network can: what comes in is read by products alone,
+ * and a linear layer makes what goes out, both of them floats. Who looks at ops while they run
+ * (frozen), or has a part of a network, wants floats. */
+static bool may_be_narrow(const tsri_plan *plan)
+{
+    const tsri_net *net = plan->net;
+    uint32_t kinds = plan->device.backend->can.narrow;
+    bool may = net->bf16 && kinds && !plan->frozen && net->entry == 0 &&
+               net->layer[net->layers - 1].kind == TSRI_LINEAR;
+    for (int64_t i = 0; may && i < net->layers; i++) {
+        const tsri_layer *l = &net->layer[i];
+        bool product = l->kind == TSRI_CONV || l->kind == TSRI_LINEAR;
+        may = kinds >> l->kind & 1 && (l->in != 0 || product) && !l->each;
+    }
+    return may;
+}
+
+static tsri_shape flat(tsri_shape s)
+{
+    return (tsri_shape){tsri_shape_count(s), 1, 1};
+}
+
+/* What linear layers read is filled up as a vector, not pixel by pixel. */
+static void choose_narrow(tsri_plan *plan)
+{
+    for (int64_t k = 0; plan->narrow && k < plan->count; k++) {
+        tsri_op *op = &plan->step[k].op;
+        op->narrow_x = plan->step[k].in != 0;
+        op->narrow_y = k < plan->count - 1;
+        op->in = op->kind == TSRI_LINEAR ? flat(op->in) : op->in;
+        op->out = op->kind == TSRI_FLATTEN ? flat(op->out) : op->out;
+    }
+}
+
+/* Norms whose statistics are made by who makes their input. */
+static void feed_norms(tsri_plan *plan)
+{
+    bool feeds = plan->narrow && plan->device.backend->can.feeds;
+    for (int64_t k = 0; feeds && k < plan->count; k++) {
+        tsri_planned *norm = &plan->step[k];
+        for (int64_t j = 0; j < k && norm->op.kind == TSRI_NORM && norm->op.training; j++) {
+            tsri_planned *from = &plan->step[j];
+            bool makes = from->op.kind == TSRI_CONV || from->op.kind == TSRI_ADD;
+            if (!makes || from->out != norm->in || from->fed >= 0)
+                continue;
+            from->fed = (int)k;
+            from->op.feeds = &norm->op;
+            norm->op.fed = true;
+        }
+    }
+}
+
+static tsr_status list_packed(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(&plan->packed, plan->count, sizeof *plan->packed));
+    for (int64_t k = 0; k < plan->count; k++)
+        if (plan->step[k].op.packed_bytes > 0)
+            plan->packed[plan->packs++] = &plan->step[k].op;
+done:
+    return st;
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
@@ -214,6 +282,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     TSR_TRY(tsri_alloc(&plan->alias, net->values, sizeof *plan->alias));
     for (int64_t v = 0; v < net->values; v++)
         plan->alias[v] = (int)v;
+    plan->narrow = may_be_narrow(plan);
     TSR_TRY(tsri_plan_wants(plan));
     TSR_TRY(scan_net(&s, plan));
     for (int64_t i = 0; i < net->layers; i++) {
@@ -233,8 +302,11 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     }
     TSR_TRY(tsri_plan_gates(plan));
     TSR_TRY(choose_writers(plan));
+    choose_narrow(plan);
+    feed_norms(plan);
     for (int64_t k = 0; k < plan->count; k++)
         TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->device.backend));
+    TSR_TRY(list_packed(plan));
 done:
     scan_free(&s);
     return st;

@@ -187,6 +187,11 @@ tsr_status tsri_step_update(tsri_step *step, double rate, int64_t seen)
     return st == TSR_OK ? tsri_optimiser_step(&step->optimiser) : st;
 }
 
+tsr_status tsri_step_keep(tsri_mem *to, const tsri_step *step)
+{
+    return tsri_plan_keep_tally(to, step->plan);
+}
+
 tsr_status tsri_step_tally(tsri_tally *tally, const tsri_step *step)
 {
     return tsri_plan_tally(tally, step->plan);

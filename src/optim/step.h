@@ -70,6 +70,9 @@ tsr_status tsri_step_update(tsri_step *step, double rate, int64_t seen);
 /* All of it. */
 tsr_status tsri_step_run(tsri_step *step, const tsri_batch *b, double rate, int64_t seen);
 
+/* A copy of what the last loss came to, on the device: to be read later, many at once. */
+tsr_status tsri_step_keep(tsri_mem *to, const tsri_step *step);
+
 /* What the last loss came to; these wait for the device. */
 tsr_status tsri_step_tally(tsri_tally *tally, const tsri_step *step);
 tsr_status tsri_step_value(double *loss, const tsri_step *step); /* tsri_loss_value of it */

@@ -201,19 +201,30 @@ done:
 /* ---- Train -------------------------------------------------------------------------------- */
 
 /* What is rounded on the way between machines is rounded here, too: the same bits. */
-static tsr_status train(worker *w)
+static tsr_status train_share(worker *w)
 {
     tsr_status st = TSR_OK;
     team *t = w->team;
-    t->down[w->number] = t->up[w->number] = w->idle ? 0 : tsri_wire_bytes(w->net, &t->rules.wire);
-    if (w->idle)
-        return TSR_OK;
     TSR_TRY(tsri_take(&w->store, &w->run->store, &w->share, t->rules.carry));
     TSR_TRY(tsri_wire_round(&w->store, &t->rules.wire));
     TSR_TRY(tsri_worker_steps(w));
     TSR_TRY(tsri_wire_round(&w->store, &t->rules.wire));
 done:
     return st;
+}
+
+/* Through the worker's own queue, where it has one: beside the others'. */
+static tsr_status train(worker *w)
+{
+    team *t = w->team;
+    const tsri_queue_ops *queues = w->device.backend->queues;
+    t->down[w->number] = t->up[w->number] = w->idle ? 0 : tsri_wire_bytes(w->net, &t->rules.wire);
+    if (w->idle)
+        return TSR_OK;
+    tsr_status st = w->queue ? queues->enter(w->queue) : TSR_OK;
+    st = st == TSR_OK ? train_share(w) : st;
+    tsr_status left = w->queue ? queues->leave(w->queue) : TSR_OK;
+    return st == TSR_OK ? left : st;
 }
 
 /* A coordinator whose workers are all gone does their work itself. */

@@ -18,6 +18,7 @@ typedef struct tsri_worker {
     int64_t number;     /* l */
     tsri_device device; /* the run's, with threads of its own */
     bool owns_pool;
+    void *queue; /* of its own, on a device that has several; NULL: none */
     tsri_share share;
     tsri_net *net; /* of the share */
     tsri_store store;
@@ -26,9 +27,11 @@ typedef struct tsri_worker {
     bool resized; /* the network, and the plan was not made anew yet */
     tsri_loader *loader;
     const tsri_batch *fixed; /* the one batch of full-batch descent */
-    double *loss; /* [local_steps + 1] before each step and, for events, after the last */
-    float *kept;  /* for events: what a forward pass changes, see loss_at_the_end */
-    bool idle;    /* nothing was drawn on some axis, or its work was lost */
+    double *loss;      /* [local_steps + 1] before each step and, for events, after the last */
+    tsri_mem *tallies; /* [local_steps] on the device, and ... */
+    tsri_loss *judged; /* ... of which losses, until the steps are done */
+    float *kept;       /* for events: what a forward pass changes, see loss_at_the_end */
+    bool idle;         /* nothing was drawn on some axis, or its work was lost */
     tsr_status st;
     char error[1024];
 } worker;

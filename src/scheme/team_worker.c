@@ -39,6 +39,9 @@ tsr_status tsri_worker_init(worker *w)
     int threads = tsri_pool_threads(run->device.pool);
     TSR_TRY(tsri_share_init(&w->share, run->net));
     TSR_TRY(tsri_alloc(&w->loss, run->settings.local_steps + 1, sizeof *w->loss));
+    TSR_TRY(tsri_alloc(&w->judged, run->settings.local_steps, sizeof *w->judged));
+    TSR_TRY(run->device.backend->heap->take(&w->tallies, run->settings.local_steps *
+                                                             (int64_t)sizeof(tsri_tally)));
     if (w->team->step_events)
         TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
     w->device = run->device;
@@ -49,6 +52,8 @@ tsr_status tsri_worker_init(worker *w)
         int64_t own = threads / run->settings.workers;
         TSR_TRY(tsri_pool_create(&w->device.pool, own > 1 ? (int)own : 1));
         w->owns_pool = true;
+        if (w->device.backend->queues)
+            TSR_TRY(w->device.backend->queues->make(&w->queue));
     }
 done:
     return st;
@@ -62,8 +67,13 @@ void tsri_worker_fini(worker *w)
     tsri_net_destroy(w->net);
     tsri_share_fini(&w->share);
     tsri_loader_destroy(w->loader);
+    if (w->queue)
+        w->device.backend->queues->drop(w->queue);
     if (w->owns_pool)
         tsri_pool_destroy(w->device.pool);
+    if (w->tallies)
+        w->run->device.backend->heap->drop(w->tallies);
+    tsri_free(w->judged);
     tsri_free(w->loss);
     tsri_free(w->kept);
 }
@@ -152,8 +162,25 @@ static tsr_status local_step(worker *w, int64_t step)
     TSR_TRY(tsri_step_run(
         &w->step, b, tsri_run_rate(&run->settings, &run->position, run->position.round),
         (w->team->rules.carry ? tsri_run_steps(&run->settings, &run->position) : 0) + step));
-    TSR_TRY(tsri_step_value(&w->loss[step], &w->step));
+    TSR_TRY(tsri_step_keep(tsri_mem_at(w->tallies, step * (int64_t)sizeof(tsri_tally)), &w->step));
+    w->judged[step] = w->step.loss;
 done:
+    return st;
+}
+
+/* What the losses came to, all at once: who asks after each step makes the device wait for the
+ * host. */
+static tsr_status read_losses(worker *w)
+{
+    tsr_status st = TSR_OK;
+    int64_t steps = w->run->settings.local_steps;
+    tsri_mapping tallies = {0};
+    TSR_TRY(
+        tsri_map_open(&tallies, w->store.heap, w->tallies, steps * (int64_t)sizeof(tsri_tally)));
+    for (int64_t t = 0; t < steps; t++)
+        w->loss[t] = tsri_loss_value(&w->judged[t], (const tsri_tally *)tallies.host + t);
+done:
+    tsri_map_close(&tallies);
     return st;
 }
 
@@ -190,6 +217,7 @@ tsr_status tsri_worker_steps(worker *w)
                   "the coordinator is gone: its last checkpoint is whole, add --resume to go on");
         TSR_TRY(local_step(w, t));
     }
+    TSR_TRY(read_losses(w));
     if (w->team->step_events)
         TSR_TRY(loss_at_the_end(w));
 done:

@@ -12,10 +12,11 @@ typedef struct dim {
 static int dims_of(dim out[TSRI_SLICE_DIMS], const tsri_param *p, const tsri_net *net,
                    const bool *cut)
 {
-    static const int plain[TSRI_PARAM_DIMS] = {0, 1, 2, 3}, last[TSRI_PARAM_DIMS] = {2, 3, 1, 0};
+    static const int order[][TSRI_PARAM_DIMS] = {
+        [TSRI_OIHW] = {0, 1, 2, 3}, [TSRI_HWIO] = {2, 3, 1, 0}, [TSRI_OHWI] = {0, 2, 3, 1}};
     int count = 0;
     for (int i = 0; i < p->dims; i++) {
-        int d = p->filters_last ? last[i] : plain[i], axis = p->axis[d];
+        int d = order[p->filters][i], axis = p->axis[d];
         if (axis < 0 || !cut[axis]) {
             out[count++] = (dim){-1, p->shape[d]};
             continue;

@@ -22,9 +22,11 @@ typedef struct tsri_bench {
     tsri_bench_row *row;
     int64_t rows;
     tsri_times step, loss, update, data; /* a whole step, and its parts that are no op */
-    double conv_part; /* of a step's time spent in convolutions, 0 to 1: median */
-    double flops;     /* of a whole step */
-    double gemm_rate; /* FLOP/s of a 2048^3 product on the same threads */
+    tsri_times round;     /* of shares: one round of all workers at once, where it was timed */
+    double round_samples; /* that they train on in it */
+    double conv_part;     /* of a step's time spent in convolutions, 0 to 1: median */
+    double flops;         /* of a whole step */
+    double gemm_rate;     /* FLOP/s of a 2048^3 product on the same threads */
     int64_t batch, params, plan_bytes;
     int threads;
     const char *backend;
@@ -32,7 +34,8 @@ typedef struct tsri_bench {
 
 /* Times `repeats` steps (after a few to warm up) of the run file's network and data; with `share`
  * those of the smaller network that the first worker of its scheme trains in the first round, on
- * all threads. USAGE when the scheme has no shares. */
+ * all threads; on a device that has several queues also whole rounds, of all workers at once. USAGE
+ * when the scheme has no shares. */
 tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats, bool share);
 void tsri_bench_fini(tsri_bench *bench);
 

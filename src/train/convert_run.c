@@ -152,7 +152,7 @@ static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, i
     *store = (tsri_store){0};
     TSR_TRY(tsri_convert_run_file(&config, &then));
     TSR_TRY(tsri_whole_create(net, config, run->net->input, run->net->outputs,
-                              run->device.backend->can.channels_last));
+                              run->device.backend->can.filters));
     TSR_TRY(tsri_store_init(store, *net, run->device.backend, true));
     if (run->settings.optim.adam)
         TSR_TRY(tsri_store_add_variance(store));

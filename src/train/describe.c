@@ -299,7 +299,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(open_init(run, config));
     TSR_TRY(tsri_whole_create(&run->net, config, (tsri_shape){d->channels, d->height, d->width},
                               tsri_outputs_wanted(config, run->settings.loss, d),
-                              run->device.backend->can.channels_last));
+                              run->device.backend->can.filters));
     TSR_TRY(tsri_net_step_flops(&run->settings.sample_flops, run->net, false));
 done:
     if (st != TSR_OK)

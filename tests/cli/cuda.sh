@@ -38,7 +38,31 @@ TESSERA_EMULATED_FAULT=old train 2 "the NVIDIA driver is for CUDA 12.8 and this 
 TESSERA_EMULATED_FAULT=device train 2 "the driver sees no GPU (no CUDA-capable device is detected)"
 TESSERA_EMULATED_FAULT=memory train 4 "the GPU is out of memory"
 TESSERA_EMULATED_FAULT=launch train 1 "an illegal memory access was encountered"
-train 2 "precision: bf16 is not there yet with backend: cuda" --set precision=bf16
+
+# Without cuDNN it goes on with slower kernels, and says so.
+says() { # WORDS: a run that ends well and warns so
+    "$program" train run.yaml --out "c$1" --set rounds=1 > said.txt 2>&1 || fail "$(cat said.txt)"
+    grep -qF "$2" said.txt || fail "not said: $2"
+}
+TESSERA_CUDNN=$PWD/none.so says 1 "convolutions are computed by slower kernels: install cuDNN 9"
+TESSERA_CUDNN=$PWD/other.so says 2 "has no cudnnGetVersion: it is not cuDNN 9"
+export TESSERA_CUDNN=${module%/*}/libcudnn_emulated.so
+TESSERA_EMULATED_DNN=version says 3 "is version 80907, not cuDNN 9"
+
+# A small network of convolutions in bf16, on two queues at once: as on one.
+cat > conv.yaml <<'YAML'
+data: {name: glyphs, n: 32, test_n: 16, channels: 3}
+model: {name: preresnet18, width: 4}
+scheme: {name: loft, workers: 2, local_steps: 1}
+batch: 4
+rounds: 2
+backend: cuda
+precision: bf16
+YAML
+for threads in 1 2; do
+    "$program" train conv.yaml --out "t$threads" --set threads=$threads -q || fail "bf16"
+done
+cmp t1/model.safetensors t2/model.safetensors || fail "other bits with two workers at once"
 
 # What it trained is a model like others.
 "$program" train run.yaml --out b -q || fail "train"

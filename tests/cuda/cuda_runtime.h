@@ -6,10 +6,12 @@
 
 #include <functional>
 #include <math.h>
+#include <string.h>
 #include <tuple>
 
 #define __global__
 #define __device__
+#define __host__
 #define __shared__   static thread_local /* blocks run one after the other, threads by turns */
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(n)
@@ -25,21 +27,67 @@ extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 void __syncthreads(void);
 
+struct uint4 {
+    unsigned x, y, z, w;
+};
+
+struct float4 {
+    float x, y, z, w;
+};
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return uint4{x, y, z, w};
+}
+
+static inline float __uint_as_float(unsigned bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Blocks run one after the other. */
+static inline void __threadfence(void)
+{
+}
+
+static inline unsigned atomicInc(unsigned *counter, unsigned most)
+{
+    unsigned was = *counter;
+    *counter = was >= most ? 0 : was + 1;
+    return was;
+}
+
+template <class T> static inline T __ldcg(const T *at)
+{
+    return *at;
+}
+
 /* Does it, or writes it down while a step is recorded. */
-void emulated_do(std::function<void()> work);
+void emulated_do(cudaStream_t stream, std::function<void()> work);
 void emulated_grid(dim3 grid, dim3 block, bool meeting, const std::function<void()> &thread);
 
 /* Arguments are what they are now, as CUDA copies them at a launch. */
 template <class... P, class... A>
-void emulated_launch(void (*kernel)(P...), dim3 grid, dim3 block, bool meeting, A... arguments)
+void emulated_launch(cudaStream_t stream, void (*kernel)(P...), dim3 grid, dim3 block, bool meeting,
+                     A... arguments)
 {
     std::tuple<P...> all(arguments...);
-    emulated_do([=] { emulated_grid(grid, block, meeting, [=] { std::apply(kernel, all); }); });
+    emulated_do(stream,
+                [=] { emulated_grid(grid, block, meeting, [=] { std::apply(kernel, all); }); });
 }
 
 #define LAUNCH(kernel, grid, block, stream, ...)                                                   \
-    ((void)(stream), emulated_launch(kernel, grid, block, false, __VA_ARGS__))
+    emulated_launch(stream, kernel, grid, block, false, __VA_ARGS__)
 #define LAUNCH_MEETING(kernel, grid, block, stream, ...)                                           \
-    ((void)(stream), emulated_launch(kernel, grid, block, true, __VA_ARGS__))
+    emulated_launch(stream, kernel, grid, block, true, __VA_ARGS__)
 
 #endif

@@ -4,6 +4,8 @@
  * The module's kernels are C++ that a host compiler understands, but for a few words. With this
  * folder in front of the search path src/backend/cuda/ becomes a module without a GPU: its memory is
  * the host's, its stream does everything at once, its kernels are loops over threads (emulator.cpp).
+ * Of a step that is recorded, what goes to a second stream is done as late as the first lets it:
+ * whoever forgets to wait for it shows it.
  * So their arithmetic, the table, the loading of modules and whole runs are tested where there is no
  * GPU. What this cannot show: races, misaligned vectors, and how fast anything is.
  *
@@ -26,12 +28,14 @@ typedef enum cudaError {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorNoDevice = 100,
-    cudaErrorIllegalAddress = 700
+    cudaErrorIllegalAddress = 700,
+    cudaErrorStreamCaptureUnjoined = 904
 } cudaError_t;
 
 typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_graph *cudaGraph_t, *cudaGraphExec_t;
 typedef struct emulated_pool *cudaMemPool_t;
+typedef struct emulated_event *cudaEvent_t;
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
@@ -41,6 +45,7 @@ enum cudaMemcpyKind {
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum { cudaStreamNonBlocking = 1 };
+enum { cudaEventDisableTiming = 2 };
 
 struct cudaDeviceProp {
     char name[256];
@@ -57,9 +62,16 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr which, void *value);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
+cudaError_t cudaFree(void *memory);
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);

@@ -8,6 +8,7 @@
  * "device" (none is seen), "memory" (none is left), "launch" (a kernel fails).
  */
 #include "cublas_v2.h"
+#include "emulated_stream.h"
 #include "cuda_runtime.h"
 
 #include <setjmp.h>
@@ -127,13 +128,22 @@ struct emulated_graph {
 };
 
 static thread_local emulated_graph *recorded; /* where work is written down, or NULL */
-static thread_local bool spoilt;              /* something that cannot be recorded was called */
+static thread_local cudaStream_t recorded_on;
+static thread_local std::vector<cudaStream_t> beside; /* streams that joined the recording */
+static thread_local bool spoilt; /* something that cannot be recorded was called */
 static thread_local cudaError_t last_error;
 
-void emulated_do(std::function<void()> work)
+struct emulated_event {
+    cudaStream_t of;
+    size_t count; /* pieces of work that were there */
+};
+
+void emulated_do(cudaStream_t stream, std::function<void()> work)
 {
     if (fails("launch"))
         last_error = cudaErrorIllegalAddress;
+    else if (recorded && stream != recorded_on)
+        stream->waiting.push_back(work);
     else if (recorded)
         recorded->work.push_back(work);
     else
@@ -146,24 +156,76 @@ static cudaError_t refuse_recording(void)
     return recorded ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode)
+/* Of a second stream, up to an event. */
+static void let_go(cudaStream_t stream, size_t count)
+{
+    while (stream->gone < count) {
+        recorded->work.push_back(stream->waiting[stream->gone]);
+        stream->gone++;
+    }
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = new emulated_event{NULL, 0};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    *event = emulated_event{stream, stream->waiting.size()};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return refuse_recording();
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t)
+{
+    *ms = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+    if (recorded && stream == recorded_on)
+        let_go(event->of, event->count);
+    else if (recorded)
+        beside.push_back(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode)
 {
     if (recorded)
         return cudaErrorInvalidValue;
     recorded = new emulated_graph;
+    recorded_on = stream;
+    beside.clear();
     spoilt = false;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
 {
+    bool joined = true;
+    for (cudaStream_t stream : beside)
+        joined = joined && stream->gone == stream->waiting.size();
     *graph = recorded;
     recorded = NULL;
-    if (*graph && !spoilt)
+    if (*graph && !spoilt && joined)
         return cudaSuccess;
     delete *graph;
     *graph = NULL;
-    return cudaErrorInvalidValue;
+    return joined ? cudaErrorInvalidValue : cudaErrorStreamCaptureUnjoined;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long)
@@ -193,13 +255,13 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = (cudaStream_t)malloc(1);
+    *stream = new emulated_stream{emulated_do, {}, 0};
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    free(stream);
+    delete stream;
     return cudaSuccess;
 }
 
@@ -273,6 +335,12 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
     return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+cudaError_t cudaFree(void *memory)
+{
+    free(memory);
+    return cudaSuccess;
+}
+
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t)
 {
     if (refuse_recording() != cudaSuccess)
@@ -294,21 +362,25 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t)
+                            cudaStream_t stream)
 {
     if (kind != cudaMemcpyDeviceToDevice && refuse_recording() != cudaSuccess)
         return cudaErrorInvalidValue;
-    emulated_do([=] { memmove(to, from, bytes); });
+    emulated_do(stream, [=] { memmove(to, from, bytes); });
     return cudaGetLastError();
 }
 
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    emulated_do([=] { memset(to, value, bytes); });
+    emulated_do(stream, [=] { memset(to, value, bytes); });
     return cudaGetLastError();
 }
 
 /* ---- cuBLAS --------------------------------------------------------------------------------- */
+
+struct emulated_blas {
+    cudaStream_t stream;
+};
 
 const char *cublasGetStatusString(cublasStatus_t)
 {
@@ -317,7 +389,7 @@ const char *cublasGetStatusString(cublasStatus_t)
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
-    *handle = NULL;
+    *handle = new emulated_blas{NULL};
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -327,8 +399,9 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int *version)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t)
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
+    handle->stream = stream;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -342,32 +415,66 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Columns one after the other. What beta = 0 multiplies is not read. */
-static void product(bool a_turned, bool b_turned, int m, int n, int k, float alpha, const float *a,
-                    int lda, const float *b, int ldb, float beta, float *c, int ldc)
+static float number_at(const void *p, cudaDataType type, size_t i)
+{
+    return type == CUDA_R_32F ? ((const float *)p)[i]
+                              : __uint_as_float((unsigned)((const uint16_t *)p)[i] << 16);
+}
+
+static void put_number(void *p, cudaDataType type, size_t i, float value)
+{
+    unsigned bits = __float_as_uint(value);
+    if (type == CUDA_R_32F)
+        ((float *)p)[i] = value;
+    else
+        ((uint16_t *)p)[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* A matrix of columns one after the other. */
+struct matrix {
+    const void *at;
+    cudaDataType type;
+    bool turned;
+    size_t step;
+    float operator()(int row, int column) const
+    {
+        size_t r = (size_t)(turned ? column : row), c = (size_t)(turned ? row : column);
+        return number_at(at, type, c * step + r);
+    }
+};
+
+/* What beta = 0 multiplies is not read. */
+static void product(matrix a, matrix b, int m, int n, int k, float alpha, float beta, void *c,
+                    cudaDataType type, size_t step)
 {
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++) {
-            float sum = 0, *to = c + (size_t)j * (size_t)ldc + i;
-            for (int l = 0; l < k; l++) {
-                float x =
-                    a_turned ? a[(size_t)i * (size_t)lda + l] : a[(size_t)l * (size_t)lda + i];
-                float y =
-                    b_turned ? b[(size_t)l * (size_t)ldb + j] : b[(size_t)j * (size_t)ldb + l];
-                sum += x * y;
-            }
-            *to = alpha * sum + (beta == 0 ? 0 : beta * *to);
+            size_t to = (size_t)j * step + (size_t)i;
+            float sum = 0;
+            for (int l = 0; l < k; l++)
+                sum += a(i, l) * b(l, j);
+            put_number(c, type, to, alpha * sum + (beta == 0 ? 0 : beta * number_at(c, type, to)));
         }
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t a_as, cublasOperation_t b_as, int m,
-                           int n, int k, const float *alpha, const float *a, int lda,
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
+                            int m, int n, int k, const void *alpha, const void *a,
+                            cudaDataType a_type, int lda, const void *b, cudaDataType b_type,
+                            int ldb, const void *beta, void *c, cudaDataType c_type, int ldc,
+                            cublasComputeType_t, cublasGemmAlgo_t)
+{
+    float by = *(const float *)alpha, keep = *(const float *)beta;
+    matrix left = {a, a_type, a_as == CUBLAS_OP_T, (size_t)lda};
+    matrix right = {b, b_type, b_as == CUBLAS_OP_T, (size_t)ldb};
+    emulated_do(handle->stream,
+                [=] { product(left, right, m, n, k, by, keep, c, c_type, (size_t)ldc); });
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
+                           int m, int n, int k, const float *alpha, const float *a, int lda,
                            const float *b, int ldb, const float *beta, float *c, int ldc)
 {
-    float by = *alpha, keep = *beta;
-    emulated_do([=] {
-        product(a_as == CUBLAS_OP_T, b_as == CUBLAS_OP_T, m, n, k, by, a, lda, b, ldb, keep, c,
-                ldc);
-    });
-    return CUBLAS_STATUS_SUCCESS;
+    return cublasGemmEx(handle, a_as, b_as, m, n, k, alpha, a, CUDA_R_32F, lda, b, CUDA_R_32F, ldb,
+                        beta, c, CUDA_R_32F, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }

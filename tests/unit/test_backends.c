@@ -3,8 +3,10 @@
  * are built here that use each in every way, beside the models themselves. */
 #include "backend_testing.h"
 
+#include "backend/bf16.h"
 #include "base/rng.h"
 #include "net/order.h"
+#include "net/plan_parts.h"
 
 #include <math.h>
 
@@ -107,8 +109,58 @@ typedef struct pass {
     float output[BATCH * 16];
 } pass;
 
+static void round_all(void *numbers, int64_t n, tsri_shape s)
+{
+    float *x = numbers;
+    for (int64_t i = 0; x && i < n * tsri_shape_count(s); i++)
+        x[i] = tsri_bf16_round(x[i]);
+}
+
+/* A convolution is stored before something is added to it. */
+static void forward_narrow(tsri_op *op, tsri_device device)
+{
+    const float *add = op->kind == TSRI_CONV ? op->add : NULL;
+    float *y = op->y;
+    op->add = add ? NULL : op->add;
+    assert_ok(tsri_op_forward(op, device));
+    op->add = add ? add : op->add;
+    round_all(add ? y : NULL, op->n, op->out);
+    for (int64_t i = 0; add && i < op->n * tsri_shape_count(op->out); i++)
+        y[i] += add[i];
+}
+
+/* What a backend with narrow values stores, ref keeps in floats: the same numbers, rounded after
+ * every op. Products are of rounded numbers anyway. */
+static void pass_narrow(tsri_plan *plan, const float *x, tsri_loss *loss)
+{
+    assert_ok(tsri_plan_enter(plan, x));
+    for (int64_t k = 0; k < plan->count; k++) {
+        tsri_op *op = &plan->step[k].op;
+        forward_narrow(op, plan->device);
+        round_all(k < plan->count - 1 ? op->y : NULL, op->n, op->out);
+        int tracked = plan->step[k].layer->tracked;
+        if (tracked >= 0)
+            assert_ok(tsri_device_count(plan->device,
+                                        tsri_store_at(plan->store, plan->store->w, tracked)));
+    }
+    assert_ok(tsri_plan_loss(plan, loss));
+    for (int64_t k = plan->count - 1; k >= 0; k--) {
+        tsri_op *op = &plan->step[k].op;
+        assert_ok(tsri_op_backward(op, plan->device));
+        round_all(op->need_dx ? op->dx : NULL, op->n, op->in);
+        round_all(op->dadd, op->n, op->out);
+    }
+}
+
+static void pass_plain(tsri_plan *plan, const float *x, tsri_loss *loss)
+{
+    assert_ok(tsri_plan_forward(plan, x));
+    assert_ok(tsri_plan_loss(plan, loss));
+    assert_ok(tsri_plan_backward(plan));
+}
+
 static void run_pass(pass *p, builder build, const char *model, tsri_shape input,
-                     const tsri_backend *backend, tsri_pool *pool)
+                     const tsri_backend *backend, tsri_pool *pool, bool narrow)
 {
     tsr_config *config = NULL;
     tsri_plan *plan = NULL;
@@ -117,9 +169,9 @@ static void run_pass(pass *p, builder build, const char *model, tsri_shape input
     int64_t dim = tsri_shape_count(input);
     assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
     if (build)
-        assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.channels_last, build));
+        assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.filters, build));
     else
-        assert_ok(tsri_net_create(&p->net, config, input, 3, backend->can.channels_last));
+        assert_ok(tsri_net_create(&p->net, config, input, 3, backend->can.filters));
     assert_ok(tsri_store_init(&p->store, p->net, backend, true));
     assert_ok(tsri_store_fill(&p->store, 1));
     assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));
@@ -131,9 +183,7 @@ static void run_pass(pass *p, builder build, const char *model, tsri_shape input
     tsri_loss loss = {
         .kind = &tsri_loss_cross_entropy, .valid = BATCH, .label = tsri_mem_bind(labels)};
     for (int step = 0; step < 2; step++) { /* twice: nothing may be left from the first */
-        assert_ok(tsri_plan_forward(plan, x));
-        assert_ok(tsri_plan_loss(plan, &loss));
-        assert_ok(tsri_plan_backward(plan));
+        (narrow ? pass_narrow : pass_plain)(plan, x, &loss);
     }
     p->loss = plan_tally(plan).sum;
     assert_ok(tsri_plan_read_output(p->output, plan, BATCH));
@@ -186,10 +236,15 @@ static void check(builder build, const char *model, tsri_shape input, double tol
     tsri_pool *one = NULL, *three = NULL;
     assert_ok(tsri_pool_create(&one, 1));
     assert_ok(tsri_pool_create(&three, 3));
-    run_pass(&want, build, model, input, &tsri_backend_ref, one);
-    run_pass(&got, build, model, input, backend, one);
-    run_pass(&again, build, model, input, backend, three);
-    assert_true(fabs(got.loss - want.loss) <= tolerance * want.loss);
+    bool narrow = backend->can.narrow && strstr(model, "bf16");
+    run_pass(&want, build, model, input, &tsri_backend_ref, one, narrow);
+    run_pass(&got, build, model, input, backend, one, false);
+    run_pass(&again, build, model, input, backend, three, false);
+    if (!(fabs(got.loss - want.loss) <= tolerance * want.loss))
+        fail_msg("loss %.9g, ref has %.9g (%s, %s)", got.loss, want.loss, model,
+                 build == plain    ? "plain"
+                 : build == preact ? "preact"
+                                   : "postact");
     compare("gradient", &got, &want, got.host.g, want.host.g, want.net->trained, tolerance);
     compare("value", &got, &want, got.host.w, want.host.w, want.net->total, tolerance);
     assert_memory_equal(got.host.g, again.host.g, (size_t)got.net->trained * sizeof(float));
@@ -198,6 +253,16 @@ static void check(builder build, const char *model, tsri_shape input, double tol
     free_pass(&again);
     tsri_pool_destroy(one);
     tsri_pool_destroy(three);
+}
+
+/* Where values lie as bf16, too, such neighbours meet norms of five samples: 3e-2 (measured: 1.5e-2)
+ * with sums in ref's order, as the emulated GPU's. On a GPU they are in another one, and neighbours
+ * many: then one rounding more after each sum moves gradients of `preact` by 0.25, measured here. */
+static double bf16_tolerance(const tsri_backend *backend)
+{
+    if (!backend->can.narrow)
+        return 1e-2;
+    return strstr(tsri_backend_vendor(backend), "emulated") ? 3e-2 : 0.5;
 }
 
 static void small_networks_agree(void **state)
@@ -215,7 +280,7 @@ static void small_networks_agree(void **state)
                 check(builders[b], "conv: auto", shapes[s], 1e-3);
             }
             if (bf16)
-                check(builders[b], "precision: bf16", shapes[s], 1e-2);
+                check(builders[b], "precision: bf16", shapes[s], bf16_tolerance(backend));
         }
 }
 

@@ -89,8 +89,8 @@ static void ten_steps_equal_pytorchs(void **state)
             tsri_store store;
             assert_ok(tsri_tensors_read(&file, g->file));
             assert_ok(tsri_config_parse(&config, g->model, (int64_t)strlen(g->model), "test"));
-            assert_ok(tsri_net_create(&net, config, (tsri_shape){12, 1, 1}, 5,
-                                      backends[b]->can.channels_last));
+            assert_ok(
+                tsri_net_create(&net, config, (tsri_shape){12, 1, 1}, 5, backends[b]->can.filters));
             assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
             assert_ok(tsri_store_load(&store, file, "init.", g->file));
             train(g, &store, file, backends[b], pool);

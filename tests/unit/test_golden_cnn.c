@@ -159,7 +159,7 @@ static void check(const golden *g, const way *by, tsri_pool *pool)
     assert_ok(tsri_tensors_read(&file, g->file));
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
     assert_ok(tsri_net_create(&net, config, (tsri_shape){3, SIDE, SIDE}, OUTPUTS,
-                              by->backend->can.channels_last));
+                              by->backend->can.filters));
     assert_ok(tsri_store_init(&store, net, &tsri_backend_cpu, true));
     start(&store, g);
     train(&store, g, by->backend, pool);

@@ -25,7 +25,7 @@ static void set_up(fixture *f, const char *model, const tsri_backend *backend, i
 {
     assert_ok(tsri_config_parse(&f->config, model, (int64_t)strlen(model), "test"));
     assert_ok(tsri_net_create(&f->net, f->config, (tsri_shape){INPUTS, 1, 1}, OUTPUTS,
-                              backend->can.channels_last));
+                              backend->can.filters));
     assert_ok(tsri_store_init(&f->store, f->net, backend, true));
     assert_ok(tsri_store_fill(&f->store, (uint64_t)seed));
     assert_ok(tsri_pool_create(&f->pool, 1));

@@ -332,7 +332,7 @@ static void resized_shares_are_fresh_ones(void **state)
     assert_ok(tsri_backend_cpu.start(1));
     assert_ok(tsri_pool_create(&pool, 1));
     for (int n = 0; n < TEST_NETS; n++)
-        if (test_nets[n].filters_last || test_nets[n].input.w == 1)
+        if (test_nets[n].filters == TSRI_HWIO || test_nets[n].input.w == 1)
             resized(&test_nets[n], pool);
     tsri_pool_destroy(pool);
 }

@@ -53,11 +53,11 @@ typedef struct bench {
     int64_t n;
 } bench;
 
-static void make_net(tsri_net **net, const kind *k, bool filters_last)
+static void make_net(tsri_net **net, const kind *k, tsri_filter_order filters)
 {
     tsr_config *config = NULL;
     assert_ok(tsri_config_parse(&config, k->model, (int64_t)strlen(k->model), "test"));
-    assert_ok(tsri_net_create(net, config, k->input, OUTPUTS, filters_last));
+    assert_ok(tsri_net_create(net, config, k->input, OUTPUTS, filters));
     for (int64_t i = 0; k->scale > 0 && i < (*net)->layers; i++)
         if ((*net)->layer[i].kind == TSRI_RECURRENT)
             (*net)->layer[i].scale = k->scale;
@@ -69,7 +69,7 @@ static void make(bench *b, const kind *k)
 {
     tsri_rng rng = tsri_rng_stream(11, TSRI_FOR_TEST, 0, 0, 0);
     *b = (bench){.n = k->n};
-    make_net(&b->net, k, tsri_backend_cpu.can.channels_last);
+    make_net(&b->net, k, tsri_backend_cpu.can.filters);
     make_net(&b->net64, k, false);
     assert_ok(tsri_store_init(&b->store, b->net, &tsri_backend_cpu, false));
     assert_ok(tsri_store_init(&b->store64, b->net64, &tsri_backend_ref64, true));

@@ -207,7 +207,7 @@ static void run_pass(pass *p, const tsri_backend *backend, tsri_pool *pool)
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         x[i] = (float)tsri_rng_normal(&rng);
     assert_ok(tsri_config_parse(&config, text, (int64_t)strlen(text), "test"));
-    assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.channels_last, narrow));
+    assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.filters, narrow));
     assert_ok(tsri_store_init(&p->store, p->net, backend, true));
     assert_ok(tsri_store_fill(&p->store, 1));
     assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));

@@ -25,6 +25,16 @@ tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
     return library->fail(status, "%s", text);
 }
 
+void tsri_cuda_warn(const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized) */
+    va_end(args);
+    library->log(TSR_LOG_WARNING, "%s", text);
+}
+
 tsr_status tsri_alloc(void *out, int64_t count, size_t size)
 {
     return library->alloc(out, count, size);
@@ -68,25 +78,50 @@ int tsri_cuda_loss_number(const tsri_loss_kind *kind)
     return -1;
 }
 
-static const char *lacks_bf16(void)
-{
-    return "is not there yet with backend: cuda";
-}
-
 /* ---- The table ----------------------------------------------------------------------------- */
 
-static const tsri_kernel *const kernels[] = {&tsri_cuda_linear,           &tsri_cuda_conv_kernel,
-                                             &tsri_cuda_norm_kernel,      &tsri_cuda_relu_kernel,
-                                             &tsri_cuda_add_kernel,       &tsri_cuda_maxpool_kernel,
-                                             &tsri_cuda_avgpool_kernel,   &tsri_cuda_global_kernel,
-                                             &tsri_cuda_flatten_kernel,   &tsri_cuda_gate_kernel,
-                                             &tsri_cuda_recurrent_kernel, &tsri_cuda_last_kernel,
-                                             &tsri_cuda_turn_kernel,      NULL};
+static const tsri_kernel *const kernels[] = {&tsri_cuda_linear_bf16,
+                                             &tsri_cuda_linear,
+                                             &tsri_cuda_conv_patches,
+                                             &tsri_cuda_conv_dnn,
+                                             &tsri_cuda_conv_floats,
+                                             &tsri_cuda_conv_kernel,
+                                             &tsri_cuda_norm_narrow,
+                                             &tsri_cuda_norm_kernel,
+                                             &tsri_cuda_relu_narrow,
+                                             &tsri_cuda_relu_kernel,
+                                             &tsri_cuda_add_narrow,
+                                             &tsri_cuda_add_kernel,
+                                             &tsri_cuda_maxpool_floats,
+                                             &tsri_cuda_maxpool_kernel,
+                                             &tsri_cuda_avgpool_floats,
+                                             &tsri_cuda_avgpool_kernel,
+                                             &tsri_cuda_global_narrow,
+                                             &tsri_cuda_global_kernel,
+                                             &tsri_cuda_flatten_floats,
+                                             &tsri_cuda_flatten_kernel,
+                                             &tsri_cuda_gate_kernel,
+                                             &tsri_cuda_recurrent_kernel,
+                                             &tsri_cuda_last_kernel,
+                                             &tsri_cuda_turn_kernel,
+                                             NULL};
+
+enum {
+    NARROW = 1 << TSRI_LINEAR | 1 << TSRI_CONV | 1 << TSRI_NORM | 1 << TSRI_RELU | 1 << TSRI_ADD |
+             1 << TSRI_MAXPOOL | 1 << TSRI_AVGPOOL | 1 << TSRI_GLOBALPOOL | 1 << TSRI_FLATTEN,
+    LINGERS = 3 /* a block's worth of gradients: its weights' are then out of the way */
+};
 
 static const tsri_backend cuda = {.name = "cuda",
                                   .real_bytes = sizeof(float),
                                   .heap = &tsri_cuda_heap,
-                                  .can = {.channels_last = true, .virtual_norms = true},
+                                  .can = {.channels_last = true,
+                                          .filters = TSRI_OHWI,
+                                          .counts = true,
+                                          .narrow = NARROW,
+                                          .feeds = true,
+                                          .lingers = LINGERS},
+                                  .pack = tsri_cuda_pack_weights,
                                   .kernels = kernels,
                                   .loss = tsri_cuda_loss_batch,
                                   .update = tsri_cuda_update_vector,
@@ -97,10 +132,10 @@ static const tsri_backend cuda = {.name = "cuda",
                                   .count = tsri_cuda_count_batch,
                                   .draw = tsri_cuda_draw_batch,
                                   .tape = &tsri_cuda_tape,
+                                  .queues = &tsri_cuda_queues,
                                   .wait = tsri_cuda_wait,
                                   .start = tsri_cuda_start,
-                                  .vendor = tsri_cuda_vendor,
-                                  .lacks_bf16 = lacks_bf16};
+                                  .vendor = tsri_cuda_vendor};
 
 __attribute__((visibility("default"))) extern const tsri_module tsri_this_module;
 const tsri_module tsri_this_module = {TSRI_MODULE_HEADER, .accept = accept, .backend = &cuda};

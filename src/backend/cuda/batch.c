@@ -146,9 +146,9 @@ tsr_status tsri_cuda_adam_vector(const tsri_adam *a, tsri_device device)
 
 static tsr_status clip(tsri_mem *g, int64_t count, double longest, tsri_device device)
 {
-    return tsri_cuda_status(
-        tsri_cuda_clip(stream(device), tsri_mem_bind(g), count, longest, tsri_cuda_parts()),
-        "clipping");
+    return tsri_cuda_status(tsri_cuda_clip(stream(device), tsri_mem_bind(g), count, longest,
+                                           tsri_cuda_lane_of(device.stream)->parts),
+                            "clipping");
 }
 
 static tsr_status blend(tsri_mem *a, const tsri_mem *w, int64_t count, double part,

@@ -1,24 +1,30 @@
 /* context.c - the device and its stream, the products of cuBLAS, and errors as sentences. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/dnn.h"
+#include "base/alloc.h"
 
 #include <cublas_v2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#ifndef TSRI_CUDA_WORKSPACE
+#define TSRI_CUDA_WORKSPACE (32 << 20) /* of cuBLAS: what it asks for on this kind of chip */
+#endif
+
 enum {
-    WORKSPACE = 32 << 20, /* of cuBLAS: what it asks for on this kind of chip, never more later */
-    LEAST_CHIP = 80       /* compute capability 8.0: older ones have no code here */
+    LEAST_CHIP = 80,   /* compute capability 8.0: older ones have no code here */
+    COUNTERS = 1 << 12 /* times TSRI_CUDA_SLABS */
 };
 
 static struct {
     pthread_mutex_t lock;
     bool ready;
-    cudaStream_t stream;
+    tsri_cuda_lane lane; /* that all share who have none */
     cublasHandle_t blas;
-    void *workspace;
-    double *parts;
-    char vendor[160];
+    unsigned *counters;
+    bool taken[COUNTERS];
+    char vendor[192];
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Errors -------------------------------------------------------------------------------- */
@@ -84,37 +90,69 @@ done:
     return st;
 }
 
-/* One workspace of one size: cuBLAS promises the same bits only so. */
+static tsr_status make_lane(tsri_cuda_lane *lane)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking),
+                             "making a stream"));
+    TSR_TRY(tsri_cuda_status(
+        cudaMalloc((void **)&lane->parts, TSRI_CUDA_PARTS * sizeof *lane->parts), "its start"));
+    TSR_TRY(tsri_cuda_status(cudaMalloc(&lane->workspace, TSRI_CUDA_WORKSPACE),
+                             "the workspace of products"));
+done:
+    return st;
+}
+
 static tsr_status start_blas(void)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(blas_status(cublasCreate(&here.blas), "its start"));
-    TSR_TRY(blas_status(cublasSetStream(here.blas, here.stream), "taking a stream"));
-    TSR_TRY(tsri_cuda_status(cudaMalloc(&here.workspace, WORKSPACE), "the workspace of products"));
-    TSR_TRY(blas_status(cublasSetWorkspace(here.blas, here.workspace, WORKSPACE),
-                        "taking a workspace"));
     TSR_TRY(blas_status(cublasSetMathMode(here.blas, CUBLAS_DEFAULT_MATH), "choosing f32"));
 done:
     return st;
+}
+
+static tsr_status start_counters(void)
+{
+    tsr_status st = TSR_OK;
+    size_t bytes = (size_t)COUNTERS * TSRI_CUDA_SLABS * sizeof *here.counters;
+    TSR_TRY(tsri_cuda_status(cudaMalloc((void **)&here.counters, bytes), "its start"));
+    TSR_TRY(
+        tsri_cuda_status(cudaMemsetAsync(here.counters, 0, bytes, here.lane.stream), "its start"));
+    TSR_TRY(tsri_cuda_status(cudaStreamSynchronize(here.lane.stream), "its start"));
+done:
+    return st;
+}
+
+/* "cudnn 9.14.0 ", or nothing: convolutions are then our own. */
+static void note_vendor(const struct cudaDeviceProp *chip)
+{
+    int blas = 0, dnn = (int)tsri_cuda_dnn_version();
+    char with[32] = "";
+    (void)cublasGetVersion(here.blas, &blas);
+    if (dnn > 0)
+        (void)snprintf(with, sizeof with, "cudnn %d.%d.%d ", dnn / 10000, dnn / 100 % 100,
+                       dnn % 100);
+    (void)snprintf(here.vendor, sizeof here.vendor, "cuda %d.%d cublas %d.%d.%d %s%.64s",
+                   CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, blas / 10000,
+                   blas / 100 % 100, blas % 100, with, chip->name);
 }
 
 static tsr_status start(void)
 {
     tsr_status st = TSR_OK;
     struct cudaDeviceProp chip;
-    int blas = 0;
     TSR_TRY(has_device(&chip));
     TSR_TRY(tsri_cuda_status(cudaSetDevice(0), "choosing the first GPU"));
-    TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&here.stream, cudaStreamNonBlocking),
-                             "making a stream"));
     TSR_TRY(keep_memory());
-    TSR_TRY(tsri_cuda_status(cudaMalloc((void **)&here.parts, TSRI_CUDA_PARTS * sizeof *here.parts),
-                             "its start"));
+    TSR_TRY(make_lane(&here.lane));
+    TSR_TRY(start_counters());
     TSR_TRY(start_blas());
-    (void)cublasGetVersion(here.blas, &blas);
-    (void)snprintf(here.vendor, sizeof here.vendor, "cuda %d.%d cublas %d.%d.%d %.64s",
-                   CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, blas / 10000,
-                   blas / 100 % 100, blas % 100, chip.name);
+    if (tsri_cuda_dnn_lacks())
+        tsri_cuda_warn("backend: cuda: %s: convolutions are computed by slower kernels: install "
+                       "cuDNN 9, or name it with TESSERA_CUDNN",
+                       tsri_cuda_dnn_lacks());
+    note_vendor(&chip);
     here.ready = true;
 done:
     return st;
@@ -136,42 +174,143 @@ const char *tsri_cuda_vendor(void)
     return here.ready ? here.vendor : "cuda";
 }
 
-static _Thread_local cudaStream_t recording;
+/* ---- Lanes --------------------------------------------------------------------------------- */
 
-void tsri_cuda_record_on(cudaStream_t stream)
+static _Thread_local tsri_cuda_lane *entered;
+
+const tsri_cuda_lane *tsri_cuda_lane_of(void *own)
 {
-    recording = stream;
+    return own ? own : entered ? entered : &here.lane;
 }
 
-cudaStream_t tsri_cuda_stream(void *own)
+static void drop_queue(void *queue)
 {
-    return recording ? recording : own ? (cudaStream_t)own : here.stream;
+    tsri_cuda_lane *lane = queue;
+    if (!lane)
+        return;
+    if (lane->stream) {
+        (void)cudaStreamSynchronize(lane->stream);
+        (void)cudaStreamDestroy(lane->stream);
+    }
+    (void)cudaFree(lane->workspace);
+    (void)cudaFree(lane->parts);
+    tsri_free(lane);
 }
 
-double *tsri_cuda_parts(void)
+static tsr_status make_queue(void **queue)
 {
-    return here.parts;
+    tsr_status st = TSR_OK;
+    tsri_cuda_lane *lane = NULL;
+    TSR_TRY(tsri_alloc(&lane, 1, sizeof *lane));
+    TSR_TRY(make_lane(lane));
+    *queue = lane;
+    lane = NULL;
+done:
+    drop_queue(lane);
+    return st;
+}
+
+/* What is put into `second` from now on waits for what `first` has been given. */
+static tsr_status put_behind(cudaStream_t second, cudaStream_t first)
+{
+    tsr_status st = TSR_OK;
+    cudaEvent_t given = NULL;
+    TSR_TRY(tsri_cuda_status(cudaEventCreateWithFlags(&given, cudaEventDisableTiming), "an event"));
+    TSR_TRY(tsri_cuda_status(cudaEventRecord(given, first), "an event"));
+    TSR_TRY(tsri_cuda_status(cudaStreamWaitEvent(second, given, 0), "an event"));
+done:
+    if (given)
+        (void)cudaEventDestroy(given);
+    return st;
+}
+
+static tsr_status enter_queue(void *queue)
+{
+    tsri_cuda_lane *lane = queue;
+    entered = lane;
+    return put_behind(lane->stream, here.lane.stream);
+}
+
+static tsr_status leave_queue(void *queue)
+{
+    const tsri_cuda_lane *lane = queue;
+    entered = NULL;
+    return put_behind(here.lane.stream, lane->stream);
+}
+
+const tsri_queue_ops tsri_cuda_queues = {
+    .make = make_queue, .drop = drop_queue, .enter = enter_queue, .leave = leave_queue};
+
+/* ---- Counters ------------------------------------------------------------------------------ */
+
+unsigned *tsri_cuda_counter_take(void)
+{
+    unsigned *counter = NULL;
+    pthread_mutex_lock(&here.lock);
+    for (int i = 0; !counter && i < COUNTERS; i++)
+        if (!here.taken[i]) {
+            here.taken[i] = true;
+            counter = here.counters + (ptrdiff_t)i * TSRI_CUDA_SLABS;
+        }
+    pthread_mutex_unlock(&here.lock);
+    return counter;
+}
+
+void tsri_cuda_counter_drop(unsigned *counter)
+{
+    pthread_mutex_lock(&here.lock);
+    if (counter)
+        here.taken[(counter - here.counters) / TSRI_CUDA_SLABS] = false;
+    pthread_mutex_unlock(&here.lock);
 }
 
 /* ---- Products ------------------------------------------------------------------------------ */
 
+static int row_of(int64_t given, int64_t without)
+{
+    int64_t row = given ? given : without;
+    return row > 0 ? (int)row : 1;
+}
+
 /* cuBLAS has columns one after the other: to it our c is c turned, and c^T = b^T a^T. */
-tsr_status tsri_cuda_multiply(const tsri_cuda_product *p, void *stream)
+static cublasStatus_t product(const tsri_cuda_product *p)
+{
+    cublasOperation_t b_as = p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t a_as = p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int a_row = row_of(p->a_row, p->a_turned ? p->m : p->k);
+    int b_row = row_of(p->b_row, p->b_turned ? p->k : p->n), c_row = row_of(p->c_row, p->n);
+    if (!p->narrow)
+        return cublasSgemm(here.blas, b_as, a_as, (int)p->n, (int)p->m, (int)p->k, &p->alpha, p->b,
+                           b_row, p->a, a_row, &p->beta, p->c, c_row);
+    return cublasGemmEx(here.blas, b_as, a_as, (int)p->n, (int)p->m, (int)p->k, &p->alpha, p->b,
+                        CUDA_R_16BF, b_row, p->a, CUDA_R_16BF, a_row, &p->beta, p->c,
+                        p->narrow_c ? CUDA_R_16BF : CUDA_R_32F, c_row, CUBLAS_COMPUTE_32F,
+                        CUBLAS_GEMM_DEFAULT);
+}
+
+/* On a stream of a lane, with the lane's workspace. */
+static tsr_status multiply_on(const tsri_cuda_product *p, const tsri_cuda_lane *lane,
+                              cudaStream_t stream)
 {
     tsr_status st = TSR_OK;
-    int lda = (int)(p->a_turned ? p->m : p->k), ldb = (int)(p->b_turned ? p->k : p->n);
     if (p->m == 0 || p->n == 0)
         return TSR_OK;
     pthread_mutex_lock(&here.lock); /* a handle is for one thread at a time */
-    TSR_TRY(blas_status(cublasSetStream(here.blas, tsri_cuda_stream(stream)), "taking a stream"));
-    TSR_TRY(blas_status(cublasSetWorkspace(here.blas, here.workspace, WORKSPACE),
+    TSR_TRY(blas_status(cublasSetStream(here.blas, stream), "taking a stream"));
+    TSR_TRY(blas_status(cublasSetWorkspace(here.blas, lane->workspace, TSRI_CUDA_WORKSPACE),
                         "taking a workspace"));
-    TSR_TRY(blas_status(cublasSgemm(here.blas, p->b_turned ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                    p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N, (int)p->n, (int)p->m,
-                                    (int)p->k, &p->alpha, p->b, ldb > 0 ? ldb : 1, p->a,
-                                    lda > 0 ? lda : 1, &p->beta, p->c, (int)p->n),
-                        "a product"));
+    TSR_TRY(blas_status(product(p), "a product"));
 done:
     pthread_mutex_unlock(&here.lock);
     return st;
+}
+
+tsr_status tsri_cuda_multiply(const tsri_cuda_product *p, void *stream)
+{
+    return multiply_on(p, tsri_cuda_lane_of(stream), tsri_cuda_stream(stream));
+}
+
+tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *p, const tsri_op *op)
+{
+    return multiply_on(p, tsri_cuda_lane_of(op->stream), tsri_cuda_op_stream(op));
 }

@@ -1,13 +1,14 @@
 /* conv.cu - convolutions in f32 as matrix products whose first factor is never stored.
  *
- *     forward   y  [pixels of y, out]      = x around each pixel [., taps x in]   w [taps x in, out]
+ *     forward   y  [pixels of y, out]      = x around each pixel [., taps x in]   w^T [taps x in, out]
  *     input     dx [pixels of x, in]       = dy around each      [., taps x out]  w turned
- *     weight    dw [taps x in, out]        = x around, turned    [., pixels of y] dy
+ *     weight    dw^T [taps x in, out]      = x around, turned    [., pixels of y] dy
  *
  * One kernel computes all three: a block makes a tile of ROWS x COLUMNS, in steps of DEPTH along the
  * sum, and the three differ in how they fetch a number of each factor. Filters lie as
- * [size, size, in, out], so that w and dw are matrices as they are. A norm in front and its ReLU are
- * applied to x as it is fetched.
+ * [out, size, size, in], so that w and dw are matrices as they are. A norm in front and its ReLU are
+ * applied to x as it is fetched. Under bf16 numbers are rounded as they are fetched: a product of
+ * two is then exact, and the result is what backend/bf16.h defines.
  *
  * Every sum is one thread's, in order of the taps. That of `weight` is long and its matrices are
  * small, so it is cut into slices (by the shape alone) that are added up in order afterwards.
@@ -29,13 +30,23 @@ typedef struct corner {
     int h, w;
 } corner;
 
+/* To the nearest bf16, ties to even, where that is wanted. */
+static __device__ inline float operand(const conv &v, float x)
+{
+    unsigned bits = __float_as_uint(x);
+    if (!v.round || (bits & 0x7fffffff) > 0x7f800000)
+        return x;
+    return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
+}
+
 static __device__ inline float activated(const conv &v, int64_t at, int c)
 {
     float x = v.x[at];
-    if (!v.pre)
-        return x;
-    x = v.pre[c] * x + v.pre[v.window.in.c + c];
-    return x > 0 ? x : 0;
+    if (v.pre) {
+        x = v.pre[c] * x + v.pre[v.window.in.c + c];
+        x = x > 0 ? x : 0;
+    }
+    return operand(v, x);
 }
 
 /* The corner of window `pixel` of y in x. */
@@ -59,7 +70,7 @@ static __device__ inline float tapped(const conv &v, corner at, int r, int s, in
 }
 
 struct forward {
-    static constexpr bool A_ALONG_SUM = true, B_ALONG_SUM = false;
+    static constexpr bool A_ALONG_SUM = true, B_ALONG_SUM = true;
     typedef corner row; /* what a row of the first factor is known by */
 
     static __device__ int rows(const window &w)
@@ -89,7 +100,7 @@ struct forward {
 
     static __device__ float b(const conv &v, int k, int n)
     {
-        return v.w[(int64_t)k * v.window.out.c + n];
+        return operand(v, v.w[(int64_t)n * depth(v.window) + k]);
     }
 
     static __device__ void put(const conv &v, int m, int n, float sum, int)
@@ -102,7 +113,7 @@ struct forward {
 };
 
 struct input {
-    static constexpr bool A_ALONG_SUM = true, B_ALONG_SUM = true;
+    static constexpr bool A_ALONG_SUM = true, B_ALONG_SUM = false;
     typedef corner row;
 
     static __device__ int rows(const window &w)
@@ -138,13 +149,15 @@ struct input {
         column /= w.stride;
         if (h >= w.out.h || column >= w.out.w)
             return 0;
-        return v.dy[at.base + ((int64_t)h * w.out.w + column) * w.out.c + k - tap * w.out.c];
+        int64_t pixel = at.base + ((int64_t)h * w.out.w + column) * w.out.c;
+        return operand(v, v.dy[pixel + k - tap * w.out.c]);
     }
 
     static __device__ float b(const conv &v, int k, int n)
     {
-        int tap = k / v.window.out.c;
-        return v.w[((int64_t)tap * v.window.in.c + n) * v.window.out.c + k - tap * v.window.out.c];
+        const window &w = v.window;
+        int tap = k / w.out.c, out = k - tap * w.out.c;
+        return operand(v, v.w[((int64_t)out * w.size * w.size + tap) * w.in.c + n]);
     }
 
     static __device__ void put(const conv &v, int m, int n, float sum, int)
@@ -187,13 +200,13 @@ struct weight {
 
     static __device__ float b(const conv &v, int k, int n)
     {
-        return v.dy[(int64_t)k * v.window.out.c + n];
+        return operand(v, v.dy[(int64_t)k * v.window.out.c + n]);
     }
 
     /* A slice of the sum: into dw, or beside the other slices. */
     static __device__ void put(const conv &v, int m, int n, float sum, int slice)
     {
-        int64_t at = (int64_t)m * v.window.out.c + n;
+        int64_t at = (int64_t)n * rows(v.window) + m;
         float *to = gridDim.z == 1 ? v.dw : (float *)v.scratch;
         to[(int64_t)slice * rows(v.window) * v.window.out.c + at] = sum;
     }

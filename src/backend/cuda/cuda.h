@@ -18,30 +18,90 @@ tsr_status tsri_cuda_start(int threads);
 /* Name of the chip and versions of the libraries: two runs with the same text give the same bits. */
 const char *tsri_cuda_vendor(void);
 
-/* `own`, or where it is NULL the stream that all share; while this thread records a step, the stream
- * that it records on. */
+/* What a device's `stream` is: a queue, and what must not be shared by what runs at once. */
+typedef struct tsri_cuda_lane {
+    cudaStream_t stream;
+    void *workspace; /* of cuBLAS, which promises the same bits for one size of it */
+    double *parts;   /* TSRI_CUDA_PARTS, for the length of a gradient */
+} tsri_cuda_lane;
+
+/* `own` as a lane; where it is NULL the one that this thread has entered, or else the one that all
+ * share. */
+const tsri_cuda_lane *tsri_cuda_lane_of(void *own);
+
+/* Its stream; while this thread records a step, the stream that it records on. What was put beside
+ * it (late.c) is waited for. */
 cudaStream_t tsri_cuda_stream(void *own);
 
-/* From now on this thread's work goes there; NULL: as before. */
-void tsri_cuda_record_on(cudaStream_t stream);
+/* Something that does not fail a run but should be known: a warning, or where `TESSERA_CUDNN_TELL` is
+ * set, news. */
+void tsri_cuda_warn(const char *fmt, ...) TSR_PRINTF(1, 2);
+
+/* TSRI_CUDA_SLABS numbers of the device that are 0, for kernels whose blocks count themselves; NULL:
+ * all are given away. */
+unsigned *tsri_cuda_counter_take(void);
+void tsri_cuda_counter_drop(unsigned *counter);
 
 /* A status of what CUDA said of `what`. */
 tsr_status tsri_cuda_status(cudaError_t error, const char *what);
 
-/* TSRI_CUDA_PARTS doubles, for the length of a gradient. */
-double *tsri_cuda_parts(void);
-
 /* c [m, n] = alpha a b + beta c, all with rows one after the other; a is [m, k], or [k, m] when
- * turned, b likewise. In f32, never in less. */
+ * turned, b likewise. Of floats in f32, never in less. */
 typedef struct tsri_cuda_product {
     int64_t m, n, k;
-    const float *a, *b;
-    float *c;
+    const void *a, *b;
+    void *c;
     bool a_turned, b_turned;
     float alpha, beta;
+    bool narrow, narrow_c;       /* a and b are bf16; c is */
+    int64_t a_row, b_row, c_row; /* numbers from row to row; 0: they have no gaps */
 } tsri_cuda_product;
 
 tsr_status tsri_cuda_multiply(const tsri_cuda_product *product, void *stream);
+
+/* The same for an op that settles what it writes itself (late.c). */
+tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *product, const tsri_op *op);
+
+/* ---- late.c: work beside what follows ------------------------------------------------------- */
+
+/* Gradients of weights are wanted at the end of a step alone. While one is recorded they go to a
+ * stream of their own, beside the chain of gradients of inputs:
+ *
+ *     TSR_TRY(tsri_cuda_late_begin(&beside, here));      what `here` has done is done there
+ *     ... work on `beside` ...
+ *     TSR_TRY(tsri_cuda_late_end(x, bytes, dy, bytes));  it reads these
+ *
+ * and whoever writes what they read waits for them first. Where nothing is recorded `beside` is
+ * `here`. */
+tsr_status tsri_cuda_late_begin(cudaStream_t *beside, cudaStream_t here);
+tsr_status tsri_cuda_late_end(const void *x, int64_t x_bytes, const void *y, int64_t y_bytes);
+
+/* The stream of an op that settles itself what it writes. */
+cudaStream_t tsri_cuda_op_stream(const tsri_op *op);
+tsr_status tsri_cuda_settle(const void *to, int64_t bytes);
+
+/* Before an op's backward: what its gradients overwrite. */
+tsr_status tsri_cuda_settle_op(const tsri_op *op);
+
+/* From now on this thread's work goes to `stream`, late work to `beside` (NULL: there, too). */
+void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside);
+cudaStream_t tsri_cuda_recording(void);
+tsr_status tsri_cuda_settle_all(void);
+
+/* ---- narrow.c: ops whose values lie as bf16 -------------------------------------------------- */
+
+/* Rows of x and of y: pixels. */
+int64_t tsri_cuda_rows_in(const tsri_op *op);
+int64_t tsri_cuda_rows_out(const tsri_op *op);
+int64_t tsri_cuda_bytes_in(const tsri_op *op);
+int64_t tsri_cuda_bytes_out(const tsri_op *op);
+
+tsri_cuda_window tsri_cuda_window_of(const tsri_op *op); /* products.c */
+
+/* Behind a product that wrote y: bias, sum, ReLU, and the statistics of a norm that it feeds; its
+ * scratch has at least tsri_cuda_finish_bytes. */
+tsr_status tsri_cuda_finish_product(const tsri_op *op, bool bias);
+int64_t tsri_cuda_finish_bytes(const tsri_op *op);
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
@@ -50,8 +110,13 @@ extern const tsri_kernel tsri_cuda_linear, tsri_cuda_conv_kernel, tsri_cuda_norm
     tsri_cuda_relu_kernel, tsri_cuda_add_kernel, tsri_cuda_maxpool_kernel, tsri_cuda_avgpool_kernel,
     tsri_cuda_global_kernel, tsri_cuda_flatten_kernel, tsri_cuda_recurrent_kernel,
     tsri_cuda_last_kernel, tsri_cuda_turn_kernel, tsri_cuda_gate_kernel;
+extern const tsri_kernel tsri_cuda_conv_patches, tsri_cuda_conv_dnn, tsri_cuda_linear_bf16,
+    tsri_cuda_relu_narrow, tsri_cuda_add_narrow, tsri_cuda_norm_narrow, tsri_cuda_global_narrow,
+    tsri_cuda_conv_floats, tsri_cuda_maxpool_floats, tsri_cuda_avgpool_floats,
+    tsri_cuda_flatten_floats;
 extern const tsri_vector_ops tsri_cuda_vectors;
 extern const tsri_tape_ops tsri_cuda_tape;
+extern const tsri_queue_ops tsri_cuda_queues;
 extern const tsri_slices_ops tsri_cuda_slices;
 
 tsr_status tsri_cuda_loss_batch(const tsri_loss *loss, tsri_device device);
@@ -62,6 +127,7 @@ tsr_status tsri_cuda_input(tsri_mem *to, const float *x, int64_t n, tsri_shape s
 tsr_status tsri_cuda_draw_batch(const tsri_drawing *drawing, tsri_device device);
 tsr_status tsri_cuda_count_batch(tsri_mem *counter, tsri_device device);
 tsr_status tsri_cuda_wait(tsri_device device);
+tsr_status tsri_cuda_pack_weights(tsri_op *const *op, int64_t count, tsri_device device);
 
 /* The place of a loss in TSRI_CUDA_LOSSES; -1 = it has no code here. */
 int tsri_cuda_loss_number(const tsri_loss_kind *kind);

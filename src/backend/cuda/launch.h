@@ -65,7 +65,7 @@ typedef struct tsri_cuda_norm {
     int64_t rows, c;
     const float *x, *add, *w, *b; /* add may be NULL */
     float *y;                     /* NULL: not stored */
-    float *mean, *var;            /* running */
+    float *mean, *var, *tracked;  /* running; tracked may be NULL */
     float *saved;                 /* scale, shift, mean, 1 / deviation: [c] each */
     double eps, momentum;
     bool batch; /* statistics of the batch, not running ones */
@@ -77,6 +77,86 @@ typedef struct tsri_cuda_norm {
 
 cudaError_t tsri_cuda_norm_forward(cudaStream_t s, const tsri_cuda_norm *norm);
 cudaError_t tsri_cuda_norm_backward(cudaStream_t s, const tsri_cuda_norm *norm);
+
+/* ---- narrow.cu, narrow_norm.cu: values that lie as bf16 (backend/op.h), [rows, c] each ---------- */
+
+typedef uint16_t tsri_cuda_bf16;
+
+cudaError_t tsri_cuda_narrow_relu(cudaStream_t s, tsri_cuda_bf16 *y, const tsri_cuda_bf16 *x,
+                                  int64_t rows, int64_t c);
+/* dx = dy where y is above 0, else 0; dx may be dy. */
+cudaError_t tsri_cuda_narrow_mask(cudaStream_t s, tsri_cuda_bf16 *dx, const tsri_cuda_bf16 *dy,
+                                  const tsri_cuda_bf16 *y, int64_t rows, int64_t c, bool more);
+cudaError_t tsri_cuda_narrow_copy(cudaStream_t s, tsri_cuda_bf16 *to, const tsri_cuda_bf16 *from,
+                                  int64_t rows, int64_t c, bool more);
+/* From floats [rows, c], and to them. */
+cudaError_t tsri_cuda_narrow_rows(cudaStream_t s, tsri_cuda_bf16 *to, const float *from,
+                                  int64_t rows, int64_t c);
+cudaError_t tsri_cuda_widen_rows(cudaStream_t s, float *to, const tsri_cuda_bf16 *from,
+                                 int64_t rows, int64_t c, bool more);
+cudaError_t tsri_cuda_narrow_global(cudaStream_t s, tsri_cuda_bf16 *y, const tsri_cuda_bf16 *x,
+                                    int64_t n, int64_t pixels, int64_t c);
+cudaError_t tsri_cuda_narrow_global_back(cudaStream_t s, tsri_cuda_bf16 *dx,
+                                         const tsri_cuda_bf16 *dy, int64_t n, int64_t pixels,
+                                         int64_t c, bool more);
+cudaError_t tsri_cuda_narrow_column_sums(cudaStream_t s, float *to, const tsri_cuda_bf16 *x,
+                                         int64_t rows, int64_t c);
+
+/* Weights of several layers: to [rows_to, c filled up] = from [rows, c]. */
+enum { TSRI_CUDA_PACK = 64 };
+
+typedef struct tsri_cuda_packed {
+    const float *from;
+    tsri_cuda_bf16 *to;
+    int64_t rows, rows_to, c;
+} tsri_cuda_packed;
+
+typedef struct tsri_cuda_packing {
+    tsri_cuda_packed item[TSRI_CUDA_PACK];
+    int64_t count;
+} tsri_cuda_packing;
+
+cudaError_t tsri_cuda_pack(cudaStream_t s, const tsri_cuda_packing *packing);
+/* A gradient back: to [rows, c] of from [.., c filled up], floats where `wide`, else bf16. */
+cudaError_t tsri_cuda_unpack(cudaStream_t s, float *to, const void *from, bool wide, int64_t rows,
+                             int64_t c);
+
+typedef struct tsri_cuda_narrow_norm {
+    int64_t rows, c;
+    const tsri_cuda_bf16 *x, *add; /* add may be NULL */
+    tsri_cuda_bf16 *y;
+    const float *w, *b;
+    float *mean, *var, *tracked; /* running; tracked may be NULL */
+    float *saved;                /* scale, shift, mean, 1 / deviation, and of backward three: [c] */
+    double eps, momentum;
+    double part, part_less; /* 1 / rows and 1 / (rows - 1): divisions would be waited for */
+    bool batch, relu;
+    tsri_cuda_bf16 *dy, *dx; /* dx may be NULL */
+    float *dw, *db;          /* may be NULL */
+    bool more;
+    void *scratch;     /* tsri_cuda_narrow_norm_bytes */
+    unsigned *counter; /* [TSRI_CUDA_SLABS] 0, and 0 again afterwards */
+} tsri_cuda_narrow_norm;
+
+enum { TSRI_CUDA_SLABS = 64 };
+
+/* What stands behind a product: y = relu(y + b + add); any of these may be missing. */
+typedef struct tsri_cuda_finish {
+    tsri_cuda_bf16 *y;
+    const tsri_cuda_bf16 *add;
+    const float *b;
+    int64_t rows, c;
+    bool relu;
+} tsri_cuda_finish;
+
+int64_t tsri_cuda_narrow_norm_bytes(int64_t rows, int64_t c);
+/* With `feeds` the statistics of that norm, too, which reads y. */
+cudaError_t tsri_cuda_narrow_finish(cudaStream_t s, const tsri_cuda_finish *finish,
+                                    const tsri_cuda_narrow_norm *feeds);
+/* `fed`: the statistics are there. */
+cudaError_t tsri_cuda_narrow_norm_forward(cudaStream_t s, const tsri_cuda_narrow_norm *norm,
+                                          bool fed);
+cudaError_t tsri_cuda_narrow_norm_backward(cudaStream_t s, const tsri_cuda_narrow_norm *norm);
 
 /* ---- window.cu, conv.cu: windows of size x size pixels ---------------------------------------- */
 
@@ -99,16 +179,21 @@ cudaError_t tsri_cuda_avgpool_back(cudaStream_t s, float *dx, const float *dy,
 
 typedef struct tsri_cuda_conv {
     tsri_cuda_window window;
-    const float *x, *w; /* w [size, size, in, out] */
+    const float *x, *w; /* w [out, size, size, in] */
     const float *pre;   /* scale and shift [in.c] of a norm in front and its ReLU, or NULL */
     const float *b, *add;
     bool relu;
+    bool round; /* x, w and dy are rounded to bf16 as they are read */
     float *y;
     const float *dy;
     float *dx, *dw;
     bool more;     /* dx is added to */
     void *scratch; /* tsri_cuda_conv_bytes */
 } tsri_cuda_conv;
+
+/* to [pixels of y, size size in.c filled up] = x of floats around each pixel, as bf16. */
+cudaError_t tsri_cuda_patches(cudaStream_t s, tsri_cuda_bf16 *to, const float *x,
+                              const tsri_cuda_window *window);
 
 int64_t tsri_cuda_conv_bytes(const tsri_cuda_window *window);
 cudaError_t tsri_cuda_conv_forward(cudaStream_t s, const tsri_cuda_conv *conv);

@@ -166,6 +166,7 @@ static tsri_cuda_norm norm_of(const tsri_op *op)
                             .y = op->virtual ? NULL : op->y,
                             .mean = op->mean,
                             .var = op->var,
+                            .tracked = op->tracked,
                             .saved = op->saved,
                             .eps = op->eps,
                             .momentum = op->momentum,

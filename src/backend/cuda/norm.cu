@@ -50,6 +50,8 @@ static __global__ void norm_channels(const double *partial, tsri_cuda_norm v, in
         v.saved[v.c + i] = v.b[i] - mu * r * v.w[i];
         v.saved[2 * v.c + i] = mu;
         v.saved[3 * v.c + i] = r;
+        if (i == 0 && v.batch && v.tracked)
+            *v.tracked += 1;
     }
 }
 

@@ -111,7 +111,7 @@ const tsri_kernel tsri_cuda_linear = {.name = "cublas",
 
 /* ---- Convolutions and poolings -------------------------------------------------------------- */
 
-static tsri_cuda_window window_of(const tsri_op *op)
+tsri_cuda_window tsri_cuda_window_of(const tsri_op *op)
 {
     return (tsri_cuda_window){.n = (int)op->n,
                               .size = (int)op->size,
@@ -132,7 +132,7 @@ static tsr_status conv_setup(tsri_op *op)
     int64_t from = op->n * op->in.h * op->in.w, to = op->n * op->out.h * op->out.w;
     TSR_TRY(fits(larger(from, to)));
     TSR_TRY(fits(op->size * op->size * larger(op->in.c, op->out.c)));
-    tsri_cuda_window window = window_of(op);
+    tsri_cuda_window window = tsri_cuda_window_of(op);
     if (op->dw)
         op->scratch_bytes = tsri_cuda_conv_bytes(&window);
     if (op->db)
@@ -143,13 +143,14 @@ done:
 
 static tsri_cuda_conv conv_of(const tsri_op *op)
 {
-    return (tsri_cuda_conv){.window = window_of(op),
+    return (tsri_cuda_conv){.window = tsri_cuda_window_of(op),
                             .x = op->x,
                             .w = op->w,
                             .pre = op->pre,
                             .b = op->b,
                             .add = op->add,
                             .relu = op->relu,
+                            .round = op->bf16,
                             .y = op->y,
                             .dy = op->dy,
                             .dx = op->dx,
@@ -187,7 +188,6 @@ const tsri_kernel tsri_cuda_conv_kernel = {.name = "implicit product",
                                            .kind = TSRI_CONV,
                                            .backward_needs_x = true,
                                            .backward_needs_y = true,
-                                           .applicable = in_f32,
                                            .setup = conv_setup,
                                            .forward = conv_forward,
                                            .backward = conv_backward};
@@ -201,7 +201,7 @@ static tsr_status maxpool_setup(tsri_op *op)
 
 static tsr_status maxpool_forward(tsri_op *op)
 {
-    tsri_cuda_window window = window_of(op);
+    tsri_cuda_window window = tsri_cuda_window_of(op);
     return tsri_cuda_status(
         tsri_cuda_maxpool(stream(op), op->y, op->training ? op->saved : NULL, op->x, &window),
         "a pooling");
@@ -209,7 +209,7 @@ static tsr_status maxpool_forward(tsri_op *op)
 
 static tsr_status maxpool_backward(tsri_op *op)
 {
-    tsri_cuda_window window = window_of(op);
+    tsri_cuda_window window = tsri_cuda_window_of(op);
     if (!op->need_dx)
         return TSR_OK;
     return tsri_cuda_status(
@@ -225,13 +225,13 @@ const tsri_kernel tsri_cuda_maxpool_kernel = {.name = "cuda",
 
 static tsr_status avgpool_forward(tsri_op *op)
 {
-    tsri_cuda_window window = window_of(op);
+    tsri_cuda_window window = tsri_cuda_window_of(op);
     return tsri_cuda_status(tsri_cuda_avgpool(stream(op), op->y, op->x, &window), "a pooling");
 }
 
 static tsr_status avgpool_backward(tsri_op *op)
 {
-    tsri_cuda_window window = window_of(op);
+    tsri_cuda_window window = tsri_cuda_window_of(op);
     if (!op->need_dx)
         return TSR_OK;
     return tsri_cuda_status(tsri_cuda_avgpool_back(stream(op), op->dx, op->dy, &window, op->dx_add),

@@ -1,0 +1,455 @@
+/* narrow_norm.cu - batch normalisation of narrow values, two passes each way.
+ *
+ *     forward    1. what stands behind a product (bias, sum, ReLU) and the sums of y and y^2
+ *                2. y = relu(scale x + shift + add)
+ *     backward   1. sums of g and g xh, g being dy where the ReLU was on
+ *                2. dx = along g + across x + level
+ *
+ * In a first pass a block has a slab of channels and a band of rows. It sums in float and writes its
+ * sums down; the last block of a slab to do so adds up the bands in double, in order, and makes of
+ * them what the second pass needs of each channel: so which block comes last changes no bit, and
+ * there is no third launch. Slabs are narrow, so that this end of the pass is short. Sums are of
+ * the numbers as they are stored. A variance loses 1e-6 (mean/deviation)^2 of itself.
+ */
+#include "backend/cuda/launch.h"
+#include "backend/cuda/narrow.cuh"
+
+enum {
+    TALL = 512,    /* threads of a block */
+    SUMS = 2,      /* that a pass makes of each channel */
+    SLAB = 8,      /* eights of channels in a slab, 128 bytes of a row, or more: */
+    BLOCKS = 132,  /* of a pass: one on each multiprocessor of an H200, two take longer */
+    MOST = 132 * 8 /* of a second pass, along the rows */
+};
+
+typedef tsri_cuda_narrow_norm normed;
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* A slab has at least SLAB eights, and there are no more than TSRI_CUDA_SLABS of them. */
+static __host__ __device__ inline tiling slab_of(int64_t c)
+{
+    int64_t groups = pitch_of(c) / EIGHT, least = (groups + TSRI_CUDA_SLABS - 1) / TSRI_CUDA_SLABS;
+    int64_t lanes = SLAB;
+    lanes = least > lanes ? least : lanes;
+    return tiling_of(lanes < groups ? lanes : groups, TALL);
+}
+
+static dim3 slabs_grid(int64_t rows, int64_t c)
+{
+    tiling t = slab_of(c);
+    int64_t slabs = (pitch_of(c) / EIGHT + t.lanes - 1) / t.lanes, most = BLOCKS / slabs;
+    int64_t bands = rows / ((int64_t)t.per * AHEAD);
+    bands = bands < most ? bands : most;
+    return dim3((unsigned)(bands < 1 ? 1 : bands), (unsigned)slabs, 1);
+}
+
+int64_t tsri_cuda_narrow_norm_bytes(int64_t rows, int64_t c)
+{
+    dim3 grid = slabs_grid(rows, c);
+    return (int64_t)grid.x * grid.y * SUMS * EIGHT * slab_of(c).lanes * (int64_t)sizeof(float);
+}
+
+/* The sums of a block's threads, those of the same channels in pairs; its first row of threads then
+ * has them. All threads of the block must come here. */
+static __device__ inline void meet(eight sum[SUMS], tiling t, float (*room)[TALL])
+{
+    int me = (int)threadIdx.x, r = me / t.lanes;
+    for (int n = t.per; n > 1; n = (n + 1) / 2) {
+        int half = (n + 1) / 2;
+        __syncthreads();
+        if (r >= half && r < n)
+#pragma unroll
+            for (int i = 0; i < SUMS * EIGHT; i++)
+                room[i][me] = sum[i / EIGHT].v[i % EIGHT];
+        __syncthreads();
+        if (r + half < n)
+#pragma unroll
+            for (int i = 0; i < SUMS * EIGHT; i++)
+                sum[i / EIGHT].v[i % EIGHT] += room[i][me + half * t.lanes];
+    }
+}
+
+/* total [columns] = the sums of the bands: a thread takes four columns and every `parts`-th band;
+ * then the parts are added up, in order. `room`: 4 TALL doubles. */
+static __device__ inline void add_bands(double *total, double *room, const float *bands,
+                                        int columns)
+{
+    int fours = columns / 4, me = (int)threadIdx.x;
+    int wide = fours < TALL ? fours : TALL, parts = TALL / wide;
+    for (int base = 0; base < fours; base += wide) {
+        int column = base + me % wide;
+        double sum[4] = {0, 0, 0, 0};
+        if (column < fours && me / wide < parts)
+#pragma unroll 8
+            for (unsigned band = (unsigned)(me / wide); band < gridDim.x; band += (unsigned)parts) {
+                float4 v = __ldcg((const float4 *)(bands + (int64_t)band * columns) + column);
+                sum[0] += (double)v.x;
+                sum[1] += (double)v.y;
+                sum[2] += (double)v.z;
+                sum[3] += (double)v.w;
+            }
+        __syncthreads();
+        for (int i = 0; i < 4; i++)
+            room[me * 4 + i] = sum[i];
+        __syncthreads();
+        for (int i = me; i < 4 * wide; i += TALL) {
+            double all = 0;
+            for (int part = 0; part < parts; part++)
+                all += room[part * wide * 4 + i];
+            if (4 * base + i < columns)
+                total[4 * base + i] = all;
+        }
+    }
+    __syncthreads();
+}
+
+/* Writes the block's sums down. For the last block of a slab the sums of all bands, [SUMS][channels
+ * of the slab]; NULL for the others. */
+static __device__ inline const double *add_up(eight sum[SUMS], const normed &v)
+{
+    __shared__ __align__(16) float room[SUMS * EIGHT][TALL];
+    __shared__ bool last;
+    tiling t = slab_of(v.c);
+    int me = (int)threadIdx.x, wide = t.lanes * EIGHT, columns = SUMS * wide;
+    float *bands = (float *)v.scratch + (int64_t)blockIdx.y * gridDim.x * columns;
+    float *mine = bands + (int64_t)blockIdx.x * columns;
+    meet(sum, t, room);
+    if (me < t.lanes)
+#pragma unroll
+        for (int i = 0; i < SUMS * EIGHT; i++)
+            mine[i / EIGHT * wide + me * EIGHT + i % EIGHT] = sum[i / EIGHT].v[i % EIGHT];
+    __threadfence();
+    __syncthreads();
+    if (me == 0)
+        last = atomicInc(v.counter + blockIdx.y, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return NULL;
+    double *part = (double *)room, *total = part + 4 * TALL; /* of 2048 columns at most */
+    add_bands(total, part, bands, columns);
+    return total;
+}
+
+/* The channel of a slab's end that is this thread's k-th; c and more: there is none. */
+static __device__ inline int64_t channel_of(const normed &v, int k)
+{
+    int wide = slab_of(v.c).lanes * EIGHT, i = (int)threadIdx.x + k * TALL;
+    return i < wide ? (int64_t)blockIdx.y * wide + i : v.c;
+}
+
+/* ---- Forward --------------------------------------------------------------------------------- */
+
+/* What the second pass needs, of the statistics that there are. */
+static __device__ inline void describe(const normed &v, int64_t i, float mu, float s2)
+{
+    float r = 1.0f / sqrtf(s2 + (float)v.eps);
+    v.saved[i] = r * v.w[i];
+    v.saved[v.c + i] = v.b[i] - mu * r * v.w[i];
+    v.saved[2 * v.c + i] = mu;
+    v.saved[3 * v.c + i] = r;
+}
+
+static __device__ inline void end_statistics(const normed &v, const double *total)
+{
+    int wide = slab_of(v.c).lanes * EIGHT;
+    double a = v.momentum;
+    for (int k = 0; k * TALL < wide; k++) {
+        int64_t i = channel_of(v, k);
+        if (i >= v.c)
+            continue;
+        int64_t at = i - (int64_t)blockIdx.y * wide;
+        float running = v.mean[i], spread = v.var[i];
+        double mean = total[at] * v.part;
+        double squared = total[wide + at] - (double)v.rows * mean * mean;
+        squared = squared > 0 ? squared : 0;
+        describe(v, i, (float)mean, (float)(squared * v.part));
+        v.mean[i] = (float)((1 - a) * (double)running + a * mean);
+        v.var[i] = (float)((1 - a) * (double)spread + a * (squared * v.part_less));
+    }
+    if (threadIdx.x == 0 && blockIdx.y == 0 && v.tracked)
+        *v.tracked += 1;
+}
+
+/* y = relu(y + b + add) where there is any of these, and the sums of what is then there. */
+template <bool MAKES, bool SUMMED>
+static __global__ void __launch_bounds__(TALL) finish(tsri_cuda_finish f, normed v)
+{
+    int64_t groups = pitch_of(f.c) / EIGHT;
+    standing s = SUMMED ? standing_in(slab_of(f.c), groups) : standing_of(groups);
+    uint4 *y = (uint4 *)f.y;
+    const uint4 *add = (const uint4 *)f.add;
+    eight bias = channels_at(MAKES && !s.idle ? f.b : NULL, s.group * EIGHT, f.c);
+    eight sum[SUMS] = {};
+    for (EACH_AHEAD(s, row, f.rows)) {
+        uint4 a[AHEAD], b[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int64_t at = AHEAD_ROW(s, row, k) * groups + s.group;
+            if (AHEAD_ROW(s, row, k) >= f.rows)
+                continue;
+            a[k] = y[at];
+            b[k] = MAKES && add ? add[at] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (AHEAD_ROW(s, row, k) >= f.rows)
+                continue;
+            if (MAKES) {
+                eight e = eight_of(a[k]), d = eight_of(b[k]);
+#pragma unroll
+                for (int i = 0; i < EIGHT; i++) {
+                    e.v[i] += bias.v[i] + d.v[i];
+                    e.v[i] = f.relu && e.v[i] < 0 ? 0 : e.v[i];
+                }
+                a[k] = raw_of(e);
+                y[AHEAD_ROW(s, row, k) * groups + s.group] = a[k];
+            }
+            eight e = eight_of(a[k]); /* as it is stored */
+#pragma unroll
+            for (int i = 0; SUMMED && i < EIGHT; i++) {
+                sum[0].v[i] += e.v[i];
+                sum[1].v[i] = fmaf(e.v[i], e.v[i], sum[1].v[i]);
+            }
+        }
+    }
+    const double *total = SUMMED ? add_up(sum, v) : NULL;
+    if (total)
+        end_statistics(v, total);
+}
+
+cudaError_t tsri_cuda_narrow_finish(cudaStream_t s, const tsri_cuda_finish *f, const normed *feeds)
+{
+    bool makes = f->add || f->b || f->relu;
+    dim3 grid = slabs_grid(f->rows, f->c);
+    normed none = {};
+    if (f->rows == 0 || (!makes && !feeds))
+        return cudaSuccess;
+    if (!feeds)
+        LAUNCH((finish<true, false>), rows_grid(f->rows, pitch_of(f->c) / EIGHT, TSRI_BLOCK, MOST),
+               TSRI_BLOCK, s, *f, none);
+    else if (makes)
+        LAUNCH_MEETING((finish<true, true>), grid, TALL, s, *f, *feeds);
+    else
+        LAUNCH_MEETING((finish<false, true>), grid, TALL, s, *f, *feeds);
+    return cudaGetLastError();
+}
+
+/* Of running statistics. */
+static __global__ void describe_running(normed v)
+{
+    for (EACH(i, v.c))
+        describe(v, i, v.mean[i], v.var[i]);
+}
+
+static __global__ void __launch_bounds__(TSRI_BLOCK) apply(normed v)
+{
+    int64_t groups = pitch_of(v.c) / EIGHT;
+    standing s = standing_of(groups);
+    if (s.idle)
+        return;
+    const uint4 *x = (const uint4 *)v.x, *add = (const uint4 *)v.add;
+    uint4 *y = (uint4 *)v.y;
+    eight scale = channels_at(v.saved, s.group * EIGHT, v.c);
+    eight shift = channels_at(v.saved + v.c, s.group * EIGHT, v.c);
+    for (EACH_AHEAD(s, row, v.rows)) {
+        uint4 a[AHEAD], b[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int64_t at = AHEAD_ROW(s, row, k) * groups + s.group;
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            a[k] = x[at];
+            b[k] = add ? add[at] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            eight e = eight_of(a[k]), d = eight_of(b[k]);
+#pragma unroll
+            for (int i = 0; i < EIGHT; i++) {
+                float z = fmaf(scale.v[i], e.v[i], shift.v[i]) + d.v[i];
+                e.v[i] = v.relu && z < 0 ? 0 : z;
+            }
+            y[AHEAD_ROW(s, row, k) * groups + s.group] = raw_of(e);
+        }
+    }
+}
+
+cudaError_t tsri_cuda_narrow_norm_forward(cudaStream_t s, const normed *v, bool fed)
+{
+    tsri_cuda_finish as_it_is = {(tsri_cuda_bf16 *)v->x, NULL, NULL, v->rows, v->c, false};
+    if (v->batch && !fed && v->rows > 0) {
+        cudaError_t error = tsri_cuda_narrow_finish(s, &as_it_is, v);
+        if (error != cudaSuccess)
+            return error;
+    }
+    if (!v->batch || v->rows == 0) /* a batch of nothing has no statistics */
+        LAUNCH_EACH(describe_running, v->c, s, *v);
+    if (v->rows > 0)
+        LAUNCH(apply, rows_grid(v->rows, pitch_of(v->c) / EIGHT, TSRI_BLOCK, MOST), TSRI_BLOCK, s,
+               *v);
+    return cudaGetLastError();
+}
+
+/* ---- Backward -------------------------------------------------------------------------------- */
+
+/* db, dw, and dx as a function of g and x:
+ *     dx = w r (g - mean g - xh mean(g xh)),   xh = (x - mu) r                                   */
+static __device__ inline void end_gradients(const normed &v, const double *total)
+{
+    int wide = slab_of(v.c).lanes * EIGHT;
+    for (int k = 0; k * TALL < wide; k++) {
+        int64_t i = channel_of(v, k);
+        if (i >= v.c)
+            continue;
+        int64_t at = i - (int64_t)blockIdx.y * wide;
+        double sum = total[at], dot = total[wide + at];
+        double mu = (double)v.saved[2 * v.c + i], r = (double)v.saved[3 * v.c + i];
+        double along = (double)v.w[i] * r, part = v.batch ? v.part : 0;
+        if (v.db)
+            v.db[i] = (float)sum;
+        if (v.dw)
+            v.dw[i] = (float)dot;
+        v.saved[4 * v.c + i] = (float)along;
+        v.saved[5 * v.c + i] = (float)(-along * r * (dot * part));
+        v.saved[6 * v.c + i] = (float)(along * (mu * r * (dot * part) - sum * part));
+    }
+}
+
+/* dy where the ReLU was on. With a sum fused into the norm y says so, and dy stays masked: whoever
+ * shares its memory reads it so. Without one the sign of what the norm gave does. */
+template <bool ADDED>
+static __device__ inline void mask_eight(eight &g, const normed &v, const eight &x, const eight &y,
+                                         const eight &scale, const eight &shift)
+{
+#pragma unroll
+    for (int i = 0; i < EIGHT; i++) {
+        float made = ADDED ? y.v[i] : fmaf(scale.v[i], x.v[i], shift.v[i]);
+        g.v[i] = v.relu && !(made > 0) ? 0 : g.v[i];
+    }
+}
+
+template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(normed v)
+{
+    int64_t groups = pitch_of(v.c) / EIGHT;
+    standing s = standing_in(slab_of(v.c), groups);
+    int64_t first = s.idle ? v.c : s.group * EIGHT;
+    const uint4 *x = (const uint4 *)v.x, *y = (const uint4 *)v.y;
+    uint4 *dy = (uint4 *)v.dy;
+    eight scale = channels_at(v.saved, first, v.c), shift = channels_at(v.saved + v.c, first, v.c);
+    eight mu = channels_at(v.saved + 2 * v.c, first, v.c);
+    eight r = channels_at(v.saved + 3 * v.c, first, v.c);
+    eight sum[SUMS] = {};
+    for (EACH_AHEAD(s, row, v.rows)) {
+        uint4 a[AHEAD], b[AHEAD], c[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int64_t at = AHEAD_ROW(s, row, k) * groups + s.group;
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            a[k] = x[at];
+            b[k] = dy[at];
+            c[k] = ADDED && v.relu ? y[at] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            eight e = eight_of(a[k]), g = eight_of(b[k]);
+            mask_eight<ADDED>(g, v, e, eight_of(c[k]), scale, shift);
+            if (ADDED && v.relu)
+                dy[AHEAD_ROW(s, row, k) * groups + s.group] = raw_of(g);
+#pragma unroll
+            for (int i = 0; i < EIGHT; i++) {
+                sum[0].v[i] += g.v[i];
+                sum[1].v[i] = fmaf(g.v[i], (e.v[i] - mu.v[i]) * r.v[i], sum[1].v[i]);
+            }
+        }
+    }
+    const double *total = add_up(sum, v);
+    if (total)
+        end_gradients(v, total);
+}
+
+/* dy is masked already where a sum is fused. */
+template <bool ADDED> static __global__ void __launch_bounds__(TSRI_BLOCK) back_apply(normed v)
+{
+    int64_t groups = pitch_of(v.c) / EIGHT;
+    standing s = standing_of(groups);
+    if (s.idle)
+        return;
+    int64_t first = s.group * EIGHT;
+    const uint4 *x = (const uint4 *)v.x, *dy = (const uint4 *)v.dy;
+    uint4 *dx = (uint4 *)v.dx;
+    eight scale = channels_at(v.saved, first, v.c), shift = channels_at(v.saved + v.c, first, v.c);
+    eight along = channels_at(v.saved + 4 * v.c, first, v.c);
+    eight across = channels_at(v.saved + 5 * v.c, first, v.c);
+    eight level = channels_at(v.saved + 6 * v.c, first, v.c);
+    for (EACH_AHEAD(s, row, v.rows)) {
+        uint4 a[AHEAD], b[AHEAD], c[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int64_t at = AHEAD_ROW(s, row, k) * groups + s.group;
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            a[k] = x[at];
+            b[k] = dy[at];
+            c[k] = v.more ? dx[at] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (AHEAD_ROW(s, row, k) >= v.rows)
+                continue;
+            eight e = eight_of(a[k]), g = eight_of(b[k]), was = eight_of(c[k]);
+            if (!ADDED)
+                mask_eight<false>(g, v, e, e, scale, shift);
+#pragma unroll
+            for (int i = 0; i < EIGHT; i++)
+                was.v[i] += fmaf(along.v[i], g.v[i], fmaf(across.v[i], e.v[i], level.v[i]));
+            dx[AHEAD_ROW(s, row, k) * groups + s.group] = raw_of(was);
+        }
+    }
+}
+
+template <bool ADDED> static cudaError_t backward(cudaStream_t s, const normed *v)
+{
+    if (v->rows == 0)
+        return cudaSuccess;
+    LAUNCH_MEETING((back_sums<ADDED>), slabs_grid(v->rows, v->c), TALL, s, *v);
+    if (v->dx)
+        LAUNCH((back_apply<ADDED>), rows_grid(v->rows, pitch_of(v->c) / EIGHT, TSRI_BLOCK, MOST),
+               TSRI_BLOCK, s, *v);
+    return cudaGetLastError();
+}
+
+cudaError_t tsri_cuda_narrow_norm_backward(cudaStream_t s, const normed *v)
+{
+    return v->add ? backward<true>(s, v) : backward<false>(s, v);
+}
+
+/* ---- Sums of columns, for biases ------------------------------------------------------------- */
+
+static __global__ void sum_channel(float *to, const uint16_t *x, int64_t rows, int64_t c)
+{
+    __shared__ double part[TSRI_BLOCK];
+    double sum = 0;
+    for (int64_t r = threadIdx.x; r < rows; r += TSRI_BLOCK)
+        sum += (double)__uint_as_float((unsigned)x[r * pitch_of(c) + blockIdx.x] << 16);
+    part[threadIdx.x] = sum;
+    for (int half = TSRI_BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        to[blockIdx.x] = (float)part[0];
+}
+
+cudaError_t tsri_cuda_narrow_column_sums(cudaStream_t s, float *to, const tsri_cuda_bf16 *x,
+                                         int64_t rows, int64_t c)
+{
+    LAUNCH_MEETING(sum_channel, dim3((unsigned)c, 1, 1), TSRI_BLOCK, s, to, x, rows, c);
+    return cudaGetLastError();
+}
