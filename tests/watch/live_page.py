@@ -1,0 +1,83 @@
+"""live_page.py PROGRAM SOURCE - the live page of tessera watch --serve in Chromium, beside a run that is stopped and resumed and a server
+that is restarted. Works in the current folder, which holds run.yaml and runs/."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+program, source = sys.argv[1:3]
+sys.path.insert(0, os.path.join(source, "tests", "pages"))
+from browser import Browser  # noqa: E402
+
+started = []
+
+
+def start(*arguments, said=None):
+    p = subprocess.Popen([program, *arguments], stdout=said or subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    started.append(p)
+    return p
+
+
+def serve(*more):
+    with open("said", "w") as said:
+        p = start("watch", "runs", "--serve", "--token-file", "token", "-n", "0.2", *more, said=said)
+    end = time.time() + 30
+    while not os.path.getsize("said") and time.time() < end:
+        time.sleep(0.05)
+    with open("said") as f:
+        return p, f.read().split()[1]
+
+
+def until(page, script, good, what, seconds=60):
+    end = time.time() + seconds
+    while time.time() < end:
+        value = page.eval(script)
+        if value is not None and good(value):
+            return value
+        time.sleep(0.2)
+    raise SystemExit("live page: %s; it is %r; faults: %s" % (what, value, page.faults))
+
+
+def round_of(text):
+    found = re.search(r"round (\d+)", text)
+    return int(found.group(1)) if found else 0
+
+
+def try_it(browser):
+    server, address = serve()
+    train = start("train", "run.yaml", "--out", "runs/a", "--quiet")
+    runs = browser.open(address)
+    until(runs, "document.getElementById('runs').textContent", lambda t: "running" in t, "the list")
+    assert runs.eval("document.querySelector('#runs a').getAttribute('href')").endswith("/run/a/")
+    page = browser.open(address + "run/a/")
+    bar, facts = "document.getElementById('live').textContent", "document.querySelector('main').textContent.match(/rounds\\s*(\\d+)/)?.[1]"
+    first = round_of(until(page, bar, lambda t: round_of(t) > 0, "the line at the top"))
+    shown = int(until(page, facts, lambda n: int(n) > 0, "the page"))
+    until(page, bar, lambda t: round_of(t) > first, "the line goes on")
+    until(page, facts, lambda n: int(n) > shown, "the page goes on")
+    train.send_signal(signal.SIGTERM)
+    assert train.wait(60) == 130
+    until(page, bar, lambda t: "interrupted" in t and "--resume" in t, "the run's stop")
+    assert not page.faults and not runs.faults, (page.faults, runs.faults)
+    start("train", "run.yaml", "--out", "runs/a", "--quiet", "--resume")
+    until(page, bar, lambda t: "running" in t, "the run's resumption")
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(60) == 0
+    until(page, bar, lambda t: "away" in t, "the server's end")
+    port = re.search(r":(\d+)/", address).group(1)
+    again = serve("--port", port)[1]
+    assert again == address, (again, address)
+    before = round_of(until(page, bar, lambda t: "running" in t, "the server's return", 90))
+    until(page, bar, lambda t: round_of(t) > before, "and the run after it")
+
+
+try:
+    with Browser() as b:
+        try_it(b)
+finally:
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
