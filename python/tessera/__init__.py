@@ -15,8 +15,8 @@ from .errors import Diverged, FileError, Interrupted, ResourceError, TesseraErro
 from .model import Model, Result, import_network, load, model
 from .shares import Share, put
 from .theory import Certificate, certify, check, cost, eigenvalues, ntk, report
-from .training import Run, train
+from .training import Run, reproduce, studies, sweep, tickets, train
 
 __all__ = ["Certificate", "Config", "Data", "Diverged", "FileError", "Interrupted", "KEYS", "Key", "Model", "ResourceError",
            "Result", "Run", "Share", "TesseraError", "UsageError", "certify", "check", "cost", "data", "eigenvalues",
-           "import_network", "load", "model", "ntk", "put", "report", "train"]
+           "import_network", "load", "model", "ntk", "put", "report", "reproduce", "studies", "sweep", "tickets", "train"]

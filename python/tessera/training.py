@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 
 from . import _header as header
-from .config import Config
+from .config import Config, as_text, resolve
 from .data import Data, data as make_data
 from .model import Model, Result
 from .progress import Bar
-from ._library import Handle, call, create, library, sized, utf8
+from ._library import Handle, call, create, library, sized, text_of, utf8
 from .errors import Interrupted, TesseraError, UsageError
 
 _PROGRESS = ("round", "rounds", "epoch", "epochs", "loss", "rate", "seconds", "test_loss", "test_accuracy", "test_rmse")
@@ -163,3 +163,39 @@ def _rounds(run, on_round, bar):
         raise
     finally:
         bar.close()
+
+
+def _json(function, *arguments):
+    out = ctypes.c_void_p()
+    call(function, ctypes.byref(out), *arguments)
+    return json.loads(text_of(out.value))
+
+
+def tickets(config, folder):
+    """The whole way to tickets: pretrain, prune, fine-tune, judge, in a folder (docs/tickets.md). Returns ticket.json."""
+    o = sized(header.tsr_run_options, folder=utf8(folder), loudest=header.TSR_LOG_INFO)
+    return _json(library.tsr_tickets, config._handle, ctypes.byref(o))
+
+
+def sweep(config, grid, seeds=1, curves=False, folder=None):
+    """A run for every cell of a grid, {"optim.lr": [0.1, 0.2]} (docs/sweep.md). Returns the outcomes."""
+    lines = [f"{resolve(key)}={','.join(as_text(v) for v in values)}".encode() for key, values in grid.items()]
+    array = (ctypes.c_char_p * len(lines))(*lines)
+    o = sized(header.tsr_sweep_options, grid=ctypes.cast(array, ctypes.POINTER(ctypes.c_char_p)), grids=len(lines),
+              seeds=seeds, curves=curves, folder=utf8(folder))
+    return _json(library.tsr_sweep, config._handle, ctypes.byref(o))
+
+
+def studies():
+    """The papers' figures and tables that can be made again."""
+    found = []
+    while (name := library.tsr_study_name(len(found))) is not None:
+        found.append(name.decode())
+    return found
+
+
+def reproduce(name, folder, quick=False, data=None, seeds=0, seed=1, threads=0):
+    """Makes a figure or table of the papers again, in a folder, and judges it. Returns its summary."""
+    o = sized(header.tsr_study_options, folder=utf8(folder), data=utf8(data), quick=quick, seeds=seeds, seed=seed,
+              threads=threads)
+    return _json(library.tsr_reproduce, utf8(name), ctypes.byref(o))

@@ -214,11 +214,11 @@ done:
 static int64_t next_example(const table *t, int64_t given, int64_t predicted, int64_t last)
 {
     const double *chance = t->probability;
+    double before = last < 0 ? HUGE_VAL : chance[last];
     int64_t best = -1;
     for (int64_t i = 0; i < t->p->n; i++) {
         bool pair = t->p->label[i] == given && t->predicted[i] == predicted;
-        bool later =
-            last < 0 || chance[i] < chance[last] || (chance[i] == chance[last] && i > last);
+        bool later = chance[i] < before || (chance[i] == before && i > last);
         if (pair && later && (best < 0 || chance[i] > chance[best]))
             best = i;
     }

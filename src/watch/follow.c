@@ -188,7 +188,7 @@ tsr_status tsri_follow_look(tsri_follow *f, bool *changed, const tsri_follow_vis
     tsr_status st = TSR_OK;
     int fd = -1;
     int64_t size;
-    bool unused, *news = changed ? changed : &unused;
+    bool unused = false, *news = changed ? changed : &unused;
     struct stat about;
     *news = false;
     if (lstat(f->path, &about) != 0) {

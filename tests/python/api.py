@@ -342,6 +342,18 @@ class Theory(unittest.TestCase):
         self.assertGreater(tessera.cost(config)["bytes_total"], 0)
         self.assertEqual(tessera.check(config)["train_n"], 30)
 
+    def test_many_runs(self):
+        config = tessera.Config({"data.name": "glyphs", "data.n": 60, "data.test_n": 20, "epochs": 1, "batch": 20,
+                                 "model.hidden": [8], "threads": 1})
+        found = tessera.sweep(config, {"lr": [0.01, 0.02]}, seeds=2)
+        self.assertEqual((found["runs"], len(found["outcomes"])), (4, 4))
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("rows", tessera.tickets(config, folder + "/t"))
+            self.assertIn("deeprelu/width", tessera.studies())
+            self.assertEqual(tessera.reproduce("deeprelu/width", folder + "/s", quick=True, seeds=1)["name"], "deeprelu/width")
+            with self.assertRaisesRegex(tessera.UsageError, "nothing"):
+                tessera.reproduce("nothing", folder + "/n")
+
     def test_report_shows_itself(self):
         with tempfile.TemporaryDirectory() as folder:
             net(folder=folder + "/r")
@@ -485,6 +497,7 @@ class Whole(unittest.TestCase):
         self.assertIsNone(lib.tsr_model_meta(made._handle, b"nothing"))
         config = tessera.Config({"data.name": "glyphs", "data.n": 60, "data.test_n": 20, "model.hidden": [4], "epochs": 1})
         self.assertEqual(lib.tsr_config_set(config._handle, b"batch=20"), 0)
+        self.assertEqual(lib.tsr_config_use_data(config._handle, b"glyphs"), 0)
         needs, cost = _library.sized(header.tsr_needs), _library.sized(header.tsr_cost)
         self.assertEqual(lib.tsr_check(ctypes.byref(needs), config._handle), 0)
         self.assertEqual(lib.tsr_cost_count(ctypes.byref(cost), config._handle, None), 0)
