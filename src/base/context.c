@@ -47,10 +47,14 @@ done:
 tsr_status tsri_context_create_within(tsr_context **out)
 {
     tsr_status st = TSR_OK;
-    tsr_context *above = tsri_context();
-    TSR_TRY(tsr_context_create(out));
-    (*out)->above = above->above ? above->above : above;
-    atomic_fetch_add(&(*out)->above->holders, 1);
+    tsr_context *above = tsri_context(), *made = NULL;
+    *out = NULL;
+    TSR_TRY(tsr_context_create(&made));
+    if (!made) /* never: the analyser cannot know that a failure is not OK */
+        goto done;
+    made->above = above->above ? above->above : above;
+    atomic_fetch_add(&made->above->holders, 1);
+    *out = made;
 done:
     return st;
 }

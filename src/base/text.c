@@ -89,15 +89,14 @@ static char *next_slot(void)
  * text around, line and paragraph separators, and the byte-order mark. */
 static bool hidden(const char *bytes, size_t length)
 {
-    static const char *const signs[] = {"\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
-                                        "\u202b", "\u202c", "\u202d", "\u202e", "\u2066",
-                                        "\u2067", "\u2068", "\u2069", "\ufeff"};
-    if (length == 2 && bytes[0] == '\xC2' && (unsigned char)bytes[1] < 0xA0)
-        return true;
-    for (size_t i = 0; length == 3 && i < sizeof signs / sizeof *signs; i++)
-        if (memcmp(bytes, signs[i], 3) == 0)
-            return true;
-    return false;
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length == 2)
+        return b[0] == 0xC2 && b[1] < 0xA0;
+    if (length != 3)
+        return false;
+    unsigned code = (b[0] & 0x0FU) << 12 | (b[1] & 0x3FU) << 6 | (b[2] & 0x3FU);
+    return code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
 /* Bytes of the character that may be shown as it is, or 0 for a byte that must not. */

@@ -110,7 +110,7 @@ tsr_status tsri_csv_cell(tsri_csv *c)
         TSR_TRY(quoted_cell(c));
     else
         plain_cell(c);
-    TSR_CHECK(!memchr(c->cell, '\0', c->length), TSR_BAD_FILE,
+    TSR_CHECK(c->length == 0 || !memchr(c->cell, '\0', c->length), TSR_BAD_FILE,
               "%s: line %lld, column %lld: a NUL byte; this is not a text file",
               tsri_quote(c->path), (long long)c->line, (long long)c->column);
     c->row_end = c->at >= c->n || c->text[c->at] == '\n';

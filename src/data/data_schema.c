@@ -56,7 +56,7 @@ tsr_status tsri_data_schema_copy(tsri_data_schema *to, const tsri_data_schema *f
     if (from->field)
         TSR_TRY(tsri_alloc(&to->field, from->fields, sizeof *to->field));
     to->fields = from->fields;
-    for (int64_t k = 0; k < to->fields; k++) {
+    for (int64_t k = 0; from->field && k < to->fields; k++) {
         const tsri_field *f = &from->field[k];
         TSR_TRY(copy_text(&to->field[k].name, f->name));
         TSR_TRY(copy_names(&to->field[k].word, &to->field[k].words, f->word, f->words));

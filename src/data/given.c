@@ -198,7 +198,7 @@ static tsr_status number_labels(tsri_part *part, const int64_t *label, int64_t c
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc_raw(&part->label, part->n, sizeof *part->label));
-    for (int64_t i = 0; i < part->n; i++) {
+    for (int64_t i = 0; label && i < part->n; i++) {
         TSR_CHECK(label[i] >= 0 && label[i] < classes, TSR_USAGE,
                   "%s: the label of sample %lld is %lld, and there are %lld classes, from 0", name,
                   (long long)i, (long long)label[i], (long long)classes);

@@ -256,6 +256,8 @@ static void map_title(const view *v, int64_t like)
 static void map(const view *v, int64_t like)
 {
     tsri_markup *m = &v->page->html;
+    if (!v->sweep->grid)
+        return;
     const tsri_grid *across = &v->sweep->grid[v->across],
                     *down = v->down >= 0 ? &v->sweep->grid[v->down] : NULL;
     map_title(v, like);

@@ -38,20 +38,43 @@ void tsri_locks_fini(tsri_locks *locks)
     tsri_text_fini(&locks->text);
 }
 
+/* The length of the next word of a line, 0 at its end; *at moves behind it. */
+static size_t next_word(const char **word, const char **at)
+{
+    *word = *at + strspn(*at, " ");
+    size_t length = strcspn(*word, " \n");
+    *at = *word + length;
+    return length;
+}
+
 /* "1: FLOCK  ADVISORY  WRITE 4242 fe:01:1234567 0 EOF". The device is left out: file systems such
  * as btrfs and overlay show another one here than stat does. */
+static bool is_of(const char *line, int64_t pid, uint64_t inode)
+{
+    enum { KIND = 1, WHO = 4, FILE_OF = 5, WORDS = 6 };
+    const char *word[WORDS];
+    size_t length[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        length[i] = next_word(&word[i], &line);
+        if (length[i] == 0)
+            return false;
+    }
+    if (length[KIND] != strlen("FLOCK") || memcmp(word[KIND], "FLOCK", length[KIND]) != 0)
+        return false;
+    const char *file = word[FILE_OF] + length[FILE_OF];
+    while (file > word[FILE_OF] && file[-1] != ':')
+        file--;
+    return strtoll(word[WHO], NULL, 10) == pid && strtoull(file, NULL, 10) == inode;
+}
+
 static bool listed(const tsri_locks *locks, int64_t pid, uint64_t inode)
 {
-    const char *at = locks->text.length > 0 ? locks->text.data : "", *end;
-    for (; *at; at = *end ? end + 1 : end) {
-        long long who = 0;
-        unsigned long long file = 0;
-        char line[160];
-        end = at + strcspn(at, "\n");
-        (void)snprintf(line, sizeof line, "%.*s", (int)(end - at), at);
-        if (sscanf(line, "%*s FLOCK %*s %*s %lld %*x:%*x:%llu", &who, &file) == 2 && who == pid &&
-            file == inode)
+    const char *at = locks->text.length > 0 ? locks->text.data : "";
+    while (*at) {
+        if (is_of(at, pid, inode))
             return true;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
     }
     return false;
 }

@@ -98,7 +98,7 @@ static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_
     tsri_canvas_to(f, at += c->good);
     if (c->loss > 0 && run->has_last && isfinite(run->last.loss))
         tsri_canvas_say(f, TSRI_PLAIN, "%.4g", run->last.loss);
-    tsri_canvas_to(f, at += c->loss);
+    tsri_canvas_to(f, at + c->loss);
     tsri_view_time(text, run);
     if (c->time > 0)
         tsri_canvas_say(f, TSRI_PLAIN, "%s", text);
