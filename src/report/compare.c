@@ -2,6 +2,7 @@
 #include "report/compare.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "io/file.h"
 #include "report/report_parts.h"
 
@@ -61,6 +62,17 @@ done:
     return st;
 }
 
+/* Metrics are enough: a run file that cannot be read leaves the page without its settings. */
+static tsr_status read_settings(tsr_config **out, const char *file)
+{
+    tsr_status st = tsr_config_read(out, file);
+    if (st == TSR_OK || st == TSR_RESOURCES)
+        return st;
+    *out = NULL;
+    TSRI_WARN("%s: compared without its settings", tsr_last_error());
+    return TSR_OK;
+}
+
 static tsr_status read_rival(tsri_rival *r, const char *folder)
 {
     tsr_status st = TSR_OK;
@@ -71,8 +83,8 @@ static tsr_status read_rival(tsri_rival *r, const char *folder)
               tsri_quote(folder));
     TSR_TRY(tsri_last_name(&r->name, folder));
     TSR_TRY(tsri_path_join(&file, folder, "run.yaml"));
-    if (tsri_file_exists(file) && tsr_config_read(&r->config, file) != TSR_OK)
-        r->config = NULL; /* metrics are enough */
+    if (tsri_file_exists(file))
+        TSR_TRY(read_settings(&r->config, file));
     TSR_TRY(tsri_curves_read(&r->lines, path, NULL));
     TSR_TRY(read_columns(r));
     TSR_TRY(read_parts(r, path));
