@@ -34,7 +34,7 @@ static void pack_constant(Onnx__TensorProto *to, const tsri_constant *c)
     onnx__tensor_proto__init(to);
     to->name = (char *)c->name;
     to->has_data_type = true;
-    to->data_type = c->element;
+    to->data_type = (int32_t)c->element;
     to->n_dims = (size_t)c->dims;
     to->dims = (int64_t *)c->shape;
     to->has_raw_data = true;
@@ -72,7 +72,7 @@ static tsr_status pack_port(tsri_graph *g, Onnx__ValueInfoProto *to, const tsri_
     (*type)->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     (*type)->tensor_type = *tensor;
     (*tensor)->has_elem_type = true;
-    (*tensor)->elem_type = p->element;
+    (*tensor)->elem_type = (int32_t)p->element;
     (*tensor)->shape = *shape;
     (*shape)->n_dim = (size_t)p->dims;
     TSR_TRY(messages(g, &(*shape)->dim, p->dims, sizeof **(*shape)->dim));

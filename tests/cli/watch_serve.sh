@@ -16,7 +16,7 @@ data: {name: glyphs, n: 400, test_n: 100}
 model: {hidden: [32, 32]}
 optim: {lr: 0.01}
 scheme: {name: ist, workers: 2, local_steps: 2}
-epochs: 150
+epochs: 2000
 batch: 20
 threads: 1
 Y
