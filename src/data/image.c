@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "data/exif.h"
 #include "io/file.h"
 
 #include <math.h>
@@ -158,19 +159,25 @@ done:
 
 /* ---- PNG ---------------------------------------------------------------------------------- */
 
-/* An animation has a chunk acTL before its first picture. */
-static bool is_animated(const uint8_t *bytes, int64_t n)
+/* The content of the chunk of that name before the picture itself, or NULL. */
+static const uint8_t *png_chunk(int64_t *length, const uint8_t *bytes, int64_t n, const char *name)
 {
-    for (int64_t at = 8; at + 8 <= n;) {
-        int64_t length =
+    for (int64_t at = 8; at + 8 <= n; at += *length + 12) {
+        *length =
             (int64_t)bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
-        if (memcmp(bytes + at + 4, "acTL", 4) == 0)
-            return true;
+        if (memcmp(bytes + at + 4, name, 4) == 0)
+            return bytes + at + 8;
         if (memcmp(bytes + at + 4, "IDAT", 4) == 0)
-            return false;
-        at += length + 12;
+            return NULL;
     }
-    return false;
+    return NULL;
+}
+
+static int png_orientation(const uint8_t *bytes, int64_t n)
+{
+    int64_t length;
+    const uint8_t *note = png_chunk(&length, bytes, n, "eXIf");
+    return note && length <= bytes + n - note ? tsri_tiff_orientation(note, length) : 1;
 }
 
 static tsr_status decode_png(tsri_image *out, const void *bytes, int64_t n, const char *name)
@@ -178,7 +185,8 @@ static tsr_status decode_png(tsri_image *out, const void *bytes, int64_t n, cons
     tsr_status st = TSR_OK;
     png_image png = {.version = PNG_IMAGE_VERSION};
     uint8_t *rgba = NULL;
-    TSR_CHECK(!is_animated(bytes, n), TSR_BAD_FILE,
+    int64_t length;
+    TSR_CHECK(!png_chunk(&length, bytes, n, "acTL"), TSR_BAD_FILE,
               "%s: an animated PNG, which is more than one picture; save one of its frames",
               tsri_quote(name));
     bool good = png_image_begin_read_from_memory(&png, bytes, (size_t)n);
@@ -234,15 +242,14 @@ tsr_status tsri_image_decode(tsri_image *out, const void *bytes, int64_t n, int6
                              const char *name)
 {
     tsr_status st = TSR_OK;
+    bool jpeg = n >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0;
+    bool png = n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
     *out = (tsri_image){0};
-    if (n >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0)
-        TSR_TRY(decode_jpeg(out, bytes, n, least, name));
-    else if (n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
-        TSR_TRY(decode_png(out, bytes, n, name));
-    else
-        TSR_CHECK(false, TSR_BAD_FILE,
-                  "%s: byte 0: neither a JPEG nor a PNG file; convert or remove it",
-                  tsri_quote(name));
+    TSR_CHECK(jpeg || png, TSR_BAD_FILE,
+              "%s: byte 0: neither a JPEG nor a PNG file; convert or remove it", tsri_quote(name));
+    TSR_TRY(jpeg ? decode_jpeg(out, bytes, n, least, name) : decode_png(out, bytes, n, name));
+    TSR_TRY(tsri_image_upright(out,
+                               jpeg ? tsri_jpeg_orientation(bytes, n) : png_orientation(bytes, n)));
 done:
     if (st != TSR_OK)
         TSRI_FREE(out->rgb);

@@ -13,10 +13,9 @@ typedef struct tsri_image {
     uint8_t *rgb; /* [height, width, 3]; free with tsri_free */
 } tsri_image;
 
-/* JPEG or PNG by its first bytes; grey and CMYK become RGB, 16 bits become 8, transparency is
- * dropped, an animation is refused. A JPEG may come out
- * smaller (by 2, 4 or 8) as long as its shorter side stays at least `least`; 0 = full size.
- * BAD_FILE with `name`. */
+/* JPEG or PNG by its first bytes, upright (exif.h); grey and CMYK become RGB, 16 bits become 8,
+ * transparency is dropped, an animation is refused. A JPEG may come out smaller (by 2, 4 or 8) as
+ * long as its shorter side stays at least `least`; 0 = full size. BAD_FILE with `name`. */
 tsr_status tsri_image_decode(tsri_image *out, const void *bytes, int64_t n, int64_t least,
                              const char *name);
 

@@ -1,7 +1,7 @@
 /* read_images.c - a folder of pictures, one subfolder for each class.
  *
  *     ROOT/train/CLASS/FILE.jpg, .jpeg, .png       training
- *     ROOT/val/CLASS/... or ROOT/test/CLASS/...    testing
+ *     ROOT/val/CLASS/... or ROOT/test/CLASS/...    testing (class_folders.h: other names)
  *     ROOT/CLASS/...                               all in one, split by data.split
  *
  * or the same inside a .tar, .tar.xz, .tgz or .zip, which is read where it lies. Tiny-ImageNet's
@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "data/annotations.h"
+#include "data/class_folders.h"
 #include "data/image.h"
 #include "data/part.h"
 #include "data/walk.h"
@@ -49,10 +50,12 @@ typedef struct album {
     uint8_t *pixels; /* [count, 3, height, width] */
     int64_t room;    /* pictures that fit */
     tsri_words classes;
+    tsri_words folders; /* of pictures with a class, by their paths */
     tsri_annotations listed;
     bool all_test; /* this folder is data.test_path */
     const tsri_like *like;
-    int64_t loose; /* pictures without a class */
+    int64_t loose;     /* pictures without a class */
+    char stranger[64]; /* a folder that is none of the model's classes */
     int64_t foreign;
     char one[64]; /* of the foreign ones */
 } album;
@@ -74,12 +77,6 @@ static bool is_foreign(const char *name)
         if (tsri_ends_with(name, endings[i]))
             return true;
     return false;
-}
-
-static bool names_test(const char *s, size_t n)
-{
-    return (n == 3 && memcmp(s, "val", 3) == 0) || (n == 4 && memcmp(s, "test", 4) == 0) ||
-           (n == 5 && memcmp(s, "valid", 5) == 0);
 }
 
 /* The component of a path that ends before `end`; *n is its length. */
@@ -108,26 +105,30 @@ static bool parse_name(picture *p, const char **class, size_t *class_length, con
         part = component(path, part - 1, &n);
     *class = part;
     *class_length = n;
-    p->test = images && names_test(part, n);
+    p->test = images && tsri_names_test(part, n);
     p->class = p->test ? LISTED : 0;
     if (part > path && !p->test) {
         part = component(path, part - 1, &n);
-        p->test = names_test(part, n);
+        p->test = tsri_names_test(part, n);
     }
     return *class_length > 0;
 }
 
-/* The class and the name that p will be sorted by. */
-static tsr_status name_picture(picture *p, album *a, const char *class, size_t class_length)
+/* The class and the name that p will be sorted by. `path` is where it lies, `class` a part of it. */
+static tsr_status name_picture(picture *p, album *a, const char *path, const char *class,
+                               size_t class_length)
 {
     tsr_status st = TSR_OK;
     tsri_text listed = {0};
+    int64_t folder;
     if (p->class == LISTED) {
         const char *file = strrchr(class, '/') + 1;
         TSR_TRY(tsri_text_add(&listed, "%.*s/%s", (int)class_length, class, file));
         TSR_TRY(tsri_strdup(&p->name, listed.data));
     } else {
+        size_t length = (size_t)(class - path) + class_length;
         TSR_TRY(tsri_words_add(&p->class, &a->classes, class, class_length));
+        TSR_TRY(tsri_words_add(&folder, &a->folders, path, length));
         TSR_TRY(tsri_strdup(&p->name, class));
     }
 done:
@@ -187,9 +188,11 @@ static tsr_status add_picture(album *a, const char *name, const void *bytes, int
     if (loose) {
         p.class = LOOSE;
         a->loose++;
+        if (placed)
+            (void)snprintf(a->stranger, sizeof a->stranger, "%.*s", (int)class_length, class);
         TSR_TRY(tsri_strdup(&p.name, name));
     } else {
-        TSR_TRY(name_picture(&p, a, class, class_length));
+        TSR_TRY(name_picture(&p, a, name, class, class_length));
     }
     a->picture[a->count++] = p;
     p = (picture){0};
@@ -223,6 +226,14 @@ static void tell_foreign(const album *a)
         TSRI_WARN("%s: %lld pictures like %s are neither JPEG nor PNG and are left out; convert "
                   "them",
                   tsri_quote(a->path), (long long)a->foreign, tsri_quote(a->one));
+}
+
+/* Pictures in folders look as if their classes were compared. */
+static void tell_strangers(const album *a)
+{
+    if (a->stranger[0] && a->classes.count > 0)
+        TSRI_WARN("%s: folder %s is none of the model's classes: what the folders say is left out",
+                  tsri_quote(a->path), tsri_quote(a->stranger));
 }
 
 /* ---- Where they come from ----------------------------------------------------------------- */
@@ -279,12 +290,18 @@ static tsr_status walk(album *a, const char *path)
                      .strict = true,
                      .visit = visit_file,
                      .context = a};
+    tsr_status st = TSR_OK;
     a->path = path;
     if (tsri_is_folder(path))
-        return tsri_walk_folder(path, &all);
-    if (is_picture(path) || is_foreign(path))
-        return one_file(a, path);
-    return tsri_archive_each(path, visit_member, a, tsri_read_most(path));
+        TSR_TRY(tsri_walk_folder(path, &all));
+    else if (is_picture(path) || is_foreign(path))
+        TSR_TRY(one_file(a, path));
+    else
+        TSR_TRY(tsri_archive_each(path, visit_member, a, tsri_read_most(path)));
+    if (!a->like || !a->like->unlabelled)
+        TSR_TRY(tsri_class_folders_check(&a->folders, path));
+done:
+    return st;
 }
 
 static void forget(picture *p)
@@ -439,13 +456,17 @@ tsr_status tsri_read_images(tsr_data *data, const tsri_read *want)
     }
     TSR_TRY(look_up(&a));
     TSR_TRY(set_data(data, &a));
+    if (!a.like && tsri_is_folder(want->path))
+        TSR_TRY(tsri_class_folders_tell_empty(&a.folders, want->path));
     tell_foreign(&a);
+    tell_strangers(&a);
 done:
     for (int64_t i = 0; i < a.count; i++)
         forget(&a.picture[i]);
     tsri_free(a.picture);
     tsri_free(a.pixels);
     tsri_words_fini(&a.classes);
+    tsri_words_fini(&a.folders);
     tsri_annotations_fini(&a.listed);
     return st;
 }

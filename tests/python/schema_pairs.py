@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -433,6 +434,35 @@ with open("loose/c.gif", "wb") as f:
 pair("a picture that cannot be read is not passed over in silence", "seen", "loose", ["blue", "red"], says="pictures like c.gif")
 pair("a GIF alone", "seen", "loose/c.gif", refusal="neither a JPEG nor a PNG")
 judged("loose pictures, judged", "seen", "loose", refusal="is in no class folder")
+os.makedirs("part/red")
+os.makedirs("part/amber")
+png("part/red/0.png", picture("red"))
+png("part/amber/0.png", picture("green"))
+pair("a folder that is no class, only asked about", "seen", "part", ["green", "red"], says="folder amber is none of the model's classes")
+
+
+def album(what, moves, yes=None, refusal=None, says=""):
+    """The album, changed; `yes`: what `data info` says of it."""
+    global count
+    count += 1
+    shutil.rmtree("changed", ignore_errors=True)
+    shutil.copytree("album", "changed")
+    for old, new in moves:
+        os.makedirs(os.path.dirname("changed/" + new), exist_ok=True)
+        if old:
+            shutil.copy("album/" + old, "changed/" + new)
+    rc, out, err = run("data", "info", "changed")
+    out = " ".join(out.split())
+    if (rc != 0 or yes not in out or says not in err) if yes else (rc != 3 or refusal not in err):
+        failures.append(f"{what}: exit {rc}: {(out + err)[:400]}")
+
+
+# A folder in a folder of pictures was a fourth class; pictures of validation/ were trained on.
+album("a folder in a class folder", [("red/1.png", "red/more/1.png")], refusal="folder red/more has pictures and is in a folder")
+album("validation/ is a test part", [("red/1.png", "validation/red/1.png"), ("blue/1.png", "Test/blue/1.png")],
+      yes="90 for training, 2 for testing")
+album("an empty class folder", [(None, "void/")], yes="classes 3,", says="folder void has no pictures")
+album("hidden files and folders", [("red/1.png", "red/._1.png"), ("red/1.png", ".git/1.png")], yes="72 for training, 18 for testing")
 
 print(f"{count} pairs: {count - len(failures)} answered as they must be")
 for f in failures:
