@@ -172,18 +172,35 @@ static size_t edit_distance(const char *a, const char *b)
     return row[m];
 }
 
+tsri_near tsri_near_to(const char *word)
+{
+    return (tsri_near){.word = word, .distance = strlen(word) / 3 + 2};
+}
+
+void tsri_near_try(tsri_near *near, const char *name)
+{
+    size_t distance = edit_distance(near->word, name);
+    if (distance < near->distance) {
+        near->distance = distance;
+        near->best = name;
+    }
+}
+
+const char *tsri_near_ask(const tsri_near *near, const char *otherwise)
+{
+    if (!near->best)
+        return otherwise;
+    char *slot = next_slot();
+    (void)snprintf(slot, SLOT, "did you mean %s?", near->best);
+    return slot;
+}
+
 const char *tsri_nearest(const char *word, const char *const *words, int64_t count)
 {
-    const char *best = NULL;
-    size_t best_distance = strlen(word) / 3 + 2;
-    for (int64_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(word, words[i]);
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = words[i];
-        }
-    }
-    return best;
+    tsri_near near = tsri_near_to(word);
+    for (int64_t i = 0; i < count; i++)
+        tsri_near_try(&near, words[i]);
+    return near.best;
 }
 
 const char *tsri_bytes_text(double bytes)

@@ -30,8 +30,26 @@ void tsri_text_fini(tsri_text *text);
 const char *tsri_printable(const char *bytes, size_t n);
 const char *tsri_quote(const char *text);
 
-/* The word of `words` nearest to `word` in edit distance, or NULL when none is near enough to be
- * what was meant. */
+/* A search for the word that somebody meant:
+ *
+ *     tsri_near near = tsri_near_to(written);
+ *     for (...)
+ *         tsri_near_try(&near, name[i]);
+ *     return tsri_fail(TSR_USAGE, "there is no %s; %s", tsri_quote(written),
+ *                      tsri_near_ask(&near, "'tessera help' lists them"));
+ */
+typedef struct tsri_near {
+    const char *word;
+    const char *best; /* of those tried, by edit distance; NULL: none is near enough */
+    size_t distance;
+} tsri_near;
+
+tsri_near tsri_near_to(const char *word);
+void tsri_near_try(tsri_near *near, const char *name);
+/* "did you mean seed?" in the ring of buffers, or `otherwise` when no name is near. */
+const char *tsri_near_ask(const tsri_near *near, const char *otherwise);
+
+/* The best of a list, or NULL. */
 const char *tsri_nearest(const char *word, const char *const *words, int64_t count);
 
 /* "1.5 GB", "312 kB": decimal units, in the same ring of buffers. */

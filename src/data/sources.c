@@ -352,15 +352,14 @@ const tsri_source *tsri_source_find(const char *name)
 
 static tsr_status unknown(const char *name, const tsr_config *config)
 {
-    const char *names[sizeof tsri_sources / sizeof *tsri_sources];
+    tsri_near near = tsri_near_to(name);
     for (int64_t i = 0; i < tsri_source_count; i++)
-        names[i] = tsri_sources[i].name;
-    const char *near = tsri_nearest(name, names, tsri_source_count);
+        tsri_near_try(&near, tsri_sources[i].name);
     return tsri_fail(TSR_USAGE,
-                     "%s: there is no data set named '%s'; %s%s%s'tessera data list' shows them, "
-                     "your own files go in data.path",
+                     "%s: there is no data set named '%s'; %s ('tessera data list' shows them all; "
+                     "your own files go in data.path)",
                      tsri_config_place(config, "data.name"), tsri_quote(name),
-                     near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+                     tsri_near_ask(&near, "none has a similar name"));
 }
 
 tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)

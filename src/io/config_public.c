@@ -35,16 +35,11 @@ static tsr_status row_of(int64_t *row, const char *key)
     tsr_status st = TSR_OK;
     *row = key ? tsri_schema_find(key) : -1;
     TSRI_GIVEN(key);
-    if (*row >= 0)
-        goto done;
-    const char **keys = NULL;
-    TSR_TRY(tsri_alloc(&keys, tsri_schema_count, sizeof *keys));
-    for (int64_t i = 0; i < tsri_schema_count; i++)
-        keys[i] = tsri_schema[i].key;
-    const char *near = tsri_nearest(key, keys, tsri_schema_count);
-    tsri_free(keys);
-    TSR_CHECK(false, TSR_USAGE, "there is no key '%s'%s%s%s; 'tessera help run-file' lists them",
-              tsri_quote(key), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    tsri_near near = tsri_near_to(key);
+    for (int64_t i = 0; *row < 0 && i < tsri_schema_count; i++)
+        tsri_near_try(&near, tsri_schema[i].key);
+    TSR_CHECK(*row >= 0, TSR_USAGE, "there is no key '%s'; %s", tsri_quote(key),
+              tsri_near_ask(&near, "'tessera help run-file' lists them"));
 done:
     return st;
 }

@@ -217,7 +217,7 @@ static int64_t split_choices(const char *words[CHOICES_MAX], char *choices)
 static tsr_status read_choice(char **out, const context *c, const tsri_yaml_node *node)
 {
     tsr_status st = TSR_OK;
-    char *copy = NULL, hint[128] = "";
+    char *copy = NULL;
     const char *words[CHOICES_MAX];
     if (node->kind != TSRI_YAML_SCALAR)
         return refuse(c, node, "");
@@ -228,10 +228,10 @@ static tsr_status read_choice(char **out, const context *c, const tsri_yaml_node
             TSR_TRY(tsri_strdup(out, node->text));
             goto done;
         }
-    const char *near = tsri_nearest(node->text, words, n);
-    if (near)
-        (void)snprintf(hint, sizeof hint, "did you mean %s?", near);
-    st = refuse(c, node, hint);
+    tsri_near near = tsri_near_to(node->text);
+    for (int64_t i = 0; i < n; i++)
+        tsri_near_try(&near, words[i]);
+    st = refuse(c, node, tsri_near_ask(&near, ""));
 done:
     tsri_free(copy);
     return st;

@@ -8,6 +8,7 @@
  */
 #include "linalg/blas.h"
 
+#include "base/late.h"
 #include "base/log.h"
 
 #include <dlfcn.h>
@@ -22,59 +23,27 @@
 
 tsri_blas_table tsri_blas;
 
-/* What makers of packages read to learn what is loaded late (the note of the UAPI group that
- * systemd's libraries carry, too); tools/sbom does. */
-#define NOTE                                                                                       \
-    "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"products\",\"description\":\"matrix products "   \
-    "and LAPACK of the backend cpu, kernels and certificates\",\"priority\":\"required\"}]"
+TSRI_LATE_NOTE(LIBRARY, "products",
+               "matrix products and LAPACK of the backend cpu, kernels and certificates",
+               "required");
 
-__attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
-    uint32_t name_size, text_size, type;
-    char name[4];
-    char text[(sizeof NOTE + 3) / 4 * 4];
-} note = {4, sizeof NOTE, 0x407c0c0a, "FDO", NOTE};
-
-/* ---- Its functions ------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    size_t at;
-} calls[] = {
+static const tsri_late_call calls[] = {
 #define X(name) {#name, offsetof(tsri_blas_table, name)},
     TSRI_BLAS_LIST(X)
 #undef X
 };
 
-static tsr_status find_calls(void *library)
-{
-    tsr_status st = TSR_OK;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *function = dlsym(library, calls[i].name);
-        TSR_CHECK(function, TSR_FAILURE,
-                  "the " LIBRARY " that was found has no %s: install libopenblas0-pthread, or use "
-                  "backend: ref",
-                  calls[i].name);
-        memcpy((char *)&tsri_blas + calls[i].at, &function, sizeof function);
-    }
-done:
-    return st;
-}
-
-/* Bound at once and for us alone: nobody else's products change their library. */
 static tsr_status open_library(void **library)
 {
-    tsr_status st = TSR_OK;
-    *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    TSR_CHECK(*library, TSR_FAILURE,
-              "OpenBLAS cannot be loaded (%s): install libopenblas0-pthread, or use backend: ref",
-              dlerror());
-    TSR_TRY(find_calls(*library));
-done:
-    if (st != TSR_OK && *library) {
-        (void)dlclose(*library);
-        *library = NULL;
-    }
-    return st;
+    static const tsri_late openblas = {
+        .file = LIBRARY,
+        .name = "OpenBLAS",
+        .remedy = "install libopenblas0-pthread, or use backend: ref",
+        .status = TSR_FAILURE,
+        .call = calls,
+        .calls = sizeof calls / sizeof *calls,
+    };
+    return tsri_late_open(library, &tsri_blas, &openblas);
 }
 
 /* ---- Its kernels --------------------------------------------------------------------------- */

@@ -222,21 +222,16 @@ done:
 static tsr_status find(int64_t *i, const tsr_model *model, const char *name)
 {
     tsr_status st = TSR_OK;
-    const char **names = NULL;
     *i = -1;
     TSRI_GIVEN(model);
     TSRI_GIVEN(name);
     *i = tsri_net_param(model->net, name);
-    if (*i >= 0)
-        goto done;
-    TSR_TRY(tsri_alloc(&names, model->net->params, sizeof *names));
-    for (int64_t k = 0; k < model->net->params; k++)
-        names[k] = model->net->param[k].name;
-    const char *near = tsri_nearest(name, names, model->net->params);
-    TSR_CHECK(false, TSR_USAGE, "the model has no parameter %s%s%s%s", tsri_quote(name),
-              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    tsri_near near = tsri_near_to(name);
+    for (int64_t k = 0; *i < 0 && k < model->net->params; k++)
+        tsri_near_try(&near, model->net->param[k].name);
+    TSR_CHECK(*i >= 0, TSR_USAGE, "the model has no parameter %s; %s", tsri_quote(name),
+              tsri_near_ask(&near, "tessera info lists them"));
 done:
-    tsri_free(names);
     return st;
 }
 

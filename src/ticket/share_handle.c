@@ -71,21 +71,16 @@ done:
 static tsr_status find_axis(int64_t *i, const tsr_share *share, const char *name)
 {
     tsr_status st = TSR_OK;
-    const char **names = NULL;
     *i = -1;
     TSRI_GIVEN(share);
     TSRI_GIVEN(name);
     *i = tsri_axis_find(share->net, name);
-    if (*i >= 0)
-        goto done;
-    TSR_TRY(tsri_alloc(&names, share->net->axes, sizeof *names));
-    for (int64_t a = 0; a < share->net->axes; a++)
-        names[a] = share->net->axis[a].name;
-    const char *near = tsri_nearest(name, names, share->net->axes);
-    TSR_CHECK(false, TSR_USAGE, "there is no axis %s%s%s%s", tsri_quote(name),
-              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    tsri_near near = tsri_near_to(name);
+    for (int64_t a = 0; *i < 0 && a < share->net->axes; a++)
+        tsri_near_try(&near, share->net->axis[a].name);
+    TSR_CHECK(*i >= 0, TSR_USAGE, "the model has no axis %s; %s", tsri_quote(name),
+              tsri_near_ask(&near, "docs/models.md lists the axes"));
 done:
-    tsri_free(names);
     return st;
 }
 

@@ -182,32 +182,30 @@ const tsr_config *tsr_run_config(const tsr_run *run)
     return run ? run->config : NULL;
 }
 
-/* As it is judged: the average of the weights, where there is one and it was not handed over yet. */
-static tsr_status model_of(tsr_model **out, tsr_run *run)
+/* The model as it is judged: the average of the weights, where there is one and it was not handed
+ * over yet. */
+static tsr_status put_judged(tsri_sink *sink, tsr_run *run)
 {
-    tsr_status st = TSR_OK;
-    tsri_sink sink = {0};
     bool average = !run->finished && run->run.position.round > 0;
     if (average)
         tsri_average_swap(&run->run);
-    st = tsri_run_put(&sink, &run->run);
+    tsr_status st = tsri_run_put(sink, &run->run);
     if (average)
         tsri_average_swap(&run->run);
-    TSR_TRY(st);
-    TSR_TRY(tsr_model_parse(out, sink.bytes, sink.n));
-done:
-    tsri_free(sink.bytes);
     return st;
 }
 
 tsr_status tsr_run_model(tsr_model **out, tsr_run *run)
 {
     tsr_status st = TSR_OK;
+    tsri_sink sink = {0};
     TSRI_GIVEN(out);
     *out = NULL;
     TSRI_GIVEN(run);
-    TSR_TRY(model_of(out, run));
+    TSR_TRY(put_judged(&sink, run));
+    TSR_TRY(tsr_model_parse(out, sink.bytes, sink.n));
 done:
+    tsri_free(sink.bytes);
     return st;
 }
 

@@ -1,32 +1,16 @@
 /* httpd.c - libmicrohttpd, loaded when a page is first served. */
 #ifdef TESSERA_MICROHTTPD
 
+#include "base/late.h"
 #include "watch/httpd.h"
-
-#include <dlfcn.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #define LIBRARY "libmicrohttpd.so.12"
 
 tsri_httpd_table tsri_httpd;
 
-/* As linalg/openblas_load.c has it: for makers of packages, and tools/sbom. */
-#define NOTE                                                                                       \
-    "[{\"soname\":[\"" LIBRARY "\"],\"feature\":\"serve\",\"description\":\"the live page of "     \
-    "tessera watch --serve\",\"priority\":\"suggested\"}]"
+TSRI_LATE_NOTE(LIBRARY, "serve", "the live page of tessera watch --serve", "suggested");
 
-__attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {
-    uint32_t name_size, text_size, type;
-    char name[4];
-    char text[(sizeof NOTE + 3) / 4 * 4];
-} note = {4, sizeof NOTE, 0x407c0c0a, "FDO", NOTE};
-
-static const struct {
-    const char *name;
-    size_t at;
-} calls[] = {
+static const tsri_late_call calls[] = {
 #define X(name) {"MHD_" #name, offsetof(tsri_httpd_table, name)},
     TSRI_HTTPD_LIST(X)
 #undef X
@@ -34,23 +18,16 @@ static const struct {
 
 tsr_status tsri_httpd_load(void)
 {
-    tsr_status st = TSR_OK;
-    if (tsri_httpd.run)
-        return TSR_OK;
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    TSR_CHECK(library, TSR_USAGE,
-              "pages cannot be served, libmicrohttpd is not there (%s): install libmicrohttpd12; "
-              "`tessera watch` without --serve needs nothing",
-              dlerror());
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *function = dlsym(library, calls[i].name);
-        TSR_CHECK(function, TSR_USAGE,
-                  "the " LIBRARY " that was found has no %s: install libmicrohttpd12",
-                  calls[i].name);
-        memcpy((char *)&tsri_httpd + calls[i].at, &function, sizeof function);
-    }
-done:
-    return st;
+    static const tsri_late httpd = {
+        .file = LIBRARY,
+        .name = "libmicrohttpd, which serves pages,",
+        .remedy = "install libmicrohttpd12; `tessera watch` without --serve needs nothing",
+        .status = TSR_USAGE,
+        .call = calls,
+        .calls = sizeof calls / sizeof *calls,
+    };
+    void *library;
+    return tsri_httpd.run ? TSR_OK : tsri_late_open(&library, &tsri_httpd, &httpd);
 }
 
 #else

@@ -81,30 +81,30 @@ done:
     return st;
 }
 
-static tsr_status put_double(tsri_text *out, unsigned field, double value)
+/* The bits of a number of 4 or 8 bytes. */
+static tsr_status put_fixed(tsri_text *out, unsigned field, uint64_t bits, int size)
 {
     tsr_status st = TSR_OK;
-    uint64_t bits;
     uint8_t bytes[8];
-    memcpy(&bits, &value, sizeof bits);
-    little(bytes, bits, 8);
-    TSR_TRY(put_key(out, field, FIXED64));
-    TSR_TRY(put(out, bytes, sizeof bytes));
+    little(bytes, bits, size);
+    TSR_TRY(put_key(out, field, size == 8 ? FIXED64 : FIXED32));
+    TSR_TRY(put(out, bytes, (size_t)size));
 done:
     return st;
 }
 
+static tsr_status put_double(tsri_text *out, unsigned field, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return put_fixed(out, field, bits, 8);
+}
+
 static tsr_status put_float(tsri_text *out, unsigned field, float value)
 {
-    tsr_status st = TSR_OK;
     uint32_t bits;
-    uint8_t bytes[4];
     memcpy(&bits, &value, sizeof bits);
-    little(bytes, bits, 4);
-    TSR_TRY(put_key(out, field, FIXED32));
-    TSR_TRY(put(out, bytes, sizeof bytes));
-done:
-    return st;
+    return put_fixed(out, field, bits, 4);
 }
 
 /* ---- Lines ---------------------------------------------------------------------------------- */

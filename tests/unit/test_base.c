@@ -1,6 +1,7 @@
 /* Status, allocator, pool, text, narrowing: the floor that everything stands on. */
 #include "testing.h"
 
+#include "base/late.h"
 #include "base/log.h"
 #include "base/narrow.h"
 #include "base/pool.h"
@@ -133,7 +134,40 @@ static void text_grows_and_quotes(void **state)
     const char *words[] = {"momentum", "lr", "nesterov"};
     assert_string_equal(tsri_nearest("momentun", words, 3), "momentum");
     assert_null(tsri_nearest("xyzzyxyzzy", words, 3));
+    tsri_near near = tsri_near_to("momentun");
+    assert_string_equal(tsri_near_ask(&near, "see below"), "see below");
+    tsri_near_try(&near, "moment");
+    tsri_near_try(&near, "momentum");
+    tsri_near_try(&near, "lr");
+    assert_string_equal(tsri_near_ask(&near, ""), "did you mean momentum?");
     assert_string_equal(tsri_bytes_text(1536000), "1.54 MB");
+}
+
+/* A table is filled whole or left alone: one that is half full looks like a loaded library. */
+static void libraries_are_loaded_late(void **state)
+{
+    (void)state;
+    struct {
+        double (*floor)(double);
+        void (*other)(void);
+    } table = {0};
+    const tsri_late_call calls[] = {{"floor", 0}, {"no_such_call", sizeof(void *)}};
+    tsri_late late = {.file = "libm.so.6",
+                      .name = "libm",
+                      .remedy = "install it",
+                      .status = TSR_USAGE,
+                      .call = calls,
+                      .calls = 2};
+    void *library;
+    assert_fails(tsri_late_open(&library, &table, &late), TSR_USAGE,
+                 "the libm.so.6 that was found has no no_such_call: install it");
+    assert_null(library);
+    assert_null(table.floor);
+    late.calls = 1;
+    assert_ok(tsri_late_open(&library, &table, &late));
+    assert_true(table.floor(1.5) == 1);
+    late.file = "libno-such-library.so.1";
+    assert_fails(tsri_late_open(&library, &table, &late), TSR_USAGE, "libm cannot be loaded (");
 }
 
 static void narrowing_is_checked(void **state)
@@ -170,10 +204,11 @@ static void messages_go_where_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_sentences),     cmocka_unit_test(memory_is_counted),
-        cmocka_unit_test(the_nth_allocation_fails), cmocka_unit_test(every_index_runs_once),
-        cmocka_unit_test(text_grows_and_quotes),    cmocka_unit_test(narrowing_is_checked),
-        cmocka_unit_test(messages_go_where_asked),  cmocka_unit_test(helpers_take_no_signals),
+        cmocka_unit_test(errors_are_sentences),      cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(the_nth_allocation_fails),  cmocka_unit_test(every_index_runs_once),
+        cmocka_unit_test(text_grows_and_quotes),     cmocka_unit_test(narrowing_is_checked),
+        cmocka_unit_test(libraries_are_loaded_late), cmocka_unit_test(messages_go_where_asked),
+        cmocka_unit_test(helpers_take_no_signals),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
