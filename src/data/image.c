@@ -242,14 +242,14 @@ tsr_status tsri_image_decode(tsri_image *out, const void *bytes, int64_t n, int6
                              const char *name)
 {
     tsr_status st = TSR_OK;
-    bool jpeg = n >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0;
+    bool is_jpeg = n >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0;
     bool png = n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
     *out = (tsri_image){0};
-    TSR_CHECK(jpeg || png, TSR_BAD_FILE,
+    TSR_CHECK(is_jpeg || png, TSR_BAD_FILE,
               "%s: byte 0: neither a JPEG nor a PNG file; convert or remove it", tsri_quote(name));
-    TSR_TRY(jpeg ? decode_jpeg(out, bytes, n, least, name) : decode_png(out, bytes, n, name));
+    TSR_TRY(is_jpeg ? decode_jpeg(out, bytes, n, least, name) : decode_png(out, bytes, n, name));
     TSR_TRY(tsri_image_upright(out,
-                               jpeg ? tsri_jpeg_orientation(bytes, n) : png_orientation(bytes, n)));
+                               is_jpeg ? tsri_jpeg_orientation(bytes, n) : png_orientation(bytes, n)));
 done:
     if (st != TSR_OK)
         TSRI_FREE(out->rgb);
