@@ -999,6 +999,11 @@ TSR_API tsr_status tsr_reproduce(char **json, const char *name, const tsr_study_
  * folder holds no run, BAD_FILE when one of its files is damaged. */
 TSR_API tsr_status tsr_report(const char *folder, const char *path);
 
+/* Every chart of that page as files: BASE-SECTION.svg, .csv and (built with librsvg) .png, where
+ * SECTION is the section's name, "traffic-and-time", and further ones of a section are numbered
+ * from 2. *count = charts written. */
+TSR_API tsr_status tsr_report_pictures(int64_t *count, const char *folder, const char *base);
+
 /* ---- ONNX --------------------------------------------------------------------------------- */
 
 /* How a model becomes an ONNX file (docs/export.md). */

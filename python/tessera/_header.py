@@ -630,6 +630,7 @@ FUNCTIONS = {
     "tsr_study_name": (c_char_p, [c_int64]),
     "tsr_reproduce": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_study_options)]),
     "tsr_report": (c_int, [c_char_p, c_char_p]),
+    "tsr_report_pictures": (c_int, [POINTER(c_int64), c_char_p, c_char_p]),
     "tsr_export_onnx": (c_int, [POINTER(tsr_onnx_made), c_char_p, c_void_p, POINTER(tsr_onnx_options)]),
     "tsr_onnx_measure": (c_int, [POINTER(tsr_onnx_speed), c_void_p, POINTER(tsr_onnx_speed_options)]),
 }
@@ -771,6 +772,7 @@ SAID = {
     'tsr_study_name': "The papers' figures and tables that can be made again: name i, from 0; NULL behind the last.",
     'tsr_reproduce': "Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free.",
     'tsr_report': "The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the\nfolder holds no run, BAD_FILE when one of its files is damaged.",
+    'tsr_report_pictures': 'Every chart of that page as files: BASE-SECTION.svg, .csv and (built with librsvg) .png, where\nSECTION is the section\'s name, "traffic-and-time", and further ones of a section are numbered\nfrom 2. *count = charts written.',
     'tsr_export_onnx': 'Writes the model as the ONNX file `path`, which is replaced whole or not at all. `made` and\n`options` may be NULL. FAILURE when the library was built without ONNX; USAGE when a layer or a\ntransform has no form there.',
     'tsr_onnx_measure': 'Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models\ntake different inputs; else as tsr_export_onnx.',
 }

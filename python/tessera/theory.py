@@ -106,9 +106,12 @@ class Page(str):
             return f'<iframe srcdoc="{html.escape(file.read())}" width="100%" height="700" style="border:0"></iframe>'
 
 
-def report(folder, path=None):
-    """Makes the page of a run's or a sweep's folder; returns its path, which a notebook shows as the page."""
+def report(folder, path=None, pictures=None):
+    """Makes the page of a run's or a sweep's folder; returns its path, which a notebook shows as the page. With
+    pictures="base", every chart is a file, too: base-learning.svg, .csv, .png."""
     call(library.tsr_report, utf8(folder), utf8(path))
+    if pictures:
+        call(library.tsr_report_pictures, ctypes.byref(ctypes.c_int64()), utf8(folder), utf8(pictures))
     return Page(path or f"{folder}/report.html")
 
 

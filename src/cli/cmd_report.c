@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "io/json.h"
 #include "report/compare.h"
+#include "report/png.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,10 +31,17 @@ static tsr_status one_run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsri_text path = {0};
     const char *folder = args->operand[0], *out = cli_text(args, "out");
-    TSR_CHECK(!cli_has(args, "accuracy") && !cli_has(args, "picture"), TSR_USAGE,
-              "--accuracy and --picture compare runs: give more than one folder");
+    const char *picture = cli_text(args, "picture");
+    int64_t count = 0;
+    TSR_CHECK(!cli_has(args, "accuracy"), TSR_USAGE,
+              "--accuracy compares runs: give more than one folder");
     TSR_TRY(tsri_text_add(&path, "%s/report.html", folder));
     TSR_TRY(tsr_report(folder, out));
+    if (picture)
+        TSR_TRY(tsr_report_pictures(&count, folder, picture));
+    if (count > 0 && !args->json)
+        (void)printf("pictures %s-*: %lld charts as SVG and CSV%s\n", picture, (long long)count,
+                     tsri_png_available() ? " and PNG" : "");
     TSR_TRY(tell(args, out ? out : path.data));
 done:
     tsri_text_fini(&path);
@@ -158,7 +166,8 @@ static const cli_option options[] = {
     {"accuracy", 'a', "PERCENT", CLI_REAL, .least = 0, .most = 100,
      .help = "several runs: time and traffic to this test accuracy; may be given again, rising"},
     {"picture", 0, "BASE", CLI_FILE,
-     .help = "several runs: their curves as BASE.svg, .csv and .png"},
+     .help = "every chart as files, too: BASE-SECTION.svg, .csv and .png (several runs: their "
+             "curves as BASE.svg, ...)"},
     {0},
 };
 

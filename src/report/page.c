@@ -20,31 +20,27 @@
 /* ---- Parts of a page ------------------------------------------------------------------------ */
 
 /* "Traffic and time" is #traffic-and-time. */
-static void put_name(tsri_markup *m, const char *title)
+static void name_section(char name[80], const char *title)
 {
-    char name[80];
     size_t n = 0;
-    for (; *title && n + 1 < sizeof name; title++)
+    for (; *title && n + 1 < 80; title++)
         name[n++] = (*title >= 'a' && *title <= 'z') || (*title >= '0' && *title <= '9') ? *title
                     : *title >= 'A' && *title <= 'Z' ? (char)(*title - 'A' + 'a')
                                                      : '-';
     name[n] = '\0';
-    tsri_markup_text(m, name);
 }
 
 void tsri_section_open(tsri_page *p, const char *title)
 {
-    tsri_markup_add(&p->html, "<section id=\"");
-    put_name(&p->html, title);
-    tsri_markup_add(&p->html, "\">\n<h2>");
+    name_section(p->section, title); /* letters, digits and dashes: nothing to escape */
+    tsri_markup_add(&p->html, "<section id=\"%s\">\n<h2>", p->section);
     tsri_markup_text(&p->html, title);
     tsri_markup_add(&p->html, "</h2>\n");
-    tsri_markup_add(&p->contents, "<li><a href=\"#");
-    put_name(&p->contents, title);
-    tsri_markup_add(&p->contents, "\">");
+    tsri_markup_add(&p->contents, "<li><a href=\"#%s\">", p->section);
     tsri_markup_text(&p->contents, title);
     tsri_markup_add(&p->contents, "</a></li>\n");
     p->sections++;
+    p->charts = 0;
 }
 
 void tsri_section_close(tsri_page *p)
@@ -82,6 +78,21 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
     tsri_page_fact(p, name, whole);
 }
 
+/* BASE-learning.svg; the second of a section is BASE-learning-2.svg. */
+static tsr_status write_picture(tsri_page *p, const tsri_chart *chart)
+{
+    tsr_status st = TSR_OK;
+    tsri_text base = {0};
+    TSR_TRY(tsri_text_add(&base, "%s-%s", p->pictures, p->section));
+    if (++p->charts > 1)
+        TSR_TRY(tsri_text_add(&base, "-%lld", (long long)p->charts));
+    TSR_TRY(tsri_chart_write(chart, base.data));
+    p->drawn++;
+done:
+    tsri_text_fini(&base);
+    return st;
+}
+
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
 {
     double wide = chart->width > 0 ? 1.12 * chart->width + 30 : 1020; /* text keeps its size */
@@ -90,6 +101,8 @@ void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
     if (p->html.st == TSR_OK)
         p->html.st = tsri_chart_svg(&p->html.text, chart);
     tsri_chart_data_add(&p->data, chart);
+    if (p->pictures && p->html.st == TSR_OK)
+        p->html.st = write_picture(p, chart);
     if (caption) {
         tsri_markup_add(&p->html, "<figcaption>");
         tsri_markup_text(&p->html, caption);

@@ -181,6 +181,23 @@ done:
     return st;
 }
 
+tsr_status tsr_report_pictures(int64_t *count, const char *folder, const char *base)
+{
+    tsr_status st = TSR_OK;
+    tsri_page p = {.folder = folder, .pictures = base};
+    TSRI_GIVEN(count);
+    TSRI_GIVEN(folder);
+    TSRI_GIVEN(base);
+    *count = 0;
+    TSR_TRY(read_run(&p));
+    TSR_TRY(write_page(&p));
+    TSR_TRY(tsri_markup_end(&p.html));
+    *count = p.drawn;
+done:
+    tsri_page_fini(&p);
+    return st;
+}
+
 tsr_status tsr_report(const char *folder, const char *path)
 {
     tsr_status st = TSR_OK;

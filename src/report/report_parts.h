@@ -13,6 +13,10 @@ typedef struct tsri_page {
     tsri_markup head, contents, html; /* up to the headline, the list of sections, the rest */
     tsri_chart_data data;             /* the numbers of its charts */
     int64_t sections;
+    const char *pictures; /* charts become files, too: BASE-SECTION.svg, ...; or NULL */
+    char section[80];     /* the one that is open, as in addresses: "traffic-and-time" */
+    int64_t charts;       /* in it */
+    int64_t drawn;        /* in all */
     bool live; /* its server decides what it may ask for */
     const char *folder;
     tsr_config *config;

@@ -109,7 +109,15 @@ grep -q '^a  *3  *-  *81.00 .*4.5 s, 3.00 MB  *50, 12, 38 %' said || fail "no ta
 grep -q 'to 65 %.*to 70 %.*to 75 %.*to 80 %' said || fail "no goals of its own: $(cat said)"
 [ -s compare.html ] || fail "no compare.html"
 refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
-refused 2 'more than one folder' report races/a --picture x
+refused 2 'more than one folder' report races/a --accuracy 50
+# The charts of one run as files: as many as its page has, with the same drawing.
+"$program" report "$folder" --picture one >said
+drawn=$(grep -o '<figure class="drawn' page.html | wc -l)
+grep -qx "pictures one-\*: $drawn charts as SVG and CSV.*" said && [ "$drawn" = "$(find . -maxdepth 1 -name 'one-*.svg' | wc -l)" ] ||
+    fail "$drawn charts on the page, and the files $(echo one-*.svg): $(cat said)"
+[ -s one-pretraining.csv ] && [ -s one-traffic-and-time.svg ] && grep -qF '&lt;i&gt;' one-*.svg ||
+    fail "files: $(echo one-*)"
+refused 1 'no/such' report "$folder" --picture no/such/folder/x
 refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"
 refused 2 'at most 8' report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 -a 9

@@ -359,6 +359,9 @@ class Theory(unittest.TestCase):
             net(folder=folder + "/r")
             page = tessera.report(folder + "/r")
             self.assertIn("<iframe", page._repr_html_())
+            tessera.report(folder + "/r", pictures=folder + "/p")
+            with open(folder + "/p-learning.svg", encoding="utf-8") as file:
+                self.assertIn("<svg", file.read())
 
     def test_import(self):
         try:

@@ -312,6 +312,10 @@ static void pages(void **state)
     (void)state;
     assert_fails(tsr_report(scratch_path("nowhere"), NULL), TSR_USAGE, "nowhere");
     assert_fails(tsr_report(NULL, NULL), TSR_USAGE, "NULL");
+    int64_t count = 7;
+    assert_fails(tsr_report_pictures(&count, scratch_path("nowhere"), "x"), TSR_USAGE, "nowhere");
+    assert_fails(tsr_report_pictures(&count, "nowhere", NULL), TSR_USAGE, "NULL");
+    assert_int_equal(count, 0);
 }
 
 static tsr_status all_calls(tsr_model *model)
