@@ -5,6 +5,7 @@
  * every request, and every script but ours, which is named by its digest. So a run may be called
  * <script> even where an escape were forgotten. Without JavaScript the page still shows all its
  * pictures and tables. */
+#include "base/alloc.h"
 #include "base/base64.h"
 #include "base/number.h"
 #include "io/digest.h"
@@ -79,16 +80,23 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
 }
 
 /* BASE-learning.svg; the second of a section is BASE-learning-2.svg. */
-static tsr_status write_picture(tsri_page *p, const tsri_chart *chart)
+static tsr_status write_picture(tsri_page *p, const tsri_chart *chart, const char *caption)
 {
     tsr_status st = TSR_OK;
     tsri_text base = {0};
+    tsri_chart told = *chart; /* with the line that the page has below it */
+    char *line = NULL;
+    if (caption && !chart->caption) {
+        TSR_TRY(tsri_strdup(&line, caption));
+        told.caption = line;
+    }
     TSR_TRY(tsri_text_add(&base, "%s-%s", p->pictures, p->section));
     if (++p->charts > 1)
         TSR_TRY(tsri_text_add(&base, "-%lld", (long long)p->charts));
-    TSR_TRY(tsri_chart_write(chart, base.data));
+    TSR_TRY(tsri_chart_write(&told, base.data));
     p->drawn++;
 done:
+    tsri_free(line);
     tsri_text_fini(&base);
     return st;
 }
@@ -102,7 +110,7 @@ void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
         p->html.st = tsri_chart_svg(&p->html.text, chart);
     tsri_chart_data_add(&p->data, chart);
     if (p->pictures && p->html.st == TSR_OK)
-        p->html.st = write_picture(p, chart);
+        p->html.st = write_picture(p, chart, caption);
     if (caption) {
         tsri_markup_add(&p->html, "<figcaption>");
         tsri_markup_text(&p->html, caption);

@@ -76,7 +76,7 @@ def check_commands(path):
     wrong, checked = [], 0
     for page in pages:
         for number, language, lines in blocks(open(os.path.join(source, page)).read()):
-            for k, line in enumerate(lines if language == "text" else []):
+            for k, line in enumerate(lines if language in ("text", "sh") else []):
                 where = f"{page}:{number + k}"
                 if re.match(r"^(mpirun .* )?(?:\S*/)?tessera ", line.strip()):
                     checked += check_command(where, re.sub(r"\S*/tessera ", "tessera ", line.strip()), commands, wrong)
