@@ -99,6 +99,11 @@ static void put_float(void *to, int64_t k, const char *at, tsr_type type)
     ((float *)to)[k] = (float)number_at(at, type);
 }
 
+static void put_double(void *to, int64_t k, const char *at, tsr_type type)
+{
+    ((double *)to)[k] = number_at(at, type);
+}
+
 static void put_byte(void *to, int64_t k, const char *at, tsr_type type)
 {
     (void)type;
@@ -140,6 +145,12 @@ void tsri_array_row(float *to, const tsr_array *a, int64_t i)
         memcpy(to, row_at(a, i), (size_t)(tsri_array_count(a) / a->shape[0]) * sizeof *to);
     else
         walk(to, &k, a, 1, row_at(a, i), put_float);
+}
+
+void tsri_array_row_doubles(double *to, const tsr_array *a, int64_t i)
+{
+    int64_t k = 0;
+    walk(to, &k, a, 1, row_at(a, i), put_double);
 }
 
 void tsri_array_row_bytes(uint8_t *to, const tsr_array *a, int64_t i)

@@ -19,6 +19,8 @@ void tsri_array_copy(void *to, const tsr_array *a);
 /* to [count of a row] = the numbers of row i, as floats; F64 is rounded. */
 void tsri_array_row(float *to, const tsr_array *a, int64_t i);
 
+void tsri_array_row_doubles(double *to, const tsr_array *a, int64_t i);
+
 /* The same as bytes, of U8; and as whole numbers, of a row of one: false when it is none. */
 void tsri_array_row_bytes(uint8_t *to, const tsr_array *a, int64_t i);
 bool tsri_array_whole(int64_t *to, const tsr_array *a, int64_t i);

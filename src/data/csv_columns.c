@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "data/alike.h"
 #include "data/csv.h"
 
 #include <stdio.h>
@@ -96,6 +97,28 @@ done:
     return st;
 }
 
+/* A model finds its columns by their names. */
+static tsr_status check_names(const tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    tsri_words names = {0};
+    for (int64_t k = 0; k < t->columns; k++) {
+        const char *name = t->column[k].name;
+        int64_t number, before = names.count;
+        if (!name || t->column[k].ignored)
+            continue;
+        TSR_TRY(tsri_words_add(&number, &names, name, strlen(name)));
+        TSR_CHECK(number == before, TSR_BAD_FILE,
+                  "%s: line 1, column %lld: an earlier column %s%s%s, too: give each its own name, "
+                  "or leave one out with data.ignore, by its number",
+                  tsri_quote(t->part[0].path), (long long)(k + 1),
+                  *name ? "is called \"" : "has no name", tsri_quote(name), *name ? "\"" : "");
+    }
+done:
+    tsri_words_fini(&names);
+    return st;
+}
+
 static tsr_status choose_by_run_file(tsri_tables *t)
 {
     tsr_status st = TSR_OK;
@@ -120,6 +143,7 @@ static tsr_status choose_by_run_file(tsri_tables *t)
               "is needed, check data.target, data.ignore and the separator",
               tsri_quote(t->part[0].path), (long long)t->columns, (long long)t->inputs,
               (long long)t->targets);
+    TSR_TRY(check_names(t));
 done:
     return st;
 }
@@ -164,7 +188,8 @@ static tsr_status leave_out_others(tsri_tables *t)
         tsri_column *c = &t->column[k];
         c->ignored = !c->target && !c->like;
         if (c->ignored && !was_ignored(t->want->like->schema, c->name) && others++ < 8)
-            TSR_TRY(tsri_text_add(&names, "%s%s", others > 1 ? ", " : "", tsri_quote(c->name)));
+            TSR_TRY(tsri_text_add(&names, "%s%s", others > 1 ? ", " : "",
+                                  *c->name ? tsri_quote(c->name) : "one without a name"));
     }
     if (others > 0)
         TSRI_INFO("%s: columns that the model does not know are left out: %s%s",
@@ -200,6 +225,24 @@ done:
     return st;
 }
 
+/* Refuses a table without that column; one whose name looks the same is pointed at. */
+static tsr_status refuse_missing(const tsri_tables *t, const char *name)
+{
+    tsr_status st = TSR_OK;
+    bool same = false;
+    int64_t k = 0;
+    for (; k < t->columns && !same; k++)
+        TSR_TRY(tsri_alike(&same, t->column[k].name, name));
+    st = tsri_fail(TSR_BAD_FILE,
+                   "%s: line 1: there is no column %s%s%s, which the model was trained with%s%s%s",
+                   tsri_quote(t->part[0].path), *name ? "\"" : "without a name", tsri_quote(name),
+                   *name ? "\"" : "", same ? "; \"" : "",
+                   same ? tsri_quote(t->column[k - 1].name) : "",
+                   same ? "\" is another name: rename it if it is meant" : "");
+done:
+    return st;
+}
+
 static tsr_status match_by_name(tsri_tables *t, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
@@ -208,9 +251,8 @@ static tsr_status match_by_name(tsri_tables *t, const tsri_like *like)
     for (int64_t i = 0; i < s->fields; i++) {
         int64_t k;
         TSR_TRY(find_once(&k, t, s->field[i].name));
-        TSR_CHECK(k >= 0, TSR_BAD_FILE,
-                  "%s: line 1: there is no column \"%s\", which the model was trained with",
-                  tsri_quote(t->part[0].path), tsri_quote(s->field[i].name));
+        if (k < 0)
+            TSR_TRY(refuse_missing(t, s->field[i].name));
         t->column[k].like = &s->field[i];
         t->input[t->inputs++] = k;
     }

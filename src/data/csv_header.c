@@ -18,8 +18,8 @@ enum { COLUMNS_MAX = 65536, ROWS_SEEN = 200, ROWS_LEAST = 8 };
 
 /* What stands below the first cell of a column. */
 typedef struct below {
-    int64_t numbers, dates, texts;
-    bool again; /* the first cell, once more */
+    int64_t numbers, whole, dates, texts; /* whole: of the numbers */
+    bool again;                           /* the first cell, once more */
     tsri_words words;
 } below;
 
@@ -33,6 +33,15 @@ static tsri_cell kind_of(const char *cell, size_t n, bool quoted)
     return kind;
 }
 
+/* Digits at the beginning of the cell. */
+static size_t leading_digits(const char *cell, size_t n)
+{
+    size_t i = 0;
+    while (i < n && cell[i] >= '0' && cell[i] <= '9')
+        i++;
+    return i;
+}
+
 static tsr_status see(below *b, const tsri_csv *c, const char *name)
 {
     tsr_status st = TSR_OK;
@@ -40,6 +49,7 @@ static tsr_status see(below *b, const tsri_csv *c, const char *name)
     switch (kind_of(c->cell, c->length, c->quoted)) {
     case TSRI_CELL_NUMBER:
         b->numbers++;
+        b->whole += leading_digits(c->cell, c->length) == c->length;
         break;
     case TSRI_CELL_DATE:
         b->dates++;
@@ -101,6 +111,18 @@ static bool never_again(const tsri_csv_table *p, const below *b)
     return repeats;
 }
 
+/* Years above measurements: nothing tells such names from numbers for sure. */
+static bool may_be_names(const tsri_csv_table *p, const below *b)
+{
+    for (int64_t k = 0; k < p->columns; k++) {
+        size_t n = strlen(p->name[k]);
+        if (n == 0 || leading_digits(p->name[k], n) < n || appears_twice(p, k) ||
+            b[k].numbers < ROWS_LEAST || 4 * b[k].whole > b[k].numbers)
+            return false;
+    }
+    return true;
+}
+
 static tsr_status guess(bool *header, const tsri_csv_table *p)
 {
     tsr_status st = TSR_OK;
@@ -110,6 +132,10 @@ static tsr_status guess(bool *header, const tsri_csv_table *p)
     TSR_TRY(look_below(b, p));
     for (int64_t k = 0; k < p->columns && !*header; k++)
         *header = stands_above(p->name[k], &b[k]);
+    if (!*header && may_be_names(p, b))
+        TSRI_WARN("%s: line 1 is taken for data, but has whole numbers above fractions: if these "
+                  "are the names of columns, set data.header to yes",
+                  tsri_quote(p->path));
     if (*header || !never_again(p, b))
         goto done;
     *header = true;

@@ -74,11 +74,33 @@ static void count_dressed(tsri_column *k, const tsri_csv *c)
     note(&k->dress, c);
 }
 
+static bool has_only_digits(const tsri_csv *c)
+{
+    for (size_t i = 0; i < c->length; i++)
+        if (c->cell[i] < '0' || c->cell[i] > '9')
+            return false;
+    return true;
+}
+
+/* Digits that may mean something else than a number: a code, a day of the calendar, a name. */
+static void count_digits(tsri_column *k, const tsri_csv *c, double value)
+{
+    int64_t day = (int64_t)value % 100, month = (int64_t)value / 100 % 100;
+    k->days += c->length == 8 && value >= 19000101 && value < 21000000 && month >= 1 &&
+               month <= 12 && day >= 1 && day <= 31;
+    if (c->length > 1 && c->cell[0] == '0')
+        note(&k->zeros, c);
+    if (value >= 0x1p53)
+        note(&k->huge, c);
+}
+
 static void count_cell(tsri_column *k, const tsri_csv *c, tsri_cell kind, double value)
 {
     switch (kind) {
     case TSRI_CELL_NUMBER:
         k->numbers++;
+        if (has_only_digits(c))
+            count_digits(k, c, value);
         if (memchr(c->cell, '.', c->length)) {
             k->points++;
             k->point_groups += is_point_group(c);
@@ -241,6 +263,8 @@ static tsr_status fill_tables(tsri_tables *t, tsr_data *data)
     for (int64_t k = 0; k < t->columns; k++)
         if (!t->column[k].ignored && t->column[k].kind == TSRI_WORDS)
             TSR_TRY(sort_words(&t->column[k]));
+    if (!t->want->like)
+        TSR_TRY(tsri_columns_doubt(t));
 done:
     return st;
 }

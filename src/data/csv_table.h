@@ -29,8 +29,10 @@ typedef struct tsri_column {
     /* Cells of each kind; points and commas that may stand before thousands: point_groups, groups;
      * dressed: texts that are numbers with the same thing around them (dressed.h). */
     int64_t numbers, points, point_groups, commas, groups, dates, vague, texts, dressed;
+    int64_t days; /* numbers like 20240531 */
     tsri_cell_place number, point, comma, date, text, dress;
-    char around[2][16]; /* what stands before and behind dressed numbers */
+    tsri_cell_place zeros, huge; /* 00123; a whole number that no double holds, and their first */
+    char around[2][16];          /* what stands before and behind dressed numbers */
     tsri_words list;
     int64_t *position; /* input of each word: sorted by bytes, or as the model has them */
 } tsri_column;
@@ -68,7 +70,7 @@ void tsri_tables_fini(tsri_tables *t);
 /* Counts the columns of the table, reads its first line, and says whether that is a header. */
 tsr_status tsri_header_read(tsri_tables *t, tsri_csv_table *p);
 
-/* ---- csv_columns.c --------------------------------------------------------------------------- */
+/* ---- csv_columns.c, csv_doubt.c -------------------------------------------------------------- */
 
 /* Reads the first lines, and says which columns are inputs, in which order, and which are targets:
  * as `want` says or, where a model is to be shown the table, by the names that the model knows. The
@@ -78,6 +80,10 @@ tsr_status tsri_columns_choose(tsri_tables *t);
 /* After every cell was seen: numbers, words or dates? A column that is neither is refused, with
  * line, column and remedy. */
 tsr_status tsri_columns_decide(tsri_tables *t);
+
+/* Says what of the columns may be meant otherwise: codes that begin with zeros, words that look
+ * alike, columns without a name. Refuses those whose numbers a float cannot tell apart. */
+tsr_status tsri_columns_doubt(const tsri_tables *t);
 
 /* "line 3, column 7 (price)" of a file, with the name of column k; lives until the next call. */
 const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int64_t column);

@@ -58,6 +58,7 @@ tsr_status tsri_data_schema_copy(tsri_data_schema *to, const tsri_data_schema *f
     to->fields = from->fields;
     for (int64_t k = 0; from->field && k < to->fields; k++) {
         const tsri_field *f = &from->field[k];
+        to->field[k].dates = f->dates;
         TSR_TRY(copy_text(&to->field[k].name, f->name));
         TSR_TRY(copy_names(&to->field[k].word, &to->field[k].words, f->word, f->words));
     }
@@ -162,7 +163,7 @@ enum { MOST_WORDS = 5, MOST_COLUMNS = 40 };
 static tsr_status field_text(tsri_text *out, const tsri_field *f, int64_t k)
 {
     tsr_status st = TSR_OK;
-    if (f->name)
+    if (f->name && *f->name)
         TSR_TRY(tsri_text_add(out, "%s%s", k > 0 ? ", " : "", tsri_quote(f->name)));
     else
         TSR_TRY(tsri_text_add(out, "%scolumn %lld", k > 0 ? ", " : "", (long long)k + 1));

@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "data/part.h"
 #include "data/points.h"
 #include "data/prepare.h"
@@ -62,6 +63,24 @@ static tsr_status check(const tsr_data *data)
     TSR_TRY(check_numbers(data, &data->train, "training"));
     TSR_TRY(check_numbers(data, &data->test, "test"));
 done:
+    return st;
+}
+
+/* Classes that nothing can be learned about. */
+static tsr_status doubt_classes(const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    int64_t *count = NULL, none = 0;
+    TSR_TRY(tsri_alloc(&count, data->classes, sizeof *count));
+    for (int64_t i = 0; i < data->train.n; i++)
+        count[data->train.label[i]]++;
+    for (int64_t c = 0; c < data->classes; c++)
+        none += count[c] == 0;
+    if (none > 0)
+        TSRI_INFO("%s: %lld of its %lld classes have no training sample", tsri_quote(data->name),
+                  (long long)none, (long long)data->classes);
+done:
+    tsri_free(count);
     return st;
 }
 
@@ -135,11 +154,18 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
     TSR_TRY(tsri_check_points(data, wants, strcmp(inputs, "unit") == 0));
     if (!whole)
         TSR_TRY(tsri_split(data, config));
+    if (!like && data->train.label)
+        TSR_TRY(doubt_classes(data));
+    if (like && data->missing > 0)
+        TSRI_INFO("%s: %lld cells are missing and filled as in the model's training",
+                  tsri_quote(data->name), (long long)data->missing);
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
     TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
     if (like)
         tsri_warn_of_strange(data);
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
+    if (like)
+        tsri_warn_of_strange_targets(data);
     data->hash = hash_data(data);
 done:
     return st;

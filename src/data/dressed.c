@@ -42,8 +42,9 @@ static const char *whole(const char *at, const char *end)
 
 bool tsri_dressed(tsri_dress *d, const char *cell, size_t length)
 {
-    static const char *const currencies[] = {"$",   "\u20ac", "\u00a3", "\u00a5", "\u20b9",
-                                             "EUR", "USD",    "GBP",    "CHF",    "JPY"};
+    static const char *const currencies[] = {
+        "$",   "\u20ac", "\u00a3", "\u00a5", "\u20b9", "EUR",
+        "USD", "GBP",    "CHF",    "JPY",    "("}; /* (5): bookkeepers write -5 so */
     const char *at = cell, *end = cell + length;
     at += at < end && (*at == '-' || *at == '+');
     d->before = at;

@@ -6,8 +6,10 @@
 #include "data/arrays.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/sized.h"
 #include "data/part.h"
+#include "data/resolution.h"
 #include "data/reader.h"
 #include "data/source.h"
 
@@ -64,6 +66,36 @@ static tsr_status check_finite(tsr_data *data, const float *x, const given *g, i
         data->missing_found++;
     }
 done:
+    return st;
+}
+
+/* Warns of numbers that a float cannot tell apart. They may be for a model that learned from others,
+ * where more of them differ. */
+static tsr_status doubt_resolution(const tsr_data *data, const tsr_array *x, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_resolution *r = NULL;
+    double *row = NULL;
+    int64_t n = tsri_array_count(x) / x->shape[0];
+    if (x->type == TSR_F32 || x->type == TSR_U8)
+        goto done;
+    TSR_TRY(tsri_alloc(&r, n, sizeof *r));
+    TSR_TRY(tsri_alloc(&row, n, sizeof *row));
+    for (int64_t i = 0; i < x->shape[0]; i++) {
+        tsri_array_row_doubles(row, x, i);
+        for (int64_t k = 0; k < n; k++)
+            tsri_resolution_see(&r[k], row[k]);
+    }
+    for (int64_t k = 0; k < n; k++)
+        if (tsri_resolution_lost(&r[k])) {
+            TSRI_WARN("%s: %s: numbers %lld of the samples, near %.6g, differ by so little that "
+                      "single precision cannot tell them apart: subtract a constant from them",
+                      tsri_quote(data->name), name, (long long)k, r[k].mean);
+            break;
+        }
+done:
+    tsri_free(r);
+    tsri_free(row);
     return st;
 }
 
@@ -150,6 +182,7 @@ static tsr_status set_inputs(tsr_data *data, tsri_part *part, const given *g,
               TSR_USAGE, "%s: its samples have another shape, or kind of numbers, than those of x",
               g->x_name);
     TSR_TRY(copy_inputs(data, part, g, o));
+    TSR_TRY(doubt_resolution(data, g->x, g->x_name));
     TSR_TRY(set_lengths(part, data, g));
 done:
     return st;

@@ -369,7 +369,7 @@ static void warn_of_huge(const tsr_data *data)
     const tsri_part *part = &data->train;
     for (int64_t k = 0; part->numbers && k < part->n * data->dim; k++)
         if (fabsf(part->numbers[k]) > huge) {
-            TSRI_WARN("%s: training sample %lld: %s is %g as the network sees it, too large to "
+            TSRI_WARN("%s: sample %lld: %s is %g as the network sees it, too large to "
                       "compute with: scale the inputs (data.normalize)",
                       tsri_quote(data->name), (long long)(k / data->dim + 1),
                       input_name(data, k % data->dim), (double)part->numbers[k]);

@@ -2,6 +2,7 @@
 #include "data/part.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/narrow.h"
 
 #include <string.h>
@@ -19,6 +20,10 @@ tsr_status tsri_data_shape(tsr_data *data, int64_t channels, int64_t height, int
               "%s: a sample of %lld x %lld x %lld numbers is not one we can use; at least 1 and at "
               "most 2^30 numbers are",
               tsri_quote(path), (long long)channels, (long long)height, (long long)width);
+    if ((width == 3 || width == 4) && channels > 4 && height > 4)
+        TSRI_WARN("%s: a sample of %lld x %lld x %lld is taken for that many channels, rows and "
+                  "columns: if its channels come last, save x.transpose(0, 3, 1, 2)",
+                  tsri_quote(path), (long long)channels, (long long)height, (long long)width);
 done:
     return st;
 }

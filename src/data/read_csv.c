@@ -208,11 +208,35 @@ done:
     return st;
 }
 
+/* A word's number in a list is not what a model of real targets answers with. *real = false where
+ * targets are not needed. */
+static tsr_status check_real(bool *real, const tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    *real = true;
+    for (int64_t k = 0; k < t->columns && *real; k++) {
+        const tsri_column *c = &t->column[k];
+        const tsri_cell_place *at = c->text.line > 0 ? &c->text : &c->date;
+        *real = !c->target || c->kind == TSRI_NUMBERS;
+        TSR_CHECK(*real || t->want->like->unlabelled, TSR_BAD_FILE,
+                  "%s: %s: the target \"%s\" is not a number, but the model's targets are",
+                  tsri_quote(at->path), tsri_column_place(t, k, at->line, at->column), at->text);
+        if (!*real)
+            TSRI_WARN("%s: %s: the target \"%s\" is not a number, but the model's targets are: "
+                      "targets are left out",
+                      tsri_quote(at->path), tsri_column_place(t, k, at->line, at->column),
+                      at->text);
+    }
+done:
+    return st;
+}
+
 static tsr_status targets_like(tsr_data *data, const tsri_tables *t)
 {
     tsr_status st = TSR_OK;
     const tsri_like *like = t->want->like;
     int64_t *class = NULL, k = 0;
+    bool real = false;
     TSR_TRY(tsri_take_classes(data));
     if (t->targets == 0)
         goto done;
@@ -220,8 +244,10 @@ static tsr_status targets_like(tsr_data *data, const tsri_tables *t)
         k++;
     if (like->classes > 0)
         TSR_TRY(classes_of_words(&class, t, &t->column[k], like));
+    else
+        TSR_TRY(check_real(&real, t));
     data->targets = like->classes > 0 ? 0 : t->targets;
-    for (int i = 0; i < t->parts && (class || like->classes == 0); i++) {
+    for (int i = 0; i < t->parts && (class || real); i++) {
         tsri_part *part = i == 0 ? &data->train : &data->test;
         TSR_TRY(class ? label_like(part, t, k, &t->part[i], class)
                       : real_targets(part, t, &t->part[i]));
@@ -252,6 +278,13 @@ static tsr_status set_targets(tsr_data *data, const tsri_tables *t)
         TSR_TRY(whole_targets(&train, &whole, t, k, &t->part[0]));
     if (whole && t->parts > 1)
         TSR_TRY(whole_targets(&test, &whole, t, k, &t->part[1]));
+    TSR_CHECK(!c->target || c->kind == TSRI_WORDS || c->huge.line == 0 ||
+                  strcmp(t->want->task, "regress") == 0,
+              TSR_BAD_FILE,
+              "%s: %s: the target \"%s\" has too many digits to be told from its neighbours: name "
+              "the column in data.words if these are names, or set data.task to regress",
+              tsri_quote(c->huge.path), tsri_column_place(t, k, c->huge.line, c->huge.column),
+              c->huge.text);
     TSR_CHECK(
         whole || !classify, TSR_BAD_FILE,
         "%s: column %lld: the target is not a single column of whole numbers or words, so its "
@@ -327,20 +360,6 @@ done:
     return st;
 }
 
-/* A column of very many words is seldom meant to be so many inputs. */
-static void tell_wide(const tsri_tables *t)
-{
-    enum { WIDE = 50 };
-    for (int64_t i = 0; i < t->inputs && !t->want->like; i++) {
-        const tsri_column *c = &t->column[t->input[i]];
-        if (width_of(c) > WIDE)
-            TSRI_WARN("%s: column %lld%s%s has %lld different words and becomes as many inputs; "
-                      "leave it out with data.ignore if that is not meant",
-                      tsri_quote(t->part[0].path), (long long)(t->input[i] + 1), c->name ? " " : "",
-                      c->name ? tsri_quote(c->name) : "", (long long)width_of(c));
-    }
-}
-
 /* ---- The reader --------------------------------------------------------------------------- */
 
 tsr_status tsri_read_csv(tsr_data *data, const tsri_read *want)
@@ -357,7 +376,6 @@ tsr_status tsri_read_csv(tsr_data *data, const tsri_read *want)
         TSR_TRY(set_inputs(i == 0 ? &data->train : &data->test, data, &t, &t.part[i]));
     TSR_TRY(want->like ? targets_like(data, &t) : set_targets(data, &t));
     TSR_TRY(set_schema(&data->schema, &t));
-    tell_wide(&t);
 done:
     tsri_tables_fini(&t);
     return st;

@@ -13,7 +13,9 @@
 #include "data/reader.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "data/part.h"
+#include "data/resolution.h"
 #include "io/file.h"
 #include "io/npy.h"
 
@@ -101,6 +103,28 @@ static bool is_real(const array *a)
 {
     tsri_dtype d = a->t.dtype;
     return d == TSRI_F16 || d == TSRI_BF16 || d == TSRI_F32 || d == TSRI_F64;
+}
+
+/* Numbers of more bits than a float has: does rounding lose what they say? */
+static tsr_status check_resolution(const array *a, int64_t from, int64_t n)
+{
+    tsr_status st = TSR_OK;
+    tsri_resolution *r = NULL;
+    char column[40];
+    tsri_dtype d = a->t.dtype;
+    if (d != TSRI_F64 && d != TSRI_I32 && d != TSRI_U32 && d != TSRI_I64 && d != TSRI_U64)
+        goto done;
+    TSR_TRY(tsri_alloc(&r, n, sizeof *r));
+    for (int64_t i = 0; i < a->count / a->row; i++)
+        for (int64_t k = 0; k < n; k++)
+            tsri_resolution_see(&r[k], number(&a->t, i * a->row + from + k));
+    for (int64_t k = 0; k < n; k++) {
+        (void)snprintf(column, sizeof column, "column %lld", (long long)(from + k + 1));
+        TSR_TRY(tsri_resolution_check(&r[k], a->path, column));
+    }
+done:
+    tsri_free(r);
+    return st;
 }
 
 /* out = numbers [from, from + n) of every sample, as finite floats. */
@@ -325,6 +349,8 @@ static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const files 
     }
     TSR_TRY(tsri_alloc_raw(&part->numbers, part->n * data->dim, sizeof *part->numbers));
     TSR_TRY(floats(part->numbers, x, 0, data->dim));
+    if (!data->like)
+        TSR_TRY(check_resolution(x, 0, data->dim));
     if (data->sequences)
         TSR_TRY(set_lengths(part, data, &f->length));
 done:
@@ -340,8 +366,49 @@ static tsr_status real_targets(tsri_part *part, const tsr_data *data, const file
               tsri_quote(y->path), (long long)y->row, (long long)data->targets);
     TSR_TRY(tsri_alloc_raw(&part->target, part->n * data->targets, sizeof *part->target));
     TSR_TRY(floats(part->target, y, y->row - data->targets, data->targets));
+    if (!data->like)
+        TSR_TRY(check_resolution(y, y->row - data->targets, data->targets));
 done:
     return st;
+}
+
+/* One 1 among zeros in every row: classes, as other tools want them. */
+static void doubt_rows(const tsr_data *data, const array *y)
+{
+    for (int64_t i = 0; i < data->train.n; i++) {
+        int64_t ones = 0, zeros = 0;
+        for (int64_t k = 0; k < data->targets; k++) {
+            float v = data->train.target[i * data->targets + k];
+            ones += v == 1;
+            zeros += v == 0;
+        }
+        if (ones != 1 || ones + zeros != data->targets)
+            return;
+    }
+    TSRI_WARN("%s: each row has one 1 among zeros, and these are taken for %lld real targets; if "
+              "they are classes, save y.argmax(1)",
+              tsri_quote(y->path), (long long)data->targets);
+}
+
+/* Few different whole numbers are classes more often than not, whatever type they were saved in. */
+static void doubt_targets(const tsr_data *data, const array *y)
+{
+    enum { MOST = 20 };
+    float seen[MOST];
+    int64_t count = 0;
+    for (int64_t i = 0; i < data->train.n; i++) {
+        float v = data->train.target[i];
+        int64_t j = 0;
+        while (j < count && seen[j] != v)
+            j++;
+        if (v != floorf(v) || j == MOST)
+            return;
+        if (j == count)
+            seen[count++] = v;
+    }
+    TSRI_WARN("%s: its %lld different numbers are whole, but saved as real ones, and are taken for "
+              "real targets; set data.task to classify if they are classes",
+              tsri_quote(y->path), (long long)count);
 }
 
 static tsr_status set_wanted(tsr_data *data, const files *train, const files *test,
@@ -351,6 +418,7 @@ static tsr_status set_wanted(tsr_data *data, const files *train, const files *te
     int64_t *labels = NULL, *test_labels = NULL;
     const array *y = train->y.path ? &train->y : &train->x;
     bool real = is_real(y) || (train->y.path && y->row > 1);
+    bool guessed = strcmp(task, "auto") == 0 && !data->like;
     if (strcmp(task, "auto") != 0)
         real = strcmp(task, "regress") == 0;
     if (data->like)
@@ -360,6 +428,8 @@ static tsr_status set_wanted(tsr_data *data, const files *train, const files *te
         TSR_TRY(real_targets(&data->train, data, train));
         if (test)
             TSR_TRY(real_targets(&data->test, data, test));
+        if (guessed)
+            data->targets == 1 ? doubt_targets(data, y) : doubt_rows(data, y);
         goto done;
     }
     TSR_CHECK(!train->y.path || y->row == 1, TSR_BAD_FILE,

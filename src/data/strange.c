@@ -5,9 +5,10 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { FAR = 10 };
+enum { FAR = 10, TOLD = 3 };
 
 static int64_t count_far(const tsri_part *part, int64_t dim, int64_t k)
 {
@@ -17,17 +18,19 @@ static int64_t count_far(const tsri_part *part, int64_t dim, int64_t k)
     return far;
 }
 
-/* Column k of the inputs, which is the field f. */
-static void look(const tsr_data *data, const tsri_field *f, int64_t k, bool minmax)
+/* Column k of the inputs. Only the first few that are strange are told. */
+static void look(const tsr_data *data, const char *name, int64_t k, bool minmax, int64_t *told)
 {
     int64_t n = data->train.n + data->test.n;
     int64_t far = count_far(&data->train, data->dim, k) + count_far(&data->test, data->dim, k);
-    if (2 * far <= n)
+    char number[32];
+    if (2 * far <= n || (*told)++ >= TOLD)
         return;
+    (void)snprintf(number, sizeof number, "%lld", (long long)(k + 1));
     TSRI_WARN("%s: column %s: %lld of %lld values are more than %d %s away from those that the "
               "model was trained on, near %.4g: are they in another unit?",
-              tsri_quote(data->name), f->name ? tsri_quote(f->name) : "without a name",
-              (long long)far, (long long)n, FAR, minmax ? "times their range" : "deviations",
+              tsri_quote(data->name), name ? tsri_quote(name) : number, (long long)far,
+              (long long)n, FAR, minmax ? "times their range" : "deviations",
               (double)data->scaling.shift[k]);
 }
 
@@ -65,7 +68,7 @@ void tsri_warn_of_strange(const tsr_data *data)
 {
     bool minmax = strcmp(data->schema.normalize, "minmax") == 0;
     bool images = data->height * data->width > 1 && !data->sequences;
-    int64_t k = 0;
+    int64_t k = 0, told = 0;
     if (images && (data->test.n > 0 ? data->test.numbers : data->train.numbers) &&
         strcmp(data->schema.normalize, "channel") == 0)
         look_at_images(data);
@@ -74,7 +77,29 @@ void tsri_warn_of_strange(const tsr_data *data)
     for (int64_t i = 0; i < data->schema.fields && data->scaling.groups == data->dim; i++) {
         const tsri_field *f = &data->schema.field[i];
         if (!f->word)
-            look(data, f, k, minmax);
+            look(data, f->name, k, minmax, &told);
         k += f->word ? f->words : 1;
     }
+    bool vectors = data->schema.fields == 0 && data->channels == data->dim;
+    for (; vectors && k < data->dim && data->scaling.groups == data->dim; k++)
+        look(data, NULL, k, minmax, &told);
+    if (told > TOLD)
+        TSRI_WARN("%s: so it is with %lld more columns", tsri_quote(data->name),
+                  (long long)(told - TOLD));
+}
+
+void tsri_warn_of_strange_targets(const tsr_data *data)
+{
+    const tsri_part *part[] = {&data->train, &data->test};
+    int64_t far = 0, n = 0;
+    if (strcmp(data->schema.target_scale, "standardize") != 0)
+        return;
+    for (int p = 0; p < 2; p++)
+        for (int64_t k = 0; part[p]->target && k < part[p]->n * data->targets; k++, n++)
+            far += fabsf(part[p]->target[k]) > (float)FAR;
+    if (2 * far > n)
+        TSRI_WARN("%s: %lld of %lld targets are more than %d deviations away from those that the "
+                  "model was trained on, near %.4g: are they in another unit?",
+                  tsri_quote(data->name), (long long)far, (long long)n, FAR,
+                  (double)data->scaling.target_shift);
 }

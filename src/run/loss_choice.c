@@ -1,6 +1,7 @@
 /* loss.c - the loss that a run file means, and the outputs it wants. */
 #include "run/loss_choice.h"
 
+#include "base/text.h"
 #include "net/net.h"
 
 #include <stdio.h>
@@ -25,6 +26,10 @@ tsr_status tsri_choose_loss(const tsri_loss_kind **kind, const tsr_config *confi
     TSR_CHECK(data->classes > 0 || !(*kind)->classes, TSR_USAGE,
               "%s: %s needs classes, but %s has real targets: use loss: mse",
               tsri_config_place(config, "loss"), (*kind)->name, data->name);
+    TSR_CHECK(data->classes != 1, TSR_USAGE,
+              "%s: all samples are of one class%s%s: there is nothing to tell apart",
+              tsri_quote(data->name), data->class_name ? ", " : "",
+              data->class_name ? tsri_quote(data->class_name[0]) : "");
 done:
     return st;
 }

@@ -55,7 +55,7 @@ done
 rooms 2024-02-29
 expect 3 "is in a column of numbers" "$program" data info rooms.csv
 rooms 3 80
-expect 0 "column 3 kind has 80 different words and becomes as many inputs" "$program" data info rooms.csv
+expect 0 "column 3 (kind) has 80 different words and becomes as many inputs" "$program" data info rooms.csv
 printf 'data: {path: rooms.csv}\nmodel: {hidden: [4]}\nepochs: 1\nbatch: 20\n' >rooms.yaml
 expect 0 "inputs: rooms, n, kind (80 words" "$program" check rooms.yaml
 sed 's/^[0-9]*,\([0-9]*\),/2024-01-02,\1,/' rooms.csv >dates.csv

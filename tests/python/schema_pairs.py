@@ -140,6 +140,12 @@ write("11.csv", table(["town", "a", "b", "animal"], full))
 pair("a column has another name", "places", "11.csv", refusal='there is no column "city"')
 write("12.csv", table(["city", "a", "a", "b", "animal"], [(c, a, a, b, y) for c, a, b, y in full]))
 pair("a column appears twice", "places", "12.csv", refusal='column "a" appears 2 times')
+write("11b.csv", table(["City", "a", "b", "animal"], full))
+pair("a column's name in capitals", "places", "11b.csv", refusal='"City" is another name')
+write("12b.csv", table(["", "city", "a", "b"], [(i, c, a, b) for i, (c, a, b) in enumerate(new)]))
+pair("numbers of rows without a name", "places", "12b.csv", want, says="left out: one without a name")
+write("12c.csv", table(HEAD, [(c, "" if i == 3 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
+pair("a missing number", "places", "12c.csv", want, says="1 cells are missing and filled")
 write("13.csv", table(None, full))
 pair("no header", "places", "13.csv", want, says="unchecked")
 write("14.csv", table(None, [r + (1,) for r in full]))
@@ -240,6 +246,47 @@ checked("a table of words without a header", table(None, [(f"s{int(x)}", "blue" 
 checked("a row of missing values below the header", "x,z,y\nNA,,yes\n" + wrapped(str, None), "inputs: x, z; target: y")
 checked("UTF-16", wrapped(str), refusal="UTF-16", encoding="utf-16")
 
+checked("numbers of bookkeepers", wrapped(lambda x: f"({x})"), refusal='number with "()" at it')
+# A model trained on these refused its own training file.
+checked("two columns of one name", wrapped(str, ("x", "x", "y")), refusal='an earlier column is called "x"')
+checked("two columns of one name, one left out", wrapped(str, ("x", "x", "y")), "inputs: x; target: y", options=("--set", "data.ignore=2"))
+# Floats of these numbers are 128 and 2^29 apart: 82 and 51 % instead of 100 %.
+checked("seconds since 1970", wrapped(lambda x: 1700000000 + int(x)), refusal="single precision cannot tell apart")
+checked("seconds of a year", wrapped(lambda x: 1700000000 + int(3e6 * x)), "inputs: x, z; target: y")
+checked("numbers beyond 2^53", wrapped(lambda x: 2**53 + int(1000 * x)), refusal="single precision cannot tell apart")
+checked("equal but for rounding", wrapped(lambda x: repr(0.1 + x * 1e-17)), "inputs: x, z; target: y")
+checked("classes beyond 2^53", table(["x", "y"], [(x, 2**53 + int(x > 5)) for x, _ in many]), refusal="too many digits")
+checked("classes beyond 2^53, as words", table(["x", "y"], [(x, 2**53 + int(x > 5)) for x, _ in many]), "y (2 classes)",
+        options=("--set", "data.words=y"))
+# Such a model took its one output for two classes and answered with the wrong one.
+write("one.csv", table(["x", "y"], [(x, "a") for x, _ in many]))
+write("one.yaml", "data: {path: one.csv}\nmodel: {hidden: [4]}\nepochs: 1\n")
+for command in ("train", "check"):
+    count += 1
+    rc, out, err = run(command, "one.yaml", *(("--out", "one") if command == "train" else ()))
+    if rc != 2 or "all samples are of one class, a" not in err:
+        failures.append(f"{command} of one class: exit {rc}: {err[:300]}")
+
+
+def told(what, text, says):
+    """Read in the only way there is, which is hardly meant: said."""
+    global count
+    count += 1
+    write("told.csv", text)
+    rc, out, err = run("data", "info", "told.csv")
+    if rc != 0 or says not in err:
+        failures.append(f"{what}: exit {rc}: {err[:400]}")
+
+
+told("classes that differ in capitals", table(["x", "y"], [(x, "True" if i % 2 else "true") for i, (x, _) in enumerate(many)]),
+     '"true" and "True" are two classes')
+told("words that differ in spaces", wrapped(lambda x: "New York" if x > 5 else "New  York"), '"New York" are two words')
+told("accents in one character and in two", wrapped(lambda x: "Köln" if x > 5 else "Ko\u0308ln"), "are two words")
+told("codes that begin with zeros", wrapped(lambda x: f"{int(x):05d}"), "begins with a zero")
+told("dates written as numbers", wrapped(lambda x: f"20240{int(x)}1{int(x)}"), "looks like a date written as a number")
+told("years for names", table(["2019", "2020", "2021"], [(x, z, x + z) for x, z in many]), "has whole numbers above fractions")
+told("a column without a name", wrapped(str, ("", "z", "y")), "column 1 has no name and is an input")
+
 # A test file is matched with its training file by name, too.
 write("te.csv", table(["y", "note", "z", "x"], [(y, 7, z, x) for (x, z), y in zip(many, yes)], sep=";"))
 checked("a test file with columns in another order", wrapped(str), "60 for training, 60 for testing", given="tr.csv",
@@ -298,6 +345,15 @@ rc, out, err = run("predict", "prices/model.safetensors", "--data", "35.csv")
 count += 1
 if rc != 0 or "column x: 20 of 20 values" not in err and "another unit" not in err:
     failures.append(f"another unit: exit {rc}: {err[:300]}")
+# The numbers of the words in a list were compared with prices.
+write("36.csv", table(PRICE, [(x, z, "dear" if price(x, z) > 1050 else "cheap") for x, z in new]))
+judged("words where the targets are numbers", "prices", "36.csv", refusal="is not a number, but the model's targets are")
+pair("the same, only asked about", "prices", "36.csv", want, close=15, says="targets are left out")
+write("37.csv", table(PRICE, [(x, z, 100 * price(x, z)) for x, z in new]))
+count += 1
+rc, out, err = run("eval", "prices/model.safetensors", "--data", "37.csv")
+if rc != 0 or "20 of 20 targets are more than 10 deviations away" not in err:
+    failures.append(f"targets in another unit: exit {rc}: {err[:300]}")
 code, out, err = run("eval", "prices/model.safetensors", "--data", "30.csv", "--json")
 error = json.loads(out)["rmse"]
 got = [float(r[1]) for r in predictions(run("predict", "prices/model.safetensors", "--data", "30.csv")[1])[1:]]
@@ -354,6 +410,32 @@ np.save("shifted/y.npy", np.array([1, 3]))
 judged("a label that is no class", "trained", "shifted", refusal="none of the model's 3 classes")
 np.save("wide.npy", np.zeros((2, 7), "float32"))
 pair("an array of another width", "trained", "wide.npy", refusal="samples of 3x1x1", code=2)
+
+np.save("percent.npy", 100 * q)
+pair("an array in another unit", "trained", "percent.npy", ["2", "2", "2"], says="column 1: 3 of 3 values are more than 10 deviations away")
+
+
+def array_told(what, x, y, says=None, refusal=None):
+    global count
+    count += 1
+    shutil.rmtree("given", ignore_errors=True)
+    os.mkdir("given")
+    np.save("given/x.npy", x)
+    np.save("given/y.npy", y)
+    rc, out, err = run("data", "info", "given")
+    if (rc != 0 or says not in err) if says else (rc != 3 or refusal not in err):
+        failures.append(f"{what}: exit {rc}: {err[:300]}")
+
+
+array_told("classes saved as real numbers", x, y.astype("float64"), says="set data.task to classify")
+array_told("classes as ones among zeros", x, np.eye(3)[y], says="save y.argmax(1)")
+array_told("seconds since 1970 in an array", 1.7e9 + np.arange(400.0)[:, None], y, refusal="single precision cannot tell apart")
+array_told("classes with gaps", x, 100 * y, says="198 of its 201 classes have no training sample")
+array_told("channels last", np.zeros((400, 8, 8, 3), "uint8"), y, says="if its channels come last")
+array_told("big-endian numbers", x.astype(">f4"), y, refusal="big-endian numbers >f4")
+for kind in ("float64", "float16"):
+    np.save("q.npy", np.asfortranarray(q.astype(kind)))
+    pair(f"an array of {kind}, in Fortran's order", "trained", "q.npy", ["0", "1", "2"])
 
 os.mkdir("pixels")
 shades = np.random.default_rng(3).integers(0, 256, (200, 2, 6, 6)).astype("uint8")
