@@ -248,8 +248,8 @@ tsr_status tsri_image_decode(tsri_image *out, const void *bytes, int64_t n, int6
     TSR_CHECK(is_jpeg || png, TSR_BAD_FILE,
               "%s: byte 0: neither a JPEG nor a PNG file; convert or remove it", tsri_quote(name));
     TSR_TRY(is_jpeg ? decode_jpeg(out, bytes, n, least, name) : decode_png(out, bytes, n, name));
-    TSR_TRY(tsri_image_upright(out,
-                               is_jpeg ? tsri_jpeg_orientation(bytes, n) : png_orientation(bytes, n)));
+    TSR_TRY(tsri_image_upright(out, is_jpeg ? tsri_jpeg_orientation(bytes, n)
+                                            : png_orientation(bytes, n)));
 done:
     if (st != TSR_OK)
         TSRI_FREE(out->rgb);
