@@ -56,7 +56,9 @@ tsr_status tsri_backend_find(const tsri_backend **out, const char *name)
         TSRI_BACKEND_NAMES(X)
 #undef X
     };
-    *out = offered && strcmp(offered->name, name) == 0 ? offered : NULL;
+    *out = offered && strcmp(offered->name, name) == 0 ? offered
+           : tsri_backend_is_auto(name)                ? tsri_backend_auto(NULL)
+                                                       : NULL;
     for (size_t i = 0; !*out && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i]->name, name) == 0)
             *out = all[i];

@@ -166,8 +166,18 @@ tsr_status tsri_count_double(tsri_mem *counter, tsri_device device);
 void tsri_backend_offer(const tsri_backend *backend);
 
 /* By its name in the run file: one of the library's own, or a module's, which is then loaded
- * (module.h). It is not started. */
+ * (module.h). It is not started; `auto` is (auto.c). */
 tsr_status tsri_backend_find(const tsri_backend **out, const char *name);
+
+/* What `backend: auto` is in this process: the first module whose device answers, started, or cpu.
+ * It is found out, and told, once. *why, where it is not NULL: a clause, the library's. */
+const tsri_backend *tsri_backend_auto(const char **why);
+
+/* Is it the name of that choice? */
+bool tsri_backend_is_auto(const char *name);
+
+/* Is it the name of a module, which not every machine has? */
+bool tsri_backend_is_module(const char *name);
 
 /* Chooses a kernel for op->kind and sets it up: the backend's own, or, of a kind that is pointwise,
  * the reference's. */

@@ -23,7 +23,7 @@
 #define OR(name)      "|" #name
 #define ONE_OF(names) (&(names(OR))[1])
 
-#define ALL_BACKENDS(X) TSRI_BACKEND_NAMES(X) TSRI_MODULE_NAMES(X)
+#define ALL_BACKENDS(X) TSRI_BACKEND_NAMES(X) TSRI_MODULE_NAMES(X) X(auto)
 
 /* A default that another key changes. */
 #define REAL_WHEN(key, preset, when, instead, least, most, help)                                   \
@@ -41,7 +41,7 @@
 const tsri_schema_row tsri_schema[] = {
     INT("seed", "1", 0, 9007199254740992.0, "every random number of the run follows from it"),
     PACE("threads", INT, "0", 0, 4096, "threads of this process; 0 = all cores"),
-    CHOICE("backend", "cpu", ONE_OF(ALL_BACKENDS), "cpu: the fast one, with OpenBLAS; ref: plain C, slow, for checking; cuda: an NVIDIA GPU (docs/gpu.md)"),
+    CHOICE("backend", "cpu", ONE_OF(ALL_BACKENDS), "cpu: the fast one, with OpenBLAS; ref: plain C, slow, for checking; cuda: an NVIDIA GPU (docs/gpu.md); auto: cuda where a GPU answers, else cpu"),
     CHOICE("precision", "f32", "f32|bf16", "precision of what convolutions and linear layers multiply; bf16 needs backend cuda, or backend cpu and a processor with AVX512_BF16 or AMX, or backend ref; sums and weights stay f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: auto chooses by the shape alone; direct: exact sums; winograd: faster"),
     CHOICE("skip", "auto", "auto|on|off", "linear layers skip units that are off: behind fixed gates and large layers of ReLUs (auto), behind all ReLUs (on), or never (off)"),

@@ -315,6 +315,9 @@ tsr_status tsri_model_of_file(tsr_model **out, tsri_tensors *file, const char *p
               format ? tsri_quote(format) : "no architecture inside");
     TSR_TRY(tsri_model_run_file(&m->config, m->file, path));
     TSR_TRY(tsri_forget_unread(m->config)); /* older versions took keys that meant nothing */
+    if (tsri_backend_is_module(
+            tsri_config_text(m->config, "backend")))           /* used where there is none, */
+        TSR_TRY(tsr_config_put(m->config, "backend", "auto")); /* too */
     TSR_TRY(read_shapes(m));
     TSR_TRY(read_scaling(m));
     st = tsri_whole_create(&m->net, m->config, m->input, m->outputs, false);

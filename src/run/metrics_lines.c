@@ -91,6 +91,25 @@ done:
     return st;
 }
 
+tsr_status tsri_event_backend(tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    tsri_json w = {0};
+    const char *why = NULL;
+    const tsri_backend *b = tsri_backend_auto(&why);
+    tsri_json_open(&w, '{');
+    tsri_json_put_text(&w, "event", "backend");
+    tsri_json_put_int(&w, "round", run->position.round);
+    tsri_json_put_text(&w, "backend", b->name);
+    tsri_json_put_text(&w, "why", why);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_end(&w));
+    TSR_TRY(tsri_event_line(run, w.text.data));
+done:
+    tsri_json_fini(&w);
+    return st;
+}
+
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
 {
     char line[128];

@@ -12,6 +12,9 @@ tsr_status tsri_metrics_tell(tsri_run *run);
 tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double loss,
                       const int64_t *down, const int64_t *up);
 
+/* Which backend `auto` became, and why, before the first round. */
+tsr_status tsri_event_backend(tsri_run *run);
+
 /* Any line, a JSON object without a line end. A full disk does not end the run: metrics.h. */
 tsr_status tsri_event_line(tsri_run *run, const char *line);
 

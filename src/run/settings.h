@@ -15,6 +15,7 @@ typedef struct tsri_settings {
     const tsr_config *config;
     tsr_run_options options; /* of the command line */
     uint64_t seed;
+    bool auto_backend; /* the run file left it to the machine (backend/auto.c) */
 
     const struct tsri_scheme *scheme; /* scheme/scheme.h */
     int64_t workers, local_steps;     /* p, tau */

@@ -123,10 +123,21 @@ done:
     return st;
 }
 
-static tsr_status start_run(tsri_run *run, const tsri_ground *ground)
+/* From now on the config names what `auto` became: a run that goes on where the choice would be
+ * another one is told so. */
+static tsr_status settle_backend(tsri_run *run, tsr_config *config)
+{
+    run->settings.auto_backend = tsri_backend_is_auto(tsri_config_text(config, "backend"));
+    return run->settings.auto_backend
+               ? tsr_config_put(config, "backend", tsri_backend_auto(NULL)->name)
+               : TSR_OK;
+}
+
+static tsr_status start_run(tsri_run *run, tsr_config *config, const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
     int threads = 1;
+    TSR_TRY(settle_backend(run, config));
     if (ground) {
         TSR_TRY(tsri_backend_find(&run->device.backend,
                                   tsri_config_text(run->settings.config, "backend")));
@@ -280,7 +291,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
                                    .best_score = -INFINITY,
                                    .best_round = -1},
                       .process = {.started = tsri_clock(), .lock = -1, .saved_round = -1}};
-    TSR_TRY(start_run(run, ground));
+    TSR_TRY(start_run(run, config, ground));
     run->data = ground ? ground->data : NULL;
     run->process.owns_data = !run->data;
     if (run->process.owns_data)

@@ -494,6 +494,8 @@ static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
         TSR_TRY(run->settings.scheme->assemble(run));
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
+    if (run->settings.auto_backend && run->position.round == 0)
+        TSR_TRY(tsri_event_backend(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
     bool given = run->settings.options.init || run->settings.options.model;
     if ((given || tsri_rolls_back(&run->settings)) && !*resumed)

@@ -39,6 +39,22 @@ TESSERA_EMULATED_FAULT=device train 2 "the driver sees no GPU (no CUDA-capable d
 TESSERA_EMULATED_FAULT=memory train 4 "the GPU is out of memory"
 TESSERA_EMULATED_FAULT=launch train 1 "an illegal memory access was encountered"
 
+# `auto` takes what is there, says so, and the run file keeps it.
+takes() { # FOLDER WORDS BACKEND
+    "$program" train run.yaml --out "$1" --set rounds=1 --set backend=auto > said.txt 2>&1 || fail "$(cat said.txt)"
+    grep -qF "backend: auto takes $3: $2" said.txt || fail "auto did not say: $2: $(cat said.txt)"
+    grep -q "^backend: $3\$" "$1/run.yaml" || fail "run.yaml does not name $3"
+    grep -q "\"event\":\"backend\",\"round\":0,\"backend\":\"$3\",\"why\":\"$2" "$1/metrics.jsonl" || fail "the metrics do not"
+}
+takes auto1 "its device answers: cuda 13.0" cuda
+TESSERA_EMULATED_FAULT=device takes auto2 "backend: cuda: the driver sees no GPU" cpu
+TESSERA_CUDA=$PWD/none.so takes auto3 "backend: cuda: its module cannot be loaded" cpu
+TESSERA_EMULATED_FAULT=driver refused 2 "backend: cuda -> cpu" train run.yaml --out auto1 --resume --set backend=auto --set rounds=2
+# What a GPU trained is used where there is none.
+TESSERA_EMULATED_FAULT=driver "$program" eval auto1/model.safetensors > said.txt 2>&1 || fail "eval: $(cat said.txt)"
+grep -qF "backend: auto takes cpu: backend: cuda: no NVIDIA driver answers" said.txt || fail "eval did not say what it took"
+TESSERA_EMULATED_FAULT=driver refused 2 "no NVIDIA driver answers" eval auto1/model.safetensors --set backend=cuda
+
 # Without cuDNN it goes on with slower kernels, and says so.
 says() { # WORDS: a run that ends well and warns so
     "$program" train run.yaml --out "c$1" --set rounds=1 > said.txt 2>&1 || fail "$(cat said.txt)"
