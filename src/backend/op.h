@@ -137,7 +137,7 @@ typedef struct tsri_op {
     bool gate;                 /* linear: y = 0 where the gates are off, fused */
     int64_t size, stride, pad; /* of the window of a convolution or pooling */
     tsri_conv_choice conv;
-    bool bf16;     /* linear, conv: operands are rounded to bf16 (backend/bf16.h) */
+    bool bf16;     /* linear, conv, recurrent: operands are rounded to bf16 (backend/bf16.h) */
     bool narrow_x; /* x and dx lie as bf16, their channels filled up (tsri_narrow_channels) */
     bool narrow_y; /* likewise y, dy, add and dadd */
     bool virtual;  /* norm: y is not stored; its reader applies scale and shift (below) */

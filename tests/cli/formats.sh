@@ -68,6 +68,7 @@ json 'train --json' train dense.yaml --out runs/wl --trace --set optim.name=adam
 json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.2
 rm runs/forced/model.safetensors runs/forced/checkpoints/ckpt-000000000004.safetensors
 json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.2 --resume --force --set optim.lr=0.04
+json 'train --json' train dense.yaml --out runs/auto --set backend=auto
 json 'train --json' train dense.yaml --out runs/back --set optim.lr=100 --set rounds=12 --set on_divergence=rollback --set model.norm=none
 json 'train --json' train grelu.yaml --out runs/g --trace
 json 'train --json' train grelu.yaml --out runs/c --set convert_at=1

@@ -5,22 +5,64 @@
  *                 dW   = s sum_l dx_l y_(l-1)^T                 one product over all positions
  *
  * Sequences are [T, N, m], so the rows of all positions but the first lie one after the other, and
- * beside them those of the positions before.
+ * beside them those of the positions before. Under bf16 what is multiplied is rounded first: the
+ * panels, the states that the next position reads, copies of dx and y.
  */
 #include "backend/cpu/kernels.h"
 
+#include "backend/bf16.h"
 #include "backend/cpu/counts.h"
 #include "backend/cpu/packed.h"
 #include "linalg/gemm.h"
 
 #include <assert.h>
 
-/* Scratch: W in panels, then the states of two positions with rows that are spread. */
+/* Scratch: W in panels, then the states of two positions with rows that are spread, then, under bf16,
+ * dx and y. */
+static int64_t states_size(const tsri_op *op)
+{
+    return 2 * op->n * tsri_spread(op->in.c);
+}
+
 static tsr_status setup(tsri_op *op)
 {
-    int64_t states = 2 * op->n * tsri_spread(op->in.c);
-    op->scratch_bytes = (tsri_packed_size(op->in.c, op->in.c) + states) * (int64_t)sizeof(float);
+    int64_t size = tsri_packed_size(op->in.c, op->in.c) + states_size(op);
+    if (op->bf16 && op->training)
+        size += 2 * op->n * tsri_shape_count(op->in);
+    op->scratch_bytes = size * (int64_t)sizeof(float);
     return TSR_OK;
+}
+
+typedef struct rounding {
+    float *to;
+    const float *from;
+    int64_t count, apart; /* in a row, from row to row */
+} rounding;
+
+static void round_row(void *context, int64_t row, int thread)
+{
+    const rounding *r = context;
+    (void)thread;
+    for (int64_t i = row * r->apart; i < row * r->apart + r->count; i++)
+        r->to[i] = tsri_bf16_round(r->from[i]);
+}
+
+/* Only under bf16. `from` may be `to`. */
+static void round_rows(float *to, const float *from, int64_t rows, int64_t count, int64_t apart,
+                       const tsri_op *op)
+{
+    rounding r = {to, from, count, apart};
+    if (op->bf16)
+        tsri_pool_run(op->pool, round_row, &r, rows);
+}
+
+/* The panels of W, or of W^T. */
+static void pack(const tsri_op *op, bool turned)
+{
+    int64_t m = op->in.c;
+    tsri_pack(op->scratch, op->w, m, m, turned, op->pool);
+    round_rows(op->scratch, op->scratch, m, tsri_packed_size(m, m) / m, tsri_packed_size(m, m) / m,
+               op);
 }
 
 static float *spread_states(const tsri_op *op, int64_t position)
@@ -43,7 +85,7 @@ static tsr_status forward(tsri_op *op)
 {
     int64_t step = op->n * op->in.c;
     tsri_packed p = product(op);
-    tsri_pack(op->scratch, op->w, op->in.c, op->in.c, true, op->pool);
+    pack(op, true);
     p.length = op->length;
     for (int64_t l = 0; l < op->in.h; l++) {
         p.start = (const float *)op->x + l * step;
@@ -52,8 +94,27 @@ static tsr_status forward(tsri_op *op)
         p.c = (float *)op->y + l * step;
         p.position = l;
         tsri_packed_run(&p, op->pool);
+        round_rows(p.copy, p.copy, op->n, op->in.c, p.lda, op);
     }
     return TSR_OK;
+}
+
+static tsr_status weight_gradient(const tsri_op *op)
+{
+    int64_t m = op->in.c, rows = (op->in.h - 1) * op->n, step = op->n * m;
+    const float *dx = (const float *)op->dx + step, *y = op->y;
+    float *rounded = (float *)op->scratch + tsri_packed_size(m, m) + states_size(op);
+    round_rows(rounded, dx, rows, m, m, op);
+    round_rows(rounded + rows * m, y, rows, m, m, op);
+    tsri_gemm weight = {.a_transposed = true,
+                        .m = m,
+                        .n = m,
+                        .k = rows,
+                        .a = op->bf16 ? rounded : dx,
+                        .b = op->bf16 ? rounded + rows * m : y,
+                        .c = op->dw,
+                        .scale = op->scale};
+    return tsri_gemm_run(&weight, op->pool);
 }
 
 static tsr_status backward(tsri_op *op)
@@ -61,7 +122,7 @@ static tsr_status backward(tsri_op *op)
     int64_t m = op->in.c, step = op->n * m, T = op->in.h;
     tsri_packed p = product(op);
     assert(op->need_dx && !op->dx_add); /* what it reads is a product of its own */
-    tsri_pack(op->scratch, op->w, m, m, false, op->pool);
+    pack(op, false);
     for (int64_t l = T - 1; l >= 0; l--) {
         p.start = (const float *)op->dy + l * step;
         p.mask = (const float *)op->y + l * step;
@@ -69,16 +130,9 @@ static tsr_status backward(tsri_op *op)
         p.copy = spread_states(op, l);
         p.c = (float *)op->dx + l * step;
         tsri_packed_run(&p, op->pool);
+        round_rows(p.copy, p.copy, op->n, m, p.lda, op);
     }
-    tsri_gemm weight = {.a_transposed = true,
-                        .m = m,
-                        .n = m,
-                        .k = (T - 1) * op->n,
-                        .a = (const float *)op->dx + step,
-                        .b = op->y,
-                        .c = op->dw,
-                        .scale = op->scale};
-    return op->dw ? tsri_gemm_run(&weight, op->pool) : TSR_OK;
+    return op->dw ? weight_gradient(op) : TSR_OK;
 }
 
 const tsri_kernel tsri_cpu_recurrent = {.name = "packed",

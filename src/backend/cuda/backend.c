@@ -80,31 +80,19 @@ int tsri_cuda_loss_number(const tsri_loss_kind *kind)
 
 /* ---- The table ----------------------------------------------------------------------------- */
 
-static const tsri_kernel *const kernels[] = {&tsri_cuda_linear_bf16,
-                                             &tsri_cuda_linear,
-                                             &tsri_cuda_conv_patches,
-                                             &tsri_cuda_conv_dnn,
-                                             &tsri_cuda_conv_floats,
-                                             &tsri_cuda_conv_kernel,
-                                             &tsri_cuda_norm_narrow,
-                                             &tsri_cuda_norm_kernel,
-                                             &tsri_cuda_relu_narrow,
-                                             &tsri_cuda_relu_kernel,
-                                             &tsri_cuda_add_narrow,
-                                             &tsri_cuda_add_kernel,
-                                             &tsri_cuda_maxpool_floats,
-                                             &tsri_cuda_maxpool_kernel,
-                                             &tsri_cuda_avgpool_floats,
-                                             &tsri_cuda_avgpool_kernel,
-                                             &tsri_cuda_global_narrow,
-                                             &tsri_cuda_global_kernel,
-                                             &tsri_cuda_flatten_floats,
-                                             &tsri_cuda_flatten_kernel,
-                                             &tsri_cuda_gate_kernel,
-                                             &tsri_cuda_recurrent_kernel,
-                                             &tsri_cuda_last_kernel,
-                                             &tsri_cuda_turn_kernel,
-                                             NULL};
+static const tsri_kernel *const kernels[] = {&tsri_cuda_linear_bf16,      &tsri_cuda_linear,
+                                             &tsri_cuda_conv_patches,     &tsri_cuda_conv_dnn,
+                                             &tsri_cuda_conv_floats,      &tsri_cuda_conv_kernel,
+                                             &tsri_cuda_norm_narrow,      &tsri_cuda_norm_kernel,
+                                             &tsri_cuda_relu_narrow,      &tsri_cuda_relu_kernel,
+                                             &tsri_cuda_add_narrow,       &tsri_cuda_add_kernel,
+                                             &tsri_cuda_maxpool_floats,   &tsri_cuda_maxpool_kernel,
+                                             &tsri_cuda_avgpool_floats,   &tsri_cuda_avgpool_kernel,
+                                             &tsri_cuda_global_narrow,    &tsri_cuda_global_kernel,
+                                             &tsri_cuda_flatten_floats,   &tsri_cuda_flatten_kernel,
+                                             &tsri_cuda_gate_kernel,      &tsri_cuda_recurrent_bf16,
+                                             &tsri_cuda_recurrent_kernel, &tsri_cuda_last_kernel,
+                                             &tsri_cuda_turn_kernel,      NULL};
 
 enum {
     NARROW = 1 << TSRI_LINEAR | 1 << TSRI_CONV | 1 << TSRI_NORM | 1 << TSRI_RELU | 1 << TSRI_ADD |

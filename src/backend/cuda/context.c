@@ -25,6 +25,7 @@ static struct {
     unsigned *counters;
     bool taken[COUNTERS];
     char vendor[192];
+    int capability;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Errors -------------------------------------------------------------------------------- */
@@ -153,6 +154,7 @@ static tsr_status start(void)
                        "cuDNN 9, or name it with TESSERA_CUDNN",
                        tsri_cuda_dnn_lacks());
     note_vendor(&chip);
+    here.capability = chip.major * 10 + chip.minor;
     here.ready = true;
 done:
     return st;
@@ -172,6 +174,11 @@ tsr_status tsri_cuda_start(int threads)
 const char *tsri_cuda_vendor(void)
 {
     return here.ready ? here.vendor : "cuda";
+}
+
+int tsri_cuda_capability(void)
+{
+    return here.capability;
 }
 
 /* ---- Lanes --------------------------------------------------------------------------------- */

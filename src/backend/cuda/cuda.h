@@ -18,6 +18,9 @@ tsr_status tsri_cuda_start(int threads);
 /* Name of the chip and versions of the libraries: two runs with the same text give the same bits. */
 const char *tsri_cuda_vendor(void);
 
+/* Of the chip: 90 is 9.0. */
+int tsri_cuda_capability(void);
+
 /* What a device's `stream` is: a queue, and what must not be shared by what runs at once. */
 typedef struct tsri_cuda_lane {
     cudaStream_t stream;
@@ -113,7 +116,7 @@ extern const tsri_kernel tsri_cuda_linear, tsri_cuda_conv_kernel, tsri_cuda_norm
 extern const tsri_kernel tsri_cuda_conv_patches, tsri_cuda_conv_dnn, tsri_cuda_linear_bf16,
     tsri_cuda_relu_narrow, tsri_cuda_add_narrow, tsri_cuda_norm_narrow, tsri_cuda_global_narrow,
     tsri_cuda_conv_floats, tsri_cuda_maxpool_floats, tsri_cuda_avgpool_floats,
-    tsri_cuda_flatten_floats;
+    tsri_cuda_flatten_floats, tsri_cuda_recurrent_bf16;
 extern const tsri_vector_ops tsri_cuda_vectors;
 extern const tsri_tape_ops tsri_cuda_tape;
 extern const tsri_queue_ops tsri_cuda_queues;

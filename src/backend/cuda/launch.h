@@ -208,6 +208,27 @@ cudaError_t tsri_cuda_recur(cudaStream_t s, float *y, const float *x, const int3
 /* dx = (dx or, at the last position, 0) + dy where y is above 0, else 0. */
 cudaError_t tsri_cuda_recur_back(cudaStream_t s, float *dx, const float *dy, const float *y,
                                  int64_t count, bool last);
+/* ---- recurrent.cu: the same under bf16, all positions in one launch, c at most so many ---------- */
+
+enum { TSRI_CUDA_RECURRENT_MOST = 1024 };
+
+typedef struct tsri_cuda_recurrence {
+    int64_t n, c, t;        /* samples, units, positions */
+    const float *w;         /* [c, c] */
+    float scale;            /* of the product */
+    const float *start;     /* [t, n, c] what is added to it: x, or back dy */
+    const float *mask;      /* back: y, above 0 where the ReLU is on */
+    const int32_t *length;  /* forward: [n] or NULL */
+    float *to;              /* [t, n, c] y, or back dx */
+    tsri_cuda_bf16 *narrow; /* [t, n, c filled up] the same */
+    bool back;
+} tsri_cuda_recurrence;
+
+cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r);
+/* One position, whose product is in `to`; the first has none. */
+cudaError_t tsri_cuda_recurrent_step(cudaStream_t s, const tsri_cuda_recurrence *r, int64_t l,
+                                     bool first);
+
 cudaError_t tsri_cuda_last(cudaStream_t s, float *y, const float *x, const int32_t *length,
                            int64_t t, int64_t n, int64_t c);
 cudaError_t tsri_cuda_last_back(cudaStream_t s, float *dx, const float *dy, const int32_t *length,
