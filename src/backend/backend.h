@@ -12,6 +12,7 @@
 #include "backend/op.h"
 #include "backend/samples.h"
 #include "backend/slices.h"
+#include "backend/tangents.h"
 #include "backend/vectors.h"
 
 /* The loss of a batch of outputs, and its gradient. Outputs may be those of several positions of a
@@ -142,6 +143,7 @@ struct tsri_backend {
     const tsri_queue_ops *queues;                                        /* (optional) */
     tsr_status (*wait)(tsri_device device); /* (optional) until all that was called is done */
     const tsri_samples_ops *samples;        /* (optional) */
+    const tsri_tangent_ops *tangents;       /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
     const char *(*lacks_bf16)(void);  /* (optional) why bf16 is of no use here, as the end of

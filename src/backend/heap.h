@@ -34,6 +34,8 @@ typedef struct tsri_heap {
     tsr_status (*out)(void *to, const tsri_mem *from, int64_t bytes);
     tsr_status (*within)(tsri_mem *to, const tsri_mem *from, int64_t bytes);
     tsr_status (*zero)(tsri_mem *to, int64_t bytes);
+    /* (optional) Bytes that could be taken now, and that there are at all. */
+    tsr_status (*room)(int64_t *available, int64_t *all);
     void (*enter)(void); /* (optional) a call of the backend begins; calls may be nested, or made */
     void (*leave)(void); /* by several threads at once */
 } tsri_heap;

@@ -339,6 +339,20 @@ done:
     return st;
 }
 
+tsr_status tsri_plan_backward_there(tsri_plan *plan, tsri_plan_visit visit, void *context)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t k = plan->count - 1; k >= 0; k--) {
+        tsri_planned *s = &plan->step[k];
+        if (s->idle)
+            continue;
+        TSR_TRY(tsri_op_backward(&s->op, plan->device));
+        TSR_TRY(visit(context, &s->op, s->layer));
+    }
+done:
+    return st;
+}
+
 /* ---- Looking ------------------------------------------------------------------------------ */
 
 tsri_store *tsri_plan_store(const tsri_plan *plan)

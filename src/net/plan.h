@@ -97,6 +97,9 @@ tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device de
 typedef tsr_status (*tsri_plan_visit)(void *context, const tsri_op *op, const tsri_layer *layer);
 tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context);
 
+/* The same where the visitor is the device's own: the op's addresses are not the host's. */
+tsr_status tsri_plan_backward_there(tsri_plan *plan, tsri_plan_visit visit, void *context);
+
 /* What a batch counts in the running statistics of every norm from now on; PyTorch's 0.1 at first.
  */
 void tsri_plan_norm_momentum(tsri_plan *plan, double momentum);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 128 };
+enum { BATCH = 128, BATCH_THERE = 1024 };
 
 static const int64_t MEMORY = (int64_t)2 << 30;
 
@@ -27,6 +27,10 @@ typedef struct work {
     int32_t *length;        /* [batch] those of the pass */
     float *scratch;         /* [threads][blocks.scratch] */
     char *buffers;          /* [threads] of tangent_gram.c */
+    /* On a device that has the verbs for it. */
+    bool there;
+    tsri_device_view on[2];
+    tsri_mem *kernel; /* [n, n] of doubles */
     /* Of the pass that is running. */
     tsri_tangent_view *filled;
     int64_t from, count, slot;
@@ -57,13 +61,30 @@ done:
 static tsr_status choose_batch(work *w, tsri_store *store)
 {
     tsr_status st = TSR_OK;
-    for (w->batch = w->tile < BATCH ? w->tile : BATCH;; w->batch /= 2) {
+    int64_t most = w->there ? BATCH_THERE : BATCH;
+    for (w->batch = w->tile < most ? w->tile : most;; w->batch /= 2) {
         TSR_TRY(tsri_plan_create_frozen(&w->plan, store, w->device, w->batch, false));
         if (w->batch == 1 || tsri_plan_bytes(w->plan) <= w->memory / 2)
             break;
         tsri_plan_destroy(w->plan);
         w->plan = NULL;
     }
+done:
+    return st;
+}
+
+/* A part of what the device has, where that is more than the host's share: half for views, so that
+ * plan, products and the kernel itself find room. */
+static tsr_status choose_memory(work *w, int64_t asked)
+{
+    tsr_status st = TSR_OK;
+    int64_t available, all;
+    const tsri_heap *heap = w->device.backend->heap;
+    w->memory = asked > 0 ? asked : MEMORY;
+    if (asked > 0 || !w->there || !heap->room)
+        return TSR_OK;
+    TSR_TRY(heap->room(&available, &all));
+    w->memory = available / 2;
 done:
     return st;
 }
@@ -78,7 +99,8 @@ static tsr_status open_work(work *w, tsri_store *store, tsri_device device, int6
                 .outputs = options->output < 0 ? store->net->outputs : 1,
                 .lengths = options->length,
                 .first = options->output < 0 ? 0 : options->output,
-                .memory = options->memory > 0 ? options->memory : MEMORY};
+                .there = device.backend->tangents != NULL};
+    TSR_TRY(choose_memory(w, options->memory));
     TSR_CHECK(options->output < store->net->outputs, TSR_USAGE,
               "output %lld is not one of the network's %lld", (long long)options->output,
               (long long)store->net->outputs);
@@ -93,6 +115,10 @@ static void close_work(work *w)
 {
     tsri_view_fini(&w->view[0]);
     tsri_view_fini(&w->view[1]);
+    tsri_device_view_fini(&w->on[0]);
+    tsri_device_view_fini(&w->on[1]);
+    if (w->kernel)
+        w->device.backend->heap->drop(w->kernel);
     tsri_plan_destroy(w->plan);
     tsri_blocks_fini(&w->blocks);
     tsri_free(w->x);
@@ -141,6 +167,9 @@ done:
 static tsr_status visit(void *context, const tsri_op *op, const tsri_layer *layer)
 {
     work *w = context;
+    if (w->there)
+        return tsri_device_view_fill(&w->on[w->filled != w->view], op, layer, w->from, w->count,
+                                     w->slot);
     tsri_view_fill(w->filled, op, layer, w->device.backend->can.channels_last, w->from, w->count,
                    w->slot, w->scratch, w->device.pool);
     return TSR_OK;
@@ -172,7 +201,8 @@ static tsr_status fill(work *w, tsri_tangent_view *view, const float *x, int64_t
         for (w->slot = 0; w->slot < w->at_once; w->slot++) {
             TSR_TRY(tsri_plan_forward(w->plan, w->x)); /* backward uses up what it left */
             TSR_TRY(one_hot(w, group + w->slot));
-            TSR_TRY(tsri_plan_backward_each(w->plan, visit, w));
+            TSR_TRY(w->there ? tsri_plan_backward_there(w->plan, visit, w)
+                             : tsri_plan_backward_each(w->plan, visit, w));
         }
     }
 done:
@@ -197,9 +227,27 @@ static tsr_status all_tiles(work *w, double *k, const float *x, int64_t group)
             job.columns = length(w, j);
             if (j > i)
                 TSR_TRY(fill(w, &w->view[1], x, j, job.columns, group));
-            tsri_gram_run(&job, w->buffers, w->device.pool);
+            if (w->there)
+                TSR_TRY(tsri_device_gram(w->kernel, &job, &w->on[0], &w->on[j > i]));
+            else
+                tsri_gram_run(&job, w->buffers, w->device.pool);
         }
     }
+done:
+    return st;
+}
+
+/* Views, and on a device the kernel itself. */
+static tsr_status take_views(work *w)
+{
+    tsr_status st = TSR_OK;
+    const tsri_heap *heap = w->device.backend->heap;
+    for (int i = 0; i < (w->tile < w->n ? 2 : 1); i++)
+        TSR_TRY(w->there
+                    ? tsri_device_view_init(&w->on[i], &w->blocks, w->device, w->tile, w->at_once)
+                    : tsri_view_init(&w->view[i], &w->blocks, w->tile, w->at_once));
+    if (w->there)
+        TSR_TRY(heap->take(&w->kernel, w->n * w->n * (int64_t)sizeof(double)));
 done:
     return st;
 }
@@ -211,9 +259,7 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device,
     work w = {0};
     int threads = tsri_pool_threads(device.pool);
     TSR_TRY(open_work(&w, store, device, n, options));
-    TSR_TRY(tsri_view_init(&w.view[0], &w.blocks, w.tile, w.at_once));
-    if (w.tile < n)
-        TSR_TRY(tsri_view_init(&w.view[1], &w.blocks, w.tile, w.at_once));
+    TSR_TRY(take_views(&w));
     TSR_TRY(tsri_alloc(&w.x, w.batch * tsri_shape_count(w.net->input), sizeof *w.x));
     TSR_TRY(tsri_alloc(&w.dy, w.batch * w.net->outputs, sizeof *w.dy));
     if (options->length) {
@@ -225,6 +271,8 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device,
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
     for (int64_t group = 0; group < w.outputs; group += w.at_once)
         TSR_TRY(all_tiles(&w, k, x, w.first + group));
+    if (w.there)
+        TSR_TRY(device.backend->heap->out(k, w.kernel, n * n * (int64_t)sizeof *k));
     tsri_mirror(k, n, device.pool);
 done:
     close_work(&w);

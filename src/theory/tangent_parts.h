@@ -2,32 +2,13 @@
  *
  *     tangent_blocks.c   which numbers of a layer are kept for each sample, and how they get there
  *     tangent_gram.c     the products of all pairs of two views
+ *     tangent_device.c   both on a device that has the verbs for it (backend/tangents.h)
  *     tangent.c          tiles, passes, memory
  */
 #ifndef TSRI_TANGENT_PARTS_H
 #define TSRI_TANGENT_PARTS_H
 
 #include "theory/tangent.h"
-
-typedef enum tsri_block_form {
-    TSRI_BLOCK_FACTORS, /* A [positions, columns] and D [positions, rows] of a matrix of weights */
-    TSRI_BLOCK_SUMS,    /* rows first .. first+rows-1 of the gradient of a convolution's filters */
-    TSRI_BLOCK_BIAS,    /* gradient of a convolution's bias */
-    TSRI_BLOCK_NORM     /* gradients of a norm's scale and shift */
-} tsri_block_form;
-
-/* Some trained numbers of one layer. For each sample a view keeps a_count numbers that do not
- * depend on the output and, for each output, d_count that do. */
-typedef struct tsri_block {
-    const tsri_layer *layer;
-    tsri_block_form form;
-    int64_t positions, rows, columns, first;
-    double scale; /* of the layer, squared */
-    bool bias;    /* factors of one position: the layer's bias with them */
-    bool weight;  /* factors: the matrix is trained (else only the bias) */
-    int64_t a_count, d_count;
-    double pair_flops;
-} tsri_block;
 
 enum { TSRI_PATCH_PAIRS = 1 << 16 }; /* pairs of positions that the patch form can hold */
 
@@ -74,5 +55,26 @@ typedef struct tsri_gram_job {
 int64_t tsri_gram_bytes(const tsri_blocks *b);
 
 void tsri_gram_run(const tsri_gram_job *job, char *buffers, tsri_pool *pool);
+
+/* ---- On a device --------------------------------------------------------------------------- */
+
+/* A view in the device's memory. */
+typedef struct tsri_device_view {
+    const tsri_blocks *blocks;
+    tsri_device device;
+    int64_t outputs;
+    tsri_mem **a, **d; /* [blocks] */
+} tsri_device_view;
+
+tsr_status tsri_device_view_init(tsri_device_view *v, const tsri_blocks *b, tsri_device device,
+                                 int64_t room, int64_t outputs);
+void tsri_device_view_fini(tsri_device_view *v);
+
+/* As tsri_view_fill and tsri_gram_run; of the job x and y are not looked at. */
+tsr_status tsri_device_view_fill(const tsri_device_view *v, const tsri_op *op,
+                                 const tsri_layer *layer, int64_t from, int64_t count,
+                                 int64_t slot);
+tsr_status tsri_device_gram(tsri_mem *k, const tsri_gram_job *job, const tsri_device_view *x,
+                            const tsri_device_view *y);
 
 #endif

@@ -25,6 +25,12 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
                            int m, int n, int k, const float *alpha, const float *a, int lda,
                            const float *b, int ldb, const float *beta, float *c, int ldc);
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t a_as,
+                                         cublasOperation_t b_as, int m, int n, int k,
+                                         const float *alpha, const float *a, int lda,
+                                         long long a_step, const float *b, int ldb,
+                                         long long b_step, const float *beta, float *c, int ldc,
+                                         long long c_step, int count);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
                             int m, int n, int k, const void *alpha, const void *a,
                             cudaDataType a_type, int lda, const void *b, cudaDataType b_type,

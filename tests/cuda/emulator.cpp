@@ -11,6 +11,7 @@
 #include "emulated_stream.h"
 #include "cuda_runtime.h"
 
+#include <atomic>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,17 +328,49 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, enum cudaMemPoolAttr, void *)
     return cudaSuccess;
 }
 
+/* The device has TESSERA_EMULATED_MEMORY bytes, by default a gigabyte. A block's size stands before
+ * it. */
+static std::atomic<size_t> taken;
+
+enum { HEAD = 256 };
+
+static size_t device_bytes(void)
+{
+    const char *bytes = getenv("TESSERA_EMULATED_MEMORY");
+    return bytes ? (size_t)atoll(bytes) : (size_t)1 << 30;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, enum cudaMemPoolAttr, void *value)
+{
+    *(uint64_t *)value = taken; /* nothing is kept that is not used */
+    return cudaSuccess;
+}
+
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
-    *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
-    if (*memory)
-        memset(*memory, 0xff, bytes);
-    return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+    size_t all = (bytes + 255) / 256 * 256 + HEAD;
+    *memory = NULL;
+    if (taken + all > device_bytes())
+        return cudaErrorMemoryAllocation;
+    char *block = (char *)aligned_alloc(256, all);
+    if (!block)
+        return cudaErrorMemoryAllocation;
+    taken += all;
+    memcpy(block, &all, sizeof all);
+    memset(block + HEAD, 0xff, all - HEAD);
+    *memory = block + HEAD;
+    return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *memory)
 {
-    free(memory);
+    size_t all;
+    if (!memory)
+        return cudaSuccess;
+    char *block = (char *)memory - HEAD;
+    memcpy(&all, block, sizeof all);
+    taken -= all;
+    free(block);
     return cudaSuccess;
 }
 
@@ -350,14 +383,13 @@ cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t)
 
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t)
 {
-    free(memory);
-    return cudaSuccess;
+    return cudaFree(memory);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
-    *available = 1 << 20;
-    *total = 1 << 30;
+    *total = device_bytes();
+    *available = *total > taken ? *total - taken : 0;
     return cudaSuccess;
 }
 
@@ -477,4 +509,17 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t a_as, cublas
 {
     return cublasGemmEx(handle, a_as, b_as, m, n, k, alpha, a, CUDA_R_32F, lda, b, CUDA_R_32F, ldb,
                         beta, c, CUDA_R_32F, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t a_as,
+                                         cublasOperation_t b_as, int m, int n, int k,
+                                         const float *alpha, const float *a, int lda,
+                                         long long a_step, const float *b, int ldb,
+                                         long long b_step, const float *beta, float *c, int ldc,
+                                         long long c_step, int count)
+{
+    for (int i = 0; i < count; i++)
+        (void)cublasSgemm(handle, a_as, b_as, m, n, k, alpha, a + i * a_step, lda, b + i * b_step,
+                          ldb, beta, c + i * c_step, ldc);
+    return CUBLAS_STATUS_SUCCESS;
 }

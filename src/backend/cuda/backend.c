@@ -122,6 +122,7 @@ static const tsri_backend cuda = {.name = "cuda",
                                   .tape = &tsri_cuda_tape,
                                   .queues = &tsri_cuda_queues,
                                   .wait = tsri_cuda_wait,
+                                  .tangents = &tsri_cuda_tangents,
                                   .start = tsri_cuda_start,
                                   .vendor = tsri_cuda_vendor};
 

@@ -91,6 +91,19 @@ done:
     return st;
 }
 
+tsr_status tsri_cuda_pool(uint64_t *kept, uint64_t *used)
+{
+    tsr_status st = TSR_OK;
+    cudaMemPool_t pool;
+    TSR_TRY(tsri_cuda_status(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for its memory"));
+    TSR_TRY(tsri_cuda_status(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, kept),
+                             "its memory"));
+    TSR_TRY(tsri_cuda_status(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, used),
+                             "its memory"));
+done:
+    return st;
+}
+
 static tsr_status make_lane(tsri_cuda_lane *lane)
 {
     tsr_status st = TSR_OK;
@@ -286,6 +299,10 @@ static cublasStatus_t product(const tsri_cuda_product *p)
     cublasOperation_t a_as = p->a_turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     int a_row = row_of(p->a_row, p->a_turned ? p->m : p->k);
     int b_row = row_of(p->b_row, p->b_turned ? p->k : p->n), c_row = row_of(p->c_row, p->n);
+    if (!p->narrow && p->count > 0)
+        return cublasSgemmStridedBatched(here.blas, b_as, a_as, (int)p->n, (int)p->m, (int)p->k,
+                                         &p->alpha, p->b, b_row, p->b_step, p->a, a_row, p->a_step,
+                                         &p->beta, p->c, c_row, p->c_step, (int)p->count);
     if (!p->narrow)
         return cublasSgemm(here.blas, b_as, a_as, (int)p->n, (int)p->m, (int)p->k, &p->alpha, p->b,
                            b_row, p->a, a_row, &p->beta, p->c, c_row);

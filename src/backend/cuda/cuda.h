@@ -28,6 +28,9 @@ typedef struct tsri_cuda_lane {
     double *parts;   /* TSRI_CUDA_PARTS, for the length of a gradient */
 } tsri_cuda_lane;
 
+/* Bytes that the pool of the device keeps, and those of them that are taken. */
+tsr_status tsri_cuda_pool(uint64_t *kept, uint64_t *used);
+
 /* `own` as a lane; where it is NULL the one that this thread has entered, or else the one that all
  * share. */
 const tsri_cuda_lane *tsri_cuda_lane_of(void *own);
@@ -58,6 +61,8 @@ typedef struct tsri_cuda_product {
     float alpha, beta;
     bool narrow, narrow_c;       /* a and b are bf16; c is */
     int64_t a_row, b_row, c_row; /* numbers from row to row; 0: they have no gaps */
+    int64_t count, a_step, b_step,
+        c_step; /* floats: so many at once, numbers from one to the next */
 } tsri_cuda_product;
 
 tsr_status tsri_cuda_multiply(const tsri_cuda_product *product, void *stream);
@@ -121,6 +126,7 @@ extern const tsri_vector_ops tsri_cuda_vectors;
 extern const tsri_tape_ops tsri_cuda_tape;
 extern const tsri_queue_ops tsri_cuda_queues;
 extern const tsri_slices_ops tsri_cuda_slices;
+extern const tsri_tangent_ops tsri_cuda_tangents;
 
 tsr_status tsri_cuda_loss_batch(const tsri_loss *loss, tsri_device device);
 tsr_status tsri_cuda_update_vector(const tsri_update *update, tsri_device device);

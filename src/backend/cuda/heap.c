@@ -62,10 +62,24 @@ static tsr_status within(tsri_mem *to, const tsri_mem *from, int64_t bytes)
     return copy(tsri_mem_bind(to), tsri_mem_bind(from), bytes, cudaMemcpyDeviceToDevice);
 }
 
+/* What others have given back to the pool is free, too. */
+static tsr_status room(int64_t *available, int64_t *all)
+{
+    size_t have = 0, total = 0;
+    uint64_t kept = 0, used = 0;
+    tsr_status st = tsri_cuda_status(cudaMemGetInfo(&have, &total), "asking for its memory");
+    if (st == TSR_OK)
+        st = tsri_cuda_pool(&kept, &used);
+    *available = (int64_t)(have + (kept - used));
+    *all = (int64_t)total;
+    return st;
+}
+
 const tsri_heap tsri_cuda_heap = {.name = "cuda",
                                   .take = take,
                                   .drop = drop,
                                   .in = in,
                                   .out = out,
                                   .within = within,
-                                  .zero = zero};
+                                  .zero = zero,
+                                  .room = room};

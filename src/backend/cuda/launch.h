@@ -167,6 +167,31 @@ typedef struct tsri_cuda_window {
     } in, out;
 } tsri_cuda_window;
 
+/* ---- tangents.cu: beside the products of a tangent kernel --------------------------------------- */
+
+typedef struct tsri_cuda_spread { /* to[i][p][c] = from[i][p][c] */
+    float *to;
+    int64_t to_i, to_p;
+    const float *from;
+    int64_t from_i, from_p;
+    int64_t n, p, c;
+} tsri_cuda_spread;
+
+cudaError_t tsri_cuda_tangent_spread(cudaStream_t s, const tsri_cuda_spread *v);
+cudaError_t tsri_cuda_tangent_windows(cudaStream_t s, float *to, int64_t to_i, const float *x,
+                                      const tsri_cuda_window *window);
+cudaError_t tsri_cuda_tangent_sums(cudaStream_t s, float *to, int64_t to_i, const float *dy,
+                                   const float *x, const float *saved, int64_t n, int64_t pixels,
+                                   int64_t c);
+cudaError_t tsri_cuda_tangent_collect(cudaStream_t s, double *sum, const float *part, int64_t count,
+                                      bool first);
+cudaError_t tsri_cuda_tangent_fold(cudaStream_t s, double *k, int64_t n, const double *d,
+                                   const double *a, int64_t rows, int64_t columns, double scale,
+                                   double bias);
+cudaError_t tsri_cuda_tangent_positions(cudaStream_t s, double *k, int64_t n, const float *a,
+                                        const float *d, int64_t rows, int64_t columns,
+                                        int64_t positions, double scale);
+
 /* `taken`: for each output the pixel that it came from; NULL = not wanted. */
 cudaError_t tsri_cuda_maxpool(cudaStream_t s, float *y, int32_t *taken, const float *x,
                               const tsri_cuda_window *window);
