@@ -9,7 +9,7 @@ source=$(cd "$(dirname "$0")" && pwd) build=$(cd "$1" && pwd) to=$2
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 mkdir -p "$room/lib" "$to"
-for program in tessera libtessera-cuda.so tests/test_device tests/test_kernels tests/test_backends; do
+for program in tessera libtessera-cuda.so tests/test_device tests/test_kernels tests/test_backends tests/test_breadth; do
     strip -o "$room/$(basename $program)" "$build/$program"
 done
 openblas=$(ldconfig -p | awk '/libopenblas.so.0/ && !found { print $NF; found = 1 }')
@@ -19,11 +19,18 @@ for library in $(ldd "$room/tessera" "$room/test_device" "$openblas" | awk '/=> 
     *) cp -L "$library" "$room/lib/$(basename "$library")" ;;
     esac
 done
-cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$room"
+cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$source"/cuda-torch-wide.py "$source"/cuda-wide.sh "$room"
+cp "$source"/../rnn.yaml "$source"/../ntk-mlp.yaml "$source"/../grelu.yaml "$room"
 cat > "$room/speed.yaml" <<'YAML'
 data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
 model: {name: preresnet18}
 optim: {lr: 0.05, momentum: 0.9, weight_decay: 5.0e-4}
+YAML
+cat > "$room/sweep.yaml" <<'YAML'
+data: {name: sphere, n: 100, dim: 122, task: regress}
+model: {name: shallow, width: 4000, kappa: 0.1}
+optim: {name: gd, lr: 0.01, momentum: 0}
+scheme: {name: masked, local_steps: 5}
 YAML
 cat > "$room/mlp.yaml" <<'YAML'
 data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
