@@ -29,8 +29,8 @@ def far(a, b):
 
 
 def predict(model):
-    tessera("predict", model, "--data", "x.npy", "--out", "y.npy")
-    return numpy.load("y.npy")
+    tessera("predict", model, "--data", "x.npy", "--out", "told.npy")
+    return numpy.load("told.npy")
 
 
 def saved(net):
