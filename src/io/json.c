@@ -23,23 +23,65 @@ static tsri_json_value *out_of(json_t *v)
     return (tsri_json_value *)v;
 }
 
-tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name)
+enum { RULES = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY };
+
+/* No token reaches across a quotation mark, but for one behind a backslash. */
+static int64_t longest_token(const char *bytes, int64_t n)
+{
+    int64_t longest = 0, since = 0;
+    for (int64_t i = 0; i <= n; i++) {
+        if (i < n && (bytes[i] != '"' || (i > 0 && bytes[i - 1] == '\\')))
+            continue;
+        longest = i - since > longest ? i - since : longest;
+        since = i + 1;
+    }
+    return longest;
+}
+
+/* jansson gathers the letters of a token in a buffer that grows, and does not look whether it did:
+ * without memory a letter is lost, or a number ends in a failed assertion. So it is given
+ *
+ *     ["as many spaces as the longest token may have", the document]
+ *
+ * and its buffer has grown when the document begins. NULL: the document is bad, or memory lacks. */
+static json_t *load(const char *bytes, int64_t n)
 {
     json_error_t error;
+    json_t *both = NULL, *root = NULL;
+    tsri_text wrapped = {0};
+    int64_t longest = longest_token(bytes, n);
+    tsr_status st = TSR_OK; /* what failed is found out by the caller */
+    TSR_TRY(tsri_text_add(&wrapped, "[\"%*s\",", (int)longest, ""));
+    TSR_TRY(tsri_text_add_bytes(&wrapped, bytes, (size_t)n));
+    TSR_TRY(tsri_text_add(&wrapped, "]"));
+    both = json_loadb(wrapped.data, (size_t)wrapped.length, RULES, &error);
+    if (json_array_size(both) == 2 &&
+        json_string_length(json_array_get(both, 0)) == (size_t)longest)
+        root = json_incref(json_array_get(both, 1));
+done:
+    json_decref(both);
+    tsri_text_fini(&wrapped);
+    return root;
+}
+
+tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name)
+{
+    json_error_t error = {0};
     *out = NULL;
     if (n > TSRI_JSON_MOST)
         return tsri_fail(TSR_BAD_FILE, "%s: a JSON text of %s; %s is the most that is accepted",
                          tsri_quote(name), tsri_bytes_text((double)n),
                          tsri_bytes_text(TSRI_JSON_MOST));
-    json_t *root = json_loadb(bytes, (size_t)n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (!root) {
-        bool memory = json_error_code(&error) == json_error_out_of_memory;
-        return tsri_fail(memory ? TSR_RESOURCES : TSR_BAD_FILE,
-                         "%s:%d:%d: not the JSON we expect: %s", tsri_quote(name), error.line,
-                         error.column, tsri_quote(error.text));
-    }
-    *out = out_of(root);
-    return TSR_OK;
+    if ((*out = out_of(load(bytes, n))))
+        return TSR_OK;
+    /* Once more, as it is, for what is wrong where. */
+    json_t *root = json_loadb(bytes, (size_t)n, RULES, &error);
+    bool memory = root || !*error.text || json_error_code(&error) == json_error_out_of_memory;
+    json_decref(root);
+    if (memory)
+        return tsri_fail(TSR_RESOURCES, "%s: out of memory while reading JSON", tsri_quote(name));
+    return tsri_fail(TSR_BAD_FILE, "%s:%d:%d: not the JSON we expect: %s", tsri_quote(name),
+                     error.line, error.column, tsri_quote(error.text));
 }
 
 void tsri_json_destroy(tsri_json_value *root)

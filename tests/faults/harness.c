@@ -5,6 +5,7 @@
  *     harness calls sweep          only on this scenario
  *     harness memory resume        only this step
  *
+ * TESSERA_FAULTS_FROM=9586: of memory, only those from this allocation on, with all later ones.
  * TESSERA_TEST_SEED (1) is the seed of what is drawn. Works in a folder of its own in memory
  * (/dev/shm) or in /tmp. docs/reliability.md says what is promised and how often it was tried.
  */

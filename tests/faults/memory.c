@@ -266,6 +266,7 @@ void try_memory(void)
 {
     static char text[4000];
     int64_t total = 0, stride = is_long() ? 1 : 97;
+    const char *from = getenv("TESSERA_FAULTS_FROM"); /* a number that it was said to die at */
     progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     size_t n = 0;
     for (int i = 0; i < 60; i++)
@@ -282,8 +283,9 @@ void try_memory(void)
             continue;
         must(steps[i].run == train_new || steps[i].run == train_on || steps[i].run() == TSR_OK,
              "%s: %s", steps[i].name, tsr_last_error());
-        int64_t once = walk(&steps[i], p, i % stride, stride, false);
-        int64_t forever = walk(&steps[i], p, (i + 40) % stride, 3 * stride, true);
+        int64_t once = from ? 0 : walk(&steps[i], p, i % stride, stride, false);
+        int64_t forever =
+            walk(&steps[i], p, from ? atoll(from) : (i + 40) % stride, 3 * stride, true);
         (void)printf("%s: %lld\n", steps[i].name, (long long)(once + forever));
         (void)fflush(stdout);
         total += once + forever;
