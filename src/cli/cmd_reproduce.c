@@ -284,6 +284,8 @@ static tsr_status show_index(const cli_args *args, const char *folder)
     tsr_status st = TSR_OK;
     int64_t shown = 0;
     TSR_TRY(tsri_gallery_write(&shown, folder));
+    if (cli_has(args, "gallery"))
+        TSR_TRY(tsri_gallery_pictures(folder, cli_text(args, "gallery")));
     TSR_TRY(tell_index(args, folder, shown));
 done:
     return st;
@@ -320,6 +322,8 @@ static tsr_status run(const cli_args *args)
     bool all = args->count == 1 && strcmp(args->operand[0], "all") == 0;
     TSR_CHECK(!index || args->count == 0, TSR_USAGE,
               "--index makes the page of studies that are there: it takes no name");
+    TSR_CHECK(!cli_has(args, "gallery") || index || all, TSR_USAGE,
+              "--gallery shows the studies of a folder: give it with --index DIR or all");
     TSR_CHECK(!all || !cli_has(args, "data"), TSR_USAGE,
               "all takes the papers' own data, which differ: --data is for one study");
     if (args->count == 1 && !all)
@@ -354,6 +358,8 @@ static const cli_option options[] = {
      .most = 4096},
     {"index", 0, "DIR", CLI_FOLDER,
      .help = "make index.html and results.md of the studies that are in DIR"},
+    {"gallery", 0, "PAGE", CLI_FOLDER,
+     .help = "with --index or all: also PAGE/README.md, their pictures with the verdicts"},
     {"commit", 0, "TEXT", CLI_TEXT, .help = "which program made it, for the summary and the page"},
     {0},
 };

@@ -290,8 +290,7 @@ done:
 
 /* ---- The table -------------------------------------------------------------------------------- */
 
-/* Text inside a cell of Markdown: one line, no bar. */
-static tsr_status cell(tsri_text *out, const char *text)
+tsr_status tsri_markdown_cell(tsri_text *out, const char *text)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_text_add(out, " "));
@@ -313,9 +312,9 @@ static tsr_status claim_rows(tsri_text *out, const exhibit *e)
         const tsri_json_value *c = tsri_json_at(claims, i);
         found_text(found, c);
         TSR_TRY(tsri_text_add(out, "|"));
-        TSR_TRY(cell(out, text_of(c, "paper")));
-        TSR_TRY(cell(out, found));
-        TSR_TRY(cell(out, text_of(c, "decided")));
+        TSR_TRY(tsri_markdown_cell(out, text_of(c, "paper")));
+        TSR_TRY(tsri_markdown_cell(out, found));
+        TSR_TRY(tsri_markdown_cell(out, text_of(c, "decided")));
         TSR_TRY(tsri_text_add(out, " **%s**%s |\n", text_of(c, "verdict"),
                               flag_of(c, "ours") ? " (ours)" : ""));
     }

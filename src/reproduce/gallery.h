@@ -15,6 +15,13 @@
  * BAD_FILE for a summary that cannot be read. */
 tsr_status tsri_gallery_write(int64_t *shown, const char *folder);
 
+/* Writes PAGE/README.md (the folder is made): the same pictures, which stay in FOLDER, with the
+ * verdict on each claim. */
+tsr_status tsri_gallery_pictures(const char *folder, const char *page);
+
+/* Appends text as a cell of a table in Markdown, with the bar behind it. */
+tsr_status tsri_markdown_cell(tsri_text *out, const char *text);
+
 /* "loft-fig4": the folder of a study among others; the name's slash would be a folder. The caller
  * frees *out. */
 tsr_status tsri_study_folder_name(char **out, const tsri_reproduction *row);

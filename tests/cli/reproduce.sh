@@ -85,6 +85,13 @@ assert len(re.findall("^## ", table, re.M)) == 20 and "Not made yet: `tessera re
 assert "a <b> & a \\| bar" in table, "a bar ends a cell"
 PY
 cp -r "$2/docs/results" kept && "$program" reproduce --index kept >/dev/null
+mkdir -p tree && cp -r "$2/docs/results" tree/ && "$program" reproduce --index tree/results --gallery tree/gallery >/dev/null
+cmp tree/gallery/README.md "$2/docs/gallery/README.md" ||
+    fail "docs/gallery is not what tessera reproduce --index docs/results --gallery docs/gallery writes"
+while read -r picture; do [ -s "tree/gallery/$picture" ] || fail "the gallery shows $picture, which is not there"; done < <(
+    sed -n 's/^!\[.*\](\(.*\))$/\1/p' tree/gallery/README.md)
+[ "$(grep -c '^!\[' tree/gallery/README.md)" = "$(find tree/results -name '*.svg' | wc -l)" ] || fail "not all pictures are in the gallery"
+refused 2 "give it with --index DIR or all" reproduce loft/table1 --gallery tree/gallery
 cmp kept/results.md "$2/docs/results/results.md" || fail "docs/results/results.md is not what reproduce --index writes"
 echo '{"name": 1' >all/loft-fig1/summary.json
 refused 3 'summary.json' reproduce --index all
