@@ -10,6 +10,9 @@
 #     model_hash FOLDER                  the SHA-256 of a run's model
 #     timeless FOLDER                    a run's lines of metrics without their times
 #     field JSON KEY                     the number behind "KEY": in a line
+#     with_browser                       goes on only where Chromium is
+#     serving_run EPOCHS                 goes on only where pages can be served: makes runs/ and run.yaml for it
+#     certified_run [LINE...]            prints the run file of masked neurons whose theorem is measured, with more lines
 #     $real_data                         the folder of real data sets, which may not be there
 #
 # The script goes on in a scratch folder that is removed at its end; `at_end` may be defined for more.
@@ -38,6 +41,38 @@ python() { /usr/bin/python3 "$@"; }
 with_python() {
     local module
     for module; do python -c "import $module" 2>/dev/null || skip "/usr/bin/python3 has no $module here"; done
+}
+
+with_browser() {
+    command -v chromium chromium-browser google-chrome >/dev/null ||
+        skip "it is not tried in a browser: install chromium (Debian's; 410 MB)"
+}
+
+serving_run() {
+    mkdir -p runs
+    if "$program" watch runs --serve --token-file no/such/folder 2>&1 | grep -q 'built without libmicrohttpd'; then
+        skip "this build cannot serve pages: install libmicrohttpd-dev"
+    fi
+    cat >run.yaml <<Y
+data: {name: glyphs, n: 400, test_n: 100}
+model: {hidden: [32, 32]}
+optim: {lr: 0.01}
+scheme: {name: ist, workers: 2, local_steps: 2}
+epochs: $1
+batch: 20
+threads: 1
+Y
+}
+
+certified_run() {
+    cat <<'Y'
+seed: 3
+model: {name: shallow, width: 150, kappa: 0.5}
+loss: half_squares
+optim: {name: gd, lr: 0.2, momentum: 0}
+scheme: {name: masked, workers: 2, local_steps: 2, xi: 0.6}
+Y
+    printf '%s\n' "$@"
 }
 
 refused() {

@@ -359,6 +359,25 @@ done:
 
 /* ---- The whole ------------------------------------------------------------------------------ */
 
+/* A finished run that nobody has evaluated: the reader should know that there is more to see. */
+static tsr_status offer(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    char *model = NULL;
+    TSR_TRY(path_of(&model, p, "", "model.safetensors"));
+    if (!tsri_file_exists(model))
+        goto done;
+    tsri_markup_add(&p->html, "<p class=\"quiet\">What it gets wrong, and how far it can be "
+                              "trusted: <code>tessera eval ");
+    tsri_markup_text(&p->html, model);
+    tsri_markup_add(&p->html, " --out ");
+    tsri_markup_text(&p->html, p->folder);
+    tsri_markup_add(&p->html, "/" TSRI_EVALUATION_FILE "</code>, then make this page again.</p>\n");
+done:
+    tsri_free(model);
+    return st;
+}
+
 static tsr_status sections(tsri_page *p, const judged *j, int count)
 {
     tsr_status st = TSR_OK;
@@ -389,6 +408,8 @@ tsr_status tsri_report_evaluation(tsri_page *p, const char *const *network, int 
     }
     if (there > 0)
         TSR_TRY(sections(p, found, there));
+    else if (!stale && count == 1 && !*network[0])
+        TSR_TRY(offer(p));
     if (stale)
         tsri_page_say(p,
                       "An " TSRI_EVALUATION_FILE " was left out: it is of another model than the "

@@ -121,14 +121,14 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
                   tsr_last_error());
 }
 
-void tsri_event_ended(tsri_run *run, tsr_status status)
+void tsri_event_ended(tsri_run *run, tsr_status status, const char *why)
 {
 #define X(name, code, text) [code] = #name,
     static const char *const names[] = {TSR_STATUS_LIST(X)};
 #undef X
-    char word[16] = "", why[2048];
+    char word[16] = "", before[2048];
     tsri_json w = {0};
-    (void)snprintf(why, sizeof why, "%s", tsr_last_error());
+    (void)snprintf(before, sizeof before, "%s", tsr_last_error());
     for (size_t i = 0; names[status][i] && i + 1 < sizeof word; i++)
         word[i] = (char)tolower((unsigned char)names[status][i]);
     tsri_json_open(&w, '{');
@@ -140,7 +140,7 @@ void tsri_event_ended(tsri_run *run, tsr_status status)
     if (tsri_json_end(&w) == TSR_OK) /* a full disk, or no memory: the program says the same */
         (void)tsri_event_line(run, w.text.data);
     tsri_json_fini(&w);
-    (void)tsri_fail(status, "%s", why);
+    (void)tsri_fail(status, "%s", before);
 }
 
 static void write_times(tsri_json *w, int rank, const tsri_member *m)

@@ -21,10 +21,9 @@ tsr_status tsri_event_line(tsri_run *run, const char *line);
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
 
-/* The last line of a run that did not come to its end: how it ended, and the sentence that said why
- * (tsr_last_error, which is as before afterwards). A run that is resumed goes on before this line.
- */
-void tsri_event_ended(tsri_run *run, tsr_status status);
+/* The last line of a run that did not come to its end: how it ended, and the sentence that said why.
+ * tsr_last_error is as before afterwards. A run that is resumed goes on before this line. */
+void tsri_event_ended(tsri_run *run, tsr_status status, const char *why);
 
 /* With other processes: a line of metrics that says where each rank's time went since the last such
  * line, in seconds. */

@@ -29,10 +29,13 @@ static tsr_context *enter(const tsr_run *run)
     return tsr_context_use(run->context);
 }
 
-static tsr_status leave(tsr_context *before, tsr_status st)
+/* After a failure the run is over: its folder says so, and is free for others. */
+static tsr_status leave(tsr_run *run, tsr_context *before, tsr_status st)
 {
+    if (st != TSR_OK)
+        tsri_train_close(&run->run, st, tsr_last_error());
     (void)tsr_context_use(before);
-    return st;
+    return run->failed = st;
 }
 
 /* ---- Life ----------------------------------------------------------------------------------- */
@@ -42,7 +45,7 @@ void tsr_run_destroy(tsr_run *run)
     if (!run)
         return;
     tsr_context *before = enter(run), *own = run->context;
-    tsri_train_close(&run->run);
+    tsri_train_close(&run->run, TSR_INTERRUPTED, "the program let it go before its end");
     tsri_run_fini(&run->run);
     tsr_config_destroy(run->config);
     tsri_free(run->folder);
@@ -97,7 +100,7 @@ tsr_status tsr_run_create(tsr_run **out, const tsr_config *config, const tsr_run
     run->run = (tsri_run){.process.lock = -1};
     TSR_TRY(tsri_context_create_within(&run->context));
     tsr_context *before = enter(run);
-    TSR_TRY(leave(before, begin(run, config, &o)));
+    TSR_TRY(leave(run, before, begin(run, config, &o)));
     *out = run;
     run = NULL;
 done:
@@ -129,8 +132,7 @@ tsr_status tsr_run_step(tsr_run *run, bool *more)
     TSR_TRY(check_going(run));
     if (run->more && !run->finished) {
         tsr_context *before = enter(run);
-        run->failed = leave(before, tsri_train_step(&run->run, &run->more));
-        TSR_TRY(run->failed);
+        TSR_TRY(leave(run, before, tsri_train_step(&run->run, &run->more)));
     }
     if (more)
         *more = run->more;
@@ -149,9 +151,8 @@ tsr_status tsr_run_finish(tsr_result *result, tsr_run *run)
         TSR_TRY(tsr_run_step(run, NULL));
     if (!run->finished) {
         tsr_context *before = enter(run);
-        run->failed = leave(before, tsri_train_end(&run->result, &run->run));
-        TSR_TRY(run->failed);
-        tsri_train_close(&run->run);
+        TSR_TRY(leave(run, before, tsri_train_end(&run->result, &run->run)));
+        tsri_train_close(&run->run, TSR_OK, NULL);
         run->finished = true;
     }
     TSR_TRY(TSRI_SIZED_GIVE(result, &run->result));

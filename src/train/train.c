@@ -519,8 +519,10 @@ done:
     return st;
 }
 
-void tsri_train_close(tsri_run *run)
+void tsri_train_close(tsri_run *run, tsr_status st, const char *why)
 {
+    if (st != TSR_OK && run->process.metrics && !tsri_metrics_broken(run->process.metrics))
+        tsri_event_ended(run, st, why);
     tsri_metrics_close(run->process.metrics);
     run->process.metrics = NULL;
     if (run->process.lock >= 0)
@@ -537,9 +539,7 @@ static tsr_status coordinate(tsr_result *result, tsri_run *run)
         TSR_TRY(tsri_train_step(run, &more));
     TSR_TRY(tsri_train_end(result, run));
 done:
-    if (st != TSR_OK && run->process.metrics && !tsri_metrics_broken(run->process.metrics))
-        tsri_event_ended(run, st);
-    tsri_train_close(run);
+    tsri_train_close(run, st, tsr_last_error());
     return st;
 }
 

@@ -6,7 +6,7 @@
  *     for (bool more = true; more;)
  *         TSR_TRY(tsri_train_step(&run, &more));
  *     TSR_TRY(tsri_train_end(&result, &run));
- *     tsri_train_close(&run);                             also after a failure
+ *     tsri_train_close(&run, st, tsr_last_error());       also after a failure
  */
 #ifndef TSRI_TRAIN_H
 #define TSRI_TRAIN_H
@@ -29,8 +29,8 @@ tsr_status tsri_train_step(tsri_run *run, bool *more);
 /* The finished network, judged, in its file where the run has a folder. */
 tsr_status tsri_train_end(tsr_result *result, tsri_run *run);
 
-/* Closes what begin has opened. */
-void tsri_train_close(tsri_run *run);
+/* Closes what begin has opened; unless st is OK, with a last line that says how it ended and why. */
+void tsri_train_close(tsri_run *run, tsr_status st, const char *why);
 
 tsr_progress tsri_train_progress(const tsri_run *run);
 

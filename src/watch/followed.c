@@ -239,7 +239,9 @@ static tsri_run_state state_of(const tsri_followed *w)
         return w->age > patience(w) && !w->is_sweep ? TSRI_STATE_STALLED : TSRI_STATE_RUNNING;
     }
     if (has_finished(w))
-        return TSRI_STATE_FINISHED;
+        return w->parts == TSRI_PARTS_NONE    ? TSRI_STATE_FINISHED
+               : w->parts == TSRI_PARTS_GO_ON ? TSRI_STATE_RUNNING
+                                              : TSRI_STATE_INTERRUPTED;
     if (strcmp(w->ended, "diverged") == 0)
         return TSRI_STATE_DIVERGED;
     return *w->ended && strcmp(w->ended, "interrupted") != 0 ? TSRI_STATE_FAILED
@@ -260,7 +262,8 @@ static double rounds_of(const tsri_followed *w)
 /* By the pace of the last evaluations of this process, and what has passed since the last. */
 static double left_of(const tsri_followed *w)
 {
-    if (!tsri_state_alive(w->state) || w->recents == 0 || w->rounds <= 0)
+    if (!tsri_state_alive(w->state) || w->recents == 0 || w->rounds <= 0 ||
+        w->last.round >= w->rounds) /* the phases to come are others' */
         return (double)NAN;
     double rounds = w->recent[w->recents - 1].round, seconds = w->recent[w->recents - 1].seconds;
     if (w->recents > 1) {

@@ -65,9 +65,17 @@ typedef struct tsri_now {
 
 tsri_now tsri_now_read(void);
 
+/* The phases of a ticket that come after the run in its own folder. */
+typedef enum tsri_parts {
+    TSRI_PARTS_NONE,   /* there are none, or all are done */
+    TSRI_PARTS_GO_ON,  /* one trains, or the next is being prepared */
+    TSRI_PARTS_STOPPED /* some are missing, and nobody works on them */
+} tsri_parts;
+
 typedef struct tsri_followed {
     char *name, *folder;
     bool is_sweep;
+    tsri_parts parts; /* of a ticket; set before each look by whoever knows them */
     tsri_follow metrics;
 
     /* From the lines. */

@@ -8,7 +8,8 @@
 #include "watch/route.h"
 #include "watch/lookout.h"
 
-extern const char tsri_live_script[];
+/* live.js itself (src/report/assets). */
+tsr_status tsri_live_script(tsri_text *out);
 
 /* The list of all runs below the folder. */
 tsr_status tsri_live_list(tsri_text *out, const tsri_lookout *w, const char *token);

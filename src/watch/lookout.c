@@ -167,14 +167,39 @@ void tsri_lookout_close(tsri_lookout *w)
     tsri_free(w);
 }
 
+/* Is run k in a folder inside that of run i? */
+static bool is_inside(const tsri_lookout *w, int64_t k, int64_t i)
+{
+    const char *name = w->run[i]->name, *other = w->run[k]->name;
+    size_t n = strlen(name);
+    return n == 0 || (strncmp(other, name, n) == 0 && other[n] == '/');
+}
+
+/* A ticket's table is written when all is done. Before that a process cuts, evaluates and times
+ * between one phase and the next, and holds no folder meanwhile: it gets a minute for that. */
+static tsri_parts parts_of(const tsri_lookout *w, int64_t i)
+{
+    static const double between = 60;
+    if (!tsri_lookout_is_ticket(w, i) || tsri_stamp_of(w->run[i]->folder, "ticket.json").there)
+        return TSRI_PARTS_NONE;
+    for (int64_t k = i + 1; k < w->runs; k++) {
+        const tsri_followed *part = w->run[k];
+        if (is_inside(w, k, i) && (tsri_state_alive(part->state) ||
+                                   (part->state == TSRI_STATE_FINISHED && part->age < between)))
+            return TSRI_PARTS_GO_ON;
+    }
+    return TSRI_PARTS_STOPPED;
+}
+
 tsr_status tsri_lookout_look(tsri_lookout *w)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(search_when_due(w));
     TSR_TRY(tsri_locks_read(&w->locks));
     w->now = tsri_now_read();
-    for (int64_t i = 0; i < w->runs; i++) {
+    for (int64_t i = w->runs - 1; i >= 0; i--) { /* what is inside comes first */
         int64_t version = w->run[i]->version;
+        w->run[i]->parts = parts_of(w, i);
         TSR_TRY(tsri_followed_look(w->run[i], &w->locks, &w->now));
         w->version += w->run[i]->version != version;
     }
@@ -200,14 +225,9 @@ int64_t tsri_lookout_liveliest(const tsri_lookout *w)
 
 bool tsri_lookout_is_ticket(const tsri_lookout *w, int64_t i)
 {
-    const char *name = w->run[i]->name;
-    size_t n = strlen(name);
-    for (int64_t k = i + 1; k < w->runs; k++) {
-        const char *other = w->run[k]->name;
-        if (n > 0 && (strncmp(other, name, n) != 0 || other[n] != '/'))
-            continue;
-        if (tsri_tickets_folder(other + n + (n > 0)))
+    size_t n = strlen(w->run[i]->name);
+    for (int64_t k = i + 1; k < w->runs; k++)
+        if (is_inside(w, k, i) && tsri_tickets_folder(w->run[k]->name + n + (n > 0)))
             return true;
-    }
     return false;
 }

@@ -330,8 +330,8 @@ static enum MHD_Result answer(server *s, struct MHD_Connection *c, const tsri_ro
                              "application/openmetrics-text; version=1.0.0; charset=utf-8");
         break;
     case TSRI_SHOW_SCRIPT:
-        result = answer_text(s, c, tsri_text_add(&text, "%s", tsri_live_script), &text,
-                             "text/javascript; charset=utf-8");
+        result =
+            answer_text(s, c, tsri_live_script(&text), &text, "text/javascript; charset=utf-8");
         break;
     case TSRI_SHOW_NOTHING:
         result = refuse(s, c, 404);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # evaluation.json against what tessera predict says of each sample: confusions, calibration, examples and their pixels; what
-# layers read against numpy's forward pass; real targets; and that a page leaves out what is of another model, or damaged.
+# layers read, by the fast backend against the reference; real targets; and that a page leaves out what is of another model, or damaged.
 set -eu
 program=$1 source=$2
 . "$source/tests/cli.sh"
@@ -66,7 +66,7 @@ for words in ("<h2>Mistakes</h2>", "<h2>Calibration</h2>", 'class="map confusion
     assert words in page, words
 P
 
-# What layers read, behind a norm that its convolution computes itself: numpy's own forward pass of the first layers.
+# What layers read, behind a norm that its convolution computes itself: the fast backend's against the reference's.
 cat >conv.yaml <<'Y'
 seed: 3
 data: {name: glyphs, n: 120, test_n: 70}
@@ -101,13 +101,15 @@ batch: 20
 threads: 1
 Y
 "$program" train real.yaml --out r --quiet >/dev/null
+grep -q 'tessera eval r/model.safetensors --out r/evaluation.json' r/report.html || fail "the page does not say how to see more"
 "$program" eval r/model.safetensors --out r/evaluation.json >/dev/null
 "$program" report r >/dev/null
 python -c '
 import json
 e = json.load(open("r/evaluation.json"))
 assert len(e["given"]) == len(e["predicted"]) == 30 and "confusion" not in e, e
-assert "<h2>Predictions</h2>" in open("r/report.html").read()'
+page = open("r/report.html").read()
+assert "<h2>Predictions</h2>" in page and "tessera eval" not in page'
 
 # Another model's, and a damaged one.
 cp a/report.html before.html

@@ -4,7 +4,7 @@
 set -eu
 program=$1 source=$2
 . "$source/tests/cli.sh"
-command -v chromium chromium-browser google-chrome >/dev/null || skip "the pages are not tried in a browser: install chromium (Debian's; 410 MB)"
+with_browser
 
 cat >ticket.yaml <<'Y'
 seed: 1
@@ -19,17 +19,7 @@ distance: {every: 0.5}
 ticket:   {whole: 1, axes: inner, ratios: [0.5], epochs: 1, lr: 0.05, seconds: 0.05}
 Y
 "$program" ticket ticket.yaml --out demo --quiet >said 2>&1 || fail "$(cat said)"
-cat >certify.yaml <<'Y'
-seed: 3
-data: {name: ackley, n: 24, test_n: 5, dim: 8}
-model: {name: shallow, width: 120, kappa: 0.5}
-loss: half_squares
-optim: {name: gd, lr: 0.2, momentum: 0}
-scheme: {name: masked, workers: 2, local_steps: 2, xi: 0.6}
-rounds: 20
-eval: {every: 1}
-certify: {every: 2, budget: 1.0e+9}
-Y
+certified_run 'data: {name: ackley, n: 24, test_n: 5, dim: 8}' 'rounds: 20' 'eval: {every: 1}' 'certify: {every: 2, budget: 1.0e+9}' >certify.yaml
 "$program" train certify.yaml --out certify --quiet >said 2>&1 || fail "$(cat said)"
 cat >sweep.yaml <<'Y'
 data: {name: glyphs, n: 100, test_n: 100}

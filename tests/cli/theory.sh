@@ -3,41 +3,16 @@
 # Those of the masked-neurons paper are in certify_masked.sh.
 set -u
 program=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-failed=0
-fail() { echo "FAILED: $1"; failed=1; }
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed: skipped"; exit 77; }
-
-# refuses CODE WORDS ARGUMENTS...
-refuses() {
-    local code=$1 words=$2 text
-    shift 2
-    text=$("$program" "$@" 2>&1 >/dev/null)
-    [ $? -eq "$code" ] || fail "$*: not exit $code: $text"
-    case $text in *"$words"*) ;; *) fail "$*: does not say '$words': $text" ;; esac
-}
+. "$2/tests/cli.sh"
+with_python numpy
 
 # ---- Kernels ------------------------------------------------------------------------------------
-cat >masked.yaml <<'EOT'
-seed: 3
-data: {name: ackley, n: 30, test_n: 5, dim: 8}
-model: {name: shallow, width: 150, kappa: 0.5}
-loss: half_squares
-optim: {name: gd, lr: 0.2, momentum: 0}
-scheme: {name: masked, workers: 2, local_steps: 2, xi: 0.6}
-rounds: 6
-eval: {every: 0}
-checkpoint: {every: 0}
-certify: {every: 2}
-EOT
-"$program" train masked.yaml --out run --trace --quiet >out 2>&1 || fail "train: $(cat out)"
-"$program" ntk run/model.safetensors -n 30 --out h.npy --spectrum --json >h.json || fail "ntk finite"
-"$program" ntk run/model.safetensors -n 30 --kind exact --out e.npy --quiet || fail "ntk exact"
-"$program" ntk run/model.safetensors -n 30 --kind infinite --out i.npy --quiet || fail "ntk infinite"
-"$python" - <<'EOT' || fail "kernels are not those of numpy"
+certified_run 'data: {name: ackley, n: 30, test_n: 5, dim: 8}' 'rounds: 6' 'eval: {every: 0}' 'checkpoint: {every: 0}' 'certify: {every: 2}' >masked.yaml
+"$program" train masked.yaml --out run --trace --quiet >out 2>&1 || complain "train: $(cat out)"
+"$program" ntk run/model.safetensors -n 30 --out h.npy --spectrum --json >h.json || complain "ntk finite"
+"$program" ntk run/model.safetensors -n 30 --kind exact --out e.npy --quiet || complain "ntk exact"
+"$program" ntk run/model.safetensors -n 30 --kind infinite --out i.npy --quiet || complain "ntk infinite"
+python - <<'EOT' || complain "kernels are not those of numpy"
 import json, struct, numpy as np
 def tensors(path):
     b = open(path, 'rb').read()
@@ -64,21 +39,21 @@ said = json.load(open('h.json'))
 assert np.allclose(said['eigenvalues'], values, atol=1e-10)
 assert abs(said['lambda_min'] - values[0]) <= said['lambda_min_error'] + 1e-10
 EOT
-refuses 2 "not one of" ntk masked.yaml --output 7 --kind exact
-refuses 2 "has 30 samples there, not 31" ntk masked.yaml -n 31
-refuses 2 "must be one of" ntk masked.yaml --kind other
-refuses 4 "allow more" ntk masked.yaml --kind exact --memory 1e-6
-refuses 3 "no-such" ntk no-such.safetensors
+refused 2 "not one of" ntk masked.yaml --output 7 --kind exact
+refused 2 "has 30 samples there, not 31" ntk masked.yaml -n 31
+refused 2 "must be one of" ntk masked.yaml --kind other
+refused 4 "allow more" ntk masked.yaml --kind exact --memory 1e-6
+refused 3 "no-such" ntk no-such.safetensors
 
 # ---- Refused ------------------------------------------------------------------------------------
-refuses 2 "no theorem speaks of model mlp" certify masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1
-refuses 2 "no theorem speaks of model mlp" train masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1 --out x
-refuses 2 "certify.delta" certify masked.yaml --set certify.delta=0.9
-refuses 3 "no-such.yaml" certify no-such.yaml
+refused 2 "no theorem speaks of model mlp" certify masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1
+refused 2 "no theorem speaks of model mlp" train masked.yaml --set model.name=mlp --set model.width=64 --set model.kappa=1 --out x
+refused 2 "certify.delta" certify masked.yaml --set certify.delta=0.9
+refused 3 "no-such.yaml" certify no-such.yaml
 
 # ---- LoFT: H_inf of the paper's network; its certificates are in certify_loft.sh ---------------------
 mkdir images
-"$python" - <<'EOT'
+python - <<'EOT'
 import numpy as np
 r = np.random.default_rng(0)
 np.save('images/x.npy', r.normal(size=(8, 1, 5, 5)).astype('f4'))
@@ -92,8 +67,8 @@ optim: {name: gd, lr: 50, momentum: 0}
 scheme: {name: masked, workers: 1, xi: 1}
 rounds: 4
 EOT
-"$program" ntk loft.yaml --kind infinite --out inf.npy --quiet || fail "ntk infinite of cnn1"
-"$python" - <<'EOT' || fail "H_inf of cnn1"
+"$program" ntk loft.yaml --kind infinite --out inf.npy --quiet || complain "ntk infinite of cnn1"
+python - <<'EOT' || complain "H_inf of cnn1"
 import numpy as np
 # H_inf of cnn1 from its definition: 1/p^2 sum over pixels of the closed form of patches.
 x = np.load('images/x.npy').astype(float)[:, 0]
@@ -110,9 +85,9 @@ for i in range(5):
         h += g * (np.pi - np.arccos(c)) / (2 * np.pi) / 25 ** 2
 assert np.abs(np.load('inf.npy') - h).max() < 1e-6 * h.max()
 EOT
-"$program" reproduce loft/theorem1 --quick --seeds 2 --out t1 --json >t1.json 2>/dev/null || fail "reproduce loft/theorem1"
-[ -s t1/theorem1.svg ] && [ -s t1/theorem1.csv ] || fail "no picture of loft/theorem1"
-"$python" - <<'EOT' || fail "LoFT's distance does not fall as m and S grow"
+"$program" reproduce loft/theorem1 --quick --seeds 2 --out t1 --json >t1.json 2>/dev/null || complain "reproduce loft/theorem1"
+[ -s t1/theorem1.svg ] && [ -s t1/theorem1.csv ] || complain "no picture of loft/theorem1"
+python - <<'EOT' || complain "LoFT's distance does not fall as m and S grow"
 import csv
 rows = list(csv.DictReader(open('t1/theorem1.csv')))
 for panel, top in (('4 shares', 1024.0), ('256 filters', 16.0)):
@@ -120,22 +95,22 @@ for panel, top in (('4 shares', 1024.0), ('256 filters', 16.0)):
     assert both[top] < both[min(both)] / 2, both
 EOT
 
-"$program" reproduce loft/theorem1 --quick --seeds 1 --data ackley --out t2 --json >t2.json 2>err || fail "loft/theorem1 with other data: $(cat err)"
-grep -q '12 samples of ackley' t2.json || fail "loft/theorem1 does not say whose data it took"
+"$program" reproduce loft/theorem1 --quick --seeds 1 --data ackley --out t2 --json >t2.json 2>err || complain "loft/theorem1 with other data: $(cat err)"
+grep -q '12 samples of ackley' t2.json || complain "loft/theorem1 does not say whose data it took"
 
 # ---- The calculator --------------------------------------------------------------------------------
-"$program" theory -n 100 -L 4 --json >t.json || fail "theory"
-"$python" -c '
+"$program" theory -n 100 -L 4 --json >t.json || complain "theory"
+python -c '
 import json
 t = {r["theory"]: r for r in json.load(open("t.json"))["theories"]}
-assert t["GReLU (Noy 2021)"]["width"] == 40000 and t["Du 2019"]["width"] is None' || fail "theory's numbers"
-refuses 2 "must be" theory -n 0
-refuses 2 "must be" theory --xi 2
-refuses 2 "theory" theory more
+assert t["GReLU (Noy 2021)"]["width"] == 40000 and t["Du 2019"]["width"] is None' || complain "theory's numbers"
+refused 2 "must be" theory -n 0
+refused 2 "must be" theory --xi 2
+refused 2 "theory" theory more
 
 # ---- Constants over widths ----------------------------------------------------------------------------------------
-"$program" certify masked.yaml --widths 64,256,1024,4096 --json >widths.json || fail "certify --widths"
-"$python" - <<'P' || fail "constants over widths"
+"$program" certify masked.yaml --widths 64,256,1024,4096 --json >widths.json || complain "certify --widths"
+python - <<'P' || complain "constants over widths"
 import json, numpy as np
 w = json.load(open('widths.json'))
 assert w['widths'] == [64, 256, 1024, 4096] and w['numbers'], w
@@ -145,7 +120,6 @@ for n in w['numbers']:
 order = [n for n in w['numbers'] if n['quantity'].startswith('width m over')]
 assert order and all(abs(n['power'] - 1) < 0.2 for n in order if 'B_1' not in n['quantity']), order
 P
-refuses 2 "not a list of 3 to 16 widths" certify masked.yaml --widths 64,x
-refuses 2 "give at least 3" certify masked.yaml --widths 64,128
-[ $failed -eq 0 ] && echo "kernels and certificates: in order"
-exit $failed
+refused 2 "not a list of 3 to 16 widths" certify masked.yaml --widths 64,x
+refused 2 "give at least 3" certify masked.yaml --widths 64,128
+echo "kernels and certificates: in order"

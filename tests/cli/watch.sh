@@ -83,6 +83,14 @@ assert runs["s"]["kind"] == "sweep" and runs["s"]["round"] == 4 == runs["s"]["ro
 assert runs["t"]["kind"] == "ticket" and runs["a"]["kind"] == "run"
 assert runs["a"]["done"] == 1 and runs["a"]["seconds_left"] is None and runs["a"]["test_accuracy"] > 0
 ' || complain "--json of many"
+is runs/t interrupted # pretrained, and nobody makes its tickets
+echo '{}' >runs/t/ticket.json
+is runs/t finished
+# Between two phases nobody holds a folder: once it was called finished, or interrupted.
+rm runs/t/ticket.json
+cp runs/a/{metrics.jsonl,model.safetensors} runs/t/whole
+touch runs/t/whole/metrics.jsonl && sleep 0.01 && touch runs/t/whole/model.safetensors
+is runs/t running
 mkdir empty
 [ "$("$program" watch empty)" = "empty: no runs" ] || complain "an empty folder: $("$program" watch empty)"
 refused 2 "there is no such folder" watch nowhere

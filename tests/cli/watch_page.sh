@@ -4,19 +4,7 @@
 set -eu
 program=$1 source=$2
 . "$source/tests/cli.sh"
-command -v chromium chromium-browser google-chrome >/dev/null || skip "the live page is not tried in a browser: install chromium"
-mkdir -p runs
-if "$program" watch runs --serve --token-file no/such/folder 2>&1 | grep -q 'built without libmicrohttpd'; then
-    skip "this build cannot serve pages: install libmicrohttpd-dev"
-fi
-cat >run.yaml <<'Y'
-data: {name: glyphs, n: 400, test_n: 100}
-model: {hidden: [32, 32]}
-optim: {lr: 0.01}
-scheme: {name: ist, workers: 2, local_steps: 2}
-epochs: 100000
-batch: 20
-eval: {every: 5}
-threads: 1
-Y
+with_browser
+serving_run 100000
+echo "eval: {every: 5}" >>run.yaml
 python "$source/tests/watch/live_page.py" "$program" "$source" || fail "the live page"

@@ -7,19 +7,7 @@ program=$1 source=$2
 pids=()
 at_end() { for p in "${pids[@]}"; do kill "$p" 2>/dev/null || :; done; }
 
-mkdir -p runs
-if "$program" watch runs --serve --token-file no/such/folder 2>&1 | grep -q 'built without libmicrohttpd'; then
-    skip "this build cannot serve pages: install libmicrohttpd-dev"
-fi
-cat >run.yaml <<'Y'
-data: {name: glyphs, n: 400, test_n: 100}
-model: {hidden: [32, 32]}
-optim: {lr: 0.01}
-scheme: {name: ist, workers: 2, local_steps: 2}
-epochs: 2000
-batch: 20
-threads: 1
-Y
+serving_run 2000
 "$program" train run.yaml --out unseen --quiet >/dev/null
 "$program" train run.yaml --out runs/secret-run --quiet --set epochs=3 >/dev/null
 "$program" watch runs --serve --token-file token -n 0.2 >said 2>serve_err &

@@ -112,6 +112,20 @@ static void round_by_round(void **state)
     tsr_config_destroy(config);
 }
 
+/* The last line of the run's metrics contains `text`. Once a run by handle had no line of its end: a
+ * watcher took it for killed. */
+static void ends_with(const char *text)
+{
+    char *bytes = NULL;
+    int64_t n = 0;
+    assert_ok(tsri_file_read(&bytes, &n, scratch_path("run/metrics.jsonl"), 1 << 20));
+    char *end = strrchr(bytes, '{');
+    assert_non_null(end);
+    if (!strstr(end, text))
+        fail_msg("the last line is %s", end);
+    tsri_free(bytes);
+}
+
 /* A run in a folder and one without are the same to the bit, and so is one that was stopped and
  * resumed; its model file is what tsr_run_model gives. */
 static void with_and_without_a_folder(void **state)
@@ -131,10 +145,18 @@ static void with_and_without_a_folder(void **state)
     assert_ok(tsr_run_create(&run, config, &o));
     assert_fails(tsr_run_finish(&r, run), TSR_INTERRUPTED, "stopped after round 3");
     assert_fails(tsr_run_step(run, NULL), TSR_INTERRUPTED, "the run has ended");
+    ends_with("\"event\":\"ended\",\"round\":3,\"status\":\"interrupted\",\"why\":\"stopped after");
     tsr_run_destroy(run);
     w.stop_at = -1;
     assert_fails(tsr_run_create(&run, config, &o), TSR_USAGE, "holds a run already");
     o.resume = true;
+    assert_ok(tsr_run_create(&run, config, &o)); /* and is let go */
+    assert_ok(tsr_run_step(run, NULL));
+    (void)tsr_model_read(&file, scratch_path("nowhere"));
+    tsr_run_destroy(run);
+    assert_non_null(strstr(tsr_last_error(), "nowhere")); /* which is still the last error */
+    ends_with(
+        "\"event\":\"ended\",\"round\":4,\"status\":\"interrupted\",\"why\":\"the program let");
     assert_ok(tsr_run_create(&run, config, &o));
     memset(folder, 0, sizeof folder); /* the run has a copy */
     w.rounds = 3;

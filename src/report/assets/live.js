@@ -1,0 +1,107 @@
+// live.js - fills the list of runs, or keeps a run's page new: what the run tells comes as events; the page itself is fetched again,
+// and `tessera.replace` (page.js) takes it over. Everything that comes from files is set as text, never as markup.
+'use strict';
+(() => {
+  const me = document.currentScript.dataset, base = me.base;
+  const list = document.getElementById('runs'), bar = document.createElement('div');
+  let state = null, shown = Number(me.version || 0), fetched = 0, busy = false;
+  const clock = s => s == null ? '' : s >= 3600 ? Math.floor(s / 3600) + ':' +
+    String(Math.floor(s / 60) % 60).padStart(2, '0') + ':' +
+    String(Math.floor(s) % 60).padStart(2, '0') :
+    Math.floor(s / 60) + ':' + String(Math.floor(s) % 60).padStart(2, '0');
+  const number = v => v == null ? '' : String(Number(v.toPrecision(4)));
+  const percent = v => v == null ? '' : (100 * v).toFixed(2) + ' %';
+  const say = (parent, tag, text, kind) => {
+    const e = document.createElement(tag);
+    e.textContent = text;
+    if (kind) e.className = kind;
+    return parent.appendChild(e);
+  };
+  const left = r => r.state === 'running' && r.seconds_left != null ?
+    clock(r.seconds_left) + ' left' : r.state === 'stalled' ?
+    'silent for ' + clock(r.seconds_silent) :
+    ['starting', 'running'].includes(r.state) || r.seconds == null ? '' : 'took ' + clock(r.seconds);
+  const address = r => base + 'run/' + (r.run ?
+    r.run.split('/').map(encodeURIComponent).join('/') + '/' : '');
+  const bars = (parent, r) => {
+    const p = document.createElement('progress');
+    p.max = 1;
+    if (r.done != null) p.value = r.done;
+    p.setAttribute('aria-label', 'done');
+    parent.appendChild(p);
+  };
+  const row = r => {
+    const tr = document.createElement('tr'), name = say(tr, 'td', ''), a = say(name, 'a', r.run || '(this folder)');
+    a.href = address(r);
+    if (r.kind !== 'run') say(name, 'span', ' ' + r.kind, 'quiet');
+    if (r.why) say(name, 'div', r.why, 'quiet');
+    say(tr, 'td', r.state, 'state ' + r.state);
+    bars(say(tr, 'td', ''), r);
+    say(tr, 'td', r.round == null ? '' : r.rounds ? r.round + ' / ' + r.rounds : r.round, 'n');
+    say(tr, 'td', number(r.loss), 'n');
+    say(tr, 'td', r.test_accuracy != null ? percent(r.test_accuracy) : number(r.test_rmse), 'n');
+    say(tr, 'td', left(r), 'n');
+    return tr;
+  };
+  const showList = () => {
+    list.replaceChildren(...state.runs.map(row));
+    const n = state.runs.filter(r => ['starting', 'running', 'stalled'].includes(r.state)).length;
+    document.getElementById('count').textContent = state.runs.length + ' runs, ' + n + ' going on';
+  };
+  const showBar = r => {
+    bar.replaceChildren();
+    say(bar, 'a', 'all runs').href = base;
+    say(bar, 'b', r ? r.state : 'gone', 'state ' + (r ? r.state : 'failed'));
+    if (!r) return;
+    bars(bar, r);
+    if (r.round != null) say(bar, 'span', 'round ' + r.round + (r.rounds ? ' of ' + r.rounds : ''));
+    if (r.loss != null) say(bar, 'span', 'loss ' + number(r.loss));
+    if (r.test_accuracy != null) say(bar, 'span', 'test ' + percent(r.test_accuracy));
+    say(bar, 'span', left(r));
+    if (r.slowest >= 0) say(bar, 'span', 'workers wait for rank ' + r.slowest);
+    if (r.why) say(bar, 'span', r.why);
+  };
+  const take = text => {
+    if (window.tessera && window.tessera.replace) return window.tessera.replace(text);
+    const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
+    const open = [...document.querySelectorAll('main details')].map(d => d.open);
+    if (next) document.querySelector('main').replaceChildren(...next.childNodes);
+    document.querySelectorAll('main details').forEach((d, i) => { d.open = !!open[i]; });
+  };
+  const renew = async () => {
+    const r = state && state.runs.find(one => one.run === me.run);
+    if (list || !r || busy || r.version === shown || Date.now() - fetched < 3000) return;
+    busy = true;
+    fetched = Date.now();
+    try {
+      const answer = await fetch(location.pathname, {cache: 'no-store'});
+      if (answer.ok) {
+        take(await answer.text());
+        shown = Number(answer.headers.get('X-Tessera-Version'));
+      }
+    } catch (e) { /* the server is away: the stream says so, and tries again */ }
+    busy = false;
+  };
+  const update = () => {
+    if (list) showList(); else showBar(state.runs.find(one => one.run === me.run));
+    document.body.dataset.live = 'yes';
+    renew();
+  };
+  const connect = () => {
+    const source = new EventSource(base + 'events');
+    source.addEventListener('state', e => { state = JSON.parse(e.data); update(); });
+    source.onerror = () => {
+      document.body.dataset.live = 'no';
+      if (list) document.getElementById('count').textContent = 'the server is away; trying again';
+      else bar.replaceChildren(document.createTextNode('the server is away; trying again'));
+      if (source.readyState === 2) { source.close(); setTimeout(connect, 3000); }
+    };
+  };
+  if (!list) {
+    bar.id = 'live';
+    bar.setAttribute('role', 'status');
+    document.body.prepend(bar);
+  }
+  connect();
+  setInterval(renew, 1000);
+})();
