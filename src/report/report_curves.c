@@ -54,7 +54,10 @@ void tsri_report_subtitle(tsri_page *p)
 
 static void facts(tsri_page *p)
 {
-    double *seconds = NULL, bytes = last_of(p, "bytes_total");
+    double *seconds = NULL, bytes = last_of(p, "bytes_total"), error = last_of(p, "test_rmse");
+    const char *target = tsri_config_text(p->config, "data.unit");
+    char unit[48];
+    target = target ? target : "";
     if (p->lines.n == 0) {
         tsri_page_say(p, "Nothing has been measured yet.");
         return;
@@ -63,7 +66,8 @@ static void facts(tsri_page *p)
         p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
     tsri_page_number(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
-    tsri_page_number(p, "test error", last_of(p, "test_rmse"), 4, ""); /* in the target's units */
+    (void)snprintf(unit, sizeof unit, "%s%.40s", *target ? " " : "", target);
+    tsri_page_number(p, "test error", error, fabs(error) < 1000 ? 4 : 1, unit);
     tsri_page_number(p, "test loss", last_of(p, "test_loss"), 4, "");
     tsri_page_number(p, "epochs", last_of(p, "epoch"),
                      has_any(p, "epoch") && fmod(last_of(p, "epoch"), 1) > 1e-9 ? 2 : 0, "");
@@ -73,6 +77,7 @@ static void facts(tsri_page *p)
     if (seconds)
         tsri_page_number(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
                          " s");
+    tsri_report_verdict(p, false);
     tsri_markup_add(&p->html, "</dl>\n");
     tsri_free(seconds);
 }
@@ -129,11 +134,11 @@ static bool wide(const tsri_page *p, const char *name)
     return high > 20 * low;
 }
 
-static void loss_chart(tsri_page *p, const double *epoch)
+static void loss_chart(tsri_page *p, const double *x, const char *title, const char *x_label)
 {
     tsri_chart c;
     bool log = wide(p, "loss") || wide(p, "test_loss");
-    plot about = {"Loss", "epoch", log ? "loss (log)" : "loss", epoch, log, 0};
+    plot about = {title, x_label, log ? "loss (log)" : "loss", x, log, 0};
     begin(&c, &about);
     add(&c, p, &about, "loss", "training");
     add(&c, p, &about, "test_loss", "test");
@@ -178,7 +183,7 @@ void tsri_report_learning(tsri_page *p, bool pretraining)
         facts(p);
     }
     tsri_markup_add(&p->html, "<div class=\"charts\">\n");
-    loss_chart(p, epoch);
+    loss_chart(p, epoch, "Loss", "epoch");
     if (has_any(p, "test_accuracy"))
         accuracy_chart(p, epoch, "Accuracy", "epoch");
     if (wide(p, "rate")) {
@@ -312,6 +317,8 @@ void tsri_report_cost(tsri_page *p)
         mean_round_chart(p);
     if (seconds && has_any(p, "test_accuracy"))
         accuracy_chart(p, seconds, "Accuracy against time", "seconds");
+    else if (seconds)
+        loss_chart(p, seconds, "Loss against time", "seconds");
     tsri_markup_add(&p->html, "</div>\n");
     tsri_section_close(p);
     tsri_free(seconds);

@@ -84,8 +84,10 @@ tsr_status tsri_report_sweep(tsri_page *p);
 /* report_network.c: what is inside the network of that folder ("": the page's own). */
 tsr_status tsri_report_network(tsri_page *p, const char *network);
 
-/* report_theory.c: certificates along the run. */
+/* report_theory.c: certificates along the run; and the box among the first facts that says whether
+ * a theorem holds, none where there is nothing to say unless `always`. */
 tsr_status tsri_report_theory(tsri_page *p);
+void tsri_report_verdict(tsri_page *p, bool always);
 
 /* report_certificate.c: the last of each paper. */
 tsr_status tsri_report_certificates(tsri_page *p);

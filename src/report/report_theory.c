@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "io/file.h"
+#include "net/net.h"
 #include "report/scale.h"
 
 #include <math.h>
@@ -66,9 +67,10 @@ static tsr_status begin_rows(paper *p, const tsri_json_value *rows)
     int64_t n = tsri_json_length(rows);
     n = n < MOST_ROWS ? n : MOST_ROWS;
     TSR_TRY(tsri_alloc(&p->row, n, sizeof *p->row));
-    for (p->rows = 0; p->rows < n; p->rows++) {
-        const tsri_json_value *from = tsri_json_at(rows, p->rows);
-        row *r = &p->row[p->rows];
+    p->rows = n; /* empty ones can be freed */
+    for (int64_t i = 0; i < n; i++) {
+        const tsri_json_value *from = tsri_json_at(rows, i);
+        row *r = &p->row[i];
         TSR_TRY(tsri_strdup(&r->quantity, tsri_text_at(from, "quantity")));
         TSR_TRY(tsri_strdup(&r->where, tsri_text_at(from, "where")));
         TSR_TRY(tsri_strdup(&r->theorem, tsri_text_at(from, "theorem")));
@@ -113,6 +115,19 @@ done:
     return st;
 }
 
+static void forget_rows(paper *p)
+{
+    for (int64_t k = 0; k < p->rows; k++) {
+        tsri_free(p->row[k].quantity);
+        tsri_free(p->row[k].where);
+        tsri_free(p->row[k].theorem);
+        tsri_free(p->row[k].sense);
+        tsri_free(p->row[k].look);
+    }
+    TSRI_FREE(p->row);
+    p->rows = p->looks = 0;
+}
+
 static tsr_status take(void *context, const tsri_json_value *line)
 {
     tsr_status st = TSR_OK;
@@ -125,13 +140,13 @@ static tsr_status take(void *context, const tsri_json_value *line)
     TSR_TRY(paper_of(&p, r, tsri_text_at(line, "paper")));
     if (!p || p->looks >= MOST_LOOKS + 2)
         return TSR_OK;
+    int64_t n = tsri_json_length(rows);
+    if (p->row && (n < MOST_ROWS ? n : MOST_ROWS) != p->rows) {
+        r->changed = true; /* before a run some papers have fewer rows than in it */
+        forget_rows(p);
+    }
     if (!p->row)
         TSR_TRY(begin_rows(p, rows));
-    int64_t n = tsri_json_length(rows);
-    if ((n < MOST_ROWS ? n : MOST_ROWS) != p->rows) {
-        r->changed = true;
-        return TSR_OK;
-    }
     take_looks(p, rows);
     p->round[p->looks++] = tsri_number_at(line, "round");
 done:
@@ -160,16 +175,8 @@ done:
 static void forget(reading *r)
 {
     for (int i = 0; r->paper && i < r->papers; i++) {
-        paper *p = &r->paper[i];
-        for (int64_t k = 0; k < p->rows; k++) {
-            tsri_free(p->row[k].quantity);
-            tsri_free(p->row[k].where);
-            tsri_free(p->row[k].theorem);
-            tsri_free(p->row[k].sense);
-            tsri_free(p->row[k].look);
-        }
-        tsri_free(p->row);
-        tsri_free(p->name);
+        forget_rows(&r->paper[i]);
+        tsri_free(r->paper[i].name);
     }
     tsri_free(r->paper);
 }
@@ -388,6 +395,52 @@ static void one_paper(tsri_page *page, const paper *p)
     inequalities(page, p);
 }
 
+typedef struct tally {
+    int64_t holds, judged;
+} tally;
+
+/* Each certificate replaces the one before. */
+static tsr_status take_tally(void *context, const tsri_json_value *line)
+{
+    tally *t = context;
+    const tsri_json_value *rows = tsri_json_get(line, "rows");
+    *t = (tally){0};
+    for (int64_t i = 0; i < tsri_json_length(rows); i++) {
+        verdict v = verdict_named(tsri_text_at(tsri_json_at(rows, i), "verdict"));
+        t->holds += v == HOLDS;
+        t->judged += v != NONE;
+    }
+    return TSR_OK;
+}
+
+static tsr_status verdict_fact(tsri_page *page, bool always)
+{
+    tsr_status st = TSR_OK;
+    tally last = {0};
+    char *path = NULL, text[120];
+    const tsri_model *model = tsri_model_of(page->config);
+    TSR_TRY(tsri_path_join(&path, page->folder, "metrics.jsonl"));
+    if (tsri_file_exists(path))
+        TSR_TRY(tsri_lines_each(path, "certificate", take_tally, &last));
+    if (last.judged > 0)
+        (void)snprintf(text, sizeof text, "%lld of %lld rows hold", (long long)last.holds,
+                       (long long)last.judged);
+    else
+        (void)snprintf(text, sizeof text, "none for %.60s", model ? model->name : "this model");
+    if (last.judged > 0 || always)
+        tsri_page_fact(page, "the theorem",
+                       last.judged == 0 && model && model->paper ? "not measured" : text);
+done:
+    tsri_free(path);
+    return st;
+}
+
+void tsri_report_verdict(tsri_page *page, bool always)
+{
+    if (page->html.st == TSR_OK)
+        page->html.st = verdict_fact(page, always);
+}
+
 tsr_status tsri_report_theory(tsri_page *page)
 {
     tsr_status st = TSR_OK;
@@ -409,7 +462,7 @@ tsr_status tsri_report_theory(tsri_page *page)
         tsri_page_say(page, "Every %lldth of %lld certificates is drawn.", (long long)r.stride,
                       (long long)r.seen);
     if (r.changed)
-        tsri_page_say(page, "Certificates with other rows than the first are left out here.");
+        tsri_page_say(page, "Certificates with other rows than the last are left out here.");
     tsri_section_close(page);
 done:
     forget(&r);

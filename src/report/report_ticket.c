@@ -198,6 +198,7 @@ static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_jso
 {
     const tsri_json_value *ticket = row_named(rows, tsri_text_at(best, "network"));
     const tsri_json_value *whole = row_named(rows, tsri_text_at(best, "whole"));
+    double sent = tsri_number_at(row_named(rows, "pretrained"), "bytes_total");
     bool faster = false;
     if (!ticket || !whole)
         return;
@@ -215,7 +216,10 @@ static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_jso
     if (faster)
         tsri_page_number(p, "its speed", tsri_number_at(best, "times_as_fast"), 2, " times");
     else
-        tsri_page_fact(p, "its speed", "not faster");
+        tsri_page_fact(p, "its speed", "not clearly faster");
+    if (sent > 0)
+        tsri_page_fact(p, "sent to pretrain", tsri_bytes_text(sent));
+    tsri_report_verdict(p, true);
     tsri_markup_add(&p->html, "</dl>\n");
 }
 

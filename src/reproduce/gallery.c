@@ -379,9 +379,10 @@ static tsr_status make_page(gallery *g)
                   "Each claim of a paper is judged by a bound that was fixed beforehand. "
                   "%lld of %lld studies have been made here.",
                   (long long)g->shown, (long long)g->all);
-    tsri_markup_add(&g->page.html, "<div class=\"wide\"><table class=\"named\"><tr><th>study</th>"
-                                   "<th>shows</th><th class=\"n\">holds</th><th class=\"n\">does "
-                                   "not</th><th class=\"n\">undecided</th></tr>\n");
+    tsri_markup_add(&g->page.html,
+                    "<div class=\"wide\"><table class=\"named studies\"><tr><th>study</th>"
+                    "<th>shows</th><th class=\"n\">holds</th><th class=\"n\">does "
+                    "not</th><th class=\"n\">undecided</th></tr>\n");
     for (int64_t i = 0; i < g->all; i++)
         TSR_TRY(list_exhibit(&g->page, &g->exhibit[i]));
     tsri_markup_add(&g->page.html, "</table></div>\n");

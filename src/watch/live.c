@@ -19,7 +19,11 @@ static const char style[] =
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem;"
     "font-variant-numeric:tabular-nums}th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:"
     "1px solid var(--edge);vertical-align:top}th{color:var(--quiet)}.n{text-align:right;"
-    "white-space:nowrap}td:first-child{overflow-wrap:anywhere}\n";
+    "white-space:nowrap}td:first-child{overflow-wrap:anywhere}\n"
+    /* A phone has room for the name, the state, the test and the time. */
+    "@media (max-width:640px){main{padding:18px 14px 40px}th,td{padding-right:8px}"
+    "th:nth-child(3),td:nth-child(3),th:nth-child(4),td:nth-child(4),th:nth-child(5),"
+    "td:nth-child(5){display:none}td:first-child{min-width:9em}}\n";
 
 /* For both kinds of page: the line at the top, and the words for states. */
 static const char bar_style[] =

@@ -117,6 +117,20 @@ grep -qx "pictures one-\*: $drawn charts as SVG and CSV.*" said && [ "$drawn" = 
     fail "$drawn charts on the page, and the files $(echo one-*.svg): $(cat said)"
 [ -s one-pretraining.csv ] && [ -s one-traffic-and-time.svg ] && grep -qF '&lt;i&gt;' one-*.svg ||
     fail "files: $(echo one-*)"
+# Before a run some papers have fewer rows than in it: the matrix is of the last kind. (An RNN had none, because of the first.)
+mkdir later && cp "$folder/run.yaml" later
+python3 - <<'PY'
+import json
+row = {"quantity": "width m", "where": "Theorem 2", "measured": 16, "sense": "at least", "required": 4, "verdict": "holds", "factor": 1}
+with open("later/metrics.jsonl", "w") as out:
+    for k in range(4):
+        rows = [row] if k == 0 else [row, dict(row, measured=k, verdict="fails"), dict(row, verdict=None)]
+        out.write(json.dumps({"event": "certificate", "round": k, "paper": "relu-rnn", "rows": rows}) + "\n")
+    out.write(json.dumps({"round": 3, "epoch": 1, "loss": 1.0, "seconds": 1}) + "\n")
+PY
+"$program" report later >/dev/null
+grep -q 'class="judgements"' later/report.html && grep -q 'other rows than the last' later/report.html || fail "no matrix of verdicts"
+grep -q '<dt>the theorem</dt><dd>1 of 2 rows hold</dd>' later/report.html || fail "the verdict is not at the top"
 refused 1 'no/such' report "$folder" --picture no/such/folder/x
 refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"

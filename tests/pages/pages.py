@@ -63,8 +63,8 @@ def number(text):
     return float(text.replace(",", "").replace("−", "-"))
 
 
-def near(text, value):
-    return abs(number(text) - value) <= 1e-5 * abs(value) + 1e-12
+def near(text, value, part=1e-5):
+    return abs(number(text) - value) <= part * abs(value) + 1e-12
 
 
 def colours(rows):
@@ -210,6 +210,29 @@ def theory(b):
     page.close()
 
 
+def minute(b):
+    """What a new reader asks first is answered above the first section: which ticket, how much smaller and faster, what was sent,
+    whether the theorem holds."""
+    told = json.load(open("demo/ticket.json"))
+    rows = {r["network"]: r for r in told["rows"]}
+    best, whole = rows[told["best"]["network"]], rows[told["best"]["whole"]]
+    facts = ("Object.fromEntries([...document.querySelector('.facts').children].map(d =>"
+             " [d.querySelector('dt').textContent, d.querySelector('dd').textContent]))")
+    page = b.open("demo/report.html")
+    top = page.eval(facts)
+    assert top["best ticket"] == best["network"], top
+    assert top["its share of the parameters"] == "%.1f %%" % (100 * best["params"] / whole["params"]), top
+    assert ("times" in top["its speed"]) == told["best"]["faster"], top
+    assert top["sent to pretrain"].endswith("MB") and near(top["sent to pretrain"].split()[0], rows["pretrained"]["bytes_total"] / 1e6, 0.05), top
+    assert top["the theorem"] == "none for vgg11", top
+    assert page.eval("document.querySelector('.facts').getBoundingClientRect().bottom") < 900, "one has to scroll for it"
+    page.load("certify/report.html")
+    last = [line for line in lines("certify/metrics.jsonl") if line.get("event") == "certificate"][-1]["rows"]
+    held, judged = sum(r["verdict"] == "holds" for r in last), sum(bool(r["verdict"]) for r in last)
+    assert page.eval(facts)["the theorem"] == "%d of %d rows hold" % (held, judged), page.eval(facts)
+    page.close()
+
+
 def network(b):
     """What the page says was kept of each axis is what the ticket's file says."""
     page = b.open("demo/report.html")
@@ -303,7 +326,12 @@ def views(b):
         assert hidden == 0, ("phone", name, "%d verdicts are off the screen" % hidden)
         keep(page, name + "-phone")
         still(page, name + " phone")
-        page.load(path, dark=True, media="print")
+        empty = page.eval("[...document.querySelectorAll('section')].filter(s => s.textContent.trim() === s.querySelector('h2').textContent &&"
+                          " !s.querySelector('svg, img')).map(s => s.id)")
+        assert not empty, ("sections with nothing in them", name, empty)
+        page.load(path, dark=True, media="print", width=794)  # A4
+        wide = page.eval("document.documentElement.scrollWidth")
+        assert wide <= 794, ("print", name, wide)
         assert min(page.pixels((0, 0, 40, 40))[0][0]) > 240, ("print", name, "is not on white paper")
         assert page.eval("getComputedStyle(document.querySelector('.tools')).display") == "none", name
         assert page.pdf()[:5] == b"%PDF-"
@@ -335,7 +363,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, theory, network, sweep, compare, views, large):
+    for part in (one_run, theory, minute, network, sweep, compare, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))

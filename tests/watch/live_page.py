@@ -51,6 +51,10 @@ def try_it(browser):
     runs = browser.open(address)
     until(runs, "document.getElementById('runs').textContent", lambda t: "running" in t, "the list")
     assert runs.eval("document.querySelector('#runs a').getAttribute('href')").endswith("/run/a/")
+    phone = browser.open(address, width=390, height=844, phone=True)  # names were three letters wide there
+    until(phone, "document.querySelector('#runs td')?.getBoundingClientRect().width", lambda w: w > 120, "the list on a phone")
+    assert phone.eval("document.documentElement.scrollWidth") <= 390
+    phone.close()
     page = browser.open(address + "run/a/")
     bar, facts = "document.getElementById('live').textContent", "document.querySelector('main').textContent.match(/rounds\\s*(\\d+)/)?.[1]"
     first = round_of(until(page, bar, lambda t: round_of(t) > 0, "the line at the top"))
