@@ -185,6 +185,12 @@ asked 'apt-get' 0
 printf '%s\n' libyaml-dev libcairo2-dev >>installed
 TESSERA_INSTALL=no run 0 build
 ! grep -q 'not there' out || fail "nothing was missing"
+# On a fresh machine bash said "cmake: command not found", twice.
+mv bin/cmake cmake.away
+TESSERA_INSTALL=no run 1 build
+says "there is no cmake here, so nothing can be built; './run packages build' prints what is needed"
+! grep -q 'command not found' out || fail "it goes on without cmake"
+mv cmake.away bin/cmake
 rm bin/dpkg-query
 TESSERA_INSTALL=no run 0 build
 says "what is missing cannot be told by name"
