@@ -85,6 +85,10 @@ bool tsri_file_exists(const char *path);
  * that name. */
 tsr_status tsri_make_folder(const char *path);
 
+/* The same for a folder inside a run's own, in which files are replaced and removed. A symbolic link
+ * in its place is refused (USAGE), as by tsri_file_open_own. */
+tsr_status tsri_make_own_folder(const char *path);
+
 /* "folder/name" in a new string. */
 tsr_status tsri_path_join(char **out, const char *folder, const char *name);
 

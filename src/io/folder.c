@@ -60,6 +60,17 @@ done:
     return st;
 }
 
+tsr_status tsri_make_own_folder(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+        return tsri_fail(TSR_USAGE,
+                         "%s is a symbolic link, and files where it points at would be replaced "
+                         "and removed: remove the link, or choose another folder",
+                         tsri_quote(path));
+    return tsri_make_folder(path);
+}
+
 /* ---- Listing ------------------------------------------------------------------------------ */
 
 static int by_bytes(const void *a, const void *b)

@@ -337,7 +337,7 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, tsri_goal goal, int
     }
     TSR_TRY(place(&folder, l, row, NULL));
     TSR_TRY(place(&path, l, row, "ticket.safetensors"));
-    TSR_TRY(tsri_make_folder(folder));
+    TSR_TRY(tsri_make_own_folder(folder));
     TSR_TRY(remember(&how, path));
     TSR_TRY(cut_ticket(row, l, path, &how));
     TSR_TRY(tsr_model_read(&model, path));

@@ -67,7 +67,7 @@ tsr_status tsri_open_folder(tsri_run *run)
     const char *folder = run->settings.options.folder;
     char *saves = NULL, *file = NULL;
     TSR_TRY(tsri_path_join(&saves, folder, "checkpoints"));
-    TSR_TRY(tsri_make_folder(saves));
+    TSR_TRY(tsri_make_own_folder(saves));
     TSR_TRY(tsri_lock_folder(&run->process.lock, folder));
     TSR_TRY(tsri_sweep_folder(folder));
     TSR_TRY(tsri_sweep_folder(saves));

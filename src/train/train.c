@@ -139,7 +139,7 @@ static tsr_status open_trace(tsri_run *run)
     tsr_status st = TSR_OK;
     if (!run->process.trace)
         return TSR_OK;
-    TSR_TRY(tsri_make_folder(run->process.trace));
+    TSR_TRY(tsri_make_own_folder(run->process.trace));
     TSR_TRY(tsri_sweep_folder(run->process.trace)); /* what a killed run left half written */
     TSR_TRY(tsri_trace_data(run));
 done:

@@ -102,6 +102,17 @@ for name in run.lock metrics.jsonl; do
     train --out linked || complain "$name is no link any more: exit $?, $(cat err)"
     rm -r linked
 done
+# Nor remove what lies where a link leads to: it was followed, and checkpoints there were replaced and removed.
+for name in checkpoints trace; do
+    mkdir linked elsewhere
+    echo precious >elsewhere/ckpt-000000000001.safetensors
+    ln -s ../elsewhere "linked/$name"
+    train --out linked --trace
+    rc=$?
+    [ $rc -eq 2 ] && grep -q "linked/$name is a symbolic link" err || complain "$name is a link: exit $rc, $(cat err)"
+    [ "$(ls elsewhere) $(cat elsewhere/*)" = "ckpt-000000000001.safetensors precious" ] || complain "$name is a link: $(ls -l elsewhere)"
+    rm -r linked elsewhere
+done
 # Files that are replaced whole replace a link, too.
 mkdir -p linked
 for name in model.safetensors report.html; do ln -s ../target "linked/$name"; done
