@@ -60,9 +60,11 @@ static __device__ double of_cross_entropy(const tsri_cuda_loss *loss, const posi
     double top = (double)p->x[largest(p)], sum = 0, all = 0, value = 0;
     double mean = loss->weight ? *loss->weight_mean : 1;
     bool soft = loss->smoothing > 0 || loss->weight;
+#pragma unroll 4 /* several at once: each alone is a chain of operations that wait for another */
     for (int64_t o = 0; o < p->k; o++)
         sum += exp((double)p->x[o] - top);
     if (!soft) {
+#pragma unroll 4
         for (int64_t o = 0; o < p->k; o++)
             put(p, o, (exp((double)p->x[o] - top) / sum - (o == p->label ? 1.0 : 0.0)) * p->scale);
         return log(sum) + top - (double)p->x[p->label];
@@ -205,9 +207,10 @@ static __device__ double sample(const tsri_cuda_loss *loss, int64_t n, int64_t *
     for (int64_t l = 0; l < loss->positions; l++) {
         position p = position_of(loss, n, l, k);
         p.scale = 1.0 / (double)loss->valid / (double)count;
-        for (int64_t o = 0; o < k; o++)
+        bool counts = l >= loss->first && l < end;
+        for (int64_t o = 0; !counts && o < k; o++)
             put(&p, o, 0);
-        if (l >= loss->first && l < end)
+        if (counts)
             sum += value_of(loss, &p);
     }
     if (end > 0) {

@@ -15,6 +15,7 @@ static __global__ void norm_sums(double *partial, tsri_cuda_norm v)
 {
     int64_t column = (int64_t)blockIdx.x * SUM_COLUMNS + threadIdx.x;
     double sum = 0, squares = 0;
+#pragma unroll 4
     for (int64_t r = band_begin(v.rows) + threadIdx.y; column < v.c && r < band_end(v.rows);
          r += SUM_ROWS) {
         double x = (double)v.x[r * v.c + column];
@@ -81,20 +82,37 @@ cudaError_t tsri_cuda_norm_forward(cudaStream_t s, const tsri_cuda_norm *norm)
 
 /* ---- Backward ------------------------------------------------------------------------------ */
 
-/* Masks dy on the way: whoever shares its memory (a fused sum) reads it masked. */
+/* Masks dy on the way: whoever shares its memory (a fused sum) reads it masked. A thread reads a few
+ * rows before it works on the first: what it writes may not be what it reads next, but the compiler
+ * does not know. */
 static __global__ void norm_back_sums(double *partial, tsri_cuda_norm v)
 {
-    int64_t column = (int64_t)blockIdx.x * SUM_COLUMNS + threadIdx.x;
+    enum { AT_ONCE = 4 };
+    int64_t column = (int64_t)blockIdx.x * SUM_COLUMNS + threadIdx.x, end = band_end(v.rows);
+    bool there = column < v.c;
+    float scale = there ? v.saved[column] : 0, shift = there ? v.saved[v.c + column] : 0;
+    float mu = there ? v.saved[2 * v.c + column] : 0, r = there ? v.saved[3 * v.c + column] : 0;
     double sum = 0, dot = 0;
-    for (int64_t r = band_begin(v.rows) + threadIdx.y; column < v.c && r < band_end(v.rows);
-         r += SUM_ROWS) {
-        int64_t i = r * v.c + column;
-        float x = v.x[i], dy = v.dy[i];
-        bool on = v.y ? v.y[i] > 0 : v.saved[column] * x + v.saved[v.c + column] > 0;
-        if (v.relu && !on)
-            v.dy[i] = dy = 0;
-        sum += (double)dy;
-        dot += (double)dy * (double)((x - v.saved[2 * v.c + column]) * v.saved[3 * v.c + column]);
+    for (int64_t row = band_begin(v.rows) + threadIdx.y; there && row < end;
+         row += AT_ONCE * SUM_ROWS) {
+        float x[AT_ONCE], y[AT_ONCE], dy[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            int64_t i = (row + k * SUM_ROWS) * v.c + column;
+            bool inside = row + k * SUM_ROWS < end;
+            x[k] = inside ? v.x[i] : 0;
+            dy[k] = inside ? v.dy[i] : 0;
+            y[k] = inside && v.y ? v.y[i] : scale * x[k] + shift;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (row + k * SUM_ROWS >= end)
+                continue;
+            if (v.relu && !(y[k] > 0))
+                v.dy[(row + k * SUM_ROWS) * v.c + column] = dy[k] = 0;
+            sum += (double)dy[k];
+            dot += (double)dy[k] * (double)((x[k] - mu) * r);
+        }
     }
     add_band(partial, sum, v.c, 2, 0);
     add_band(partial, dot, v.c, 2, 1);

@@ -57,11 +57,12 @@ static __device__ inline void add_band(double *partial, double mine, int64_t c, 
     }
 }
 
-/* The sum of the bands. */
+/* The sum of the bands, in order; a thread reads many before it adds the first. */
 static __device__ inline double all_bands(const double *partial, int64_t bands, int64_t c, int sums,
                                           int which, int64_t column)
 {
     double sum = 0;
+#pragma unroll 16
     for (int64_t band = 0; band < bands; band++)
         sum += partial[(band * sums + which) * c + column];
     return sum;
