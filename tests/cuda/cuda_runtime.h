@@ -31,6 +31,10 @@ struct uint4 {
     unsigned x, y, z, w;
 };
 
+struct uint2 {
+    unsigned x, y;
+};
+
 struct float4 {
     float x, y, z, w;
 };
@@ -89,5 +93,8 @@ void emulated_launch(cudaStream_t stream, void (*kernel)(P...), dim3 grid, dim3 
     emulated_launch(stream, kernel, grid, block, false, __VA_ARGS__)
 #define LAUNCH_MEETING(kernel, grid, block, stream, ...)                                           \
     emulated_launch(stream, kernel, grid, block, true, __VA_ARGS__)
+#define SHARED_ROOM(name, bytes) static thread_local uint4 name[(bytes) / sizeof(uint4)]
+#define LAUNCH_ROOM(kernel, grid, block, bytes, stream, ...)                                       \
+    LAUNCH_MEETING((kernel), grid, block, stream, __VA_ARGS__)
 
 #endif

@@ -2,6 +2,7 @@
  *
  *     LAUNCH(kernel, grid, block, stream, arguments)         threads that never meet
  *     LAUNCH_MEETING(kernel, grid, block, stream, arguments) threads that call __syncthreads
+ *     LAUNCH_ROOM(kernel, grid, block, bytes, stream, ...)   and that have a SHARED_ROOM of `bytes`
  *
  * To CUDA the two are the same. tests/cuda/ runs kernels on this machine's processors, and threads
  * that never meet are a plain loop there.
@@ -18,6 +19,17 @@
         kernel<<<grid, block, 0, stream>>>(__VA_ARGS__);                                           \
     } while (0)
 #define LAUNCH_MEETING LAUNCH
+/* Shared memory that a launch gives: more than 48 KB are to be asked for. */
+#define SHARED_ROOM(name, bytes) extern __shared__ uint4 name[]
+#define LAUNCH_ROOM(kernel, grid, block, bytes, stream, ...)                                       \
+    do {                                                                                           \
+        auto *called = kernel;                                                                     \
+        cudaError_t given = cudaFuncSetAttribute(                                                  \
+            (const void *)called, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);             \
+        if (given != cudaSuccess)                                                                  \
+            return given;                                                                          \
+        called<<<grid, block, bytes, stream>>>(__VA_ARGS__);                                       \
+    } while (0)
 #endif
 
 enum { TSRI_BLOCK = 256 };

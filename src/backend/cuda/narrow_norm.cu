@@ -2,7 +2,7 @@
  *
  *     forward    1. what stands behind a product (bias, sum, ReLU) and the sums of y and y^2
  *                2. y = relu(scale x + shift + add)
- *     backward   1. sums of g and g xh, g being dy where the ReLU was on
+ *     backward   1. sums of g and g (x - mu), g being dy where the ReLU was on
  *                2. dx = along g + across x + level
  *
  * In a first pass a block has a slab of channels and a band of rows. It sums in float and writes its
@@ -15,14 +15,85 @@
 #include "backend/cuda/narrow.cuh"
 
 enum {
-    TALL = 512,    /* threads of a block */
-    SUMS = 2,      /* that a pass makes of each channel */
-    SLAB = 8,      /* eights of channels in a slab, 128 bytes of a row, or more: */
-    BLOCKS = 132,  /* of a pass: one on each multiprocessor of an H200, two take longer */
-    MOST = 132 * 8 /* of a second pass, along the rows */
+    TALL = 512,   /* threads of a block */
+    SUMS = 2,     /* that a pass makes of each channel */
+    SLAB = 8,     /* eights of channels in a slab, 128 bytes of a row, or more: */
+    BLOCKS = 132, /* of a pass: one on each multiprocessor of an H200, or of a large tensor two: */
+    LARGE = 1 << 24,
+    MOST = 132 * 8, /* of a second pass, along the rows */
+    RING = 12       /* eights on their way to a thread, of all that it reads */
 };
 
+/* Shared memory of a first pass: the ring, then room for the sums of its threads. */
+enum { ROOM = RING * TALL * 16 };
+
 typedef tsri_cuda_narrow_norm normed;
+
+/* ---- Rows on their way ------------------------------------------------------------------------ */
+
+/* A thread copies what it reads into places of shared memory that are its own, RING of them, and
+ * so far ahead that memory is never waited for: registers would hold a third of it. Nobody else
+ * reads these places, so that nobody waits for anybody. */
+static __device__ inline void fetch(uint4 *to, const uint4 *from)
+{
+#ifdef __CUDA_ARCH__
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* What was fetched until now is a group. */
+static __device__ inline void fetched(void)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* All groups but the last N are there. */
+template <int N> static __device__ inline void wait_for(void)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+}
+
+/* use(at, v) for each row of the thread, v being what stands there in the tensors `from`. From the
+ * last row to the first: of a large tensor the second half is what its maker has just left in the
+ * cache, and the second pass, which goes upwards, then finds the first. */
+template <int TENSORS, class USE>
+static __device__ inline void each_row(uint4 *ring, const uint4 *const (&from)[TENSORS],
+                                       const standing &s, int64_t rows, int64_t groups, USE use)
+{
+    enum { STAGES = RING / TENSORS };
+    uint4 *mine = ring + threadIdx.x;
+    int count = s.idle || s.row >= rows ? 0 : (int)((rows - 1 - s.row) / s.step) + 1;
+    int64_t at = (rows - 1 - s.row) * groups + s.group, step = s.step * groups, ahead = at;
+    int put = 0, take = 0;
+    for (int i = 1 - STAGES; i < count; i++) {
+        if (i + STAGES - 1 < count) {
+#pragma unroll
+            for (int k = 0; k < TENSORS; k++)
+                if (from[k])
+                    fetch(mine + (put * TENSORS + k) * TALL, from[k] + ahead);
+            ahead -= step;
+            put = put + 1 == STAGES ? 0 : put + 1;
+        }
+        fetched();
+        if (i < 0)
+            continue;
+        wait_for<STAGES - 1>();
+        uint4 v[TENSORS];
+#pragma unroll
+        for (int k = 0; k < TENSORS; k++)
+            v[k] = from[k] ? mine[(take * TENSORS + k) * TALL] : make_uint4(0, 0, 0, 0);
+        use(at, v);
+        at -= step;
+        take = take + 1 == STAGES ? 0 : take + 1;
+    }
+}
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
@@ -38,7 +109,8 @@ static __host__ __device__ inline tiling slab_of(int64_t c)
 static dim3 slabs_grid(int64_t rows, int64_t c)
 {
     tiling t = slab_of(c);
-    int64_t slabs = (pitch_of(c) / EIGHT + t.lanes - 1) / t.lanes, most = BLOCKS / slabs;
+    int64_t slabs = (pitch_of(c) / EIGHT + t.lanes - 1) / t.lanes;
+    int64_t most = (rows * pitch_of(c) < LARGE ? BLOCKS : 2 * BLOCKS) / slabs;
     int64_t bands = rows / ((int64_t)t.per * AHEAD);
     bands = bands < most ? bands : most;
     return dim3((unsigned)(bands < 1 ? 1 : bands), (unsigned)slabs, 1);
@@ -50,23 +122,35 @@ int64_t tsri_cuda_narrow_norm_bytes(int64_t rows, int64_t c)
     return (int64_t)grid.x * grid.y * SUMS * EIGHT * slab_of(c).lanes * (int64_t)sizeof(float);
 }
 
-/* The sums of a block's threads, those of the same channels in pairs; its first row of threads then
- * has them. All threads of the block must come here. */
-static __device__ inline void meet(eight sum[SUMS], tiling t, float (*room)[TALL])
+/* to [SUMS][channels of the slab] = the sums of a block's threads, in order: first those of every
+ * `parts`-th row of threads, then the parts. All threads of the block must come here; `room` is
+ * ROOM bytes that nobody reads any more when all are here. */
+static __device__ inline void meet(float *to, const eight sum[SUMS], tiling t, float *room)
 {
-    int me = (int)threadIdx.x, r = me / t.lanes;
-    for (int n = t.per; n > 1; n = (n + 1) / 2) {
-        int half = (n + 1) / 2;
-        __syncthreads();
-        if (r >= half && r < n)
+    const int values = SUMS * EIGHT, me = (int)threadIdx.x, columns = values * t.lanes;
+    int parts = TALL / columns < t.per ? TALL / columns : t.per;
+    float *half = room + values * TALL;
+    parts = parts < 1 ? 1 : parts;
+    __syncthreads();
 #pragma unroll
-            for (int i = 0; i < SUMS * EIGHT; i++)
-                room[i][me] = sum[i / EIGHT].v[i % EIGHT];
-        __syncthreads();
-        if (r + half < n)
-#pragma unroll
-            for (int i = 0; i < SUMS * EIGHT; i++)
-                sum[i / EIGHT].v[i % EIGHT] += room[i][me + half * t.lanes];
+    for (int i = 0; i < values; i++)
+        room[i * TALL + me] = sum[i / EIGHT].v[i % EIGHT];
+    __syncthreads();
+    for (int k = me; k < columns * parts; k += TALL) {
+        int lane = k % t.lanes, above = k / t.lanes, part = above % parts, value = above / parts;
+        float all = 0;
+#pragma unroll 4
+        for (int r = part; r < t.per; r += parts)
+            all += room[value * TALL + r * t.lanes + lane];
+        half[k] = all;
+    }
+    __syncthreads();
+    for (int k = me; k < columns; k += TALL) {
+        int lane = k % t.lanes, value = k / t.lanes;
+        float all = 0;
+        for (int part = 0; part < parts; part++)
+            all += half[(value * parts + part) * t.lanes + lane];
+        to[(value / EIGHT * t.lanes + lane) * EIGHT + value % EIGHT] = all;
     }
 }
 
@@ -106,23 +190,19 @@ static __device__ inline void add_bands(double *total, double *room, const float
 
 /* Writes the block's sums down. For the last block of a slab the sums of all bands, [SUMS][channels
  * of the slab]; NULL for the others. */
-static __device__ inline const double *add_up(eight sum[SUMS], const normed &v)
+static __device__ inline const double *add_up(const eight sum[SUMS], const normed &v, void *room)
 {
-    __shared__ __align__(16) float room[SUMS * EIGHT][TALL];
     __shared__ bool last;
     tiling t = slab_of(v.c);
-    int me = (int)threadIdx.x, wide = t.lanes * EIGHT, columns = SUMS * wide;
+    int columns = SUMS * EIGHT * t.lanes;
     float *bands = (float *)v.scratch + (int64_t)blockIdx.y * gridDim.x * columns;
-    float *mine = bands + (int64_t)blockIdx.x * columns;
-    meet(sum, t, room);
-    if (me < t.lanes)
-#pragma unroll
-        for (int i = 0; i < SUMS * EIGHT; i++)
-            mine[i / EIGHT * wide + me * EIGHT + i % EIGHT] = sum[i / EIGHT].v[i % EIGHT];
-    __threadfence();
+    meet(bands + (int64_t)blockIdx.x * columns, sum, t, (float *)room);
     __syncthreads();
-    if (me == 0)
+    if (threadIdx.x == 0) {
+        __threadfence(); /* of what all threads wrote: they have met */
         last = atomicInc(v.counter + blockIdx.y, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence();
+    }
     __syncthreads();
     if (!last)
         return NULL;
@@ -138,19 +218,30 @@ static __device__ inline int64_t channel_of(const normed &v, int k)
     return i < wide ? (int64_t)blockIdx.y * wide + i : v.c;
 }
 
+/* What the end of a pass needs of a thread's first channel, asked for before the rows are: the last
+ * block would wait for it with nothing else to do. */
+static __device__ inline float4 early_of(const normed &v, const float *a, const float *b,
+                                         const float *c, const float *d)
+{
+    int64_t i = channel_of(v, 0);
+    return i < v.c ? float4{a[i], b[i], c[i], d[i]} : float4{0, 0, 0, 0};
+}
+
 /* ---- Forward --------------------------------------------------------------------------------- */
 
 /* What the second pass needs, of the statistics that there are. */
-static __device__ inline void describe(const normed &v, int64_t i, float mu, float s2)
+static __device__ inline void describe(const normed &v, int64_t i, float mu, float s2, float w,
+                                       float b)
 {
     float r = 1.0f / sqrtf(s2 + (float)v.eps);
-    v.saved[i] = r * v.w[i];
-    v.saved[v.c + i] = v.b[i] - mu * r * v.w[i];
+    v.saved[i] = r * w;
+    v.saved[v.c + i] = b - mu * r * w;
     v.saved[2 * v.c + i] = mu;
     v.saved[3 * v.c + i] = r;
 }
 
-static __device__ inline void end_statistics(const normed &v, const double *total)
+/* early: running mean and variance, w, b. */
+static __device__ inline void end_statistics(const normed &v, const double *total, float4 early)
 {
     int wide = slab_of(v.c).lanes * EIGHT;
     double a = v.momentum;
@@ -159,28 +250,39 @@ static __device__ inline void end_statistics(const normed &v, const double *tota
         if (i >= v.c)
             continue;
         int64_t at = i - (int64_t)blockIdx.y * wide;
-        float running = v.mean[i], spread = v.var[i];
+        if (k > 0)
+            early = float4{v.mean[i], v.var[i], v.w[i], v.b[i]};
         double mean = total[at] * v.part;
         double squared = total[wide + at] - (double)v.rows * mean * mean;
         squared = squared > 0 ? squared : 0;
-        describe(v, i, (float)mean, (float)(squared * v.part));
-        v.mean[i] = (float)((1 - a) * (double)running + a * mean);
-        v.var[i] = (float)((1 - a) * (double)spread + a * (squared * v.part_less));
+        describe(v, i, (float)mean, (float)(squared * v.part), early.z, early.w);
+        v.mean[i] = (float)((1 - a) * (double)early.x + a * mean);
+        v.var[i] = (float)((1 - a) * (double)early.y + a * (squared * v.part_less));
     }
     if (threadIdx.x == 0 && blockIdx.y == 0 && v.tracked)
         *v.tracked += 1;
 }
 
-/* y = relu(y + b + add) where there is any of these, and the sums of what is then there. */
-template <bool MAKES, bool SUMMED>
-static __global__ void __launch_bounds__(TALL) finish(tsri_cuda_finish f, normed v)
+/* a = relu(a + bias + b), as it is stored. */
+static __device__ inline uint4 finished(uint4 a, uint4 b, const eight &bias, bool relu)
+{
+    eight e = eight_of(a), d = eight_of(b);
+#pragma unroll
+    for (int i = 0; i < EIGHT; i++) {
+        e.v[i] += bias.v[i] + d.v[i];
+        e.v[i] = relu && e.v[i] < 0 ? 0 : e.v[i];
+    }
+    return raw_of(e);
+}
+
+/* y = relu(y + b + add) where there is any of these. */
+static __global__ void __launch_bounds__(TSRI_BLOCK) finish(tsri_cuda_finish f)
 {
     int64_t groups = pitch_of(f.c) / EIGHT;
-    standing s = SUMMED ? standing_in(slab_of(f.c), groups) : standing_of(groups);
+    standing s = standing_of(groups);
     uint4 *y = (uint4 *)f.y;
     const uint4 *add = (const uint4 *)f.add;
-    eight bias = channels_at(MAKES && !s.idle ? f.b : NULL, s.group * EIGHT, f.c);
-    eight sum[SUMS] = {};
+    eight bias = channels_at(s.idle ? NULL : f.b, s.group * EIGHT, f.c);
     for (EACH_AHEAD(s, row, f.rows)) {
         uint4 a[AHEAD], b[AHEAD];
 #pragma unroll
@@ -189,49 +291,63 @@ static __global__ void __launch_bounds__(TALL) finish(tsri_cuda_finish f, normed
             if (AHEAD_ROW(s, row, k) >= f.rows)
                 continue;
             a[k] = y[at];
-            b[k] = MAKES && add ? add[at] : make_uint4(0, 0, 0, 0);
+            b[k] = add ? add[at] : make_uint4(0, 0, 0, 0);
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            if (AHEAD_ROW(s, row, k) >= f.rows)
-                continue;
-            if (MAKES) {
-                eight e = eight_of(a[k]), d = eight_of(b[k]);
-#pragma unroll
-                for (int i = 0; i < EIGHT; i++) {
-                    e.v[i] += bias.v[i] + d.v[i];
-                    e.v[i] = f.relu && e.v[i] < 0 ? 0 : e.v[i];
-                }
-                a[k] = raw_of(e);
-                y[AHEAD_ROW(s, row, k) * groups + s.group] = a[k];
-            }
-            eight e = eight_of(a[k]); /* as it is stored */
-#pragma unroll
-            for (int i = 0; SUMMED && i < EIGHT; i++) {
-                sum[0].v[i] += e.v[i];
-                sum[1].v[i] = fmaf(e.v[i], e.v[i], sum[1].v[i]);
-            }
-        }
+        for (int k = 0; k < AHEAD; k++)
+            if (AHEAD_ROW(s, row, k) < f.rows)
+                y[AHEAD_ROW(s, row, k) * groups + s.group] = finished(a[k], b[k], bias, f.relu);
     }
-    const double *total = SUMMED ? add_up(sum, v) : NULL;
+}
+
+/* The same, and the sums of what is then there: of what is stored. */
+template <bool MAKES>
+static __global__ void __launch_bounds__(TALL) finish_sums(tsri_cuda_finish f, normed v)
+{
+    SHARED_ROOM(ring, ROOM);
+    int64_t groups = pitch_of(f.c) / EIGHT;
+    standing s = standing_in(slab_of(f.c), groups);
+    uint4 *y = (uint4 *)f.y;
+    eight bias = channels_at(MAKES && !s.idle ? f.b : NULL, s.group * EIGHT, f.c);
+    float4 early = early_of(v, v.mean, v.var, v.w, v.b);
+    eight sum[SUMS] = {};
+    auto count = [&](uint4 raw) {
+        eight e = eight_of(raw);
+#pragma unroll
+        for (int i = 0; i < EIGHT; i++) {
+            sum[0].v[i] += e.v[i];
+            sum[1].v[i] = fmaf(e.v[i], e.v[i], sum[1].v[i]);
+        }
+    };
+    if (MAKES) {
+        const uint4 *const from[2] = {y, (const uint4 *)f.add};
+        each_row(ring, from, s, f.rows, groups, [&](int64_t at, const uint4 *raw) {
+            uint4 made = finished(raw[0], raw[1], bias, f.relu);
+            y[at] = made;
+            count(made);
+        });
+    } else {
+        const uint4 *const from[1] = {y};
+        each_row(ring, from, s, f.rows, groups, [&](int64_t, const uint4 *raw) { count(raw[0]); });
+    }
+    const double *total = add_up(sum, v, ring);
     if (total)
-        end_statistics(v, total);
+        end_statistics(v, total, early);
 }
 
 cudaError_t tsri_cuda_narrow_finish(cudaStream_t s, const tsri_cuda_finish *f, const normed *feeds)
 {
     bool makes = f->add || f->b || f->relu;
     dim3 grid = slabs_grid(f->rows, f->c);
-    normed none = {};
     if (f->rows == 0 || (!makes && !feeds))
         return cudaSuccess;
     if (!feeds)
-        LAUNCH((finish<true, false>), rows_grid(f->rows, pitch_of(f->c) / EIGHT, TSRI_BLOCK, MOST),
-               TSRI_BLOCK, s, *f, none);
+        LAUNCH(finish, rows_grid(f->rows, pitch_of(f->c) / EIGHT, TSRI_BLOCK, MOST), TSRI_BLOCK, s,
+               *f);
     else if (makes)
-        LAUNCH_MEETING((finish<true, true>), grid, TALL, s, *f, *feeds);
+        LAUNCH_ROOM(finish_sums<true>, grid, TALL, ROOM, s, *f, *feeds);
     else
-        LAUNCH_MEETING((finish<false, true>), grid, TALL, s, *f, *feeds);
+        LAUNCH_ROOM(finish_sums<false>, grid, TALL, ROOM, s, *f, *feeds);
     return cudaGetLastError();
 }
 
@@ -239,7 +355,7 @@ cudaError_t tsri_cuda_narrow_finish(cudaStream_t s, const tsri_cuda_finish *f, c
 static __global__ void describe_running(normed v)
 {
     for (EACH(i, v.c))
-        describe(v, i, v.mean[i], v.var[i]);
+        describe(v, i, v.mean[i], v.var[i], v.w[i], v.b[i]);
 }
 
 static __global__ void __launch_bounds__(TSRI_BLOCK) apply(normed v)
@@ -296,8 +412,9 @@ cudaError_t tsri_cuda_narrow_norm_forward(cudaStream_t s, const normed *v, bool 
 /* ---- Backward -------------------------------------------------------------------------------- */
 
 /* db, dw, and dx as a function of g and x:
- *     dx = w r (g - mean g - xh mean(g xh)),   xh = (x - mu) r                                   */
-static __device__ inline void end_gradients(const normed &v, const double *total)
+ *     dx = w r (g - mean g - xh mean(g xh)),   xh = (x - mu) r
+ * early: mu, r, w. */
+static __device__ inline void end_gradients(const normed &v, const double *total, float4 early)
 {
     int wide = slab_of(v.c).lanes * EIGHT;
     for (int k = 0; k * TALL < wide; k++) {
@@ -305,9 +422,11 @@ static __device__ inline void end_gradients(const normed &v, const double *total
         if (i >= v.c)
             continue;
         int64_t at = i - (int64_t)blockIdx.y * wide;
-        double sum = total[at], dot = total[wide + at];
-        double mu = (double)v.saved[2 * v.c + i], r = (double)v.saved[3 * v.c + i];
-        double along = (double)v.w[i] * r, part = v.batch ? v.part : 0;
+        if (k > 0)
+            early = float4{v.saved[2 * v.c + i], v.saved[3 * v.c + i], v.w[i], 0};
+        double mu = (double)early.x, r = (double)early.y;
+        double sum = total[at], dot = total[wide + at] * r;
+        double along = (double)early.z * r, part = v.batch ? v.part : 0;
         if (v.db)
             v.db[i] = (float)sum;
         if (v.dw)
@@ -333,44 +452,42 @@ static __device__ inline void mask_eight(eight &g, const normed &v, const eight 
 
 template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(normed v)
 {
+    SHARED_ROOM(ring, ROOM);
     int64_t groups = pitch_of(v.c) / EIGHT;
     standing s = standing_in(slab_of(v.c), groups);
     int64_t first = s.idle ? v.c : s.group * EIGHT;
-    const uint4 *x = (const uint4 *)v.x, *y = (const uint4 *)v.y;
     uint4 *dy = (uint4 *)v.dy;
     eight scale = channels_at(v.saved, first, v.c), shift = channels_at(v.saved + v.c, first, v.c);
     eight mu = channels_at(v.saved + 2 * v.c, first, v.c);
-    eight r = channels_at(v.saved + 3 * v.c, first, v.c);
+    float4 early = early_of(v, v.saved + 2 * v.c, v.saved + 3 * v.c, v.w, v.w);
     eight sum[SUMS] = {};
-    for (EACH_AHEAD(s, row, v.rows)) {
-        uint4 a[AHEAD], b[AHEAD], c[AHEAD];
+    auto count = [&](const eight &g, const eight &x) {
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            int64_t at = AHEAD_ROW(s, row, k) * groups + s.group;
-            if (AHEAD_ROW(s, row, k) >= v.rows)
-                continue;
-            a[k] = x[at];
-            b[k] = dy[at];
-            c[k] = ADDED && v.relu ? y[at] : make_uint4(0, 0, 0, 0);
+        for (int i = 0; i < EIGHT; i++) {
+            sum[0].v[i] += g.v[i];
+            sum[1].v[i] = fmaf(g.v[i], x.v[i] - mu.v[i], sum[1].v[i]);
         }
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            if (AHEAD_ROW(s, row, k) >= v.rows)
-                continue;
-            eight e = eight_of(a[k]), g = eight_of(b[k]);
-            mask_eight<ADDED>(g, v, e, eight_of(c[k]), scale, shift);
-            if (ADDED && v.relu)
-                dy[AHEAD_ROW(s, row, k) * groups + s.group] = raw_of(g);
-#pragma unroll
-            for (int i = 0; i < EIGHT; i++) {
-                sum[0].v[i] += g.v[i];
-                sum[1].v[i] = fmaf(g.v[i], (e.v[i] - mu.v[i]) * r.v[i], sum[1].v[i]);
-            }
-        }
+    };
+    if (ADDED) {
+        const uint4 *const from[3] = {(const uint4 *)v.x, dy, v.relu ? (const uint4 *)v.y : NULL};
+        each_row(ring, from, s, v.rows, groups, [&](int64_t at, const uint4 *raw) {
+            eight x = eight_of(raw[0]), g = eight_of(raw[1]);
+            mask_eight<true>(g, v, x, eight_of(raw[2]), scale, shift);
+            if (v.relu)
+                dy[at] = raw_of(g);
+            count(g, x);
+        });
+    } else {
+        const uint4 *const from[2] = {(const uint4 *)v.x, dy};
+        each_row(ring, from, s, v.rows, groups, [&](int64_t, const uint4 *raw) {
+            eight x = eight_of(raw[0]), g = eight_of(raw[1]);
+            mask_eight<false>(g, v, x, x, scale, shift);
+            count(g, x);
+        });
     }
-    const double *total = add_up(sum, v);
+    const double *total = add_up(sum, v, ring);
     if (total)
-        end_gradients(v, total);
+        end_gradients(v, total, early);
 }
 
 /* dy is masked already where a sum is fused. */
@@ -417,7 +534,7 @@ template <bool ADDED> static cudaError_t backward(cudaStream_t s, const normed *
 {
     if (v->rows == 0)
         return cudaSuccess;
-    LAUNCH_MEETING((back_sums<ADDED>), slabs_grid(v->rows, v->c), TALL, s, *v);
+    LAUNCH_ROOM(back_sums<ADDED>, slabs_grid(v->rows, v->c), TALL, ROOM, s, *v);
     if (v->dx)
         LAUNCH((back_apply<ADDED>), rows_grid(v->rows, pitch_of(v->c) / EIGHT, TSRI_BLOCK, MOST),
                TSRI_BLOCK, s, *v);
