@@ -7,10 +7,17 @@
 #include <functional>
 #include <vector>
 
+/* A piece of work, and a node of the graph that it is recorded in. */
+struct emulated_node {
+    std::function<void()> work;
+    void *zeroed; /* of a memset: what it sets */
+    size_t bytes;
+};
+
 struct emulated_stream {
-    void (*put)(cudaStream_t stream, std::function<void()> work);
-    std::vector<std::function<void()>> waiting; /* of a second stream of a recording */
-    size_t gone;                                /* of these, what the first has waited for */
+    void (*put)(cudaStream_t stream, emulated_node work);
+    std::vector<emulated_node> waiting; /* of a second stream of a recording */
+    size_t gone;                        /* of these, what the first has waited for */
 };
 
 #endif

@@ -125,7 +125,7 @@ void emulated_grid(dim3 grid, dim3 block, bool meeting, const std::function<void
 /* ---- Streams and graphs --------------------------------------------------------------------- */
 
 struct emulated_graph {
-    std::vector<std::function<void()>> work;
+    std::vector<emulated_node> work;
 };
 
 static thread_local emulated_graph *recorded; /* where work is written down, or NULL */
@@ -139,16 +139,21 @@ struct emulated_event {
     size_t count; /* pieces of work that were there */
 };
 
-void emulated_do(cudaStream_t stream, std::function<void()> work)
+static void put(cudaStream_t stream, emulated_node piece)
 {
     if (fails("launch"))
         last_error = cudaErrorIllegalAddress;
     else if (recorded && stream != recorded_on)
-        stream->waiting.push_back(work);
+        stream->waiting.push_back(piece);
     else if (recorded)
-        recorded->work.push_back(work);
+        recorded->work.push_back(piece);
     else
-        work();
+        piece.work();
+}
+
+void emulated_do(cudaStream_t stream, std::function<void()> work)
+{
+    put(stream, emulated_node{work, NULL, 0});
 }
 
 static cudaError_t refuse_recording(void)
@@ -229,6 +234,55 @@ cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
     return joined ? cudaErrorInvalidValue : cudaErrorStreamCaptureUnjoined;
 }
 
+/* Of a graph the nodes that set memory can be looked at and taken out, nothing else. All of it goes
+ * from the first to the last: what a node waits for does not matter. */
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *node, size_t *count)
+{
+    for (size_t i = 0; node && i < graph->work.size(); i++)
+        node[i] = &graph->work[i];
+    *count = graph->work.size();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    *type = node->zeroed ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeKernel;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *set)
+{
+    *set = cudaMemsetParams{node->zeroed, 0, 0, 1, node->bytes, 1};
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t, cudaGraphNode_t *, cudaGraphEdgeData *,
+                                         size_t *count)
+{
+    *count = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t, cudaGraphNode_t *, cudaGraphEdgeData *,
+                                           size_t *count)
+{
+    *count = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t *, const cudaGraphNode_t *,
+                                     const cudaGraphEdgeData *, size_t)
+{
+    return cudaErrorInvalidValue;
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+    node->work = [] {};
+    node->zeroed = NULL;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long)
 {
     *made = new emulated_graph(*graph);
@@ -237,8 +291,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsig
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t)
 {
-    for (auto &work : graph->work)
-        work();
+    for (auto &piece : graph->work)
+        piece.work();
     return cudaSuccess;
 }
 
@@ -256,8 +310,20 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = new emulated_stream{emulated_do, {}, 0};
+    *stream = new emulated_stream{put, {}, 0};
     return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *last, int *first)
+{
+    *last = 0;
+    *first = -5;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int)
+{
+    return cudaStreamCreateWithFlags(stream, flags);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -404,7 +470,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    emulated_do(stream, [=] { memset(to, value, bytes); });
+    put(stream, emulated_node{[=] { memset(to, value, bytes); }, value == 0 ? to : NULL, bytes});
     return cudaGetLastError();
 }
 

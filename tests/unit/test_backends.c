@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "net/order.h"
 #include "net/plan_parts.h"
+#include "optim/step.h"
 
 #include <math.h>
 
@@ -93,6 +94,28 @@ static tsr_status postact(tsri_net *net)
     TSR_TRY(tsri_net_relu(net, &v, v, "r"));
     TSR_TRY(tsri_net_add(net, &v, z, v, "sum"));
     TSR_TRY(tsri_net_norm(net, &v, v, "n4"));
+    TSR_TRY(tsri_net_global(net, &v, v, "gap"));
+    TSR_TRY(out_layer(net, v));
+done:
+    return st;
+}
+
+/* All widths multiples of eight: nothing is filled up. */
+static tsr_status eights(tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    int v = 0, s, wide, wider;
+    TSR_TRY(tsri_net_axis(net, &wide, 16, false, "wide"));
+    TSR_TRY(tsri_net_axis(net, &wider, 24, false, "wider"));
+    TSR_TRY(tsri_net_conv(net, &v, v, wide, 3, 1, 1, false, 2, "stem"));
+    TSR_TRY(tsri_net_norm(net, &v, v, "n1"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_conv(net, &v, v, wide, 3, 1, 1, false, 2, "c1"));
+    TSR_TRY(tsri_net_norm(net, &v, v, "n2"));
+    TSR_TRY(tsri_net_relu(net, &v, v, "r"));
+    TSR_TRY(tsri_net_conv(net, &s, v, wider, 1, 2, 0, false, 2, "short"));
+    TSR_TRY(tsri_net_conv(net, &v, v, wider, 3, 2, 1, false, 2, "c2"));
+    TSR_TRY(tsri_net_add(net, &v, v, s, "sum"));
     TSR_TRY(tsri_net_global(net, &v, v, "gap"));
     TSR_TRY(out_layer(net, v));
 done:
@@ -284,8 +307,70 @@ static void small_networks_agree(void **state)
         }
 }
 
+/* ---- Recorded ----------------------------------------------------------------------------- */
+
+/* Three steps of training: as one piece, which a device may record, or in its parts. */
+static void train(pass *p, builder build, const char *model, const tsri_backend *backend,
+                  tsri_pool *pool, bool whole)
+{
+    const tsri_shape input = {3, 8, 8};
+    tsr_config *config = NULL;
+    tsri_plan *plan = NULL;
+    tsri_step step = {0};
+    float x[BATCH * 192];
+    int32_t label[BATCH] = {0, 1, 2, 0, 1};
+    tsri_batch b = {.x = x, .label = label, .n = BATCH};
+    tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, 0, 0, 0);
+    for (int64_t i = 0; i < BATCH * 192; i++)
+        x[i] = (float)tsri_rng_normal(&rng);
+    assert_ok(tsri_config_parse(&config, model, (int64_t)strlen(model), "test"));
+    assert_ok(tsri_net_build(&p->net, config, input, 3, backend->can.filters, build));
+    assert_ok(tsri_store_init(&p->store, p->net, backend, true));
+    assert_ok(tsri_store_fill(&p->store, 1));
+    assert_ok(tsri_plan_create(&plan, &p->store, tsri_device_on(backend, pool), BATCH, true));
+    assert_ok(tsri_step_init(&step, plan, &(tsri_aim){.kind = &tsri_loss_cross_entropy},
+                             &(tsri_optim){.momentum = 0.9, .decay = 1e-2}));
+    for (int64_t seen = 0; seen < 3; seen++)
+        if (whole) {
+            assert_ok(tsri_step_run(&step, &b, 0.05, seen));
+        } else {
+            assert_ok(tsri_step_gradient(&step, &b, 0));
+            assert_ok(tsri_step_update(&step, 0.05, seen));
+        }
+    assert_ok(tsri_store_open(&p->host, &p->store, TSRI_OPEN_WEIGHTS | TSRI_OPEN_GRADIENT));
+    tsri_step_fini(&step);
+    tsri_plan_destroy(plan);
+    tsr_config_destroy(config);
+}
+
+/* The same bits, of weights and of the last gradient: what a recording moves, puts together or does
+ * beside changes none. */
+static void recorded_steps_agree(void **state)
+{
+    (void)state;
+    const tsri_backend *backend = tested_backend();
+    static const builder builders[] = {plain, preact, postact, eights};
+    tsri_pool *pool = NULL;
+    assert_ok(tsri_pool_create(&pool, 1));
+    for (size_t k = 0; k < 2 * sizeof builders / sizeof *builders; k++) {
+        pass parts = {0}, whole = {0};
+        const char *model = k % 2 ? "precision: f32" : "precision: bf16";
+        if (k % 2 == 0 && !tested_bf16(backend))
+            continue;
+        train(&parts, builders[k / 2], model, backend, pool, false);
+        train(&whole, builders[k / 2], model, backend, pool, true);
+        assert_memory_equal(whole.host.w, parts.host.w, (size_t)parts.net->total * sizeof(float));
+        assert_memory_equal(whole.host.g, parts.host.g, (size_t)parts.net->trained * sizeof(float));
+        assert_true(isfinite(((const float *)whole.host.w)[0]));
+        free_pass(&parts);
+        free_pass(&whole);
+    }
+    tsri_pool_destroy(pool);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_networks_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_networks_agree),
+                                       cmocka_unit_test(recorded_steps_agree)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -129,11 +129,17 @@ _Static_assert(sizeof(tsri_cuda_dials) == sizeof(tsri_dials) &&
 
 tsr_status tsri_cuda_update_vector(const tsri_update *u, tsri_device device)
 {
-    return tsri_cuda_status(tsri_cuda_update(stream(device), tsri_mem_bind(u->w),
-                                             tsri_mem_bind(u->v), tsri_mem_bind(u->dw), u->count,
-                                             tsri_mem_bind(u->dials), (float)u->momentum,
-                                             (float)u->decay, u->nesterov),
-                            "an update");
+    tsri_cuda_packing packed;
+    cudaStream_t s = tsri_cuda_stream_packed(device.stream, &packed);
+    const tsri_cuda_sgd sgd = {.w = tsri_mem_bind(u->w),
+                               .v = tsri_mem_bind(u->v),
+                               .dw = tsri_mem_bind(u->dw),
+                               .count = u->count,
+                               .dials = tsri_mem_bind(u->dials),
+                               .momentum = (float)u->momentum,
+                               .decay = (float)u->decay,
+                               .nesterov = u->nesterov};
+    return tsri_cuda_status(tsri_cuda_update(s, &sgd, &packed), "an update");
 }
 
 tsr_status tsri_cuda_adam_vector(const tsri_adam *a, tsri_device device)

@@ -22,8 +22,8 @@ static struct {
     bool ready;
     tsri_cuda_lane lane; /* that all share who have none */
     cublasHandle_t blas;
-    unsigned *counters;
-    bool taken[COUNTERS];
+    unsigned *counters, *slots;
+    bool taken[COUNTERS], slot_taken[COUNTERS];
     char vendor[192];
     int capability;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -131,6 +131,7 @@ static tsr_status start_counters(void)
     tsr_status st = TSR_OK;
     size_t bytes = (size_t)COUNTERS * TSRI_CUDA_SLABS * sizeof *here.counters;
     TSR_TRY(tsri_cuda_status(cudaMalloc((void **)&here.counters, bytes), "its start"));
+    TSR_TRY(tsri_cuda_status(cudaMalloc((void **)&here.slots, bytes), "its start"));
     TSR_TRY(
         tsri_cuda_status(cudaMemsetAsync(here.counters, 0, bytes, here.lane.stream), "its start"));
     TSR_TRY(tsri_cuda_status(cudaStreamSynchronize(here.lane.stream), "its start"));
@@ -263,25 +264,51 @@ const tsri_queue_ops tsri_cuda_queues = {
 
 /* ---- Counters ------------------------------------------------------------------------------ */
 
-unsigned *tsri_cuda_counter_take(void)
+static unsigned *take_of(unsigned *all, bool *taken)
 {
     unsigned *counter = NULL;
     pthread_mutex_lock(&here.lock);
     for (int i = 0; !counter && i < COUNTERS; i++)
-        if (!here.taken[i]) {
-            here.taken[i] = true;
-            counter = here.counters + (ptrdiff_t)i * TSRI_CUDA_SLABS;
+        if (!taken[i]) {
+            taken[i] = true;
+            counter = all + (ptrdiff_t)i * TSRI_CUDA_SLABS;
         }
     pthread_mutex_unlock(&here.lock);
     return counter;
 }
 
-void tsri_cuda_counter_drop(unsigned *counter)
+static void drop_of(const unsigned *all, bool *taken, const unsigned *counter)
 {
     pthread_mutex_lock(&here.lock);
     if (counter)
-        here.taken[(counter - here.counters) / TSRI_CUDA_SLABS] = false;
+        taken[(counter - all) / TSRI_CUDA_SLABS] = false;
     pthread_mutex_unlock(&here.lock);
+}
+
+unsigned *tsri_cuda_counter_take(void)
+{
+    return take_of(here.counters, here.taken);
+}
+
+void tsri_cuda_counter_drop(unsigned *counter)
+{
+    drop_of(here.counters, here.taken, counter);
+}
+
+unsigned *tsri_cuda_slot_take(void)
+{
+    return take_of(here.slots, here.slot_taken);
+}
+
+void tsri_cuda_slot_drop(unsigned *slot)
+{
+    drop_of(here.slots, here.slot_taken, slot);
+}
+
+bool tsri_cuda_in_slot(const void *at)
+{
+    uintptr_t from = (uintptr_t)here.slots, byte = (uintptr_t)at;
+    return byte >= from && byte - from < (uintptr_t)COUNTERS * TSRI_CUDA_SLOT;
 }
 
 /* ---- Products ------------------------------------------------------------------------------ */

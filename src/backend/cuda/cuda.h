@@ -39,6 +39,9 @@ const tsri_cuda_lane *tsri_cuda_lane_of(void *own);
  * it (late.c) is waited for. */
 cudaStream_t tsri_cuda_stream(void *own);
 
+/* The same for who takes gradients that are still packed (tsri_cuda_unpack_late) as they are. */
+cudaStream_t tsri_cuda_stream_packed(void *own, tsri_cuda_packing *packed);
+
 /* Something that does not fail a run but should be known: a warning, or where `TESSERA_CUDNN_TELL` is
  * set, news. */
 void tsri_cuda_warn(const char *fmt, ...) TSR_PRINTF(1, 2);
@@ -47,6 +50,13 @@ void tsri_cuda_warn(const char *fmt, ...) TSR_PRINTF(1, 2);
  * all are given away. */
 unsigned *tsri_cuda_counter_take(void);
 void tsri_cuda_counter_drop(unsigned *counter);
+
+/* TSRI_CUDA_SLOT bytes of the device that are one owner's alone, with anything in them: workspaces
+ * of cuDNN that hold no more than a counter (mend.c). */
+enum { TSRI_CUDA_SLOT = TSRI_CUDA_SLABS * sizeof(unsigned) };
+unsigned *tsri_cuda_slot_take(void);
+void tsri_cuda_slot_drop(unsigned *slot);
+bool tsri_cuda_in_slot(const void *at);
 
 /* A status of what CUDA said of `what`. */
 tsr_status tsri_cuda_status(cudaError_t error, const char *what);
@@ -95,6 +105,17 @@ tsr_status tsri_cuda_settle_op(const tsri_op *op);
 void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside);
 cudaStream_t tsri_cuda_recording(void);
 tsr_status tsri_cuda_settle_all(void);
+
+/* A gradient of weights that lies packed in memory that is the op's own becomes floats: at once, or
+ * while a step is recorded together with all others, when the first of them is asked for. */
+tsr_status tsri_cuda_unpack_late(const tsri_cuda_packed *gradient, cudaStream_t stream);
+
+/* ---- mend.c: a recorded step without the zeros of single counters ------------------------------ */
+
+/* Recorded first: sets the counters of *zeros, memory that is given back with cudaFree. */
+tsr_status tsri_cuda_zeros_begin(tsri_cuda_zeros **zeros, cudaStream_t stream);
+/* Takes what sets single counters in slots out of the recording, and into *zeros. */
+tsr_status tsri_cuda_zeros_end(tsri_cuda_zeros *zeros, cudaGraph_t graph, cudaStream_t stream);
 
 /* ---- narrow.c: ops whose values lie as bf16 -------------------------------------------------- */
 

@@ -14,7 +14,8 @@
 typedef enum tsri_cuda_pass {
     TSRI_CUDA_FORWARD, /* y of x and w */
     TSRI_CUDA_INPUT,   /* dx of w and dy */
-    TSRI_CUDA_WEIGHT   /* dw of x and dy */
+    TSRI_CUDA_WEIGHT,  /* dw of x and dy */
+    TSRI_CUDA_PASSES
 } tsri_cuda_pass;
 
 /* Images [n, h, w, c], filters [out, size, size, in]; all 64-byte aligned, or 16 where `w` is. */
@@ -24,6 +25,7 @@ typedef struct tsri_cuda_dnn_shape {
     int64_t size, stride, pad; /* of the window */
     int64_t pass;              /* tsri_cuda_pass */
     int64_t bf16, wide;        /* numbers are bf16; but dw is floats */
+    int64_t crowded;           /* others run beside it: engines that fill the chip alone lose */
 } tsri_cuda_dnn_shape;
 
 typedef struct tsri_cuda_dnn tsri_cuda_dnn; /* a convolution that has an engine */
@@ -41,5 +43,16 @@ int64_t tsri_cuda_dnn_bytes(const tsri_cuda_dnn *dnn); /* of its workspace */
 /* In the order x, w, y of what the pass reads and writes. */
 tsr_status tsri_cuda_dnn_run(const tsri_cuda_dnn *dnn, const void *x, const void *w, const void *y,
                              void *workspace, cudaStream_t stream);
+
+/* ---- engines.c: what was measured --------------------------------------------------------------- */
+
+/* A place in cuDNN's list of engines that are fit, and the engine that stands there. */
+typedef struct tsri_cuda_place {
+    int place, engine;
+} tsri_cuda_place;
+
+/* Of the engine that was fastest on a chip like this one, with this version; place -1: nobody has
+ * measured that shape. */
+tsri_cuda_place tsri_cuda_measured(const tsri_cuda_dnn_shape *shape, int64_t version);
 
 #endif

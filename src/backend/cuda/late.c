@@ -18,7 +18,8 @@ typedef struct piece {
 static _Thread_local struct {
     cudaStream_t stream, beside;
     piece piece[MOST];
-    int first, count; /* those before `first` were waited for */
+    int first, count;         /* those before `first` were waited for */
+    tsri_cuda_packing packed; /* gradients that are still bf16 */
 } recorded;
 
 void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside)
@@ -26,6 +27,7 @@ void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside)
     recorded.stream = stream;
     recorded.beside = beside;
     recorded.first = recorded.count = 0;
+    recorded.packed.count = 0;
 }
 
 cudaStream_t tsri_cuda_recording(void)
@@ -49,7 +51,26 @@ static tsr_status wait_until(int end)
 
 tsr_status tsri_cuda_settle_all(void)
 {
-    return wait_until(recorded.count);
+    tsr_status st = TSR_OK;
+    TSR_TRY(wait_until(recorded.count));
+    TSR_TRY(tsri_cuda_status(tsri_cuda_unpack_all(recorded.stream, &recorded.packed),
+                             "gradients of weights"));
+    recorded.packed.count = 0;
+done:
+    return st;
+}
+
+tsr_status tsri_cuda_unpack_late(const tsri_cuda_packed *gradient, cudaStream_t stream)
+{
+    tsr_status st = TSR_OK;
+    tsri_cuda_packing alone = {.item = {*gradient}, .count = 1};
+    if (!recorded.stream)
+        return tsri_cuda_status(tsri_cuda_unpack_all(stream, &alone), "a gradient of weights");
+    if (recorded.packed.count == TSRI_CUDA_PACK)
+        TSR_TRY(tsri_cuda_settle_all());
+    recorded.packed.item[recorded.packed.count++] = *gradient;
+done:
+    return st;
 }
 
 static bool overlaps(const piece *p, const char *low, const char *high)
@@ -76,6 +97,15 @@ tsr_status tsri_cuda_settle_op(const tsri_op *op)
         TSR_TRY(tsri_cuda_settle(op->dy, tsri_cuda_bytes_out(op)));
 done:
     return st;
+}
+
+cudaStream_t tsri_cuda_stream_packed(void *own, tsri_cuda_packing *packed)
+{
+    *packed = recorded.packed;
+    if (!recorded.stream)
+        packed->count = 0;
+    recorded.packed.count = 0;
+    return tsri_cuda_stream(own);
 }
 
 cudaStream_t tsri_cuda_stream(void *own)

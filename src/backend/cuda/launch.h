@@ -102,13 +102,14 @@ cudaError_t tsri_cuda_narrow_global_back(cudaStream_t s, tsri_cuda_bf16 *dx,
 cudaError_t tsri_cuda_narrow_column_sums(cudaStream_t s, float *to, const tsri_cuda_bf16 *x,
                                          int64_t rows, int64_t c);
 
-/* Weights of several layers: to [rows_to, c filled up] = from [rows, c]. */
+/* Weights of several layers, and their gradients. */
 enum { TSRI_CUDA_PACK = 64 };
 
 typedef struct tsri_cuda_packed {
-    const float *from;
-    tsri_cuda_bf16 *to;
-    int64_t rows, rows_to, c;
+    const void *from;
+    void *to;
+    int64_t rows, c; /* of floats */
+    int64_t rows_to; /* of bf16, whose rows are filled up */
 } tsri_cuda_packed;
 
 typedef struct tsri_cuda_packing {
@@ -117,6 +118,7 @@ typedef struct tsri_cuda_packing {
 } tsri_cuda_packing;
 
 cudaError_t tsri_cuda_pack(cudaStream_t s, const tsri_cuda_packing *packing);
+cudaError_t tsri_cuda_unpack_all(cudaStream_t s, const tsri_cuda_packing *packing);
 /* A gradient back: to [rows, c] of from [.., c filled up], floats where `wide`, else bf16. */
 cudaError_t tsri_cuda_unpack(cudaStream_t s, float *to, const void *from, bool wide, int64_t rows,
                              int64_t c);
@@ -216,6 +218,11 @@ typedef struct tsri_cuda_conv {
     void *scratch; /* tsri_cuda_conv_bytes */
 } tsri_cuda_conv;
 
+/* dx [n, in.h, in.w, c] of what each pixel of y gives to the one that it stands on: of a window of
+ * one pixel. */
+cudaError_t tsri_cuda_narrow_spread(cudaStream_t s, tsri_cuda_bf16 *dx, const tsri_cuda_bf16 *from,
+                                    const tsri_cuda_window *window, bool more);
+
 /* to [pixels of y, size size in.c filled up] = x of floats around each pixel, as bf16. */
 cudaError_t tsri_cuda_patches(cudaStream_t s, tsri_cuda_bf16 *to, const float *x,
                               const tsri_cuda_window *window);
@@ -286,6 +293,18 @@ typedef struct tsri_cuda_loss {
 
 cudaError_t tsri_cuda_loss_of(cudaStream_t s, const tsri_cuda_loss *loss);
 
+/* ---- narrow.cu: counters of a recorded step --------------------------------------------------- */
+
+enum { TSRI_CUDA_ZEROS = 255 };
+
+typedef struct tsri_cuda_zeros {
+    int64_t count;
+    unsigned *at[TSRI_CUDA_ZEROS];
+} tsri_cuda_zeros;
+
+/* `zeros` is read when it runs. */
+cudaError_t tsri_cuda_zero(cudaStream_t s, const tsri_cuda_zeros *zeros);
+
 /* ---- vectors.cu: vectors of parameters -------------------------------------------------------- */
 
 /* tsri_dials as kernels see it. */
@@ -296,9 +315,17 @@ typedef struct tsri_cuda_dials {
 
 enum { TSRI_CUDA_PARTS = 256 }; /* of a gradient whose length is measured */
 
-cudaError_t tsri_cuda_update(cudaStream_t s, float *w, float *v, const float *dw, int64_t count,
-                             const tsri_cuda_dials *dials, float momentum, float decay,
-                             bool nesterov);
+typedef struct tsri_cuda_sgd {
+    float *w, *v, *dw;
+    int64_t count;
+    const tsri_cuda_dials *dials;
+    float momentum, decay;
+    bool nesterov;
+} tsri_cuda_sgd;
+
+/* Parts of dw that are still `packed` are unpacked on the way. */
+cudaError_t tsri_cuda_update(cudaStream_t s, const tsri_cuda_sgd *sgd,
+                             const tsri_cuda_packing *packed);
 cudaError_t tsri_cuda_adam(cudaStream_t s, float *w, float *v, float *square, const float *dw,
                            int64_t count, const tsri_cuda_dials *dials);
 /* part: TSRI_CUDA_PARTS doubles of scratch. */

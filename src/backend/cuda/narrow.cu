@@ -155,13 +155,53 @@ static __global__ void patches(uint4 *to, const float *x, tsri_cuda_window v, in
     }
 }
 
+/* The same for few channels: a thread has a pixel and finds out once for each tap whether it is
+ * inside. The rows of a block's pixels meet, and are then written as one piece. */
+template <int SIZE, int C>
+static __global__ void __launch_bounds__(TSRI_BLOCK)
+    patches_of_few(uint4 *to, const float *x, tsri_cuda_window v, int64_t rows)
+{
+    enum { TAPS = SIZE * SIZE, GROUPS = (TAPS * C + EIGHT - 1) / EIGHT };
+    __shared__ uint4 room[TSRI_BLOCK * GROUPS];
+    int64_t first = (int64_t)blockIdx.x * TSRI_BLOCK, row = first + threadIdx.x;
+    int above = (int)(row / v.out.w), w = (int)(row - (int64_t)above * v.out.w);
+    int n = above / v.out.h, top = (above - n * v.out.h) * v.stride - v.pad;
+    int left = w * v.stride - v.pad;
+    eight e[GROUPS] = {};
+#pragma unroll
+    for (int tap = 0; tap < TAPS; tap++) {
+        int at_h = top + tap / SIZE, at_w = left + tap % SIZE;
+        bool inside = row < rows && at_h >= 0 && at_h < v.in.h && at_w >= 0 && at_w < v.in.w;
+        const float *from = x + (((int64_t)n * v.in.h + at_h) * v.in.w + at_w) * C;
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            e[(tap * C + c) / EIGHT].v[(tap * C + c) % EIGHT] = inside ? from[c] : 0;
+    }
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+        room[(int)threadIdx.x * GROUPS + g] = raw_of(e[g]);
+    __syncthreads();
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) {
+        int i = g * TSRI_BLOCK + (int)threadIdx.x;
+        if (first * GROUPS + i < rows * GROUPS)
+            to[first * GROUPS + i] = room[i];
+    }
+}
+
 cudaError_t tsri_cuda_patches(cudaStream_t s, tsri_cuda_bf16 *to, const float *x,
                               const tsri_cuda_window *window)
 {
     const tsri_cuda_window &v = *window;
     int64_t groups = pitch_of((int64_t)v.size * v.size * v.in.c) / EIGHT;
-    int64_t count = (int64_t)v.n * v.out.h * v.out.w * groups;
-    LAUNCH_EACH(patches, count, s, (uint4 *)to, x, v, (int)count, (int)groups);
+    int64_t rows = (int64_t)v.n * v.out.h * v.out.w, count = rows * groups;
+    unsigned blocks = (unsigned)((rows + TSRI_BLOCK - 1) / TSRI_BLOCK);
+    if (rows > 0 && v.size == 3 && v.in.c == 3)
+        LAUNCH_MEETING((patches_of_few<3, 3>), blocks, TSRI_BLOCK, s, (uint4 *)to, x, v, rows);
+    else if (rows > 0 && v.size == 3 && v.in.c == 1)
+        LAUNCH_MEETING((patches_of_few<3, 1>), blocks, TSRI_BLOCK, s, (uint4 *)to, x, v, rows);
+    else
+        LAUNCH_EACH(patches, count, s, (uint4 *)to, x, v, (int)count, (int)groups);
     return cudaGetLastError();
 }
 
@@ -202,8 +242,9 @@ static __global__ void global_back_narrow(uint4 *dx, const uint4 *dy, int64_t n,
 cudaError_t tsri_cuda_narrow_global(cudaStream_t s, tsri_cuda_bf16 *y, const tsri_cuda_bf16 *x,
                                     int64_t n, int64_t pixels, int64_t c)
 {
-    LAUNCH_ROWS(global_narrow, n, c, s, (uint4 *)y, (const uint4 *)x, n, pixels,
-                pitch_of(c) / EIGHT);
+    if (n > 0) /* a thread to each image: its pixels are work enough */
+        LAUNCH(global_narrow, rows_grid(n * AHEAD, pitch_of(c) / EIGHT, TSRI_BLOCK, MOST),
+               TSRI_BLOCK, s, (uint4 *)y, (const uint4 *)x, n, pixels, pitch_of(c) / EIGHT);
     return cudaGetLastError();
 }
 
@@ -216,28 +257,176 @@ cudaError_t tsri_cuda_narrow_global_back(cudaStream_t s, tsri_cuda_bf16 *dx,
     return cudaGetLastError();
 }
 
-/* ---- Weights --------------------------------------------------------------------------------- */
+/* ---- Windows of one pixel -------------------------------------------------------------------- */
 
-/* A block's part of the item blockIdx.y: eight numbers of a row at a time, zeros behind its end and
- * in rows that there are not. */
-static __global__ void pack(tsri_cuda_packing p)
+/* Pixels that no pixel of y stands on have no gradient. */
+static __global__ void spread(uint4 *dx, const uint4 *from, tsri_cuda_window v, int64_t rows,
+                              int64_t groups)
 {
-    const tsri_cuda_packed v = p.item[blockIdx.y];
-    int64_t groups = pitch_of(v.c) / EIGHT, count = v.rows_to * groups;
-    for (EACH(i, count)) {
-        int64_t row = i / groups, first = i % groups * EIGHT;
-        const float *from = v.from + row * v.c;
-        bool there = row < v.rows;
-        ((uint4 *)v.to)[i] = raw_of(channels_at(there ? from : NULL, first, v.c));
+    standing s = standing_of(groups);
+    for (int64_t row = s.row; !s.idle && row < rows; row += s.step) {
+        int64_t w = row % v.in.w, above = row / v.in.w, h = above % v.in.h, n = above / v.in.h;
+        int64_t out_h = h / v.stride, out_w = w / v.stride;
+        bool there = h % v.stride == 0 && w % v.stride == 0 && out_h < v.out.h && out_w < v.out.w;
+        dx[row * groups + s.group] =
+            there ? from[((n * v.out.h + out_h) * v.out.w + out_w) * groups + s.group]
+                  : make_uint4(0, 0, 0, 0);
     }
 }
 
-/* Each item's own kernel would be a launch for a few microseconds of work. */
-cudaError_t tsri_cuda_pack(cudaStream_t s, const tsri_cuda_packing *packing)
+/* The others stay as they are. */
+static __global__ void spread_more(uint4 *dx, const uint4 *from, tsri_cuda_window v, int64_t rows,
+                                   int64_t groups)
 {
-    enum { BLOCKS = 64 }; /* for an item, of which there are some twenty */
-    if (packing->count > 0)
-        LAUNCH(pack, dim3(BLOCKS, (unsigned)packing->count, 1), TSRI_BLOCK, s, *packing);
+    standing s = standing_of(groups);
+    for (EACH_AHEAD(s, row, rows)) {
+        uint4 a[AHEAD], b[AHEAD];
+        int64_t to[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int64_t at = AHEAD_ROW(s, row, k), above = at / v.out.w, n = above / v.out.h;
+            if (at >= rows)
+                continue;
+            int64_t h = above % v.out.h * v.stride, w = at % v.out.w * v.stride;
+            to[k] = ((n * v.in.h + h) * v.in.w + w) * groups + s.group;
+            a[k] = from[at * groups + s.group];
+            b[k] = dx[to[k]];
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            if (AHEAD_ROW(s, row, k) >= rows)
+                continue;
+            eight e = eight_of(a[k]), was = eight_of(b[k]);
+#pragma unroll
+            for (int i = 0; i < EIGHT; i++)
+                was.v[i] += e.v[i];
+            dx[to[k]] = raw_of(was);
+        }
+    }
+}
+
+cudaError_t tsri_cuda_narrow_spread(cudaStream_t s, tsri_cuda_bf16 *dx, const tsri_cuda_bf16 *from,
+                                    const tsri_cuda_window *window, bool more)
+{
+    const tsri_cuda_window &v = *window;
+    int64_t groups = pitch_of(v.in.c) / EIGHT, in = (int64_t)v.n * v.in.h * v.in.w,
+            out = (int64_t)v.n * v.out.h * v.out.w;
+    if (more)
+        LAUNCH_ROWS(spread_more, out, v.in.c, s, (uint4 *)dx, (const uint4 *)from, v, out, groups);
+    else
+        LAUNCH_ROWS(spread, in, v.in.c, s, (uint4 *)dx, (const uint4 *)from, v, in, groups);
+    return cudaGetLastError();
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* Each item's own kernel would be a launch for a few microseconds of work. A block has CHUNK eights
+ * of one of them: items of all sizes then keep the chip equally busy. */
+enum { CHUNK = 4 * TSRI_BLOCK };
+
+typedef struct packing {
+    tsri_cuda_packed item[TSRI_CUDA_PACK];
+    int last[TSRI_CUDA_PACK];      /* the first block behind an item's */
+    bool straight[TSRI_CUDA_PACK]; /* rows have no gaps, and floats are aligned */
+} packing;
+
+static int64_t eights_of(const tsri_cuda_packed &v)
+{
+    return v.rows_to * (pitch_of(v.c) / EIGHT);
+}
+
+/* How many blocks there are in all. */
+static unsigned divide(packing *to, const tsri_cuda_packing *p, bool packs)
+{
+    int blocks = 0;
+    for (int64_t k = 0; k < p->count; k++) {
+        const tsri_cuda_packed &v = p->item[k];
+        const void *floats = packs ? v.from : v.to;
+        to->item[k] = v;
+        blocks += (int)((eights_of(v) + CHUNK - 1) / CHUNK);
+        to->last[k] = blocks;
+        to->straight[k] =
+            v.c % EIGHT == 0 && v.rows == v.rows_to && (uintptr_t)floats % sizeof(float4) == 0;
+    }
+    return (unsigned)blocks;
+}
+
+/* Zeros behind a row's end and in rows that there are not. */
+static __global__ void __launch_bounds__(TSRI_BLOCK) pack(packing p)
+{
+    int item = 0;
+    while ((int)blockIdx.x >= p.last[item])
+        item++;
+    const tsri_cuda_packed v = p.item[item];
+    const float *wide = (const float *)v.from;
+    int64_t first = ((int)blockIdx.x - (item ? p.last[item - 1] : 0)) * (int64_t)CHUNK;
+    int64_t groups = pitch_of(v.c) / EIGHT, count = v.rows_to * groups;
+    float4 a[CHUNK / TSRI_BLOCK], b[CHUNK / TSRI_BLOCK];
+#pragma unroll
+    for (int k = 0; k < CHUNK / TSRI_BLOCK; k++) {
+        int64_t i = first + k * TSRI_BLOCK + threadIdx.x;
+        if (i >= count)
+            continue;
+        if (p.straight[item]) {
+            a[k] = ((const float4 *)wide)[2 * i];
+            b[k] = ((const float4 *)wide)[2 * i + 1];
+            continue;
+        }
+        int64_t row = i / groups;
+        eight e = channels_at(row < v.rows ? wide + row * v.c : NULL, i % groups * EIGHT, v.c);
+        a[k] = float4{e.v[0], e.v[1], e.v[2], e.v[3]};
+        b[k] = float4{e.v[4], e.v[5], e.v[6], e.v[7]};
+    }
+#pragma unroll
+    for (int k = 0; k < CHUNK / TSRI_BLOCK; k++) {
+        int64_t i = first + k * TSRI_BLOCK + threadIdx.x;
+        if (i < count)
+            ((uint4 *)v.to)[i] = make_uint4(pair_of(a[k].x, a[k].y), pair_of(a[k].z, a[k].w),
+                                            pair_of(b[k].x, b[k].y), pair_of(b[k].z, b[k].w));
+    }
+}
+
+static __global__ void __launch_bounds__(TSRI_BLOCK) unpack_all(packing p)
+{
+    int item = 0;
+    while ((int)blockIdx.x >= p.last[item])
+        item++;
+    const tsri_cuda_packed v = p.item[item];
+    float *wide = (float *)v.to;
+    int64_t start = ((int)blockIdx.x - (item ? p.last[item - 1] : 0)) * (int64_t)CHUNK;
+    int64_t groups = pitch_of(v.c) / EIGHT, count = v.rows_to * groups;
+#pragma unroll
+    for (int k = 0; k < CHUNK / TSRI_BLOCK; k++) {
+        int64_t i = start + k * TSRI_BLOCK + threadIdx.x;
+        if (i >= count)
+            continue;
+        eight e = eight_of(((const uint4 *)v.from)[i]);
+        if (p.straight[item]) {
+            ((float4 *)wide)[2 * i] = float4{e.v[0], e.v[1], e.v[2], e.v[3]};
+            ((float4 *)wide)[2 * i + 1] = float4{e.v[4], e.v[5], e.v[6], e.v[7]};
+            continue;
+        }
+        int64_t row = i / groups, first = i % groups * EIGHT;
+        for (int j = 0; j < EIGHT && first + j < v.c && row < v.rows; j++)
+            wide[row * v.c + first + j] = e.v[j];
+    }
+}
+
+cudaError_t tsri_cuda_pack(cudaStream_t s, const tsri_cuda_packing *given)
+{
+    packing all = {};
+    unsigned blocks = divide(&all, given, true);
+    if (blocks > 0)
+        LAUNCH(pack, blocks, TSRI_BLOCK, s, all);
+    return cudaGetLastError();
+}
+
+cudaError_t tsri_cuda_unpack_all(cudaStream_t s, const tsri_cuda_packing *given)
+{
+    packing all = {};
+    unsigned blocks = divide(&all, given, false);
+    if (blocks > 0)
+        LAUNCH(unpack_all, blocks, TSRI_BLOCK, s, all);
     return cudaGetLastError();
 }
 
@@ -257,5 +446,19 @@ cudaError_t tsri_cuda_unpack(cudaStream_t s, float *to, const void *from, bool w
 {
     LAUNCH_EACH(unpack, rows * c, s, to, wide ? (const float *)from : NULL,
                 wide ? NULL : (const uint16_t *)from, rows * c, c);
+    return cudaGetLastError();
+}
+
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+static __global__ void zero(const tsri_cuda_zeros *zeros)
+{
+    if ((int64_t)threadIdx.x < zeros->count)
+        *zeros->at[threadIdx.x] = 0;
+}
+
+cudaError_t tsri_cuda_zero(cudaStream_t s, const tsri_cuda_zeros *zeros)
+{
+    LAUNCH(zero, 1, TSRI_BLOCK, s, zeros);
     return cudaGetLastError();
 }

@@ -2,9 +2,11 @@
  *
  * While it is recorded nothing runs. It is recorded on streams of its own, so that what other
  * threads ask for meanwhile does not get into it, and replayed on the device's. Everything it needs
- * must have been taken before: kernels that would take memory, or wait, fail the recording.
+ * must have been taken before: kernels that would take memory, or wait, fail the recording. The
+ * chain that everything waits for comes before what is beside it where both are ready.
  * TESSERA_CUDA_BESIDE=0 puts everything into one stream. */
 #include "backend/cuda/cuda.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -13,7 +15,13 @@ static cudaStream_t stream(tsri_device device)
     return tsri_cuda_stream(device.stream);
 }
 
+typedef struct tape {
+    cudaGraphExec_t graph;
+    tsri_cuda_zeros *zeros;
+} tape;
+
 static _Thread_local cudaStream_t beside; /* of the recording, or NULL */
+static _Thread_local tsri_cuda_zeros *zeros;
 
 static void end_streams(cudaStream_t own)
 {
@@ -30,51 +38,71 @@ static tsr_status begin(tsri_device device)
     tsr_status st = TSR_OK;
     cudaStream_t own = NULL;
     const char *with = secure_getenv("TESSERA_CUDA_BESIDE");
+    int last = 0, first = 0; /* of the priorities that there are: lower ones come first */
     (void)device;
-    TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking),
+    zeros = NULL;
+    TSR_TRY(tsri_cuda_status(cudaDeviceGetStreamPriorityRange(&last, &first), "making a stream"));
+    TSR_TRY(tsri_cuda_status(cudaStreamCreateWithPriority(&own, cudaStreamNonBlocking, first),
                              "making a stream"));
     if (!with || *with != '0')
-        TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking),
+        TSR_TRY(tsri_cuda_status(cudaStreamCreateWithPriority(&beside, cudaStreamNonBlocking, last),
                                  "making a stream"));
-    TSR_TRY(tsri_cuda_status(cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal),
-                             "beginning to record a step"));
+    TSR_TRY(tsri_cuda_zeros_begin(&zeros, own));
     tsri_cuda_record_on(own, beside);
     own = NULL;
 done:
-    if (own)
+    if (own) {
         end_streams(own);
+        (void)cudaFree(zeros);
+        zeros = NULL;
+    }
     return st;
 }
 
-static tsr_status end(void **tape, tsri_device device)
+static void forget(void *made)
+{
+    tape *t = made;
+    if (!t)
+        return;
+    if (t->graph)
+        (void)cudaGraphExecDestroy(t->graph);
+    (void)cudaFree(t->zeros);
+    tsri_free(t);
+}
+
+static tsr_status end(void **made, tsri_device device)
 {
     tsr_status st = TSR_OK;
     cudaStream_t own = tsri_cuda_recording();
     cudaGraph_t graph = NULL;
-    cudaGraphExec_t made = NULL;
+    tape *t = NULL;
     (void)device;
-    *tape = NULL;
+    *made = NULL;
     tsr_status settled = tsri_cuda_settle_all();
     TSR_TRY(tsri_cuda_status(cudaStreamEndCapture(own, &graph), "recording a step"));
     TSR_TRY(settled);
-    TSR_TRY(tsri_cuda_status(cudaGraphInstantiate(&made, graph, 0), "making a graph of a step"));
-    *tape = made;
+    TSR_TRY(tsri_cuda_zeros_end(zeros, graph, own));
+    TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
+    TSR_TRY(
+        tsri_cuda_status(cudaGraphInstantiate(&t->graph, graph, 0), "making a graph of a step"));
+    t->zeros = zeros;
+    zeros = NULL;
+    *made = t;
+    t = NULL;
 done:
     if (graph)
         (void)cudaGraphDestroy(graph);
+    forget(t);
+    (void)cudaFree(zeros);
+    zeros = NULL;
     end_streams(own);
     return st;
 }
 
-static tsr_status play(void *tape, tsri_device device)
+static tsr_status play(void *made, tsri_device device)
 {
-    return tsri_cuda_status(cudaGraphLaunch(tape, stream(device)), "a recorded step");
-}
-
-static void forget(void *tape)
-{
-    if (tape)
-        (void)cudaGraphExecDestroy(tape);
+    const tape *t = made;
+    return tsri_cuda_status(cudaGraphLaunch(t->graph, stream(device)), "a recorded step");
 }
 
 const tsri_tape_ops tsri_cuda_tape = {.begin = begin, .end = end, .play = play, .forget = forget};
