@@ -42,8 +42,8 @@ struct tsri_cuda_dnn {
     tsri_cuda_dnn_shape shape;
     bool fit;
     descriptor plan;
-    int64_t workspace, engine;
-    double seconds; /* where it was timed */
+    int64_t workspace, engine, place; /* place: in the list of those that are fit */
+    double seconds;                   /* where it was timed */
     tsri_cuda_dnn *next;
 };
 
@@ -280,7 +280,7 @@ tsr_status tsri_cuda_dnn_run(const tsri_cuda_dnn *d, const void *x, const void *
 static double time_runs(const tsri_cuda_dnn *d, char *memory, const int64_t *at, cudaEvent_t begin,
                         cudaEvent_t end, cudaStream_t stream)
 {
-    enum { WARM = 3, TIMED = 10 };
+    enum { WARM = 3, TIMED = 20 };
     float ms = 0;
     bool right = true;
     for (int i = -WARM; i < TIMED && right; i++) {
@@ -397,10 +397,10 @@ static void tell(const tsri_cuda_dnn *d)
     const tsri_cuda_dnn_shape *s = &d->shape;
     if (secure_getenv("TESSERA_CUDNN_TELL"))
         tsri_cuda_warn("cudnn %s %lld x %lld x %lld x %lld to %lld, window %lld / %lld, %s%s: "
-                       "engine %lld, workspace %lld, %.1f us",
+                       "place %lld, engine %lld, workspace %lld, %.1f us",
                        pass[s->pass], (long long)s->n, (long long)s->h, (long long)s->w,
                        (long long)s->c, (long long)s->k, (long long)s->size, (long long)s->stride,
-                       s->bf16 ? "bf16" : "f32", s->wide ? " to f32" : "",
+                       s->bf16 ? "bf16" : "f32", s->wide ? " to f32" : "", (long long)d->place,
                        d->fit ? (long long)d->engine : -1LL, (long long)d->workspace,
                        d->seconds * 1e6);
 }
@@ -428,7 +428,7 @@ static void take_fastest(tsri_cuda_dnn *d, const descriptor *config, const int64
                          int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        tsri_cuda_dnn other = {.shape = d->shape, .engine = engine[i]};
+        tsri_cuda_dnn other = {.shape = d->shape, .engine = engine[i], .place = i};
         if (!try_engine(&other, config[i]))
             continue;
         other.fit = true;
@@ -444,6 +444,7 @@ static void take_first(tsri_cuda_dnn *d, const descriptor *config, const int64_t
     for (int64_t i = 0; i < count && !d->fit; i++)
         if (only < 0 || engine[i] == only) {
             d->engine = engine[i];
+            d->place = i;
             d->fit = try_engine(d, config[i]);
         }
 }
@@ -462,6 +463,18 @@ static int64_t usual(const int64_t *engine, int64_t count)
     return best;
 }
 
+/* The one that was fastest on a chip of this kind (engines.c). */
+static void take_measured(tsri_cuda_dnn *d, const descriptor *config, const int64_t *engine,
+                          int64_t count)
+{
+    tsri_cuda_place known = tsri_cuda_measured(&d->shape, (int64_t)dnn.cudnnGetVersion());
+    if (known.place < 0 || known.place >= count || engine[known.place] != known.engine)
+        return;
+    d->engine = known.engine;
+    d->place = known.place;
+    d->fit = try_engine(d, config[known.place]);
+}
+
 /* An engine that wants as much memory as x has brings x into another order first; the usual one
  * then is faster (1x1 convolutions of stride 2 on an H200: 13 us, not 60). */
 static void take_by_rule(tsri_cuda_dnn *d, const descriptor *config, const int64_t *engine,
@@ -469,6 +482,9 @@ static void take_by_rule(tsri_cuda_dnn *d, const descriptor *config, const int64
 {
     const tsri_cuda_dnn_shape *s = &d->shape;
     tsri_cuda_dnn other = {.shape = *s};
+    take_measured(d, config, engine, count);
+    if (d->fit)
+        return;
     take_first(d, config, engine, count, -1);
     if (!d->fit || d->workspace < s->n * s->h * s->w * s->c)
         return;
