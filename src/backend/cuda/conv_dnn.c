@@ -41,8 +41,7 @@ static tsri_cuda_dnn_shape shape_of(const tsri_op *op, tsri_cuda_pass pass, bool
                                  .pad = op->pad,
                                  .pass = pass,
                                  .bf16 = op->bf16,
-                                 .wide = wide,
-                                 .crowded = op->stream != NULL};
+                                 .wide = wide};
 }
 
 static const tsri_cuda_dnn *find(const tsri_op *op, tsri_cuda_pass pass, bool wide)
@@ -320,9 +319,8 @@ done:
     return st;
 }
 
-/* Of what is ready at once a recording begins with what came first. The chain waits for the gradient
- * of x, which so comes first; but where several workers fill the chip, the gradient of the weights
- * does, which leaves more of it to the others (on an H200: 4 % faster). */
+/* Of what is ready at once a recording begins with what came first: under bf16 the gradient of x,
+ * which the chain waits for. */
 static tsr_status backward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
@@ -330,7 +328,7 @@ static tsr_status backward(tsri_op *op)
     TSR_TRY(tsri_cuda_settle_op(op));
     TSR_TRY(mask(op, s));
     TSR_TRY(bias_gradient(op, s));
-    bool last = op->stream || !op->bf16;
+    bool last = !op->bf16;
     if (op->dw)
         TSR_TRY(tsri_cuda_late_begin(&beside, s));
     if (op->dw && last)

@@ -25,7 +25,6 @@ typedef struct tsri_cuda_dnn_shape {
     int64_t size, stride, pad; /* of the window */
     int64_t pass;              /* tsri_cuda_pass */
     int64_t bf16, wide;        /* numbers are bf16; but dw is floats */
-    int64_t crowded;           /* others run beside it: engines that fill the chip alone lose */
 } tsri_cuda_dnn_shape;
 
 typedef struct tsri_cuda_dnn tsri_cuda_dnn; /* a convolution that has an engine */

@@ -71,7 +71,7 @@ static bool is_of(const row *r, const tsri_cuda_dnn_shape *s)
 tsri_cuda_place tsri_cuda_measured(const tsri_cuda_dnn_shape *shape, int64_t version)
 {
     bool known = tsri_cuda_capability() == CAPABILITY && version / 100 == VERSION && shape->bf16 &&
-                 !shape->wide && !shape->crowded;
+                 !shape->wide;
     for (size_t i = 0; known && i < sizeof rows / sizeof *rows; i++)
         if (is_of(&rows[i], shape))
             return (tsri_cuda_place){rows[i].place, rows[i].engine};
