@@ -284,7 +284,7 @@ typedef struct tsr_key {
 
 TSR_DEFAULT(tsr_key)
 
-/* Keys, from 0, in the order of docs/run-file.md; USAGE behind the last. */
+/* Keys, from 0, in the order of docs/run-file.md; USAGE after the last. */
 TSR_API int64_t tsr_key_count(void);
 TSR_API tsr_status tsr_key_at(tsr_key *key, int64_t i);
 
@@ -326,7 +326,7 @@ typedef struct tsr_data_options {
 TSR_DEFAULT(tsr_data_options)
 
 /* A data set from arrays. USAGE, naming the array and the sample, when types or shapes do not fit
- * each other, a label is no class, or a number is not finite. Pixels that are U8 stay so. */
+ * each other, a label is not a class, or a number is not finite. Pixels that are U8 stay so. */
 TSR_API tsr_status tsr_data_create(tsr_data **out, const tsr_data_options *options);
 
 /* The data set that a config's `data:` section names: a known one or files. Limits, split and
@@ -785,7 +785,7 @@ typedef struct tsr_axis {
 
 TSR_DEFAULT(tsr_axis)
 
-/* Axis i, from 0; USAGE behind the last. */
+/* Axis i, from 0; USAGE after the last. */
 TSR_API int64_t tsr_share_axes(const tsr_share *share);
 TSR_API tsr_status tsr_share_axis(tsr_axis *axis, const tsr_share *share, int64_t i);
 
@@ -973,7 +973,7 @@ TSR_DEFAULT(tsr_sweep_options)
 TSR_API tsr_status tsr_sweep(char **json, const tsr_config *config,
                              const tsr_sweep_options *options);
 
-/* The papers' figures and tables that can be made again: name i, from 0; NULL behind the last. */
+/* The papers' figures and tables that can be made again: name i, from 0; NULL after the last. */
 TSR_API const char *tsr_study_name(int64_t i);
 
 typedef struct tsr_study_options {

@@ -21,7 +21,7 @@
 typedef struct tsri_loss {
     const tsri_loss_kind *kind;
     int64_t n;         /* rows of x */
-    int64_t valid;     /* samples among them; rows behind do not count and get a zero gradient */
+    int64_t valid;     /* samples among them; further rows do not count and get a zero gradient */
     int64_t outputs;   /* columns of x: positions x outputs of one position */
     int64_t positions; /* 0 = 1 */
     int64_t first;     /* position that counts, from 0 */
@@ -93,7 +93,7 @@ typedef struct tsri_abilities {
     bool skips_zeros;   /* products skip what the gates of their inputs say is off */
     bool counts;        /* norms count batches themselves (op->tracked) */
     uint32_t narrow;    /* kinds (1 << kind) whose values may lie as bf16 under precision: bf16 */
-    bool feeds;         /* who makes a narrow value makes the statistics of a norm behind it */
+    bool feeds;         /* who makes a narrow value makes the statistics of a norm after it */
     int lingers;        /* ops that may follow in backward while x and dy are still read */
 } tsri_abilities;
 

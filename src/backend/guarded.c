@@ -55,7 +55,7 @@ static void leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The lowest gap of so many pages. */
+/* The lowest gap of that many pages. */
 static int64_t find_gap(size_t pages, size_t *from)
 {
     size_t end = 0;

@@ -17,7 +17,7 @@
 
 typedef struct tsri_mem tsri_mem; /* never defined */
 
-/* `bytes` behind an address. */
+/* The address `bytes` further on. */
 static inline tsri_mem *tsri_mem_at(const tsri_mem *mem, int64_t bytes)
 {
     return mem ? (tsri_mem *)(void *)((char *)(uintptr_t)mem + bytes) : NULL;

@@ -39,7 +39,7 @@ typedef struct tsri_loss_kind {
     double (*position)(const tsri_position *p);
     bool sum;      /* a batch's loss is the sum over samples and positions, and so is its gradient;
                       else the mean over samples, each the mean over its positions */
-    double judged; /* of a sum: the whole network is judged by so many times it */
+    double judged; /* of a sum: the whole network is judged by that many times it */
     bool classes;  /* needs classes: real targets are refused */
     bool softens;  /* reads label_smoothing and class_weights */
     bool squares;  /* half the sum of squared errors: the loss of theorems about least squares */

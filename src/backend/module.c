@@ -84,8 +84,9 @@ static tsr_status open_file(const tsri_module **out, const char *path, const cha
               name, dlerror());
     const tsri_module *m = dlsym(library, "tsri_this_module");
     TSR_CHECK(m, TSR_USAGE,
-              "backend: %s: %s is not a module of Tessera: name the right file, or none", name,
-              path);
+              "backend: %s: %s is not a module of Tessera: name the right file, or leave the "
+              "variable unset",
+              name, path);
     TSR_CHECK(same_layout(m), TSR_USAGE,
               "backend: %s: %s was built for another version of Tessera than this one, %s: build "
               "both from the same source",

@@ -81,7 +81,7 @@ static inline int64_t tsri_shape_count(tsri_shape s)
 }
 
 /* Values inside a network may lie as bf16 (tsri_abilities: narrow). Their pixels then have channels
- * up to the next multiple of 8, zeros behind the last: a pixel begins at a multiple of 16 bytes. */
+ * up to the next multiple of 8, zeros after the last: a pixel begins at a multiple of 16 bytes. */
 static inline int64_t tsri_narrow_channels(int64_t c)
 {
     return (c + 7) / 8 * 8;
@@ -115,7 +115,7 @@ typedef struct tsri_kernel tsri_kernel;
  * op that makes the value, read by those that may skip what is off. */
 typedef struct tsri_gates {
     int64_t n, units, words; /* bit u of sample i is bit u % 64 of word[i * words + u / 64] */
-    uint64_t *word;          /* bits behind the last unit are 0; for backends only */
+    uint64_t *word;          /* bits after the last unit are 0; for backends only */
     tsri_mem *mem;           /* where the words are */
     bool given;              /* the plan filled them in before forward: the op does not */
     bool entered;            /* the value may come from outside: its reader makes them */
@@ -143,7 +143,7 @@ typedef struct tsri_op {
     bool virtual;  /* norm: y is not stored; its reader applies scale and shift (below) */
     double eps, momentum; /* norm */
     double scale;         /* linear, recurrent; 0 = 1 */
-    int64_t positions;    /* linear: the same at each of so many positions; 0 = no sequence */
+    int64_t positions;    /* linear: the same at each of that many positions; 0 = no sequence */
     bool need_dx;         /* false for the first layer */
     bool dx_add;          /* dx += instead of dx = (another op wrote it before) */
     bool dadd_add;        /* likewise for dadd, which is written after dx */

@@ -190,7 +190,7 @@ static void copy_share(const block *b, const job *j, const tsri_slices_owner *o,
 }
 
 /* The sum times 1/N: the mean of N equal floats is still that float, for N x is exact in double and
- * the two roundings behind it are 2^29 times finer than a float. */
+ * the two roundings after it are 2^29 times finer than a float. */
 static void write_means(const block *b, const job *j)
 {
     int64_t grain = j->s.grain, n = b->to - b->from;

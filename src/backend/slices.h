@@ -1,7 +1,7 @@
 /* slices.h - how a parameter is laid out in memory, seen along the axes that are cut.
  *
  * Whatever its number and order of dimensions ([out, in], [out, in, H, W], [H, W, in, out]), a
- * parameter is a list of lines. Dimensions behind the last one that is cut are merged into the
+ * parameter is a list of lines. Dimensions after the last one that is cut are merged into the
  * grain, so that a line is `size` pieces of `grain` contiguous numbers each:
  *
  *     [out, in, H, W] cut on out and in:   lines = out,   a line = in pieces of H W numbers

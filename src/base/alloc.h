@@ -25,7 +25,7 @@ tsr_status tsri_realloc(void *memory, int64_t count, size_t size);
  * `size` bytes, `count` of them used. */
 tsr_status tsri_reserve(void *memory, int64_t *capacity, int64_t count, size_t size);
 
-/* *out = a copy of text, or of its first n bytes with a NUL behind. */
+/* *out = a copy of text, or of its first n bytes followed by a NUL. */
 tsr_status tsri_strdup(char **out, const char *text);
 tsr_status tsri_strndup(char **out, const char *text, size_t n);
 
@@ -42,7 +42,7 @@ int64_t tsri_alloc_fail_after(int64_t n, bool persistent);
 /* Blocks not freed yet. */
 int64_t tsri_alloc_blocks(void);
 
-/* malloc's, underneath unless a program wants another. */
+/* malloc and free: what a context uses unless the program sets another allocator. */
 void *tsri_alloc_default(void *context, size_t bytes);
 void tsri_free_default(void *context, void *memory);
 

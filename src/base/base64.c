@@ -29,11 +29,11 @@ tsr_status tsri_base64_bytes(uint8_t **out, int64_t *n, const char *text)
     *out = NULL;
     *n = 0;
     TSR_CHECK(length % 4 == 0 && length - used <= 2 && strspn(text + used, "=") == length - used,
-              TSR_BAD_FILE, "a text of %zu characters is no base64", length);
+              TSR_BAD_FILE, "a text of %zu characters is not base64", length);
     TSR_TRY(tsri_alloc(out, (int64_t)length / 4 * 3 + 1, 1));
     for (size_t i = 0; i < used; i++) {
         const char *at = strchr(letters, text[i]);
-        TSR_CHECK(at, TSR_BAD_FILE, "character %zu is none of base64's", i + 1);
+        TSR_CHECK(at, TSR_BAD_FILE, "character %zu does not belong to base64", i + 1);
         bits = bits << 6 | (uint32_t)(at - letters);
         if (i % 4 > 0)
             (*out)[(*n)++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));

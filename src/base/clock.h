@@ -2,7 +2,7 @@
 #ifndef TSRI_CLOCK_H
 #define TSRI_CLOCK_H
 
-/* Seconds since some fixed moment; never goes backwards. */
+/* Seconds since some fixed moment. Never goes backwards. */
 double tsri_clock(void);
 
 #endif

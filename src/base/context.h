@@ -22,9 +22,9 @@
 #include <stdatomic.h>
 
 struct tsr_context {
-    tsr_context
-        *above;       /* of a run's own: the one it was made in, which has its memory and where its
-                           messages go when the run has no receiver; else NULL */
+    /* Of a run's own context: the one it was made in, whose memory it uses and which gets its
+     * messages when the run has no receiver. NULL for any other. */
+    tsr_context *above;
     atomic_bool stop; /* stop.c; a signal handler may set it */
 
     pthread_mutex_t log_lock; /* log.c: one message at a time */
@@ -45,8 +45,8 @@ struct tsr_context {
 /* This thread's. Never NULL. */
 tsr_context *tsri_context(void);
 
-/* A context for one run, within this thread's: it can be stopped by itself, or with all that is in
- * that one. Memory is that one's. The caller destroys *out. */
+/* A context for one run inside this thread's context: it is stopped alone, or together with the
+ * outer one, and uses the outer one's memory. The caller destroys *out. */
 tsr_status tsri_context_create_within(tsr_context **out);
 
 /* Whose memory this thread takes: the current context's, or that of the one above. */

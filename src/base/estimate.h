@@ -35,7 +35,7 @@ enum { TSRI_ESTIMATE_TEXT = 80 };
 /* "3.21 (95 %: 2.1 to 4.9)", or the value alone, or "infinite", or "unknown"; returns `text`. */
 const char *tsri_estimate_text(char text[TSRI_ESTIMATE_TEXT], tsri_estimate e);
 
-/* t with P(|T| > t) = miss for Student's T of so many degrees of freedom, at most 1000 of them:
+/* t with P(|T| > t) = miss for Student's T of that many degrees of freedom, at most 1000 of them:
  * from there on it is taken as that of 1000, at most 0.002 too wide. NaN for freedom < 1. */
 double tsri_student(int64_t freedom, double miss);
 

@@ -38,8 +38,9 @@ typedef struct tsri_late {
     size_t calls;
 } tsri_late;
 
-/* Loads the library and fills the table, or leaves it as it was. All of it is bound at once, and for us alone: nobody
- * else's calls change their library. The caller closes it (dlclose), or keeps it for ever. */
+/* Loads the library and fills the table; after a failure the table is as it was. The library is
+ * bound at once and for us alone: nobody else's calls change their library. The caller closes it
+ * (dlclose), or keeps it. */
 tsr_status tsri_late_open(void **library, void *table, const tsri_late *late);
 
 /* What makers of packages read to learn what is loaded late (the note of the UAPI group, which

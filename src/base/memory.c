@@ -21,7 +21,7 @@ static bool number_of(int64_t *out, const char *text)
     return end != text && errno == 0;
 }
 
-/* The number behind a line's key, in bytes; the file gives it in kB. */
+/* The number after a line's key, in bytes; the file gives it in kB. */
 static bool line_kilobytes(int64_t *out, const char *line, const char *key)
 {
     size_t n = strlen(key);

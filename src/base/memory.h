@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Bytes that can be had without pushing others out: free memory and swap of the machine, or what
+/* Bytes that can be taken without pushing others out: free memory and swap of the machine, or what
  * is left of the control group's limit (a container) when that is less. INT64_MAX when unknown. */
 int64_t tsri_memory_available(void);
 

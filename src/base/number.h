@@ -30,7 +30,7 @@ enum { TSRI_NUMBER_TEXT = 40 };
 const char *tsri_shortest(char text[TSRI_NUMBER_TEXT], double value);
 const char *tsri_shortest_float(char text[TSRI_NUMBER_TEXT], float value);
 
-/* For people: so many digits (0 to 9) behind the point. What is too large for that is written as
+/* For people: that many digits (0 to 9) after the point. What is too large for that is written as
  * the shortest text, what is not finite as a dash. Returns `text`. */
 const char *tsri_fixed(char text[TSRI_NUMBER_TEXT], double value, int digits);
 

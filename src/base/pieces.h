@@ -14,7 +14,7 @@ static inline int64_t tsri_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Pieces of b that hold a. */
+/* How many pieces of size b it takes to hold a. */
 static inline int64_t tsri_ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

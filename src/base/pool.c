@@ -35,7 +35,7 @@ struct tsri_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
 
-    tsri_pool_body body; /* the loop behind the open gate */
+    tsri_pool_body body; /* the loop that workers run when the gate opens */
     void *context;
     int64_t count;
     _Atomic int64_t next;

@@ -9,7 +9,7 @@ static tsr_status size_of(size_t *size, const void *theirs, const char *type)
 {
     tsr_status st = TSR_OK;
     *size = 0;
-    TSR_CHECK(theirs, TSR_USAGE, "%s is NULL where a struct is needed", type);
+    TSR_CHECK(theirs, TSR_USAGE, "%s must not be NULL", type);
     memcpy(size, theirs, sizeof *size);
     TSR_CHECK(*size >= sizeof *size && *size <= LARGEST, TSR_USAGE,
               "%s does not say how large it is: begin with the _default() function of its type",

@@ -15,7 +15,7 @@
 #include "base/status.h"
 
 /* *mine [known bytes] = *theirs, which begins with its size. USAGE when theirs is NULL, has no size,
- * or is larger than ours and has something else than zeros there. `type` is for the message. */
+ * or is larger than ours and holds anything but zeros there. `type` is for the message. */
 tsr_status tsri_sized_take(void *mine, size_t known, const void *theirs, const char *type);
 
 /* The other way round; their size stays. */
@@ -28,7 +28,6 @@ tsr_status tsri_sized_give(void *theirs, const void *mine, size_t known, const c
     tsri_sized_give((theirs), (mine), sizeof *(1 ? (mine) : (theirs)), #theirs)
 
 /* USAGE when a pointer that must be there is NULL. */
-#define TSRI_GIVEN(pointer)                                                                        \
-    TSR_CHECK((pointer) != NULL, TSR_USAGE, "%s is NULL where something is needed", #pointer)
+#define TSRI_GIVEN(pointer) TSR_CHECK((pointer) != NULL, TSR_USAGE, "%s must not be NULL", #pointer)
 
 #endif

@@ -1,5 +1,4 @@
-/* stop.h - whether somebody asked this thread's context to stop (tsr_context_stop), for whoever
- * can.
+/* stop.h - has somebody asked this thread's context to stop (tsr_context_stop)?
  *
  * A signal handler or another thread sets it; long work looks at it between its steps. The command
  * that obeys clears it when it is done.

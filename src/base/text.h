@@ -11,7 +11,7 @@
 #include "base/status.h"
 
 typedef struct tsri_text {
-    char *data; /* NUL behind; NULL while empty */
+    char *data; /* followed by a NUL; NULL while empty */
     int64_t length;
     int64_t capacity;
 } tsri_text;

@@ -278,7 +278,7 @@ done:
     return st;
 }
 
-/* The bytes of what entries with so many workers are compared to. */
+/* The bytes of what entries with that many workers are compared to. */
 static double base_bytes(const entry *list, int64_t n, int64_t workers)
 {
     for (int64_t i = 0; i < n; i++)

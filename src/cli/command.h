@@ -52,12 +52,12 @@ typedef struct cli_command {
     int least, most;      /* how many operands; most < 0 = any number */
     cli_type operand;     /* what operands are, for the completion */
     const char *words;    /* "list|info|get": the first operand's known words, or NULL */
-    /* (optional) The i-th name that an operand (behind `words`, where there are any) may have; NULL
-     * behind the last. For the completion. */
+    /* (optional) The i-th name that an operand (after `words`, where there are any) may have; NULL
+     * after the last. For the completion. */
     const char *(*names)(int64_t i);
     const cli_option *options;
     bool ranks;          /* mpirun may start many: when one fails at once, all must end */
-    const char *details; /* paragraphs for help and man page, parted by "\n\n"; or NULL */
+    const char *details; /* paragraphs for help and man page, separated by "\n\n"; or NULL */
     tsr_status (*run)(const cli_args *args);
 } cli_command;
 

@@ -26,7 +26,7 @@ bool cli_wants_gates(const cli_args *args);
 /* tsri_gates_use as the options say. The caller calls tsri_gates_fini, also on failure. */
 tsr_status cli_gates_use(tsri_gates_report *report, tsr_model *model, const cli_args *args);
 
-/* Three lines for people, without an end of line behind the last; a member "gates" of an open
+/* Three lines for people, without an end of line after the last; a member "gates" of an open
  * object. */
 tsr_status cli_gates_text(tsri_text *out, const tsri_gates_report *report);
 void cli_gates_json(tsri_json *w, const tsri_gates_report *report);

@@ -24,7 +24,7 @@ tsr_status cli_help_runfile_json(const char *part); /* a section or a key; NULL 
 /* One section ("optim") or one key ("optim.lr"), which must be one that is known. */
 bool cli_runfile_knows(const char *name);
 tsr_status cli_help_runfile_part(const char *name);
-const char *cli_runfile_section(int64_t i); /* the i-th section's name; NULL behind the last */
+const char *cli_runfile_section(int64_t i); /* the i-th section's name; NULL after the last */
 
 /* Man pages, in man(7) macros (help_man.c): of the program, of a command. */
 tsr_status cli_help_man(void);

@@ -29,7 +29,7 @@ static const char *key_words(const tsri_schema_row *row)
     return row->type == TSRI_TYPE_BOOL ? "true|false" : row->choices;
 }
 
-/* The names of a table, parted by spaces. */
+/* The names of a table, separated by spaces. */
 static void spread_names(const char *(*name)(int64_t i))
 {
     for (int64_t i = 0; name(i); i++)

@@ -42,7 +42,7 @@ void cli_table_columns(cli_table *t, int columns, int indent);
 void cli_table_text(cli_table *t, const char *text);
 void cli_table_format(cli_table *t, const char *fmt, ...) TSR_PRINTF(2, 3);
 void cli_table_int(cli_table *t, int64_t value);
-void cli_table_real(cli_table *t, double value, int digits); /* behind the point */
+void cli_table_real(cli_table *t, double value, int digits); /* after the point */
 
 tsr_status cli_table_print(const cli_table *t, FILE *to);
 void cli_table_fini(cli_table *t);
@@ -51,7 +51,7 @@ void cli_table_fini(cli_table *t);
  * of all calls that wrote it. */
 tsr_status cli_json_print(tsri_json *w);
 
-/* Words of `text` in lines of at most `width` columns, each but the first behind `indent` spaces.
+/* Words of `text` in lines of at most `width` columns, each but the first after `indent` spaces.
  */
 void cli_wrap(FILE *to, const char *text, int indent, int width);
 

@@ -181,11 +181,12 @@ static tsr_status compare(const char *here, const char *there, int64_t n, int ra
         if (a != b || memcmp(here, there, a) != 0) {
             size_t name = strcspn(here, "\t\n"), skip = name < a ? name + 1 : a;
             size_t cut = skip < b ? skip : b;
-            TSR_CHECK(false, TSR_USAGE,
-                      "rank %d would do another run: its %.*s is %s, here it is %.*s: give all "
-                      "ranks the same run file, data and version",
-                      rank, (int)name, here, tsri_printable(there + cut, b - cut), (int)(a - skip),
-                      here + skip);
+            TSR_CHECK(
+                false, TSR_USAGE,
+                "rank %d was started for another run: its %.*s is %s, here it is %.*s: give all "
+                "ranks the same run file, data and version",
+                rank, (int)name, here, tsri_printable(there + cut, b - cut), (int)(a - skip),
+                here + skip);
         }
         here += a + (here[a] == '\n');
         there += b + (there + b < end);

@@ -113,7 +113,7 @@ tsri_spent tsri_crew_spent(tsri_crew *crew);
 tsr_status tsri_crew_say(tsri_crew *crew, int to, tsri_frame_kind kind, const void *bytes,
                          int64_t n);
 
-/* Coordinator: everybody may go home. */
+/* Coordinator: the run is over, and every rank may end. */
 void tsri_crew_end(tsri_crew *crew);
 
 #endif

@@ -114,7 +114,7 @@ static void let_in(program *p)
 
 static void let_in_v6(program *p, const tsri_address *a)
 {
-    for (int i = 0; i < 4; i++) { /* the source is at byte 8; else go on behind let_in */
+    for (int i = 0; i < 4; i++) { /* the source is at byte 8; else go on after let_in */
         load(p, 8 + 4 * (uint32_t)i);
         add(p, BPF_JMP | BPF_JEQ | BPF_K, word(a, i), 0, (uint8_t)(V6 - 2 - 2 * i));
     }

@@ -8,7 +8,7 @@
 
 enum { MARK = 0x54535241 }; /* "ARST" in memory: the format's first version */
 
-_Static_assert(sizeof(tsri_head) == 64, "the bytes behind the head must be aligned");
+_Static_assert(sizeof(tsri_head) == 64, "the bytes after the head must be aligned");
 
 tsr_status tsri_frame_init(tsri_frame *frame, int64_t bytes)
 {

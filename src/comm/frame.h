@@ -22,7 +22,7 @@ typedef enum tsri_frame_kind {
     TSRI_BACKWARD, /* and their gradients */
     TSRI_DONE,     /* a stage's round is done: losses, if it is the last one */
     TSRI_NUMBERS,  /* a stage's numbers, for the coordinator */
-    TSRI_CALL,     /* who is there? */
+    TSRI_CALL,     /* asks which ranks are there */
     TSRI_HERE,     /* I am */
     TSRI_KINDS
 } tsri_frame_kind;
@@ -38,7 +38,7 @@ typedef struct tsri_head {
     uint32_t mark; /* of our frames */
     uint32_t kind;
     int64_t round, share;
-    int64_t bytes;    /* behind the head */
+    int64_t bytes;    /* after the head */
     uint32_t crc;     /* of these bytes */
     tsri_spent spent; /* by the sender, since its last report */
     uint8_t pad[12];
@@ -48,11 +48,11 @@ typedef struct tsri_head {
 typedef struct tsri_frame {
     tsri_head *head;  /* the bytes follow it: one piece of memory */
     uint8_t *bytes;   /* 64-byte aligned */
-    int64_t capacity; /* room behind the head */
+    int64_t capacity; /* room after the head */
     int from;         /* the rank it came from */
 } tsri_frame;
 
-/* A frame with room for so many bytes, its head empty. */
+/* A frame with room for that many bytes, its head empty. */
 tsr_status tsri_frame_init(tsri_frame *frame, int64_t bytes);
 void tsri_frame_fini(tsri_frame *frame);
 

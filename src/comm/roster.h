@@ -27,7 +27,7 @@ bool tsri_roster_one_host(const tsri_roster *roster); /* are all on one? false: 
 #define TSRI_ADDRESSES  "tessera.addresses" /* every rank's */
 
 /* A rank leaves n bytes under a name, once for each name, and posts all; others fetch them, *got of
- * at most `room`: false when they have not come within so many seconds. */
+ * at most `room`: false when they have not come within that many seconds. */
 tsr_status tsri_roster_leave(tsri_roster *roster, const char *name, void *bytes, int64_t n);
 tsr_status tsri_roster_post(tsri_roster *roster);
 bool tsri_roster_fetch(tsri_roster *roster, const char *name, int rank, void *bytes, int64_t room,

@@ -29,11 +29,11 @@ tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int
     TSR_TRY(tsri_crew_say(crew, 0, TSRI_HELLO, identity, (int64_t)strlen(identity)));
     while (!begun) {
         TSR_CHECK(tsri_clock() < until, TSR_FAILURE,
-                  "the coordinator has not begun for %.0f s: rank %d gives up", JOIN,
+                  "the coordinator has not begun the run within %.0f s: rank %d gives up", JOIN,
                   crew->comm->rank);
         bool gone = tsri_crew_orphaned(crew);
         TSR_TRY(tsri_comm_receive(crew->comm, &f, LOOK));
-        TSR_CHECK(f.head || !gone, TSR_FAILURE, "the coordinator is gone before it began");
+        TSR_CHECK(f.head || !gone, TSR_FAILURE, "the coordinator ended before it began the run");
         if (!f.head)
             continue;
         TSR_CHECK(f.head->kind != TSRI_END, TSR_INTERRUPTED, "the coordinator has stopped");

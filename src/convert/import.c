@@ -219,11 +219,12 @@ static tsr_status find_model(import *in)
     }
     tsri_fail_clear();
     st = TSR_OK;
-    TSR_CHECK(in->net, TSR_BAD_FILE,
-              "%s: its %lld tensors (%s and others) are no network that is known here; known are "
-              "%s. --model NAME says what differs from one of them",
-              tsri_quote(in->path), (long long)in->file->count,
-              tsri_quote(in->file->count > 0 ? in->file->tensor[0].name : "none"), known.data);
+    TSR_CHECK(
+        in->net, TSR_BAD_FILE,
+        "%s: its %lld tensors (%s and others) are not a network that is known here; these are: "
+        "%s. --model NAME says what differs from one of them",
+        tsri_quote(in->path), (long long)in->file->count,
+        tsri_quote(in->file->count > 0 ? in->file->tensor[0].name : "none"), known.data);
 done:
     tsri_text_fini(&known);
     return st;

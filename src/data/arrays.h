@@ -21,7 +21,7 @@ void tsri_array_row(float *to, const tsr_array *a, int64_t i);
 
 void tsri_array_row_doubles(double *to, const tsr_array *a, int64_t i);
 
-/* The same as bytes, of U8; and as whole numbers, of a row of one: false when it is none. */
+/* The same for bytes (U8); and the one whole number of a row of one: false when it is not whole. */
 void tsri_array_row_bytes(uint8_t *to, const tsr_array *a, int64_t i);
 bool tsri_array_whole(int64_t *to, const tsr_array *a, int64_t i);
 

@@ -124,7 +124,7 @@ tsr_status tsri_cifar10_from_sheets(const char *archive, const char *folder)
     s->archive = archive;
     s->folder = folder;
     TSR_TRY(tsri_alloc_raw(&s->record, ROWS, RECORD));
-    TSR_TRY(tsri_archive_each(archive, visit_labels, s, most)); /* they stand behind the sheets */
+    TSR_TRY(tsri_archive_each(archive, visit_labels, s, most)); /* they stand after the sheets */
     TSR_CHECK(s->have_labels[0] && s->have_labels[1], TSR_BAD_FILE,
               "%s: the lists of labels are not in it; get the package again", tsri_quote(archive));
     TSR_TRY(tsri_archive_each(archive, visit_sheets, s, most));

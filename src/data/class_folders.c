@@ -50,8 +50,8 @@ static tsr_status tell_one(const tsri_words *folders, const char *root, const ch
     char *path = NULL;
     TSR_TRY(tsri_path_join(&path, root, name));
     if (!holds_some(folders, name) && tsri_is_folder(path))
-        TSRI_INFO("%s: folder %s has no pictures that are read, and is no class", tsri_quote(root),
-                  tsri_quote(name));
+        TSRI_INFO("%s: folder %s holds no picture that can be read, and is not a class",
+                  tsri_quote(root), tsri_quote(name));
 done:
     tsri_free(path);
     return st;

@@ -13,7 +13,7 @@ bool tsri_names_test(const char *name, size_t n);
  */
 tsr_status tsri_class_folders_check(const tsri_words *folders, const char *root);
 
-/* Notes folders of `root`, or of its train/, that have nothing in them that we read: they are no
+/* Notes folders of `root`, or of its train/, that hold nothing we can read: they are not
  * classes. */
 tsr_status tsri_class_folders_tell_empty(const tsri_words *folders, const char *root);
 

@@ -81,7 +81,7 @@ static tsr_status quoted_cell(tsri_csv *c)
     while (c->at < c->n && blank(c, c->at))
         c->at++;
     TSR_CHECK(c->at >= c->n || c->text[c->at] == '\n' || c->text[c->at] == c->separator,
-              TSR_BAD_FILE, "%s: line %lld, column %lld: text behind a closing quote; remove it",
+              TSR_BAD_FILE, "%s: line %lld, column %lld: text after a closing quote; remove it",
               tsri_quote(c->path), (long long)c->line, (long long)c->column);
 done:
     return st;

@@ -42,7 +42,7 @@ static void note(tsri_cell_place *at, const tsri_csv *c)
     (void)snprintf(at->text, sizeof at->text, "%.30s", tsri_printable(c->cell, c->length));
 }
 
-/* "1,234": a comma with three digits behind it and none else. */
+/* "1,234": a comma with three digits after it and none else. */
 static bool is_group(const tsri_csv *c)
 {
     const char *comma = memchr(c->cell, ',', c->length);

@@ -32,7 +32,7 @@ typedef struct tsri_column {
     int64_t days; /* numbers like 20240531 */
     tsri_cell_place number, point, comma, date, text, dress;
     tsri_cell_place zeros, huge; /* 00123; a whole number that no double holds, and their first */
-    char around[2][16];          /* what stands before and behind dressed numbers */
+    char around[2][16];          /* what stands before and after dressed numbers */
     tsri_words list;
     int64_t *position; /* input of each word: sorted by bytes, or as the model has them */
 } tsri_column;

@@ -44,11 +44,12 @@ static tsr_status check_numbers(const tsr_data *data, const tsri_part *part, con
             tsri_quote(data->source), which, (long long)(k / data->dim + 1),
             (long long)(k % data->dim + 1), (double)part->numbers[k]);
     for (int64_t k = 0; part->target && k < part->n * data->targets; k++)
-        TSR_CHECK(isfinite(part->target[k]), TSR_BAD_FILE,
-                  "%s: the target of %s sample %lld is %g, no finite number; repair or remove the "
-                  "row",
-                  tsri_quote(data->source), which, (long long)(k / data->targets + 1),
-                  (double)part->target[k]);
+        TSR_CHECK(
+            isfinite(part->target[k]), TSR_BAD_FILE,
+            "%s: the target of %s sample %lld is %g, not a finite number; repair or remove the "
+            "row",
+            tsri_quote(data->source), which, (long long)(k / data->targets + 1),
+            (double)part->target[k]);
 done:
     return st;
 }

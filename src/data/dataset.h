@@ -20,7 +20,7 @@
 /* One part. Data for predictions may have neither label nor target. A sample has
  * channels x height x width numbers (a table row: channels x 1 x 1); a sequence has `length`
  * positions of `channels` numbers (height = longest length, width = 1, position major: x[i][l][c],
- * zero behind the end). */
+ * zero after the end). */
 typedef struct tsri_part {
     int64_t n;
     uint8_t *bytes;  /* [n, C, H, W] or NULL */

@@ -11,7 +11,7 @@
 
 /* Is the cell a date or a time of day? *days is then the days since 1970-01-01, a time being a part
  * of a day; NaN when day, month and year cannot be told apart. A day that no calendar has
- * (2024-02-30) is no date. */
+ * (2024-02-30) is not a date. */
 bool tsri_date(double *days, const char *cell, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /* dressed.h - numbers with something around them: 12.5 kg, 40 %, $5, 1,234.50, 1 234.
  *
- * Such cells are no words, and what they mean is not ours to guess: 12.5 kg beside 300 g, 1.234
+ * Such cells are not words, and what they mean is not ours to guess: 12.5 kg beside 300 g, 1.234
  * that may be a thousand. A column of them is refused instead of becoming an input for every cell.
  */
 #ifndef TSRI_DRESSED_H
@@ -15,7 +15,7 @@ typedef struct tsri_dress {
     size_t before_length, behind_length;
 } tsri_dress;
 
-/* Is the cell a number with a currency before it, anything without digits behind it, or marks
+/* Is the cell a number with a currency before it, anything without digits after it, or marks
  * between its thousands? */
 bool tsri_dressed(tsri_dress *d, const char *cell, size_t length);
 

@@ -187,9 +187,10 @@ static tsr_status labels_like(tsri_part *part, const tsri_like *like, const int6
     TSR_TRY(tsri_alloc_raw(&part->label, part->n, sizeof *part->label));
     for (int64_t i = 0; i < part->n; i++) {
         int64_t class = tsri_like_label(like, v[i]);
-        TSR_CHECK(class >= 0, TSR_BAD_FILE,
-                  "%s: sample %lld has the label %lld, which is none of the model's %lld classes",
-                  tsri_quote(path), (long long)(i + 1), (long long)v[i], (long long)like->classes);
+        TSR_CHECK(
+            class >= 0, TSR_BAD_FILE,
+            "%s: sample %lld has the label %lld, which is not one of the model's %lld classes",
+            tsri_quote(path), (long long)(i + 1), (long long)v[i], (long long)like->classes);
         part->label[i] = (int32_t) class;
     }
 done:

@@ -352,9 +352,10 @@ tsr_status tsri_get(char **where, const char *name, const tsri_get_options *opti
     bool there = false;
     char *home = NULL, *folder = NULL;
     *where = NULL;
-    TSR_CHECK(r, TSR_USAGE,
-              "there is no way to get '%s' from here; fashion-mnist, cifar10 and mnist can be had",
-              tsri_quote(name));
+    TSR_CHECK(
+        r, TSR_USAGE,
+        "there is no way to get '%s' from here; fashion-mnist, cifar10 and mnist can be fetched",
+        tsri_quote(name));
     TSR_TRY(tsri_source_home(&home, name));
     TSR_TRY(tsri_site_target(&folder, options->folder ? options->folder : home));
     TSR_TRY(check_target(&there, r, folder));

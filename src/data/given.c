@@ -129,14 +129,14 @@ done:
     return st;
 }
 
-/* Behind the end of a sequence stand zeros; a borrowed one must have them. */
+/* After the end of a sequence stand zeros; a borrowed one must have them. */
 static tsr_status clear_tail(tsri_part *part, const tsr_data *data, const given *g, int64_t i)
 {
     tsr_status st = TSR_OK;
     float *x = part->numbers + i * data->dim;
     for (int64_t k = part->length[i] * data->channels; k < data->dim; k++) {
         TSR_CHECK(!part->borrowed_inputs || x[k] == 0, TSR_USAGE,
-                  "%s: sample %lld is not 0 behind its %d positions: a borrowed one must be",
+                  "%s: sample %lld is not 0 after its %d positions: a borrowed one must be",
                   g->x_name, (long long)i, (int)part->length[i]);
         if (!part->borrowed_inputs)
             x[k] = 0;
@@ -275,7 +275,7 @@ static tsr_status set_wanted(tsr_data *data, const given *train, const given *te
     tsr_status st = TSR_OK;
     bool real = o->y.type == TSR_F32 || o->y.type == TSR_F64 || o->regress;
     TSR_CHECK(!real || (o->classes == 0 && !o->class_name), TSR_USAGE,
-              "y has real numbers, and they are no classes: give whole ones (U8, I32, I64)");
+              "y holds real numbers, which are not classes: give whole ones (U8, I32, I64)");
     if (!real) {
         st = set_classes(data, train, test, o);
         goto done;

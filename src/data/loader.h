@@ -39,11 +39,11 @@ typedef struct tsri_loader_options {
 
 typedef struct tsri_batch {
     int64_t n;      /* samples; = options.batch except in the last batch of unshuffled evaluation */
-    float *x;       /* [batch, dim]; rows behind n are zero; NULL of bare ones */
+    float *x;       /* [batch, dim]; rows after n are zero; NULL of bare ones */
     int32_t *label; /* [batch] or NULL */
     float *target;  /* [batch, targets] or NULL */
     int32_t *length; /* [batch] or NULL */
-    int64_t *index;  /* [batch] which samples; -1 behind n */
+    int64_t *index;  /* [batch] which samples; -1 after n */
     int32_t *move;   /* of bare ones that are augmented: [batch, 3] pixels down, pixels right, 1 =
                         mirrored after that; else NULL */
 } tsri_batch;
@@ -73,7 +73,7 @@ int64_t tsri_loader_steps(const tsri_loader *loader);
 tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t step);
 
 /* How augmentation has moved the images of batch `b`, that of `step`: crop[batch][2] pixels down
- * and right, flip[batch] 1 where the moved image was mirrored; 0 in rows behind b->n. */
+ * and right, flip[batch] 1 where the moved image was mirrored; 0 in rows after b->n. */
 void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
                        int64_t step);
 

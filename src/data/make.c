@@ -128,7 +128,7 @@ typedef struct block {
     float head[HEAD][LANES]; /* their first coordinates; zero where the dimension is lower */
     int64_t index[LANES];    /* which points */
     int64_t count;           /* how many there are */
-    int64_t next;            /* the block behind it in the cell, or -1 */
+    int64_t next;            /* the block after it in the cell, or -1 */
 } block;
 
 typedef struct grid {

@@ -13,7 +13,7 @@ typedef enum tsri_generator {
     TSRI_ACKLEY = 3,
     TSRI_SEQUENCES = 4,
     TSRI_SPHERE_TEACHER = 5,
-    TSRI_SEQUENCE_REST = 6 /* all of a sequence behind its first position */
+    TSRI_SEQUENCE_REST = 6 /* all of a sequence after its first position */
 } tsri_generator;
 
 enum { TSRI_TRAIN = 0, TSRI_TEST = 1 }; /* the `worker` of a part's streams */

@@ -230,7 +230,7 @@ static tsr_status beyond(const tsr_data *data, const tsri_part *part, int64_t sa
                      (long long)sample + 1, what, (double)value);
 }
 
-/* Behind the end of a sequence stays zero. */
+/* After the end of a sequence stays zero. */
 static tsr_status apply(tsri_part *part, const tsr_data *data, groups shape)
 {
     const tsri_scaling *s = &data->scaling;

@@ -183,14 +183,15 @@ static tsr_status classes_of_words(int64_t **class, const tsri_tables *t, const 
         const char *word = c->list.word[w];
         (*class)[w] = class_of_word(like, word);
         if ((*class)[w] < 0 && like->unlabelled) {
-            TSRI_WARN("%s: the target \"%s\" is none of the model's classes (%s): targets are left "
-                      "out",
-                      tsri_quote(t->part[0].path), tsri_quote(word), some_classes(like));
+            TSRI_WARN(
+                "%s: the target \"%s\" is not one of the model's classes (%s): targets are left "
+                "out",
+                tsri_quote(t->part[0].path), tsri_quote(word), some_classes(like));
             TSRI_FREE(*class);
             goto done;
         }
         TSR_CHECK((*class)[w] >= 0, TSR_BAD_FILE,
-                  "%s: the target \"%s\" is none of the model's classes (%s)",
+                  "%s: the target \"%s\" is not one of the model's classes (%s)",
                   tsri_quote(t->part[0].path), tsri_quote(word), some_classes(like));
     }
 done:

@@ -133,7 +133,7 @@ static tsr_status read_content(idx *f, source *s)
               "%s: byte %lld: the file ends here, %lld bytes too soon; fetch it again",
               tsri_quote(f->path), (long long)(header + got), (long long)(bytes - got));
     TSR_CHECK(got == bytes, TSR_BAD_FILE,
-              "%s: byte %lld: there are bytes behind the end of the numbers; fetch it again",
+              "%s: byte %lld: there are bytes after the end of the numbers; fetch it again",
               tsri_quote(f->path), (long long)(header + bytes));
 done:
     return st;

@@ -55,7 +55,7 @@ typedef struct album {
     bool all_test; /* this folder is data.test_path */
     const tsri_like *like;
     int64_t loose;     /* pictures without a class */
-    char stranger[64]; /* a folder that is none of the model's classes */
+    char stranger[64]; /* a folder that is not one of the model's classes */
     int64_t foreign;
     char one[64]; /* of the foreign ones */
 } album;
@@ -232,8 +232,9 @@ static void tell_foreign(const album *a)
 static void tell_strangers(const album *a)
 {
     if (a->stranger[0] && a->classes.count > 0)
-        TSRI_WARN("%s: folder %s is none of the model's classes: what the folders say is left out",
-                  tsri_quote(a->path), tsri_quote(a->stranger));
+        TSRI_WARN(
+            "%s: folder %s is not one of the model's classes: what the folders say is left out",
+            tsri_quote(a->path), tsri_quote(a->stranger));
 }
 
 /* ---- Where they come from ----------------------------------------------------------------- */
@@ -407,7 +408,7 @@ static tsr_status classes_like(int64_t **position, tsr_data *data, const album *
         const char *name = a->classes.word[i];
         (*position)[i] = tsri_like_class(a->like, name, strlen(name));
         TSR_CHECK((*position)[i] >= 0, TSR_BAD_FILE,
-                  "%s: folder %s is none of the model's %lld classes; rename it to the class it "
+                  "%s: folder %s is not one of the model's %lld classes; rename it to the class it "
                   "is, or take it out",
                   tsri_quote(a->path), tsri_quote(name), (long long)a->like->classes);
     }

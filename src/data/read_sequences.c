@@ -5,7 +5,7 @@
  * class 1 has, class 2, ..., in the order of the file. NAME.train goes with NAME.test. A path to
  * .npy arrays [n, length, numbers] is left to read_npy.c.
  *
- * In memory all sequences have the longest length, zero behind their end.
+ * In memory all sequences have the longest length, zero after their end.
  */
 #include "data/reader.h"
 
@@ -23,7 +23,7 @@ typedef struct text {
     float *number; /* [positions, channels] */
     int64_t numbers, capacity;
     int64_t channels, positions;
-    int64_t *end; /* [n] position behind the last of each sequence */
+    int64_t *end; /* [n] position after the last of each sequence */
     int64_t n, end_capacity;
 } text;
 

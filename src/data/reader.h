@@ -66,7 +66,7 @@ bool tsri_is_folder(const char *path);
 bool tsri_is_file(const char *path);                    /* a regular file */
 bool tsri_ends_with(const char *text, const char *end); /* without regard to case */
 
-/* *out = folder/name when such a file is there (or with ".gz" or ".xz" behind), else NULL. */
+/* *out = folder/name when such a file is there (or folder/name.gz or .xz), else NULL. */
 tsr_status tsri_find_in(char **out, const char *folder, const char *name);
 
 /* The whole file, decompressed. Expanding to more than 64 MB and 100 times its size is taken for a

@@ -23,7 +23,7 @@ typedef struct tsri_source {
 extern const tsri_source tsri_sources[];
 extern const int64_t tsri_source_count;
 
-/* The i-th name, NULL behind the last; and the row of a name, or NULL. */
+/* The i-th name, NULL after the last; and the row of a name, or NULL. */
 const char *tsri_source_name(int64_t i);
 const tsri_source *tsri_source_find(const char *name);
 

@@ -378,8 +378,9 @@ tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)
         TSR_TRY(tsri_source_locate(&path, NULL, "fashion-mnist", NULL));
         *out = tsri_source_find(path ? "fashion-mnist" : "glyphs");
         if (!path)
-            TSRI_WARN("fashion-mnist is not on this machine, so the data are made glyphs; %s",
-                      tsri_source_find("fashion-mnist")->get);
+            TSRI_WARN(
+                "fashion-mnist is not on this machine, so generated glyphs are used instead; %s",
+                tsri_source_find("fashion-mnist")->get);
     }
 done:
     tsri_free(path);

@@ -24,7 +24,7 @@ typedef struct tsri_runtime {
     const char *version;
 } tsri_runtime;
 
-/* FAILURE when it is not there, or is none. Call close also when open failed. It stays loaded: its
+/* FAILURE when it is not there, or is not ONNX Runtime. Call close also when open failed. It stays loaded: its
  * threads may outlive their session. */
 tsr_status tsri_runtime_open(tsri_runtime *rt, const char *library);
 void tsri_runtime_close(tsri_runtime *rt);

@@ -5,7 +5,7 @@
  *     product at each position              ->  MatMul with A transposed
  *
  * Sequences are [T, N, C], as ONNX's RNN has them. Its fifth input, how long each is, lets shorter
- * ones end early: behind their end the states are 0, as ours are.
+ * ones end early: after their end the states are 0, as ours are.
  */
 #include "export/writer.h"
 
@@ -123,7 +123,8 @@ static tsr_status write_last(tsri_writer *w, const tsri_layer *l)
     const char *end;
     int64_t before = w->readers.producer[l->in];
     TSR_CHECK(before >= 0 && w->net->layer[before].kind == TSRI_RECURRENT, TSR_USAGE,
-              "layer %s: the last position of what is no recurrence has no form in ONNX yet",
+              "layer %s: it takes the last position of what is not a recurrence, which has no form "
+              "in ONNX yet",
               l->name);
     TSR_TRY(tsri_graph_text(w->graph, &end, "%s.end", w->value[l->in]));
     TSR_TRY(squeeze(w, end, w->value[l->out], 0));

@@ -164,7 +164,7 @@ static tsr_status add_ports(tsri_writer *w, const tsr_model *m, bool on)
                    .shape = {0, s.c, s.h, s.w},
                    .size_name = {"batch"}};
     tsri_port lengths = {.name = TSRI_LENGTHS,
-                         .about = "positions of each sequence; what lies behind is not read",
+                         .about = "positions of each sequence; what lies after them is not read",
                          .element = TSRI_ELEMENT_INT32,
                          .dims = 1,
                          .size_name = {"batch"}};

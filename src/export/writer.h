@@ -61,7 +61,7 @@ void tsri_sequence_find(tsri_writer *w);
  * [T, N, C]), with the ports that come in. USAGE when the file does not say how inputs were scaled. */
 tsr_status tsri_transform_input(tsri_writer *w, const tsr_model *model, bool on);
 
-/* The nodes behind `value` that bring real targets back to their units, and the port "output". */
+/* The nodes after `value` that bring real targets back to their units, and the port "output". */
 tsr_status tsri_transform_output(tsri_writer *w, const tsr_model *model, const char *value);
 
 /* Does the output need such nodes? */

@@ -16,19 +16,19 @@
 
 #include "base/status.h"
 
-/* *bytes = the file's content, decompressed, with a NUL behind; *n = its size. BAD_FILE with path
+/* *bytes = the file's content, decompressed, followed by a NUL; *n = its size. BAD_FILE with path
  * and reason when it cannot be read, is damaged, or would be larger than `most`. The caller frees
  * *bytes. */
 tsr_status tsri_archive_read_file(char **bytes, int64_t *n, const char *path, int64_t most);
 
-/* Called for each member; `bytes` is valid during the call and has a NUL behind. `name` comes from
+/* Called for each member; `bytes` is valid during the call, and followed by a NUL. `name` comes from
  * the archive: compare it, print it through tsri_quote, never make a path of it. */
 typedef tsr_status (*tsri_archive_visit)(void *context, const char *name, const char *bytes,
                                          int64_t n);
 
 /* Walks the regular files in a tar (plain or compressed as above) or zip in the archive's order
  * until visit fails; folders and links are skipped. `most` limits the decompressed archive as a
- * whole. One member is in memory at a time. Damage behind the last member is an error too. */
+ * whole. One member is in memory at a time. Damage after the last member is an error too. */
 tsr_status tsri_archive_each(const char *path, tsri_archive_visit visit, void *context,
                              int64_t most);
 

@@ -293,7 +293,7 @@ tsr_status tsri_config_assign_key(tsr_config *config, const char *option, const 
         TSR_TRY(literal(&node, text, &source));
     else
         TSR_TRY(tsri_yaml_parse(&node, text, (int64_t)strlen(text), &source));
-    TSR_CHECK(node, TSR_USAGE, "%s: there is no value behind the '='", tsri_quote(name));
+    TSR_CHECK(node, TSR_USAGE, "%s: there is no value after the '='", tsri_quote(name));
     TSR_TRY(row >= 0 ? put_value(config, row, node, &source)
                      : put_section(config, key, node, &source));
     TSR_TRY(tsri_config_settle(config));

@@ -88,7 +88,7 @@ static tsr_status refuse(const context *c, const tsri_yaml_node *node, const cha
     tsr_status st = tsri_schema_expected(&expected, c->row);
     if (st == TSR_OK)
         st = tsri_fail(TSR_USAGE,
-                       c->element ? "%s: %s must be %s; %s is none%s%s"
+                       c->element ? "%s: %s must be %s; %s is not one%s%s"
                                   : "%s: %s must be %s, not %s%s%s",
                        tsri_place_of(c->source, node->mark).text, c->row->key, expected.data,
                        found(what, node), *hint ? "; " : "", hint);

@@ -52,7 +52,7 @@ tsr_status tsri_file_put(int fd, const void *bytes, int64_t n, const char *path)
  * signals to its host.) */
 tsr_status tsri_file_failed(int error, const char *what, const char *path);
 
-/* *bytes = the whole file and a NUL behind it, *n = its size. BAD_FILE with the path and the reason
+/* *bytes = the whole file followed by a NUL, *n = its size. BAD_FILE with the path and the reason
  * when it cannot be read or is larger than `most`. The caller frees *bytes. */
 tsr_status tsri_file_read(char **bytes, int64_t *n, const char *path, int64_t most);
 

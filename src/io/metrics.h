@@ -19,7 +19,7 @@
 
 #include "base/status.h"
 
-#define TSRI_METRICS_END (-1) /* an offset: behind the last whole line */
+#define TSRI_METRICS_END (-1) /* an offset: after the last whole line */
 
 typedef struct tsri_metrics tsri_metrics;
 
@@ -29,7 +29,7 @@ typedef struct tsri_metrics tsri_metrics;
  * RESOURCES or FAILURE when it cannot be opened or cut, USAGE when it is a symbolic link. */
 tsr_status tsri_metrics_open(tsri_metrics **out, const char *path, int64_t offset);
 
-/* Takes back all lines behind `offset`, the end of an earlier one. */
+/* Takes back all lines after `offset`, the end of an earlier one. */
 tsr_status tsri_metrics_cut(tsri_metrics *m, int64_t offset);
 
 /* Adds a line; `text` is a JSON object without a line end. The first line of a file gets "format"

@@ -23,7 +23,7 @@ enum {
     TSRI_PICKLE_VALUES = 1000000 /* values, and places in containers */
 };
 
-/* A piece of the pickle's own bytes, without a NUL behind it. */
+/* A piece of the pickle's own bytes, not followed by a NUL. */
 typedef struct tsri_pickle_text {
     const char *bytes;
     int64_t n;

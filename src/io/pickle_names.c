@@ -44,7 +44,7 @@ tsr_status tsri_machine_name(tsri_machine *m, int32_t *index, tsri_pickle_text m
             return tsri_machine_new(m, index, v);
         }
     return tsri_machine_fail(m,
-                             "it names %.80s.%.80s, which is code and no tensor, and nothing here "
+                             "it names %.80s.%.80s, which is code, not a tensor, and nothing here "
                              "is executed; save the weights alone: torch.save(model.state_dict(), "
                              "\"weights.pth\")",
                              tsri_printable(module.bytes, (size_t)module.n),

@@ -69,7 +69,7 @@ static tsr_status check_range(tsri_scan *s, const tsri_tensor *t, const int64_t 
         if (__builtin_mul_overflow(bytes, t->shape[i], &bytes))
             return tsri_scan_fail(s, "the shape of tensor %s overflows", tsri_quote(t->name));
     if (range[0] > range[1])
-        return tsri_scan_fail(s, "tensor %s begins at %lld, behind its end %lld",
+        return tsri_scan_fail(s, "tensor %s begins at %lld, after its end %lld",
                               tsri_quote(t->name), (long long)range[0], (long long)range[1]);
     if (range[1] > data_size)
         return tsri_scan_fail(
@@ -304,7 +304,7 @@ static tsr_status check_cover(const tsri_tensors *f, int64_t data_size, const ch
         at += tsri_tensor_bytes(t);
     }
     if (at != data_size)
-        return tsri_fail(TSR_BAD_FILE, "%s: %lld bytes behind the last tensor belong to nothing",
+        return tsri_fail(TSR_BAD_FILE, "%s: %lld bytes after the last tensor belong to none",
                          tsri_quote(path), (long long)(data_size - at));
     return TSR_OK;
 }

@@ -9,7 +9,7 @@
  * data and lie end to end; their `data` is not set to memory yet. */
 tsr_status tsri_tensors_header(tsri_tensors *f, int64_t n, int64_t data_size, const char *path);
 
-/* Fills by_name from the tensors' names. BAD_FILE when one is there twice. */
+/* Fills by_name from the tensors' names. BAD_FILE when one appears twice. */
 tsr_status tsri_tensors_sort_names(tsri_tensors *f, const char *path);
 
 #endif

@@ -122,7 +122,7 @@ static tsr_status add_metadata(tsri_json *w, int64_t *hole, const char *crcs,
     }
     tsri_json_put_text(w, TSRI_META_CRC, crcs);
     tsri_json_key(w, TSRI_META_HEADER_CRC);
-    *hole = w->text.length + 1; /* behind the quote */
+    *hole = w->text.length + 1; /* after the quote */
     tsri_json_text(w, "00000000");
     tsri_json_close(w, '}');
     return tsri_json_end(w);

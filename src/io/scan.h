@@ -31,7 +31,7 @@ tsr_status tsri_scan_expect(tsri_scan *s, char c);
  * before it (`first` is false from then on) or the closing bracket. */
 tsr_status tsri_scan_more(tsri_scan *s, bool *first, char close, bool *more);
 
-/* Reads a string: valid UTF-8, no NUL. In place: *text has a NUL behind and lives in the buffer. */
+/* Reads a string: valid UTF-8, no NUL. In place: *text lives in the buffer, followed by a NUL. */
 tsr_status tsri_scan_string(tsri_scan *s, char **text, size_t *n);
 
 /* The same into `out`, at most room-1 bytes and a NUL; the buffer is unchanged. */

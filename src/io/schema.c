@@ -44,7 +44,7 @@ const tsri_schema_row tsri_schema[] = {
     CHOICE("backend", "cpu", ONE_OF(ALL_BACKENDS), "cpu: the fast one, with OpenBLAS; ref: plain C, slow, for checking; cuda: an NVIDIA GPU (docs/gpu.md); auto: cuda where a GPU answers, else cpu"),
     CHOICE("precision", "f32", "f32|bf16", "precision of what convolutions and linear layers multiply; bf16 needs backend cuda, or backend cpu and a processor with AVX512_BF16 or AMX, or backend ref; sums and weights stay f32"),
     CHOICE("conv", "auto", "auto|direct|winograd", "3x3 convolutions: auto chooses by the shape alone; direct: exact sums; winograd: faster"),
-    CHOICE("skip", "auto", "auto|on|off", "linear layers skip units that are off: behind fixed gates and large layers of ReLUs (auto), behind all ReLUs (on), or never (off)"),
+    CHOICE("skip", "auto", "auto|on|off", "linear layers skip units that are off: after fixed gates and large layers of ReLUs (auto), after all ReLUs (on), or never (off)"),
 
     TEXT("data.name", NULL, "a named data set (tessera data list); fashion-mnist when neither name nor path is given"),
     TEXT("data.path", NULL, "file or folder with the data"),
@@ -136,7 +136,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("scheme.recalibrate", "-1", -1, 1e6, "batches of the training set that measure batch norm's statistics again before the whole network is judged or saved; 0 = the mean of the workers' statistics; -1 = 16 if convolutions of the shares read fewer filters than those of the whole, else 0"),
     INT("scheme.micro_batches", "0", 0, 1e9, "dense, gpipe: equal parts of a batch that go through the network one after the other, their gradients added up; 0 = 1 for dense, one per stage for gpipe"),
     CHOICE("scheme.balance", "flops", "flops|time", "gpipe: make the most expensive stage as cheap as possible, by counted operations or by measured time"),
-    TEXT("scheme.cuts", NULL, "gpipe: cut behind these layers or blocks instead, \"layer2.1, layer3.1\""),
+    TEXT("scheme.cuts", NULL, "gpipe: cut after these layers or blocks instead, \"layer2.1, layer3.1\""),
     CHOICE("scheme.events", "none", "none|round|step", "lines of metrics in each round: after drawing (step: also after each local step) and after putting back"),
 
     INT("epochs", "0", 0, 1e9, "passes over the training set; 0 = given by rounds, else 10"),

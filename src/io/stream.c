@@ -185,7 +185,7 @@ static tsr_status gzip_between(tsri_stream *s)
         s->z.avail_in--;
     }
     TSR_CHECK(!zeros && *s->z.next_in == 0x1f, TSR_BAD_FILE,
-              "%s: bytes behind the end of the compressed data; the file is damaged",
+              "%s: bytes after the end of the compressed data; the file is damaged",
               tsri_quote(s->path));
     (void)inflateReset(&s->z);
     s->member_ended = false;

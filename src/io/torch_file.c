@@ -87,7 +87,7 @@ static tsr_status read_members(archive_in_memory *a, int64_t size)
         qsort(a->member, (size_t)a->count, sizeof *a->member, by_member_name);
     for (int64_t i = 1; i < a->count; i++)
         TSR_CHECK(strcmp(a->member[i - 1].name, a->member[i].name) != 0, TSR_BAD_FILE,
-                  "%s: member %s is there twice", tsri_quote(a->path),
+                  "%s: member %s appears twice", tsri_quote(a->path),
                   tsri_quote(a->member[i].name));
     const member *order = find_member(a, "byteorder");
     TSR_CHECK(!order || (order->n >= 6 && memcmp(order->bytes, "little", 6) == 0), TSR_BAD_FILE,

@@ -32,7 +32,7 @@ typedef struct tsri_mark {
 typedef struct tsri_yaml_node {
     tsri_yaml_kind kind;
     bool quoted; /* a scalar in quotes is never a number */
-    char *text;  /* a scalar's; NUL behind, none inside */
+    char *text;  /* a scalar's, followed by a NUL; none inside */
     char *key;   /* of a member of a mapping, else NULL */
     tsri_mark mark, key_mark;
     int64_t count; /* children */

@@ -14,7 +14,7 @@
 
 #include <cblas.h>
 
-/* LAPACK as Fortran has it: every argument by address, columns first, and behind the arguments the
+/* LAPACK as Fortran has it: every argument by address, columns first, and after the arguments the
  * length of each text. OpenBLAS carries it whole; no header of Debian's declares these. */
 void dsyevd_(const char *job, const char *half, const int *n, double *a, const int *lda,
              double *value, double *work, const int *lwork, int *iwork, const int *liwork,

@@ -20,7 +20,7 @@ typedef struct tsri_gemm64 {
 tsr_status tsri_gemm64_run(const tsri_gemm64 *g, tsri_pool *pool);
 
 /* g[n, n] = x x^T in double, x [n, d] floats; both halves are written. RESOURCES as above, or
- * when memory for x in double cannot be had. */
+ * when there is no memory for x in double. */
 tsr_status tsri_gram64(double *g, const float *x, int64_t n, int64_t d, tsri_pool *pool);
 
 #endif

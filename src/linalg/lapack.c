@@ -32,9 +32,10 @@ static tsr_status no_nan(bool found, const char *routine, int64_t rows, int64_t 
 {
     if (!found)
         return TSR_OK;
-    return tsri_fail(TSR_FAILURE,
-                     "LAPACK's %s gave up on a %lld x %lld matrix: it holds numbers not finite",
-                     routine, (long long)rows, (long long)columns);
+    return tsri_fail(
+        TSR_FAILURE,
+        "LAPACK's %s gave up on a %lld x %lld matrix: it holds numbers that are not finite",
+        routine, (long long)rows, (long long)columns);
 }
 
 static bool nan_among(const double *x, int64_t n)

@@ -26,7 +26,7 @@ static tsr_status buffers_fit(int threads)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe == MAP_FAILED)
         return tsri_fail(TSR_RESOURCES,
-                         "address space for %d threads of OpenBLAS (256 MB each) cannot be had: "
+                         "address space for %d threads of OpenBLAS (256 MB each) is not available: "
                          "raise ulimit -v or lower threads",
                          threads);
     munmap(probe, need);

@@ -22,7 +22,7 @@ tsr_status tsri_openblas_start(int threads);
 
 /* What every product and every routine of this room asks first, so that its results do not depend
  * on whether the run's backend (ref needs no OpenBLAS) has called start: one thread per call is
- * set, once; FAILURE when it is not installed, RESOURCES when the buffers for so many threads
+ * set, once; FAILURE when it is not installed, RESOURCES when the buffers for that many threads
  * cannot be mapped. */
 tsr_status tsri_openblas_ready(int threads);
 

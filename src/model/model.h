@@ -84,7 +84,7 @@ tsr_status tsri_model_of_parts(tsr_model **out, const tsri_model_parts *parts);
  * cannot be it: tsri_torch_lacks (net/torch_code.h) says so beforehand. */
 tsr_status tsri_module_write(const char *path, const tsr_model *model, const char *weights);
 
-/* "a/model.safetensors" -> "a/model.py", any other name gets .py behind it. The caller frees *out.
+/* "a/model.safetensors" -> "a/model.py", to any other name .py is added. The caller frees *out.
  */
 tsr_status tsri_module_path(char **out, const char *path);
 
@@ -135,7 +135,8 @@ tsr_status tsri_model_use_init(tsri_model_use *use, const tsr_model *model,
                                const tsri_model_asked *asked);
 void tsri_model_use_fini(tsri_model_use *use);
 
-/* The caller finishes *p. The second is for who goes on with the data: asked at init. */
+/* The caller finishes *p. The second is for callers that go on using the
+ * data, which they asked for at init. */
 tsr_status tsri_model_predict(tsri_predictions *p, tsr_model *model, const tsri_model_asked *asked);
 tsr_status tsri_model_predict_with(tsri_predictions *p, const tsr_model *model,
                                    tsri_model_use *use);

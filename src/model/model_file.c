@@ -72,7 +72,7 @@ tsr_status tsri_model_save(const char *path, const tsri_model_parts *parts)
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* *out = the whole number that *text begins with; *text moves behind it. */
+/* *out = the whole number that *text begins with; *text moves after it. */
 static bool number_here(int64_t *out, const char **text)
 {
     char *end = NULL;

@@ -130,7 +130,7 @@ static tsr_status head(tsri_text *out, const tsr_model *m, const char *path, con
     tsr_status st = TSR_OK;
     const char *widths = tsri_config_text(m->config, "model.widths"), *module = name_of(path);
     size_t n = strspn(module, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    if (strcmp(module + n, ".py") != 0) /* a name that cannot stand behind `import` */
+    if (strcmp(module + n, ".py") != 0) /* a name that cannot stand after `import` */
         module = "model", n = strlen(module);
     TSR_TRY(
         tsri_text_add(out,

@@ -276,12 +276,11 @@ static tsr_status solve_layer(tsri_conversion *out, work *w, int64_t k, bool lea
         out->least_rank = matrix_rank;
         out->short_layer = k;
     }
-    TSR_CHECK(
-        matrix_rank == w->n || least_squares, TSR_USAGE,
-        "the features before layer %lld have matrix rank %lld on %lld points (points that are "
-        "equal, or too few units that are on for any): there is no equal ReLU net; take fewer "
-        "points, a wider net, or least squares for the nearest one: " LEAST_SQUARES,
-        (long long)k, (long long)matrix_rank, (long long)w->n);
+    TSR_CHECK(matrix_rank == w->n || least_squares, TSR_USAGE,
+              "the features before layer %lld have matrix rank %lld on %lld points (some "
+              "points are equal, or too few units are on): there is no equal ReLU net; take fewer "
+              "points, a wider net, or least squares for the nearest one: " LEAST_SQUARES,
+              (long long)k, (long long)matrix_rank, (long long)w->n);
     for (int64_t o = 0; o < w->m; o++) /* x of dgelsy is W~^T */
         for (int64_t j = 0; j < w->m; j++) {
             weight[o * w->m + j] = (float)w->b[j * w->m + o];

@@ -4,7 +4,7 @@
  *               part 0   |    part 1     |   part 2
  *                      value           value              one value crosses each cut
  *
- * A cut lies where exactly one value is made before it and read behind it, made by the layer right
+ * A cut lies where exactly one value is made before it and read after it, made by the layer right
  * before it: between the blocks of a residual network, never inside one. It never parts layers that
  * the plan fuses (plan_steps.c), so the parts compute the whole's numbers, to the bit.
  */

@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GATES_STREAM = 1 << 20 }; /* of the random numbers: behind those that the twin has, too */
+enum { GATES_STREAM = 1 << 20 }; /* of the random numbers: after those that the twin has, too */
 
 static void last_param(tsri_net *net, tsri_role role, int64_t stream)
 {

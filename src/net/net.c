@@ -150,7 +150,7 @@ static tsri_conv_choice conv_choice(const tsr_config *config)
                                            : TSRI_CONV_AUTO;
 }
 
-/* A network with its input and nothing behind it yet. */
+/* A network with its input and nothing after it yet. */
 static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape input, int64_t outputs,
                         tsri_filter_order filters)
 {

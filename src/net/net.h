@@ -203,7 +203,7 @@ tsr_status tsri_net_stream(tsri_net *net, int *axis, int64_t size, const char *f
 tsr_status tsri_net_inner(tsri_net *net, int *axis, int64_t size, int stage, bool strided,
                           const char *name);
 
-/* Each appends one layer behind value `in` and gives its output value. Weights start as
+/* Each appends one layer after value `in` and gives its output value. Weights start as
  * N(0, gain / inputs), biases as 0. */
 tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias, double gain,
                            const char *name);

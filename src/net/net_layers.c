@@ -195,7 +195,7 @@ tsr_status tsri_net_global(tsri_net *net, int *out, int in, const char *name)
                               (tsri_shape){net->value[in].shape.c, 1, 1}, name);
 }
 
-/* The value keeps its shape, so that a linear layer behind it knows how many pixels a channel has;
+/* The value keeps its shape, so that a linear layer after it knows how many pixels a channel has;
  * in memory it is a plain vector, channels outermost. */
 tsr_status tsri_net_flatten(tsri_net *net, int *out, int in, const char *name)
 {

@@ -8,7 +8,7 @@
 /* Appends a value. */
 tsr_status tsri_net_add_value(tsri_net *net, int *value, tsri_shape shape, int axis);
 
-/* Appends a layer behind value `in`, without parameters yet; *layer is good until the next one. */
+/* Appends a layer after value `in`, without parameters yet; *layer is good until the next one. */
 tsr_status tsri_net_add_layer(tsri_net *net, tsri_layer **layer, tsri_kind kind, int in,
                               const char *name);
 

@@ -62,7 +62,7 @@ void tsri_plan_draws(tsri_drawing *drawing, const tsri_plan *plan);
 /* The same with the output of the part before it, which stays on the device. */
 tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before);
 
-/* to [rows, outputs] = the outputs of the last forward of the first so many samples, in the
+/* to [rows, outputs] = the outputs of the last forward of the first `rows` samples, in the
  * backend's element type. */
 tsr_status tsri_plan_read_output(void *to, const tsri_plan *plan, int64_t rows);
 
@@ -76,7 +76,7 @@ tsr_status tsri_plan_keep_tally(tsri_mem *to, const tsri_plan *plan); /* a copy 
 tsr_status tsri_plan_backward(tsri_plan *plan);
 
 /* Of a part of a network whose loss is not its own: the gradient of its output, [batch, outputs],
- * written before backward, from the host or from the part behind it; and the gradient of what came
+ * written before backward, from the host or from the part after it; and the gradient of what came
  * into it, there after backward until the next forward. All in the backend's type and layout. */
 tsr_status tsri_plan_write_gradient(tsri_plan *plan, const void *from);
 tsr_status tsri_plan_gradient_from(tsri_plan *plan, const tsri_plan *behind);
@@ -93,7 +93,7 @@ tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device de
 /* Backward that calls visit after each op, the last one first. One backward for each forward: it
  * reuses the memory of values that it no longer needs. The op's x, y, dx, dy and saved are the
  * host's for as long as the visit lasts; of ops with parameters x and dy then are the input and the
- * gradient behind it, a fused ReLU already in it. */
+ * gradient after it, a fused ReLU already in it. */
 typedef tsr_status (*tsri_plan_visit)(void *context, const tsri_op *op, const tsri_layer *layer);
 tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context);
 

@@ -142,7 +142,7 @@ static tsr_status make_entry_gates(tsri_plan *plan)
     return make_read_gates(plan, net->entry, relu);
 }
 
-/* May the net be cut right behind what makes the value? */
+/* May the net be cut right after what makes the value? */
 static bool may_cross(const tsri_net *net, int value)
 {
     for (int64_t i = 1; i < net->layers; i++)

@@ -14,7 +14,7 @@
 typedef struct tsri_planned {
     tsri_op op;
     const tsri_layer *layer;
-    int in;         /* the value its x is; of a conv behind a virtual norm, the norm's input */
+    int in;         /* the value its x is; of a conv after a virtual norm, the norm's input */
     int dx;         /* the value its dx is the gradient of: `in`, or the virtual norm's output */
     int out;        /* the value its y is: that of the last layer fused into it */
     int add;        /* the value added to it, or -1 */

@@ -1,7 +1,7 @@
 /* preresnet.c - residual networks with pre-activation (He et al. 2016, "Identity mappings in deep
  * residual networks"), and the wide ones (Zagoruyko, Komodakis 2016).
  *
- * A block adds two convolutions, each behind norm and ReLU, to its input; where the width or the
+ * A block adds two convolutions, each after norm and ReLU, to its input; where the width or the
  * size of the image changes, a 1x1 convolution of the first activation stands for the input:
  *
  *     x ──┬─ bn1 relu ─┬─ conv1 3x3 ─ bn2 relu ─ conv2 3x3 ─┐

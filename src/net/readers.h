@@ -1,4 +1,4 @@
-/* readers.h - who makes and who reads each value of a network, for those that join neighbouring
+/* readers.h - which layers make and read each value of a network, for code that joins neighbouring
  * layers: plans, the text of model.py, ONNX files.
  *
  *     tsri_readers r;

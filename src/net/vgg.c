@@ -1,5 +1,5 @@
 /* vgg.c - plain convolutional networks (Simonyan, Zisserman 2015): 3x3 convolutions, each with norm
- * and ReLU, in five stages parted by 2x2 max pooling.
+ * and ReLU, in five stages separated by 2x2 max pooling.
  *
  * vgg11 is the form that is common for CIFAR: configuration A and one linear layer. Images smaller
  * than 32 pixels are down to one pixel early: from there on the pooling, which has nothing left to

@@ -11,7 +11,7 @@ typedef struct entry {
     char name[TSRI_NAME], size[32];
 } entry;
 
-/* The entry at *at, which moves behind it; false at the end. What is too long for an axis's name is
+/* The entry at *at, which moves after it; false at the end. What is too long for an axis's name is
  * cut: it then matches none. */
 static bool next(entry *e, const char **at)
 {

@@ -75,7 +75,7 @@ static grid grid_of(const tsri_chart *c)
 
 enum { CAPTION_FONT = 11, CAPTION_LINE = 14, CAPTION_GAP = 10 };
 
-/* The end of the line that begins at `text` and has at most so many characters, at a space where
+/* The end of the line that begins at `text` and has at most that many characters, at a space where
  * there is one. */
 static const char *line_end(const char *text, int64_t most)
 {

@@ -261,7 +261,7 @@ static bool any_parts(const tsri_compare *c)
     return false;
 }
 
-/* What each run took to the same accuracies; behind that, the keys in which they differ. */
+/* What each run took to the same accuracies; after that, the keys in which they differ. */
 static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choices *keys)
 {
     tsr_status st = TSR_OK;

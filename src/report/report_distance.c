@@ -84,7 +84,7 @@ tsr_status tsri_report_distance(tsri_page *p)
         goto done;
     tsri_section_open(p, "Filter distance between epochs");
     tsri_page_say(p, "How differently two epochs rank the filters of a layer by their norm: dark "
-                     "where they agree. Once the corner below right is dark the ticket no longer "
+                     "where they agree. Once the bottom right corner is dark the ticket no longer "
                      "changes.");
     TSR_TRY(distance_maps(p, epochs, layers));
     tsri_section_close(p);

@@ -191,7 +191,7 @@ static bool judged(const paper *p, const row *r)
     return false;
 }
 
-/* Which look stands in column k of so many. */
+/* Which look stands in column k of that many. */
 static int64_t look_of(const paper *p, int64_t k, int64_t columns)
 {
     return columns > 1 ? k * (p->looks - 1) / (columns - 1) : 0;

@@ -25,7 +25,7 @@ typedef struct tsri_table {
     int64_t columns;
     tsri_cell *cell; /* [count], the heads first */
     int64_t count, capacity;
-    /* (optional) writes attributes of the HTML row, counted from 0 behind the heads */
+    /* (optional) writes attributes of the HTML row, counted from 0 after the heads */
     void (*mark)(tsri_markup *m, const void *context, int64_t row);
     const void *context;
 } tsri_table;

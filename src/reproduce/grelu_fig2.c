@@ -110,7 +110,7 @@ static double second_half(const tsri_bundle *b, int64_t k)
     return mean_of(b, k, 0.5, 1) / mean_of(b, k, 0, 0.5);
 }
 
-/* The part of the points at which the curve turns: up behind a fall, or down behind a rise. */
+/* The part of the points at which the curve turns: up after a fall, or down after a rise. */
 static double turns(const tsri_bundle *b, int64_t k)
 {
     const double *y = b->one + k * b->points;
@@ -145,7 +145,7 @@ static const tsri_twins_paper paper = {
     .seeds = "not given",
 };
 
-/* So many runs of each net. */
+/* That many runs of each net. */
 static tsr_status begin(tsri_study *s, const tsri_watch_sizes *z, const int64_t runs[TSRI_TWINS])
 {
     const tsri_twins *t = &z->twins;

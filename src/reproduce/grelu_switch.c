@@ -57,7 +57,7 @@ static tsr_status read_change(void *context, const tsri_json_value *line)
     return TSR_OK;
 }
 
-/* Behind the end of a run that diverged stands infinity. */
+/* After the end of a run that diverged stands infinity. */
 static void keep_curves(halves *h, const tsri_switch_sizes *z, const tsri_curves *c, int net,
                         int64_t k)
 {

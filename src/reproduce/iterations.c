@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { GRID = 12, LEAST = 4 }; /* epsilons looked at; of which so many have to be reached */
+enum { GRID = 12, LEAST = 4 }; /* epsilons looked at; of which that many have to be reached */
 
 tsr_status tsri_iterations_init(tsri_iterations *w, const double *round, const double *loss,
                                 int64_t n, bool last_iterate)

@@ -48,7 +48,7 @@ double tsri_judged_loss(const tsri_loss_kind *kind, double sum, int64_t n)
     return kind->sum ? kind->judged * sum : sum / (double)n;
 }
 
-/* Are errors told in the units of the targets? Not of margins, nor behind the end of a sequence. */
+/* Are errors told in the units of the targets? Not of margins, nor after the end of a sequence. */
 static bool has_units(const tsr_data *data, const tsri_part *part, const tsri_net *net,
                       const tsri_loss_kind *kind)
 {

@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "run/settings.h"
 
-/* The loss that `loss:` means for data with so many classes (0 = real targets). USAGE when it
+/* The loss that `loss:` means for data with that many classes (0 = real targets). USAGE when it
  * cannot be. */
 tsr_status tsri_choose_loss(const tsri_loss_kind **kind, const tsr_config *config,
                             const tsr_data *data);

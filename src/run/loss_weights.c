@@ -15,7 +15,7 @@ static void balance(double *weight, const tsri_part *part, int64_t classes)
         weight[c] = weight[c] > 0 ? (double)part->n / ((double)classes * weight[c]) : 1;
 }
 
-/* The number before a comma or the end; *rest is behind it, NULL at the end. */
+/* The number before a comma or the end; *rest is after it, NULL at the end. */
 static bool next_number(double *value, const char *at, const char **rest)
 {
     char text[TSRI_NUMBER_TEXT];

@@ -1,4 +1,4 @@
-/* observer.h - who looks at runs between their rounds. */
+/* observer.h - code of other rooms that looks at runs between their rounds. */
 #ifndef TSRI_OBSERVER_H
 #define TSRI_OBSERVER_H
 

@@ -1,4 +1,4 @@
-/* process.h - what belongs to a run in this process only: who helps, what is open, what was told.
+/* process.h - what belongs to a run in this process only: its helpers, what is open, what was told.
  *
  * Nothing of it is in a checkpoint, and no number of the run depends on it.
  */

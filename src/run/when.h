@@ -6,7 +6,7 @@
 
 /* Is that round the last one, or one that completes another `key` epochs ("eval.every")? */
 bool tsri_due(const tsri_settings *s, int64_t round, const char *key);
-bool tsri_due_after(const tsri_settings *s, int64_t round, double every); /* so many epochs */
+bool tsri_due_after(const tsri_settings *s, int64_t round, double every); /* that many epochs */
 
 /* Does anyone look at the weights after that round: evaluation, checkpoint, ranking, observers,
  * trace? */

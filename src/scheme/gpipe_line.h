@@ -52,7 +52,7 @@ tsr_status tsri_line_form(tsri_line *l);
 tsr_status tsri_line_say(tsri_line *l, int rank, tsri_frame_kind kind, int64_t round, int64_t what);
 tsr_status tsri_line_go(tsri_line *l, int64_t until, bool collect);
 
-/* Waits so long for a frame, and notes what it says. Nothing having come is no failure. */
+/* Waits that long for a frame, and notes what it says. It is no error when none comes. */
 tsr_status tsri_line_hear(tsri_line *l, double seconds);
 
 /* Something has moved: the clock of the deadline starts anew. */

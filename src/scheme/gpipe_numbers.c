@@ -24,7 +24,7 @@ int64_t tsri_mark_what(int64_t mark)
     return mark & (((int64_t)1 << FORMING) - 1);
 }
 
-/* Moves on to the next parameter of the part's layers that is not trained; false behind the last.
+/* Moves on to the next parameter of the part's layers that is not trained; false after the last.
  * Begins at layer 0, which 0. */
 typedef struct place {
     int64_t layer;

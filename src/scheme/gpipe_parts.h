@@ -88,7 +88,7 @@ int64_t tsri_mark_forming(int64_t mark);
 int64_t tsri_mark_what(int64_t mark);
 
 /* The numbers of a part (net/depth.h): weights, state of the optimiser, statistics, all that a
- * stage needs and changes. Bytes, with so many vectors (tsri_run_vectors); out of a store of the
+ * stage needs and changes. Bytes, with that many vectors (tsri_run_vectors); out of a store of the
  * whole; and back into one. */
 int64_t tsri_part_bytes(int64_t vectors, const tsri_net *part);
 tsr_status tsri_part_pack(void *bytes, const tsri_store *whole, const tsri_net *part);

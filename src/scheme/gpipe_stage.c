@@ -2,7 +2,7 @@
  *
  * It does what its orders say: these layers, these neighbours, these numbers. Then round after
  * round, as far as the coordinator lets it: activations of every micro-batch from the rank before
- * it, to the rank behind it, gradients back, its own update. Frames come in any order and wait in
+ * it, to the rank after it, gradients back, its own update. Frames come in any order and wait in
  * their places; a call of the coordinator's ends whatever it is doing.
  */
 #include "scheme/schemes.h"

@@ -30,7 +30,7 @@ static const char *optim_keys(const tsr_config *config)
                  "keep";
 }
 
-/* A model that has its hidden layers either one by one or as so many of one width reads one of the
+/* A model that has its hidden layers either one by one or as that many of one width reads one of the
  * two; NULL where there is no such choice. */
 static const char *hidden_unread(const tsr_config *config)
 {

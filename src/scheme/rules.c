@@ -128,7 +128,7 @@ static void choose_momentum(tsri_rules *rules, const tsri_settings *s)
                     .variance = rules->carry && s->optim.adam};
 }
 
-/* Layers that read fewer units in a share, and are not scaled up for it, give the norms behind them
+/* Layers that read fewer units in a share, and are not scaled up for it, give the norms after them
  * other statistics than the whole has. */
 static void choose_recalibration(tsri_rules *rules, const tsri_settings *s)
 {

@@ -35,7 +35,7 @@ void tsri_rules_fini(tsri_rules *rules);
 /* cut[a] for every axis: those that tickets lose units on, and whose rankings are followed. They
  * are `names` as tsri_axes_named has them, or where that is NULL ticket.axes. "paper", or nothing
  * said, is what the run's scheme cuts; where it cuts none, or `config` is NULL, what LoFT would
- * (subnet/filters.h). USAGE for a name that is no such axis. */
+ * (subnet/filters.h). USAGE for a name that is not such an axis. */
 tsr_status tsri_ticket_axes(bool *cut, const tsr_config *config, const tsri_net *net,
                             const char *names);
 

@@ -9,7 +9,7 @@
 TSRI_SCHEME_NAMES(X)
 #undef X
 
-/* dense: are the samples what they are, so that their gates are computed once for all? */
+/* dense: do the samples never change (no augmentation), so that their gates can be computed once? */
 bool tsri_dense_knows_gates(const tsri_settings *s, const tsri_net *net);
 
 #endif

@@ -12,7 +12,7 @@ enum { TSRI_SPACE_Z, TSRI_SPACE_ALPHA, TSRI_SPACE_SIGN, TSRI_SPACE_PARAMS };
 
 /* Sums and gradients over the samples, of one worker or of the whole. */
 typedef struct tsri_space_scratch {
-    float *f, *df;          /* [columns] outputs, gradient of the loss; behind n zero */
+    float *f, *df;          /* [columns] outputs, gradient of the loss; after n zero */
     float *c;               /* [columns] */
     double *total;          /* [columns] */
     float *table;           /* NULL for the whole, which takes no step */

@@ -1,6 +1,6 @@
 /* stages.c - where gpipe cuts a network by depth.
  *
- *     scheme.cuts     "layer2.1, layer3.1": behind these layers or blocks, as many as there are
+ *     scheme.cuts     "layer2.1, layer3.1": after these layers or blocks, as many as there are
  *                     workers less one
  *     scheme.balance  otherwise, so that the dearest stage costs least: `flops` of the layers, or
  *                     `time`, measured on a micro-batch of this machine
@@ -19,7 +19,7 @@
 
 /* ---- As named ----------------------------------------------------------------------------- */
 
-/* The layer behind the last one that is called `name` or "<name>.<anything>"; 0 = none is. */
+/* The layer after the last one that is called `name` or "<name>.<anything>"; 0 = none is. */
 static int64_t behind(const tsri_net *net, const char *name, size_t n)
 {
     int64_t place = 0;
@@ -40,7 +40,7 @@ static tsr_status no_such_place(const tsri_settings *s, const tsri_net *net, con
     for (int64_t i = 1; i < net->layers; i++)
         if (tsri_depth_cuttable(net, i))
             TSR_TRY(tsri_text_add(&have, have.length ? ", %s" : "%s", net->layer[i - 1].name));
-    st = tsri_fail(TSR_USAGE, "%s: the model cannot be cut behind %s: it can behind %s",
+    st = tsri_fail(TSR_USAGE, "%s: the model cannot be cut after %s: it can after %s",
                    tsri_config_place(s->config, "scheme.cuts"), tsri_quote(asked.data),
                    have.length ? have.data : "no layer");
 done:

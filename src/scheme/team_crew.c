@@ -186,7 +186,7 @@ done:
 
 /* ---- Both, before the first round --------------------------------------------------------- */
 
-/* Fixed parameters lie behind the trained ones; what else lies there does no harm. */
+/* Fixed parameters lie after the trained ones; what else lies there does no harm. */
 static int64_t gift_size(const tsri_run *run)
 {
     bool any = false;

@@ -141,7 +141,7 @@ void tsri_share_draw(tsri_share *share, const tsri_draw *draw, uint64_t seed, in
         else
             chunks(share, draw, size, worker, &rng);
         tsri_share_settle(share, a, tsri_draw_chance(draw, worker));
-        if (draw->kind == TSRI_DRAW_CHUNKS) /* not by chance: so many in every round */
+        if (draw->kind == TSRI_DRAW_CHUNKS) /* not by chance: that many in every round */
             share->pick[a].xi = (double)share->pick[a].count / (double)size;
     }
 }

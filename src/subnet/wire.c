@@ -26,7 +26,7 @@ static bool travels(const tsri_net *net, const tsri_wire *wire, piece at)
     return wire->momentum && role == TSRI_TRAINED && (at.vector == TSRI_MOMENTUM || wire->variance);
 }
 
-/* Moves on to the next piece that travels; false behind the last one. Begins at {-1, WEIGHTS}. */
+/* Moves on to the next piece that travels; false after the last one. Begins at {-1, WEIGHTS}. */
 static bool next_piece(piece *at, const tsri_net *net, const tsri_wire *wire)
 {
     do {

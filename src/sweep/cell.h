@@ -5,7 +5,7 @@
 #include "sweep/sweep.h"
 #include "train/describe.h"
 
-/* Can the run be? Everything is checked that `train` would refuse before its first round. */
+/* Is the run possible? Checks everything that `train` would refuse before its first round. */
 tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground);
 
 /* Runs all rounds. A run that diverges, or is refused after it began, is an outcome, not a failure.

@@ -2,7 +2,7 @@
  *
  *     scheme.xi=0.1:1:0.1            a range: first, last, step; both ends count
  *     scheme.workers=1,2,4,8         a list
- *     model.hidden=[256, 256],[64]   commas inside brackets part nothing
+ *     model.hidden=[256, 256],[64]   commas inside brackets do not separate
  */
 #ifndef TSRI_GRID_H
 #define TSRI_GRID_H

@@ -211,8 +211,8 @@ static tsr_status all_runs(crew *c, int threads)
     if (c->st != TSR_OK)
         TSR_TRY(tsri_fail(c->st, "%s", c->error));
     TSR_CHECK(s->done == s->runs, TSR_INTERRUPTED,
-              "stopped after %lld of %lld runs, those of the same beginning saved: give the same "
-              "command again to go on",
+              "stopped after %lld of %lld runs, which are saved: give the same command again to go "
+              "on",
               (long long)s->done, (long long)s->runs);
 done:
     tsri_pool_destroy(pool);

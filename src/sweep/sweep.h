@@ -37,7 +37,7 @@ typedef struct tsri_outcome {
 
 typedef struct tsri_sweep tsri_sweep;
 
-enum { TSRI_SWEEP_RUNS = 10000000 }; /* at most so many runs: each takes memory */
+enum { TSRI_SWEEP_RUNS = 10000000 }; /* at most that many runs: each takes memory */
 
 typedef struct tsri_sweep_options {
     const char *const *grid; /* [grids] as on the command line */
@@ -46,7 +46,7 @@ typedef struct tsri_sweep_options {
     bool curves;         /* keep train_loss along the run */
     int64_t curve_every; /* rounds from one of its points to the next; 0 = 1 */
     bool weights;        /* no run in the space of its samples (samples.h) */
-    int64_t beside;      /* at most so many runs at once, each on more threads; 0 = one a thread */
+    int64_t beside;      /* most runs at once, each on more threads; 0 = one a thread */
     const char *folder;  /* run.yaml, grid.json, sweep.jsonl, sweep.csv; NULL = only in memory */
     /* (optional) After every run, and at the start; from any thread, one at a time. */
     void (*progress)(void *context, const tsri_sweep *sweep);
@@ -95,7 +95,7 @@ typedef struct tsri_cell_sum {
 tsri_cell_sum tsri_sweep_sum(const tsri_sweep *sweep, int64_t cell);
 
 /* *sums = [cells] from the best to the worst: by accuracy where classes are told apart, else by
- * loss. Cells of which a run diverged or was refused come behind those without, cells of which none
+ * loss. Cells of which a run diverged or was refused come after those without, cells of which none
  * ended last. The caller frees them. */
 tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep);
 
@@ -103,7 +103,7 @@ tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep);
 bool tsri_sweep_by_accuracy(const tsri_sweep *sweep);
 const tsri_spread *tsri_sweep_measure(const tsri_sweep *sweep, const tsri_cell_sum *sum);
 
-/* Appends "scheme.xi=0.5 scheme.workers=4", each behind `before`. */
+/* Appends "scheme.xi=0.5 scheme.workers=4", each after `before`. */
 tsr_status tsri_sweep_cell_text(tsri_text *out, const tsri_sweep *sweep, int64_t cell,
                                 const char *before);
 

@@ -6,7 +6,7 @@
  *                    finished file
  *     sweep.csv      the same as a table, without curves; written when the sweep ends or is stopped
  *
- * A killed sweep goes on behind the last whole line. Numbers are written with the fewest digits
+ * A killed sweep goes on after the last whole line. Numbers are written with the fewest digits
  * that read back to the same bits, so a table made of lines that were read is the table that would
  * have been made without the interruption. Only `seconds`, the last field, differs from one time to
  * another.
@@ -133,7 +133,7 @@ done:
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-/* The file stands behind its last sound line. */
+/* The file stands after its last sound line. */
 static tsr_status open_lines(tsri_sweep_files *f, tsri_sweep *s, const char *path)
 {
     tsr_status st = TSR_OK;

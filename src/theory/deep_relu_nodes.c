@@ -241,7 +241,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The gradient that so many fifths of the nodes do not exceed, of nodes that have one at all. */
+/* The gradient that this many fifths of the nodes do not exceed, of nodes that have one at all. */
 static double quantile(search *s, int fifths)
 {
     int64_t count = 0;

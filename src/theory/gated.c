@@ -266,12 +266,12 @@ static void notes(const tsri_gated_file *f)
     long_note(f, "eigenvalues of G^T G, sample by sample", f->reach.G);
     long_note(f, "norms of Z, sample by sample", f->reach.chains);
     tsri_certify_note(f->c, "(13) prints lambda_max(F F^T) where its proof, (30), has the square: "
-                            "both are told");
+                            "both are shown");
     tsri_certify_note(f->c, "(39) has l where its proof gives twice that: it may fail by 2");
     tsri_certify_note(f->c, "(46) takes the step 1/(beta^2 L), which (18) does not allow: "
                             "alpha^2/(4 beta^4 L) is smaller");
     tsri_certify_note(f->c, "Theorem 6 uses Lemma 4, of nearly orthogonal x, for the features of "
-                            "deeper layers, which are none");
+                            "deeper layers, which are not nearly orthogonal");
     tsri_certify_note(f->c, "section 10.5 has m^3 where Theorem 5 gives m^2; R with that is "
                             "(n d_x d_y / m)^(1/2) d_y L^2");
 }

@@ -1,6 +1,6 @@
 /* gated_rate.c - how fast a gated net must learn: Theorem 5 and Lemma 3 of Noy et al.
  *
- * (14) to (17) are about eigenvalues of the products G before and F behind each layer's weights;
+ * (14) to (17) are about eigenvalues of the products G before and F after each layer's weights;
  * (18) and (19) make a step and a rate of them, which the run's own losses are held against. All
  * numbers are the worst of the rounds so far. A bound that is made of eigenvalues of a part of the
  * samples, or rounds, may be too strict: such rows are open.
@@ -154,7 +154,7 @@ static void iteration_rows(const tsri_gated_file *f, const ends *e)
                  "steps done: 2 x 81^2 log(l_0 / l_t)");
 }
 
-/* How far (19) lets the weights go, behind (42). */
+/* How far (19) lets the weights go, after (42). */
 static void radius_row(const tsri_gated_file *f, const ends *e)
 {
     int64_t latest = tsri_gated_latest(f->past, "loss");

@@ -6,7 +6,7 @@
  * for any a_i > 0; r_i = y_i - target. The best a_i, |Delta_i x_i| / |r_i|, leave eta^2 |Delta_i
  * x_i| |r_i|. By Lemma 1 eta^2 Delta_i x_i is what the step does to the output of sample i beyond
  * its first order. The third term of Lambda_i has lambda_max(F F^T) in (13), where its proof, (30),
- * has the square: both are told.
+ * has the square: both are shown.
  */
 #include "theory/gated.h"
 
@@ -90,7 +90,7 @@ static double lambda(const tsri_gated_pairs *p, const tsri_gated_ends *e, int64_
            3 * eta * eta * n * L * p->squares[i];
 }
 
-/* What sample i adds to the change and to both bounds; y [dy] are its outputs behind the step. */
+/* What sample i adds to the change and to both bounds; y [dy] are its outputs after the step. */
 static void add_sample(tsri_gated_fall *f, const tsri_gated_pairs *p, const tsri_gated_ends *e,
                        int64_t i, const double *target, const double *y, double eta)
 {

@@ -45,7 +45,7 @@ bool tsri_loft_descends(const tsri_run_view *view);
 bool tsri_loft_draws(const tsri_run_view *view);
 double tsri_loft_budget(const tsri_run_view *view, bool draws); /* what either would take */
 
-/* Is this round one of those in which a look of so many operations is due? */
+/* Is this round one of those in which a look of that many operations is due? */
 bool tsri_loft_due(const tsri_run_view *view, double operations);
 
 /* ---- loft_look.c --------------------------------------------------------------------------- */

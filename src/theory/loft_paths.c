@@ -10,7 +10,7 @@
 
 /* ---- Gradient descent ----------------------------------------------------------------------- */
 
-/* So many samples that a plan's largest values, all filters of all pixels, stay below this many
+/* As many samples as fit so that a plan's largest values, all filters of all pixels, stay below this many
  * numbers. */
 enum { VALUES = 1 << 24 };
 

@@ -224,7 +224,7 @@ done:
     return st;
 }
 
-/* The kernel, so many times over: the same each time. */
+/* The kernel, that many times over: the same each time. */
 static tsr_status repeat(tsri_ntk *ntk, const subject *s, const float *x,
                          const tsri_tangent *tangent, int64_t times)
 {

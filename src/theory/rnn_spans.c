@@ -62,7 +62,7 @@ static double keep_largest(double *x, double *work, int64_t n, int64_t k)
     return size;
 }
 
-/* A map [rows, cols] between vectors with so many entries, and room to search it. */
+/* A map [rows, cols] between vectors with that many entries, and room to search it. */
 typedef struct map {
     const double *a;
     int64_t rows, cols, left, right; /* entries that are not 0 */

@@ -106,7 +106,7 @@ void tsri_rnn_states_fini(tsri_rnn_states *s)
     s->g = s->h = NULL;
 }
 
-/* The ReLU; nothing behind the end of a sequence. */
+/* The ReLU; nothing after the end of a sequence. */
 static void end_position(tsri_rnn_states *s, bool linear, int64_t l)
 {
     for (int64_t i = 0; i < s->n; i++) {

@@ -1,6 +1,6 @@
 /* signs.h - activation patterns, one bit per unit, and how many units each pair of samples shares.
  *
- *     row i | 64 units | 64 units | ... |        words 64-bit words, zeros behind unit m
+ *     row i | 64 units | 64 units | ... |        words 64-bit words, zeros after unit m
  *
  * |row_i AND row_j| for all pairs is a product of two matrices of bits. There are three loops for
  * it; the best one that the processor can run is chosen at run time:

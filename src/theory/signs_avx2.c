@@ -137,7 +137,7 @@ static void strip(uint32_t *count, const uint64_t *a, int64_t rows, const uint64
             const uint8_t *row[TALL];
             sums s;
             memset(&s, 0, sizeof s);
-            for (int64_t r = 0; r < TALL; r++) /* behind the last row: the last one again */
+            for (int64_t r = 0; r < TALL; r++) /* after the last row: the last one again */
                 row[r] = (const uint8_t *)a + (i + r < rows ? i + r : rows - 1) * stride + from;
             for (int64_t k = 0; k < bytes; k += SAFE)
                 add_bytes(&s, d, row, k, k + SAFE < bytes ? k + SAFE : bytes);

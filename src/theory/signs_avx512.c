@@ -66,7 +66,7 @@ static void strip(uint32_t *count, const uint64_t *a, int64_t rows, const uint64
         for (int64_t i = 0; i < rows; i += SIDE)
             for (int64_t j = 0; j < columns; j += SIDE) {
                 const uint64_t *x[SIDE], *y[SIDE];
-                for (int64_t r = 0; r < SIDE; r++) { /* behind the last: the last one again */
+                for (int64_t r = 0; r < SIDE; r++) { /* after the last: the last one again */
                     x[r] = a + (i + r < rows ? i + r : rows - 1) * words;
                     y[r] = b + (j + r < columns ? j + r : columns - 1) * words;
                 }

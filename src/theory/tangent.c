@@ -175,7 +175,7 @@ static tsr_status visit(void *context, const tsri_op *op, const tsri_layer *laye
     return TSR_OK;
 }
 
-/* Gradient e_o behind every sample. */
+/* Gradient e_o after every sample. */
 static tsr_status one_hot(const work *w, int64_t output)
 {
     memset(w->dy, 0, (size_t)(w->batch * w->net->outputs) * sizeof *w->dy);

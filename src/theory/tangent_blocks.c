@@ -1,13 +1,13 @@
 /* tangent_blocks.c - what is kept of each layer for each sample.
  *
- * A dense layer keeps its input and the gradient behind it. A convolution either keeps patches and
+ * A dense layer keeps its input and the gradient after it. A convolution either keeps patches and
  * gradients of every position, P (columns + rows) numbers whose pair costs P^2 (columns + rows)
  * products, or the gradient of its filters itself, rows x columns numbers and products: the cheaper
  * pair decides. Early layers have many positions and few channels, late ones the opposite.
  *
  * A matrix of a recurrent network is applied at every position of a sequence: A and D of each
  * position, as patches are. Of W, A is the state before and D what back-propagation through time
- * leaves behind the ReLU.
+ * leaves after the ReLU.
  *
  * Long gradients are cut by rows, so that no product sums more than SUMS_MOST numbers at a time.
  */
@@ -241,7 +241,7 @@ static void take_patches(float *patch, const float *x, const filling *f)
                 }
 }
 
-/* d [P][stride] = the gradients behind a convolution, rows first .. of them. */
+/* d [P][stride] = the gradients after a convolution, rows first .. of them. */
 static void take_gradients(float *d, int64_t stride, const float *dy, const filling *f)
 {
     steps at = steps_of(f, f->op->out);

@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-    PARTS = 10000, /* a ratio is so many ten-thousandths */
+    PARTS = 10000, /* a ratio is that many ten-thousandths */
     COARSE = 156,  /* steps of time: what differs less is lost in the noise */
     VECTOR = 8     /* kernels like multiples of it */
 };

@@ -21,7 +21,7 @@ typedef struct tsri_bench_row {
 typedef struct tsri_bench {
     tsri_bench_row *row;
     int64_t rows;
-    tsri_times step, loss, update, data; /* a whole step, and its parts that are no op */
+    tsri_times step, loss, update, data; /* a whole step, and its parts that are not ops */
     tsri_times round;     /* of shares: one round of all workers at once, where it was timed */
     double round_samples; /* that they train on in it */
     double conv_part;     /* of a step's time spent in convolutions, 0 to 1: median */

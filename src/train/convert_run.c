@@ -114,8 +114,7 @@ tsr_status tsri_convert_prepare(tsri_run *run)
     TSR_TRY(tsri_least_norm(b, a, n, m, 1, TSRI_CONVERT_CUT, &matrix_rank));
     TSR_CHECK(matrix_rank == n, TSR_USAGE,
               "%s: the features before the first layer have matrix rank %lld on the %lld training "
-              "samples "
-              "(samples that are equal, or too few units that are on for any): there will be no "
+              "samples (some of them are equal, or too few units are on): there will be no "
               "equal ReLU net; use fewer samples, a wider net, or convert_least_squares: true",
               tsri_config_place(run->settings.config, "convert_at"), (long long)matrix_rank,
               (long long)n);

@@ -9,7 +9,7 @@
 typedef struct tsri_ground {
     tsr_data *data; /* loaded already and not the run's, or NULL: the run loads its own */
     int threads;    /* of the run; the backend is started already */
-    bool dry;       /* only to see whether the run can be: weights stay zero */
+    bool dry;       /* only to see whether the run is possible: weights stay zero */
 } tsri_ground;
 
 /* Everything from the run file that needs no folder: data, network, initial weights. */

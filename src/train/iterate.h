@@ -7,10 +7,10 @@
 /* Reads optim.keep and stop. USAGE when the run has nothing to stop at. */
 tsr_status tsri_iterate_init(tsri_run *run);
 
-/* Judges the whole training set, if anyone wants to know, and keeps the best iterate so far. */
+/* Evaluates the whole training set, if a setting asks for it, and keeps the best iterate so far. */
 tsr_status tsri_iterate_judge(tsri_run *run);
 
-/* Notes the scores of the filters now, if anyone wants to know and it is time. After every
+/* Notes the scores of the filters now, if a setting asks for them and they are due. After every
  * round. */
 tsr_status tsri_iterate_scores(tsri_run *run);
 

@@ -97,7 +97,7 @@ done:
     return st;
 }
 
-/* Of the round it went back to, after so many of the list. */
+/* Of the round it went back to, after that many of the list. */
 static double rate_after(const tsri_settings *s, const tsri_run_position *p, int64_t number)
 {
     return ldexp(tsri_schedule_rate(&s->schedule, p->rollback[number].to, s->rounds),

@@ -34,7 +34,7 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done);
 tsr_status tsri_rollback_tell(tsri_run *run);
 
 /* The list as JSON, for checkpoints and models, and back; nothing and NULL when it is empty.
- * BAD_FILE, naming `path`, when the text is no such list. */
+ * BAD_FILE, naming `path`, when the text is not such a list. */
 tsr_status tsri_rollback_write(tsri_text *out, const tsri_run_position *p);
 tsr_status tsri_rollback_read(tsri_run_position *p, const char *text, const char *path);
 

@@ -1,4 +1,4 @@
-/* sound.h - when a run has diverged, and which weights are ones to go back to. */
+/* sound.h - when a run has diverged, and which weights it may go back to. */
 #ifndef TSRI_SOUND_H
 #define TSRI_SOUND_H
 
@@ -16,7 +16,7 @@ tsr_status tsri_check_judged(const tsri_run *run, double loss);
 
 enum { TSRI_WHY = 200 };
 
-/* Are the weights of now ones to go back to: finite, and a step would begin with a loss that the
+/* May a run go back to the weights of now? They are finite, and a step would begin with a loss the
  * rule above lets pass? `why` says why not. Changes nothing. */
 tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run);
 tsr_status tsri_check_sound(tsri_run *run); /* DIVERGED when not */

@@ -16,7 +16,7 @@ typedef struct walk {
 
 static tsr_status take(walk *w, const tsri_json_value *value);
 
-/* `part` behind the name, for as long as the value is visited. */
+/* `part` after the name, for as long as the value is visited. */
 static tsr_status step_in(walk *w, const char *part, const tsri_json_value *value)
 {
     tsr_status st = TSR_OK;

@@ -23,7 +23,7 @@ enum {
 
 typedef struct tsri_follow {
     char *path;
-    int64_t offset; /* behind the last line that was handed over */
+    int64_t offset; /* after the last line that was handed over */
     uint64_t device, inode;
     char tail[TSRI_FOLLOW_TAIL];
     int64_t tail_length;

@@ -218,7 +218,7 @@ static bool is_alive(const tsri_followed *w)
     return (w->changed_at >= 0 || w->holder.remote) && w->age < patience(w) && !*w->ended;
 }
 
-/* The model is written behind the last line: one that is older belongs to a run before. */
+/* The model is written after the last line: one that is older belongs to a run before. */
 static bool has_finished(const tsri_followed *w)
 {
     if (w->is_sweep)

@@ -38,7 +38,7 @@ void tsri_locks_fini(tsri_locks *locks)
     tsri_text_fini(&locks->text);
 }
 
-/* The length of the next word of a line, 0 at its end; *at moves behind it. */
+/* The length of the next word of a line, 0 at its end; *at moves after it. */
 static size_t next_word(const char **word, const char **at)
 {
     *word = *at + strspn(*at, " ");
@@ -79,7 +79,7 @@ static bool listed(const tsri_locks *locks, int64_t pid, uint64_t inode)
     return false;
 }
 
-/* "4242 (name) T ..."; a name may hold anything, so behind its last bracket. */
+/* "4242 (name) T ..."; a name may hold anything, so after its last bracket. */
 static bool is_stopped(int64_t pid)
 {
     char path[64], text[512] = {0};

@@ -1,6 +1,6 @@
 /* locks.h - which runs are alive: who holds the lock of a folder, found without touching it.
  *
- * To try the lock would be the sure way, and the wrong one: a run that begins in that moment would
+ * Trying the lock would be certain, and wrong: a run that begins at that moment would
  * find its folder taken. So run.lock is read (the process number of its holder; empty after an
  * orderly end), and /proc/locks says whether that process still holds it. That list knows the
  * processes of this machine and of this container alone; for a file on a network the caller must

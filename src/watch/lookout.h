@@ -19,7 +19,7 @@
 #include "watch/followed.h"
 
 enum {
-    TSRI_LOOKOUT_RUNS = 1000,   /* at most so many runs are shown; more are counted */
+    TSRI_LOOKOUT_RUNS = 1000,   /* at most that many runs are shown; more are counted */
     TSRI_LOOKOUT_DEPTH = 5,     /* folders below the one that is watched */
     TSRI_LOOKOUT_LOOKED = 20000 /* folders looked into in one search */
 };
@@ -61,7 +61,7 @@ typedef struct tsri_screen {
     bool open;      /* that run alone, with its curves; else the list (of one run: that run) */
 } tsri_screen;
 
-/* Appends `height` lines of at most `width` columns, parted by '\n', with colours as escape
+/* Appends `height` lines of at most `width` columns, separated by '\n', with colours as escape
  * sequences. Text from files has lost its control characters. */
 tsr_status tsri_lookout_draw(tsri_text *out, const tsri_lookout *w, const tsri_screen *screen);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Bad run files, as a user meets them: each is refused by `tessera check` with exit code 2 and one
 # sentence that names file:line:column and what was expected, in under a second. The table has three
-# columns parted by '@': place, words of the sentence, the file (as printf %b takes it).
+# columns separated by '@': place, words of the sentence, the file (as printf %b takes it).
 set -u
 program=$1
 . "$2/tests/cli.sh"
@@ -84,8 +84,8 @@ done <<'EOT'
 1:14@leave the key out@data: {path: ''}\n
 1:14@a text, not a list@data: {path: [a]}\n
 1:17@write [256]@model: {hidden: 256}\n
-1:22@'b' is none@model: {hidden: [64, b]}\n
-1:18@'[0' is none@model: {hidden: ["[0"]}\n
+1:22@'b' is not one@model: {hidden: [64, b]}\n
+1:18@'[0' is not one@model: {hidden: ["[0"]}\n
 1:18@from 1 to@model: {hidden: [0]}\n
 1:27@from 0 to 1@optim: {milestones: [0.5, 2]}\n
 1:8@anchors@batch: &b 128\n

@@ -75,7 +75,7 @@ no pairs of convolutions@GLYPHSscheme: {name: loft, workers: 2}\n
 no axis nowhere@GLYPHSRESscheme: {name: loft, workers: 2, axes: "nowhere"}\n
 workers@GLYPHSmodel: {hidden: [3]}\nscheme: {name: ist, workers: 8}\n
 do not divide the batch@GLYPHSscheme: {name: gpipe, workers: 2, micro_batches: 3}\n
-cannot be cut behind@GLYPHSscheme: {name: gpipe, workers: 2, cuts: "nowhere"}\n
+cannot be cut after@GLYPHSscheme: {name: gpipe, workers: 2, cuts: "nowhere"}\n
 but into 3 at most@GLYPHSscheme: {name: gpipe, workers: 40, micro_batches: 1}\n
 the same samples@GLYPHSscheme: {name: gpipe, workers: 2, data: shard}\n
 no axis fc9@GLYPHSscheme: {name: masked, workers: 2, axes: "fc9"}\n

@@ -164,12 +164,12 @@ grep -q 'scheme dense runs in one process' log || { fail "no sentence for dense"
 "$program" train run.yaml --quiet --out f --set scheme.name=gpipe --set scheme.local_steps=1 --set scheme.wire=bf16 2>log && fail "gpipe with bf16"
 grep -q 'bf16 is for schemes with shares' log || { fail "no sentence for gpipe with bf16"; cat log; }
 timeout 60 mpirun -n 1 "$program" train run.yaml --quiet --out e : -n 1 "$program" train run.yaml --quiet --out e --set seed=4 >/dev/null 2>log && fail "two runs in one"
-grep -q "rank 1 would do another run: its run file's digest" log || { fail "no sentence for two runs"; cat log; }
+grep -q "rank 1 was started for another run: its run file's digest" log || { fail "no sentence for two runs"; cat log; }
 version=$("$program" --version | sed 's/^tessera //')
 sed "s/$version/9.9.9/g" "$program" >other && chmod +x other # as if it were another version: the same length
 [ "$(./other --version)" = "tessera 9.9.9" ] || fail "no other version could be made of $version"
 timeout 60 mpirun -n 1 "$program" train run.yaml --quiet --out g : -n 1 ./other train run.yaml --quiet --out g >/dev/null 2>log && fail "two versions in one run"
-grep -q "rank 1 would do another run: its version is 9.9.9, here it is $version" log || { fail "no sentence for two versions"; cat log; }
+grep -q "rank 1 was started for another run: its version is 9.9.9, here it is $version" log || { fail "no sentence for two versions"; cat log; }
 
 [ $failures -eq 0 ] && echo "cluster: all well"
 exit $failures

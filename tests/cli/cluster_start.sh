@@ -29,7 +29,7 @@ rounds: 20
 threads: 1
 EOT
 me=$(hostname)
-# ranks LIMIT OPTION...: the run, ended after so many seconds; fails when it had to be
+# ranks LIMIT OPTION...: the run, ended after that many seconds; fails when it had to be
 ranks() { local limit=$1; shift; rm -rf out; rm -f pid-*; timeout "$limit" mpirun --enable-recovery -n 3 ./rank "$program" train run.yaml --quiet --out out "$@" >/dev/null 2>log </dev/null; [ $? != 124 ]; }
 said() { grep -qF -- "$1" log || complain "$2: it did not say '$1' but $(head -c 600 log)"; }
 # meeting: rank 0 listens, rank 1 is connected; both wait in MPI_Init for rank 2, which is held

@@ -82,7 +82,7 @@ refused 2 "cannot be imported; these can" import cases/imagenet/weights.pth --ou
 refused 3 "layer1.2.conv1.weight is missing" import cases/imagenet/weights.pth --out new --model resnet34
 refused 3 "the ends of a vgg11" import cases/imagenet/weights.pth --out new --model vgg11
 refused 2 "1 channels, and there are 3 means" import cases/small-stem/weights.pth --out new
-refused 3 "no network that is known here" import cases/vgg16_bn/weights.pth --out new --size 64
+refused 3 "not a network that is known here" import cases/vgg16_bn/weights.pth --out new --size 64
 refused 2 "224 to 255 pixels" import cases/vgg16_bn/weights.pth --out new --size 64 --model vgg16_bn
 refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
 refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0

@@ -43,7 +43,7 @@ extern const int scenario_count;
 const scenario *find_scenario(const char *name);
 
 /* The i-th scenario to disturb: of all in the long tier, else of those that stand for the others;
- * with `only` set that one alone. NULL behind the last. */
+ * with `only` set that one alone. NULL after the last. */
 const scenario *next_scenario(int i);
 extern const char *only; /* the scenario or step to try; NULL: all */
 

@@ -14,7 +14,7 @@
 
 enum { SIDES = 3, SIZE = 4, STRANGERS = 8, ACTS = 48, TRIES = 3, WAIT_MS = 1000 };
 
-/* Fills n bytes, with zeros behind the input's end. */
+/* Fills n bytes, with zeros after the input's end. */
 static void fill(input *in, void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -57,7 +57,7 @@ def read_safetensors(path):
         assert begin % np.dtype(kind).itemsize == 0, "not aligned in the file"
         tensors[name] = about["dtype"], np.frombuffer(data[begin:end], kind).reshape(about["shape"])
         at = end
-    assert at == len(data), "bytes behind the last tensor"
+    assert at == len(data), "bytes after the last tensor"
     for name, digits in json.loads(metadata["tessera.crc32c"]).items():
         assert digits == "%08x" % crc32c(tensors[name][1].tobytes()), "checksum of " + name
     blank = raw[8:8 + n].replace(metadata["tessera.header.crc32c"].encode(), b"00000000")

@@ -39,7 +39,7 @@ class Net:
 
 
 def states(net, x, length):
-    """g, h [n, L, m]; zero behind the end."""
+    """g, h [n, L, m]; zero after the end."""
     n, L, _ = x.shape
     m = net.W.shape[0]
     g, h = np.zeros((n, L, m)), np.zeros((n, L, m))

@@ -67,7 +67,7 @@ def length(r, run, n, most=9):
 
 
 def scheme(r, run, most, *names):
-    """At most so many workers: each needs a unit, and of shards a sample."""
+    """At most that many workers: each needs a unit, and of shards a sample."""
     if now(r, 0.2):
         run["scheme"] = {"name": pick(r, "local_sgd", *names), "workers": integer(r, 1, min(3, most))}
         if now(r, 0.5):

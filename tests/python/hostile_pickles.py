@@ -162,7 +162,7 @@ def pickles():
     p["name-nul"] = (whole(b"}" + text(b"a\0b") + tensor() + b"s"), "no name that can be one")
     p["name-long"] = (whole(b"}" + text("a" * 2000) + tensor() + b"s"), "no name that can be one")
     p["name-twice"] = (whole(b"}(" + text("w") + tensor((2,)) + text("w") + tensor((2,), offset=2) + b"u"), "two tensors are named w")
-    p["unknown-net"] = (state(w=tensor()), "no network that is known here")
+    p["unknown-net"] = (state(w=tensor()), "not a network that is known here")
     # Tensors.
     outside = "elements outside its storage"
     p["shape-huge"] = (state(w=tensor((1 << 40, 1 << 40), (1 << 40, 1))), outside)
@@ -206,7 +206,7 @@ def files():
     yield "zip-cut-begin", good[:4], ""
     yield "zip-no-pickle", archive(None), "a zip without data.pkl"
     yield "zip-empty", b"PK\5\6" + bytes(18), ""
-    yield "zip-twice", twice(), "is there twice"
+    yield "zip-twice", twice(), "appears twice"
     yield "zip-big-endian", archive(state(w=tensor()), order="big"), "not little-endian"
     yield "zip-no-storage", archive(state(w=tensor()), {}), "no member data/0"
     yield "zip-bomb", archive(state(w=tensor()), {"0": bytes(300 << 20)}, zipfile.ZIP_DEFLATED), "unpacks to more"

@@ -132,7 +132,7 @@ write("8.csv", table(HEAD, rest))
 pair("fewer words than in training", "places", "8.csv", [y for *_, y in rest])
 judged("fewer classes than in training", "places", "8.csv", 1.0)
 write("9.csv", table(HEAD, [(c, a, b, "whale" if y == "dog" else y) for c, a, b, y in full]))
-judged("a class never seen", "places", "9.csv", refusal='"whale" is none of the model\'s classes')
+judged("a class never seen", "places", "9.csv", refusal='"whale" is not one of the model\'s classes')
 pair("a class never seen, only asked about", "places", "9.csv", want, says="targets are left out")
 write("10.csv", table(HEAD, [(c, "x1" if i == 2 else a, b, y) for i, (c, a, b, y) in enumerate(full)]))
 pair("a word in a column of numbers", "places", "10.csv", refusal="line 4, column 2 (a)")
@@ -375,7 +375,7 @@ two = [x for x in some if kind_of(x) != "10"]
 write("41.csv", table(["x", "kind"], [(x, kind_of(x)) for x in two]))
 judged("only some of the classes that are numbers", "kinds", "41.csv", 1.0)
 write("42.csv", table(["x", "kind"], [(x, "40") for x in two]))
-judged("a number that is no class", "kinds", "42.csv", refusal='"40" is none of the model\'s classes (10, 20, 30)')
+judged("a number that is not a class", "kinds", "42.csv", refusal='"40" is not one of the model\'s classes (10, 20, 30)')
 
 # Numbers have no one way to be written: the model's own training file was refused.
 for words in ({"30": "30.0", "20": "20.0", "10": "10.0"}, {"30": "+3", "20": "+2", "10": "+1"}):
@@ -407,7 +407,7 @@ np.save("shifted/x.npy", q[1:])
 np.save("shifted/y.npy", np.array([1, 2]))
 judged("labels 1 and 2 are classes 1 and 2, not the first two", "trained", "shifted", 1.0)
 np.save("shifted/y.npy", np.array([1, 3]))
-judged("a label that is no class", "trained", "shifted", refusal="none of the model's 3 classes")
+judged("a label that is not a class", "trained", "shifted", refusal="not one of the model's 3 classes")
 np.save("wide.npy", np.zeros((2, 7), "float32"))
 pair("an array of another width", "trained", "wide.npy", refusal="samples of 3x1x1", code=2)
 
@@ -502,7 +502,7 @@ pair("pictures of some classes, some larger", "seen", "later", ["green"] * 3 + [
 judged("pictures of some classes, judged", "seen", "later", 1.0)
 os.makedirs("mauve/mauve")
 png("mauve/mauve/0.png", picture("red"))
-judged("a class of pictures never seen", "seen", "mauve", refusal="folder mauve is none of the model's 3 classes")
+judged("a class of pictures never seen", "seen", "mauve", refusal="folder mauve is not one of the model's 3 classes")
 os.mkdir("loose")
 png("loose/a.png", picture("blue"))
 png("loose/b.png", picture("red"))
@@ -520,7 +520,7 @@ os.makedirs("part/red")
 os.makedirs("part/amber")
 png("part/red/0.png", picture("red"))
 png("part/amber/0.png", picture("green"))
-pair("a folder that is no class, only asked about", "seen", "part", ["green", "red"], says="folder amber is none of the model's classes")
+pair("a folder that is not a class, only asked about", "seen", "part", ["green", "red"], says="folder amber is not one of the model's classes")
 
 
 def album(what, moves, yes=None, refusal=None, says=""):
@@ -543,7 +543,7 @@ def album(what, moves, yes=None, refusal=None, says=""):
 album("a folder in a class folder", [("red/1.png", "red/more/1.png")], refusal="folder red/more has pictures and is in a folder")
 album("validation/ is a test part", [("red/1.png", "validation/red/1.png"), ("blue/1.png", "Test/blue/1.png")],
       yes="90 for training, 2 for testing")
-album("an empty class folder", [(None, "void/")], yes="classes 3,", says="folder void has no pictures")
+album("an empty class folder", [(None, "void/")], yes="classes 3,", says="folder void holds no picture")
 album("hidden files and folders", [("red/1.png", "red/._1.png"), ("red/1.png", ".git/1.png")], yes="72 for training, 18 for testing")
 
 print(f"{count} pairs: {count - len(failures)} answered as they must be")

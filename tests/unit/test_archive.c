@@ -143,7 +143,7 @@ static void places_that_cannot_be_found(void **state)
     tsri_io = old;
 }
 
-/* Several gzip members in a row are one file; zeros behind are padding; anything else is damage. */
+/* Several gzip members in a row are one file; zeros after them are padding; anything else is damage. */
 static void gzip_members(void **state)
 {
     (void)state;
@@ -161,10 +161,10 @@ static void gzip_members(void **state)
     }
     packed[used + 99] = 'x';
     assert_fails(tsri_archive_read_file(&bytes, &n, scratch_put("m.gz", packed, used + 100), ROOM),
-                 TSR_BAD_FILE, "behind the end");
+                 TSR_BAD_FILE, "after the end");
     memcpy(packed + used, "PK\3\4", 4);
     assert_fails(tsri_archive_read_file(&bytes, &n, scratch_put("m.gz", packed, used + 4), ROOM),
-                 TSR_BAD_FILE, "behind the end");
+                 TSR_BAD_FILE, "after the end");
 }
 
 static void truncated_at_every_length(void **state)
@@ -241,7 +241,7 @@ static tsr_status collect(void *context, const char *name, const char *bytes, in
     if (strcmp(name, "stop") == 0)
         return tsri_fail(TSR_USAGE, "stopped");
     if ((int64_t)strlen(bytes) != n)
-        return tsri_fail(TSR_FAILURE, "no NUL behind the bytes");
+        return tsri_fail(TSR_FAILURE, "no NUL after the bytes");
     return tsri_text_add(context, "%s=%s;", name, bytes);
 }
 

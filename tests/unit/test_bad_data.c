@@ -240,7 +240,7 @@ static void bombs_and_giants(void **state)
     (void)scratch_put("b-labels-idx1-ubyte", LABELS, sizeof LABELS - 1);
     check_large(SETTINGS("data.path=b-images-idx3-ubyte.gz"), "byte 0");
     put_bomb("b-images-idx3-ubyte.gz", "\0\0\10\2\0\0\0\2\0\0\0\1", 12, 0, BOMB);
-    check_large(SETTINGS("data.path=b-images-idx3-ubyte.gz"), "behind the end");
+    check_large(SETTINGS("data.path=b-images-idx3-ubyte.gz"), "after the end");
     put_bomb("b-images-idx3-ubyte.gz", "\0\0\10\2\20\0\0\0\0\0\0\20", 12, 0, BOMB);
     check_large(SETTINGS("data.path=b-images-idx3-ubyte.gz"), "unpack it first");
     put_bomb("b.csv.gz", "a,b\n", 4, ',', BOMB);

@@ -39,7 +39,7 @@ static const cli_command command = {.name = "try",
                                     .options = options,
                                     .run = nothing};
 
-/* Words parted by spaces; `store` holds them. */
+/* Words separated by spaces; `store` holds them. */
 static tsr_status read_words(cli_args *args, char *store)
 {
     static char *argv[32];
@@ -212,7 +212,7 @@ static void watch(tsri_text *out, void (*work)(bool quiet), unsigned short width
         assert_int_equal(pipe(ends), 0);
     pid_t child = width > 0 ? forkpty(&fd, NULL, NULL, &size) : fork();
     if (child < 0 && width > 0) {
-        print_message("no terminal can be had here (is /dev/pts mounted?)\n");
+        print_message("there is no terminal here (is /dev/pts mounted?)\n");
         skip();
     }
     assert_true(child >= 0);

@@ -21,7 +21,7 @@ typedef struct party {
     const char *epochs;
     char folder[128];
     tsr_context *context, *victim; /* victim: stopped by this one's first sign of life, or NULL */
-    int64_t memory_after;          /* so many blocks can be had; -1 = as many as it likes */
+    int64_t memory_after;          /* that many blocks can be taken; -1 = as many as it likes */
     pthread_t thread;
     tsr_status status;
     _Atomic int64_t messages, strange, live, taken;

@@ -359,8 +359,8 @@ static void another_run_is_refused(void **state)
     stage s;
     rise(&s, (mood[RANKS]){WELL, WELL, OTHER_RUN, WELL}, -1, 60);
     assert_int_equal(s.st, TSR_USAGE);
-    assert_non_null(
-        strstr(tsr_last_error(), "rank 2 would do another run: its data is b, here it is a"));
+    assert_non_null(strstr(tsr_last_error(),
+                           "rank 2 was started for another run: its data is b, here it is a"));
     fall(&s);
     for (int k = 1; k < RANKS; k++)
         assert_int_equal(s.hand[k].st, TSR_INTERRUPTED);

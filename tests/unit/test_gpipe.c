@@ -59,12 +59,12 @@ static void stages_change_no_bit(void **state)
     equal_to_plain(preresnet, "model.name=cnn1;model.width=6;loss=cross_entropy;", 2, 2, 2);
     equal_to_plain(mlp, "model.name=shallow;model.width=30;" NO_MLP "loss=cross_entropy;", 2, 2, 1);
     equal_to_plain(mlp, "model.name=relu_deep;model.norm=none;data.name=sphere;", 2, 4, 2);
-    /* products behind a cut skip what the whole's skip */
+    /* products after a cut skip what the whole's skip */
     equal_to_plain(mlp, "skip=on;model.norm=none;model.hidden=[150, 140, 130];data.n=128;batch=64;",
                    2, 4, 2);
 }
 
-/* What crosses may be gated, and wide enough on both sides for products that skip: behind the cut
+/* What crosses may be gated, and wide enough on both sides for products that skip: after the cut
  * nobody knew the gates, took a dense product, and summed in another order. Deep layers of a narrow
  * net have samples whose units are all off: gates that are on, of values that are 0. */
 static void gates_behind_a_cut(void **state)
@@ -115,7 +115,7 @@ static void micro_batches_are_the_batch(void **state)
     tsri_free(parts.w);
 }
 
-/* Behind layer2.1: 6 channels of 16x16; behind layer3.1: 12 of 8x8. There and back, 4 bytes, 8
+/* After layer2.1: 6 channels of 16x16; after layer3.1: 12 of 8x8. There and back, 4 bytes, 8
  * samples, 3 rounds. */
 static void bytes_by_hand(void **state)
 {
@@ -215,9 +215,9 @@ static void refusals(void **state)
     refuse(preresnet, "scheme.name=gpipe;scheme.workers=3", "3 micro-batches do not divide");
     refuse(preresnet, "scheme.micro_batches=5", "scheme.micro_batches");
     refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=layer2.1.conv1",
-           "cannot be cut behind layer2.1.conv1");
+           "cannot be cut after layer2.1.conv1");
     refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=nothing",
-           "it can behind conv1, layer1.0.add");
+           "it can after conv1, layer1.0.add");
     refuse(preresnet, "scheme.name=gpipe;scheme.workers=4;scheme.cuts=layer2.1", "names fewer");
     refuse(preresnet, "scheme.name=gpipe;scheme.workers=2;scheme.cuts=layer2.1,layer3.1",
            "names more");

@@ -91,7 +91,7 @@ static void columns_by_name(void **state)
     tsr_data_destroy(data);
     put_text("n.csv", "y,x,w\n2,5,q\n");
     assert_fails(load_settings_like(&data, SETTINGS("data.path=n.csv", "data.split=0"), &like),
-                 TSR_BAD_FILE, "\"2\" is none of the model's classes (0 to 1)");
+                 TSR_BAD_FILE, "\"2\" is not one of the model's classes (0 to 1)");
     put_text("n.csv", "y,x,w\n1,2024-05-31,q\n");
     assert_fails(load_settings_like(&data, SETTINGS("data.path=n.csv", "data.split=0"), &like),
                  TSR_BAD_FILE, "is a date, but the model takes this column for numbers");

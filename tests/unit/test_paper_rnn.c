@@ -103,7 +103,7 @@ static void set_net(tsri_rnn_net *net, float *W, float *A, float *B, float *x)
     assert_ok(tsri_rnn_net_init(net, W, A, B));
 }
 
-/* The states in plain loops; zero behind the end. */
+/* The states in plain loops; zero after the end. */
 static void states_by_hand(void **state)
 {
     (void)state;

@@ -196,7 +196,7 @@ static void npy_folders_and_single_files(void **state)
     assert_int_equal(data->train.length[1], 2);
     tsr_data_destroy(data);
 
-    /* and by lengths; what stands behind the end becomes zero */
+    /* and by lengths; what stands after the end becomes zero */
     static const int32_t length[] = {1, 2};
     put_npy("np/length.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", length,
             sizeof length);

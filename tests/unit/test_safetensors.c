@@ -232,7 +232,7 @@ static const struct {
     {"{" T("a", "U8", "[1]", "[\\\"0\\\",1]") "}", 1, "whole number"},
     {"{" T("a", "U8", "[1]", "[0]") "}", 1, "expected ','"},
     {"{" T("a", "U8", "[1]", "[0,1,2]") "}", 1, "expected ']'"},
-    {"{" T("a", "U8", "[1]", "[1,0]") "}", 1, "behind its end"},
+    {"{" T("a", "U8", "[1]", "[1,0]") "}", 1, "after its end"},
     {"{" T("a", "U8", "[1]", "[0,9223372036854775808]") "}", 1, "over 2^63"},
     {"{" T("a", "U8", "[2]", "[0,2]") "}", 1, "cut off"},
     {"{" T("a", "U8", "[1]", "[0,2]") "}", 2, "needs 1 bytes and its range has 2"},
@@ -241,8 +241,8 @@ static const struct {
     {"{" T("a", "U8", "[1]", "[1,2]") "}", 2, "a hole"},
     {"{" T("a", "U8", "[2]", "[0,2]") "," T("b", "U8", "[2]", "[1,3]") "}", 3, "an overlap"},
     {"{" T("a", "U8", "[2]", "[0,2]") "," T("b", "U8", "[2]", "[0,2]") "}", 2, "an overlap"},
-    {"{" T("a", "U8", "[1]", "[0,1]") "}", 5, "4 bytes behind the last tensor"},
-    {"{}", 4, "4 bytes behind the last tensor"}, /* a ZIP could hide there */
+    {"{" T("a", "U8", "[1]", "[0,1]") "}", 5, "4 bytes after the last tensor"},
+    {"{}", 4, "4 bytes after the last tensor"}, /* a ZIP could hide there */
     {"{" T("a", "U8", "[1]", "[0,1]") "," T("a", "U8", "[1]", "[1,2]") "}", 2,
      "two tensors are named a"},
     {"{" T("a", "U8", "[1]", "[0,1]") "," T("\\u0061", "U8", "[1]", "[1,2]") "}", 2,

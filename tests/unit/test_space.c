@@ -29,7 +29,7 @@ static void fill(float *to, int64_t n, int64_t stream)
         to[i] = (float)tsri_rng_normal(&rng);
 }
 
-/* n samples in `columns` columns, zero behind; unit ASLEEP is off for all of them. */
+/* n samples in `columns` columns, then zeros; unit ASLEEP is off for all of them. */
 static void make_numbers(numbers *v, int64_t n, int64_t columns)
 {
     memset(v, 0, sizeof *v);

@@ -41,7 +41,7 @@ typedef struct tsri_bf16_loops {
     void (*turn)(tsri_bf16 *to, int64_t to_row, const tsri_bf16 *from, int64_t row);
 } tsri_bf16_loops;
 
-/* The i-th table that this processor runs, slowest first; NULL behind the last. The first is plain
+/* The i-th table that this processor runs, slowest first; NULL after the last. The first is plain
  * C. */
 const tsri_bf16_loops *tsri_bf16_at(int i);
 

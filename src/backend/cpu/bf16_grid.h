@@ -1,7 +1,7 @@
 /* bf16_grid.h - images laid out so that a convolution is a sum of shifted matrix products.
  *
- * A grid is one long line of slots, a pixel or zeros in each; behind every row of an image and
- * behind its last row there are as many slots of zeros as the filters reach over the edge (they
+ * A grid is one long line of slots, a pixel or zeros in each; after every row of an image and
+ * after its last row there are as many slots of zeros as the filters reach over the edge (they
  * serve the next row, or the next image, too):
  *
  *     lead | x x x x 0 | x x x x 0 | 0 0 0 0 0 | x x x x 0 | ...      4x2 images, 3x3 filters
@@ -10,9 +10,9 @@
  * for any 32 neighbouring q, whole rows or not: outputs that fall on slots of zeros are not
  * written.
  *
- * With a stride the pixels are parted into phases (row mod stride, column mod stride), each a grid
+ * With a stride the pixels are split into phases (row mod stride, column mod stride), each a grid
  * of its own, so that neighbouring outputs still read neighbouring slots. Backward the outputs are
- * parted into such classes instead.
+ * split into such classes instead.
  */
 #ifndef TSRI_CPU_BF16_GRID_H
 #define TSRI_CPU_BF16_GRID_H
@@ -38,7 +38,7 @@ typedef struct tsri_bf16_grid {
     int64_t images, h, w, c;           /* of the tensor */
     int64_t wide;                      /* numbers of a slot: c rounded up to a step */
     int64_t rows, cols;                /* slots of an image */
-    int64_t lead, tail;                /* slots before the first and behind the last image */
+    int64_t lead, tail;                /* slots before the first and after the last image */
     int64_t line;                      /* slots of all images */
     int64_t step;                      /* slot (i, j) of a phase is pixel (i step + row, ...) */
     int64_t phases;                    /* those that some tap reads */
@@ -62,7 +62,7 @@ static inline int64_t tsri_grid_shift(const tsri_bf16_grid *grid, const tsri_tap
     return tap->dr * grid->cols + tap->dc;
 }
 
-/* Slots [from, from + count) of a phase into to [count][wide]; `from` may lie before or behind the
+/* Slots [from, from + count) of a phase into to [count][wide]; `from` may lie before or after the
  * line. */
 void tsri_grid_fill(tsri_bf16 *to, const tsri_bf16_grid *grid, int64_t phase, int64_t from,
                     int64_t count, const float *x, tsri_preop pre, const tsri_bf16_loops *loops);

@@ -14,7 +14,7 @@
 enum {
     BLOCK = 256, /* slots of a unit */
     FILL = 64,   /* slots converted by one unit */
-    UNITS = 32   /* wanted at least, where there are so many panels */
+    UNITS = 32   /* wanted at least, where there are that many panels */
 };
 
 typedef struct pass {
@@ -39,7 +39,7 @@ typedef struct pass {
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* The bytes of a pass with so many taps, each part a multiple of 64; and where they lie in `work`.
+/* The bytes of a pass with that many taps, each part a multiple of 64; and where they lie in `work`.
  */
 static int64_t lay_out(pass *p, void *work, int threads, int64_t taps)
 {

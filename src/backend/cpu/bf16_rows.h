@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-/* Sixteen floats of x from c on, zeros behind `channels`, through the norm in front. */
+/* Sixteen floats of x from c on, zeros after `channels`, through the norm in front. */
 static inline __m512 take(const float *x, tsri_preop pre, int64_t c, int64_t channels)
 {
     int64_t left = channels - c;

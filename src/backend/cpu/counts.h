@@ -9,7 +9,7 @@
 
 enum { TSRI_LINE = 16 }; /* floats of a cache line */
 
-/* The part of a piece of memory that begins so many bytes behind its start; NULL has none. */
+/* The address that many bytes after the start of a piece of memory; NULL stays NULL. */
 static inline void *tsri_behind(void *start, int64_t bytes)
 {
     return start ? (char *)start + bytes : NULL;

@@ -41,7 +41,7 @@ typedef struct tsri_preop {
  * of one tile; pixels of the tile are `row` and `pixel` floats apart in memory. */
 typedef struct tsri_winograd_form {
     int m, n;
-    /* v = B^T x B                 n x n pixels, the first `at` floats behind x (or before it: a
+    /* v = B^T x B                 n x n pixels, the first `at` floats after x (or before it: a
      *                             window that is not whole may begin outside the image) */
     void (*input)(float *v, tsri_panels to, const float *x, int64_t at, int64_t row, int64_t pixel,
                   tsri_window in, int64_t channels, tsri_preop pre);
@@ -60,7 +60,7 @@ typedef struct tsri_winograd_form {
 /* Steps of three rows and one block of items, by class (skip.h). */
 typedef struct tsri_skip_run {
     uint16_t full, pair[3]; /* in pair[k] row k has an item of its own, the others share one */
-    uint16_t row[3];        /* of its chunk; behind the last row: there is none */
+    uint16_t row[3];        /* of its chunk; after the last row: there is none */
     uint32_t at, first;     /* where its items and its first step are in its unit */
 } tsri_skip_run;
 
@@ -118,15 +118,15 @@ typedef struct tsri_loops {
     void (*dots)(float y[4], const float *const w[4], const float *x, int64_t n);
 } tsri_loops;
 
-/* The i-th table that this processor runs, narrowest first; NULL behind the last. The environment
+/* The i-th table that this processor runs, narrowest first; NULL after the last. The environment
  * variable TESSERA_LOOPS names the last. */
 const tsri_loops *tsri_loops_at(int i);
 
 /* The widest of them. */
 const tsri_loops *tsri_loops_best(void);
 
-/* The one for convolutions whose widest side has so many channels: a wide vector that is half empty
- * does no more than a narrow one that is full. */
+/* The one for convolutions whose widest side has that many channels: a wide vector that is half
+ * empty does no more than a narrow one that is full. */
 const tsri_loops *tsri_loops_for(int64_t channels);
 
 /* USAGE when TESSERA_LOOPS names no table that this processor runs. */

@@ -114,7 +114,7 @@ static void moments(float *sums, const float *x, const float *ref, int64_t pixel
                       channels - c);
 }
 
-/* The gradient that passes the ReLU behind y = scale x + shift. */
+/* The gradient that passes the ReLU after y = scale x + shift. */
 ALWAYS vec passed(vec g, vec x, vec scale, vec shift)
 {
     return (vec)((bits)g & (bits)(fma_(scale, x, shift) > (vec){0}));

@@ -70,7 +70,8 @@ ALWAYS bool open_gates(uint8_t *at, float *alpha, const float *z, const float *c
     return any != 0;
 }
 
-/* Opens the gates of as many chunks from `first` on as a block has room for; the chunk behind. */
+/* Opens the gates of as many chunks from `first` on as a block has room for; returns the
+ * first chunk that is left. */
 static int64_t open_block(block *b, const tsri_samples *s, int64_t first)
 {
     b->units = b->chunks = 0;
@@ -88,7 +89,7 @@ static int64_t open_block(block *b, const tsri_samples *s, int64_t first)
     return first;
 }
 
-/* z of one tile of `count` units, the k-th and those behind; then what they add to the sums. */
+/* z of one tile of `count` units, the k-th and those after; then what they add to the sums. */
 ALWAYS void step_units(vec sums[PART], const tsri_samples *s, const block *b, int64_t k, int count,
                        int64_t from)
 {

@@ -1,4 +1,4 @@
-/* norm.c - batch normalisation of [rows, C], channels innermost, fused with the ReLU behind it.
+/* norm.c - batch normalisation of [rows, C], channels innermost, fused with the ReLU after it.
  *
  * The rows are cut into blocks by a rule of the shape alone. Within a block sums run in float, row
  * after row (a block fits the cache, so that its variance takes a second pass for free); blocks are

@@ -18,11 +18,11 @@ tsri_norm_saved tsri_norm_saved_of(const tsri_op *op);
  * numbers and moves the running statistics. */
 void tsri_norm_from_batch(tsri_op *op, int64_t c, double mean, double var, double count);
 
-/* All channels from the running statistics: without training, and for a batch of nothing, which has
+/* All channels from the running statistics: without training, and for an empty batch, which has
  * none of its own and leaves them as they are. */
 void tsri_norm_from_running(tsri_op *op);
 
-/* The gradients of the parameters for a batch of nothing: zero. */
+/* The gradients of the parameters for an empty batch: zero. */
 void tsri_norm_no_gradient(tsri_op *op);
 
 #endif

@@ -1,6 +1,6 @@
-/* norm_virtual.c - batch norm with the ReLU behind it where nobody needs its output in memory.
+/* norm_virtual.c - batch norm with the ReLU after it where nobody needs its output in memory.
  *
- * Forward is one reading of x for the statistics: the convolution behind computes relu(scale x +
+ * Forward is one reading of x for the statistics: the convolution after it computes relu(scale x +
  * shift) as it reads. Backward is one reading of dy and x for two sums per channel, and one more
  * that writes dx. All of it is bound by memory.
  *

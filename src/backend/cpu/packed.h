@@ -2,7 +2,7 @@
  *
  * A recurrent network multiplies by the same W at every position. OpenBLAS would copy W into its
  * own layout each time, which for a batch of 64 is a fifth of the work; here it is copied once a
- * step. The layout is that of loops.h: panels of `cols` columns, zeros behind the last column.
+ * step. The layout is that of loops.h: panels of `cols` columns, zeros after the last column.
  *
  *     tsri_pack(b, w, n, k, true, pool);                     b = W^T in panels, W [n, k]
  *     tsri_packed_run(&product, pool);                       c = a W^T, and what comes after it

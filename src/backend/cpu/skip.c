@@ -122,7 +122,7 @@ static void pack_slice(void *context, int64_t i, int thread)
 
 /* ---- Packing V ----------------------------------------------------------------------------- */
 
-/* Block b of a panel: so many items and columns of V from v on. */
+/* Block b of a panel: that many items and columns of V from v on. */
 typedef struct corner {
     const float *v;
     int64_t items, cols;

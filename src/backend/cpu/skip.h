@@ -36,7 +36,7 @@
 #include "backend/cpu/loops.h"
 #include "base/pool.h"
 
-/* Bits [n, units], each row in whole words, bit u of row i at word[i * words + u / 64]. Bits behind
+/* Bits [n, units], each row in whole words, bit u of row i at word[i * words + u / 64]. Bits after
  * the last unit are zero. */
 typedef struct tsri_bits {
     int64_t n, units, words;

@@ -214,7 +214,7 @@ static void even_out(lists *l)
     }
 }
 
-/* Returns what is behind the last. */
+/* Returns what is after the last. */
 static uint16_t *write_steps(tsri_skip_run *run, uint16_t *at, const lists *l)
 {
     run->full = (uint16_t)l->count[ALL];

@@ -61,7 +61,7 @@ ALWAYS vec splat(float x)
     return x - (vec){0};
 }
 
-/* The first n floats, zeros behind; n >= WIDTH loads all. Nothing behind the n-th float is touched,
+/* The first n floats, zeros after; n >= WIDTH loads all. Nothing after the n-th float is touched,
  * and nothing goes through memory on the way: a vector that is loaded from floats stored one by one
  * waits for all of them. */
 ALWAYS vec load_some(const float *p, int64_t n)

@@ -5,11 +5,11 @@
 #include <assert.h>
 
 enum {
-    APART_BLOCKS = 16,     /* from so many blocks of tiles on, threads work apart */
+    APART_BLOCKS = 16,     /* from that many blocks of tiles on, threads work apart */
     MOST_CHUNKS = 16,      /* sums of dU held side by side */
     SPAN_FLOATS = 1 << 17, /* V (and D) of one span: 512 kB */
     BLOCK_TILES = 48,      /* a multiple of the rows of every register tile */
-    ONCE_TILES = 64        /* so many tiles still make one block */
+    ONCE_TILES = 64        /* that many tiles still make one block */
 };
 
 static void count_tiles(tsri_wino_layout *g, const tsri_conv_shape *s, int64_t floats_per_tile)
