@@ -279,7 +279,8 @@ static bool may_stop(const tsri_run *run)
            run->position.round >= run->process.promised;
 }
 
-static tsr_status one_round(tsri_run *run)
+/* A round of the scheme, and what is due after it. */
+static tsr_status next_round(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     tsri_mean before = run->position.recent;
@@ -311,7 +312,7 @@ tsr_status tsri_train_step(tsri_run *run, bool *more)
 {
     tsr_status st = run->process.entered ? TSR_OK : enter_rounds(run);
     if (st == TSR_OK && !is_over(run))
-        st = one_round(run);
+        st = next_round(run);
     if (st == TSR_DIVERGED && tsri_can_roll_back(&run->settings, &run->position)) {
         st = tsri_rollback(run, run->process.sound);
         run->process.entered = false;
