@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs what cuda-tests.sh needs into FOLDER/pack.tar.xz: stripped programs, the module, their libraries.
+# Packs what cuda-tests.sh and papers.sh need into FOLDER/pack.tar.xz: stripped programs, the module, their libraries.
 #
 #   cuda-pack.sh BUILD FOLDER
 #
@@ -19,7 +19,7 @@ for library in $(ldd "$room/tessera" "$room/test_device" "$openblas" | awk '/=> 
     *) cp -L "$library" "$room/lib/$(basename "$library")" ;;
     esac
 done
-cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$source"/cuda-torch-wide.py "$source"/cuda-wide.sh "$room"
+cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$source"/papers.sh "$source"/cuda-torch-wide.py "$source"/cuda-wide.sh "$room"
 cp "$source"/../rnn.yaml "$source"/../ntk-mlp.yaml "$source"/../grelu.yaml "$room"
 cat > "$room/speed.yaml" <<'YAML'
 data: {name: glyphs, n: 2048, test_n: 64, channels: 3}

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/settings.h"
 #include "cli/training.h"
 
 #include "base/alloc.h"
@@ -11,6 +12,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "report/png.h"
+#include "reproduce/cells.h"
 #include "reproduce/gallery.h"
 
 #include <stdio.h>
@@ -104,6 +106,25 @@ static void list_criteria(const tsri_reproduction *row)
         (void)printf("    ");
         cli_wrap(stdout, line, 4, cli_width(stdout));
     }
+}
+
+/* The cells of its --paper. */
+static tsr_status list_cells(const tsri_reproduction *row, const tsri_study_options *o)
+{
+    tsr_status st = TSR_OK;
+    tsri_cell_list cells = {0};
+    int64_t *order = NULL, picked = 0;
+    tsri_study s = {.row = row, .options = o, .seeds = o->seeds, .seed = o->seed, .paper = true};
+    TSR_CHECK(row->cells, TSR_USAGE, "%s is not made in cells", row->name);
+    TSR_TRY(row->cells(&cells, &s));
+    TSR_TRY(tsri_alloc(&order, cells.count, sizeof *order));
+    TSR_TRY(tsri_cells_pick(order, &picked, &cells, o->cells));
+    for (int64_t i = 0; i < picked; i++)
+        (void)printf("%s\n", cells.name[order[i]]);
+done:
+    tsri_free(order);
+    tsri_cell_list_fini(&cells);
+    return st;
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -209,9 +230,16 @@ done:
     return st;
 }
 
-static tsri_study_options options_of(const cli_args *args)
+enum { MOST_SETS = 64 };
+
+static tsri_study_options options_of(const cli_args *args, const char *set[MOST_SETS])
 {
     tsri_study_options o = tsri_study_options_default();
+    while (o.sets < MOST_SETS && (set[o.sets] = cli_nth(args, "set", o.sets)) != NULL)
+        o.sets++;
+    o.set = set;
+    o.paper = cli_has(args, "paper");
+    o.cells = cli_text(args, "cells");
     o.data = cli_text(args, "data");
     o.quick = cli_has(args, "quick");
     o.seeds = cli_int(args, "seeds", 0);
@@ -227,7 +255,8 @@ static tsr_status make_one(const cli_args *args, const tsri_reproduction *row)
     tsr_status st = TSR_OK;
     tsri_study study = {0};
     tsri_text folder = {0};
-    tsri_study_options o = options_of(args);
+    const char *set[MOST_SETS];
+    tsri_study_options o = options_of(args, set);
     TSR_TRY(usual_folder(&folder, row));
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
     TSR_TRY(tsri_reproduce(&study, row, &o));
@@ -294,7 +323,8 @@ done:
 static tsr_status make_all(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_study_options o = options_of(args);
+    const char *set[MOST_SETS];
+    tsri_study_options o = options_of(args, set);
     cli_args told = *args;
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : "reproduce";
     o.context = &told;
@@ -306,6 +336,10 @@ done:
 
 static tsr_status list(const cli_args *args, const tsri_reproduction *row)
 {
+    const char *set[MOST_SETS];
+    tsri_study_options o = options_of(args, set);
+    if (o.paper)
+        return list_cells(row, &o);
     if (args->json)
         return list_json(row);
     if (!row)
@@ -314,18 +348,26 @@ static tsr_status list(const cli_args *args, const tsri_reproduction *row)
     return TSR_OK;
 }
 
+static bool row_given(const cli_args *args)
+{
+    return args->count == 1 && strcmp(args->operand[0], "all") != 0;
+}
+
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     const tsri_reproduction *row = NULL;
     const char *index = cli_text(args, "index");
-    bool all = args->count == 1 && strcmp(args->operand[0], "all") == 0;
+    bool all = args->count == 1 && !row_given(args);
     TSR_CHECK(!index || args->count == 0, TSR_USAGE,
               "--index makes the page of studies that are there: it takes no name");
     TSR_CHECK(!cli_has(args, "gallery") || index || all, TSR_USAGE,
               "--gallery shows the studies of a folder: give it with --index DIR or all");
     TSR_CHECK(!all || !cli_has(args, "data"), TSR_USAGE,
               "all takes the papers' own data, which differ: --data is for one study");
+    TSR_CHECK(!cli_has(args, "paper") || (row_given(args) && !cli_has(args, "quick")), TSR_USAGE,
+              "--paper is the size of one study: give its name, and leave --quick out");
+    TSR_CHECK(!cli_nth(args, "set", MOST_SETS), TSR_USAGE, "at most %d --set are taken", MOST_SETS);
     if (args->count == 1 && !all)
         TSR_TRY(find(&row, args->operand[0]));
     cli_catch_signals(); /* the run that is being trained saves and stops */
@@ -348,6 +390,11 @@ static const cli_option options[] = {
     {"list", 'l', NULL, CLI_FLAG,
      .help = "name everything that can be reproduced; with NAME: what decides its claims"},
     {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
+    {"paper", 0, NULL, CLI_FLAG,
+     .help = "the paper's own setting, told in full before it begins; made in cells"},
+    {"cells", 0, "PATTERNS", CLI_TEXT,
+     .help = "with --paper: make only these cells, as a shell matches names, between commas"},
+    CLI_OPTION_SET,
     {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
     {"data", 'd', "NAME|PATH", CLI_DATA,
      .help = "other data than the paper's, or where those are: a file or a folder"},
@@ -382,6 +429,8 @@ const cli_command cli_reproduce = {
         "hold is a result, not an error: the exit code is 0.\n\n"
         "Runs that it needs are kept in the folder. Stopped and called again, it goes on where it "
         "was.\n\n"
+        "--paper is the paper's own setting, made in cells (--list --paper names them): each is a "
+        "file in DIR/cells, which may be made on another machine and copied there.\n\n"
         "all makes every one of them in DIR/paper-figure (DIR: --out, or reproduce), goes on when "
         "one cannot be made, leaves alone what is done, and writes DIR/index.html, a page of all "
         "pictures and verdicts, and DIR/results.md. Studies made elsewhere can be copied into DIR: "

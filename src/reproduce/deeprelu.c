@@ -411,7 +411,8 @@ done:
 }
 
 const tsri_reproduction tsri_reproduce_deeprelu[] = {
-    {"deeprelu/losses", "four losses by GD and SGD: iterations against epsilon", losses},
-    {"deeprelu/width", "smallest width with zero training error against n, phi and L", width},
+    {"deeprelu/losses", "four losses by GD and SGD: iterations against epsilon", .make = losses},
+    {"deeprelu/width", "smallest width with zero training error against n, phi and L",
+     .make = width},
     {0},
 };

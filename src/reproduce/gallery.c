@@ -109,7 +109,9 @@ static void found_text(char text[700], const tsri_json_value *claim)
 
 static const char *size_of(const tsri_json_value *summary)
 {
-    return flag_of(summary, "quick") ? "quick: smaller than the paper's" : "full size";
+    return flag_of(summary, "quick")   ? "quick: smaller than the paper's"
+           : flag_of(summary, "paper") ? "the paper's own setting"
+                                       : "full size";
 }
 
 /* "tessera 0.2.0 (commit 1234), 93 s" */
@@ -333,12 +335,14 @@ static tsr_status table_exhibit(tsri_text *out, const exhibit *e)
         goto done;
     }
     TSR_TRY(made_by(&made, e->summary));
-    TSR_TRY(tsri_text_add(
-        out, "%c%s.\n%s; %lld settings differ from the paper's.\n`%s`, %s.\n\n",
-        e->row->help[0] - ('a' <= e->row->help[0] && e->row->help[0] <= 'z' ? 32 : 0),
-        e->row->help + 1,
-        flag_of(e->summary, "quick") ? "Quick: smaller than the paper's" : "Full size",
-        (long long)departures(e->summary), command.data, made.data));
+    TSR_TRY(
+        tsri_text_add(out, "%c%s.\n%s; %lld settings differ from the paper's.\n`%s`, %s.\n\n",
+                      e->row->help[0] - ('a' <= e->row->help[0] && e->row->help[0] <= 'z' ? 32 : 0),
+                      e->row->help + 1,
+                      flag_of(e->summary, "quick")   ? "Quick: smaller than the paper's"
+                      : flag_of(e->summary, "paper") ? "The paper's own setting"
+                                                     : "Full size",
+                      (long long)departures(e->summary), command.data, made.data));
     TSR_TRY(claim_rows(out, e));
 done:
     tsri_text_fini(&made);

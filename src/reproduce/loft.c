@@ -6,6 +6,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "net/net.h"
+#include "reproduce/loft_table.h"
 #include "reproduce/loft_theorem1.h"
 #include "reproduce/reproductions.h"
 
@@ -202,11 +203,12 @@ static tsr_status fig5(tsri_study *s)
 
 const tsri_reproduction tsri_reproduce_loft[] = {
     {"loft/table1", "traffic of GPipe, local SGD and LoFT, counted in rounds that are trained",
-     tsri_loft_table1},
-    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", fig1},
-    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", fig4},
-    {"loft/fig5", "accuracy of tickets drawn at different epochs, LoFT beside the baseline", fig5},
+     .make = tsri_loft_table1, .paper = tsri_loft_table1_paper, .cells = tsri_loft_table1_cells},
+    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", .make = fig1},
+    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", .make = fig4},
+    {"loft/fig5", "accuracy of tickets drawn at different epochs, LoFT beside the baseline",
+     .make = fig5},
     {"loft/theorem1", "distance from gradient descent as filters and shares grow",
-     tsri_loft_theorem1},
+     .make = tsri_loft_theorem1},
     {0},
 };

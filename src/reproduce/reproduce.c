@@ -193,7 +193,10 @@ static tsr_status markdown(tsri_text *out, const tsri_study *s)
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_text_add(out, "# %s: %s\n\n", s->row->name, s->row->help));
     TSR_TRY(tsri_study_verdict(out, s));
-    TSR_TRY(tsri_text_add(out, "%s\n\n", s->quick ? " (Quick: smaller than the paper's.)" : ""));
+    TSR_TRY(tsri_text_add(out, "%s\n\n",
+                          s->quick   ? " (Quick: smaller than the paper's.)"
+                          : s->paper ? " (The paper's own setting.)"
+                                     : ""));
     for (int64_t i = 0; i < s->claims; i++)
         TSR_TRY(claim_lines(out, &s->claim[i]));
     TSR_TRY(pictures(out, s));
@@ -294,7 +297,10 @@ static void put_settings(tsri_json *w, const tsri_study *s)
 static tsr_status command(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_text_add(out, "tessera reproduce %s%s", s->row->name, s->quick ? " --quick" : ""));
+    TSR_TRY(tsri_text_add(out, "tessera reproduce %s%s%s", s->row->name, s->quick ? " --quick" : "",
+                          s->paper ? " --paper" : ""));
+    for (int64_t i = 0; i < s->options->sets; i++)
+        TSR_TRY(tsri_text_add(out, " --set %s", s->options->set[i]));
     if (s->seeds > 0)
         TSR_TRY(tsri_text_add(out, " --seeds %lld", (long long)s->seeds));
     if (s->seed != tsri_study_options_default().seed)
@@ -312,6 +318,7 @@ static tsr_status put_origin(tsri_json *w, const tsri_study *s)
     tsri_text again = {0};
     TSR_TRY(command(&again, s));
     tsri_json_put_bool(w, "quick", s->quick);
+    tsri_json_put_bool(w, "paper", s->paper);
     tsri_json_put_int(w, "seed", (int64_t)s->seed);
     tsri_json_put_real(w, "seconds", s->seconds);
     tsri_json_put_text(w, "command", again.data);
@@ -375,6 +382,7 @@ static tsri_study study_of(const tsri_reproduction *row, const tsri_study_option
                         .folder = options->folder,
                         .data = options->data,
                         .quick = options->quick,
+                        .paper = options->paper,
                         .seeds = options->seeds,
                         .seed = options->seed,
                         .options = options,
@@ -412,14 +420,32 @@ done:
     return st;
 }
 
+/* --set: another setting than the study's own, in every figure and table. */
+static void tell_changes(tsri_study *s)
+{
+    for (int64_t i = 0; i < s->options->sets; i++) {
+        char key[80];
+        const char *text = s->options->set[i], *equals = strchr(text, '=');
+        (void)snprintf(key, sizeof key, "--set %.*s", (int)(equals ? equals - text : 0), text);
+        tsri_study_setting(s, key, "as the study says", "%s", equals ? equals + 1 : "");
+    }
+}
+
 tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
                           const tsri_study_options *options)
 {
     tsr_status st = TSR_OK;
     *s = study_of(row, options);
+    TSR_CHECK(!options->paper || row->paper, TSR_USAGE,
+              "%s has no setting of the paper's beyond its usual one: leave --paper out",
+              row->name);
+    TSR_CHECK(!options->cells || (options->paper && row->cells), TSR_USAGE,
+              "--cells picks parts of studies that are made in cells: add --paper; --list names "
+              "what has them");
     TSR_TRY(open_folder(s));
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
-    TSR_TRY(row->make(s));
+    tell_changes(s);
+    TSR_TRY(options->paper ? row->paper(s) : row->make(s));
     TSR_TRY(tsri_study_end(s));
     TSR_TRY(name_the_rest(s));
     s->seconds = tsri_clock() - s->began;

@@ -39,11 +39,15 @@
 #include "sweep/sweep.h"
 
 typedef struct tsri_study tsri_study;
+struct tsri_cell_list;
 
 typedef struct tsri_reproduction {
     const char *name; /* "masked/fig2a"; NULL ends a list */
     const char *help; /* what it shows, one line, no full stop */
     tsr_status (*make)(tsri_study *study);
+    tsr_status (*paper)(tsri_study *study); /* the paper's own setting (--paper); NULL = none */
+    /* The cells that `paper` makes, in order of worth: all their names, cells.h. NULL: no cells. */
+    tsr_status (*cells)(struct tsri_cell_list *list, const tsri_study *study);
 } tsri_reproduction;
 
 /* All lists, ended by NULL. find: the row with that name, or NULL. */
@@ -51,9 +55,13 @@ extern const tsri_reproduction *const tsri_reproductions[];
 const tsri_reproduction *tsri_reproduction_find(const char *name);
 
 typedef struct tsri_study_options {
-    const char *folder; /* created if missing; a finished study in it is replaced */
-    const char *data;   /* other data than the row's own, or NULL */
-    bool quick;         /* minutes on two cores; else the paper's sizes as far as stated */
+    const char *folder;     /* created if missing; a finished study in it is replaced */
+    const char *data;       /* other data than the row's own, or NULL */
+    bool quick;             /* minutes on two cores; else hours: sizes that one machine bears */
+    bool paper;             /* the paper's own setting, in cells (cells.h) */
+    const char *cells;      /* only these: patterns between commas; NULL = all */
+    const char *const *set; /* "key=value" for every run of the study */
+    int64_t sets;
     int64_t seeds;      /* repetitions; 0 = the row's own number */
     uint64_t seed;      /* the first one */
     int threads;        /* 0 = the cores there are */
@@ -71,7 +79,7 @@ struct tsri_study {
     tsr_status st;
     const tsri_reproduction *row;
     const char *folder, *data;
-    bool quick;
+    bool quick, paper;
     int64_t seeds; /* 0 = the row's own number */
     uint64_t seed;
     tsri_pool *pool;
@@ -111,6 +119,9 @@ void tsri_study_setting(tsri_study *s, const char *what, const char *paper, cons
     TSR_PRINTF(4, 5);
 bool tsri_paper_setting_departs(const tsri_paper_setting *setting);
 
+/* Says all settings that were added so far, before hours of work begin. */
+void tsri_study_tell_settings(tsri_study *s);
+
 /* The seeds' values for the claim `id` of criteria.c, or for one part of it (judge.h). */
 void tsri_study_judge(tsri_study *s, const char *id, const char *part, const double *value,
                       int64_t seeds);
@@ -125,7 +136,7 @@ void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart);
 /* Writes name.csv and shows the table, under its title, in the summary. */
 void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table);
 
-/* A run file from YAML text, with the study's threads, its seed + `repeat`, and --data if given.
+/* A run file from YAML text, with the study's threads, its seed + `repeat`, --data and --set.
  * The caller destroys *out. */
 tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *yaml,
                              int64_t repeat);

@@ -425,8 +425,9 @@ done:
 }
 
 const tsri_reproduction tsri_reproduce_rnn[] = {
-    {"rnn/convergence", "the linear rate against delta, n and m", convergence},
-    {"rnn/length", "norms along 200 positions: polynomial, not exponential", tsri_rnn_length_study},
-    {"rnn/memorise", "random targets learned by GD and SGD; Japanese Vowels", memorise},
+    {"rnn/convergence", "the linear rate against delta, n and m", .make = convergence},
+    {"rnn/length", "norms along 200 positions: polynomial, not exponential",
+     .make = tsri_rnn_length_study},
+    {"rnn/memorise", "random targets learned by GD and SGD; Japanese Vowels", .make = memorise},
     {0},
 };

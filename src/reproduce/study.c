@@ -101,6 +101,13 @@ void tsri_study_setting(tsri_study *s, const char *what, const char *paper, cons
         free_setting(&one);
 }
 
+void tsri_study_tell_settings(tsri_study *s)
+{
+    for (int64_t i = 0; i < s->settings; i++)
+        tsri_study_say(s, 0, "%s: %s (the paper: %s)", s->setting[i].what, s->setting[i].here,
+                       s->setting[i].paper);
+}
+
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
 /* The claim of that id, begun when it is new; NULL after a failure. */
@@ -258,6 +265,8 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
     TSR_TRY(set_number(*out, "threads", tsri_pool_threads(s->pool)));
     if (s->data)
         TSR_TRY(set_data(*out, s->data));
+    for (int64_t i = 0; i < s->options->sets; i++)
+        TSR_TRY(tsr_config_set(*out, s->options->set[i]));
 done:
     return st;
 }

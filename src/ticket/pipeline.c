@@ -495,9 +495,25 @@ done:
     return st;
 }
 
-tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
-                            const tsr_run_options *options,
-                            void (*stage)(void *context, const char *name))
+/* Leaves the goal of that ratio alone. */
+static tsr_status pick(line *l, double ratio)
+{
+    tsr_status st = TSR_OK;
+    int64_t i = 0;
+    while (i < l->goals && (l->goal[i].measure != TSRI_BY_FILTERS || l->goal[i].value != ratio))
+        i++;
+    TSR_CHECK(i < l->goals, TSR_USAGE, "%s: no ticket of ratio %g is asked for there",
+              tsri_config_place(l->config, "ticket.ratios"), ratio);
+    l->goal[0] = l->goal[i];
+    l->goals = 1;
+done:
+    return st;
+}
+
+/* `ratio` NaN: all. */
+static tsr_status run_tickets(tsri_tickets *tickets, tsr_config *config,
+                              const tsr_run_options *options,
+                              void (*stage)(void *context, const char *name), double ratio)
 {
     tsr_status st = TSR_OK;
     line l = {.tickets = tickets, .config = config, .options = options, .stage = stage};
@@ -506,6 +522,8 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
               "tickets are made in one process: pretrain with mpirun tessera train, then give "
               "tessera ticket with --resume for that folder, without mpirun");
     TSR_TRY(tsri_goals_read(&l.goal, &l.goals, config));
+    if (!isnan(ratio))
+        TSR_TRY(pick(&l, ratio));
     TSR_TRY(try_pruning(&l));
     TSR_TRY(pretrain(&l));
     TSR_TRY(whole(&l));
@@ -519,6 +537,20 @@ done:
     if (st != TSR_OK)
         tsri_tickets_fini(tickets);
     return st;
+}
+
+tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
+                            const tsr_run_options *options,
+                            void (*stage)(void *context, const char *name))
+{
+    return run_tickets(tickets, config, options, stage, (double)NAN);
+}
+
+tsr_status tsri_tickets_one(tsri_tickets *tickets, tsr_config *config,
+                            const tsr_run_options *options,
+                            void (*stage)(void *context, const char *name), double ratio)
+{
+    return run_tickets(tickets, config, options, stage, ratio);
 }
 
 void tsri_tickets_fini(tsri_tickets *tickets)

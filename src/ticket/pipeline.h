@@ -68,6 +68,12 @@ typedef struct tsri_tickets {
 tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
                             const tsr_run_options *options,
                             void (*stage)(void *context, const char *name));
+
+/* The same with one ticket only, that of `ratio`, which must be in ticket.ratios: the others can be
+ * made later, from the same pretraining. The table has the rows that were made now. */
+tsr_status tsri_tickets_one(tsri_tickets *tickets, tsr_config *config,
+                            const tsr_run_options *options,
+                            void (*stage)(void *context, const char *name), double ratio);
 void tsri_tickets_fini(tsri_tickets *tickets);
 
 /* Is it the name of a folder that a row other than the first makes: "whole", "ticket-0.5"? */

@@ -136,6 +136,10 @@ json 'sweep --json' sweep grelu.yaml --grid model.width=24 --seeds 1 --set data.
 json 'report --json' report runs/a
 json 'report --json' report runs/a runs/b -a 1 --out c.html
 json 'reproduce --json' reproduce deeprelu/width --quick --seeds 1 --out study --commit 1234
+"$program" reproduce loft/table1 --paper --quiet --commit 1234 --out cells --cells 'preresnet18-gpipe-prune80-seed1' --set data.name=glyphs \
+    --set data.channels=3 --set data.n=32 --set data.test_n=16 --set model.width=1 --set epochs=1 --set ticket.epochs=1 --set batch=16 > one 2>&1 ||
+    fail "a cell: $(cat one)"
+cp cells/cells/*.json 'said/A cell of a study'
 mkdir studies && cp -r study studies/deeprelu-width
 json 'reproduce --index --json' reproduce --index studies
 json 'watch --json' watch runs

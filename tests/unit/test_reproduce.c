@@ -173,9 +173,10 @@ done:
     return st;
 }
 
-static const tsri_reproduction without = {"test/plain", "a table", plain};
-static const tsri_reproduction rows[] = {{"test/falling", "a line falls", falling},
-                                         {"test/other", "the same by another name", falling}};
+static const tsri_reproduction without = {"test/plain", "a table", .make = plain};
+static const tsri_reproduction rows[] = {
+    {"test/falling", "a line falls", .make = falling},
+    {"test/other", "the same by another name", .make = falling}};
 
 static void heard(void *context, double part, const char *text)
 {
@@ -293,8 +294,8 @@ static tsr_status unknown(tsri_study *s)
 static void nothing_is_left_out(void **state)
 {
     (void)state;
-    static const tsri_reproduction quiet = {"masked/fig2b", "nothing is said", silent},
-                                   other = {"test/unknown", "no criterion", unknown};
+    static const tsri_reproduction quiet = {"masked/fig2b", "nothing is said", .make = silent},
+                                   other = {"test/unknown", "no criterion", .make = unknown};
     char *folder = folder_for("quiet"), *second = folder_for("unknown");
     tsri_study s;
     tsri_study_options o = tsri_study_options_default();
