@@ -12,7 +12,6 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "report/png.h"
-#include "reproduce/cells.h"
 #include "reproduce/gallery.h"
 
 #include <stdio.h>
@@ -112,18 +111,11 @@ static void list_criteria(const tsri_reproduction *row)
 static tsr_status list_cells(const tsri_reproduction *row, const tsri_study_options *o)
 {
     tsr_status st = TSR_OK;
-    tsri_cell_list cells = {0};
-    int64_t *order = NULL, picked = 0;
-    tsri_study s = {.row = row, .options = o, .seeds = o->seeds, .seed = o->seed, .paper = true};
-    TSR_CHECK(row->cells, TSR_USAGE, "%s is not made in cells", row->name);
-    TSR_TRY(row->cells(&cells, &s));
-    TSR_TRY(tsri_alloc(&order, cells.count, sizeof *order));
-    TSR_TRY(tsri_cells_pick(order, &picked, &cells, o->cells));
-    for (int64_t i = 0; i < picked; i++)
-        (void)printf("%s\n", cells.name[order[i]]);
+    tsri_text names = {0};
+    TSR_TRY(tsri_study_cells(&names, row, o));
+    (void)fputs(names.data, stdout);
 done:
-    tsri_free(order);
-    tsri_cell_list_fini(&cells);
+    tsri_text_fini(&names);
     return st;
 }
 

@@ -70,12 +70,31 @@ tsr_status tsri_cells_pick(int64_t *order, int64_t *picked, const tsri_cell_list
     while (*at) {
         size_t n = strcspn(at, ",");
         TSR_CHECK(n > 0 && n < sizeof pattern, TSR_USAGE,
-                  "%s is no list of patterns between commas", tsri_quote(patterns));
+                  "%s is not a list of patterns between commas", tsri_quote(patterns));
         (void)snprintf(pattern, sizeof pattern, "%.*s", (int)n, at);
         TSR_TRY(pick_one(order, picked, list, pattern));
         at += n + (at[n] == ',');
     }
 done:
+    return st;
+}
+
+tsr_status tsri_study_cells(tsri_text *names, const tsri_reproduction *row,
+                            const tsri_study_options *options)
+{
+    tsr_status st = TSR_OK;
+    tsri_cell_list cells = {0};
+    int64_t *order = NULL, picked = 0;
+    tsri_study s = {.row = row, .options = options, .seeds = options->seeds, .seed = options->seed};
+    TSR_CHECK(row->cells, TSR_USAGE, "%s is not made in cells", row->name);
+    TSR_TRY(row->cells(&cells, &s));
+    TSR_TRY(tsri_alloc(&order, cells.count, sizeof *order));
+    TSR_TRY(tsri_cells_pick(order, &picked, &cells, options->cells));
+    for (int64_t i = 0; i < picked; i++)
+        TSR_TRY(tsri_text_add(names, "%s\n", cells.name[order[i]]));
+done:
+    tsri_free(order);
+    tsri_cell_list_fini(&cells);
     return st;
 }
 

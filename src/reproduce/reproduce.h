@@ -176,6 +176,11 @@ void tsri_study_fini(tsri_study *s);
 tsr_status tsri_study_done(bool *done_already, const tsri_reproduction *row,
                            const tsri_study_options *options);
 
+/* The names of the cells that options->cells picks of its --paper, one to a line. USAGE when it is
+ * not made in cells, or none is called so. */
+tsr_status tsri_study_cells(tsri_text *names, const tsri_reproduction *row,
+                            const tsri_study_options *options);
+
 /* Makes every reproduction in FOLDER/paper-figure, one after the other, and the page of all of them
  * (gallery.h). A study that is done already is left as it is. One that fails does not keep the
  * others from being made; the first failure is returned at the end. A stop request and a lack of

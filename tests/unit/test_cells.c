@@ -8,6 +8,7 @@
 #include "scratch.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const tsri_reproduction row = {.name = "test/cells"};
 
@@ -37,7 +38,8 @@ static void picking(void **state)
     assert_int_equal(order[2], 0);
     assert_fails(tsri_cells_pick(order, &picked, &list, "net-dense-seed1,*seed3"), TSR_USAGE,
                  "no cell is called");
-    assert_fails(tsri_cells_pick(order, &picked, &list, "*,,*"), TSR_USAGE, "no list of patterns");
+    assert_fails(tsri_cells_pick(order, &picked, &list, "*,,*"), TSR_USAGE,
+                 "not a list of patterns");
     tsri_cell_list_fini(&list);
 }
 
@@ -52,6 +54,7 @@ static void files(void **state)
     tsr_config *other = config_of("data: {name: cifar10}\nepochs: 4\n");
     tsri_study_cell c = tsri_cell_named("a-seed1"), back = tsri_cell_named("a-seed1");
     bool found = true;
+    (void)remove(scratch_path("cells/cells/a-seed1.json")); /* of an earlier run */
     assert_ok(tsri_cell_read(&back, &found, &s, here));
     assert_false(found);
     tsri_cell_put(&c, "accuracy", 0.9518);
