@@ -188,11 +188,16 @@ static tsr_status too_large(tsri_study *s)
 }
 
 static const tsri_reproduction rows[] = {
-    {"test/table2", "Table 2", tiny_table2}, {"test/fig4", "Figure 4", tiny_fig4},
-    {"test/fig5", "Figure 5", tiny_fig5},    {"test/fast", "Figure 4, diverging", too_fast},
-    {"test/fig3", "Figure 3", tiny_fig3},    {"test/fig2", "Figure 2", tiny_fig2},
-    {"test/fig2a", "Figure 2a", tiny_fig2a}, {"test/gone", "Figure 2, diverging", diverging},
-    {"test/large", "too large", too_large},  {"test/kept", "Figure 2c", kept},
+    {"test/table2", "Table 2", .make = tiny_table2},
+    {"test/fig4", "Figure 4", .make = tiny_fig4},
+    {"test/fig5", "Figure 5", .make = tiny_fig5},
+    {"test/fast", "Figure 4, diverging", .make = too_fast},
+    {"test/fig3", "Figure 3", .make = tiny_fig3},
+    {"test/fig2", "Figure 2", .make = tiny_fig2},
+    {"test/fig2a", "Figure 2a", .make = tiny_fig2a},
+    {"test/gone", "Figure 2, diverging", .make = diverging},
+    {"test/large", "too large", .make = too_large},
+    {"test/kept", "Figure 2c", .make = kept},
 };
 
 /* The verdict on a claim ("fig4/slow" of this paper). */
@@ -541,10 +546,13 @@ static void memory_runs_out(void **state)
 {
     (void)state;
     static const tsri_reproduction small[] = {
-        {"test/small2a", "Figure 2a", small_fig2a},  {"test/small2b", "Figure 2b", small_fig2b},
-        {"test/small2c", "Figure 2c", small_fig2c},  {"test/small2", "Table 2", small_table2},
-        {"test/small3", "Figure 3bc", small_fig3bc}, {"test/small4ab", "Figure 4ab", small_fig4ab},
-        {"test/small4c", "Figure 4c", small_fig4c},
+        {"test/small2a", "Figure 2a", .make = small_fig2a},
+        {"test/small2b", "Figure 2b", .make = small_fig2b},
+        {"test/small2c", "Figure 2c", .make = small_fig2c},
+        {"test/small2", "Table 2", .make = small_table2},
+        {"test/small3", "Figure 3bc", .make = small_fig3bc},
+        {"test/small4ab", "Figure 4ab", .make = small_fig4ab},
+        {"test/small4c", "Figure 4c", .make = small_fig4c},
     };
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         fail_everywhere(&small[i]);

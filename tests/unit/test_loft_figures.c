@@ -37,9 +37,9 @@ static tsr_status make_fig5(tsri_study *s)
     return tsri_loft_fig5(s, &tiny);
 }
 
-static const tsri_reproduction rows[] = {{"test/fig1", "figure 1", make_fig1},
-                                         {"test/fig4", "figure 4", make_fig4},
-                                         {"test/fig5", "figure 5", make_fig5}};
+static const tsri_reproduction rows[] = {{"test/fig1", "figure 1", .make = make_fig1},
+                                         {"test/fig4", "figure 4", .make = make_fig4},
+                                         {"test/fig5", "figure 5", .make = make_fig5}};
 
 static char *slurp(const char *name)
 {
