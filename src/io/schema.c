@@ -148,10 +148,11 @@ const tsri_schema_row tsri_schema[] = {
     REAL("convert_at", "0", 0, 1e9, "grelu: after this epoch the gated network is replaced by the ReLU network that equals it on every training point, and training goes on (docs/grelu.md); 0 = never"),
     BOOL("convert_least_squares", "false", "convert_at: if no ReLU network is equal (more samples than units, dependent features), take the nearest one"),
 
-    CHOICE("stop.metric", "none", "none|error|loss|test_error|test_loss|filter_distance", "ends the run early; error, loss: on the whole training set, measured with each evaluation; test_error, test_loss: on the test set, when there was no new least value for stop.patience evaluations, and the best iterate becomes the model; filter_distance: when the ranking of filters has settled, measured every distance.every epochs"),
-    REAL("stop.below", "-1", -1, 1e9, "the run ends when the metric is at most this; -1 = 0 for error and loss, 0.05 for filter_distance (docs/tickets.md)"),
+    CHOICE("stop.metric", "none", "none|error|loss|test_error|test_loss|filter_distance|mask_distance", "ends the run early; error, loss: on the whole training set, measured with each evaluation; test_error, test_loss: on the test set, when there was no new least value for stop.patience evaluations, and the best iterate becomes the model; filter_distance: when the ranking of filters has settled, measured every distance.every epochs; mask_distance: when the filters that a ticket of stop.ratio would keep have (early-bird tickets)"),
+    REAL("stop.below", "-1", -1, 1e9, "the run ends when the metric is at most this; -1 = 0 for error and loss, 0.05 for filter_distance, 0.1 for mask_distance (docs/tickets.md)"),
     INT("stop.patience", "5", 1, 1e9, "test_error, test_loss: the run ends after this many evaluations in a row without a new best one"),
-    INT("stop.window", "5", 1, 10000, "filter_distance: the ranking must be that near to each of this many samples before it"),
+    INT("stop.window", "5", 1, 10000, "filter_distance, mask_distance: the ranking, or the mask, must be that near to each of this many samples before it"),
+    REAL("stop.ratio", "0.5", 0, 1, "mask_distance: part of the filters that the ticket would lose"),
 
     REAL("distance.every", "0", 0, 1e9, "epochs between samples of the ranking of filters, written to distance.csv at the end; 0 = none (1 if stop.metric needs them)"),
     REALS("distance.ratios", "[0.5, 0.8]", 0, 1, "ratios of the mask distances in distance.csv"),

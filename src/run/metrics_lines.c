@@ -53,7 +53,8 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         tsri_json_put_real(&w, "best_loss", run->position.best_loss);
     }
     if (run->scores.cut)
-        tsri_json_put_real(&w, "filter_distance", run->position.ranking_change);
+        tsri_json_put_real(&w, run->scores.masks ? "mask_distance" : "filter_distance",
+                           run->position.ranking_change);
     tsri_json_put_int(&w, "bytes_total", run->position.bytes_total);
     tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->process.started) * 1e3) / 1e3);
     tsri_json_close(&w, '}');

@@ -86,6 +86,30 @@ static double mean_distance(const tsri_score_log *r, const int64_t *a, const int
     return axes > 0 ? sum / (double)axes : 0;
 }
 
+/* The part of all units that only one of two masks keeps, each axis losing `ratio` of its own. */
+static double masks_distance(const tsri_score_log *r, const int64_t *a, const int64_t *b,
+                             int64_t *place)
+{
+    double sum = 0;
+    int64_t at = 0;
+    for (int64_t x = 0; x < r->net->axes; x++) {
+        int64_t n = r->net->axis[x].size;
+        if (!r->cut[x])
+            continue;
+        int64_t keep = n - (int64_t)llround(r->ratio * (double)n);
+        tsri_places_of(place, n, b + at, n);
+        sum += (double)n * tsri_mask_distance(a + at, keep, place, keep, n);
+        at += n;
+    }
+    return sum / (double)r->units;
+}
+
+static double change_between(const tsri_score_log *r, const int64_t *a, const int64_t *b,
+                             int64_t *place)
+{
+    return r->masks ? masks_distance(r, a, b, place) : mean_distance(r, a, b, place);
+}
+
 /* The largest distance from the newest sample, the reference, to the `window` before it. */
 static tsr_status measure_change(double *change, const tsri_score_log *r, int64_t window)
 {
@@ -97,11 +121,12 @@ static tsr_status measure_change(double *change, const tsri_score_log *r, int64_
     TSR_TRY(tsri_alloc(&now, r->units, sizeof *now));
     TSR_TRY(tsri_alloc(&then, r->units, sizeof *then));
     TSR_TRY(tsri_alloc(&place, r->units, sizeof *place));
-    TSR_TRY(order_of(now, r, r->count - 1, NORMS));
+    int which = r->masks ? GAMMAS : NORMS;
+    TSR_TRY(order_of(now, r, r->count - 1, which));
     double most = 0;
     for (int64_t i = 1; i <= window; i++) {
-        TSR_TRY(order_of(then, r, r->count - 1 - i, NORMS));
-        most = fmax(most, mean_distance(r, now, then, place));
+        TSR_TRY(order_of(then, r, r->count - 1 - i, which));
+        most = fmax(most, change_between(r, now, then, place));
     }
     *change = most;
 done:

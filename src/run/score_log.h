@@ -10,6 +10,11 @@
  * ends the run when the ranking of now is nearer than `below` to each of the `window` samples
  * before it. The distance of two samples is the mean over the layers of F / F of the reversal, so 0
  * is the same ranking, 1 its reversal, whatever the widths. Samples are part of the checkpoint.
+ *
+ *     stop: {metric: mask_distance, window: 5, below: 0.1, ratio: 0.5}
+ *
+ * is the rule of early-bird tickets (You et al. 2019): the distance is the part of all units that
+ * only one of the two masks keeps, by the weights of the norms.
  */
 #ifndef TSRI_SCORE_LOG_H
 #define TSRI_SCORE_LOG_H
@@ -25,6 +30,8 @@ typedef struct tsri_score_log {
     int64_t *round; /* [count] of each sample */
     double *score; /* [count][2][units]: l2 norms; weights of the norms (l2 where there are none) */
     int64_t count, room;
+    bool masks; /* the change is that of the masks at `ratio`, not that of the ranking */
+    double ratio;
 } tsri_score_log;
 
 /* For those of the axes with cut [axes] that can be ranked. USAGE when there is none. The network

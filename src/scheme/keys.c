@@ -12,6 +12,7 @@ static const char *stop_keys(const tsr_config *config)
     const char *metric = tsri_config_text(config, "stop.metric");
     return strcmp(metric, "none") == 0              ? "metric"
            : strcmp(metric, "filter_distance") == 0 ? "metric below window"
+           : strcmp(metric, "mask_distance") == 0   ? "metric below window ratio"
            : strncmp(metric, "test_", 5) == 0       ? "metric patience"
                                                     : "metric below";
 }

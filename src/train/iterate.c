@@ -39,11 +39,16 @@ static bool keeps_best(const tsri_settings *s)
     return strcmp(keep, "best") == 0 || (strcmp(keep, "auto") == 0 && (wanted || is_patient(s)));
 }
 
+static bool by_ranks(const tsri_settings *s)
+{
+    return stops_at(s, "filter_distance") || stops_at(s, "mask_distance");
+}
+
 /* Does anybody want to know how filters rank? */
 static tsr_status watch_ranks(tsri_run *run)
 {
     tsr_status st = TSR_OK;
-    bool stops = stops_at(&run->settings, "filter_distance"), *cut = NULL;
+    bool stops = by_ranks(&run->settings), *cut = NULL;
     run->settings.scores_every = tsri_config_real(run->settings.config, "distance.every");
     if (stops && run->settings.scores_every <= 0)
         run->settings.scores_every = 1;
@@ -52,6 +57,8 @@ static tsr_status watch_ranks(tsri_run *run)
     TSR_TRY(tsri_alloc(&cut, run->net->axes, sizeof *cut));
     TSR_TRY(tsri_ticket_axes(cut, run->settings.config, run->net, NULL));
     TSR_TRY(tsri_score_log_init(&run->scores, run->net, cut));
+    run->scores.masks = stops_at(&run->settings, "mask_distance");
+    run->scores.ratio = tsri_config_real(run->settings.config, "stop.ratio");
     run->position.ranking_change = NAN;
 done:
     if (st == TSR_USAGE)
@@ -153,6 +160,8 @@ static double limit_of(const tsri_settings *s)
     double below = tsri_config_real(s->config, "stop.below");
     if (below >= 0)
         return below;
+    if (stops_at(s, "mask_distance"))
+        return 0.1;                                   /* You et al. 2019, section 3.3 */
     return stops_at(s, "filter_distance") ? 0.05 : 0; /* docs/measurements/tickets.md */
 }
 
@@ -162,14 +171,14 @@ bool tsri_iterate_enough(const tsri_settings *s, const tsri_run_position *p)
     return (s->patience && p->stale >= s->patience) ||
            (stops_at(s, "error") && 1 - p->train_accuracy <= below) ||
            (stops_at(s, "loss") && p->train_loss <= below) ||
-           (stops_at(s, "filter_distance") && p->ranking_change <= below);
+           (by_ranks(s) && p->ranking_change <= below);
 }
 
 void tsri_iterate_say_enough(const tsri_run *run)
 {
-    double value = stops_at(&run->settings, "filter_distance") ? run->position.ranking_change
-                   : stops_at(&run->settings, "error")         ? 1 - run->position.train_accuracy
-                                                               : run->position.train_loss;
+    double value = by_ranks(&run->settings)            ? run->position.ranking_change
+                   : stops_at(&run->settings, "error") ? 1 - run->position.train_accuracy
+                                                       : run->position.train_loss;
     if (run->position.round < run->settings.rounds && run->settings.patience)
         TSRI_INFO("stop: %s was least, %.4g, after round %lld and has not become less for %lld "
                   "evaluations: the run ends after round %lld of %lld%s",

@@ -61,6 +61,26 @@ rm "r/checkpoints/$last"
 "$program" train run.yaml --out r --resume --quiet --json $stop > r.json
 cmp s/model.safetensors r/model.safetensors && cmp s/distance.csv r/distance.csv || fail "resumed"
 
+# Early-bird tickets: the same rule on masks. It ends where distance.csv says that the masks have settled.
+bird="--set epochs=40 --set stop.metric=mask_distance --set stop.ratio=0.5 --set stop.window=2 --set optim.lr=0.02"
+"$program" train run.yaml --out m --quiet --json $bird > m.json
+python3 - <<'P' || fail "masks: it stopped at the wrong round"
+import csv, json
+lines = [json.loads(l) for l in open("m/metrics.jsonl") if "mask_distance" in l]
+far = [l["mask_distance"] for l in lines]
+assert far[:2] == [None, None] and all(f > 0.1 for f in far[2:-1]) and far[-1] <= 0.1 and len(far) < 40, far
+rows = list(csv.DictReader(open("m/distance.csv")))
+column = [c for c in rows[0] if c.startswith("mask") and c.endswith("0.5")][0]
+units = {"hidden.0": 24, "hidden.1": 16}
+epochs = sorted({float(r["epoch"]) for r in rows})
+def mean(a, b):  # over all units
+    pairs = [r for r in rows if float(r["reference_epoch"]) == a and float(r["epoch"]) == b]
+    assert len(pairs) == 2, pairs
+    return sum(units[r["layer"]] * float(r[column]) for r in pairs) / 40
+want = max(mean(epochs[-1], epochs[-2]), mean(epochs[-1], epochs[-3]))
+assert abs(want - far[-1]) < 1e-6, (want, far[-1])
+P
+
 refuse() { refused "$@"; [ ! -s out ] || fail "$*: it said something"; }
 sum=$(cat a/model.safetensors t u | sha256sum)
 refuse 3 "cannot open" distance a/model.safetensors absent
