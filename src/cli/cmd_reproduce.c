@@ -141,11 +141,11 @@ done:
 }
 
 /* "reproduce/masked-fig2a" */
-static tsr_status usual_folder(tsri_text *out, const tsri_reproduction *row)
+static tsr_status usual_folder(tsri_text *out, const tsri_reproduction *row, bool paper)
 {
     tsr_status st = TSR_OK;
     char *name = NULL;
-    TSR_TRY(tsri_study_folder_name(&name, row));
+    TSR_TRY(tsri_study_folder_name(&name, row, paper));
     TSR_TRY(tsri_text_add(out, "reproduce/%s", name));
 done:
     tsri_free(name);
@@ -249,7 +249,7 @@ static tsr_status make_one(const cli_args *args, const tsri_reproduction *row)
     tsri_text folder = {0};
     const char *set[MOST_SETS];
     tsri_study_options o = options_of(args, set);
-    TSR_TRY(usual_folder(&folder, row));
+    TSR_TRY(usual_folder(&folder, row, o.paper));
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
     TSR_TRY(tsri_reproduce(&study, row, &o));
     TSR_TRY(tell(args, &study));

@@ -11,7 +11,7 @@ static tsr_status make(const tsri_reproduction *row, const tsri_study_options *o
     bool done_already = false;
     tsri_study study = {0};
     tsri_study_options o = *options;
-    TSR_TRY(tsri_study_folder_name(&name, row));
+    TSR_TRY(tsri_study_folder_name(&name, row, options->paper));
     TSR_TRY(tsri_path_join(&folder, options->folder, name));
     o.folder = folder;
     TSR_TRY(tsri_study_done(&done_already, row, &o));

@@ -21,13 +21,15 @@ typedef struct exhibit {
     tsri_json_value *summary; /* NULL: nobody has made it here */
 } exhibit;
 
-tsr_status tsri_study_folder_name(char **out, const tsri_reproduction *row)
+tsr_status tsri_study_folder_name(char **out, const tsri_reproduction *row, bool paper)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_strdup(out, row->name));
-    for (char *p = *out; *p; p++)
+    tsri_text name = {0};
+    TSR_TRY(tsri_text_add(&name, "%s%s", row->name, paper ? "-paper" : ""));
+    for (char *p = name.data; *p; p++)
         if (*p == '/')
             *p = '-';
+    *out = name.data;
 done:
     return st;
 }
@@ -74,11 +76,12 @@ done:
     return st;
 }
 
-static tsr_status open_exhibit(exhibit *e, const tsri_reproduction *row, const char *folder)
+static tsr_status open_exhibit(exhibit *e, const tsri_reproduction *row, const char *folder,
+                               bool paper)
 {
     tsr_status st = TSR_OK;
     *e = (exhibit){.row = row};
-    TSR_TRY(tsri_study_folder_name(&e->name, row));
+    TSR_TRY(tsri_study_folder_name(&e->name, row, paper));
     TSR_TRY(tsri_path_join(&e->folder, folder, e->name));
     TSR_TRY(read_summary(e));
 done:
@@ -112,6 +115,12 @@ static const char *size_of(const tsri_json_value *summary)
     return flag_of(summary, "quick")   ? "quick: smaller than the paper's"
            : flag_of(summary, "paper") ? "the paper's own setting"
                                        : "full size";
+}
+
+/* Behind the name of a study that was made in the paper's own setting. */
+static const char *paper_mark(const exhibit *e)
+{
+    return flag_of(e->summary, "paper") ? " --paper" : "";
 }
 
 /* "tessera 0.2.0 (commit 1234), 93 s" */
@@ -246,7 +255,7 @@ static tsr_status show_exhibit(tsri_page *p, const exhibit *e)
     char title[300];
     TSR_TRY(command_of(&command, e));
     TSR_TRY(made_by(&made, e->summary));
-    (void)snprintf(title, sizeof title, "%s: %s", e->row->name, e->row->help);
+    (void)snprintf(title, sizeof title, "%s%s: %s", e->row->name, paper_mark(e), e->row->help);
     tsri_section_open(p, title);
     show_pictures(p, e);
     show_claims(p, e);
@@ -272,7 +281,8 @@ static tsr_status list_exhibit(tsri_page *p, const exhibit *e)
     tsri_text command = {0};
     const tsri_json_value *verdicts = tsri_json_get(e->summary, "verdicts");
     if (e->summary) {
-        tsri_markup_add(&p->html, "<tr><td>%s</td><td>%s</td>", e->row->name, e->row->help);
+        tsri_markup_add(&p->html, "<tr><td>%s%s</td><td>%s</td>", e->row->name, paper_mark(e),
+                        e->row->help);
         for (int k = 0; k < 3; k++)
             tsri_markup_add(&p->html, "<td class=\"n\">%.0f</td>", real_of(verdicts, key[k]));
     } else {
@@ -328,7 +338,7 @@ static tsr_status table_exhibit(tsri_text *out, const exhibit *e)
 {
     tsr_status st = TSR_OK;
     tsri_text command = {0}, made = {0};
-    TSR_TRY(tsri_text_add(out, "\n## %s\n", e->row->name));
+    TSR_TRY(tsri_text_add(out, "\n## %s%s\n", e->row->name, paper_mark(e)));
     TSR_TRY(command_of(&command, e));
     if (!e->summary) {
         TSR_TRY(tsri_text_add(out, "Not made yet: `%s`.\n", command.data));
@@ -361,13 +371,31 @@ typedef struct gallery {
     int64_t all, shown;
 } gallery;
 
+/* Those of the paper's own setting are more than is asked of a gallery: where one is not there,
+ * nothing is said of it. */
+static tsr_status look_at(gallery *g, const tsri_reproduction *r, bool paper)
+{
+    tsr_status st = TSR_OK;
+    exhibit *e = &g->exhibit[g->all++];
+    TSR_TRY(open_exhibit(e, r, g->page.folder, paper));
+    g->shown += e->summary != NULL;
+    if (paper && !e->summary) {
+        close_exhibit(e);
+        g->all--;
+    }
+done:
+    return st;
+}
+
 static tsr_status look(gallery *g)
 {
     tsr_status st = TSR_OK;
     for (int i = 0; tsri_reproductions[i]; i++)
-        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name && g->all < MOST; r++) {
-            TSR_TRY(open_exhibit(&g->exhibit[g->all++], r, g->page.folder));
-            g->shown += g->exhibit[g->all - 1].summary != NULL;
+        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name && g->all < MOST - 1;
+             r++) {
+            TSR_TRY(look_at(g, r, false));
+            if (r->paper)
+                TSR_TRY(look_at(g, r, true));
         }
     TSR_CHECK(g->shown > 0, TSR_USAGE, "%s holds no study: tessera reproduce all makes them",
               tsri_quote(g->page.folder));

@@ -22,8 +22,8 @@ tsr_status tsri_gallery_pictures(const char *folder, const char *page);
 /* Appends text as a cell of a table in Markdown, with the bar behind it. */
 tsr_status tsri_markdown_cell(tsri_text *out, const char *text);
 
-/* "loft-fig4": the folder of a study among others; the name's slash would be a folder. The caller
- * frees *out. */
-tsr_status tsri_study_folder_name(char **out, const tsri_reproduction *row);
+/* "loft-fig4", or "loft-table1-paper" for the paper's own setting: the folder of a study among
+ * others; the name's slash would be a folder. The caller frees *out. */
+tsr_status tsri_study_folder_name(char **out, const tsri_reproduction *row, bool paper);
 
 #endif

@@ -202,7 +202,8 @@ static tsr_status fig5(tsri_study *s)
 }
 
 const tsri_reproduction tsri_reproduce_loft[] = {
-    {"loft/table1", "traffic of GPipe, local SGD and LoFT, counted in rounds that are trained",
+    {"loft/table1",
+     "traffic of GPipe, local SGD and LoFT; with --paper the accuracy of their tickets",
      .make = tsri_loft_table1, .paper = tsri_loft_table1_paper, .cells = tsri_loft_table1_cells},
     {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", .make = fig1},
     {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", .make = fig4},

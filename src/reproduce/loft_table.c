@@ -339,7 +339,8 @@ static tsr_status settings(tsri_study *s)
     tsri_study_setting(s, "epochs", "20 + 90", "%lld + %lld", epochs, tuning);
     tsri_study_setting(s, "epochs of the dense network", "not given", "%lld", epochs + tuning);
     tsri_study_setting(s, "ratios", "50 and 80 %", "30, 50 and 80 %%");
-    tsri_study_setting(s, "seeds", "not given", "%lld", (long long)seeds_of(s));
+    tsri_study_setting(s, "seeds", "not given", "%lld when all cells are made",
+                       (long long)seeds_of(s));
     tsri_study_setting(s, "batch", "not given", "%lld a worker",
                        (long long)tsri_config_int(c, "batch"));
     rates(s, c);

@@ -14,15 +14,29 @@ static bool any_of(const double *value, int64_t n)
     return false;
 }
 
-/* The mean of the seeds that are there, and how many they are. */
+/* Those seeds that are there, and how many they are. */
+static int64_t take_there(double there[TSRI_SEEDS_MOST], const double *value, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i]))
+            there[count++] = value[i];
+    return count;
+}
+
 static tsri_estimate mean_there(int64_t *count, const double *value, int64_t n)
 {
     double there[TSRI_SEEDS_MOST];
-    *count = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!isnan(value[i]))
-            there[(*count)++] = value[i];
+    *count = take_there(there, value, n);
     return tsri_mean_of(there, *count);
+}
+
+/* Cells that nobody made yet are no evidence: the seeds that are there decide, if they are enough. */
+static void judge(tsri_study *s, const char *id, const char *part, const double *value, int64_t n)
+{
+    double there[TSRI_SEEDS_MOST];
+    int64_t count = take_there(there, value, n);
+    tsri_study_judge(s, id, part, there, count);
 }
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
@@ -40,7 +54,7 @@ static bool compare(tsri_study *s, const tsri_table1 *t, int network, int loft, 
     (void)snprintf(part, sizeof part, "%s, %s less %s, %.0f %%",
                    tsri_table1_networks[network].title, tsri_table1_methods[loft].title,
                    tsri_table1_methods[other].title, 100 * tsri_table1_ratio[ratio]);
-    tsri_study_judge(s, "loft/table1/comparable", part, less, t->seeds);
+    judge(s, "loft/table1/comparable", part, less, t->seeds);
     return true;
 }
 
@@ -74,7 +88,7 @@ static void judge_traffic(tsri_study *s, const tsri_table1 *t)
             any = true;
             (void)snprintf(part, sizeof part, "%s, %d workers (%.2f times)", p->title,
                            tsri_table1_methods[loft].workers, paper);
-            tsri_study_judge(s, "loft/table1/local-sgd", part, times, t->seeds);
+            judge(s, "loft/table1/local-sgd", part, times, t->seeds);
         }
     if (!any)
         tsri_study_leave(s, "loft/table1/local-sgd", NULL,
@@ -96,10 +110,10 @@ static void judge_tickets(tsri_study *s, const tsri_table1 *t)
                 }
         mean[k] = count > 0 ? sum / (double)count : (double)NAN;
     }
-    if (any_of(mean, t->seeds))
-        tsri_study_judge(s, "loft/table1/tickets", NULL, mean, t->seeds);
     if (any_of(t->dense[0], t->seeds))
-        tsri_study_judge(s, "loft/table1/dense", NULL, t->dense[0], t->seeds);
+        judge(s, "loft/table1/dense", NULL, t->dense[0], t->seeds);
+    if (any_of(mean, t->seeds))
+        judge(s, "loft/table1/tickets", NULL, mean, t->seeds);
 }
 
 /* ---- The table --------------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ static double masks_distance(const tsri_score_log *r, const int64_t *a, const in
         int64_t n = r->net->axis[x].size;
         if (!r->cut[x])
             continue;
-        int64_t keep = n - (int64_t)llround(r->ratio * (double)n);
+        int64_t keep = (int64_t)llround((double)n * (1 - r->ratio));
         tsri_places_of(place, n, b + at, n);
         sum += (double)n * tsri_mask_distance(a + at, keep, place, keep, n);
         at += n;

@@ -61,6 +61,7 @@ rounds: 1
 batch: 4
 threads: 1
 Y
+json 'train --json' train run.yaml --out runs/bird --set stop.metric=mask_distance
 json 'train --json' train run.yaml --out runs/a --trace
 json 'train --json' train dense.yaml --out runs/b
 json 'train --json' train dense.yaml --out runs/w --trace --set optim.name=adamw --set optim.ema=0.9 --set rounds=2
