@@ -346,13 +346,14 @@ static tsr_status table_exhibit(tsri_text *out, const exhibit *e)
     }
     TSR_TRY(made_by(&made, e->summary));
     TSR_TRY(
-        tsri_text_add(out, "%c%s.\n%s; %lld settings differ from the paper's.\n`%s`, %s.\n\n",
+        tsri_text_add(out, "%c%s.\n%s; %lld settings differ from the paper's.\n`%s`,%c%s.\n\n",
                       e->row->help[0] - ('a' <= e->row->help[0] && e->row->help[0] <= 'z' ? 32 : 0),
                       e->row->help + 1,
                       flag_of(e->summary, "quick")   ? "Quick: smaller than the paper's"
                       : flag_of(e->summary, "paper") ? "The paper's own setting"
                                                      : "Full size",
-                      (long long)departures(e->summary), command.data, made.data));
+                      (long long)departures(e->summary), command.data,
+                      command.length + made.length > 90 ? '\n' : ' ', made.data));
     TSR_TRY(claim_rows(out, e));
 done:
     tsri_text_fini(&made);
