@@ -93,19 +93,20 @@ done:
     return st;
 }
 
-static tsr_status hang(wall *w, const tsri_reproduction *row, const char *folder)
+/* A study in the paper's own setting is one more: where it is not there, none is missing. */
+static tsr_status hang(wall *w, const tsri_reproduction *row, const char *folder, bool paper)
 {
     tsr_status st = TSR_OK;
     char *name = NULL, *path = NULL;
     tsri_json_value *summary = NULL;
-    TSR_TRY(tsri_study_folder_name(&name, row));
+    TSR_TRY(tsri_study_folder_name(&name, row, paper));
     TSR_TRY(tsri_path_join(&path, folder, name));
     TSR_TRY(tsri_page_json(&summary, &(tsri_page){.folder = path}, "summary.json"));
-    w->all++;
+    w->all += !paper || summary;
     if (!summary)
         goto done;
     w->shown++;
-    TSR_TRY(tsri_text_add(&w->text, "\n## %s\n%c%s.\n\n", row->name,
+    TSR_TRY(tsri_text_add(&w->text, "\n## %s%s\n%c%s.\n\n", row->name, paper ? " --paper" : "",
                           toupper((unsigned char)row->help[0]), row->help + 1));
     TSR_TRY(hang_pictures(w, name, tsri_json_get(summary, "files")));
     TSR_TRY(hang_verdicts(w, tsri_json_get(summary, "claims")));
@@ -144,7 +145,8 @@ tsr_status tsri_gallery_pictures(const char *folder, const char *page)
     w.link = link.data;
     for (int i = 0; tsri_reproductions[i]; i++)
         for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++)
-            TSR_TRY(hang(&w, r, folder));
+            for (int paper = 0; paper <= (r->paper != NULL); paper++)
+                TSR_TRY(hang(&w, r, folder, paper == 1));
     TSR_TRY(head(&whole, &w));
     TSR_TRY(tsri_text_add(&whole, "%s", w.text.data ? w.text.data : ""));
     TSR_TRY(tsri_path_join(&path, page, "README.md"));
