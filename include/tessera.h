@@ -502,10 +502,17 @@ typedef struct tsr_needs {
     int64_t rounds, epoch_rounds; /* in all, and in one pass over the data */
     int64_t memory_data, memory_model, memory_plan; /* bytes */
     const char *backend;                            /* with its library and kernel class */
+    /* Of a GPU's memory, in bytes; 0: the run has none. */
+    int64_t memory_device; /* that the run wants, all workers together */
+    int64_t device_free;   /* that is there to be taken */
+    int64_t device_all; /* that there is; set before the call to plan for a GPU with so much memory,
+                              which need not be in this machine */
+    int64_t batch_fits; /* about the largest batch that would fit; 0: gd has none to choose */
 } tsr_needs;
 
 TSR_DEFAULT(tsr_needs)
 
+/* RESOURCES when a GPU's memory would not hold the run, with the batch that would fit. */
 TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
 
 /* What a run takes, counted without training. */
@@ -533,6 +540,8 @@ typedef struct tsr_cost {
     bool exact;              /* bytes_total is that of the run, to the byte; else close to it */
     bool local;              /* the scheme takes local steps */
     tsr_cost_data data;
+    int64_t memory_device; /* bytes that the run wants of a GPU, all workers together; 0: none */
+    int64_t batch_fits;    /* about the largest batch that fits into it; 0: none, or gd */
 } tsr_cost;
 
 TSR_DEFAULT(tsr_cost)

@@ -6,7 +6,7 @@
 #   ntk       exact tangent kernels: a 4-layer MLP beside torch.func, width 8,192, PreActResNet-18
 #   gates     GReLU beside its ReLU twin
 #   sweep     240 masked-neuron runs on the GPU and on the processors
-#   faults    a GPU that is not there, or taken away; kill -9 and resume
+#   faults    a GPU that is not there, or too small
 
 part_breadth() {
     check timeout 100 ./test_breadth > breadth.log 2>&1
@@ -80,5 +80,5 @@ part_faults() {
     CUDA_VISIBLE_DEVICES="" ends 2 "the driver sees no GPU" "${run[@]}" --out faults-1
     CUDA_VISIBLE_DEVICES="" ends 0 "backend: auto takes cpu" "${run[@]}" --out faults-2 --set backend=auto --set model.width=32
     ends 0 "backend: auto takes cuda" "${run[@]}" --out faults-3 --set backend=auto
-    ends 4 "would fit" "${run[@]}" --out faults-4 --set model.width=64 --set data.n=4000000 --set batch=4000000
+    ends 4 "no batch would fit" "${run[@]}" --out faults-4 --set model.width=200000
 }

@@ -224,6 +224,10 @@ class tsr_needs(Structure):
         ("memory_model", c_int64),
         ("memory_plan", c_int64),
         ("backend", c_char_p),
+        ("memory_device", c_int64),
+        ("device_free", c_int64),
+        ("device_all", c_int64),
+        ("batch_fits", c_int64),
     ]
 
 
@@ -262,6 +266,8 @@ class tsr_cost(Structure):
         ("exact", c_bool),
         ("local", c_bool),
         ("data", tsr_cost_data),
+        ("memory_device", c_int64),
+        ("batch_fits", c_int64),
     ]
 
 
@@ -715,7 +721,7 @@ SAID = {
     'tsr_run_config': 'Its settings, every `auto` resolved. They belong to the run.',
     'tsr_ranks_ending': '',
     'tsr_context_on_hang': '',
-    'tsr_check': '',
+    'tsr_check': "RESOURCES when a GPU's memory would not hold the run, with the batch that would fit.",
     'tsr_cost_count': 'USAGE as for training. `data` may be NULL.',
     'tsr_cost_predict': '',
     'tsr_model_read': 'Reads a model.safetensors. BAD_FILE with path, place and reason. The caller destroys *out.',

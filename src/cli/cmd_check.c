@@ -11,7 +11,7 @@
 
 static tsr_status print_json(const tsr_needs *n)
 {
-    const struct {
+    const struct row {
         const char *key;
         int64_t value;
     } row[] = {{"params", n->params},
@@ -24,12 +24,18 @@ static tsr_status print_json(const tsr_needs *n)
                {"memory_data", n->memory_data},
                {"memory_model", n->memory_model},
                {"memory_plan", n->memory_plan},
-               {"memory_worker", n->memory_data + n->memory_model + n->memory_plan}};
+               {"memory_worker", n->memory_data + n->memory_model + n->memory_plan}},
+      device[] = {{"memory_device", n->memory_device},
+                  {"device_free", n->device_free},
+                  {"device_all", n->device_all},
+                  {"batch_fits", n->batch_fits}};
     tsri_json w = {0};
     tsri_json_begin(&w);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         tsri_json_put_int(&w, row[i].key, row[i].value);
     tsri_json_put_text(&w, "backend", n->backend);
+    for (size_t i = 0; n->memory_device > 0 && i < sizeof device / sizeof *device; i++)
+        tsri_json_put_int(&w, device[i].key, device[i].value);
     tsri_json_close(&w, '}');
     return cli_json_print(&w);
 }
@@ -56,6 +62,17 @@ static tsr_status print_text(const tsr_needs *n, const char *file)
                      tsri_bytes_text((double)n->memory_plan));
     cli_table_text(&t, "backend");
     cli_table_text(&t, n->backend);
+    if (n->memory_device > 0) {
+        cli_table_text(&t, "GPU");
+        cli_table_format(&t, "wants %s of its memory, %s of %s are free",
+                         tsri_bytes_text((double)n->memory_device),
+                         tsri_bytes_text((double)n->device_free),
+                         tsri_bytes_text((double)n->device_all));
+    }
+    if (n->batch_fits > 0) {
+        cli_table_text(&t, "batch");
+        cli_table_format(&t, "up to about %lld would fit", (long long)n->batch_fits);
+    }
     (void)printf("%s is sound\n", file);
     TSR_TRY(cli_table_print(&t, stdout));
 done:
@@ -70,6 +87,7 @@ static tsr_status run(const cli_args *args)
     tsr_needs needs = tsr_needs_default();
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
+    needs.device_all = (int64_t)(cli_real(args, "memory", 0) * 1e9);
     TSR_TRY(tsr_check(&needs, config));
     TSR_TRY(args->json ? print_json(&needs) : print_text(&needs, args->operand[0]));
 done:
@@ -77,7 +95,13 @@ done:
     return st;
 }
 
-static const cli_option options[] = {CLI_OPTION_SET, CLI_OPTION_DATA, {0}};
+static const cli_option options[] = {
+    CLI_OPTION_SET,
+    CLI_OPTION_DATA,
+    {"memory", 0, "GB", CLI_REAL, .least = 0.001, .most = 1e6,
+     .help = "plan for a GPU with so much memory, which need not be in this machine"},
+    {0},
+};
 
 const cli_command cli_check = {
     .name = "check",

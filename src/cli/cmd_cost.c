@@ -104,6 +104,10 @@ static void json_cost(tsri_json *w, const tsr_cost *c)
     tsri_json_put_int(w, "bytes_total", c->bytes_total);
     if (c->bytes_collected > 0)
         tsri_json_put_int(w, "bytes_collected", c->bytes_collected);
+    if (c->memory_device > 0) {
+        tsri_json_put_int(w, "memory_device", c->memory_device);
+        tsri_json_put_int(w, "batch_fits", c->batch_fits);
+    }
     tsri_json_put_bool(w, "exact", c->exact);
 }
 
@@ -180,6 +184,11 @@ static tsr_status print_own(const entry *e, const asked *a)
     line(&t, "memory");
     cli_table_format(&t, "%s of a worker: weights, gradient, momentum and activations",
                      tsri_bytes_text((double)c->memory_worker));
+    if (c->memory_device > 0) {
+        line(&t, "GPU");
+        cli_table_format(&t, "%s of its memory, all workers together; batch up to about %lld",
+                         tsri_bytes_text((double)c->memory_device), (long long)c->batch_fits);
+    }
     line(&t, "length");
     cli_table_format(&t, "%lld %s of %lld %s, %.4g epochs", (long long)c->rounds,
                      c->rounds == 1 ? "round" : "rounds", (long long)c->local_steps,

@@ -32,17 +32,24 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, tsri_device devi
     return make(out, &like);
 }
 
-tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device, int64_t batch)
+tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device, int64_t batch,
+                             bool training)
 {
     tsr_status st = TSR_OK;
     tsri_plan *plan = NULL;
-    tsri_store none = {.net = net, .real_bytes = device.backend->real_bytes};
+    /* Kernels ask for room where there is something to compute: all vectors are there, as addresses
+     * that nobody looks behind. */
+    static const _Alignas(256) char nowhere[256];
+    tsri_store none = {.net = net,
+                       .real_bytes = device.backend->real_bytes,
+                       .w = tsri_mem_bound(nowhere),
+                       .g = tsri_mem_bound(nowhere)};
     tsri_plan like = {.net = net,
                       .store = &none,
                       .device = device,
                       .batch = batch,
-                      .training = true,
-                      .gradients = true,
+                      .training = training,
+                      .gradients = training,
                       .dry = true};
     TSR_TRY(make(&plan, &like));
     *bytes = tsri_plan_bytes(plan) + plan->input_bytes;
@@ -158,6 +165,11 @@ void tsri_plan_lengths(tsri_plan *plan, const int32_t *length)
     plan->length = length;
     for (int64_t k = 0; k < plan->count; k++)
         plan->step[k].op.length = length;
+}
+
+void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length)
+{
+    tsri_plan_lengths(plan, tsri_mem_bind(length));
 }
 
 tsr_status tsri_plan_pass(tsri_plan *plan)

@@ -34,6 +34,7 @@ tsr_status tsri_plan_renew(tsri_plan **plan);
 /* Of sequences: how many positions each of the batch has, until the next call; NULL (the start) =
  * all. `length` [batch] must stay as it is until backward is done. */
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);
+void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length); /* in the device's memory */
 
 /* The same for gradients of outputs instead of a loss: norms use their running statistics, so that
  * no sample sees another. The caller writes the gradient of the output and looks at each op as
@@ -86,9 +87,9 @@ tsr_status tsri_plan_read_entry_gradient(void *to, const tsri_plan *plan);
 int64_t tsri_plan_entry_bytes(const tsri_plan *plan);
 int64_t tsri_plan_output_bytes(const tsri_plan *plan);
 
-/* The bytes of memory that a plan of that batch for training would have, not taken. */
-tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device,
-                             int64_t batch);
+/* The bytes of memory that a plan of that batch would have, not taken. */
+tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device, int64_t batch,
+                             bool training);
 
 /* Backward that calls visit after each op, the last one first. One backward for each forward: it
  * reuses the memory of values that it no longer needs. The op's x, y, dx, dy and saved are the

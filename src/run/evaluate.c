@@ -14,6 +14,11 @@
 
 enum { BATCH = 256 };
 
+int64_t tsri_evaluate_batch(const tsri_part *part)
+{
+    return part->n < BATCH ? part->n : BATCH;
+}
+
 typedef struct judge {
     tsri_loader *loader;
     tsri_plan *plan;
@@ -76,7 +81,7 @@ tsr_status tsri_evaluate(tsr_result *result, tsri_store *store, tsri_device devi
     bool units = has_units(data, part, store->net, kind);
     float *y = NULL;
     judge j;
-    TSR_TRY(judge_init(&j, store, device, data, part, BATCH, kind));
+    TSR_TRY(judge_init(&j, store, device, data, part, tsri_evaluate_batch(part), kind));
     if (units)
         TSR_TRY(tsri_alloc_raw(&y, j.batch * store->net->outputs, sizeof *y));
     for (int64_t i = 0; i < tsri_loader_steps(j.loader); i++) {

@@ -37,6 +37,7 @@ done:
 static int64_t batch_bytes(const tsri_run *run)
 {
     tsri_loader_options o = tsri_run_loader(&run->settings, 0);
+    o.bare = run->device.backend->draw != NULL;
     o.prefetch = o.prefetch && !(run->settings.gd &&
                                  run->settings.scheme->shares); /* team.c: then there is only one */
     return tsri_loader_bytes(run->data, &run->data->train, &o);
@@ -59,7 +60,7 @@ tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run)
     tsri_micro micro;
     int64_t plan;
     TSR_TRY(tsri_micro_choose(&micro, &run->settings, 1));
-    TSR_TRY(tsri_plan_measure(&plan, run->net, run->device, micro.size));
+    TSR_TRY(tsri_plan_measure(&plan, run->net, run->device, micro.size, true));
     cost->params_share = run->net->total;
     TSR_TRY(step_flops(&cost->flops_step, run->net, run->settings.batch,
                        tsri_dense_knows_gates(&run->settings, run->net)));
@@ -199,7 +200,7 @@ static tsr_status size_share(sizes *z, const largest *which, tsri_share *share,
     tsri_net *small = NULL;
     tsri_share_draw(share, &rules->draw, run->settings.seed, which->round, which->worker);
     TSR_TRY(tsri_net_cut(&small, run->net, share, rules->rescale));
-    TSR_TRY(tsri_plan_measure(&z->plan, small, run->device, run->settings.batch));
+    TSR_TRY(tsri_plan_measure(&z->plan, small, run->device, run->settings.batch, true));
     TSR_TRY(step_flops(&z->flops, small, run->settings.batch, false));
     z->total = small->total;
     z->trained = small->trained;
@@ -290,7 +291,7 @@ static tsr_status add_stage(tsr_cost *cost, tsri_run *run, const tsri_micro *mic
     int64_t low, high, plan, flops;
     TSR_TRY(tsri_net_part(&part, run->net, from, to));
     TSR_TRY(step_flops(&flops, part, run->settings.batch, false));
-    TSR_TRY(tsri_plan_measure(&plan, part, run->device, micro->size));
+    TSR_TRY(tsri_plan_measure(&plan, part, run->device, micro->size, true));
     tsri_depth_trained(part, &low, &high);
     int64_t total = part_numbers(part);
     cost->params_share = larger(cost->params_share, total);

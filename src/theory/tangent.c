@@ -25,6 +25,7 @@ typedef struct work {
     float *dy;              /* [batch, outputs] */
     const int32_t *lengths; /* of all sequences, or NULL: no lengths */
     int32_t *length;        /* [batch] those of the pass */
+    tsri_mem *length_there; /* the same, where the device reads it */
     float *scratch;         /* [threads][blocks.scratch] */
     char *buffers;          /* [threads] of tangent_gram.c */
     /* On a device that has the verbs for it. */
@@ -124,6 +125,8 @@ static void close_work(work *w)
     tsri_free(w->x);
     tsri_free(w->dy);
     tsri_free(w->length);
+    if (w->length_there)
+        w->device.backend->heap->drop(w->length_there);
     tsri_free(w->scratch);
     tsri_free(w->buffers);
 }
@@ -198,6 +201,9 @@ static tsr_status fill(work *w, tsri_tangent_view *view, const float *x, int64_t
         memcpy(w->x, x + (first + w->from) * each, (size_t)(w->count * each) * sizeof *w->x);
         for (int64_t i = 0; w->lengths && i < w->batch; i++)
             w->length[i] = i < w->count ? w->lengths[first + w->from + i] : 1;
+        if (w->length_there)
+            TSR_TRY(w->device.backend->heap->in(w->length_there, w->length,
+                                                w->batch * (int64_t)sizeof *w->length));
         for (w->slot = 0; w->slot < w->at_once; w->slot++) {
             TSR_TRY(tsri_plan_forward(w->plan, w->x)); /* backward uses up what it left */
             TSR_TRY(one_hot(w, group + w->slot));
@@ -252,6 +258,21 @@ done:
     return st;
 }
 
+static tsr_status take_lengths(work *w)
+{
+    tsr_status st = TSR_OK;
+    const tsri_backend *b = w->device.backend;
+    TSR_TRY(tsri_alloc(&w->length, w->batch, sizeof *w->length));
+    if (!b->can.reads_host)
+        TSR_TRY(b->heap->take(&w->length_there, w->batch * (int64_t)sizeof *w->length));
+    if (w->length_there)
+        tsri_plan_lengths_there(w->plan, w->length_there);
+    else
+        tsri_plan_lengths(w->plan, w->length);
+done:
+    return st;
+}
+
 tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device, const float *x,
                                int64_t n, const tsri_tangent *options)
 {
@@ -262,10 +283,8 @@ tsr_status tsri_tangent_kernel(double *k, tsri_store *store, tsri_device device,
     TSR_TRY(take_views(&w));
     TSR_TRY(tsri_alloc(&w.x, w.batch * tsri_shape_count(w.net->input), sizeof *w.x));
     TSR_TRY(tsri_alloc(&w.dy, w.batch * w.net->outputs, sizeof *w.dy));
-    if (options->length) {
-        TSR_TRY(tsri_alloc(&w.length, w.batch, sizeof *w.length));
-        tsri_plan_lengths(w.plan, w.length);
-    }
+    if (options->length)
+        TSR_TRY(take_lengths(&w));
     TSR_TRY(tsri_alloc(&w.scratch, threads * w.blocks.scratch, sizeof *w.scratch));
     TSR_TRY(tsri_alloc_raw(&w.buffers, threads * tsri_gram_bytes(&w.blocks), 1));
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);

@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "scheme/scheme.h"
 #include "train/describe.h"
+#include "train/device_fit.h"
 
 #include <math.h>
 
@@ -62,6 +63,7 @@ static tsr_status count(tsr_cost *cost, tsr_config *config, const tsr_cost_data 
     tsri_run run = {.process.lock = -1};
     tsri_ground ground = {0};
     const tsri_backend *backend;
+    tsri_fit fit;
     tsr_run_options options = tsr_run_options_default();
     bool here = !data || data->samples == 0;
     *cost = (tsr_cost){0};
@@ -72,6 +74,9 @@ static tsr_status count(tsr_cost *cost, tsr_config *config, const tsr_cost_data 
     TSR_TRY(tsri_run_describe(&run, config, &options, here ? NULL : &ground));
     note_whole(cost, &run);
     TSR_TRY(run.settings.scheme->cost(cost, &run));
+    TSR_TRY(tsri_device_fit(&fit, &run, 0, true));
+    cost->memory_device = fit.wanted;
+    cost->batch_fits = fit.batch;
 done:
     tsri_run_fini(&run);
     tsr_data_destroy(ground.data);

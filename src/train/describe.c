@@ -12,6 +12,7 @@
 #include "scheme/scheme.h"
 #include "train/average.h"
 #include "train/convert_run.h"
+#include "train/device_fit.h"
 #include "train/iterate.h"
 #include "train/rollback.h"
 #include "train/train.h"
@@ -158,9 +159,11 @@ static int64_t numbers_of(const tsri_settings *s, const tsri_net *net)
 }
 
 /* Before the first byte is touched: weights, gradient and the optimiser's state together. */
-static tsr_status model_fits(const tsri_run *run)
+static tsr_status model_fits(tsri_run *run)
 {
     tsr_status st = TSR_OK;
+    if (run->device.backend->heap->room)
+        return tsri_device_fits(run);
     double need =
         (double)numbers_of(&run->settings, run->net) * (double)run->device.backend->real_bytes;
     int64_t have = tsri_memory_available();
@@ -387,39 +390,103 @@ done:
     return st;
 }
 
-tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
+static tsr_needs needs_of(const tsri_run *run, int64_t plan)
+{
+    double epoch = run->settings.epoch_rounds;
+    return (tsr_needs){
+        .params = run->net->total,
+        .trained = run->net->trained,
+        .flops_step = (int64_t)((double)run->settings.batch * run->settings.sample_flops),
+        .train_n = run->data->train.n,
+        .test_n = run->data->test.n,
+        .rounds = run->settings.rounds,
+        .epoch_rounds = (int64_t)llround(epoch < 1 ? 1 : epoch),
+        .memory_data =
+            part_bytes(run->data, &run->data->train) + part_bytes(run->data, &run->data->test),
+        .memory_model = numbers_of(&run->settings, run->net) * run->device.backend->real_bytes,
+        .memory_plan = plan,
+        .backend = tsri_backend_vendor(run->device.backend)};
+}
+
+/* What it wants of a device's memory: of one with `stated` bytes, which need not be here, or of this
+ * one. Nothing is taken. */
+static tsr_status plan_device(tsr_needs *needs, tsr_config *config, int64_t stated)
 {
     tsr_status st = TSR_OK;
-    tsri_run run;
-    tsri_plan *plan = NULL;
-    double flops;
+    tsri_run run = {.process.lock = -1};
+    const tsri_backend *backend;
+    tsri_ground ground = {.threads = tsri_cores()};
     tsr_run_options options = tsr_run_options_default();
-    tsr_needs mine = {0};
-    run = (tsri_run){.process.lock = -1};
-    TSRI_GIVEN(config);
-    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
+    tsri_fit fit;
+    int64_t plan = 0;
+    st = tsri_start_backend(&backend, &ground.threads, config);
+    if (st == TSR_USAGE && stated > 0) {
+        TSRI_INFO("planned without a GPU: what cuDNN's kernels need is not counted");
+        tsri_fail_clear();
+        st = TSR_OK;
+    }
+    TSR_TRY(st);
+    TSR_TRY(tsri_run_describe(&run, config, &options, &ground));
+    TSR_TRY(tsri_device_fit(&fit, &run, stated, true));
+    TSR_CHECK(fit.wanted > 0, TSR_USAGE,
+              "backend: %s has no memory of its own to plan for: name backend: cuda",
+              run.device.backend->name);
+    TSR_TRY(tsri_fit_judge(&fit, &run));
+    TSR_TRY(tsri_plan_measure(&plan, run.net, run.device, run.settings.batch, true));
+    *needs = needs_of(&run, plan);
+    needs->memory_device = fit.wanted;
+    needs->device_free = fit.available;
+    needs->device_all = fit.all;
+    needs->batch_fits = fit.batch;
+done:
+    tsri_run_fini(&run);
+    return st;
+}
+
+/* The run as it would begin: what training would refuse is refused here. */
+static tsr_status try_run(tsr_needs *needs, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.process.lock = -1};
+    tsri_plan *plan = NULL;
+    tsr_run_options options = tsr_run_options_default();
     TSR_TRY(tsri_run_init(&run, config, &options));
     TSR_TRY(tell_columns(run.data));
-    TSR_TRY(tsri_train_prepare(&run)); /* what training would refuse is refused here */
-    TSR_TRY(tsri_run_plan(&plan, &run));
-    TSR_TRY(tsri_net_step_flops(&flops, run.net, false));
-    mine = (tsr_needs){
-        .params = run.net->total,
-        .trained = run.net->trained,
-        .flops_step = (int64_t)((double)run.settings.batch * flops),
-        .train_n = run.data->train.n,
-        .test_n = run.data->test.n,
-        .rounds = run.settings.rounds,
-        .epoch_rounds =
-            (int64_t)llround(run.settings.epoch_rounds < 1 ? 1 : run.settings.epoch_rounds),
-        .memory_data =
-            part_bytes(run.data, &run.data->train) + part_bytes(run.data, &run.data->test),
-        .memory_model = numbers_of(&run.settings, run.net) * run.device.backend->real_bytes,
-        .memory_plan = tsri_plan_bytes(plan),
-        .backend = tsri_backend_vendor(run.device.backend)};
-    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
+    TSR_TRY(tsri_train_prepare(&run));
+    if (!run.device.backend->heap
+             ->room) /* a device has been asked already, and has less to spare */
+        TSR_TRY(tsri_run_plan(&plan, &run));
+    *needs = needs_of(&run, plan ? tsri_plan_bytes(plan) : 0);
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);
+    return st;
+}
+
+tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    const tsri_backend *backend;
+    tsr_needs mine = {0}, device = {0};
+    TSRI_GIVEN(config);
+    TSR_TRY(TSRI_SIZED_TAKE(&mine, needs));
+    int64_t stated = mine.device_all;
+    mine = (tsr_needs){0};
+    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
+    TSR_TRY(tsri_backend_find(&backend, tsri_config_text(config, "backend")));
+    if (stated > 0 || backend->heap->room)
+        TSR_TRY(plan_device(&device, config, stated));
+    if (stated > 0) {
+        mine = device;
+    } else {
+        TSR_TRY(try_run(&mine, config));
+        mine.memory_plan = backend->heap->room ? device.memory_plan : mine.memory_plan;
+        mine.memory_device = device.memory_device;
+        mine.device_free = device.device_free;
+        mine.device_all = device.device_all;
+        mine.batch_fits = device.batch_fits;
+    }
+    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
+done:
     return st;
 }

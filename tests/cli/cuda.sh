@@ -55,6 +55,37 @@ TESSERA_EMULATED_FAULT=driver "$program" eval auto1/model.safetensors > said.txt
 grep -qF "backend: auto takes cpu: backend: cuda: no NVIDIA driver answers" said.txt || fail "eval did not say what it took"
 TESSERA_EMULATED_FAULT=driver refused 2 "no NVIDIA driver answers" eval auto1/model.safetensors --set backend=cuda
 
+# The GPU's memory: what the run wants and which batch would fit, before it begins, with and without a GPU.
+cat > large.yaml <<'YAML'
+data: {name: glyphs, n: 512, test_n: 16, channels: 3}
+model: {name: preresnet18, width: 8}
+batch: 64
+rounds: 1
+backend: cuda
+YAML
+"$program" check large.yaml --json > check.json || fail "check"
+wants=$(grep -o '"memory_device":[0-9]*' check.json | cut -d: -f2)
+[ "$wants" -gt 20000000 ] || fail "it wants $wants bytes"
+grep -q '"batch_fits":512' check.json || fail "all of the data would fit into a gigabyte: $(cat check.json)"
+"$program" cost large.yaml | grep -q '^GPU .*batch up to about 512' || fail "cost"
+small=$((wants - 10000000))
+TESSERA_EMULATED_MEMORY=$small refused 4 "would fit" check large.yaml
+TESSERA_EMULATED_MEMORY=$small refused 4 "would fit" train large.yaml --out large
+[ ! -e large/model.safetensors ] || fail "it trained all the same"
+fits=$(TESSERA_EMULATED_MEMORY=$small "$program" check large.yaml 2>&1 | sed -n 's/.*batch: \([0-9]*\) would fit.*/\1/p')
+TESSERA_EMULATED_MEMORY=$small "$program" check large.yaml -q --set batch="$fits" > /dev/null || fail "batch $fits does not fit"
+TESSERA_EMULATED_FAULT=device "$program" check large.yaml --memory 80 > said.txt 2>&1 || fail "planning without a GPU: $(cat said.txt)"
+grep -q 'batch  *up to about 512 would fit' said.txt || fail "80 GB: $(cat said.txt)"
+TESSERA_EMULATED_FAULT=device refused 4 "would fit" check large.yaml --memory 0.625
+refused 2 "has no memory of its own to plan for" check large.yaml --memory 80 --set backend=cpu
+
+# A GPU that is taken away: a sentence, and nothing that was saved is lost.
+"$program" train run.yaml --out whole -q --set checkpoint.every=0.25 --set rounds=8 || fail "whole"
+TESSERA_EMULATED_LOST=200 refused 1 "a checkpoint can be resumed" train run.yaml --out lost --set checkpoint.every=0.25 --set rounds=8
+ls lost/checkpoints/*.safetensors > /dev/null || fail "nothing was saved"
+"$program" train run.yaml --out lost --resume -q --set checkpoint.every=0.25 --set rounds=8 || fail "resuming"
+cmp whole/model.safetensors lost/model.safetensors || fail "other bits after the GPU came back"
+
 # Without cuDNN it goes on with slower kernels, and says so.
 says() { # WORDS: a run that ends well and warns so
     "$program" train run.yaml --out "c$1" --set rounds=1 > said.txt 2>&1 || fail "$(cat said.txt)"

@@ -104,6 +104,12 @@ fi
 # ---- Every command ------------------------------------------------------------------------------------------------
 json 'check --json' check run.yaml
 json 'cost --json' cost run.yaml --compare
+module=$(dirname "$program")/tests/cuda/libtessera-cuda-emulated.so
+[ -f "$module" ] || skip "the emulated module needs a C++ compiler: apt-get install g++"
+export TESSERA_CUDA=$module
+json 'check --json' check dense.yaml --set backend=cuda
+json 'cost --json' cost dense.yaml --set backend=cuda
+unset TESSERA_CUDA
 json 'cost --json' cost run.yaml --workers 2,3 --device-gflops 10
 json 'cost --json' cost dense.yaml --set scheme.name=gpipe --set scheme.workers=2
 json 'eval --json' eval $a

@@ -5,7 +5,8 @@
  * whoever reads what nobody wrote shows it.
  *
  * Calls fail as TESSERA_EMULATED_FAULT says: "driver" (there is none), "old" (too old a one),
- * "device" (none is seen), "memory" (none is left), "launch" (a kernel fails).
+ * "device" (none is seen), "memory" (none is left), "launch" (a kernel fails). From the launch
+ * TESSERA_EMULATED_LOST=N on it has fallen off the bus: everything fails.
  */
 #include "cublas_v2.h"
 #include "emulated_stream.h"
@@ -25,6 +26,15 @@ static bool fails(const char *name)
 {
     const char *fault = getenv("TESSERA_EMULATED_FAULT");
     return fault && strcmp(fault, name) == 0;
+}
+
+static bool lost(bool launch)
+{
+    static std::atomic<long> launches;
+    const char *after = getenv("TESSERA_EMULATED_LOST");
+    if (launch)
+        launches++;
+    return after && launches > atol(after);
 }
 
 /* ---- Threads of a block --------------------------------------------------------------------- */
@@ -141,7 +151,9 @@ struct emulated_event {
 
 static void put(cudaStream_t stream, emulated_node piece)
 {
-    if (fails("launch"))
+    if (lost(true))
+        last_error = cudaErrorDevicesUnavailable;
+    else if (fails("launch"))
         last_error = cudaErrorIllegalAddress;
     else if (recorded && stream != recorded_on)
         stream->waiting.push_back(piece);
@@ -291,6 +303,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsig
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t)
 {
+    if (lost(true))
+        return cudaErrorDevicesUnavailable;
     for (auto &piece : graph->work)
         piece.work();
     return cudaSuccess;
@@ -334,6 +348,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+    if (lost(false))
+        return cudaErrorDevicesUnavailable;
     return refuse_recording();
 }
 
@@ -341,7 +357,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    return error == cudaErrorNoDevice         ? "no CUDA-capable device is detected"
+    return error == cudaErrorNoDevice ? "no CUDA-capable device is detected"
+           : error == cudaErrorDevicesUnavailable
+               ? "CUDA-capable device(s) is/are busy or unavailable"
            : error == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
                                               : "an emulated error";
 }

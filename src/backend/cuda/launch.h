@@ -253,9 +253,11 @@ typedef struct tsri_cuda_recurrence {
     const int32_t *length;  /* forward: [n] or NULL */
     float *to;              /* [t, n, c] y, or back dx */
     tsri_cuda_bf16 *narrow; /* [t, n, c filled up] the same */
+    void *packed;           /* room for W as it is read, tsri_cuda_recurrent_bytes */
     bool back;
 } tsri_cuda_recurrence;
 
+int64_t tsri_cuda_recurrent_bytes(int64_t c);
 cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r);
 /* One position, whose product is in `to`; the first has none. */
 cudaError_t tsri_cuda_recurrent_step(cudaStream_t s, const tsri_cuda_recurrence *r, int64_t l,

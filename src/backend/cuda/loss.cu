@@ -197,42 +197,40 @@ static __device__ bool is_hit(const tsri_cuda_loss *loss, const position *p)
     return true;
 }
 
-/* Writes the gradient of sample n; its loss, and whether it is hit. */
-static __device__ double sample(const tsri_cuda_loss *loss, int64_t n, int64_t *hits)
+/* Writes the gradient of position l of sample n; its part of the loss, and whether the sample is hit,
+ * which its last position says. */
+static __device__ double piece(const tsri_cuda_loss *loss, int64_t n, int64_t l, int64_t *hits)
 {
     int64_t k = loss->outputs / loss->positions;
     int64_t end = n >= loss->valid ? 0 : loss->length ? loss->length[n] : loss->positions;
     int64_t count = end - loss->first;
-    double sum = 0;
-    for (int64_t l = 0; l < loss->positions; l++) {
-        position p = position_of(loss, n, l, k);
-        p.scale = 1.0 / (double)loss->valid / (double)count;
-        bool counts = l >= loss->first && l < end;
-        for (int64_t o = 0; !counts && o < k; o++)
-            put(&p, o, 0);
-        if (counts)
-            sum += value_of(loss, &p);
-    }
-    if (end > 0) {
-        position p = position_of(loss, n, end - 1, k);
+    bool counts = l >= loss->first && l < end;
+    position p = position_of(loss, n, l, k);
+    p.scale = 1.0 / (double)loss->valid / (double)count;
+    for (int64_t o = 0; !counts && o < k; o++)
+        put(&p, o, 0);
+    if (l == end - 1)
         *hits += is_hit(loss, &p);
-    }
-    return count <= 0 ? 0 : loss->sum ? sum : sum / (double)count;
+    if (!counts)
+        return 0;
+    return loss->sum ? value_of(loss, &p) : value_of(loss, &p) / (double)count;
 }
 
-static __global__ void batch(tsri_cuda_loss loss)
+enum { LARGE_BLOCK = 1024 }; /* for positions: short pieces, and many */
+
+template <int THREADS> static __global__ __launch_bounds__(THREADS) void batch(tsri_cuda_loss loss)
 {
-    __shared__ double sums[TSRI_BLOCK];
-    __shared__ int64_t hits[TSRI_BLOCK];
+    __shared__ double sums[THREADS];
+    __shared__ int64_t hits[THREADS];
     int t = (int)threadIdx.x;
     double sum = 0;
     int64_t hit = 0;
-    for (int64_t n = t; n < loss.n; n += TSRI_BLOCK)
-        sum += sample(&loss, n, &hit);
+    for (int64_t e = t; e < loss.n * loss.positions; e += THREADS)
+        sum += piece(&loss, e / loss.positions, e % loss.positions, &hit);
     sums[t] = sum;
     hits[t] = hit;
     __syncthreads();
-    for (int half = TSRI_BLOCK / 2; half > 0; half /= 2) {
+    for (int half = THREADS / 2; half > 0; half /= 2) {
         if (t < half) {
             sums[t] += sums[t + half];
             hits[t] += hits[t + half];
@@ -247,6 +245,9 @@ static __global__ void batch(tsri_cuda_loss loss)
 
 cudaError_t tsri_cuda_loss_of(cudaStream_t s, const tsri_cuda_loss *loss)
 {
-    LAUNCH_MEETING(batch, 1, TSRI_BLOCK, s, *loss);
+    if (loss->positions > 1)
+        LAUNCH_MEETING(batch<LARGE_BLOCK>, 1, LARGE_BLOCK, s, *loss);
+    else
+        LAUNCH_MEETING(batch<TSRI_BLOCK>, 1, TSRI_BLOCK, s, *loss);
     return cudaGetLastError();
 }

@@ -53,13 +53,38 @@ static __device__ inline float weight_at(const tsri_cuda_recurrence &r, int64_t 
     return r.back ? r.w[k * r.c + row] : r.w[row * r.c + k];
 }
 
-#ifdef __CUDA_ARCH__
-#if __CUDA_ARCH__ >= 900
+/* ---- Weights as the matrix instructions read them ------------------------------------------------ */
+
+/* A thread's words of all its tiles, those of a warp's threads side by side:
+ * [blocks][WARPS][TILES][STEPS][32] of four words, each two neighbours of a row. */
+static __host__ __device__ inline int64_t word_at(int64_t block, int warp, int tile, int step,
+                                                  int lane)
+{
+    return (((block * WARPS + warp) * TILES + tile) * STEPS + step) * 32 + lane;
+}
+
+static __global__ void pack(tsri_cuda_recurrence r, int64_t blocks)
+{
+    for (EACH(e, blocks * WARPS * TILES * STEPS * 32)) {
+        int64_t lane = e % 32, step = e / 32 % STEPS, tile = e / 32 / STEPS % TILES;
+        int64_t warp = e / 32 / STEPS / TILES % WARPS, block = e / 32 / STEPS / TILES / WARPS;
+        unsigned word[4];
+        for (int q = 0; q < 4; q++) {
+            int64_t row = block * UNITS + tile * 16 + lane / 4 + (q & 1) * 8;
+            int64_t k = warp * DEPTH + step * 16 + lane % 4 * 2 + (q >> 1) * 8;
+            word[q] = pair_of(weight_at(r, row, k), weight_at(r, row, k + 1));
+        }
+        ((uint4 *)r.packed)[e] = make_uint4(word[0], word[1], word[2], word[3]);
+    }
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define TSRI_CLUSTERS
 #endif
 
+#ifdef __CUDA_ARCH__
 typedef struct weights {
-    unsigned a[TILES][STEPS][4];
+    uint4 a[TILES][STEPS];
 } weights;
 
 static __device__ inline void take_weights(weights &w, const tsri_cuda_recurrence &r, place p)
@@ -68,12 +93,7 @@ static __device__ inline void take_weights(weights &w, const tsri_cuda_recurrenc
     for (int i = 0; i < TILES; i++)
 #pragma unroll
         for (int j = 0; j < STEPS; j++)
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                int64_t row = p.first + i * 16 + p.row + (q & 1) * 8;
-                int64_t k = p.warp * DEPTH + j * 16 + p.column + (q >> 1) * 8;
-                w.a[i][j][q] = pair_of(weight_at(r, row, k), weight_at(r, row, k + 1));
-            }
+            w.a[i][j] = ((const uint4 *)r.packed)[word_at(p.first / UNITS, p.warp, i, j, p.lane)];
 }
 
 static __device__ inline void multiply(float sum[TILES][4], const weights &w,
@@ -84,15 +104,15 @@ static __device__ inline void multiply(float sum[TILES][4], const weights &w,
 #pragma unroll
     for (int j = 0; j < STEPS; j++) {
         const uint16_t *b = &state[p.row][p.warp * DEPTH + j * 16 + p.column];
-        unsigned b0 = *(const unsigned *)(const void *)b,
-                 b1 = *(const unsigned *)(const void *)(b + 8);
+        unsigned b0 = *(const unsigned *)(const void *)b;
+        unsigned b1 = *(const unsigned *)(const void *)(b + 8);
 #pragma unroll
         for (int i = 0; i < TILES; i++)
             asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                 : "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
-                : "r"(w.a[i][j][0]), "r"(w.a[i][j][1]), "r"(w.a[i][j][2]), "r"(w.a[i][j][3]),
-                  "r"(b0), "r"(b1));
+                : "r"(w.a[i][j].x), "r"(w.a[i][j].y), "r"(w.a[i][j].z), "r"(w.a[i][j].w), "r"(b0),
+                  "r"(b1));
     }
 }
 #else
@@ -104,6 +124,18 @@ static __device__ inline void take_weights(weights &, const tsri_cuda_recurrence
 {
 }
 
+/* Row `row` of a tile and what it takes of number k of a warp, where the instructions find it. */
+static __device__ inline float packed_at(const tsri_cuda_recurrence &r, place p, int tile, int row,
+                                         int k)
+{
+    const uint4 v =
+        ((const uint4 *)
+             r.packed)[word_at(p.first / UNITS, p.warp, tile, k / 16, row % 8 * 4 + k % 8 / 2)];
+    const unsigned word[4] = {v.x, v.y, v.z, v.w};
+    unsigned pair = word[row / 8 + k % 16 / 8 * 2];
+    return __uint_as_float(k % 2 ? pair & 0xffff0000u : pair << 16);
+}
+
 /* The accumulators of a thread as the matrix instructions deal them out. */
 static __device__ inline void multiply(float sum[TILES][4], const weights &,
                                        const tsri_cuda_recurrence &r,
@@ -111,11 +143,10 @@ static __device__ inline void multiply(float sum[TILES][4], const weights &,
 {
     for (int i = 0; i < TILES; i++)
         for (int q = 0; q < 4; q++)
-            for (int k = p.warp * DEPTH; k < (p.warp + 1) * DEPTH; k++) {
-                float w = weight_at(r, p.first + i * 16 + p.row + (q >> 1) * 8, k);
-                float y = __uint_as_float((unsigned)state[p.column + (q & 1)][k] << 16);
-                sum[i][q] += __uint_as_float(pair_of(w, 0) << 16) * y;
-            }
+            for (int k = 0; k < DEPTH; k++)
+                sum[i][q] +=
+                    packed_at(r, p, i, p.row + (q >> 1) * 8, k) *
+                    __uint_as_float((unsigned)state[p.column + (q & 1)][p.warp * DEPTH + k] << 16);
 }
 #endif
 
@@ -148,7 +179,8 @@ static __device__ inline void gather_parts(desk &d, float sum[TILES][4], place p
 typedef struct own {
     int64_t unit, sample; /* in the block, in the cluster */
     bool there[2];
-    int64_t at[2]; /* in [n, c] */
+    int64_t at[2];  /* in [n, c] */
+    int64_t end[2]; /* of its sequence */
 } own;
 
 static __device__ inline own own_of(const tsri_cuda_recurrence &r, place p)
@@ -160,32 +192,40 @@ static __device__ inline own own_of(const tsri_cuda_recurrence &r, place p)
         int64_t n = p.sample + o.sample + e, c = p.first + o.unit;
         o.there[e] = n < r.n && c < r.c;
         o.at[e] = n * r.c + c;
+        o.end[e] = o.there[e] && r.length ? (int64_t)r.length[n] : r.t;
     }
     return o;
 }
 
-static __device__ inline void fetch(float start[2], const tsri_cuda_recurrence &r, const own &o,
-                                    int64_t l)
+/* What a position begins with, asked for before the one before it is done. */
+typedef struct ahead {
+    float start[2], mask[2];
+} ahead;
+
+static __device__ inline ahead fetch(const tsri_cuda_recurrence &r, const own &o, int64_t l)
 {
+    ahead f = {{0, 0}, {1, 1}};
     for (int e = 0; e < 2; e++)
-        start[e] = o.there[e] ? r.start[l * r.n * r.c + o.at[e]] : 0;
+        if (o.there[e]) {
+            f.start[e] = r.start[l * r.n * r.c + o.at[e]];
+            f.mask[e] = r.back ? r.mask[l * r.n * r.c + o.at[e]] : 1;
+        }
+    return f;
 }
 
 /* The new states of the block, to memory and to `fresh`. */
-static __device__ inline void finish(desk &d, const tsri_cuda_recurrence &r, const own &o, place p,
-                                     int64_t l, const float start[2], bool product)
+static __device__ inline void finish(desk &d, const tsri_cuda_recurrence &r, const own &o,
+                                     int64_t l, const ahead &f, bool product)
 {
     for (int e = 0; e < 2; e++) {
         float sum = 0;
         for (int k = 0; product && k < WARPS / 2; k++)
             sum += d.part[k][o.unit][o.sample + e];
-        float v = r.scale * sum + start[e];
-        int64_t n = p.sample + o.sample + e, at = l * r.n * r.c + o.at[e];
-        bool on = o.there[e] &&
-                  (r.back ? r.mask[at] > 0 : v > 0 && (!r.length || l < (int64_t)r.length[n]));
+        float v = r.scale * sum + f.start[e];
+        bool on = o.there[e] && (r.back ? f.mask[e] > 0 : v > 0 && l < o.end[e]);
         v = on ? v : 0;
         if (o.there[e])
-            r.to[at] = v;
+            r.to[l * r.n * r.c + o.at[e]] = v;
         d.fresh[o.sample + e][o.unit] = (uint16_t)pair_of(v, 0);
     }
 }
@@ -265,11 +305,10 @@ static __global__ __launch_bounds__(THREADS) void recurrence(tsri_cuda_recurrenc
     place p = place_of(blocks);
     own o = own_of(r, p);
     weights w;
-    float start[2];
     int64_t last = r.t - 1;
     take_weights(w, r, p);
     take_state(d, r, p, r.back ? last - from + 1 : from - 1, (int)(from & 1));
-    fetch(start, r, o, r.back ? last - from : from);
+    ahead f = fetch(r, o, r.back ? last - from : from);
     arrive(); /* nobody writes into a block that has not begun */
     wait();
     for (int64_t s = from; s < to; s++) {
@@ -279,13 +318,13 @@ static __global__ __launch_bounds__(THREADS) void recurrence(tsri_cuda_recurrenc
             multiply(sum, w, r, d.state[s & 1], p);
             gather_parts(d, sum, p);
         }
-        finish(d, r, o, p, l, start, s > 0);
+        finish(d, r, o, l, f, s > 0);
         __syncthreads();
         spread(d, p, (int)(s + 1) & 1, blocks);
         arrive();
         keep_narrow(d, r, p, l);
         if (s + 1 < to)
-            fetch(start, r, o, r.back ? l - 1 : l + 1);
+            f = fetch(r, o, r.back ? l - 1 : l + 1);
         wait();
     }
 }
@@ -299,11 +338,17 @@ static int64_t blocks_of(int64_t c)
     return blocks;
 }
 
+int64_t tsri_cuda_recurrent_bytes(int64_t c)
+{
+    return blocks_of(c) * WARPS * TILES * STEPS * 32 * (int64_t)sizeof(uint4);
+}
+
 cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r)
 {
     int64_t blocks = blocks_of(r->c), grid = blocks * ((r->n + SAMPLES - 1) / SAMPLES);
     if (r->n == 0 || r->t == 0)
         return cudaSuccess;
+    LAUNCH_EACH(pack, blocks * WARPS * TILES * STEPS * 32, s, *r, blocks);
 #ifdef __CUDACC__
     cudaLaunchConfig_t how = {};
     cudaLaunchAttribute cluster;

@@ -37,7 +37,8 @@ static bool in_bf16(const tsri_op *op)
 static tsr_status setup(tsri_op *op)
 {
     op->saved_bytes = states_bytes(op);
-    op->scratch_bytes = states_bytes(op) + (at_once(op) ? 0 : aligned(op->in.c * pitch_of(op) * 2));
+    op->scratch_bytes = states_bytes(op) + (at_once(op) ? tsri_cuda_recurrent_bytes(op->in.c)
+                                                        : aligned(op->in.c * pitch_of(op) * 2));
     return TSR_OK;
 }
 
@@ -92,7 +93,8 @@ static tsr_status forward(tsri_op *op)
                               .start = op->x,
                               .length = op->length,
                               .to = op->y,
-                              .narrow = op->saved};
+                              .narrow = op->saved,
+                              .packed = (char *)op->scratch + states_bytes(op)};
     return run(op, &r);
 }
 
@@ -109,6 +111,7 @@ static tsr_status backward(tsri_op *op)
                               .mask = op->y,
                               .to = op->dx,
                               .narrow = op->scratch,
+                              .packed = (char *)op->scratch + states_bytes(op),
                               .back = true};
     TSR_TRY(run(op, &r));
     if (op->dw)
