@@ -1,9 +1,9 @@
 /* predict.c - the time of one prediction, one sample, by tsr_predictor, as a program waits for it.
  *
- *     bench_predict CALLS THREADS INPUTS HIDDEN HIDDEN OUTPUTS
+ *     bench_predict CALLS THREADS INPUTS HIDDEN HIDDEN OUTPUTS [LIBRARY]
  *
- * Prints the least and the median of CALLS calls in milliseconds. bench/predict.sh asks PyTorch in
- * the same run.
+ * Prints the least and the median of CALLS calls in milliseconds; with LIBRARY, ONNX Runtime's, the
+ * least of a second of calls there, twice. bench/predict.sh asks PyTorch in the same run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,25 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int there(const tsr_model *model, int threads, const char *library)
+{
+    tsr_onnx_speed speed = tsr_onnx_speed_default();
+    tsr_onnx_speed_options o = tsr_onnx_speed_options_default();
+    o.library = library;
+    o.threads = threads;
+    o.seconds = 1;
+    if (tsr_onnx_measure(&speed, model, &o) != TSR_OK)
+        return puts(tsr_last_error()), 1;
+    if (!*speed.runtime)
+        return puts(speed.missing), 1;
+    printf("%.5f %.5f\n", speed.theirs_ms[0], speed.theirs_ms[0]);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 7)
-        return puts("bench_predict CALLS THREADS INPUTS HIDDEN HIDDEN OUTPUTS"), 2;
+    if (argc < 7 || argc > 8)
+        return puts("bench_predict CALLS THREADS INPUTS HIDDEN HIDDEN OUTPUTS [LIBRARY]"), 2;
     int calls = atoi(argv[1]);
     int64_t shape[3] = {atoi(argv[3]), 1, 1}, outputs = atoi(argv[6]);
     char hidden[64];
@@ -48,6 +63,8 @@ int main(int argc, char **argv)
         tsr_model_build(&model, config, shape, outputs, true) != TSR_OK ||
         tsr_predictor_create(&predictor, model, &o) != TSR_OK)
         return puts(tsr_last_error()), 1;
+    if (argc == 8)
+        return there(model, o.threads, argv[7]);
     for (int i = -20; i < calls; i++) {
         double begin = now();
         if (tsr_predictor_run(y, predictor, &one, NULL) != TSR_OK)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # predict.sh PROGRAM SOURCE: one sample through 784-1024-1024-10, as a program waits for it: tsr_predictor_run and PyTorch's
-# net(x) without gradients, each on one thread, in turn, five times each, so that a noisy machine is noisy for both.
+# net(x) without gradients, each on one thread, in turn, five times each, so that a noisy machine is noisy for both. ONNX
+# Runtime, where tools/onnxruntime has fetched it, tells its least time alone.
 set -eu
-program=$1 source=$2 threads=1 calls=2000
+program=$1 source=$2 threads=1 calls=2000 runtime=${TESSERA_ONNXRUNTIME:-$2/build/onnxruntime/libonnxruntime.so.1}
 # shellcheck source=bench/kernels.sh
 . "$source/bench/kernels.sh"
 build=$(dirname "$program")
@@ -16,4 +17,5 @@ fi
 for _ in 1 2 3 4 5; do
     echo "ours $("$build/bench_predict" $calls $threads 784 1024 1024 10)"
     echo "PyTorch $("$python" "$source/bench/torch_predict.py" $threads $calls)"
+    [ ! -f "$runtime" ] || echo "onnxruntime $("$build/bench_predict" $calls $threads 784 1024 1024 10 "$runtime")"
 done | "$python" "$source/bench/compare.py"

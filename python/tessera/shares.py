@@ -34,7 +34,7 @@ class Share(Handle):
     @property
     def axes(self):
         """The units that it keeps on each axis: {axis: indices}."""
-        return {row.name.decode(): np.array(row.index[:row.kept] if row.index else range(row.kept), np.int64)
+        return {row.name.decode(): np.array(row.index[:row.kept], np.int64)
                 for row in self._rows()}
 
     @property

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The number at the head of a text; false when there is none. */
 static bool number_of(int64_t *out, const char *text)
@@ -74,4 +75,10 @@ int64_t tsri_memory_available(void)
 {
     int64_t machine = of_machine(), group = of_group();
     return machine < group ? machine : group;
+}
+
+double tsri_memory_peak_mb(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
 }

@@ -8,4 +8,7 @@
  * is left of the control group's limit (a container) when that is less. INT64_MAX when unknown. */
 int64_t tsri_memory_available(void);
 
+/* The most that this process has held, in MiB. */
+double tsri_memory_peak_mb(void);
+
 #endif

@@ -35,15 +35,6 @@ const char *tsr_version(void)
     return TSR_VERSION_STRING;
 }
 
-tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(error_text, sizeof error_text, fmt, args);
-    va_end(args);
-    return status;
-}
-
 tsr_status tsr_fail(tsr_status status, const char *fmt, ...)
 {
     va_list args;

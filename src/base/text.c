@@ -73,6 +73,17 @@ void tsri_text_fini(tsri_text *text)
     *text = (tsri_text){0};
 }
 
+tsr_status tsri_text_give(char **out, tsri_text *text)
+{
+    tsr_status st = TSR_OK;
+    if (!text->data)
+        TSR_TRY(tsri_text_add_bytes(text, "", 0));
+    *out = text->data;
+    *text = (tsri_text){0};
+done:
+    return st;
+}
+
 /* ---- Words in messages -------------------------------------------------------------------- */
 
 enum { RING = 8, SLOT = 256 };
@@ -132,6 +143,11 @@ const char *tsri_printable(const char *bytes, size_t n)
 const char *tsri_quote(const char *text)
 {
     return tsri_printable(text, strlen(text));
+}
+
+const char *tsr_quote(const char *text)
+{
+    return tsri_quote(text ? text : "");
 }
 
 tsr_status tsri_text_add_shown(tsri_text *text, const char *words)
@@ -201,6 +217,11 @@ const char *tsri_nearest(const char *word, const char *const *words, int64_t cou
     for (int64_t i = 0; i < count; i++)
         tsri_near_try(&near, words[i]);
     return near.best;
+}
+
+const char *tsr_nearest(const char *word, const char *const *words, int64_t count)
+{
+    return word && words ? tsri_nearest(word, words, count) : NULL;
 }
 
 const char *tsri_bytes_text(double bytes)

@@ -24,6 +24,9 @@ tsr_status tsri_text_add_field(tsri_text *text, const char *field);
  * injection). Never cut. */
 tsr_status tsri_text_add_shown(tsri_text *text, const char *words);
 void tsri_text_fini(tsri_text *text);
+/* *out = the text itself, which is the caller's now and may be freed with tsr_free; "" for an empty
+ * one. */
+tsr_status tsri_text_give(char **out, tsri_text *text);
 
 /* A printable copy of untrusted text in a small ring of thread-local buffers: UTF-8 as it is,
  * control characters and other bytes as \xNN, long text cut with "...". For use inside messages. */

@@ -1,10 +1,10 @@
 /* alive.c - what the first rank tells `tessera launch`: that it lives, how it ended. */
 #include "cli/alive.h"
 
-#include "base/thread.h"
-#include "comm/comm.h"
+#include "tessera.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,9 @@
 
 static const char *token(void)
 {
-    return tsri_comm_given_size() > 1 ? getenv(CLI_LAUNCH_TOKEN) : NULL;
+    int size = 1;
+    (void)tsr_rank(&size);
+    return size > 1 ? getenv(CLI_LAUNCH_TOKEN) : NULL;
 }
 
 /* A thread of its own: the main one may compute, or wait in MPI, for as long as it likes. */
@@ -31,15 +33,19 @@ void cli_alive_begin(void)
 {
     const char *text = token();
     pthread_t thread;
-    if (!text || tsri_comm_given_rank() != 0)
+    sigset_t all, before;
+    if (!text || tsr_rank(NULL) != 0)
         return;
-    if (tsri_thread_start(&thread, beat, (void *)(uintptr_t)text) == 0)
+    (void)sigfillset(&all); /* signals are the main thread's */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, beat, (void *)(uintptr_t)text) == 0)
         (void)pthread_detach(thread);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void cli_alive_end(int code)
 {
     const char *text = token();
     if (text)
-        (void)fprintf(stderr, "%s %d %d\n", text, code, tsri_comm_given_rank());
+        (void)fprintf(stderr, "%s %d %d\n", text, code, tsr_rank(NULL));
 }

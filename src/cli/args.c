@@ -4,14 +4,12 @@
  * from the command's, and its complaints are replaced by ours, which name the nearest option.
  */
 #include "cli/args.h"
-
-#include "base/alloc.h"
-#include "base/number.h"
-#include "base/text.h"
+#include "cli/string.h"
 
 #include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const cli_option cli_common[] = {
@@ -72,39 +70,41 @@ static const cli_option *row_of(const getopt_table *t, int value)
 static tsr_status refuse_option(const getopt_table *t, const char *command, const char *word)
 {
     size_t n = strcspn(word, "=");
-    char name[64];
+    char name[200];
     if (strncmp(word, "--", 2) != 0)
-        return tsri_fail(TSR_USAGE, "%s: unknown option '-%c'; 'tessera help %s' lists them",
-                         command, optopt >= ' ' && optopt < 127 ? optopt : '?', command);
+        return tsr_fail(TSR_USAGE, "%s: unknown option '-%c'; 'tessera help %s' lists them",
+                        command, optopt >= ' ' && optopt < 127 ? optopt : '?', command);
     (void)snprintf(name, sizeof name, "%.*s", (int)n - 2, word + 2);
     const struct option *exact = t->option;
     while (exact->name && strcmp(exact->name, name) != 0)
         exact++;
     if (exact->name)
-        return tsri_fail(TSR_USAGE, "%s: --%s takes no value", command, name);
-    const char *near = tsri_nearest(name, t->name, t->count);
+        return tsr_fail(TSR_USAGE, "%s: --%s takes no value", command, name);
+    const char *near = tsr_nearest(name, t->name, t->count);
     if (near)
-        return tsri_fail(TSR_USAGE, "%s: unknown option '%s'; did you mean --%s?", command,
-                         tsri_printable(word, n), near);
-    return tsri_fail(TSR_USAGE, "%s: unknown option '%s'; 'tessera help %s' lists them", command,
-                     tsri_printable(word, n), command);
+        return tsr_fail(TSR_USAGE, "%s: unknown option '--%s'; did you mean --%s?", command,
+                        tsr_quote(name), near);
+    return tsr_fail(TSR_USAGE, "%s: unknown option '--%s'; 'tessera help %s' lists them", command,
+                    tsr_quote(name), command);
 }
 
-static const char *bound(char out[TSRI_NUMBER_TEXT], double value)
+enum { NUMBER = 40 };
+
+static const char *bound(char out[NUMBER], double value)
 {
-    (void)snprintf(out, TSRI_NUMBER_TEXT, "%.16g", value); /* 2^53 has 16 digits */
+    (void)snprintf(out, NUMBER, "%.16g", value); /* 2^53 has 16 digits */
     return out;
 }
 
 static tsr_status refuse_number(const char *command, const cli_option *o, const char *value)
 {
-    char least[TSRI_NUMBER_TEXT], most[TSRI_NUMBER_TEXT];
+    char least[NUMBER], most[NUMBER];
     const char *noun = o->type == CLI_INT ? "a whole number" : "a number";
     if (o->least < o->most)
-        return tsri_fail(TSR_USAGE, "%s: --%s must be %s from %s to %s, not '%s'", command, o->name,
-                         noun, bound(least, o->least), bound(most, o->most), tsri_quote(value));
-    return tsri_fail(TSR_USAGE, "%s: --%s must be %s, not '%s'", command, o->name, noun,
-                     tsri_quote(value));
+        return tsr_fail(TSR_USAGE, "%s: --%s must be %s from %s to %s, not '%s'", command, o->name,
+                        noun, bound(least, o->least), bound(most, o->most), tsr_quote(value));
+    return tsr_fail(TSR_USAGE, "%s: --%s must be %s, not '%s'", command, o->name, noun,
+                    tsr_quote(value));
 }
 
 /* ---- Checks ------------------------------------------------------------------------------- */
@@ -126,13 +126,13 @@ static tsr_status check_value(const char *command, const cli_option *o, const ch
     double real = 0;
     bool fine = true;
     if (o->type == CLI_CHOICE && !one_of(o->choices, value))
-        return tsri_fail(TSR_USAGE, "%s: --%s must be one of %s, not '%s'", command, o->name,
-                         o->choices, tsri_quote(value));
+        return tsr_fail(TSR_USAGE, "%s: --%s must be one of %s, not '%s'", command, o->name,
+                        o->choices, tsr_quote(value));
     if (o->type == CLI_INT) {
-        fine = tsri_number_int(&whole, value) == TSRI_NUMBER_OK;
+        fine = cli_number_int(&whole, value);
         real = (double)whole;
     } else if (o->type == CLI_REAL) {
-        fine = tsri_number_real(&real, value) == TSRI_NUMBER_OK;
+        fine = cli_number_real(&real, value);
     }
     if (fine && (o->type == CLI_INT || o->type == CLI_REAL) && o->least < o->most)
         fine = real >= o->least && real <= o->most;
@@ -143,12 +143,12 @@ static tsr_status check_operands(const cli_args *args)
 {
     const cli_command *c = args->command;
     if (args->count < c->least)
-        return tsri_fail(TSR_USAGE, "%s: %s is missing; usage: tessera %s [OPTION...] %s", c->name,
-                         args->count == 0 ? c->synopsis : "an argument", c->name, c->synopsis);
+        return tsr_fail(TSR_USAGE, "%s: %s is missing; usage: tessera %s [OPTION...] %s", c->name,
+                        args->count == 0 ? c->synopsis : "an argument", c->name, c->synopsis);
     if (c->most >= 0 && args->count > c->most)
-        return tsri_fail(
+        return tsr_fail(
             TSR_USAGE, "%s: unexpected argument '%s'; usage: tessera %s [OPTION...]%s%s", c->name,
-            tsri_quote(args->operand[c->most]), c->name, *c->synopsis ? " " : "", c->synopsis);
+            tsr_quote(args->operand[c->most]), c->name, *c->synopsis ? " " : "", c->synopsis);
     return TSR_OK;
 }
 
@@ -156,7 +156,7 @@ static tsr_status check_operands(const cli_args *args)
 
 static tsr_status take(cli_args *args, int64_t *capacity, const cli_option *option)
 {
-    tsr_status st = tsri_reserve(&args->given, capacity, args->given_count, sizeof *args->given);
+    tsr_status st = cli_reserve(&args->given, capacity, args->given_count, sizeof *args->given);
     if (st != TSR_OK)
         return st;
     args->given[args->given_count++] = (cli_given){option, optarg};
@@ -180,7 +180,7 @@ tsr_status cli_args_read(cli_args *args, const cli_command *command, int argc, c
         const char *word = argv[optind - 1];
         if (value == '?')
             return refuse_option(&table, command->name, word);
-        TSR_CHECK(value != ':', TSR_USAGE, "%s: %s needs a value", command->name, tsri_quote(word));
+        TSR_CHECK(value != ':', TSR_USAGE, "%s: %s needs a value", command->name, tsr_quote(word));
         const cli_option *option = row_of(&table, value);
         if (option->type != CLI_FLAG)
             TSR_TRY(check_value(command->name, option, optarg));
@@ -196,7 +196,7 @@ done:
 
 void cli_args_fini(cli_args *args)
 {
-    tsri_free(args->given);
+    free(args->given);
     *args = (cli_args){0};
 }
 
@@ -240,7 +240,7 @@ int64_t cli_int(const cli_args *args, const char *name, int64_t preset)
     int64_t value = preset;
     const char *text = cli_text(args, name);
     if (text)
-        (void)tsri_number_int(&value, text); /* checked when it was read */
+        (void)cli_number_int(&value, text); /* checked when it was read */
     return value;
 }
 
@@ -249,6 +249,6 @@ double cli_real(const cli_args *args, const char *name, double preset)
     double value = preset;
     const char *text = cli_text(args, name);
     if (text)
-        (void)tsri_number_real(&value, text);
+        (void)cli_number_real(&value, text);
     return value;
 }

@@ -2,55 +2,20 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 
-#include "base/status.h"
-#include "base/text.h"
-#include "io/json.h"
-#include "train/bench.h"
-
+#include <math.h>
 #include <stdio.h>
 
-static void times_json(tsri_json *w, const char *key, tsri_times t)
+/* The least, in seconds. */
+static double least(const tsr_doc *doc, const char *key)
 {
-    tsri_json_key(w, key);
-    tsri_json_open(w, '{');
-    tsri_json_put_real(w, "min_ms", t.least * 1e3);
-    tsri_json_put_real(w, "median_ms", t.median * 1e3);
-    tsri_json_close(w, '}');
+    return 1e-3 * tsr_doc_real(tsr_doc_get(doc, key), "min_ms");
 }
 
-static tsr_status print_json(const tsri_bench *b)
+static double median(const tsr_doc *doc, const char *key)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    times_json(&w, "step", b->step);
-    times_json(&w, "data", b->data);
-    times_json(&w, "loss", b->loss);
-    times_json(&w, "update", b->update);
-    tsri_json_put_real(&w, "flops_step", b->flops);
-    tsri_json_put_real(&w, "gflops", b->flops / b->step.least / 1e9);
-    tsri_json_put_real(&w, "gemm_gflops", b->gemm_rate / 1e9);
-    tsri_json_put_real(&w, "conv_part", b->conv_part);
-    tsri_json_put_int(&w, "params", b->params);
-    tsri_json_put_int(&w, "batch", b->batch);
-    tsri_json_put_int(&w, "threads", b->threads);
-    tsri_json_put_text(&w, "backend", b->backend);
-    tsri_json_put_int(&w, "plan_bytes", b->plan_bytes);
-    tsri_json_put_real(&w, "peak_mb", cli_peak_megabytes());
-    tsri_json_key(&w, "layers");
-    tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < b->rows; i++) {
-        tsri_json_open(&w, '{');
-        tsri_json_put_text(&w, "name", b->row[i].name);
-        tsri_json_put_text(&w, "kind", b->row[i].kind);
-        tsri_json_put_text(&w, "kernel", b->row[i].kernel);
-        times_json(&w, "forward", b->row[i].forward);
-        times_json(&w, "backward", b->row[i].backward);
-        tsri_json_close(&w, '}');
-    }
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    return 1e-3 * tsr_doc_real(tsr_doc_get(doc, key), "median_ms");
 }
 
 static void add_row(cli_table *t, const char *name, const char *kind, const char *kernel)
@@ -66,40 +31,51 @@ static double rate(double flops, double seconds)
     return seconds > 0 ? flops / seconds / 1e9 : 0;
 }
 
-static tsr_status print_text(const tsri_bench *b)
+static tsr_status print_layers(const tsr_doc *b)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    int digits = b->step.least < 0.01 ? 4 : 3;
+    int digits = least(b, "step") < 0.01 ? 4 : 3;
+    const tsr_doc *layers = tsr_doc_get(b, "layers");
     cli_table_head(&t, 7, "layer", "kind", "kernel", "forward ms", "GFLOP/s", "backward ms",
                    "GFLOP/s");
-    for (int64_t i = 0; i < b->rows; i++) {
-        const tsri_bench_row *r = &b->row[i];
-        add_row(&t, r->name, r->kind, r->kernel);
-        cli_table_real(&t, r->forward.least * 1e3, digits);
-        cli_table_real(&t, rate(r->flops, r->forward.least), 1);
-        cli_table_real(&t, r->backward.least * 1e3, digits);
-        cli_table_real(&t, rate(r->backward_flops, r->backward.least), 1);
+    for (int64_t i = 0; i < tsr_doc_count(layers); i++) {
+        const tsr_doc *r = tsr_doc_at(layers, i);
+        add_row(&t, tsr_doc_text(r, "name"), tsr_doc_text(r, "kind"), tsr_doc_text(r, "kernel"));
+        cli_table_real(&t, least(r, "forward") * 1e3, digits);
+        cli_table_real(&t, rate(tsr_doc_real(r, "flops"), least(r, "forward")), 1);
+        cli_table_real(&t, least(r, "backward") * 1e3, digits);
+        cli_table_real(&t, rate(tsr_doc_real(r, "backward_flops"), least(r, "backward")), 1);
     }
     TSR_TRY(cli_table_print(&t, stdout));
-    (void)printf("\nbatch %lld, %d threads, %s, plan %s\n", (long long)b->batch, b->threads,
-                 b->backend, tsri_bytes_text((double)b->plan_bytes));
-    (void)printf("loss %.3f ms, update %.3f ms, waiting for data %.3f ms\n", b->loss.least * 1e3,
-                 b->update.least * 1e3, b->data.least * 1e3);
+done:
+    cli_table_fini(&t);
+    return st;
+}
+
+static tsr_status print_text(const tsr_doc *b)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(print_layers(b));
+    (void)printf("\nbatch %lld, %lld threads, %s, plan %s\n", (long long)tsr_doc_int(b, "batch"),
+                 (long long)tsr_doc_int(b, "threads"), tsr_doc_text(b, "backend"),
+                 cli_bytes((double)tsr_doc_int(b, "plan_bytes")));
+    (void)printf("loss %.3f ms, update %.3f ms, waiting for data %.3f ms\n", least(b, "loss") * 1e3,
+                 least(b, "update") * 1e3, least(b, "data") * 1e3);
     (void)printf("%.0f %% of the step is not convolution (norms that a convolution applies as it "
                  "reads count as convolution)\n",
-                 100 * (1 - b->conv_part));
-    if (b->round_samples > 0)
+                 100 * (1 - tsr_doc_real(b, "conv_part")));
+    if (!isnan(tsr_doc_real(b, "round_samples")))
         (void)printf("round of all workers at once: min %.3f ms, median %.3f ms; %.0f samples/s\n",
-                     b->round.least * 1e3, b->round.median * 1e3,
-                     b->round_samples / b->round.least);
+                     least(b, "round") * 1e3, median(b, "round") * 1e3,
+                     tsr_doc_real(b, "round_samples") / least(b, "round"));
     (void)printf(
         "step: min %.3f ms, median %.3f ms; %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of a "
         "2048^3 product\n",
-        b->step.least * 1e3, b->step.median * 1e3, b->flops / b->step.least / 1e9,
-        100 * b->flops / b->step.least / b->gemm_rate, b->gemm_rate / 1e9);
+        least(b, "step") * 1e3, median(b, "step") * 1e3, tsr_doc_real(b, "gflops"),
+        100 * tsr_doc_real(b, "gflops") / tsr_doc_real(b, "gemm_gflops"),
+        tsr_doc_real(b, "gemm_gflops"));
 done:
-    cli_table_fini(&t);
     return st;
 }
 
@@ -107,13 +83,13 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_bench bench = {0};
+    char *json = NULL;
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
-    TSR_TRY(tsri_bench_run(&bench, config, cli_int(args, "repeats", 50), cli_has(args, "share")));
-    TSR_TRY(args->json ? print_json(&bench) : print_text(&bench));
+    TSR_TRY(tsr_bench(&json, config, cli_int(args, "repeats", 50), cli_has(args, "share")));
+    TSR_TRY(cli_show(args, json, print_text));
 done:
-    tsri_bench_fini(&bench);
+    tsr_free(json);
     tsr_config_destroy(config);
     return st;
 }

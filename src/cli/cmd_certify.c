@@ -2,8 +2,7 @@
 #include "cli/certify_widths.h"
 #include "cli/commands.h"
 #include "cli/settings.h"
-
-#include "base/status.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 

@@ -2,10 +2,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/settings.h"
-
-#include "base/status.h"
-#include "base/text.h"
-#include "io/json.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 
@@ -29,15 +26,13 @@ static tsr_status print_json(const tsr_needs *n)
                   {"device_free", n->device_free},
                   {"device_all", n->device_all},
                   {"batch_fits", n->batch_fits}};
-    tsri_json w = {0};
-    tsri_json_begin(&w);
+    tsr_json *w = tsr_json_create();
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        tsri_json_put_int(&w, row[i].key, row[i].value);
-    tsri_json_put_text(&w, "backend", n->backend);
+        tsr_json_int(w, row[i].key, row[i].value);
+    tsr_json_text(w, "backend", n->backend);
     for (size_t i = 0; n->memory_device > 0 && i < sizeof device / sizeof *device; i++)
-        tsri_json_put_int(&w, device[i].key, device[i].value);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+        tsr_json_int(w, device[i].key, device[i].value);
+    return cli_json_print(w);
 }
 
 static tsr_status print_text(const tsr_needs *n, const char *file)
@@ -57,17 +52,15 @@ static tsr_status print_text(const tsr_needs *n, const char *file)
     cli_table_text(&t, "step");
     cli_table_format(&t, "%.4g GFLOP", (double)n->flops_step / 1e9);
     cli_table_text(&t, "memory");
-    cli_table_format(&t, "data %s, model %s, plan %s", tsri_bytes_text((double)n->memory_data),
-                     tsri_bytes_text((double)n->memory_model),
-                     tsri_bytes_text((double)n->memory_plan));
+    cli_table_format(&t, "data %s, model %s, plan %s", cli_bytes((double)n->memory_data),
+                     cli_bytes((double)n->memory_model), cli_bytes((double)n->memory_plan));
     cli_table_text(&t, "backend");
     cli_table_text(&t, n->backend);
     if (n->memory_device > 0) {
         cli_table_text(&t, "GPU");
         cli_table_format(&t, "wants %s of its memory, %s of %s are free",
-                         tsri_bytes_text((double)n->memory_device),
-                         tsri_bytes_text((double)n->device_free),
-                         tsri_bytes_text((double)n->device_all));
+                         cli_bytes((double)n->memory_device), cli_bytes((double)n->device_free),
+                         cli_bytes((double)n->device_all));
     }
     if (n->batch_fits > 0) {
         cli_table_text(&t, "batch");

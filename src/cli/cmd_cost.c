@@ -4,15 +4,10 @@
 #include "cli/cost_options.h"
 #include "cli/print.h"
 #include "cli/settings.h"
-
-#include "base/alloc.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "io/config.h"
-#include "io/json.h"
-#include "scheme/keys.h"
+#include "cli/string.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One row of a table: a scheme with some workers, or why that cannot be. */
@@ -51,7 +46,7 @@ static tsr_status read_config(tsr_config **out, const cli_args *args, const char
         at += n;
     }
     if (*change)
-        TSR_TRY(tsri_forget_unread(config)); /* another scheme than the run file's */
+        TSR_TRY(tsr_config_forget(config)); /* another scheme than the run file's */
     *out = config;
     config = NULL;
 done:
@@ -63,14 +58,17 @@ static tsr_status count(entry *e, const asked *a, const char *change)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
+    char *metric = NULL;
     TSR_TRY(read_config(&config, a->args, change));
     e->cost = tsr_cost_default();
     TSR_TRY(tsr_cost_count(&e->cost, config, &a->data));
     e->workers = e->cost.workers;
-    e->stops = strcmp(tsri_config_text(config, "stop.metric"), "none") != 0;
+    metric = cli_setting(config, "stop.metric");
+    e->stops = metric && strcmp(metric, "none") != 0;
     if (a->timed)
         tsr_cost_predict(&e->time, &e->cost, &a->machine);
 done:
+    tsr_free(metric);
     tsr_config_destroy(config);
     return st;
 }
@@ -88,50 +86,50 @@ static void try_count(entry *e, const asked *a, int64_t workers, const char *cha
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static void json_cost(tsri_json *w, const tsr_cost *c)
+static void json_cost(tsr_json *w, const tsr_cost *c)
 {
-    tsri_json_put_int(w, "params", c->params);
-    tsri_json_put_int(w, "trained", c->trained);
-    tsri_json_put_int(w, "params_share", c->params_share);
-    tsri_json_put_int(w, "flops_step", c->flops_step);
-    tsri_json_put_int(w, "flops_step_whole", c->flops_step_whole);
-    tsri_json_put_int(w, "memory_worker", c->memory_worker);
-    tsri_json_put_int(w, "local_steps", c->local_steps);
-    tsri_json_put_int(w, "batch", c->batch);
-    tsri_json_put_int(w, "micro_batches", c->micro_batches);
-    tsri_json_put_int(w, "rounds", c->rounds);
-    tsri_json_put_int(w, "bytes_round", c->bytes_round);
-    tsri_json_put_int(w, "bytes_total", c->bytes_total);
+    tsr_json_int(w, "params", c->params);
+    tsr_json_int(w, "trained", c->trained);
+    tsr_json_int(w, "params_share", c->params_share);
+    tsr_json_int(w, "flops_step", c->flops_step);
+    tsr_json_int(w, "flops_step_whole", c->flops_step_whole);
+    tsr_json_int(w, "memory_worker", c->memory_worker);
+    tsr_json_int(w, "local_steps", c->local_steps);
+    tsr_json_int(w, "batch", c->batch);
+    tsr_json_int(w, "micro_batches", c->micro_batches);
+    tsr_json_int(w, "rounds", c->rounds);
+    tsr_json_int(w, "bytes_round", c->bytes_round);
+    tsr_json_int(w, "bytes_total", c->bytes_total);
     if (c->bytes_collected > 0)
-        tsri_json_put_int(w, "bytes_collected", c->bytes_collected);
+        tsr_json_int(w, "bytes_collected", c->bytes_collected);
     if (c->memory_device > 0) {
-        tsri_json_put_int(w, "memory_device", c->memory_device);
-        tsri_json_put_int(w, "batch_fits", c->batch_fits);
+        tsr_json_int(w, "memory_device", c->memory_device);
+        tsr_json_int(w, "batch_fits", c->batch_fits);
     }
-    tsri_json_put_bool(w, "exact", c->exact);
+    tsr_json_bool(w, "exact", c->exact);
 }
 
-static void json_time(tsri_json *w, const tsr_prediction *t)
+static void json_time(tsr_json *w, const tsr_prediction *t)
 {
-    tsri_json_put_real(w, "seconds_step", t->seconds_step);
-    tsri_json_put_real(w, "seconds_send", t->seconds_send);
-    tsri_json_put_real(w, "seconds_round", t->seconds_round);
-    tsri_json_put_real(w, "seconds_run", t->seconds_run);
-    tsri_json_put_int(w, "best_local_steps", t->local_steps);
-    tsri_json_put_real(w, "best_seconds_run", t->seconds_best);
+    tsr_json_real(w, "seconds_step", t->seconds_step);
+    tsr_json_real(w, "seconds_send", t->seconds_send);
+    tsr_json_real(w, "seconds_round", t->seconds_round);
+    tsr_json_real(w, "seconds_run", t->seconds_run);
+    tsr_json_int(w, "best_local_steps", t->local_steps);
+    tsr_json_real(w, "best_seconds_run", t->seconds_best);
 }
 
-static void json_entry(tsri_json *w, const entry *e, const asked *a)
+static void json_entry(tsr_json *w, const entry *e, const asked *a)
 {
     if (e->method)
-        tsri_json_put_text(w, "scheme", e->method);
-    tsri_json_put_int(w, "workers", e->workers);
+        tsr_json_text(w, "scheme", e->method);
+    tsr_json_int(w, "workers", e->workers);
     if (e->st != TSR_OK) {
-        tsri_json_put_text(w, "error", e->error);
+        tsr_json_text(w, "error", e->error);
         return;
     }
     json_cost(w, &e->cost);
-    tsri_json_put_bool(w, "stops", e->stops);
+    tsr_json_bool(w, "stops", e->stops);
     if (a->timed)
         json_time(w, &e->time);
 }
@@ -139,21 +137,18 @@ static void json_entry(tsri_json *w, const entry *e, const asked *a)
 static tsr_status print_json(const entry *own, const entry *list, int64_t n, const char *key,
                              const asked *a)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    json_entry(&w, own, a);
+    tsr_json *w = tsr_json_create();
+    json_entry(w, own, a);
     if (list) {
-        tsri_json_key(&w, key);
-        tsri_json_open(&w, '[');
+        tsr_json_open(w, key, '[');
         for (int64_t i = 0; i < n; i++) {
-            tsri_json_open(&w, '{');
-            json_entry(&w, &list[i], a);
-            tsri_json_close(&w, '}');
+            tsr_json_open(w, NULL, '{');
+            json_entry(w, &list[i], a);
+            tsr_json_close(w, '}');
         }
-        tsri_json_close(&w, ']');
+        tsr_json_close(w, ']');
     }
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    return cli_json_print(w);
 }
 
 /* ---- Text --------------------------------------------------------------------------------- */
@@ -183,11 +178,11 @@ static tsr_status print_own(const entry *e, const asked *a)
                      (long long)c->batch);
     line(&t, "memory");
     cli_table_format(&t, "%s of a worker: weights, gradient, momentum and activations",
-                     tsri_bytes_text((double)c->memory_worker));
+                     cli_bytes((double)c->memory_worker));
     if (c->memory_device > 0) {
         line(&t, "GPU");
         cli_table_format(&t, "%s of its memory, all workers together; batch up to about %lld",
-                         tsri_bytes_text((double)c->memory_device), (long long)c->batch_fits);
+                         cli_bytes((double)c->memory_device), (long long)c->batch_fits);
     }
     line(&t, "length");
     cli_table_format(&t, "%lld %s of %lld %s, %.4g epochs", (long long)c->rounds,
@@ -195,8 +190,7 @@ static tsr_status print_own(const entry *e, const asked *a)
                      c->local_steps == 1 ? "step" : "steps", c->epochs);
     line(&t, "traffic");
     cli_table_format(&t, "%s a round, %s in all, both directions, all workers%s",
-                     tsri_bytes_text((double)c->bytes_round),
-                     tsri_bytes_text((double)c->bytes_total),
+                     cli_bytes((double)c->bytes_round), cli_bytes((double)c->bytes_total),
                      c->exact ? "" : "; close to the run's, not exact");
     if (e->stops) {
         line(&t, "stop");
@@ -205,7 +199,7 @@ static tsr_status print_own(const entry *e, const asked *a)
     if (c->bytes_collected > 0) {
         line(&t, "collecting");
         cli_table_format(&t, "%s under mpirun: the stages' numbers, out once, back at every look",
-                         tsri_bytes_text((double)c->bytes_collected));
+                         cli_bytes((double)c->bytes_collected));
     }
     if (a->timed) {
         line(&t, "time");
@@ -250,9 +244,9 @@ static void plan_row(cli_table *t, const entry *e, const asked *a)
         return;
     }
     cli_table_format(t, "%.3g M", (double)c->params_share / 1e6);
-    cli_table_text(t, tsri_bytes_text((double)c->memory_worker));
-    cli_table_text(t, tsri_bytes_text((double)c->bytes_round));
-    cli_table_text(t, tsri_bytes_text((double)c->bytes_total));
+    cli_table_text(t, cli_bytes((double)c->memory_worker));
+    cli_table_text(t, cli_bytes((double)c->bytes_round));
+    cli_table_text(t, cli_bytes((double)c->bytes_total));
     if (!a->timed)
         return;
     cli_table_format(t, "%.4g s", e->time.seconds_round);
@@ -311,7 +305,7 @@ static tsr_status print_compare(const entry *list, int64_t n)
             continue;
         }
         cli_table_format(&t, "%.3g M", (double)e->cost.params_share / 1e6);
-        cli_table_text(&t, tsri_bytes_text((double)e->cost.memory_worker));
+        cli_table_text(&t, cli_bytes((double)e->cost.memory_worker));
         cli_table_format(&t, "%.2fG", (double)e->cost.bytes_total / 1e9);
         if (e->base || base <= 0)
             cli_table_text(&t, "-");
@@ -336,7 +330,7 @@ static tsr_status gpipe_change(char *to, size_t room, const entry *own, const as
     tsr_config *config = NULL;
     char cuts[500] = "";
     TSR_TRY(read_config(&config, a->args, ""));
-    bool by_epochs = tsri_config_int(config, "rounds") == 0;
+    bool by_epochs = cli_setting_real(config, "rounds") == 0;
     cli_cost_cuts(cuts, sizeof cuts, a->args, workers);
     int n = snprintf(to, room, "scheme.name=gpipe;scheme.local_steps=1;scheme.data=replicate%s%s",
                      cuts[0] ? ";scheme.cuts=" : "", cuts);
@@ -374,7 +368,7 @@ static tsr_status some_row(const entry *list, int64_t n)
     for (int64_t i = 0; i < n; i++)
         if (list[i].st == TSR_OK)
             return TSR_OK;
-    return n > 0 ? tsri_fail(list[0].st, "%s", list[0].error) : TSR_OK;
+    return n > 0 ? tsr_fail(list[0].st, "%s", list[0].error) : TSR_OK;
 }
 
 static tsr_status run(const cli_args *args)
@@ -392,7 +386,7 @@ static tsr_status run(const cli_args *args)
     a.data = own.cost.data;
     int64_t n = workers.count * (comparing ? 3 : 1);
     if (n > 0) {
-        TSR_TRY(tsri_alloc(&list, n, sizeof *list));
+        TSR_TRY(cli_alloc(&list, n, sizeof *list));
         if (comparing)
             TSR_TRY(compare(list, &own, &a, &workers));
         for (int64_t i = 0; !comparing && i < n; i++)
@@ -406,8 +400,8 @@ static tsr_status run(const cli_args *args)
     if (!args->json && list)
         TSR_TRY(comparing ? print_compare(list, n) : print_plan(list, n, &a));
 done:
-    tsri_free(list);
-    tsri_free(workers.value);
+    free(list);
+    free(workers.value);
     return st;
 }
 

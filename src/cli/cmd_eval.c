@@ -4,38 +4,26 @@
 #include "cli/print.h"
 #include "cli/result.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 
-#include "base/status.h"
-#include "io/config.h"
-#include "model/evaluation.h"
-
-#include <math.h>
 #include <stdio.h>
+
+static tsr_status print_gates(const tsr_doc *doc)
+{
+    cli_gates_print(stdout, tsr_doc_get(doc, "gates"));
+    return TSR_OK;
+}
 
 /* With --gates or --batch: the same numbers, and what the gates cost. */
 static tsr_status with_gates(tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_gates_report gates = {0};
-    tsri_text text = {0};
-    tsri_json w = {0};
-    TSR_TRY(cli_gates_use(&gates, model, args));
-    if (args->json) {
-        tsri_json_begin(&w);
-        tsri_json_put_int(&w, "n", gates.n);
-        tsri_json_put_real(&w, "loss", gates.judged.n > 0 ? gates.judged.loss[1] : (double)NAN);
-        tsri_json_put_real(&w, "accuracy",
-                           gates.judged.n > 0 ? gates.judged.accuracy[1] : (double)NAN);
-        cli_gates_json(&w, &gates);
-        tsri_json_close(&w, '}');
-        TSR_TRY(cli_json_print(&w));
-    } else {
-        TSR_TRY(cli_gates_text(&text, &gates));
-        (void)puts(text.data);
-    }
+    char *json = NULL;
+    TSR_TRY(tsr_model_gates(&json, model, cli_text(args, "gates"), cli_int(args, "batch", 0),
+                            cli_has(args, "train-set")));
+    TSR_TRY(cli_show(args, json, print_gates));
 done:
-    tsri_text_fini(&text);
-    tsri_gates_fini(&gates);
+    tsr_free(json);
     return st;
 }
 
@@ -44,7 +32,7 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
     tsr_result r = tsr_result_default();
-    char text[200];
+    char text[200], *unit = NULL;
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
     TSR_CHECK(!cli_wants_gates(args) || !cli_text(args, "out"), TSR_USAGE,
@@ -55,15 +43,16 @@ static tsr_status run(const cli_args *args)
     }
     TSR_TRY(tsr_model_evaluate(&r, model, cli_has(args, "train-set")));
     if (cli_text(args, "out"))
-        TSR_TRY(tsri_evaluation_write(cli_text(args, "out"), model, cli_has(args, "train-set")));
+        TSR_TRY(tsr_model_evaluation(cli_text(args, "out"), model, cli_has(args, "train-set")));
     if (args->json) {
         TSR_TRY(cli_result_json(&r, NULL));
     } else {
-        cli_result_text(text, sizeof text, &r,
-                        tsri_config_text(tsr_model_config(model), "data.unit"));
+        unit = cli_setting(tsr_model_config(model), "data.unit");
+        cli_result_text(text, sizeof text, &r, unit);
         (void)printf("%s, in %.2f s\n", text, r.seconds);
     }
 done:
+    tsr_free(unit);
     tsr_model_destroy(model);
     return st;
 }
@@ -77,7 +66,7 @@ static const cli_option options[] = {
     {"out", 'o', "FILE", CLI_FILE,
      .help =
          "also write what the page of a run shows of it: confusions with examples, calibration, "
-         "what each layer reads (RUN/" TSRI_EVALUATION_FILE ")"},
+         "what each layer reads (RUN/evaluation.json)"},
     {0},
 };
 

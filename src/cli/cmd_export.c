@@ -2,9 +2,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/settings.h"
-
-#include "base/text.h"
-#include "io/file.h"
+#include "cli/string.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +54,7 @@ static void print_speed(const exported *e)
 static void print_text(const exported *e, bool timed)
 {
     (void)printf("onnx        %s: %s, %lld nodes, opset %lld\n", e->path,
-                 tsri_bytes_text((double)e->made.bytes), (long long)e->made.nodes,
+                 cli_bytes((double)e->made.bytes), (long long)e->made.nodes,
                  (long long)e->made.opset);
     if (e->how.fold)
         (void)printf("norms       %lld folded, %lld left\n", (long long)e->made.norms_folded,
@@ -65,47 +63,41 @@ static void print_text(const exported *e, bool timed)
                                          ? "raw, scaled inside as in training"
                                          : "scaled as in training (--transform takes it raw)");
     if (e->beside && timed)
-        (void)printf("file        %s -> %s\n", tsri_bytes_text((double)e->speed.bytes[1]),
-                     tsri_bytes_text((double)e->speed.bytes[0]));
+        (void)printf("file        %s -> %s\n", cli_bytes((double)e->speed.bytes[1]),
+                     cli_bytes((double)e->speed.bytes[0]));
     if (timed)
         print_speed(e);
 }
 
 static tsr_status print_json(const exported *e, bool timed)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "file", e->path);
-    tsri_json_put_int(&w, "bytes", e->made.bytes);
-    tsri_json_put_int(&w, "nodes", e->made.nodes);
-    tsri_json_put_int(&w, "opset", e->made.opset);
-    tsri_json_put_int(&w, "norms_folded", e->made.norms_folded);
-    tsri_json_put_int(&w, "norms_left", e->made.norms_left);
-    tsri_json_put_bool(&w, "transform", e->how.transform);
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "file", e->path);
+    tsr_json_int(w, "bytes", e->made.bytes);
+    tsr_json_int(w, "nodes", e->made.nodes);
+    tsr_json_int(w, "opset", e->made.opset);
+    tsr_json_int(w, "norms_folded", e->made.norms_folded);
+    tsr_json_int(w, "norms_left", e->made.norms_left);
+    tsr_json_bool(w, "transform", e->how.transform);
     if (timed) {
         const tsr_onnx_speed *s = &e->speed;
-        tsri_json_put_int(&w, "batch", e->asked.batch);
-        tsri_json_put_int(&w, "threads", e->asked.threads);
-        tsri_json_key(&w, "runtime");
-        if (*s->runtime)
-            tsri_json_text(&w, s->runtime);
-        else
-            tsri_json_null(&w);
-        tsri_json_put_real(&w, "ms", s->ours_ms[0]);
-        tsri_json_put_real(&w, "ms_onnx", s->theirs_ms[0]);
-        tsri_json_put_real(&w, "difference", s->difference[0]);
+        tsr_json_int(w, "batch", e->asked.batch);
+        tsr_json_int(w, "threads", e->asked.threads);
+        tsr_json_text(w, "runtime", *s->runtime ? s->runtime : NULL);
+        tsr_json_real(w, "ms", s->ours_ms[0]);
+        tsr_json_real(w, "ms_onnx", s->theirs_ms[0]);
+        tsr_json_real(w, "difference", s->difference[0]);
     }
     if (timed && e->beside) {
         const tsr_onnx_speed *s = &e->speed;
-        tsri_json_put_int(&w, "bytes_beside", s->bytes[1]);
-        tsri_json_put_real(&w, "ms_beside", s->ours_ms[1]);
-        tsri_json_put_real(&w, "ms_onnx_beside", s->theirs_ms[1]);
-        tsri_json_put_real(&w, "difference_beside", s->difference[1]);
-        tsri_json_put_bool(&w, "faster", s->faster);
-        tsri_json_put_bool(&w, "faster_onnx", s->faster_there);
+        tsr_json_int(w, "bytes_beside", s->bytes[1]);
+        tsr_json_real(w, "ms_beside", s->ours_ms[1]);
+        tsr_json_real(w, "ms_onnx_beside", s->theirs_ms[1]);
+        tsr_json_real(w, "difference_beside", s->difference[1]);
+        tsr_json_bool(w, "faster", s->faster);
+        tsr_json_bool(w, "faster_onnx", s->faster_there);
     }
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    return cli_json_print(w);
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -114,9 +106,9 @@ static tsr_status may_write(const cli_args *args, const char *path)
 {
     tsr_status st = TSR_OK;
     TSR_CHECK(path && *path, TSR_USAGE, "where shall the network go? give --onnx FILE");
-    TSR_CHECK(!tsri_file_exists(path) || cli_has(args, "force"), TSR_USAGE,
+    TSR_CHECK(!cli_exists(path) || cli_has(args, "force"), TSR_USAGE,
               "%s already exists: choose another name, or add --force to replace it",
-              tsri_quote(path));
+              tsr_quote(path));
 done:
     return st;
 }

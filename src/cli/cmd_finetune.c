@@ -1,10 +1,8 @@
 /* cmd_finetune.c - tessera finetune: trains on from a model's weights, a ticket's above all. */
 #include "cli/commands.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/status.h"
-#include "model/model.h"
 
 static tsr_status run(const cli_args *args)
 {
@@ -18,7 +16,8 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(tsr_config_finetune(tsr_model_config(model), cli_int(args, "epochs", 0),
                                 cli_real(args, "lr", 0)));
     TSR_TRY(cli_settings(tsr_model_config(model), args));
-    TSR_TRY(tsri_model_has_data(model));
+    TSR_CHECK(cli_names_data(model), TSR_USAGE,
+              "%s was imported and has no data of its own: give --data", o.init);
     TSR_TRY(cli_train_one(args, tsr_model_config(model), &o));
 done:
     tsr_model_destroy(model);

@@ -3,10 +3,6 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 
-#include "base/status.h"
-#include "base/text.h"
-#include "io/config.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -36,14 +32,14 @@ static tsr_status unknown(const char *topic)
     int64_t count = 0;
     while (count < MOST_WORDS && (known[count] = known_word(count)) != NULL)
         count++;
-    for (int64_t i = 0; i < tsri_schema_count && count < MOST_WORDS; i++)
-        known[count++] = tsri_schema[i].key;
-    const char *near = tsri_nearest(topic, known, count);
-    return tsri_fail(
+    for (int64_t i = 0; i < tsr_key_count() && count < MOST_WORDS; i++)
+        known[count++] = cli_key_at(i).key;
+    const char *near = tsr_nearest(topic, known, count);
+    return tsr_fail(
         TSR_USAGE,
         "help: there is no command, section or key '%s'; %s%s%s'tessera help' lists the "
         "commands, 'tessera help run-file' the keys",
-        tsri_quote(topic), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        tsr_quote(topic), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* data, ticket and eval are commands and sections: both are shown. */
@@ -75,8 +71,8 @@ static tsr_status man_page(const char *topic)
     if (!topic)
         return cli_help_man();
     if (!command)
-        return tsri_fail(TSR_USAGE, "help: --man is of the program or of a command, not of '%s'",
-                         tsri_quote(topic));
+        return tsr_fail(TSR_USAGE, "help: --man is of the program or of a command, not of '%s'",
+                        tsr_quote(topic));
     cli_help_man_command(command);
     return TSR_OK;
 }
@@ -90,7 +86,7 @@ static tsr_status run(const cli_args *args)
     if (args->count > 0)
         return help_on_topic(args, args->operand[0]);
     if (cli_has(args, "markdown"))
-        return tsri_fail(TSR_USAGE, "help: --markdown goes with run-file");
+        return tsr_fail(TSR_USAGE, "help: --markdown goes with run-file");
     return args->json ? cli_help_json() : cli_help_overview(stdout);
 }
 

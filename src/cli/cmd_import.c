@@ -2,33 +2,27 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/print.h"
-
-#include "base/alloc.h"
-#include "base/number.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "convert/import.h"
-#include "io/file.h"
-#include "io/json.h"
-#include "model/model.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { CHANNELS = 4 }; /* of images, at most */
 
 /* "0.485,0.456,0.406": a number for each channel. */
 static tsr_status read_numbers(double *out, int64_t *count, const char *option, const char *text)
 {
     tsr_status st = TSR_OK;
-    char number[TSRI_NUMBER_TEXT];
+    char number[40];
     *count = 0;
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
-        TSR_CHECK(*count < TSRI_IMPORT_CHANNELS && n < sizeof number, TSR_USAGE,
+        TSR_CHECK(*count < CHANNELS && n < sizeof number, TSR_USAGE,
                   "--%s %s: a number for each channel, with commas between, is expected", option,
-                  tsri_quote(text));
+                  tsr_quote(text));
         (void)snprintf(number, sizeof number, "%.*s", (int)n, at);
-        TSR_CHECK(tsri_number_real(&out[*count], number) == TSRI_NUMBER_OK, TSR_USAGE,
-                  "--%s: %s is not a number", option, tsri_quote(number));
+        TSR_CHECK(cli_number_real(&out[*count], number), TSR_USAGE, "--%s: %s is not a number",
+                  option, tsr_quote(number));
         ++*count;
         at += n;
         if (*at == '\0')
@@ -42,7 +36,7 @@ done:
 static const double imagenet_mean[] = {0.485, 0.456, 0.406};
 static const double imagenet_deviation[] = {0.229, 0.224, 0.225};
 
-static tsr_status read_scaling(tsri_import *how, const cli_args *args)
+static tsr_status read_scaling(tsr_import_options *how, const cli_args *args)
 {
     tsr_status st = TSR_OK;
     const char *mean = cli_text(args, "mean"), *deviation = cli_text(args, "std");
@@ -50,7 +44,8 @@ static tsr_status read_scaling(tsri_import *how, const cli_args *args)
     int64_t count = 3;
     TSR_CHECK(!mean == !deviation, TSR_USAGE, "--mean and --std belong together");
     TSR_CHECK(!mean || !kind, TSR_USAGE, "--mean and --std are a normalisation: leave --normalize");
-    how->normalize = !kind || strcmp(kind, "none") != 0;
+    if (kind && strcmp(kind, "none") == 0)
+        goto done;
     how->channels = 3;
     memcpy(how->mean, imagenet_mean, sizeof imagenet_mean);
     memcpy(how->deviation, imagenet_deviation, sizeof imagenet_deviation);
@@ -66,63 +61,79 @@ done:
     return st;
 }
 
-static tsr_status tell(const cli_args *args, const tsr_model *m, const char *out,
-                       const char *module)
+static tsr_status tell(const cli_args *args, tsr_model *m, const char *out, const char *module)
 {
-    const char *name = tsri_config_text(m->config, "model.name");
-    tsri_json w = {0};
+    tsr_status st = TSR_OK;
+    tsr_model_info info = tsr_model_info_default();
+    char *name = cli_setting(tsr_model_config(m), "model.name");
+    int64_t width = (int64_t)cli_setting_real(tsr_model_config(m), "model.width");
+    TSR_TRY(tsr_model_look(&info, m));
     if (!args->json) {
         (void)printf("%s of width %lld for images of %lldx%lldx%lld, %lld outputs, %lld numbers\n"
                      "model    %s\n"
                      "PyTorch  %s\n",
-                     name, (long long)tsri_config_int(m->config, "model.width"),
-                     (long long)m->input.c, (long long)m->input.h, (long long)m->input.w,
-                     (long long)m->outputs, (long long)m->net->total, out, module);
-        return TSR_OK;
+                     name, (long long)width, (long long)info.channels, (long long)info.height,
+                     (long long)info.width, (long long)info.outputs, (long long)info.numbers, out,
+                     module);
+        goto done;
     }
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "name", name);
-    tsri_json_put_int(&w, "width", tsri_config_int(m->config, "model.width"));
-    tsri_json_put_text(&w, "input", tsr_model_meta(m, "tessera.input"));
-    tsri_json_put_int(&w, "outputs", m->outputs);
-    tsri_json_put_int(&w, "params", m->net->total);
-    tsri_json_put_text(&w, "model", out);
-    tsri_json_put_text(&w, "module", module);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "name", name);
+    tsr_json_int(w, "width", width);
+    tsr_json_text(w, "input", tsr_model_meta(m, "tessera.input"));
+    tsr_json_int(w, "outputs", info.outputs);
+    tsr_json_int(w, "params", info.numbers);
+    tsr_json_text(w, "model", out);
+    tsr_json_text(w, "module", module);
+    TSR_TRY(cli_json_print(w));
+done:
+    tsr_free(name);
+    return st;
 }
 
 static tsr_status may_write(const cli_args *args, const char *path)
 {
-    if (!tsri_file_exists(path) || cli_has(args, "force"))
+    if (!cli_exists(path) || cli_has(args, "force"))
         return TSR_OK;
-    return tsri_fail(TSR_USAGE,
-                     "%s already exists: choose another name, or add --force to replace it",
-                     tsri_quote(path));
+    return tsr_fail(TSR_USAGE,
+                    "%s already exists: choose another name, or add --force to replace it",
+                    tsr_quote(path));
+}
+
+/* "a/model.safetensors" -> "a/model.py", any other name gets .py behind it. */
+static tsr_status module_path(cli_string *out, const char *path)
+{
+    size_t n = strlen(path);
+    if (cli_ends_in(path, ".safetensors"))
+        n -= strlen(".safetensors");
+    return cli_string_add(out, "%.*s.py", (int)n, path);
 }
 
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsr_model *model = NULL;
+    tsr_model *imported = NULL, *model = NULL;
     const char *out = cli_text(args, "out");
-    char *module = NULL;
-    tsri_import how = {.model = cli_text(args, "model"),
-                       .size = cli_int(args, "size", 0),
-                       .classes = cli_int(args, "classes", 0),
-                       .seed = (uint64_t)cli_int(args, "seed", 1),
-                       .names = cli_text(args, "names")};
+    cli_string module = {0};
+    tsr_import_options how = tsr_import_options_default();
+    how.model = cli_text(args, "model");
+    how.side = cli_int(args, "size", 0);
+    how.classes = cli_int(args, "classes", 0);
+    how.seed = (uint64_t)cli_int(args, "seed", 1);
+    how.names = cli_text(args, "names");
     TSR_CHECK(out && *out, TSR_USAGE, "where shall the model go? give --out FILE");
-    TSR_TRY(tsri_module_path(&module, out));
+    TSR_TRY(module_path(&module, out));
     TSR_TRY(may_write(args, out));
-    TSR_TRY(may_write(args, module));
+    TSR_TRY(may_write(args, module.data));
     TSR_TRY(read_scaling(&how, args));
-    TSR_TRY(tsri_import_file(out, args->operand[0], &how));
+    TSR_TRY(tsr_import(&imported, args->operand[0], &how));
+    TSR_TRY(tsr_model_write(imported, out));
     TSR_TRY(tsr_model_read(&model, out));
-    TSR_TRY(tsri_module_write(module, model, out));
-    TSR_TRY(tell(args, model, out, module));
+    TSR_TRY(tsr_model_module(model, module.data, out));
+    TSR_TRY(tell(args, model, out, module.data));
 done:
-    tsri_free(module);
+    cli_string_fini(&module);
+    tsr_model_destroy(imported);
     tsr_model_destroy(model);
     return st;
 }

@@ -2,10 +2,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/print.h"
-
-#include "base/status.h"
-#include "io/config.h"
-#include "io/json.h"
+#include "cli/string.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,30 +57,26 @@ static const char *version_of(const tsr_model *m)
  * text that stands beside it for other tools. */
 static tsr_status print_json(const tsr_model *m, const char *model)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "version", version_of(m));
-    tsri_json_put_text(&w, "model", model);
-    tsri_json_put_text(&w, "input", tsr_model_meta(m, "tessera.input"));
-    tsri_json_key(&w, "tensors");
-    tsri_json_open(&w, '[');
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "version", version_of(m));
+    tsr_json_text(w, "model", model);
+    tsr_json_text(w, "input", tsr_model_meta(m, "tessera.input"));
+    tsr_json_open(w, "tensors", '[');
     int64_t total = 0;
     for (int64_t i = 0; i < tsr_model_params(m); i++) {
         facts f = facts_of(m, i);
         total += f.count;
-        tsri_json_open(&w, '{');
-        tsri_json_put_text(&w, "name", f.name);
-        tsri_json_key(&w, "shape");
-        tsri_json_open(&w, '[');
+        tsr_json_open(w, NULL, '{');
+        tsr_json_text(w, "name", f.name);
+        tsr_json_open(w, "shape", '[');
         for (int d = 0; d < f.dims; d++)
-            tsri_json_int(&w, f.shape[d]);
-        tsri_json_close(&w, ']');
-        tsri_json_close(&w, '}');
+            tsr_json_int(w, NULL, f.shape[d]);
+        tsr_json_close(w, ']');
+        tsr_json_close(w, '}');
     }
-    tsri_json_close(&w, ']');
-    tsri_json_put_int(&w, "params", total);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    tsr_json_close(w, ']');
+    tsr_json_int(w, "params", total);
+    return cli_json_print(w);
 }
 
 static tsr_status print_text(const tsr_model *m, const char *model)
@@ -105,7 +98,7 @@ static tsr_status print_text(const tsr_model *m, const char *model)
         cli_table_real(&t, f.largest, 3);
     }
     (void)printf("written by tessera %s; input %s, %s outputs, %lld numbers\n\n%s\n",
-                 tsri_quote(version_of(m)), tsr_model_meta(m, "tessera.input"),
+                 tsr_quote(version_of(m)), tsr_model_meta(m, "tessera.input"),
                  tsr_model_meta(m, "tessera.outputs"), (long long)total, model);
     TSR_TRY(cli_table_print(&t, stdout));
 done:
@@ -113,16 +106,32 @@ done:
     return st;
 }
 
+/* A section of a run file, cut out of it where it stands. */
+static const char *section_of(char *text, const char *name)
+{
+    size_t n = strlen(name);
+    char *from = text;
+    while (from && (strncmp(from, name, n) != 0 || from[n] != ':'))
+        from = strchr(from, '\n') ? strchr(from, '\n') + 1 : NULL;
+    char *end = from ? strchr(from, '\n') : NULL;
+    while (end && end[1] == ' ')
+        end = strchr(end + 1, '\n');
+    if (end)
+        end[1] = '\0';
+    return from ? from : "";
+}
+
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
-    tsri_text text = {0};
+    char *text = NULL;
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
-    TSR_TRY(tsri_config_write(&text, tsr_model_config(model), "model"));
-    TSR_TRY(args->json ? print_json(model, text.data) : print_text(model, text.data));
+    TSR_TRY(tsr_config_write(&text, tsr_model_config(model)));
+    const char *section = section_of(text, "model");
+    TSR_TRY(args->json ? print_json(model, section) : print_text(model, section));
 done:
-    tsri_text_fini(&text);
+    tsr_free(text);
     tsr_model_destroy(model);
     return st;
 }

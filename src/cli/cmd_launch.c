@@ -5,12 +5,8 @@
 #include "cli/launch.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/alloc.h"
-#include "comm/comm.h"
-#include "data/source.h"
-#include "io/config.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,7 +52,7 @@ static tsr_status count_ranks(plan *p)
     for (int i = 0; i < p->hosts; i++)
         workers += p->host[i].workers;
     if (!hosts)
-        workers = (int)tsri_config_int(p->config, "scheme.workers");
+        workers = (int)cli_setting_real(p->config, "scheme.workers");
     p->ranks = (int)cli_int(p->args, "ranks", workers + 1);
     TSR_CHECK(p->ranks >= 2, TSR_USAGE,
               "launch: one process needs no mpirun: say how many with -n, or use tessera train");
@@ -121,7 +117,7 @@ static tsr_status add_ports(plan *p, int *lifeline)
     TSR_CHECK(fine && from >= 1024 && to - from >= 9 + p->ranks, TSR_USAGE,
               "launch: --ports must be a range like 20000-20999 of at least %d ports from 1024 to "
               "65535, not '%s'",
-              10 + p->ranks, tsri_quote(text));
+              10 + p->ranks, tsr_quote(text));
     TSR_TRY(add_number(&p->words, "btl_tcp_port_min_v4", from));
     TSR_TRY(add_number(&p->words, "btl_tcp_port_range_v4", to - 9 - from + 1));
     TSR_TRY(add_number(&p->words, "btl_tcp_port_min_v6", from));
@@ -137,13 +133,13 @@ done:
 static tsr_status add_hosts(plan *p)
 {
     tsr_status st = TSR_OK;
-    tsri_text list = {0};
+    cli_string list = {0};
     const char *wire = cli_text(p->args, "interface");
     if (p->hosts == 0)
         return TSR_OK;
     for (int i = 0; i < p->hosts; i++)
-        TSR_TRY(tsri_text_add(&list, "%s%.*s:%d", i ? "," : "", p->host[i].length, p->host[i].name,
-                              p->host[i].workers));
+        TSR_TRY(cli_string_add(&list, "%s%.*s:%d", i ? "," : "", p->host[i].length, p->host[i].name,
+                               p->host[i].workers));
     TSR_TRY(add_all(&p->words, (const char *const[]){"--host", list.data, NULL}));
     if (wire) {
         TSR_TRY(add_setting(&p->words, "btl_tcp_if_include", wire));
@@ -152,7 +148,7 @@ static tsr_status add_hosts(plan *p)
     if (getenv("TESSERA_DATA"))
         TSR_TRY(add_all(&p->words, (const char *const[]){"-x", "TESSERA_DATA", NULL}));
 done:
-    tsri_text_fini(&list);
+    cli_string_fini(&list);
     return st;
 }
 
@@ -173,7 +169,7 @@ static tsr_status add_train(plan *p, int lifeline)
         if (g->value)
             TSR_TRY(cli_words_add(&p->words, "%s", g->value));
     }
-    if (tsri_config_int(p->config, "threads") == 0) {
+    if (cli_setting_real(p->config, "threads") == 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN) / crowd(p);
         TSR_TRY(cli_words_add(&p->words, "--set"));
         TSR_TRY(cli_words_add(&p->words, "threads=%ld", cores > 1 ? cores : 1));
@@ -213,7 +209,7 @@ static tsr_status add_path(cli_words *paths, const char *path)
 {
     tsr_status st = TSR_OK;
     char *whole = path && *path ? realpath(path, NULL) : NULL;
-    TSR_CHECK(!path || !*path || whole, TSR_BAD_FILE, "%s: cannot be shipped: %s", tsri_quote(path),
+    TSR_CHECK(!path || !*path || whole, TSR_BAD_FILE, "%s: cannot be shipped: %s", tsr_quote(path),
               strerror(errno));
     if (whole)
         TSR_TRY(cli_words_add(paths, "%s", whole));
@@ -227,18 +223,16 @@ static tsr_status ship(const plan *p)
 {
     tsr_status st = TSR_OK;
     cli_words paths = {0};
-    const char *name = tsri_config_text(p->config, "data.name");
     char *located = NULL, *folder = getcwd(NULL, 0);
     TSR_CHECK(folder, TSR_FAILURE, "where is this? %s", strerror(errno));
     TSR_CHECK(p->hosts > 0, TSR_USAGE, "launch: --ship copies to other hosts: name them, --hosts");
     TSR_TRY(add_path(&paths, p->args->operand[0]));
     TSR_TRY(add_path(&paths, cli_text(p->args, "init")));
-    if (name && *name)
-        TSR_TRY(tsri_source_locate(&located, NULL, name, p->config));
-    TSR_TRY(add_path(&paths, located ? located : tsri_config_text(p->config, "data.path")));
+    TSR_TRY(tsr_data_where(&located, p->config));
+    TSR_TRY(add_path(&paths, located));
     TSR_TRY(cli_ship(p->host, p->hosts, &paths, folder));
 done:
-    tsri_free(located);
+    tsr_free(located);
     free(folder);
     cli_words_fini(&paths);
     return st;
@@ -264,7 +258,7 @@ static tsr_status prepare(plan *p)
 {
     tsr_status st = TSR_OK;
     const char *out = cli_text(p->args, "out");
-    TSR_CHECK(tsri_comm_built(), TSR_USAGE,
+    TSR_CHECK(cli_built_with("mpi"), TSR_USAGE,
               "launch: this program was built without MPI: install libopenmpi-dev openmpi-bin and "
               "build it again");
     TSR_CHECK(out && *out, TSR_USAGE, "where shall the run live? give --out DIR");
@@ -280,7 +274,7 @@ done:
 static cli_far far_from(const plan *p)
 {
     cli_far far = {.host = p->host[p->first],
-                   .start = tsri_config_real(p->config, "cluster.start")};
+                   .start = cli_setting_real(p->config, "cluster.start")};
     if (p->hosts > 0 && !cli_host_is_here(&far.host))
         far.silence = (double)cli_int(p->args, "silence", SILENCE);
     return far;
@@ -291,7 +285,7 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     plan p = {.args = args};
     cli_far far;
-    tsri_text line = {0};
+    cli_string line = {0};
     int code = 0;
     TSR_TRY(prepare(&p));
     TSR_TRY(cli_words_line(&line, &p.words));
@@ -309,7 +303,7 @@ static tsr_status run(const cli_args *args)
     if (code != 0)
         exit(code); /* the run has said why, as text and as JSON */
 done:
-    tsri_text_fini(&line);
+    cli_string_fini(&line);
     cli_words_fini(&p.words);
     tsr_config_destroy(p.config);
     return st;

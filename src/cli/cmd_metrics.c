@@ -2,12 +2,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/print.h"
-
-#include "base/alloc.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "io/file.h"
-#include "watch/handout.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 
@@ -15,80 +10,47 @@ typedef struct told {
     int64_t runs, lines, numbers;
 } told;
 
-static tsr_status write_csv(told *t, const tsri_lookout *w, const cli_args *args)
+static tsr_status write_csv(told *t, const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_text text = {0};
-    const char *file = cli_text(args, "csv"), *event = cli_text(args, "event");
-    TSR_TRY(tsri_handout_csv(&text, &t->lines, w, event));
-    TSR_CHECK(t->lines > 0, TSR_USAGE, "%s: there are no lines of %s%s in the metrics",
-              tsri_quote(w->folder), event ? "event " : "evaluations",
-              event ? tsri_quote(event) : "");
-    if (file)
-        TSR_TRY(tsri_file_write_text(file, text.data));
-    else
-        (void)fputs(text.data, stdout);
+    char *text = NULL;
+    TSR_TRY(tsr_metrics_csv(&text, &t->lines, args->operand[0], cli_text(args, "event"),
+                            cli_text(args, "csv")));
+    if (text)
+        (void)fputs(text, stdout);
 done:
-    tsri_text_fini(&text);
-    return st;
-}
-
-/* Each run in a folder of its name, the watched folder's own in OUT itself. */
-static tsr_status write_events(told *t, const tsri_lookout *w, const char *out)
-{
-    tsr_status st = TSR_OK;
-    char *folder = NULL;
-    for (int64_t i = 0; i < w->runs; i++) {
-        const tsri_followed *run = w->run[i];
-        int64_t count = 0;
-        if (!tsri_file_exists(run->metrics.path))
-            continue;
-        TSR_TRY(*run->name ? tsri_path_join(&folder, out, run->name) : tsri_strdup(&folder, out));
-        TSR_TRY(tsri_handout_tensorboard(&count, run, folder));
-        t->runs++;
-        t->numbers += count;
-        TSRI_FREE(folder);
-    }
-    TSR_CHECK(t->runs > 0, TSR_USAGE, "%s: there is no run with a metrics.jsonl in it or below it",
-              tsri_quote(w->folder));
-done:
-    tsri_free(folder);
+    tsr_free(text);
     return st;
 }
 
 static tsr_status print_json(const told *t, const char *csv, const char *out)
 {
-    tsri_json j = {0};
-    tsri_json_begin(&j);
+    tsr_json *j = tsr_json_create();
     if (csv) {
-        tsri_json_put_text(&j, "csv", csv);
-        tsri_json_put_int(&j, "lines", t->lines);
+        tsr_json_text(j, "csv", csv);
+        tsr_json_int(j, "lines", t->lines);
     }
     if (out) {
-        tsri_json_put_text(&j, "tensorboard", out);
-        tsri_json_put_int(&j, "runs", t->runs);
-        tsri_json_put_int(&j, "numbers", t->numbers);
+        tsr_json_text(j, "tensorboard", out);
+        tsr_json_int(j, "runs", t->runs);
+        tsr_json_int(j, "numbers", t->numbers);
     }
-    tsri_json_close(&j, '}');
-    return cli_json_print(&j);
+    return cli_json_print(j);
 }
 
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_lookout *w = NULL;
     told t = {0};
     const char *csv = cli_text(args, "csv"), *out = cli_text(args, "tensorboard");
     TSR_CHECK(!args->json || csv || out, TSR_USAGE,
               "--json says what was written: add --csv FILE or --tensorboard FOLDER");
     TSR_CHECK(!cli_has(args, "event") || csv || !out, TSR_USAGE,
               "--event chooses the lines of the table; TensorBoard gets all");
-    TSR_TRY(tsri_lookout_open(&w, args->operand[0]));
-    TSR_TRY(tsri_lookout_look(w));
     if (csv || !out)
-        TSR_TRY(write_csv(&t, w, args));
+        TSR_TRY(write_csv(&t, args));
     if (out)
-        TSR_TRY(write_events(&t, w, out));
+        TSR_TRY(tsr_metrics_tensorboard(&t.runs, &t.numbers, args->operand[0], out));
     if (args->json)
         TSR_TRY(print_json(&t, csv, out));
     else if (out)
@@ -97,7 +59,6 @@ static tsr_status run(const cli_args *args)
     if (!args->json && csv)
         (void)printf("csv      %s: %lld lines\n", csv, (long long)t.lines);
 done:
-    tsri_lookout_close(w);
     return st;
 }
 

@@ -2,10 +2,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/settings.h"
-
-#include "io/json.h"
-#include "io/npy.h"
-#include "theory/ntk.h"
+#include "cli/string.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +16,15 @@ static void say(void *context, const char *text)
     (void)fprintf(stderr, "%s\n", text);
 }
 
-static tsri_ntk_options options_of(const cli_args *args)
+static tsr_ntk_options options_of(const cli_args *args)
 {
-    tsri_ntk_options o = tsri_ntk_options_default();
+    tsr_ntk_options o = tsr_ntk_options_default();
     const char *kind = cli_text(args, "kind");
     for (int i = 0; kind && i < 4; i++)
         if (strcmp(kind, kind_names[i]) == 0)
-            o.kind = (tsri_ntk_kind)i;
+            o.kind = (tsr_ntk_kind)i;
     o.n = cli_int(args, "n", 0);
-    o.output = cli_int(args, "output", -1);
+    o.output = cli_int(args, "output", -1) + 1;
     o.memory = (int64_t)(cli_real(args, "memory", 0) * 1e9);
     o.test_set = cli_has(args, "test-set");
     o.spectrum = cli_has(args, "spectrum");
@@ -37,71 +34,44 @@ static tsri_ntk_options options_of(const cli_args *args)
     return o;
 }
 
-static tsr_status write_kernel(const tsri_ntk *ntk, const char *path)
+static double eigenvalue(const tsr_doc *values, int64_t i)
 {
-    tsri_tensor t = {
-        .name = "k", .dtype = TSRI_F64, .dims = 2, .shape = {ntk->n, ntk->n}, .data = ntk->k};
-    return tsri_npy_write(path, &t);
+    return tsr_doc_real(tsr_doc_at(values, i), NULL);
 }
 
-static tsr_status print_json(const tsri_ntk *ntk)
+static tsr_status print_text(const tsr_doc *d)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "kind", kind_names[ntk->kind]);
-    tsri_json_put_int(&w, "n", ntk->n);
-    tsri_json_put_int(&w, "outputs", ntk->outputs);
-    tsri_json_put_real(&w, "trace", ntk->trace);
-    if (ntk->ends) {
-        tsri_json_put_real(&w, "lambda_min", ntk->smallest.value);
-        tsri_json_put_real(&w, "lambda_min_error", ntk->smallest.error);
-        tsri_json_put_real(&w, "lambda_max", ntk->largest.value);
-        tsri_json_put_real(&w, "lambda_max_error", ntk->largest.error);
-    }
-    if (ntk->value) {
-        tsri_json_key(&w, "eigenvalues");
-        tsri_json_open(&w, '[');
-        for (int64_t i = 0; i < ntk->n; i++)
-            tsri_json_real(&w, ntk->value[i]);
-        tsri_json_close(&w, ']');
-    }
-    tsri_json_put_real(&w, "memory", ntk->bytes);
-    tsri_json_put_real(&w, "flops", ntk->flops);
-    tsri_json_put_real(&w, "seconds", ntk->seconds);
-    tsri_json_put_real(&w, "kernel_min_ms", ntk->kernel_min * 1e3);
-    tsri_json_put_real(&w, "kernel_median_ms", ntk->kernel_median * 1e3);
-    if (ntk->kind == TSRI_NTK_FINITE) {
-        tsri_json_put_real(&w, "product_min_ms", ntk->product_min * 1e3);
-        tsri_json_put_real(&w, "product_median_ms", ntk->product_median * 1e3);
-    }
-    tsri_json_put_real(&w, "peak_mb", cli_peak_megabytes());
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-}
-
-static void print_text(const tsri_ntk *ntk)
-{
-    (void)printf("%s kernel, %lld x %lld, trace %.6g\n", kind_names[ntk->kind], (long long)ntk->n,
-                 (long long)ntk->n, ntk->trace);
-    if (ntk->ends) {
-        (void)printf("smallest eigenvalue %.6g (within %.1e), largest %.6g (within %.1e)\n",
-                     ntk->smallest.value, ntk->smallest.error, ntk->largest.value,
-                     ntk->largest.error);
-        if (ntk->smallest.error >= fabs(ntk->smallest.value))
+    long long n = tsr_doc_int(d, "n");
+    const tsr_doc *values = tsr_doc_get(d, "eigenvalues");
+    double least = tsr_doc_real(d, "lambda_min"), error = tsr_doc_real(d, "lambda_min_error");
+    (void)printf("%s kernel, %lld x %lld, trace %.6g\n", tsr_doc_text(d, "kind"), n, n,
+                 tsr_doc_real(d, "trace"));
+    if (tsr_doc_get(d, "lambda_min")) {
+        (void)printf("smallest eigenvalue %.6g (within %.1e), largest %.6g (within %.1e)\n", least,
+                     error, tsr_doc_real(d, "lambda_max"), tsr_doc_real(d, "lambda_max_error"));
+        if (error >= fabs(least))
             (void)printf("the smallest one is not larger than its error: %s\n",
-                         ntk->value ? "rounding of the kernel" : "Lanczos has not found it");
+                         values ? "rounding of the kernel" : "Lanczos has not found it");
     }
-    if (ntk->value)
-        (void)printf("quartiles of the eigenvalues: %.4g, %.4g, %.4g\n", ntk->value[ntk->n / 4],
-                     ntk->value[ntk->n / 2], ntk->value[3 * ntk->n / 4]);
-    (void)printf("%.2f s\n", ntk->seconds);
+    if (values)
+        (void)printf("quartiles of the eigenvalues: %.4g, %.4g, %.4g\n", eigenvalue(values, n / 4),
+                     eigenvalue(values, n / 2), eigenvalue(values, 3 * n / 4));
+    (void)printf("%.2f s\n", tsr_doc_real(d, "seconds"));
+    return TSR_OK;
 }
 
-/* A model is a safetensors file, or the folder of a run (which reading a model explains). */
-static bool is_model(const char *path)
+/* The kernel is square. */
+static tsr_status write_kernel(const char *path, const double *kernel, const char *json)
 {
-    size_t n = strlen(path), m = strlen(".safetensors");
-    return n > m && strcmp(path + n - m, ".safetensors") == 0;
+    tsr_status st = TSR_OK;
+    tsr_doc *doc = NULL;
+    TSR_TRY(tsr_doc_parse(&doc, json));
+    int64_t n = tsr_doc_int(doc, "n");
+    tsr_array array = tsr_array_of(kernel, TSR_F64, 2, (int64_t[]){n, n});
+    TSR_TRY(tsr_array_write(path, &array));
+done:
+    tsr_doc_destroy(doc);
+    return st;
 }
 
 static tsr_status run(const cli_args *args)
@@ -109,26 +79,26 @@ static tsr_status run(const cli_args *args)
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     tsr_model *model = NULL;
-    tsri_ntk ntk = {0};
-    tsri_ntk_options o = options_of(args);
+    char *json = NULL;
+    double *kernel = NULL;
+    tsr_ntk_options o = options_of(args);
     const char *path = args->operand[0];
-    if (is_model(path)) {
+    /* a model is a safetensors file, or the folder of a run (which reading a model explains) */
+    if (cli_ends_in(path, ".safetensors")) {
         TSR_TRY(tsr_model_read(&model, path));
         TSR_TRY(cli_model_settings(model, args));
-        TSR_TRY(tsri_ntk_of_model(&ntk, model, &o));
     } else {
         TSR_TRY(tsr_config_read(&config, path));
         TSR_TRY(cli_settings(config, args));
-        TSR_TRY(tsri_ntk_of_run(&ntk, config, &o));
     }
+    TSR_TRY(tsr_ntk_measure(&json, &kernel, model, config, &o));
     if (cli_text(args, "out"))
-        TSR_TRY(write_kernel(&ntk, cli_text(args, "out")));
-    if (args->json)
-        TSR_TRY(print_json(&ntk));
-    else if (!args->quiet)
-        print_text(&ntk);
+        TSR_TRY(write_kernel(cli_text(args, "out"), kernel, json));
+    if (args->json || !args->quiet)
+        TSR_TRY(cli_show(args, json, print_text));
 done:
-    tsri_ntk_fini(&ntk);
+    tsr_free(json);
+    tsr_free(kernel);
     tsr_model_destroy(model);
     tsr_config_destroy(config);
     return st;

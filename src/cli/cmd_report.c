@@ -2,12 +2,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/print.h"
-
-#include "base/status.h"
-#include "base/text.h"
-#include "io/json.h"
-#include "report/compare.h"
-#include "report/png.h"
+#include "cli/string.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,36 +10,34 @@
 
 static tsr_status tell(const cli_args *args, const char *path)
 {
-    tsri_json w = {0};
     if (!args->json) {
         (void)printf("report   %s\n", path);
         return TSR_OK;
     }
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "report", path);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "report", path);
+    return cli_json_print(w);
 }
 
 static tsr_status one_run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_text path = {0};
+    cli_string path = {0};
     const char *folder = args->operand[0], *out = cli_text(args, "out");
     const char *picture = cli_text(args, "picture");
     int64_t count = 0;
     TSR_CHECK(!cli_has(args, "accuracy"), TSR_USAGE,
               "--accuracy compares runs: give more than one folder");
-    TSR_TRY(tsri_text_add(&path, "%s/report.html", folder));
+    TSR_TRY(cli_string_add(&path, "%s/report.html", folder));
     TSR_TRY(tsr_report(folder, out));
     if (picture)
         TSR_TRY(tsr_report_pictures(&count, folder, picture));
     if (count > 0 && !args->json)
         (void)printf("pictures %s-*: %lld charts as SVG and CSV%s\n", picture, (long long)count,
-                     tsri_png_available() ? " and PNG" : "");
+                     cli_built_with("png") ? " and PNG" : "");
     TSR_TRY(tell(args, out ? out : path.data));
 done:
-    tsri_text_fini(&path);
+    cli_string_fini(&path);
     return st;
 }
 
@@ -52,106 +45,71 @@ done:
  */
 
 /* "9.0 s, 53 MB" when it was reached. */
-static void reached_cell(cli_table *t, const tsri_rival *r, double goal)
+static void reached_cell(cli_table *t, const tsr_doc *reached)
 {
-    int64_t at = tsri_rival_reached(r, goal);
-    if (at < 0)
+    double seconds = tsr_doc_real(reached, "seconds");
+    if (isnan(seconds))
         cli_table_text(t, "-");
     else
-        cli_table_format(t, "%.1f s, %s", r->seconds[at], tsri_bytes_text(r->bytes[at]));
+        cli_table_format(t, "%.1f s, %s", seconds, cli_bytes(tsr_doc_real(reached, "bytes_total")));
 }
 
-static tsr_status print_table(const tsri_compare *c)
+static void add_run(cli_table *t, const tsr_doc *r)
+{
+    const tsr_doc *reached = tsr_doc_get(r, "reached");
+    cli_table_text(t, tsr_doc_text(r, "run"));
+    cli_table_real(t, tsr_doc_real(r, "rounds"), 0);
+    cli_table_real(t, tsr_doc_real(r, "loss"), 4);
+    cli_table_real(t, tsr_doc_real(r, "best"), 2);
+    for (int64_t g = 0; g < tsr_doc_count(reached); g++)
+        reached_cell(t, tsr_doc_at(reached, g));
+    if (!tsr_doc_get(r, "compute"))
+        cli_table_text(t, "");
+    else
+        cli_table_format(t, "%.0f, %.0f, %.0f %%", tsr_doc_real(r, "compute"),
+                         tsr_doc_real(r, "send"), tsr_doc_real(r, "wait"));
+}
+
+static tsr_status print_table(const tsr_doc *doc)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    cli_table_columns(&t, 5 + (int)c->goals, 0);
+    const tsr_doc *runs = tsr_doc_get(doc, "runs");
+    const tsr_doc *goals = tsr_doc_get(tsr_doc_at(runs, 0), "reached");
+    cli_table_columns(&t, 5 + (int)tsr_doc_count(goals), 0);
     cli_table_text(&t, "run");
     cli_table_text(&t, "rounds");
     cli_table_text(&t, "loss");
     cli_table_format(&t, "best, %%");
-    for (int64_t g = 0; g < c->goals; g++)
-        cli_table_format(&t, "to %.4g %%", c->goal[g]);
+    for (int64_t g = 0; g < tsr_doc_count(goals); g++)
+        cli_table_format(&t, "to %.4g %%", tsr_doc_real(tsr_doc_at(goals, g), "accuracy"));
     cli_table_text(&t, "workers compute, send, wait");
-    for (int64_t i = 0; i < c->count; i++) {
-        const tsri_rival *r = &c->run[i];
-        cli_table_text(&t, r->name);
-        cli_table_real(&t, tsri_rival_rounds(r), 0);
-        cli_table_real(&t, tsri_rival_loss(r), 4);
-        cli_table_real(&t, tsri_rival_best(r), 2);
-        for (int64_t g = 0; g < c->goals; g++)
-            reached_cell(&t, r, c->goal[g]);
-        if (isnan(r->part[0]))
-            cli_table_text(&t, "");
-        else
-            cli_table_format(&t, "%.0f, %.0f, %.0f %%", r->part[0], r->part[1], r->part[2]);
-    }
+    for (int64_t i = 0; i < tsr_doc_count(runs); i++)
+        add_run(&t, tsr_doc_at(runs, i));
     TSR_TRY(cli_table_print(&t, stdout));
+    (void)printf("report   %s\n", tsr_doc_text(doc, "report"));
 done:
     cli_table_fini(&t);
     return st;
 }
 
-static void put_rival(tsri_json *w, const tsri_compare *c, const tsri_rival *r)
-{
-    tsri_json_open(w, '{');
-    tsri_json_put_text(w, "run", r->name);
-    tsri_json_put_real(w, "rounds", tsri_rival_rounds(r));
-    tsri_json_put_real(w, "loss", tsri_rival_loss(r));
-    tsri_json_put_real(w, "best", tsri_rival_best(r));
-    for (int k = 0; k < TSRI_PARTS && !isnan(r->part[0]); k++)
-        tsri_json_put_real(w, tsri_part_names[k], r->part[k]);
-    tsri_json_key(w, "reached");
-    tsri_json_open(w, '[');
-    for (int64_t g = 0; g < c->goals; g++) {
-        int64_t at = tsri_rival_reached(r, c->goal[g]);
-        tsri_json_open(w, '{');
-        tsri_json_put_real(w, "accuracy", c->goal[g]);
-        tsri_json_put_real(w, "seconds", at < 0 ? (double)NAN : r->seconds[at]);
-        tsri_json_put_real(w, "bytes_total", at < 0 ? (double)NAN : r->bytes[at]);
-        tsri_json_close(w, '}');
-    }
-    tsri_json_close(w, ']');
-    tsri_json_close(w, '}');
-}
-
-static tsr_status print_json(const tsri_compare *c, const char *path)
-{
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "report", path);
-    tsri_json_key(&w, "runs");
-    tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < c->count; i++)
-        put_rival(&w, c, &c->run[i]);
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-}
-
 static tsr_status compare(const cli_args *args)
 {
+    enum { GOALS = 8 };
     tsr_status st = TSR_OK;
-    tsri_compare c = {0};
-    double goal[TSRI_GOALS + 1] = {0};
-    int64_t goals = 0;
-    const char *text, *out = cli_text(args, "out"), *picture = cli_text(args, "picture");
-    out = out ? out : "compare.html";
-    while (goals <= TSRI_GOALS && (text = cli_nth(args, "accuracy", goals)))
-        goal[goals++] = strtod(text, NULL); /* checked with the row */
-    TSR_TRY(tsri_compare_read(&c, args->operand, args->count));
-    TSR_TRY(tsri_compare_goals(&c, goal, goals));
-    TSR_TRY(tsri_compare_page(&c, out));
-    if (picture)
-        TSR_TRY(tsri_compare_picture(&c, picture));
-    if (args->json)
-        TSR_TRY(print_json(&c, out));
-    else {
-        TSR_TRY(print_table(&c));
-        TSR_TRY(tell(args, out));
-    }
+    char *json = NULL;
+    double goal[GOALS + 1] = {0};
+    tsr_compare_options o = tsr_compare_options_default();
+    const char *text;
+    o.page = cli_text(args, "out") ? cli_text(args, "out") : "compare.html";
+    o.picture = cli_text(args, "picture");
+    o.goal = goal;
+    while (o.goals <= GOALS && (text = cli_nth(args, "accuracy", o.goals)))
+        goal[o.goals++] = strtod(text, NULL); /* checked with the row */
+    TSR_TRY(tsr_compare(&json, (const char *const *)args->operand, args->count, &o));
+    TSR_TRY(cli_show(args, json, print_table));
 done:
-    tsri_compare_fini(&c);
+    tsr_free(json);
     return st;
 }
 

@@ -4,85 +4,30 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/alloc.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "io/file.h"
-#include "io/json.h"
-#include "report/png.h"
-#include "reproduce/gallery.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMES = 200 };
-
-static int64_t all_names(const char *name[MOST_NAMES])
-{
-    int64_t count = 0;
-    for (int i = 0; tsri_reproductions[i]; i++)
-        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name && count < MOST_NAMES; r++)
-            name[count++] = r->name;
-    return count;
-}
-
 static const char *nth_name(int64_t i)
 {
-    const char *name[MOST_NAMES];
-    int64_t count = all_names(name);
-    return i < count ? name[i] : i == count ? "all" : NULL;
+    const char *name = tsr_study_name(i);
+    return name ? name : i > 0 && tsr_study_name(i - 1) ? "all" : NULL;
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* What decides the claims of that study. */
-static void put_criteria(tsri_json *w, const char *study)
-{
-    tsri_json_key(w, "criteria");
-    tsri_json_open(w, '[');
-    for (const tsri_criteria_row *c = tsri_criteria_table; c->id; c++) {
-        if (!tsri_criteria_of(c, study))
-            continue;
-        tsri_json_open(w, '{');
-        tsri_criteria_json(w, c);
-        tsri_json_close(w, '}');
-    }
-    tsri_json_close(w, ']');
-}
-
-static tsr_status list_json(const tsri_reproduction *only)
-{
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_key(&w, "reproductions");
-    tsri_json_open(&w, '[');
-    for (int i = 0; tsri_reproductions[i]; i++)
-        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
-            if (only && r != only)
-                continue;
-            tsri_json_open(&w, '{');
-            tsri_json_put_text(&w, "name", r->name);
-            tsri_json_put_text(&w, "shows", r->help);
-            put_criteria(&w, r->name);
-            tsri_json_close(&w, '}');
-        }
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-}
-
-static tsr_status list_text(void)
+static tsr_status list_text(const tsr_doc *doc)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
+    const tsr_doc *all = tsr_doc_get(doc, "reproductions");
     cli_table_head(&t, 2, "name", "shows");
-    for (int i = 0; tsri_reproductions[i]; i++)
-        for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++) {
-            cli_table_text(&t, r->name);
-            cli_table_text(&t, r->help);
-        }
+    for (int64_t i = 0; i < tsr_doc_count(all); i++) {
+        cli_table_text(&t, tsr_doc_text(tsr_doc_at(all, i), "name"));
+        cli_table_text(&t, tsr_doc_text(tsr_doc_at(all, i), "shows"));
+    }
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     cli_table_fini(&t);
@@ -90,33 +35,23 @@ done:
 }
 
 /* What decides each claim of one study. */
-static void list_criteria(const tsri_reproduction *row)
+static tsr_status list_criteria(const tsr_doc *doc)
 {
-    char rule[TSRI_RULE_TEXT], line[600];
-    (void)printf("%s: %s\n", row->name, row->help);
-    for (const tsri_criteria_row *c = tsri_criteria_table; c->id; c++) {
-        if (!tsri_criteria_of(c, row->name))
-            continue;
-        (void)printf("  %s\n    ", c->id);
-        cli_wrap(stdout, c->paper, 4, cli_width(stdout));
-        (void)snprintf(line, sizeof line, "decided by: %s, %s (%s)%s", c->statistic,
-                       tsri_rule_text(rule, c), c->reason,
-                       c->ours ? "; ours, not the paper's" : "");
+    char line[600];
+    const tsr_doc *row = tsr_doc_at(tsr_doc_get(doc, "reproductions"), 0);
+    const tsr_doc *criteria = tsr_doc_get(row, "criteria");
+    (void)printf("%s: %s\n", tsr_doc_text(row, "name"), tsr_doc_text(row, "shows"));
+    for (int64_t i = 0; i < tsr_doc_count(criteria); i++) {
+        const tsr_doc *c = tsr_doc_at(criteria, i);
+        (void)printf("  %s\n    ", tsr_doc_text(c, "id"));
+        cli_wrap(stdout, tsr_doc_text(c, "paper"), 4, cli_width(stdout));
+        (void)snprintf(line, sizeof line, "decided by: %s, %s (%s)%s", tsr_doc_text(c, "statistic"),
+                       tsr_doc_text(c, "decided"), tsr_doc_text(c, "reason"),
+                       tsr_doc_bool(c, "ours") ? "; ours, not the paper's" : "");
         (void)printf("    ");
         cli_wrap(stdout, line, 4, cli_width(stdout));
     }
-}
-
-/* The cells of its --paper. */
-static tsr_status list_cells(const tsri_reproduction *row, const tsri_study_options *o)
-{
-    tsr_status st = TSR_OK;
-    tsri_text names = {0};
-    TSR_TRY(tsri_study_cells(&names, row, o));
-    (void)fputs(names.data, stdout);
-done:
-    tsri_text_fini(&names);
-    return st;
+    return TSR_OK;
 }
 
 /* ---- Making one ------------------------------------------------------------------------------ */
@@ -127,106 +62,82 @@ static void say(void *context, double part, const char *text)
     cli_say("%3.0f %%  %s", 100 * part, text);
 }
 
-static tsr_status find(const tsri_reproduction **out, const char *name)
+/* "reproduce/masked-fig2a": the name's slash would be a folder. */
+static tsr_status usual_folder(cli_string *out, const char *name, bool paper)
 {
     tsr_status st = TSR_OK;
-    const char *known[MOST_NAMES];
-    *out = tsri_reproduction_find(name);
-    const char *near = *out ? NULL : tsri_nearest(name, known, all_names(known));
-    TSR_CHECK(*out, TSR_USAGE,
-              "there is nothing called %s to reproduce%s%s%s; tessera reproduce --list names all",
-              tsri_quote(name), near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+    TSR_TRY(cli_string_add(out, "reproduce/"));
+    for (; *name; name++)
+        TSR_TRY(cli_string_add(out, "%c", *name == '/' ? '-' : *name));
+    TSR_TRY(cli_string_add(out, "%s", paper ? "-paper" : ""));
 done:
     return st;
 }
 
-/* "reproduce/masked-fig2a" */
-static tsr_status usual_folder(tsri_text *out, const tsri_reproduction *row, bool paper)
+static tsr_status tell_claim(const tsr_doc *c)
 {
     tsr_status st = TSR_OK;
-    char *name = NULL;
-    TSR_TRY(tsri_study_folder_name(&name, row, paper));
-    TSR_TRY(tsri_text_add(out, "reproduce/%s", name));
-done:
-    tsri_free(name);
-    return st;
-}
-
-static tsr_status tell_claim(const tsri_claim *c)
-{
-    tsr_status st = TSR_OK;
-    tsri_text found = {0}, paper = {0};
-    char rule[TSRI_RULE_TEXT];
-    TSR_TRY(
-        tsri_text_add(&paper, "%s%s", c->criterion->ours ? "(Ours.) " : "", c->criterion->paper));
-    TSR_TRY(tsri_claim_found(&found, c));
-    TSR_TRY(tsri_text_add(&found, " (asked: %s)", tsri_rule_text(rule, c->criterion)));
-    (void)printf("  %-14s ", tsri_finding_name[tsri_claim_verdict(c)]);
+    cli_string found = {0}, paper = {0};
+    TSR_TRY(cli_string_add(&paper, "%s%s", tsr_doc_bool(c, "ours") ? "(Ours.) " : "",
+                           tsr_doc_text(c, "paper")));
+    TSR_TRY(cli_string_add(&found, "%s (asked: %s)", tsr_doc_text(c, "found"),
+                           tsr_doc_text(c, "decided")));
+    (void)printf("  %-14s ", tsr_doc_text(c, "verdict"));
     cli_wrap(stdout, paper.data, 17, cli_width(stdout));
     (void)printf("%17shere: ", "");
     cli_wrap(stdout, found.data, 23, cli_width(stdout));
 done:
-    tsri_text_fini(&found);
-    tsri_text_fini(&paper);
+    cli_string_fini(&found);
+    cli_string_fini(&paper);
     return st;
 }
 
 /* What the paper gives and is otherwise here; then what it does not give. */
-static tsr_status tell_settings(const tsri_study *s)
+static tsr_status tell_settings(const tsr_doc *settings)
 {
     tsr_status st = TSR_OK;
-    tsri_text line = {0};
-    for (int64_t i = 0; i < 2 * s->settings; i++) {
-        const tsri_paper_setting *one = &s->setting[i % s->settings];
-        bool given = strncmp(one->paper, "not given", strlen("not given")) != 0;
-        if (!tsri_paper_setting_departs(one) || given != (i < s->settings))
+    cli_string line = {0};
+    int64_t count = tsr_doc_count(settings);
+    for (int64_t i = 0; i < 2 * count; i++) {
+        const tsr_doc *one = tsr_doc_at(settings, i % count);
+        const char *paper = tsr_doc_text(one, "paper");
+        bool given = strncmp(paper, "not given", strlen("not given")) != 0;
+        if (!tsr_doc_bool(one, "departs") || given != (i < count))
             continue;
         line.length = 0;
-        TSR_TRY(tsri_text_add(&line, "%s: %s (%s%s)", one->what, one->here,
-                              given ? "the paper: " : "", one->paper));
+        TSR_TRY(cli_string_add(&line, "%s: %s (%s%s)", tsr_doc_text(one, "what"),
+                               tsr_doc_text(one, "here"), given ? "the paper: " : "", paper));
         (void)printf("  %-14s ", given ? "differs" : "chosen");
         cli_wrap(stdout, line.data, 17, cli_width(stdout));
     }
 done:
-    tsri_text_fini(&line);
+    cli_string_fini(&line);
     return st;
 }
 
-static tsr_status tell(const cli_args *args, const tsri_study *s)
+static tsr_status tell(const tsr_doc *s)
 {
     tsr_status st = TSR_OK;
-    tsri_text path = {0}, verdict = {0};
-    char *text = NULL;
-    int64_t n = 0;
-    TSR_TRY(tsri_text_add(&path, "%s/summary.json", s->folder));
-    if (args->json) {
-        TSR_TRY(tsri_file_read(&text, &n, path.data, TSRI_JSON_MOST));
-        (void)fputs(text, stdout);
-        goto done;
-    }
-    TSR_TRY(tsri_study_verdict(&verdict, s));
-    (void)printf("%s: %s\n", s->row->name, verdict.data);
-    for (int64_t i = 0; i < s->claims; i++)
-        TSR_TRY(tell_claim(&s->claim[i]));
-    TSR_TRY(tell_settings(s));
-    (void)printf("in %s: summary.md", s->folder);
-    for (int64_t i = 0; i < s->files; i++)
-        (void)printf(", %s", s->file[i]);
+    const tsr_doc *claims = tsr_doc_get(s, "claims"), *files = tsr_doc_get(s, "files");
+    (void)printf("%s: %s\n", tsr_doc_text(s, "name"), tsr_doc_text(s, "verdict"));
+    for (int64_t i = 0; i < tsr_doc_count(claims); i++)
+        TSR_TRY(tell_claim(tsr_doc_at(claims, i)));
+    TSR_TRY(tell_settings(tsr_doc_get(s, "settings")));
+    (void)printf("in %s: summary.md", tsr_doc_text(s, "folder"));
+    for (int64_t i = 0; i < tsr_doc_count(files); i++)
+        (void)printf(", %s", tsr_doc_text(tsr_doc_at(files, i), NULL));
     (void)printf("\n");
-    if (!tsri_png_available())
+    if (!cli_built_with("png"))
         (void)printf("no PNG: the program was built without librsvg (librsvg2-dev)\n");
 done:
-    tsri_free(text);
-    tsri_text_fini(&path);
-    tsri_text_fini(&verdict);
     return st;
 }
 
 enum { MOST_SETS = 64 };
 
-static tsri_study_options options_of(const cli_args *args, const char *set[MOST_SETS])
+static tsr_study_options options_of(const cli_args *args, const char *set[MOST_SETS])
 {
-    tsri_study_options o = tsri_study_options_default();
+    tsr_study_options o = tsr_study_options_default();
     while (o.sets < MOST_SETS && (set[o.sets] = cli_nth(args, "set", o.sets)) != NULL)
         o.sets++;
     o.set = set;
@@ -242,73 +153,58 @@ static tsri_study_options options_of(const cli_args *args, const char *set[MOST_
     return o;
 }
 
-static tsr_status make_one(const cli_args *args, const tsri_reproduction *row)
+static tsr_status make_one(const cli_args *args, const char *name)
 {
     tsr_status st = TSR_OK;
-    tsri_study study = {0};
-    tsri_text folder = {0};
+    char *json = NULL;
+    cli_string folder = {0};
     const char *set[MOST_SETS];
-    tsri_study_options o = options_of(args, set);
-    TSR_TRY(usual_folder(&folder, row, o.paper));
+    tsr_study_options o = options_of(args, set);
+    TSR_TRY(usual_folder(&folder, name, o.paper));
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : folder.data;
-    TSR_TRY(tsri_reproduce(&study, row, &o));
-    TSR_TRY(tell(args, &study));
+    TSR_TRY(tsr_reproduce(&json, name, &o));
+    if (args->json)
+        (void)fputs(json, stdout);
+    else
+        TSR_TRY(cli_show(args, json, tell));
 done:
-    tsri_study_fini(&study);
-    tsri_text_fini(&folder);
+    tsr_free(json);
+    cli_string_fini(&folder);
     return st;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------ */
 
-static void tell_one(void *context, const tsri_reproduction *row, const tsri_study *study,
-                     tsr_status st)
+static void tell_one(void *context, const char *name, const char *verdict, tsr_status st)
 {
     const cli_args *args = context;
-    tsri_text verdict = {0};
     if (st != TSR_OK)
-        cli_say("%s was not made: %s", row->name, tsr_last_error());
-    else if (!study)
-        cli_say("%s is done already", row->name);
-    else if (!args->json && tsri_study_verdict(&verdict, study) == TSR_OK)
-        (void)printf("%s: %s\n", row->name, verdict.data);
-    tsri_text_fini(&verdict);
+        cli_say("%s was not made: %s", name, tsr_last_error());
+    else if (!verdict)
+        cli_say("%s is done already", name);
+    else if (!args->json)
+        (void)printf("%s: %s\n", name, verdict);
 }
 
 /* Where the page and the table of a folder are now. */
-static tsr_status tell_index(const cli_args *args, const char *folder, int64_t shown)
-{
-    tsri_json w = {0};
-    tsri_text path = {0};
-    tsr_status st = TSR_OK;
-    if (!args->json) {
-        (void)printf("in %s: index.html and results.md of %lld studies\n", folder,
-                     (long long)shown);
-        goto done;
-    }
-    tsri_json_begin(&w);
-    tsri_json_put_int(&w, "studies", shown);
-    TSR_TRY(tsri_text_add(&path, "%s/index.html", folder));
-    tsri_json_put_text(&w, "page", path.data);
-    path.length = 0;
-    TSR_TRY(tsri_text_add(&path, "%s/results.md", folder));
-    tsri_json_put_text(&w, "results", path.data);
-    tsri_json_close(&w, '}');
-    TSR_TRY(cli_json_print(&w));
-done:
-    tsri_text_fini(&path);
-    return st;
-}
-
 static tsr_status show_index(const cli_args *args, const char *folder)
 {
     tsr_status st = TSR_OK;
-    int64_t shown = 0;
-    TSR_TRY(tsri_gallery_write(&shown, folder));
+    char *json = NULL;
+    tsr_doc *doc = NULL;
+    TSR_TRY(tsr_study_index(&json, folder));
     if (cli_has(args, "gallery"))
-        TSR_TRY(tsri_gallery_pictures(folder, cli_text(args, "gallery")));
-    TSR_TRY(tell_index(args, folder, shown));
+        TSR_TRY(tsr_study_gallery(folder, cli_text(args, "gallery")));
+    if (args->json) {
+        (void)puts(json);
+        goto done;
+    }
+    TSR_TRY(tsr_doc_parse(&doc, json));
+    (void)printf("in %s: index.html and results.md of %lld studies\n", folder,
+                 (long long)tsr_doc_int(doc, "studies"));
 done:
+    tsr_doc_destroy(doc);
+    tsr_free(json);
     return st;
 }
 
@@ -316,64 +212,62 @@ static tsr_status make_all(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     const char *set[MOST_SETS];
-    tsri_study_options o = options_of(args, set);
+    tsr_study_options o = options_of(args, set);
     cli_args told = *args;
     o.folder = cli_text(args, "out") ? cli_text(args, "out") : "reproduce";
+    o.made = tell_one;
     o.context = &told;
-    TSR_TRY(tsri_reproduce_all(&o, tell_one));
+    TSR_TRY(tsr_reproduce_all(&o));
     TSR_TRY(show_index(args, o.folder));
 done:
     return st;
 }
 
-static tsr_status list(const cli_args *args, const tsri_reproduction *row)
+static tsr_status list(const cli_args *args, const char *name)
 {
+    tsr_status st = TSR_OK;
     const char *set[MOST_SETS];
-    tsri_study_options o = options_of(args, set);
-    if (o.paper)
-        return list_cells(row, &o);
-    if (args->json)
-        return list_json(row);
-    if (!row)
-        return list_text();
-    list_criteria(row);
-    return TSR_OK;
-}
-
-static bool row_given(const cli_args *args)
-{
-    return args->count == 1 && strcmp(args->operand[0], "all") != 0;
+    char *text = NULL;
+    tsr_study_options o = options_of(args, set);
+    if (o.paper) {
+        TSR_TRY(tsr_study_cells(&text, name, &o));
+        (void)fputs(text, stdout);
+    } else {
+        TSR_TRY(tsr_study_list(&text, name));
+        TSR_TRY(cli_show(args, text, name ? list_criteria : list_text));
+    }
+done:
+    tsr_free(text);
+    return st;
 }
 
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    const tsri_reproduction *row = NULL;
     const char *index = cli_text(args, "index");
-    bool all = args->count == 1 && !row_given(args);
+    bool all = args->count == 1 && strcmp(args->operand[0], "all") == 0;
+    const char *name = args->count == 1 && !all ? args->operand[0] : NULL;
     TSR_CHECK(!index || args->count == 0, TSR_USAGE,
               "--index makes the page of studies that are there: it takes no name");
     TSR_CHECK(!cli_has(args, "gallery") || index || all, TSR_USAGE,
               "--gallery shows the studies of a folder: give it with --index DIR or all");
     TSR_CHECK(!all || !cli_has(args, "data"), TSR_USAGE,
               "all takes the papers' own data, which differ: --data is for one study");
-    TSR_CHECK(!cli_has(args, "paper") || (row_given(args) && !cli_has(args, "quick")), TSR_USAGE,
+    TSR_CHECK(!cli_has(args, "paper") || (name && !cli_has(args, "quick")), TSR_USAGE,
               "--paper is the size of one study: give its name, and leave --quick out");
     TSR_CHECK(!cli_nth(args, "set", MOST_SETS), TSR_USAGE, "at most %d --set are taken", MOST_SETS);
-    if (args->count == 1 && !all)
-        TSR_TRY(find(&row, args->operand[0]));
     cli_catch_signals(); /* the run that is being trained saves and stops */
     if (cli_has(args, "list"))
-        st = list(args, row);
+        st = list(args, name);
     else if (index)
         st = show_index(args, index);
     else if (all)
         st = make_all(args);
-    else if (row)
-        st = make_one(args, row);
+    else if (name)
+        st = make_one(args, name);
     else
-        st = tsri_fail(TSR_USAGE, "which one? give its name, or all; tessera reproduce --list "
-                                  "names them");
+        st = tsr_fail(TSR_USAGE, "which one? give its name, or all; tessera reproduce --list "
+                                 "names them");
 done:
     return st;
 }

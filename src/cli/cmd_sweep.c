@@ -3,33 +3,29 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/alloc.h"
-#include "base/status.h"
-#include "io/json.h"
-#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { ROWS = 40 }; /* cells on the screen; all are in the files */
 
-static void show(void *context, const tsri_sweep *s)
+static void show(void *context, int64_t done, int64_t runs, int64_t resumed, int64_t diverged)
 {
     bool *begun = context;
-    char position[64], diverged[48] = "";
-    if (!*begun && s->resumed > 0)
-        cli_say("%lld of %lld runs were done before", (long long)s->resumed, (long long)s->runs);
+    char position[64], lost[48] = "";
+    if (!*begun && resumed > 0)
+        cli_say("%lld of %lld runs were done before", (long long)resumed, (long long)runs);
     *begun = true;
-    if (!cli_progress_due() && s->done < s->runs)
+    if (!cli_progress_due() && done < runs)
         return;
-    (void)snprintf(position, sizeof position, "run %lld/%lld", (long long)s->done,
-                   (long long)s->runs);
-    if (s->diverged > 0)
-        (void)snprintf(diverged, sizeof diverged, "%lld diverged", (long long)s->diverged);
-    cli_progress_update((double)s->done / (double)s->runs, position, NULL,
-                        s->diverged > 0 ? diverged : NULL);
+    (void)snprintf(position, sizeof position, "run %lld/%lld", (long long)done, (long long)runs);
+    if (diverged > 0)
+        (void)snprintf(lost, sizeof lost, "%lld diverged", (long long)diverged);
+    cli_progress_update((double)done / (double)runs, position, NULL, diverged > 0 ? lost : NULL);
 }
 
 /* ---- What came out ------------------------------------------------------------------------ */
@@ -42,127 +38,119 @@ static void real_or_dash(cli_table *t, double value)
         cli_table_text(t, "-");
 }
 
-static void add_row(cli_table *t, const tsri_sweep *s, int64_t cell)
+static void add_row(cli_table *t, const tsr_doc *cell, bool refused)
 {
-    tsri_cell_sum u = tsri_sweep_sum(s, cell);
-    for (int64_t g = 0; g < s->options.grids; g++)
-        cli_table_text(t, s->grid[g].value[tsri_sweep_value(s, cell, g)]);
-    real_or_dash(t, u.train_loss.mean);
-    real_or_dash(t, u.train_loss.deviation);
-    real_or_dash(t, u.loss.mean);
-    if (isnan(u.accuracy.mean))
+    const tsr_doc *values = tsr_doc_get(cell, "values");
+    double accuracy = tsr_doc_real(tsr_doc_get(cell, "accuracy"), "mean");
+    for (int64_t g = 0; g < tsr_doc_count(values); g++)
+        cli_table_text(t, tsr_doc_text(tsr_doc_at(values, g), NULL));
+    real_or_dash(t, tsr_doc_real(tsr_doc_get(cell, "train_loss"), "mean"));
+    real_or_dash(t, tsr_doc_real(tsr_doc_get(cell, "train_loss"), "deviation"));
+    real_or_dash(t, tsr_doc_real(tsr_doc_get(cell, "loss"), "mean"));
+    if (isnan(accuracy))
         cli_table_text(t, "-");
     else
-        cli_table_format(t, "%.2f %%", 100 * u.accuracy.mean);
-    cli_table_int(t, u.diverged);
-    if (s->refused > 0)
-        cli_table_int(t, u.refused);
+        cli_table_format(t, "%.2f %%", 100 * accuracy);
+    cli_table_int(t, tsr_doc_int(cell, "diverged"));
+    if (refused)
+        cli_table_int(t, tsr_doc_int(cell, "refused"));
 }
 
-static tsr_status print_table(const tsri_sweep *s)
+static tsr_status print_table(const tsr_doc *s)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    cli_table_columns(&t, (int)s->options.grids + 5 + (s->refused > 0), 0);
-    for (int64_t g = 0; g < s->options.grids; g++)
-        cli_table_text(&t, s->grid[g].key);
+    const tsr_doc *table = tsr_doc_get(s, "table");
+    const tsr_doc *keys = tsr_doc_get(tsr_doc_at(table, 0), "values");
+    bool refused = tsr_doc_int(s, "refused") > 0;
+    int64_t cells = tsr_doc_count(table), grids = tsr_doc_count(keys);
+    if (grids + 6 > CLI_COLUMNS_MAX)
+        return TSR_OK;
+    cli_table_columns(&t, (int)grids + 5 + refused, 0);
+    for (int64_t g = 0; g < grids; g++)
+        cli_table_text(&t, tsr_doc_key(keys, g));
     cli_table_text(&t, "train loss");
     cli_table_text(&t, "deviation");
     cli_table_text(&t, "test loss");
     cli_table_text(&t, "accuracy");
     cli_table_text(&t, "diverged");
-    if (s->refused > 0)
+    if (refused)
         cli_table_text(&t, "refused");
-    for (int64_t cell = 0; cell < s->cells && cell < ROWS; cell++)
-        add_row(&t, s, cell);
+    for (int64_t cell = 0; cell < cells && cell < ROWS; cell++)
+        add_row(&t, tsr_doc_at(table, cell), refused);
     TSR_TRY(cli_table_print(&t, stdout));
-    if (s->cells > ROWS)
-        (void)printf("... %lld more in the files\n", (long long)(s->cells - ROWS));
+    if (cells > ROWS)
+        (void)printf("... %lld more in the files\n", (long long)(cells - ROWS));
 done:
     cli_table_fini(&t);
     return st;
 }
 
 /* The first reason; every line of the file has its own. */
-static void print_refusal(const tsri_sweep *s)
+static void print_refusal(const tsr_doc *s)
 {
-    int64_t i = 0;
-    while (i < s->runs && !s->outcome[i].refused)
-        i++;
-    if (i < s->runs)
+    const tsr_doc *outcomes = tsr_doc_get(s, "outcomes");
+    const char *why = NULL;
+    for (int64_t i = 0; i < tsr_doc_count(outcomes) && !why; i++)
+        why = tsr_doc_text(tsr_doc_at(outcomes, i), "refused");
+    if (why)
         (void)printf("\n%lld of the runs were refused on their way, the first: %s",
-                     (long long)s->refused, s->outcome[i].refused);
+                     (long long)tsr_doc_int(s, "refused"), why);
 }
 
-static tsr_status print_best(const tsri_sweep *s)
+static void print_best(const tsr_doc *best)
 {
-    tsr_status st = TSR_OK;
-    tsri_cell_sum *ranking = NULL;
-    tsri_text cell = {0};
-    TSR_TRY(tsri_sweep_ranking(&ranking, s));
-    if (s->cells < 2 || ranking[0].count == 0)
-        goto done;
-    TSR_TRY(tsri_sweep_cell_text(&cell, s, ranking[0].cell, ""));
-    if (tsri_sweep_by_accuracy(s))
-        (void)printf("best   %s: test accuracy %.2f %%\n", cell.data,
-                     100 * ranking[0].accuracy.mean);
+    if (!tsr_doc_text(best, "settings"))
+        return;
+    if (strcmp(tsr_doc_text(best, "by"), "accuracy") == 0)
+        (void)printf("best   %s: test accuracy %.2f %%\n", tsr_doc_text(best, "settings"),
+                     100 * tsr_doc_real(best, "accuracy"));
     else
-        (void)printf("best   %s: loss %.4g\n", cell.data, ranking[0].loss.mean);
-done:
-    tsri_text_fini(&cell);
-    tsri_free(ranking);
-    return st;
+        (void)printf("best   %s: loss %.4g\n", tsr_doc_text(best, "settings"),
+                     tsr_doc_real(best, "loss"));
 }
 
-static tsr_status print_text(const tsri_sweep *s, bool reported)
+static tsr_status print_text(const tsr_doc *s, const char *folder, bool reported)
 {
     tsr_status st = TSR_OK;
-    if (s->options.grids + 6 <= CLI_COLUMNS_MAX)
-        TSR_TRY(print_table(s));
-    (void)printf("%lld cells x %lld seeds in %.1f s", (long long)s->cells, (long long)s->seeds,
-                 s->seconds);
-    if (s->diverged > 0)
-        (void)printf(", %lld runs diverged", (long long)s->diverged);
+    long long diverged = tsr_doc_int(s, "diverged");
+    TSR_TRY(print_table(s));
+    (void)printf("%lld cells x %lld seeds in %.1f s", (long long)tsr_doc_int(s, "cells"),
+                 (long long)tsr_doc_int(s, "seeds"), tsr_doc_real(s, "seconds"));
+    if (diverged > 0)
+        (void)printf(", %lld runs diverged", diverged);
     print_refusal(s);
     (void)printf("\n");
-    TSR_TRY(print_best(s));
-    (void)printf("lines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", s->options.folder,
-                 s->options.folder);
+    print_best(tsr_doc_get(s, "best"));
+    (void)printf("lines  %s/sweep.jsonl\ntable  %s/sweep.csv\n", folder, folder);
     if (reported)
-        (void)printf("report %s/report.html\n", s->options.folder);
+        (void)printf("report %s/report.html\n", folder);
 done:
     return st;
 }
 
-static tsr_status print_json(const tsri_sweep *s, bool reported)
+static void put_path(tsr_json *w, const char *key, const char *folder, const char *name)
 {
-    tsr_status st = TSR_OK;
-    tsri_json w = {0};
-    tsri_text path = {0};
-    const struct {
-        const char *key;
-        int64_t value;
-    } counts[] = {{"cells", s->cells},     {"seeds", s->seeds},       {"runs", s->runs},
-                  {"resumed", s->resumed}, {"diverged", s->diverged}, {"refused", s->refused}};
-    tsri_json_begin(&w);
+    cli_string path = {0};
+    if (cli_string_add(&path, "%s/%s", folder, name) == TSR_OK)
+        tsr_json_text(w, key, path.data);
+    cli_string_fini(&path);
+}
+
+/* All runs are in the files: they are not printed again. */
+static tsr_status print_json(const tsr_doc *s, const char *folder, bool reported)
+{
+    static const char *const counts[] = {"cells",   "seeds",    "runs",
+                                         "resumed", "diverged", "refused"};
+    tsr_json *w = tsr_json_create();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        tsri_json_put_int(&w, counts[i].key, counts[i].value);
-    tsri_json_put_real(&w, "seconds", s->seconds);
-    TSR_TRY(tsri_text_add(&path, "%s/sweep.jsonl", s->options.folder));
-    tsri_json_put_text(&w, "jsonl", path.data);
-    path.length = 0;
-    TSR_TRY(tsri_text_add(&path, "%s/sweep.csv", s->options.folder));
-    tsri_json_put_text(&w, "csv", path.data);
-    path.length = 0;
-    TSR_TRY(tsri_text_add(&path, "%s/report.html", s->options.folder));
+        tsr_json_int(w, counts[i], tsr_doc_int(s, counts[i]));
+    tsr_json_real(w, "seconds", tsr_doc_real(s, "seconds"));
+    put_path(w, "jsonl", folder, "sweep.jsonl");
+    put_path(w, "csv", folder, "sweep.csv");
     if (reported)
-        tsri_json_put_text(&w, "report", path.data);
-    tsri_json_close(&w, '}');
-    TSR_TRY(cli_json_print(&w));
-done:
-    tsri_text_fini(&path);
-    tsri_json_fini(&w);
-    return st;
+        put_path(w, "report", folder, "report.html");
+    return cli_json_print(w);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -175,7 +163,7 @@ static tsr_status read_grids(const char ***grid, int64_t *count, const cli_args 
         ++*count;
     TSR_CHECK(*count > 0, TSR_USAGE,
               "what shall vary? give --grid KEY=FIRST:LAST:STEP or KEY=VALUE,VALUE,...");
-    TSR_TRY(tsri_alloc(grid, *count, sizeof **grid));
+    TSR_TRY(cli_alloc(grid, *count, sizeof **grid));
     for (int64_t i = 0; i < *count; i++)
         (*grid)[i] = cli_nth(args, "grid", i);
 done:
@@ -186,15 +174,17 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_sweep sweep = {0};
+    char *json = NULL;
+    tsr_doc *doc = NULL;
     const char **grid = NULL;
     bool begun = false;
-    tsri_sweep_options o = {.seeds = cli_int(args, "seeds", 1),
-                            .curves = cli_has(args, "curves"),
-                            .weights = cli_has(args, "weights"),
-                            .folder = cli_text(args, "out"),
-                            .progress = args->quiet ? NULL : show,
-                            .context = &begun};
+    tsr_sweep_options o = tsr_sweep_options_default();
+    o.seeds = cli_int(args, "seeds", 1);
+    o.curves = cli_has(args, "curves");
+    o.weights = cli_has(args, "weights");
+    o.folder = cli_text(args, "out");
+    o.counts = args->quiet ? NULL : show;
+    o.context = &begun;
     TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the results go? give --out DIR");
     TSR_TRY(read_grids(&grid, &o.grids, args));
     o.grid = grid;
@@ -202,13 +192,15 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(cli_settings(config, args));
     cli_catch_signals();
     cli_progress_begin("sweep", args->quiet);
-    TSR_TRY(tsri_sweep_run(&sweep, config, &o));
+    TSR_TRY(tsr_sweep(&json, config, &o));
     cli_progress_end();
+    TSR_TRY(tsr_doc_parse(&doc, json));
     bool reported = cli_write_report(o.folder);
-    TSR_TRY(args->json ? print_json(&sweep, reported) : print_text(&sweep, reported));
+    TSR_TRY((args->json ? print_json : print_text)(doc, o.folder, reported));
 done:
-    tsri_sweep_fini(&sweep);
-    tsri_free(grid);
+    tsr_doc_destroy(doc);
+    tsr_free(json);
+    free(grid);
     tsr_config_destroy(config);
     return st;
 }

@@ -3,63 +3,37 @@
 #include "cli/args.h"
 #include "cli/print.h"
 
-#include "base/status.h"
-#include "io/json.h"
-#include "theory/theories.h"
-
 #include <math.h>
 #include <stdio.h>
 
-static tsr_status print_json(const tsri_theory *t, const tsri_theory_setting *s)
-{
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_key(&w, "theories");
-    tsri_json_open(&w, '[');
-    for (int i = 0; i < TSRI_THEORIES; i++) {
-        tsri_theory_logs logs = tsri_theory_logs_of(&t[i], s);
-        tsri_json_open(&w, '{');
-        tsri_json_put_text(&w, "theory", t[i].name);
-        tsri_json_put_text(&w, "where", t[i].where);
-        tsri_json_put_real(&w, "width", t[i].width);
-        tsri_json_put_real(&w, "iterations", t[i].iterations);
-        tsri_json_put_real(&w, "step", t[i].step);
-        tsri_json_put_real(&w, "log10_width", logs.width);
-        tsri_json_put_real(&w, "log10_iterations", logs.iterations);
-        tsri_json_put_real(&w, "log10_step", logs.step);
-        tsri_json_put_text(&w, "probability", t[i].probability);
-        tsri_json_put_text(&w, "remark", t[i].remark);
-        tsri_json_close(&w, '}');
-    }
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-}
-
 /* What no double holds is told by its logarithm. */
-static void cell(cli_table *t, double value, double logarithm)
+static void cell(cli_table *t, const tsr_doc *theory, const char *key)
 {
-    if (isnan(value))
+    char log_key[40];
+    (void)snprintf(log_key, sizeof log_key, "log10_%s", key);
+    double value = tsr_doc_real(theory, key), logarithm = tsr_doc_real(theory, log_key);
+    if (isnan(logarithm))
         cli_table_format(t, "-");
-    else if (isinf(value) || value == 0)
+    else if (isnan(value) || value == 0)
         cli_table_format(t, "1e%+.0f", logarithm);
     else
         cli_table_format(t, "%.3g", value);
 }
 
-static tsr_status print_text(const tsri_theory *theory, const tsri_theory_setting *s)
+static tsr_status print_text(const tsr_doc *doc)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
+    const tsr_doc *theories = tsr_doc_get(doc, "theories");
     cli_table_head(&t, 6, "theory", "width", "iterations", "step", "fails with", "remark");
-    for (int i = 0; i < TSRI_THEORIES; i++) {
-        tsri_theory_logs logs = tsri_theory_logs_of(&theory[i], s);
-        cli_table_text(&t, theory[i].name);
-        cell(&t, theory[i].width, logs.width);
-        cell(&t, theory[i].iterations, logs.iterations);
-        cell(&t, theory[i].step, logs.step);
-        cli_table_text(&t, theory[i].probability);
-        cli_table_text(&t, theory[i].remark);
+    for (int64_t i = 0; i < tsr_doc_count(theories); i++) {
+        const tsr_doc *theory = tsr_doc_at(theories, i);
+        cli_table_text(&t, tsr_doc_text(theory, "theory"));
+        cell(&t, theory, "width");
+        cell(&t, theory, "iterations");
+        cell(&t, theory, "step");
+        cli_table_text(&t, tsr_doc_text(theory, "probability"));
+        cli_table_text(&t, tsr_doc_text(theory, "remark"));
     }
     TSR_TRY(cli_table_print(&t, stdout));
     (void)printf(
@@ -67,9 +41,6 @@ static tsr_status print_text(const tsri_theory *theory, const tsri_theory_settin
         "iterations have those of the appendices, recurrent networks the least C of the proof, "
         "deep "
         "ReLU all but c_0 and C_0.\n");
-    if (isnan(s->lambda))
-        (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "
-                     "infinite --spectrum, or tessera certify, gives it.\n");
 done:
     cli_table_fini(&t);
     return st;
@@ -77,8 +48,9 @@ done:
 
 static tsr_status run(const cli_args *args)
 {
-    tsri_theory theory[TSRI_THEORIES];
-    tsri_theory_setting s = tsri_theory_setting_default();
+    tsr_status st = TSR_OK;
+    char *json = NULL;
+    tsr_theory_setting s = tsr_theory_setting_default();
     s.n = cli_real(args, "n", s.n);
     s.L = cli_real(args, "L", s.L);
     s.d = cli_real(args, "d", s.d);
@@ -92,8 +64,14 @@ static tsr_status run(const cli_args *args)
     s.kappa = cli_real(args, "kappa", s.kappa);
     s.phi = cli_real(args, "phi", s.phi);
     s.K = cli_real(args, "rounds", s.K);
-    tsri_theories(theory, &s);
-    return args->json ? print_json(theory, &s) : print_text(theory, &s);
+    TSR_TRY(tsr_theories(&json, &s));
+    TSR_TRY(cli_show(args, json, print_text));
+    if (!args->json && !cli_has(args, "lambda"))
+        (void)printf("A dash needs --lambda, the kernel's smallest eigenvalue: tessera ntk --kind "
+                     "infinite --spectrum, or tessera certify, gives it.\n");
+done:
+    tsr_free(json);
+    return st;
 }
 
 static const cli_option options[] = {

@@ -3,12 +3,8 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/status.h"
-#include "base/text.h"
-#include "io/json.h"
-#include "ticket/best.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,28 +27,29 @@ static void percent(cli_table *t, double part)
         cli_table_format(t, "%.2f", 100 * part);
 }
 
-static tsr_status print_table(const tsri_tickets *tickets)
+static tsr_status print_table(const tsr_doc *rows)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
-    bool classes = !isnan(tickets->row[0].accuracy);
+    bool classes = !isnan(tsr_doc_real(tsr_doc_at(rows, 0), "accuracy"));
     cli_table_head(&t, 10, "network", classes ? "pruned %" : "", classes ? "final %" : "loss",
                    "params", "file", "traffic", "epochs", "seconds", "ms/batch", "ms/step");
-    for (int64_t i = 0; i < tickets->rows; i++) {
-        const tsri_ticket_row *r = &tickets->row[i];
-        cli_table_text(&t, r->name);
-        percent(&t, r->before);
+    for (int64_t i = 0; i < tsr_doc_count(rows); i++) {
+        const tsr_doc *r = tsr_doc_at(rows, i);
+        int64_t traffic = tsr_doc_int(r, "bytes_total");
+        cli_table_text(&t, tsr_doc_text(r, "network"));
+        percent(&t, tsr_doc_real(r, "accuracy_before"));
         if (classes)
-            percent(&t, r->accuracy);
+            percent(&t, tsr_doc_real(r, "accuracy"));
         else
-            cli_table_real(&t, r->loss, 4);
-        cli_table_int(&t, r->params);
-        cli_table_text(&t, tsri_bytes_text((double)r->file_bytes));
-        cli_table_text(&t, r->traffic ? tsri_bytes_text((double)r->traffic) : "");
-        cli_table_format(&t, "%.4g", r->epochs);
-        cli_table_real(&t, r->seconds, 1);
-        cli_table_real(&t, r->time.infer.least, 2);
-        cli_table_real(&t, r->time.step.least, 2);
+            cli_table_real(&t, tsr_doc_real(r, "loss"), 4);
+        cli_table_int(&t, tsr_doc_int(r, "params"));
+        cli_table_text(&t, cli_bytes((double)tsr_doc_int(r, "file_bytes")));
+        cli_table_text(&t, traffic ? cli_bytes((double)traffic) : "");
+        cli_table_format(&t, "%.4g", tsr_doc_real(r, "epochs"));
+        cli_table_real(&t, tsr_doc_real(r, "seconds"), 1);
+        cli_table_real(&t, tsr_doc_real(r, "ms"), 2);
+        cli_table_real(&t, tsr_doc_real(r, "step_ms"), 2);
     }
     TSR_TRY(cli_table_print(&t, stdout));
 done:
@@ -60,51 +57,36 @@ done:
     return st;
 }
 
-/* The best ticket in words, against the whole. */
-static tsr_status print_sentence(const tsri_tickets *tickets)
-{
-    tsr_status st = TSR_OK;
-    tsri_text sentence = {0};
-    tsri_best best = tsri_tickets_best(tickets);
-    TSR_TRY(tsri_best_sentence(&sentence, &best));
-    if (best.ticket)
-        (void)printf("%s\n", sentence.data);
-done:
-    tsri_text_fini(&sentence);
-    return st;
-}
-
-static tsr_status print_json(const tsri_tickets *tickets, const char *report)
-{
-    tsr_status st = TSR_OK;
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    TSR_TRY(tsri_tickets_json(&w, tickets));
-    tsri_json_put_text(&w, "report", report);
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
-done:
-    tsri_json_fini(&w);
-    return st;
-}
-
 /* ---- The command -------------------------------------------------------------------------- */
 
-static tsr_status tell(const cli_args *args, const tsri_tickets *tickets, const char *folder)
+/* The best ticket in words, against the whole, below the table. */
+static tsr_status print_text(const tsr_doc *doc)
 {
     tsr_status st = TSR_OK;
-    tsri_text report = {0};
-    TSR_TRY(tsri_text_add(&report, "%s/report.html", folder));
-    TSR_TRY(tsr_report(folder, NULL));
-    if (args->json) {
-        TSR_TRY(print_json(tickets, report.data));
-    } else {
-        TSR_TRY(print_table(tickets));
-        TSR_TRY(print_sentence(tickets));
-        (void)printf("report   %s\n", report.data);
-    }
+    const char *sentence = tsr_doc_text(tsr_doc_get(doc, "best"), "sentence");
+    TSR_TRY(print_table(tsr_doc_get(doc, "rows")));
+    if (sentence)
+        (void)printf("%s\n", sentence);
+    (void)printf("report   %s\n", tsr_doc_text(doc, "report"));
 done:
-    tsri_text_fini(&report);
+    return st;
+}
+
+static tsr_status tell(const cli_args *args, const char *json, const char *folder)
+{
+    tsr_status st = TSR_OK;
+    cli_string report = {0};
+    tsr_json *w = NULL;
+    char *all = NULL;
+    TSR_TRY(cli_string_add(&report, "%s/report.html", folder));
+    TSR_TRY(tsr_report(folder, NULL));
+    w = tsr_json_from(json);
+    tsr_json_text(w, "report", report.data);
+    TSR_TRY(tsr_json_end(&all, w));
+    TSR_TRY(cli_show(args, all, print_text));
+done:
+    tsr_free(all);
+    cli_string_fini(&report);
     return st;
 }
 
@@ -112,19 +94,20 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_tickets tickets = {0};
+    char *json = NULL;
     cli_pace pace;
     tsr_run_options o = cli_run_options(args, &pace);
     o.init = cli_text(args, "init");
+    o.stage = args->quiet ? NULL : say_stage;
     TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the runs live? give --out DIR");
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     cli_catch_signals();
-    TSR_TRY(tsri_tickets_run(&tickets, config, &o, args->quiet ? NULL : say_stage));
+    TSR_TRY(tsr_tickets(&json, config, &o));
     cli_progress_end();
-    TSR_TRY(tell(args, &tickets, o.folder));
+    TSR_TRY(tell(args, json, o.folder));
 done:
-    tsri_tickets_fini(&tickets);
+    tsr_free(json);
     tsr_config_destroy(config);
     return st;
 }

@@ -1,9 +1,8 @@
 /* cmd_train.c - tessera train: a run from its run file to model.safetensors. */
 #include "cli/commands.h"
 #include "cli/settings.h"
+#include "cli/string.h"
 #include "cli/training.h"
-
-#include "base/status.h"
 
 static tsr_status run(const cli_args *args)
 {

@@ -1,30 +1,22 @@
 /* cmd_watch.c - tessera watch: what the runs of a folder are doing, in the terminal or a browser. */
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/string.h"
 #include "cli/terminal.h"
 #include "cli/training.h"
-
-#include "base/status.h"
-#include "base/text.h"
-#include "watch/serve.h"
-#include "watch/lookout.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Once ----------------------------------------------------------------------------------- */
 
-static tsr_status print_once(tsri_lookout *w, bool json)
+static tsr_status print_once(const tsr_watch *w, bool json)
 {
-    tsr_status st = TSR_OK;
-    tsri_text text = {0};
-    TSR_TRY(tsri_lookout_look(w));
-    TSR_TRY(json ? tsri_lookout_json(&text, w) : tsri_lookout_text(&text, w));
-    (void)fputs(text.data ? text.data : "", stdout);
-    if (json)
-        (void)fputc('\n', stdout);
-done:
-    tsri_text_fini(&text);
+    char *text = NULL;
+    tsr_status st = json ? tsr_watch_json(&text, w) : tsr_watch_text(&text, w);
+    if (st == TSR_OK)
+        (void)printf("%s%s", text, json ? "\n" : "");
+    tsr_free(text);
     return st;
 }
 
@@ -36,37 +28,44 @@ typedef struct choice {
     bool open, made;
 } choice;
 
-static void obey(choice *c, cli_key key, const tsri_lookout *w)
+static void obey(choice *c, cli_key key, const tsr_watch *w)
 {
+    int64_t liveliest, runs = tsr_watch_runs(w, &liveliest);
     c->made = c->made || key != CLI_KEY_NONE;
     c->open = key == CLI_KEY_OPEN || (c->open && key != CLI_KEY_BACK);
     c->index += key == CLI_KEY_DOWN;
     c->index -= key == CLI_KEY_UP;
     if (!c->made)
-        c->index = tsri_lookout_liveliest(w);
-    c->index = c->index >= w->runs ? w->runs - 1 : c->index;
+        c->index = liveliest;
+    c->index = c->index >= runs ? runs - 1 : c->index;
     c->index = c->index < 0 ? 0 : c->index;
 }
 
-static tsr_status show_until_quit(tsri_lookout *w, cli_terminal *t, double pause)
+static tsr_status show_until_quit(tsr_watch *w, cli_terminal *t, double pause)
 {
     tsr_status st = TSR_OK;
-    tsri_text text = {0};
+    char *text = NULL;
     choice c = {0};
     for (cli_key key = CLI_KEY_NONE; key != CLI_KEY_QUIT; key = cli_terminal_wait(t, pause)) {
-        TSR_TRY(tsri_lookout_look(w));
+        TSR_TRY(tsr_watch_look(w));
         obey(&c, key, w);
-        tsri_screen screen = {t->width, t->height, t->colour, t->unicode, c.index, c.open};
-        text.length = 0;
-        TSR_TRY(tsri_lookout_draw(&text, w, &screen));
-        cli_terminal_show(t, text.data ? text.data : "");
+        tsr_screen screen = tsr_screen_default();
+        screen.width = t->width;
+        screen.height = t->height;
+        screen.colour = t->colour;
+        screen.unicode = t->unicode;
+        screen.chosen = c.index;
+        screen.open = c.open;
+        tsr_free(text);
+        TSR_TRY(tsr_watch_draw(&text, w, &screen));
+        cli_terminal_show(t, text);
     }
 done:
-    tsri_text_fini(&text);
+    tsr_free(text);
     return st;
 }
 
-static tsr_status show(tsri_lookout *w, double pause)
+static tsr_status show(tsr_watch *w, double pause)
 {
     tsr_status st = TSR_OK;
     cli_terminal t;
@@ -87,25 +86,26 @@ static void tell_address(void *context, const char *address)
     (void)fflush(stdout);
 }
 
-static tsr_status serve(tsri_lookout *w, const cli_args *args)
+static tsr_status serve(tsr_watch *w, const cli_args *args)
 {
-    tsri_serve_options o = {.port = (int)cli_int(args, "port", 0),
-                            .token_file = cli_text(args, "token-file"),
-                            .every = cli_real(args, "every", 1),
-                            .ready = tell_address};
+    tsr_serve_options o = tsr_serve_options_default();
+    o.port = (int)cli_int(args, "port", 0);
+    o.token_file = cli_text(args, "token-file");
+    o.every = cli_real(args, "every", 1);
+    o.ready = tell_address;
     cli_catch_signals();
-    return tsri_serve(w, &o);
+    return tsr_watch_serve(w, &o);
 }
 
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    tsri_lookout *w = NULL;
+    tsr_watch *w = NULL;
     TSR_CHECK(cli_has(args, "serve") || (!cli_has(args, "port") && !cli_has(args, "token-file")),
               TSR_USAGE, "--port and --token-file are for --serve");
     TSR_CHECK(!cli_has(args, "serve") || (!cli_has(args, "once") && !args->json), TSR_USAGE,
               "--serve goes on until it is stopped: --once and --json are for the terminal");
-    TSR_TRY(tsri_lookout_open(&w, args->operand[0]));
+    TSR_TRY(tsr_watch_open(&w, args->operand[0]));
     if (cli_has(args, "serve"))
         TSR_TRY(serve(w, args));
     else if (cli_has(args, "once") || args->json || !cli_terminal_there())
@@ -113,7 +113,7 @@ static tsr_status run(const cli_args *args)
     else
         TSR_TRY(show(w, cli_real(args, "every", 1)));
 done:
-    tsri_lookout_close(w);
+    tsr_watch_destroy(w);
     return st;
 }
 

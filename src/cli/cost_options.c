@@ -1,10 +1,6 @@
 /* cost_options.c - the command line of tessera cost. */
 #include "cli/cost_options.h"
-
-#include "base/alloc.h"
-#include "base/number.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,17 +50,16 @@ tsr_status cli_cost_workers(cli_counts *workers, const cli_args *args, bool comp
     bool dots = false;
     if (!at && !comparing)
         return TSR_OK;
-    TSR_TRY(tsri_alloc(&workers->value, LIST_MOST, sizeof *workers->value));
+    TSR_TRY(cli_alloc(&workers->value, LIST_MOST, sizeof *workers->value));
     for (at = at ? at : "2,4"; next_word(word, sizeof word, &at);) {
         int64_t value = 0;
         if (strcmp(word, "...") == 0 && !dots) {
             dots = true;
             continue;
         }
-        TSR_CHECK(tsri_number_int(&value, word) == TSRI_NUMBER_OK && value >= 1 &&
-                      value <= WORKERS_MOST,
-                  TSR_USAGE, "--workers: %s is not a number of workers from 1 to %d",
-                  tsri_quote(word), WORKERS_MOST);
+        TSR_CHECK(cli_number_int(&value, word) && value >= 1 && value <= WORKERS_MOST, TSR_USAGE,
+                  "--workers: %s is not a number of workers from 1 to %d", tsr_quote(word),
+                  WORKERS_MOST);
         if (dots)
             TSR_TRY(go_on(workers, value));
         dots = false;
@@ -95,9 +90,9 @@ static tsr_status with_unit(double *out, const char *text, const unit *units, co
     for (const unit *u = units; u->name; u++)
         if (strcmp(u->name, text + n) == 0)
             worth = u->worth;
-    bool read = tsri_number_real(&value, number) == TSRI_NUMBER_OK && worth > 0;
+    bool read = cli_number_real(&value, number) && worth > 0;
     TSR_CHECK(read && (value > 0 || zero), TSR_USAGE,
-              "--%s: %s is not understood: write it like %s", option, tsri_quote(text), example);
+              "--%s: %s is not understood: write it like %s", option, tsr_quote(text), example);
     *out = value * worth;
 done:
     return st;
@@ -136,8 +131,8 @@ static bool read_shape(int64_t size[3], const char *text)
         char number[20];
         size_t n = strcspn(text, "x");
         (void)snprintf(number, sizeof number, "%.*s", (int)(n < 19 ? n : 19), text);
-        if (tsri_number_int(&size[i], number) != TSRI_NUMBER_OK || size[i] < 1 ||
-            size[i] > 1000000 || (text[n] == 'x') != (i < 2))
+        if (!cli_number_int(&size[i], number) || size[i] < 1 || size[i] > 1000000 ||
+            (text[n] == 'x') != (i < 2))
             return false;
         text += n + (i < 2);
     }
@@ -157,7 +152,7 @@ tsr_status cli_cost_data(tsr_cost_data *data, const cli_args *args)
               "data that are not here need all of --samples, --shape and --classes");
     TSR_CHECK(read_shape(size, shape), TSR_USAGE,
               "--shape: %s is not the shape of a sample: write it like 3x224x224",
-              tsri_quote(shape));
+              tsr_quote(shape));
     *data = (tsr_cost_data){.samples = cli_int(args, "samples", 0),
                             .channels = size[0],
                             .height = size[1],
@@ -201,11 +196,11 @@ tsr_status cli_cost_cuts_fit(const cli_args *args, const cli_counts *workers, bo
         TSR_CHECK(wanted, TSR_USAGE,
                   "--cuts: %s makes %lld stages, and no row has %lld workers: name one layer less "
                   "than there are workers",
-                  tsri_quote(cuts), (long long)stages, (long long)stages);
+                  tsr_quote(cuts), (long long)stages, (long long)stages);
         for (int64_t k = 0; k < i; k++)
             TSR_CHECK(stages_of(cli_nth(args, "cuts", k)) != stages, TSR_USAGE,
                       "--cuts: there are two for %lld workers: %s and %s", (long long)stages,
-                      tsri_quote(cli_nth(args, "cuts", k)), tsri_quote(cuts));
+                      tsr_quote(cli_nth(args, "cuts", k)), tsr_quote(cuts));
     }
 done:
     return st;

@@ -1,17 +1,10 @@
-/* data_report.h - what `tessera data info` prints of a data set.
- *
- *     TSR_TRY(tsri_data_info_of(&info, data));
- *     TSR_TRY(args->json ? cli_data_json(data, &info, seconds) : cli_data_text(data, &info,
- * seconds));
- */
+/* data_report.h - what `tessera data info` prints of a data set. */
 #ifndef CLI_DATA_REPORT_H
 #define CLI_DATA_REPORT_H
 
-#include "data/info.h"
+#include "tessera.h"
 
-/* To standard output; `seconds` is how long loading took. RESOURCES when a table or an object has
- * no memory. */
-tsr_status cli_data_text(const tsr_data *data, const tsri_data_info *info, double seconds);
-tsr_status cli_data_json(const tsr_data *data, const tsri_data_info *info, double seconds);
+/* A document of tsr_data_describe to standard output. RESOURCES when a table has no memory. */
+tsr_status cli_data_text(const tsr_doc *doc);
 
 #endif

@@ -3,8 +3,8 @@
 #define CLI_GATES_REPORT_H
 
 #include "cli/args.h"
-#include "convert/gates.h"
-#include "io/json.h"
+
+#include <stdio.h>
 
 #define CLI_OPTION_GATES                                                                           \
     {                                                                                              \
@@ -23,12 +23,7 @@
 /* Was any of the two given? */
 bool cli_wants_gates(const cli_args *args);
 
-/* tsri_gates_use as the options say. The caller calls tsri_gates_fini, also on failure. */
-tsr_status cli_gates_use(tsri_gates_report *report, tsr_model *model, const cli_args *args);
-
-/* Three lines for people, without an end of line after the last; a member "gates" of an open
- * object. */
-tsr_status cli_gates_text(tsri_text *out, const tsri_gates_report *report);
-void cli_gates_json(tsri_json *w, const tsri_gates_report *report);
+/* Three lines for people, of the member "gates" of a document. */
+void cli_gates_print(FILE *to, const tsr_doc *gates);
 
 #endif

@@ -1,10 +1,8 @@
 /* help.c - the help on the screen, and the commands as JSON. */
 #include "cli/help.h"
 
-#include "base/status.h"
 #include "cli/args.h"
 #include "cli/print.h"
-#include "io/json.h"
 
 #include <string.h>
 
@@ -97,45 +95,41 @@ tsr_status cli_help_command(const cli_command *c)
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static void json_options(tsri_json *w, const cli_option *o)
+static void json_options(tsr_json *w, const cli_option *o)
 {
     for (; o && o->name; o++) {
         char letter[2] = {o->letter, '\0'};
-        tsri_json_open(w, '{');
-        tsri_json_put_text(w, "name", o->name);
+        tsr_json_open(w, NULL, '{');
+        tsr_json_text(w, "name", o->name);
         if (o->letter)
-            tsri_json_put_text(w, "letter", letter);
+            tsr_json_text(w, "letter", letter);
         if (o->argument)
-            tsri_json_put_text(w, "argument", o->argument);
-        tsri_json_put_text(w, "help", o->help);
-        tsri_json_close(w, '}');
+            tsr_json_text(w, "argument", o->argument);
+        tsr_json_text(w, "help", o->help);
+        tsr_json_close(w, '}');
     }
 }
 
-static void json_command(tsri_json *w, const cli_command *c)
+static void json_command(tsr_json *w, const cli_command *c)
 {
-    tsri_json_open(w, '{');
-    tsri_json_put_text(w, "name", c->name);
-    tsri_json_put_text(w, "help", c->help);
-    tsri_json_put_text(w, "synopsis", c->synopsis);
-    tsri_json_key(w, "options");
-    tsri_json_open(w, '[');
+    tsr_json_open(w, NULL, '{');
+    tsr_json_text(w, "name", c->name);
+    tsr_json_text(w, "help", c->help);
+    tsr_json_text(w, "synopsis", c->synopsis);
+    tsr_json_open(w, "options", '[');
     json_options(w, c->options);
     json_options(w, cli_common);
-    tsri_json_close(w, ']');
-    tsri_json_close(w, '}');
+    tsr_json_close(w, ']');
+    tsr_json_close(w, '}');
 }
 
 tsr_status cli_help_json(void)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "version", tsr_version());
-    tsri_json_key(&w, "commands");
-    tsri_json_open(&w, '[');
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "version", tsr_version());
+    tsr_json_open(w, "commands", '[');
     for (int i = 0; cli_commands[i]; i++)
-        json_command(&w, cli_commands[i]);
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+        json_command(w, cli_commands[i]);
+    tsr_json_close(w, ']');
+    return cli_json_print(w);
 }

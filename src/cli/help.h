@@ -1,5 +1,6 @@
 /* help.h - everything the tables can say about themselves: help on the screen, JSON, Markdown, the
- * man page, completion for three shells. All of it is made from cli_commands[] and tsri_schema[].
+ * man page, completion for three shells. All of it is made from cli_commands[] and the table of
+ * keys (tsr_key_at).
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
@@ -32,5 +33,11 @@ void cli_help_man_command(const cli_command *command);
 
 /* Completion for "bash", "zsh" or "fish" (help_completion.c). */
 tsr_status cli_help_completion(const char *shell);
+
+/* Row i of the run file's keys, which is there; and its default in words, "0.9; with optim.name=gd
+ * 0", empty when it has none. */
+enum { CLI_KEY_DEFAULT = 160 };
+tsr_key cli_key_at(int64_t i);
+const char *cli_key_default(char text[CLI_KEY_DEFAULT], const tsr_key *key);
 
 #endif

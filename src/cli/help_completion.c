@@ -6,10 +6,7 @@
  */
 #include "cli/help.h"
 
-#include "base/status.h"
 #include "cli/args.h"
-#include "data/source.h"
-#include "io/config.h"
 
 #include <string.h>
 
@@ -24,9 +21,9 @@ static void spread(const char *words, const char *between)
 }
 
 /* The words a value of this key may be; NULL when there is no list. */
-static const char *key_words(const tsri_schema_row *row)
+static const char *key_words(tsr_key row)
 {
-    return row->type == TSRI_TYPE_BOOL ? "true|false" : row->choices;
+    return row.type == TSR_KEY_BOOL ? "true|false" : row.choices;
 }
 
 /* The names of a table, separated by spaces. */
@@ -125,11 +122,11 @@ static void bash_settings(void)
                 "    if [[ $prev == '=' ]]; then key=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
                 "    case $key in\n",
                 stdout);
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
-        if (!key_words(&tsri_schema[i]))
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        if (!key_words(cli_key_at(i)))
             continue;
-        (void)printf("    %s) COMPREPLY=($(compgen -W '", tsri_schema[i].key);
-        spread(key_words(&tsri_schema[i]), " ");
+        (void)printf("    %s) COMPREPLY=($(compgen -W '", cli_key_at(i).key);
+        spread(key_words(cli_key_at(i)), " ");
         (void)fputs("' -- \"$cur\")); return ;;\n", stdout);
     }
     (void)fputs("    ?*) COMPREPLY=(); return ;;\n    esac\n", stdout);
@@ -140,10 +137,10 @@ static void bash(void)
     (void)fputs("# bash completion of tessera; made by tessera help --completion bash\n"
                 "_tessera_keys='",
                 stdout);
-    for (int64_t i = 0; i < tsri_schema_count; i++)
-        (void)printf("%s%s=", i > 0 ? " " : "", tsri_schema[i].key);
+    for (int64_t i = 0; i < tsr_key_count(); i++)
+        (void)printf("%s%s=", i > 0 ? " " : "", cli_key_at(i).key);
     (void)fputs("'\n_tessera_data='", stdout);
-    spread_names(tsri_source_name);
+    spread_names(tsr_data_name);
     (void)fputs("'\n"
                 "_tessera() {\n"
                 "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} key=''\n"
@@ -190,7 +187,7 @@ static void zsh_action(cli_type type, const char *choices)
         break;
     case CLI_DATA:
         (void)fputs("{_files; compadd ", stdout);
-        spread_names(tsri_source_name);
+        spread_names(tsr_data_name);
         (void)putchar('}');
         break;
     case CLI_SETTING:
@@ -250,9 +247,9 @@ static void zsh_settings(void)
                 "    if [[ $PREFIX != *=* ]]; then\n"
                 "        local -a keys=(",
                 stdout);
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
-        (void)printf("\n            '%s:", tsri_schema[i].key);
-        zsh_text(tsri_schema[i].help);
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        (void)printf("\n            '%s:", cli_key_at(i).key);
+        zsh_text(cli_key_at(i).help);
         (void)putchar('\'');
     }
     (void)fputs(")\n"
@@ -262,11 +259,11 @@ static void zsh_settings(void)
                 "    compset -P '*='\n"
                 "    case $key in\n",
                 stdout);
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
-        if (!key_words(&tsri_schema[i]))
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        if (!key_words(cli_key_at(i)))
             continue;
-        (void)printf("        %s) compadd -- ", tsri_schema[i].key);
-        spread(key_words(&tsri_schema[i]), " ");
+        (void)printf("        %s) compadd -- ", cli_key_at(i).key);
+        spread(key_words(cli_key_at(i)), " ");
         (void)fputs(" ;;\n", stdout);
     }
     (void)fputs("    esac\n}\n", stdout);
@@ -324,7 +321,7 @@ static void fish_argument(cli_type type, const char *choices)
         (void)fputs(" -r -F", stdout);
     } else if (type == CLI_DATA) {
         (void)fputs(" -r -F -a '", stdout);
-        spread_names(tsri_source_name);
+        spread_names(tsr_data_name);
         (void)putchar('\'');
     } else if (type == CLI_FOLDER) {
         (void)fputs(" -x -a '(__fish_complete_directories)'", stdout);
@@ -372,12 +369,12 @@ static void fish_command(const cli_command *c)
 static void fish_settings(void)
 {
     (void)fputs("function __tessera_settings\n", stdout);
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
-        const char *words = key_words(&tsri_schema[i]);
-        (void)printf("    printf '%%s\\n' '%s='\n", tsri_schema[i].key);
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        const char *words = key_words(cli_key_at(i));
+        (void)printf("    printf '%%s\\n' '%s='\n", cli_key_at(i).key);
         if (!words)
             continue;
-        (void)printf("    printf '%s=%%s\\n' ", tsri_schema[i].key);
+        (void)printf("    printf '%s=%%s\\n' ", cli_key_at(i).key);
         spread(words, " ");
         (void)putchar('\n');
     }
@@ -403,7 +400,7 @@ tsr_status cli_help_completion(const char *shell)
     else if (strcmp(shell, "fish") == 0)
         fish();
     else
-        return tsri_fail(TSR_USAGE,
-                         "help: no completion for this shell; bash, zsh and fish have one");
+        return tsr_fail(TSR_USAGE,
+                        "help: no completion for this shell; bash, zsh and fish have one");
     return TSR_OK;
 }

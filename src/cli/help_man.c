@@ -1,11 +1,9 @@
 /* help_man.c - man pages, in man(7) macros, from the same tables as the help: one of the program, and
  * one of each command. */
 #include "cli/help.h"
+#include "cli/string.h"
 
-#include "base/status.h"
-#include "base/text.h"
 #include "cli/args.h"
-#include "io/config.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -124,28 +122,26 @@ void cli_help_man_command(const cli_command *c)
         ".SH SEE ALSO\n\\fBtessera\\fR(1), which lists all commands and the keys of a run file");
 }
 
-static tsr_status key(const tsri_schema_row *row)
+static tsr_status key(const tsr_key *row)
 {
-    tsri_text expected = {0}, preset = {0};
-    tsr_status st = tsri_schema_expected(&expected, row);
-    if (st == TSR_OK)
-        st = tsri_schema_default(&preset, row);
-    if (st == TSR_OK) {
-        (void)fputs(".TP\n\\fB", stdout);
-        roff(row->key);
-        (void)fputs("\\fR", stdout);
-        if (row->preset) {
-            (void)fputs(" = ", stdout);
-            roff(preset.data);
-        }
-        (void)putchar('\n');
-        roff(row->help);
-        (void)fputs(" (", stdout);
-        roff(expected.data);
-        (void)fputs(")\n", stdout);
+    tsr_status st = TSR_OK;
+    char *expected = NULL;
+    TSR_TRY(tsr_key_expected(&expected, row->key));
+    (void)fputs(".TP\n\\fB", stdout);
+    roff(row->key);
+    (void)fputs("\\fR", stdout);
+    if (row->preset) {
+        char preset[CLI_KEY_DEFAULT];
+        (void)fputs(" = ", stdout);
+        roff(cli_key_default(preset, row));
     }
-    tsri_text_fini(&expected);
-    tsri_text_fini(&preset);
+    (void)putchar('\n');
+    roff(row->help);
+    (void)fputs(" (", stdout);
+    roff(expected);
+    (void)fputs(")\n", stdout);
+done:
+    tsr_free(expected);
     return st;
 }
 
@@ -173,8 +169,10 @@ tsr_status cli_help_man(void)
     (void)puts(".SH RUN FILE\n"
                "A run file is YAML or JSON. These are its keys, with their defaults; a key with a\n"
                "point stands in a section, \\fBoptim: {lr: 0.1}\\fR.");
-    for (int64_t i = 0; i < tsri_schema_count; i++)
-        TSR_TRY(key(&tsri_schema[i]));
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        tsr_key row = cli_key_at(i);
+        TSR_TRY(key(&row));
+    }
     (void)puts(".SH EXIT STATUS");
     exit_codes();
     (void)puts(".SH ENVIRONMENT\n"

@@ -2,11 +2,8 @@
  */
 #include "cli/help.h"
 
-#include "base/status.h"
-#include "base/text.h"
 #include "cli/print.h"
-#include "io/config.h"
-#include "io/json.h"
+#include "cli/string.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -54,6 +51,23 @@ static const struct {
                 "(docs/theory.md)"},
 };
 
+tsr_key cli_key_at(int64_t i)
+{
+    tsr_key key = tsr_key_default();
+    (void)tsr_key_at(&key, i); /* there is one */
+    return key;
+}
+
+const char *cli_key_default(char text[CLI_KEY_DEFAULT], const tsr_key *key)
+{
+    if (key->when)
+        (void)snprintf(text, CLI_KEY_DEFAULT, "%s; with %s %s", key->preset, key->when,
+                       key->instead);
+    else
+        (void)snprintf(text, CLI_KEY_DEFAULT, "%s", key->preset ? key->preset : "");
+    return text;
+}
+
 static const char *section_text(const char *name)
 {
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
@@ -67,7 +81,7 @@ static bool begins_group(int64_t i)
 {
     if (i == 0)
         return true;
-    const char *a = tsri_schema[i - 1].key, *b = tsri_schema[i].key;
+    const char *a = cli_key_at(i - 1).key, *b = cli_key_at(i).key;
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
     if (a[n] != b[m])
         return true;
@@ -77,7 +91,7 @@ static bool begins_group(int64_t i)
 /* "data", or "outside sections". */
 static const char *group_title(int64_t i, char out[64])
 {
-    const char *key = tsri_schema[i].key;
+    const char *key = cli_key_at(i).key;
     int n = (int)strcspn(key, ".");
     (void)snprintf(out, 64, "%.*s", key[n] == '.' ? n : 16,
                    key[n] == '.' ? key : "outside sections");
@@ -93,19 +107,16 @@ static const char *last_word(const char *key)
 
 /* ---- On the screen ------------------------------------------------------------------------ */
 
-static tsr_status add_row(cli_table *t, const tsri_schema_row *row)
+static tsr_status add_row(cli_table *t, const tsr_key *row)
 {
-    tsri_text expected = {0}, preset = {0};
-    tsr_status st = tsri_schema_expected(&expected, row);
-    if (st == TSR_OK)
-        st = tsri_schema_default(&preset, row);
-    if (st == TSR_OK) {
-        cli_table_text(t, last_word(row->key));
-        cli_table_text(t, preset.data);
-        cli_table_format(t, "%s (%s)", row->help, expected.data);
-    }
-    tsri_text_fini(&expected);
-    tsri_text_fini(&preset);
+    tsr_status st = TSR_OK;
+    char *expected = NULL, preset[CLI_KEY_DEFAULT];
+    TSR_TRY(tsr_key_expected(&expected, row->key));
+    cli_table_text(t, last_word(row->key));
+    cli_table_text(t, cli_key_default(preset, row));
+    cli_table_format(t, "%s (%s)", row->help, expected);
+done:
+    tsr_free(expected);
     return st;
 }
 
@@ -117,9 +128,10 @@ static tsr_status print_group(int64_t first, int64_t *next)
     char title[64], line[300];
     int64_t i = first;
     cli_table_columns(&t, 3, 2);
-    do
-        TSR_TRY(add_row(&t, &tsri_schema[i++]));
-    while (i < tsri_schema_count && !begins_group(i));
+    do {
+        tsr_key row = cli_key_at(i++);
+        TSR_TRY(add_row(&t, &row));
+    } while (i < tsr_key_count() && !begins_group(i));
     const char *text = section_text(group_title(first, title));
     (void)snprintf(line, sizeof line, "%s: %s", title, text);
     cli_wrap(stdout, *text ? line : "outside sections:", 0, cli_width(stdout));
@@ -138,7 +150,7 @@ tsr_status cli_help_runfile(void)
     (void)printf("\n%s\n", example);
     cli_wrap(stdout, rules, 0, width);
     (void)puts("\nKeys, their defaults and what they mean:");
-    for (int64_t i = 0; i < tsri_schema_count;) {
+    for (int64_t i = 0; i < tsr_key_count();) {
         (void)putchar('\n');
         TSR_TRY(print_group(i, &i));
     }
@@ -153,34 +165,41 @@ done:
 static int64_t find_section(const char *name)
 {
     size_t n = strlen(name);
-    for (int64_t i = 0; n > 0 && i < tsri_schema_count; i++)
-        if (strncmp(tsri_schema[i].key, name, n) == 0 && tsri_schema[i].key[n] == '.')
+    for (int64_t i = 0; n > 0 && i < tsr_key_count(); i++)
+        if (strncmp(cli_key_at(i).key, name, n) == 0 && cli_key_at(i).key[n] == '.')
             return i;
     return -1;
 }
 
-static tsr_status print_key(const tsri_schema_row *row)
+/* The row of a key, or -1. */
+static int64_t find_key(const char *name)
+{
+    for (int64_t i = 0; i < tsr_key_count(); i++)
+        if (strcmp(cli_key_at(i).key, name) == 0)
+            return i;
+    return -1;
+}
+
+static tsr_status print_key(const tsr_key *row)
 {
     tsr_status st = TSR_OK;
-    tsri_text expected = {0}, preset = {0};
+    char *expected = NULL, preset[CLI_KEY_DEFAULT];
     cli_table t = {0};
-    TSR_TRY(tsri_schema_expected(&expected, row));
-    TSR_TRY(tsri_schema_default(&preset, row));
+    TSR_TRY(tsr_key_expected(&expected, row->key));
     (void)printf("%s: ", row->key);
     cli_wrap(stdout, row->help, 0, cli_width(stdout));
     cli_table_columns(&t, 2, 2);
     cli_table_text(&t, "value");
-    cli_table_text(&t, expected.data);
+    cli_table_text(&t, expected);
     cli_table_text(&t, "default");
-    cli_table_text(&t, preset.length > 0 ? preset.data : "none");
+    cli_table_text(&t, *cli_key_default(preset, row) ? preset : "none");
     cli_table_text(&t, "changes");
     cli_table_text(&t, row->pace ? "only how fast a run is or what it keeps, never its result"
                                  : "the result");
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     cli_table_fini(&t);
-    tsri_text_fini(&expected);
-    tsri_text_fini(&preset);
+    tsr_free(expected);
     return st;
 }
 
@@ -191,13 +210,16 @@ const char *cli_runfile_section(int64_t i)
 
 bool cli_runfile_knows(const char *name)
 {
-    return find_section(name) >= 0 || tsri_schema_find(name) >= 0;
+    return find_section(name) >= 0 || find_key(name) >= 0;
 }
 
 tsr_status cli_help_runfile_part(const char *name)
 {
     int64_t first = find_section(name), next = 0;
-    return first >= 0 ? print_group(first, &next) : print_key(&tsri_schema[tsri_schema_find(name)]);
+    if (first >= 0)
+        return print_group(first, &next);
+    tsr_key row = cli_key_at(find_key(name));
+    return print_key(&row);
 }
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
@@ -208,22 +230,22 @@ static void markdown_cell(const char *text)
         (void)printf(*text == '|' ? "\\|" : "%c", *text);
 }
 
-static tsr_status markdown_row(const tsri_schema_row *row)
+static tsr_status markdown_row(const tsr_key *row)
 {
-    tsri_text expected = {0};
-    tsr_status st = tsri_schema_expected(&expected, row);
-    if (st == TSR_OK) {
-        (void)printf("| `%s` | ", row->key);
-        (void)printf(row->preset ? "`%s`" : "", row->preset);
-        if (row->when)
-            (void)printf("; `%s` with `%s`", row->instead, row->when);
-        (void)printf(row->preset ? " | " : "| ");
-        markdown_cell(expected.data);
-        (void)printf(" | ");
-        markdown_cell(row->help);
-        (void)printf(" |\n");
-    }
-    tsri_text_fini(&expected);
+    tsr_status st = TSR_OK;
+    char *expected = NULL;
+    TSR_TRY(tsr_key_expected(&expected, row->key));
+    (void)printf("| `%s` | ", row->key);
+    (void)printf(row->preset ? "`%s`" : "", row->preset);
+    if (row->when)
+        (void)printf("; `%s` with `%s`", row->instead, row->when);
+    (void)printf(row->preset ? " | " : "| ");
+    markdown_cell(expected);
+    (void)printf(" | ");
+    markdown_cell(row->help);
+    (void)printf(" |\n");
+done:
+    tsr_free(expected);
     return st;
 }
 
@@ -248,10 +270,11 @@ tsr_status cli_help_runfile_markdown(void)
     cli_wrap(stdout, introduction, 0, 100);
     (void)printf("\n```yaml\n%s```\n\n", example);
     cli_wrap(stdout, rules, 0, 100);
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        tsr_key row = cli_key_at(i);
         if (begins_group(i))
             markdown_heading(i);
-        TSR_TRY(markdown_row(&tsri_schema[i]));
+        TSR_TRY(markdown_row(&row));
     }
 done:
     return st;
@@ -259,58 +282,50 @@ done:
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-static void json_choices(tsri_json *w, const char *choices)
+static void json_choices(tsr_json *w, const char *choices)
 {
     char word[64];
-    tsri_json_key(w, "choices");
-    tsri_json_open(w, '[');
+    tsr_json_open(w, "choices", '[');
     for (const char *p = choices; *p; p += *p == '|') {
         size_t n = strcspn(p, "|");
         (void)snprintf(word, sizeof word, "%.*s", (int)n, p);
-        tsri_json_text(w, word);
+        tsr_json_text(w, NULL, word);
         p += n;
     }
-    tsri_json_close(w, ']');
+    tsr_json_close(w, ']');
 }
 
-static void json_row(tsri_json *w, const tsri_schema_row *row)
+static void json_row(tsr_json *w, const tsr_key *row)
 {
     static const char *const type[] = {"int", "real", "bool", "text", "choice", "ints", "reals"};
-    tsri_json_open(w, '{');
-    tsri_json_put_text(w, "key", row->key);
-    tsri_json_put_text(w, "type", type[row->type]);
-    tsri_json_key(w, "default");
-    if (row->preset)
-        tsri_json_text(w, row->preset);
-    else
-        tsri_json_null(w);
+    tsr_json_open(w, NULL, '{');
+    tsr_json_text(w, "key", row->key);
+    tsr_json_text(w, "type", type[row->type]);
+    tsr_json_text(w, "default", row->preset ? row->preset : NULL);
     if (row->when) {
-        tsri_json_put_text(w, "default_when", row->when);
-        tsri_json_put_text(w, "default_instead", row->instead);
+        tsr_json_text(w, "default_when", row->when);
+        tsr_json_text(w, "default_instead", row->instead);
     }
     if (row->choices)
         json_choices(w, row->choices);
-    if (row->type != TSRI_TYPE_BOOL && row->least < row->most) {
-        tsri_json_put_real(w, "least", row->least);
-        tsri_json_put_real(w, "most", row->most);
+    if (row->type != TSR_KEY_BOOL && row->least < row->most) {
+        tsr_json_real(w, "least", row->least);
+        tsr_json_real(w, "most", row->most);
     }
-    tsri_json_put_text(w, "help", row->help);
-    tsri_json_close(w, '}');
+    tsr_json_text(w, "help", row->help);
+    tsr_json_close(w, '}');
 }
 
 tsr_status cli_help_runfile_json(const char *part)
 {
-    tsri_json w = {0};
+    tsr_json *w = tsr_json_create();
     size_t n = part ? strlen(part) : 0;
-    tsri_json_begin(&w);
-    tsri_json_key(&w, "keys");
-    tsri_json_open(&w, '[');
-    for (int64_t i = 0; i < tsri_schema_count; i++) {
-        const char *key = tsri_schema[i].key;
-        if (!part || (strncmp(key, part, n) == 0 && (key[n] == '.' || key[n] == '\0')))
-            json_row(&w, &tsri_schema[i]);
+    tsr_json_open(w, "keys", '[');
+    for (int64_t i = 0; i < tsr_key_count(); i++) {
+        tsr_key row = cli_key_at(i);
+        if (!part || (strncmp(row.key, part, n) == 0 && (row.key[n] == '.' || row.key[n] == '\0')))
+            json_row(w, &row);
     }
-    tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    tsr_json_close(w, ']');
+    return cli_json_print(w);
 }

@@ -4,10 +4,8 @@
  * group of its own, where the terminal's Ctrl-C does not reach it, and gets SIGUSR1 instead, which
  * it passes on to the ranks; for them it means: save and stop. */
 #include "cli/launch.h"
-
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "cli/progress.h"
+#include "cli/string.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +33,8 @@ tsr_status cli_words_add(cli_words *words, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     char *word = NULL;
-    TSR_TRY(tsri_reserve(&words->word, &words->capacity, words->count + 1, sizeof *words->word));
-    TSR_TRY(tsri_alloc(&word, n + 1, 1));
+    TSR_TRY(cli_reserve(&words->word, &words->capacity, words->count + 1, sizeof *words->word));
+    TSR_TRY(cli_alloc(&word, n + 1, 1));
     (void)vsnprintf(word, (size_t)n + 1, fmt, again);
     words->word[words->count++] = word;
     words->word[words->count] = NULL;
@@ -49,8 +47,8 @@ done:
 void cli_words_fini(cli_words *words)
 {
     for (int64_t i = 0; i < words->count; i++)
-        tsri_free(words->word[i]);
-    tsri_free(words->word);
+        free(words->word[i]);
+    free(words->word);
     *words = (cli_words){0};
 }
 
@@ -68,27 +66,27 @@ bool cli_number_at(int *out, const char **at)
     return true;
 }
 
-static tsr_status add_quoted(tsri_text *line, const char *word)
+static tsr_status add_quoted(cli_string *line, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:@%^";
     tsr_status st = TSR_OK;
     if (*word && strspn(word, plain) == strlen(word))
-        return tsri_text_add(line, "%s", word);
-    TSR_TRY(tsri_text_add(line, "'"));
+        return cli_string_add(line, "%s", word);
+    TSR_TRY(cli_string_add(line, "'"));
     for (; *word; word++)
-        TSR_TRY(*word == '\'' ? tsri_text_add(line, "'\\''") : tsri_text_add(line, "%c", *word));
-    TSR_TRY(tsri_text_add(line, "'"));
+        TSR_TRY(*word == '\'' ? cli_string_add(line, "'\\''") : cli_string_add(line, "%c", *word));
+    TSR_TRY(cli_string_add(line, "'"));
 done:
     return st;
 }
 
-tsr_status cli_words_line(tsri_text *line, const cli_words *words)
+tsr_status cli_words_line(cli_string *line, const cli_words *words)
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < words->count; i++) {
         if (i > 0)
-            TSR_TRY(tsri_text_add(line, " "));
+            TSR_TRY(cli_string_add(line, " "));
         TSR_TRY(add_quoted(line, words->word[i]));
     }
 done:
@@ -128,7 +126,7 @@ typedef struct sieve {
     bool inside;  /* of a line that is not */
     int code;     /* of the first such line that told of a failure, else 0; -1 = none came */
     bool over;    /* rank 0 has said its last line */
-    double until; /* when it is no longer waited for, on tsri_clock */
+    double until; /* when it is no longer waited for, on cli_clock */
     const cli_far *far;
 } sieve;
 
@@ -153,7 +151,7 @@ static void end_line(sieve *s)
         return;
     if (strcmp(at, "alive") == 0) {
         if (!s->over && s->far->silence > 0)
-            s->until = tsri_clock() + s->far->silence;
+            s->until = cli_clock() + s->far->silence;
         return;
     }
     if (!cli_number_at(&code, &at))
@@ -161,7 +159,7 @@ static void end_line(sieve *s)
     s->code = s->code > 0 && code == 0 ? s->code : code;
     if (*at++ == ' ' && cli_number_at(&rank, &at) && rank == 0 && !s->over) {
         s->over = true;
-        s->until = tsri_clock() + WAIT;
+        s->until = cli_clock() + WAIT;
     }
 }
 
@@ -208,7 +206,7 @@ static bool listen_to(int fd, sieve *s)
     char bytes[4096];
     struct pollfd end = {.fd = fd, .events = POLLIN};
     for (;;) {
-        double left = s->until - tsri_clock();
+        double left = s->until - cli_clock();
         if (left <= 0)
             return false;
         if (poll(&end, 1, (int)(fmin(left, 3600) * 1000) + 1) <= 0)
@@ -253,9 +251,9 @@ done:
 
 static bool ended(pid_t pid, int *status, double seconds)
 {
-    double until = tsri_clock() + seconds;
+    double until = cli_clock() + seconds;
     pid_t got = 0;
-    while ((got = waitpid(pid, status, WNOHANG)) == 0 && tsri_clock() < until)
+    while ((got = waitpid(pid, status, WNOHANG)) == 0 && cli_clock() < until)
         (void)poll(NULL, 0, 50);
     return got == pid;
 }
@@ -268,12 +266,14 @@ static void leave(pid_t pid, int *status, const sieve *s)
     if (ended(pid, status, 0)) /* and only an ssh of its own is left */
         return;
     if (s->over)
-        TSRI_WARN("the run is over, but mpirun still waits for a host that does not answer: ended "
-                  "without it; look there for processes that are left");
+        cli_say("warning: the run is over, but mpirun still waits for a host that does not answer: "
+                "ended "
+                "without it; look there for processes that are left");
     else
-        TSRI_WARN("no word from the coordinator on %.*s for %.0f s: launch ends without it; look "
-                  "there for the run's results, and add --resume to go on from its last checkpoint",
-                  host->length, host->name, s->far->silence);
+        cli_say("warning: no word from the coordinator on %.*s for %.0f s: launch ends without it; "
+                "look "
+                "there for the run's results, and add --resume to go on from its last checkpoint",
+                host->length, host->name, s->far->silence);
     (void)kill(pid, SIGTERM);
     if (ended(pid, status, PATIENCE))
         return;
@@ -292,7 +292,7 @@ tsr_status cli_launch(int *code, const cli_words *words, const char *token, cons
     child = (sig_atomic_t)pid;
     catch_signals();
     if (far->silence > 0)
-        s.until = tsri_clock() + far->start + far->silence;
+        s.until = cli_clock() + far->start + far->silence;
     if (!listen_to(from, &s))
         leave(pid, &status, &s);
     else
@@ -300,7 +300,7 @@ tsr_status cli_launch(int *code, const cli_words *words, const char *token, cons
             ;
     child = 0;
     int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (!s.over && s.until <= tsri_clock()) /* the silence, not our signal, has ended it */
+    if (!s.over && s.until <= cli_clock()) /* the silence, not our signal, has ended it */
         own = TSR_FAILURE;
     *code = s.code >= 0 ? s.code : own > 0 ? own : TSR_FAILURE; /* the run never came to its end */
 done:

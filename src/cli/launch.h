@@ -2,7 +2,7 @@
 #ifndef CLI_LAUNCH_H
 #define CLI_LAUNCH_H
 
-#include "base/text.h"
+#include "cli/string.h"
 
 /* The words of a command line; ended by NULL once there is one. */
 typedef struct cli_words {
@@ -11,7 +11,7 @@ typedef struct cli_words {
 } cli_words;
 
 tsr_status cli_words_add(cli_words *words, const char *fmt, ...) TSR_PRINTF(2, 3);
-tsr_status cli_words_line(tsri_text *line, const cli_words *words); /* as a shell takes it */
+tsr_status cli_words_line(cli_string *line, const cli_words *words); /* as a shell takes it */
 void cli_words_fini(cli_words *words);
 
 /* The whole number at *at, 0 to 65535, behind which *at then points; false when there is none. */

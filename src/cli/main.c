@@ -11,11 +11,6 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 
-#include "base/status.h"
-#include "base/text.h"
-#include "comm/comm.h"
-#include "io/json.h"
-
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -40,12 +35,12 @@ static tsr_status refuse_command(const char *word)
     int64_t n = 0;
     for (; n < COMMANDS_MAX && cli_commands[n]; n++)
         names[n] = cli_commands[n]->name;
-    const char *near = tsri_nearest(word, names, n);
+    const char *near = tsr_nearest(word, names, n);
     if (near)
-        return tsri_fail(TSR_USAGE, "unknown %s '%s'; did you mean %s?",
-                         *word == '-' ? "option" : "command", tsri_quote(word), near);
-    return tsri_fail(TSR_USAGE, "unknown %s '%s'; 'tessera help' lists the commands",
-                     *word == '-' ? "option" : "command", tsri_quote(word));
+        return tsr_fail(TSR_USAGE, "unknown %s '%s'; did you mean %s?",
+                        *word == '-' ? "option" : "command", tsr_quote(word), near);
+    return tsr_fail(TSR_USAGE, "unknown %s '%s'; 'tessera help' lists the commands",
+                    *word == '-' ? "option" : "command", tsr_quote(word));
 }
 
 static const cli_command *running; /* or NULL: it was not found */
@@ -68,7 +63,7 @@ static tsr_status dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         cli_help_start(stderr);
-        return tsri_fail(TSR_USAGE, "which command?");
+        return tsr_fail(TSR_USAGE, "which command?");
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return run_command(&cli_help, argc - 1, argv + 1);
@@ -90,12 +85,10 @@ static bool json_asked(int argc, char **argv)
 
 static void report_json(const char *sentence, tsr_status status)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_text(&w, "error", sentence);
-    tsri_json_put_int(&w, "code", status);
-    tsri_json_close(&w, '}');
-    (void)cli_json_print(&w); /* without memory the sentence on stderr must do */
+    tsr_json *w = tsr_json_create();
+    tsr_json_text(w, "error", sentence);
+    tsr_json_int(w, "code", status);
+    (void)cli_json_print(w); /* without memory the sentence on stderr must do */
 }
 
 /* Of many processes each but the first says who it is, and where. */
@@ -103,9 +96,9 @@ static void report(tsr_status status, bool json)
 {
     const char *sentence = *tsr_last_error() ? tsr_last_error() : tsr_status_text(status);
     char host[65] = "";
-    int rank = tsri_comm_given_rank();
+    int rank = tsr_rank(NULL);
     if (rank > 0 && gethostname(host, sizeof host - 1) == 0)
-        cli_say("rank %d on %s: %s", rank, tsri_quote(host), sentence);
+        cli_say("rank %d on %s: %s", rank, tsr_quote(host), sentence);
     else
         cli_say("%s", sentence);
     if (json)
@@ -125,8 +118,8 @@ static tsr_status close_output(void)
 {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left())
-        return tsri_fail(TSR_FAILURE, "cannot write to standard output: %s",
-                         errno ? strerror(errno) : "it failed earlier");
+        return tsr_fail(TSR_FAILURE, "cannot write to standard output: %s",
+                        errno ? strerror(errno) : "it failed earlier");
     return TSR_OK;
 }
 
@@ -140,7 +133,7 @@ int main(int argc, char **argv)
     tsr_context_on_hang(NULL, cli_ranks_hang, NULL);
     cli_alive_begin();
     /* Of many processes one speaks on standard output. */
-    bool json = json_asked(argc, argv) && tsri_comm_given_rank() == 0;
+    bool json = json_asked(argc, argv) && tsr_rank(NULL) == 0;
     tsr_status st = dispatch(argc, argv);
     if (st != TSR_OK)
         report(st, json);
@@ -149,9 +142,9 @@ int main(int argc, char **argv)
         report(closed, false);
     int code = st != TSR_OK ? (int)st : (int)closed;
     bool excused = st != TSR_OK && running && running->ranks;
-    if (tsri_comm_given_rank() == 0 || (excused && st != TSR_INTERRUPTED))
+    if (tsr_rank(NULL) == 0 || (excused && st != TSR_INTERRUPTED))
         cli_alive_end(code);
-    if (excused && tsri_comm_excuse())
+    if (excused && tsr_ranks_excuse())
         cli_ranks_end_all(code);
     if (st == TSR_RESOURCES)
         _exit((int)st); /* OpenBLAS, out of address space, would wait for its threads forever */

@@ -1,15 +1,13 @@
 /* print.c - text for people, aligned tables and wrapped paragraphs, and the JSON of --json. */
 #include "cli/print.h"
-
-#include "base/alloc.h"
-#include "base/status.h"
+#include "cli/string.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { GAP = 2, NARROWEST = 40, USUAL = 80 };
@@ -92,11 +90,12 @@ static void add_cell(cli_table *t, const char *text, bool number)
 {
     char *copy = NULL;
     if (t->st == TSR_OK)
-        t->st = tsri_reserve(&t->cell, &t->capacity, t->count, sizeof *t->cell);
+        t->st = cli_reserve(&t->cell, &t->capacity, t->count, sizeof *t->cell);
     if (t->st == TSR_OK)
-        t->st = tsri_strdup(&copy, text);
+        t->st = cli_alloc(&copy, (int64_t)strlen(text), 1);
     if (t->st != TSR_OK)
         return;
+    memcpy(copy, text, strlen(text));
     clean(copy);
     t->cell[t->count++] = (cli_cell){copy, number};
 }
@@ -194,25 +193,37 @@ tsr_status cli_table_print(const cli_table *t, FILE *to)
 void cli_table_fini(cli_table *t)
 {
     for (int64_t i = 0; i < t->count; i++)
-        tsri_free(t->cell[i].text);
-    tsri_free(t->cell);
+        free(t->cell[i].text);
+    free(t->cell);
     *t = (cli_table){0};
 }
 
-tsr_status cli_json_print(tsri_json *w)
+tsr_status cli_json_print(tsr_json *w)
 {
-    static const char begin[] = "{\"format\":";
-    tsr_status st = tsri_json_end(w);
-    if (st == TSR_OK) {
-        assert(strncmp(w->text.data, begin, sizeof begin - 1) == 0 && "tsri_json_begin");
-        (void)puts(w->text.data);
-    }
-    tsri_json_fini(w);
+    char *text = NULL;
+    tsr_status st = tsr_json_end(&text, w);
+    if (st == TSR_OK)
+        cli_print(text);
     return st;
 }
 
-double cli_peak_megabytes(void)
+tsr_status cli_show(const cli_args *args, const char *json, tsr_status (*text)(const tsr_doc *doc))
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
+    tsr_status st = TSR_OK;
+    tsr_doc *doc = NULL;
+    if (args->json) {
+        (void)puts(json);
+        goto done;
+    }
+    TSR_TRY(tsr_doc_parse(&doc, json));
+    TSR_TRY(text(doc));
+done:
+    tsr_doc_destroy(doc);
+    return st;
+}
+
+void cli_print(char *text)
+{
+    (void)puts(text);
+    tsr_free(text);
 }

@@ -14,7 +14,7 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-#include "io/json.h"
+#include "cli/args.h"
 
 #include <stdio.h>
 
@@ -47,9 +47,14 @@ void cli_table_real(cli_table *t, double value, int digits); /* after the point 
 tsr_status cli_table_print(const cli_table *t, FILE *to);
 void cli_table_fini(cli_table *t);
 
-/* Prints a document (tsri_json_begin), ended, as one line, and finishes `w`; or the first failure
- * of all calls that wrote it. */
-tsr_status cli_json_print(tsri_json *w);
+/* Ends a document and prints it as one line; or the first failure of all calls that wrote it. */
+tsr_status cli_json_print(tsr_json *w);
+
+/* A document that the library gave: with --json as it is, else as `text` shows it. */
+tsr_status cli_show(const cli_args *args, const char *json, tsr_status (*text)(const tsr_doc *doc));
+
+/* Prints a text that the library gave, a line more behind it, and frees it. */
+void cli_print(char *text);
 
 /* Words of `text` in lines of at most `width` columns, each but the first after `indent` spaces.
  */
@@ -57,9 +62,6 @@ void cli_wrap(FILE *to, const char *text, int indent, int width);
 
 /* Columns of the terminal that `to` is, 80 when it is none; at least 40. */
 int cli_width(FILE *to);
-
-/* The most memory this process has held. */
-double cli_peak_megabytes(void);
 
 /* Columns that a UTF-8 text takes on the screen, one per character. */
 int cli_columns(const char *text);

@@ -5,8 +5,8 @@
  * asked for: no thread, no timer, no signal.
  */
 #include "cli/progress.h"
+#include "cli/string.h"
 
-#include "base/clock.h"
 #include "cli/print.h"
 
 #include <langinfo.h>
@@ -47,7 +47,7 @@ void cli_progress_begin(const char *what, bool quiet)
 {
     const char *term = getenv("TERM");
     (void)pthread_mutex_lock(&lock);
-    now = (progress){.active = !quiet, .first = -1, .begun = tsri_clock()};
+    now = (progress){.active = !quiet, .first = -1, .begun = cli_clock()};
     now.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     now.colour = now.terminal && colour_wanted();
     now.blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -70,7 +70,7 @@ static void format_time(char out[PART], double seconds)
 /* "0:42 left", or the time it took when all is done; "" while nothing can be said. */
 static void format_left(char out[PART])
 {
-    double done = now.fraction - now.first, at = tsri_clock();
+    double done = now.fraction - now.first, at = cli_clock();
     char time[PART];
     out[0] = '\0';
     if (now.fraction >= 1) {
@@ -150,14 +150,14 @@ static void draw(void)
     }
     (void)fflush(stderr);
     now.updated = false;
-    now.last = tsri_clock();
+    now.last = cli_clock();
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 static bool due(void)
 {
-    return now.active && tsri_clock() - now.last >= (now.terminal ? redraw_seconds : line_seconds);
+    return now.active && cli_clock() - now.last >= (now.terminal ? redraw_seconds : line_seconds);
 }
 
 bool cli_progress_due(void)
@@ -178,7 +178,7 @@ void cli_progress_update(double fraction, const char *position, const char *rate
     now.updated = true;
     if (now.first < 0) {
         now.first = now.fraction;
-        now.first_at = tsri_clock();
+        now.first_at = cli_clock();
     }
     if (due())
         draw();

@@ -5,9 +5,6 @@
  * passes nothing on that a rank says. Then it is ended here, as its user would have to. */
 #include "cli/ranks.h"
 
-#include "comm/comm.h"
-#include "comm/roster.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -66,7 +63,7 @@ static void say_there(pid_t starter)
     (void)dprintf(fd,
                   "tessera: rank %d: mpirun does not answer its ranks, so it was ended: a rank may "
                   "have died as it began; start again\n",
-                  tsri_comm_given_rank());
+                  tsr_rank(NULL));
     (void)close(fd);
 }
 
@@ -87,7 +84,7 @@ static void end_starter(void)
 
 _Noreturn void cli_ranks_end_all(int status)
 {
-    if (!tsri_roster_ask_end(status))
+    if (!tsr_ranks_end(status))
         end_starter();
     _exit(status);
 }

@@ -2,30 +2,26 @@
 #include "cli/result.h"
 #include "cli/print.h"
 
-#include "io/json.h"
-
 #include <math.h>
 #include <stdio.h>
 
 tsr_status cli_result_json(const tsr_result *r, const char *model)
 {
-    tsri_json w = {0};
-    tsri_json_begin(&w);
-    tsri_json_put_int(&w, "n", r->n);
-    tsri_json_put_real(&w, "loss", r->loss);
-    tsri_json_put_real(&w, "accuracy", r->accuracy);
+    tsr_json *w = tsr_json_create();
+    tsr_json_int(w, "n", r->n);
+    tsr_json_real(w, "loss", r->loss);
+    tsr_json_real(w, "accuracy", r->accuracy);
     if (!isnan(r->rmse))
-        tsri_json_put_real(&w, "rmse", r->rmse);
-    tsri_json_put_real(&w, "seconds", r->seconds);
+        tsr_json_real(w, "rmse", r->rmse);
+    tsr_json_real(w, "seconds", r->seconds);
     if (model) {
-        tsri_json_put_int(&w, "rounds", r->rounds);
-        tsri_json_put_int(&w, "bytes_total", r->bytes_total);
+        tsr_json_int(w, "rounds", r->rounds);
+        tsr_json_int(w, "bytes_total", r->bytes_total);
         if (r->bytes_collected > 0)
-            tsri_json_put_int(&w, "bytes_collected", r->bytes_collected);
-        tsri_json_put_text(&w, "model", model);
+            tsr_json_int(w, "bytes_collected", r->bytes_collected);
+        tsr_json_text(w, "model", model);
     }
-    tsri_json_close(&w, '}');
-    return cli_json_print(&w);
+    return cli_json_print(w);
 }
 
 void cli_result_text(char *text, size_t room, const tsr_result *r, const char *unit)

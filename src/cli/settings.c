@@ -1,9 +1,6 @@
 /* settings.c - options that several commands share. */
 #include "cli/settings.h"
-
-#include "base/status.h"
-#include "io/config.h"
-#include "model/model.h"
+#include "cli/string.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,11 +41,11 @@ static tsr_status refuse_kept(const tsr_model *model, const cli_args *args)
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < args->given_count; i++) {
         const cli_given *g = &args->given[i];
-        char key[TSRI_NAME];
+        char key[96];
         if (strcmp(g->option->name, "set") != 0)
             continue;
         (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(g->value, "="), g->value);
-        TSR_CHECK(!is_kept(key, model->schema.kind != NULL), TSR_USAGE,
+        TSR_CHECK(!is_kept(key, tsr_model_meta(model, "tessera.schema") != NULL), TSR_USAGE,
                   "--set %s: a trained model keeps it; train again to change it", key);
     }
 done:
@@ -58,14 +55,20 @@ done:
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args)
 {
     tsr_status st = TSR_OK;
-    static const char *const all[] = {"data.split=0", "data.limit=0",     "data.test_limit=0",
-                                      "data.size=0",  "data.format=auto", "data.header=auto"};
-    tsr_config *config = tsr_model_config(model);
     TSR_TRY(refuse_kept(model, args));
-    for (size_t i = 0; cli_has(args, "data") && i < sizeof all / sizeof *all; i++)
-        TSR_TRY(tsr_config_set(config, all[i]));
-    TSR_TRY(cli_settings(config, args));
-    model->shown_others = cli_has(args, "data");
+    for (int64_t i = 0; i < args->given_count; i++)
+        if (strcmp(args->given[i].option->name, "data") == 0)
+            TSR_TRY(tsr_model_use_data(model, args->given[i].value));
+    for (int64_t i = 0; i < args->given_count; i++)
+        if (strcmp(args->given[i].option->name, "set") == 0)
+            TSR_TRY(tsr_config_set(tsr_model_config(model), args->given[i].value));
 done:
     return st;
+}
+
+bool cli_names_data(tsr_model *model)
+{
+    const tsr_config *config = tsr_model_config(model);
+    return !tsr_model_meta(model, "tessera.imported") || tsr_config_given(config, "data.name") ||
+           tsr_config_given(config, "data.path");
 }

@@ -21,7 +21,11 @@
 /* Applies every --set, and --data where the command has it, in the order of the command line. */
 tsr_status cli_settings(tsr_config *config, const cli_args *args);
 
-/* The same for a finished model: other data than its own is all test data, nothing is split off. */
+/* The same for a finished model: first --data, all of it for testing, nothing split off; then --set.
+ */
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args);
+
+/* False when the model was imported, and so has no data of its own, and none were given. */
+bool cli_names_data(tsr_model *model);
 
 #endif

@@ -1,8 +1,8 @@
 /* ship.c - run file and data, copied to the hosts of a run: tar here, ssh, tar there. */
 #include "cli/launch.h"
 
-#include "base/alloc.h"
 #include "cli/progress.h"
+#include "cli/string.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,8 @@ static tsr_status read_host(cli_host *host, const char *text, int length)
     tsr_status st = TSR_OK;
     int name = (int)strspn(text, NAME);
     const char *at = text + name;
+    char word[200];
+    (void)snprintf(word, sizeof word, "%.*s", length, text);
     bool fine = name > 0 && *text != '-';
     *host = (cli_host){.name = text, .length = name, .workers = 1};
     if (fine && *at == ':') {
@@ -31,7 +33,7 @@ static tsr_status read_host(cli_host *host, const char *text, int length)
     TSR_CHECK(fine && at == text + length && host->workers <= 4096, TSR_USAGE,
               "launch: '%s' is not a host: give names with commas between, a number of workers "
               "behind a colon where one takes more than one: --hosts alpha,beta:4",
-              tsri_printable(text, (size_t)length));
+              tsr_quote(word));
 done:
     return st;
 }
@@ -76,7 +78,7 @@ static tsr_status start(pid_t *pid, const cli_words *words, int in, int out)
     if (out >= 0)
         (void)posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     int error = posix_spawnp(pid, words->word[0], &actions, NULL, words->word, environ);
-    TSR_CHECK(error == 0, TSR_FAILURE, "%s cannot be started: %s", tsri_quote(words->word[0]),
+    TSR_CHECK(error == 0, TSR_FAILURE, "%s cannot be started: %s", tsr_quote(words->word[0]),
               strerror(error));
 done:
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -113,7 +115,7 @@ static tsr_status unpack_words(cli_words *unpack, const cli_host *host, const ch
     tsr_status st = TSR_OK;
     const char *agent = getenv("OMPI_MCA_plm_rsh_agent");
     cli_words make = {0};
-    tsri_text line = {0};
+    cli_string line = {0};
     for (agent = agent && *agent ? agent : "ssh"; *agent;) {
         int length = (int)strcspn(agent, " ");
         if (length > 0)
@@ -127,7 +129,7 @@ static tsr_status unpack_words(cli_words *unpack, const cli_host *host, const ch
     TSR_TRY(cli_words_line(&line, &make));
     TSR_TRY(cli_words_add(unpack, "%s && tar -C / -xf -", line.data));
 done:
-    tsri_text_fini(&line);
+    cli_string_fini(&line);
     cli_words_fini(&make);
     return st;
 }
@@ -149,10 +151,10 @@ done:
             (void)close(end[i]);
     bool sent = ended_well(from), arrived = ended_well(to);
     if (st == TSR_OK && !(sent && arrived))
-        st = tsri_fail(TSR_FAILURE,
-                       "%.*s: the files did not arrive: see what was said above; can you log in "
-                       "there without a password?",
-                       host->length, host->name);
+        st = tsr_fail(TSR_FAILURE,
+                      "%.*s: the files did not arrive: see what was said above; can you log in "
+                      "there without a password?",
+                      host->length, host->name);
     cli_words_fini(&pack);
     cli_words_fini(&unpack);
     return st;
@@ -166,7 +168,7 @@ tsr_status cli_ship(const cli_host *host, int hosts, const cli_words *paths, con
             continue;
         TSR_TRY(ship_to(&host[i], paths, folder));
         for (int64_t k = 0; k < paths->count; k++)
-            cli_say("shipped %s to %.*s", tsri_quote(paths->word[k]), host[i].length, host[i].name);
+            cli_say("shipped %s to %.*s", tsr_quote(paths->word[k]), host[i].length, host[i].name);
     }
 done:
     return st;

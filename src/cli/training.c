@@ -3,10 +3,7 @@
 
 #include "cli/progress.h"
 #include "cli/result.h"
-
-#include "base/status.h"
-#include "base/text.h"
-#include "io/config.h"
+#include "cli/string.h"
 
 #include <math.h>
 #include <signal.h>
@@ -104,9 +101,9 @@ static tsr_status tell_result(const cli_args *args, const tsr_result *r, const c
                               const char *unit, bool reported)
 {
     tsr_status st = TSR_OK;
-    tsri_text model = {0};
+    cli_string model = {0};
     char text[200];
-    TSR_TRY(tsri_text_add(&model, "%s/model.safetensors", folder));
+    TSR_TRY(cli_string_add(&model, "%s/model.safetensors", folder));
     if (args->json) {
         TSR_TRY(cli_result_json(r, model.data));
     } else {
@@ -117,7 +114,7 @@ static tsr_status tell_result(const cli_args *args, const tsr_result *r, const c
             (void)printf("report   %s/report.html\n", folder);
     }
 done:
-    tsri_text_fini(&model);
+    cli_string_fini(&model);
     return st;
 }
 
@@ -137,13 +134,16 @@ tsr_status cli_train_one(const cli_args *args, tsr_config *config, const tsr_run
 {
     tsr_status st = TSR_OK;
     tsr_result result = tsr_result_default();
+    char *unit = NULL;
     cli_catch_signals();
     cli_progress_begin(args->command->name, args->quiet);
     TSR_TRY(tsr_train(&result, config, options));
     cli_progress_end();
+    unit = cli_setting(config, "data.unit");
     if (!result.worker)
-        TSR_TRY(tell_result(args, &result, options->folder, tsri_config_text(config, "data.unit"),
-                            cli_write_report(options->folder)));
+        TSR_TRY(
+            tell_result(args, &result, options->folder, unit, cli_write_report(options->folder)));
 done:
+    tsr_free(unit);
     return st;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "comm/roster.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,4 +111,21 @@ void tsri_comm_close(tsri_comm *comm)
     if (!comm)
         return;
     comm->kind->close(comm);
+}
+
+int tsr_rank(int *size)
+{
+    if (size)
+        *size = tsri_comm_given_size();
+    return tsri_comm_given_rank();
+}
+
+bool tsr_ranks_excuse(void)
+{
+    return tsri_comm_excuse();
+}
+
+bool tsr_ranks_end(int status)
+{
+    return tsri_roster_ask_end(status);
 }

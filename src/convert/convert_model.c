@@ -2,8 +2,8 @@
 #include "convert/convert_model.h"
 
 #include "base/alloc.h"
-#include "base/sized.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "model/whole.h"
 #include "net/grelu.h"
 #include "run/loss_choice.h"
@@ -135,5 +135,33 @@ tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion, const 
 done:
     tsri_free(sink.bytes);
     tsr_model_destroy(copy);
+    return st;
+}
+
+tsr_status tsr_convert(char **json, const char *path, tsr_model *model, bool to_relu,
+                       bool least_squares)
+{
+    tsr_status st = TSR_OK;
+    tsri_converted c;
+    tsri_json w = {0};
+    TSRI_GIVEN(json);
+    *json = NULL;
+    TSRI_GIVEN(path);
+    TSRI_GIVEN(model);
+    TSR_TRY(tsri_convert_model(&c, path, model, to_relu, least_squares));
+    tsri_json_begin(&w);
+    tsri_json_put_text(&w, "to", c.to_relu ? "relu" : "grelu");
+    tsri_json_put_text(&w, "model", path);
+    if (c.to_relu) {
+        tsri_conversion_json(&w, &c.how);
+        tsri_json_put_bool(&w, "equal", c.how.worst < TSRI_CONVERT_EQUAL);
+    }
+    tsri_judged_json(&w, "train", &c.train);
+    tsri_judged_json(&w, "test", &c.test);
+    tsri_json_put_real(&w, "seconds", c.seconds);
+    tsri_json_close(&w, '}');
+    TSR_TRY(tsri_json_give(json, &w));
+done:
+    tsri_json_fini(&w);
     return st;
 }

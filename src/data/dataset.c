@@ -289,6 +289,9 @@ static tsr_status from_memory(tsr_data **out, const tsr_data *raw, const tsr_con
     tsr_status st = TSR_OK;
     tsr_data *data = NULL;
     *out = NULL;
+    TSR_CHECK(!raw->prepared, TSR_USAGE,
+              "%s was split and scaled already (tsr_data_load): give what tsr_data_read gives",
+              raw->name);
     TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
     TSR_TRY(copy_raw(data, raw));
     tsri_free(data->schema.unit);

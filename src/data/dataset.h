@@ -51,6 +51,8 @@ typedef struct tsr_data {
     int64_t missing;       /* cells of inputs that were missing and filled */
     int64_t missing_found; /* the same, columns that are not used included */
     uint32_t hash;         /* CRC32C of all that the network sees */
+    double seconds;        /* that loading it took, of tsr_data_load */
+    bool prepared;         /* by tsr_data_load: split and scaled already */
     tsri_part train, test;
 } tsr_data;
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/sized.h"
 #include "data/part.h"
 #include "data/reader.h"
 #include "data/synthetic.h"
@@ -384,5 +385,27 @@ tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)
     }
 done:
     tsri_free(path);
+    return st;
+}
+
+const char *tsr_data_name(int64_t i)
+{
+    return i >= 0 ? tsri_source_name(i) : NULL;
+}
+
+tsr_status tsr_data_where(char **path, const tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    const tsri_source *source = NULL;
+    TSRI_GIVEN(path);
+    *path = NULL;
+    TSRI_GIVEN(config);
+    const char *own = tsri_config_text(config, "data.path");
+    TSR_TRY(tsri_source_choose(&source, config));
+    if (source->get && *source->name)
+        TSR_TRY(tsri_source_locate(path, NULL, source->name, config));
+    else if (own && !*source->name)
+        TSR_TRY(tsri_strdup(path, own));
+done:
     return st;
 }

@@ -83,8 +83,7 @@ tsr_status tsr_config_get(char **out, const tsr_config *config, const char *key)
         goto done;
     }
     TSR_TRY(tsri_config_write_value(&text, config, key));
-    *out = text.data;
-    text = (tsri_text){0};
+    TSR_TRY(tsri_text_give(out, &text));
 done:
     tsri_text_fini(&text);
     return st;
@@ -103,8 +102,7 @@ tsr_status tsr_config_write(char **out, const tsr_config *config)
     *out = NULL;
     TSRI_GIVEN(config);
     TSR_TRY(tsri_config_write(&yaml, config, NULL));
-    *out = yaml.data;
-    yaml = (tsri_text){0};
+    TSR_TRY(tsri_text_give(out, &yaml));
 done:
     tsri_text_fini(&yaml);
     return st;
@@ -132,7 +130,9 @@ tsr_status tsr_key_at(tsr_key *key, int64_t i)
                     .least = row->least,
                     .most = row->most,
                     .help = row->help,
-                    .pace = row->pace};
+                    .pace = row->pace,
+                    .when = row->when,
+                    .instead = row->instead};
     TSR_TRY(TSRI_SIZED_GIVE(key, &mine));
 done:
     return st;
@@ -145,5 +145,20 @@ tsr_status tsr_key_find(tsr_key *key, const char *name)
     TSR_TRY(row_of(&row, name));
     TSR_TRY(tsr_key_at(key, row));
 done:
+    return st;
+}
+
+tsr_status tsr_key_expected(char **out, const char *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_text text = {0};
+    int64_t row;
+    TSRI_GIVEN(out);
+    *out = NULL;
+    TSR_TRY(row_of(&row, name));
+    TSR_TRY(tsri_schema_expected(&text, &tsri_schema[row]));
+    TSR_TRY(tsri_text_give(out, &text));
+done:
+    tsri_text_fini(&text);
     return st;
 }

@@ -64,14 +64,11 @@ done:
     return root;
 }
 
-tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name)
+tsr_status tsri_json_parse_own(tsri_json_value **out, const char *bytes, int64_t n,
+                               const char *name)
 {
     json_error_t error = {0};
     *out = NULL;
-    if (n > TSRI_JSON_MOST)
-        return tsri_fail(TSR_BAD_FILE, "%s: a JSON text of %s; %s is the most that is accepted",
-                         tsri_quote(name), tsri_bytes_text((double)n),
-                         tsri_bytes_text(TSRI_JSON_MOST));
     if ((*out = out_of(load(bytes, n))))
         return TSR_OK;
     /* Once more, as it is, for what is wrong where. */
@@ -82,6 +79,16 @@ tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, 
         return tsri_fail(TSR_RESOURCES, "%s: out of memory while reading JSON", tsri_quote(name));
     return tsri_fail(TSR_BAD_FILE, "%s:%d:%d: not the JSON we expect: %s", tsri_quote(name),
                      error.line, error.column, tsri_quote(error.text));
+}
+
+tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name)
+{
+    *out = NULL;
+    if (n > TSRI_JSON_MOST)
+        return tsri_fail(TSR_BAD_FILE, "%s: a JSON text of %s; %s is the most that is accepted",
+                         tsri_quote(name), tsri_bytes_text((double)n),
+                         tsri_bytes_text(TSRI_JSON_MOST));
+    return tsri_json_parse_own(out, bytes, n, name);
 }
 
 void tsri_json_destroy(tsri_json_value *root)
@@ -107,6 +114,20 @@ bool tsri_json_is_null(const tsri_json_value *v)
 const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key)
 {
     return out_of(json_object_get(in(object), key));
+}
+
+const tsri_json_value *tsri_json_member(const tsri_json_value *object, int64_t i, const char **key)
+{
+    void *at = json_object_iter(in(object));
+    while (at && i-- > 0)
+        at = json_object_iter_next(in(object), at);
+    *key = at ? json_object_iter_key(at) : NULL;
+    return at ? out_of(json_object_iter_value(at)) : NULL;
+}
+
+int64_t tsri_json_members(const tsri_json_value *object)
+{
+    return (int64_t)json_object_size(in(object));
 }
 
 int64_t tsri_json_length(const tsri_json_value *array)

@@ -37,6 +37,7 @@ void tsri_json_real(tsri_json *w, double value);
 void tsri_json_float(tsri_json *w, float value); /* shortest for a float */
 void tsri_json_bool(tsri_json *w, bool value);
 void tsri_json_null(tsri_json *w);
+void tsri_json_copy(tsri_json *w, const char *json); /* a value that is JSON already */
 
 /* A key and its value. */
 void tsri_json_put_text(tsri_json *w, const char *key, const char *value);
@@ -47,6 +48,9 @@ void tsri_json_put_bool(tsri_json *w, const char *key, bool value);
 tsr_status tsri_json_end(tsri_json *w);
 void tsri_json_fini(tsri_json *w);
 
+/* tsri_json_end, and *out = the document, which is the caller's now. */
+tsr_status tsri_json_give(char **out, tsri_json *w);
+
 enum { TSRI_JSON_MOST = 4000000 }; /* bytes of a document; larger ones are refused */
 
 /* A parsed document. Duplicate keys, trailing bytes, NUL in strings, numbers out of range and depth
@@ -54,12 +58,18 @@ enum { TSRI_JSON_MOST = 4000000 }; /* bytes of a document; larger ones are refus
 typedef struct tsri_json_value tsri_json_value; /* a jansson value; borrowed unless said */
 
 tsr_status tsri_json_parse(tsri_json_value **out, const char *bytes, int64_t n, const char *name);
+/* The same of a text of any length, which is the program's own. */
+tsr_status tsri_json_parse_own(tsri_json_value **out, const char *bytes, int64_t n,
+                               const char *name);
 void tsri_json_destroy(tsri_json_value *root); /* only what tsri_json_parse gave */
 
 bool tsri_json_is_object(const tsri_json_value *v);
 bool tsri_json_is_array(const tsri_json_value *v);
 bool tsri_json_is_null(const tsri_json_value *v);
 const tsri_json_value *tsri_json_get(const tsri_json_value *object, const char *key); /* or NULL */
+/* Member i of an object in the file's order, and its key; NULL after the last. */
+const tsri_json_value *tsri_json_member(const tsri_json_value *object, int64_t i, const char **key);
+int64_t tsri_json_members(const tsri_json_value *object);
 int64_t tsri_json_length(const tsri_json_value *array);
 const tsri_json_value *tsri_json_at(const tsri_json_value *array, int64_t i);
 

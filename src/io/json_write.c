@@ -145,6 +145,11 @@ void tsri_json_null(tsri_json *w)
     plain(w, "null");
 }
 
+void tsri_json_copy(tsri_json *w, const char *json)
+{
+    plain(w, json);
+}
+
 void tsri_json_put_text(tsri_json *w, const char *key, const char *value)
 {
     tsri_json_key(w, key);
@@ -178,4 +183,13 @@ void tsri_json_fini(tsri_json *w)
 {
     tsri_text_fini(&w->text);
     *w = (tsri_json){0};
+}
+
+tsr_status tsri_json_give(char **out, tsri_json *w)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_json_end(w));
+    TSR_TRY(tsri_text_give(out, &w->text));
+done:
+    return st;
 }

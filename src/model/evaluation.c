@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/base64.h"
+#include "base/sized.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "model/activations.h"
@@ -382,5 +383,15 @@ done:
     tsri_predictions_fini(&p);
     tsri_model_use_fini(&use);
     tsri_json_fini(&w);
+    return st;
+}
+
+tsr_status tsr_model_evaluation(const char *path, tsr_model *model, bool on_training_set)
+{
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(path);
+    TSRI_GIVEN(model);
+    TSR_TRY(tsri_evaluation_write(path, model, on_training_set));
+done:
     return st;
 }

@@ -4,6 +4,7 @@
 #include "model/model.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -180,5 +181,16 @@ tsr_status tsri_module_write(const char *path, const tsr_model *m, const char *w
     TSR_TRY(tsri_file_write_text(path, text.data));
 done:
     tsri_text_fini(&text);
+    return st;
+}
+
+tsr_status tsr_model_module(const tsr_model *model, const char *path, const char *weights)
+{
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(model);
+    TSRI_GIVEN(path);
+    TSRI_GIVEN(weights);
+    TSR_TRY(tsri_module_write(path, model, weights));
+done:
     return st;
 }

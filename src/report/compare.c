@@ -94,7 +94,7 @@ done:
     return st;
 }
 
-tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count)
+tsr_status tsri_compare_read(tsri_compare *c, const char *const *folder, int64_t count)
 {
     tsr_status st = TSR_OK;
     *c = (tsri_compare){0};

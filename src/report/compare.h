@@ -43,7 +43,7 @@ typedef struct tsri_compare {
 } tsri_compare;
 
 /* USAGE when a folder has no metrics. */
-tsr_status tsri_compare_read(tsri_compare *c, char *const *folder, int64_t count);
+tsr_status tsri_compare_read(tsri_compare *c, const char *const *folder, int64_t count);
 void tsri_compare_fini(tsri_compare *c);
 
 /* The accuracies to be reached; n = 0: the last multiples of 5 % that a run reached. */

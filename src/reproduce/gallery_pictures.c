@@ -145,7 +145,7 @@ tsr_status tsri_gallery_pictures(const char *folder, const char *page)
     w.link = link.data;
     for (int i = 0; tsri_reproductions[i]; i++)
         for (const tsri_reproduction *r = tsri_reproductions[i]; r->name; r++)
-            for (int paper = 0; paper <= (r->paper != NULL); paper++)
+            for (int paper = 0; paper < (r->paper ? 2 : 1); paper++)
                 TSR_TRY(hang(&w, r, folder, paper == 1));
     TSR_TRY(head(&whole, &w));
     TSR_TRY(tsri_text_add(&whole, "%s", w.text.data ? w.text.data : ""));

@@ -335,10 +335,13 @@ static tsr_status json(tsri_text *out, const tsri_study *s)
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
+    tsri_text verdict = {0};
     tsri_json_begin(&w);
     tsri_json_put_text(&w, "name", s->row->name);
     tsri_json_put_text(&w, "shows", s->row->help);
     TSR_TRY(put_origin(&w, s));
+    TSR_TRY(tsri_study_verdict(&verdict, s));
+    tsri_json_put_text(&w, "verdict", verdict.data);
     put_counts(&w, "verdicts", s, false);
     put_counts(&w, "ours", s, true);
     tsri_json_key(&w, "claims");
@@ -355,6 +358,7 @@ static tsr_status json(tsri_text *out, const tsri_study *s)
     TSR_TRY(tsri_text_add_bytes(out, w.text.data, (size_t)w.text.length));
     TSR_TRY(tsri_text_add(out, "\n"));
 done:
+    tsri_text_fini(&verdict);
     tsri_json_fini(&w);
     return st;
 }

@@ -1,6 +1,7 @@
 /* keys.c - keys of a run file that its scheme or model does not read. See keys.h. */
 #include "scheme/keys.h"
 
+#include "base/sized.h"
 #include "scheme/scheme.h"
 
 #include <stdio.h>
@@ -78,6 +79,15 @@ tsr_status tsri_forget_unread(tsr_config *config)
     TSR_TRY(tsri_config_keep(config, "optim", optim_keys(config)));
     if (hidden_unread(config))
         TSR_TRY(tsri_config_reset(config, hidden_unread(config)));
+done:
+    return st;
+}
+
+tsr_status tsr_config_forget(tsr_config *config)
+{
+    tsr_status st = TSR_OK;
+    TSRI_GIVEN(config);
+    TSR_TRY(tsri_forget_unread(config));
 done:
     return st;
 }

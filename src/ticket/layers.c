@@ -84,9 +84,9 @@ void tsri_layers_by_stage(tsri_layer_changes *c)
     c->rows = rows;
 }
 
-void tsri_layers_json(tsri_json *w, const tsri_layer_changes *c)
+void tsri_layers_json(tsri_json *w, const char *key, const tsri_layer_changes *c)
 {
-    tsri_json_key(w, "layers");
+    tsri_json_key(w, key);
     tsri_json_open(w, '[');
     for (int64_t i = 0; i < c->rows; i++) {
         const tsri_layer_change *r = &c->row[i];

@@ -30,7 +30,7 @@ void tsri_layers_fini(tsri_layer_changes *c);
 /* Neighbours whose names begin alike, up to the first point, become one row. */
 void tsri_layers_by_stage(tsri_layer_changes *c);
 
-/* The member "layers": an object for each row. */
-void tsri_layers_json(tsri_json *w, const tsri_layer_changes *c);
+/* The member `key`, "layers" or "stages": an object for each row. */
+void tsri_layers_json(tsri_json *w, const char *key, const tsri_layer_changes *c);
 
 #endif

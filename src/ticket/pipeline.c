@@ -437,7 +437,7 @@ tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets)
         tsri_json_put_int(w, "bytes_total", r->traffic);
         tsri_json_put_real(w, "ms", r->time.infer.least);
         tsri_json_put_real(w, "step_ms", r->time.step.least);
-        tsri_layers_json(w, &r->layers);
+        tsri_layers_json(w, "layers", &r->layers);
         tsri_json_close(w, '}');
     }
     tsri_json_close(w, ']');

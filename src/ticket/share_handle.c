@@ -16,15 +16,31 @@
 struct tsr_share {
     tsri_net *net;
     tsri_share share;
+    int64_t *whole; /* 0, 1, 2, ...: the index of an axis that is kept whole */
 };
 
 void tsr_share_destroy(tsr_share *share)
 {
     if (!share)
         return;
+    tsri_free(share->whole);
     tsri_share_fini(&share->share);
     tsri_net_destroy(share->net);
     tsri_free(share);
+}
+
+/* As many as the longest axis has. */
+static tsr_status count_units(int64_t **index, const tsri_net *net)
+{
+    tsr_status st = TSR_OK;
+    int64_t most = 0;
+    for (int64_t a = 0; a < net->axes; a++)
+        most = net->axis[a].size > most ? net->axis[a].size : most;
+    TSR_TRY(tsri_alloc(index, most, sizeof **index));
+    for (int64_t u = 0; u < most; u++)
+        (*index)[u] = u;
+done:
+    return st;
 }
 
 tsr_status tsr_share_create(tsr_share **out, const tsr_model *model)
@@ -37,6 +53,7 @@ tsr_status tsr_share_create(tsr_share **out, const tsr_model *model)
     TSR_TRY(tsri_alloc(&share, 1, sizeof *share));
     TSR_TRY(tsri_net_copy(&share->net, model->net));
     TSR_TRY(tsri_share_init(&share->share, share->net));
+    TSR_TRY(count_units(&share->whole, share->net));
     *out = share;
     share = NULL;
 done:
@@ -61,7 +78,8 @@ tsr_status tsr_share_axis(tsr_axis *axis, const tsr_share *share, int64_t i)
     tsr_axis mine = {.name = a->name,
                      .units = a->size,
                      .kept = share->share.pick[i].count,
-                     .index = share->share.pick[i].index,
+                     .index =
+                         share->share.pick[i].index ? share->share.pick[i].index : share->whole,
                      .cuttable = tsri_axis_prunable(a)};
     TSR_TRY(TSRI_SIZED_GIVE(axis, &mine));
 done:

@@ -1,5 +1,5 @@
 /* ticket.c - tickets as tessera.h has them: files in, files and plain numbers out. */
-#include "tessera.h"
+#include "ticket/ticket.h"
 
 #include "base/alloc.h"
 #include "base/sized.h"
@@ -7,8 +7,26 @@
 #include "ticket/finetune.h"
 #include "ticket/pipeline.h"
 #include "ticket/prune.h"
+#include "ticket/target.h"
 
-static tsr_status how_of(tsri_prune *how, const tsr_prune_options *options)
+#include <string.h>
+
+static tsr_status measure_named(tsri_measure *out, const char *name)
+{
+    tsr_status st = TSR_OK;
+    bool known = false;
+    for (int m = TSRI_BY_FILTERS; m <= TSRI_BY_TIME; m++)
+        if (strcmp(name, tsri_measure_name((tsri_measure)m)) == 0) {
+            *out = (tsri_measure)m;
+            known = true;
+        }
+    TSR_CHECK(known, TSR_USAGE, "a ticket is measured in filters, params, ops or time, not in %s",
+              tsri_quote(name));
+done:
+    return st;
+}
+
+tsr_status tsri_prune_how(tsri_prune *how, const tsr_prune_options *options)
 {
     tsr_status st = TSR_OK;
     tsr_prune_options o;
@@ -24,6 +42,9 @@ static tsr_status how_of(tsri_prune *how, const tsr_prune_options *options)
               "a ticket needs a criterion (l2, l1, bn, fpgm, random), and round_to and recalibrate "
               "of 0 or more: begin with tsr_prune_options_default()");
     TSR_TRY(tsri_criterion_find(&how->criterion, o.criterion));
+    if (o.measure)
+        TSR_TRY(measure_named(&how->measure, o.measure));
+    how->keep = o.keep;
 done:
     return st;
 }
@@ -34,7 +55,7 @@ tsr_status tsr_prune(const char *ticket, const char *model, const tsr_prune_opti
     tsr_model *m = NULL;
     tsri_prune how;
     TSRI_GIVEN(ticket);
-    TSR_TRY(how_of(&how, options));
+    TSR_TRY(tsri_prune_how(&how, options));
     TSR_TRY(tsr_model_read(&m, model));
     TSR_TRY(tsri_ticket_write(NULL, ticket, m, &how));
 done:
@@ -52,7 +73,7 @@ tsr_status tsr_model_prune(tsr_model **ticket, const tsr_model *model,
     TSRI_GIVEN(ticket);
     *ticket = NULL;
     TSRI_GIVEN(model);
-    TSR_TRY(how_of(&how, options));
+    TSR_TRY(tsri_prune_how(&how, options));
     TSR_TRY(tsr_model_copy(&copy, model));
     TSR_TRY(tsri_ticket_put(NULL, &sink, copy, &how));
     TSR_TRY(tsr_model_parse(ticket, sink.bytes, sink.n));
@@ -133,13 +154,11 @@ tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *o
     TSR_CHECK(o.folder && !o.data && !o.model, TSR_USAGE,
               "tickets live in a folder, and their data and first weights are named by the config "
               "and by init");
-    TSR_TRY(tsri_tickets_run(&tickets, config, &o, NULL));
+    TSR_TRY(tsri_tickets_run(&tickets, config, &o, o.stage));
     tsri_json_begin(&w);
     TSR_TRY(tsri_tickets_json(&w, &tickets));
     tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    *json = w.text.data;
-    w.text = (tsri_text){0};
+    TSR_TRY(tsri_json_give(json, &w));
 done:
     tsri_json_fini(&w);
     tsri_tickets_fini(&tickets);

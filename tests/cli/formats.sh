@@ -122,6 +122,7 @@ json predictions predict $g
 json 'info --json' info $a
 json 'bench --json' bench run.yaml --repeats 1
 json 'prune --json' prune $a --ratio 0.5 --axes all --out runs/t.safetensors --seconds 0.01
+json 'prune --json' prune runs/m/model.safetensors --ratio 0.5 --out runs/tm.safetensors --seconds 0 # no module
 json 'train --json' finetune runs/t.safetensors --epochs 1 --lr 0.01 --out runs/ft
 json 'distance --json' distance $a runs/b/model.safetensors --axes all --ratio 0.5
 json 'ticket --json' ticket run.yaml --out runs/tick --set 'ticket.ratios=[0.5]' --set ticket.axes=all --set epochs=1 --set rounds=0
@@ -157,6 +158,8 @@ json 'data info --json' data info glyphs --set data.n=50
 json 'data info --json' data info sequences --set data.n=50
 printf 'a,b,y\n1,?,0.5\n2,3,1.5\n4,5,2.5\n' > own.csv
 json 'data info --json' data info own.csv --set data.split=0
+printf 'a,b,y\n1,2,0.5\n1,2,1.5\n4,5,2.5\n' > twice.csv # one sample, two targets
+json 'data info --json' data info twice.csv --set data.split=0
 printf 'a,b,c,y\n1,red,9,0.5\n2,blue,8,1.5\n4,red,7,2.5\n3,blue,6,2.0\n' > words.csv
 cat > table.yaml <<'Y'
 data: {path: words.csv, target: y, ignore: c, split: 0}

@@ -48,7 +48,8 @@ lib = _library.library
 
 # What a Python program has no use for, or must not do to its own process; the tests in C call them.
 C_ONLY = {"tsr_set_allocator", "tsr_context_set_allocator", "tsr_context_on_hang", "tsr_ranks_ending", "tsr_request_stop",
-          "tsr_set_log", "tsr_context_set_log", "tsr_prune", "tsr_onnx_measure"}
+          "tsr_set_log", "tsr_context_set_log", "tsr_prune", "tsr_onnx_measure", "tsr_ranks_end", "tsr_ranks_excuse",
+          "tsr_watch_serve", "tsr_reproduce_all"}
 
 
 def problem(n=240, d=6, seed=1):
@@ -353,6 +354,119 @@ class Theory(unittest.TestCase):
             self.assertEqual(tessera.reproduce("deeprelu/width", folder + "/s", quick=True, seeds=1)["name"], "deeprelu/width")
             with self.assertRaisesRegex(tessera.UsageError, "nothing"):
                 tessera.reproduce("nothing", folder + "/n")
+
+    def test_jobs_on_folders(self):
+        config = tessera.Config({"data.name": "glyphs", "data.n": 60, "data.test_n": 20, "epochs": 1, "batch": 20,
+                                 "model.hidden": [8], "threads": 1})
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, name in enumerate("ab"):
+                config["seed"] = seed
+                tessera.train(config, folder=f"{folder}/{name}")
+            runs = [folder + "/a", folder + "/b"]
+            found = tessera.compare(runs, folder + "/compare.html", accuracies=[5])
+            self.assertEqual([r["run"] for r in found["runs"]], ["a", "b"])
+            self.assertTrue(os.path.exists(folder + "/compare.html"))
+            self.assertIn("test_loss", tessera.metrics_csv(folder))
+            self.assertGreater(tessera.metrics_csv(folder, path=folder + "/m.csv"), 1)
+            self.assertEqual(tessera.metrics_tensorboard(folder, folder + "/board")[0], 2)
+            with tessera.Watch(folder) as watch:
+                self.assertEqual(len(watch), 2)
+                self.assertEqual({r["state"] for r in watch.look()}, {"finished"})
+                self.assertIn("finished", str(watch))
+                self.assertEqual(len(watch.draw(60, 10).split("\n")), 10)
+            a, b = (tessera.load(f"{run}/model.safetensors") for run in runs)
+            self.assertIn("hidden.0", [r["layer"] for r in tessera.rankings(a, b)["layers"]])
+            cut = tessera.ticket(folder + "/t.safetensors", runs[0] + "/model.safetensors", measure="params", keep=0.5)
+            self.assertLessEqual(cut["reached"], 0.5)
+            self.assertEqual(tessera.load(folder + "/t.safetensors").numbers, cut["params_after"])
+            answers = tessera.answers(a, probabilities=True)
+            self.assertEqual((answers["n"], len(answers["predictions"][0]["probabilities"])), (20, 10))
+            self.assertEqual(tessera.answers(a, folder + "/p.npy")["file"], folder + "/p.npy")
+            self.assertEqual(np.load(folder + "/p.npy").shape, (20, 10))
+            tessera.write_module(a, folder + "/net.py", "a/model.safetensors")
+            tessera.write_evaluation(a, folder + "/evaluation.json")
+            with open(folder + "/net.py") as module:
+                self.assertIn("class Net", module.read())
+            with self.assertRaisesRegex(tessera.UsageError, "nowhere"):
+                tessera.Watch(folder + "/nowhere")
+
+    def test_jobs_on_data_and_theory(self):
+        config = tessera.Config({"data.name": "sphere", "data.n": 12, "data.dim": 4, "data.task": "regress", "data.test_n": 4,
+                                 "model.name": "shallow", "model.width": 16, "scheme.name": "masked", "optim.name": "gd",
+                                 "rounds": 1, "threads": 1})
+        self.assertEqual(tessera.build()["version"], tessera.__version__)
+        self.assertGreater(tessera.bench(config, repeats=1)["step"]["min_ms"], 0)
+        self.assertIn("glyphs", [s["name"] for s in tessera.data_sets()])
+        seen = tessera.load_data(config)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(tessera.describe(seen, folder + "/sheet.png")["train_n"], 12)
+            tessera.write_data(seen, folder + "/arrays")
+            self.assertEqual(np.load(folder + "/arrays/x.npy").shape[0], 12)
+            with self.assertRaisesRegex(tessera.UsageError, "tsr_data_read"):
+                tessera.train(config, seen)
+            kernel = np.arange(6.0).reshape(2, 3)
+            array = describe(kernel)
+            self.assertEqual(lib.tsr_array_write(os.fsencode(folder + "/k.npy"), ctypes.byref(array)), 0)
+            np.testing.assert_array_equal(np.load(folder + "/k.npy"), kernel)
+            gated = tessera.Config({"data.name": "sphere", "data.n": 8, "data.dim": 4, "data.test_n": 4, "model.name": "grelu",
+                                    "model.width": 12, "optim.lr": 1e-6, "epochs": 1, "batch": 4, "threads": 1})
+            net_ = tessera.train(gated, folder=folder + "/g")
+            self.assertEqual(tessera.gates(net_, rank=2)["gates"]["rank"], 2)
+            self.assertIn("equal", tessera.convert(net_, folder + "/relu.safetensors", least_squares=True))
+            with self.assertRaises(tessera.UsageError):
+                tessera.study_index(folder)
+            tessera.study_gallery(folder, folder + "/gallery")
+            self.assertTrue(os.path.exists(folder + "/gallery/README.md"))
+        found = tessera.spectrum(config, n=6, kernel=True)
+        np.testing.assert_allclose(np.linalg.eigvalsh(found["kernel"]), found["eigenvalues"], atol=1e-9)
+        self.assertEqual(tessera.certify_widths(config, [8, 12, 16])["widths"], [8, 12, 16])
+        self.assertEqual(len(tessera.theories(n=50, lambda_=0.1)["theories"]), 11)
+        with self.assertRaisesRegex(TypeError, "not about depth"):
+            tessera.theories(depth=3)
+        self.assertEqual(tessera.study("loft/fig4")[0]["name"], "loft/fig4")
+        self.assertEqual(tessera.study_cells("loft/table1", "*18-dense-seed1"), ["preresnet18-dense-seed1"])
+        with self.assertRaisesRegex(tessera.UsageError, "nothing"):
+            tessera.get_data("nothing")
+
+    def test_documents(self):
+        text, doc = ctypes.c_void_p(), ctypes.c_void_p()
+        w = lib.tsr_json_create()
+        lib.tsr_json_open(w, b"list", b"[")
+        lib.tsr_json_int(w, None, 3)
+        lib.tsr_json_real(w, None, 0.5)
+        lib.tsr_json_bool(w, None, True)
+        lib.tsr_json_close(w, b"]")
+        lib.tsr_json_text(w, b"name", b"x")
+        lib.tsr_json_put(w, b"more", b"{}")
+        self.assertEqual(lib.tsr_json_end(ctypes.byref(text), w), 0)
+        first = _library.text_of(text.value)
+        self.assertEqual(first, '{"format":1,"list":[3,0.5,true],"name":"x","more":{}}')
+        w = lib.tsr_json_from(first.encode())
+        self.assertEqual(lib.tsr_json_end(ctypes.byref(text), w), 0)
+        self.assertEqual(_library.text_of(text.value), first)
+        self.assertEqual(lib.tsr_doc_parse(ctypes.byref(doc), first.encode()), 0)
+        numbers = lib.tsr_doc_get(doc, b"list")
+        self.assertEqual((lib.tsr_doc_count(numbers), lib.tsr_doc_int(lib.tsr_doc_at(numbers, 0), None)), (3, 3))
+        self.assertEqual(lib.tsr_doc_real(lib.tsr_doc_at(numbers, 1), None), 0.5)
+        self.assertTrue(lib.tsr_doc_bool(lib.tsr_doc_at(numbers, 2), None))
+        self.assertEqual((lib.tsr_doc_text(doc, b"name"), lib.tsr_doc_key(doc, 1)), (b"x", b"list"))
+        lib.tsr_doc_destroy(doc)
+
+    def test_small_things(self):
+        size, text = ctypes.c_int(), ctypes.c_void_p()
+        self.assertEqual((lib.tsr_rank(ctypes.byref(size)), size.value), (0, 1))
+        self.assertEqual(lib.tsr_quote(b"a\x07"), b"a\\x07")
+        words = (ctypes.c_char_p * 2)(b"train", b"ticket")
+        self.assertEqual(lib.tsr_nearest(b"trian", words, 2), b"train")
+        self.assertEqual(lib.tsr_data_name(0), b"fashion-mnist")
+        self.assertEqual(lib.tsr_key_expected(ctypes.byref(text), b"epochs"), 0)
+        self.assertIn("whole number", _library.text_of(text.value))
+        config = tessera.Config({"data.name": "glyphs"})
+        self.assertEqual(lib.tsr_data_where(ctypes.byref(text), config._handle), 0)
+        self.assertIsNone(text.value)
+        self.assertEqual(lib.tsr_config_forget(config._handle), 0)
+        made = net()
+        self.assertEqual(lib.tsr_model_use_data(made._handle, b"glyphs"), 0)
 
     def test_report_shows_itself(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,8 @@ static void axes_are_listed(void **state)
     for (int64_t i = 0; i < tsr_share_axes(share); i++) {
         assert_ok(tsr_share_axis(&a, share, i));
         assert_int_equal(a.kept, a.units);
+        for (int64_t u = 0; u < a.units; u++)
+            assert_int_equal(a.index[u], u); /* whole, and there all the same */
         cuttable += a.cuttable;
     }
     assert_int_equal(cuttable, 1);

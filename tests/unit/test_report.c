@@ -74,7 +74,7 @@ static tsr_status compare(const char *page, const char *picture)
 {
     tsr_status st = TSR_OK;
     tsri_compare c = {0};
-    char *folders[] = {scratch_folder, scratch_folder};
+    const char *const folders[] = {scratch_folder, scratch_folder};
     TSR_TRY(tsri_compare_read(&c, folders, 2));
     TSR_TRY(tsri_compare_goals(&c, NULL, 0));
     TSR_TRY(tsri_compare_page(&c, page));

@@ -14,7 +14,8 @@ static void accept(const tsri_services *services)
     library = services;
 }
 
-tsr_status tsri_fail(tsr_status status, const char *fmt, ...)
+/* The module's own: it is loaded without the library's symbols. */
+tsr_status tsr_fail(tsr_status status, const char *fmt, ...)
 {
     char text[1024];
     va_list args;
