@@ -13,7 +13,7 @@
 static tsr_status make_room(tsri_text *text, int64_t more)
 {
     int64_t need = text->length + more + 1;
-    if (need <= text->capacity)
+    if (text->data && need <= text->capacity)
         return TSR_OK;
     int64_t capacity = text->capacity > 0 ? text->capacity * 2 : 256;
     if (capacity < need)
