@@ -95,7 +95,7 @@ static void add_cell(cli_table *t, const char *text, bool number)
         t->st = cli_alloc(&copy, (int64_t)strlen(text), 1);
     if (t->st != TSR_OK)
         return;
-    memcpy(copy, text, strlen(text));
+    memcpy(copy, text, strlen(text) + 1);
     clean(copy);
     t->cell[t->count++] = (cli_cell){copy, number};
 }
