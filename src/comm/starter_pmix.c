@@ -3,12 +3,14 @@
 
 #include <pmix.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* PMIx counts who has begun with it: MPI begins again and finds it ready. */
+/* PMIx counts who has begun with it: MPI begins again and finds it ready. A process that nobody
+ * started has no namespace; PMIx would then begin on its own, and leak. */
 static bool begin(pmix_proc_t *self)
 {
-    return PMIx_Init(self, NULL, 0) == PMIX_SUCCESS;
+    return getenv("PMIX_NAMESPACE") && PMIx_Init(self, NULL, 0) == PMIX_SUCCESS;
 }
 
 void tsri_starter_finish(void)
