@@ -112,6 +112,7 @@ tsr_status tsr_metrics_csv(char **csv, int64_t *lines, const char *folder, const
     int64_t count = 0;
     TSRI_GIVEN(csv);
     *csv = NULL;
+    TSRI_GIVEN(folder);
     TSR_TRY(tsr_watch_open(&watch, folder));
     TSR_TRY(tsri_handout_csv(&text, &count, watch->lookout, event));
     TSR_CHECK(count > 0, TSR_USAGE, "%s: there are no lines of %s%s in the metrics",
@@ -152,6 +153,7 @@ tsr_status tsr_metrics_tensorboard(int64_t *runs, int64_t *numbers, const char *
     TSRI_GIVEN(numbers);
     *runs = *numbers = 0;
     TSRI_GIVEN(out);
+    TSRI_GIVEN(folder);
     TSR_TRY(tsr_watch_open(&watch, folder));
     for (int64_t i = 0; i < watch->lookout->runs; i++)
         TSR_TRY(write_events(runs, numbers, watch->lookout->run[i], out));
