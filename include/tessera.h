@@ -1323,7 +1323,9 @@ TSR_API tsr_status tsr_study_index(char **json, const char *folder);
 TSR_API tsr_status tsr_study_gallery(const char *folder, const char *page);
 
 /* *names = the cells of a study in the paper's own setting that options->cells picks, a line each;
- * free it with tsr_free. USAGE when the study is not made in cells, or none is called so. */
+ * with name NULL a line for every study that is made in cells: how many it has, and how many
+ * operations they take. Free it with tsr_free. USAGE when the study is not made in cells, or none
+ * is called so. */
 TSR_API tsr_status tsr_study_cells(char **names, const char *name,
                                    const tsr_study_options *options);
 

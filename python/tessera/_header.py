@@ -1024,7 +1024,7 @@ SAID = {
     'tsr_reproduce_all': 'Makes every one of them in a folder of its own below options->folder, leaves alone what is done,\ngoes on when one cannot be made, and ends with the first failure.',
     'tsr_study_index': 'Writes index.html and results.md of the studies below a folder; *json = {"studies": N, "page",\n"results"}; free it with tsr_free. USAGE when there is none.',
     'tsr_study_gallery': 'Writes PAGE/README.md: the pictures of the studies below a folder, which stay there, with the\nverdict on each claim.',
-    'tsr_study_cells': "names = the cells of a study in the paper's own setting that options->cells picks, a line each;\nfree it with tsr_free. USAGE when the study is not made in cells, or none is called so.",
+    'tsr_study_cells': "names = the cells of a study in the paper's own setting that options->cells picks, a line each;\nwith name NULL a line for every study that is made in cells: how many it has, and how many\noperations they take. Free it with tsr_free. USAGE when the study is not made in cells, or none\nis called so.",
     'tsr_report': "The page of a run's folder, or of a sweep's, as `path`; NULL = FOLDER/report.html. USAGE when the\nfolder holds no run, BAD_FILE when one of its files is damaged.",
     'tsr_report_pictures': 'Every chart of that page as files: BASE-SECTION.svg, .csv and (built with librsvg) .png, where\nSECTION is the section\'s name, "traffic-and-time", and further ones of a section are numbered\nfrom 2. *count = charts written.',
     'tsr_compare': 'Runs in folder [count] beside each other, as one page. *json = the document of `tessera report\n--json`; free it with tsr_free. USAGE when a folder has no metrics.',

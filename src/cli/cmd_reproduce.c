@@ -253,8 +253,9 @@ static tsr_status run(const cli_args *args)
               "--gallery shows the studies of a folder: give it with --index DIR or all");
     TSR_CHECK(!all || !cli_has(args, "data"), TSR_USAGE,
               "all takes the papers' own data, which differ: --data is for one study");
-    TSR_CHECK(!cli_has(args, "paper") || (name && !cli_has(args, "quick")), TSR_USAGE,
-              "--paper is the size of one study: give its name, and leave --quick out");
+    TSR_CHECK(!cli_has(args, "paper") ||
+                  ((name || (cli_has(args, "list") && !all)) && !cli_has(args, "quick")),
+              TSR_USAGE, "--paper is the size of one study: give its name, and leave --quick out");
     TSR_CHECK(!cli_nth(args, "set", MOST_SETS), TSR_USAGE, "at most %d --set are taken", MOST_SETS);
     cli_catch_signals(); /* the run that is being trained saves and stops */
     if (cli_has(args, "list"))
@@ -274,12 +275,15 @@ done:
 
 static const cli_option options[] = {
     {"list", 'l', NULL, CLI_FLAG,
-     .help = "name everything that can be reproduced; with NAME: what decides its claims"},
+     .help = "name everything that can be reproduced; with NAME: what decides its claims; with "
+             "--paper: cells and what they take"},
     {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
     {"paper", 0, NULL, CLI_FLAG,
      .help = "the paper's own setting, told in full before it begins; made in cells"},
     {"cells", 0, "PATTERNS", CLI_TEXT,
-     .help = "with --paper: make only these cells, as a shell matches names, between commas"},
+     .help = "with --paper: make only these cells, as a shell matches names, between commas; none: "
+             "show "
+             "what is there"},
     CLI_OPTION_SET,
     {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
     {"data", 'd', "NAME|PATH", CLI_DATA,
@@ -315,8 +319,9 @@ const cli_command cli_reproduce = {
         "hold is a result, not an error: the exit code is 0.\n\n"
         "Runs that it needs are kept in the folder. Stopped and called again, it goes on where it "
         "was.\n\n"
-        "--paper is the paper's own setting, made in cells (--list --paper names them): each is a "
-        "file in DIR/cells, which may be made on another machine and copied there.\n\n"
+        "--paper is the paper's own setting, made in cells: each is a file in DIR/cells, which may "
+        "be made on another machine and copied there. --list --paper says how many each study has "
+        "and what they take, --list --paper NAME names them, --cells none shows what is there.\n\n"
         "all makes every one of them in DIR/paper-figure (DIR: --out, or reproduce), goes on when "
         "one cannot be made, leaves alone what is done, and writes DIR/index.html, a page of all "
         "pictures and verdicts, and DIR/results.md. Studies made elsewhere can be copied into DIR: "

@@ -20,9 +20,15 @@ tsr_status tsri_cell_list_add(tsri_cell_list *list, const char *fmt, ...)
     tsr_status st = TSR_OK;
     va_list args;
     TSR_TRY(tsri_reserve(&list->name, &list->room, list->count, sizeof *list->name));
+    TSR_TRY(tsri_reserve(&list->flops, &list->flops_room, list->count, sizeof *list->flops));
+    TSR_TRY(tsri_reserve(&list->there, &list->there_room, list->count, sizeof *list->there));
     va_start(args, fmt);
-    (void)vsnprintf(list->name[list->count++], TSRI_CELL_NAME, fmt, args);
+    int length = vsnprintf(list->name[list->count], TSRI_CELL_NAME, fmt, args);
     va_end(args);
+    TSR_CHECK(length < TSRI_CELL_NAME, TSR_FAILURE, "the name of cell %s is too long",
+              list->name[list->count]);
+    list->flops[list->count] = 0;
+    list->there[list->count++] = false;
 done:
     return st;
 }
@@ -30,6 +36,8 @@ done:
 void tsri_cell_list_fini(tsri_cell_list *list)
 {
     tsri_free(list->name);
+    tsri_free(list->flops);
+    tsri_free(list->there);
     *list = (tsri_cell_list){0};
 }
 
@@ -67,6 +75,8 @@ tsr_status tsri_cells_pick(int64_t *order, int64_t *picked, const tsri_cell_list
     char pattern[TSRI_CELL_NAME];
     const char *at = patterns ? patterns : "*";
     *picked = 0;
+    if (strcmp(at, "none") == 0)
+        return TSR_OK;
     while (*at) {
         size_t n = strcspn(at, ",");
         TSR_CHECK(n > 0 && n < sizeof pattern, TSR_USAGE,
@@ -79,25 +89,6 @@ done:
     return st;
 }
 
-tsr_status tsri_study_cells(tsri_text *names, const tsri_reproduction *row,
-                            const tsri_study_options *options)
-{
-    tsr_status st = TSR_OK;
-    tsri_cell_list cells = {0};
-    int64_t *order = NULL, picked = 0;
-    tsri_study s = {.row = row, .options = options, .seeds = options->seeds, .seed = options->seed};
-    TSR_CHECK(row->cells, TSR_USAGE, "%s is not made in cells", row->name);
-    TSR_TRY(row->cells(&cells, &s));
-    TSR_TRY(tsri_alloc(&order, cells.count, sizeof *order));
-    TSR_TRY(tsri_cells_pick(order, &picked, &cells, options->cells));
-    for (int64_t i = 0; i < picked; i++)
-        TSR_TRY(tsri_text_add(names, "%s\n", cells.name[order[i]]));
-done:
-    tsri_free(order);
-    tsri_cell_list_fini(&cells);
-    return st;
-}
-
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 tsri_study_cell tsri_cell_named(const char *name)
@@ -107,21 +98,62 @@ tsri_study_cell tsri_cell_named(const char *name)
     return c;
 }
 
+void tsri_cell_fini(tsri_study_cell *c)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        tsri_free(c->series[i].value);
+    tsri_free(c->series);
+    c->series = NULL;
+    c->count = c->room = 0;
+}
+
+static tsr_status add_series(tsri_study_cell *c, const char *name, const double *value, int64_t n,
+                             bool number)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_reserve(&c->series, &c->room, c->count, sizeof *c->series));
+    tsri_cell_series *one = &c->series[c->count];
+    *one = (tsri_cell_series){.n = n, .number = number};
+    (void)snprintf(one->name, sizeof one->name, "%s", name);
+    TSR_TRY(tsri_alloc(&one->value, n > 0 ? n : 1, sizeof *one->value));
+    if (n > 0)
+        memcpy(one->value, value, (size_t)n * sizeof *value);
+    c->count++;
+done:
+    return st;
+}
+
+void tsri_cell_put_series(tsri_study_cell *c, const char *name, const double *value, int64_t n)
+{
+    if (c->st == TSR_OK)
+        c->st = add_series(c, name, value, n, false);
+}
+
 void tsri_cell_put(tsri_study_cell *c, const char *name, double value)
 {
-    if (c->numbers == TSRI_CELL_VALUES)
-        return;
-    tsri_cell_number *n = &c->number[c->numbers++];
-    (void)snprintf(n->name, sizeof n->name, "%s", name);
-    n->value = value;
+    if (c->st == TSR_OK)
+        c->st = add_series(c, name, &value, 1, true);
+}
+
+static const tsri_cell_series *find(const tsri_study_cell *c, const char *name)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (strcmp(c->series[i].name, name) == 0)
+            return &c->series[i];
+    return NULL;
 }
 
 double tsri_cell_value(const tsri_study_cell *c, const char *name)
 {
-    for (int64_t i = 0; i < c->numbers; i++)
-        if (strcmp(c->number[i].name, name) == 0)
-            return c->number[i].value;
-    return (double)NAN;
+    const tsri_cell_series *one = find(c, name);
+    return one && one->n > 0 ? one->value[0] : (double)NAN;
+}
+
+void tsri_cell_copy(double *value, int64_t n, const tsri_study_cell *c, const char *name)
+{
+    const tsri_cell_series *one = find(c, name);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = one && i < one->n ? one->value[i] : (double)NAN;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -164,11 +196,32 @@ done:
     return st;
 }
 
-static tsr_status take_number(void *context, const char *key, const tsri_json_value *value)
+static double real_or_nan(const tsri_json_value *value)
 {
     double number;
-    tsri_cell_put(context, key, tsri_json_as_real(value, &number) ? number : (double)NAN);
-    return TSR_OK;
+    return tsri_json_as_real(value, &number) ? number : (double)NAN;
+}
+
+static tsr_status take_number(void *context, const char *key, const tsri_json_value *value)
+{
+    tsri_study_cell *c = context;
+    tsri_cell_put(c, key, real_or_nan(value));
+    return c->st;
+}
+
+static tsr_status take_series(void *context, const char *key, const tsri_json_value *value)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell *c = context;
+    int64_t n = tsri_json_is_array(value) ? tsri_json_length(value) : 0;
+    double *numbers = NULL;
+    TSR_TRY(tsri_alloc(&numbers, n > 0 ? n : 1, sizeof *numbers));
+    for (int64_t i = 0; i < n; i++)
+        numbers[i] = real_or_nan(tsri_json_at(value, i));
+    TSR_TRY(add_series(c, key, numbers, n, false));
+done:
+    tsri_free(numbers);
+    return st;
 }
 
 static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_value *root,
@@ -177,6 +230,7 @@ static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_
     tsr_status st = TSR_OK;
     const char *study = "", *name = "", *run_file = NULL;
     const tsri_json_value *numbers = tsri_json_get(root, "measured");
+    const tsri_json_value *series = tsri_json_get(root, "series");
     TSR_CHECK(tsri_json_as_text(tsri_json_get(root, "study"), &study) &&
                   tsri_json_as_text(tsri_json_get(root, "cell"), &name) &&
                   tsri_json_as_text(tsri_json_get(root, "run_file"), &run_file) &&
@@ -185,8 +239,10 @@ static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_
     TSR_CHECK(strcmp(study, s->row->name) == 0 && strcmp(name, c->name) == 0, TSR_BAD_FILE,
               "%s holds cell %s of %s", tsri_quote(path), tsri_quote(name), tsri_quote(study));
     TSR_TRY(same_settings(run_file, config, path));
-    c->numbers = 0;
+    tsri_cell_fini(c);
     TSR_TRY(tsri_json_each(numbers, take_number, c));
+    if (tsri_json_is_object(series))
+        TSR_TRY(tsri_json_each(series, take_series, c));
 done:
     return st;
 }
@@ -214,6 +270,29 @@ done:
     return st;
 }
 
+/* Only where there are some. */
+static void put_series(tsri_json *w, const tsri_study_cell *c)
+{
+    bool any = false;
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_cell_series *one = &c->series[i];
+        if (one->number)
+            continue;
+        if (!any) {
+            tsri_json_key(w, "series");
+            tsri_json_open(w, '{');
+        }
+        any = true;
+        tsri_json_key(w, one->name);
+        tsri_json_open(w, '[');
+        for (int64_t k = 0; k < one->n; k++)
+            tsri_json_real(w, one->value[k]);
+        tsri_json_close(w, ']');
+    }
+    if (any)
+        tsri_json_close(w, '}');
+}
+
 static void put_cell(tsri_json *w, const tsri_study *s, const tsri_study_cell *c,
                      const char *run_file)
 {
@@ -222,9 +301,11 @@ static void put_cell(tsri_json *w, const tsri_study *s, const tsri_study_cell *c
     tsri_json_put_text(w, "cell", c->name);
     tsri_json_key(w, "measured");
     tsri_json_open(w, '{');
-    for (int64_t i = 0; i < c->numbers; i++)
-        tsri_json_put_real(w, c->number[i].name, c->number[i].value);
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->series[i].number)
+            tsri_json_put_real(w, c->series[i].name, c->series[i].value[0]);
     tsri_json_close(w, '}');
+    put_series(w, c);
     tsri_json_put_text(w, "run_file", run_file);
     tsri_json_put_text(w, "version", tsr_version());
     if (s->options->commit)
@@ -237,6 +318,7 @@ tsr_status tsri_cell_write(const tsri_study *s, const tsri_study_cell *c, const 
     tsr_status st = TSR_OK;
     tsri_text path = {0}, folder = {0}, run_file = {0};
     tsri_json w = {0};
+    TSR_TRY(c->st);
     TSR_TRY(tsri_text_add(&folder, "%s/cells", s->folder));
     TSR_TRY(tsri_make_folder(folder.data));
     TSR_TRY(place(&path, s, c->name));

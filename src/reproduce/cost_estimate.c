@@ -93,6 +93,8 @@ tsr_status tsri_study_tell_cost(tsri_study *s, const tsri_cost_estimate *t)
     double rate, have = (double)tsri_memory_available();
     const char *need = tsri_bytes_text(t->bytes), *there = tsri_bytes_text(have);
     char time[32];
+    if (s->book) /* cells tell their own, and may be made elsewhere */
+        return TSR_OK;
     TSR_CHECK(t->bytes <= have, TSR_RESOURCES,
               "%s needs about %s of memory for one run, %s are free on this machine: use a larger "
               "one, or --quick",

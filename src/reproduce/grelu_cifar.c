@@ -7,6 +7,8 @@
 #include "reproduce/grelu_cifar.h"
 
 #include "base/alloc.h"
+#include "io/config.h"
+#include "reproduce/cells.h"
 #include "theory/ntk.h"
 
 #include <math.h>
@@ -112,23 +114,71 @@ static void tell_sizes(tsri_study *s, const tsri_table2_sizes *z)
 /* ---- Table 2 --------------------------------------------------------------------------------- */
 
 /* Largest over smallest eigenvalue of the first output's kernel, first seed. */
-static tsr_status condition(double *out, tsri_study *s, const tsri_table2_sizes *z, int i, int net)
+static tsr_status condition_of(double *out, tsr_config *config, int64_t n)
 {
     tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
     tsri_ntk k = {0};
     tsri_ntk_options o = tsri_ntk_options_default();
-    char yaml[500];
     o.kind = TSRI_NTK_EXACT;
-    o.n = z->twins.n < 1000 ? z->twins.n : 1000;
+    o.n = n < 1000 ? n : 1000;
     o.output = 0;
     o.spectrum = true;
-    shape_run_file(yaml, sizeof yaml, z, i, net);
-    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
     TSR_TRY(tsri_ntk_of_run(&k, config, &o));
     *out = k.smallest.value > 0 ? k.largest.value / k.smallest.value : (double)INFINITY;
 done:
     tsri_ntk_fini(&k);
+    return st;
+}
+
+static tsr_status make_condition(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                                 const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    double condition = 0;
+    int64_t limit = tsri_config_int(config, "data.n"); /* of data that --set put in their place */
+    const tsri_table2_sizes *z = ask->what;
+    (void)s;
+    (void)folder;
+    TSR_TRY(condition_of(&condition, config, limit > 0 ? limit : z->twins.n));
+    tsri_cell_put(to, "condition", condition);
+done:
+    return st;
+}
+
+/* Of a cell: about two products of every pair of 1,000 samples with each layer. */
+static tsr_status ask_condition(double *out, tsri_study *s, const tsri_table2_sizes *z,
+                                const char *yaml, int i, int net)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    (void)snprintf(name, sizeof name, "kernel-depth-%lld-width-%lld-%s", (long long)z->layers[i],
+                   (long long)z->width[i], tsri_twin_model[net]);
+    double m = (double)z->width[i];
+    tsri_cell_ask ask = {.name = name,
+                         .yaml = yaml,
+                         .make = make_condition,
+                         .what = z,
+                         .flops = (double)z->layers[i] * (4e3 * m * m + 4e6 * m)};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    *out = tsri_cell_value(&c, "condition");
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
+static tsr_status condition(double *out, tsri_study *s, const tsri_table2_sizes *z, int i, int net)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    char yaml[500];
+    shape_run_file(yaml, sizeof yaml, z, i, net);
+    if (s->book)
+        return ask_condition(out, s, z, yaml, i, net);
+    TSR_TRY(tsri_study_config(&config, s, yaml, 0));
+    TSR_TRY(condition_of(out, config, z->twins.n));
+done:
     tsr_config_destroy(config);
     return st;
 }
@@ -267,7 +317,8 @@ static void judge_progress(tsri_study *s, const shapes *m, const tsri_table2_siz
         for (int64_t k = 0; k < seeds; k++) {
             double never = grelu->epoch[grelu->points - 1] + grelu->epoch[0];
             double mine = epoch_of(grelu, k), other = epoch_of(relu, k);
-            ratio[k] = mine < never || other < never ? mine / other : (double)NAN;
+            bool known = !isnan(tsri_bundle_end(grelu, k)) && !isnan(tsri_bundle_end(relu, k));
+            ratio[k] = known && (mine < never || other < never) ? mine / other : (double)NAN;
         }
         (void)snprintf(part, sizeof part, "depth %lld, width %lld", (long long)z->layers[i],
                        (long long)z->width[i]);

@@ -60,7 +60,9 @@ static tsr_status descend(double *loss, bool *diverged, tsri_study *s, const tsr
     st = TSR_OK;
     const double *y = tsri_curves_get(&curves, "loss");
     for (int64_t i = 0; i < z->twins.epochs; i++)
-        loss[i] = !*diverged && y && i < curves.n ? y[i] : (double)INFINITY;
+        loss[i] = tsri_study_lacks(s, &curves)      ? (double)NAN
+                  : !*diverged && y && i < curves.n ? y[i]
+                                                    : (double)INFINITY;
 done:
     tsri_curves_fini(&curves);
     return st;
@@ -70,7 +72,7 @@ done:
 static void fold(double *curve, const double *one, int64_t n, bool first, bool worst)
 {
     for (int64_t i = 0; i < n; i++)
-        if (first || (worst ? one[i] > curve[i] : one[i] < curve[i]))
+        if (first || isnan(curve[i]) || (worst ? one[i] > curve[i] : one[i] < curve[i]))
             curve[i] = one[i];
 }
 

@@ -2,6 +2,7 @@
 #include "reproduce/grelu_nets.h"
 
 #include "base/alloc.h"
+#include "data/reader.h"
 #include "run/run.h"
 #include "train/describe.h"
 
@@ -38,7 +39,7 @@ tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data
     tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     char yaml[600];
-    if (!s->data)
+    if (!s->data || (s->paper && tsri_is_folder(s->data))) /* a folder holds the paper's own */
         return TSR_OK;
     tsri_twins_run_file(yaml, sizeof yaml,
                         &(tsri_twins){.data = t->data, .n = 1, .batch = 1, .epochs = 1}, 0, 8, 1,
@@ -125,12 +126,21 @@ static bool diverged(const tsri_bundle *b, int64_t k)
     return !isfinite(tsri_bundle_end(b, k));
 }
 
+/* A cell that nobody made yet. */
+static bool missing(const tsri_bundle *b, int64_t k)
+{
+    return isnan(tsri_bundle_end(b, k));
+}
+
 void tsri_bundle_fold(tsri_bundle *b)
 {
+    int64_t absent = 0;
     b->diverged = 0;
-    for (int64_t k = 0; k < b->seeds; k++)
-        b->diverged += diverged(b, k);
-    double count = (double)(b->seeds - b->diverged);
+    for (int64_t k = 0; k < b->seeds; k++) {
+        absent += missing(b, k);
+        b->diverged += diverged(b, k) && !missing(b, k);
+    }
+    double count = (double)(b->seeds - b->diverged - absent);
     for (int64_t i = 0; i < b->points; i++) {
         double sum = 0, low = INFINITY, high = 0;
         for (int64_t k = 0; k < b->seeds; k++) {
@@ -155,8 +165,10 @@ tsr_status tsri_bundle_take(tsri_bundle *b, const tsri_twins *t, const tsri_swee
     for (int64_t k = 0; k < b->seeds; k++) {
         const tsri_outcome *o = &sweep->outcome[cell * sweep->seeds + k];
         for (int64_t i = 0; i < b->points; i++)
-            b->one[k * b->points + i] =
-                !o->diverged && i < o->curve_count ? o->curve[i] / (double)t->n : (double)INFINITY;
+            b->one[k * b->points + i] = !o->done ? (double)NAN
+                                        : !o->diverged && i < o->curve_count
+                                            ? o->curve[i] / (double)t->n
+                                            : (double)INFINITY;
     }
     tsri_bundle_fold(b);
 done:

@@ -74,7 +74,8 @@ typedef struct tsri_bundle {
     int64_t points, seeds, diverged;
     double *epoch, *mean, *low, *high; /* [points] geometric mean, least and most of the seeds that
                                           did not diverge; NaN when all did */
-    double *one; /* [seeds][points]; not finite at the end of one that diverged */
+    double *one; /* [seeds][points]; infinite at the end of one that diverged, NaN of one that
+                    nobody made yet (cells.h) */
 } tsri_bundle;
 
 /* Allocates curves with a point at every `every` epochs. The caller writes `one`; fold computes the

@@ -299,6 +299,15 @@ done:
 
 static tsri_twins twins_of(const tsri_study *s)
 {
+    if (s->paper) /* all of it, a hundred steps an epoch */
+        return (tsri_twins){.data = "{name: sgemm, split: 0}",
+                            .n = 241600,
+                            .inputs = SGEMM_INPUTS,
+                            .outputs = 1,
+                            .batch = 2416,
+                            .epochs = 100,
+                            .every = 1,
+                            .seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST)};
     return s->quick ? (tsri_twins){.data = "{name: sgemm, limit: 256, test_limit: 16}",
                                    .n = 256,
                                    .inputs = SGEMM_INPUTS,

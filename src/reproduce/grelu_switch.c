@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "convert/convert_model.h"
 #include "io/file.h"
+#include "reproduce/cells.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,6 +94,79 @@ static void with_augmentation(tsri_twins *t, char *data, size_t size, bool augme
     t->data = data;
 }
 
+#define UNKNOWN ((change){{NAN, NAN}, {NAN, NAN}, {NAN, NAN}})
+
+static void put_change(tsri_study_cell *to, const change *c)
+{
+    tsri_cell_put_series(to, "change.train", c->train, 2);
+    tsri_cell_put_series(to, "change.test", c->test, 2);
+    tsri_cell_put_series(to, "change.norm", c->norm, 2);
+}
+
+static change take_change(const tsri_study_cell *from)
+{
+    change c;
+    tsri_cell_copy(c.train, 2, from, "change.train");
+    tsri_cell_copy(c.test, 2, from, "change.test");
+    tsri_cell_copy(c.norm, 2, from, "change.norm");
+    return c;
+}
+
+/* A cell is one run, its two curves, and what its conversion did. */
+static tsr_status make_half(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                            const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result = tsr_result_default();
+    tsri_curves curves = {0};
+    tsri_text metrics = {0};
+    change c = UNKNOWN;
+    (void)s;
+    (void)ask;
+    st = tsri_study_run(&result, config, folder, NULL);
+    if (st != TSR_DIVERGED)
+        TSR_TRY(st);
+    TSR_TRY(tsri_text_add(&metrics, "%s/metrics.jsonl", folder));
+    TSR_TRY(tsri_curves_read(&curves, metrics.data, NULL));
+    TSR_TRY(tsri_lines_each(metrics.data, "converted", read_change, &c));
+    put_change(to, &c);
+    if (tsri_curves_get(&curves, "train_loss"))
+        tsri_cell_put_series(to, "train_loss", tsri_curves_get(&curves, "train_loss"), curves.n);
+    if (tsri_curves_get(&curves, "test_loss"))
+        tsri_cell_put_series(to, "test_loss", tsri_curves_get(&curves, "test_loss"), curves.n);
+done:
+    tsri_text_fini(&metrics);
+    tsri_curves_fini(&curves);
+    return st;
+}
+
+static tsr_status ask_half(halves *h, tsri_study *s, const tsri_switch_sizes *z, const char *yaml,
+                           int net, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    static const char *const column[SETS] = {"train_loss", "test_loss"};
+    const int64_t size[SETS] = {z->twins.n, z->test_n};
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    (void)snprintf(name, sizeof name, "switch-%s-seed%lld", tsri_twin_model[net],
+                   (long long)s->seed + (long long)k);
+    tsri_cell_ask ask = {.name = name, .yaml = yaml, .repeat = k, .make = make_half};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    for (int set = 0; set < SETS; set++) {
+        tsri_bundle *b = &h->bundle[net][set];
+        double *one = b->one + k * b->points;
+        tsri_cell_copy(one, b->points, &c, column[set]);
+        for (int64_t i = 0; i < b->points; i++)
+            one[i] = there && isnan(one[i]) ? (double)INFINITY : one[i] / (double)size[set];
+    }
+    if (net == TSRI_TWIN_GRELU)
+        h->made[k] = take_change(&c);
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
 /* A run of the figure; its evaluations come from `stop`, which never is reached. */
 static tsr_status train_half(halves *h, tsri_study *s, const tsri_switch_sizes *z, int net,
                              int64_t k)
@@ -105,6 +179,8 @@ static tsr_status train_half(halves *h, tsri_study *s, const tsri_switch_sizes *
     int64_t half = z->twins.epochs / 2;
     run_file(yaml, sizeof yaml, z, net, z->width, z->twins.epochs,
              net == TSRI_TWIN_GRELU ? half : 0);
+    if (s->book)
+        return ask_half(h, s, z, yaml, net, k);
     (void)snprintf(name, sizeof name, "%s-%lld", tsri_twin_model[net], (long long)k + 1);
     st = tsri_study_train(s, &result, &curves, name, yaml, k);
     if (st != TSR_DIVERGED)
@@ -119,25 +195,15 @@ done:
     return st;
 }
 
-/* The first half alone at another width, then the nearest ReLU net: equal where it can be. */
-static tsr_status convert_crowded(change *out, tsri_study *s, const tsri_switch_sizes *z,
-                                  int64_t width, int64_t k)
+/* The nearest ReLU net of the model in `folder`: equal where it can be. */
+static tsr_status convert_there(change *out, const char *folder)
 {
     tsr_status st = TSR_OK;
-    tsr_result result = tsr_result_default();
     tsr_model *model = NULL;
     tsri_converted c;
-    char yaml[600], name[64];
     tsri_text from = {0}, to = {0};
-    run_file(yaml, sizeof yaml, z, TSRI_TWIN_GRELU, width, z->twins.epochs / 2, 0);
-    (void)snprintf(name, sizeof name, "width-%lld-%lld", (long long)width, (long long)k + 1);
-    *out = (change){{NAN, NAN}, {NAN, NAN}, {NAN, NAN}};
-    st = tsri_study_train(s, &result, NULL, name, yaml, k);
-    if (st == TSR_DIVERGED)
-        return TSR_OK; /* nothing to convert: a gap in the picture */
-    TSR_TRY(st);
-    TSR_TRY(tsri_text_add(&from, "%s/%s/model.safetensors", s->folder, name));
-    TSR_TRY(tsri_text_add(&to, "%s/%s/relu.safetensors", s->folder, name));
+    TSR_TRY(tsri_text_add(&from, "%s/model.safetensors", folder));
+    TSR_TRY(tsri_text_add(&to, "%s/relu.safetensors", folder));
     TSR_TRY(tsr_model_read(&model, from.data));
     TSR_TRY(tsri_convert_model(&c, to.data, model, true, true));
     *out = (change){{c.train.loss[0], c.train.loss[1]},
@@ -147,6 +213,67 @@ done:
     tsr_model_destroy(model);
     tsri_text_fini(&from);
     tsri_text_fini(&to);
+    return st;
+}
+
+/* Trains in that folder and converts; a run that diverged has nothing to convert: a gap. */
+static tsr_status make_crowded(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                               const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result = tsr_result_default();
+    change c = UNKNOWN;
+    (void)s;
+    (void)ask;
+    st = tsri_study_run(&result, config, folder, NULL);
+    if (st != TSR_DIVERGED) {
+        TSR_TRY(st);
+        TSR_TRY(convert_there(&c, folder));
+    }
+    put_change(to, &c);
+    st = TSR_OK;
+done:
+    return st;
+}
+
+static tsr_status ask_crowded(change *out, tsri_study *s, const char *yaml, int64_t width,
+                              int64_t k)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    (void)snprintf(name, sizeof name, "crowded-width-%lld-seed%lld", (long long)width,
+                   (long long)s->seed + (long long)k);
+    tsri_cell_ask ask = {.name = name, .yaml = yaml, .repeat = k, .make = make_crowded};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    *out = take_change(&c);
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
+/* The first half alone at another width, then the nearest ReLU net. */
+static tsr_status convert_crowded(change *out, tsri_study *s, const tsri_switch_sizes *z,
+                                  int64_t width, int64_t k)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result = tsr_result_default();
+    char yaml[600], name[64];
+    tsri_text folder = {0};
+    run_file(yaml, sizeof yaml, z, TSRI_TWIN_GRELU, width, z->twins.epochs / 2, 0);
+    if (s->book)
+        return ask_crowded(out, s, yaml, width, k);
+    (void)snprintf(name, sizeof name, "width-%lld-%lld", (long long)width, (long long)k + 1);
+    *out = UNKNOWN;
+    st = tsri_study_train(s, &result, NULL, name, yaml, k);
+    if (st == TSR_DIVERGED)
+        return TSR_OK; /* nothing to convert: a gap in the picture */
+    TSR_TRY(st);
+    TSR_TRY(tsri_text_add(&folder, "%s/%s", s->folder, name));
+    TSR_TRY(convert_there(out, folder.data));
+done:
+    tsri_text_fini(&folder);
     return st;
 }
 

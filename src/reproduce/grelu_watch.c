@@ -5,6 +5,7 @@
 #include "base/stop.h"
 #include "io/file.h"
 #include "net/plan.h"
+#include "reproduce/cells.h"
 #include "run/run.h"
 #include "scheme/scheme.h"
 #include "train/describe.h"
@@ -188,6 +189,52 @@ done:
     return st;
 }
 
+/* ---- As a cell -------------------------------------------------------------------------------- */
+
+/* What `make` needs of a question. */
+typedef struct looked {
+    const tsri_watch_sizes *z;
+    tsri_watched *p;
+} looked;
+
+static tsr_status make_watched(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                               const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    const looked *w = ask->what;
+    (void)s;
+    (void)folder;
+    TSR_TRY(make(w->p, config, w->z));
+    tsri_cell_put(to, "lasted", (double)w->p->lasted);
+    tsri_cell_put_series(to, "seen", w->p->seen, w->p->lasted);
+done:
+    return st;
+}
+
+/* All NaN where nobody made the cell yet. */
+static tsr_status ask_watched(tsri_watched *p, tsri_study *s, const tsri_watch_sizes *z,
+                              const char *yaml, int net, int64_t seed)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    looked w = {z, p};
+    (void)snprintf(name, sizeof name, "%s-%s-batch-%lld-seed%lld",
+                   p->patterns ? "patterns" : "gradients", tsri_twin_model[net],
+                   (long long)z->twins.batch, (long long)s->seed + (long long)seed);
+    tsri_cell_ask ask = {
+        .name = name, .yaml = yaml, .repeat = seed, .make = make_watched, .what = &w};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    p->lasted = there ? (int64_t)tsri_cell_value(&c, "lasted") : 0;
+    tsri_cell_copy(p->seen, p->epochs, &c, "seen");
+    for (int64_t t = p->lasted; there && t < p->epochs; t++)
+        p->seen[t] = INFINITY;
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
 tsr_status tsri_watch_seed(tsri_watched *p, tsri_study *s, const tsri_watch_sizes *z, int net,
                            int64_t seed)
 {
@@ -200,6 +247,8 @@ tsr_status tsri_watch_seed(tsri_watched *p, tsri_study *s, const tsri_watch_size
                         tsri_twins_rate(&z->twins, z->a, z->width, z->layers));
     size_t used = strlen(yaml);
     (void)snprintf(yaml + used, sizeof yaml - used, "skip: on\n");
+    if (s->book)
+        return ask_watched(p, s, z, yaml, net, seed);
     TSR_TRY(tsri_study_config(&config, s, yaml, seed));
     TSR_TRY(tsri_config_write(&resolved, config, NULL));
     TSR_TRY(tsri_text_add(&path, "%s/%s-%s-batch-%lld-%lld.json", s->folder,

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- Pretraining ---------------------------------------------------------------------------- */
 
@@ -26,7 +27,7 @@ tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s)
                                  .workers = 4,
                                  .local_steps = 10,
                                  .rate = 0.05};
-    return (tsri_loft_sizes){.width = 16,
+    return (tsri_loft_sizes){.width = s->paper ? 64 : 16,
                              .images = 50000,
                              .test_images = 10000,
                              .epochs = 20,
@@ -36,11 +37,16 @@ tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s)
                              .rate = 0.1};
 }
 
-/* How many images there are to learn from and to be judged by: --data may have fewer. */
+/* How many images there are to learn from and to be judged by: --data may have fewer. With --paper
+ * the data need not be here. */
 static tsr_status count_images(int64_t *train, int64_t *test, const tsri_study *s,
                                const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
+    *train = z->images;
+    *test = z->test_images;
+    if (s->paper)
+        return TSR_OK;
     char yaml[TSRI_LOFT_YAML];
     tsr_config *config = NULL;
     tsr_data *data = NULL;
@@ -63,7 +69,8 @@ tsr_status tsri_loft_settings(tsri_study *s, const tsri_loft_sizes *z, const tsr
     int64_t train, test;
     TSR_TRY(count_images(&train, &test, s, z));
     tsri_study_setting(s, "network", paper->network, "PreActResNet-18, width %d", z->width);
-    tsri_study_setting(s, "data", paper->data, "%s", tsri_study_data_name(s, "CIFAR-10"));
+    tsri_study_setting(s, "data", paper->data, "%s",
+                       z->data ? "CIFAR-100" : tsri_study_data_name(s, "CIFAR-10"));
     tsri_study_setting(s, "training images", paper->images, "%lld", (long long)train);
     tsri_study_setting(s, "test images", paper->test_images, "%lld", (long long)test);
     tsri_study_setting(s, "epochs of pretraining", paper->epochs, "%d", z->epochs);
@@ -86,15 +93,15 @@ void tsri_loft_yaml(char yaml[TSRI_LOFT_YAML], const tsri_loft_sizes *z, const c
         (void)snprintf(shares, sizeof shares, ", workers: %d, local_steps: %d", z->workers,
                        z->local_steps);
     (void)snprintf(yaml, TSRI_LOFT_YAML,
-                   "data: {name: cifar10, limit: %d, test_limit: %d, augment: crop-flip}\n"
+                   "data: {name: %s, limit: %d, test_limit: %d, augment: crop-flip}\n"
                    "model: {name: preresnet18, width: %d}\n"
                    "optim: {lr: %g, momentum: 0.9, weight_decay: 5.0e-4, schedule: cosine}\n"
                    "scheme: {name: %s%s}\n"
                    "epochs: %d\nbatch: %d\n"
                    "distance: {every: 1}\n"
                    "checkpoint: {every: 1, keep: 1000000}\n",
-                   z->images, z->test_images, z->width, z->rate, scheme, shares, z->epochs,
-                   z->batch);
+                   z->data ? z->data : "cifar10", z->images, z->test_images, z->width, z->rate,
+                   scheme, shares, z->epochs, z->batch);
 }
 
 /* ---- Rankings read back --------------------------------------------------------------------- */
@@ -181,6 +188,56 @@ done:
     return st;
 }
 
+/* Layer by layer under its name; the order of the series is that of the layers. */
+#define LAYER "distance "
+
+void tsri_rankings_put(tsri_study_cell *to, const tsri_rankings *r)
+{
+    char name[TSRI_CELL_KEY];
+    tsri_cell_put_series(to, "epochs", r->epoch, r->epochs);
+    tsri_cell_put_series(to, "reversed", r->reversed, r->layers);
+    for (int64_t i = 0; i < r->layers; i++) {
+        (void)snprintf(name, sizeof name, LAYER "%s", r->name[i]);
+        tsri_cell_put_series(to, name, r->distance + i * r->epochs * r->epochs,
+                             r->epochs * r->epochs);
+    }
+}
+
+static int64_t length_of(const tsri_study_cell *c, const char *name)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (strcmp(c->series[i].name, name) == 0)
+            return c->series[i].n;
+    return 0;
+}
+
+tsr_status tsri_rankings_take(tsri_rankings *r, const tsri_study_cell *from)
+{
+    tsr_status st = TSR_OK;
+    int64_t layer = 0, layers = length_of(from, "reversed"), n = length_of(from, "epochs");
+    *r = (tsri_rankings){.epochs = n, .layers = layers};
+    TSR_CHECK(n > 0 && layers > 0, TSR_BAD_FILE, "cell %s holds no distances between epochs",
+              from->name);
+    TSR_TRY(tsri_alloc(&r->epoch, n, sizeof *r->epoch));
+    TSR_TRY(tsri_alloc(&r->reversed, layers, sizeof *r->reversed));
+    TSR_TRY(tsri_alloc(&r->name, layers, sizeof *r->name));
+    TSR_TRY(tsri_alloc(&r->distance, layers * n * n, sizeof *r->distance));
+    tsri_cell_copy(r->epoch, n, from, "epochs");
+    tsri_cell_copy(r->reversed, layers, from, "reversed");
+    for (int64_t i = 0; i < from->count && layer < layers; i++) {
+        const char *name = from->series[i].name;
+        if (strncmp(name, LAYER, strlen(LAYER)) != 0)
+            continue;
+        TSR_TRY(tsri_strdup(&r->name[layer], name + strlen(LAYER)));
+        tsri_cell_copy(r->distance + layer++ * n * n, n * n, from, name);
+    }
+    TSR_CHECK(layer == layers, TSR_BAD_FILE, "cell %s lacks distances of a layer", from->name);
+done:
+    if (st != TSR_OK)
+        tsri_rankings_fini(r);
+    return st;
+}
+
 /* ---- The list ------------------------------------------------------------------------------- */
 
 static tsr_status fig1(tsri_study *s)
@@ -195,20 +252,24 @@ static tsr_status fig4(tsri_study *s)
     return tsri_loft_fig4(s, &z);
 }
 
+/* The paper draws its tickets from CIFAR-100. */
 static tsr_status fig5(tsri_study *s)
 {
     tsri_loft_sizes z = tsri_loft_sizes_of(s);
+    z.data = s->paper ? "cifar100" : NULL;
     return tsri_loft_fig5(s, &z);
 }
 
 const tsri_reproduction tsri_reproduce_loft[] = {
     {"loft/table1",
      "traffic of GPipe, local SGD and LoFT; with --paper the accuracy of their tickets",
-     .make = tsri_loft_table1, .paper = tsri_loft_table1_paper, .cells = tsri_loft_table1_cells},
-    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", .make = fig1},
-    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", .make = fig4},
+     .make = tsri_loft_table1, .paper = tsri_loft_table1_paper},
+    {"loft/fig1", "filter distance between all pairs of epochs, layer by layer", .make = fig1,
+     .paper = fig1},
+    {"loft/fig4", "filter distance to the last epoch, LoFT beside the baseline", .make = fig4,
+     .paper = fig4},
     {"loft/fig5", "accuracy of tickets drawn at different epochs, LoFT beside the baseline",
-     .make = fig5},
+     .make = fig5, .paper = fig5},
     {"loft/theorem1", "distance from gradient descent as filters and shares grow",
      .make = tsri_loft_theorem1},
     {0},

@@ -7,15 +7,17 @@
 #ifndef TSRI_REPRODUCE_LOFT_H
 #define TSRI_REPRODUCE_LOFT_H
 
+#include "reproduce/cells.h"
 #include "reproduce/repeats.h"
-#include "reproduce/reproduce.h"
 
 typedef struct tsri_loft_sizes {
     int width, images, test_images, epochs, batch, workers, local_steps;
     double rate;
+    const char *data; /* of the run file; NULL = cifar10 */
 } tsri_loft_sizes;
 
-/* Quick: minutes on two cores; else the paper's 20 epochs of all of CIFAR-10, which take hours. */
+/* Quick: minutes on two cores; else the paper's 20 epochs of all of CIFAR-10, which take hours;
+ * with --paper at its width, too. */
 tsri_loft_sizes tsri_loft_sizes_of(const tsri_study *s);
 
 /* What the paper says about how it made a figure; `loft`: LoFT is trained for it, too. */
@@ -42,6 +44,10 @@ typedef struct tsri_rankings {
     double *distance; /* [layers, epochs, epochs]; the first epoch is the reference */
     double *reversed; /* [layers] distance of a reversed ranking: the unit for comparing layers */
 } tsri_rankings;
+
+/* The same as the numbers of a cell, and from them. */
+void tsri_rankings_put(tsri_study_cell *to, const tsri_rankings *r);
+tsr_status tsri_rankings_take(tsri_rankings *r, const tsri_study_cell *from);
 
 tsr_status tsri_rankings_read(tsri_rankings *r, const char *folder);
 void tsri_rankings_fini(tsri_rankings *r);

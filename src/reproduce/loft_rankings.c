@@ -16,7 +16,6 @@
 #include "io/file.h"
 #include "ticket/compare.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -42,6 +41,54 @@ done:
     return st;
 }
 
+/* The rankings of a run that is done; *start (or NULL): see from_start. */
+static tsr_status read_run(tsri_rankings *r, double *start, const char *folder, uint64_t seed)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_rankings_read(r, folder));
+    if (start)
+        TSR_TRY(from_start(start, folder, seed));
+done:
+    return st;
+}
+
+/* A cell is one run with what both figures read of it. */
+static tsr_status make_rankings(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                                const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    tsr_result result = tsr_result_default();
+    tsri_rankings r = {0};
+    double start;
+    TSR_TRY(tsri_study_run(&result, config, folder, NULL));
+    TSR_TRY(read_run(&r, &start, folder, s->seed + (uint64_t)ask->repeat));
+    tsri_cell_put(to, "accuracy", result.accuracy);
+    tsri_cell_put(to, "start", start);
+    tsri_rankings_put(to, &r);
+done:
+    tsri_rankings_fini(&r);
+    return st;
+}
+
+/* *r is empty where nobody made the cell yet. */
+static tsr_status ask_rankings(tsri_rankings *r, double *start, tsri_study *s, const char *name,
+                               const char *yaml, int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    tsri_cell_ask ask = {.name = name, .yaml = yaml, .repeat = repeat, .make = make_rankings};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    if (!there)
+        goto done;
+    TSR_TRY(tsri_rankings_take(r, &c));
+    if (start)
+        *start = tsri_cell_value(&c, "start");
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
 /* *start (or NULL): see from_start. */
 static tsr_status pretrain(tsri_rankings *r, double *start, tsri_study *s,
                            const tsri_loft_sizes *size, const char *scheme, int64_t repeat)
@@ -50,14 +97,16 @@ static tsr_status pretrain(tsri_rankings *r, double *start, tsri_study *s,
     char yaml[TSRI_LOFT_YAML], name[64];
     tsr_result result = tsr_result_default();
     tsri_text folder = {0};
+    long long seed = (long long)s->seed + (long long)repeat;
     tsri_loft_yaml(yaml, size, scheme);
-    (void)snprintf(name, sizeof name, "runs/%s-%lld", scheme,
-                   (long long)s->seed + (long long)repeat);
+    if (s->book) {
+        (void)snprintf(name, sizeof name, "%s-seed%lld", scheme, seed);
+        return ask_rankings(r, start, s, name, yaml, repeat);
+    }
+    (void)snprintf(name, sizeof name, "runs/%s-%lld", scheme, seed);
     TSR_TRY(tsri_study_train(s, &result, NULL, name, yaml, repeat));
     TSR_TRY(tsri_text_add(&folder, "%s/%s", s->folder, name));
-    TSR_TRY(tsri_rankings_read(r, folder.data));
-    if (start)
-        TSR_TRY(from_start(start, folder.data, s->seed + (uint64_t)repeat));
+    TSR_TRY(read_run(r, start, folder.data, (uint64_t)seed));
 done:
     tsri_text_fini(&folder);
     return st;
@@ -130,6 +179,9 @@ void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r, int64_t seeds)
     double early[TSRI_LOFT_SEEDS], block[TSRI_LOFT_SEEDS];
     for (int64_t k = 0; k < seeds; k++) {
         int64_t n = r[k].epochs, part = n >= 8 ? n / 4 : 2;
+        early[k] = block[k] = (double)NAN; /* a cell that nobody made yet */
+        if (n == 0)
+            continue;
         early[k] = mean_to_next(&r[k], n - part - 1, n) / mean_to_next(&r[k], 0, part + 1);
         block[k] = mean_within(&r[k], n - part, n) / largest(&r[k]);
     }
@@ -149,7 +201,7 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_rankings r[TSRI_LOFT_SEEDS] = {0};
-    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
+    int64_t first = 0, seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
     seeds = seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
     TSR_TRY(tsri_loft_settings(s, z, &fig1_paper));
     tsri_study_setting(s, "seeds", "not given", "%lld, the first one drawn", (long long)seeds);
@@ -157,10 +209,13 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
         tsri_study_say(s, (double)k / (double)seeds, "dense training, %d epochs, seed %lld",
                        z->epochs, (long long)s->seed + (long long)k);
         TSR_TRY(pretrain(&r[k], NULL, s, z, "dense", k));
-        TSR_CHECK(r[k].epochs >= 4, TSR_FAILURE,
+        TSR_CHECK(r[k].epochs >= 4 || (s->book && r[k].epochs == 0), TSR_FAILURE,
                   "%lld epochs are too few to compare early and late ones", (long long)r[k].epochs);
     }
-    draw_maps(s, &r[0]);
+    for (int64_t k = seeds - 1; k >= 0; k--)
+        first = r[k].epochs > 0 ? k : first;
+    if (r[first].epochs > 0)
+        draw_maps(s, &r[first]);
     tsri_loft_judge_maps(s, r, seeds);
     TSR_TRY(tsri_study_end(s));
 done:
@@ -182,12 +237,23 @@ static double to_last(const tsri_rankings *r, double start, int64_t i)
     return sum / (double)r->layers;
 }
 
+/* Seeds that nobody made yet are NaN. */
+static tsr_status begin_curves(tsri_repeats *w, int64_t n, int64_t seeds)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_repeats_init(w, n, seeds));
+    for (int64_t i = 0; i < n * seeds; i++)
+        w->value[i] = (double)NAN;
+done:
+    return st;
+}
+
 static tsr_status note_curve(tsri_repeats *w, const tsri_rankings *r, double start, int64_t seeds,
                              int64_t repeat)
 {
     tsr_status st = TSR_OK;
-    if (repeat == 0)
-        TSR_TRY(tsri_repeats_init(w, r->epochs + 1, seeds));
+    if (!w->memory)
+        TSR_TRY(begin_curves(w, r->epochs + 1, seeds));
     TSR_CHECK(r->epochs + 1 == w->n, TSR_FAILURE, "runs of different lengths cannot be compared");
     for (int64_t i = 0; i < w->n; i++) {
         w->x[i] = i > 0 ? r->epoch[i - 1] : 0;
@@ -208,12 +274,13 @@ static tsr_status settle(tsri_repeats *w, tsri_study *s, const tsri_loft_sizes *
                        "%s, seed %lld", scheme, (long long)s->seed + (long long)k);
         double start = 0;
         st = pretrain(&r, &start, s, size, scheme, k);
-        if (st == TSR_OK)
+        if (st == TSR_OK && r.epochs > 0)
             st = note_curve(w, &r, start, seeds, k);
         tsri_rankings_fini(&r);
         TSR_TRY(st);
     }
-    assert(w->n > 0 && w->mean && "there is at least one seed");
+    if (!w->memory) /* no cell is there */
+        TSR_TRY(begin_curves(w, 1, seeds));
     tsri_repeats_end(w);
 done:
     return st;

@@ -5,19 +5,16 @@
 #include "reproduce/loft_table.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "io/config.h"
-#include "reproduce/cost_estimate.h"
 #include "reproduce/loft.h"
 #include "ticket/pipeline.h"
-#include "train/bench.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define NO ((double)NAN)
 
-enum { EPOCHS = 20, TUNING = 90, BATCH = 128, LOCAL_STEPS = 25, RATE_STEPS = 10 };
+enum { EPOCHS = 20, TUNING = 90, BATCH = 128, LOCAL_STEPS = 25 };
 
 const double tsri_table1_ratio[TSRI_TABLE1_RATIOS] = {0.8, 0.5, 0.3};
 
@@ -82,11 +79,6 @@ static tsri_table1_cell cell_at(int64_t i, int64_t seeds)
                               .ratio = in_seed < 0 ? 0 : (int)(in_seed % TSRI_TABLE1_RATIOS)};
 }
 
-static int64_t cells_of(const tsri_study *s)
-{
-    return TSRI_TABLE1_NETWORKS * seeds_of(s) * PER_SEED;
-}
-
 /* The row of a cell: the run that it pretrains with. */
 static void row_name(char name[TSRI_CELL_NAME], const tsri_study *s, const tsri_table1_cell *c)
 {
@@ -107,19 +99,6 @@ static void cell_name(char name[TSRI_CELL_NAME], const tsri_study *s, const tsri
                    (unsigned long long)s->seed + (unsigned long long)c->seed);
 }
 
-tsr_status tsri_loft_table1_cells(tsri_cell_list *list, const tsri_study *s)
-{
-    tsr_status st = TSR_OK;
-    char name[TSRI_CELL_NAME];
-    for (int64_t i = 0; i < cells_of(s); i++) {
-        tsri_table1_cell c = cell_at(i, seeds_of(s));
-        cell_name(name, s, &c);
-        TSR_TRY(tsri_cell_list_add(list, "%s", name));
-    }
-done:
-    return st;
-}
-
 /* ---- The run of a cell ------------------------------------------------------------------------ */
 
 static tsr_status all_epochs(tsr_config *config)
@@ -132,8 +111,9 @@ static tsr_status all_epochs(tsr_config *config)
 }
 
 /* The run file of its pretraining, which says how its tickets are fine-tuned, too. */
-static tsr_status config_of(tsr_config **out, const tsri_study *s, const tsri_table1_cell *c)
+static tsr_status config_of(tsr_config **out, const tsri_study *s, const tsri_cell_ask *ask)
 {
+    const tsri_table1_cell *c = ask->what;
     tsr_status st = TSR_OK;
     char yaml[900], scheme[100] = "name: dense";
     const tsri_table1_method *m = c->method < 0 ? NULL : &tsri_table1_methods[c->method];
@@ -198,112 +178,13 @@ done:
     return st;
 }
 
-static tsr_status make_cell(tsri_study *s, const tsri_table1_cell *c, double part)
+static tsr_status make_cell(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                            const char *folder, const tsri_cell_ask *ask)
 {
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    tsri_text folder = {0};
-    char name[TSRI_CELL_NAME], row[TSRI_CELL_NAME];
-    double began = tsri_clock();
-    bool there = false;
-    cell_name(name, s, c);
-    row_name(row, s, c);
-    tsri_study_cell cell = tsri_cell_named(name);
-    TSR_TRY(config_of(&config, s, c));
-    TSR_TRY(tsri_cell_read(&cell, &there, s, config));
-    if (there)
-        goto done;
-    tsri_study_say(s, part, "%s", name);
-    TSR_TRY(tsri_text_add(&folder, "%s/runs/%s", s->folder, row));
-    TSR_TRY(c->method < 0 ? make_dense(&cell, config, folder.data)
-                          : make_ticket(&cell, config, folder.data, tsri_table1_ratio[c->ratio]));
-    tsri_cell_put(&cell, "seconds", tsri_clock() - began);
-    TSR_TRY(tsri_cell_write(s, &cell, config));
-    tsri_study_say(s, part, "%s: %.2f %% after %.0f s", name,
-                   100 * tsri_cell_value(&cell, "accuracy"), tsri_cell_value(&cell, "seconds"));
-done:
-    tsri_text_fini(&folder);
-    tsr_config_destroy(config);
-    return st;
-}
-
-/* ---- What it takes ---------------------------------------------------------------------------- */
-
-/* Operations of a cell's runs; a ticket counts as the whole network, which is a little too many. */
-static tsr_status count_cell(double *flops, const tsri_study *s, const tsri_table1_cell *c)
-{
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    tsr_cost cost = tsr_cost_default();
-    const tsr_cost_data cifar = {
-        .samples = 50000, .channels = 3, .height = 32, .width = 32, .classes = 10};
-    TSR_TRY(config_of(&config, s, c));
-    TSR_TRY(tsr_cost_count(&cost, config, &cifar));
-    *flops = (double)cost.flops_step * (double)cost.local_steps * (double)cost.rounds *
-             (double)cost.workers;
-    if (c->method >= 0)
-        *flops += (double)cost.flops_step_whole * (double)cifar.samples / (double)cost.batch *
-                  (double)tsri_config_int(config, "ticket.epochs");
-done:
-    tsr_config_destroy(config);
-    return st;
-}
-
-/* Seconds of a step of the dense network on the device at hand, and its operations. */
-static tsr_status time_step(double *rate, const tsri_study *s)
-{
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    tsri_bench b = {0};
-    tsri_table1_cell dense = {.method = -1};
-    TSR_TRY(config_of(&config, s, &dense));
-    TSR_TRY(tsri_bench_run(&b, config, RATE_STEPS, false));
-    *rate = b.flops / b.step.least;
-done:
-    tsri_bench_fini(&b);
-    tsr_config_destroy(config);
-    return st;
-}
-
-static tsr_status is_there(bool *there, const tsri_study *s, const tsri_table1_cell *c)
-{
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    char name[TSRI_CELL_NAME];
-    cell_name(name, s, c);
-    tsri_study_cell cell = tsri_cell_named(name);
-    TSR_TRY(config_of(&config, s, c));
-    TSR_TRY(tsri_cell_read(&cell, there, s, config));
-done:
-    tsr_config_destroy(config);
-    return st;
-}
-
-static tsr_status tell_cost(tsri_study *s, const int64_t *order, int64_t picked)
-{
-    tsr_status st = TSR_OK;
-    double all = 0, one, rate;
-    int64_t missing = 0;
-    bool there = false;
-    for (int64_t i = 0; i < picked; i++) {
-        tsri_table1_cell c = cell_at(order[i], seeds_of(s));
-        TSR_TRY(is_there(&there, s, &c));
-        if (there)
-            continue;
-        TSR_TRY(count_cell(&one, s, &c));
-        all += one;
-        missing++;
-    }
-    if (missing == 0)
-        goto done;
-    TSR_TRY(time_step(&rate, s));
-    tsri_study_say(
-        s, 0,
-        "%lld cells, %.3g operations: %.1f hours at the %.3g a second of a training step "
-        "here; --cells makes some of them",
-        (long long)missing, all, all / rate / 3600, rate);
-done:
-    return st;
+    const tsri_table1_cell *c = ask->what;
+    (void)s;
+    return c->method < 0 ? make_dense(to, config, folder)
+                         : make_ticket(to, config, folder, tsri_table1_ratio[c->ratio]);
 }
 
 /* ---- All of it -------------------------------------------------------------------------------- */
@@ -330,7 +211,7 @@ static tsr_status settings(tsri_study *s)
     tsr_status st = TSR_OK;
     tsr_config *c = NULL;
     tsri_table1_cell first = {0};
-    TSR_TRY(config_of(&c, s, &first));
+    TSR_TRY(config_of(&c, s, &(tsri_cell_ask){.what = &first}));
     long long epochs = tsri_config_int(c, "epochs"), tuning = tsri_config_int(c, "ticket.epochs");
     tsri_study_setting(s, "networks", "PreActResNet-18 and -34, WideResNet-34 (CIFAR-10)",
                        "PreActResNet-18 and -34, ResNet-34, width %lld",
@@ -351,75 +232,60 @@ done:
     return st;
 }
 
-/* Takes what the file of a cell holds, if it has one. */
-static tsr_status collect(tsri_table1 *t, const tsri_study *s, const tsri_table1_cell *c)
+/* What the cell holds, or NaN. */
+static void take(tsri_table1 *t, const tsri_table1_cell *c, const tsri_study_cell *cell, bool there)
 {
-    tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
-    char name[TSRI_CELL_NAME];
-    bool there = false;
-    cell_name(name, s, c);
-    tsri_study_cell cell = tsri_cell_named(name);
-    TSR_TRY(config_of(&config, s, c));
-    TSR_TRY(tsri_cell_read(&cell, &there, s, config));
-    double accuracy = there ? 100 * tsri_cell_value(&cell, "accuracy") : NO;
+    double accuracy = 100 * tsri_cell_value(cell, "accuracy");
     t->made += there;
     if (c->method < 0) {
         t->dense[c->network][c->seed] = accuracy;
-        goto done;
+        return;
     }
     t->accuracy[c->network][c->method][c->ratio][c->seed] = accuracy;
     t->seconds[c->network][c->method][c->ratio][c->seed] =
-        there ? tsri_cell_value(&cell, "seconds_pretraining") +
-                    tsri_cell_value(&cell, "seconds_tuning")
-              : NO;
+        tsri_cell_value(cell, "seconds_pretraining") + tsri_cell_value(cell, "seconds_tuning");
     double *traffic = &t->traffic[c->network][c->method][c->seed];
     if (c->ratio == 0)
         *traffic = NO;
     if (there)
-        *traffic = tsri_cell_value(&cell, "traffic") / 1e9;
-done:
-    tsr_config_destroy(config);
-    return st;
+        *traffic = tsri_cell_value(cell, "traffic") / 1e9;
 }
 
-static tsr_status make_picked(tsri_study *s, const int64_t *order, int64_t picked)
+static tsr_status ask_for(tsri_table1 *t, tsri_study *s, const tsri_table1_cell *c)
 {
     tsr_status st = TSR_OK;
-    for (int64_t i = 0; i < picked; i++) {
-        tsri_table1_cell c = cell_at(order[i], seeds_of(s));
-        TSR_TRY(make_cell(s, &c, (double)i / (double)picked));
-    }
+    char name[TSRI_CELL_NAME], row[TSRI_CELL_NAME];
+    tsri_study_cell cell = {0};
+    bool there = false;
+    cell_name(name, s, c);
+    row_name(row, s, c);
+    tsri_cell_ask ask = {.name = name,
+                         .config = config_of,
+                         .make = make_cell,
+                         .run = row,
+                         .what = c,
+                         .tunes = c->method >= 0};
+    TSR_TRY(tsri_study_ask(&cell, &there, s, &ask));
+    take(t, c, &cell, there);
 done:
+    tsri_cell_fini(&cell);
     return st;
 }
 
 tsr_status tsri_loft_table1_paper(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    tsri_cell_list list = {0};
-    int64_t *order = NULL, picked = 0;
     tsri_table1 *t = NULL;
     TSR_TRY(settings(s));
-    TSR_TRY(tsri_loft_table1_cells(&list, s));
-    TSR_TRY(tsri_alloc(&order, list.count, sizeof *order));
     TSR_TRY(tsri_alloc(&t, 1, sizeof *t));
-    TSR_TRY(tsri_cells_pick(order, &picked, &list, s->options->cells));
-    tsri_study_tell_settings(s);
-    if (!s->options->cells)
-        TSR_TRY(tell_cost(s, order, picked));
-    TSR_TRY(make_picked(s, order, picked));
     t->seeds = seeds_of(s);
-    t->cells = list.count;
-    for (int64_t i = 0; i < list.count; i++) {
+    for (int64_t i = 0; i < TSRI_TABLE1_NETWORKS * t->seeds * PER_SEED; i++) {
         tsri_table1_cell c = cell_at(i, t->seeds);
-        TSR_TRY(collect(t, s, &c));
+        TSR_TRY(ask_for(t, s, &c));
     }
     tsri_table1_show(s, t);
     TSR_TRY(tsri_study_end(s));
 done:
     tsri_free(t);
-    tsri_free(order);
-    tsri_cell_list_fini(&list);
     return st;
 }

@@ -40,7 +40,7 @@ typedef struct tsri_table1_cell {
 
 /* What the cells of all seeds hold; NaN where a cell was not made. Seeds are the last index. */
 typedef struct tsri_table1 {
-    int64_t seeds, made, cells;
+    int64_t seeds, made;
     double dense[TSRI_TABLE1_NETWORKS][TSRI_SEEDS_MOST];
     double accuracy[TSRI_TABLE1_NETWORKS][TSRI_TABLE1_METHODS][TSRI_TABLE1_RATIOS][TSRI_SEEDS_MOST];
     double seconds[TSRI_TABLE1_NETWORKS][TSRI_TABLE1_METHODS][TSRI_TABLE1_RATIOS][TSRI_SEEDS_MOST];
@@ -48,7 +48,6 @@ typedef struct tsri_table1 {
 } tsri_table1;
 
 /* For the list of reproductions. */
-tsr_status tsri_loft_table1_cells(tsri_cell_list *list, const tsri_study *s);
 tsr_status tsri_loft_table1_paper(tsri_study *s);
 
 /* Judges, draws and tabulates what is there. */

@@ -241,5 +241,4 @@ void tsri_table1_show(tsri_study *s, const tsri_table1 *t)
     if (t->made > 0)
         draw(s, t);
     tabulate(s, t);
-    tsri_study_note(s, "%lld of %lld cells are there.", (long long)t->made, (long long)t->cells);
 }

@@ -7,6 +7,8 @@
  */
 #include "reproduce/loft.h"
 
+#include "base/alloc.h"
+#include "io/config.h"
 #include "io/file.h"
 #include "ticket/finetune.h"
 #include "ticket/prune.h"
@@ -14,6 +16,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DRAWS = 4 };
 
@@ -97,15 +100,18 @@ done:
     return st;
 }
 
-/* Fine-tuning takes a third of pretraining's epochs, at a fifth of its rate. */
-static int tuning_of(const tsri_loft_sizes *z)
+enum { PAPER_TUNING = 90 };
+
+/* Fine-tuning takes a third of pretraining's epochs, at a fifth of its rate; with --paper the
+ * paper's 90, at the rate of pretraining. */
+static int tuning_of(const tsri_study *s, const tsri_loft_sizes *z)
 {
-    return z->epochs < 3 ? 1 : z->epochs / 3;
+    return s->paper ? PAPER_TUNING : z->epochs < 3 ? 1 : z->epochs / 3;
 }
 
-static double rate_of(const tsri_loft_sizes *z)
+static double rate_of(const tsri_study *s, const tsri_loft_sizes *z)
 {
-    return z->rate / 5;
+    return s->paper ? z->rate : z->rate / 5;
 }
 
 /* ---- One scheme ----------------------------------------------------------------------------- */
@@ -125,6 +131,80 @@ static void place_draw(draw *d, const tsri_curves *c, int64_t k)
     d->epoch = epoch[at];
 }
 
+/* The k-th ticket of a pretraining, which is continued or read when it was begun. */
+static tsr_status one_draw(tsr_result *result, draw *d, tsri_study *s, const tsri_curves *curves,
+                           int64_t k, const char *scheme, long long seed)
+{
+    place_draw(d, curves, k);
+    (void)snprintf(d->ticket, sizeof d->ticket, "tickets/%s-%lld-%lld", scheme, seed,
+                   (long long)d->round);
+    return draw_ticket(result, s, d);
+}
+
+/* What a cell is: the ticket of one epoch. All of one pretraining share its folder. */
+typedef struct drawn {
+    const tsri_loft_sizes *size;
+    const char *scheme;
+    int64_t k;
+} drawn;
+
+static tsr_status make_draw(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                            const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    const drawn *w = ask->what;
+    tsr_result result = tsr_result_default();
+    tsri_curves curves = {0};
+    char *metrics = NULL;
+    draw d = {.tuning = tsri_config_int(config, "ticket.epochs"),
+              .rate = tsri_config_real(config, "ticket.lr")};
+    (void)snprintf(d.run, sizeof d.run, "runs/%s", ask->run);
+    TSR_TRY(tsri_study_run(&result, config, folder, NULL));
+    tsri_cell_put(to, "accuracy_pretrained", result.accuracy);
+    TSR_TRY(tsri_path_join(&metrics, folder, "metrics.jsonl"));
+    TSR_TRY(tsri_curves_read(&curves, metrics, NULL));
+    TSR_CHECK(curves.n >= DRAWS, TSR_FAILURE, "%s has too few evaluations", d.run);
+    TSR_TRY(one_draw(&result, &d, s, &curves, w->k, w->scheme,
+                     (long long)s->seed + (long long)ask->repeat));
+    tsri_cell_put(to, "accuracy", result.accuracy);
+    tsri_cell_put(to, "epoch", d.epoch);
+    tsri_cell_put(to, "images", (double)result.n);
+done:
+    tsri_free(metrics);
+    tsri_curves_fini(&curves);
+    return st;
+}
+
+static tsr_status ask_draw(tickets *o, tsri_study *s, const drawn *w, int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    char yaml[TSRI_LOFT_YAML + 100], name[64], run[64];
+    tsri_study_cell c = {0};
+    bool there = false;
+    long long seed = (long long)s->seed + (long long)repeat;
+    tsri_loft_yaml(yaml, w->size, w->scheme);
+    size_t used = strlen(yaml);
+    (void)snprintf(yaml + used, sizeof yaml - used, "ticket: {epochs: %d, lr: %g}\n",
+                   tuning_of(s, w->size), rate_of(s, w->size));
+    (void)snprintf(run, sizeof run, "%s-seed%lld", w->scheme, seed);
+    (void)snprintf(name, sizeof name, "%s-epoch%lld-seed%lld", w->scheme,
+                   (long long)(w->k + 1) * w->size->epochs / DRAWS, seed);
+    tsri_cell_ask ask = {.name = name,
+                         .yaml = yaml,
+                         .repeat = repeat,
+                         .make = make_draw,
+                         .run = run,
+                         .what = w,
+                         .tunes = true};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    o->percent.value[w->k * o->percent.seeds + repeat] = 100 * tsri_cell_value(&c, "accuracy");
+    o->percent.x[w->k] = (double)((w->k + 1) * w->size->epochs) / DRAWS;
+    o->images = there ? (int64_t)tsri_cell_value(&c, "images") : o->images;
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
 static tsr_status one_seed(tickets *o, tsri_study *s, const tsri_loft_sizes *size,
                            const char *scheme, int64_t repeat, double part)
 {
@@ -133,7 +213,11 @@ static tsr_status one_seed(tickets *o, tsri_study *s, const tsri_loft_sizes *siz
     tsr_result result = tsr_result_default();
     tsri_curves curves = {0};
     long long seed = (long long)s->seed + (long long)repeat;
-    draw d = {.tuning = tuning_of(size), .rate = rate_of(size)};
+    draw d = {.tuning = tuning_of(s, size), .rate = rate_of(s, size)};
+    for (int64_t k = 0; s->book && k < DRAWS; k++)
+        TSR_TRY(ask_draw(o, s, &(drawn){size, scheme, k}, repeat));
+    if (s->book)
+        goto done;
     (void)snprintf(d.run, sizeof d.run, "runs/%s-%lld", scheme, seed);
     tsri_loft_yaml(yaml, size, scheme);
     tsri_study_say(s, part, "%s, seed %lld", scheme, seed);
@@ -141,10 +225,8 @@ static tsr_status one_seed(tickets *o, tsri_study *s, const tsri_loft_sizes *siz
     TSR_CHECK(curves.n >= DRAWS, TSR_FAILURE, "%s has too few evaluations", d.run);
     for (int64_t k = 0; k < DRAWS; k++) {
         place_draw(&d, &curves, k);
-        (void)snprintf(d.ticket, sizeof d.ticket, "tickets/%s-%lld-%lld", scheme, seed,
-                       (long long)d.round);
         tsri_study_say(s, part, "%s, seed %lld: ticket of epoch %g", scheme, seed, d.epoch);
-        TSR_TRY(draw_ticket(&result, s, &d));
+        TSR_TRY(one_draw(&result, &d, s, &curves, k, scheme, seed));
         o->percent.x[k] = d.epoch;
         o->percent.value[k * o->percent.seeds + repeat] = 100 * result.accuracy;
         o->images = result.n;
@@ -179,7 +261,7 @@ static tsr_status all_seeds(tickets *o, tsri_study *s, const tsri_loft_sizes *si
     for (int64_t i = 0; i < seeds; i++)
         TSR_TRY(one_seed(o, s, size, scheme, i, part + 0.5 * (double)i / (double)seeds));
     tsri_repeats_end(&o->percent);
-    if (seeds == 1)
+    if (seeds == 1 && o->images > 0)
         test_set_bands(o);
 done:
     return st;
@@ -245,8 +327,8 @@ tsr_status tsri_loft_fig5(tsri_study *s, const tsri_loft_sizes *z)
     char said[80];
     tsri_repeats_say(said, seeds_of(s));
     TSR_TRY(tsri_loft_settings(s, z, &fig5_paper));
-    tsri_study_setting(s, "epochs of fine-tuning", "90", "%d", tuning_of(z));
-    tsri_study_setting(s, "rate of fine-tuning", "not given", "%g", rate_of(z));
+    tsri_study_setting(s, "epochs of fine-tuning", "90", "%d", tuning_of(s, z));
+    tsri_study_setting(s, "rate of fine-tuning", "not given", "%g", rate_of(s, z));
     tsri_study_setting(s, "filters pruned", "not given for this figure", "half");
     tsri_study_setting(s, "seeds", "not given", "%s", said);
     TSR_TRY(all_seeds(&base, s, z, "dense", 0));

@@ -51,10 +51,10 @@ void tsri_masked_settings(tsri_study *s, const char *kappa)
 const tsri_reproduction tsri_reproduce_masked[] = {
     {"masked/fig2a",
      "the error within rounds: drawing, local steps, putting together, categorical masks",
-     .make = tsri_masked_fig2a},
+     .make = tsri_masked_fig2a, .paper = tsri_masked_fig2a},
     {"masked/fig2b", "the error against chance and number of shares, Bernoulli masks",
-     .make = tsri_masked_fig2b},
+     .make = tsri_masked_fig2b, .paper = tsri_masked_fig2b},
     {"masked/fig2c", "the error against number of shares and local steps, categorical masks",
-     .make = tsri_masked_fig2c},
+     .make = tsri_masked_fig2c, .paper = tsri_masked_fig2c},
     {0},
 };

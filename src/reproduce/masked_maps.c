@@ -58,7 +58,7 @@ static tsr_status fill(map *m, const tsri_sweep *sweep)
         const tsri_outcome *o = &sweep->outcome[i];
         int64_t tau = (int64_t)m->column[i / m->seeds % m->columns];
         int64_t at = tsri_config_int(sweep->config, "rounds") / tau - 1;
-        m->early[i] = at < o->curve_count ? o->curve[at] : (double)NAN;
+        m->early[i] = at >= 0 && at < o->curve_count ? o->curve[at] : (double)NAN;
     }
 done:
     return st;

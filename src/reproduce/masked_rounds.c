@@ -7,6 +7,8 @@
 #include "reproduce/masked.h"
 
 #include "base/alloc.h"
+#include "io/config.h"
+#include "reproduce/cells.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,19 +45,69 @@ done:
     return st;
 }
 
-static tsr_status watch(dynamics *d, tsri_study *s, const char *yaml, const char *name,
-                        int64_t seed)
+/* What the run in that folder wrote down of its rounds. */
+static tsr_status read_rounds(dynamics *d, int64_t seed, const char *folder)
 {
     tsr_status st = TSR_OK;
     tsri_text metrics = {0};
-    tsr_result r = tsr_result_default();
-    TSR_TRY(tsri_study_train(s, &r, NULL, name, yaml, seed));
-    TSR_TRY(tsri_text_add(&metrics, "%s/%s/metrics.jsonl", s->folder, name));
+    TSR_TRY(tsri_text_add(&metrics, "%s/metrics.jsonl", folder));
     TSR_TRY(read_event(d, seed, metrics.data, "draw", 0, 1, 2)); /* a share's loss has a half */
     TSR_TRY(read_event(d, seed, metrics.data, "step", 1, TAU, 2));
     TSR_TRY(read_event(d, seed, metrics.data, "put", PUT, 1, 1));
 done:
     tsri_text_fini(&metrics);
+    return st;
+}
+
+/* A cell is the errors of one run, moment after moment. */
+static tsr_status make_rounds(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                              const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r = tsr_result_default();
+    dynamics d = {.rounds = tsri_config_int(config, "rounds"), .seeds = 1};
+    (void)s;
+    (void)ask;
+    TSR_TRY(tsri_alloc(&d.error, d.rounds * MOMENTS, sizeof *d.error));
+    TSR_TRY(tsri_study_run(&r, config, folder, NULL));
+    TSR_TRY(read_rounds(&d, 0, folder));
+    tsri_cell_put_series(to, "error", d.error, d.rounds * MOMENTS);
+done:
+    tsri_free(d.error);
+    return st;
+}
+
+static tsr_status ask_rounds(dynamics *d, tsri_study *s, const char *yaml, const char *name,
+                             int64_t seed)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    char cell[TSRI_CELL_NAME];
+    (void)snprintf(cell, sizeof cell, "%s-seed%lld", name, (long long)s->seed + (long long)seed);
+    tsri_cell_ask ask = {.name = cell, .yaml = yaml, .repeat = seed, .make = make_rounds};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    tsri_cell_copy(moment(d, seed, 0, 0), d->rounds * MOMENTS, &c, "error");
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
+static tsr_status watch(dynamics *d, tsri_study *s, const char *yaml, const char *name,
+                        int64_t seed)
+{
+    tsr_status st = TSR_OK;
+    tsri_text folder = {0};
+    tsr_result r = tsr_result_default();
+    char run[80];
+    if (s->book)
+        return ask_rounds(d, s, yaml, name, seed);
+    (void)snprintf(run, sizeof run, "%s-%lld", name, (long long)seed + 1);
+    TSR_TRY(tsri_study_train(s, &r, NULL, run, yaml, seed));
+    TSR_TRY(tsri_text_add(&folder, "%s/%s", s->folder, run));
+    TSR_TRY(read_rounds(d, seed, folder.data));
+done:
+    tsri_text_fini(&folder);
     return st;
 }
 
@@ -145,6 +197,10 @@ static tsr_status draw_dynamics(tsri_chart *c, const dynamics *d, const char *ti
         double sum = 0, squares = 0, count = (double)d->seeds;
         for (int64_t k = 0; k < d->seeds; k++) {
             double e = log(*moment(d, k, i / MOMENTS, i % MOMENTS));
+            if (isnan(e)) { /* a cell that nobody made yet */
+                count--;
+                continue;
+            }
             sum += e;
             squares += e * e;
         }
@@ -200,8 +256,7 @@ static tsr_status one_setting(tsri_study *s, tsri_chart *c, int i)
     for (int64_t k = 0; k < d.seeds; k++) {
         tsri_study_say(s, ((double)i + (double)k / (double)d.seeds) / SETTINGS, "%s, seed %lld",
                        part, (long long)k + 1);
-        (void)snprintf(folder, sizeof folder, "p-%d-kappa-%g-%lld", setting[i].p, setting[i].kappa,
-                       (long long)k + 1);
+        (void)snprintf(folder, sizeof folder, "p-%d-kappa-%g", setting[i].p, setting[i].kappa);
         TSR_TRY(watch(&d, s, yaml, folder, k));
     }
     TSR_TRY(draw_dynamics(c, &d, part, d.rounds < 18 ? d.rounds : 18)); /* the first 125 moments */

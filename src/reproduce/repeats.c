@@ -33,14 +33,19 @@ void tsri_repeats_end(tsri_repeats *r)
 {
     for (int64_t i = 0; i < r->n; i++) {
         const double *value = r->value + i * r->seeds;
-        tsri_estimate e = tsri_mean_of(value, r->seeds);
-        bool few = r->seeds > 1 && r->seeds <= TSRI_REPEATS_FEW;
+        double there[TSRI_REPEATS_MOST];
+        int64_t count = 0;
+        for (int64_t k = 0; k < r->seeds && count < TSRI_REPEATS_MOST; k++)
+            if (!isnan(value[k]))
+                there[count++] = value[k];
+        tsri_estimate e = tsri_mean_of(there, count);
+        bool few = count > 1 && count <= TSRI_REPEATS_FEW;
         r->mean[i] = e.value;
-        r->low[i] = few ? value[0] : e.low;
-        r->high[i] = few ? value[0] : e.high;
-        for (int64_t k = 1; few && k < r->seeds; k++) {
-            r->low[i] = fmin(r->low[i], value[k]);
-            r->high[i] = fmax(r->high[i], value[k]);
+        r->low[i] = few ? there[0] : e.low;
+        r->high[i] = few ? there[0] : e.high;
+        for (int64_t k = 1; few && k < count; k++) {
+            r->low[i] = fmin(r->low[i], there[k]);
+            r->high[i] = fmax(r->high[i], there[k]);
         }
     }
 }

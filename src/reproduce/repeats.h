@@ -22,8 +22,9 @@ typedef struct tsri_repeats {
 } tsri_repeats;
 
 /* Two to four seeds say little about the mean: their band goes from the lowest to the highest. With
- * more seeds it is the 95 % interval of the mean. */
-enum { TSRI_REPEATS_FEW = 4 };
+ * more seeds it is the 95 % interval of the mean. A seed whose value is NaN was not measured and is
+ * left out. */
+enum { TSRI_REPEATS_FEW = 4, TSRI_REPEATS_MOST = 1000 };
 
 /* "1 seed", "2 seeds, band: from the lowest to the highest", "5 seeds, band: 95 %". */
 void tsri_repeats_say(char text[80], int64_t seeds);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "reproduce/cells.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -443,13 +444,13 @@ tsr_status tsri_reproduce(tsri_study *s, const tsri_reproduction *row,
     TSR_CHECK(!options->paper || row->paper, TSR_USAGE,
               "%s has no setting of the paper's beyond its usual one: leave --paper out",
               row->name);
-    TSR_CHECK(!options->cells || (options->paper && row->cells), TSR_USAGE,
-              "--cells picks parts of studies that are made in cells: add --paper; --list names "
-              "what has them");
+    TSR_CHECK(!options->cells || options->paper, TSR_USAGE,
+              "--cells picks parts of studies that are made in cells: add --paper; --list --paper "
+              "names what has them");
     TSR_TRY(open_folder(s));
     TSR_TRY(tsri_pool_create(&s->pool, options->threads > 0 ? options->threads : tsri_cores()));
     tell_changes(s);
-    TSR_TRY(options->paper ? row->paper(s) : row->make(s));
+    TSR_TRY(options->paper ? tsri_study_in_cells(s, row->paper) : row->make(s));
     TSR_TRY(tsri_study_end(s));
     TSR_TRY(name_the_rest(s));
     s->seconds = tsri_clock() - s->began;

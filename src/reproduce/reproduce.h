@@ -39,15 +39,14 @@
 #include "sweep/sweep.h"
 
 typedef struct tsri_study tsri_study;
-struct tsri_cell_list;
+typedef struct tsri_cell_book tsri_cell_book; /* ask.c */
 
 typedef struct tsri_reproduction {
     const char *name; /* "masked/fig2a"; NULL ends a list */
     const char *help; /* what it shows, one line, no full stop */
     tsr_status (*make)(tsri_study *study);
-    tsr_status (*paper)(tsri_study *study); /* the paper's own setting (--paper); NULL = none */
-    /* The cells that `paper` makes, in order of worth: all their names, cells.h. NULL: no cells. */
-    tsr_status (*cells)(struct tsri_cell_list *list, const tsri_study *study);
+    tsr_status (*paper)(tsri_study *study); /* the paper's own setting, in cells (cells.h), asked
+                                               for in order of worth; NULL = none */
 } tsri_reproduction;
 
 /* All lists, ended by NULL. find: the row with that name, or NULL. */
@@ -85,6 +84,7 @@ struct tsri_study {
     tsri_pool *pool;
     int64_t beside; /* runs of a sweep that fit into memory at once; 0 = not known */
     const tsri_study_options *options;
+    tsri_cell_book *book; /* of a study that is made in cells, while it is; else NULL */
 
     char **note;
     int64_t notes, notes_room;
@@ -143,9 +143,12 @@ tsr_status tsri_study_config(tsr_config **out, const tsri_study *s, const char *
 
 /* Trains with that run file in FOLDER/name, or continues the run that was begun there (for a
  * finished run it only reads how it ended). *curves (or NULL) are its metrics. DIVERGED when it
- * diverged; the metrics then end there. */
+ * diverged; the metrics then end there. With --paper the run is a cell: see tsri_study_lacks. */
 tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curves,
                             const char *name, const char *yaml, int64_t repeat);
+
+/* Is that run a cell that nobody made yet? Its curves have no line. */
+bool tsri_study_lacks(const tsri_study *s, const tsri_curves *curves);
 
 /* The same with a given run file in a given folder, from the model file `init` or, with NULL, from
  * first weights. */
@@ -154,7 +157,8 @@ tsr_status tsri_study_run(tsr_result *result, tsr_config *config, const char *fo
 
 /* Runs that file over a grid in FOLDER/name, or continues the sweep that was begun there, and says
  * which run it is at. It takes the study's progress from `from` to `to`. Of the options only grid,
- * grids, seeds, curves and curve_every are used. Call tsri_sweep_fini, even after a failure. */
+ * grids, seeds, curves and curve_every are used. With --paper each run is a cell; those that nobody
+ * made yet are not done, and their numbers NaN. Call tsri_sweep_fini, even after a failure. */
 tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, const char *yaml,
                             const tsri_sweep_options *options, double from, double to);
 

@@ -4,7 +4,10 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "reproduce/cells.h"
 #include "reproduce/gallery.h"
+
+#include <math.h>
 
 const char *tsr_study_name(int64_t i)
 {
@@ -155,6 +158,35 @@ done:
     return st;
 }
 
+/* "loft/table1: 144 cells, 2.3e18 operations", a line for each study that is made in cells. */
+static tsr_status cells_of_all(tsri_text *text, const tsri_study_options *how)
+{
+    tsr_status st = TSR_OK;
+    tsri_cell_list cells = {0};
+    for (int64_t i = 0; tsr_study_name(i); i++) {
+        const tsri_reproduction *row = tsri_reproduction_find(tsr_study_name(i));
+        double all = 0;
+        int64_t unknown = 0;
+        if (!row->paper)
+            continue;
+        TSR_TRY(tsri_study_list_cells(&cells, row, how, true));
+        for (int64_t k = 0; k < cells.count; k++) {
+            unknown += isnan(cells.flops[k]);
+            all += isnan(cells.flops[k]) ? 0 : cells.flops[k];
+        }
+        TSR_TRY(tsri_text_add(text, "%s: %lld cells, %.2g operations", row->name,
+                              (long long)cells.count, all));
+        if (unknown > 0)
+            TSR_TRY(tsri_text_add(text, " and those of %lld cells whose data are not here",
+                                  (long long)unknown));
+        TSR_TRY(tsri_text_add(text, "\n"));
+        tsri_cell_list_fini(&cells);
+    }
+done:
+    tsri_cell_list_fini(&cells);
+    return st;
+}
+
 tsr_status tsr_study_cells(char **names, const char *name, const tsr_study_options *options)
 {
     tsr_status st = TSR_OK;
@@ -163,10 +195,10 @@ tsr_status tsr_study_cells(char **names, const char *name, const tsr_study_optio
     const tsri_reproduction *row = NULL;
     TSRI_GIVEN(names);
     *names = NULL;
-    TSRI_GIVEN(name);
-    TSR_TRY(find(&row, name));
+    if (name)
+        TSR_TRY(find(&row, name));
     TSR_TRY(how_of(&how, options, false));
-    TSR_TRY(tsri_study_cells(&text, row, &how));
+    TSR_TRY(row ? tsri_study_cells(&text, row, &how) : cells_of_all(&text, &how));
     *names = text.data;
     text = (tsri_text){0};
 done:

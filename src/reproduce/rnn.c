@@ -11,6 +11,8 @@
 #include "train/describe.h"
 
 #include "base/alloc.h"
+#include "io/config.h"
+#include "reproduce/cells.h"
 #include "data/points.h"
 #include "run/run.h"
 #include "scheme/scheme.h"
@@ -62,24 +64,14 @@ typedef struct setting {
 
 /* A run of gradient descent with step size c/m; delta is the least distance of two first positions.
  */
-static tsr_status converge(line *out, double *delta, tsri_study *s, const setting *k,
-                           int64_t repeat)
+static tsr_status converge(line *out, double *delta, const setting *k, tsr_config *config)
 {
     tsr_status st = TSR_OK;
-    tsr_config *config = NULL;
     tsri_run run = {.process.lock = -1};
     tsr_run_options o = tsr_run_options_default();
     double *round = NULL, *loss = NULL;
     float *first = NULL;
-    int64_t rounds = s->quick ? 300 : 1500, a, b;
-    char yaml[500];
-    (void)snprintf(yaml, sizeof yaml,
-                   "data: {name: sequences, n: %lld, test_n: 1, dim: %lld, length: 6, targets: 1, "
-                   "phi: 0.001, seed: %lld}\nmodel: {name: rnn, width: %lld}\n"
-                   "optim: {name: gd, lr: %g, momentum: 0}\nrounds: %lld\n",
-                   (long long)k->n, (long long)k->dim, (long long)(s->seed + (uint64_t)repeat),
-                   (long long)k->m, 0.05 / (double)k->m, (long long)rounds);
-    TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
+    int64_t rounds = tsri_config_int(config, "rounds"), a, b;
     TSR_TRY(tsri_run_init(&run, config, &o));
     TSR_TRY(run.settings.scheme->setup(&run));
     TSR_TRY(tsri_alloc(&round, rounds, sizeof *round));
@@ -101,6 +93,70 @@ done:
     tsri_free(loss);
     tsri_free(first);
     tsri_run_fini(&run);
+    return st;
+}
+
+static void converge_file(char *yaml, size_t size, const tsri_study *s, const setting *k,
+                          int64_t repeat)
+{
+    (void)snprintf(yaml, size,
+                   "data: {name: sequences, n: %lld, test_n: 1, dim: %lld, length: 6, targets: 1, "
+                   "phi: 0.001, seed: %lld}\nmodel: {name: rnn, width: %lld}\n"
+                   "optim: {name: gd, lr: %g, momentum: 0}\nrounds: %d\n",
+                   (long long)k->n, (long long)k->dim, (long long)(s->seed + (uint64_t)repeat),
+                   (long long)k->m, 0.05 / (double)k->m, s->quick ? 300 : 1500);
+}
+
+static tsr_status make_line(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                            const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    line found = {0};
+    double delta = 0;
+    (void)s;
+    (void)folder;
+    TSR_TRY(converge(&found, &delta, ask->what, config));
+    tsri_cell_put(to, "rate", found.rate);
+    tsri_cell_put(to, "r2", found.r2);
+    tsri_cell_put(to, "reached", found.reached);
+    tsri_cell_put(to, "falling", found.falling);
+    tsri_cell_put(to, "delta", delta);
+done:
+    return st;
+}
+
+static tsr_status ask_line(line *out, double *delta, tsri_study *s, const setting *k,
+                           const char *yaml, int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    (void)snprintf(name, sizeof name, "n%lld-m%lld-d%lld-seed%lld", (long long)k->n,
+                   (long long)k->m, (long long)k->dim, (long long)s->seed + (long long)repeat);
+    tsri_cell_ask ask = {
+        .name = name, .yaml = yaml, .repeat = repeat, .make = make_line, .what = k};
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    *out = (line){tsri_cell_value(&c, "rate"), tsri_cell_value(&c, "r2"),
+                  tsri_cell_value(&c, "reached"), tsri_cell_value(&c, "falling") > 0};
+    *delta = tsri_cell_value(&c, "delta");
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
+static tsr_status line_of_run(line *out, double *delta, tsri_study *s, const setting *k,
+                              int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    tsr_config *config = NULL;
+    char yaml[500];
+    converge_file(yaml, sizeof yaml, s, k, repeat);
+    if (s->book)
+        return ask_line(out, delta, s, k, yaml, repeat);
+    TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
+    TSR_TRY(converge(out, delta, k, config));
+done:
     tsr_config_destroy(config);
     return st;
 }
@@ -115,10 +171,21 @@ typedef struct rates {
     line found[SERIES][POINTS][SEEDS_MOST];
 } rates;
 
-static const setting sets[SERIES][POINTS] = {
+static const setting usual[SERIES][POINTS] = {
     {{8, 256, 3}, {8, 256, 5}, {8, 256, 10}, {8, 256, 30}},
     {{4, 256, 20}, {8, 256, 20}, {16, 256, 20}, {32, 256, 20}},
     {{8, 64, 20}, {8, 128, 20}, {8, 256, 20}, {8, 512, 20}}};
+/* --paper. Every cell has a name of its own: where two series would have the same setting, the
+ * second has one input more. */
+static const setting large[SERIES][POINTS] = {
+    {{8, 2048, 3}, {8, 2048, 5}, {8, 2048, 10}, {8, 2048, 30}},
+    {{4, 2048, 20}, {8, 2048, 20}, {16, 2048, 20}, {32, 2048, 20}},
+    {{8, 1024, 20}, {8, 2048, 21}, {8, 4096, 20}, {8, 8192, 20}}};
+
+static const setting *setting_at(const tsri_study *s, int a, int p)
+{
+    return s->paper ? &large[a][p] : &usual[a][p];
+}
 static const char *const letter[SERIES] = {"delta", "n", "m"};
 
 static tsr_status measure_rates(rates *m, tsri_study *s)
@@ -126,13 +193,13 @@ static tsr_status measure_rates(rates *m, tsri_study *s)
     tsr_status st = TSR_OK;
     for (int i = 0; i < SERIES * POINTS; i++) {
         int a = i / POINTS, p = i % POINTS;
-        const setting *k = &sets[a][p];
+        const setting *k = setting_at(s, a, p);
         for (int64_t r = 0; r < m->seeds; r++) {
             double delta = 0;
             tsri_study_say(s, (i + (double)r / (double)m->seeds) / (SERIES * POINTS),
                            "n %lld, m %lld, seed %lld", (long long)k->n, (long long)k->m,
                            (long long)r + 1);
-            TSR_TRY(converge(&m->found[a][p][r], &delta, s, k, r));
+            TSR_TRY(line_of_run(&m->found[a][p][r], &delta, s, k, r));
             m->x[a][p][r] = a == BY_DELTA ? delta : a == BY_N ? (double)k->n : (double)k->m;
         }
     }
@@ -173,8 +240,9 @@ static void judge_rates(tsri_study *s, const rates *m)
         char part[80];
         for (int64_t r = 0; r < m->seeds; r++)
             r2[r] = m->found[a][p][r].r2;
-        (void)snprintf(part, sizeof part, "n = %lld, m = %lld, d = %lld", (long long)sets[a][p].n,
-                       (long long)sets[a][p].m, (long long)sets[a][p].dim);
+        (void)snprintf(part, sizeof part, "n = %lld, m = %lld, d = %lld",
+                       (long long)setting_at(s, a, p)->n, (long long)setting_at(s, a, p)->m,
+                       (long long)setting_at(s, a, p)->dim);
         tsri_study_judge(s, "rnn/convergence/linear", part, r2, m->seeds);
     }
     for (int64_t r = 0; r < m->seeds; r++) {
@@ -210,8 +278,8 @@ static void show_rates(tsri_study *s, const rates *m)
                 high[p] = fmax(high[p], rate[r]);
             }
             y[p] = tsri_mean_of(rate, m->seeds).value;
-            tsri_table_format(&t, "%lld", (long long)sets[a][p].n);
-            tsri_table_format(&t, "%lld", (long long)sets[a][p].m);
+            tsri_table_format(&t, "%lld", (long long)setting_at(s, a, p)->n);
+            tsri_table_format(&t, "%lld", (long long)setting_at(s, a, p)->m);
             if (a == BY_DELTA)
                 tsri_table_real(&t, x[p], 3);
             else
@@ -242,11 +310,12 @@ static tsr_status convergence(tsri_study *s)
     tsr_status st = TSR_OK;
     rates *m = NULL;
     TSR_TRY(tsri_alloc(&m, 1, sizeof *m));
-    m->seeds = tsri_study_seeds(s, s->quick ? TSRI_SEEDS_LEAST : 5);
+    m->seeds = tsri_study_seeds(s, s->quick || s->paper ? TSRI_SEEDS_LEAST : 5);
     m->seeds = m->seeds < SEEDS_MOST ? m->seeds : SEEDS_MOST;
     tsri_study_setting(s, "data", "any of Assumption 2.1",
                        "4 to 32 sequences of 6 positions, one target each");
-    tsri_study_setting(s, "width m", "poly(n, d, L, 1/delta)", "64 to 512");
+    tsri_study_setting(s, "width m", "poly(n, d, L, 1/delta)", "%s",
+                       s->paper ? "1024 to 8192" : "64 to 512");
     tsri_study_setting(s, "step", "delta poly(n, d, L) / m", "0.05/m");
     tsri_study_setting(s, "seeds", "with high probability", "%lld", (long long)m->seeds);
     TSR_TRY(measure_rates(m, s));
@@ -263,6 +332,16 @@ done:
 /* ---- Memorise
  * ------------------------------------------------------------------------------------ */
 
+static int64_t memory_width(const tsri_study *s)
+{
+    return s->paper ? 8192 : s->quick ? 512 : 2048;
+}
+
+static int positions(const tsri_study *s)
+{
+    return s->paper ? 500 : 10;
+}
+
 /* One seed of one method: its line, and its curve in the chart (named when it is the first). */
 static tsr_status memorise_seed(line *found, tsri_study *s, tsri_chart *c, bool sgd, int64_t repeat)
 {
@@ -270,17 +349,20 @@ static tsr_status memorise_seed(line *found, tsri_study *s, tsri_chart *c, bool 
     tsri_curves curves = {0};
     tsr_result r = tsr_result_default();
     char yaml[500], name[40];
-    int64_t m = s->quick ? 512 : 2048;
+    int64_t m = memory_width(s);
     (void)snprintf(
         yaml, sizeof yaml,
-        "data: {name: sequences, n: 20, test_n: 1, dim: 40, length: 10, targets: 1, phi: 0.5, "
+        "data: {name: sequences, n: 20, test_n: 1, dim: 40, length: %d, targets: 1, phi: 0.5, "
         "seed: %lld}\nmodel: {name: rnn, width: %lld}\n"
         "optim: {name: %s, lr: %g, momentum: 0}\nbatch: 1\nepochs: %d\n"
         "eval: {every: 5}\ncheckpoint: {every: 0}\n",
-        (long long)(s->seed + (uint64_t)repeat), (long long)m, sgd ? "sgd" : "gd",
+        positions(s), (long long)(s->seed + (uint64_t)repeat), (long long)m, sgd ? "sgd" : "gd",
         (sgd ? 0.2 : 0.05) / (double)m, sgd ? (s->quick ? 400 : 600) : (s->quick ? 3000 : 4000));
     (void)snprintf(name, sizeof name, "%s-%lld", sgd ? "sgd" : "gd", (long long)repeat + 1);
     TSR_TRY(tsri_study_train(s, &r, &curves, name, yaml, repeat));
+    *found = (line){NAN, NAN, NAN, false};
+    if (tsri_study_lacks(s, &curves))
+        goto done;
     const double *epoch = tsri_curves_get(&curves, "epoch");
     const double *loss = tsri_curves_get(&curves, "loss");
     TSR_CHECK(epoch && loss, TSR_FAILURE, "%s: the run has no losses", name);
@@ -315,7 +397,10 @@ static tsr_status memorise_random(tsri_study *s, tsri_chart *c, tsri_table *t)
 {
     tsr_status st = TSR_OK;
     int64_t seeds = memorise_seeds(s);
-    tsri_chart_panel(c, &(tsri_panel){.title = "random targets at each of 10 positions, n = 20",
+    char title[80];
+    (void)snprintf(title, sizeof title, "random targets at each of %d positions, n = 20",
+                   positions(s));
+    tsri_chart_panel(c, &(tsri_panel){.title = title,
                                       .x_label = "passes over the sequences",
                                       .y_label = "loss of an iteration",
                                       .y_log = true});
@@ -351,6 +436,7 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
     tsr_status st = TSR_OK;
     int64_t seeds = memorise_seeds(s);
     double accuracy[SEEDS_MOST];
+    bool drawn = false;
     char yaml[500], name[40], title[160];
     (void)snprintf(title, sizeof title, "%s",
                    s->data ? tsri_study_data_name(s, "") : "Japanese Vowels, nine speakers");
@@ -367,7 +453,8 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
                        (long long)k + 1);
         (void)snprintf(name, sizeof name, "vowels-%lld", (long long)k + 1);
         st = tsri_study_train(s, &r, &curves, name, yaml, k);
-        if (st == TSR_INTERRUPTED || st == TSR_RESOURCES || (st != TSR_OK && s->data)) {
+        if (st == TSR_INTERRUPTED || st == TSR_RESOURCES ||
+            (st != TSR_OK && (s->data || s->book))) {
             tsri_curves_fini(&curves);
             return st;
         }
@@ -376,14 +463,17 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
             tsri_curves_fini(&curves);
             return TSR_OK;
         }
-        if (k == 0)
+        accuracy[k] = r.accuracy;
+        if (tsri_study_lacks(s, &curves))
+            continue;
+        if (!drawn)
             tsri_chart_panel(
                 c, &(tsri_panel){.title = title, .x_label = "epoch", .y_label = "test accuracy"});
+        drawn = true;
         tsri_chart_series(c, &(tsri_series){.n = curves.n,
                                             .x = tsri_curves_get(&curves, "epoch"),
                                             .y = tsri_curves_get(&curves, "test_accuracy"),
                                             .colour = 3});
-        accuracy[k] = r.accuracy;
         tsri_curves_fini(&curves);
     }
     tsri_study_judge(s, "rnn/memorise/vowels", NULL, accuracy, seeds);
@@ -392,8 +482,9 @@ static tsr_status vowels(tsri_study *s, tsri_chart *c)
 
 static void tell_memorise(tsri_study *s)
 {
-    tsri_study_setting(s, "data", "any of Assumption 2.1", "20 sequences of 10 random targets");
-    tsri_study_setting(s, "width m", "poly(n, d, L, 1/delta)", "%d", s->quick ? 512 : 2048);
+    tsri_study_setting(s, "data", "any of Assumption 2.1", "20 sequences of %d random targets",
+                       positions(s));
+    tsri_study_setting(s, "width m", "poly(n, d, L, 1/delta)", "%d", (int)memory_width(s));
     tsri_study_setting(s, "step", "delta poly(n, d, L) / m", "0.05/m (GD), 0.2/m (SGD)");
     tsri_study_setting(s, "f", "on all sequences at W^(T)",
                        "SGD: on those of the steps since the "
@@ -425,9 +516,11 @@ done:
 }
 
 const tsri_reproduction tsri_reproduce_rnn[] = {
-    {"rnn/convergence", "the linear rate against delta, n and m", .make = convergence},
+    {"rnn/convergence", "the linear rate against delta, n and m", .make = convergence,
+     .paper = convergence},
     {"rnn/length", "norms along 200 positions: polynomial, not exponential",
-     .make = tsri_rnn_length_study},
-    {"rnn/memorise", "random targets learned by GD and SGD; Japanese Vowels", .make = memorise},
+     .make = tsri_rnn_length_study, .paper = tsri_rnn_length_study},
+    {"rnn/memorise", "random targets learned by GD and SGD; Japanese Vowels", .make = memorise,
+     .paper = memorise},
     {0},
 };

@@ -1,6 +1,6 @@
-/* rnn_length.c - Allen-Zhu, Li, Song, section 4: along a sequence of 200 positions the norms of
- * states, of D W ... D W and of B D W ... D W grow as a power of the length at most. Beside them
- * the linear network, whose W^l explodes or vanishes.
+/* rnn_length.c - Allen-Zhu, Li, Song, section 4: along a sequence of 200 positions (with --paper
+ * 500) the norms of states, of D W ... D W and of B D W ... D W grow as a power of the length at
+ * most. Beside them the linear network, whose W^l explodes or vanishes.
  *
  * At a finite width a factor per position is left, and its logarithm is what "exponential" means;
  * the theory has it go away as m >= poly(L). So it is fitted at three widths, over several draws.
@@ -8,6 +8,7 @@
 #include "reproduce/rnn_length.h"
 
 #include "base/alloc.h"
+#include "reproduce/cells.h"
 #include "run/run.h"
 #include "theory/chain.h"
 #include "theory/rnn_states.h"
@@ -17,15 +18,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 200, SPANS = 9, NETS = 5, SEEDS_MOST = 16, OUTPUTS = 4 };
+enum { LENGTH = 200, SPANS = 9, NETS = 5, SEEDS_MOST = 16, OUTPUTS = 4 };
+enum { LONGEST = 500, SPANS_MOST = 11 }; /* --paper */
 
-static const int64_t span_of[SPANS] = {1, 2, 5, 10, 20, 50, 100, 150, 199};
+static const int64_t span_of[SPANS_MOST] = {1, 2, 5, 10, 20, 50, 100, 150, 199, 350, 499};
+
+/* How long the sequences are, and how many of the spans they have. */
+typedef struct lengths {
+    int64_t positions, spans;
+} lengths;
+
+static lengths lengths_of(const tsri_study *s)
+{
+    return s->paper ? (lengths){LONGEST, SPANS_MOST} : (lengths){LENGTH, SPANS};
+}
 
 /* What is measured of one network. */
 typedef struct measured {
-    double forward[LONGEST];              /* largest |h_l| of its sequences */
-    double least;                         /* |h_l| of all sequences and positions */
-    double chain[SPANS], gradient[SPANS]; /* |D W ... D W|_2, |B D W ... D W|_2 */
+    double forward[LONGEST];                        /* largest |h_l| of its sequences */
+    double least;                                   /* |h_l| of all sequences and positions */
+    double chain[SPANS_MOST], gradient[SPANS_MOST]; /* |D W ... D W|_2, |B D W ... D W|_2 */
 } measured;
 
 /* D W ... D W over positions 1 to `span` of the first sequence; gates [L, m]. */
@@ -38,7 +50,7 @@ static void chain_of(tsri_factor *f, const float *W, const float *gate, int64_t 
 static void forward_norms(measured *out, const tsri_rnn_states *s)
 {
     out->least = INFINITY;
-    for (int64_t l = 0; l < LONGEST; l++)
+    for (int64_t l = 0; l < s->L; l++)
         for (int64_t i = 0; i < s->n; i++) {
             double length = tsri_length64(s->h + tsri_rnn_row(s, l, i), s->m);
             out->forward[l] = fmax(out->forward[l], length);
@@ -51,27 +63,28 @@ static tsr_status measure(measured *out, tsri_study *s, const tsri_run *run, dou
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = run->net;
-    int64_t m = net->param[1].shape[0], d = net->param[2].shape[0];
+    const lengths size = lengths_of(s);
+    int64_t m = net->param[1].shape[0], d = net->param[2].shape[0], L = size.positions;
     float *W = NULL, *gate = NULL;
     tsri_factor *f = NULL;
-    tsri_rnn_net rnn = {.L = LONGEST, .m = m, .dx = run->data->channels, .d = d, .linear = linear};
+    tsri_rnn_net rnn = {.L = L, .m = m, .dx = run->data->channels, .d = d, .linear = linear};
     tsri_rnn_states states = {0};
     tsri_opened host;
     TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
     const float *w = host.w, *B = w + net->param[2].offset;
     TSR_TRY(tsri_alloc(&W, m * m, sizeof *W));
-    TSR_TRY(tsri_alloc(&gate, LONGEST * m, sizeof *gate));
-    TSR_TRY(tsri_alloc(&f, LONGEST + 1, sizeof *f));
+    TSR_TRY(tsri_alloc(&gate, L * m, sizeof *gate));
+    TSR_TRY(tsri_alloc(&f, L + 1, sizeof *f));
     for (int64_t i = 0; i < m * m; i++)
         W[i] = (float)((double)w[net->param[1].offset + i] * shrink);
     TSR_TRY(tsri_rnn_net_init(&rnn, W, w + net->param[0].offset, B));
     TSR_TRY(tsri_rnn_states_init(&states, &rnn, run->data->train.numbers, NULL, run->data->train.n,
                                  s->pool));
     forward_norms(out, &states);
-    for (int64_t l = 0; l < LONGEST; l++)
+    for (int64_t l = 0; l < L; l++)
         for (int64_t k = 0; k < m; k++)
             gate[l * m + k] = states.g[tsri_rnn_row(&states, l, 0) + k] > 0 ? 1 : 0;
-    for (int k = 0; k < SPANS; k++) {
+    for (int64_t k = 0; k < size.spans; k++) {
         tsri_norm norm;
         int64_t n = span_of[k];
         chain_of(f, W, linear ? NULL : gate, m, n);
@@ -104,29 +117,32 @@ static const struct {
 
 /* All of them, of every draw. */
 typedef struct findings {
-    int64_t m, seeds;
+    int64_t m, seeds, positions, spans;
     measured net[NETS][SEEDS_MOST];
 } findings;
 
 static void draw_length(tsri_study *s, const findings *found)
 {
-    double at[LONGEST], span[SPANS];
+    double at[LONGEST], span[SPANS_MOST];
     tsri_chart c;
+    char title[80];
     for (int l = 0; l < LONGEST; l++)
         at[l] = l + 1;
-    for (int k = 0; k < SPANS; k++)
+    for (int k = 0; k < SPANS_MOST; k++)
         span[k] = (double)span_of[k];
-    tsri_chart_begin(&c, "Along a sequence of 200 positions, first draw");
+    (void)snprintf(title, sizeof title, "Along a sequence of %lld positions, first draw",
+                   (long long)found->positions);
+    tsri_chart_begin(&c, title);
     for (int p = 0; p < 3; p++) {
-        static const char *const title[] = {"forward: largest |h_l|", "|D W ... D W|_2",
+        static const char *const panel[] = {"forward: largest |h_l|", "|D W ... D W|_2",
                                             "backward: |B D W ... D W|_2"};
-        tsri_chart_panel(&c, &(tsri_panel){.title = title[p],
+        tsri_chart_panel(&c, &(tsri_panel){.title = panel[p],
                                            .x_label = p == 0 ? "position" : "positions spanned",
                                            .y_log = true});
         for (int k = 0; k < NETS; k++)
             tsri_chart_series(&c,
                               &(tsri_series){.name = p == 0 ? nets[k].name : NULL,
-                                             .n = p == 0 ? LONGEST : SPANS,
+                                             .n = p == 0 ? found->positions : found->spans,
                                              .x = p == 0 ? at : span,
                                              .y = p == 0   ? found->net[k][0].forward
                                                   : p == 1 ? found->net[k][0].chain
@@ -150,17 +166,17 @@ static void growth(double *power, double *factor, const double *x, const double 
     *factor = exp(tsri_slope_of(NULL, x, ly, n).value);
 }
 
-static double power_of(const double *x, const double *y)
+static double power_of(const double *x, const double *y, int64_t n)
 {
     double power, factor;
-    growth(&power, &factor, x, y, SPANS);
+    growth(&power, &factor, x, y, n);
     return power;
 }
 
-static double factor_of(const double *x, const double *y)
+static double factor_of(const double *x, const double *y, int64_t n)
 {
     double power, factor;
-    growth(&power, &factor, x, y, SPANS);
+    growth(&power, &factor, x, y, n);
     return factor;
 }
 
@@ -173,9 +189,9 @@ static void tabulate(tsri_table *t, const findings *found, const double *at, con
             const char *what;
             const double *x, *y;
             int64_t n;
-        } rows[] = {{"|h_l|", at, net->forward, LONGEST},
-                    {"|D W ... D W|", span, net->chain, SPANS},
-                    {"|B D W ... D W|", span, net->gradient, SPANS}};
+        } rows[] = {{"|h_l|", at, net->forward, found->positions},
+                    {"|D W ... D W|", span, net->chain, found->spans},
+                    {"|B D W ... D W|", span, net->gradient, found->spans}};
         for (int r = 0; r < 3; r++) {
             double power, factor;
             growth(&power, &factor, rows[r].x, rows[r].y, rows[r].n);
@@ -197,8 +213,8 @@ static void judge_widths(tsri_study *s, const findings *found, const double *spa
         double ratio[SEEDS_MOST];
         char part[60];
         for (int64_t r = 0; r < found->seeds; r++)
-            ratio[r] = fabs(log(factor_of(span, found->net[k - 1][r].chain))) /
-                       fabs(log(factor_of(span, found->net[k][r].chain)));
+            ratio[r] = fabs(log(factor_of(span, found->net[k - 1][r].chain, found->spans))) /
+                       fabs(log(factor_of(span, found->net[k][r].chain, found->spans)));
         (void)snprintf(part, sizeof part, "m = %lld over %lld",
                        (long long)(found->m / nets[k - 1].divide),
                        (long long)(found->m / nets[k].divide));
@@ -212,13 +228,14 @@ static void judge_length(tsri_study *s, const findings *found, const double *at,
            up[SEEDS_MOST], down[SEEDS_MOST];
     for (int64_t r = 0; r < found->seeds; r++) {
         const measured *net = &found->net[RELU][r];
-        for (int l = 0; l < LONGEST; l++)
+        for (int64_t l = 0; l < found->positions; l++)
             upper[r] = fmax(upper[r], net->forward[l] / (2 * at[l] + 2));
         lower[r] = net->least;
-        chain[r] = power_of(span, net->chain);
-        back[r] = power_of(span, net->gradient);
-        up[r] = factor_of(span, found->net[LINEAR][r].chain);
-        down[r] = factor_of(span, found->net[SHRUNK][r].chain);
+        upper[r] = isnan(net->least) ? (double)NAN : upper[r]; /* nobody made it yet */
+        chain[r] = power_of(span, net->chain, found->spans);
+        back[r] = power_of(span, net->gradient, found->spans);
+        up[r] = factor_of(span, found->net[LINEAR][r].chain, found->spans);
+        down[r] = factor_of(span, found->net[SHRUNK][r].chain, found->spans);
     }
     tsri_study_judge(s, "rnn/length/upper", NULL, upper, found->seeds);
     tsri_study_judge(s, "rnn/length/lower", NULL, lower, found->seeds);
@@ -231,8 +248,9 @@ static void judge_length(tsri_study *s, const findings *found, const double *at,
 
 static void tell_settings(tsri_study *s, const findings *found)
 {
-    double odds = (double)found->m / (LONGEST * LONGEST);
-    tsri_study_setting(s, "data", "any of Assumption 2.1", "4 sequences of %d positions", LONGEST);
+    double odds = (double)found->m / (double)(found->positions * found->positions);
+    tsri_study_setting(s, "data", "any of Assumption 2.1", "4 sequences of %lld positions",
+                       (long long)found->positions);
     tsri_study_setting(s, "width m", "poly(n, L, 1/delta)", "%lld", (long long)found->m);
     tsri_study_setting(s, "m / L^2", "large: the lemmas hold with probability 1 - e^-Omega(m/L^2)",
                        "%.2g", odds);
@@ -243,25 +261,83 @@ static void tell_settings(tsri_study *s, const findings *found)
                     odds);
 }
 
-/* A fresh network of width m on four sequences, measured. */
-static tsr_status measure_fresh(measured *out, tsri_study *s, int64_t m, double shrink, bool linear,
-                                int64_t repeat)
+/* A fresh network of that run file, on four sequences, measured. */
+static tsr_status measure_fresh(measured *out, tsri_study *s, tsr_config *config, int net)
+{
+    tsr_status st = TSR_OK;
+    tsri_run run = {.process.lock = -1};
+    tsr_run_options o = tsr_run_options_default();
+    TSR_TRY(tsri_run_init(&run, config, &o));
+    TSR_TRY(measure(out, s, &run, nets[net].shrink, nets[net].linear));
+done:
+    tsri_run_fini(&run);
+    return st;
+}
+
+/* A cell is one network of one draw. */
+static tsr_status make_measured(tsri_study_cell *to, tsri_study *s, tsr_config *config,
+                                const char *folder, const tsri_cell_ask *ask)
+{
+    tsr_status st = TSR_OK;
+    measured *found = NULL;
+    const lengths size = lengths_of(s);
+    (void)folder;
+    TSR_TRY(tsri_alloc(&found, 1, sizeof *found));
+    TSR_TRY(measure_fresh(found, s, config, *(const int *)ask->what));
+    tsri_cell_put(to, "least", found->least);
+    tsri_cell_put_series(to, "forward", found->forward, size.positions);
+    tsri_cell_put_series(to, "chain", found->chain, size.spans);
+    tsri_cell_put_series(to, "gradient", found->gradient, size.spans);
+done:
+    tsri_free(found);
+    return st;
+}
+
+static tsr_status ask_measured(measured *out, tsri_study *s, const char *yaml, int net, int64_t m,
+                               int64_t repeat)
+{
+    tsr_status st = TSR_OK;
+    static const char *const word[NETS] = {"relu", "relu", "relu", "linear", "linear-half"};
+    const lengths size = lengths_of(s);
+    tsri_study_cell c = {0};
+    bool there = false;
+    char name[TSRI_CELL_NAME];
+    double steps = 0;
+    for (int64_t k = 0; k < size.spans; k++)
+        steps += 2 * (double)span_of[k];
+    (void)snprintf(name, sizeof name, "%s-m%lld-seed%lld", word[net], (long long)m,
+                   (long long)s->seed + (long long)repeat);
+    tsri_cell_ask ask = {.name = name,
+                         .yaml = yaml,
+                         .repeat = repeat,
+                         .make = make_measured,
+                         .what = &net,
+                         .flops = 80 * steps * (double)m * (double)m}; /* 20 powers, both ways */
+    TSR_TRY(tsri_study_ask(&c, &there, s, &ask));
+    out->least = tsri_cell_value(&c, "least");
+    tsri_cell_copy(out->forward, size.positions, &c, "forward");
+    tsri_cell_copy(out->chain, size.spans, &c, "chain");
+    tsri_cell_copy(out->gradient, size.spans, &c, "gradient");
+done:
+    tsri_cell_fini(&c);
+    return st;
+}
+
+static tsr_status one_net(measured *out, tsri_study *s, int net, int64_t m, int64_t repeat)
 {
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
-    tsri_run run = {.process.lock = -1};
-    tsr_run_options o = tsr_run_options_default();
     char yaml[400];
     (void)snprintf(
         yaml, sizeof yaml,
-        "data: {name: sequences, n: 4, test_n: 1, dim: 20, length: %d, targets: %d, phi: 0.1}\n"
+        "data: {name: sequences, n: 4, test_n: 1, dim: 20, length: %lld, targets: %d, phi: 0.1}\n"
         "model: {name: rnn, width: %lld}\nrounds: 1\nbatch: 1\n",
-        LONGEST, OUTPUTS, (long long)m);
+        (long long)lengths_of(s).positions, OUTPUTS, (long long)m);
+    if (s->book)
+        return ask_measured(out, s, yaml, net, m, repeat);
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
-    TSR_TRY(tsri_run_init(&run, config, &o));
-    TSR_TRY(measure(out, s, &run, shrink, linear));
+    TSR_TRY(measure_fresh(out, s, config, net));
 done:
-    tsri_run_fini(&run);
     tsr_config_destroy(config);
     return st;
 }
@@ -271,22 +347,23 @@ tsr_status tsri_rnn_length_study(tsri_study *s)
     tsr_status st = TSR_OK;
     findings *found = NULL;
     tsri_table t = {0};
-    double span[SPANS], at[LONGEST];
-    for (int k = 0; k < SPANS; k++)
+    double span[SPANS_MOST], at[LONGEST];
+    for (int k = 0; k < SPANS_MOST; k++)
         span[k] = (double)span_of[k];
     for (int l = 0; l < LONGEST; l++)
         at[l] = l + 1;
     TSR_TRY(tsri_alloc(&found, 1, sizeof *found));
-    found->m = s->quick ? 512 : 2048;
-    found->seeds = tsri_study_seeds(s, s->quick ? 3 : 5);
+    found->m = s->paper ? 8192 : s->quick ? 512 : 2048;
+    found->positions = lengths_of(s).positions;
+    found->spans = lengths_of(s).spans;
+    found->seeds = tsri_study_seeds(s, s->quick || s->paper ? 3 : 5);
     found->seeds = found->seeds < SEEDS_MOST ? found->seeds : SEEDS_MOST;
     tell_settings(s, found);
     for (int k = 0; k < NETS; k++)
         for (int64_t r = 0; r < found->seeds; r++) {
             tsri_study_say(s, (k + (double)r / (double)found->seeds) / NETS, "%s, m = %lld",
                            nets[k].name, (long long)found->m);
-            TSR_TRY(measure_fresh(&found->net[k][r], s, found->m / nets[k].divide, nets[k].shrink,
-                                  nets[k].linear, r));
+            TSR_TRY(one_net(&found->net[k][r], s, k, found->m / nets[k].divide, r));
         }
     tabulate(&t, found, at, span);
     judge_length(s, found, at, span);

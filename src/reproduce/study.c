@@ -8,6 +8,7 @@
 #include "io/config.h"
 #include "io/file.h"
 #include "report/png.h"
+#include "reproduce/cells.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ void tsri_study_say(tsri_study *s, double part, const char *fmt, ...)
 {
     char text[700];
     va_list args;
-    if (!s->options->say)
+    if (!s->options->say || !tsri_study_speaks(s))
         return;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
@@ -54,6 +55,8 @@ void tsri_study_note(tsri_study *s, const char *fmt, ...)
 {
     va_list args;
     char *note = NULL;
+    if (!tsri_study_shows(s))
+        return;
     if (s->st == TSR_OK)
         s->st = tsri_reserve(&s->note, &s->notes_room, s->notes, sizeof *s->note);
     va_start(args, fmt);
@@ -130,14 +133,14 @@ static tsri_claim *claim_of(tsri_study *s, const char *id)
 void tsri_study_judge(tsri_study *s, const char *id, const char *part, const double *value,
                       int64_t seeds)
 {
-    tsri_claim *c = claim_of(s, id);
+    tsri_claim *c = tsri_study_shows(s) ? claim_of(s, id) : NULL;
     if (c)
         s->st = tsri_claim_add(c, part, value, seeds);
 }
 
 void tsri_study_leave(tsri_study *s, const char *id, const char *part, const char *why)
 {
-    tsri_claim *c = claim_of(s, id);
+    tsri_claim *c = tsri_study_shows(s) ? claim_of(s, id) : NULL;
     if (c)
         s->st = tsri_claim_leave(c, part, why);
 }
@@ -193,6 +196,8 @@ done:
 
 void tsri_study_chart(tsri_study *s, const char *name, tsri_chart *chart)
 {
+    if (!tsri_study_shows(s))
+        return;
     if (s->st == TSR_OK)
         s->st = chart_files(s, name, chart);
     remember(s, name, ".svg");
@@ -219,6 +224,8 @@ done:
 
 void tsri_study_table(tsri_study *s, const char *name, const char *title, const tsri_table *table)
 {
+    if (!tsri_study_shows(s))
+        return;
     if (s->st == TSR_OK)
         s->st = table_files(s, name, title, table);
     remember(s, name, ".csv");
@@ -293,6 +300,8 @@ tsr_status tsri_study_train(tsri_study *s, tsr_result *result, tsri_curves *curv
     tsr_status st = TSR_OK;
     tsr_config *config = NULL;
     char *folder = NULL, *metrics = NULL;
+    if (s->book)
+        return tsri_study_train_cell(s, result, curves, name, yaml, repeat);
     if (curves)
         *curves = (tsri_curves){0};
     TSR_TRY(tsri_study_config(&config, s, yaml, repeat));
@@ -309,6 +318,11 @@ done:
     tsri_free(folder);
     tsr_config_destroy(config);
     return st;
+}
+
+bool tsri_study_lacks(const tsri_study *s, const tsri_curves *curves)
+{
+    return s->book && curves->n == 0;
 }
 
 /* A sweep on its way, and which part of the study it is. */
@@ -336,6 +350,10 @@ tsr_status tsri_study_sweep(tsri_study *s, tsri_sweep *sweep, const char *name, 
     tsri_sweep_options o = *options;
     *sweep = (tsri_sweep){0};
     TSR_TRY(tsri_study_config(&config, s, yaml, 0));
+    if (s->book) {
+        TSR_TRY(tsri_study_sweep_cells(s, sweep, name, config, options));
+        goto done;
+    }
     TSR_TRY(tsri_path_join(&folder, s->folder, name));
     o.folder = folder;
     o.beside = s->beside;

@@ -219,6 +219,18 @@ done:
     return st;
 }
 
+tsr_status tsri_sweep_plan(tsri_sweep *sweep, const tsr_config *config,
+                           const tsri_sweep_options *options)
+{
+    tsr_status st = TSR_OK;
+    *sweep = (tsri_sweep){.options = *options, .seeds = options->seeds};
+    assert(options->seeds >= 1);
+    TSR_TRY(tsri_config_copy(&sweep->config, config));
+    TSR_TRY(read_grids(sweep));
+done:
+    return st;
+}
+
 tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
                           const tsri_sweep_options *options)
 {
@@ -227,10 +239,7 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
     int threads = 1;
     double start = tsri_clock();
     crew c = {.sweep = sweep, .lock = PTHREAD_MUTEX_INITIALIZER, .ground = {.threads = 1}};
-    *sweep = (tsri_sweep){.options = *options, .seeds = options->seeds};
-    assert(options->seeds >= 1);
-    TSR_TRY(tsri_config_copy(&sweep->config, config));
-    TSR_TRY(read_grids(sweep));
+    TSR_TRY(tsri_sweep_plan(sweep, config, options));
     TSR_TRY(tsri_start_backend(&backend, &threads, sweep->config));
     if (one_data(sweep))
         TSR_TRY(tsri_run_data(&c.ground.data, sweep->config));

@@ -72,6 +72,11 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
                           const tsri_sweep_options *options);
 void tsri_sweep_fini(tsri_sweep *sweep);
 
+/* Which runs it has, and nothing run: grid, cells, seeds, room for outcomes. USAGE when the grid is
+ * wrong. Finish with fini, also after a failure. */
+tsr_status tsri_sweep_plan(tsri_sweep *sweep, const tsr_config *config,
+                           const tsri_sweep_options *options);
+
 /* Which value of grid g the cell has. */
 int64_t tsri_sweep_value(const tsri_sweep *sweep, int64_t cell, int64_t g);
 

@@ -56,7 +56,7 @@ small="--paper --quiet --set data.name=glyphs --set data.channels=3 --set data.n
     --set epochs=1 --set ticket.epochs=1 --set batch=16"
 refused 2 'one study' reproduce all --paper
 refused 2 'leave --quick out' reproduce loft/table1 --paper --quick
-refused 2 'leave --paper out' reproduce masked/fig2a --paper
+refused 2 'leave --paper out' reproduce loft/theorem1 --paper
 refused 2 'add --paper' reproduce loft/table1 --cells '*'
 refused 2 'no cell is called' reproduce loft/table1 --paper --out cells --cells '*seed9'
 refused 2 'no cell is called' reproduce loft/table1 --paper --list --cells '*-18*,preresnet18-loft-?-prune80-seed1'

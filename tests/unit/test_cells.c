@@ -59,11 +59,17 @@ static void files(void **state)
     assert_false(found);
     tsri_cell_put(&c, "accuracy", 0.9518);
     tsri_cell_put(&c, "loss", (double)NAN);
+    tsri_cell_put_series(&c, "curve", (const double[]){3, NAN, 1.0 / 3}, 3);
     assert_ok(tsri_cell_write(&s, &c, here));
     assert_ok(tsri_cell_read(&back, &found, &s, there));
     assert_true(found && tsri_cell_value(&back, "accuracy") == 0.9518);
     assert_true(isnan(tsri_cell_value(&back, "loss")) && isnan(tsri_cell_value(&back, "none")));
+    double curve[4];
+    tsri_cell_copy(curve, 4, &back, "curve"); /* to the bit; NaN beyond its end */
+    assert_true(curve[0] == 3 && isnan(curve[1]) && curve[2] == 1.0 / 3 && isnan(curve[3]));
     assert_fails(tsri_cell_read(&back, &found, &s, other), TSR_USAGE, "epochs: 3 -> 4");
+    tsri_cell_fini(&c);
+    tsri_cell_fini(&back);
     tsr_config_destroy(here);
     tsr_config_destroy(there);
     tsr_config_destroy(other);
@@ -101,18 +107,45 @@ static void names_of_table1(void **state)
 {
     (void)state;
     tsri_study_options o = tsri_study_options_default();
-    tsri_study s = {.row = &row, .options = &o, .seed = 7, .seeds = 2};
     tsri_cell_list list = {0};
-    assert_ok(tsri_loft_table1_cells(&list, &s));
+    o.seed = 7;
+    o.seeds = 2;
+    assert_ok(tsri_study_list_cells(&list, tsri_reproduction_find("loft/table1"), &o, false));
     assert_int_equal(list.count,
                      TSRI_TABLE1_NETWORKS * 2 * (1 + TSRI_TABLE1_METHODS * TSRI_TABLE1_RATIOS));
     assert_string_equal(list.name[0], "preresnet18-dense-seed7");
     assert_string_equal(list.name[1], "preresnet18-loft-4-prune80-seed7");
     assert_string_equal(list.name[list.count - 1], "resnet34-local_sgd-2-prune30-seed8");
-    for (int64_t i = 0; i < list.count; i++)
-        for (int64_t k = 0; k < i; k++)
-            assert_string_not_equal(list.name[i], list.name[k]);
     tsri_cell_list_fini(&list);
+}
+
+/* Of every study: each cell has a name of its own that a file can have, names its seed, and is
+ * counted without any of its data. */
+static void names_of_all(void **state)
+{
+    (void)state;
+    tsri_study_options o = tsri_study_options_default();
+    int studies = 0;
+    for (int64_t k = 0; tsr_study_name(k); k++) {
+        const tsri_reproduction *r = tsri_reproduction_find(tsr_study_name(k));
+        tsri_cell_list list = {0};
+        if (!r->paper)
+            continue;
+        studies++;
+        assert_ok(tsri_study_list_cells(&list, r, &o, true));
+        assert_true(list.count > 0);
+        for (int64_t i = 0; i < list.count; i++) {
+            assert_null(strpbrk(list.name[i], "/ ,*?[]\\"));
+            if (!strstr(list.name[i], "seed1") && !strstr(list.name[i], "seed"))
+                assert_non_null(strstr(list.name[i], "kernel-")); /* of the first weights */
+            if (!strstr(list.name[i], "vowels")) /* sequences are counted where they are */
+                assert_true(list.flops[i] > 0);
+            for (int64_t j = 0; j < i; j++)
+                assert_string_not_equal(list.name[i], list.name[j]);
+        }
+        tsri_cell_list_fini(&list);
+    }
+    assert_int_equal(studies, 19); /* all but loft/theorem1 */
 }
 
 static void without_memory(void **state)
@@ -126,10 +159,12 @@ static void without_memory(void **state)
         tsri_study_cell c = tsri_cell_named("a");
         bool found = false;
         (void)tsri_alloc_fail_after(n, false);
+        tsri_cell_put_series(&c, "curve", (const double[]){1, 2}, 2);
         st = tsri_cell_write(&s, &c, config);
         if (st == TSR_OK)
             st = tsri_cell_read(&c, &found, &s, config);
         (void)tsri_alloc_fail_after(-1, false);
+        tsri_cell_fini(&c);
         assert_true(st == TSR_OK ? found : st == TSR_RESOURCES);
     }
     assert_int_equal(st, TSR_OK);
@@ -139,7 +174,8 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(picking), cmocka_unit_test(files), cmocka_unit_test(wrong_files),
-        cmocka_unit_test(names_of_table1), cmocka_unit_test(without_memory)};
+        cmocka_unit_test(picking),      cmocka_unit_test(files),
+        cmocka_unit_test(wrong_files),  cmocka_unit_test(names_of_table1),
+        cmocka_unit_test(names_of_all), cmocka_unit_test(without_memory)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

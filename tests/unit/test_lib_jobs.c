@@ -537,7 +537,7 @@ static void refused(void **state)
     assert_ok(tsr_study_cells(&json, "loft/table1", &cells));
     assert_non_null(strstr(json, "preresnet18-dense-seed3\n"));
     tsr_free(json);
-    assert_fails(tsr_study_cells(&json, "loft/fig4", &cells), TSR_USAGE, "not made in cells");
+    assert_fails(tsr_study_cells(&json, "loft/theorem1", &cells), TSR_USAGE, "not made in cells");
     assert_fails(tsr_study_gallery(NULL, run_a), TSR_USAGE, "");
     assert_null(json);
     assert_null(told);
