@@ -14,7 +14,7 @@
 #define __host__
 #define __shared__   static thread_local /* blocks run one after the other, threads by turns */
 #define __align__(n) __attribute__((aligned(n)))
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 
 struct dim3 {
     unsigned x, y, z;
@@ -38,6 +38,15 @@ struct uint2 {
 struct float4 {
     float x, y, z, w;
 };
+
+struct float2 {
+    float x, y;
+};
+
+static inline float2 make_float2(float x, float y)
+{
+    return float2{x, y};
+}
 
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 {

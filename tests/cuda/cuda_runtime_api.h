@@ -68,7 +68,7 @@ typedef struct cudaGraphEdgeData {
 
 struct cudaDeviceProp {
     char name[256];
-    int major, minor;
+    int major, minor, multiProcessorCount;
 };
 
 const char *cudaGetErrorString(cudaError_t error);

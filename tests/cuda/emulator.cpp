@@ -390,7 +390,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *chip, int)
 {
-    *chip = cudaDeviceProp{"emulated", 9, 0};
+    *chip = cudaDeviceProp{"emulated", 9, 0, 132};
     return cudaSuccess;
 }
 

@@ -156,7 +156,10 @@ static void forward_narrow(tsri_op *op, tsri_device device)
  * every op. Products are of rounded numbers anyway. */
 static void pass_narrow(tsri_plan *plan, const float *x, tsri_loss *loss)
 {
+    const tsri_heap *heap = plan->device.backend->heap;
     assert_ok(tsri_plan_enter(plan, x));
+    if (heap->enter) /* here the test is a part of the backend */
+        heap->enter();
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_op *op = &plan->step[k].op;
         forward_narrow(op, plan->device);
@@ -173,6 +176,8 @@ static void pass_narrow(tsri_plan *plan, const float *x, tsri_loss *loss)
         round_all(op->need_dx ? op->dx : NULL, op->n, op->in);
         round_all(op->dadd, op->n, op->out);
     }
+    if (heap->leave)
+        heap->leave();
 }
 
 static void pass_plain(tsri_plan *plan, const float *x, tsri_loss *loss)

@@ -436,8 +436,13 @@ static op_run run_op(const tsri_op *like, const tsri_backend *backend, const int
     tsri_mem *scratch = lend(backend, NULL, op.scratch_bytes);
     op.saved = tsri_mem_bind(saved);
     op.scratch = tsri_mem_bind(scratch);
+    tsri_mem *packed = lend(backend, NULL, op.packed_bytes);
+    op.packed = tsri_mem_bind(packed);
+    if (op.packed_bytes > 0)
+        assert_ok(tsri_device_pack(device, (tsri_op *const[]){&op}, 1));
     assert_ok(tsri_op_forward(&op, device));
-    assert_ok(tsri_op_backward(&op, device));
+    for (int again = 0; again < 2; again++) /* the same each time: nothing is left of the first */
+        assert_ok(tsri_op_backward(&op, device));
     assert_ok(tsri_device_wait(device));
     tsri_op_teardown(&op);
     if (gates.forget)
@@ -445,7 +450,7 @@ static op_run run_op(const tsri_op *like, const tsri_backend *backend, const int
     take_back(r.y, backend, mem[1], floats(out));
     take_back(r.dx, backend, mem[3], floats(in));
     take_back(r.dw, backend, mem[5], floats(c * c));
-    tsri_mem *rest[] = {mem[0], mem[2], mem[4], mem[6], mem[7], mem[8], saved, scratch};
+    tsri_mem *rest[] = {mem[0], mem[2], mem[4], mem[6], mem[7], mem[8], saved, scratch, packed};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         backend->heap->drop(rest[i]);
     tsri_free(x);
@@ -514,8 +519,8 @@ static void sequences_agree(void **state)
 }
 
 /* Sums of floats in another order round some states to the other neighbour: 2^-9 of a number about 1,
- * in up to eight of the terms of each sum, carried on. (cuda: clusters of 1, 4 and 16 blocks, and one that
- * is too wide for them.) */
+ * in up to eight of the terms of each sum, carried on. (cuda: 1, 4 and 16 blocks that wait for each other,
+ * more samples than run at once, and one that is too wide.) */
 static void sequences_agree_in_bf16(void **state)
 {
     (void)state;

@@ -114,7 +114,8 @@ tsr_status tsri_cuda_loss_batch(const tsri_loss *loss, tsri_device device)
                         .weight_mean = loss->weight_mean,
                         .smoothing = loss->smoothing,
                         .dx = loss->dx,
-                        .tally = tsri_mem_bind(loss->tally)};
+                        .tally = tsri_mem_bind(loss->tally),
+                        .part = tsri_cuda_lane_of(device.stream)->parts};
     TSR_TRY(tsri_cuda_status(tsri_cuda_loss_of(stream(device), &v), "the loss"));
 done:
     return st;

@@ -25,7 +25,8 @@ static struct {
     unsigned *counters, *slots;
     bool taken[COUNTERS], slot_taken[COUNTERS];
     char vendor[192];
-    int capability;
+    int capability, multiprocessors;
+    unsigned lanes;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Errors -------------------------------------------------------------------------------- */
@@ -107,6 +108,7 @@ done:
 static tsr_status make_lane(tsri_cuda_lane *lane)
 {
     tsr_status st = TSR_OK;
+    lane->number = __atomic_fetch_add(&here.lanes, 1, __ATOMIC_RELAXED);
     TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking),
                              "making a stream"));
     TSR_TRY(tsri_cuda_status(
@@ -169,6 +171,7 @@ static tsr_status start(void)
                        tsri_cuda_dnn_lacks());
     note_vendor(&chip);
     here.capability = chip.major * 10 + chip.minor;
+    here.multiprocessors = chip.multiProcessorCount;
     here.ready = true;
 done:
     return st;
@@ -193,6 +196,11 @@ const char *tsri_cuda_vendor(void)
 int tsri_cuda_capability(void)
 {
     return here.capability;
+}
+
+int tsri_cuda_multiprocessors(void)
+{
+    return here.multiprocessors;
 }
 
 /* ---- Lanes --------------------------------------------------------------------------------- */

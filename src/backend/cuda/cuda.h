@@ -21,11 +21,14 @@ const char *tsri_cuda_vendor(void);
 /* Of the chip: 90 is 9.0. */
 int tsri_cuda_capability(void);
 
+int tsri_cuda_multiprocessors(void);
+
 /* What a device's `stream` is: a queue, and what must not be shared by what runs at once. */
 typedef struct tsri_cuda_lane {
     cudaStream_t stream;
     void *workspace; /* of cuBLAS, which promises the same bits for one size of it */
-    double *parts;   /* TSRI_CUDA_PARTS, for the length of a gradient */
+    unsigned number; /* of the lanes made so far */
+    double *parts;   /* TSRI_CUDA_PARTS, for the loss and the length of a gradient */
 } tsri_cuda_lane;
 
 /* Bytes that the pool of the device keeps, and those of them that are taken. */
@@ -109,6 +112,19 @@ tsr_status tsri_cuda_settle_all(void);
 /* A gradient of weights that lies packed in memory that is the op's own becomes floats: at once, or
  * while a step is recorded together with all others, when the first of them is asked for. */
 tsr_status tsri_cuda_unpack_late(const tsri_cuda_packed *gradient, cudaStream_t stream);
+
+/* ---- gates.c: kernels whose blocks wait for each other ----------------------------------------- */
+
+/* How many may run at once; 0: the chip is too small for one. */
+int tsri_cuda_gates(void);
+/* Around a launch. `leave` must follow when `enter` went well. */
+tsr_status tsri_cuda_gate_enter(void *queue, cudaStream_t stream);
+tsr_status tsri_cuda_gate_leave(void *queue, cudaStream_t stream);
+/* Whether this thread has recorded such a launch since it was last asked. */
+bool tsri_cuda_gate_recorded(void);
+
+/* W as the recurrence reads it (recurrent_bf16.c). */
+tsr_status tsri_cuda_recurrent_pack_op(const tsri_op *op, cudaStream_t s);
 
 /* ---- mend.c: a recorded step without the zeros of single counters ------------------------------ */
 

@@ -242,7 +242,7 @@ cudaError_t tsri_cuda_recur_back(cudaStream_t s, float *dx, const float *dy, con
                                  int64_t count, bool last);
 /* ---- recurrent.cu: the same under bf16, all positions in one launch, c at most so many ---------- */
 
-enum { TSRI_CUDA_RECURRENT_MOST = 1024 };
+enum { TSRI_CUDA_RECURRENT_MOST = 1024, TSRI_CUDA_RECURRENT_UNITS = 64 };
 
 typedef struct tsri_cuda_recurrence {
     int64_t n, c, t;        /* samples, units, positions */
@@ -253,11 +253,13 @@ typedef struct tsri_cuda_recurrence {
     const int32_t *length;  /* forward: [n] or NULL */
     float *to;              /* [t, n, c] y, or back dx */
     tsri_cuda_bf16 *narrow; /* [t, n, c filled up] the same */
-    void *packed;           /* room for W as it is read, tsri_cuda_recurrent_bytes */
+    void *packed;           /* W as it is read, both ways */
     bool back;
 } tsri_cuda_recurrence;
 
-int64_t tsri_cuda_recurrent_bytes(int64_t c);
+int64_t tsri_cuda_recurrent_bytes(int64_t c); /* of W as it is read */
+cudaError_t tsri_cuda_recurrent_pack(cudaStream_t s, void *to, const float *w, int64_t c);
+/* Its blocks wait for each other: no more launches at once than there are gates (gates.c). */
 cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r);
 /* One position, whose product is in `to`; the first has none. */
 cudaError_t tsri_cuda_recurrent_step(cudaStream_t s, const tsri_cuda_recurrence *r, int64_t l,
@@ -267,6 +269,8 @@ cudaError_t tsri_cuda_last(cudaStream_t s, float *y, const float *x, const int32
                            int64_t t, int64_t n, int64_t c);
 cudaError_t tsri_cuda_last_back(cudaStream_t s, float *dx, const float *dy, const int32_t *length,
                                 int64_t t, int64_t n, int64_t c);
+
+enum { TSRI_CUDA_PARTS = 256 }; /* numbers that a lane has for sums of blocks */
 
 /* ---- loss.cu ---------------------------------------------------------------------------------- */
 
@@ -290,7 +294,8 @@ typedef struct tsri_cuda_loss {
     const double *weight, *weight_mean;
     double smoothing;
     float *dx;
-    void *tally; /* a double, the sum; an int64_t, the hits */
+    void *tally;  /* a double, the sum; an int64_t, the hits */
+    double *part; /* TSRI_CUDA_PARTS of scratch */
 } tsri_cuda_loss;
 
 cudaError_t tsri_cuda_loss_of(cudaStream_t s, const tsri_cuda_loss *loss);
@@ -314,8 +319,6 @@ typedef struct tsri_cuda_dials {
     double rate;
     double shrink, decay, new1, keep2, new2, adam_rate, root, epsilon;
 } tsri_cuda_dials;
-
-enum { TSRI_CUDA_PARTS = 256 }; /* of a gradient whose length is measured */
 
 typedef struct tsri_cuda_sgd {
     float *w, *v, *dw;

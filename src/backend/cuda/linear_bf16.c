@@ -186,7 +186,9 @@ tsr_status tsri_cuda_pack_weights(tsri_op *const *op, int64_t count, tsri_device
     cudaStream_t s = tsri_cuda_stream(device.stream);
     tsri_cuda_packing all = {.count = 0};
     for (int64_t i = 0; i < count; i++) {
-        if (op[i]->bf16)
+        if (op[i]->kind == TSRI_RECURRENT)
+            TSR_TRY(tsri_cuda_recurrent_pack_op(op[i], s));
+        else if (op[i]->bf16)
             all.item[all.count++] = packed_of(op[i]);
         else
             TSR_TRY(copy_weights(op[i], s));

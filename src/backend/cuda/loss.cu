@@ -1,5 +1,5 @@
-/* loss.cu - the loss of a batch on the device: the formulas of backend/losses/, a thread a sample,
- * all of a batch in one block, whose threads then add up what they have.
+/* loss.cu - the loss of a batch on the device: the formulas of backend/losses/, a thread a sample (or
+ * a position of one), whose blocks then add up what they have; a second launch adds up the blocks.
  *
  * The rows of the table are functions of the host; their formulas stand here a second time, in the
  * same order of operations and in double. tests/unit/test_device.c compares each with its row, and
@@ -31,10 +31,20 @@ static __device__ inline void put(const position *p, int64_t o, double slope)
         p->dx[o] = (float)slope;
 }
 
+/* Nobody writes it while the kernel runs: loads may come before the stores of gradients. */
+static __device__ inline double read(const float *at)
+{
+#ifdef __CUDA_ARCH__
+    return (double)__ldg(at);
+#else
+    return (double)*at;
+#endif
+}
+
 static __device__ inline double error_at(const position *p, int64_t o)
 {
-    double t = p->target ? (double)p->target[o] : (o == p->label ? 1.0 : 0.0);
-    return (double)p->x[o] - t;
+    double t = p->target ? read(&p->target[o]) : (o == p->label ? 1.0 : 0.0);
+    return read(&p->x[o]) - t;
 }
 
 static __device__ inline int64_t largest(const position *p)
@@ -86,6 +96,7 @@ static __device__ double of_cross_entropy(const tsri_cuda_loss *loss, const posi
 static __device__ double of_mse(const tsri_cuda_loss *, const position *p)
 {
     double sum = 0, k = (double)p->k;
+#pragma unroll 8
     for (int64_t o = 0; o < p->k; o++) {
         double d = error_at(p, o);
         sum += d * d;
@@ -97,6 +108,7 @@ static __device__ double of_mse(const tsri_cuda_loss *, const position *p)
 static __device__ double of_half_squares(const tsri_cuda_loss *, const position *p)
 {
     double sum = 0;
+#pragma unroll 8
     for (int64_t o = 0; o < p->k; o++) {
         double d = error_at(p, o);
         sum += d * d;
@@ -108,6 +120,7 @@ static __device__ double of_half_squares(const tsri_cuda_loss *, const position 
 static __device__ double of_huber(const tsri_cuda_loss *, const position *p)
 {
     double sum = 0, k = (double)p->k, scale = p->scale / k;
+#pragma unroll 8
     for (int64_t o = 0; o < p->k; o++) {
         double d = error_at(p, o);
         bool near = fabs(d) <= 1;
@@ -216,19 +229,21 @@ static __device__ double piece(const tsri_cuda_loss *loss, int64_t n, int64_t l,
     return loss->sum ? value_of(loss, &p) : value_of(loss, &p) / (double)count;
 }
 
-enum { LARGE_BLOCK = 1024 }; /* for positions: short pieces, and many */
+enum { FEW = 64 }; /* threads of a block for positions: short pieces, and many */
 
-template <int THREADS> static __global__ __launch_bounds__(THREADS) void batch(tsri_cuda_loss loss)
+/* What a block has summed goes to the tally, or where there are more blocks to its place in `part`. */
+static __device__ inline void leave(const tsri_cuda_loss *loss, double sum, int64_t hits)
 {
-    __shared__ double sums[THREADS];
-    __shared__ int64_t hits[THREADS];
+    bool alone = gridDim.x == 1;
+    double *to = alone ? (double *)loss->tally : loss->part + blockIdx.x;
+    *to = sum;
+    *(int64_t *)(void *)(alone ? to + 1 : to + TSRI_CUDA_PARTS / 2) = hits;
+}
+
+/* The sums of all threads, in thread 0; each of them brings its own. */
+template <int THREADS> static __device__ inline void add_up(double *sums, int64_t *hits)
+{
     int t = (int)threadIdx.x;
-    double sum = 0;
-    int64_t hit = 0;
-    for (int64_t e = t; e < loss.n * loss.positions; e += THREADS)
-        sum += piece(&loss, e / loss.positions, e % loss.positions, &hit);
-    sums[t] = sum;
-    hits[t] = hit;
     __syncthreads();
     for (int half = THREADS / 2; half > 0; half /= 2) {
         if (t < half) {
@@ -237,17 +252,47 @@ template <int THREADS> static __global__ __launch_bounds__(THREADS) void batch(t
         }
         __syncthreads();
     }
-    if (t == 0) {
-        *(double *)loss.tally = sums[0];
-        *(int64_t *)((char *)loss.tally + sizeof(double)) = hits[0];
-    }
+}
+
+template <int THREADS>
+static __global__ __launch_bounds__(THREADS, 1) void batch(tsri_cuda_loss loss)
+{
+    __shared__ double sums[THREADS];
+    __shared__ int64_t hits[THREADS];
+    int t = (int)threadIdx.x;
+    double sum = 0;
+    int64_t hit = 0;
+    for (EACH(e, loss.n * loss.positions))
+        sum += piece(&loss, e / loss.positions, e % loss.positions, &hit);
+    sums[t] = sum;
+    hits[t] = hit;
+    add_up<THREADS>(sums, hits);
+    if (t == 0)
+        leave(&loss, sums[0], hits[0]);
+}
+
+/* A thread a block of those that have summed. */
+static __global__ void blocks_together(tsri_cuda_loss loss, int blocks)
+{
+    __shared__ double sums[TSRI_CUDA_PARTS / 2];
+    __shared__ int64_t hits[TSRI_CUDA_PARTS / 2];
+    int t = (int)threadIdx.x;
+    sums[t] = t < blocks ? loss.part[t] : 0;
+    hits[t] = t < blocks ? *(const int64_t *)(loss.part + TSRI_CUDA_PARTS / 2 + t) : 0;
+    add_up<TSRI_CUDA_PARTS / 2>(sums, hits);
+    if (t == 0)
+        leave(&loss, sums[0], hits[0]);
 }
 
 cudaError_t tsri_cuda_loss_of(cudaStream_t s, const tsri_cuda_loss *loss)
 {
-    if (loss->positions > 1)
-        LAUNCH_MEETING(batch<LARGE_BLOCK>, 1, LARGE_BLOCK, s, *loss);
-    else
+    int64_t blocks = (loss->n * loss->positions + FEW - 1) / FEW;
+    blocks = blocks < TSRI_CUDA_PARTS / 2 ? blocks : TSRI_CUDA_PARTS / 2;
+    if (loss->positions == 1 || blocks <= 1) {
         LAUNCH_MEETING(batch<TSRI_BLOCK>, 1, TSRI_BLOCK, s, *loss);
+        return cudaGetLastError();
+    }
+    LAUNCH_MEETING(batch<FEW>, (unsigned)blocks, FEW, s, *loss);
+    LAUNCH_MEETING(blocks_together, 1, TSRI_CUDA_PARTS / 2, s, *loss, (int)blocks);
     return cudaGetLastError();
 }

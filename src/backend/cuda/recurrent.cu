@@ -3,54 +3,55 @@
  *     forward     y_l  = max(s W y_(l-1) + x_l, 0)             0 behind a sequence's end
  *     backward    dx_l = [y_l > 0] (dy_l + s W^T dx_(l+1))
  *
- * Positions follow each other, samples do not: a cluster of blocks takes eight samples through all
+ * Positions follow each other, samples do not: a group of blocks takes eight samples through all
  * positions. Each of its blocks keeps the weights of 64 units in registers, as the operands of
- * matrix instructions, so that W is read once; its warps share out what is summed over. The new
- * states of a block go straight into the shared memory of all others of the cluster, as bf16, and one
- * barrier of the cluster ends a position. Clusters know nothing of each other.
+ * matrix instructions, so that W is read once; its warps share out what is summed over.
  *
- * A launch may begin anywhere: it takes the state before from memory. So a chip without clusters, and
- * tests/cuda/, could take one position at a time; only the exchange between blocks is not used then.
+ * Blocks of a group hear of each other through `narrow`, where states are kept anyway. Before the
+ * launch every word of it is NOTHING, two bf16 that no sum is rounded to; whoever needs a state reads
+ * it until it is something else. So what a position waits for is one store and one load, without
+ * flags, fences or barriers between blocks: the word that is awaited is the word that is used. (Clusters
+ * of 16 blocks would do the same in shared memory: an H200 has room for 7 of them, where 64 samples
+ * want 8, and 16 KB a position take longer through that network than through the cache.)
+ *
+ * Who waits must not keep out whom it waits for. Blocks take their places in the order in which they
+ * begin, so only the last group of a launch can lack some, and it holds 15 multiprocessors at most;
+ * recurrent_bf16.c asks for no more launches at once than leave one free.
+ *
+ * What a position adds is asked for STAGES - 1 positions ahead; results go to memory last.
+ *
+ * A launch may begin anywhere. tests/cuda/, whose blocks run one after the other, take one position
+ * at a time.
  */
 #include "backend/cuda/launch.h"
 #include "backend/cuda/narrow.cuh"
 
 enum {
     SAMPLES = 8,
-    UNITS = 64, /* of a block */
+    UNITS = TSRI_CUDA_RECURRENT_UNITS, /* of a block */
     WARPS = 8,
     THREADS = 32 * WARPS,
-    MOST = TSRI_CUDA_RECURRENT_MOST,
     TILES = UNITS / 16,
-    DEPTH = MOST / WARPS, /* what a warp sums over */
+    DEPTH = TSRI_CUDA_RECURRENT_MOST / WARPS, /* what a warp sums over */
     STEPS = DEPTH / 16,
-    PITCH = MOST + EIGHT, /* rows of states begin in different banks */
-    FRESH = UNITS + EIGHT
+    SPAN = DEPTH / 4,      /* what a thread reads of a sample, in a row */
+    CHUNKS = SPAN / EIGHT, /* in pieces of 16 bytes, for two steps each */
+    STAGES = 4             /* positions whose numbers are on their way */
 };
 
+#define NOTHING 0xffffffffu
+
 typedef struct place {
-    int warp, lane, row,
-        column;            /* of a thread's accumulators: rows `row` and row + 8, two columns */
-    int64_t first, sample; /* of the block's units, of the cluster's samples */
+    int warp, lane;
+    int row, column;       /* of a thread's accumulators: rows `row` and row + 8, two columns */
+    int64_t first, sample; /* of the block's units, of the group's samples */
 } place;
 
-static __device__ inline place place_of(int64_t blocks)
+static __device__ inline place place_of(int64_t ticket, int64_t blocks)
 {
     int lane = (int)threadIdx.x % 32;
-    return place{(int)threadIdx.x / 32,
-                 lane,
-                 lane / 4,
-                 lane % 4 * 2,
-                 (int64_t)blockIdx.x % blocks * UNITS,
-                 (int64_t)blockIdx.x / blocks * SAMPLES};
-}
-
-/* What unit `row` takes of unit k. */
-static __device__ inline float weight_at(const tsri_cuda_recurrence &r, int64_t row, int64_t k)
-{
-    if (row >= r.c || k >= r.c)
-        return 0;
-    return r.back ? r.w[k * r.c + row] : r.w[row * r.c + k];
+    return place{(int)threadIdx.x / 32,    lane, lane / 4, lane % 4 * 2, ticket % blocks * UNITS,
+                 ticket / blocks * SAMPLES};
 }
 
 /* ---- Weights as the matrix instructions read them ------------------------------------------------ */
@@ -63,24 +64,125 @@ static __host__ __device__ inline int64_t word_at(int64_t block, int warp, int t
     return (((block * WARPS + warp) * TILES + tile) * STEPS + step) * 32 + lane;
 }
 
+static __host__ __device__ inline int64_t words_of(int64_t blocks)
+{
+    return blocks * WARPS * TILES * STEPS * 32;
+}
+
+/* Sums may be taken in any order, so long as both operands have the same: of step j, lane % 4 = q
+ * takes units SPAN q + 4 j to + 3, so that what it reads of a state lies in a row. */
+static __device__ inline int64_t unit_at(int64_t warp, int64_t step, int64_t lane, int word)
+{
+    return warp * DEPTH + lane % 4 * SPAN + step * 4 + (word >> 1) * 2;
+}
+
+/* What unit `row` takes of unit k, forward or back. */
+static __device__ inline float weight_at(const tsri_cuda_recurrence &r, bool back, int64_t row,
+                                         int64_t k)
+{
+    if (row >= r.c || k >= r.c)
+        return 0;
+    return back ? r.w[k * r.c + row] : r.w[row * r.c + k];
+}
+
+static __device__ inline uint4 words_at(const tsri_cuda_recurrence &r, bool back, int64_t e)
+{
+    int64_t lane = e % 32, step = e / 32 % STEPS, tile = e / 32 / STEPS % TILES;
+    int64_t warp = e / 32 / STEPS / TILES % WARPS, block = e / 32 / STEPS / TILES / WARPS;
+    unsigned word[4];
+    for (int q = 0; q < 4; q++) {
+        int64_t row = block * UNITS + tile * 16 + lane / 4 + (q & 1) * 8;
+        int64_t k = unit_at(warp, step, lane, q);
+        word[q] = pair_of(weight_at(r, back, row, k), weight_at(r, back, row, k + 1));
+    }
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+/* Both ways behind each other, each with its tickets. */
+static __host__ __device__ inline int64_t packed_words(int64_t blocks)
+{
+    return words_of(blocks) + 1;
+}
+
 static __global__ void pack(tsri_cuda_recurrence r, int64_t blocks)
 {
-    for (EACH(e, blocks * WARPS * TILES * STEPS * 32)) {
-        int64_t lane = e % 32, step = e / 32 % STEPS, tile = e / 32 / STEPS % TILES;
-        int64_t warp = e / 32 / STEPS / TILES % WARPS, block = e / 32 / STEPS / TILES / WARPS;
-        unsigned word[4];
-        for (int q = 0; q < 4; q++) {
-            int64_t row = block * UNITS + tile * 16 + lane / 4 + (q & 1) * 8;
-            int64_t k = warp * DEPTH + step * 16 + lane % 4 * 2 + (q >> 1) * 8;
-            word[q] = pair_of(weight_at(r, row, k), weight_at(r, row, k + 1));
-        }
-        ((uint4 *)r.packed)[e] = make_uint4(word[0], word[1], word[2], word[3]);
+    int64_t words = words_of(blocks);
+    for (EACH(e, 2 * words)) {
+        bool back = e >= words;
+        uint4 *to = (uint4 *)r.packed + (back ? packed_words(blocks) : 0);
+        to[e - (back ? words : 0)] = words_at(r, back, e - (back ? words : 0));
+        if (e == 0 || e == words)
+            to[words] = make_uint4(0, 0, 0, 0);
     }
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define TSRI_CLUSTERS
+static __global__ void clear(uint4 *narrow, int64_t chunks)
+{
+    for (EACH(e, chunks))
+        narrow[e] = make_uint4(NOTHING, NOTHING, NOTHING, NOTHING);
+}
+
+/* ---- States of others ------------------------------------------------------------------------------ */
+
+/* What a thread multiplies at a position: SPAN units of sample `row`. */
+typedef struct operand {
+    uint4 chunk[CHUNKS];
+} operand;
+
+static __device__ inline bool is_there(uint4 v)
+{
+    return v.x != NOTHING && v.y != NOTHING && v.z != NOTHING && v.w != NOTHING;
+}
+
+/* As it is in memory now, whatever this thread has seen before. */
+static __device__ inline uint4 look(const uint4 *at)
+{
+#ifdef __CUDA_ARCH__
+    uint4 v;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(at)
+                 : "memory");
+    return v;
+#else
+    return *at;
 #endif
+}
+
+/* Where a thread finds its operand in a position, and how many of its chunks there are. */
+typedef struct reading {
+    int64_t at; /* chunks from the beginning of the position */
+    int count;
+} reading;
+
+static __device__ inline reading reading_of(const tsri_cuda_recurrence &r, place p)
+{
+    int64_t groups = pitch_of(r.c) / EIGHT, n = p.sample + p.row;
+    int64_t first = (p.warp * DEPTH + p.lane % 4 * SPAN) / EIGHT;
+    int64_t left = n < r.n ? groups - first : 0;
+    return reading{n * groups + first, (int)(left < 0 ? 0 : left < CHUNKS ? left : CHUNKS)};
+}
+
+/* Again at those of chunk `first` and later that were not there; all at once, since each look takes as
+ * long as the way to the cache and back. */
+static __device__ inline void look_again(operand &b, const uint4 *position, reading from, int first)
+{
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++)
+        if (i >= first && i < from.count && !is_there(b.chunk[i]))
+            b.chunk[i] = look(position + from.at + i);
+}
+
+static __device__ inline operand look_at_all(const uint4 *position, reading from)
+{
+    operand b;
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++)
+        b.chunk[i] = i < from.count ? look(position + from.at + i) : make_uint4(0, 0, 0, 0);
+    return b;
+}
+
+/* ---- Products ------------------------------------------------------------------------------------- */
 
 #ifdef __CUDA_ARCH__
 typedef struct weights {
@@ -96,23 +198,44 @@ static __device__ inline void take_weights(weights &w, const tsri_cuda_recurrenc
             w.a[i][j] = ((const uint4 *)r.packed)[word_at(p.first / UNITS, p.warp, i, j, p.lane)];
 }
 
+static __device__ inline void multiply_tile(float sum[4], uint4 a, unsigned b0, unsigned b1)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+
+/* Until the last chunk of every sample is there: the others come with it, more or less, and 16 KB for
+ * each block and each look are more than the cache can give while others write to it. */
+static __device__ inline void wait_for_last(const uint4 *position, reading from, place p)
+{
+    bool looks = p.lane % 4 == 3 && from.count == CHUNKS;
+    uint4 v = make_uint4(0, 0, 0, 0);
+    do {
+        if (looks)
+            v = look(position + from.at + CHUNKS - 1);
+    } while (!__all_sync(~0u, is_there(v)));
+}
+
+/* Chunk by chunk, as they come. */
 static __device__ inline void multiply(float sum[TILES][4], const weights &w,
-                                       const tsri_cuda_recurrence &r,
-                                       const uint16_t (*state)[PITCH], place p)
+                                       const tsri_cuda_recurrence &r, const uint4 *position,
+                                       reading from, place p)
 {
     (void)r;
+    wait_for_last(position, from, p);
+    operand b = look_at_all(position, from);
 #pragma unroll
-    for (int j = 0; j < STEPS; j++) {
-        const uint16_t *b = &state[p.row][p.warp * DEPTH + j * 16 + p.column];
-        unsigned b0 = *(const unsigned *)(const void *)b;
-        unsigned b1 = *(const unsigned *)(const void *)(b + 8);
+    for (int k = 0; k < CHUNKS; k++) {
+        while (!__all_sync(~0u, is_there(b.chunk[k])))
+            look_again(b, position, from, k);
 #pragma unroll
         for (int i = 0; i < TILES; i++)
-            asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                : "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
-                : "r"(w.a[i][j].x), "r"(w.a[i][j].y), "r"(w.a[i][j].z), "r"(w.a[i][j].w), "r"(b0),
-                  "r"(b1));
+            multiply_tile(sum[i], w.a[i][2 * k], b.chunk[k].x, b.chunk[k].y);
+#pragma unroll
+        for (int i = 0; i < TILES; i++)
+            multiply_tile(sum[i], w.a[i][2 * k + 1], b.chunk[k].z, b.chunk[k].w);
     }
 }
 #else
@@ -124,60 +247,69 @@ static __device__ inline void take_weights(weights &, const tsri_cuda_recurrence
 {
 }
 
-/* Row `row` of a tile and what it takes of number k of a warp, where the instructions find it. */
-static __device__ inline float packed_at(const tsri_cuda_recurrence &r, place p, int tile, int row,
-                                         int k)
+static __device__ inline unsigned word_of(uint4 v, int i)
 {
-    const uint4 v =
-        ((const uint4 *)
-             r.packed)[word_at(p.first / UNITS, p.warp, tile, k / 16, row % 8 * 4 + k % 8 / 2)];
     const unsigned word[4] = {v.x, v.y, v.z, v.w};
-    unsigned pair = word[row / 8 + k % 16 / 8 * 2];
-    return __uint_as_float(k % 2 ? pair & 0xffff0000u : pair << 16);
+    return word[i];
+}
+
+static __device__ inline float half_of(unsigned pair, int i)
+{
+    return __uint_as_float(i ? pair & 0xffff0000u : pair << 16);
+}
+
+/* What the four lanes of row `row` bring to a sum with sample `column`, where the instructions find it. */
+static __device__ inline float multiply_step(const tsri_cuda_recurrence &r, place p, int tile,
+                                             int row, int step, int q, uint4 chunk)
+{
+    const uint4 a =
+        ((const uint4 *)r.packed)[word_at(p.first / UNITS, p.warp, tile, step, row % 8 * 4 + q)];
+    float sum = 0;
+    for (int half = 0; half < 2; half++) {
+        unsigned w = word_of(a, row / 8 + half * 2), x = word_of(chunk, step % 2 * 2 + half);
+        for (int e = 0; e < 2; e++)
+            sum += half_of(w, e) * half_of(x, e);
+    }
+    return sum;
 }
 
 /* The accumulators of a thread as the matrix instructions deal them out. */
 static __device__ inline void multiply(float sum[TILES][4], const weights &,
-                                       const tsri_cuda_recurrence &r,
-                                       const uint16_t (*state)[PITCH], place p)
+                                       const tsri_cuda_recurrence &r, const uint4 *position,
+                                       reading, place p)
 {
-    for (int i = 0; i < TILES; i++)
-        for (int q = 0; q < 4; q++)
-            for (int k = 0; k < DEPTH; k++)
-                sum[i][q] +=
-                    packed_at(r, p, i, p.row + (q >> 1) * 8, k) *
-                    __uint_as_float((unsigned)state[p.column + (q & 1)][p.warp * DEPTH + k] << 16);
+    for (int e = 0; e < 2; e++)
+        for (int q = 0; q < 4; q++) {
+            place other = p;
+            other.lane = q;
+            other.row = p.column + e; /* the sample */
+            operand b = look_at_all(position, reading_of(r, other));
+            for (int i = 0; i < TILES; i++)
+                for (int half = 0; half < 2; half++)
+                    for (int j = 0; j < STEPS; j++)
+                        sum[i][half * 2 + e] +=
+                            multiply_step(r, p, i, p.row + half * 8, j, q, b.chunk[j / 2]);
+        }
 }
 #endif
 
-/* ---- A position ------------------------------------------------------------------------------ */
+/* ---- What a block has in its shared memory ------------------------------------------------------ */
+
+/* What a position adds, for a thread's two samples; back, what says where the ReLU was on. */
+typedef struct ahead {
+    float start[2], mask[2];
+} ahead;
 
 typedef struct desk {
-    uint16_t state[2][SAMPLES][PITCH];
-    float part[WARPS / 2][UNITS][SAMPLES];
-    uint16_t fresh[SAMPLES][FRESH];
+    float2 part[2][WARPS][UNITS]
+               [SAMPLES / 2];        /* the sums of each warp; of two positions by turns */
+    ahead ahead_of[STAGES][THREADS]; /* each thread its own */
+    int64_t ticket;
 } desk;
-
-/* part[0 .. 3] = the sums of all warps, in four parts. */
-static __device__ inline void gather_parts(desk &d, float sum[TILES][4], place p)
-{
-    for (int half = 1; half >= 0; half--) {
-        if (p.warp / (WARPS / 2) == half)
-#pragma unroll
-            for (int i = 0; i < TILES; i++)
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
-                    float *at = &d.part[p.warp % (WARPS / 2)][i * 16 + p.row + (q >> 1) * 8]
-                                       [p.column + (q & 1)];
-                    *at = half ? sum[i][q] : sum[i][q] + *at;
-                }
-        __syncthreads();
-    }
-}
 
 /* A thread's two samples of one unit. */
 typedef struct own {
-    int64_t unit, sample; /* in the block, in the cluster */
+    int64_t unit, sample; /* in the block, in the group */
     bool there[2];
     int64_t at[2];  /* in [n, c] */
     int64_t end[2]; /* of its sequence */
@@ -197,179 +329,237 @@ static __device__ inline own own_of(const tsri_cuda_recurrence &r, place p)
     return o;
 }
 
-/* What a position begins with, asked for before the one before it is done. */
-typedef struct ahead {
-    float start[2], mask[2];
-} ahead;
-
-static __device__ inline ahead fetch(const tsri_cuda_recurrence &r, const own &o, int64_t l)
+static __device__ inline int64_t position_at(const tsri_cuda_recurrence &r, int64_t s)
 {
-    ahead f = {{0, 0}, {1, 1}};
+    return r.back ? r.t - 1 - s : s;
+}
+
+/* Where a position's numbers lie; from one to the next they move by the same. Nothing has to be
+ * multiplied while others wait. */
+typedef struct walk {
+    const float *start, *mask; /* of the position that is asked for next, a thread's first sample */
+    float *to;                 /* of this one */
+    tsri_cuda_bf16 *tell;      /* of this one, the thread's two units of sample `row` */
+    const uint4 *heard;        /* of the one before, the thread's first chunk */
+    int64_t numbers, narrow;   /* from position to position */
+    bool tells;
+} walk;
+
+static __device__ inline walk walk_from(const tsri_cuda_recurrence &r, const own &o, place p,
+                                        int64_t s)
+{
+    int64_t pitch = pitch_of(r.c), l = position_at(r, s), way = r.back ? -1 : 1;
+    int64_t n = p.sample + p.row, c = p.first + p.warp * EIGHT + p.column;
+    walk k;
+    k.numbers = way * r.n * r.c;
+    k.narrow = way * r.n * pitch;
+    k.start = r.start + l * r.n * r.c + o.at[0];
+    k.mask = (r.back ? r.mask : r.start) + l * r.n * r.c + o.at[0];
+    k.to = r.to + l * r.n * r.c + o.at[0];
+    k.tell = r.narrow + (l * r.n + n) * pitch + c;
+    k.heard = (const uint4 *)(const void *)(r.narrow + l * r.n * pitch - k.narrow);
+    k.tells = n < r.n && c < pitch;
+    return k;
+}
+
+/* ---- Numbers asked for ahead -------------------------------------------------------------------- */
+
+static __device__ inline void ask(float *to, const float *from)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+        "l"(from)
+        : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* What the next position that nobody has asked for will add; one group of copies, also where there is
+ * none. */
+static __device__ inline void ask_ahead(desk &d, const tsri_cuda_recurrence &r, const own &o,
+                                        walk &k, int s, bool more)
+{
+    ahead *f = &d.ahead_of[s % STAGES][threadIdx.x];
+#pragma unroll
     for (int e = 0; e < 2; e++)
-        if (o.there[e]) {
-            f.start[e] = r.start[l * r.n * r.c + o.at[e]];
-            f.mask[e] = r.back ? r.mask[l * r.n * r.c + o.at[e]] : 1;
+        if (more && o.there[e]) {
+            ask(&f->start[e], k.start + e * r.c);
+            if (r.back)
+                ask(&f->mask[e], k.mask + e * r.c);
         }
-    return f;
-}
-
-/* The new states of the block, to memory and to `fresh`. */
-static __device__ inline void finish(desk &d, const tsri_cuda_recurrence &r, const own &o,
-                                     int64_t l, const ahead &f, bool product)
-{
-    for (int e = 0; e < 2; e++) {
-        float sum = 0;
-        for (int k = 0; product && k < WARPS / 2; k++)
-            sum += d.part[k][o.unit][o.sample + e];
-        float v = r.scale * sum + f.start[e];
-        bool on = o.there[e] && (r.back ? f.mask[e] > 0 : v > 0 && l < o.end[e]);
-        v = on ? v : 0;
-        if (o.there[e])
-            r.to[l * r.n * r.c + o.at[e]] = v;
-        d.fresh[o.sample + e][o.unit] = (uint16_t)pair_of(v, 0);
-    }
-}
-
-/* 16 bytes of `fresh`: sample q / 8 of the cluster, units from q % 8 * 8. */
-static __device__ inline uint4 chunk_of(const desk &d, int q)
-{
-    uint4 v;
-    memcpy(&v, &d.fresh[q / 8][q % 8 * EIGHT], sizeof v);
-    return v;
-}
-
-static __device__ inline void keep_narrow(const desk &d, const tsri_cuda_recurrence &r, place p,
-                                          int64_t l)
-{
-    int q = (int)threadIdx.x;
-    int64_t pitch = pitch_of(r.c), n = p.sample + q / 8, c = p.first + q % 8 * EIGHT;
-    if (q < SAMPLES * UNITS / EIGHT && n < r.n && c < pitch)
-        *(uint4 *)(void *)&r.narrow[(l * r.n + n) * pitch + c] = chunk_of(d, q);
-}
-
-static __device__ inline void take_state(desk &d, const tsri_cuda_recurrence &r, place p, int64_t l,
-                                         int now)
-{
-    int64_t pitch = pitch_of(r.c);
-    for (int i = (int)threadIdx.x; i < SAMPLES * PITCH; i += THREADS) {
-        int64_t n = p.sample + i / PITCH, c = i % PITCH;
-        d.state[1 - now][i / PITCH][c] = 0; /* behind the units of the cluster, too */
-        d.state[now][i / PITCH][c] =
-            l >= 0 && l < r.t && n < r.n && c < r.c ? r.narrow[(l * r.n + n) * pitch + c] : 0;
-    }
-    __syncthreads();
-}
-
-/* ---- Between blocks --------------------------------------------------------------------------- */
-
-/* `fresh` into the next state of every block of the cluster. */
-static __device__ inline void spread(desk &d, place p, int next, int64_t blocks)
-{
-#ifdef TSRI_CLUSTERS
-    int q = (int)threadIdx.x % 64;
-    uint4 v = chunk_of(d, q);
-    unsigned at = (unsigned)__cvta_generic_to_shared(&d.state[next][q / 8][p.first + q % 8 * 8]);
-    for (int to = (int)threadIdx.x / 64; to < blocks; to += THREADS / 64) {
-        unsigned there;
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at), "r"(to));
-        asm volatile("st.shared::cluster.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(there), "r"(v.x),
-                     "r"(v.y), "r"(v.z), "r"(v.w)
-                     : "memory");
-    }
-#else
-    (void)d, (void)p, (void)next, (void)blocks;
+    k.start += k.numbers;
+    k.mask += k.numbers;
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-static __device__ inline void arrive(void)
+static __device__ inline ahead take_ahead(const desk &d, int s)
 {
-#ifdef TSRI_CLUSTERS
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#ifdef __CUDA_ARCH__
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#endif
+    return d.ahead_of[s % STAGES][threadIdx.x];
+}
+
+/* ---- A position ------------------------------------------------------------------------------ */
+
+/* The sum of all warps for a thread's two samples, in the order of the warps. */
+static __device__ inline float2 gather_parts(float2 (*part)[UNITS][SAMPLES / 2],
+                                             float sum[TILES][4], const own &o, place p)
+{
+    float2 all = make_float2(0, 0);
+#pragma unroll
+    for (int i = 0; i < TILES; i++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            part[p.warp][i * 16 + p.row + half * 8][p.column / 2] =
+                make_float2(sum[i][2 * half], sum[i][2 * half + 1]);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < WARPS; k++) {
+        float2 one = part[k][o.unit][o.sample / 2];
+        all.x += one.x;
+        all.y += one.y;
+    }
+    return all;
+}
+
+static __device__ inline float state_of(const tsri_cuda_recurrence &r, const own &o, const ahead &f,
+                                        int e, float sum, int64_t l)
+{
+    float v = r.scale * sum + f.start[e];
+    bool on = o.there[e] && (r.back ? f.mask[e] > 0 : v > 0 && l < o.end[e]);
+    return on ? v : 0;
+}
+
+/* To who waits for it. A warp has eight units of eight samples; turned, a thread has two units of the
+ * sample lane / 4, and four threads the eight of a chunk. */
+static __device__ inline void tell(const tsri_cuda_recurrence &r, const own &o, place p,
+                                   const walk &k, float2 v)
+{
+#ifdef __CUDA_ARCH__
+    unsigned pair = pair_of(v.x, v.y), turned;
+    (void)r, (void)o, (void)p;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(pair));
+    if (k.tells)
+        asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(k.tell), "r"(turned) : "memory");
+#else
+    const float both[2] = {v.x, v.y};
+    int64_t pitch = pitch_of(r.c), c = p.first + o.unit;
+    tsri_cuda_bf16 *position =
+        k.tell - (p.sample + p.row) * pitch - p.first - p.warp * EIGHT - p.column;
+    for (int e = 0; e < 2; e++)
+        if (p.sample + o.sample + e < r.n && c < pitch)
+            position[(p.sample + o.sample + e) * pitch + c] = (uint16_t)pair_of(both[e], 0);
 #endif
 }
 
-static __device__ inline void wait(void)
+static __device__ inline void keep(const tsri_cuda_recurrence &r, const own &o, const walk &k,
+                                   float2 v)
 {
-#ifdef TSRI_CLUSTERS
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#else
+    if (o.there[0])
+        k.to[0] = v.x;
+    if (o.there[1])
+        k.to[r.c] = v.y;
+}
+
+static __device__ inline void go_on(walk &k)
+{
+    k.to += k.numbers;
+    k.tell += k.narrow;
+    k.heard += k.narrow / EIGHT;
+}
+
+/* The number of this block among those that have begun. The last one lays out new tickets. */
+static __device__ inline int64_t take_ticket(desk &d, const tsri_cuda_recurrence &r, int64_t blocks)
+{
+#ifdef __CUDA_ARCH__
+    if (threadIdx.x == 0) {
+        unsigned *tickets = (unsigned *)((uint4 *)r.packed + words_of(blocks));
+        d.ticket = atomicAdd(tickets, 1u);
+        if (d.ticket == gridDim.x - 1)
+            *tickets = 0;
+    }
     __syncthreads();
+    return d.ticket;
+#else
+    (void)d, (void)r, (void)blocks;
+    return blockIdx.x;
 #endif
 }
 
 /* Positions in their order, the first to be done is `from`, the end `to`. */
-static __global__ __launch_bounds__(THREADS) void recurrence(tsri_cuda_recurrence r, int64_t from,
-                                                             int64_t to, int64_t blocks)
+static __global__ __launch_bounds__(THREADS, 1) void recurrence(tsri_cuda_recurrence r, int from,
+                                                                int to, int64_t blocks)
 {
-    __shared__ __align__(16) desk d;
-    place p = place_of(blocks);
+    SHARED_ROOM(room, sizeof(desk));
+    desk &d = *(desk *)room;
+    place p = place_of(take_ticket(d, r, blocks), blocks);
     own o = own_of(r, p);
+    reading before = reading_of(r, p);
+    walk k = walk_from(r, o, p, from);
     weights w;
-    int64_t last = r.t - 1;
+    for (int i = 0; i < STAGES; i++)
+        d.ahead_of[i][threadIdx.x] = ahead{{0, 0}, {1, 1}};
+    for (int i = 0; i < STAGES - 1; i++)
+        ask_ahead(d, r, o, k, from + i, from + i < to);
     take_weights(w, r, p);
-    take_state(d, r, p, r.back ? last - from + 1 : from - 1, (int)(from & 1));
-    ahead f = fetch(r, o, r.back ? last - from : from);
-    arrive(); /* nobody writes into a block that has not begun */
-    wait();
-    for (int64_t s = from; s < to; s++) {
-        int64_t l = r.back ? last - s : s;
-        float sum[TILES][4] = {{0}};
+    for (int s = from; s < to; s++) {
+        float2 v = make_float2(0, 0);
+        ahead f = take_ahead(d, s);
         if (s > 0) {
-            multiply(sum, w, r, d.state[s & 1], p);
-            gather_parts(d, sum, p);
+            float sum[TILES][4] = {{0}};
+            multiply(sum, w, r, k.heard, before, p);
+            v = gather_parts(d.part[s & 1], sum, o, p);
         }
-        finish(d, r, o, l, f, s > 0);
-        __syncthreads();
-        spread(d, p, (int)(s + 1) & 1, blocks);
-        arrive();
-        keep_narrow(d, r, p, l);
-        if (s + 1 < to)
-            f = fetch(r, o, r.back ? l - 1 : l + 1);
-        wait();
+        v.x = state_of(r, o, f, 0, v.x, position_at(r, s));
+        v.y = state_of(r, o, f, 1, v.y, position_at(r, s));
+        tell(r, o, p, k, v);
+        keep(r, o, k, v);
+        go_on(k);
+        ask_ahead(d, r, o, k, s + STAGES - 1, s + STAGES - 1 < to);
     }
 }
 
-/* A power of two: sizes that a cluster may have. */
 static int64_t blocks_of(int64_t c)
 {
-    int64_t blocks = 1;
-    while (blocks * UNITS < c)
-        blocks *= 2;
-    return blocks;
+    return (c + UNITS - 1) / UNITS;
 }
 
 int64_t tsri_cuda_recurrent_bytes(int64_t c)
 {
-    return blocks_of(c) * WARPS * TILES * STEPS * 32 * (int64_t)sizeof(uint4);
+    return 2 * packed_words(blocks_of(c)) * (int64_t)sizeof(uint4);
 }
 
-cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r)
+cudaError_t tsri_cuda_recurrent_pack(cudaStream_t s, void *to, const float *w, int64_t c)
 {
-    int64_t blocks = blocks_of(r->c), grid = blocks * ((r->n + SAMPLES - 1) / SAMPLES);
-    if (r->n == 0 || r->t == 0)
-        return cudaSuccess;
-    LAUNCH_EACH(pack, blocks * WARPS * TILES * STEPS * 32, s, *r, blocks);
-#ifdef __CUDACC__
-    cudaLaunchConfig_t how = {};
-    cudaLaunchAttribute cluster;
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = (unsigned)blocks;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    how.gridDim = dim3((unsigned)grid);
-    how.blockDim = dim3(THREADS);
-    how.stream = s;
-    how.attrs = &cluster;
-    how.numAttrs = 1;
-    cudaError_t error =
-        cudaFuncSetAttribute(recurrence, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    return error != cudaSuccess
-               ? error
-               : cudaLaunchKernelEx(&how, recurrence, *r, (int64_t)0, r->t, blocks);
-#else
-    for (int64_t i = 0; i < r->t; i++)
-        LAUNCH_MEETING(recurrence, (unsigned)grid, THREADS, s, *r, i, i + 1, blocks);
+    tsri_cuda_recurrence r = {};
+    r.w = w;
+    r.c = c;
+    r.packed = to;
+    LAUNCH_EACH(pack, 2 * words_of(blocks_of(c)), s, r, blocks_of(c));
     return cudaGetLastError();
+}
+
+cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *given)
+{
+    tsri_cuda_recurrence r = *given;
+    int64_t blocks = blocks_of(r.c), grid = blocks * ((r.n + SAMPLES - 1) / SAMPLES);
+    int64_t chunks = r.t * r.n * pitch_of(r.c) / EIGHT;
+    if (r.n == 0 || r.t == 0)
+        return cudaSuccess;
+    r.packed = (uint4 *)r.packed + (r.back ? packed_words(blocks) : 0);
+    LAUNCH_EACH(clear, chunks, s, (uint4 *)r.narrow, chunks);
+#ifdef __CUDACC__
+    LAUNCH_ROOM(recurrence, (unsigned)grid, THREADS, sizeof(desk), s, r, 0, (int)r.t, blocks);
+#else
+    for (int i = 0; i < (int)r.t; i++)
+        LAUNCH_ROOM(recurrence, (unsigned)grid, THREADS, sizeof(desk), s, r, i, i + 1, blocks);
 #endif
+    return cudaGetLastError();
 }
 
 /* ---- Beside products of cuBLAS, where it does not fit ------------------------------------------ */

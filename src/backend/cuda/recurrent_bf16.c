@@ -1,13 +1,11 @@
 /* recurrent_bf16.c - the recurrence under bf16: one launch for all positions (recurrent.cu), and one
- * product for the gradient of W. Wider ones, and chips without clusters of blocks, take a product of
+ * product for the gradient of W. Wider ones, and chips with few multiprocessors, take a product of
  * cuBLAS for each position.
  *
  * States, and the gradients of what comes in, are kept as floats and as bf16, [T, N, C filled up to a
  * multiple of 8]: those are what is multiplied.
  */
 #include "backend/cuda/cuda.h"
-
-enum { CLUSTERS_FROM = 90 }; /* compute capability 9.0 */
 
 static int64_t aligned(int64_t bytes)
 {
@@ -26,7 +24,7 @@ static int64_t states_bytes(const tsri_op *op)
 
 static bool at_once(const tsri_op *op)
 {
-    return op->in.c <= TSRI_CUDA_RECURRENT_MOST && tsri_cuda_capability() >= CLUSTERS_FROM;
+    return op->in.c <= TSRI_CUDA_RECURRENT_MOST && tsri_cuda_gates() > 0;
 }
 
 static bool in_bf16(const tsri_op *op)
@@ -37,8 +35,9 @@ static bool in_bf16(const tsri_op *op)
 static tsr_status setup(tsri_op *op)
 {
     op->saved_bytes = states_bytes(op);
-    op->scratch_bytes = states_bytes(op) + (at_once(op) ? tsri_cuda_recurrent_bytes(op->in.c)
-                                                        : aligned(op->in.c * pitch_of(op) * 2));
+    op->scratch_bytes = states_bytes(op);
+    op->packed_bytes =
+        at_once(op) ? tsri_cuda_recurrent_bytes(op->in.c) : op->in.c * pitch_of(op) * 2;
     return TSR_OK;
 }
 
@@ -47,13 +46,19 @@ static float scale_of(const tsri_op *op)
     return op->scale == 0 ? 1 : (float)op->scale;
 }
 
+tsr_status tsri_cuda_recurrent_pack_op(const tsri_op *op, cudaStream_t s)
+{
+    int64_t c = op->in.c;
+    return tsri_cuda_status(at_once(op) ? tsri_cuda_recurrent_pack(s, op->packed, op->w, c)
+                                        : tsri_cuda_narrow_rows(s, op->packed, op->w, c, c),
+                            "packing weights");
+}
+
 static tsr_status by_products(const tsri_op *op, const tsri_cuda_recurrence *r)
 {
     tsr_status st = TSR_OK;
     cudaStream_t s = tsri_cuda_stream(op->stream);
-    void *w = (char *)op->scratch + states_bytes(op);
     int64_t block = r->n * r->c, pitch = pitch_of(op), way = r->back ? -1 : 1;
-    TSR_TRY(tsri_cuda_status(tsri_cuda_narrow_rows(s, w, op->w, r->c, r->c), "floats to bf16"));
     for (int64_t i = 0; i < r->t; i++) {
         int64_t l = r->back ? r->t - 1 - i : i;
         if (i > 0)
@@ -63,7 +68,7 @@ static tsr_status by_products(const tsri_op *op, const tsri_cuda_recurrence *r)
                                                         .k = r->c,
                                                         .a = r->narrow + (l - way) * r->n * pitch,
                                                         .a_row = pitch,
-                                                        .b = w,
+                                                        .b = op->packed,
                                                         .b_row = pitch,
                                                         .b_turned = !r->back,
                                                         .c = r->to + l * block,
@@ -78,9 +83,16 @@ done:
 
 static tsr_status run(const tsri_op *op, const tsri_cuda_recurrence *r)
 {
-    return at_once(op) ? tsri_cuda_status(tsri_cuda_recurrent_run(tsri_cuda_stream(op->stream), r),
-                                          "a recurrence")
-                       : by_products(op, r);
+    tsr_status st = TSR_OK;
+    cudaStream_t s = tsri_cuda_stream(op->stream);
+    if (!at_once(op))
+        return by_products(op, r);
+    TSR_TRY(tsri_cuda_gate_enter(op->stream, s));
+    st = tsri_cuda_status(tsri_cuda_recurrent_run(s, r), "a recurrence");
+    tsr_status left = tsri_cuda_gate_leave(op->stream, s);
+    st = st == TSR_OK ? left : st;
+done:
+    return st;
 }
 
 static tsr_status forward(tsri_op *op)
@@ -88,13 +100,12 @@ static tsr_status forward(tsri_op *op)
     tsri_cuda_recurrence r = {.n = op->n,
                               .c = op->in.c,
                               .t = op->in.h,
-                              .w = op->w,
                               .scale = scale_of(op),
                               .start = op->x,
                               .length = op->length,
                               .to = op->y,
                               .narrow = op->saved,
-                              .packed = (char *)op->scratch + states_bytes(op)};
+                              .packed = op->packed};
     return run(op, &r);
 }
 
@@ -105,13 +116,12 @@ static tsr_status backward(tsri_op *op)
     tsri_cuda_recurrence r = {.n = op->n,
                               .c = op->in.c,
                               .t = op->in.h,
-                              .w = op->w,
                               .scale = scale_of(op),
                               .start = op->dy,
                               .mask = op->y,
                               .to = op->dx,
                               .narrow = op->scratch,
-                              .packed = (char *)op->scratch + states_bytes(op),
+                              .packed = op->packed,
                               .back = true};
     TSR_TRY(run(op, &r));
     if (op->dw)

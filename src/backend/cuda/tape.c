@@ -18,6 +18,7 @@ static cudaStream_t stream(tsri_device device)
 typedef struct tape {
     cudaGraphExec_t graph;
     tsri_cuda_zeros *zeros;
+    bool gated; /* some of its blocks wait for each other */
 } tape;
 
 static _Thread_local cudaStream_t beside; /* of the recording, or NULL */
@@ -48,6 +49,7 @@ static tsr_status begin(tsri_device device)
         TSR_TRY(tsri_cuda_status(cudaStreamCreateWithPriority(&beside, cudaStreamNonBlocking, last),
                                  "making a stream"));
     TSR_TRY(tsri_cuda_zeros_begin(&zeros, own));
+    (void)tsri_cuda_gate_recorded();
     tsri_cuda_record_on(own, beside);
     own = NULL;
 done:
@@ -86,6 +88,7 @@ static tsr_status end(void **made, tsri_device device)
     TSR_TRY(
         tsri_cuda_status(cudaGraphInstantiate(&t->graph, graph, 0), "making a graph of a step"));
     t->zeros = zeros;
+    t->gated = tsri_cuda_gate_recorded();
     zeros = NULL;
     *made = t;
     t = NULL;
@@ -101,8 +104,18 @@ done:
 
 static tsr_status play(void *made, tsri_device device)
 {
+    tsr_status st = TSR_OK;
     const tape *t = made;
-    return tsri_cuda_status(cudaGraphLaunch(t->graph, stream(device)), "a recorded step");
+    cudaStream_t s = stream(device);
+    if (t->gated)
+        TSR_TRY(tsri_cuda_gate_enter(device.stream, s));
+    st = tsri_cuda_status(cudaGraphLaunch(t->graph, s), "a recorded step");
+    if (t->gated) {
+        tsr_status left = tsri_cuda_gate_leave(device.stream, s);
+        st = st == TSR_OK ? left : st;
+    }
+done:
+    return st;
 }
 
 const tsri_tape_ops tsri_cuda_tape = {.begin = begin, .end = end, .play = play, .forget = forget};
