@@ -20,7 +20,7 @@ for library in $(ldd "$room/tessera" "$room/test_device" "$openblas" | awk '/=> 
     esac
 done
 cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$source"/papers.sh "$source"/cuda-torch-wide.py "$source"/cuda-wide.sh "$room"
-cp "$source"/../rnn.yaml "$source"/../ntk-mlp.yaml "$source"/../grelu.yaml "$room"
+cp "$source"/fast.sh "$source"/fast.yaml "$source"/../rnn.yaml "$source"/../ntk-mlp.yaml "$source"/../grelu.yaml "$room"
 cat > "$room/speed.yaml" <<'YAML'
 data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
 model: {name: preresnet18}
