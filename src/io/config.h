@@ -48,9 +48,6 @@ int64_t tsri_schema_find(const char *key);
 /* What the row's value must be, in words: "a number from 0 to 1000", "one of sgd, gd". */
 tsr_status tsri_schema_expected(tsri_text *out, const tsri_schema_row *row);
 
-/* Its default in words: "0.9; with optim.name=gd 0". Empty when it has none. */
-tsr_status tsri_schema_default(tsri_text *out, const tsri_schema_row *row);
-
 /* Reads (tsr_config_read and _set and _destroy are public, in tessera.h). _parse takes the text
  * itself; `name` stands for the path. */
 tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name);

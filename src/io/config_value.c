@@ -24,13 +24,6 @@ static const char *bound(char out[TSRI_NUMBER_TEXT], double value)
     return out;
 }
 
-tsr_status tsri_schema_default(tsri_text *out, const tsri_schema_row *row)
-{
-    if (row->when)
-        return tsri_text_add(out, "%s; with %s %s", row->preset, row->when, row->instead);
-    return tsri_text_add(out, "%s", row->preset ? row->preset : "");
-}
-
 tsr_status tsri_schema_expected(tsri_text *out, const tsri_schema_row *row)
 {
     static const char *const noun[] = {

@@ -90,6 +90,11 @@ static void csv_headers_are_guessed_or_told(void **state)
     assert_int_equal(data->train.n, 1);
     assert_string_equal(data->column[1], "2");
     tsr_data_destroy(data);
+    put_text("days.csv", "2024-05-01,2024-05-02,y\n1,2,0\n3,4,1\n"); /* a table by days */
+    assert_ok(load_settings(&data, SETTINGS("data.path=days.csv", "data.split=0")));
+    assert_int_equal(data->train.n, 2);
+    assert_string_equal(data->column[1], "2024-05-02");
+    tsr_data_destroy(data);
 }
 
 static void csv_with_a_test_file(void **state)

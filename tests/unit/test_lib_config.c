@@ -52,6 +52,12 @@ static void wrong_keys_and_values(void **state)
     assert_fails(tsr_config_set(config, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_set(NULL, "a=b"), TSR_USAGE, "NULL");
     assert_fails(tsr_config_read(&none, NULL), TSR_USAGE, "NULL");
+    assert_fails(tsr_config_read(NULL, "run.yaml"), TSR_USAGE, "NULL");
+    assert_fails(tsr_config_get(&text, NULL, "optim.lr"), TSR_USAGE, "NULL");
+    assert_fails(tsr_key_expected(NULL, "optim.lr"), TSR_USAGE, "NULL");
+    assert_fails(tsr_doc_parse(NULL, "{}"), TSR_USAGE, "NULL");
+    assert_fails(tsr_model_read(NULL, "model.safetensors"), TSR_USAGE, "NULL");
+    assert_fails(tsr_import(NULL, "resnet.pth", NULL), TSR_USAGE, "NULL");
     assert_false(tsr_config_given(config, "no.key") || tsr_config_given(NULL, "epochs"));
     assert_null(none);
     tsr_config_destroy(config);

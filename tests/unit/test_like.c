@@ -101,6 +101,28 @@ static void columns_by_name(void **state)
     tsr_data_destroy(data);
 }
 
+/* Numbers of either kind in a column of dates: days since 1970 they are not. */
+static void numbers_among_dates(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    tsri_like like = like_of(
+        TABLE("{\"name\":\"d\",\"dates\":true}", "\"classes\":2,\"targets\":[\"y\"]"), false);
+    static const char *const cell[] = {"19874", "\"19874,5\""};
+    for (size_t i = 0; i < sizeof cell / sizeof *cell; i++) {
+        char table[64];
+        (void)snprintf(table, sizeof table, "d,y\n%s,1\n", cell[i]);
+        put_text("d.csv", table);
+        assert_fails(load_settings_like(&data, SETTINGS("data.path=d.csv", "data.split=0"), &like),
+                     TSR_BAD_FILE, "is not a date, but the model takes this column for dates");
+    }
+    tsri_field days = {.dates = 1}, numbers = {.dates = 0};
+    const tsri_data_schema here = {.fields = 1, .field = &days},
+                           there = {.fields = 1, .field = &numbers};
+    assert_string_equal(tsri_data_schema_differs(&here, &there), "column 1 is dates here");
+    assert_string_equal(tsri_data_schema_differs(&there, &here), "column 1 is no dates here");
+}
+
 /* A target without a name cannot be found in a table with a header. */
 static void a_target_without_a_name(void **state)
 {
@@ -184,6 +206,7 @@ int main(void)
         cmocka_unit_test(bad_schemas),      cmocka_unit_test(differences_of_schemas),
         cmocka_unit_test(columns_by_name),  cmocka_unit_test(a_target_without_a_name),
         cmocka_unit_test(columns_by_place), cmocka_unit_test(pictures_in_grey),
+        cmocka_unit_test(numbers_among_dates),
         cmocka_unit_test(arrays_by_shape),
     };
     int failed = cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
