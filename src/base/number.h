@@ -34,4 +34,7 @@ const char *tsri_shortest_float(char text[TSRI_NUMBER_TEXT], float value);
  * the shortest text, what is not finite as a dash. Returns `text`. */
 const char *tsri_fixed(char text[TSRI_NUMBER_TEXT], double value, int digits);
 
+/* For people, too: a whole number of more than four digits with commas, "580,882". */
+const char *tsri_grouped(char text[TSRI_NUMBER_TEXT], int64_t value);
+
 #endif

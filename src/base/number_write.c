@@ -145,3 +145,17 @@ const char *tsri_fixed(char text[TSRI_NUMBER_TEXT], double value, int digits)
     (void)uselocale(old);
     return text;
 }
+
+const char *tsri_grouped(char text[TSRI_NUMBER_TEXT], int64_t value)
+{
+    char plain[24];
+    int length = snprintf(plain, sizeof plain, "%lld", (long long)value), used = 0;
+    int first = *plain == '-'; /* of the digits */
+    for (int i = 0; i < length; i++) {
+        if (i > first && length - first > 4 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = plain[i];
+    }
+    text[used] = '\0';
+    return text;
+}

@@ -1,6 +1,8 @@
 /* scale.c - an axis: which numbers it spans, where a number lies on it, which ones it names. */
 #include "report/scale.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,29 +68,16 @@ double tsri_scale_at(const tsri_scale *s, double value)
 /* ---- Numbers as labels ------------------------------------------------------------------------
  * A label is n * 10^power with n whole: its digits are known, only the point has to be placed. */
 
-static void with_commas(char *out, size_t room, long long n)
-{
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%lld", n);
-    size_t used = 0;
-    for (int i = 0; i < length && used + 2 < room; i++) {
-        if (i > 0 && length > 4 && (length - i) % 3 == 0)
-            out[used++] = ',';
-        out[used++] = digits[i];
-    }
-    out[used] = '\0';
-}
-
 static void decimal(char out[TSRI_LABEL], int64_t n, int power)
 {
-    char whole[TSRI_LABEL];
+    char whole[TSRI_NUMBER_TEXT];
     const char *sign = n < 0 ? "-" : "";
     long long size = n < 0 ? -n : n, unit = 1;
     for (; power > 0 && size < INT64_MAX / 10; power--)
         size *= 10;
     for (int i = power; i < 0 && unit < INT64_MAX / 10; i++)
         unit *= 10;
-    with_commas(whole, sizeof whole, size / unit);
+    (void)tsri_grouped(whole, size / unit);
     if (power < 0)
         (void)snprintf(out, TSRI_LABEL, "%s%.20s.%0*lld", sign, whole, -power > 18 ? 18 : -power,
                        size % unit);

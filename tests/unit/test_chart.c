@@ -2,6 +2,7 @@
  * is made of, and the CSV has the numbers. */
 #include "locale_testing.h"
 
+#include "base/number.h"
 #include "report/chart.h"
 #include "report/colour.h"
 #include "report/markup.h"
@@ -106,6 +107,23 @@ static void numbers_without_place(void **state)
     s = tsri_scale_of(&span, true, 0);
     assert_true(isnan(tsri_scale_at(&s, 0)));
     assert_true(isnan(tsri_scale_at(&s, -1)));
+}
+
+static void whole_numbers_in_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        const char *text;
+    } one[] = {{0, "0"},
+               {-1234, "-1234"},
+               {12345, "12,345"},
+               {-123456, "-123,456"},
+               {1000000, "1,000,000"},
+               {INT64_MIN, "-9,223,372,036,854,775,808"}};
+    char text[TSRI_NUMBER_TEXT];
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        assert_string_equal(tsri_grouped(text, one[i].value), one[i].text);
 }
 
 static void numbers_in_few_characters(void **state)
@@ -428,6 +446,7 @@ int main(void)
         cmocka_unit_test(log_ticks),
         cmocka_unit_test(ticks_lie_on_the_axis_whatever_the_range),
         cmocka_unit_test(numbers_without_place),
+        cmocka_unit_test(whole_numbers_in_groups),
         cmocka_unit_test(numbers_in_few_characters),
         cmocka_unit_test(text_cannot_break_out),
         cmocka_unit_test(coordinates_in_every_locale),
