@@ -193,21 +193,30 @@ done:
     return st;
 }
 
-tsr_status tsri_chart_write(const tsri_chart *c, const char *base)
+tsr_status tsri_svg_write(const tsri_text *svg, const char *base)
 {
     tsr_status st = TSR_OK;
-    tsri_text svg = {0}, csv = {0}, png = {0};
-    TSR_TRY(tsri_chart_svg(&svg, c));
-    TSR_TRY(tsri_chart_csv(&csv, c));
-    TSR_TRY(write_as(base, ".svg", &svg));
-    TSR_TRY(write_as(base, ".csv", &csv));
+    tsri_text png = {0};
+    TSR_TRY(write_as(base, ".svg", svg));
     if (tsri_png_available()) {
-        TSR_TRY(tsri_png_from_svg(&png, &svg, 2));
+        TSR_TRY(tsri_png_from_svg(&png, svg, 2));
         TSR_TRY(write_as(base, ".png", &png));
     }
 done:
+    tsri_text_fini(&png);
+    return st;
+}
+
+tsr_status tsri_chart_write(const tsri_chart *c, const char *base)
+{
+    tsr_status st = TSR_OK;
+    tsri_text svg = {0}, csv = {0};
+    TSR_TRY(tsri_chart_svg(&svg, c));
+    TSR_TRY(tsri_chart_csv(&csv, c));
+    TSR_TRY(tsri_svg_write(&svg, base));
+    TSR_TRY(write_as(base, ".csv", &csv));
+done:
     tsri_text_fini(&svg);
     tsri_text_fini(&csv);
-    tsri_text_fini(&png);
     return st;
 }

@@ -83,6 +83,9 @@ tsr_status tsri_chart_style(tsri_text *out);
  * map panel,x,y,value. */
 tsr_status tsri_chart_csv(tsri_text *out, const tsri_chart *c);
 
+/* Writes BASE.svg, and BASE.png where the program was built with librsvg. */
+tsr_status tsri_svg_write(const tsri_text *svg, const char *base);
+
 /* Writes BASE.svg and BASE.csv, and BASE.png where the program was built with librsvg
  * (tsri_png_available). */
 tsr_status tsri_chart_write(const tsri_chart *c, const char *base);

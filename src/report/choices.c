@@ -2,6 +2,7 @@
 #include "report/choices.h"
 
 #include "base/alloc.h"
+#include "report/colour.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,7 +130,8 @@ static void text_at(tsri_markup *m, double x, double y, const char *anchor, cons
 static void one_axis(tsri_markup *m, const tsri_choices *c, int64_t k, const char *title)
 {
     double x = axis_x(c, k);
-    tsri_markup_add(m, "<path class=\"axis\" d=\"M%s %dv%d\"/>", tsri_px(x), TOP, PLOT);
+    tsri_markup_add(m, "<path class=\"axis\" fill=\"none\" stroke=\"#555555\" d=\"M%s %dv%d\"/>",
+                    tsri_px(x), TOP, PLOT);
     text_at(m, x, k % 2 ? 16 : 32, "middle", title);
 }
 
@@ -145,11 +147,13 @@ static bool among_best(const tsri_choices *c, int64_t i)
 static void one_line(tsri_markup *m, const tsri_choices *c, int64_t i)
 {
     const tsri_choice *t = &c->thing[i];
-    bool ended = isfinite(t->place);
-    tsri_markup_add(m, "<path class=\"line %s\"",
-                    among_best(c, i) ? "s2 best"
-                    : ended          ? "s1"
-                                     : "s7");
+    bool ended = isfinite(t->place), best = among_best(c, i);
+    int colour = best ? 2 : ended ? 1 : 7;
+    tsri_markup_add(m,
+                    "<path class=\"line s%d%s\" fill=\"none\" stroke=\"%s\" "
+                    "stroke-width=\"%s\" stroke-opacity=\"%s\"",
+                    colour, best ? " best" : "", tsri_colour(colour - 1), best ? "2.6" : "1.4",
+                    best ? "1" : "0.4");
     tsri_choices_mark(m, c, i);
     tsri_markup_add(m, " d=\"");
     for (int64_t k = 0; k < c->keys; k++)
@@ -175,14 +179,10 @@ static void labels(tsri_markup *m, const tsri_choices *c, const char *worst, con
 void tsri_choices_parallel(tsri_page *p, const tsri_choices *c, const char *measure,
                            const char *worst, const char *best)
 {
-    tsri_markup *m = &p->html;
+    tsri_markup svg = {0}, *m = &svg;
     if (c->keys < 1 || c->count > MOST_LINES)
         return;
-    tsri_markup_add(m,
-                    "<figure class=\"wide\"><svg xmlns=\"http://www.w3.org/2000/svg\" "
-                    "class=\"chart parallel\" role=\"img\" viewBox=\"0 0 %d %d\" font-size=\"12\">"
-                    "<title>Parallel coordinates</title>\n",
-                    WIDTH, TOP + PLOT + BELOW);
+    tsri_svg_begin(m, "parallel", WIDTH, TOP + PLOT + BELOW, "Parallel coordinates");
     for (int64_t i = 0; i < c->count; i++)
         if (!among_best(c, i))
             one_line(m, c, i);
@@ -193,8 +193,12 @@ void tsri_choices_parallel(tsri_page *p, const tsri_choices *c, const char *meas
         one_axis(m, c, k, c->key[k].name);
     one_axis(m, c, c->keys, measure);
     labels(m, c, worst, best);
-    tsri_markup_add(
-        m, "</svg><figcaption>Each line is one of them; the best tenth are orange and thick. "
-           "What did not come to its end runs below the last axis. The name is under "
-           "the cursor.</figcaption></figure>\n");
+    tsri_markup_add(m, "</svg>");
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_markup_end(m);
+    if (p->html.st == TSR_OK)
+        tsri_page_svg(p, &svg.text,
+                      "Each line is one of them; the best tenth are orange and thick. What did not "
+                      "come to its end runs below the last axis. The name is under the cursor.");
+    tsri_markup_fini(&svg);
 }

@@ -79,7 +79,18 @@ void tsri_page_number(tsri_page *p, const char *name, double value, int digits, 
     tsri_page_fact(p, name, whole);
 }
 
-/* BASE-learning.svg; the second of a section is BASE-learning-2.svg. */
+/* BASE-learning; the second of a section is BASE-learning-2. */
+static tsr_status picture_name(tsri_text *base, tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_text_add(base, "%s-%s", p->pictures, p->section));
+    if (++p->charts > 1)
+        TSR_TRY(tsri_text_add(base, "-%lld", (long long)p->charts));
+    p->drawn++;
+done:
+    return st;
+}
+
 static tsr_status write_picture(tsri_page *p, const tsri_chart *chart, const char *caption)
 {
     tsr_status st = TSR_OK;
@@ -90,11 +101,8 @@ static tsr_status write_picture(tsri_page *p, const tsri_chart *chart, const cha
         TSR_TRY(tsri_strdup(&line, caption));
         told.caption = line;
     }
-    TSR_TRY(tsri_text_add(&base, "%s-%s", p->pictures, p->section));
-    if (++p->charts > 1)
-        TSR_TRY(tsri_text_add(&base, "-%lld", (long long)p->charts));
+    TSR_TRY(picture_name(&base, p));
     TSR_TRY(tsri_chart_write(&told, base.data));
-    p->drawn++;
 done:
     tsri_free(line);
     tsri_text_fini(&base);
@@ -117,6 +125,44 @@ void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption)
         tsri_markup_add(&p->html, "</figcaption>");
     }
     tsri_markup_add(&p->html, "</figure>\n");
+}
+
+void tsri_svg_begin(tsri_markup *m, const char *class, double width, double height,
+                    const char *title)
+{
+    tsri_markup_add(m,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart %s\" role=\"img\" "
+                    "width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" font-size=\"12\" "
+                    "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\"><title>",
+                    class, tsri_px(width), tsri_px(height), tsri_px(width), tsri_px(height));
+    tsri_markup_text(m, title);
+    tsri_markup_add(m,
+                    "</title><rect class=\"paper\" width=\"%s\" height=\"%s\" "
+                    "fill=\"#ffffff\"/>\n",
+                    tsri_px(width), tsri_px(height));
+}
+
+static tsr_status write_svg(tsri_page *p, const tsri_text *svg)
+{
+    tsr_status st = TSR_OK;
+    tsri_text base = {0};
+    TSR_TRY(picture_name(&base, p));
+    TSR_TRY(tsri_svg_write(svg, base.data));
+done:
+    tsri_text_fini(&base);
+    return st;
+}
+
+void tsri_page_svg(tsri_page *p, const tsri_text *svg, const char *caption)
+{
+    tsri_markup_add(&p->html, "<figure class=\"wide\">");
+    if (p->html.st == TSR_OK)
+        p->html.st = tsri_text_add_bytes(&p->html.text, svg->data, (size_t)svg->length);
+    if (p->pictures && p->html.st == TSR_OK)
+        p->html.st = write_svg(p, svg);
+    tsri_markup_add(&p->html, "<figcaption>");
+    tsri_markup_text(&p->html, caption);
+    tsri_markup_add(&p->html, "</figcaption></figure>\n");
 }
 
 /* ---- Head and end --------------------------------------------------------------------------- */

@@ -127,15 +127,19 @@ static tsr_status write_run(tsri_page *p)
     TSR_TRY(tsri_page_begin(p, name));
     tsri_report_subtitle(p);
     TSR_TRY(tsri_report_ticket(p, &tickets));
+    TSR_TRY(tsri_best_ticket(&best, p));
+    if (*best)
+        TSR_TRY(tsri_report_network(p, best));
     tsri_report_learning(p, tickets);
     if (!tickets)
         TSR_TRY(tsri_report_evaluation(p, (const char *const[]){""}, 1));
     tsri_report_cost(p);
+    TSR_TRY(tsri_report_workers(p));
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_theory(p));
     TSR_TRY(tsri_report_certificates(p));
-    TSR_TRY(tsri_best_ticket(&best, p));
-    TSR_TRY(tsri_report_network(p, best));
+    if (!*best)
+        TSR_TRY(tsri_report_network(p, ""));
 done:
     tsri_free(best);
     tsri_free(name);

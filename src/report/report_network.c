@@ -4,6 +4,7 @@
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "model/activations.h"
@@ -93,7 +94,7 @@ static void axes_table(const insides *in)
                        "<div class=\"wide\"><table><thead><tr><th>axis</th><th "
                        "class=\"n\">of</th><th>kept</th><th>tensors</th></tr></thead>\n<tbody>");
     for (int64_t a = 0; a < net->axes && a < MOST_LAYERS; a++) {
-        tsri_markup_add(m, "<tr><td>");
+        tsri_markup_add(m, "<tr data-axis=\"%lld\"><td>", (long long)a);
         put_axis(in, (int)a);
         tsri_markup_add(m, "</td><td class=\"n\">%lld</td><td>", (long long)net->axis[a].full);
         if (net->axis[a].full == net->axis[a].size)
@@ -294,13 +295,15 @@ static tsr_status show(insides *in, const char *network)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = in->model->net;
+    char total[TSRI_NUMBER_TEXT];
     const char *ticket = tsri_tensors_meta(in->model->file, TSRI_META_TICKET);
     TSR_TRY(tsri_origin_read(&in->origin, net, ticket, in->model->path));
     TSR_TRY(tsri_store_open(&in->numbers, &in->model->store, TSRI_OPEN_WEIGHTS));
     tsri_section_open(in->page, "The network");
-    tsri_page_say(in->page, "%.80s%s%lld numbers in %lld layers, %.4g million operations a sample.",
-                  network, *network ? ": " : "", (long long)net->total, (long long)net->layers,
-                  tsri_net_flops(net) / 1e6);
+    tsri_page_say(in->page, "%.80s%s%s numbers in %lld layers, %.4g million operations a sample.",
+                  network, *network ? ": " : "", tsri_grouped(total, net->total),
+                  (long long)net->layers, tsri_net_flops(net) / 1e6);
+    TSR_TRY(tsri_report_graph(in->page, net));
     axes_table(in);
     layers_table(in);
     TSR_TRY(first_filters(in));

@@ -44,6 +44,12 @@ void tsri_section_close(tsri_page *p);
 void tsri_page_say(tsri_page *p, const char *fmt, ...) TSR_PRINTF(2, 3);
 void tsri_page_chart(tsri_page *p, const tsri_chart *chart, const char *caption);
 
+/* A picture that is no chart, with a line below it: the start of its <svg>, and the page's figure.
+ * Where charts become files, it does too. */
+void tsri_svg_begin(tsri_markup *m, const char *class, double width, double height,
+                    const char *title);
+void tsri_page_svg(tsri_page *p, const tsri_text *svg, const char *caption);
+
 /* One box of a list with class "facts"; NaN gets none. */
 void tsri_page_fact(tsri_page *p, const char *name, const char *value);
 void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit);
@@ -83,6 +89,13 @@ tsr_status tsri_report_sweep(tsri_page *p);
 
 /* report_network.c: what is inside the network of that folder ("": the page's own). */
 tsr_status tsri_report_network(tsri_page *p, const char *network);
+
+/* report_graph.c: the network as a drawing. */
+struct tsri_net;
+tsr_status tsri_report_graph(tsri_page *p, const struct tsri_net *net);
+
+/* report_workers.c: where the time of each rank went, of runs in several processes. */
+tsr_status tsri_report_workers(tsri_page *p);
 
 /* report_theory.c: certificates along the run; and the box among the first facts that says whether
  * a theorem holds, none where there is nothing to say unless `always`. */

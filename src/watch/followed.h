@@ -14,6 +14,7 @@
 #define TSRI_FOLLOWED_H
 
 #include "io/json.h"
+#include "report/ranks.h"
 #include "watch/follow.h"
 #include "watch/locks.h"
 
@@ -36,12 +37,7 @@ typedef struct tsri_point {
     double round, epoch, seconds, loss, test_loss, accuracy, rmse, rate, bytes;
 } tsri_point;
 
-enum { TSRI_POINTS = 1024, TSRI_MEMBERS = 256, TSRI_RECENT = 16 };
-
-/* Where a rank's time went lately, in seconds, and its bytes. */
-typedef struct tsri_rank_time {
-    double compute, send, wait, received, sent;
-} tsri_rank_time;
+enum { TSRI_POINTS = 1024, TSRI_RECENT = 16 };
 
 typedef struct tsri_sweep_facts {
     int64_t runs, done, diverged, refused;
@@ -88,7 +84,7 @@ typedef struct tsri_followed {
         double round, seconds;
     } recent[TSRI_RECENT]; /* the last evaluations of this process: its pace */
     int64_t recents;
-    tsri_rank_time *rank; /* [ranks]; 0 coordinates */
+    tsri_rank_time *rank; /* [ranks] lately; 0 coordinates */
     int64_t ranks;
     double times_round; /* the round of the last of these times */
     int64_t lost, lost_rank, lost_round;

@@ -118,23 +118,13 @@ static tsr_status take_times(tsri_followed *w, const tsri_json_value *line)
 {
     tsr_status st = TSR_OK;
     static const double fades = 0.8; /* the last five or so lines count */
-    const tsri_json_value *list = tsri_json_get(line, "ranks");
-    int64_t n = list && tsri_json_is_array(list) ? tsri_json_length(list) : 0;
-    n = n < TSRI_MEMBERS ? n : TSRI_MEMBERS;
+    int64_t n = tsri_ranks_count(line);
     if (!w->rank)
         TSR_TRY(tsri_alloc(&w->rank, TSRI_MEMBERS, sizeof *w->rank));
     if (n != w->ranks)
         memset(w->rank, 0, TSRI_MEMBERS * sizeof *w->rank);
     w->ranks = n;
-    for (int64_t i = 0; i < n; i++) {
-        static const char *const key[] = {"compute", "send", "wait", "received", "sent"};
-        double *to[] = {&w->rank[i].compute, &w->rank[i].send, &w->rank[i].wait,
-                        &w->rank[i].received, &w->rank[i].sent};
-        for (int k = 0; k < 5; k++) {
-            double value = real_of(tsri_json_at(list, i), key[k]);
-            *to[k] = fades * *to[k] + (value > 0 ? value : 0);
-        }
-    }
+    tsri_ranks_add(w->rank, n, line, fades);
     w->times_round = real_of(line, "round");
 done:
     return st;
@@ -185,27 +175,7 @@ done:
     return st;
 }
 
-/* What the others would not wait if it computed no longer than they do is its doing; what they wait
- * beyond that they wait for the coordinator. */
 int64_t tsri_followed_slowest(const tsri_followed *w, double *waited)
 {
-    static const double noticeable = 0.05;
-    int64_t slowest = 1;
-    double waits = 0, all = 0, compute = 0, others = (double)(w->ranks - 2);
-    *waited = 0;
-    for (int64_t i = 1; i < w->ranks; i++)
-        slowest = w->rank[i].compute > w->rank[slowest].compute ? i : slowest;
-    for (int64_t i = 1; i < w->ranks; i++) {
-        const tsri_rank_time *t = &w->rank[i];
-        if (i == slowest && others > 0)
-            continue;
-        waits += t->wait;
-        compute += t->compute;
-        all += t->compute + t->send + t->wait;
-    }
-    if (all > 0)
-        *waited = waits / all;
-    if (*waited <= noticeable)
-        return -1;
-    return others > 0 && others * w->rank[slowest].compute - compute > waits / 2 ? slowest : 0;
+    return tsri_ranks_slowest(w->rank, w->ranks, waited);
 }

@@ -9,6 +9,8 @@ static const char *const files[][2] = {
     {"metrics.jsonl",
      "{\"round\":1,\"epoch\":0.5,\"loss\":2,\"rate\":0.1,\"test_loss\":2.5,\"test_accuracy\":0.1,"
      "\"bytes_total\":100,\"seconds\":1}\n"
+     "{\"event\":\"times\",\"round\":1,\"ranks\":[{\"rank\":0},{\"rank\":1,\"compute\":1,"
+     "\"wait\":1,\"sent\":5}]}\n{\"event\":\"lost\",\"round\":1,\"rank\":1}\n"
      "{\"event\":\"put\",\"round\":2,\"bytes_up\":[1,2],\"bytes_down\":[3,4]}\n"
      "{\"event\":\"certificate\",\"paper\":\"a\",\"round\":1,\"rows\":[{\"quantity\":\"old\"}]}\n"
      "{\"event\":\"certificate\",\"paper\":\"a\",\"round\":2,\"rows\":[{\"quantity\":\"new\"}]}\n"
@@ -55,6 +57,7 @@ static void every_allocation_may_fail(void **state)
     }
     assert_in_range(n, 50, 4999);
     assert_true(page_is("</html>"));
+    assert_true(page_is("<h2>Workers") && page_is("1 shares were lost"));
     assert_true(page_is("<td>new</td>") && !page_is("<td>old</td>")); /* the latest of a paper */
 }
 
