@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/base64.h"
+#include "base/number.h"
 #include "io/file.h"
 #include "model/evaluation.h"
-#include "report/colour.h"
 #include "report/picture.h"
 #include "report/scale.h"
 
@@ -96,12 +96,12 @@ static double row_sum(const tsri_json_value *matrix, int64_t i, int64_t n)
     return sum;
 }
 
-/* Few classes: a table, every number in it. */
+/* Few classes: a table, every number in it. What is right is blue, mistakes are orange; the more of
+ * its row, the stronger, by the square root: mistakes are rare. */
 static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
 {
     tsri_markup *m = &p->html;
     const tsri_json_value *matrix = tsri_json_get(root, "confusion");
-    char colour[TSRI_COLOUR_TEXT];
     tsri_markup_add(m, "<div class=\"wide\"><table class=\"map confusion\"><caption>Rows: what a "
                        "sample is. Columns: what the network says.</caption><tr><th></th>");
     for (int64_t k = 0; k < n; k++) {
@@ -116,11 +116,11 @@ static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
         tsri_markup_text(m, class_at(root, i));
         tsri_markup_add(m, "</th>");
         for (int64_t k = 0; k < n; k++) {
-            double count = count_at(matrix, i, k), part = sum > 0 ? count / sum : 0;
+            double count = count_at(matrix, i, k), part = sum > 0 ? sqrt(count / sum) : 0;
             if (count > 0)
-                tsri_markup_add(m, "<td%s style=\"background:%s;color:%s\">%.0f</td>",
-                                i == k ? " class=\"right\"" : "", tsri_ramp(colour, 1 - part),
-                                part > 0.45 ? "#ffffff" : "#000000", count);
+                tsri_markup_add(m, "<td class=\"%s%s\" style=\"--part:%.0f%%\">%.0f</td>",
+                                i == k ? "right" : "wrong", part > 0.6 ? " much" : "", 100 * part,
+                                count);
             else
                 tsri_markup_add(m, "<td class=\"quiet\">%s</td>", i == k ? "0" : "");
         }
@@ -382,9 +382,11 @@ static tsr_status sections(tsri_page *p, const judged *j, int count)
 {
     tsr_status st = TSR_OK;
     double n = tsri_number_at(j[0].root, "n");
+    char samples[TSRI_NUMBER_TEXT];
     if (tsri_json_is_array(tsri_json_get(j[0].root, "classes"))) {
         tsri_section_open(p, "Mistakes");
-        tsri_page_say(p, "What %.80s says of the %.0f samples of the %.20s set.", j[0].name, n,
+        tsri_page_say(p, "What %.80s says of the %s samples of the %.20s set.", j[0].name,
+                      tsri_grouped(samples, isfinite(n) ? (int64_t)n : 0),
                       tsri_text_at(j[0].root, "set"));
         matrix(p, j[0].root);
         TSR_TRY(confusions(p, j[0].root));

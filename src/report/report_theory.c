@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PAPERS = 8, MOST_LOOKS = 400, MOST_COLUMNS = 24, MOST_CHARTS = 24, MOST_ROWS = 400 };
+enum { MOST_PAPERS = 8, MOST_LOOKS = 400, MOST_COLUMNS = 12, MOST_CHARTS = 24, MOST_ROWS = 400 };
 
 typedef enum verdict { NONE, HOLDS, FAILS, VACUOUS, OPEN, BESIDE, VERDICTS } verdict;
 
@@ -212,6 +212,19 @@ static void put_title(tsri_markup *m, const row *r, const look *l, double round)
     tsri_markup_text(m, text);
 }
 
+/* By how much it fails: seen without a cursor, too. */
+static void put_factor(tsri_markup *m, const look *l)
+{
+    char factor[TSRI_LABEL];
+    if (l->verdict != FAILS || !isfinite(l->factor))
+        return;
+    double power = pow(10, floor(log10(l->factor)) - 1); /* two digits */
+    tsri_tick_text(factor, l->factor >= 1 ? round(l->factor / power) * power : l->factor);
+    tsri_markup_add(m, "<small>");
+    tsri_markup_text(m, factor);
+    tsri_markup_add(m, "</small>");
+}
+
 static void matrix_row(tsri_markup *m, const paper *p, const row *r, int64_t columns)
 {
     tsri_markup_add(m, "<tr><th scope=\"row\">");
@@ -228,7 +241,9 @@ static void matrix_row(tsri_markup *m, const paper *p, const row *r, int64_t col
         tsri_markup_add(m, "<td class=\"%s\" title=\"", verdicts[l->verdict].class);
         if (l->verdict != NONE)
             put_title(m, r, l, p->round[i]);
-        tsri_markup_add(m, "\">%s</td>", verdicts[l->verdict].sign);
+        tsri_markup_add(m, "\">%s", verdicts[l->verdict].sign);
+        put_factor(m, l);
+        tsri_markup_add(m, "</td>");
     }
     tsri_markup_add(m, "</tr>\n");
 }
@@ -251,11 +266,17 @@ static void matrix(tsri_page *page, const paper *p)
 
 /* ---- Curves --------------------------------------------------------------------------------- */
 
+static bool other(double a, double b)
+{
+    return a != b && !(isnan(a) && isnan(b));
+}
+
+/* Is either side another number in some round? */
 static bool moves(const paper *p, const row *r)
 {
     for (int64_t i = 1; i < p->looks; i++)
-        if (r->look[i].measured != r->look[0].measured &&
-            !(isnan(r->look[i].measured) && isnan(r->look[0].measured)))
+        if (other(r->look[i].measured, r->look[0].measured) ||
+            other(r->look[i].required, r->look[0].required))
             return true;
     return false;
 }
@@ -317,8 +338,9 @@ static void inequality(tsri_page *page, const paper *p, const row *r)
 
 static void inequalities(tsri_page *page, const paper *p)
 {
-    int64_t drawn = 0, left = 0;
+    int64_t drawn = 0, left = 0, still = 0;
     for (int64_t i = 0; i < p->rows; i++) {
+        still += judged(p, &p->row[i]) && !moves(p, &p->row[i]);
         if (!judged(p, &p->row[i]) || !moves(p, &p->row[i]))
             continue;
         if (drawn == 0)
@@ -333,6 +355,9 @@ static void inequalities(tsri_page *page, const paper *p)
         tsri_markup_add(&page->html, "</div>\n");
     if (left > 0)
         tsri_page_say(page, "%lld more rows move; metrics.jsonl has all of them.", (long long)left);
+    if (still > 0)
+        tsri_page_say(page, "%lld rows keep both sides all along: the certificate has them.",
+                      (long long)still);
 }
 
 /* ---- The spectrum --------------------------------------------------------------------------- */
@@ -426,9 +451,10 @@ static tsr_status verdict_fact(tsri_page *page, bool always)
         (void)snprintf(text, sizeof text, "%lld of %lld rows hold", (long long)last.holds,
                        (long long)last.judged);
     else
-        (void)snprintf(text, sizeof text, "none for %.60s", model ? model->name : "this model");
+        (void)snprintf(text, sizeof text, "no theorem for %.60s",
+                       model ? model->name : "this model");
     if (last.judged > 0 || always)
-        tsri_page_fact(page, "the theorem",
+        tsri_page_fact(page, "does the theorem hold?",
                        last.judged == 0 && model && model->paper ? "not measured" : text);
 done:
     tsri_free(path);
@@ -449,12 +475,13 @@ tsr_status tsri_report_theory(tsri_page *page)
     if (r.papers == 0 || r.paper[0].looks < 2) /* one certificate: the table below says all */
         goto done;
     tsri_section_open(page, "Theory");
-    tsri_markup_add(&page->html,
-                    "<p>Does what the theorems ask for hold, round by round? <span "
-                    "class=\"holds\">✓</span> holds, <span class=\"fails\">✕</span> fails, ∅ "
-                    "vacuous: met, but could not have been missed, ? open: a part was not looked "
-                    "at, – does not apply. Numbers are under the cursor, and in the "
-                    "<a href=\"#certificates\">last certificate</a>.</p>\n");
+    tsri_markup_add(
+        &page->html,
+        "<p>Does what the theorems ask for hold, round by round? <span "
+        "class=\"holds\">✓</span> holds, <span class=\"fails\">✕</span> fails, by this factor, ∅ "
+        "vacuous: met, but could not have been missed, ? open: a part was not looked "
+        "at, – does not apply. Numbers are under the cursor, and in the "
+        "<a href=\"#certificates\">last certificate</a>.</p>\n");
     for (int i = 0; i < r.papers; i++)
         if (r.paper[i].looks > 1)
             one_paper(page, &r.paper[i]);

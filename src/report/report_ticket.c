@@ -2,6 +2,7 @@
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "report/table.h"
 #include "ticket/pipeline.h"
@@ -16,7 +17,7 @@
 
 enum { MOST_COLUMNS = 24, MOST_ROWS = 1000, MOST_POINTS = 100 }; /* of more only the first */
 
-typedef enum form { PLAIN, PERCENT, BYTES, MILLIONS, HIDDEN } form;
+typedef enum form { PLAIN, COUNT, PERCENT, BYTES, MILLIONS, HIDDEN } form;
 
 typedef struct known {
     const char *key, *head;
@@ -32,7 +33,7 @@ static const known members[] = {
     {"recalibrate", "", HIDDEN, 0},
     {"network", "network", PLAIN, 0},
     {"ratio", "filters gone, %", PERCENT, 0},
-    {"params", "parameters", PLAIN, 0},
+    {"params", "parameters", COUNT, 0},
     {"flops", "MFLOP", MILLIONS, 2},
     {"file_bytes", "file", BYTES, 0},
     {"accuracy_before", "before fine-tuning, %", PERCENT, 2},
@@ -89,9 +90,12 @@ done:
 static void number_cell(tsri_table *t, double value, const known *as)
 {
     form how = as ? as->form : PLAIN;
+    char text[TSRI_NUMBER_TEXT];
     int digits = as ? as->digits : value == nearbyint(value) ? 0 : fabs(value) >= 100 ? 1 : 4;
     if (how == BYTES)
         tsri_table_format(t, "%s", value > 0 ? tsri_bytes_text(value) : "");
+    else if (how == COUNT)
+        tsri_table_format(t, "%s", tsri_grouped(text, (int64_t)value));
     else if (how == PERCENT)
         tsri_table_real(t, 100 * value, digits);
     else if (how == MILLIONS)
@@ -214,13 +218,27 @@ static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_jso
                      100 * tsri_number_at(ticket, "flops") / tsri_number_at(whole, "flops"), 1,
                      " %");
     if (faster)
-        tsri_page_number(p, "its speed", tsri_number_at(best, "times_as_fast"), 2, " times");
+        tsri_page_number(p, "its speed", tsri_number_at(best, "times_as_fast"), 2,
+                         " times as fast");
     else
         tsri_page_fact(p, "its speed", "not clearly faster");
     if (sent > 0)
-        tsri_page_fact(p, "sent to pretrain", tsri_bytes_text(sent));
+        tsri_page_fact(p, "sent between workers", tsri_bytes_text(sent));
     tsri_report_verdict(p, true);
     tsri_markup_add(&p->html, "</dl>\n");
+}
+
+/* What was done, in the order in which it was, for readers who never heard of tickets. */
+static void say_what(tsri_page *p, const tsri_json_value *rows)
+{
+    bool whole = false;
+    for (int64_t i = 0; i < tsri_json_length(rows); i++)
+        whole |= tsri_ticket_kind_named(tsri_text_at(tsri_json_at(rows, i), "kind")) ==
+                 TSRI_TICKET_WHOLE;
+    tsri_page_say(p,
+                  "A network was trained. Smaller networks, its tickets, were cut out of it and "
+                  "trained on.%s",
+                  whole ? " So was the whole network, for comparison." : "");
 }
 
 /* Every network as a point: how good it is, against what it costs. */
@@ -306,11 +324,16 @@ tsr_status tsri_report_ticket(tsri_page *p, bool *found)
         goto done;
     *found = true;
     const tsri_json_value *best = tsri_json_get(root, "best");
+    say_what(p, rows);
     best_facts(p, best, rows);
     tsri_section_open(p, "Tickets");
     choice(p, best);
     cost_charts(p, rows);
     TSR_TRY(rows_table(p, rows));
+    tsri_markup_add(&p->html,
+                    "<p class=\"quiet\">MFLOP: million operations for one sample. ms a batch: to "
+                    "predict one; ms a step: to train on one. Traffic: what was sent between "
+                    "workers. Pretrained: the network that the tickets were cut from.</p>\n");
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
         layers_table(p, tsri_json_at(rows, i));
     TSR_TRY(tsri_report_phases(p, rows));
