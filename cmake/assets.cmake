@@ -21,7 +21,7 @@ endif()
 
 file(GLOB TESSERA_PAGE_CSS CONFIGURE_DEPENDS src/report/assets/*.css)
 set(TESSERA_PAGE_JS "")
-foreach(name scale draw chart filter page) # each uses those before it
+foreach(name scale draw save chart filter page) # each uses those before it
   list(APPEND TESSERA_PAGE_JS ${PROJECT_SOURCE_DIR}/src/report/assets/${name}.js)
 endforeach()
 set(TESSERA_LIVE_JS ${PROJECT_SOURCE_DIR}/src/report/assets/live.js)

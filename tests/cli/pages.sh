@@ -48,6 +48,9 @@ for rate in 0.05 0.2; do
     done
 done
 "$program" report six/* --out six.html >/dev/null
+if command -v mpirun >/dev/null && ldd "$program" | grep -q libmpi; then # one of them in three processes
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$program" train run.yaml --out ranks --quiet >said 2>&1 || fail "$(cat said)"
+fi
 
 # Ten thousand rounds, and fifty runs, as their files would be.
 mkdir -p long && cp certify/run.yaml long/

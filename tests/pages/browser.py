@@ -79,6 +79,9 @@ class Browser:
             if page:
                 page.heard(answer)
 
+    def keep_downloads(self, folder):
+        self.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=os.path.abspath(folder))
+
     def open(self, path, **how):
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -147,6 +150,12 @@ class Page:
         for i in range(1, 6):
             self.mouse("mouseMoved", a[0] + (b[0] - a[0]) * i / 5, a[1] + (b[1] - a[1]) * i / 5, shift, True)
         self.mouse("mouseReleased", *b, shift)
+
+    def tap(self, x, y):
+        """A finger: down and up again."""
+        self.ask("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=1)
+        self.ask("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def key(self, key, shift=False):
         text = key if len(key) == 1 else None

@@ -3,13 +3,15 @@
 Each check compares what the page shows with the numbers of the run's own files; a page that says anything on its console, or
 asks for anything but its own file, fails."""
 import json
+import math
 import os
 import re
 import sys
 import time
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(__file__))
-from browser import Browser, chromium
+from browser import Browser, chromium, decode
 
 os.chdir(sys.argv[1])
 SHOTS = os.environ.get("TESSERA_SHOTS")  # a folder: every view is kept there to be looked at
@@ -104,6 +106,115 @@ def hover(page, folder):
     assert page.eval(TIP) is None, "the values stay when the cursor has left"
 
 
+# What a chart shows: numbers and places of its ticks, places of the dots under the cursor, all in its own units.
+DRAWN = """(title => { const s = [...document.querySelectorAll('figure.drawn svg.chart')].find(s =>
+    [...s.querySelectorAll('text')].some(x => x.textContent === title)), at = (e, n) => Number(e.getAttribute(n));
+    return {ticks: [...s.querySelectorAll('.ticks text')].map(t => [t.textContent, at(t, 'x'), at(t, 'y'), t.getAttribute('text-anchor')]),
+            dots: [...s.querySelectorAll('.dot')].map(d => [at(d, 'cx'), at(d, 'cy')]), rules: s.querySelectorAll('.rule').length}; })(%s)"""
+SMALL = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+
+
+def tick_number(text):
+    """"0.05", "20,000", "3×10⁻⁴", "10²"."""
+    if "10" in text and any(c in SMALL for c in text):
+        front, power = text.split("10")
+        return (number(front.rstrip("×")) if front else 1) * 10 ** int("".join(SMALL[c] for c in power))
+    return number(text)
+
+
+def reading(ticks, at, log=False):
+    """The number that a place has on the axis with these ticks, [(number, place), ...]."""
+    turn = math.log10 if log else float
+    (a, p), (b, q) = ticks[0], ticks[-1]
+    value = turn(a) + (turn(b) - turn(a)) * (at - p) / (q - p)
+    return 10 ** value if log else value
+
+
+def upright(drawn):
+    return [(tick_number(t), y - 4) for t, _, y, anchor in drawn["ticks"] if anchor == "end"]
+
+
+def level(drawn):
+    return [(tick_number(t), x) for t, x, _, anchor in drawn["ticks"] if anchor == "middle"]
+
+
+def cursors(page, folder):
+    """The dots of all charts with the same axis lie where their lines of metrics say, read off the ticks; on a log axis, too."""
+    told = evaluations(folder)
+    line = told[len(told) // 2]
+    page.move(*at(chart(page, "Loss"), line["epoch"]))
+    loss, right = page.eval(DRAWN % '"Loss"'), page.eval(DRAWN % '"Accuracy"')
+    assert loss["rules"] == 1 and right["rules"] == 1, (loss["rules"], right["rules"])
+    for drawn, wanted in ((loss, (line["loss"], line["test_loss"])), (right, (100 * line["test_accuracy"],))):
+        ticks = upright(drawn)
+        span = abs(ticks[-1][0] - ticks[0][0])
+        read = [reading(ticks, y) for _, y in drawn["dots"]]
+        assert len(read) == len(wanted) and all(abs(a - b) < 0.01 * span for a, b in zip(read, wanted)), (read, wanted)
+        assert abs(reading(level(drawn), drawn["dots"][0][0]) - line["epoch"]) < 0.01, drawn["dots"]
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'log').click()" % LOSS)
+    page.move(*at(chart(page, "Loss"), line["epoch"]))
+    drawn = page.eval(DRAWN % '"Loss"')
+    for (_, y), wanted in zip(drawn["dots"], (line["loss"], line["test_loss"])):
+        assert abs(reading(upright(drawn), y, log=True) / wanted - 1) < 0.02, (upright(drawn), y, wanted)
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'all').click()" % LOSS)
+
+
+def smoothing(page, folder):
+    """What is told as smoothed is the running mean of the lines of metrics; a series that is off is not told."""
+    told = evaluations(folder)
+    choose = "{const s = %s.querySelector('select'); s.value = '%s'; s.dispatchEvent(new Event('change'))}"
+    page.eval(choose % (LOSS, "0.6"))
+    mean = told[0]["loss"]
+    for line in told[1:]:
+        mean = 0.6 * mean + 0.4 * line["loss"]
+    page.move(*at(chart(page, "Loss"), told[-1]["epoch"]))
+    shown = page.eval(TIP)
+    assert near(re.search(r"smoothed ([0-9.,]+)", shown).group(1), mean, 1e-3), (shown, mean)
+    page.eval("%s.querySelector('.key').dispatchEvent(new MouseEvent('click', {bubbles: true}))" % LOSS)
+    page.move(*at(chart(page, "Loss"), told[-2]["epoch"]))
+    assert "training" not in page.eval(TIP) and "test" in page.eval(TIP), page.eval(TIP)
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'all').click()" % LOSS)
+
+
+def finger(b):
+    """On a phone a tap shows the values, and they stay when the finger has gone; a tap elsewhere takes them away."""
+    page = b.open("demo/report.html", width=390, height=844, phone=True)
+    line = evaluations("demo")[3]
+    page.tap(*at(chart(page, "Loss"), line["epoch"]))
+    assert near(page.eval(TIP).split("test")[1].strip(), line["test_loss"]), page.eval(TIP)
+    page.eval("document.querySelector('h1').scrollIntoView()")
+    page.eval("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    assert page.eval(TIP) is None, "the values stay when the page has scrolled away"
+    still(page, "finger")
+    page.close()
+
+
+def saved(b):
+    """A picture becomes a file, SVG or PNG, that needs no page: of a chart, the network's drawing, parallel coordinates."""
+    os.makedirs("kept", exist_ok=True)
+    b.keep_downloads("kept")
+    for path, figure in (("demo/report.html", LOSS), ("demo/report.html", "document.querySelector('.graph').closest('figure')"),
+                         ("sweep/report.html", "document.querySelector('.parallel').closest('figure')")):
+        page = b.open(path, dark=True)
+        for ending in ("svg", "png"):
+            before = set(os.listdir("kept"))
+            page.eval("[...%s.querySelectorAll('.tools button')].find(b => b.textContent === '%s').click()" % (figure, ending))
+            end, new = time.time() + 20, []
+            while not new and time.time() < end:
+                page.eval("1")
+                new = [n for n in set(os.listdir("kept")) - before if n.endswith("." + ending)]
+            assert new, (path, ending, os.listdir("kept"))
+            data = open("kept/" + new[0], "rb").read()
+            if ending == "svg":
+                root = xml.etree.ElementTree.fromstring(data)
+                assert root.tag.endswith("svg") and b"var(" not in data and len(data) > 2000, data[:300]
+            else:
+                drawn, kinds = colours(decode(data))
+                assert drawn > 2000 and kinds > 8, (new, drawn, kinds)
+        still(page, "saved")
+        page.close()
+
+
 def zoom(page):
     """Drag shows a range, double click all of it again; the ticks follow."""
     box = chart(page, "Loss")
@@ -116,8 +227,13 @@ def zoom(page):
     low, high = box["x"]["low"] + 0.25 * span, box["x"]["low"] + 0.5 * span
     assert sum(low <= e <= high for e in epochs) >= 2, (epochs, low, high)
     page.eval("document.activeElement.blur()")
+    before = level(page.eval(DRAWN % '"Loss"'))
     page.drag((box["left"] + 0.5 * box["width"], y), (box["left"] + 0.6 * box["width"], y), shift=True)
-    assert chart(page, "Loss")["ticks"] != closer["ticks"], "shift and drag do not pan"
+    after = level(page.eval(DRAWN % '"Loss"'))
+    plot = page.eval(CHART.replace("return {left", "return {from: p.box[0], wide: p.box[2], left") % '"Loss"')
+    moved = [reading(t, plot["from"]) for t in (before, after)]
+    wanted = 0.1 * (reading(before, plot["from"] + plot["wide"]) - moved[0])
+    assert abs(moved[0] - moved[1] - wanted) < 0.1 * wanted, ("shift and drag move along", moved, wanted)
     page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'all').click()" % LOSS)
     assert chart(page, "Loss")["ticks"] == box["ticks"], "it is not as it was"
 
@@ -178,6 +294,8 @@ def one_run(b):
     for title in ("How good, how fast", "Loss", "Accuracy", "Sent between workers"):
         not_blank(page, title)
     hover(page, "demo")
+    cursors(page, "demo")
+    smoothing(page, "demo")
     zoom(page)
     switches(page)
     keyboard(page)
@@ -205,6 +323,12 @@ def theory(b):
     for side, key in zip(shown, ("measured", "required")):
         told = [c["rows"][moving[0]][key] for c in all_of_them]
         assert all(abs(x - y) <= 1e-6 * abs(y) for x, y in zip(side, told)) and len(side) == len(told), (side, told)
+    factors = page.eval("[...document.querySelectorAll('.judgements td.fails small')].map(s => s.textContent)")
+    wanted = [row["factor"] for row in all_of_them[0]["rows"] if row["verdict"] == "fails"]
+    first = [tick_number(t) for t in page.eval("[...document.querySelectorAll('.judgements tbody tr')].map(r => r.cells[1])"
+                                               ".filter(c => c.className === 'fails').map(c => c.querySelector('small').textContent)")]
+    assert len(factors) == sum(row["verdict"] == "fails" for c in all_of_them for row in c["rows"]) and len(first) == len(wanted)
+    assert all(abs(a / b - 1) < 0.051 for a, b in zip(first, wanted)), (first, wanted)
     not_blank(page, "The spectrum over the rounds")
     still(page, "certify")
     page.close()
@@ -223,13 +347,13 @@ def minute(b):
     assert top["best ticket"] == best["network"], top
     assert top["its share of the parameters"] == "%.1f %%" % (100 * best["params"] / whole["params"]), top
     assert ("times" in top["its speed"]) == told["best"]["faster"], top
-    assert top["sent to pretrain"].endswith("MB") and near(top["sent to pretrain"].split()[0], rows["pretrained"]["bytes_total"] / 1e6, 0.05), top
-    assert top["the theorem"] == "none for vgg11", top
+    assert top["sent between workers"].endswith("MB") and near(top["sent between workers"].split()[0], rows["pretrained"]["bytes_total"] / 1e6, 0.05), top
+    assert top["does the theorem hold?"] == "no theorem for vgg11", top
     assert page.eval("document.querySelector('.facts').getBoundingClientRect().bottom") < 900, "one has to scroll for it"
     page.load("certify/report.html")
     last = [line for line in lines("certify/metrics.jsonl") if line.get("event") == "certificate"][-1]["rows"]
     held, judged = sum(r["verdict"] == "holds" for r in last), sum(bool(r["verdict"]) for r in last)
-    assert page.eval(facts)["the theorem"] == "%d of %d rows hold" % (held, judged), page.eval(facts)
+    assert page.eval(facts)["does the theorem hold?"] == "%d of %d rows hold" % (held, judged), page.eval(facts)
     page.close()
 
 
@@ -245,9 +369,40 @@ def network(b):
     for axis, path in drawn.items():
         units = [u for a, n in re.findall(r"M(\d+) 0h(\d+)", path) for u in range(int(a), int(a) + int(n))]
         assert units == kept[axis], (axis, units, kept[axis])
+    bands = page.eval("[...document.querySelectorAll('.graph rect.band[fill-opacity]')].map(r => [r.dataset.axis, r.getAttribute('fill-opacity'),"
+                      " Number(r.getAttribute('width'))])")
+    rows = dict(page.eval("[...document.querySelectorAll('#the-network tr[data-axis]')].map(r => [r.dataset.axis, r.cells[0].textContent + ' of ' +"
+                          " r.cells[1].textContent])"))
+    for (axis, pale, whole), (_, full, part) in zip(bands[::2], bands[1::2]):
+        size, of = (int(x) for x in re.search(r"(\d+) of (\d+)$", rows[axis]).groups())
+        assert pale != full and abs(part / whole - size / of) < 0.01, (rows[axis], part, whole)
+    assert len(bands) > 16 and any(p < 0.6 * w for (_, _, w), (_, _, p) in zip(bands[::2], bands[1::2])), bands
     assert page.eval("document.querySelectorAll('.filters-of img').length") == len(kept["features.0.filters"])
     assert page.eval("[...document.querySelectorAll('img.pixels')].every(i => i.complete && i.naturalWidth > 0)"), "a picture is broken"
     still(page, "network")
+    page.close()
+
+
+def workers(b):
+    """The seconds of each rank are the sums of the lines of times; the page says whom the workers waited for."""
+    if not os.path.isdir("ranks"):
+        print("workers: this build has no MPI")
+        return
+    page = b.open("ranks/report.html")
+    sums = {}
+    for line in lines("ranks/metrics.jsonl"):
+        for rank in line["ranks"] if line.get("event") == "times" else []:
+            sums.setdefault(rank["rank"], [0, 0, 0])
+            for k, key in enumerate(("compute", "send", "wait")):
+                sums[rank["rank"]][k] += rank[key]
+    assert len(sums) == 3, sums
+    rows = page.eval("[...document.querySelectorAll('#workers tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    for row in rows:
+        rank = int(row[0].split()[0])
+        assert all(abs(float(t) - s) < 0.0051 for t, s in zip(row[1:4], sums[rank])), (row, sums[rank])
+    assert "aited" in page.eval("document.querySelector('#workers p').textContent")
+    not_blank(page, "Where the time of each rank went")
+    still(page, "workers")
     page.close()
 
 
@@ -324,6 +479,8 @@ def views(b):
         hidden = page.eval("[...document.querySelectorAll('.verdicts td:last-child')].filter(e => e.textContent &&"
                            " e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > 390).length")
         assert hidden == 0, ("phone", name, "%d verdicts are off the screen" % hidden)
+        last = page.eval("[...document.querySelectorAll('.judgements tbody tr')].map(r => r.cells[r.cells.length - 1].getBoundingClientRect().right)")
+        assert all(right <= 390 for right in last), ("phone", name, "the last round's verdicts are off the screen", last[:3])
         keep(page, name + "-phone")
         still(page, name + " phone")
         empty = page.eval("[...document.querySelectorAll('section')].filter(s => s.textContent.trim() === s.querySelector('h2').textContent &&"
@@ -363,7 +520,7 @@ if not chromium():
     print("there is no Chromium here")
     sys.exit(77)
 with Browser() as browser:
-    for part in (one_run, theory, minute, network, sweep, compare, views, large):
+    for part in (one_run, finger, saved, theory, minute, network, workers, sweep, compare, views, large):
         begin = time.time()
         part(browser)
         print("%s: %.1f s" % (part.__name__, time.time() - begin))

@@ -2,6 +2,7 @@
 that is restarted. Works in the current folder, which holds run.yaml and runs/."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,8 @@ from browser import Browser  # noqa: E402
 started = []
 
 
-def start(*arguments, said=None):
-    p = subprocess.Popen([program, *arguments], stdout=said or subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(*arguments, said=None, before=()):
+    p = subprocess.Popen([*before, program, *arguments], stdout=said or subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     started.append(p)
     return p
 
@@ -77,9 +78,42 @@ def try_it(browser):
     until(page, bar, lambda t: round_of(t) > before, "and the run after it")
 
 
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3")
+FACT = "[...document.querySelectorAll('.facts div')].find(d => d.querySelector('dt').textContent === '%s')?.querySelector('dd').textContent"
+
+
+def kinds(browser):
+    """A run in three processes, a sweep and a ticket: the list has all of them, and the page of each follows it to its end."""
+    address = serve()[1]
+    has_mpi = shutil.which("mpirun") and b"libmpi" in subprocess.run(["ldd", program], stdout=subprocess.PIPE).stdout
+    all_of = [start("sweep", "run.yaml", "--grid", "optim.lr=0.01,0.02,0.03,0.04", "--seeds", "6", "--out", "runs/s", "--quiet", "--set", "epochs=40"),
+              start("ticket", "run.yaml", "--out", "runs/t", "--quiet", "--set", "epochs=200", "--set", "ticket.ratios=[0.5]", "--set",
+                    "ticket.epochs=200", "--set", "ticket.seconds=0.02")]
+    if has_mpi:
+        all_of.append(start("train", "run.yaml", "--out", "runs/crew", "--quiet", "--set", "epochs=200", before=MPIRUN))
+    runs, sweep, ticket = browser.open(address), None, None
+    row = "[...document.querySelectorAll('#runs tr')].find(r => r.querySelector('a').textContent === '%s')?.textContent"
+    until(runs, row % "s", lambda t: "sweep" in t, "the sweep in the list")
+    until(runs, row % "t", lambda t: "ticket" in t, "the ticket in the list")
+    sweep, ticket = browser.open(address + "run/s/"), browser.open(address + "run/t/")
+    until(sweep, FACT % "runs done", lambda t: t.endswith("of 24"), "the sweep's page")
+    if has_mpi:
+        crew = browser.open(address + "run/crew/")
+        until(crew, "document.querySelectorAll('#workers tbody tr').length", lambda n: n == 3, "the workers' times")
+    for process in all_of:
+        assert process.wait(300) == 0, process.args
+    until(sweep, FACT % "runs done", lambda t: t == "24 of 24", "the sweep's end")
+    until(ticket, FACT % "best ticket", lambda t: t == "ticket-0.5", "the ticket's end")
+    for name in ("s", "t", "t/ticket-0.5") + (("crew",) if has_mpi else ()):
+        until(runs, row % name, lambda t: "finished" in t, name + " is over")
+    for page in (runs, sweep, ticket):
+        assert not page.faults, page.faults
+
+
 try:
     with Browser() as b:
         try_it(b)
+        kinds(b)
 finally:
     for process in started:
         if process.poll() is None:

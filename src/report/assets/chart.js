@@ -5,6 +5,7 @@
 const charts = [];
 let tip = null; // the box with values
 let voice = null; // what a screen reader says
+let byFinger = false; // the values are there because of a finger: they stay until it scrolls or taps elsewhere
 
 const inside = (panel, a, b, slack) => {
     const [left, top, width, height] = panel.box;
@@ -104,6 +105,7 @@ const redraw = (chart) => {
 const clearCursor = () => {
     for (const chart of charts) chart.overlay.replaceChildren();
     tip.hidden = true;
+    byFinger = false;
 };
 
 const sameAxis = (a, b) => !a.map && !b.map && !a.categories && !b.categories && a.x.label === b.x.label && a.x.log === b.x.log;
@@ -246,7 +248,7 @@ const reset = (chart) => {
 const dragging = (chart, down) => {
     const [a0, b0] = pointAt(chart, down);
     const panel = chart.panels.find((p) => canZoom(p) && inside(p, a0, b0, 0));
-    if (!panel || down.button !== 0) return;
+    if (!panel || down.button !== 0 || down.pointerType === "touch") return; // a finger reads values
     const [left, top, width, height] = panel.box;
     const { low, high } = panel.axes.x;
     const shade = make(chart.svg, "rect", { class: "shade", y: top, height, x: a0, width: 0 });
@@ -360,15 +362,16 @@ const addTools = (chart) => {
         b.addEventListener("click", action);
         return b;
     };
+    const small = chart.figure.closest(".small"); // there is no room for all of them: the keyboard zooms
     const panel = chart.panels.find(canZoom);
-    if (panel && panel.series.some((s) => s.xs.length > 2)) {
+    if (!small && panel && panel.series.some((s) => s.xs.length > 2)) {
         button("+", "zoom in", () => zoomBy(chart, panel, 0.5));
         button("−", "zoom out", () => zoomBy(chart, panel, 2));
         button("◂", "earlier", () => pan(chart, panel, -0.25));
         button("▸", "later", () => pan(chart, panel, 0.25));
     }
     if (chart.panels.some((p) => !p.map && !p.fixed)) button("log", "log scale of the upright axis, on or off", () => toggleLog(chart));
-    if (chart.panels.some((p) => p.series.some((s) => s.marks !== "points" && s.marks !== "bars" && s.xs.length > 4))) {
+    if (!small && chart.panels.some((p) => p.series.some((s) => s.marks !== "points" && s.marks !== "bars" && s.xs.length > 4))) {
         chart.smooth = make(tools, "select", { "aria-label": "smoothing", title: "smoothing" });
         for (const [value, text] of [[0, "as is"], [0.6, "smooth"], [0.9, "smoother"], [0.98, "smoothest"]]) make(chart.smooth, "option", { value }, text);
         chart.smooth.addEventListener("change", () => {
@@ -384,7 +387,9 @@ const addTools = (chart) => {
             numbers.setAttribute("aria-expanded", Boolean(chart.table));
             if (chart.table) fillTable(chart);
         });
+        numbers.classList.add("as-table");
     }
+    addSaving(tools, chart.svg);
 };
 
 /* A click on a key of the legend switches its series; with shift all others. */
@@ -441,9 +446,16 @@ const addChart = (figure, about, columns) => {
     svg.setAttribute("tabindex", 0);
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", describe(chart) + ". Arrow keys read the points, plus and minus zoom, l is a log axis, 0 shows all.");
-    svg.addEventListener("pointermove", (event) => hover(chart, event));
-    svg.addEventListener("pointerleave", clearCursor);
-    svg.addEventListener("pointerdown", (event) => dragging(chart, event));
+    svg.addEventListener("pointermove", (event) => {
+        hover(chart, event);
+        byFinger = event.pointerType === "touch";
+    });
+    svg.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && clearCursor()); // what a finger found stays
+    svg.addEventListener("pointerdown", (event) => {
+        if (event.pointerType === "touch") hover(chart, event);
+        byFinger = event.pointerType === "touch";
+        dragging(chart, event);
+    });
     svg.addEventListener("dblclick", () => reset(chart));
     svg.addEventListener("keydown", (event) => onKey(chart, event));
     svg.addEventListener("blur", clearCursor);

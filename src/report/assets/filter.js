@@ -29,9 +29,14 @@ const addSorting = (table) => {
         if (!header.textContent) return;
         header.classList.add("sorts");
         header.setAttribute("tabindex", 0);
+        header.setAttribute("aria-label", header.textContent + ", sort");
         header.setAttribute("title", "sort");
         header.addEventListener("click", () => sortBy(table, column, header));
-        header.addEventListener("keydown", (event) => event.key === "Enter" && sortBy(table, column, header));
+        header.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault(); // a space would scroll
+            sortBy(table, column, header);
+        });
     });
 };
 
@@ -74,12 +79,15 @@ const addFilters = (filters) => {
         });
 };
 
-/* What is under the cursor in the parallel coordinates or a map stands out everywhere. */
+/* What is under the cursor in the parallel coordinates or a map stands out everywhere; so does an
+ * axis of the network. */
 const addLinks = (main) => {
     const mark = (event) => {
-        const item = event.target.closest?.("[data-cell]");
+        const item = event.target.closest?.("[data-cell], [data-axis]");
         for (const old of main.querySelectorAll(".marked")) old.classList.remove("marked");
-        if (item) for (const same of main.querySelectorAll(`[data-cell="${CSS.escape(item.dataset.cell)}"]`)) same.classList.add("marked");
+        if (!item) return;
+        const name = item.dataset.cell === undefined ? "axis" : "cell";
+        for (const same of main.querySelectorAll(`[data-${name}="${CSS.escape(item.dataset[name])}"]`)) same.classList.add("marked");
     };
     main.addEventListener("pointerover", mark);
     main.addEventListener("focusin", mark);

@@ -14,6 +14,9 @@ const begin = () => {
     main.querySelectorAll("table.named").forEach(addSorting);
     main.querySelectorAll(".filters").forEach(addFilters);
     addLinks(main);
+    for (const svg of main.querySelectorAll("figure:not(.drawn) > svg.chart")) addSaving(make(svg.parentNode, "div", { class: "tools" }), svg);
+    for (const table of main.querySelectorAll(".wide > .judgements")) table.parentNode.scrollLeft = table.scrollWidth; // the last round counts
+    for (const cell of main.querySelectorAll(".judgements td[title]")) cell.setAttribute("aria-label", cell.title);
 };
 
 /* A chart is known by its section, its titles, and its place among those that have the same. */
@@ -48,7 +51,7 @@ const fulfil = (all) => {
             for (const series of panel.series) series.off = was.off.includes(series.name);
         });
         if (chart.smooth) chart.smooth.value = String(wish.panels[0]?.smooth || 0);
-        if (wish.table) chart.figure.querySelector(".tools button:last-child").click();
+        if (wish.table) chart.figure.querySelector(".tools .as-table").click();
         redraw(chart);
     });
 };
@@ -72,5 +75,7 @@ const replace = (text) => {
     return true;
 };
 
+addEventListener("scroll", () => byFinger && clearCursor(), { passive: true });
+addEventListener("pointerdown", (event) => byFinger && !event.target.closest?.("figure.drawn") && clearCursor());
 window.tessera = { replace };
 begin();
