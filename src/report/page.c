@@ -31,14 +31,17 @@ static void name_section(char name[80], const char *title)
     name[n] = '\0';
 }
 
+/* Among the contents a title ends at its colon: "loft/table1: traffic of ..." */
 void tsri_section_open(tsri_page *p, const char *title)
 {
+    char shown[120];
     name_section(p->section, title); /* letters, digits and dashes: nothing to escape */
     tsri_markup_add(&p->html, "<section id=\"%s\">\n<h2>", p->section);
     tsri_markup_text(&p->html, title);
     tsri_markup_add(&p->html, "</h2>\n");
     tsri_markup_add(&p->contents, "<li><a href=\"#%s\">", p->section);
-    tsri_markup_text(&p->contents, title);
+    (void)snprintf(shown, sizeof shown, "%.*s", (int)strcspn(title, ":"), title);
+    tsri_markup_text(&p->contents, shown);
     tsri_markup_add(&p->contents, "</a></li>\n");
     p->sections++;
     p->charts = 0;

@@ -266,18 +266,17 @@ static void matrix(tsri_page *page, const paper *p)
 
 /* ---- Curves --------------------------------------------------------------------------------- */
 
-static bool other(double a, double b)
-{
-    return a != b && !(isnan(a) && isnan(b));
-}
-
-/* Is either side another number in some round? */
+/* Is either side another number in some round than in the round before? */
 static bool moves(const paper *p, const row *r)
 {
-    for (int64_t i = 1; i < p->looks; i++)
-        if (other(r->look[i].measured, r->look[0].measured) ||
-            other(r->look[i].required, r->look[0].required))
-            return true;
+    look before = {.measured = (double)NAN, .required = (double)NAN};
+    for (int64_t i = 0; i < p->looks; i++) {
+        const look *l = &r->look[i];
+        if (fabs(l->measured - before.measured) > 0 || fabs(l->required - before.required) > 0)
+            return true; /* not of what is no number */
+        before = (look){.measured = isfinite(l->measured) ? l->measured : before.measured,
+                        .required = isfinite(l->required) ? l->required : before.required};
+    }
     return false;
 }
 
