@@ -89,11 +89,21 @@ done:
     return st;
 }
 
+/* A run.yaml alone is a file that somebody wrote, beside which the runs are. */
+static bool is_run(const char *folder)
+{
+    static const char *const written[] = {"metrics.jsonl", "grid.json", "model.safetensors"};
+    bool found = tsri_stamp_of(folder, "run.lock").there;
+    for (size_t i = 0; !found && i < sizeof written / sizeof *written; i++)
+        found = tsri_stamp_of(folder, written[i]).there && tsri_stamp_of(folder, "run.yaml").there;
+    return found;
+}
+
 static tsr_status look_below(search *s, const char *folder, const char *name, int depth)
 {
     tsr_status st = TSR_OK;
     s->left--;
-    if (tsri_stamp_of(folder, "run.yaml").there || tsri_stamp_of(folder, "run.lock").there)
+    if (is_run(folder))
         TSR_TRY(add(s->w, folder, name));
     if (depth < TSRI_LOOKOUT_DEPTH)
         TSR_TRY(look_inside(s, folder, name, depth));

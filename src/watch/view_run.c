@@ -48,8 +48,11 @@ static void number(tsri_canvas *f, const char *name, double value, const char *f
     tsri_canvas_say(f, TSRI_PLAIN, "%s%s", text, form);
 }
 
+enum { NARROW = 60 }; /* below that, what people look for first and nothing else */
+
 static void numbers(tsri_canvas *f, const tsri_followed *r)
 {
+    bool narrow = f->width < NARROW;
     if (r->is_sweep) {
         number(f, r->sweep.by_accuracy ? "best accuracy" : "best loss",
                r->sweep.by_accuracy ? 100 * r->sweep.best : r->sweep.best,
@@ -58,12 +61,14 @@ static void numbers(tsri_canvas *f, const tsri_followed *r)
             tsri_canvas_say(f, TSRI_QUIET, "  at %s", r->sweep.best_cell);
     } else if (r->has_last) {
         number(f, "loss", r->last.loss, "");
-        number(f, "test loss", r->last.test_loss, "");
+        if (!narrow)
+            number(f, "test loss", r->last.test_loss, "");
         number(f, "test accuracy", 100 * r->last.accuracy, " %");
-        if (r->best_accuracy > r->last.accuracy)
+        if (!narrow && r->best_accuracy > r->last.accuracy)
             number(f, "best", 100 * r->best_accuracy, " %");
         number(f, "test error", r->last.rmse, "");
-        number(f, "rate", r->last.rate, "");
+        if (!narrow)
+            number(f, "rate", r->last.rate, "");
     }
     tsri_canvas_next(f);
 }
@@ -198,9 +203,13 @@ static void worker(tsri_canvas *f, const tsri_followed *r, int64_t i)
     tsri_canvas_to(f, 9);
     if (f->width >= 72)
         tsri_canvas_bar(f, TSRI_FIRST, all > 0 ? t->compute / all : 0, 20);
-    tsri_canvas_say(f, TSRI_PLAIN, " computes %3.0f %%, sends %2.0f %%, waits %2.0f %%",
-                    unit * t->compute, unit * t->send, unit * t->wait);
-    if (i > 0 && (t->received > 0 || t->sent > 0)) {
+    if (f->width < NARROW)
+        tsri_canvas_say(f, TSRI_PLAIN, " computes %3.0f %%, waits %2.0f %%", unit * t->compute,
+                        unit * t->wait);
+    else
+        tsri_canvas_say(f, TSRI_PLAIN, " computes %3.0f %%, sends %2.0f %%, waits %2.0f %%",
+                        unit * t->compute, unit * t->send, unit * t->wait);
+    if (f->width >= NARROW && i > 0 && (t->received > 0 || t->sent > 0)) {
         tsri_canvas_say(f, TSRI_QUIET, "  %s in", tsri_bytes_text(t->received));
         tsri_canvas_say(f, TSRI_QUIET, ", %s out", tsri_bytes_text(t->sent));
     }
@@ -216,7 +225,10 @@ static void workers(tsri_canvas *f, const tsri_followed *r)
         worker(f, r, i);
     if (r->ranks > shown)
         tsri_canvas_say(f, TSRI_QUIET, "and %lld more; ", (long long)(r->ranks - shown));
-    if (slowest > 0)
+    if (slowest >= 0 && f->width < NARROW)
+        tsri_canvas_say(f, TSRI_PLAIN, "they wait %.0f %%, most for rank %lld", 100 * waited,
+                        (long long)slowest);
+    else if (slowest > 0)
         tsri_canvas_say(f, TSRI_PLAIN,
                         "workers wait %.0f %% of their time, most for rank %lld, which computes "
                         "longest",

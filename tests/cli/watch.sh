@@ -75,6 +75,8 @@ mkdir -p runs/t/whole runs/t/ticket-0.5
 cp runs/a/{run.yaml,metrics.jsonl,model.safetensors} runs/t
 cp runs/a/run.yaml runs/t/whole
 cp runs/a/run.yaml runs/t/ticket-0.5
+touch runs/t/whole/run.lock runs/t/ticket-0.5/run.lock
+cp run.yaml runs # the file of a run is none: it was called interrupted
 "$program" watch runs --json | python -c '
 import json, sys
 runs = {r["run"]: r for r in json.load(sys.stdin)["runs"]}

@@ -90,6 +90,8 @@ for width, height in ((80, 24), (200, 60), (100, 30), (40, 12), (20, 4), (61, 17
         assert "loss" in t.text()
     if width >= 60 and height >= 17:
         assert "test accuracy" in t.text() and "round 20 of 20" in t.text(), t.text()
+    if width == 40:
+        assert "accuracy" in t.screen.display[2], t.text()  # it was cut off
     if width >= 80:
         assert t.screen.display[0].rstrip().endswith(":00") or "took 0:" in t.screen.display[0], t.screen.display[0]
 assert b"\x1b[36m" in t.raw
