@@ -173,7 +173,7 @@ static void group_row(tsri_table *t, const tsri_compare *c, const int64_t *group
     tsri_table_text(t, c->run[group[0]].name);
     tsri_table_format(t, "%lld", (long long)n);
     put_mean(t, value[0], n, 1, tsri_compare_accuracy(c) ? 2 : 4);
-    put_mean(t, value[1], n, 1, 1);
+    put_mean(t, value[1], n, 1, value[1][0] < 10 ? 2 : 1);
     put_mean(t, value[2], n, 1e6, 2);
 }
 
@@ -317,11 +317,53 @@ static void page_chart(tsri_page *p, const tsri_compare *c, bool against_traffic
     tsri_chart_fini(&chart);
 }
 
+/* Of the runs that reached the accuracy, the one with the least of that column; -1: none. */
+static int64_t least_to(const tsri_compare *c, double percent, bool bytes)
+{
+    int64_t found = -1;
+    double least = (double)INFINITY;
+    for (int64_t i = 0; i < c->count; i++) {
+        const tsri_rival *r = &c->run[i];
+        int64_t at = tsri_rival_reached(r, percent);
+        if (at >= 0 && (bytes ? r->bytes : r->seconds)[at] < least) {
+            least = (bytes ? r->bytes : r->seconds)[at];
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Which is the best, which was first, which sent least: what people ask before they read a table. */
+static void facts(tsri_page *p, const tsri_compare *c)
+{
+    char name[80];
+    int64_t best = 0;
+    for (int64_t i = 0; i < c->count; i++)
+        best = place_of(c, i) > place_of(c, best) ? i : best;
+    double goal = c->goals > 0 ? c->goal[c->goals - 1] : 0;
+    int64_t first = c->goals > 0 ? least_to(c, goal, false) : -1;
+    int64_t least = c->goals > 0 && tsri_compare_traffic(c) ? least_to(c, goal, true) : -1;
+    tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
+    tsri_page_fact(p, "best run", c->run[best].name);
+    if (tsri_compare_accuracy(c))
+        tsri_page_number(p, "its accuracy", tsri_rival_best(&c->run[best]), 2, " %");
+    else
+        tsri_page_number(p, "its loss", tsri_rival_loss(&c->run[best]), 4, "");
+    (void)snprintf(name, sizeof name, "first to %.4g %%", goal);
+    if (first >= 0)
+        tsri_page_fact(p, name, c->run[first].name);
+    (void)snprintf(name, sizeof name, "least sent to %.4g %%", goal);
+    if (least >= 0)
+        tsri_page_fact(p, name, c->run[least].name);
+    tsri_markup_add(&p->html, "</dl>\n");
+}
+
 static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choices *choices)
 {
     tsr_status st = TSR_OK;
     tsri_table t = {.mark = mark_row, .context = choices};
     TSR_TRY(tabulate(&t, c, choices));
+    facts(p, c);
     tsri_section_open(p, "To the same accuracy");
     tsri_choices_filters(p, choices);
     tsri_table_html(&p->html, &t);

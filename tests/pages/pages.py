@@ -449,6 +449,9 @@ def compare(b):
         text = page.eval("[...document.querySelectorAll('#over-seeds tbody tr')].find(r => r.cells[0].textContent === '%s-1').cells[2].textContent" % rate)
         told = [float(x) for x in re.findall(r"-?[0-9.]+", text)]
         assert all(abs(x - y) < 0.0051 for x, y in zip(told, (mean, mean - half, mean + half))), (text, mean, half)
+    runs = {n: max(e["test_accuracy"] for e in evaluations("six/" + n)) for n in os.listdir("six")}
+    top = page.eval("[...document.querySelectorAll('.facts dd')].map(d => d.textContent)")
+    assert runs[top[0]] == max(runs.values()) and top[1] == "%.2f %%" % (100 * max(runs.values())), (top, runs)
     lines_of = "%s.querySelectorAll('.plot path[fill=none]').length" % LOSS.replace("'Loss'", "'Accuracy against time'")
     assert page.eval(lines_of) == 6
     uncheck(page, "optim.lr", "0.2")
