@@ -32,9 +32,13 @@ static const char bar_style[] =
     "background:var(--page,#fff);color:var(--text,#1d2126);border-bottom:1px solid "
     "var(--edge,#dfe2e6)}\n"
     "#live a,#runs "
-    "a{color:inherit}progress{width:110px;height:9px;accent-color:#0072b2}.quiet{color:"
+    "a{color:inherit}progress{width:110px;height:9px;accent-color:#0072b2;border:0;"
+    "background:var(--edge,#dfe2e6)}progress::-webkit-progress-bar{background:var(--edge,#dfe2e6)}"
+    "progress::-webkit-progress-value{background:#0072b2}progress::-moz-progress-bar{background:"
+    "#0072b2}.quiet{color:"
     "var(--quiet);font-size:.85rem}\n"
-    ".state.running,.state.starting,.state.finished{color:var(--good,#00704f)}"
+    ".state.running,.state.starting{font-weight:700;color:var(--link,#0b5cad)}"
+    ".state.finished{color:var(--good,#00704f)}"
     ".state.stalled,.state.interrupted,.state.diverged,.state.failed{color:var(--bad,#b3400a)}\n"
     "@media print{#live{display:none}}\n";
 

@@ -85,6 +85,7 @@ FACT = "[...document.querySelectorAll('.facts div')].find(d => d.querySelector('
 def kinds(browser):
     """A run in three processes, a sweep and a ticket: the list has all of them, and the page of each follows it to its end."""
     address = serve()[1]
+    assert start("train", "run.yaml", "--out", "runs/0", "--quiet", "--set", "epochs=1").wait(60) == 0
     has_mpi = shutil.which("mpirun") and b"libmpi" in subprocess.run(["ldd", program], stdout=subprocess.PIPE).stdout
     all_of = [start("sweep", "run.yaml", "--grid", "optim.lr=0.01,0.02,0.03,0.04", "--seeds", "6", "--out", "runs/s", "--quiet", "--set", "epochs=40"),
               start("ticket", "run.yaml", "--out", "runs/t", "--quiet", "--set", "epochs=200", "--set", "ticket.ratios=[0.5]", "--set",
@@ -106,6 +107,8 @@ def kinds(browser):
     until(ticket, FACT % "best ticket", lambda t: t == "ticket-0.5", "the ticket's end")
     for name in ("s", "t", "t/ticket-0.5") + (("crew",) if has_mpi else ()):
         until(runs, row % name, lambda t: "finished" in t, name + " is over")
+    names = runs.eval("[...document.querySelectorAll('#runs a')].map(a => a.textContent)")
+    assert names[:2] == ["a", "0"], names  # what goes on is on top
     for page in (runs, sweep, ticket):
         assert not page.faults, page.faults
 

@@ -43,9 +43,10 @@
     say(tr, 'td', left(r), 'n');
     return tr;
   };
+  const goesOn = r => ['starting', 'running', 'stalled'].includes(r.state);
   const showList = () => {
-    list.replaceChildren(...state.runs.map(row));
-    const n = state.runs.filter(r => ['starting', 'running', 'stalled'].includes(r.state)).length;
+    list.replaceChildren(...[...state.runs].sort((a, b) => goesOn(b) - goesOn(a)).map(row)); // what goes on is on top
+    const n = state.runs.filter(goesOn).length;
     document.getElementById('count').textContent = state.runs.length + ' runs, ' + n + ' going on';
   };
   const showBar = r => {
