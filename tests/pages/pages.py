@@ -176,6 +176,17 @@ def smoothing(page, folder):
     page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'all').click()" % LOSS)
 
 
+def map_table(page):
+    """The numbers of a map of colours as a table, for readers who cannot see it."""
+    told = json.load(open("demo/distance.json"))["layers"][0]
+    figure = LOSS.replace("'Loss'", json.dumps(told["name"]))
+    page.eval("[...%s.querySelectorAll('button')].find(b => b.textContent === 'numbers').click()" % figure)
+    shown = page.eval("[...%s.querySelectorAll('.numbers tbody tr')].map(r => [...r.querySelectorAll('td')].map(c => c.textContent))" % figure)
+    assert len(shown) == len(told["distance"]) > 1, shown
+    for row, wanted in zip(shown, told["distance"]):
+        assert all(abs(tick_number(a) - b) <= 1e-3 * abs(b) + 1e-9 for a, b in zip(row, wanted)) and len(row) == len(wanted), (row, wanted)
+
+
 def finger(b):
     """On a phone a tap shows the values, and they stay when the finger has gone; a tap elsewhere takes them away."""
     page = b.open("demo/report.html", width=390, height=844, phone=True)
@@ -299,6 +310,7 @@ def one_run(b):
     zoom(page)
     switches(page)
     keyboard(page)
+    map_table(page)
     replaced(page, "demo/report.html")
     still(page, "demo")
     page.close()

@@ -332,9 +332,26 @@ const toggleLog = (chart) => {
 /* The numbers as a table: for readers of screens, and for copying. */
 const MOST_LINES = 500;
 
+const fillMap = (chart, panel) => {
+    const { rows, columns, values, xs, ys } = panel.map;
+    if (!values) return;
+    const table = make(chart.table, "table");
+    make(table, "caption", {}, `${panel.title || panel.map.label || ""}: rows are ${panel.y.label || "rows"}, columns ${panel.x.label || "columns"}`);
+    const head = make(make(table, "thead"), "tr");
+    make(head, "th", {}, "");
+    for (let j = 0; j < columns; j++) make(head, "th", { class: "n" }, numberText(xs ? xs[j] : j));
+    const body = make(table, "tbody");
+    for (let i = 0; i < rows; i++) {
+        const row = make(body, "tr");
+        make(row, "th", { class: "n" }, numberText(ys ? ys[i] : i));
+        for (let j = 0; j < columns; j++) make(row, "td", { class: "n" }, numberText(values[i * columns + j], 4));
+    }
+};
+
 const fillTable = (chart) => {
     chart.table.replaceChildren();
     for (const panel of chart.panels) {
+        if (panel.map) fillMap(chart, panel);
         if (panel.map || panel.series.length === 0) continue;
         const table = make(chart.table, "table");
         if (panel.title) make(table, "caption", {}, panel.title);
@@ -379,8 +396,8 @@ const addTools = (chart) => {
             redraw(chart);
         });
     }
-    if (!chart.panels.every((p) => p.map)) {
-        button("all", "everything again, as it was", () => reset(chart));
+    if (chart.panels.some((p) => !p.map)) button("all", "everything again, as it was", () => reset(chart));
+    if (chart.panels.some((p) => !p.map || p.map.values)) {
         const numbers = button("numbers", "the numbers as a table", () => {
             if (chart.table) chart.table.remove();
             chart.table = chart.table ? null : make(chart.figure, "div", { class: "wide numbers", tabindex: 0 });
