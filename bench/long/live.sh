@@ -89,7 +89,7 @@ done
 
 code=0
 python3 - told <<'P' || code=$?
-import math, sys
+import math, statistics, sys
 rows = [line.split() for line in open(sys.argv[1])][1:]
 T = [0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086]
 verdict = 0
@@ -103,7 +103,7 @@ for name, column in (("wall time", 2), ("processor time", 3)):
     if column == 2:
         verdict = {"within 1 %": 0, "above 1 %": 1, "undecided": 3}[good]
     print("%s: %+.2f %% with the live page (95 %%: %+.2f to %+.2f, median %+.2f): %s" %
-          (name, mean, mean - half, mean + half, sorted(ratio)[n // 2], good))
+          (name, mean, mean - half, mean + half, statistics.median(ratio), good))
 sys.exit(verdict)
 P
 [ "$minutes" = 0 ] || python3 "$source/bench/long/live.py" "$program" "$minutes" || code=1

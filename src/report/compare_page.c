@@ -289,7 +289,8 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
             tsri_table_real(t, r->part[k], 0);
         for (int64_t g = 0; g < c->goals; g++) {
             int64_t at = tsri_rival_reached(r, c->goal[g]);
-            tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at], 1);
+            tsri_table_real(t, at < 0 ? (double)NAN : r->seconds[at],
+                            at >= 0 && r->seconds[at] < 10 ? 2 : 1);
             tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
         }
         for (int64_t k = 0; k < keys->keys; k++)

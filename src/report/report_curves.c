@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "io/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -169,6 +170,28 @@ static void accuracy_chart(tsri_page *p, const double *x, const char *title, con
     tsri_free(percent);
 }
 
+static tsr_status take_epoch(void *context, const tsri_json_value *line)
+{
+    *(double *)context = tsri_number_at(line, "epoch");
+    return TSR_OK;
+}
+
+/* A gated network may become one of ReLUs on its way (convert_at): a step in its curves. */
+static tsr_status say_converted(tsri_page *p)
+{
+    tsr_status st = TSR_OK;
+    char *path = NULL;
+    double epoch = (double)NAN;
+    TSR_TRY(tsri_path_join(&path, p->folder, "metrics.jsonl"));
+    TSR_TRY(tsri_lines_each(path, "converted", take_epoch, &epoch));
+    if (isfinite(epoch))
+        tsri_page_say(p, "After epoch %.4g the gated network was turned into one with ReLUs.",
+                      epoch);
+done:
+    tsri_free(path);
+    return st;
+}
+
 void tsri_report_learning(tsri_page *p, bool pretraining)
 {
     const double *epoch = tsri_curves_get(&p->lines, "epoch");
@@ -182,6 +205,8 @@ void tsri_report_learning(tsri_page *p, bool pretraining)
                          "from, before any fine-tuning.");
         facts(p);
     }
+    if (p->html.st == TSR_OK)
+        p->html.st = say_converted(p);
     tsri_markup_add(&p->html, "<div class=\"charts\">\n");
     loss_chart(p, epoch, "Loss", "epoch");
     if (has_any(p, "test_accuracy"))

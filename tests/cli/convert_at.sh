@@ -27,6 +27,7 @@ lines = [json.loads(l) for l in open("a/metrics.jsonl")]
 kinds = [l["net"] for l in lines if "net" in l]
 assert kinds == ["grelu"] * 5 + ["relu_twin"] * 5, kinds
 events = [l for l in lines if l.get("event") == "converted"]
+assert "After epoch 5 the gated network was turned into one with ReLUs" in open("a/report.html").read(), "the page is silent about it"
 assert len(events) == 1 and lines.index(events[0]) == 5, "one event, behind the line of its round"
 e = events[0]
 assert e["round"] == 15 and e["epoch"] == 5 and e["points"] == e["rank"] == 60
