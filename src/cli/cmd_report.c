@@ -33,8 +33,8 @@ static tsr_status one_run(const cli_args *args)
     if (picture)
         TSR_TRY(tsr_report_pictures(&count, folder, picture));
     if (count > 0 && !args->json)
-        (void)printf("pictures %s-*: %lld charts as SVG and CSV%s\n", picture, (long long)count,
-                     cli_built_with("png") ? " and PNG" : "");
+        (void)printf("pictures %s-*: %lld as SVG%s, charts as CSV, too\n", picture,
+                     (long long)count, cli_built_with("png") ? " and PNG" : "");
     TSR_TRY(tell(args, out ? out : path.data));
 done:
     cli_string_fini(&path);

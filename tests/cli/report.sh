@@ -48,7 +48,8 @@ digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
 policy = [e for e in root.getElementsByTagName("meta") if e.getAttribute("http-equiv")][0].getAttribute("content")
 assert "default-src 'none'" in policy and f"script-src 'sha256-{digest}'" in policy, policy
 numbers = json.loads(data.firstChild.data)
-assert len(numbers["charts"]) == len(root.getElementsByTagName("figure")) and numbers["format"] == 1
+drawn = [e for e in root.getElementsByTagName("figure") if "drawn" in e.getAttribute("class").split()]
+assert len(numbers["charts"]) == len(drawn) == len(root.getElementsByTagName("figure")) - 1 and numbers["format"] == 1
 for e in root.getElementsByTagName("*"):
     for key in e.attributes.keys():
         assert not key.startswith("on") and (key != "src" or e.getAttribute(key).startswith("data:image/bmp;base64,")) and (key != "href" or e.getAttribute(key)[0] == "#"), key
@@ -100,7 +101,7 @@ import xml.dom.minidom
 page = xml.dom.minidom.parse("races.html")
 assert len(page.getElementsByTagName("figure")) == 2 and not page.getElementsByTagName("b")
 cells = [x.firstChild.data if x.firstChild else "" for x in page.getElementsByTagName("td")]
-assert cells == ["a", "3", "", "81.00", "50", "12", "38", "3.0", "2.00 MB", "4.5", "3.00 MB", "<b>", "2", "", "60.00", "", "", "", "2.0", "9.00 MB", "", ""], cells
+assert cells == ["a", "3", "", "81.00", "50", "12", "38", "3.00", "2.00 MB", "4.50", "3.00 MB", "<b>", "2", "", "60.00", "", "", "", "2.00", "9.00 MB", "", ""], cells
 rows = open("races.csv").read().splitlines()
 assert len(rows) == 1 + 2 * 5, rows
 xml.dom.minidom.parse("races.svg")'
@@ -112,9 +113,9 @@ refused 2 'must rise: 20 comes after 30' report races/a 'races/<b>' -a 30 -a 20
 refused 2 'more than one folder' report races/a --accuracy 50
 # The charts of one run as files: as many as its page has, with the same drawing.
 "$program" report "$folder" --picture one >said
-drawn=$(grep -o '<figure class="drawn' page.html | wc -l)
-grep -qx "pictures one-\*: $drawn charts as SVG and CSV.*" said && [ "$drawn" = "$(find . -maxdepth 1 -name 'one-*.svg' | wc -l)" ] ||
-    fail "$drawn charts on the page, and the files $(echo one-*.svg): $(cat said)"
+drawn=$(grep -oE '<figure class="(drawn|wide)' page.html | wc -l) # with the network's drawing
+grep -qx "pictures one-\*: $drawn as SVG.*, charts as CSV, too" said && [ "$drawn" = "$(find . -maxdepth 1 -name 'one-*.svg' | wc -l)" ] ||
+    fail "$drawn pictures on the page, and the files $(echo one-*.svg): $(cat said)"
 [ -s one-pretraining.csv ] && [ -s one-traffic-and-time.svg ] && grep -qF '&lt;i&gt;' one-*.svg ||
     fail "files: $(echo one-*)"
 # Before a run some papers have fewer rows than in it: the matrix is of the last kind. (An RNN had none, because of the first.)
@@ -130,7 +131,7 @@ with open("later/metrics.jsonl", "w") as out:
 PY
 "$program" report later >/dev/null
 grep -q 'class="judgements"' later/report.html && grep -q 'other rows than the last' later/report.html || fail "no matrix of verdicts"
-grep -q '<dt>the theorem</dt><dd>1 of 2 rows hold</dd>' later/report.html || fail "the verdict is not at the top"
+grep -q '<dt>does the theorem hold?</dt><dd>1 of 2 rows hold</dd>' later/report.html || fail "the verdict is not at the top"
 refused 1 'no/such' report "$folder" --picture no/such/folder/x
 refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"
