@@ -359,6 +359,8 @@ static void make_folders(void)
     }
     (void)snprintf(path, sizeof path, "runs/%s/run.yaml", evil);
     append(scratch_path(path), yaml);
+    (void)snprintf(path, sizeof path, "runs/%s/run.lock", evil); /* a run file alone is no run */
+    append(scratch_path(path), "");
     append(scratch_path("runs/plain/metrics.jsonl"),
            "{\"event\":\"times\",\"round\":200,\"rounds\":5,\"ranks\":[{\"rank\":0,\"compute\":1,"
            "\"send\":0,\"wait\":0.5},{\"rank\":1,\"compute\":1,\"send\":0.1,\"wait\":0.2,"
