@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # predict.sh PROGRAM SOURCE: one sample through 784-1024-1024-10, as a program waits for it: tsr_predictor_run and PyTorch's
-# net(x) without gradients, each on one thread, in turn, five times each, so that a noisy machine is noisy for both. ONNX
-# Runtime, where tools/onnxruntime has fetched it, tells its least time alone.
+# net(x) without gradients, each on one thread, in turn, five times each, so that a noisy machine is noisy for both; and ONNX
+# Runtime (200 calls a time), where tools/onnxruntime has fetched it.
 set -eu
 program=$1 source=$2 threads=1 calls=2000 runtime=${TESSERA_ONNXRUNTIME:-$2/build/onnxruntime/libonnxruntime.so.1}
 # shellcheck source=bench/kernels.sh

@@ -8,6 +8,18 @@ install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTAL
 install(FILES include/tessera.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(FILES cmake/tessera.3 DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man3 COMPONENT development)
 
+# ---- A manual page for each section of the header, and a link to it for each function -----------
+find_program(AWK NAMES awk REQUIRED)
+set(man3 ${PROJECT_BINARY_DIR}/man3)
+add_custom_command(OUTPUT man3.made COMMAND ${CMAKE_COMMAND} -E rm -rf ${man3}
+                   COMMAND ${CMAKE_COMMAND} -E make_directory ${man3}
+                   COMMAND ${AWK} -v out=${man3} -v version=${PROJECT_VERSION} -f ${PROJECT_SOURCE_DIR}/cmake/man3.awk
+                           ${PROJECT_SOURCE_DIR}/include/tessera.h
+                   COMMAND ${CMAKE_COMMAND} -E touch man3.made
+                   DEPENDS ${PROJECT_SOURCE_DIR}/include/tessera.h ${PROJECT_SOURCE_DIR}/cmake/man3.awk VERBATIM)
+add_custom_target(tessera_man3 ALL DEPENDS man3.made)
+install(DIRECTORY ${man3}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/man/man3 COMPONENT development FILES_MATCHING PATTERN "*.3")
+
 # ---- The program, and what it says about itself -------------------------------------------------
 # tessera_print(FILE FOLDER ARGUMENT...): what `tessera help ARGUMENT...` prints, as a file of share/FOLDER.
 set(pages)

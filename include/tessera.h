@@ -420,7 +420,7 @@ typedef struct tsr_data_options {
     tsr_array test_length; /*                                                     */
     bool regress;          /* whole numbers in y are targets, too */
     int64_t classes;       /* 0: one more than the largest label */
-    const char *const *class_name; /* [classes] or NULL: they are called by their numbers */
+    const char *const *class_name; /* [classes] or NULL: called by their labels. All differ */
     const char *const *column;     /* [numbers] names of a vector's numbers, or NULL */
     const char *target;            /* name of what is to be predicted, or NULL */
     bool missing;                  /* NaN in x is a value that is missing and will be filled in */
@@ -821,7 +821,8 @@ TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key);
  * as in its training, whatever the data. */
 TSR_API tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set);
 
-/* The same on the test part of a data set, or on all of one that has none. */
+/* The same on the test part of a data set, or on all of one that has none. Classes are matched by
+ * their names or numbers: the data need not show them all. */
 TSR_API tsr_status tsr_model_judge(tsr_result *result, tsr_model *model, const tsr_data *data);
 
 /* The model's outputs for each sample of the set that its config names: *outputs = floats
@@ -893,7 +894,7 @@ TSR_API void tsr_predictor_destroy(tsr_predictor *predictor);
 TSR_API int64_t tsr_predictor_width(const tsr_predictor *predictor);
 
 /* answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or
- * flat, F32, F64 or U8. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not
+ * flat, of any type. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not
  * fit or a number is not finite. The same sample gives the same bits whatever else is in x, as long
  * as n is 1, or more than 1. */
 TSR_API tsr_status tsr_predictor_run(float *answers, const tsr_predictor *predictor,
@@ -1473,6 +1474,7 @@ typedef struct tsr_onnx_speed {
     int64_t bytes[2];          /* of the ONNX file */
     char runtime[32];          /* its version; "" = it is not there */
     char missing[256];         /* why, in a sentence */
+    double ours_median_ms[2], theirs_median_ms[2];
 } tsr_onnx_speed;
 
 TSR_DEFAULT(tsr_onnx_speed)

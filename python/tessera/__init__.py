@@ -8,13 +8,15 @@
 
 Everything is the C library's; failures are exceptions with its sentence (:mod:`tessera.errors`).
 """
+from __future__ import annotations
+
 from ._library import VERSION as __version__
 from .config import KEYS, Config, Key
 from .data import Data, data
 from .errors import Diverged, FileError, Interrupted, ResourceError, TesseraError, UsageError
 from .jobs import (Watch, answers, bench, build, certify_widths, compare, convert, data_sets, describe, gates, get_data,
-                   load_data, metrics_csv, metrics_tensorboard, rankings, spectrum, study, study_cells, study_gallery, study_index, theories, ticket,
-                   write_data, write_evaluation, write_module)
+                   load_data, metrics_csv, metrics_tensorboard, rankings, spectrum, study, study_cells, study_gallery,
+                   study_index, theories, ticket, write_data, write_evaluation, write_module)
 from .model import Model, Result, import_network, load, model
 from .shares import Share, put
 from .theory import Certificate, certify, check, cost, eigenvalues, ntk, report
@@ -25,5 +27,10 @@ __all__ = ["Certificate", "Config", "Data", "Diverged", "FileError", "Interrupte
            "import_network", "load", "model", "ntk", "put", "report", "reproduce", "studies", "sweep", "tickets", "train",
            # what the program's other commands do
            "Watch", "answers", "bench", "build", "certify_widths", "compare", "convert", "data_sets", "describe", "gates",
-           "get_data", "load_data", "metrics_csv", "metrics_tensorboard", "rankings", "spectrum", "study", "study_cells", "study_gallery", "study_index",
-           "theories", "ticket", "write_data", "write_evaluation", "write_module"]
+           "get_data", "load_data", "metrics_csv", "metrics_tensorboard", "rankings", "spectrum", "study", "study_cells",
+           "study_gallery", "study_index", "theories", "ticket", "write_data", "write_evaluation", "write_module"]
+
+
+def __dir__() -> list[str]:
+    """What a program needs, without the modules it comes from."""
+    return sorted([*__all__, "__version__", "__doc__"])

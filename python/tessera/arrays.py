@@ -1,5 +1,7 @@
 """Arrays of any library as the C interface sees them, without a copy where their memory allows it."""
-import ctypes
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +15,19 @@ _CODES = {header.TSR_F32: np.float32, header.TSR_F64: np.float64, header.TSR_U8:
           header.TSR_I32: np.int32, header.TSR_I64: np.int64}
 
 
-def as_numpy(values, what="the array"):
+def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
     """values as a numpy array that shares its memory where it can: numpy, torch, DLPack, buffers, lists."""
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            raise UsageError(f"{what} has masked cells, which would be taken for numbers: fill them "
+                             f"({what}.filled(numpy.nan), with missing=True)")
+        return values.data
     if isinstance(values, np.ndarray):
         return values
     if type(values).__module__.partition(".")[0] == "torch":
-        return _from_torch(values)
+        return _from_torch(values, what)
+    if hasattr(values, "toarray"):
+        raise UsageError(f"{what} is a sparse matrix: {what}.toarray() makes it a dense one")
     if hasattr(values, "__array_interface__") or hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__") and hasattr(np, "from_dlpack"):
@@ -26,20 +35,30 @@ def as_numpy(values, what="the array"):
             return np.from_dlpack(values)
         except (RuntimeError, TypeError, BufferError) as problem:
             raise UsageError(f"{what} lies where numpy cannot read it ({problem}): copy it to the CPU first") from None
-    return np.asarray(values)
+    return _from_list(values, what)
 
 
-def _from_torch(tensor):
+def _from_list(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise UsageError(f"{what} is a list whose rows have different lengths") from None
+
+
+def _from_torch(tensor: Any, what: str) -> np.ndarray:
     """A tensor of the CPU shares its memory; one of a GPU is copied here first; bf16 becomes float32."""
-    tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        tensor = tensor.cpu()
-    if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
-        tensor = tensor.float()
-    return tensor.numpy()
+    try:
+        tensor = tensor.detach()
+        if tensor.device.type != "cpu":
+            tensor = tensor.cpu()
+        if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
+            tensor = tensor.float()
+        return tensor.numpy()
+    except (AttributeError, TypeError, RuntimeError) as problem:
+        raise UsageError(f"{what} is not a tensor that numpy can read ({problem})") from None
 
 
-def numbers(values, what):
+def numbers(values: Any, what: str) -> np.ndarray:
     """A numpy array of a type that the library takes. Refuses what is no array of numbers."""
     array = as_numpy(values, what)
     if array.dtype.name in _TYPES and array.dtype.isnative:
@@ -49,10 +68,11 @@ def numbers(values, what):
         raise UsageError(f"{what} holds {array.dtype}, not numbers")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > np.iinfo(np.int64).max:
         raise UsageError(f"{what} holds whole numbers beyond 63 bits")
-    return array.astype("float64" if array.dtype.itemsize > 8 else nearest)
+    wide = array.dtype.kind == "f" and array.dtype.itemsize >= 8  # float64 of the other byte order, and longer ones
+    return array.astype("float64" if wide else nearest)
 
 
-def describe(array):
+def describe(array: np.ndarray) -> Any:
     """The C struct of a numpy array. It points into the array, which must live as long as the struct."""
     if array.ndim > header.TSR_DIMS:
         raise UsageError(f"an array of {array.ndim} dimensions: at most {header.TSR_DIMS} are possible")
@@ -62,12 +82,16 @@ def describe(array):
     return made
 
 
-def view(array):
-    """A numpy array of what the library describes, in its memory: it must not outlive the owner. None: no data."""
+class _Memory:
+    """Memory of the library's for numpy, which keeps its owner as long as an array uses it."""
+
+    def __init__(self, address: int, kind: np.dtype, shape: tuple, owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (address, True), "typestr": kind.str, "shape": shape}
+
+
+def view(array: Any, owner: Any) -> np.ndarray | None:
+    """What the library describes, where it lies: to be read. None: there is no data."""
     if not array.data:
         return None
-    kind = np.dtype(_CODES[array.type])
-    shape = tuple(array.shape[:array.dims])
-    count = int(np.prod(shape, dtype=np.int64))
-    memory = (ctypes.c_char * (count * kind.itemsize)).from_address(array.data)
-    return np.frombuffer(memory, kind).reshape(shape)
+    return np.asarray(_Memory(array.data, np.dtype(_CODES[array.type]), tuple(array.shape[:array.dims]), owner))

@@ -1,4 +1,6 @@
 """Failures of the library as exceptions. Each carries the library's own sentence, and the status it came with."""
+from __future__ import annotations
+
 from . import _header as header
 
 
@@ -41,6 +43,6 @@ class Interrupted(TesseraError):
 _KINDS = {kind.status: kind for kind in (UsageError, FileError, ResourceError, Diverged, Interrupted)}
 
 
-def error_of(status, sentence):
+def error_of(status: int, sentence: str) -> TesseraError:
     """The exception for a status that is not OK."""
     return _KINDS.get(status, TesseraError)(sentence or f"status {status}")

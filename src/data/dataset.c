@@ -15,6 +15,8 @@
 #include "io/crc32c.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Checks every source must pass -------------------------------------------------------- */
@@ -263,7 +265,51 @@ done:
     return st;
 }
 
-/* A model's classes are its own: a data set may not show them all. */
+/* Class i of the data as the model numbers it, by its name; -1: the model does not know it. Names that
+ * are words say nothing to a model whose classes are numbered. */
+static int64_t class_there(const tsr_data *data, int64_t i, const tsri_like *like)
+{
+    const char *name = data->class_name ? data->class_name[i] : NULL;
+    if (!name)
+        return tsri_like_label(like, i);
+    if (strspn(name, "+-0123456789") == strlen(name))
+        return tsri_like_label(like, strtoll(name, NULL, 10));
+    return like->class_name ? tsri_like_class(like, name, strlen(name)) : i;
+}
+
+/* The samples of a part get the model's numbers. */
+static tsr_status renumber(tsri_part *part, const tsr_data *data, const int64_t *there)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; part->label && i < part->n; i++) {
+        int64_t is = part->label[i];
+        char number[24];
+        (void)snprintf(number, sizeof number, "%lld", (long long)is);
+        TSR_CHECK(there[is] >= 0, TSR_USAGE,
+                  "%s: sample %lld is of the class %s, which the model was not trained on",
+                  tsri_quote(data->name), (long long)i,
+                  data->class_name ? tsri_quote(data->class_name[is]) : number);
+        part->label[i] = (int32_t)there[is];
+    }
+done:
+    return st;
+}
+
+static tsr_status renumber_all(tsr_data *data, const tsri_like *like)
+{
+    tsr_status st = TSR_OK;
+    int64_t *there = NULL;
+    TSR_TRY(tsri_alloc_raw(&there, data->classes, sizeof *there));
+    for (int64_t i = 0; i < data->classes; i++)
+        there[i] = class_there(data, i, like);
+    TSR_TRY(renumber(&data->train, data, there));
+    TSR_TRY(renumber(&data->test, data, there));
+done:
+    tsri_free(there);
+    return st;
+}
+
+/* A model's classes are its own: a data set may not show them all, and have them in other places. */
 static tsr_status fit_classes(tsr_data *data, const tsri_like *like)
 {
     tsr_status st = TSR_OK;
@@ -275,6 +321,8 @@ static tsr_status fit_classes(tsr_data *data, const tsri_like *like)
     TSR_CHECK((data->classes > 0) == (like->classes > 0) && data->classes <= like->classes,
               TSR_USAGE, "%s has %lld classes, but the model was trained on %lld",
               tsri_quote(data->name), (long long)data->classes, (long long)like->classes);
+    if (data->classes > 0)
+        TSR_TRY(renumber_all(data, like));
     names_free(data->class_name, data->classes);
     data->class_name = NULL;
     data->classes = data->schema.classes = like->classes;

@@ -12,8 +12,10 @@
 #include "data/resolution.h"
 #include "data/reader.h"
 #include "data/source.h"
+#include "data/words.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- Inputs --------------------------------------------------------------------------------- */
 
@@ -241,6 +243,24 @@ done:
     return st;
 }
 
+/* Two classes of one name could not be told apart later. */
+static tsr_status name_classes(tsr_data *data, const char *const *name)
+{
+    tsr_status st = TSR_OK;
+    tsri_words known = {0};
+    for (int64_t i = 0; i < data->classes; i++) {
+        int64_t place = 0;
+        TSR_CHECK(name[i], TSR_USAGE, "class_name: name %lld is missing", (long long)i);
+        TSR_TRY(tsri_words_add(&place, &known, name[i], strlen(name[i])));
+        TSR_CHECK(place == i, TSR_USAGE, "class_name: \"%s\" is the name of two classes",
+                  tsri_quote(name[i]));
+    }
+    TSR_TRY(tsri_data_name_classes(data, name));
+done:
+    tsri_words_fini(&known);
+    return st;
+}
+
 static tsr_status set_classes(tsr_data *data, const given *train, const given *test,
                               const tsr_data_options *o)
 {
@@ -262,7 +282,7 @@ static tsr_status set_classes(tsr_data *data, const given *train, const given *t
     if (test)
         TSR_TRY(number_labels(&data->test, test_label, o->classes, test->y_name));
     if (o->class_name)
-        TSR_TRY(tsri_data_name_classes(data, o->class_name));
+        TSR_TRY(name_classes(data, o->class_name));
 done:
     tsri_free(label);
     tsri_free(test_label);

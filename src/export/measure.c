@@ -171,9 +171,11 @@ static tsr_status race(tsr_onnx_speed *speed, rival *rivals, int64_t count, cons
     for (int64_t i = 0; i < count; i++) {
         speed->bytes[i] = rivals[i].file.n;
         speed->ours_ms[i] = times[i].least;
+        speed->ours_median_ms[i] = times[i].median;
         if (!a->there)
             continue;
         speed->theirs_ms[i] = times[count + i].least;
+        speed->theirs_median_ms[i] = times[count + i].median;
         TSR_TRY(compare(&speed->difference[i], &rivals[i], o->batch));
     }
     speed->faster = count == 2 && tsri_faster(times[1], times[0]) == TSRI_FASTER;
@@ -204,8 +206,10 @@ tsr_status tsr_onnx_measure(tsr_onnx_speed *speed, const tsr_model *model,
     rival rivals[2] = {0};
     tsr_onnx_speed found = tsr_onnx_speed_default();
     tsr_onnx_speed_options o;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         found.ours_ms[i] = found.theirs_ms[i] = found.difference[i] = (double)NAN;
+        found.ours_median_ms[i] = found.theirs_median_ms[i] = (double)NAN;
+    }
     TSR_TRY(TSRI_SIZED_TAKE(&o, options));
     TSR_TRY(make_sense(model, &o));
     TSR_TRY(arena_init(&a, &found, model, &o));

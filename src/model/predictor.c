@@ -281,8 +281,7 @@ static tsr_status check_question(question *q, const tsr_predictor *p)
     tsr_status st = TSR_OK;
     const tsr_array *x = q->x;
     TSR_TRY(tsri_array_check(x, "x"));
-    TSR_CHECK(x->dims >= 1 && x->type <= TSR_U8, TSR_USAGE,
-              "x: samples are F32, F64 or U8, and come first");
+    TSR_CHECK(x->dims >= 1, TSR_USAGE, "x: an array with samples first is needed");
     q->n = x->shape[0];
     TSR_CHECK(tsri_array_count(x) / q->n == p->dim, TSR_USAGE,
               "x: a sample has %lld numbers, and the model takes %lld x %lld x %lld",

@@ -5,28 +5,34 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { GROUPS = 4, LEAST = GROUPS, MOST = 200 };
 
+/* Repetition i is of group i % GROUPS. */
 typedef struct times {
-    double least[GROUPS];
+    double ms[MOST];
+    int count;
 } times;
 
-static tsr_status time_one(double *least, const tsri_turn *turn)
+static int by_size(const void *a, const void *b)
 {
-    double start = tsri_clock();
-    tsr_status st = turn->run(turn->of);
-    *least = fmin(*least, 1e3 * (tsri_clock() - start));
-    return st;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static tsri_duration duration(const times *t)
+static tsri_duration duration(times *t)
 {
-    tsri_duration d = {t->least[0], t->least[0]};
-    for (int h = 1; h < GROUPS; h++) {
-        d.least = fmin(d.least, t->least[h]);
-        d.worst = fmax(d.worst, t->least[h]);
+    tsri_duration d = {(double)INFINITY, 0, 0};
+    for (int h = 0; h < GROUPS; h++) {
+        double least = t->ms[h];
+        for (int i = h; i < t->count; i += GROUPS)
+            least = fmin(least, t->ms[i]);
+        d.least = fmin(d.least, least);
+        d.worst = fmax(d.worst, least);
     }
+    qsort(t->ms, (size_t)t->count, sizeof *t->ms, by_size);
+    d.median = (t->ms[(t->count - 1) / 2] + t->ms[t->count / 2]) / 2;
     return d;
 }
 
@@ -36,14 +42,15 @@ tsr_status tsri_take_turns(tsri_duration *out, const tsri_turn *turns, int64_t c
 {
     tsr_status st = TSR_OK;
     times *t = NULL;
-    double start = tsri_clock(), cold = (double)INFINITY;
+    double start = tsri_clock();
     TSR_TRY(tsri_alloc(&t, count, sizeof *t));
-    for (int64_t i = 0; i < count; i++)
-        for (int h = 0; h < GROUPS; h++)
-            t[i].least[h] = (double)INFINITY;
     for (int n = -1; n < LEAST || (n < MOST && tsri_clock() - start < seconds); n++)
-        for (int64_t i = 0; i < count; i++)
-            TSR_TRY(time_one(n < 0 ? &cold : &t[i].least[n % GROUPS], &turns[i]));
+        for (int64_t i = 0; i < count; i++) {
+            double begin = tsri_clock();
+            TSR_TRY(turns[i].run(turns[i].of));
+            if (n >= 0)
+                t[i].ms[t[i].count++] = 1e3 * (tsri_clock() - begin);
+        }
     for (int64_t i = 0; i < count; i++)
         out[i] = duration(&t[i]);
 done:

@@ -14,6 +14,7 @@
 typedef struct tsri_duration {
     double least; /* of all repetitions */
     double worst; /* the largest of the four groups' least times */
+    double median;
 } tsri_duration;
 
 /* Something to be timed: one repetition, begun and ended. */

@@ -31,7 +31,8 @@ holds tessera bin/tessera share/man/man1/tessera.1.gz "${pages[@]}" share/bash-c
     share/zsh/vendor-completions/_tessera share/fish/vendor_completions.d/tessera.fish share/doc/tessera/changelog.gz
 holds libtessera0 "lib/$triplet/libtessera.so.0" "lib/$triplet/libtessera.so.$version"
 ! grep -qE 'libtessera\.so$|\.h$' files || complain "libtessera0 has development files"
-holds libtessera-dev include/tessera.h "lib/$triplet/libtessera.so" "lib/$triplet/pkgconfig/tessera.pc" "lib/$triplet/cmake/tessera/tesseraConfig.cmake"
+mapfile -t calls < <(sed 's|.*|share/man/man3/&.3.gz|' <(grep -v '^#' "$source/tests/library.symbols"))
+holds libtessera-dev "${calls[@]}" share/man/man3/tessera.3.gz include/tessera.h "lib/$triplet/libtessera.so" "lib/$triplet/pkgconfig/tessera.pc" "lib/$triplet/cmake/tessera/tesseraConfig.cmake"
 names tessera libc6 libjansson4 libyaml 'libopenblas0-pthread | libopenblas0'
 names libtessera0 libc6 libarchive 'libopenblas0-pthread | libopenblas0'
 names libtessera-dev "libtessera0 (= ${version}-1)"
@@ -39,22 +40,35 @@ dpkg-deb -I "$(deb libtessera0)" shlibs 2>/dev/null | grep -q 'libtessera 0 libt
 dpkg-deb -I "$(deb libtessera0)" triggers 2>/dev/null | grep -q ldconfig || complain "ldconfig is not triggered"
 if [ -f "$build/libtessera-cuda.so" ]; then holds libtessera-cuda "lib/$triplet/libtessera-cuda.so"; fi
 if [ -d "$source/python/tessera" ]; then
-    dpkg-deb -c "$(deb python3-tessera all)" | grep -q ' ./usr/lib/python3/dist-packages/tessera/__init__.py$' || complain "python3-tessera"
+    dpkg-deb -c "$(deb python3-tessera all)" | awk '{print $6}' >files
+    for module in "$source"/python/tessera/*.py; do
+        grep -qx "./usr/lib/python3/dist-packages/tessera/${module##*/}" files || complain "python3-tessera lacks ${module##*/}"
+    done
+    ! grep -E '\.so|pycache' files || complain "python3-tessera has files of this machine"
+    dpkg-deb -f "$(deb python3-tessera all)" Depends | grep -q 'python3-numpy.*libtessera0 (>= ' || complain "python3-tessera: dependencies"
+    for script in postinst prerm; do dpkg-deb -I "$(deb python3-tessera all)" $script | sh -n || complain "python3-tessera: $script"; done
 fi
 
 # ---- It works: unpacked, not installed ------------------------------------------------------------------------
 mkdir root
 for package in tessera libtessera0 libtessera-dev; do dpkg-deb -x "$(deb $package)" root; done
+if [ -d "$source/python/tessera" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    dpkg-deb -x "$(deb python3-tessera all)" root
+    LD_LIBRARY_PATH=$PWD/root/usr/lib/$triplet PYTHONPATH=$PWD/root/usr/lib/python3/dist-packages /usr/bin/python3 -B -c '
+import tessera
+assert tessera.__file__.startswith("'"$PWD"'/root/"), tessera.__file__
+assert tessera.model("mlp", shape=(3,), outputs=2).numbers > 0' || complain "the packaged Python module"
+fi
 [ "$(root/usr/bin/tessera version | head -n 1)" = "$("$program" version | head -n 1)" ] || complain "the packaged program"
 for file in root/usr/bin/tessera "root/usr/lib/$triplet/libtessera.so.0"; do
     ! readelf -d "$file" | grep -E 'RPATH|RUNPATH' || complain "$file has a folder of libraries of its own"
 done
 [ -z "$(find root -perm /022 ! -type l)" ] || complain "others may write: $(find root -perm /022 ! -type l)"
 if command -v mandoc >/dev/null; then
-    for page in root/usr/share/man/man1/*; do zcat "$page" | mandoc -Tlint -Werror >said || complain "$page: $(head -n 3 said)"; done
+    for page in root/usr/share/man/man[13]/tessera*; do zcat "$page" | mandoc -Tlint -Werror >said || complain "$page: $(head -n 3 said)"; done
 fi
 if command -v lintian >/dev/null; then
     # A module is loaded by its path: it has no name to be linked by.
     lintian --fail-on error --suppress-tags sharedobject-in-library-directory-missing-soname -- ./*.deb >said 2>&1 || complain "lintian: $(grep '^E' said)"
 fi
-echo "packages: $(find . -maxdepth 1 -name '*.deb' | wc -l), a man page for each of ${#pages[@]} commands"
+echo "packages: $(find . -maxdepth 1 -name '*.deb' | wc -l), a man page for each of ${#pages[@]} commands and ${#calls[@]} calls"

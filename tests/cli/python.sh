@@ -13,6 +13,8 @@ python3=/usr/bin/python3
 export TESSERA_LIBRARY=$build/libtessera.so.0 PYTHONPATH=$source/python PYTHONDONTWRITEBYTECODE=1
 
 "$python3" "$source/tests/python/api.py" >api.txt 2>&1 || fail "$(tail -n 40 api.txt)"
+"$python3" "$source/tests/python/habits.py" "$program" >habits.txt 2>&1 || fail "$(tail -n 40 habits.txt)"
+"$python3" "$source/tests/python/hostile.py" >hostile.txt 2>&1 || fail "$(cat hostile.txt)"
 "$python3" "$source/tests/python/pages.py" "$source/docs/python.md" "$source/README.md" >pages.txt || fail "$(cat pages.txt)"
 if "$python3" -c 'import sklearn' 2>/dev/null; then
     "$python3" "$source/tests/python/estimators.py" >estimators.txt 2>&1 || fail "$(cat estimators.txt)"
@@ -29,5 +31,6 @@ assert "/venv/" in tessera.__file__, tessera.__file__
 net = tessera.model("mlp", shape=(3,), outputs=2, hidden=[4])
 assert net.outputs([[1.0, 2.0, 3.0]]).shape == (1, 2)') || fail "the installed package does not work"
 fi
-tail -n 1 api.txt
-cat pages.txt estimators.txt
+tail -q -n 1 api.txt habits.txt hostile.txt
+cat pages.txt
+grep scikit-learn estimators.txt

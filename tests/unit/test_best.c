@@ -16,7 +16,7 @@ typedef struct example {
 
 static tsri_ticket_row row(tsri_ticket_kind kind, double accuracy, int64_t params, double ms)
 {
-    tsri_duration d = {ms, ms};
+    tsri_duration d = {ms, ms, ms};
     tsri_ticket_row r = {.kind = kind, .accuracy = accuracy, .loss = 1, .params = params};
     r.time = (tsri_latency){d, d};
     (void)snprintf(r.name, sizeof r.name, "ticket-%lld", (long long)params);
@@ -72,7 +72,7 @@ static void said_in_words(void **state)
            "% of its parameters and runs 2.00 times as fast");
     rows[0].kind = TSRI_TICKET_WHOLE;
     rows[0].accuracy = 0.9;
-    rows[1].time.infer = (tsri_duration){9, 12};
+    rows[1].time.infer = (tsri_duration){.least = 9, .worst = 12};
     expect(&t,
            "ticket-250 is less accurate than the whole network (81.00 % against 90.00 %), has "
            "25.0 % of its parameters and may be faster (9.00 ms against 10.00, within the noise "
@@ -80,7 +80,7 @@ static void said_in_words(void **state)
     rows[0].accuracy = rows[1].accuracy = (double)NAN; /* targets are numbers */
     rows[0].loss = 0.25;
     rows[1].loss = 0.125;
-    rows[1].time.infer = (tsri_duration){11, 12};
+    rows[1].time.infer = (tsri_duration){.least = 11, .worst = 12};
     expect(&t,
            "ticket-250 fits as well as the whole network (loss 0.1250 against 0.2500), has 25.0 "
            "% of its parameters and is not faster (11.00 ms against 10.00)");

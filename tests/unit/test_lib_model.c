@@ -251,6 +251,58 @@ static void other_data(void **state)
     tsr_model_destroy(model);
 }
 
+/* Judged on one class alone, which its data set numbers 0, or calls by another order of words: classes
+ * are matched by their names, once by their places (a sample of class 2 was then one of class 0). */
+static void classes_by_name(void **state)
+{
+    (void)state;
+    tsr_model *model = small_model(NULL);
+    tsr_predictor *p = NULL;
+    tsr_data *data = NULL;
+    tsr_data_options o = vectors();
+    tsr_result r = tsr_result_default();
+    int32_t seen[SAMPLES];
+    assert_ok(tsr_predictor_create(&p, model, NULL));
+    assert_ok(tsr_predictor_classes(seen, p, &o.x, NULL));
+    for (int32_t k = 0; k < 3; k++) {
+        float x[SAMPLES * INPUTS];
+        int32_t y[SAMPLES], n = 0, right = 0;
+        for (int i = 0; i < SAMPLES; i++)
+            if (sample_y[i] == k) {
+                memcpy(x + n * INPUTS, sample_x + i * INPUTS, INPUTS * sizeof *x);
+                y[n++] = k;
+                right += seen[i] == k;
+            }
+        o.x = tsr_array_of(x, TSR_F32, 2, (int64_t[]){n, INPUTS});
+        o.y = tsr_array_of(y, TSR_I32, 1, (int64_t[]){n});
+        assert_ok(tsr_data_create(&data, &o));
+        assert_ok(tsr_model_judge(&r, model, data));
+        assert_true(fabs(r.accuracy - (double)right / n) < 1e-6);
+        tsr_data_destroy(data);
+        for (int32_t i = 0; i < n; i++)
+            y[i] = 3;
+        assert_ok(tsr_data_create(&data, &o));
+        assert_fails(tsr_model_judge(&r, model, data), TSR_USAGE, "the class 3");
+        tsr_data_destroy(data);
+    }
+    tsr_predictor_destroy(p);
+    tsr_model_destroy(model);
+}
+
+/* Two classes of one name could not be told apart. */
+static void names_differ(void **state)
+{
+    (void)state;
+    tsr_data *data = NULL;
+    tsr_data_options o = vectors();
+    o.classes = 3;
+    o.class_name = (const char *const[]){"a", "b", "a"};
+    assert_fails(tsr_data_create(&data, &o), TSR_USAGE, "two classes");
+    o.class_name = (const char *const[]){"a", NULL, "c"};
+    assert_fails(tsr_data_create(&data, &o), TSR_USAGE, "name 1 is missing");
+    assert_null(data);
+}
+
 static tsr_status all_calls(void)
 {
     tsr_status st = TSR_OK;
@@ -295,6 +347,8 @@ int main(void)
         cmocka_unit_test(factors_stay_inside),
         cmocka_unit_test(nothing_given),
         cmocka_unit_test(other_data),
+        cmocka_unit_test(classes_by_name),
+        cmocka_unit_test(names_differ),
         cmocka_unit_test(memory_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));

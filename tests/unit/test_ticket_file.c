@@ -168,12 +168,16 @@ static void times(void **state)
 static void verdicts(void **state)
 {
     (void)state;
-    const tsri_duration before = {10, 14};
-    assert_int_equal(tsri_faster(before, (tsri_duration){9, 9.7}), TSRI_FASTER);
-    assert_int_equal(tsri_faster(before, (tsri_duration){9, 9.9}), TSRI_PERHAPS_FASTER);
-    assert_int_equal(tsri_faster(before, (tsri_duration){9, 11}), TSRI_PERHAPS_FASTER);
-    assert_int_equal(tsri_faster(before, (tsri_duration){9.9, 9.9}), TSRI_NOT_FASTER);
-    assert_int_equal(tsri_faster(before, (tsri_duration){12, 12}), TSRI_NOT_FASTER);
+    const tsri_duration before = {.least = 10, .worst = 14};
+    assert_int_equal(tsri_faster(before, (tsri_duration){.least = 9, .worst = 9.7}), TSRI_FASTER);
+    assert_int_equal(tsri_faster(before, (tsri_duration){.least = 9, .worst = 9.9}),
+                     TSRI_PERHAPS_FASTER);
+    assert_int_equal(tsri_faster(before, (tsri_duration){.least = 9, .worst = 11}),
+                     TSRI_PERHAPS_FASTER);
+    assert_int_equal(tsri_faster(before, (tsri_duration){.least = 9.9, .worst = 9.9}),
+                     TSRI_NOT_FASTER);
+    assert_int_equal(tsri_faster(before, (tsri_duration){.least = 12, .worst = 12}),
+                     TSRI_NOT_FASTER);
 }
 
 int main(void)

@@ -1,0 +1,367 @@
+"""What people who work with Python every day do without thinking: data frames in another order, labels that are words or do
+not begin at 0, tensors of others, clones and pickles, help() and the tab key, and the program beside it.
+
+    PYTHONPATH=python TESSERA_LIBRARY=libtessera.so.0 python3 tests/python/habits.py PROGRAM
+"""
+import copy
+import ctypes
+import gc
+import inspect
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import tessera  # before numpy: it then has the right kernels of OpenBLAS
+import numpy as np
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+PROGRAM = ""
+rng = np.random.default_rng(1)
+X = rng.normal(size=(300, 4)).astype(np.float32)
+Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+SMALL = dict(hidden=[16], epochs=10, batch=30, lr=0.05, threads=1)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def tessera_of(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def houses(n=300):
+    """A frame of numbers, words, truths, dates and gaps."""
+    frame = pandas.DataFrame(X[:n].copy(), columns=["size", "age", "rooms", "noise"])
+    frame["city"] = np.where(X[:n, 2] > 0, "Bern", "Ulm")
+    frame["garden"] = X[:n, 3] > 0
+    frame["sold"] = pandas.Timestamp("2020-01-01") + pandas.to_timedelta(np.arange(n), "D")
+    frame["price"] = 100 + 20 * X[:n, 0] + 30 * (frame["city"] == "Bern")
+    frame.loc[5, "size"] = np.nan
+    frame.loc[7, "city"] = None
+    return frame
+
+
+@unittest.skipUnless(pandas, "python3-pandas is not installed")
+class Frames(unittest.TestCase):
+    def test_columns_are_known_by_name(self):
+        frame = pandas.DataFrame(X, columns=list("abcd"))
+        net = tessera.train("mlp", frame, Y, **SMALL)
+        self.assertEqual(net.columns, list("abcd"))
+        want = net.outputs(X)
+        other = frame[list("dbca")].assign(more=1.0)
+        np.testing.assert_array_equal(net.outputs(other), want)
+        self.assertEqual(net.evaluate(other, Y).accuracy, net.evaluate(X, Y).accuracy)
+        with self.assertRaisesRegex(tessera.UsageError, "no column 'b'"):
+            net.predict(frame.drop(columns="b"))
+        # the test's columns, too
+        for test in (frame, frame[list("dcba")]):
+            data = tessera.data(frame, Y, test, Y)
+            np.testing.assert_array_equal(data.test_x, data.x)
+        with self.assertRaisesRegex(tessera.UsageError, "cannot be matched"):
+            tessera.data(X, Y, frame, Y)
+
+    def test_words_dates_and_gaps_as_in_a_file(self):
+        frame = houses()
+        data = tessera.data(frame, target="price", task="regress")
+        net = tessera.train("mlp", data, **{**SMALL, "epochs": 40, "lr": 0.02})
+        inputs = frame.drop(columns="price")
+        answers = net.predict(inputs)
+        self.assertLess(np.abs(answers - frame["price"]).mean(), 8)
+        shuffled = inputs[list(inputs.columns[::-1])]
+        np.testing.assert_array_equal(net.predict(shuffled), answers)
+        with self.assertRaisesRegex(tessera.UsageError, "'Rom'; the network knows Bern, Ulm"):
+            net.predict(inputs.assign(city="Rom"))
+        # the program answers the same of the same table
+        with tempfile.TemporaryDirectory() as folder:
+            net.save(folder + "/net.safetensors")
+            inputs.assign(garden=inputs["garden"].astype(int)).to_csv(folder + "/new.csv", index=False)
+            tessera_of("predict", folder + "/net.safetensors", "--data", folder + "/new.csv", "--out", folder + "/out.json")
+            with open(folder + "/out.json", encoding="utf-8") as file:
+                said = [row["predicted"][0] for row in json.load(file)["predictions"]]
+        np.testing.assert_allclose(answers, said, rtol=1e-5)
+
+    def test_test_frame_and_classes_of_words(self):
+        frame = houses().drop(columns=["price", "sold"])
+        with self.assertRaisesRegex(tessera.FileError, "target is missing"):
+            tessera.data(frame, target="city")
+        frame = frame[frame["city"].notna()]
+        data = tessera.data(frame[:200], test_x=frame[200:], target="city")
+        self.assertEqual((len(data), data._info.test_n, data.classes), (200, 99, ["Bern", "Ulm"]))
+        net = tessera.train("mlp", data, **SMALL)
+        self.assertGreater(net.accuracy, 0.85)
+
+    def test_kinds_of_columns(self):
+        mixed = pandas.DataFrame({"a": X[:, 0], "b": X[:, 1] > 0, "c": np.arange(300), "d": X[:, 3].astype(float)})
+        data = tessera.data(mixed, Y)
+        np.testing.assert_array_equal(data.x, np.stack([X[:, 0], X[:, 1] > 0, np.arange(300), X[:, 3]], 1).astype(np.float32))
+        gaps = mixed.assign(c=pandas.array([None] + [1] * 299, dtype="Int64"))
+        self.assertTrue(np.isnan(tessera.data(gaps, Y, missing=True).x[0, 2]))
+        with self.assertRaisesRegex(tessera.UsageError, "NaN means missing"):
+            tessera.data(gaps, Y)
+        for words in (mixed.assign(c="x"), mixed.assign(c=pandas.Categorical(["x"] * 300))):
+            with self.assertRaisesRegex(tessera.UsageError, "column c .* words.*target="):
+                tessera.data(words, Y)
+
+    def test_metrics_are_a_frame(self):
+        frame = tessera.train("mlp", X, Y, **SMALL).frame()
+        self.assertIn("test_accuracy", frame.columns)
+        self.assertEqual(frame["round"].iloc[-1], 80)
+
+
+class Labels(unittest.TestCase):
+    def test_labels_come_back(self):
+        for labels in (Y, Y + 1, 10 * Y - 10, Y.astype(np.uint8), Y.astype(np.int16)):
+            net = tessera.train("mlp", X, labels, **SMALL)
+            self.assertGreater((net.predict(X) == labels).mean(), 0.9, labels[:3])
+            self.assertGreater(net.evaluate(X, labels).accuracy, 0.9)
+            self.assertEqual(net.classes, [str(c) for c in sorted(set(labels.tolist()))])
+        truth = tessera.train("mlp", X, Y > 0, **SMALL)
+        self.assertGreater((truth.predict(X) == (Y > 0)).mean(), 0.9)
+
+    def test_words(self):
+        words = np.array(["zero", "one", "two"])[Y]
+        for y in (words, words.astype(object), words.astype("S"), words.tolist()):
+            net = tessera.train("mlp", X, y, **SMALL)
+            self.assertEqual(net.classes, ["one", "two", "zero"])
+            self.assertGreater((np.array(net.classes)[net.predict(X)] == words).mean(), 0.9)
+            np.testing.assert_allclose(net.predict_proba(X).sum(1), 1, atol=1e-5)
+
+    def test_real_numbers_that_look_like_classes(self):
+        with self.assertWarnsRegex(UserWarning, "regress=False"):
+            self.assertIsNone(tessera.data(X, Y.astype(float)).classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertIsNone(tessera.data(X, Y.astype(float), regress=True).classes)
+            self.assertEqual(tessera.data(X, Y.astype(float), regress=False).classes, ["0", "1", "2"])
+            self.assertIsNone(tessera.data(X, X[:, 0]).classes)
+        with self.assertRaisesRegex(tessera.UsageError, "not classes"):
+            tessera.data(X, X[:, 0], regress=False)
+
+
+class Warnings(unittest.TestCase):
+    def test_what_the_library_doubts_is_a_warning(self):
+        """Numbers that single precision cannot tell apart; the warning is at the line that called."""
+        with self.assertWarnsRegex(UserWarning, "cannot tell them apart") as caught:
+            tessera.data(X.astype(float) * 0.01 + 1e9, Y)
+        self.assertEqual(os.path.basename(caught.filename), "habits.py")
+
+    def test_classes_are_matched_by_label(self):
+        """Judged on one class alone, a network once took it for its first."""
+        for first in (0, 1):
+            net = tessera.train("mlp", X, Y + first, **{**SMALL, "epochs": 30})
+            for k in sorted(set(Y)):
+                some = Y == k
+                self.assertAlmostEqual(net.evaluate(X[some], Y[some] + first).accuracy,
+                                       (net.predict(X[some]) == k + first).mean(), 5)
+            with self.assertRaisesRegex(tessera.UsageError, "not trained on"):
+                net.evaluate(X, Y + 7)
+
+    def test_whole_numbers_as_inputs(self):
+        whole = (10 * X).astype(np.int64)
+        net = tessera.train("mlp", whole, Y, **SMALL)
+        np.testing.assert_array_equal(net.outputs(whole), net.outputs(whole.astype(np.float32)))
+        self.assertEqual(net.predict(whole[:0]).shape, (0,))
+
+
+class Memory(unittest.TestCase):
+    def test_borrowed_is_where_it_was(self):
+        x, y = X.copy(), X[:, 0].copy()
+        data = tessera.data(x, y, copy=False)
+        self.assertEqual((address(data.x), address(data.y)), (address(x), address(y)))
+        self.assertFalse(data.x.flags.writeable)
+        view = data.x
+        data.close()
+        del data, x
+        gc.collect()
+        np.testing.assert_array_equal(view, X)  # the view keeps what it looks at
+
+    def test_parameters_are_views(self):
+        net = tessera.model("mlp", shape=(4,), outputs=2, hidden=[8])
+        seen, copied = net.parameters(copy=False), net.parameters()
+        self.assertEqual([address(v) for v in seen.values()], [address(v) for v in net.parameters(copy=False).values()])
+        for name, values in seen.items():
+            np.testing.assert_array_equal(values, copied[name])
+            self.assertNotEqual(address(values), address(copied[name]))
+        net.close()
+        gc.collect()
+        np.testing.assert_array_equal(seen["layers.0.weight"], copied["layers.0.weight"])
+
+    @unittest.skipUnless(torch, "python3-torch is not installed")
+    def test_tensors_are_where_they_were(self):
+        x, y = torch.from_numpy(X.copy()), torch.from_numpy(X[:, 0].copy())
+        data = tessera.data(x, y, copy=False)
+        self.assertEqual((address(data.x), address(data.y)), (x.data_ptr(), y.data_ptr()))
+
+        class Only:  # an array of a library that speaks DLPack and nothing else
+            def __dlpack__(self, stream=None):
+                return x.__dlpack__()
+
+            def __dlpack_device__(self):
+                return x.__dlpack_device__()
+        data = tessera.data(Only(), y, copy=False)
+        self.assertEqual(address(data.x), x.data_ptr())
+        # and out again: torch reads what numpy shows, without a copy
+        weights = tessera.model("mlp", shape=(4,), outputs=2, hidden=[8]).parameters()
+        self.assertEqual(torch.from_dlpack(weights["layers.0.weight"]).data_ptr(), address(weights["layers.0.weight"]))
+        answers = tessera.model("mlp", shape=(4,), outputs=2).outputs(x)
+        self.assertEqual(torch.from_dlpack(answers).data_ptr(), address(answers))
+
+    @unittest.skipUnless(torch, "python3-torch is not installed")
+    def test_a_module_goes_in_and_comes_back(self):
+        made = tessera.model("resnet18", shape=(3, 32, 32), outputs=10, width=8)
+        for given in (made.state_dict(), type("Module", (), {"state_dict": lambda self: made.state_dict()})()):
+            again = tessera.import_network(given, "resnet18", side=32)
+            for name, values in made.state_dict().items():
+                self.assertTrue(torch.equal(values, again.state_dict()[name]), name)
+
+    def test_buffers(self):
+        import array
+        flat = array.array("d", X[:2].ravel().tolist())
+        net = tessera.model("mlp", shape=(4,), outputs=2)
+        want = net.outputs(X[:2])
+        np.testing.assert_array_equal(net.outputs(memoryview(flat).cast("B").cast("d", (2, 4))), want)
+        np.testing.assert_array_equal(net.outputs(X[:2].tolist()), want)
+        frozen = X[:2].copy()
+        frozen.flags.writeable = False
+        np.testing.assert_array_equal(net.outputs(frozen), want)
+
+
+class Lives(unittest.TestCase):
+    def test_copies_and_pickles(self):
+        net = tessera.train("mlp", X, Y, **SMALL)
+        for other in (copy.copy(net), copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+            np.testing.assert_array_equal(other.outputs(X), net.outputs(X))
+            self.assertEqual(other.accuracy, net.accuracy)
+            np.testing.assert_array_equal(other.metrics["round"], net.metrics["round"])
+        config = tessera.Config(lr=0.25, hidden=[3])
+        for other in (copy.copy(config), copy.deepcopy(config), pickle.loads(pickle.dumps(config)), tessera.Config(dict(config))):
+            self.assertEqual((other["lr"], other["hidden"]), ("0.25", "[3]"))
+
+    def test_many_lives(self):
+        """Nothing is left of handles that were made and ended, with and without close(); TESSERA_LIFE says how often."""
+        net = tessera.model("mlp", shape=(4,), outputs=3, hidden=[8])
+        data = tessera.data(X[:4], Y[:4])
+        memory = tessera._library.library.tsr_memory_in_use
+
+        def live(i):
+            made = net.copy()
+            share = tessera.Share(made).draw("chunks", workers=2)
+            tessera.put(made, [share], [share.take(made)])
+            made.predict(X[:1])
+            tessera.Config(lr=0.1)
+            tessera.data(X[:4], Y[:4], copy=i % 2 == 0)
+            if i % 2:
+                made.close()
+        for i in range(20):
+            live(i)
+        gc.collect()
+        before, resident = memory(), resident_bytes()
+        for i in range(int(os.environ.get("TESSERA_LIFE", "500"))):
+            live(i)
+        gc.collect()
+        self.assertEqual(memory(), before)
+        self.assertLess(resident_bytes() - resident, 20e6)
+        data.close()
+
+    def test_kernels_are_not_those_of_2004(self):
+        """Where tessera is imported first, numpy's OpenBLAS has the right kernels, and nobody needs to be warned."""
+        code = ("import tessera, numpy as np\n"
+                "tessera.train('mlp', np.eye(8, dtype='f'), [0, 1] * 4, hidden=[4], epochs=1, batch=4, threads=1)")
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, env={**os.environ, "OPENBLAS_CORETYPE": ""})
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Looks(unittest.TestCase):
+    def test_everything_is_documented_and_typed(self):
+        """help() has a sentence for, and editors know the types of, whatever a program may call."""
+        import tessera.sklearn as estimators
+        things = {name: getattr(tessera, name) for name in tessera.__all__ if name != "KEYS"}
+        things |= {"TesseraClassifier": estimators.TesseraClassifier, "TesseraRegressor": estimators.TesseraRegressor}
+        checked = 0
+        for name, thing in things.items():
+            self.assertTrue(inspect.getdoc(thing), name)
+            members = [(name, thing)] if not inspect.isclass(thing) else [
+                (f"{name}.{k}", v.fget if isinstance(v, property) else getattr(v, "__func__", v))
+                for k, v in vars(thing).items() if isinstance(v, property) or inspect.isroutine(getattr(v, "__func__", v))]
+            for what, member in members:
+                if what.rpartition(".")[2].startswith("_") and not what.endswith("__init__") or not inspect.isfunction(member):
+                    continue
+                signature = inspect.signature(member)
+                self.assertIsNot(signature.return_annotation, inspect.Signature.empty, what)
+                for parameter in signature.parameters.values():
+                    self.assertTrue(parameter.name in ("self", "cls") or parameter.annotation is not parameter.empty, f"{what}: {parameter}")
+                if not what.endswith("__init__"):
+                    self.assertTrue(inspect.getdoc(member), what)
+                checked += 1
+        self.assertGreater(checked, 80)
+
+    def test_the_tab_key(self):
+        self.assertEqual([name for name in dir(tessera) if not name.startswith("_")], sorted(tessera.__all__))
+        self.assertIn("optim.lr", tessera.Config()._ipython_key_completions_())
+
+    def test_functions_of_c_say_what_the_header_says(self):
+        from tessera import _library
+        self.assertIn("Reads a model.safetensors", _library.library.tsr_model_read.__doc__)
+
+    def test_reprs(self):
+        net = tessera.train("mlp", X, Y, **SMALL)
+        self.assertEqual(repr(net), "<mlp: 131 numbers in 4 parameters, 3 classes>")
+        self.assertRegex(repr(net.result), "<loss .*, accuracy .* % on 60 samples>")
+        self.assertIn("lr=0.05", repr(net.config))
+        self.assertIn("300 samples of (4, 1, 1)", repr(tessera.data(X, Y)))
+
+
+class Program(unittest.TestCase):
+    def test_both_ways(self):
+        """A model of Python's in the program, and the other way round: the same answers, names kept."""
+        with tempfile.TemporaryDirectory() as folder:
+            table = "a,b,c,kind\n" + "".join(f"{x[0]},{x[1]},{x[2]},{'odd' if y else 'even'}\n" for x, y in zip(X, Y % 2))
+            with open(folder + "/t.csv", "w", encoding="utf-8") as file:
+                file.write(table)
+            with open(folder + "/run.yaml", "w", encoding="utf-8") as file:
+                file.write(f"data: {{path: {folder}/t.csv, target: kind}}\nmodel: {{hidden: [8]}}\nepochs: 5\nbatch: 30\n")
+            tessera_of("train", folder + "/run.yaml", "--out", folder + "/run", "--quiet")
+            theirs = tessera.load(folder + "/run/model.safetensors")
+            self.assertEqual((theirs.classes, theirs.columns), (["even", "odd"], ["a", "b", "c"]))
+            tessera_of("predict", folder + "/run/model.safetensors", "--data", folder + "/t.csv", "--out", folder + "/y.npy")
+            np.testing.assert_allclose(theirs.outputs(X[:, :3]), np.load(folder + "/y.npy"), atol=1e-5)
+            # trained further here, judged there
+            ours = theirs.finetune(tessera.data(folder + "/t.csv", target="kind"), epochs=2)
+            ours.save(folder + "/ours.safetensors")
+            self.assertEqual((ours.classes, ours.columns), (["even", "odd"], ["a", "b", "c"]))
+            said = json.loads(tessera_of("eval", folder + "/ours.safetensors", "--data", folder + "/t.csv", "--json"))
+            self.assertAlmostEqual(said["accuracy"], ours.evaluate(tessera.data(folder + "/t.csv", target="kind")).accuracy, 5)
+
+    def test_columns_of_arrays_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net = tessera.train("mlp", X, Y, data={"columns": list("abcd"), "target": "kind"}, **SMALL)
+            net.save(folder + "/m.safetensors")
+            with open(folder + "/new.csv", "w", encoding="utf-8") as file:  # other order, no target
+                file.write("d,c,b,a\n" + "".join(",".join(map(repr, row[::-1].tolist())) + "\n" for row in X))
+            tessera_of("predict", folder + "/m.safetensors", "--data", folder + "/new.csv", "--out", folder + "/y.npy")
+            np.testing.assert_allclose(net.outputs(X), np.load(folder + "/y.npy"), atol=1e-5)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    program = unittest.main(exit=False, verbosity=1)
+    print(f"habits: {program.result.testsRun} tests, {len(program.result.skipped)} skipped")
+    sys.exit(not program.result.wasSuccessful())
