@@ -15,6 +15,8 @@ enum { TSRI_OBSERVERS_MOST = 2 };
 typedef struct tsri_process {
     double started;      /* clock */
     double told;         /* clock of the last progress */
+    int64_t judged;      /* rounds done at the last evaluation; 0: there was none */
+    double judged_loss;  /* mean of the training loss before it */
     bool entered;        /* what comes before the first round was done; again after a rollback */
     int64_t sound;       /* rounds done before the one that is being done */
     int lock;            /* of the folder; -1 = none */

@@ -41,15 +41,16 @@
 tsr_progress tsri_train_progress(const tsri_run *run)
 {
     int64_t at = run->position.round > 0 ? run->position.round - 1 : 0;
+    tsri_mean recent = run->position.recent; /* begins anew with each evaluation */
+    double before = run->process.judged > 0 ? run->process.judged_loss : (double)NAN;
     return (tsr_progress){.size = sizeof(tsr_progress),
                           .round = run->position.round,
                           .rounds = run->settings.rounds,
                           .epoch = (double)run->position.round / run->settings.epoch_rounds,
                           .epochs = (double)run->settings.rounds / run->settings.epoch_rounds,
-                          .loss =
-                              run->position.recent.count
-                                  ? run->position.recent.sum / (double)run->position.recent.count
-                                  : (double)NAN,
+                          .loss = recent.count ? recent.sum / (double)recent.count : before,
+                          .evaluated =
+                              run->process.judged > 0 && run->process.judged == run->position.round,
                           .rate = tsri_run_rate(&run->settings, &run->position, at),
                           .seconds = tsri_clock() - run->process.started,
                           .test_loss = run->position.test_loss,
@@ -101,6 +102,8 @@ static tsr_status evaluate(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(judge_all(run));
+    run->process.judged_loss = tsri_train_progress(run).loss;
+    run->process.judged = run->position.round;
     tell(run, true, false);
     TSR_TRY(tsri_metrics_tell(run));
     run->position.recent = (tsri_mean){0};
@@ -261,22 +264,27 @@ done:
     return st;
 }
 
-/* A program that watches every round may end the run: like a stop that was asked for, or at once. */
-static tsr_status show_round(tsri_run *run, bool *asked)
-{
-    const tsr_run_options *o = &run->settings.options;
-    if (!o->round)
-        return TSR_OK;
-    tsr_progress p = tsri_train_progress(run);
-    tsr_status st = o->round(o->context, &p);
-    *asked = *asked || st == TSR_INTERRUPTED;
-    return st == TSR_INTERRUPTED ? TSR_OK : st;
-}
-
 static bool may_stop(const tsri_run *run)
 {
     return run->position.round < run->settings.rounds &&
            run->position.round >= run->process.promised;
+}
+
+/* A program that watches every round, and what was found after it, may end the run: like a stop that
+ * was asked for, for which the ranks' numbers are collected, or at once. */
+static tsr_status show_round(tsri_run *run, bool *asked)
+{
+    const tsr_run_options *o = &run->settings.options;
+    const tsri_scheme *scheme = run->settings.scheme;
+    if (!o->round)
+        return TSR_OK;
+    tsr_progress p = tsri_train_progress(run);
+    tsr_status st = o->round(o->context, &p);
+    if (st != TSR_INTERRUPTED)
+        return st;
+    bool late = !*asked && may_stop(run);
+    *asked = *asked || late;
+    return late && run->process.crew && scheme->collect ? scheme->collect(run) : TSR_OK;
 }
 
 /* A round of the scheme, and what is due after it. */
@@ -289,9 +297,7 @@ static tsr_status next_round(tsri_run *run)
     TSR_TRY(run->settings.scheme->round(run));
     TSR_TRY(tsri_check_loss(run, &before));
     run->position.round++;
-    bool asked = tsri_stop_asked();
-    TSR_TRY(show_round(run, &asked));
-    asked = asked && may_stop(run);
+    bool asked = tsri_stop_asked() && may_stop(run);
     TSR_TRY(hear_crew(run, asked));
     TSR_TRY(tsri_average_round(run));
     if (tsri_clock() - run->process.told > 0.05) {
@@ -302,6 +308,7 @@ static tsr_status next_round(tsri_run *run)
     if (tsri_due(&run->settings, run->position.round, "eval.every") ||
         tsri_iterate_enough(&run->settings, &run->position))
         TSR_TRY(evaluate(run));
+    TSR_TRY(show_round(run, &asked));
     TSR_TRY(after_round(run, asked));
     TSR_TRY(tsri_convert_when_due(run));
 done:

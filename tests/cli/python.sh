@@ -22,6 +22,11 @@ else
     echo "python: scikit-learn's checks of estimators are left out: python3-sklearn is not installed" >estimators.txt
 fi
 
+# A notebook, with a kernel of this interpreter.
+status=0
+"$python3" "$source/tests/python/notebook.py" "$PWD/notebook" >notebook.txt 2>&1 || status=$?
+[ $status = 0 ] || [ $status = 77 ] || fail "$(tail -n 20 notebook.txt)"
+
 # A package that was installed needs neither the tree nor the variables.
 if "$python3" -m venv --system-site-packages venv >venv.txt 2>&1; then
     PYTHONPATH='' venv/bin/pip install --quiet --no-index "$source" >pip.txt 2>&1 || fail "pip install: $(cat pip.txt)"
@@ -34,3 +39,4 @@ fi
 tail -q -n 1 api.txt habits.txt hostile.txt
 cat pages.txt
 grep scikit-learn estimators.txt
+grep notebook: notebook.txt

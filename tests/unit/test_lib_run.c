@@ -112,6 +112,53 @@ static void round_by_round(void **state)
     tsr_config_destroy(config);
 }
 
+/* Hears of every round whether the test set was looked at after it. */
+typedef struct judge {
+    int64_t rounds, evaluations;
+    double loss, test_loss;
+} judge;
+
+static tsr_status on_judged(void *context, const tsr_progress *p)
+{
+    judge *j = context;
+    j->rounds++;
+    assert_true(p->loss > 0); /* also right after an evaluation */
+    if (!p->evaluated)
+        return TSR_OK;
+    j->evaluations++;
+    j->loss = p->loss;
+    j->test_loss = p->test_loss;
+    return j->evaluations == 3 ? TSR_INTERRUPTED : TSR_OK;
+}
+
+/* A program that stops when the test loss is good enough must hear of evaluations in its round: once
+ * `evaluated` was never true there, nor in tsr_run_progress, which had no loss after one. */
+static void hears_evaluations(void **state)
+{
+    (void)state;
+    static const char *const often[] = {"eval.every=2", NULL};
+    tsr_data *data = vectors_data();
+    tsr_config *config = small_config(often);
+    tsr_result r = tsr_result_default();
+    tsr_progress now = tsr_progress_default();
+    tsr_run *run = NULL;
+    judge j = {0};
+    tsr_run_options o = tsr_run_options_default();
+    o.data = data;
+    o.round = on_judged;
+    o.context = &j;
+    assert_ok(tsr_run_create(&run, config, &o));
+    assert_fails(tsr_run_finish(&r, run), TSR_INTERRUPTED, "stopped after round");
+    assert_int_equal(j.evaluations, 3);
+    assert_ok(tsr_run_progress(&now, run));
+    assert_int_equal(now.round, j.rounds);
+    assert_true(now.epoch > 5.9 && now.epoch < 6.4); /* three times two epochs */
+    assert_true(now.evaluated && now.test_loss == j.test_loss && now.loss == j.loss);
+    tsr_run_destroy(run);
+    tsr_data_destroy(data);
+    tsr_config_destroy(config);
+}
+
 /* The last line of the run's metrics contains `text`. Once a run by handle had no line of its end: a
  * watcher took it for killed. */
 static void ends_with(const char *text)
@@ -385,6 +432,7 @@ int main(void)
         cmocka_unit_test(callbacks_end_it),
         cmocka_unit_test(refusals),
         cmocka_unit_test(config_names_the_data),
+        cmocka_unit_test(hears_evaluations),
         cmocka_unit_test(two_at_once),
         cmocka_unit_test(memory_may_fail),
     };
