@@ -910,7 +910,8 @@ TSR_API tsr_status tsr_predictor_classes(int32_t *classes, const tsr_predictor *
 typedef struct tsr_prune_options {
     size_t size;
     double ratio;          /* part of the units that go: at least 0, below 1 */
-    const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; or random */
+    const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; snip, grasp (of training
+                              data); or random */
     bool global;           /* one ranking over all layers instead of one ratio for each */
     int64_t round_to;      /* what a layer keeps is a multiple of this */
     const char *axes;      /* which layers lose units: names between commas; "paper", those that the

@@ -186,8 +186,9 @@ static const cli_option options[] = {
     {"time", 0, "P", CLI_REAL, .least = 0.0001, .most = 0.9999,
      .help = "instead: leave at most this part of a batch's time, measured on this machine"},
     {"out", 'o', "FILE", CLI_FILE, .help = "the ticket's file"},
-    {"criterion", 'c', "NAME", CLI_CHOICE, .choices = "l2|l1|bn|fpgm|random",
-     .help = "how units are scored; the largest stay (default: l2)"},
+    {"criterion", 'c', "NAME", CLI_CHOICE, .choices = "l2|l1|bn|fpgm|snip|grasp|random",
+     .help = "how units are scored; the largest stay (default: l2); snip and grasp need training "
+             "data"},
     {"global", 'g', NULL, CLI_FLAG, .help = "one ranking over all axes instead of one for each"},
     {"round-to", 0, "N", CLI_INT, .least = 1, .most = 4096,
      .help = "keep multiples of N, which kernels run faster"},

@@ -11,8 +11,9 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [TSRI_SCORE_L2] = "l2",     [TSRI_SCORE_L1] = "l1",         [TSRI_SCORE_BN] = "bn",
-    [TSRI_SCORE_FPGM] = "fpgm", [TSRI_SCORE_RANDOM] = "random",
+    [TSRI_SCORE_L2] = "l2",         [TSRI_SCORE_L1] = "l1",     [TSRI_SCORE_BN] = "bn",
+    [TSRI_SCORE_FPGM] = "fpgm",     [TSRI_SCORE_SNIP] = "snip", [TSRI_SCORE_GRASP] = "grasp",
+    [TSRI_SCORE_RANDOM] = "random",
 };
 enum { CRITERIA = sizeof names / sizeof *names };
 
@@ -23,13 +24,19 @@ tsr_status tsri_criterion_find(tsri_criterion *out, const char *name)
             *out = (tsri_criterion)i;
             return TSR_OK;
         }
-    return tsri_fail(TSR_USAGE, "there is no criterion '%s': use l2, l1, bn, fpgm or random",
+    return tsri_fail(TSR_USAGE,
+                     "there is no criterion '%s': use l2, l1, bn, fpgm, snip, grasp or random",
                      tsri_quote(name));
 }
 
 const char *tsri_criterion_name(tsri_criterion criterion)
 {
     return names[criterion];
+}
+
+bool tsri_criterion_of_gradients(tsri_criterion criterion)
+{
+    return criterion == TSRI_SCORE_SNIP || criterion == TSRI_SCORE_GRASP;
 }
 
 /* ---- The weights of a unit ---------------------------------------------------------------- */
@@ -96,6 +103,14 @@ static double norm_l2(const float *f, int64_t n)
     return sqrt(sum);
 }
 
+static double sum_of(const float *f, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (double)f[i];
+    return sum;
+}
+
 static double distance(const float *f, const float *g, int64_t n)
 {
     double sum = 0;
@@ -128,9 +143,13 @@ static tsr_status by_weights(double *score, const tsri_opened *host, int64_t axi
     TSR_TRY(rows_of(&rows, &length, host, axis));
     if (criterion == TSRI_SCORE_FPGM)
         all_distances(score, rows, size, length);
-    for (int64_t j = 0; criterion != TSRI_SCORE_FPGM && j < size; j++)
-        score[j] = criterion == TSRI_SCORE_L1 ? norm_l1(rows + j * length, length)
-                                              : norm_l2(rows + j * length, length);
+    for (int64_t j = 0; criterion != TSRI_SCORE_FPGM && j < size; j++) {
+        const float *f = rows + j * length;
+        score[j] = criterion == TSRI_SCORE_L1      ? norm_l1(f, length)
+                   : criterion == TSRI_SCORE_SNIP  ? fabs(sum_of(f, length))
+                   : criterion == TSRI_SCORE_GRASP ? sum_of(f, length)
+                                                   : norm_l2(f, length);
+    }
 done:
     tsri_free(rows);
     return st;

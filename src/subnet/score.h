@@ -8,6 +8,8 @@
  *     bn       |gamma_j| of the batch norm   Liu et al. 2017, early-bird tickets
  *     fpgm     sum over k of ||F_j - F_k||_2 He et al. 2019: what is near the geometric median of
  *                                            the layer can be replaced by the others
+ *     snip     |sum of F_j|                  of a store that holds w g, weight times gradient
+ *     grasp    sum of F_j, of any sign       of one that holds w (H g) (ticket/salience.h)
  *     random   by chance: the control
  */
 #ifndef TSRI_SCORE_H
@@ -20,19 +22,22 @@ typedef enum tsri_criterion {
     TSRI_SCORE_L1,
     TSRI_SCORE_BN,
     TSRI_SCORE_FPGM,
+    TSRI_SCORE_SNIP,
+    TSRI_SCORE_GRASP,
     TSRI_SCORE_RANDOM
 } tsri_criterion;
-
-#define TSRI_CRITERIA "l2|l1|bn|fpgm|random" /* as options and run files have them */
 
 /* By its name; USAGE with the names there are. */
 tsr_status tsri_criterion_find(tsri_criterion *out, const char *name);
 const char *tsri_criterion_name(tsri_criterion criterion);
 
+/* Are its scores of gradients, for which data are needed? */
+bool tsri_criterion_of_gradients(tsri_criterion criterion);
+
 /* Does the axis have what the criterion needs? */
 bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion);
 
-/* score[units of the axis], all finite and at least 0. Sums are in double, in the order of the
+/* score[units of the axis], all finite and, but for grasp, at least 0. Sums are in double, in the order of the
  * model file, so that they have the same bits whatever layout the backend uses. `seed` is for
  * random. USAGE when the axis has no such weights (no batch norm). Floats only. */
 tsr_status tsri_score(double *score, const tsri_store *store, int64_t axis,

@@ -112,6 +112,13 @@ double tsri_masked_reserve(const tsri_masked *s, double alpha, double B1, double
     return 2 * s->eta * s->tau * markov(s) * left * tsri_masked_B(s, alpha, B1);
 }
 
+double tsri_masked_demand(const tsri_masked *s, double alpha, double B1, double first, double k)
+{
+    double residual = sqrt(pow(1 - alpha, k) * first + B1);
+    return 2 * s->eta * s->tau * markov(s) * residual / alpha +
+           tsri_masked_reserve(s, alpha, B1, s->K - k);
+}
+
 double tsri_masked_travel(const tsri_masked *s, double residual)
 {
     return s->eta * s->tau * markov(s) * residual +

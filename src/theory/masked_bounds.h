@@ -59,6 +59,10 @@ double tsri_masked_step3(const tsri_masked *s);  /* the least that Theorem 3 ask
 double tsri_masked_B(const tsri_masked *s, double alpha, double B1);
 double tsri_masked_reserve(const tsri_masked *s, double alpha, double B1, double left);
 
+/* All that (3) adds to the distance at round k, with (2) for its expectation and `first` for that of
+ * ||y - u_0||^2: 2 eta tau sqrt(2nK/(m delta)) (sqrt((1-alpha)^k first + B_1)/alpha + (K-k) B). */
+double tsri_masked_demand(const tsri_masked *s, double alpha, double B1, double first, double k);
+
 /* The right side of (5), with ||y - u_k|| in place of its expectation. */
 double tsri_masked_travel(const tsri_masked *s, double residual);
 

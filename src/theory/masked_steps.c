@@ -2,9 +2,10 @@
  * steps and shares of one round, measured by going through the rounds that come (masked_coming.h).
  *
  * (2) is what Theorems 3 and 4 prove of a round; it is judged there. (3) and (5) contain the
- * expectation of ||y - u_k|| over masks and first weights, of which one run knows one draw: (3) is
- * judged without that term, which is at least 0, so the row says that its left side is at least the
- * number shown: it can fail and never hold; of (5) the ratio of
+ * expectation of ||y - u_k|| over masks and first weights, of which one run knows one draw. (3)
+ * fails where its left side without that term, which is at least 0, is above R. It holds where it is
+ * not with what (2) says of the term: E ||y - u_k||^2 <= (1 - alpha)^k E ||y - u_0||^2 + B_1, the
+ * first of which is known in closed form. Between the two it is open. Of (5) the ratio of
  * both sides is told, with this run's ||y - u_k||, and what its proof bounds before expectations
  * come in is judged.
  *
@@ -26,6 +27,16 @@ static double most_of_3(const tsri_masked_view *v, double alpha, double B1)
         double radius = tsri_past_at(v->past, k, "radius");
         most = fmax(most, radius + tsri_masked_reserve(&v->s, alpha, B1, v->s.K - (double)k));
     }
+    return most;
+}
+
+/* The same with the expectation as large as (2) allows. */
+static double bound_of_3(const tsri_masked_view *v, double alpha, double B1)
+{
+    double most = NAN, first = tsri_past_at(v->past, 0, "expected");
+    for (int64_t k = 0; k <= v->past->round; k++)
+        most = fmax(most, tsri_past_at(v->past, k, "radius") +
+                              tsri_masked_demand(&v->s, alpha, B1, first, (double)k));
     return most;
 }
 
@@ -131,6 +142,24 @@ static void biases(const tsri_masked_view *v)
     part_of(v, l2, "along", "part of that bias that draws of masks have: 1 in expectation");
 }
 
+static void condition_3(const tsri_masked_view *v, int h1, double alpha, double B1, double R)
+{
+    double all = bound_of_3(v, alpha, B1);
+    bool enough = alpha > 0 && alpha < 1 && all <= R;
+    tsri_certify(v->c,
+                 &(tsri_condition){.of = h1,
+                                   .where = "Hypothesis 1, (3)",
+                                   .sense = TSRI_AT_MOST,
+                                   .measured = enough ? all : most_of_3(v, alpha, B1),
+                                   .required = R,
+                                   .seen = tsri_past_seen(v->past, "radius"),
+                                   .unproven = enough ? NULL
+                                                      : "its term with E ||y - u_k||, at least 0, "
+                                                        "is left out: the whole is larger by that"},
+                 "largest ||w_(k,r) - w_(0,r)|| + 2 eta tau sqrt(2nK/(m delta)) %s: R",
+                 enough ? "(E ||y - u_k||/alpha, by (2), + (K-k) B)" : "(K-k) B");
+}
+
 void tsri_masked_hypothesis(const tsri_masked_view *v, double alpha, double B1, double R)
 {
     const tsri_masked *s = &v->s;
@@ -148,16 +177,7 @@ void tsri_masked_hypothesis(const tsri_masked_view *v, double alpha, double B1, 
                                    .seen = TSRI_SEEN_ALL},
                  "step eta: lambda_0 / (4n^2)");
     tsri_masked_distance(v, h1, "appendix C", tsri_masked_radius(s, 64), "kappa lambda_0 / (64n)");
-    tsri_certify(v->c,
-                 &(tsri_condition){.of = h1,
-                                   .where = "Hypothesis 1, (3)",
-                                   .sense = TSRI_AT_MOST,
-                                   .measured = most_of_3(v, alpha, B1),
-                                   .required = R,
-                                   .seen = tsri_past_seen(v->past, "radius"),
-                                   .unproven = "its term with E ||y - u_k||, at least 0, is left "
-                                               "out: the whole is larger by that"},
-                 "largest ||w_(k,r) - w_(0,r)|| + 2 eta tau sqrt(2nK/(m delta)) (K-k) B: R");
+    condition_3(v, h1, alpha, B1, R);
     steps(v, h1);
     if (v->whole)
         return;

@@ -17,6 +17,7 @@
 #include "ticket/best.h"
 #include "ticket/finetune.h"
 #include "ticket/goals.h"
+#include "ticket/rewind.h"
 #include "ticket/target.h"
 #include "train/describe.h"
 
@@ -37,9 +38,13 @@ typedef struct line {
 } line;
 
 static const char *const kinds[] = {
-    [TSRI_TICKET_PRETRAINED] = "pretrained", [TSRI_TICKET_WHOLE] = "whole",
-    [TSRI_TICKET_DENSE] = "dense",           [TSRI_TICKET_PRUNED] = "ticket",
-    [TSRI_TICKET_RANDOM] = "random",         [TSRI_TICKET_REINIT] = "reinit",
+    [TSRI_TICKET_PRETRAINED] = "pretrained",
+    [TSRI_TICKET_WHOLE] = "whole",
+    [TSRI_TICKET_DENSE] = "dense",
+    [TSRI_TICKET_PRUNED] = "ticket",
+    [TSRI_TICKET_RANDOM] = "random",
+    [TSRI_TICKET_REINIT] = "reinit",
+    [TSRI_TICKET_INIT] = "init",
 };
 
 int tsri_ticket_kind_named(const char *name)
@@ -52,7 +57,7 @@ int tsri_ticket_kind_named(const char *name)
 
 bool tsri_tickets_folder(const char *name)
 {
-    for (int kind = TSRI_TICKET_WHOLE; kind <= TSRI_TICKET_REINIT; kind++) {
+    for (int kind = TSRI_TICKET_WHOLE; kind <= TSRI_TICKET_INIT; kind++) {
         size_t n = strlen(kinds[kind]);
         if (strncmp(name, kinds[kind], n) == 0 && (!name[n] || name[n] == '-'))
             return true;
@@ -250,6 +255,8 @@ static tsr_status how_to_prune(tsri_prune *how, const tsr_config *c, tsri_ticket
     TSR_TRY(tsri_criterion_find(&how->criterion, tsri_config_text(c, "ticket.criterion")));
     if (kind == TSRI_TICKET_RANDOM)
         how->criterion = TSRI_SCORE_RANDOM;
+    if (kind == TSRI_TICKET_INIT) /* magnitude before pretraining */
+        how->criterion = TSRI_SCORE_L2;
 done:
     return st;
 }
@@ -294,18 +301,49 @@ done:
     return st;
 }
 
-/* The ticket's file, from the pretrained network, and what the row says of it. */
+static tsri_rewind rewinding(const line *l, int64_t epoch)
+{
+    return (tsri_rewind){.whole = l->whole,
+                         .folder = l->options->folder,
+                         .epoch = epoch,
+                         .recalibrate = tsri_config_int(l->config, "ticket.recalibrate")};
+}
+
+/* The ticket's file, cut from the model `from`, with the weights that ticket.rewind says. */
+static tsr_status cut_from(tsri_ticket_made *made, const line *l, tsri_ticket_kind kind,
+                           const char *path, const char *from, tsri_prune how)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *model = NULL, *first = NULL;
+    int64_t epoch = tsri_config_int(l->config, "ticket.rewind");
+    tsri_rewind start = rewinding(l, 0), back = rewinding(l, epoch);
+    TSR_TRY(tsr_model_read(&model, from));
+    if (kind == TSRI_TICKET_INIT) {
+        TSR_TRY(tsri_rewind_whole(&first, &start));
+        how.scored = &first->store;
+    }
+    TSR_TRY(tsri_ticket_write(made, path, model, &how));
+    if (epoch >= 0 && kind != TSRI_TICKET_REINIT)
+        TSR_TRY(tsri_ticket_rewind(path, &back));
+done:
+    tsr_model_destroy(first);
+    tsr_model_destroy(model);
+    return st;
+}
+
+/* The same for a row, and what the row says of it. */
 static tsr_status cut_ticket(tsri_ticket_row *row, const line *l, const char *path,
-                             const tsri_prune *how)
+                             const char *from, const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
     tsri_ticket_made made;
     tsr_model *model = NULL, *ticket = NULL;
+    TSR_TRY(cut_from(&made, l, row->kind, path, from, *how));
     TSR_TRY(tsr_model_read(&model, l->whole));
-    TSR_TRY(tsri_ticket_write(&made, path, model, how));
     TSR_TRY(tsr_model_read(&ticket, path));
     TSR_TRY(tsri_layers_compare(&row->layers, model->net, ticket->net));
-    row->ratio = made.how.ratio;
+    if (row->measure != TSRI_BY_FILTERS)
+        row->ratio = made.how.ratio;
     row->round_to = made.how.round_to;
     row->recalibrate = made.recalibrated;
     if (made.how.settled)
@@ -313,6 +351,54 @@ static tsr_status cut_ticket(tsri_ticket_row *row, const line *l, const char *pa
 done:
     tsr_model_destroy(model);
     tsr_model_destroy(ticket);
+    return st;
+}
+
+static tsr_status tune(tsr_result *r, const line *l, const char *folder, const char *ticket)
+{
+    tsr_status st = TSR_OK;
+    tsr_model *model = NULL;
+    tsr_run_options o = *l->options;
+    char *begun = NULL;
+    TSR_TRY(tsr_model_read(&model, ticket));
+    TSR_TRY(tsri_finetune_config(model->config, tsri_config_int(l->config, "ticket.epochs"),
+                                 tsri_config_real(l->config, "ticket.lr")));
+    TSR_TRY(tsri_path_join(&begun, folder, "run.yaml"));
+    o.folder = folder;
+    o.init = ticket;
+    o.resume = o.resume && tsri_file_exists(begun);
+    TSR_TRY(tsr_train(r, model->config, &o));
+done:
+    tsri_free(begun);
+    tsr_model_destroy(model);
+    return st;
+}
+
+/* All steps but the last: each prunes what the one before left, and trains it in a folder of its
+ * own. *from = the model that the last one prunes. The caller frees it. */
+static tsr_status in_steps(char **from, const line *l, const tsri_ticket_row *row,
+                           const tsri_prune *how, int64_t steps)
+{
+    tsr_status st = TSR_OK;
+    tsr_result r = tsr_result_default();
+    tsri_ticket_made made;
+    char name[40], *folder = NULL, *ticket = NULL;
+    TSR_TRY(tsri_strdup(from, l->whole));
+    for (int64_t i = 1; i < steps; i++) {
+        TSRI_FREE(folder);
+        TSRI_FREE(ticket);
+        (void)snprintf(name, sizeof name, "step-%lld", (long long)i);
+        TSR_TRY(place(&folder, l, row, name));
+        TSR_TRY(tsri_make_own_folder(folder));
+        TSR_TRY(tsri_path_join(&ticket, folder, "ticket.safetensors"));
+        TSR_TRY(cut_from(&made, l, row->kind, ticket, *from, *how));
+        TSR_TRY(tune(&r, l, folder, ticket));
+        TSRI_FREE(*from);
+        TSR_TRY(tsri_path_join(from, folder, "model.safetensors"));
+    }
+done:
+    tsri_free(folder);
+    tsri_free(ticket);
     return st;
 }
 
@@ -325,7 +411,8 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, tsri_goal goal, int
     tsri_prune how;
     tsr_result r = tsr_result_default();
     tsr_model *model = NULL;
-    char *folder = NULL, *path = NULL;
+    char *folder = NULL, *path = NULL, *from = NULL;
+    int64_t steps = kind == TSRI_TICKET_PRUNED ? tsri_config_int(c, "ticket.steps") : 1;
     TSR_TRY(add_row(&row, l->tickets, kind, goal));
     TSR_TRY(how_to_prune(&how, c, kind, goal));
     if (of >= 0 && goal.measure != TSRI_BY_FILTERS) {
@@ -339,7 +426,10 @@ static tsr_status one_ticket(line *l, tsri_ticket_kind kind, tsri_goal goal, int
     TSR_TRY(place(&path, l, row, "ticket.safetensors"));
     TSR_TRY(tsri_make_own_folder(folder));
     TSR_TRY(remember(&how, path));
-    TSR_TRY(cut_ticket(row, l, path, &how));
+    if (steps > 1) /* each step leaves the same part of what the one before left */
+        how.ratio = 1 - pow(1 - how.ratio, 1 / (double)steps);
+    TSR_TRY(in_steps(&from, l, row, &how, steps));
+    TSR_TRY(cut_ticket(row, l, path, from, &how));
     TSR_TRY(tsr_model_read(&model, path));
     TSR_TRY(write_module(model, l, row));
     TSR_TRY(tsr_model_evaluate(&r, model, false));
@@ -351,6 +441,7 @@ done:
     tsr_model_destroy(model);
     tsri_free(folder);
     tsri_free(path);
+    tsri_free(from);
     return st;
 }
 
@@ -358,13 +449,15 @@ static tsr_status tickets_of(line *l, tsri_goal goal)
 {
     tsr_status st = TSR_OK;
     const char *controls = tsri_config_text(l->config, "ticket.controls");
-    bool both = strcmp(controls, "both") == 0;
+    bool all = strcmp(controls, "all") == 0, both = all || strcmp(controls, "both") == 0;
     int64_t own = l->tickets->rows;
     TSR_TRY(one_ticket(l, TSRI_TICKET_PRUNED, goal, -1));
     if (both || strcmp(controls, "random") == 0)
         TSR_TRY(one_ticket(l, TSRI_TICKET_RANDOM, goal, own));
     if (both || strcmp(controls, "reinit") == 0)
         TSR_TRY(one_ticket(l, TSRI_TICKET_REINIT, goal, own));
+    if (all || strcmp(controls, "init") == 0)
+        TSR_TRY(one_ticket(l, TSRI_TICKET_INIT, goal, own));
 done:
     return st;
 }
@@ -467,6 +560,12 @@ static tsr_status try_goal(const line *l, tsri_run *run, tsri_share *share, tsri
     tsri_prune how;
     TSR_TRY(how_to_prune(&how, l->config, TSRI_TICKET_PRUNED, goal));
     how.config = l->config;
+    TSR_CHECK(goal.measure == TSRI_BY_FILTERS || tsri_config_int(l->config, "ticket.steps") == 1,
+              TSR_USAGE, "%s: steps lead to ratios of filters (ticket.ratios), not to %s",
+              tsri_config_place(l->config, "ticket.steps"), tsri_measure_name(goal.measure));
+    TSR_TRY(tsri_rewind_check(l->config, tsri_config_int(l->config, "ticket.rewind")));
+    if (tsri_criterion_of_gradients(how.criterion)) /* which units is not asked yet */
+        how.criterion = TSRI_SCORE_L2;
     st = tsri_prune_choose(share, &run->store, &how);
     if (st == TSR_USAGE)
         tsri_fail_prefix(

@@ -34,7 +34,8 @@ typedef enum tsri_ticket_kind {
     TSRI_TICKET_DENSE,
     TSRI_TICKET_PRUNED,
     TSRI_TICKET_RANDOM,
-    TSRI_TICKET_REINIT
+    TSRI_TICKET_REINIT,
+    TSRI_TICKET_INIT /* the filters that were largest before pretraining */
 } tsri_ticket_kind;
 
 /* The kind of that name in ticket.json, or -1. */

@@ -13,6 +13,7 @@
 #include "subnet/take.h"
 #include "ticket/origin.h"
 #include "ticket/ranking.h"
+#include "ticket/salience.h"
 #include "ticket/statistics.h"
 #include "ticket/target.h"
 
@@ -116,10 +117,15 @@ tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *mod
     tsr_status st = TSR_OK;
     tsri_share share = {0};
     tsri_net *small = NULL;
-    tsri_store store = {0};
+    tsri_store store = {0}, salience = {0};
     tsri_json ticket = {0};
     tsri_prune here = *how;
     here.config = model->config;
+    if (tsri_criterion_of_gradients(how->criterion) && !how->scored) {
+        TSR_TRY(tsri_salience_measure(&salience, model, how->shown ? how->shown : model,
+                                      how->criterion, TSRI_SALIENCE_BATCHES));
+        here.scored = &salience;
+    }
     TSR_TRY(settle(&here, model));
     TSR_TRY(tsri_share_init(&share, model->net));
     TSR_TRY(tsri_prune_choose(&share, &model->store, &here));
@@ -152,6 +158,7 @@ tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *mod
 done:
     tsri_json_fini(&ticket);
     tsri_store_fini(&store);
+    tsri_store_fini(&salience);
     tsri_net_destroy(small);
     tsri_share_fini(&share);
     return st;

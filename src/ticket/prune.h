@@ -44,6 +44,8 @@ typedef struct tsri_prune {
     int64_t recalibrate;      /* batches of the training set on which the ticket's statistics are
                                  measured again (statistics.h); 0 = the whole's */
     const tsr_model *shown;   /* the model whose config names that set; NULL = this one */
+    const tsri_store *scored; /* what is ranked in place of the weights: earlier ones, or what
+                                 snip and grasp need (salience.h); NULL = the weights */
 } tsri_prune;
 
 /* The outcome. */

@@ -270,6 +270,9 @@ tsr_status tsr_model_rankings(char **json, const tsr_model *reference, const tsr
                   "a ratio is the part of the filters that go: above 0, below 1; not %g",
                   o.ratio[i]);
     TSR_TRY(tsri_criterion_find(&criterion, o.criterion ? o.criterion : "bn"));
+    TSR_CHECK(!tsri_criterion_of_gradients(criterion), TSR_USAGE,
+              "%s scores by gradients on training data: masks are compared by bn, l2, l1 or fpgm",
+              tsri_criterion_name(criterion));
     TSR_TRY(tsri_compare(&c, reference, other, o.axes, criterion, o.ratio, o.ratios));
     comparison_json(&w, &c, o.ratio, reference->path);
     TSR_TRY(tsri_json_give(json, &w));

@@ -45,7 +45,8 @@ static void by_mean(double *score, int64_t n)
 static tsr_status rank_globally(tsri_ranking *r, const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
-    bool raw = how->criterion == TSRI_SCORE_BN || how->criterion == TSRI_SCORE_RANDOM;
+    bool raw = how->criterion == TSRI_SCORE_BN || how->criterion == TSRI_SCORE_RANDOM ||
+               tsri_criterion_of_gradients(how->criterion);
     for (int64_t a = 0; !raw && a < r->net->axes; a++)
         if (r->cut[a])
             by_mean(r->score + r->first[a], r->net->axis[a].size);
@@ -73,7 +74,8 @@ tsr_status tsri_ranking_init(tsri_ranking *r, const tsri_store *store, const tsr
     TSR_TRY(tsri_alloc(&r->score, r->total, sizeof *r->score));
     for (int64_t a = 0; a < net->axes; a++)
         if (r->cut[a])
-            TSR_TRY(tsri_score(r->score + r->first[a], store, a, how->criterion, how->seed));
+            TSR_TRY(tsri_score(r->score + r->first[a], how->scored ? how->scored : store, a,
+                               how->criterion, how->seed));
     if (how->global)
         TSR_TRY(rank_globally(r, how));
 done:

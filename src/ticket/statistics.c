@@ -54,8 +54,7 @@ done:
     return st;
 }
 
-/* The run that would train the ticket on, on the data that the model is shown. */
-static tsr_status ticket_run(tsr_config **out, const tsr_config *config, const tsr_model *shown)
+tsr_status tsri_ticket_run_file(tsr_config **out, const tsr_config *config, const tsr_model *shown)
 {
     tsr_status st = TSR_OK;
     tsri_text widths = {0};
@@ -68,6 +67,11 @@ static tsr_status ticket_run(tsr_config **out, const tsr_config *config, const t
 done:
     tsri_text_fini(&widths);
     return st;
+}
+
+tsr_status tsri_ticket_copy_numbers(tsri_store *to, const tsri_store *from)
+{
+    return copy(to, from, copy_numbers);
 }
 
 tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
@@ -83,12 +87,12 @@ tsr_status tsri_statistics_measure(tsri_store *ticket, const tsr_config *config,
     if (batches == 0 || !tsri_statistics_has(ticket->net))
         return TSR_OK;
     TSR_TRY(tsri_model_has_data(shown));
-    TSR_TRY(ticket_run(&own, config, shown));
+    TSR_TRY(tsri_ticket_run_file(&own, config, shown));
     TSR_TRY(tsri_start_backend(&backend, &ground.threads, own));
     tsri_wants wants = tsri_model_wants(own);
     TSR_TRY(tsri_data_load_like(&ground.data, own, &wants, &like));
     TSR_TRY(tsri_run_init_on(&run, own, &options, &ground));
-    TSR_TRY(copy(&run.store, ticket, copy_numbers));
+    TSR_TRY(tsri_ticket_copy_numbers(&run.store, ticket));
     run.settings.recalibrate = batches;
     TSR_TRY(tsri_recalibrate(&run));
     TSR_TRY(copy(ticket, &run.store, copy_statistics));

@@ -39,7 +39,8 @@ tsr_status tsri_prune_how(tsri_prune *how, const tsr_prune_options *options)
                         .seed = o.seed,
                         .recalibrate = o.recalibrate};
     TSR_CHECK(o.criterion && o.round_to >= 0 && o.recalibrate >= 0, TSR_USAGE,
-              "a ticket needs a criterion (l2, l1, bn, fpgm, random), and round_to and recalibrate "
+              "a ticket needs a criterion (l2, l1, bn, fpgm, snip, grasp, random), and round_to "
+              "and recalibrate "
               "of 0 or more: begin with tsr_prune_options_default()");
     TSR_TRY(tsri_criterion_find(&how->criterion, o.criterion));
     if (o.measure)
@@ -95,6 +96,9 @@ tsr_status tsr_model_scores(double **scores, int64_t *n, const tsr_model *model,
     TSRI_GIVEN(axis);
     TSRI_GIVEN(criterion);
     TSR_TRY(tsri_criterion_find(&by, criterion));
+    TSR_CHECK(!tsri_criterion_of_gradients(by), TSR_USAGE,
+              "%s scores by gradients on training data: tsr_prune and tsr_ticket use it",
+              tsri_criterion_name(by));
     int64_t a = tsri_axis_find(model->net, axis);
     TSR_CHECK(a >= 0, TSR_USAGE, "the model has no axis %s: tsr_share_axis lists them",
               tsri_quote(axis));

@@ -115,6 +115,6 @@ refuse 2 "no axis is named" $m --ratio 0.5 --axes " , " --out new
 refuse 3 "cannot open" absent --ratio 0.5 --out new
 refuse 3 "is a folder" pre/run --ratio 0.5 --out new
 refuse 3 "run.yaml" pre/run.yaml --ratio 0.5 --out new
-refuse 2 "must be one of l2|l1|bn|fpgm|random" $m --ratio 0.5 --criterion size --out new
+refuse 2 "must be one of l2|l1|bn|fpgm|snip|grasp|random" $m --ratio 0.5 --criterion size --out new
 [ "$sum" = "$(cat $m pre/ticket.safetensors | sha256sum)" ] || fail "a file was changed"
 echo fine
