@@ -102,3 +102,8 @@ const char *tsri_backend_vendor(const tsri_backend *backend)
 {
     return backend->vendor ? backend->vendor() : backend->name;
 }
+
+const char *tsri_backend_chip(const tsri_backend *backend)
+{
+    return backend->chip ? backend->chip() : NULL;
+}

@@ -146,6 +146,7 @@ struct tsri_backend {
     const tsri_tangent_ops *tangents;       /* (optional) */
     tsr_status (*start)(int threads); /* (optional) checks of the vendor's library, once per run */
     const char *(*vendor)(void);      /* (optional) library and kernel class, for checkpoints */
+    const char *(*chip)(void);        /* (optional) the name of a chip of its own */
     const char *(*lacks_bf16)(void);  /* (optional) why bf16 is of no use here, as the end of
                                          "precision: bf16 ..."; NULL = it is */
 };
@@ -189,5 +190,8 @@ void tsri_op_teardown(tsri_op *op);
 /* "ref", or the backend's name with what its library says of itself: two runs with the same text
  * give the same bits. The text belongs to the backend. */
 const char *tsri_backend_vendor(const tsri_backend *backend);
+
+/* The chip that computes, by its maker's name; NULL: this machine's processors. */
+const char *tsri_backend_chip(const tsri_backend *backend);
 
 #endif

@@ -25,32 +25,69 @@ static void add_row(cli_table *t, const char *name, const char *kind, const char
     cli_table_text(t, kernel);
 }
 
-/* In GFLOP/s; 0 of what was not done (a layer that is fixed, gates that were given). */
-static double rate(double flops, double seconds)
+/* What a product and a copy come to on the device, per second; copy is not a number where no copy
+ * was timed. */
+typedef struct limits {
+    double flops, bytes;
+} limits;
+
+static limits limits_of(const tsr_doc *b)
 {
-    return seconds > 0 ? flops / seconds / 1e9 : 0;
+    return (limits){1e9 * tsr_doc_real(b, "gemm_gflops"), 1e9 * tsr_doc_real(b, "copy_gbs")};
+}
+
+/* Of a GPU: also the rate of its memory, and the larger of what it has of the two limits. */
+static void add_rates(cli_table *t, const limits *most, double flops, double bytes, double seconds,
+                      int digits)
+{
+    double product = seconds > 0 ? flops / seconds : 0, copy = seconds > 0 ? bytes / seconds : 0;
+    cli_table_real(t, seconds * 1e3, digits);
+    if (isnan(most->bytes)) {
+        cli_table_real(t, product / 1e9, 1);
+        return;
+    }
+    double part = fmax(product / most->flops, copy / most->bytes);
+    cli_table_real(t, product / 1e12, 1);
+    cli_table_real(t, copy / 1e12, 2);
+    cli_table_real(t, 100 * part, 0);
 }
 
 static tsr_status print_layers(const tsr_doc *b)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
+    limits most = limits_of(b);
     int digits = least(b, "step") < 0.01 ? 4 : 3;
     const tsr_doc *layers = tsr_doc_get(b, "layers");
-    cli_table_head(&t, 7, "layer", "kind", "kernel", "forward ms", "GFLOP/s", "backward ms",
-                   "GFLOP/s");
+    if (isnan(most.bytes))
+        cli_table_head(&t, 7, "layer", "kind", "kernel", "forward ms", "GFLOP/s", "backward ms",
+                       "GFLOP/s");
+    else
+        cli_table_head(&t, 11, "layer", "kind", "kernel", "forward ms", "TFLOP/s", "TB/s", "%",
+                       "backward ms", "TFLOP/s", "TB/s", "%");
     for (int64_t i = 0; i < tsr_doc_count(layers); i++) {
         const tsr_doc *r = tsr_doc_at(layers, i);
         add_row(&t, tsr_doc_text(r, "name"), tsr_doc_text(r, "kind"), tsr_doc_text(r, "kernel"));
-        cli_table_real(&t, least(r, "forward") * 1e3, digits);
-        cli_table_real(&t, rate(tsr_doc_real(r, "flops"), least(r, "forward")), 1);
-        cli_table_real(&t, least(r, "backward") * 1e3, digits);
-        cli_table_real(&t, rate(tsr_doc_real(r, "backward_flops"), least(r, "backward")), 1);
+        add_rates(&t, &most, tsr_doc_real(r, "flops"), tsr_doc_real(r, "bytes"),
+                  least(r, "forward"), digits);
+        add_rates(&t, &most, tsr_doc_real(r, "backward_flops"), tsr_doc_real(r, "backward_bytes"),
+                  least(r, "backward"), digits);
     }
     TSR_TRY(cli_table_print(&t, stdout));
 done:
     cli_table_fini(&t);
     return st;
+}
+
+static void print_chip(const tsr_doc *b)
+{
+    limits most = limits_of(b);
+    if (isnan(most.bytes))
+        return;
+    (void)printf("%s: a %lld^3 product at %.1f TFLOP/s, a copy at %.2f TB/s; %% is of the one that "
+                 "binds, for the fewest bytes that a layer must move\n",
+                 tsr_doc_text(b, "chip"), (long long)tsr_doc_int(b, "gemm_size"), most.flops / 1e12,
+                 most.bytes / 1e12);
 }
 
 static tsr_status print_text(const tsr_doc *b)
@@ -69,12 +106,12 @@ static tsr_status print_text(const tsr_doc *b)
         (void)printf("round of all workers at once: min %.3f ms, median %.3f ms; %.0f samples/s\n",
                      least(b, "round") * 1e3, median(b, "round") * 1e3,
                      tsr_doc_real(b, "round_samples") / least(b, "round"));
-    (void)printf(
-        "step: min %.3f ms, median %.3f ms; %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of a "
-        "2048^3 product\n",
-        least(b, "step") * 1e3, median(b, "step") * 1e3, tsr_doc_real(b, "gflops"),
-        100 * tsr_doc_real(b, "gflops") / tsr_doc_real(b, "gemm_gflops"),
-        tsr_doc_real(b, "gemm_gflops"));
+    print_chip(b);
+    (void)printf("step: min %.3f ms, median %.3f ms; %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of "
+                 "a %lld^3 product\n",
+                 least(b, "step") * 1e3, median(b, "step") * 1e3, tsr_doc_real(b, "gflops"),
+                 100 * tsr_doc_real(b, "gflops") / tsr_doc_real(b, "gemm_gflops"),
+                 tsr_doc_real(b, "gemm_gflops"), (long long)tsr_doc_int(b, "gemm_size"));
 done:
     return st;
 }

@@ -18,15 +18,7 @@
 
 #include <stdio.h>
 
-enum {
-    WARM_UP = 5,
-    GEMM = 2048,
-    GEMM_REPEATS = 5,
-    IN_A_ROW = 10,
-    REPLAYED = 20,
-    TAPES = 5,
-    ROUNDS = 3
-};
+enum { WARM_UP = 5, IN_A_ROW = 10, REPLAYED = 20, TAPES = 5, ROUNDS = 3 };
 
 typedef struct rig {
     tsri_run run;
@@ -80,43 +72,6 @@ static tsr_status one_step(rig *r, lap *out)
     double t5 = now(run);
     *out = (lap){t1 - t0, t3 - t2, t5 - t4, t5 - t0};
 done:
-    return st;
-}
-
-/* ---- The machine's limit ------------------------------------------------------------------ */
-
-static tsr_status measure_gemm(tsri_bench *bench, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    const tsri_heap *heap = run->device.backend->heap;
-    tsri_mem *x = NULL, *w = NULL, *y = NULL;
-    int64_t bytes = (int64_t)GEMM * GEMM * run->device.backend->real_bytes;
-    tsri_op op = {.kind = TSRI_LINEAR,
-                  .n = GEMM,
-                  .in = {GEMM, 1, 1},
-                  .out = {GEMM, 1, 1},
-                  .pool = run->device.pool};
-    TSR_TRY(heap->take(&x, bytes));
-    TSR_TRY(heap->take(&w, bytes));
-    TSR_TRY(heap->take(&y, bytes));
-    op.x = tsri_mem_bind(x);
-    op.w = tsri_mem_bind(w);
-    op.y = tsri_mem_bind(y);
-    TSR_TRY(tsri_op_setup(&op, run->device.backend));
-    for (int i = 0; i < GEMM_REPEATS; i++) {
-        TSR_TRY(tsri_device_wait(run->device));
-        double start = tsri_clock();
-        TSR_TRY(tsri_op_forward(&op, run->device));
-        TSR_TRY(tsri_device_wait(run->device));
-        double rate = 2.0 * GEMM * GEMM * GEMM / (tsri_clock() - start);
-        if (rate > bench->gemm_rate)
-            bench->gemm_rate = rate;
-    }
-done:
-    tsri_op_teardown(&op);
-    heap->drop(x);
-    heap->drop(w);
-    heap->drop(y);
     return st;
 }
 
@@ -284,6 +239,8 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
         row->kernel = op->kernel->name;
         row->flops = tsri_op_flops(op);
         row->backward_flops = row->flops * ((op->need_dx ? 1 : 0) + (op->dw || !op->w ? 1 : 0));
+        row->bytes = tsri_bench_bytes(op, r->run.device.backend->real_bytes, false);
+        row->backward_bytes = tsri_bench_bytes(op, r->run.device.backend->real_bytes, true);
         bench->flops += row->flops + row->backward_flops;
     }
     bench->batch = r->run.settings.batch;
@@ -291,6 +248,7 @@ static tsr_status describe(const rig *r, tsri_bench *bench)
     bench->plan_bytes = tsri_plan_bytes(r->plan);
     bench->threads = tsri_pool_threads(r->run.device.pool);
     bench->backend = tsri_backend_vendor(r->run.device.backend);
+    bench->chip = tsri_backend_chip(r->run.device.backend);
 done:
     return st;
 }
@@ -366,7 +324,9 @@ tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats
     TSR_TRY(tsri_alloc(&r.sample, 4 * repeats, sizeof *r.sample));
     TSR_TRY(describe(&r, bench));
     TSR_TRY(time_steps(&r, bench));
-    TSR_TRY(measure_gemm(bench, &r.run));
+    TSR_TRY(tsri_bench_product(bench, r.run.device, r.run.net->bf16));
+    if (r.run.device.backend->tape)
+        TSR_TRY(tsri_bench_copy(bench, r.run.device));
     TSR_TRY(r.run.device.backend->tape ? time_pieces(&r, bench) : time_ops(&r, bench));
 done:
     tsri_free(r.sample);

@@ -3,6 +3,7 @@
 #ifndef TSRI_BENCH_H
 #define TSRI_BENCH_H
 
+#include "backend/device.h"
 #include "net/net.h"
 
 /* min and median over the repetitions, in seconds. */
@@ -15,6 +16,7 @@ typedef struct tsri_bench_row {
     const char *kind, *kernel;
     double flops; /* of the forward pass; the backward pass has twice as many (once without dx) */
     double backward_flops;
+    double bytes, backward_bytes; /* the fewest that it must read and write */
     tsri_times forward, backward;
 } tsri_bench_row;
 
@@ -26,7 +28,10 @@ typedef struct tsri_bench {
     double round_samples; /* that they train on in it */
     double conv_part;     /* of a step's time spent in convolutions, 0 to 1: median */
     double flops;         /* of a whole step */
-    double gemm_rate;     /* FLOP/s of a 2048^3 product on the same threads */
+    double gemm_rate;     /* FLOP/s of a large product, gemm_size^3, in the run's precision */
+    int64_t gemm_size;
+    double copy_rate; /* bytes/s of a large copy, read and written; 0 = not measured */
+    const char *chip; /* its name, or NULL: this machine's processors */
     int64_t batch, params, plan_bytes;
     int threads;
     const char *backend;
@@ -38,5 +43,13 @@ typedef struct tsri_bench {
  * when the scheme has no shares. */
 tsr_status tsri_bench_run(tsri_bench *bench, tsr_config *config, int64_t repeats, bool share);
 void tsri_bench_fini(tsri_bench *bench);
+
+/* ---- bench_limits.c: what the device can do --------------------------------------------------- */
+
+tsr_status tsri_bench_product(tsri_bench *bench, tsri_device device, bool bf16);
+tsr_status tsri_bench_copy(tsri_bench *bench, tsri_device device);
+
+/* The fewest bytes that an op must read and write, each of its tensors once. */
+double tsri_bench_bytes(const tsri_op *op, int64_t real_bytes, bool backward);
 
 #endif

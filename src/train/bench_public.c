@@ -24,6 +24,8 @@ static void layer_json(tsri_json *w, const tsri_bench_row *r)
     tsri_json_put_text(w, "kernel", r->kernel);
     tsri_json_put_real(w, "flops", r->flops);
     tsri_json_put_real(w, "backward_flops", r->backward_flops);
+    tsri_json_put_real(w, "bytes", r->bytes);
+    tsri_json_put_real(w, "backward_bytes", r->backward_bytes);
     times_json(w, "forward", r->forward);
     times_json(w, "backward", r->backward);
     tsri_json_close(w, '}');
@@ -43,11 +45,14 @@ static void bench_json(tsri_json *w, const tsri_bench *b)
     tsri_json_put_real(w, "flops_step", b->flops);
     tsri_json_put_real(w, "gflops", b->flops / b->step.least / 1e9);
     tsri_json_put_real(w, "gemm_gflops", b->gemm_rate / 1e9);
+    tsri_json_put_int(w, "gemm_size", b->gemm_size);
+    tsri_json_put_real(w, "copy_gbs", b->copy_rate > 0 ? b->copy_rate / 1e9 : (double)NAN);
     tsri_json_put_real(w, "conv_part", b->conv_part);
     tsri_json_put_int(w, "params", b->params);
     tsri_json_put_int(w, "batch", b->batch);
     tsri_json_put_int(w, "threads", b->threads);
     tsri_json_put_text(w, "backend", b->backend);
+    tsri_json_put_text(w, "chip", b->chip ? b->chip : "");
     tsri_json_put_int(w, "plan_bytes", b->plan_bytes);
     tsri_json_put_real(w, "peak_mb", tsri_memory_peak_mb());
     tsri_json_key(w, "layers");

@@ -125,7 +125,8 @@ static const tsri_backend cuda = {.name = "cuda",
                                   .wait = tsri_cuda_wait,
                                   .tangents = &tsri_cuda_tangents,
                                   .start = tsri_cuda_start,
-                                  .vendor = tsri_cuda_vendor};
+                                  .vendor = tsri_cuda_vendor,
+                                  .chip = tsri_cuda_chip};
 
 __attribute__((visibility("default"))) extern const tsri_module tsri_this_module;
 const tsri_module tsri_this_module = {TSRI_MODULE_HEADER, .accept = accept, .backend = &cuda};

@@ -24,7 +24,7 @@ static struct {
     cublasHandle_t blas;
     unsigned *counters, *slots;
     bool taken[COUNTERS], slot_taken[COUNTERS];
-    char vendor[192];
+    char vendor[192], chip[128];
     int capability, multiprocessors;
     unsigned lanes;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -150,6 +150,7 @@ static void note_vendor(const struct cudaDeviceProp *chip)
     if (dnn > 0)
         (void)snprintf(with, sizeof with, "cudnn %d.%d.%d ", dnn / 10000, dnn / 100 % 100,
                        dnn % 100);
+    (void)snprintf(here.chip, sizeof here.chip, "%.120s", chip->name);
     (void)snprintf(here.vendor, sizeof here.vendor, "cuda %d.%d cublas %d.%d.%d %s%.64s",
                    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, blas / 10000,
                    blas / 100 % 100, blas % 100, with, chip->name);
@@ -191,6 +192,11 @@ tsr_status tsri_cuda_start(int threads)
 const char *tsri_cuda_vendor(void)
 {
     return here.ready ? here.vendor : "cuda";
+}
+
+const char *tsri_cuda_chip(void)
+{
+    return here.ready ? here.chip : NULL;
 }
 
 int tsri_cuda_capability(void)

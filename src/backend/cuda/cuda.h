@@ -18,6 +18,8 @@ tsr_status tsri_cuda_start(int threads);
 /* Name of the chip and versions of the libraries: two runs with the same text give the same bits. */
 const char *tsri_cuda_vendor(void);
 
+const char *tsri_cuda_chip(void);
+
 /* Of the chip: 90 is 9.0. */
 int tsri_cuda_capability(void);
 
