@@ -507,14 +507,17 @@ typedef struct tsr_progress {
     size_t size;
     int64_t round, rounds;
     double epoch, epochs;
-    double loss;          /* mean of the training loss over the last rounds */
-    double rate;          /* learning rate */
-    double seconds;       /* since this process began the run */
-    double test_loss;     /* of the last evaluation */
-    double test_accuracy; /* likewise; NaN for real targets */
-    double test_rmse;     /* likewise, in the units of real targets; NaN for classes */
-    bool evaluated;       /* an evaluation has just been made */
-    bool resumed;         /* the run goes on from a checkpoint */
+    double loss;               /* mean of the training loss over the last rounds */
+    double rate;               /* learning rate */
+    double seconds;            /* since this process began the run */
+    double test_loss;          /* of the last evaluation */
+    double test_accuracy;      /* likewise; NaN for real targets */
+    double test_rmse;          /* likewise, in the units of real targets; NaN for classes */
+    bool evaluated;            /* an evaluation has just been made */
+    bool resumed;              /* the run goes on from a checkpoint */
+    const char *chip;          /* the GPU that trains, or NULL: this machine's processors */
+    double samples_per_second; /* on it, before the last evaluation; 0 = not measured yet */
+    int64_t device_memory;     /* bytes of its memory that were taken then */
 } tsr_progress;
 
 TSR_DEFAULT(tsr_progress)

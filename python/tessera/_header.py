@@ -230,6 +230,9 @@ class tsr_progress(Structure):
         ("test_rmse", c_double),
         ("evaluated", c_bool),
         ("resumed", c_bool),
+        ("chip", c_char_p),
+        ("samples_per_second", c_double),
+        ("device_memory", c_int64),
     ]
 
 

@@ -1,6 +1,7 @@
 /* training.c - signals, progress and the result of the commands that train. */
 #include "cli/training.h"
 
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/string.h"
@@ -63,6 +64,8 @@ void cli_show_training(void *context, const tsr_progress *p)
     cli_pace *from = context;
     if (!from->begun) {
         *from = (cli_pace){p->round, true, p->seconds};
+        if (p->chip)
+            cli_say("training on %s", p->chip);
         if (p->resumed)
             cli_say("resumed at round %lld of %lld", (long long)p->round, (long long)p->rounds);
     }
@@ -76,6 +79,9 @@ void cli_show_training(void *context, const tsr_progress *p)
     (void)snprintf(position, sizeof position, "epoch %.1f/%.4g", p->epoch, p->epochs);
     if (p->round > from->round && seconds > 0)
         pace_text(rate, sizeof rate, (double)(p->round - from->round), seconds);
+    if (p->samples_per_second > 0)
+        (void)snprintf(rate, sizeof rate, "%.0f samples/s, %s", p->samples_per_second,
+                       cli_bytes((double)p->device_memory));
     (void)snprintf(loss, sizeof loss, "loss %.4f", p->loss);
     cli_progress_update((double)p->round / (double)p->rounds, position, rate,
                         isnan(p->loss) ? NULL : loss);

@@ -135,6 +135,7 @@ static tsr_status write_run(tsri_page *p)
         TSR_TRY(tsri_report_evaluation(p, (const char *const[]){""}, 1));
     tsri_report_cost(p);
     TSR_TRY(tsri_report_workers(p));
+    TSR_TRY(tsri_report_device(p));
     TSR_TRY(tsri_report_distance(p));
     TSR_TRY(tsri_report_theory(p));
     TSR_TRY(tsri_report_certificates(p));

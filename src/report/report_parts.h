@@ -63,6 +63,7 @@ double tsri_number_at(const tsri_json_value *object, const char *key);
 
 /* report_curves.c; `pretraining`: the run is only the first step of what the page shows */
 void tsri_report_subtitle(tsri_page *p);
+tsr_status tsri_report_device(tsri_page *p); /* report_device.c */
 void tsri_report_learning(tsri_page *p, bool pretraining);
 void tsri_report_cost(tsri_page *p);
 

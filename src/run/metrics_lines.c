@@ -56,6 +56,11 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         tsri_json_put_real(&w, run->scores.masks ? "mask_distance" : "filter_distance",
                            run->position.ranking_change);
     tsri_json_put_int(&w, "bytes_total", run->position.bytes_total);
+    if (run->process.pace.samples > 0) {
+        tsri_json_put_real(&w, "samples_per_second", round(run->process.pace.samples));
+        tsri_json_put_real(&w, "step_ms", round(run->process.pace.step * 1e7) / 1e4);
+        tsri_json_put_int(&w, "device_memory", run->process.pace.memory);
+    }
     tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->process.started) * 1e3) / 1e3);
     tsri_json_close(&w, '}');
     TSR_TRY(tsri_json_end(&w));

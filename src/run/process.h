@@ -12,6 +12,16 @@
 
 enum { TSRI_OBSERVERS_MOST = 2 };
 
+/* How fast it trains on a chip of its own (pace.h). */
+typedef struct tsri_pace {
+    const char *chip; /* NULL: there is none */
+    double since;     /* clock, and ... */
+    int64_t from;     /* ... rounds done, when it began to be measured */
+    double samples;   /* a second, between the last two evaluations */
+    double step;      /* seconds of a local step of all workers */
+    int64_t memory;   /* bytes of the chip's that are taken */
+} tsri_pace;
+
 typedef struct tsri_process {
     double started;      /* clock */
     double told;         /* clock of the last progress */
@@ -30,6 +40,7 @@ typedef struct tsri_process {
     int64_t promised;        /* the round that they will reach in any case: a stop waits for it */
     int64_t timed_from;      /* rounds done when the times of ranks were last told */
 
+    tsri_pace pace;
     tsri_metrics *metrics;
     int64_t forced_written;     /* bytes of run->forced that the metrics have */
     int64_t rollbacks_written;  /* of the position's rollbacks those that the metrics have */

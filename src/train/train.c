@@ -8,6 +8,7 @@
 #include "run/evaluate.h"
 #include "run/metrics_lines.h"
 #include "run/observer.h"
+#include "run/pace.h"
 #include "run/rate.h"
 #include "run/recalibrate.h"
 #include "run/trace.h"
@@ -55,7 +56,10 @@ tsr_progress tsri_train_progress(const tsri_run *run)
                           .seconds = tsri_clock() - run->process.started,
                           .test_loss = run->position.test_loss,
                           .test_accuracy = run->position.test_accuracy,
-                          .test_rmse = run->position.test_rmse};
+                          .test_rmse = run->position.test_rmse,
+                          .chip = run->process.pace.chip,
+                          .samples_per_second = run->process.pace.samples,
+                          .device_memory = run->process.pace.memory};
 }
 
 static void tell(const tsri_run *run, bool evaluated, bool resumed)
@@ -101,12 +105,14 @@ done:
 static tsr_status evaluate(tsri_run *run)
 {
     tsr_status st = TSR_OK;
+    tsri_pace_stop(run);
     TSR_TRY(judge_all(run));
     run->process.judged_loss = tsri_train_progress(run).loss;
     run->process.judged = run->position.round;
     tell(run, true, false);
     TSR_TRY(tsri_metrics_tell(run));
     run->position.recent = (tsri_mean){0};
+    tsri_pace_start(run);
 done:
     return st;
 }
@@ -504,6 +510,7 @@ static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
     TSR_TRY(tsri_forced_tell(run));
     if (run->settings.auto_backend && run->position.round == 0)
         TSR_TRY(tsri_event_backend(run));
+    TSR_TRY(tsri_event_device(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
     bool given = run->settings.options.init || run->settings.options.model;
     if ((given || tsri_rolls_back(&run->settings)) && !*resumed)
@@ -518,6 +525,7 @@ tsr_status tsri_train_begin(tsri_run *run)
     bool resumed = false;
     tell_length(run);
     tell_momentum(run);
+    tsri_pace_start(run);
     if (run->settings.options.folder)
         TSR_TRY(begin_in_folder(run, &resumed));
     else if (run->process.crew)

@@ -109,6 +109,8 @@ module=$(dirname "$program")/tests/cuda/libtessera-cuda-emulated.so
 export TESSERA_CUDA=$module
 json 'check --json' check dense.yaml --set backend=cuda
 json 'cost --json' cost dense.yaml --set backend=cuda
+json 'train --json' train dense.yaml --out runs/gpu --set backend=cuda
+json 'bench --json' bench dense.yaml --repeats 1 --set backend=cuda
 unset TESSERA_CUDA
 json 'cost --json' cost run.yaml --workers 2,3 --device-gflops 10
 json 'cost --json' cost dense.yaml --set scheme.name=gpipe --set scheme.workers=2
