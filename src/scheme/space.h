@@ -31,6 +31,9 @@ typedef struct tsri_space tsri_space;
  * and not more than four times as many as inputs, above which weights are faster. */
 bool tsri_space_fits(const tsri_run *run);
 
+/* The same of all but the backend: on processors it could be. */
+bool tsri_space_suits(const tsri_run *run);
+
 /* Local. `draw` must outlive the space. */
 tsr_status tsri_space_create(tsri_space **out, tsri_run *run, const tsri_draw *draw);
 void tsri_space_destroy(tsri_space *space); /* NULL is fine */

@@ -15,10 +15,10 @@ static bool is_shallow(const tsri_run *run)
            run->net->layer[0].kind == TSRI_LINEAR && run->net->outputs == 1;
 }
 
-bool tsri_space_fits(const tsri_run *run)
+bool tsri_space_suits(const tsri_run *run)
 {
     int64_t n = run->data->train.n;
-    return run->device.backend->samples && is_shallow(run) &&
+    return is_shallow(run) &&
            strcmp(tsri_config_text(run->settings.config, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0 &&
            !run->process.crew && run->settings.gd && !run->settings.shard &&
@@ -27,6 +27,11 @@ bool tsri_space_fits(const tsri_run *run)
            run->settings.smoothing == 0 && run->settings.optim.clip == 0 &&
            run->settings.ema == 0 && !run->settings.class_weight &&
            run->settings.optim.decay == 0 && n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
+}
+
+bool tsri_space_fits(const tsri_run *run)
+{
+    return run->device.backend->samples && tsri_space_suits(run);
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
+tsr_status tsri_cell_check(bool *suits, tsr_config *config, const tsri_ground *ground)
 {
     tsr_status st = TSR_OK;
     tsri_run run = {.process.lock = -1};
@@ -26,6 +26,7 @@ tsr_status tsri_cell_check(tsr_config *config, const tsri_ground *ground)
     TSR_TRY(
         tsri_config_unread(config, "on_divergence", "a sweep, whose runs have no checkpoints,"));
     TSR_TRY(tsri_run_init_on(&run, config, &options, ground));
+    *suits = tsri_space_suits(&run);
     if (run.settings.scheme->setup)
         TSR_TRY(run.settings.scheme->setup(&run));
 done:

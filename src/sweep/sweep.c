@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "base/stop.h"
 #include "sweep/cell.h"
@@ -99,31 +100,57 @@ done:
     return st;
 }
 
+static bool varies(const tsri_sweep *s, const char *key)
+{
+    bool is = false;
+    for (int64_t g = 0; g < s->options.grids; g++)
+        is = is || strcmp(s->grid[g].key, key) == 0;
+    return is;
+}
+
 /* Do all cells see the same data? `auto` normalisation asks for the model. */
 static bool one_data(const tsri_sweep *s)
 {
     for (int64_t g = 0; g < s->options.grids; g++)
-        if (strncmp(s->grid[g].key, "data.", 5) == 0 || strcmp(s->grid[g].key, "model.name") == 0)
+        if (strncmp(s->grid[g].key, "data.", 5) == 0)
             return false;
-    return true;
+    return !varies(s, "model.name");
 }
 
-/* Every cell can be: nothing is refused after hours. */
-static tsr_status check_cells(crew *c)
+/* Every cell can be: nothing is refused after hours. *suit: all could be trained in the space of
+ * their samples. */
+static tsr_status check_cells(bool *suit, crew *c)
 {
     tsr_status st = TSR_OK;
     tsri_ground dry = c->ground;
     dry.dry = true;
+    *suit = true;
     for (int64_t cell = 0; cell < c->sweep->cells; cell++) {
         tsr_config *config = NULL;
+        bool suits = false;
         TSR_TRY(tsri_sweep_config(&config, c->sweep, cell * c->sweep->seeds));
-        st = tsri_cell_check(config, &dry);
+        st = tsri_cell_check(&suits, config, &dry);
+        *suit = *suit && suits;
         tsr_config_destroy(config);
         if (st != TSR_OK)
             name_the_run(c->sweep, cell * c->sweep->seeds);
         if (st != TSR_OK)
             goto done;
     }
+done:
+    return st;
+}
+
+/* Shallow networks on a GPU train their weights, step by step, each a hundred launches. Processors
+ * train them in the space of their samples, faster by orders of magnitude (docs/gpu.md). */
+static tsr_status go_to_processors(tsri_sweep *s, const tsri_backend **backend, int *threads)
+{
+    tsr_status st = TSR_OK;
+    TSRI_INFO("backend: %s: these runs train in the space of their samples, which this machine's "
+              "processors do faster: backend: cpu is taken",
+              (*backend)->name);
+    TSR_TRY(tsr_config_put(s->config, "backend", tsri_backend_cpu.name));
+    TSR_TRY(tsri_start_backend(backend, threads, s->config));
 done:
     return st;
 }
@@ -237,13 +264,17 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
     tsr_status st = TSR_OK;
     const tsri_backend *backend;
     int threads = 1;
+    bool suit = false;
     double start = tsri_clock();
     crew c = {.sweep = sweep, .lock = PTHREAD_MUTEX_INITIALIZER, .ground = {.threads = 1}};
     TSR_TRY(tsri_sweep_plan(sweep, config, options));
     TSR_TRY(tsri_start_backend(&backend, &threads, sweep->config));
     if (one_data(sweep))
         TSR_TRY(tsri_run_data(&c.ground.data, sweep->config));
-    TSR_TRY(check_cells(&c));
+    TSR_TRY(check_cells(&suit, &c));
+    if (suit && !options->weights && tsri_backend_is_module(backend->name) &&
+        !varies(sweep, "backend"))
+        TSR_TRY(go_to_processors(sweep, &backend, &threads));
     if (options->folder)
         TSR_TRY(tsri_sweep_files_open(&c.files, sweep));
     if (options->progress)
