@@ -27,6 +27,22 @@ static inline bool tested_bf16(const tsri_backend *backend)
     return backend == &tsri_backend_cpu || !backend->lacks_bf16 || !backend->lacks_bf16();
 }
 
+/* Under compute-sanitizer a kernel takes a hundred times as long: TESSERA_TEST_CASES=bf16 leaves the
+ * small cases of bf16, in which each of its kernels is, and TESSERA_TEST_FILTER the tests that it
+ * names (cmocka's pattern). */
+static inline bool only_small_bf16(void)
+{
+    const char *cases = getenv("TESSERA_TEST_CASES");
+    return cases && strcmp(cases, "bf16") == 0;
+}
+
+static inline void filter_tests(void)
+{
+    const char *pattern = getenv("TESSERA_TEST_FILTER");
+    if (pattern && *pattern)
+        cmocka_set_test_filter(pattern);
+}
+
 /* A copy of `bytes` of the test in the backend's memory; of NULL, bytes that are no number. */
 static inline tsri_mem *lend(const tsri_backend *backend, const void *host, int64_t bytes)
 {

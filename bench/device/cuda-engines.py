@@ -1,10 +1,10 @@
 """The rows of src/backend/cuda/engines.c, made of what a tuned run says:
 
     TESSERA_CUDNN_TELL=1 TESSERA_CUDNN_TUNE=1 tessera bench run.yaml --set backend=cuda --set precision=bf16 2> said.txt
-    cuda-engines.py said.txt [MORE ...]
+    cuda-engines.py [--all] said.txt [MORE ...]
 
 Of each shape the engine with the least time, where it beats the first that cuDNN lists by a hundredth; a shape whose first
-one is as good needs no row. Files may hold several runs: each engine counts with the least time that it had.
+one is as good needs no row, unless --all asks for it. Files may hold several runs: each engine counts with the least time that it had.
 """
 import re
 import sys
@@ -28,10 +28,12 @@ def read(paths):
 
 
 def main(paths):
+    every = "--all" in paths
+    paths = [path for path in paths if path != "--all"]
     for shape, times in sorted(read(paths).items()):
         (place, engine), best = min(times.items(), key=lambda item: item[1])
         first = next((us for (at, _), us in sorted(times.items()) if at == 0), None)
-        if first is None or best < 0.99 * first:
+        if every or first is None or best < 0.99 * first:
             print("    {" + ", ".join(map(str, (*shape, place, engine))) + "},")
 
 

@@ -19,12 +19,27 @@ for library in $(ldd "$room/tessera" "$room/test_device" "$openblas" | awk '/=> 
     *) cp -L "$library" "$room/lib/$(basename "$library")" ;;
     esac
 done
+echo 'const int tsri_this_module[16] = {99};' | cc -x c -shared -fPIC -o "$room/old.so" - # a module of another version
+if [ -f /usr/local/cuda/include/cupti.h ]; then
+    cc -O2 -shared -fPIC -I/usr/local/cuda/include -o "$room/libcuda-trace.so" "$source/cuda-trace.c" -L/usr/local/cuda/lib -lcupti
+    cp -L /usr/local/cuda/lib/libcupti.so.13 "$room/lib"
+fi
+cp "$source"/cuda-shares.sh "$source"/cuda-trace.py "$source"/cuda-engines.py "$room"
 cp "$source"/cuda-runs.py "$source"/cuda-torch.py "$source"/cuda-tests.sh "$source"/papers.sh "$source"/cuda-torch-wide.py "$source"/cuda-wide.sh "$room"
 cp "$source"/fast.sh "$source"/fast.yaml "$source"/../rnn.yaml "$source"/../ntk-mlp.yaml "$source"/../grelu.yaml "$room"
 cat > "$room/speed.yaml" <<'YAML'
 data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
 model: {name: preresnet18}
 optim: {lr: 0.05, momentum: 0.9, weight_decay: 5.0e-4}
+YAML
+cat > "$room/loft.yaml" <<'YAML'
+data: {name: glyphs, n: 2048, test_n: 64, channels: 3}
+model: {name: preresnet18, width: 16}
+optim: {lr: 0.05, momentum: 0.9, weight_decay: 5.0e-4}
+scheme: {name: loft, workers: 4, local_steps: 10}
+batch: 64
+rounds: 20
+checkpoint: {every: 1}
 YAML
 cat > "$room/sweep.yaml" <<'YAML'
 data: {name: sphere, n: 100, dim: 122, task: regress}

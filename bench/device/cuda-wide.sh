@@ -6,7 +6,8 @@
 #   ntk       exact tangent kernels: a 4-layer MLP beside torch.func, width 8,192, PreActResNet-18
 #   gates     GReLU beside its ReLU twin
 #   sweep     240 masked-neuron runs on the GPU and on the processors
-#   faults    a GPU that is not there, or too small
+#   faults    a GPU that is not there, too small, full or taken away, a module of another version, kill -9
+#   bf16      compute-sanitizer (memcheck, initcheck, racecheck at once) on each kernel for bf16, small cases alone
 
 part_breadth() {
     check timeout 100 ./test_breadth > breadth.log 2>&1
@@ -75,10 +76,77 @@ ends() {
     fi
 }
 
+# A run of four shares at once that is killed, resumed without a GPU, and then with one: the bits of one that nobody disturbed.
+killed() {
+    local run=(./tessera train loft.yaml --set backend=cuda --set precision=bf16)
+    check timeout 60 "${run[@]}" --out faults-whole -q
+    "${run[@]}" --out faults-killed -q &
+    local pid=$!
+    for _ in $(seq 600); do
+        compgen -G 'faults-killed/checkpoints/*.safetensors' > /dev/null && break
+        sleep 0.05
+    done
+    kill -9 $pid
+    wait $pid 2> /dev/null
+    [ ! -e faults-killed/model.safetensors ] || echo "it was over before it was killed"
+    CUDA_VISIBLE_DEVICES="" ends 2 "the driver sees no GPU" "${run[@]}" --out faults-killed --resume
+    check timeout 60 "${run[@]}" --out faults-killed --resume -q
+    check cmp faults-whole/model.safetensors faults-killed/model.safetensors && echo "ok: killed and resumed: the same bits"
+}
+
+# Somebody else has taken all but 2 GiB.
+full() {
+    python3 -c 'import torch, time
+free, _ = torch.cuda.mem_get_info()
+held = torch.empty(free - (2 << 30), dtype=torch.uint8, device="cuda")
+print("held", flush=True)
+time.sleep(60)' > held.txt 2>&1 &
+    local pid=$!
+    for _ in $(seq 300); do
+        grep -q held held.txt && break
+        sleep 0.1
+    done
+    ends 4 "would fit" ./tessera train speed.yaml --out faults-5 --set backend=cuda --set precision=bf16 --set batch=2048 --set rounds=1
+    kill $pid
+    wait $pid 2> /dev/null
+}
+
 part_faults() {
     local run=(./tessera train rnn.yaml --set backend=cuda --set rounds=2 --set data.n=256)
     CUDA_VISIBLE_DEVICES="" ends 2 "the driver sees no GPU" "${run[@]}" --out faults-1
     CUDA_VISIBLE_DEVICES="" ends 0 "backend: auto takes cpu" "${run[@]}" --out faults-2 --set backend=auto --set model.width=32
     ends 0 "backend: auto takes cuda" "${run[@]}" --out faults-3 --set backend=auto
     ends 4 "no batch would fit" "${run[@]}" --out faults-4 --set model.width=200000
+    TESSERA_CUDA=$PWD/old.so ends 2 "was built for another version of Tessera" "${run[@]}" --out faults-6
+    full
+    killed
+}
+
+# Libraries' own kernels are most of the time and are left out where the tool can; not of initcheck, which must see who writes.
+part_bf16() {
+    local skip=() tool
+    if compute-sanitizer --help 2>&1 | grep -q -- --kernel-name-exclude; then
+        for name in xmma cutlass cudnn cublas gemm; do skip+=(--kernel-name-exclude "kns=$name"); done
+    fi
+    sanitize16 memcheck ${skip[@]+"${skip[@]}"} > bf16-memcheck.txt 2>&1 &
+    sanitize16 racecheck ${skip[@]+"${skip[@]}"} > bf16-racecheck.txt 2>&1 &
+    sanitize16 initcheck > bf16-initcheck.txt 2>&1 &
+    wait
+    for tool in memcheck racecheck initcheck; do
+        sed "s/^/$tool: /" "bf16-$tool.txt"
+        grep -q FAILED "bf16-$tool.txt" && failed=$((failed + 1))
+    done
+}
+
+# sanitize16 TOOL [OPTION...]: the tests of kernels for bf16 under it.
+sanitize16() {
+    local tool=$1 from=$SECONDS one test filter
+    shift
+    for one in test_kernels:equals_ref test_backends:recorded_steps_agree test_device:sequences_agree_in_bf16; do
+        test=${one%:*} filter=${one#*:}
+        TESSERA_TEST_CASES=bf16 TESSERA_TEST_FILTER=$filter timeout 140 compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 "./$test" > "$tool-$test.log" 2>&1
+        echo "$test $filter: exit $?, $((SECONDS - from)) s, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$tool-$test.log" | tail -1)"
+        grep -q 'PASSED  \] 1' "$tool-$test.log" && grep -qE 'SUMMARY: 0 (errors|hazards)' "$tool-$test.log" || echo "FAILED: $(tail -1 "$tool-$test.log")"
+        cp "$tool-$test.log" "$out/" 2> /dev/null
+    done
 }

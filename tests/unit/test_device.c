@@ -658,5 +658,6 @@ int main(void)
         cmocka_unit_test(batches_are_counted), cmocka_unit_test(memory_is_zero_and_copied),
         cmocka_unit_test(sequences_agree),     cmocka_unit_test(sequences_agree_in_bf16),
         cmocka_unit_test(gates_agree),         cmocka_unit_test(shares_agree)};
+    filter_tests();
     return nothing_left(cmocka_run_group_tests(tests, make_pool, drop_pool));
 }

@@ -233,6 +233,11 @@ static void same_bits(const op_case *c, const buffers *a, const buffers *b)
     assert_memory_equal(a->db, b->db, (size_t)c->out.c * sizeof *a->db);
 }
 
+static bool is_small_bf16(const op_case *c)
+{
+    return c->flags & (BF16 | NARROW) && in_count(c) <= 10000 && out_count(c) <= 10000;
+}
+
 static void equals_ref(void **state)
 {
     (void)state;
@@ -241,9 +246,13 @@ static void equals_ref(void **state)
     assert_ok(tsri_pool_create(&one, 1));
     assert_ok(tsri_pool_create(&three, 3));
     bool bf16 = tested_bf16(backend);
+    int64_t run = 0;
     for (int64_t i = 0; i < (int64_t)(sizeof cases / sizeof *cases); i++) {
         if ((cases[i].flags & BF16 && !bf16) || (cases[i].flags & NARROW && !backend->can.narrow))
             continue;
+        if (only_small_bf16() && !is_small_bf16(&cases[i]))
+            continue;
+        run++;
         buffers want = run_case(&cases[i], i, &tsri_backend_ref, one);
         buffers got = run_case(&cases[i], i, backend, one);
         buffers again = run_case(&cases[i], i, backend, three);
@@ -253,6 +262,7 @@ static void equals_ref(void **state)
         free_buffers(&got);
         free_buffers(&again);
     }
+    assert_true(run > 0);
     tsri_pool_destroy(one);
     tsri_pool_destroy(three);
 }
@@ -295,5 +305,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(equals_ref),
                                        cmocka_unit_test(rule_of_the_shape)};
+    filter_tests();
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }
