@@ -186,6 +186,7 @@ typedef struct tsri_op {
     void *state; /* made by setup, freed by teardown */
     tsri_pool *pool;
     void *stream; /* of the device: backend/queue.h */
+    int crowd;    /* likewise */
 } tsri_op;
 
 /* One implementation of one kind of operation. A backend lists them fastest first; the first that

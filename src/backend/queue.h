@@ -17,6 +17,7 @@ typedef struct tsri_device {
     const tsri_backend *backend;
     tsri_pool *pool;
     void *stream; /* of backends that have their own; NULL = the one that all share */
+    int crowd;    /* so many plans of this kind are to run at once, on all its queues; 0 = 1 */
 } tsri_device;
 
 #endif

@@ -90,6 +90,7 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
         s.op.tracked = weight(plan, l->tracked);
     s.op.pool = plan->device.pool;
     s.op.stream = plan->device.stream;
+    s.op.crowd = plan->device.crowd;
     return s;
 }
 

@@ -45,6 +45,7 @@ tsr_status tsri_worker_init(worker *w)
     if (w->team->step_events)
         TSR_TRY(tsri_alloc(&w->kept, run->net->total - run->net->trained, sizeof *w->kept));
     w->device = run->device;
+    w->device.crowd = (int)run->settings.workers; /* also of ranks: the same bits wherever it is */
     if (run->process.crew) /* one share at a time, on all threads; its data when it comes */
         return TSR_OK;
     TSR_TRY(make_loader(w));

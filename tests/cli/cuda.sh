@@ -110,6 +110,43 @@ for threads in 1 2; do
     "$program" train conv.yaml --out "t$threads" --set threads=$threads -q || fail "bf16"
 done
 cmp t1/model.safetensors t2/model.safetensors || fail "other bits with two workers at once"
+# Engines of shares are timed several at once, those of one network alone.
+for workers in 2 1; do
+    TESSERA_CUDNN_TUNE=1 TESSERA_CUDNN_TELL=1 "$program" train conv.yaml --out "tuned$workers" --set rounds=1 --set scheme.workers=$workers > said.txt 2>&1 ||
+        fail "tuning: $(cat said.txt)"
+    [ "$(grep -c 'cudnn .* us, four at once' said.txt)" -gt 0 ] || [ $workers = 1 ] || fail "no engine was timed at once"
+    [ "$(grep -c 'cudnn .*at once' said.txt)" = 0 ] || [ $workers = 2 ] || fail "one worker has no company"
+done
+
+# The chip is shown: while it trains, in the metrics, on the page, and in a step layer by layer.
+"$program" train run.yaml --out shown > said.txt 2>&1 || fail "$(cat said.txt)"
+grep -q "training on emulated" said.txt || fail "it did not say on what: $(cat said.txt)"
+grep -q '"event":"device","round":0,"chip":"emulated","kernels":"cuda.*,"memory":[0-9]' shown/metrics.jsonl || fail "no event device"
+grep '"test_loss"' shown/metrics.jsonl | grep -Eq '"samples_per_second":[0-9]+.*"step_ms":[0-9.]+,"device_memory":[1-9]' || fail "no pace"
+grep -q "Trained on emulated" shown/report.html || fail "the page does not name the chip"
+"$program" train run.yaml --out plain -q --set backend=cpu || fail "cpu"
+! grep -q 'device' plain/metrics.jsonl || fail "processors have no chip of their own"
+"$program" bench conv.yaml -n 1 > bench.txt || fail "bench"
+grep -Eq '^layer .*TFLOP/s +TB/s +%' bench.txt || fail "no rates of memory: $(head -1 bench.txt)"
+grep -Eq '^emulated: a [0-9]+\^3 product at .* TFLOP/s, a copy at .* TB/s' bench.txt || fail "no limits"
+
+# A sweep whose runs train in the space of their samples does so on the processors, says so, and has their numbers.
+cat > shallow.yaml <<'YAML'
+data: {name: sphere, n: 20, dim: 8, task: regress}
+model: {name: shallow, width: 40, kappa: 0.2}
+optim: {name: gd, lr: 0.05, momentum: 0}
+scheme: {name: masked, local_steps: 2}
+rounds: 5
+YAML
+for backend in cuda cpu; do
+    "$program" sweep shallow.yaml --grid scheme.xi=0.5,1 --out "sweep-$backend" --set backend=$backend > "$backend.txt" 2>&1 || fail "sweep: $(cat $backend.txt)"
+done
+grep -qF "backend: cuda: these runs train in the space of their samples" cuda.txt || fail "the sweep did not say where: $(cat cuda.txt)"
+! grep -qF "space of their samples" cpu.txt || fail "said of processors"
+numbers() { sed 's/,[^,]*$//' "$1/sweep.csv"; } # without seconds
+[ "$(numbers sweep-cuda)" = "$(numbers sweep-cpu)" ] || fail "other numbers than with cpu"
+"$program" sweep shallow.yaml --grid optim.momentum=0.5 --out sweep-steps --set backend=cuda > cuda.txt 2>&1 || fail "sweep: $(cat cuda.txt)"
+! grep -qF "space of their samples" cuda.txt || fail "momentum has no place in that space"
 
 # What it trained is a model like others.
 "$program" train run.yaml --out b -q || fail "train"

@@ -41,7 +41,8 @@ static tsri_cuda_dnn_shape shape_of(const tsri_op *op, tsri_cuda_pass pass, bool
                                  .pad = op->pad,
                                  .pass = pass,
                                  .bf16 = op->bf16,
-                                 .wide = wide};
+                                 .wide = wide,
+                                 .crowd = op->crowd > 1};
 }
 
 static const tsri_cuda_dnn *find(const tsri_op *op, tsri_cuda_pass pass, bool wide)

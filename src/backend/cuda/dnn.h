@@ -25,6 +25,7 @@ typedef struct tsri_cuda_dnn_shape {
     int64_t size, stride, pad; /* of the window */
     int64_t pass;              /* tsri_cuda_pass */
     int64_t bf16, wide;        /* numbers are bf16; but dw is floats */
+    int64_t crowd;             /* others like it run at once (tsri_device): throughput counts */
 } tsri_cuda_dnn_shape;
 
 typedef struct tsri_cuda_dnn tsri_cuda_dnn; /* a convolution that has an engine */

@@ -61,6 +61,35 @@ static const row rows[] = {
     {512, 32, 64, 128, 3, 2, 0, 6, 62},
 };
 
+/* The same of four at once, by the time of all (TESSERA_CUDNN_TUNE with shares): what counts is how
+ * much of the chip an engine takes for how long. With these four shares of PreActResNet-18 train 5 %
+ * faster than with those above and cuDNN's own. */
+static const row crowd_rows[] = {
+    {128, 4, 128, 512, 3, 1, 0, 21, 62},  {128, 4, 128, 512, 3, 1, 1, 8, 67},
+    {128, 4, 128, 512, 3, 1, 2, 5, 65},   {128, 4, 512, 128, 3, 1, 0, 3, 62},
+    {128, 4, 512, 128, 3, 1, 1, 30, 67},  {128, 4, 512, 128, 3, 1, 2, 16, 65},
+    {128, 4, 512, 512, 3, 1, 0, 18, 62},  {128, 4, 512, 512, 3, 1, 1, 29, 67},
+    {128, 4, 512, 512, 3, 1, 2, 16, 65},  {128, 8, 64, 256, 3, 1, 0, 10, 22},
+    {128, 8, 64, 256, 3, 1, 1, 20, 67},   {128, 8, 64, 256, 3, 1, 2, 2, 65},
+    {128, 8, 256, 64, 3, 1, 0, 14, 62},   {128, 8, 256, 64, 3, 1, 1, 16, 67},
+    {128, 8, 256, 64, 3, 1, 2, 1, 65},    {128, 8, 256, 256, 3, 1, 0, 3, 62},
+    {128, 8, 256, 256, 3, 1, 1, 16, 67},  {128, 8, 256, 256, 3, 1, 2, 7, 65},
+    {128, 8, 256, 512, 1, 2, 0, 1, 62},   {128, 8, 256, 512, 1, 2, 2, 18, 65},
+    {128, 8, 256, 512, 3, 2, 0, 27, 62},  {128, 8, 256, 512, 3, 2, 1, 8, 73},
+    {128, 8, 256, 512, 3, 2, 2, 28, 65},  {128, 16, 32, 128, 3, 1, 0, 25, 45},
+    {128, 16, 32, 128, 3, 1, 1, 6, 22},   {128, 16, 32, 128, 3, 1, 2, 6, 49},
+    {128, 16, 128, 32, 3, 1, 0, 0, 22},   {128, 16, 128, 32, 3, 1, 1, 4, 57},
+    {128, 16, 128, 32, 3, 1, 2, 2, 65},   {128, 16, 128, 128, 3, 1, 0, 4, 62},
+    {128, 16, 128, 128, 3, 1, 1, 7, 67},  {128, 16, 128, 128, 3, 1, 2, 0, 65},
+    {128, 16, 128, 256, 1, 2, 0, 10, 45}, {128, 16, 128, 256, 1, 2, 2, 19, 65},
+    {128, 16, 128, 256, 3, 2, 0, 3, 62},  {128, 16, 128, 256, 3, 2, 1, 0, 73},
+    {128, 16, 128, 256, 3, 2, 2, 12, 65}, {128, 32, 64, 64, 3, 1, 0, 0, 62},
+    {128, 32, 64, 64, 3, 1, 1, 4, 67},    {128, 32, 64, 64, 3, 1, 2, 0, 65},
+    {128, 32, 64, 128, 1, 2, 0, 13, 62},  {128, 32, 64, 128, 1, 2, 2, 16, 65},
+    {128, 32, 64, 128, 3, 2, 0, 6, 62},   {128, 32, 64, 128, 3, 2, 1, 3, 73},
+    {128, 32, 64, 128, 3, 2, 2, 3, 65},
+};
+
 static bool is_of(const row *r, const tsri_cuda_dnn_shape *s)
 {
     return r->n == s->n && r->side == s->h && r->side == s->w && r->in == s->c && r->out == s->k &&
@@ -68,12 +97,22 @@ static bool is_of(const row *r, const tsri_cuda_dnn_shape *s)
            s->pad == s->size / 2;
 }
 
+static const row *find(const row *all, size_t count, const tsri_cuda_dnn_shape *shape)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_of(&all[i], shape))
+            return &all[i];
+    return NULL;
+}
+
 tsri_cuda_place tsri_cuda_measured(const tsri_cuda_dnn_shape *shape, int64_t version)
 {
     bool known = tsri_cuda_capability() == CAPABILITY && version / 100 == VERSION && shape->bf16 &&
                  !shape->wide;
-    for (size_t i = 0; known && i < sizeof rows / sizeof *rows; i++)
-        if (is_of(&rows[i], shape))
-            return (tsri_cuda_place){rows[i].place, rows[i].engine};
-    return (tsri_cuda_place){-1, -1};
+    const row *found = NULL;
+    if (known && shape->crowd)
+        found = find(crowd_rows, sizeof crowd_rows / sizeof *crowd_rows, shape);
+    if (known && !found)
+        found = find(rows, sizeof rows / sizeof *rows, shape);
+    return found ? (tsri_cuda_place){found->place, found->engine} : (tsri_cuda_place){-1, -1};
 }
