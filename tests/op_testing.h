@@ -38,6 +38,7 @@ enum {
     NARROW_X = 16384, /* x and dx lie as bf16 */
     NARROW_Y = 32768, /* likewise y, dy, add, dadd */
     NARROW = NARROW_X | NARROW_Y,
+    CROWD = 65536, /* others run at once */
     ALL = TRAIN | DX
 };
 
@@ -320,7 +321,8 @@ static tsri_op op_of(const op_case *c, const buffers *v, bool fused, bool narrow
                      .mean = v->mean,
                      .var = v->var,
                      .pre = fused && c->flags & PRE ? v->pre : NULL,
-                     .pool = pool};
+                     .pool = pool,
+                     .crowd = c->flags & CROWD ? 4 : 0};
 }
 
 /* to = relu(scale x + shift), scale and shift [C] each at `pre`; channels first or last. */

@@ -190,6 +190,8 @@ static const op_case cases[] = {
     {TSRI_NORM, 128, {257, 1, 1}, {257, 1, 1}, {0}, ALL | BIAS | RELU | DX_ADD | NARROW},
     {TSRI_NORM, 9, {4100, 1, 1}, {4100, 1, 1}, {0}, ALL | BIAS | RELU | NO_DW | NARROW},
     {TSRI_NORM, 30, {64, 16, 16}, {64, 16, 16}, {0}, ALL | BIAS | RELU | NARROW},
+    {TSRI_NORM, 50, {64, 16, 16}, {64, 16, 16}, {0}, ALL | BIAS | RELU | NARROW | CROWD},
+    {TSRI_NORM, 5, {19, 7, 3}, {19, 7, 3}, {0}, ALL | BIAS | RELU | ADD | NARROW | CROWD},
     {TSRI_NORM, 9, {31, 1, 1}, {31, 1, 1}, {0}, BIAS | RELU | NARROW},
     {TSRI_NORM, 0, {19, 7, 3}, {19, 7, 3}, {0}, BIAS | RELU | ADD | NARROW},
     {TSRI_RELU, 7, {100, 3, 3}, {100, 3, 3}, {0}, ALL | DX_ADD | NARROW},

@@ -138,6 +138,7 @@ typedef struct tsri_cuda_narrow_norm {
     bool more;
     void *scratch;     /* tsri_cuda_narrow_norm_bytes */
     unsigned *counter; /* [TSRI_CUDA_SLABS] 0, and 0 again afterwards */
+    int crowd;         /* so many such networks run at once (backend/queue.h) */
 } tsri_cuda_narrow_norm;
 
 enum { TSRI_CUDA_SLABS = 64 };

@@ -127,7 +127,8 @@ static tsri_cuda_narrow_norm norm_of(const tsri_op *op, void *scratch)
                                    .db = op->db,
                                    .more = op->dx_add,
                                    .scratch = scratch,
-                                   .counter = op->state};
+                                   .counter = op->state,
+                                   .crowd = op->crowd};
 }
 
 static tsr_status norm_forward(tsri_op *op)

@@ -24,14 +24,22 @@ enum {
     RING = 12       /* eights on their way to a thread, of all that it reads */
 };
 
+/* Where other networks run at once: a quarter of the chip keeps its memory busy, and the rest of it
+ * multiplies. */
+enum {
+    CROWDED = 33,       /* blocks of a first pass */
+    CROWDED_APPLY = 44, /* of a second pass, of TALL threads each */
+    FEW = RING / 2      /* eights on their way: room for a second block beside it */
+};
+
 /* Shared memory of a first pass: the ring, then room for the sums of its threads. */
-enum { ROOM = RING * TALL * 16 };
+enum { ROOM = RING * TALL * 16, LITTLE_ROOM = FEW * TALL * 16 };
 
 typedef tsri_cuda_narrow_norm normed;
 
 /* ---- Rows on their way ------------------------------------------------------------------------ */
 
-/* A thread copies what it reads into places of shared memory that are its own, RING of them, and
+/* A thread copies what it reads into places of shared memory that are its own, R of them, and
  * so far ahead that memory is never waited for: registers would hold a third of it. Nobody else
  * reads these places, so that nobody waits for anybody. */
 static __device__ inline void fetch(uint4 *to, const uint4 *from)
@@ -63,11 +71,11 @@ template <int N> static __device__ inline void wait_for(void)
 /* use(at, v) for each row of the thread, v being what stands there in the tensors `from`. From the
  * last row to the first: of a large tensor the second half is what its maker has just left in the
  * cache, and the second pass, which goes upwards, then finds the first. */
-template <int TENSORS, class USE>
+template <int R, int TENSORS, class USE>
 static __device__ inline void each_row(uint4 *ring, const uint4 *const (&from)[TENSORS],
                                        const standing &s, int64_t rows, int64_t groups, USE use)
 {
-    enum { STAGES = RING / TENSORS };
+    enum { STAGES = R / TENSORS };
     uint4 *mine = ring + threadIdx.x;
     int count = s.idle || s.row >= rows ? 0 : (int)((rows - 1 - s.row) / s.step) + 1;
     int64_t at = (rows - 1 - s.row) * groups + s.group, step = s.step * groups, ahead = at;
@@ -106,11 +114,12 @@ static __host__ __device__ inline tiling slab_of(int64_t c)
     return tiling_of(lanes < groups ? lanes : groups, TALL);
 }
 
-static dim3 slabs_grid(int64_t rows, int64_t c)
+static dim3 slabs_grid(int64_t rows, int64_t c, int crowd)
 {
     tiling t = slab_of(c);
     int64_t slabs = (pitch_of(c) / EIGHT + t.lanes - 1) / t.lanes;
-    int64_t most = (rows * pitch_of(c) < LARGE ? BLOCKS : 2 * BLOCKS) / slabs;
+    int64_t blocks = crowd > 1 ? (int)CROWDED : (int)BLOCKS;
+    int64_t most = (rows * pitch_of(c) < LARGE ? blocks : 2 * blocks) / slabs;
     int64_t bands = rows / ((int64_t)t.per * AHEAD);
     bands = bands < most ? bands : most;
     return dim3((unsigned)(bands < 1 ? 1 : bands), (unsigned)slabs, 1);
@@ -118,7 +127,7 @@ static dim3 slabs_grid(int64_t rows, int64_t c)
 
 int64_t tsri_cuda_narrow_norm_bytes(int64_t rows, int64_t c)
 {
-    dim3 grid = slabs_grid(rows, c);
+    dim3 grid = slabs_grid(rows, c, 1); /* the larger one */
     return (int64_t)grid.x * grid.y * SUMS * EIGHT * slab_of(c).lanes * (int64_t)sizeof(float);
 }
 
@@ -301,7 +310,7 @@ static __global__ void __launch_bounds__(TSRI_BLOCK) finish(tsri_cuda_finish f)
 }
 
 /* The same, and the sums of what is then there: of what is stored. */
-template <bool MAKES>
+template <bool MAKES, int R>
 static __global__ void __launch_bounds__(TALL) finish_sums(tsri_cuda_finish f, normed v)
 {
     SHARED_ROOM(ring, ROOM);
@@ -321,33 +330,43 @@ static __global__ void __launch_bounds__(TALL) finish_sums(tsri_cuda_finish f, n
     };
     if (MAKES) {
         const uint4 *const from[2] = {y, (const uint4 *)f.add};
-        each_row(ring, from, s, f.rows, groups, [&](int64_t at, const uint4 *raw) {
+        each_row<R>(ring, from, s, f.rows, groups, [&](int64_t at, const uint4 *raw) {
             uint4 made = finished(raw[0], raw[1], bias, f.relu);
             y[at] = made;
             count(made);
         });
     } else {
         const uint4 *const from[1] = {y};
-        each_row(ring, from, s, f.rows, groups, [&](int64_t, const uint4 *raw) { count(raw[0]); });
+        each_row<R>(ring, from, s, f.rows, groups,
+                    [&](int64_t, const uint4 *raw) { count(raw[0]); });
     }
     const double *total = add_up(sum, v, ring);
     if (total)
         end_statistics(v, total, early);
 }
 
+template <bool MAKES>
+static cudaError_t launch_sums(cudaStream_t s, dim3 grid, const tsri_cuda_finish *f,
+                               const normed *feeds)
+{
+    if (feeds->crowd > 1)
+        LAUNCH_ROOM((finish_sums<MAKES, FEW>), grid, TALL, LITTLE_ROOM, s, *f, *feeds);
+    else
+        LAUNCH_ROOM((finish_sums<MAKES, RING>), grid, TALL, ROOM, s, *f, *feeds);
+    return cudaGetLastError();
+}
+
 cudaError_t tsri_cuda_narrow_finish(cudaStream_t s, const tsri_cuda_finish *f, const normed *feeds)
 {
     bool makes = f->add || f->b || f->relu;
-    dim3 grid = slabs_grid(f->rows, f->c);
+    dim3 grid = slabs_grid(f->rows, f->c, feeds ? feeds->crowd : 1);
     if (f->rows == 0 || (!makes && !feeds))
         return cudaSuccess;
     if (!feeds)
         LAUNCH(finish, rows_grid(f->rows, pitch_of(f->c) / EIGHT, TSRI_BLOCK, MOST), TSRI_BLOCK, s,
                *f);
-    else if (makes)
-        LAUNCH_ROOM(finish_sums<true>, grid, TALL, ROOM, s, *f, *feeds);
     else
-        LAUNCH_ROOM(finish_sums<false>, grid, TALL, ROOM, s, *f, *feeds);
+        return makes ? launch_sums<true>(s, grid, f, feeds) : launch_sums<false>(s, grid, f, feeds);
     return cudaGetLastError();
 }
 
@@ -358,7 +377,21 @@ static __global__ void describe_running(normed v)
         describe(v, i, v.mean[i], v.var[i], v.w[i], v.b[i]);
 }
 
-static __global__ void __launch_bounds__(TSRI_BLOCK) apply(normed v)
+static int apply_threads(const normed &v)
+{
+    return v.crowd > 1 ? (int)TALL : (int)TSRI_BLOCK;
+}
+
+static dim3 apply_grid(const normed &v)
+{
+    int64_t groups = pitch_of(v.c) / EIGHT;
+    tiling t = tiling_of(groups, apply_threads(v));
+    int64_t slabs = (groups + t.lanes - 1) / t.lanes;
+    int64_t most = v.crowd > 1 ? CROWDED_APPLY / slabs : (int64_t)MOST;
+    return rows_grid(v.rows, groups, apply_threads(v), most < 1 ? 1 : most);
+}
+
+static __global__ void __launch_bounds__(TALL) apply(normed v)
 {
     int64_t groups = pitch_of(v.c) / EIGHT;
     standing s = standing_of(groups);
@@ -404,8 +437,7 @@ cudaError_t tsri_cuda_narrow_norm_forward(cudaStream_t s, const normed *v, bool 
     if (!v->batch || v->rows == 0) /* a batch of nothing has no statistics */
         LAUNCH_EACH(describe_running, v->c, s, *v);
     if (v->rows > 0)
-        LAUNCH(apply, rows_grid(v->rows, pitch_of(v->c) / EIGHT, TSRI_BLOCK, MOST), TSRI_BLOCK, s,
-               *v);
+        LAUNCH(apply, apply_grid(*v), apply_threads(*v), s, *v);
     return cudaGetLastError();
 }
 
@@ -450,7 +482,7 @@ static __device__ inline void mask_eight(eight &g, const normed &v, const eight 
     }
 }
 
-template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(normed v)
+template <bool ADDED, int R> static __global__ void __launch_bounds__(TALL) back_sums(normed v)
 {
     SHARED_ROOM(ring, ROOM);
     int64_t groups = pitch_of(v.c) / EIGHT;
@@ -470,7 +502,7 @@ template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(n
     };
     if (ADDED) {
         const uint4 *const from[3] = {(const uint4 *)v.x, dy, v.relu ? (const uint4 *)v.y : NULL};
-        each_row(ring, from, s, v.rows, groups, [&](int64_t at, const uint4 *raw) {
+        each_row<R>(ring, from, s, v.rows, groups, [&](int64_t at, const uint4 *raw) {
             eight x = eight_of(raw[0]), g = eight_of(raw[1]);
             mask_eight<true>(g, v, x, eight_of(raw[2]), scale, shift);
             if (v.relu)
@@ -479,7 +511,7 @@ template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(n
         });
     } else {
         const uint4 *const from[2] = {(const uint4 *)v.x, dy};
-        each_row(ring, from, s, v.rows, groups, [&](int64_t, const uint4 *raw) {
+        each_row<R>(ring, from, s, v.rows, groups, [&](int64_t, const uint4 *raw) {
             eight x = eight_of(raw[0]), g = eight_of(raw[1]);
             mask_eight<false>(g, v, x, x, scale, shift);
             count(g, x);
@@ -491,7 +523,7 @@ template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_sums(n
 }
 
 /* dy is masked already where a sum is fused. */
-template <bool ADDED> static __global__ void __launch_bounds__(TSRI_BLOCK) back_apply(normed v)
+template <bool ADDED> static __global__ void __launch_bounds__(TALL) back_apply(normed v)
 {
     int64_t groups = pitch_of(v.c) / EIGHT;
     standing s = standing_of(groups);
@@ -534,10 +566,13 @@ template <bool ADDED> static cudaError_t backward(cudaStream_t s, const normed *
 {
     if (v->rows == 0)
         return cudaSuccess;
-    LAUNCH_ROOM(back_sums<ADDED>, slabs_grid(v->rows, v->c), TALL, ROOM, s, *v);
+    dim3 grid = slabs_grid(v->rows, v->c, v->crowd);
+    if (v->crowd > 1)
+        LAUNCH_ROOM((back_sums<ADDED, FEW>), grid, TALL, LITTLE_ROOM, s, *v);
+    else
+        LAUNCH_ROOM((back_sums<ADDED, RING>), grid, TALL, ROOM, s, *v);
     if (v->dx)
-        LAUNCH((back_apply<ADDED>), rows_grid(v->rows, pitch_of(v->c) / EIGHT, TSRI_BLOCK, MOST),
-               TSRI_BLOCK, s, *v);
+        LAUNCH((back_apply<ADDED>), apply_grid(*v), apply_threads(*v), s, *v);
     return cudaGetLastError();
 }
 

@@ -3,7 +3,8 @@
  * While it is recorded nothing runs. It is recorded on streams of its own, so that what other
  * threads ask for meanwhile does not get into it, and replayed on the device's. Everything it needs
  * must have been taken before: kernels that would take memory, or wait, fail the recording. The
- * chain that everything waits for comes before what is beside it where both are ready.
+ * chain that everything waits for comes before what is beside it where both are ready; not where
+ * several networks run at once: the others' chains would come before its gradients of weights.
  * TESSERA_CUDA_BESIDE=0 puts everything into one stream. */
 #include "backend/cuda/cuda.h"
 #include "base/alloc.h"
@@ -40,9 +41,10 @@ static tsr_status begin(tsri_device device)
     cudaStream_t own = NULL;
     const char *with = secure_getenv("TESSERA_CUDA_BESIDE");
     int last = 0, first = 0; /* of the priorities that there are: lower ones come first */
-    (void)device;
     zeros = NULL;
     TSR_TRY(tsri_cuda_status(cudaDeviceGetStreamPriorityRange(&last, &first), "making a stream"));
+    if (device.crowd > 1)
+        first = last;
     TSR_TRY(tsri_cuda_status(cudaStreamCreateWithPriority(&own, cudaStreamNonBlocking, first),
                              "making a stream"));
     if (!with || *with != '0')
