@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# A part of cuda-tests.sh: four LoFT-4 shares of PreActResNet-18 at once, beside PyTorch's in turn and on four streams.
+# Parts of cuda-tests.sh: four LoFT-4 shares of PreActResNet-18 at once.
 #
-#   shares    rounds of ours; PyTorch's steps; a trace of every kernel, alone and at once (cuda-trace.c), in $OUT/trace.txt
+#   shares    rounds of ours, beside PyTorch's steps in turn and on four streams
+#   trace     every kernel of these rounds, alone and at once (cuda-trace.c), in $OUT/trace.txt
 
 # four NAME [SETTING...]: rounds of 50 steps, all workers at once, and a share's step alone.
 four() {
@@ -14,13 +15,12 @@ four() {
         "$(grep -o 'step: min [0-9.]* ms' four.one || tail -1 four.one)"
 }
 
-# The same under CUPTI, which makes it a little slower.
-traced() {
+# Under CUPTI, which makes it a little slower.
+part_trace() {
     [ -f libcuda-trace.so ] || return 0
-    steps_of_round=10 CUDA_INJECTION64_PATH=$PWD/libcuda-trace.so CUDA_TRACE=$PWD/trace.csv four "$1, traced"
-    python3 cuda-trace.py trace.csv 60 > trace.one 2>&1
-    { echo "== $1" && cat trace.one; } >> "$out/trace.txt"
-    head -20 trace.one
+    steps_of_round=10 CUDA_INJECTION64_PATH=$PWD/libcuda-trace.so CUDA_TRACE=$PWD/trace.csv four "four shares, traced"
+    python3 cuda-trace.py trace.csv 60 > "$out/trace.txt" 2>&1
+    head -20 "$out/trace.txt"
 }
 
 part_shares() {
@@ -29,5 +29,4 @@ part_shares() {
     for case in shares:128 share:128; do
         timeout 60 python3 cuda-torch.py $case 2>&1 | tail -2 | tee -a "$out/torch.txt"
     done
-    traced "four shares"
 }

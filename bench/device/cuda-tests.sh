@@ -3,7 +3,7 @@
 # every op and loss against ref, whole runs beside the CPU, killed and resumed, and how long a step takes beside PyTorch.
 #
 #   cuda-tests.sh FOLDER [PART ...]      parts: first ops steps runs table ways speed sanitizer; by default all but first
-#                                        and steps; and those of cuda-wide.sh: breadth rnn ntk gates sweep faults bf16; shares of
+#                                        and steps; and those of cuda-wide.sh: breadth rnn ntk gates sweep faults bf16; shares and trace of
 #                                        cuda-shares.sh
 #
 # Each part is on its own: what fails or takes too long leaves the others. `table` is a step op by op, `ways` the same step
@@ -78,7 +78,7 @@ steps() { check timeout 40 python3 cuda-runs.py ./tessera "preresnet18 dense" "p
 for part in "${parts[@]}"; do
     say "$part"
     case $part in
-    breadth | rnn | ntk | gates | sweep | faults | bf16 | shares) "part_$part" ;;
+    breadth | rnn | ntk | gates | sweep | faults | bf16 | shares | trace) "part_$part" ;;
     ops) ops ;;
     first)
         nvidia-smi -L
