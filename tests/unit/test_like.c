@@ -203,11 +203,10 @@ static void arrays_by_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_schemas),      cmocka_unit_test(differences_of_schemas),
-        cmocka_unit_test(columns_by_name),  cmocka_unit_test(a_target_without_a_name),
-        cmocka_unit_test(columns_by_place), cmocka_unit_test(pictures_in_grey),
-        cmocka_unit_test(numbers_among_dates),
-        cmocka_unit_test(arrays_by_shape),
+        cmocka_unit_test(bad_schemas),         cmocka_unit_test(differences_of_schemas),
+        cmocka_unit_test(columns_by_name),     cmocka_unit_test(a_target_without_a_name),
+        cmocka_unit_test(columns_by_place),    cmocka_unit_test(pictures_in_grey),
+        cmocka_unit_test(numbers_among_dates), cmocka_unit_test(arrays_by_shape),
     };
     int failed = cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
     tsri_data_schema_fini(&schema);
