@@ -105,7 +105,7 @@ static void put_change(tsri_study_cell *to, const change *c)
 
 static change take_change(const tsri_study_cell *from)
 {
-    change c;
+    change c = UNKNOWN;
     tsri_cell_copy(c.train, 2, from, "change.train");
     tsri_cell_copy(c.test, 2, from, "change.test");
     tsri_cell_copy(c.norm, 2, from, "change.norm");
