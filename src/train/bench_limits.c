@@ -165,10 +165,10 @@ static double value_bytes(const tsri_op *op, tsri_shape s, bool narrow, int64_t 
 static double weights_of(const tsri_op *op)
 {
     int64_t positions = op->positions ? op->positions : 1;
+    int64_t in = tsri_shape_count(op->in) / positions, out = tsri_shape_count(op->out) / positions;
     switch (op->kind) {
     case TSRI_LINEAR:
-        return (double)(tsri_shape_count(op->in) / positions) *
-               (double)(tsri_shape_count(op->out) / positions);
+        return (double)in * (double)out;
     case TSRI_CONV:
         return (double)(op->size * op->size * op->in.c * op->out.c);
     case TSRI_RECURRENT:
