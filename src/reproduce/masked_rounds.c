@@ -99,7 +99,7 @@ static tsr_status watch(dynamics *d, tsri_study *s, const char *yaml, const char
     tsr_status st = TSR_OK;
     tsri_text folder = {0};
     tsr_result r = tsr_result_default();
-    char run[80];
+    char run[96];
     if (s->book)
         return ask_rounds(d, s, yaml, name, seed);
     (void)snprintf(run, sizeof run, "%s-%lld", name, (long long)seed + 1);

@@ -1,7 +1,7 @@
 /* scheme.h - a training scheme is a row that acts on a run.
  *
  * A scheme (one file each) does one round: draws its shares, takes local steps, puts them back.
- * What is the same for all schemes (evaluation, metrics, checkpoints, stopping) is train/train.c.
+ * What is the same for all schemes (evaluation, metrics, checkpoints, stopping) is train/rounds.c.
  */
 #ifndef TSRI_SCHEME_H
 #define TSRI_SCHEME_H
