@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "scratch.h"
 #include "ticket/salience.h"
+#include "ticket/statistics.h"
 #include "train/describe.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static void at_factor(double *loss, double *half, const tsr_model *m, int64_t ax
     const tsri_batch *batch = NULL;
     tsri_opened host = {0};
     assert_ok(tsri_run_init(&run, c, &o));
-    assert_ok(tsri_store_copy(&run.store, &m->store));
+    assert_ok(tsri_ticket_copy_numbers(&run.store, &m->store));
     assert_ok(tsri_store_open(&host, &run.store, TSRI_OPEN_WEIGHTS));
     for (int64_t i = 0; i < run.net->params; i++) {
         const tsri_param *p = &run.net->param[i];
