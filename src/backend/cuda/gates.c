@@ -9,7 +9,8 @@
  *     ... the launch ...
  *     tsri_cuda_gate_leave(queue, stream);
  *
- * A recorded step passes the gate as a whole, each time it is played (tape.c). */
+ * A recorded step passes the gate as a whole, each time it is played (tape.c). Gates are those of this
+ * process: under MPS others may be at work on the chip, uncounted (docs/gpu.md). */
 #include "backend/cuda/cuda.h"
 
 #include <pthread.h>
