@@ -19,6 +19,8 @@ typedef struct tsri_resident {
     tsri_mem *shift;   /* [C] of bytes: a pixel is (byte - shift) scale */
     tsri_mem *scale;   /* [C] */
     tsri_mem *black;   /* [C] what comes in where an image was moved away */
+    tsri_mem *target;  /* [n, targets] floats, or NULL */
+    int64_t targets;
 } tsri_resident;
 
 /* How a sample's image is moved: pixels down and right, then mirrored. */

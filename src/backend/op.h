@@ -165,8 +165,11 @@ typedef struct tsri_op {
     struct tsri_op *feeds; /* conv, add: a norm that reads y; forward makes its statistics on the
                               way, into the norm's `saved` */
     bool fed;              /* norm: its statistics are there */
-    const int32_t *length; /* [N] positions of each sequence; NULL = all T */
-    const void *pre;       /* conv: scale [C] and shift [C] of a virtual norm and its ReLU in front:
+    const struct tsri_op *source; /* the recurrence that made x, or NULL: its `saved` is there */
+    const struct tsri_op *reader; /* the recurrence that alone reads y, or NULL: backward, what it
+                                     left in `scratch` is there */
+    const int32_t *length;        /* [N] positions of each sequence; NULL = all T */
+    const void *pre; /* conv: scale [C] and shift [C] of a virtual norm and its ReLU in front:
                             * the input is max(scale x + shift, 0), 0 in the padding; dx is the
                             * gradient of that */
 

@@ -73,6 +73,8 @@ static void note_forward(book *b, int64_t k)
         live(&b->saved[s->norm], k);
     if (s->fed >= 0)
         live(&b->saved[s->fed], k);
+    if (s->source >= 0)
+        live(&b->saved[s->source], k);
     note_shared(b, &b->packed[k], s->op.packed_bytes);
     note_shared(b, b->scratch, s->op.scratch_bytes);
     note_shared(b, b->late, s->op.late_bytes);

@@ -21,6 +21,7 @@ typedef struct tsri_planned {
     bool owns_dadd; /* the gradient of `add` has memory of its own */
     int norm;       /* the step of the virtual norm in front of it, or -1 */
     int fed;        /* the step of the norm whose statistics it makes, or -1 */
+    int source;     /* the recurrence that made what it reads, or -1 */
     bool idle;      /* nothing before it is trained: no backward */
     bool for_gates; /* only gates read what it makes: no forward when they are given */
     double seconds_forward, seconds_backward;

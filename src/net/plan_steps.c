@@ -77,7 +77,8 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
                       .out = l->out,
                       .add = l->add,
                       .norm = -1,
-                      .fed = -1};
+                      .fed = -1,
+                      .source = -1};
     s.op.training = plan->training && !(plan->frozen && l->kind == TSRI_NORM);
     s.op.need_dx = plan->wants[l->in];
     s.op.w = weight(plan, l->weight);
@@ -224,6 +225,22 @@ static void feed_norms(tsri_plan *plan)
     }
 }
 
+/* A recurrence keeps what it makes as its products read it; its neighbours may read that, too. */
+static void meet_recurrences(tsri_plan *plan, const scan *s)
+{
+    for (int64_t k = 0; k + 1 < plan->count; k++) {
+        tsri_planned *first = &plan->step[k], *then = &plan->step[k + 1];
+        if (then->in != first->out)
+            continue;
+        if (first->op.kind == TSRI_RECURRENT) {
+            then->source = (int)k;
+            then->op.source = &first->op;
+        }
+        if (then->op.kind == TSRI_RECURRENT && !then->idle && s->of.count[first->out] == 1)
+            first->op.reader = &then->op;
+    }
+}
+
 static tsr_status list_packed(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
@@ -305,6 +322,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     TSR_TRY(choose_writers(plan));
     choose_narrow(plan);
     feed_norms(plan);
+    meet_recurrences(plan, &s);
     for (int64_t k = 0; k < plan->count; k++)
         TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->device.backend));
     TSR_TRY(list_packed(plan));

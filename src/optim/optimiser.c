@@ -5,20 +5,20 @@ tsr_status tsri_optimiser_init(tsri_optimiser *o, const tsri_optim *rule, tsri_s
                                tsri_device device)
 {
     *o = (tsri_optimiser){.rule = *rule, .store = store, .device = device};
-    return device.backend->heap->take(&o->dials, sizeof(tsri_dials));
+    return device.backend->heap->take(&o->dials.mem, sizeof(tsri_dials));
 }
 
 void tsri_optimiser_fini(tsri_optimiser *o)
 {
     if (o->device.backend)
-        o->device.backend->heap->drop(o->dials);
+        tsri_shown_fini(&o->dials, o->device.backend->heap);
     *o = (tsri_optimiser){0};
 }
 
 tsr_status tsri_optimiser_set(tsri_optimiser *o, double rate, int64_t seen)
 {
     tsri_dials dials = tsri_optim_dials(&o->rule, rate, seen);
-    return o->device.backend->heap->in(o->dials, &dials, sizeof dials);
+    return tsri_shown_set(&o->dials, o->device.backend->heap, &dials, sizeof dials, sizeof dials);
 }
 
 tsr_status tsri_optimiser_step_part(tsri_optimiser *o, int64_t low, int64_t high)
@@ -29,7 +29,7 @@ tsr_status tsri_optimiser_step_part(tsri_optimiser *o, int64_t low, int64_t high
                      .w = tsri_mem_at(store->w, from),
                      .v = tsri_mem_at(store->v, from),
                      .dw = tsri_mem_at(store->g, from),
-                     .dials = o->dials,
+                     .dials = o->dials.mem,
                      .momentum = o->rule.momentum,
                      .decay = o->rule.decay,
                      .nesterov = o->rule.nesterov};
@@ -38,7 +38,7 @@ tsr_status tsri_optimiser_step_part(tsri_optimiser *o, int64_t low, int64_t high
                    .v = u.v,
                    .s = tsri_mem_at(store->s, from),
                    .dw = u.dw,
-                   .dials = o->dials};
+                   .dials = o->dials.mem};
     return o->rule.adam ? tsri_device_adam(o->device, &a) : tsri_device_update(o->device, &u);
 }
 

@@ -9,12 +9,13 @@
 
 #include "net/store.h"
 #include "optim/optim.h"
+#include "optim/shown.h"
 
 typedef struct tsri_optimiser {
     tsri_optim rule;
     tsri_store *store;
     tsri_device device;
-    tsri_mem *dials; /* tsri_dials */
+    tsri_shown dials; /* tsri_dials */
 } tsri_optimiser;
 
 /* The store must outlive it. Fini also after a failure; all zeros are fine there. */

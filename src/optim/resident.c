@@ -7,7 +7,8 @@
 int64_t tsri_resident_bytes(const tsr_data *data, const tsri_part *part)
 {
     int64_t number = (int64_t)sizeof(float), sample = data->dim * (part->bytes ? 1 : number);
-    return part->n * sample + 3 * data->channels * number;
+    int64_t targets = part->target ? part->n * data->targets * number : 0;
+    return part->n * sample + 3 * data->channels * number + targets;
 }
 
 /* NULL of the host stays NULL. */
@@ -49,13 +50,15 @@ tsr_status tsri_resident_init(tsri_resident *r, const tsr_data *data, const tsri
     TSR_TRY(bring(&r->shift, r, part->bytes ? data->scaling.shift : NULL, channels));
     TSR_TRY(bring(&r->scale, r, part->bytes ? data->scaling.scale : NULL, channels));
     TSR_TRY(bring_black(r, data, part));
+    r->targets = data->targets;
+    TSR_TRY(bring(&r->target, r, part->target, part->n * data->targets * number));
 done:
     return st;
 }
 
 void tsri_resident_fini(tsri_resident *r)
 {
-    tsri_mem *const all[] = {r->bytes, r->numbers, r->shift, r->scale, r->black};
+    tsri_mem *const all[] = {r->bytes, r->numbers, r->shift, r->scale, r->black, r->target};
     for (size_t i = 0; r->heap && i < sizeof all / sizeof *all; i++)
         r->heap->drop(all[i]);
     *r = (tsri_resident){0};

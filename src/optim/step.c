@@ -16,10 +16,10 @@ void tsri_step_fini(tsri_step *step)
     if (!step->plan)
         return;
     const tsri_backend *backend = tsri_plan_device(step->plan).backend;
-    tsri_mem *const mem[] = {step->label, step->target, step->length, step->weight,
-                             step->mean,  step->index,  step->move};
-    for (size_t i = 0; i < sizeof mem / sizeof *mem; i++)
-        backend->heap->drop(mem[i]);
+    tsri_shown *const shown[] = {&step->label, &step->target, &step->length, &step->weight,
+                                 &step->mean,  &step->index,  &step->move};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        tsri_shown_fini(shown[i], backend->heap);
     if (step->tape)
         backend->tape->forget(step->tape);
     tsri_optimiser_fini(&step->optimiser);
@@ -30,7 +30,7 @@ void tsri_step_fini(tsri_step *step)
 
 /* *at = where the device finds `bytes` of the host's: there, or in memory of its own, which stays
  * where it is from step to step. Behind `bytes` it has `room`, of zeros. NULL stays NULL. */
-static tsr_status show(const void **at, const tsri_step *step, tsri_mem **mem, const void *host,
+static tsr_status show(const void **at, const tsri_step *step, tsri_shown *shown, const void *host,
                        int64_t bytes, int64_t room)
 {
     tsr_status st = TSR_OK;
@@ -38,10 +38,8 @@ static tsr_status show(const void **at, const tsri_step *step, tsri_mem **mem, c
     *at = host;
     if (!host || backend->can.reads_host)
         return TSR_OK;
-    if (!*mem)
-        TSR_TRY(backend->heap->take(mem, room));
-    TSR_TRY(backend->heap->in(*mem, host, bytes));
-    *at = tsri_mem_bind(*mem);
+    TSR_TRY(tsri_shown_set(shown, backend->heap, host, bytes, room));
+    *at = tsri_mem_bind(shown->mem);
 done:
     return st;
 }
@@ -76,7 +74,7 @@ static tsr_status show_rows(tsri_step *step, const tsri_batch *b, int64_t first)
     TSR_TRY(show(&move, step, &step->move, b->move ? b->move + 3 * first : NULL, move_bytes,
                  move_bytes));
     step->drawing =
-        (tsri_drawing){.from = step->resident, .index = step->index, .move = step->move};
+        (tsri_drawing){.from = step->resident, .index = step->index.mem, .move = step->move.mem};
     tsri_plan_draws(&step->drawing, step->plan);
 done:
     return st;
@@ -134,6 +132,26 @@ done:
     return st;
 }
 
+/* Targets of resident samples are drawn like the samples. */
+static tsr_status show_goals(const void **target, tsri_step *step)
+{
+    tsr_status st = TSR_OK;
+    const tsri_resident *r = step->resident;
+    int64_t rows = tsri_plan_batch(step->plan);
+    if (!step->target.mem)
+        TSR_TRY(r->heap->take(&step->target.mem, rows * r->targets * (int64_t)sizeof(float)));
+    step->goals = (tsri_resident){.heap = r->heap,
+                                  .n = r->n,
+                                  .shape = {r->targets, 1, 1},
+                                  .dim = r->targets,
+                                  .numbers = r->target};
+    step->goal = (tsri_drawing){
+        .from = &step->goals, .count = rows, .index = step->index.mem, .x = step->target.mem};
+    *target = tsri_mem_bind(step->target.mem);
+done:
+    return st;
+}
+
 /* Labels or targets. */
 static tsr_status show_labels(tsri_step *step, const tsri_batch *b, int64_t first)
 {
@@ -144,8 +162,11 @@ static tsr_status show_labels(tsri_step *step, const tsri_batch *b, int64_t firs
     const void *label = NULL, *target = NULL;
     TSR_TRY(show(&label, step, &step->label, b->label ? b->label + first : NULL,
                  rows * (int64_t)sizeof *b->label, room * (int64_t)sizeof *b->label));
-    TSR_TRY(show(&target, step, &step->target, b->target ? b->target + first * outputs : NULL,
-                 rows * row, room * row));
+    if (b->target && step->resident && step->resident->target)
+        TSR_TRY(show_goals(&target, step));
+    else
+        TSR_TRY(show(&target, step, &step->target, b->target ? b->target + first * outputs : NULL,
+                     rows * row, room * row));
     step->loss = (tsri_loss){.kind = step->aim.kind,
                              .valid = rows,
                              .label = label,
@@ -153,6 +174,17 @@ static tsr_status show_labels(tsri_step *step, const tsri_batch *b, int64_t firs
                              .smoothing = step->aim.smoothing};
     if (step->aim.weight)
         TSR_TRY(show_weights(step, b));
+done:
+    return st;
+}
+
+/* The loss, on the device alone. */
+static tsr_status judge(tsri_step *step)
+{
+    tsr_status st = TSR_OK;
+    if (step->goal.from)
+        TSR_TRY(tsri_device_draw(tsri_plan_device(step->plan), &step->goal));
+    TSR_TRY(tsri_plan_loss(step->plan, &step->loss));
 done:
     return st;
 }
@@ -168,7 +200,7 @@ tsr_status tsri_step_forward(tsri_step *step, const tsri_batch *b, int64_t first
 tsr_status tsri_step_judge(tsri_step *step, const tsri_batch *b, int64_t first)
 {
     tsr_status st = show_labels(step, b, first);
-    return st == TSR_OK ? tsri_plan_loss(step->plan, &step->loss) : st;
+    return st == TSR_OK ? judge(step) : st;
 }
 
 tsr_status tsri_step_gradient(tsri_step *step, const tsri_batch *b, int64_t first)
@@ -213,7 +245,7 @@ static tsr_status work(tsri_step *step)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(pass(step));
-    TSR_TRY(tsri_plan_loss(step->plan, &step->loss));
+    TSR_TRY(judge(step));
     TSR_TRY(tsri_plan_backward(step->plan));
     TSR_TRY(tsri_optimiser_step(&step->optimiser));
 done:

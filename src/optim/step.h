@@ -21,6 +21,7 @@
 #include "net/gate_table.h"
 #include "optim/optimiser.h"
 #include "optim/resident.h"
+#include "optim/shown.h"
 
 /* What the outputs are judged by. */
 typedef struct tsri_aim {
@@ -38,9 +39,11 @@ typedef struct tsri_step {
     tsri_loss loss;                /* the last one */
     double weight_mean;            /* of the last batch */
     /* The batch where the device reads it, on one that cannot read the host's memory. */
-    tsri_mem *label, *target, *length, *weight, *mean;
-    tsri_mem *index, *move;
+    tsri_shown label, target, length, weight, mean;
+    tsri_shown index, move;
     tsri_drawing drawing; /* what is drawn, of resident samples */
+    tsri_resident goals;  /* their targets, as samples of their own; not to be given back */
+    tsri_drawing goal;    /* and what is drawn of those; `from` NULL: nothing */
     void *tape;           /* of all of it, once it was recorded */
 } tsri_step;
 

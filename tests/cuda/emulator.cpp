@@ -256,6 +256,15 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *node, size_t *
     return cudaSuccess;
 }
 
+/* Whoever was recorded first waits for nobody. */
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *node, size_t *count)
+{
+    *count = graph->work.empty() ? 0 : 1;
+    if (node && *count)
+        *node = &graph->work[0];
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
 {
     *type = node->zeroed ? cudaGraphNodeTypeMemset : cudaGraphNodeTypeKernel;

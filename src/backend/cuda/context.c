@@ -379,3 +379,8 @@ tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *p, const tsri_op *op)
 {
     return multiply_on(p, tsri_cuda_lane_of(op->stream), tsri_cuda_op_stream(op));
 }
+
+tsr_status tsri_cuda_multiply_on(const tsri_cuda_product *p, const tsri_op *op, cudaStream_t stream)
+{
+    return multiply_on(p, tsri_cuda_lane_of(op->stream), stream);
+}

@@ -85,6 +85,10 @@ tsr_status tsri_cuda_multiply(const tsri_cuda_product *product, void *stream);
 /* The same for an op that settles what it writes itself (late.c). */
 tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *product, const tsri_op *op);
 
+/* The same on a stream of the caller's; not beside another product, since there is one workspace. */
+tsr_status tsri_cuda_multiply_on(const tsri_cuda_product *product, const tsri_op *op,
+                                 cudaStream_t stream);
+
 /* ---- late.c: work beside what follows ------------------------------------------------------- */
 
 /* Gradients of weights are wanted at the end of a step alone. While one is recorded they go to a
@@ -98,6 +102,13 @@ tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *product, const tsri_op
  * `here`. */
 tsr_status tsri_cuda_late_begin(cudaStream_t *beside, cudaStream_t here);
 tsr_status tsri_cuda_late_end(const void *x, int64_t x_bytes, const void *y, int64_t y_bytes);
+
+/* A gradient of weights that may wait until the chip has room, while a step is recorded: `work` goes
+ * beside the next launch that leaves some (now), or else to where somebody settles. Until then nobody
+ * may write what it reads, late_end's ranges. */
+typedef tsr_status (*tsri_cuda_work)(const tsri_op *op, cudaStream_t stream);
+tsr_status tsri_cuda_late_postpone(tsri_cuda_work work, const tsri_op *op);
+tsr_status tsri_cuda_late_now(cudaStream_t here);
 
 /* The stream of an op that settles itself what it writes. */
 cudaStream_t tsri_cuda_op_stream(const tsri_op *op);

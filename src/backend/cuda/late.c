@@ -20,6 +20,8 @@ static _Thread_local struct {
     piece piece[MOST];
     int first, count;         /* those before `first` were waited for */
     tsri_cuda_packing packed; /* gradients that are still bf16 */
+    tsri_cuda_work work;      /* what waits for room, or NULL */
+    const tsri_op *op;
 } recorded;
 
 void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside)
@@ -28,6 +30,7 @@ void tsri_cuda_record_on(cudaStream_t stream, cudaStream_t beside)
     recorded.beside = beside;
     recorded.first = recorded.count = 0;
     recorded.packed.count = 0;
+    recorded.work = NULL;
 }
 
 cudaStream_t tsri_cuda_recording(void)
@@ -52,6 +55,7 @@ static tsr_status wait_until(int end)
 tsr_status tsri_cuda_settle_all(void)
 {
     tsr_status st = TSR_OK;
+    TSR_TRY(tsri_cuda_late_now(recorded.stream));
     TSR_TRY(wait_until(recorded.count));
     TSR_TRY(tsri_cuda_status(tsri_cuda_unpack_all(recorded.stream, &recorded.packed),
                              "gradients of weights"));
@@ -161,6 +165,35 @@ tsr_status tsri_cuda_late_end(const void *x, int64_t x_bytes, const void *y, int
     p->from[1] = y;
     p->to[1] = p->from[1] + y_bytes;
     recorded.count++;
+done:
+    return st;
+}
+
+tsr_status tsri_cuda_late_postpone(tsri_cuda_work work, const tsri_op *op)
+{
+    tsr_status st = TSR_OK;
+    cudaStream_t here = tsri_cuda_op_stream(op);
+    if (!recorded.beside)
+        return work(op, here);
+    TSR_TRY(tsri_cuda_late_now(here)); /* one at a time */
+    recorded.work = work;
+    recorded.op = op;
+done:
+    return st;
+}
+
+tsr_status tsri_cuda_late_now(cudaStream_t here)
+{
+    tsr_status st = TSR_OK;
+    tsri_cuda_work work = recorded.work;
+    const tsri_op *op = recorded.op;
+    cudaStream_t beside = here;
+    recorded.work = NULL;
+    if (!work)
+        return TSR_OK;
+    TSR_TRY(tsri_cuda_late_begin(&beside, here));
+    TSR_TRY(work(op, beside));
+    TSR_TRY(tsri_cuda_late_end(op->x, tsri_cuda_bytes_in(op), op->late, op->late_bytes));
 done:
     return st;
 }

@@ -260,6 +260,8 @@ typedef struct tsri_cuda_recurrence {
 
 int64_t tsri_cuda_recurrent_bytes(int64_t c); /* of W as it is read */
 cudaError_t tsri_cuda_recurrent_pack(cudaStream_t s, void *to, const float *w, int64_t c);
+/* Before each run. */
+cudaError_t tsri_cuda_recurrent_clear(cudaStream_t s, const tsri_cuda_recurrence *r);
 /* Its blocks wait for each other: no more launches at once than there are gates (gates.c). */
 cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *r);
 /* One position, whose product is in `to`; the first has none. */

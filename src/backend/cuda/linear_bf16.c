@@ -2,7 +2,8 @@
  * the weights of all layers.
  *
  * x and y are bf16 or floats, as the plan says. Floats that are multiplied become bf16 first: x when
- * it comes in (kept for backward), dy before its products. Rows are filled up to a multiple of 8.
+ * it comes in (kept for backward), dy before its products; not where a recurrence before or behind
+ * this layer has them as bf16 already (op->source, op->reader). Rows are filled up to a multiple of 8.
  */
 #include "backend/cuda/cuda.h"
 
@@ -37,12 +38,31 @@ static bool in_bf16(const tsri_op *op)
     return op->bf16 && rows_of(op).count <= INT32_MAX;
 }
 
+static bool is_narrow_recurrence(const tsri_op *op)
+{
+    return op && op->kernel == &tsri_cuda_recurrent_bf16;
+}
+
+/* The recurrence behind it leaves room on the chip for the gradient of its weights. What that reads
+ * must not lie in `scratch`, then, which is the recurrence's as well. */
+static bool waits(const tsri_op *op)
+{
+    return is_narrow_recurrence(op->source) && !is_narrow_recurrence(op->reader) && !op->narrow_y;
+}
+
+static void *packed_gradient(const tsri_op *op)
+{
+    return waits(op) ? op->late : op->scratch;
+}
+
 static tsr_status setup(tsri_op *op)
 {
     rows r = rows_of(op);
+    bool there = op->narrow_x || is_narrow_recurrence(op->source);
     op->packed_bytes = r.out_row * r.in_row * 2;
-    op->saved_bytes = op->narrow_x ? 0 : r.count * r.in_row * 2;
+    op->saved_bytes = there ? 0 : r.count * r.in_row * 2;
     op->scratch_bytes = op->narrow_y ? 0 : aligned(r.count * r.out_row * 2);
+    op->late_bytes = waits(op) ? op->scratch_bytes : 0;
     if (op->db && !op->narrow_y)
         op->scratch_bytes += tsri_cuda_sums_bytes(r.count, r.out, 1);
     return TSR_OK;
@@ -50,7 +70,9 @@ static tsr_status setup(tsri_op *op)
 
 static const void *x_at(const tsri_op *op)
 {
-    return op->narrow_x ? op->x : op->saved;
+    if (op->narrow_x)
+        return op->x;
+    return is_narrow_recurrence(op->source) ? op->source->saved : op->saved;
 }
 
 static tsr_status forward(tsri_op *op)
@@ -58,7 +80,7 @@ static tsr_status forward(tsri_op *op)
     tsr_status st = TSR_OK;
     rows r = rows_of(op);
     cudaStream_t s = tsri_cuda_op_stream(op);
-    if (!op->narrow_x)
+    if (op->saved_bytes > 0)
         TSR_TRY(tsri_cuda_status(tsri_cuda_narrow_rows(s, op->saved, op->x, r.count, r.in),
                                  "floats to bf16"));
     TSR_TRY(tsri_cuda_multiply_op(&(tsri_cuda_product){.m = r.count,
@@ -84,7 +106,8 @@ done:
 static tsr_status take_gradient(const void **dy, const tsri_op *op, rows r, cudaStream_t s)
 {
     tsr_status st = TSR_OK;
-    void *packed = op->scratch, *sums = (char *)op->scratch + aligned(r.count * r.out_row * 2);
+    void *packed = packed_gradient(op),
+         *sums = (char *)op->scratch + aligned(r.count * r.out_row * 2);
     *dy = op->narrow_y ? op->dy : packed;
     if (op->relu)
         TSR_TRY(tsri_cuda_status(
@@ -96,11 +119,29 @@ static tsr_status take_gradient(const void **dy, const tsri_op *op, rows r, cuda
             op->narrow_y ? tsri_cuda_narrow_column_sums(s, op->db, op->dy, r.count, r.out)
                          : tsri_cuda_column_sums(s, op->db, op->dy, r.count, r.out, sums),
             "a bias's gradient"));
-    if (!op->narrow_y)
+    if (!op->narrow_y && !is_narrow_recurrence(op->reader))
         TSR_TRY(tsri_cuda_status(tsri_cuda_narrow_rows(s, packed, op->dy, r.count, r.out),
                                  "floats to bf16"));
 done:
     return st;
+}
+
+static tsr_status weight_gradient(const tsri_op *op, cudaStream_t s)
+{
+    rows r = rows_of(op);
+    return tsri_cuda_multiply_on(
+        &(tsri_cuda_product){.m = r.out,
+                             .n = r.in,
+                             .k = r.count,
+                             .a = op->narrow_y ? op->dy : packed_gradient(op),
+                             .a_turned = true,
+                             .a_row = r.out_row,
+                             .b = x_at(op),
+                             .b_row = r.in_row,
+                             .c = op->dw,
+                             .alpha = scale_of(op),
+                             .narrow = true},
+        op, s);
 }
 
 static tsr_status backward(tsri_op *op)
@@ -109,20 +150,11 @@ static tsr_status backward(tsri_op *op)
     rows r = rows_of(op);
     const void *dy = NULL;
     TSR_TRY(tsri_cuda_settle_op(op));
+    TSR_TRY(tsri_cuda_settle(op->late, op->late_bytes));
     TSR_TRY(take_gradient(&dy, op, r, tsri_cuda_op_stream(op)));
     if (op->dw)
-        TSR_TRY(tsri_cuda_multiply_op(&(tsri_cuda_product){.m = r.out,
-                                                           .n = r.in,
-                                                           .k = r.count,
-                                                           .a = dy,
-                                                           .a_turned = true,
-                                                           .a_row = r.out_row,
-                                                           .b = x_at(op),
-                                                           .b_row = r.in_row,
-                                                           .c = op->dw,
-                                                           .alpha = scale_of(op),
-                                                           .narrow = true},
-                                      op));
+        TSR_TRY(waits(op) ? tsri_cuda_late_postpone(weight_gradient, op)
+                          : weight_gradient(op, tsri_cuda_op_stream(op)));
     if (op->need_dx)
         TSR_TRY(tsri_cuda_multiply_op(&(tsri_cuda_product){.m = r.count,
                                                            .n = op->narrow_x ? r.in_row : r.in,
@@ -180,6 +212,19 @@ static tsr_status copy_weights(const tsri_op *op, cudaStream_t s)
         cudaMemcpyAsync(op->packed, op->w, (size_t)bytes, cudaMemcpyDeviceToDevice, s), "weights");
 }
 
+/* What comes before a recurrence does not wait for it. */
+static tsr_status pack_beside(const tsri_op *op, cudaStream_t s)
+{
+    tsr_status st = TSR_OK;
+    cudaStream_t beside = s;
+    int64_t bytes = op->in.c * op->in.c * (int64_t)sizeof(float);
+    TSR_TRY(tsri_cuda_late_begin(&beside, s));
+    TSR_TRY(tsri_cuda_recurrent_pack_op(op, beside));
+    TSR_TRY(tsri_cuda_late_end(op->w, bytes, op->w, bytes));
+done:
+    return st;
+}
+
 tsr_status tsri_cuda_pack_weights(tsri_op *const *op, int64_t count, tsri_device device)
 {
     tsr_status st = TSR_OK;
@@ -187,7 +232,7 @@ tsr_status tsri_cuda_pack_weights(tsri_op *const *op, int64_t count, tsri_device
     tsri_cuda_packing all = {.count = 0};
     for (int64_t i = 0; i < count; i++) {
         if (op[i]->kind == TSRI_RECURRENT)
-            TSR_TRY(tsri_cuda_recurrent_pack_op(op[i], s));
+            TSR_TRY(pack_beside(op[i], s));
         else if (op[i]->bf16)
             all.item[all.count++] = packed_of(op[i]);
         else

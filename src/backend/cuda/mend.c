@@ -88,6 +88,19 @@ done:
     return st;
 }
 
+/* The kernel that sets counters is the one everything else follows; without counters it goes. */
+static tsr_status take_out_first(cudaGraph_t graph)
+{
+    tsr_status st = TSR_OK;
+    cudaGraphNode_t first = NULL;
+    size_t count = 1;
+    TSR_TRY(tsri_cuda_status(cudaGraphGetRootNodes(graph, &first, &count), "reading a recording"));
+    if (count == 1)
+        TSR_TRY(take_out(graph, first));
+done:
+    return st;
+}
+
 tsr_status tsri_cuda_zeros_end(tsri_cuda_zeros *zeros, cudaGraph_t graph, cudaStream_t stream)
 {
     tsr_status st = TSR_OK;
@@ -106,6 +119,8 @@ tsr_status tsri_cuda_zeros_end(tsri_cuda_zeros *zeros, cudaGraph_t graph, cudaSt
     for (size_t i = 0; i < n.count && found->count > 0; i++)
         if (alone[i])
             TSR_TRY(take_out(graph, n.at[i]));
+    if (found->count == 0 && n.count > 1)
+        TSR_TRY(take_out_first(graph));
     TSR_TRY(tsri_cuda_status(
         cudaMemcpyAsync(zeros, found, sizeof *found, cudaMemcpyHostToDevice, stream),
         "a recording's counters"));

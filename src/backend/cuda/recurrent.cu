@@ -34,8 +34,7 @@ enum {
     TILES = UNITS / 16,
     DEPTH = TSRI_CUDA_RECURRENT_MOST / WARPS, /* what a warp sums over */
     STEPS = DEPTH / 16,
-    SPAN = DEPTH / 4,      /* what a thread reads of a sample, in a row */
-    CHUNKS = SPAN / EIGHT, /* in pieces of 16 bytes, for two steps each */
+    CHUNKS = DEPTH / 32, /* of 16 bytes, for two steps each: what a thread reads of a sample */
     STAGES = 4             /* positions whose numbers are on their way */
 };
 
@@ -69,11 +68,12 @@ static __host__ __device__ inline int64_t words_of(int64_t blocks)
     return blocks * WARPS * TILES * STEPS * 32;
 }
 
-/* Sums may be taken in any order, so long as both operands have the same: of step j, lane % 4 = q
- * takes units SPAN q + 4 j to + 3, so that what it reads of a state lies in a row. */
+/* Sums may be taken in any order, so long as both operands have the same: of steps 2 k and 2 k + 1,
+ * lane % 4 = q takes units 32 k + 8 q to + 7, so that one load of four threads is 64 bytes in a row:
+ * what the cache gives comes by 32, and each load on its own. */
 static __device__ inline int64_t unit_at(int64_t warp, int64_t step, int64_t lane, int word)
 {
-    return warp * DEPTH + lane % 4 * SPAN + step * 4 + (word >> 1) * 2;
+    return warp * DEPTH + step / 2 * 32 + lane % 4 * EIGHT + step % 2 * 4 + (word >> 1) * 2;
 }
 
 /* What unit `row` takes of unit k, forward or back. */
@@ -124,7 +124,7 @@ static __global__ void clear(uint4 *narrow, int64_t chunks)
 
 /* ---- States of others ------------------------------------------------------------------------------ */
 
-/* What a thread multiplies at a position: SPAN units of sample `row`. */
+/* What a thread multiplies at a position: eights of units of sample `row`, 32 from one to the next. */
 typedef struct operand {
     uint4 chunk[CHUNKS];
 } operand;
@@ -149,7 +149,7 @@ static __device__ inline uint4 look(const uint4 *at)
 #endif
 }
 
-/* Where a thread finds its operand in a position, and how many of its chunks there are. */
+/* Where a thread finds its operand in a position, every fourth chunk, and how many of them there are. */
 typedef struct reading {
     int64_t at; /* chunks from the beginning of the position */
     int count;
@@ -158,8 +158,8 @@ typedef struct reading {
 static __device__ inline reading reading_of(const tsri_cuda_recurrence &r, place p)
 {
     int64_t groups = pitch_of(r.c) / EIGHT, n = p.sample + p.row;
-    int64_t first = (p.warp * DEPTH + p.lane % 4 * SPAN) / EIGHT;
-    int64_t left = n < r.n ? groups - first : 0;
+    int64_t first = p.warp * DEPTH / EIGHT + p.lane % 4;
+    int64_t left = n < r.n ? (groups - first + 3) / 4 : 0;
     return reading{n * groups + first, (int)(left < 0 ? 0 : left < CHUNKS ? left : CHUNKS)};
 }
 
@@ -170,7 +170,7 @@ static __device__ inline void look_again(operand &b, const uint4 *position, read
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++)
         if (i >= first && i < from.count && !is_there(b.chunk[i]))
-            b.chunk[i] = look(position + from.at + i);
+            b.chunk[i] = look(position + from.at + 4 * i);
 }
 
 static __device__ inline operand look_at_all(const uint4 *position, reading from)
@@ -178,7 +178,7 @@ static __device__ inline operand look_at_all(const uint4 *position, reading from
     operand b;
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++)
-        b.chunk[i] = i < from.count ? look(position + from.at + i) : make_uint4(0, 0, 0, 0);
+        b.chunk[i] = i < from.count ? look(position + from.at + 4 * i) : make_uint4(0, 0, 0, 0);
     return b;
 }
 
@@ -214,7 +214,7 @@ static __device__ inline void wait_for_last(const uint4 *position, reading from,
     uint4 v = make_uint4(0, 0, 0, 0);
     do {
         if (looks)
-            v = look(position + from.at + CHUNKS - 1);
+            v = look(position + from.at + 4 * (CHUNKS - 1));
     } while (!__all_sync(~0u, is_there(v)));
 }
 
@@ -544,15 +544,20 @@ cudaError_t tsri_cuda_recurrent_pack(cudaStream_t s, void *to, const float *w, i
     return cudaGetLastError();
 }
 
+cudaError_t tsri_cuda_recurrent_clear(cudaStream_t s, const tsri_cuda_recurrence *r)
+{
+    int64_t chunks = r->t * r->n * pitch_of(r->c) / EIGHT;
+    LAUNCH_EACH(clear, chunks, s, (uint4 *)r->narrow, chunks);
+    return cudaGetLastError();
+}
+
 cudaError_t tsri_cuda_recurrent_run(cudaStream_t s, const tsri_cuda_recurrence *given)
 {
     tsri_cuda_recurrence r = *given;
     int64_t blocks = blocks_of(r.c), grid = blocks * ((r.n + SAMPLES - 1) / SAMPLES);
-    int64_t chunks = r.t * r.n * pitch_of(r.c) / EIGHT;
     if (r.n == 0 || r.t == 0)
         return cudaSuccess;
     r.packed = (uint4 *)r.packed + (r.back ? packed_words(blocks) : 0);
-    LAUNCH_EACH(clear, chunks, s, (uint4 *)r.narrow, chunks);
 #ifdef __CUDACC__
     LAUNCH_ROOM(recurrence, (unsigned)grid, THREADS, sizeof(desk), s, r, 0, (int)r.t, blocks);
 #else

@@ -81,12 +81,12 @@ done:
     return st;
 }
 
-static tsr_status run(const tsri_op *op, const tsri_cuda_recurrence *r)
+/* It leaves a few multiprocessors to what was to wait for room (late.c). */
+static tsr_status run(const tsri_op *op, const tsri_cuda_recurrence *r, cudaStream_t s)
 {
     tsr_status st = TSR_OK;
-    cudaStream_t s = tsri_cuda_stream(op->stream);
-    if (!at_once(op))
-        return by_products(op, r);
+    TSR_TRY(tsri_cuda_status(tsri_cuda_recurrent_clear(s, r), "a recurrence"));
+    TSR_TRY(tsri_cuda_late_now(s));
     TSR_TRY(tsri_cuda_gate_enter(op->stream, s));
     st = tsri_cuda_status(tsri_cuda_recurrent_run(s, r), "a recurrence");
     tsr_status left = tsri_cuda_gate_leave(op->stream, s);
@@ -106,7 +106,7 @@ static tsr_status forward(tsri_op *op)
                               .to = op->y,
                               .narrow = op->saved,
                               .packed = op->packed};
-    return run(op, &r);
+    return at_once(op) ? run(op, &r, tsri_cuda_stream(op->stream)) : by_products(op, &r);
 }
 
 static tsr_status backward(tsri_op *op)
@@ -123,7 +123,13 @@ static tsr_status backward(tsri_op *op)
                               .narrow = op->scratch,
                               .packed = op->packed,
                               .back = true};
-    TSR_TRY(run(op, &r));
+    if (at_once(op)) {
+        TSR_TRY(tsri_cuda_settle(op->dx, tsri_cuda_bytes_in(op)));
+        TSR_TRY(tsri_cuda_settle(op->scratch, op->scratch_bytes));
+        TSR_TRY(run(op, &r, tsri_cuda_op_stream(op)));
+    } else {
+        TSR_TRY(by_products(op, &r));
+    }
     if (op->dw)
         TSR_TRY(tsri_cuda_multiply(&(tsri_cuda_product){.m = r.c,
                                                         .n = r.c,
