@@ -5,7 +5,7 @@ tsr_status tsri_optimiser_init(tsri_optimiser *o, const tsri_optim *rule, tsri_s
                                tsri_device device)
 {
     *o = (tsri_optimiser){.rule = *rule, .store = store, .device = device};
-    return device.backend->heap->take(&o->dials.mem, sizeof(tsri_dials));
+    return tsri_shown_init(&o->dials, device.backend->heap, sizeof(tsri_dials));
 }
 
 void tsri_optimiser_fini(tsri_optimiser *o)

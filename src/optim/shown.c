@@ -7,14 +7,22 @@
 
 enum { SMALL = 4096 }; /* bytes: comparing them takes less than sending them */
 
-tsr_status tsri_shown_set(tsri_shown *shown, const tsri_heap *heap, const void *host, int64_t bytes,
-                          int64_t room)
+tsr_status tsri_shown_init(tsri_shown *shown, const tsri_heap *heap, int64_t room)
 {
     tsr_status st = TSR_OK;
     if (!shown->mem)
         TSR_TRY(heap->take(&shown->mem, room));
     if (!shown->last && room <= SMALL)
         TSR_TRY(tsri_alloc(&shown->last, room, 1));
+done:
+    return st;
+}
+
+tsr_status tsri_shown_set(tsri_shown *shown, const tsri_heap *heap, const void *host, int64_t bytes,
+                          int64_t room)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_shown_init(shown, heap, room));
     if (shown->last && shown->bytes == bytes && memcmp(shown->last, host, (size_t)bytes) == 0)
         return TSR_OK;
     shown->bytes = 0; /* until it is there */

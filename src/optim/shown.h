@@ -16,7 +16,9 @@ typedef struct tsri_shown {
     int64_t bytes; /* of it */
 } tsri_shown;
 
-/* Behind `bytes` the memory has `room`, of zeros, the same each time. */
+/* Takes the memory, which has `room` bytes; for those who may take none later. */
+tsr_status tsri_shown_init(tsri_shown *shown, const tsri_heap *heap, int64_t room);
+/* Behind `bytes` the memory has `room`, of zeros, the same each time. Takes it if nobody did. */
 tsr_status tsri_shown_set(tsri_shown *shown, const tsri_heap *heap, const void *host, int64_t bytes,
                           int64_t room);
 /* All zeros are fine. */
