@@ -253,6 +253,7 @@ static tsr_status load_preset(tsr_data *data, const tsr_config *config)
     want.path = data->source;
     fill_in(&want, p, config);
     TSR_TRY(p->read(data, &want));
+    data->keys = tsri_format_keys(p->read);
     if (p->classes && !data->class_name && data->classes == 10)
         TSR_TRY(tsri_data_name_classes(data, p->classes));
 done:
@@ -290,6 +291,7 @@ static tsr_status load_path(tsr_data *data, const tsr_config *config)
     TSR_TRY(tsri_format_choose(&format, tsri_config_text(config, "data.format"), want.path));
     TSR_TRY(tsri_strdup(&data->source, want.path));
     TSR_TRY(format->read(data, &want));
+    data->keys = format->keys;
 done:
     return st;
 }
@@ -314,11 +316,16 @@ const tsri_source tsri_sources[] = {
      "put UCI's ae.train, ae.test, size_ae.train and size_ae.test there"},
     {"tiny-imagenet", "colour images 64x64 in class folders", load_preset, NULL, NULL,
      "put the folder with train/ and val/, or tiny-imagenet-10.tar.xz, there"},
-    {"glyphs", "made: ten drawn glyphs, warped and noisy, 28x28 grey or 32x32 colour", tsri_make_glyphs, NULL, NULL, NULL},
-    {"sphere", "made: unit vectors at least data.phi apart, two classes or a real target", tsri_make_sphere, "none", "none", NULL},
-    {"random-labels", "made: unit vectors with labels drawn blindly", tsri_make_random_labels, "none", "none", NULL},
-    {"ackley", "made: the regression target of the GReLU paper", tsri_make_ackley, "none", NULL, NULL},
-    {"sequences", "made: sequences as the RNN paper assumes them", tsri_make_sequences, "none", "none", NULL},
+    {"glyphs", "made: ten drawn glyphs, warped and noisy, 28x28 grey or 32x32 colour", tsri_make_glyphs, NULL, NULL, NULL,
+     "n test_n channels task"},
+    {"sphere", "made: unit vectors at least data.phi apart, two classes or a real target", tsri_make_sphere, "none", "none", NULL,
+     "n test_n dim phi task"},
+    {"random-labels", "made: unit vectors with labels drawn blindly", tsri_make_random_labels, "none", "none", NULL,
+     "n test_n dim classes task"},
+    {"ackley", "made: the regression target of the GReLU paper", tsri_make_ackley, "none", NULL, NULL,
+     "n test_n dim task"},
+    {"sequences", "made: sequences as the RNN paper assumes them", tsri_make_sequences, "none", "none", NULL,
+     "n test_n dim length targets phi task"},
 };
 /* clang-format on */
 const int64_t tsri_source_count = (int64_t)(sizeof tsri_sources / sizeof *tsri_sources);
