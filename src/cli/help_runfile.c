@@ -24,7 +24,8 @@ static const char *const rules =
     "The file is read strictly. Refused are unknown keys, keys given twice, values of the wrong "
     "type or out of range, anchors, aliases, tags, a second document, and bytes that are not "
     "UTF-8. The message gives file:line:column, what was expected and the nearest key. A key of "
-    "model, scheme, optim or stop that the chosen one does not read is refused, too, unless it has "
+    "data, model, scheme, optim or stop that the chosen one does not read is refused, too, unless "
+    "it has "
     "its default value. Whole numbers are written in digits, other numbers with a point (never a "
     "comma) and perhaps an exponent, truth values as true or false. Text needs quotes only where "
     "YAML would read it as something else.";

@@ -154,6 +154,7 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
     TSR_TRY(tsri_strdup(&data->schema.normalize, inputs));
     TSR_TRY(tsri_strdup(&data->schema.target_scale, targets));
     TSR_TRY(check(data));
+    data->own_test = data->test.n > 0;
     TSR_TRY(tsri_check_points(data, wants, strcmp(inputs, "unit") == 0));
     if (!whole)
         TSR_TRY(tsri_split(data, config));
@@ -204,6 +205,8 @@ tsr_status tsri_data_raw(tsr_data **out, const tsr_config *config, const tsri_li
     TSR_TRY(finish_schema(data, config));
     data->normalize = source->normalize;
     data->target_scale = source->target_scale;
+    if (source->keys)
+        data->keys = source->keys;
     *out = data;
     data = NULL;
 done:
@@ -255,6 +258,7 @@ static tsr_status copy_raw(tsr_data *to, const tsr_data *from)
     to->missing_found = from->missing_found;
     to->normalize = from->normalize;
     to->target_scale = from->target_scale;
+    to->keys = from->keys;
     to->classes = from->classes;
     TSR_TRY(copy_names(&to->class_name, from->class_name, from->classes));
     TSR_TRY(copy_names(&to->column, from->column, from->dim));

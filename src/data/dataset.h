@@ -46,6 +46,8 @@ typedef struct tsr_data {
     const tsri_like *like;    /* while loading: the data of a model that will see these, or NULL */
     const char *normalize;    /* what data.normalize: auto means for its source; NULL = by kind */
     const char *target_scale; /* the same of data.target_scale */
+    const char *keys;         /* of `data:` that its source or format alone reads; NULL: unknown */
+    bool own_test;            /* its source has a test part: nothing was split off */
     tsr_config *asked;     /* of one read by tsr_data_read: the config that named it; else NULL */
     tsri_scaling scaling;  /* for bytes (per channel) not yet applied */
     int64_t missing;       /* cells of inputs that were missing and filled */

@@ -16,13 +16,14 @@ enum { STDIN_MOST = 1000000000 }; /* bytes of a table on standard input */
 
 /* The order matters for data.format: auto; csv comes last because it takes any text. */
 const tsri_format tsri_formats[] = {
-    {"npy", tsri_is_npy, tsri_read_npy},
-    {"idx", tsri_is_idx, tsri_read_idx},
-    {"cifar10", tsri_is_cifar10, tsri_read_cifar10},
-    {"cifar100", tsri_is_cifar100, tsri_read_cifar100},
-    {"sequences", tsri_is_sequences, tsri_read_sequences},
-    {"imagefolder", tsri_is_images, tsri_read_images},
-    {"csv", tsri_is_csv, tsri_read_csv},
+    {"npy", tsri_is_npy, tsri_read_npy, "task"},
+    {"idx", tsri_is_idx, tsri_read_idx, "task"},
+    {"cifar10", tsri_is_cifar10, tsri_read_cifar10, ""},
+    {"cifar100", tsri_is_cifar100, tsri_read_cifar100, ""},
+    {"sequences", tsri_is_sequences, tsri_read_sequences, "task"},
+    {"imagefolder", tsri_is_images, tsri_read_images, "size"},
+    {"csv", tsri_is_csv, tsri_read_csv,
+     "task target ignore header missing words unknown decimal dates"},
 };
 const int64_t tsri_format_count = (int64_t)(sizeof tsri_formats / sizeof *tsri_formats);
 
@@ -65,6 +66,14 @@ tsr_status tsri_format_choose(const tsri_format **out, const char *format, const
               tsri_quote(path));
 done:
     return st;
+}
+
+const char *tsri_format_keys(tsr_status (*read)(tsr_data *data, const tsri_read *want))
+{
+    for (int64_t i = 0; i < tsri_format_count; i++)
+        if (tsri_formats[i].read == read)
+            return tsri_formats[i].keys;
+    return "";
 }
 
 /* ---- Paths -------------------------------------------------------------------------------- */

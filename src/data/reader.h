@@ -34,6 +34,7 @@ typedef struct tsri_format {
     const char *name;                                    /* as in data.format */
     tsr_status (*recognise)(bool *is, const char *path); /* for data.format: auto */
     tsr_status (*read)(tsr_data *data, const tsri_read *want);
+    const char *keys; /* of `data:` that this reader alone looks at, "task size" */
 } tsri_format;
 
 extern const tsri_format tsri_formats[];
@@ -42,6 +43,9 @@ extern const int64_t tsri_format_count;
 /* The row of a format, or for "auto" the first one that recognises the path. BAD_FILE when the path
  * is not there or nothing recognises it. */
 tsr_status tsri_format_choose(const tsri_format **out, const char *format, const char *path);
+
+/* What the row of this reader says of its keys. */
+const char *tsri_format_keys(tsr_status (*read)(tsr_data *data, const tsri_read *want));
 
 /* The readers and what they recognise. */
 tsr_status tsri_is_idx(bool *is, const char *path);

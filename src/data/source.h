@@ -16,6 +16,7 @@ typedef struct tsri_source {
     const char *normalize;    /* what data.normalize: auto means here; NULL = by kind of data */
     const char *target_scale; /* the same of data.target_scale */
     const char *get;          /* how to get it, for messages; NULL = it is made from a seed */
+    const char *keys; /* of `data:` that its generator alone looks at; NULL: those of its format */
 } tsri_source;
 
 #define TSRI_ARRAYS "arrays" /* data.name of a data set that a program gave */

@@ -253,6 +253,7 @@ static tsr_status load_preset(tsr_data *data, const tsr_config *config)
     want.path = data->source;
     fill_in(&want, p, config);
     TSR_TRY(p->read(data, &want));
+    data->keys = tsri_format_keys(p->read);
     if (p->classes && !data->class_name && data->classes == 10)
         TSR_TRY(tsri_data_name_classes(data, p->classes));
 done:
@@ -290,6 +291,7 @@ static tsr_status load_path(tsr_data *data, const tsr_config *config)
     TSR_TRY(tsri_format_choose(&format, tsri_config_text(config, "data.format"), want.path));
     TSR_TRY(tsri_strdup(&data->source, want.path));
     TSR_TRY(format->read(data, &want));
+    data->keys = format->keys;
 done:
     return st;
 }
@@ -299,26 +301,31 @@ done:
 /* clang-format off */
 const tsri_source tsri_sources[] = {
     {"fashion-mnist", "70,000 grey images 28x28 of clothes, 10 classes (the default)", load_preset, NULL, NULL,
-     "get it with 'apt-get install dataset-fashion-mnist' or 'tessera data get fashion-mnist'"},
+     "get it with 'apt-get install dataset-fashion-mnist' or 'tessera data get fashion-mnist'", NULL},
     {"mnist", "70,000 grey images 28x28 of handwritten digits, 10 classes", load_preset, NULL, NULL,
-     "get it with 'tessera data get mnist'"},
+     "get it with 'tessera data get mnist'", NULL},
     {"cifar10", "60,000 colour images 32x32, 10 classes", load_preset, NULL, NULL,
-     "get it with 'tessera data get cifar10'"},
+     "get it with 'tessera data get cifar10'", NULL},
     {"cifar100", "60,000 colour images 32x32, 100 classes", load_preset, NULL, NULL,
-     "put train.bin and test.bin of the CIFAR-100 binary version there"},
+     "put train.bin and test.bin of the CIFAR-100 binary version there", NULL},
     {"communities-crime", "1,994 communities, 122 numbers each: violent crimes per head", load_preset, NULL, "none",
-     "put UCI's communities.data there"},
+     "put UCI's communities.data there", NULL},
     {"sgemm", "241,600 GPU kernels, 14 parameters each: logarithm of the run time", load_sgemm, NULL, NULL,
-     "put UCI's sgemm_product.csv (.xz, .gz) there"},
+     "put UCI's sgemm_product.csv (.xz, .gz) there", NULL},
     {"japanese-vowels", "640 sequences of 7 to 29 frames, 12 numbers each: 9 speakers", load_preset, NULL, NULL,
-     "put UCI's ae.train, ae.test, size_ae.train and size_ae.test there"},
+     "put UCI's ae.train, ae.test, size_ae.train and size_ae.test there", NULL},
     {"tiny-imagenet", "colour images 64x64 in class folders", load_preset, NULL, NULL,
-     "put the folder with train/ and val/, or tiny-imagenet-10.tar.xz, there"},
-    {"glyphs", "made: ten drawn glyphs, warped and noisy, 28x28 grey or 32x32 colour", tsri_make_glyphs, NULL, NULL, NULL},
-    {"sphere", "made: unit vectors at least data.phi apart, two classes or a real target", tsri_make_sphere, "none", "none", NULL},
-    {"random-labels", "made: unit vectors with labels drawn blindly", tsri_make_random_labels, "none", "none", NULL},
-    {"ackley", "made: the regression target of the GReLU paper", tsri_make_ackley, "none", NULL, NULL},
-    {"sequences", "made: sequences as the RNN paper assumes them", tsri_make_sequences, "none", "none", NULL},
+     "put the folder with train/ and val/, or tiny-imagenet-10.tar.xz, there", NULL},
+    {"glyphs", "made: ten drawn glyphs, warped and noisy, 28x28 grey or 32x32 colour", tsri_make_glyphs, NULL, NULL, NULL,
+     "n test_n channels task"},
+    {"sphere", "made: unit vectors at least data.phi apart, two classes or a real target", tsri_make_sphere, "none", "none", NULL,
+     "n test_n dim phi task"},
+    {"random-labels", "made: unit vectors with labels drawn blindly", tsri_make_random_labels, "none", "none", NULL,
+     "n test_n dim classes task"},
+    {"ackley", "made: the regression target of the GReLU paper", tsri_make_ackley, "none", NULL, NULL,
+     "n test_n dim task"},
+    {"sequences", "made: sequences as the RNN paper assumes them", tsri_make_sequences, "none", "none", NULL,
+     "n test_n dim length targets phi task"},
 };
 /* clang-format on */
 const int64_t tsri_source_count = (int64_t)(sizeof tsri_sources / sizeof *tsri_sources);
@@ -334,9 +341,10 @@ static tsr_status load_arrays(tsr_data *data, const tsr_config *config)
 }
 
 static const tsri_source from_memory = {
-    TSRI_ARRAYS, "given by a program, in its memory", load_arrays, NULL, NULL, "from its program"};
+    TSRI_ARRAYS, "given by a program, in its memory", load_arrays, NULL, NULL, "from its program",
+    NULL};
 
-static const tsri_source from_path = {"", "files at data.path", load_path, NULL, NULL, NULL};
+static const tsri_source from_path = {"", "files at data.path", load_path, NULL, NULL, NULL, NULL};
 
 const char *tsri_source_name(int64_t i)
 {

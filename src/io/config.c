@@ -229,6 +229,14 @@ done:
 
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
 {
+    /* how the set before was made, and how its files were read: a set by name has its own ways */
+    static const char *const making[] = {"data.n",        "data.test_n", "data.dim",
+                                         "data.classes",  "data.length", "data.targets",
+                                         "data.channels", "data.phi",    NULL};
+    static const char *const reading[] = {
+        "data.format", "data.target",  "data.ignore",  "data.header", "data.missing",
+        "data.words",  "data.unknown", "data.decimal", "data.dates",  "data.size",
+        NULL};
     tsr_status st = TSR_OK;
     tsri_text assignment = {0};
     bool path = strpbrk(name_or_path, "/.") || strcmp(name_or_path, "-") == 0 ||
@@ -236,6 +244,8 @@ tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path)
     tsri_config_unset(c, "data.name");
     tsri_config_unset(c, "data.path");
     tsri_config_unset(c, "data.test_path");
+    for (const char *const *key = path ? making : reading; *key; key++)
+        TSR_TRY(tsri_config_reset(c, *key));
     TSR_TRY(tsri_text_add(&assignment, "%s=%s", path ? "data.path" : "data.name", name_or_path));
     TSR_TRY(tsr_config_set(c, assignment.data));
 done:

@@ -2,6 +2,7 @@
 #include "scheme/keys.h"
 
 #include "base/sized.h"
+#include "data/source.h"
 #include "scheme/scheme.h"
 
 #include <stdio.h>
@@ -42,7 +43,48 @@ static const char *hidden_unread(const tsr_config *config)
     return tsri_config_int(config, "model.layers") > 0 ? "model.hidden" : "model.width";
 }
 
-tsr_status tsri_check_keys(const tsr_config *config)
+/* What every data set reads, and what some file formats do. */
+#define ANY_DATA                                                                                   \
+    "path limit test_limit split seed normalize target_scale unit augment pad order prefetch"
+#define ANY_FILE                                                                                   \
+    "format test_path task size target ignore header missing words unknown decimal dates"
+
+/* The row of a set that is made, which names its keys; NULL for files. */
+static const tsri_source *made_source(const tsr_config *config)
+{
+    const char *name = tsri_config_text(config, "data.name");
+    const tsri_source *source = name ? tsri_source_find(name) : NULL;
+    return source && source->keys ? source : NULL;
+}
+
+/* What `data:` says that these data do not use: their source or format tells its keys. */
+static tsr_status check_data_keys(const tsr_config *config, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text reader = {0}, keys = {0};
+    bool made = made_source(config) != NULL, named = tsri_config_text(config, "data.name") != NULL;
+    bool image = data->height * data->width > 1 && !data->sequences;
+    if (!data->keys)
+        return TSR_OK;
+    TSR_TRY(tsri_text_add(&reader, "data set %s", tsri_quote(data->name)));
+    TSR_TRY(tsri_text_add(&keys, ANY_DATA " %s%s%s", data->keys, made ? "" : " test_path",
+                          named ? "" : " format"));
+    TSR_TRY(tsri_config_only(config, "data", keys.data, reader.data));
+    if (!image)
+        TSR_TRY(tsri_config_unread(config, "data.augment", reader.data));
+    if (data->targets == 0)
+        TSR_TRY(tsri_config_unread(config, "data.unit", "a data set of classes"));
+    if (!strstr(tsri_config_text(config, "data.augment"), "crop"))
+        TSR_TRY(tsri_config_unread(config, "data.pad", "data.augment without crop"));
+    if (data->own_test && tsri_config_real(config, "data.split") > 0.0)
+        TSR_TRY(tsri_config_unread(config, "data.split", "a data set with its own test part"));
+done:
+    tsri_text_fini(&reader);
+    tsri_text_fini(&keys);
+    return st;
+}
+
+tsr_status tsri_check_keys(const tsr_config *config, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
     char reader[100];
@@ -66,6 +108,7 @@ tsr_status tsri_check_keys(const tsr_config *config)
     TSR_TRY(tsri_config_only(config, "stop", stop_keys(config), reader));
     (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_config_text(config, "optim.name"));
     TSR_TRY(tsri_config_only(config, "optim", optim_keys(config), reader));
+    TSR_TRY(check_data_keys(config, data));
 done:
     return st;
 }
@@ -73,13 +116,18 @@ done:
 tsr_status tsri_forget_unread(tsr_config *config)
 {
     tsr_status st = TSR_OK;
+    tsri_text keys = {0};
     TSR_TRY(tsri_config_keep(config, "scheme", tsri_scheme_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "model", tsri_model_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "stop", stop_keys(config)));
     TSR_TRY(tsri_config_keep(config, "optim", optim_keys(config)));
     if (hidden_unread(config))
         TSR_TRY(tsri_config_reset(config, hidden_unread(config)));
+    const tsri_source *made = made_source(config);
+    TSR_TRY(tsri_text_add(&keys, ANY_DATA " %s", made ? made->keys : ANY_FILE));
+    TSR_TRY(tsri_config_keep(config, "data", keys.data));
 done:
+    tsri_text_fini(&keys);
     return st;
 }
 

@@ -1,16 +1,18 @@
-/* keys.h - keys of a run file that its scheme or model does not read.
+/* keys.h - keys of a run file that its data, scheme or model does not read.
  *
- * The row of each says which it reads (tsri_scheme.keys, tsri_model.keys). A run that sets another
+ * The row of each says which it reads (tsri_scheme.keys, tsri_model.keys, and for data tsri_source.keys
+ * or tsri_format.keys). A run that sets another
  * one is refused: it would be taken for something that happens. Where a program makes one run file
  * from another (a ticket's fine-tuning from its pretraining), the others are forgotten.
  */
 #ifndef TSRI_KEYS_H
 #define TSRI_KEYS_H
 
-#include "io/config.h"
+#include "data/dataset.h"
 
-/* USAGE, with the place, when `scheme:`, `model:` or `stop:` says something that nobody reads. */
-tsr_status tsri_check_keys(const tsr_config *config);
+/* USAGE, with the place, when `data:`, `model:`, `optim:`, `scheme:` or `stop:` says something that
+ * nobody reads. */
+tsr_status tsri_check_keys(const tsr_config *config, const tsr_data *data);
 
 /* They get their defaults back. */
 tsr_status tsri_forget_unread(tsr_config *config);

@@ -306,7 +306,7 @@ tsr_status tsri_run_describe(tsri_run *run, tsr_config *config, const tsr_run_op
     TSR_TRY(tsri_choose_loss(&run->settings.loss, config, d));
     TSR_TRY(tsri_choose_weights(&run->settings, run->data));
     TSR_TRY(choose_workers(run));
-    TSR_TRY(tsri_check_keys(config));
+    TSR_TRY(tsri_check_keys(config, d));
     TSR_TRY(choose_batch(run));
     TSR_TRY(choose_length(run));
     tsri_choose_optimiser(&run->settings);

@@ -71,7 +71,7 @@ certified model.name=shallow model.width=200 data.task=regress $sphere
 # shellcheck disable=SC2086
 certified model.name=grelu model.width=40 data.task=regress $sphere
 # shellcheck disable=SC2086
-certified model.name=relu_deep model.width=40 model.layers=2 data.classes=2 $sphere
+certified model.name=relu_deep model.width=40 model.layers=2 $sphere
 certified model.name=rnn model.width=16 data.name=sequences data.n=20
 
 # ---- PyTorch ----------------------------------------------------------------------------------

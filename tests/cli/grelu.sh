@@ -64,7 +64,7 @@ for model in grelu relu_twin; do
     for loss in mse half_squares huber; do falls --set model.name=$model --set loss=$loss; done
     for loss in cross_entropy hinge squared_hinge exponential logistic half_squares; do
         lr=1e-4; if [ $loss = exponential ]; then lr=1e-12; [ $model = grelu ] || lr=1e-8; fi # outputs of 10 and more at first: e^-z is as steep as it is large
-        falls --set model.name=$model --set loss=$loss --set data.name=sphere --set data.phi=0.01 --set data.classes=2 --set optim.lr=$lr
+        falls --set model.name=$model --set loss=$loss --set data.name=sphere --set data.phi=0.01 --set optim.lr=$lr
     done
 done
 falls --set model.gate_rank=5 --set optim.lr=1e-5

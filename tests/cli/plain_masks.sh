@@ -9,13 +9,13 @@ with_python torch yaml numpy
 check() { python "$source/tests/python/plain_masks.py" "$@"; }
 
 cat >shallow.yaml <<Y
-data: {name: sphere, n: 20, test_n: 5, dim: 8, task: regress, classes: 2}
+data: {name: sphere, n: 20, test_n: 5, dim: 8, task: regress}
 model: {name: shallow, width: 64}
 optim: {name: gd, lr: 0.05, momentum: 0}
 rounds: 40
 Y
 cat >cnn1.yaml <<Y
-data: {name: glyphs, n: 24, test_n: 5, classes: 3}
+data: {name: glyphs, n: 24, test_n: 5}
 model: {name: cnn1, width: 16}
 loss: mse
 optim: {lr: 0.5, momentum: 0}

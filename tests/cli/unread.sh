@@ -37,6 +37,21 @@ no 'stop.metric: none does not read stop.below' 'stop: {below: 0.1}'
 no 'stop.metric: loss does not read stop.window' 'stop: {metric: loss, window: 3}'
 no 'no metric falls below 0' 'stop: {metric: loss, below: -0.5}'
 
+# Of the data, too: glyphs with `classes: 3` were ten classes, and a test_path that is not there was no error.
+set_no() { refused 2 "$1" check run.yaml --set "$2"; }
+set_no 'data set glyphs does not read data.classes' data.classes=3
+set_no 'data set glyphs does not read data.test_path' data.test_path=none.csv
+set_no 'data set glyphs does not read data.target' data.target=y
+set_no 'a data set with its own test part does not read data.split' data.split=0.5
+set_no 'data.augment without crop does not read data.pad' data.pad=7
+set_no 'a data set of classes does not read data.unit' data.unit=EUR
+printf 'a,b,y\n' >table.csv
+for i in 1 2 3 4 5 6 7 8 9; do printf '0.%d,0.%d,%s\n' $i $((10 - i)) "$([ $i -gt 5 ] && echo hi || echo lo)"; done >>table.csv
+"$program" check run.yaml --data table.csv --set batch=4 >/dev/null || complain "--data does not forget how glyphs are made"
+refused 2 'data set table.csv does not read data.n' check run.yaml --data table.csv --set data.n=5
+refused 2 'data set table.csv does not read data.augment' check run.yaml --data table.csv --set data.augment=flip
+refused 2 'data set table.csv does not read data.size' check run.yaml --data table.csv --set data.size=8
+
 # The default may stand there: a resolved run file has every key, and reads back.
 { cat run.yaml; echo 'scheme: {name: ist, workers: 2, xi: 0.5, micro_batches: 0}'; } >one.yaml
 "$program" train one.yaml --out run --quiet >/dev/null || complain "defaults are refused"

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char yaml[] = "data: {name: sphere, n: 40, test_n: 8, dim: 6, classes: 2}\n"
+static const char yaml[] = "data: {name: sphere, n: 40, test_n: 8, dim: 6}\n"
                            "model: {name: mlp, hidden: [7, 5]}\nloss: cross_entropy\n"
                            "optim: {name: gd, lr: 0.5, momentum: 0}\nrounds: 5\nthreads: 1\n"
                            "checkpoint: {every: 0}\neval: {every: 0}\n";
