@@ -256,6 +256,13 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *node, size_t *
     return cudaSuccess;
 }
 
+/* TESSERA_EMULATED_MPS: other processes are at work on it, too. */
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr, int)
+{
+    *value = getenv("TESSERA_EMULATED_MPS") != NULL;
+    return cudaSuccess;
+}
+
 /* Whoever was recorded first waits for nobody. */
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *node, size_t *count)
 {

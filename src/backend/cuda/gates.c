@@ -10,7 +10,8 @@
  *     tsri_cuda_gate_leave(queue, stream);
  *
  * A recorded step passes the gate as a whole, each time it is played (tape.c). Gates are those of this
- * process: under MPS others may be at work on the chip, uncounted (docs/gpu.md). */
+ * process: under MPS others are at work on the chip at the same moment, uncounted, so that there are
+ * none, and recurrences go by products. */
 #include "backend/cuda/cuda.h"
 
 #include <pthread.h>
@@ -30,8 +31,22 @@ typedef struct gate {
 static gate gates[GATES] = {OPEN, OPEN, OPEN, OPEN, OPEN, OPEN, OPEN, OPEN};
 static _Thread_local bool recorded;
 
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static bool shared;
+
+/* Where CUDA cannot say, nobody else is there: MPS comes with drivers that can. */
+static void ask(void)
+{
+    int enabled = 0;
+    shared = cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, 0) == cudaSuccess && enabled;
+    (void)cudaGetLastError();
+}
+
 int tsri_cuda_gates(void)
 {
+    pthread_once(&asked, ask);
+    if (shared)
+        return 0;
     int most = (tsri_cuda_multiprocessors() - 1) / (MOST_BLOCKS - 1);
     return most < GATES ? most : GATES;
 }
