@@ -51,9 +51,11 @@ int tsri_cuda_gates(void)
     return most < GATES ? most : GATES;
 }
 
+/* Only those who have gates come here; the others have one, so that nothing is divided by none. */
 static gate *gate_of(void *queue)
 {
-    return &gates[tsri_cuda_lane_of(queue)->number % (unsigned)tsri_cuda_gates()];
+    int open = tsri_cuda_gates();
+    return &gates[open > 0 ? tsri_cuda_lane_of(queue)->number % (unsigned)open : 0];
 }
 
 bool tsri_cuda_gate_recorded(void)
