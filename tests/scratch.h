@@ -48,6 +48,7 @@ static inline const char *scratch_path(const char *name)
 {
     static char ring[8][512];
     static int turn;
+    assert_true(*scratch_folder); /* else it would be the root of the disk: scratch_setup */
     turn = (turn + 1) % 8;
     (void)snprintf(ring[turn], sizeof ring[turn], "%s/%s", scratch_folder, name);
     return ring[turn];

@@ -177,5 +177,5 @@ int main(void)
         cmocka_unit_test(picking),      cmocka_unit_test(files),
         cmocka_unit_test(wrong_files),  cmocka_unit_test(names_of_table1),
         cmocka_unit_test(names_of_all), cmocka_unit_test(without_memory)};
-    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }

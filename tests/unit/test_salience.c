@@ -35,7 +35,6 @@ static tsr_model *trained(void)
     tsr_run_options o = tsr_run_options_default();
     char *folder = strdup(scratch_path("salience5")), path[600];
     o.folder = folder;
-    o.resume = true;
     (void)snprintf(path, sizeof path, "%s/run.yaml", folder);
     FILE *begun = fopen(path, "r");
     o.resume = begun != NULL;
@@ -150,5 +149,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(are_derivatives),
                                        cmocka_unit_test(refusals)};
-    return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
+    return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
