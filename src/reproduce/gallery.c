@@ -99,15 +99,15 @@ static void close_exhibit(exhibit *e)
 /* ---- Both -------------------------------------------------------------------------------------- */
 
 /* What a claim came to: "0.97 (0.93 to 1.01)" where it is one number, else its sentence. */
-static void found_text(char text[700], const tsri_json_value *claim)
+static const char *found_text(char number[100], const tsri_json_value *claim)
 {
     const tsri_json_value *parts = tsri_json_get(claim, "parts");
     const tsri_json_value *part = tsri_json_length(parts) == 1 ? tsri_json_at(parts, 0) : NULL;
     double value = real_of(part, "value"), low = real_of(part, "low"), high = real_of(part, "high");
-    if (part && isfinite(value) && isfinite(low) && isfinite(high))
-        (void)snprintf(text, 700, "%.4g (%.4g to %.4g)", value, low, high);
-    else
-        (void)snprintf(text, 700, "%s", text_of(claim, "found"));
+    if (!part || !isfinite(value) || !isfinite(low) || !isfinite(high))
+        return text_of(claim, "found");
+    (void)snprintf(number, 100, "%.4g (%.4g to %.4g)", value, low, high);
+    return number;
 }
 
 static const char *size_of(const tsri_json_value *summary)
@@ -318,14 +318,13 @@ static tsr_status claim_rows(tsri_text *out, const exhibit *e)
 {
     tsr_status st = TSR_OK;
     const tsri_json_value *claims = tsri_json_get(e->summary, "claims");
-    char found[700];
+    char number[100];
     TSR_TRY(tsri_text_add(out, "| the paper | here | asked | verdict |\n|---|---|---|---|\n"));
     for (int64_t i = 0; i < tsri_json_length(claims); i++) {
         const tsri_json_value *c = tsri_json_at(claims, i);
-        found_text(found, c);
         TSR_TRY(tsri_text_add(out, "|"));
         TSR_TRY(tsri_markdown_cell(out, text_of(c, "paper")));
-        TSR_TRY(tsri_markdown_cell(out, found));
+        TSR_TRY(tsri_markdown_cell(out, found_text(number, c)));
         TSR_TRY(tsri_markdown_cell(out, text_of(c, "decided")));
         TSR_TRY(tsri_text_add(out, " **%s**%s |\n", text_of(c, "verdict"),
                               flag_of(c, "ours") ? " (ours)" : ""));

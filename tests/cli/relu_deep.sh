@@ -67,7 +67,7 @@ refuse() { # code, words, the data, settings...
     printf '%b' "$3" > bad.csv
     refused "$1" "$2" train run.yaml --out bad --quiet --set data.path=bad.csv --set data.header=no "${@:4}"
 }
-sed -i 's/name: sphere, //' run.yaml
+sed -i '/^data:/d' run.yaml
 rows='1,2,-1\n2,1,1\n3,-1,-1\n-1,4,1\n'
 refuse 3 "training samples 2 and 5 are the same point but have labels 1 and -1" "${rows}2,1,-1\n"
 refuse 3 "training samples 1 and 5 are the same point" "${rows}2,4,1\n" # of the same direction

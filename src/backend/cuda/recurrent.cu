@@ -35,7 +35,7 @@ enum {
     DEPTH = TSRI_CUDA_RECURRENT_MOST / WARPS, /* what a warp sums over */
     STEPS = DEPTH / 16,
     CHUNKS = DEPTH / 32, /* of 16 bytes, for two steps each: what a thread reads of a sample */
-    STAGES = 4             /* positions whose numbers are on their way */
+    STAGES = 4           /* positions whose numbers are on their way */
 };
 
 #define NOTHING 0xffffffffu
