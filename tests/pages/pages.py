@@ -213,7 +213,8 @@ def saved(b):
             end, new = time.time() + 20, []
             while not new and time.time() < end:
                 page.eval("1")
-                new = [n for n in set(os.listdir("kept")) - before if n.endswith("." + ending)]
+                kept = set(os.listdir("kept")) # Chromium holds the name with an empty file while it writes another
+                new = [n for n in kept - before if n.endswith("." + ending) and os.path.getsize("kept/" + n)]
             assert new, (path, ending, os.listdir("kept"))
             data = open("kept/" + new[0], "rb").read()
             if ending == "svg":
