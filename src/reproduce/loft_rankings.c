@@ -201,8 +201,7 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_rankings r[TSRI_LOFT_SEEDS] = {0};
-    int64_t first = 0, seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
-    seeds = seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
+    int64_t first = 0, seeds = tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_LOFT_SEEDS);
     TSR_TRY(tsri_loft_settings(s, z, &fig1_paper));
     tsri_study_setting(s, "seeds", "not given", "%lld, the first one drawn", (long long)seeds);
     for (int64_t k = 0; k < seeds; k++) {
@@ -359,9 +358,8 @@ tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_repeats loft = {0}, base = {0};
-    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
+    int64_t seeds = tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_LOFT_SEEDS);
     char said[80];
-    seeds = seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
     tsri_repeats_say(said, seeds);
     TSR_TRY(tsri_loft_settings(s, z, &fig4_paper));
     tsri_study_setting(s, "seeds", "not given", "%s", said);
