@@ -199,16 +199,13 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "converted");
+    tsri_event_open(&w, "converted");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_real(&w, "epoch", (double)run->position.round / run->settings.epoch_rounds);
     tsri_conversion_json(&w, how);
     tsri_judged_json(&w, "train", train);
     tsri_judged_json(&w, "test", test);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;
