@@ -35,7 +35,7 @@ static tsr_status choose_batch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     int64_t n = run->data->train.n, parts = run->settings.shard ? run->settings.workers : 1;
-    run->settings.gd = strcmp(tsri_config_text(run->settings.config, "optim.name"), "gd") == 0;
+    run->settings.gd = tsri_optim_of(run->settings.config)->whole_set;
     run->settings.independent =
         strcmp(tsri_config_text(run->settings.config, "data.order"), "replacement") == 0;
     TSR_CHECK(!run->settings.independent || !run->settings.gd, TSR_USAGE,
