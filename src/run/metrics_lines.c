@@ -132,8 +132,8 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
                    "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
                    (long long)run->position.round + 1, (long long)worker, rank, why);
     if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
-        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->position.round + 1,
-                  tsr_last_error());
+        TSRI_WARN("a lost share of round %lld was not recorded: %s",
+                  (long long)run->position.round + 1, tsr_last_error());
 }
 
 void tsri_event_ended(tsri_run *run, tsr_status status, const char *why)

@@ -149,8 +149,8 @@ typedef struct stream {
     int index;
 } stream;
 
-/* The next bytes for one stream. Who is slow gets the newest event next, not all that were missed.
- */
+/* The next bytes for one stream. A slow reader gets the newest event next, not all
+ * that it missed. */
 static ssize_t next_bytes(void *context, uint64_t position, char *buffer, size_t room)
 {
     stream *at = context;

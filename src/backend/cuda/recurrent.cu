@@ -10,7 +10,7 @@
  * Blocks of a group hear of each other through `narrow`, where states are kept anyway
  * (recurrent.cuh).
  *
- * Who waits must not keep out whom it waits for. Blocks take their places in the order in which they
+ * A block that waits must not keep out those it waits for. Blocks take their places in the order in which they
  * begin, so only the last group of a launch can lack some, and it holds 15 multiprocessors at most;
  * recurrent_bf16.c asks for no more launches at once than leave one free.
  *
