@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool least_squares(const tsri_run *run)
 {
@@ -58,7 +57,7 @@ tsr_status tsri_convert_init(tsri_run *run)
               "convert_least_squares: true for the nearest one",
               place, (long long)m, (long long)n, (long long)m);
     TSR_TRY(choose_round(run, epoch));
-    if (strcmp(tsri_config_text(c, "data.augment"), "none") != 0)
+    if (!tsri_config_is(c, "data.augment", "none"))
         TSRI_WARN("%s: the nets will be equal on the images as they are, not on their random "
                   "changes (data.augment): the loss of a step may jump",
                   place);
