@@ -1,9 +1,8 @@
 /* heap.h - memory that belongs to a device.
  *
- * Its addresses are of a type that nobody can look behind: the compiler refuses what would read
- * them on the host. Only a backend's own code turns them into pointers. The host sees what is there
- * by a mapping: a copy, or, on devices that use the host's own memory, the memory itself at no
- * cost.
+ * Its addresses are of an incomplete type: the compiler refuses what would read them on the host.
+ * Only a backend's own code turns them into pointers. The host sees what is there by a mapping: a
+ * copy, or, on devices that use the host's own memory, the memory itself at no cost.
  *
  *     TSR_TRY(tsri_map_open(&mapping, heap, mem, bytes));
  *     ... mapping.host ...

@@ -1,6 +1,6 @@
 /* module.h - a backend in a library of its own, loaded when a run file names it.
  *
- * The library links nothing of a vendor's whose chips most machines lack. A module does: it is found
+ * The library links nothing of a vendor whose chips most machines lack. A module does: it is found
  * beside the program (or the library), or where an environment variable says, and exports one
  * symbol, `tsri_this_module`:
  *

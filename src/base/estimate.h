@@ -1,4 +1,4 @@
-/* estimate.h - what few measurements tell: a median; a mean and a straight line, each with its
+/* estimate.h - what a few measurements tell: a median; a mean and a straight line, each with its
  * interval.
  *
  * Intervals are Student's, 95 %: right for as few as two normal measurements, and honestly wide

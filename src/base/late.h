@@ -1,7 +1,7 @@
 /* late.h - a library that is loaded when it is first needed, with its functions in a table.
  *
- * Nothing links it, so a program starts, and does all that needs no such library, where it is
- * missing. The table has one pointer per function, of the name it has in the library:
+ * Nothing links it. So where it is missing a program starts all the same, and does everything that
+ * does not need it. The table has one pointer per function, of the name it has in the library:
  *
  *     #define CALLS(X) X(compress) X(compressBound)
  *     struct table {

@@ -18,7 +18,7 @@ static tsr_status read_ratios(double ratio[RATIOS], int64_t *count, const cli_ar
     for (int64_t i = 0; (text = cli_nth(args, "ratio", i)); i++) {
         TSR_CHECK(i < RATIOS, TSR_USAGE, "give at most %d ratios", RATIOS);
         TSR_CHECK(cli_number_real(&ratio[i], text) && ratio[i] > 0 && ratio[i] < 1, TSR_USAGE,
-                  "--ratio is the part of the filters that go: above 0, below 1; not %s",
+                  "--ratio is the part of the filters to remove: above 0, below 1; not %s",
                   tsr_quote(text));
         *count = i + 1;
     }

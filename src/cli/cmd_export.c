@@ -105,7 +105,7 @@ static tsr_status print_json(const exported *e, bool timed)
 static tsr_status may_write(const cli_args *args, const char *path)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(path && *path, TSR_USAGE, "where shall the network go? give --onnx FILE");
+    TSR_CHECK(path && *path, TSR_USAGE, "give --onnx FILE, the file to write");
     TSR_CHECK(!cli_exists(path) || cli_has(args, "force"), TSR_USAGE,
               "%s already exists: choose another name, or add --force to replace it",
               tsr_quote(path));

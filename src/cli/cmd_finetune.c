@@ -11,7 +11,7 @@ static tsr_status run(const cli_args *args)
     cli_pace pace;
     tsr_run_options o = cli_run_options(args, &pace);
     o.init = args->operand[0];
-    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the run live? give --out DIR");
+    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "give --out DIR, the folder of the run");
     TSR_TRY(tsr_model_read(&model, o.init));
     TSR_TRY(tsr_config_finetune(tsr_model_config(model), cli_int(args, "epochs", 0),
                                 cli_real(args, "lr", 0)));

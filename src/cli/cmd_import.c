@@ -121,7 +121,7 @@ static tsr_status run(const cli_args *args)
     how.classes = cli_int(args, "classes", 0);
     how.seed = (uint64_t)cli_int(args, "seed", 1);
     how.names = cli_text(args, "names");
-    TSR_CHECK(out && *out, TSR_USAGE, "where shall the model go? give --out FILE");
+    TSR_CHECK(out && *out, TSR_USAGE, "give --out FILE, the model to write");
     TSR_TRY(module_path(&module, out));
     TSR_TRY(may_write(args, out));
     TSR_TRY(may_write(args, module.data));

@@ -158,7 +158,7 @@ static tsr_status add_train(plan *p, int lifeline)
     tsr_status st = TSR_OK;
     char self[4096] = "";
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    TSR_CHECK(n > 0, TSR_FAILURE, "where does this program lie? %s", strerror(errno));
+    TSR_CHECK(n > 0, TSR_FAILURE, "cannot find the file of this program: %s", strerror(errno));
     TSR_TRY(add_all(&p->words, (const char *const[]){self, "train", p->args->operand[0], NULL}));
     for (int64_t i = 0; i < p->args->given_count; i++) {
         const cli_given *g = &p->args->given[i];
@@ -261,7 +261,7 @@ static tsr_status prepare(plan *p)
     TSR_CHECK(cli_built_with("mpi"), TSR_USAGE,
               "launch: this program was built without MPI: install libopenmpi-dev openmpi-bin and "
               "build it again");
-    TSR_CHECK(out && *out, TSR_USAGE, "where shall the run live? give --out DIR");
+    TSR_CHECK(out && *out, TSR_USAGE, "give --out DIR, the folder of the run");
     TSR_TRY(tsr_config_read(&p->config, p->args->operand[0]));
     TSR_TRY(cli_settings(p->config, p->args));
     TSR_TRY(count_ranks(p));

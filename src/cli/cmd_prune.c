@@ -128,9 +128,9 @@ static tsr_status read_options(tsr_prune_options *how, const cli_args *args)
         how->keep = cli_real(args, goals[i], 0);
     }
     TSR_CHECK(given == 1, TSR_USAGE,
-              "%s give --ratio R, the part of the filters that go, or one of --params, --ops and "
-              "--time P, the part that stays at most",
-              given ? "a ticket has one size:" : "how much shall go?");
+              "%sgive --ratio R, the part of the filters to remove, or one of --params, --ops and "
+              "--time P, the most that may stay%s",
+              given ? "a ticket has one size: " : "", given ? ", and not both" : "");
 done:
     return st;
 }
@@ -140,7 +140,7 @@ static tsr_status is_another(const cli_args *args, const char *path)
 {
     tsr_status st = TSR_OK;
     struct stat a, b;
-    TSR_CHECK(path && *path, TSR_USAGE, "where shall the ticket go? give --out FILE");
+    TSR_CHECK(path && *path, TSR_USAGE, "give --out FILE, the ticket to write");
     TSR_CHECK(stat(path, &b) != 0 || stat(args->operand[0], &a) != 0 || a.st_dev != b.st_dev ||
                   a.st_ino != b.st_ino,
               TSR_USAGE, "%s is the model itself: give --out another name", tsr_quote(path));

@@ -162,7 +162,7 @@ static tsr_status read_grids(const char ***grid, int64_t *count, const cli_args 
     while (cli_nth(args, "grid", *count))
         ++*count;
     TSR_CHECK(*count > 0, TSR_USAGE,
-              "what shall vary? give --grid KEY=FIRST:LAST:STEP or KEY=VALUE,VALUE,...");
+              "give at least one --grid KEY=FIRST:LAST:STEP or KEY=VALUE,VALUE,...");
     TSR_TRY(cli_alloc(grid, *count, sizeof **grid));
     for (int64_t i = 0; i < *count; i++)
         (*grid)[i] = cli_nth(args, "grid", i);
@@ -185,7 +185,7 @@ static tsr_status run(const cli_args *args)
     o.folder = cli_text(args, "out");
     o.counts = args->quiet ? NULL : show;
     o.context = &begun;
-    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the results go? give --out DIR");
+    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "give --out DIR, the folder of the sweep");
     TSR_TRY(read_grids(&grid, &o.grids, args));
     o.grid = grid;
     TSR_TRY(tsr_config_read(&config, args->operand[0]));

@@ -99,7 +99,7 @@ static tsr_status run(const cli_args *args)
     tsr_run_options o = cli_run_options(args, &pace);
     o.init = cli_text(args, "init");
     o.stage = args->quiet ? NULL : say_stage;
-    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the runs live? give --out DIR");
+    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "give --out DIR, the folder of the runs");
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     cli_catch_signals();

@@ -12,7 +12,7 @@ static tsr_status run(const cli_args *args)
     tsr_run_options o = cli_run_options(args, &pace);
     o.init = cli_text(args, "init");
     o.trace = cli_has(args, "trace");
-    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "where shall the run live? give --out DIR");
+    TSR_CHECK(o.folder && *o.folder, TSR_USAGE, "give --out DIR, the folder of the run");
     TSR_TRY(tsr_config_read(&config, args->operand[0]));
     TSR_TRY(cli_settings(config, args));
     TSR_TRY(cli_train_one(args, config, &o));

@@ -194,7 +194,7 @@ tsr_status cli_cost_cuts_fit(const cli_args *args, const cli_counts *workers, bo
         for (int64_t k = 0; k < workers->count; k++)
             wanted = wanted || workers->value[k] == stages;
         TSR_CHECK(wanted, TSR_USAGE,
-                  "--cuts: %s makes %lld stages, and no row has %lld workers: name one layer less "
+                  "--cuts: %s makes %lld stages, and no row has %lld workers: name one layer fewer "
                   "than there are workers",
                   tsr_quote(cuts), (long long)stages, (long long)stages);
         for (int64_t k = 0; k < i; k++)

@@ -234,7 +234,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
     for (int r = 1; r < crew->comm->size; r++)
         if (!crew->member[r].here) {
             crew->member[r].gone = true;
-            TSRI_WARN("%s has not come: going on without it", tsri_comm_name(crew->comm, r));
+            TSRI_WARN("%s has not joined: going on without it", tsri_comm_name(crew->comm, r));
         }
     crew->gathered = true;
     TSR_TRY(start(crew, gift, n));

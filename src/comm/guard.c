@@ -66,7 +66,7 @@ static void give_up_on(tsri_guard *w, int rank)
     tsri_text_fini(&all);
 }
 
-/* Who has no lifeline has not come, or cannot reach us; whoever has one has come. */
+/* A rank without a lifeline has not joined, or cannot reach us. */
 static void give_up_late(tsri_guard *w)
 {
     tsri_text who = {0}, all = {0};
@@ -81,7 +81,7 @@ static void give_up_late(tsri_guard *w)
                             w->plan.rank, w->plan.start);
     else if (who.length > 0)
         (void)tsri_text_add(&all,
-                            "%s has not come within %.0f s: look at what was started there, or "
+                            "%s has not joined within %.0f s: look at what was started there, or "
                             "raise cluster.start",
                             who.data, w->plan.start);
     else
@@ -89,7 +89,7 @@ static void give_up_late(tsri_guard *w)
                             "MPI has not begun within %.0f s: a rank is missing, or a firewall "
                             "stands between the hosts (docs/cluster.md)",
                             w->plan.start);
-    give_up(w, all.data ? all.data : "a rank has not come");
+    give_up(w, all.data ? all.data : "a rank has not joined");
     tsri_text_fini(&who);
     tsri_text_fini(&all);
 }

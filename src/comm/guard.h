@@ -4,7 +4,7 @@
  * it gives up, with a sentence, where the main thread cannot; the program, which it tells
  * (tsr_context_on_hang), then ends all ranks:
  *
- * - MPI_Init waits for ever for a rank that has ended or has not come: the watch names it, after
+ * - MPI_Init waits for ever for a rank that has ended or has not joined: the watch names it, after
  *   `start` seconds at most;
  * - before that, whoever started the ranks (PMIx) is asked, and may never answer: the same limit;
  * - MPI hangs and the program was asked to stop (base/stop.h): it waits some seconds for the

@@ -1,6 +1,6 @@
 /* lifeline.h - a connection to rank 0 that carries nothing: when one end dies, the other hears it.
  *
- * MPI does not tell of a dead rank. The operating system does: it closes a dead process's sockets,
+ * MPI does not report a dead rank. The operating system does: it closes a dead process's sockets,
  * and the other end reads the end of the stream at once, on the same machine and across a network.
  * So every worker holds one TCP connection to the coordinator. Where none can be made (a firewall
  * between hosts), deadlines are what remains.

@@ -312,7 +312,7 @@ static tsr_status find_addresses(tsri_address **all, int64_t *count, const world
     TSR_TRY(tsri_alloc(all, (int64_t)w->comm.size * TSRI_FENCE_OWN, sizeof **all));
     for (int r = 0; r < w->comm.size; r++) {
         TSR_CHECK(tsri_roster_fetch(w->roster, TSRI_ADDRESSES, r, *all + *count, ROOM, &bytes, 5),
-                  TSR_FAILURE, "rank %d has not told its addresses", r);
+                  TSR_FAILURE, "rank %d has not sent its addresses", r);
         int64_t n = bytes / (int64_t)sizeof **all, first = *count;
         bool again = false; /* its host's are there */
         for (int64_t i = 0; n > 0 && i + n <= first && !again; i++)
@@ -364,7 +364,7 @@ static tsr_status follow(tsri_lifeline **line, const world *w, const tsri_comm_o
     TSR_CHECK(tsri_roster_fetch(w->roster, TSRI_INVITATION, 0, invitation,
                                 (int64_t)sizeof invitation, &n, o->start),
               TSR_FAILURE,
-              "rank 0%s%s has not come within %.0f s: look at what was started there, or raise "
+              "rank 0%s%s has not joined within %.0f s: look at what was started there, or raise "
               "cluster.start",
               where ? " on " : "", where ? tsri_quote(where) : "", o->start);
     TSR_TRY(tsri_lifeline_connect(line, invitation, n, w->comm.rank));

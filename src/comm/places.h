@@ -1,5 +1,5 @@
-/* places.h - on which addresses of this host the other ranks can reach it: nowhere else does
- * anybody listen. */
+/* places.h - the addresses of this host on which the other ranks can reach it. The run listens on
+ * no others. */
 #ifndef TSRI_PLACES_H
 #define TSRI_PLACES_H
 

@@ -1,7 +1,7 @@
 /* alike.h - texts that people take for the same: True and true, Köln in one character or two.
  *
- * They are different words, classes or names all the same, since only their bytes are compared.
- * Whoever meets two of them says so.
+ * They are different words, classes or names all the same, since only their bytes are compared. A
+ * reader that meets two of them warns.
  */
 #ifndef TSRI_ALIKE_H
 #define TSRI_ALIKE_H

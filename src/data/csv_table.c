@@ -1,6 +1,6 @@
 /* csv_table.c - tables as text, read into cells.
  *
- * Two passes over the text. The survey counts what the cells of each column are (csv_columns.c
+ * Two passes over the text. The survey counts what the cells of each column are (csv_kinds.c
  * decides from that whether it holds numbers, words or dates); the second pass fills the numbers
  * in, words as their number in a list.
  */

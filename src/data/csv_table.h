@@ -70,22 +70,24 @@ void tsri_tables_fini(tsri_tables *t);
 /* Counts the columns of the table, reads its first line, and says whether that is a header. */
 tsr_status tsri_header_read(tsri_tables *t, tsri_csv_table *p);
 
-/* ---- csv_columns.c, csv_doubt.c -------------------------------------------------------------- */
+/* ---- csv_columns.c: roles -------------------------------------------------------------------- */
 
 /* Reads the first lines, and says which columns are inputs, in which order, and which are targets:
  * as `want` says or, where a model is to be shown the table, by the names that the model knows. The
  * columns of a second table are those of the first, by name. */
 tsr_status tsri_columns_choose(tsri_tables *t);
 
-/* After every cell was seen: numbers, words or dates? A column that is neither is refused, with
- * line, column and remedy. */
+/* "line 3, column 7 (price)" of a file, with the name of column k; lives until the next call. */
+const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int64_t column);
+
+/* ---- csv_kinds.c, csv_doubt.c: after every cell was seen -------------------------------------- */
+
+/* Numbers, words or dates? A column that is none of them is refused, with line, column and remedy.
+ */
 tsr_status tsri_columns_decide(tsri_tables *t);
 
 /* Says what of the columns may be meant otherwise: codes that begin with zeros, words that look
  * alike, columns without a name. Refuses those whose numbers a float cannot tell apart. */
 tsr_status tsri_columns_doubt(const tsri_tables *t);
-
-/* "line 3, column 7 (price)" of a file, with the name of column k; lives until the next call. */
-const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int64_t column);
 
 #endif

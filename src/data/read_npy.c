@@ -1,8 +1,4 @@
-/* read_npy.c - numpy arrays.
- *
- * A folder holds x.npy and y.npy, for testing x_test.npy and y_test.npy, and for sequences of
- * different lengths length.npy and length_test.npy. A single file is a table whose last column is
- * the target (a file x.npy with a y.npy beside it stands for its folder).
+/* read_npy.c - numpy arrays (npy_files.h) as a data set.
  *
  *     x  [n] [n,d]        table                    bytes stay bytes, other numbers become floats
  *        [n,H,W]          grey images              with length.npy, or data.format: sequences,
@@ -10,103 +6,28 @@
  *     y  [n]              whole numbers: classes; real numbers: targets (data.task overrides)
  *        [n,...]          real targets, all of a sample's numbers in a row
  */
-#include "data/reader.h"
+#include "data/npy_files.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "data/part.h"
 #include "data/resolution.h"
 #include "io/file.h"
-#include "io/npy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct array {
-    tsri_tensor t;
-    void *memory;
-    char *path;
-    int64_t count, row; /* numbers, and of them in a sample */
-} array;
-
-/* What a part is read from; y and length may be missing. Without y the last column of x is the
- * target, unless nobody needs one. */
-typedef struct files {
-    array x, y, length;
-    bool unlabelled; /* all of x are inputs, and there are no targets */
-} files;
-
-static void files_fini(files *f)
-{
-    array *all[] = {&f->x, &f->y, &f->length};
-    for (int i = 0; i < 3; i++) {
-        tsri_free(all[i]->memory);
-        tsri_free(all[i]->path);
-    }
-}
-
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-static double half(uint16_t h)
-{
-    int exponent = h >> 10 & 31, fraction = h & 1023;
-    double v = exponent == 0    ? ldexp(fraction, -24)
-               : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                                : ldexp(1024 + fraction, exponent - 25);
-    return h >> 15 ? -v : v;
-}
-
-static double brain(uint16_t h)
-{
-    uint32_t bits = (uint32_t)h << 16;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
-#define AS(type) ((const type *)t->data)[k]
-static double number(const tsri_tensor *t, int64_t k)
-{
-    switch (t->dtype) {
-    case TSRI_BOOL:
-    case TSRI_U8:
-        return (double)AS(uint8_t);
-    case TSRI_I8:
-        return (double)AS(int8_t);
-    case TSRI_I16:
-        return (double)AS(int16_t);
-    case TSRI_U16:
-        return (double)AS(uint16_t);
-    case TSRI_F16:
-        return half(AS(uint16_t));
-    case TSRI_BF16:
-        return brain(AS(uint16_t));
-    case TSRI_I32:
-        return (double)AS(int32_t);
-    case TSRI_U32:
-        return (double)AS(uint32_t);
-    case TSRI_F32:
-        return (double)AS(float);
-    case TSRI_I64:
-        return (double)AS(int64_t);
-    case TSRI_U64:
-        return (double)AS(uint64_t);
-    case TSRI_F64:
-        return AS(double);
-    }
-    return (double)NAN;
-}
-#undef AS
-
-static bool is_real(const array *a)
+static bool is_real(const tsri_npy_array *a)
 {
     tsri_dtype d = a->t.dtype;
     return d == TSRI_F16 || d == TSRI_BF16 || d == TSRI_F32 || d == TSRI_F64;
 }
 
 /* Numbers of more bits than a float has: does rounding lose what they say? */
-static tsr_status check_resolution(const array *a, int64_t from, int64_t n)
+static tsr_status check_resolution(const tsri_npy_array *a, int64_t from, int64_t n)
 {
     tsr_status st = TSR_OK;
     tsri_resolution *r = NULL;
@@ -117,7 +38,7 @@ static tsr_status check_resolution(const array *a, int64_t from, int64_t n)
     TSR_TRY(tsri_alloc(&r, n, sizeof *r));
     for (int64_t i = 0; i < a->count / a->row; i++)
         for (int64_t k = 0; k < n; k++)
-            tsri_resolution_see(&r[k], number(&a->t, i * a->row + from + k));
+            tsri_resolution_see(&r[k], tsri_npy_number(a, i * a->row + from + k));
     for (int64_t k = 0; k < n; k++) {
         (void)snprintf(column, sizeof column, "column %lld", (long long)(from + k + 1));
         TSR_TRY(tsri_resolution_check(&r[k], a->path, column));
@@ -128,12 +49,12 @@ done:
 }
 
 /* out = numbers [from, from + n) of every sample, as finite floats. */
-static tsr_status floats(float *out, const array *a, int64_t from, int64_t n)
+static tsr_status floats(float *out, const tsri_npy_array *a, int64_t from, int64_t n)
 {
     tsr_status st = TSR_OK;
     for (int64_t i = 0; i < a->count / a->row; i++)
         for (int64_t k = 0; k < n; k++) {
-            double v = number(&a->t, i * a->row + from + k);
+            double v = tsri_npy_number(a, i * a->row + from + k);
             *out = (float)v;
             TSR_CHECK(
                 isfinite(*out), TSR_BAD_FILE,
@@ -145,13 +66,13 @@ done:
     return st;
 }
 
-static tsr_status whole(int64_t **out, const array *a, int64_t from)
+static tsr_status whole(int64_t **out, const tsri_npy_array *a, int64_t from)
 {
     tsr_status st = TSR_OK;
     int64_t n = a->count / a->row;
     TSR_TRY(tsri_alloc_raw(out, n, sizeof **out));
     for (int64_t i = 0; i < n; i++) {
-        double v = number(&a->t, i * a->row + from);
+        double v = tsri_npy_number(a, i * a->row + from);
         TSR_CHECK(v == floor(v) && fabs(v) < 0x1p53, TSR_BAD_FILE,
                   "%s: row %lld: label %g is not a whole number; set data.task to regress",
                   tsri_quote(a->path), (long long)(i + 1), v);
@@ -161,142 +82,15 @@ done:
     return st;
 }
 
-/* ---- Files -------------------------------------------------------------------------------- */
-
-/* Takes the path. */
-static tsr_status read_array(array *a, char *path)
-{
-    tsr_status st = TSR_OK;
-    a->path = path;
-    TSR_TRY(tsri_npy_read(&a->t, &a->memory, path));
-    a->count = tsri_tensor_count(&a->t);
-    TSR_CHECK(a->t.dims >= 1 && a->t.dims <= 4 && a->count > 0, TSR_BAD_FILE,
-              "%s: header: an array of %d dimensions with %lld numbers; 1 to 4, samples "
-              "first, are expected",
-              tsri_quote(path), a->t.dims, (long long)a->count);
-    a->row = a->count / a->t.shape[0];
-done:
-    return st;
-}
-
-static tsr_status read_in(array *a, const char *folder, const char *name, bool *found)
-{
-    tsr_status st = TSR_OK;
-    char *path = NULL;
-    TSR_TRY(tsri_path_join(&path, folder, name));
-    *found = tsri_is_file(path);
-    if (*found) {
-        st = read_array(a, path);
-        path = NULL;
-    }
-done:
-    tsri_free(path);
-    return st;
-}
-
-static tsr_status read_folder(files *f, const char *folder, const char *suffix, bool unlabelled,
-                              bool *found)
-{
-    tsr_status st = TSR_OK;
-    char name[32];
-    bool y, length;
-    (void)snprintf(name, sizeof name, "x%s.npy", suffix);
-    TSR_TRY(read_in(&f->x, folder, name, found));
-    if (!*found)
-        goto done;
-    (void)snprintf(name, sizeof name, "y%s.npy", suffix);
-    TSR_TRY(read_in(&f->y, folder, name, &y));
-    f->unlabelled = !y && unlabelled;
-    TSR_CHECK(y || unlabelled, TSR_BAD_FILE,
-              "%s: there is an x%s.npy but no y%s.npy in this folder; add it", tsri_quote(folder),
-              suffix, suffix);
-    TSR_CHECK(!y || f->y.t.shape[0] == f->x.t.shape[0], TSR_BAD_FILE,
-              "%s: header: %lld rows, but %s has %lld; they must belong together",
-              tsri_quote(f->y.path), (long long)f->y.t.shape[0], tsri_quote(f->x.path),
-              (long long)f->x.t.shape[0]);
-    (void)snprintf(name, sizeof name, "length%s.npy", suffix);
-    TSR_TRY(read_in(&f->length, folder, name, &length));
-    TSR_CHECK(!length || f->length.count == f->x.t.shape[0], TSR_BAD_FILE,
-              "%s: header: %lld lengths for %lld sequences; one for each is expected",
-              tsri_quote(f->length.path), (long long)f->length.count, (long long)f->x.t.shape[0]);
-done:
-    return st;
-}
-
-/* A table with the target in its last column, or without any where nobody needs one: then its rows
- * are as long as the model's inputs, and it may be images, too. */
-static tsr_status read_single(files *f, const char *path, const tsri_like *like)
-{
-    tsr_status st = TSR_OK;
-    char *copy = NULL;
-    TSR_TRY(tsri_strdup(&copy, path));
-    TSR_TRY(read_array(&f->x, copy));
-    int64_t inputs = like ? like->channels * like->height * like->width : 0;
-    f->unlabelled = like && like->unlabelled && f->x.row == inputs;
-    TSR_CHECK(!like || f->unlabelled || (f->x.t.dims == 2 && f->x.row >= inputs), TSR_BAD_FILE,
-              "%s: header: samples of %lld numbers, but the model takes %lld", tsri_quote(path),
-              (long long)f->x.row, (long long)inputs);
-    TSR_CHECK(f->unlabelled || (f->x.t.dims == 2 && f->x.row >= 2), TSR_BAD_FILE,
-              "%s: header: a single file must be a table [rows, columns] whose last column is the "
-              "target; for anything else give a folder with x.npy and y.npy",
-              tsri_quote(path));
-done:
-    return st;
-}
-
-/* The folder of .../x.npy when a y.npy is beside it, else NULL. */
-static tsr_status folder_of(char **out, const char *path)
-{
-    tsr_status st = TSR_OK;
-    char *y = NULL, *folder = NULL;
-    const char *slash = strrchr(path, '/');
-    *out = NULL;
-    if (strcmp(slash ? slash + 1 : path, "x.npy") != 0)
-        goto done;
-    TSR_TRY(slash ? tsri_strndup(&folder, path, (size_t)(slash - path + 1))
-                  : tsri_strdup(&folder, "."));
-    TSR_TRY(tsri_path_join(&y, folder, "y.npy"));
-    if (tsri_is_file(y)) {
-        *out = folder;
-        folder = NULL;
-    }
-done:
-    tsri_free(folder);
-    tsri_free(y);
-    return st;
-}
-
-static tsr_status read_path(files *f, const char *path, const char *suffix, const tsri_like *like,
-                            bool *found)
-{
-    tsr_status st = TSR_OK;
-    char *folder = NULL;
-    if (tsri_is_folder(path)) {
-        st = read_folder(f, path, suffix, like && like->unlabelled, found);
-        goto done;
-    }
-    TSR_TRY(folder_of(&folder, path));
-    if (folder) {
-        st = read_folder(f, folder, suffix, like && like->unlabelled, found);
-    } else {
-        *found = *suffix == '\0';
-        if (*found)
-            st = read_single(f, path, like);
-    }
-done:
-    tsri_free(folder);
-    return st;
-}
-
 /* ---- Into the data set -------------------------------------------------------------------- */
 
 /* Is the last column of x the target? */
-static bool has_target_column(const files *f)
+static bool has_target_column(const tsri_npy_files *f)
 {
     return !f->y.path && !f->unlabelled;
 }
 
-static tsr_status set_shape(tsr_data *data, const files *f)
+static tsr_status set_shape(tsr_data *data, const tsri_npy_files *f)
 {
     const int64_t *s = f->x.t.shape;
     const char *path = f->x.path;
@@ -315,12 +109,12 @@ static tsr_status set_shape(tsr_data *data, const files *f)
     }
 }
 
-static tsr_status set_lengths(tsri_part *part, const tsr_data *data, const array *length)
+static tsr_status set_lengths(tsri_part *part, const tsr_data *data, const tsri_npy_array *length)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc_raw(&part->length, part->n, sizeof *part->length));
     for (int64_t i = 0; i < part->n; i++) {
-        double n = length->path ? number(&length->t, i) : (double)data->height;
+        double n = length->path ? tsri_npy_number(length, i) : (double)data->height;
         TSR_CHECK(n == floor(n) && n >= 1 && n <= (double)data->height, TSR_BAD_FILE,
                   "%s: row %lld: a length of %g; 1 to %lld is expected", tsri_quote(length->path),
                   (long long)(i + 1), n, (long long)data->height);
@@ -332,10 +126,10 @@ done:
     return st;
 }
 
-static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const files *f)
+static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const tsri_npy_files *f)
 {
     tsr_status st = TSR_OK;
-    const array *x = &f->x;
+    const tsri_npy_array *x = &f->x;
     part->n = x->t.shape[0];
     TSR_CHECK(x->row - has_target_column(f) == data->dim, TSR_BAD_FILE,
               "%s: header: %lld numbers in a sample, but the training data has %lld; they must "
@@ -357,10 +151,10 @@ done:
     return st;
 }
 
-static tsr_status real_targets(tsri_part *part, const tsr_data *data, const files *f)
+static tsr_status real_targets(tsri_part *part, const tsr_data *data, const tsri_npy_files *f)
 {
     tsr_status st = TSR_OK;
-    const array *y = f->y.path ? &f->y : &f->x;
+    const tsri_npy_array *y = f->y.path ? &f->y : &f->x;
     TSR_CHECK((f->y.path ? y->row : 1) == data->targets, TSR_BAD_FILE,
               "%s: header: %lld targets in a row, but the training data has %lld; they must agree",
               tsri_quote(y->path), (long long)y->row, (long long)data->targets);
@@ -373,7 +167,7 @@ done:
 }
 
 /* One 1 among zeros in every row: classes, as other tools want them. */
-static void doubt_rows(const tsr_data *data, const array *y)
+static void doubt_rows(const tsr_data *data, const tsri_npy_array *y)
 {
     for (int64_t i = 0; i < data->train.n; i++) {
         int64_t ones = 0, zeros = 0;
@@ -391,7 +185,7 @@ static void doubt_rows(const tsr_data *data, const array *y)
 }
 
 /* Few different whole numbers are classes more often than not, whatever type they were saved in. */
-static void doubt_targets(const tsr_data *data, const array *y)
+static void doubt_targets(const tsr_data *data, const tsri_npy_array *y)
 {
     enum { MOST = 20 };
     float seen[MOST];
@@ -411,12 +205,12 @@ static void doubt_targets(const tsr_data *data, const array *y)
               tsri_quote(y->path), (long long)count);
 }
 
-static tsr_status set_wanted(tsr_data *data, const files *train, const files *test,
-                             const char *task)
+static tsr_status set_wanted(tsr_data *data, const tsri_npy_files *train,
+                             const tsri_npy_files *test, const char *task)
 {
     tsr_status st = TSR_OK;
     int64_t *labels = NULL, *test_labels = NULL;
-    const array *y = train->y.path ? &train->y : &train->x;
+    const tsri_npy_array *y = train->y.path ? &train->y : &train->x;
     bool real = is_real(y) || (train->y.path && y->row > 1);
     bool guessed = strcmp(task, "auto") == 0 && !data->like;
     if (strcmp(task, "auto") != 0)
@@ -437,7 +231,7 @@ static tsr_status set_wanted(tsr_data *data, const files *train, const files *te
               (long long)y->row);
     TSR_TRY(whole(&labels, y, y->row - 1));
     if (test) {
-        const array *z = test->y.path ? &test->y : &test->x;
+        const tsri_npy_array *z = test->y.path ? &test->y : &test->x;
         TSR_TRY(whole(&test_labels, z, z->row - 1));
     }
     TSR_TRY(tsri_labels_from(data, labels, test_labels, false, y->path));
@@ -450,15 +244,15 @@ done:
 tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
 {
     tsr_status st = TSR_OK;
-    files train = {0}, test = {0};
+    tsri_npy_files train = {0}, test = {0};
     bool found = false, tested = false;
-    TSR_TRY(read_path(&train, want->path, "", want->like, &found));
+    TSR_TRY(tsri_npy_files_read(&train, want->path, "", want->like, &found));
     TSR_CHECK(found, TSR_BAD_FILE, "%s: there is no x.npy in this folder; check data.path",
               tsri_quote(want->path));
     if (want->test_path)
-        TSR_TRY(read_path(&test, want->test_path, "", want->like, &tested));
+        TSR_TRY(tsri_npy_files_read(&test, want->test_path, "", want->like, &tested));
     else
-        TSR_TRY(read_path(&test, want->path, "_test", want->like, &tested));
+        TSR_TRY(tsri_npy_files_read(&test, want->path, "_test", want->like, &tested));
     TSR_CHECK(tested || !want->test_path, TSR_BAD_FILE,
               "%s: there is no x.npy in this folder; check data.test_path",
               tsri_quote(want->test_path));
@@ -482,8 +276,8 @@ tsr_status tsri_read_npy(tsr_data *data, const tsri_read *want)
     else
         TSR_TRY(set_wanted(data, &train, tested ? &test : NULL, want->task));
 done:
-    files_fini(&train);
-    files_fini(&test);
+    tsri_npy_files_fini(&train);
+    tsri_npy_files_fini(&test);
     return st;
 }
 

@@ -117,7 +117,7 @@ static tsr_status set_labels(tsr_data *data, tsri_part *part, const char *path)
     int64_t n = 0, done_so_far = 0, classes = 0;
     TSR_TRY(sizes_path(&name, path));
     TSR_CHECK(tsri_is_file(name), TSR_BAD_FILE,
-              "%s: how many sequences each class has must stand in %s; put it there",
+              "%s: the number of sequences of each class is read from %s; put it there",
               tsri_quote(path), tsri_quote(name));
     TSR_TRY(tsri_read_whole(&bytes, &n, name));
     TSR_TRY(tsri_alloc_raw(&part->label, part->n, sizeof *part->label));

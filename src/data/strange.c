@@ -84,7 +84,7 @@ void tsri_warn_of_strange(const tsr_data *data)
     for (; vectors && k < data->dim && data->scaling.groups == data->dim; k++)
         look(data, NULL, k, minmax, &told);
     if (told > TOLD)
-        TSRI_WARN("%s: so it is with %lld more columns", tsri_quote(data->name),
+        TSRI_WARN("%s: the same holds for %lld more columns", tsri_quote(data->name),
                   (long long)(told - TOLD));
 }
 

@@ -18,7 +18,7 @@ static tsri_synthetic read_options(const tsr_config *config, int64_t default_n)
         .targets = tsri_config_int(config, "data.targets"),
         .channels = tsri_config_int(config, "data.channels"),
         .phi = tsri_config_real(config, "data.phi"),
-        .regress = strcmp(tsri_config_text(config, "data.task"), "regress") == 0,
+        .regress = tsri_config_is(config, "data.task", "regress"),
         .seed = (uint64_t)tsri_config_int(config, "data.seed"),
     };
     if (options.n == 0)

@@ -307,6 +307,24 @@ const char *tsri_config_text(const tsr_config *c, const char *key)
     return typed(c, key, TSRI_TYPE_TEXT, TSRI_TYPE_CHOICE)->text;
 }
 
+/* A misspelt choice would never be made: our own mistake. */
+static void check_choice(const char *at, const char *choice)
+{
+    size_t n = strlen(choice);
+    while (strncmp(at, choice, n) != 0 || (at[n] && at[n] != '|')) {
+        at += strcspn(at, "|");
+        assert(*at && "the row has this choice");
+        at++;
+    }
+}
+
+bool tsri_config_is(const tsr_config *c, const char *key, const char *choice)
+{
+    const tsri_setting *value = typed(c, key, TSRI_TYPE_CHOICE, TSRI_TYPE_CHOICE);
+    check_choice(tsri_schema[value - c->value].choices, choice);
+    return strcmp(value->text, choice) == 0;
+}
+
 int64_t tsri_config_ints(const tsr_config *c, const char *key, const int64_t **values)
 {
     const tsri_setting *value = typed(c, key, TSRI_TYPE_INTS, TSRI_TYPE_INTS);

@@ -102,7 +102,8 @@ tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path);
 int64_t tsri_config_int(const tsr_config *c, const char *key);
 double tsri_config_real(const tsr_config *c, const char *key);
 bool tsri_config_bool(const tsr_config *c, const char *key);
-const char *tsri_config_text(const tsr_config *c, const char *key); /* TEXT and CHOICE */
+const char *tsri_config_text(const tsr_config *c, const char *key);            /* TEXT and CHOICE */
+bool tsri_config_is(const tsr_config *c, const char *key, const char *choice); /* one of CHOICE */
 int64_t tsri_config_ints(const tsr_config *c, const char *key, const int64_t **values);
 int64_t tsri_config_reals(const tsr_config *c, const char *key, const double **values);
 

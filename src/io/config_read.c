@@ -202,9 +202,10 @@ done:
 
 static tsr_status check_size(int64_t n, const char *name)
 {
-    return n <= RUN_FILE_MAX ? TSR_OK
-                             : tsri_fail(TSR_USAGE, "%s: larger than %s; no run file is",
-                                         tsri_quote(name), tsri_bytes_text(RUN_FILE_MAX));
+    return n <= RUN_FILE_MAX
+               ? TSR_OK
+               : tsri_fail(TSR_USAGE, "%s: larger than %s, the most that a run file may have",
+                           tsri_quote(name), tsri_bytes_text(RUN_FILE_MAX));
 }
 
 tsr_status tsri_config_parse(tsr_config **out, const char *text, int64_t n, const char *name)

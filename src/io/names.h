@@ -1,10 +1,11 @@
-/* names.h - the names that a run file has for its models, losses, schemes and backends: the one list
- * of each.
+/* names.h - the names that a run file has for its models, losses, optimisers, schemes and backends:
+ * the one list of each.
  *
  * A new one is a line here and a file of its own that ends with its row (docs/extending.md). From
  * these lists follow the choices of the run file (schema.c) and the tables of rows (net/models.c,
  * backend/loss.c, scheme/schemes.c, backend/backend.c); the rows are called tsri_model_NAME,
- * tsri_loss_NAME, tsri_scheme_NAME and tsri_backend_NAME. An import tries the models in this order.
+ * tsri_loss_NAME, tsri_scheme_NAME and tsri_backend_NAME; those of the optimisers stand together in
+ * optim/optim.c. An import tries the models in this order.
  */
 #ifndef TSRI_NAMES_H
 #define TSRI_NAMES_H
@@ -42,6 +43,12 @@
     X(squared_hinge)                                                                               \
     X(exponential)                                                                                 \
     X(logistic)
+
+#define TSRI_OPTIM_NAMES(X)                                                                        \
+    X(sgd)                                                                                         \
+    X(gd)                                                                                          \
+    X(adam)                                                                                        \
+    X(adamw)
 
 #define TSRI_SCHEME_NAMES(X)                                                                       \
     X(dense)                                                                                       \

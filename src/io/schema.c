@@ -103,7 +103,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("label_smoothing", "0", 0, 0.9999999, "cross_entropy: part of every label that is spread over all classes in training, as in PyTorch; evaluations do not use it (docs/optimisers.md)"),
     TEXT("class_weights", "none", "cross_entropy: weight of a sample of each class in training: none, balanced (every class counts the same, however many samples it has), or a number for each class, \"1, 2.5, 1\"; the mean is over the weights, as in PyTorch; evaluations do not use them"),
 
-    CHOICE("optim.name", "sgd", "sgd|gd|adam|adamw", "sgd: mini-batches; gd: the whole training set in each step; adam, adamw: mini-batches, with a rate of its own for each weight (docs/optimisers.md)"),
+    CHOICE("optim.name", "sgd", ONE_OF(TSRI_OPTIM_NAMES), "sgd: mini-batches; gd: the whole training set in each step; adam, adamw: mini-batches, with a rate of its own for each weight (docs/optimisers.md)"),
     REAL_WHEN("optim.lr", "0.1", "optim.name=adam or adamw", "0.001", 0, 1e6, "learning rate at the start"),
     REAL_WHEN("optim.momentum", "0.9", "optim.name=gd", "0", 0, 0.9999999, "momentum; gd is plain gradient descent unless it is given"),
     BOOL("optim.nesterov", "false", "Nesterov's form of momentum"),

@@ -14,7 +14,7 @@ tsr_status tsri_share_chance(double *chance, const tsr_config *config)
     tsri_draw draw = {.workers = tsri_config_int(config, "scheme.workers"),
                       .xi = tsri_config_real(config, "scheme.xi")};
     *chance = 1;
-    if (!scheme->shares || strcmp(tsri_config_text(config, "scheme.scale"), "none") == 0)
+    if (!scheme->shares || tsri_config_is(config, "scheme.scale", "none"))
         return TSR_OK;
     TSR_TRY(tsri_scheme_draw(&draw.kind, scheme, config));
     *chance = tsri_draw_chance(&draw, 0); /* with scheme.weights: the mean over the workers */

@@ -161,9 +161,9 @@ static tsr_status begin(tsri_net **out, const tsr_config *config, tsri_shape inp
                        .outputs = outputs,
                        .filters = filters,
                        .conv = conv_choice(config),
-                       .bf16 = strcmp(tsri_config_text(config, "precision"), "bf16") == 0,
-                       .skip_gates = strcmp(tsri_config_text(config, "skip"), "off") != 0,
-                       .skip_relu = strcmp(tsri_config_text(config, "skip"), "on") == 0,
+                       .bf16 = tsri_config_is(config, "precision", "bf16"),
+                       .skip_gates = !tsri_config_is(config, "skip", "off"),
+                       .skip_relu = tsri_config_is(config, "skip", "on"),
                        .place = tsri_config_place(config, "model.name"),
                        .widths = tsri_config_text(config, "model.widths"),
                        .widths_place = tsri_config_place(config, "model.widths")};

@@ -174,8 +174,8 @@ static void read_through_norm(tsri_plan *plan, tsri_planned *step)
 /* ---- bf16 --------------------------------------------------------------------------------- */
 
 /* Values lie as bf16 when every kind of the network can: what comes in is read by products alone,
- * and a linear layer makes what goes out, both of them floats. Who looks at ops while they run
- * (frozen), or has a part of a network, wants floats. */
+ * and a linear layer makes what goes out, both of them floats. A plan whose ops are looked at while
+ * they run (frozen), or of a part of a network, has floats. */
 static bool may_be_narrow(const tsri_plan *plan)
 {
     const tsri_net *net = plan->net;

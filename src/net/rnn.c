@@ -20,7 +20,6 @@
 #include "net/models.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The first position that the loss sees, from 0: the paper's sum begins at l = 2. */
 static tsr_status first_position(tsri_net *net, const tsr_config *config)
@@ -43,7 +42,7 @@ static tsr_status build_layer(tsri_net *net, int *x, const tsr_config *config, i
 {
     tsr_status st = TSR_OK;
     int64_t m = tsri_config_int(config, "model.width");
-    bool all = strcmp(tsri_config_text(config, "model.train"), "all") == 0;
+    bool all = tsri_config_is(config, "model.train", "all");
     char name[TSRI_NAME];
     int axis;
     TSR_TRY(tsri_net_axis(net, &axis, m, true, "hidden.%lld", (long long)l));
@@ -60,8 +59,8 @@ static tsr_status build(tsri_net *net, const tsr_config *config, const void *of)
     tsr_status st = TSR_OK;
     (void)of;
     int64_t layers = tsri_config_int(config, "model.layers"), T = net->input.h;
-    bool all = strcmp(tsri_config_text(config, "model.train"), "all") == 0;
-    bool every = strcmp(tsri_config_text(config, "model.read"), "every") == 0;
+    bool all = tsri_config_is(config, "model.train", "all");
+    bool every = tsri_config_is(config, "model.read", "every");
     int x = 0, output;
     TSR_CHECK(net->input.w == 1 && (!every || net->outputs % T == 0), TSR_USAGE,
               "%s: rnn reads sequences of up to %lld positions%s: %lld outputs do not go with them",

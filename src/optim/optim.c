@@ -1,19 +1,49 @@
 /* optim.c - what a step does with a gradient. */
 #include "optim/optim.h"
 
+#include "io/names.h"
+
 #include <math.h>
 #include <string.h>
 
+/* What every row reads. */
+#define ANY "name lr weight_decay clip ema schedule milestones gamma final_lr warmup keep "
+
+static const tsri_optim_row tsri_optim_sgd = {.name = "sgd", .keys = ANY "momentum nesterov"};
+
+static const tsri_optim_row tsri_optim_gd = {
+    .name = "gd", .whole_set = true, .keys = ANY "momentum nesterov"};
+
+static const tsri_optim_row tsri_optim_adam = {
+    .name = "adam", .adam = true, .keys = ANY "beta1 beta2 epsilon"};
+
+static const tsri_optim_row tsri_optim_adamw = {
+    .name = "adamw", .adam = true, .decoupled = true, .keys = ANY "beta1 beta2 epsilon"};
+
+static const tsri_optim_row *const rows[] = {
+#define X(name) &tsri_optim_##name,
+    TSRI_OPTIM_NAMES(X)
+#undef X
+};
+
+const tsri_optim_row *tsri_optim_of(const tsr_config *config)
+{
+    const char *name = tsri_config_text(config, "optim.name");
+    size_t i = 0;
+    while (strcmp(rows[i]->name, name) != 0) /* the schema knows these names alone */
+        i++;
+    return rows[i];
+}
+
 tsri_optim tsri_optim_from(const tsr_config *c)
 {
-    const char *name = tsri_config_text(c, "optim.name");
-    bool decoupled = strcmp(name, "adamw") == 0;
-    bool adam = decoupled || strcmp(name, "adam") == 0;
-    return (tsri_optim){.momentum = tsri_config_real(c, adam ? "optim.beta1" : "optim.momentum"),
+    const tsri_optim_row *row = tsri_optim_of(c);
+    const char *momentum = row->adam ? "optim.beta1" : "optim.momentum";
+    return (tsri_optim){.momentum = tsri_config_real(c, momentum),
                         .decay = tsri_config_real(c, "optim.weight_decay"),
-                        .nesterov = !adam && tsri_config_bool(c, "optim.nesterov"),
-                        .adam = adam,
-                        .decoupled = decoupled,
+                        .nesterov = !row->adam && tsri_config_bool(c, "optim.nesterov"),
+                        .adam = row->adam,
+                        .decoupled = row->decoupled,
                         .beta2 = tsri_config_real(c, "optim.beta2"),
                         .epsilon = tsri_config_real(c, "optim.epsilon"),
                         .clip = tsri_config_real(c, "optim.clip")};

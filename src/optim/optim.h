@@ -1,9 +1,24 @@
-/* optim.h - what a step does with a gradient: SGD or Adam, as `optim:` says. */
+/* optim.h - what a step does with a gradient: SGD or Adam, as `optim:` says.
+ *
+ *     tsri_optim rule = tsri_optim_from(config);
+ *     tsri_dials dials = tsri_optim_dials(&rule, rate, seen);
+ */
 #ifndef TSRI_OPTIM_H
 #define TSRI_OPTIM_H
 
 #include "backend/backend.h"
 #include "io/config.h"
+
+/* What optim.name says. */
+typedef struct tsri_optim_row {
+    const char *name;
+    bool whole_set;   /* a step takes the whole training set, whatever `batch` says */
+    bool adam;        /* else SGD */
+    bool decoupled;   /* AdamW: the decay is taken from the weights, not added to the gradient */
+    const char *keys; /* of `optim:` that it reads */
+} tsri_optim_row;
+
+const tsri_optim_row *tsri_optim_of(const tsr_config *config);
 
 typedef struct tsri_optim {
     double momentum, decay; /* momentum: beta1 of Adam */

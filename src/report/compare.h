@@ -8,9 +8,9 @@
  *     tsri_compare_fini(&c);
  *
  * Only metrics.jsonl is needed from each folder; it may still be growing. Where there is a run.yaml,
- * too, the page shows in which keys the runs differ, and sums up those that differ in their seeds. Time is the run's own, over
- * all its resumptions. A run without test accuracies (real targets, or no evaluation yet) is in the
- * table, too; when no run has any, losses are drawn instead.
+ * too, the page shows in which keys the runs differ, and sums up those that differ in their seeds.
+ * Time is the run's own, over all its resumptions. A run without test accuracies (real targets, or
+ * no evaluation yet) is in the table, too; when no run has any, losses are drawn instead.
  */
 #ifndef TSRI_COMPARE_H
 #define TSRI_COMPARE_H

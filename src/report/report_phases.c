@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "io/file.h"
-#include "ticket/pipeline.h"
+#include "ticket/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,90 +1,32 @@
 /* report_sweep.c - the page of a sweep: the best cell and how sure it is, the cells as a map of
- * colours over two keys, the curves of the best ones, all of them in a table.
- *
- * A map is a table of HTML: values may be words, every cell shows its number, and a phone can
- * scroll it. Lighter is better, whether accuracy or loss is judged. */
+ * colours (sweep_map.c), the curves of the best ones, all of them in a table.
+ */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
-#include "base/number.h"
-#include "report/choices.h"
-#include "report/colour.h"
+#include "report/sweep_view.h"
 #include "report/table.h"
-#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    MOST_MAPS = 12,    /* small multiples; more than that nobody compares */
     MOST_CURVES = 6,   /* colours that are told apart */
     MOST_POINTS = 400, /* of a curve on the page; all are in the file */
     MOST_ROWS = 500
 };
 
-typedef struct view {
-    tsri_page *page;
-    const tsri_sweep *sweep;
-    const tsri_cell_sum *ranking; /* [cells] from the best to the worst */
-    bool accuracy, log;
-    double worst, best;   /* of all cells, as judged() gives them */
-    int64_t across, down; /* the keys of a map; -1 = none */
-    tsri_choices choices; /* the cells, by their numbers */
-} view;
-
-/* ---- What is judged ------------------------------------------------------------------------- */
-
-/* The cell's number: accuracy in percent, or loss. NaN when none of its runs ended. */
-static double judged(const view *v, const tsri_cell_sum *c)
-{
-    return tsri_sweep_measure(v->sweep, c)->mean * (v->accuracy ? 100 : 1);
-}
-
-static double deviation(const view *v, const tsri_cell_sum *c)
-{
-    return tsri_sweep_measure(v->sweep, c)->deviation * (v->accuracy ? 100 : 1);
-}
-
-static const char *measure_name(const view *v)
-{
-    return v->accuracy ? "test accuracy" : "loss";
-}
-
-static const char *written(char text[TSRI_NUMBER_TEXT], const view *v, double value)
-{
-    if (v->accuracy)
-        return tsri_fixed(text, value, 2);
-    (void)snprintf(text, TSRI_NUMBER_TEXT, "%.4g", value);
-    return text;
-}
-
-static const char *unit(const view *v)
-{
-    return v->accuracy ? " %" : "";
-}
-
-static void find_range(view *v)
-{
-    v->best = judged(v, &v->ranking[0]);
-    v->worst = v->best;
-    for (int64_t i = 0; i < v->sweep->cells; i++) {
-        double value = judged(v, &v->ranking[i]);
-        bool worse = v->accuracy ? value < v->worst : value > v->worst;
-        v->worst = worse ? value : v->worst;
-    }
-    v->log = !v->accuracy && v->best > 0 && v->worst > 20 * v->best;
-}
-
 /* ---- Facts and the best --------------------------------------------------------------------- */
 
-static void facts(const view *v)
+static void facts(const tsri_sweep_view *v)
 {
     const tsri_sweep *s = v->sweep;
     char text[80], number[TSRI_NUMBER_TEXT];
     tsri_markup_add(&v->page->html, "<dl class=\"facts\">\n");
     if (v->ranking[0].count > 0) {
-        (void)snprintf(text, sizeof text, "%s%s", written(number, v, v->best), unit(v));
+        (void)snprintf(text, sizeof text, "%s%s", tsri_sweep_written(number, v, v->best),
+                       tsri_sweep_unit(v));
         tsri_page_fact(v->page, v->accuracy ? "best test accuracy" : "lowest loss", text);
     }
     (void)snprintf(text, sizeof text, "%lld x %lld", (long long)s->cells, (long long)s->seeds);
@@ -101,16 +43,16 @@ static void facts(const view *v)
 }
 
 /* May the lead of the best be chance? Twice the standard error of the difference decides. */
-static void say_lead(const view *v)
+static void say_lead(const tsri_sweep_view *v)
 {
     const tsri_cell_sum *a = &v->ranking[0], *b = &v->ranking[1];
     char number[TSRI_NUMBER_TEXT];
     if (v->sweep->cells < 2 || b->count == 0)
         return;
-    double lead = fabs(judged(v, a) - judged(v, b));
-    double error = sqrt(deviation(v, a) * deviation(v, a) / (double)a->count +
-                        deviation(v, b) * deviation(v, b) / (double)b->count);
-    written(number, v, lead);
+    double lead = fabs(tsri_sweep_judged(v, a) - tsri_sweep_judged(v, b));
+    double error = sqrt(tsri_sweep_deviation(v, a) * tsri_sweep_deviation(v, a) / (double)a->count +
+                        tsri_sweep_deviation(v, b) * tsri_sweep_deviation(v, b) / (double)b->count);
+    tsri_sweep_written(number, v, lead);
     if (isnan(error))
         tsri_page_say(v->page,
                       "The next best cell is %s%s behind. With one seed nobody can tell whether "
@@ -124,7 +66,7 @@ static void say_lead(const view *v)
 }
 
 /* The command that trains the best cell; quotes where the shell would read a value otherwise. */
-static void say_command(const view *v)
+static void say_command(const tsri_sweep_view *v)
 {
     const tsri_sweep *s = v->sweep;
     tsri_markup_add(&v->page->html, "<pre>tessera train ");
@@ -143,7 +85,7 @@ static void say_command(const view *v)
     tsri_markup_add(&v->page->html, "</pre>\n");
 }
 
-static tsr_status best(const view *v)
+static tsr_status best(const tsri_sweep_view *v)
 {
     tsr_status st = TSR_OK;
     tsri_text cell = {0};
@@ -157,11 +99,11 @@ static tsr_status best(const view *v)
     }
     TSR_TRY(tsri_sweep_cell_text(&cell, v->sweep, b->cell, ""));
     if (b->count > 1)
-        (void)snprintf(seeds, sizeof seeds,
-                       ", the mean of %lld seeds with a standard deviation of %s",
-                       (long long)b->count, written(spread, v, deviation(v, b)));
-    tsri_page_say(v->page, "%s: %s %s%s%s.", cell.data, measure_name(v),
-                  written(number, v, v->best), unit(v), seeds);
+        (void)snprintf(
+            seeds, sizeof seeds, ", the mean of %lld seeds with a standard deviation of %s",
+            (long long)b->count, tsri_sweep_written(spread, v, tsri_sweep_deviation(v, b)));
+    tsri_page_say(v->page, "%s: %s %s%s%s.", cell.data, tsri_sweep_judged_name(v),
+                  tsri_sweep_written(number, v, v->best), tsri_sweep_unit(v), seeds);
     say_lead(v);
     say_command(v);
 done:
@@ -170,150 +112,9 @@ done:
     return st;
 }
 
-/* ---- The map -------------------------------------------------------------------------------- */
-
-/* The two keys with the most values; those with one value are no axis. */
-static void choose_axes(view *v)
-{
-    const tsri_grid *grid = v->sweep->grid;
-    v->across = v->down = -1;
-    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
-        if (grid[g].count < 2)
-            continue;
-        if (v->across < 0 || grid[g].count > grid[v->across].count) {
-            v->down = v->across;
-            v->across = g;
-        } else if (v->down < 0 || grid[g].count > grid[v->down].count) {
-            v->down = g;
-        }
-    }
-}
-
-/* The cell that is `like` but for these values of the two axes. */
-static int64_t cell_at(const view *v, int64_t like, int64_t column, int64_t row)
-{
-    int64_t cell = 0;
-    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
-        int64_t value = g == v->across ? column
-                        : g == v->down ? row
-                                       : tsri_sweep_value(v->sweep, like, g);
-        cell = cell * v->sweep->grid[g].count + value;
-    }
-    return cell;
-}
-
-/* 0 (worst) to 1 (best). */
-static double place_of(const view *v, double value)
-{
-    if (v->best == v->worst)
-        return 1;
-    return v->log ? log(value / v->worst) / log(v->best / v->worst)
-                  : (value - v->worst) / (v->best - v->worst);
-}
-
-/* Of a cell none of whose runs came to its end. */
-static const char *fate(const tsri_cell_sum *c)
-{
-    return c->diverged ? "diverged" : c->refused ? "refused" : "-";
-}
-
-static void map_cell(const view *v, int64_t cell)
-{
-    tsri_markup *m = &v->page->html;
-    tsri_cell_sum c = tsri_sweep_sum(v->sweep, cell);
-    char colour[TSRI_COLOUR_TEXT], number[TSRI_NUMBER_TEXT];
-    tsri_markup_add(m, "<td");
-    tsri_choices_mark(m, &v->choices, cell);
-    if (c.count == 0) {
-        tsri_markup_add(m, " class=\"quiet\">%s</td>", fate(&c));
-        return;
-    }
-    double at = place_of(v, judged(v, &c));
-    tsri_markup_add(m, "%s style=\"background:%s;color:%s\">%s%s</td>",
-                    cell == v->ranking[0].cell ? " class=\"best\"" : "", tsri_ramp(colour, at),
-                    at < 0.55 ? "#ffffff" : "#000000", written(number, v, judged(v, &c)),
-                    c.diverged + c.refused > 0 ? "*" : "");
-}
-
-/* The other keys' values, where they differ from map to map. */
-static void map_title(const view *v, int64_t like)
-{
-    const char *before = "<h3>";
-    for (int64_t g = 0; g < v->sweep->options.grids; g++) {
-        if (g == v->across || g == v->down || v->sweep->grid[g].count < 2)
-            continue;
-        tsri_markup_add(&v->page->html, "%s", before);
-        tsri_markup_text(&v->page->html, v->sweep->grid[g].key);
-        tsri_markup_add(&v->page->html, " = ");
-        tsri_markup_text(&v->page->html,
-                         v->sweep->grid[g].value[tsri_sweep_value(v->sweep, like, g)]);
-        before = ", ";
-    }
-    if (*before == ',')
-        tsri_markup_add(&v->page->html, "</h3>\n");
-}
-
-static void map(const view *v, int64_t like)
-{
-    tsri_markup *m = &v->page->html;
-    if (!v->sweep->grid)
-        return;
-    const tsri_grid *across = &v->sweep->grid[v->across],
-                    *down = v->down >= 0 ? &v->sweep->grid[v->down] : NULL;
-    map_title(v, like);
-    tsri_markup_add(m, "<div class=\"wide\"><table class=\"map\"><tr><th>");
-    tsri_markup_text(m, down ? down->key : "");
-    tsri_markup_add(m, "</th><th colspan=\"%lld\">", (long long)across->count);
-    tsri_markup_text(m, across->key);
-    tsri_markup_add(m, "</th></tr>\n<tr><th></th>");
-    for (int64_t j = 0; j < across->count; j++) {
-        tsri_markup_add(m, "<th>");
-        tsri_markup_text(m, across->value[j]);
-        tsri_markup_add(m, "</th>");
-    }
-    tsri_markup_add(m, "</tr>\n");
-    for (int64_t i = 0; i < (down ? down->count : 1); i++) {
-        tsri_markup_add(m, "<tr><th>");
-        tsri_markup_text(m, down ? down->value[i] : "");
-        tsri_markup_add(m, "</th>");
-        for (int64_t j = 0; j < across->count; j++)
-            map_cell(v, cell_at(v, like, j, i));
-        tsri_markup_add(m, "</tr>\n");
-    }
-    tsri_markup_add(m, "</table></div>\n");
-}
-
-static void maps(const view *v)
-{
-    const tsri_sweep *s = v->sweep;
-    char low[TSRI_NUMBER_TEXT], high[TSRI_NUMBER_TEXT];
-    if (v->across < 0 || v->ranking[0].count == 0)
-        return;
-    int64_t size = s->grid[v->across].count * (v->down >= 0 ? s->grid[v->down].count : 1);
-    bool all = s->cells / size <= MOST_MAPS;
-    tsri_section_open(v->page, "All cells");
-    tsri_page_say(v->page,
-                  "The %s of each cell%s%s. Lighter is better: from %s%s to %s%s%s. The best has a "
-                  "frame.%s",
-                  measure_name(v), s->seeds > 1 ? ", the mean of its seeds" : "",
-                  all ? "" : ", with the best cell's values of the other keys",
-                  written(low, v, v->worst), unit(v), written(high, v, v->best), unit(v),
-                  v->log ? ", on a logarithmic scale" : "",
-                  s->diverged + s->refused > 0 && s->seeds > 1
-                      ? " A star: not all runs of the cell came to their end."
-                      : "");
-    for (int64_t cell = 0; all && cell < s->cells; cell++) /* the first cell of every map */
-        if (tsri_sweep_value(s, cell, v->across) == 0 &&
-            (v->down < 0 || tsri_sweep_value(s, cell, v->down) == 0))
-            map(v, cell);
-    if (!all)
-        map(v, v->ranking[0].cell);
-    tsri_section_close(v->page);
-}
-
 /* ---- Parallel coordinates and filters -------------------------------------------------------- */
 
-static tsr_status add_cell(view *v, const tsri_cell_sum *c)
+static tsr_status add_cell(tsri_sweep_view *v, const tsri_cell_sum *c)
 {
     tsr_status st = TSR_OK;
     const tsri_sweep *s = v->sweep;
@@ -324,18 +125,20 @@ static tsr_status add_cell(view *v, const tsri_cell_sum *c)
         if (s->grid[g].count > 1)
             value[k++] = s->grid[g].value[tsri_sweep_value(s, c->cell, g)];
     if (c->count > 0)
-        (void)snprintf(result, sizeof result, "%s%s", written(number, v, judged(v, c)), unit(v));
+        (void)snprintf(result, sizeof result, "%s%s",
+                       tsri_sweep_written(number, v, tsri_sweep_judged(v, c)), tsri_sweep_unit(v));
     else
-        (void)snprintf(result, sizeof result, "%s", fate(c));
+        (void)snprintf(result, sizeof result, "%s", tsri_sweep_fate(c));
     TSR_TRY(tsri_sweep_cell_text(&name, s, c->cell, ""));
     TSR_TRY(tsri_choices_add(&v->choices, name.data, value, result,
-                             c->count > 0 ? place_of(v, judged(v, c)) : (double)NAN));
+                             c->count > 0 ? tsri_sweep_place(v, tsri_sweep_judged(v, c))
+                                          : (double)NAN));
 done:
     tsri_text_fini(&name);
     return st;
 }
 
-static tsr_status make_choices(view *v)
+static tsr_status make_choices(tsri_sweep_view *v)
 {
     tsr_status st = TSR_OK;
     const tsri_sweep *s = v->sweep;
@@ -350,16 +153,18 @@ done:
     return st;
 }
 
-static void choices(const view *v)
+static void choices(const tsri_sweep_view *v)
 {
     char low[TSRI_NUMBER_TEXT + 4], high[TSRI_NUMBER_TEXT + 4], number[TSRI_NUMBER_TEXT];
     if (v->choices.keys == 0 || v->ranking[0].count == 0)
         return;
     tsri_section_open(v->page, "Which values matter");
-    (void)snprintf(low, sizeof low, "%s%s", written(number, v, v->worst), unit(v));
-    (void)snprintf(high, sizeof high, "%s%s", written(number, v, v->best), unit(v));
+    (void)snprintf(low, sizeof low, "%s%s", tsri_sweep_written(number, v, v->worst),
+                   tsri_sweep_unit(v));
+    (void)snprintf(high, sizeof high, "%s%s", tsri_sweep_written(number, v, v->best),
+                   tsri_sweep_unit(v));
     tsri_choices_filters(v->page, &v->choices);
-    tsri_choices_parallel(v->page, &v->choices, measure_name(v), low, high);
+    tsri_choices_parallel(v->page, &v->choices, tsri_sweep_judged_name(v), low, high);
     tsri_section_close(v->page);
 }
 
@@ -380,7 +185,7 @@ static double curve_at(const tsri_sweep *s, int64_t cell, int64_t k)
     return count > 0 ? sum / (double)count : (double)NAN;
 }
 
-static tsr_status add_curve(tsri_chart *chart, const view *v, const tsri_cell_sum *c)
+static tsr_status add_curve(tsri_chart *chart, const tsri_sweep_view *v, const tsri_cell_sum *c)
 {
     tsr_status st = TSR_OK;
     const tsri_sweep *s = v->sweep;
@@ -407,7 +212,7 @@ done:
     return st;
 }
 
-static tsr_status curves(const view *v)
+static tsr_status curves(const tsri_sweep_view *v)
 {
     tsr_status st = TSR_OK;
     tsri_chart chart = {0};
@@ -444,7 +249,7 @@ static void number(tsri_table *t, int digits, double value)
 }
 
 /* What came out first: a phone shows no more than the first columns. */
-static void table_row(tsri_table *t, const view *v, const tsri_cell_sum *c)
+static void table_row(tsri_table *t, const tsri_sweep_view *v, const tsri_cell_sum *c)
 {
     const tsri_spread *rest[] = {&c->loss, &c->train_loss};
     if (v->accuracy) {
@@ -467,11 +272,11 @@ static void table_row(tsri_table *t, const view *v, const tsri_cell_sum *c)
 
 static void mark_row(tsri_markup *m, const void *context, int64_t row)
 {
-    const view *v = context;
+    const tsri_sweep_view *v = context;
     tsri_choices_mark(m, &v->choices, v->ranking[row].cell);
 }
 
-static tsr_status table(const view *v)
+static tsr_status table(const tsri_sweep_view *v)
 {
     tsr_status st = TSR_OK;
     tsri_table t = {.mark = mark_row, .context = v};
@@ -509,13 +314,13 @@ tsr_status tsri_report_sweep(tsri_page *p)
     tsri_sweep sweep = {0};
     tsri_cell_sum *ranking = NULL;
     char *name = NULL;
-    view v = {.page = p, .sweep = &sweep};
+    tsri_sweep_view v = {.page = p, .sweep = &sweep};
     TSR_TRY(tsri_sweep_read(&sweep, p->folder));
     TSR_TRY(tsri_sweep_ranking(&ranking, &sweep));
     v.ranking = ranking;
     v.accuracy = tsri_sweep_by_accuracy(&sweep);
-    find_range(&v);
-    choose_axes(&v);
+    tsri_sweep_find_range(&v);
+    tsri_sweep_choose_axes(&v);
     TSR_TRY(make_choices(&v));
     TSR_TRY(tsri_last_name(&name, p->folder));
     TSR_TRY(tsri_page_begin(p, name));
@@ -523,7 +328,7 @@ tsr_status tsri_report_sweep(tsri_page *p)
     facts(&v);
     TSR_TRY(best(&v));
     choices(&v);
-    maps(&v);
+    tsri_sweep_maps(&v);
     TSR_TRY(curves(&v));
     TSR_TRY(table(&v));
 done:

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "report/table.h"
-#include "ticket/pipeline.h"
+#include "ticket/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -235,7 +235,7 @@ static tsr_status take(tsri_study_cell *c, const tsri_study *s, const tsri_json_
                   tsri_json_as_text(tsri_json_get(root, "cell"), &name) &&
                   tsri_json_as_text(tsri_json_get(root, "run_file"), &run_file) &&
                   tsri_json_is_object(numbers),
-              TSR_BAD_FILE, "%s is no cell of a study", tsri_quote(path));
+              TSR_BAD_FILE, "%s is not a cell of a study", tsri_quote(path));
     TSR_CHECK(strcmp(study, s->row->name) == 0 && strcmp(name, c->name) == 0, TSR_BAD_FILE,
               "%s holds cell %s of %s", tsri_quote(path), tsri_quote(name), tsri_quote(study));
     TSR_TRY(same_settings(run_file, config, path));

@@ -187,8 +187,8 @@ void tsri_loft_judge_maps(tsri_study *s, const tsri_rankings *r, int64_t seeds)
     }
     tsri_study_judge(s, "loft/fig1/early", NULL, early, seeds);
     tsri_study_judge(s, "loft/fig1/block", NULL, block, seeds);
-    tsri_study_note(s, "The learning rate falls to 0 here, which by itself stills the ranks; the "
-                       "paper does not give its schedule.");
+    tsri_study_note(s, "The learning rate falls to 0 here, which by itself stops rankings from "
+                       "changing; the paper does not give its schedule.");
 }
 
 static const tsri_loft_paper fig1_paper = {.network = "WideResNet-18",
@@ -201,8 +201,7 @@ tsr_status tsri_loft_fig1(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_rankings r[TSRI_LOFT_SEEDS] = {0};
-    int64_t first = 0, seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
-    seeds = seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
+    int64_t first = 0, seeds = tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_LOFT_SEEDS);
     TSR_TRY(tsri_loft_settings(s, z, &fig1_paper));
     tsri_study_setting(s, "seeds", "not given", "%lld, the first one drawn", (long long)seeds);
     for (int64_t k = 0; k < seeds; k++) {
@@ -340,12 +339,13 @@ void tsri_loft_judge_settling(tsri_study *s, const tsri_repeats *loft, const tsr
     tsri_study_judge(s, "loft/fig4/monotone", NULL, rise, seeds);
     tsri_study_judge(s, "loft/fig4/quickly", NULL, area, seeds);
     tsri_study_judge(s, "loft/fig4/faster", NULL, ahead, seeds);
-    tsri_study_note(s,
-                    "Before training the ranking is %.3f (LoFT) and %.3f (baseline) of a "
-                    "reversal's distance from the last one, mean over the seeds. A ranking by "
-                    "chance would be at 0.7 to 0.8 (16 to 512 filters): what is missing to that is "
-                    "where a filter began.",
-                    loft->mean[0], base->mean[0]);
+    tsri_study_note(
+        s,
+        "Before training the ranking is %.3f (LoFT) and %.3f (baseline) of a "
+        "reversal's distance from the last one, mean over the seeds. A ranking by "
+        "chance would be at 0.7 to 0.8 (16 to 512 filters): ours is lower because a filter "
+        "keeps something of the place it began with.",
+        loft->mean[0], base->mean[0]);
 }
 
 static const tsri_loft_paper fig4_paper = {.network = "not given for this figure",
@@ -359,9 +359,8 @@ tsr_status tsri_loft_fig4(tsri_study *s, const tsri_loft_sizes *z)
 {
     tsr_status st = TSR_OK;
     tsri_repeats loft = {0}, base = {0};
-    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
+    int64_t seeds = tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_LOFT_SEEDS);
     char said[80];
-    seeds = seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
     tsri_repeats_say(said, seeds);
     TSR_TRY(tsri_loft_settings(s, z, &fig4_paper));
     tsri_study_setting(s, "seeds", "not given", "%s", said);

@@ -62,8 +62,7 @@ const tsri_table1_network tsri_table1_networks[TSRI_TABLE1_NETWORKS] = {
 
 static int64_t seeds_of(const tsri_study *s)
 {
-    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
-    return seeds < TSRI_SEEDS_MOST ? seeds : TSRI_SEEDS_MOST;
+    return tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_SEEDS_MOST);
 }
 
 enum { PER_SEED = 1 + TSRI_TABLE1_METHODS * TSRI_TABLE1_RATIOS };

@@ -248,8 +248,7 @@ static void test_set_bands(tickets *o)
 
 static int64_t seeds_of(const tsri_study *s)
 {
-    int64_t seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
-    return seeds < TSRI_LOFT_SEEDS ? seeds : TSRI_LOFT_SEEDS;
+    return tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, TSRI_LOFT_SEEDS);
 }
 
 static tsr_status all_seeds(tickets *o, tsri_study *s, const tsri_loft_sizes *size,

@@ -179,10 +179,9 @@ static void leave_accuracy(tsri_study *s)
 tsr_status tsri_loft_table1(tsri_study *s)
 {
     tsr_status st = TSR_OK;
-    int64_t count = s->quick ? 2 : 4, seeds = tsri_study_seeds(s, TSRI_SEEDS_LEAST);
+    int64_t count = s->quick ? 2 : 4, seeds = tsri_study_seeds_to(s, TSRI_SEEDS_LEAST, SEEDS_MOST);
     traffic here[4], of[SEEDS_MOST] = {0};
     tsri_table t = {0};
-    seeds = seeds < SEEDS_MOST ? seeds : SEEDS_MOST;
     tsri_table_head(&t, "model|workers|scheme|paper, GB|here, GB|difference, %|paper, times LoFT|"
                         "here, times LoFT");
     tsri_study_setting(s, "networks", "PreActResNet-18 and -34, WideResNet-34",

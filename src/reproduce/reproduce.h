@@ -103,6 +103,9 @@ struct tsri_study {
 /* How many repetitions: --seeds, or `usual`, which is at least TSRI_SEEDS_LEAST. */
 int64_t tsri_study_seeds(const tsri_study *s, int64_t usual);
 
+/* The same, but no more than a study has room for. */
+int64_t tsri_study_seeds_to(const tsri_study *s, int64_t usual, int64_t most);
+
 /* The last part of the path in --data, or `usual`. */
 const char *tsri_study_data_name(const tsri_study *s, const char *usual);
 

@@ -5,7 +5,7 @@
  * At a finite width a factor per position is left, and its logarithm is what "exponential" means;
  * the theory has it go away as m >= poly(L). So it is fitted at three widths, over several draws.
  */
-#include "reproduce/rnn_length.h"
+#include "reproduce/rnn.h"
 
 #include "base/alloc.h"
 #include "reproduce/cells.h"
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LENGTH = 200, SPANS = 9, NETS = 5, SEEDS_MOST = 16, OUTPUTS = 4 };
+enum { LENGTH = 200, SPANS = 9, NETS = 5, OUTPUTS = 4 };
 enum { LONGEST = 500, SPANS_MOST = 11 }; /* --paper */
 
 static const int64_t span_of[SPANS_MOST] = {1, 2, 5, 10, 20, 50, 100, 150, 199, 350, 499};
@@ -118,7 +118,7 @@ static const struct {
 /* All of them, of every draw. */
 typedef struct findings {
     int64_t m, seeds, positions, spans;
-    measured net[NETS][SEEDS_MOST];
+    measured net[NETS][TSRI_RNN_SEEDS];
 } findings;
 
 static void draw_length(tsri_study *s, const findings *found)
@@ -210,7 +210,7 @@ enum { RELU, HALF, QUARTER, LINEAR, SHRUNK }; /* rows of `nets` */
 static void judge_widths(tsri_study *s, const findings *found, const double *span)
 {
     for (int k = HALF; k <= QUARTER; k++) {
-        double ratio[SEEDS_MOST];
+        double ratio[TSRI_RNN_SEEDS];
         char part[60];
         for (int64_t r = 0; r < found->seeds; r++)
             ratio[r] = fabs(log(factor_of(span, found->net[k - 1][r].chain, found->spans))) /
@@ -224,8 +224,8 @@ static void judge_widths(tsri_study *s, const findings *found, const double *spa
 
 static void judge_length(tsri_study *s, const findings *found, const double *at, const double *span)
 {
-    double upper[SEEDS_MOST] = {0}, lower[SEEDS_MOST], chain[SEEDS_MOST], back[SEEDS_MOST],
-           up[SEEDS_MOST], down[SEEDS_MOST];
+    double upper[TSRI_RNN_SEEDS] = {0}, lower[TSRI_RNN_SEEDS], chain[TSRI_RNN_SEEDS],
+           back[TSRI_RNN_SEEDS], up[TSRI_RNN_SEEDS], down[TSRI_RNN_SEEDS];
     for (int64_t r = 0; r < found->seeds; r++) {
         const measured *net = &found->net[RELU][r];
         for (int64_t l = 0; l < found->positions; l++)
@@ -356,8 +356,8 @@ tsr_status tsri_rnn_length_study(tsri_study *s)
     found->m = s->paper ? 8192 : s->quick ? 512 : 2048;
     found->positions = lengths_of(s).positions;
     found->spans = lengths_of(s).spans;
-    found->seeds = tsri_study_seeds(s, s->quick || s->paper ? 3 : 5);
-    found->seeds = found->seeds < SEEDS_MOST ? found->seeds : SEEDS_MOST;
+    found->seeds =
+        tsri_study_seeds_to(s, s->quick || s->paper ? TSRI_SEEDS_LEAST : 5, TSRI_RNN_SEEDS);
     tell_settings(s, found);
     for (int k = 0; k < NETS; k++)
         for (int64_t r = 0; r < found->seeds; r++) {

@@ -19,6 +19,12 @@ int64_t tsri_study_seeds(const tsri_study *s, int64_t usual)
     return s->seeds > 0 ? s->seeds : usual;
 }
 
+int64_t tsri_study_seeds_to(const tsri_study *s, int64_t usual, int64_t most)
+{
+    int64_t seeds = tsri_study_seeds(s, usual);
+    return seeds < most ? seeds : most;
+}
+
 const char *tsri_study_data_name(const tsri_study *s, const char *usual)
 {
     const char *slash = s->data ? strrchr(s->data, '/') : NULL;

@@ -38,7 +38,7 @@ int64_t tsri_outputs_wanted(const tsr_config *config, const tsri_loss_kind *kind
                             const tsr_data *data)
 {
     bool signs = kind->margin && data->classes == 2;
-    bool every = data->sequences && strcmp(tsri_config_text(config, "model.read"), "every") == 0;
+    bool every = data->sequences && tsri_config_is(config, "model.read", "every");
     int64_t classes = signs ? 1 : data->classes;
     return classes == 0 ? data->targets : every ? classes * data->height : classes;
 }

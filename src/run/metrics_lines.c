@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/json.h"
 #include "run/rate.h"
 
 #include <ctype.h>
@@ -21,6 +20,24 @@ tsr_status tsri_event_line(tsri_run *run, const char *line)
         return TSR_OK;
     st = tsri_metrics_line(run->process.metrics, line);
     run->position.metrics_bytes = tsri_metrics_offset(run->process.metrics);
+    return st;
+}
+
+void tsri_event_open(tsri_json *w, const char *event)
+{
+    w->text.length = 0;
+    w->comma = false;
+    tsri_json_open(w, '{');
+    tsri_json_put_text(w, "event", event);
+}
+
+tsr_status tsri_event_write(tsri_run *run, tsri_json *w)
+{
+    tsr_status st = TSR_OK;
+    tsri_json_close(w, '}');
+    TSR_TRY(tsri_json_end(w));
+    TSR_TRY(tsri_event_line(run, w->text.data));
+done:
     return st;
 }
 
@@ -62,9 +79,7 @@ tsr_status tsri_metrics_tell(tsri_run *run)
         tsri_json_put_int(&w, "device_memory", run->process.pace.memory);
     }
     tsri_json_put_real(&w, "seconds", round((tsri_clock() - run->process.started) * 1e3) / 1e3);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;
@@ -75,8 +90,7 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", event);
+    tsri_event_open(&w, event);
     tsri_json_put_int(&w, "round",
                       run->position.round + 1); /* the round that is being done, counted from 1 */
     if (step >= 0)
@@ -89,9 +103,7 @@ tsr_status tsri_event(tsri_run *run, const char *event, int64_t step, double los
             tsri_json_int(&w, way ? up[l] : down[l]);
         tsri_json_close(&w, ']');
     }
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;
@@ -103,14 +115,11 @@ tsr_status tsri_event_backend(tsri_run *run)
     tsri_json w = {0};
     const char *why = NULL;
     const tsri_backend *b = tsri_backend_auto(&why);
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "backend");
+    tsri_event_open(&w, "backend");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_text(&w, "backend", b->name);
     tsri_json_put_text(&w, "why", why);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;
@@ -123,8 +132,8 @@ void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why)
                    "{\"event\":\"lost\",\"round\":%lld,\"worker\":%lld,\"rank\":%d,\"why\":\"%s\"}",
                    (long long)run->position.round + 1, (long long)worker, rank, why);
     if (tsri_event_line(run, line) != TSR_OK) /* out of memory: the run's next line says so */
-        TSRI_WARN("a lost share of round %lld was not told: %s", (long long)run->position.round + 1,
-                  tsr_last_error());
+        TSRI_WARN("a lost share of round %lld was not recorded: %s",
+                  (long long)run->position.round + 1, tsr_last_error());
 }
 
 void tsri_event_ended(tsri_run *run, tsr_status status, const char *why)
@@ -137,14 +146,11 @@ void tsri_event_ended(tsri_run *run, tsr_status status, const char *why)
     (void)snprintf(before, sizeof before, "%s", tsr_last_error());
     for (size_t i = 0; names[status][i] && i + 1 < sizeof word; i++)
         word[i] = (char)tolower((unsigned char)names[status][i]);
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "ended");
+    tsri_event_open(&w, "ended");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_text(&w, "status", word);
     tsri_json_put_text(&w, "why", why);
-    tsri_json_close(&w, '}');
-    if (tsri_json_end(&w) == TSR_OK) /* a full disk, or no memory: the program says the same */
-        (void)tsri_event_line(run, w.text.data);
+    (void)tsri_event_write(run, &w); /* a full disk, or no memory: the program says the same */
     tsri_json_fini(&w);
     (void)tsri_fail(status, "%s", before);
 }
@@ -170,8 +176,7 @@ tsr_status tsri_event_times(tsri_run *run)
     tsri_json w = {0};
     tsri_crew *crew = run->process.crew;
     crew->member[0].spent = tsri_crew_spent(crew);
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "times");
+    tsri_event_open(&w, "times");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_int(&w, "rounds", run->position.round - run->process.timed_from);
     tsri_json_key(&w, "ranks");
@@ -183,10 +188,8 @@ tsr_status tsri_event_times(tsri_run *run)
         m->received = m->sent = 0;
     }
     tsri_json_close(&w, ']');
-    tsri_json_close(&w, '}');
     run->process.timed_from = run->position.round;
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;

@@ -2,6 +2,7 @@
 #ifndef TSRI_METRICS_LINES_H
 #define TSRI_METRICS_LINES_H
 
+#include "io/json.h"
 #include "run/run.h"
 
 /* The line of metrics of an evaluation. */
@@ -17,6 +18,16 @@ tsr_status tsri_event_backend(tsri_run *run);
 
 /* Any line, a JSON object without a line end. A full disk does not end the run: metrics.h. */
 tsr_status tsri_event_line(tsri_run *run, const char *line);
+
+/* Any other line about what happened. Between the two calls come its members; the caller frees w,
+ * which may be used again before:
+ *
+ *     tsri_event_open(&w, "converted");
+ *     tsri_json_put_int(&w, "round", run->position.round);
+ *     TSR_TRY(tsri_event_write(run, &w));
+ */
+void tsri_event_open(tsri_json *w, const char *event);
+tsr_status tsri_event_write(tsri_run *run, tsri_json *w);
 
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);

@@ -47,15 +47,12 @@ tsr_status tsri_event_device(tsri_run *run)
     if (!chip)
         return TSR_OK;
     (void)taken(run, &all);
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "device");
+    tsri_event_open(&w, "device");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_text(&w, "chip", chip);
     tsri_json_put_text(&w, "kernels", tsri_backend_vendor(run->device.backend));
     tsri_json_put_int(&w, "memory", all);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;

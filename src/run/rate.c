@@ -3,11 +3,10 @@
 #include "run/rate.h"
 
 #include <math.h>
-#include <string.h>
 
 bool tsri_rolls_back(const tsri_settings *s)
 {
-    return strcmp(tsri_config_text(s->config, "on_divergence"), "rollback") == 0;
+    return tsri_config_is(s->config, "on_divergence", "rollback");
 }
 
 int64_t tsri_halvings(const tsri_run_position *p, int64_t round)

@@ -7,7 +7,7 @@
  *
  *     stop: {metric: filter_distance, window: 5, below: 0.05}
  *
- * ends the run when the ranking of now is nearer than `below` to each of the `window` samples
+ * ends the run when the current ranking is nearer than `below` to each of the `window` samples
  * before it. The distance of two samples is the mean over the layers of F / F of the reversal, so 0
  * is the same ranking, 1 its reversal, whatever the widths. Samples are part of the checkpoint.
  *

@@ -19,7 +19,6 @@
 #include "subnet/cut.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FLOAT = sizeof(float) };
 
@@ -323,7 +322,7 @@ tsr_status tsri_gpipe_cost(tsr_cost *cost, tsri_run *run)
         TSR_TRY(add_stage(cost, run, &micro, begin[s], begin[s + 1]));
     cost->micro_batches = micro.count;
     cost->bytes_total = cost->bytes_round * run->settings.rounds;
-    cost->exact = strcmp(tsri_config_text(run->settings.config, "scheme.balance"), "flops") == 0 ||
+    cost->exact = tsri_config_is(run->settings.config, "scheme.balance", "flops") ||
                   tsri_config_text(run->settings.config, "scheme.cuts");
 done:
     tsri_free(begin);

@@ -32,7 +32,6 @@
 #include "scheme/stages.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef tsri_pipe pipe;
 typedef tsri_pipe_stage stage;
@@ -95,7 +94,7 @@ tsr_status tsri_gpipe_allowed(const tsri_settings *s)
 {
     tsr_status st = TSR_OK;
     TSR_CHECK(
-        strcmp(tsri_config_text(s->config, "scheme.wire"), "f32") == 0, TSR_USAGE,
+        tsri_config_is(s->config, "scheme.wire", "f32"), TSR_USAGE,
         "scheme.wire: bf16 is for schemes with shares: gpipe would have other bits with every "
         "number of ranks if it rounded what goes from one to the next");
 done:

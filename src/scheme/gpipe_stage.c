@@ -87,7 +87,8 @@ done:
     return st;
 }
 
-/* Who is gone may have said before that it is over: that is looked for first. */
+/* A coordinator that is gone may have said before that the run is over: that is looked for first.
+ */
 static tsr_status listen_once(hand *h, double seconds)
 {
     tsr_status st = TSR_OK;

@@ -3,6 +3,7 @@
 
 #include "base/sized.h"
 #include "data/source.h"
+#include "optim/optim.h"
 #include "scheme/scheme.h"
 
 #include <stdio.h>
@@ -17,20 +18,6 @@ static const char *stop_keys(const tsr_config *config)
            : strcmp(metric, "mask_distance") == 0   ? "metric below window ratio"
            : strncmp(metric, "test_", 5) == 0       ? "metric patience"
                                                     : "metric below";
-}
-
-/* And what `optim:` reads, from its name. */
-static const char *optim_keys(const tsr_config *config)
-{
-    const char *name = tsri_config_text(config, "optim.name");
-    return strcmp(name, "adam") == 0 || strcmp(name, "adamw") == 0
-               ? "name lr beta1 beta2 epsilon weight_decay clip ema schedule milestones gamma "
-                 "final_lr "
-                 "warmup keep"
-               : "name lr momentum nesterov weight_decay clip ema schedule milestones gamma "
-                 "final_lr "
-                 "warmup "
-                 "keep";
 }
 
 /* A model that has its hidden layers either one by one or as that many of one width reads one of the
@@ -106,8 +93,8 @@ tsr_status tsri_check_keys(const tsr_config *config, const tsr_data *data)
     (void)snprintf(reader, sizeof reader, "stop.metric: %s",
                    tsri_config_text(config, "stop.metric"));
     TSR_TRY(tsri_config_only(config, "stop", stop_keys(config), reader));
-    (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_config_text(config, "optim.name"));
-    TSR_TRY(tsri_config_only(config, "optim", optim_keys(config), reader));
+    (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_optim_of(config)->name);
+    TSR_TRY(tsri_config_only(config, "optim", tsri_optim_of(config)->keys, reader));
     TSR_TRY(check_data_keys(config, data));
 done:
     return st;
@@ -120,7 +107,7 @@ tsr_status tsri_forget_unread(tsr_config *config)
     TSR_TRY(tsri_config_keep(config, "scheme", tsri_scheme_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "model", tsri_model_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "stop", stop_keys(config)));
-    TSR_TRY(tsri_config_keep(config, "optim", optim_keys(config)));
+    TSR_TRY(tsri_config_keep(config, "optim", tsri_optim_of(config)->keys));
     if (hidden_unread(config))
         TSR_TRY(tsri_config_reset(config, hidden_unread(config)));
     const tsri_source *made = made_source(config);

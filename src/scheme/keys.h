@@ -1,9 +1,9 @@
-/* keys.h - keys of a run file that its data, scheme or model does not read.
+/* keys.h - keys of a run file that its data, scheme, model or optimiser does not read.
  *
- * The row of each says which it reads (tsri_scheme.keys, tsri_model.keys, and for data tsri_source.keys
- * or tsri_format.keys). A run that sets another
- * one is refused: it would be taken for something that happens. Where a program makes one run file
- * from another (a ticket's fine-tuning from its pretraining), the others are forgotten.
+ * The row of each says which it reads (tsri_scheme.keys, tsri_model.keys, tsri_optim_row.keys, and
+ * for data tsri_source.keys or tsri_format.keys). A run that sets another one is refused: whoever
+ * wrote it takes it for something that happens. Where a program makes one run file from another (a
+ * ticket's fine-tuning from its pretraining), the others are forgotten.
  */
 #ifndef TSRI_KEYS_H
 #define TSRI_KEYS_H

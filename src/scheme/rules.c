@@ -122,10 +122,9 @@ static void choose_momentum(tsri_rules *rules, const tsri_settings *s)
     bool carry =
         strcmp(momentum, "carry") == 0 || (strcmp(momentum, "auto") == 0 && s->local_steps == 1);
     rules->carry = carry && tsri_optim_remembers(&s->optim);
-    rules->wire =
-        (tsri_wire){.momentum = rules->carry,
-                    .bf16 = strcmp(tsri_config_text(s->config, "scheme.wire"), "bf16") == 0,
-                    .variance = rules->carry && s->optim.adam};
+    rules->wire = (tsri_wire){.momentum = rules->carry,
+                              .bf16 = tsri_config_is(s->config, "scheme.wire", "bf16"),
+                              .variance = rules->carry && s->optim.adam};
 }
 
 /* Layers that read fewer units in a share, and are not scaled up for it, give the norms after them

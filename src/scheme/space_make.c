@@ -18,11 +18,10 @@ static bool is_shallow(const tsri_run *run)
 bool tsri_space_suits(const tsri_run *run)
 {
     int64_t n = run->data->train.n;
-    return is_shallow(run) &&
-           strcmp(tsri_config_text(run->settings.config, "precision"), "f32") == 0 &&
-           strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0 &&
-           !run->process.crew && run->settings.gd && !run->settings.shard &&
-           strcmp(tsri_config_text(run->settings.config, "data.augment"), "none") == 0 &&
+    return is_shallow(run) && tsri_config_is(run->settings.config, "precision", "f32") &&
+           tsri_config_is(run->settings.config, "scheme.wire", "f32") && !run->process.crew &&
+           run->settings.gd && !run->settings.shard &&
+           tsri_config_is(run->settings.config, "data.augment", "none") &&
            !run->settings.judges_training && !tsri_optim_remembers(&run->settings.optim) &&
            run->settings.smoothing == 0 && run->settings.optim.clip == 0 &&
            run->settings.ema == 0 && !run->settings.class_weight &&

@@ -135,7 +135,7 @@ static tsr_status balanced(int64_t *begin, const tsri_settings *s, const tsri_ne
 {
     tsr_status st = TSR_OK;
     double *cost = NULL;
-    bool timed = strcmp(tsri_config_text(s->config, "scheme.balance"), "time") == 0;
+    bool timed = tsri_config_is(s->config, "scheme.balance", "time");
     TSR_TRY(tsri_alloc(&cost, net->layers, sizeof *cost));
     if (timed)
         TSR_TRY(measure(cost, s, net, device, batch));

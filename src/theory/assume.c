@@ -5,8 +5,6 @@
 #include "theory/papers.h"
 #include "theory/rates.h"
 
-#include <string.h>
-
 const char *tsri_assumption_words(unsigned bits)
 {
     static const char *const words[] = {
@@ -40,7 +38,7 @@ static void optimiser(tsri_certificate *c, const tsri_run_view *view)
                             view->settings->optim.momentum);
     if (view->settings->optim.decay > 0)
         tsri_certify_breach(c, TSRI_NO_DECAY, "weight decay is %.4g", view->settings->optim.decay);
-    if (strcmp(tsri_config_text(view->settings->config, "precision"), "f32") != 0)
+    if (!tsri_config_is(view->settings->config, "precision", "f32"))
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "products are of %s numbers",
                             tsri_config_text(view->settings->config, "precision"));
 }
@@ -73,7 +71,7 @@ static void batches(tsri_certificate *c, const tsri_run_view *view)
                             "batches are drawn without replacement, epoch by epoch");
     if (view->settings->shard && view->settings->workers > 1)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
-    if (strcmp(tsri_config_text(view->settings->config, "data.augment"), "none") != 0)
+    if (!tsri_config_is(view->settings->config, "data.augment", "none"))
         tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
 }
 
@@ -97,7 +95,7 @@ static void shares(tsri_certificate *c, const tsri_run_view *view)
     if (view->settings->local_steps > 1)
         tsri_certify_breach(c, TSRI_ONE_LOCAL_STEP, "a round has %lld local steps",
                             (long long)view->settings->local_steps);
-    if (draw && strcmp(tsri_config_text(view->settings->config, "scheme.wire"), "f32") != 0)
+    if (draw && !tsri_config_is(view->settings->config, "scheme.wire", "f32"))
         tsri_certify_breach(c, TSRI_SINGLE_PRECISION, "shares travel as %s",
                             tsri_config_text(view->settings->config, "scheme.wire"));
     if (!draw || (view->settings->workers == 1 && tsri_draw_chance(draw, 0) >= 1))
@@ -122,10 +120,8 @@ bool tsri_plain_steps(const tsri_run_view *view)
            !(view->settings->optim.decay > 0) && view->settings->batch == view->data->train.n &&
            !view->settings->independent &&
            !(view->settings->shard && view->settings->workers > 1) &&
-           strcmp(tsri_config_text(c, "data.augment"), "none") == 0 &&
-           strcmp(tsri_config_text(c, "precision"), "f32") == 0 &&
-           strcmp(tsri_config_text(c, "scheme.wire"), "f32") == 0 &&
-           strcmp(tsri_config_text(c, "scheme.scale"), "none") != 0;
+           tsri_config_is(c, "data.augment", "none") && tsri_config_is(c, "precision", "f32") &&
+           tsri_config_is(c, "scheme.wire", "f32") && !tsri_config_is(c, "scheme.scale", "none");
 }
 
 void tsri_assume_run(tsri_certificate *c, const tsri_run_view *view)

@@ -20,7 +20,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Rows and numbers of single precision: lengths are known to some 2^-24. */
 static const double ROUNDING = 1e-6;
@@ -49,8 +48,7 @@ bool tsri_deep_broken(const tsri_deep_case *d, int theorem)
 static double epsilon_of(const tsri_run_view *view, bool *given)
 {
     double below = tsri_config_real(view->settings->config, "stop.below");
-    *given =
-        strcmp(tsri_config_text(view->settings->config, "stop.metric"), "loss") == 0 && below > 0;
+    *given = tsri_config_is(view->settings->config, "stop.metric", "loss") && below > 0;
     return *given ? below
                   : tsri_margin_loss(view->settings->loss, 0, NULL) / (double)view->data->train.n;
 }

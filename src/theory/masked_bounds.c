@@ -211,18 +211,18 @@ double tsri_masked_floor4(const tsri_masked *s)
 
 /* ---- Corollaries -------------------------------------------------------------------------- */
 
-double tsri_masked_corollary_order(int which, const tsri_masked *s)
+double tsri_masked_corollary_order(tsri_masked_corollary which, const tsri_masked *s)
 {
-    double chance = which == 1 ? s->xi * s->xi : s->xi * s->theta;
+    double chance = which == TSRI_COROLLARY_DROPOUT ? s->xi * s->xi : s->xi * s->theta;
     return pow(s->n, 5) * s->K / (chance * pow(s->lambda, 4) * s->delta);
 }
 
-double tsri_masked_corollary_floor(int which, const tsri_masked *s)
+double tsri_masked_corollary_floor(tsri_masked_corollary which, const tsri_masked *s)
 {
     double off = 1 - s->xi, few = off * off / (s->n * s->K);
-    if (which == 1)
+    if (which == TSRI_COROLLARY_DROPOUT)
         return off;
-    if (which == 2)
+    if (which == TSRI_COROLLARY_MULTISAMPLE)
         return few + (s->theta - s->xi * s->xi) / s->p;
     double less = (s->tau - 1) / s->tau;
     return few + (s->theta - s->xi) / s->p + less * less * s->theta * s->theta * off;

@@ -91,10 +91,16 @@ double tsri_masked_gain4(const tsri_masked *s);  /* what a round adds: 64 eta ta
                                                     n^3 d / (lambda_0 m) */
 double tsri_masked_floor4(const tsri_masked *s); /* 256 tau (p-1)^2 kappa^2 n^3 d/(lambda_0^2 m) */
 
-/* ---- Corollaries 1 (dropout), 2 (multi-sample dropout), 3 (IST): width, floor, up to constants */
+/* ---- Corollaries of Theorem 3, by the paper's numbers: width and floor, up to constants --------- */
 
-double tsri_masked_corollary_order(int which, const tsri_masked *s);
-double tsri_masked_corollary_floor(int which, const tsri_masked *s);
+typedef enum tsri_masked_corollary {
+    TSRI_COROLLARY_DROPOUT = 1,
+    TSRI_COROLLARY_MULTISAMPLE = 2,
+    TSRI_COROLLARY_IST = 3
+} tsri_masked_corollary;
+
+double tsri_masked_corollary_order(tsri_masked_corollary which, const tsri_masked *s);
+double tsri_masked_corollary_floor(tsri_masked_corollary which, const tsri_masked *s);
 
 /* ---- Lemmas --------------------------------------------------------------------------------- */
 

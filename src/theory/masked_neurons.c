@@ -16,7 +16,6 @@
 #include "theory/ntk.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool applies(const tsri_run_view *view)
 {
@@ -78,8 +77,7 @@ static void breaches(const tsri_masked_view *v)
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "kappa is 0: all first weights are 0");
     if (!v->view->settings->options.init && isnan(first(v, "start")))
         tsri_certify_breach(v->c, TSRI_DRAWN_START, "the run began from a file");
-    if (!v->whole &&
-        strcmp(tsri_config_text(v->view->settings->config, "scheme.scale"), "none") == 0)
+    if (!v->whole && tsri_config_is(v->view->settings->config, "scheme.scale", "none"))
         tsri_certify_breach(v->c, TSRI_PAPER_MODEL,
                             "shares have the factor of the whole "
                             "(scheme.scale: none)");

@@ -128,22 +128,25 @@ static void terms3(const tsri_masked_view *v, int t3)
     tsri_certify_number(v->c, t3, tsri_masked_floor3(&v->s), "proven floor B_1");
 }
 
-/* Of Bernoulli masks: 1 = dropout, 2 = several samples of it, 3 = local steps. */
+/* Of Bernoulli masks. */
 static tsr_status corollary(const tsri_masked_view *v)
 {
     const tsri_masked *s = &v->s;
-    int which = s->tau > 1 ? 3 : s->p > 1 ? 2 : 1;
+    tsri_masked_corollary which = s->tau > 1 ? TSRI_COROLLARY_IST
+                                  : s->p > 1 ? TSRI_COROLLARY_MULTISAMPLE
+                                             : TSRI_COROLLARY_DROPOUT;
+    bool local = which == TSRI_COROLLARY_IST;
     static const char *const where[] = {"", "Corollary 1", "Corollary 2", "Corollary 3"};
     static const char *const width[] = {"", "n^5 K / (xi^2 lambda_0^4 delta)",
                                         "n^5 K / (xi theta lambda_0^4 delta)",
                                         "n^5 K / (xi theta lambda_0^4 delta)"};
-    double most = fmax(fmax(s->K, s->d), which == 3 ? s->p : 0);
+    double most = fmax(fmax(s->K, s->d), local ? s->p : 0);
     int of = tsri_certify_theorem(
         v->c, &(tsri_theorem){.where = where[which],
                               .chance = "1 - delta",
                               .probability = 1 - s->delta,
                               .assumes = TSRI_ALGORITHM_1 | TSRI_BERNOULLI_MASKS});
-    at_least(v, of, NULL, s->n, most, which == 3 ? "n: max(K, d, p)" : "n: max(K, d)");
+    at_least(v, of, NULL, s->n, most, local ? "n: max(K, d, p)" : "n: max(K, d)");
     at_most(v, of, NULL, fabs(s->kappa * sqrt(s->n) - 1), 1e-6,
             "| kappa sqrt(n) - 1 |: kappa = n^(-1/2)");
     tsri_masked_constant(v, of, tsri_masked_corollary_order(which, s), width[which]);

@@ -204,14 +204,11 @@ static tsr_status write_line(tsri_run *run, const tsri_certificate *c, const tsr
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "certificate");
+    tsri_event_open(&w, "certificate");
     tsri_certificate_json(&w, c);
     tsri_json_key(&w, "kept");
     tsri_past_json(&w, past);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;

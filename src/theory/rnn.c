@@ -18,7 +18,6 @@
 #include "theory/rates.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double EPSILON = 1e-2; /* the loss to reach, where the run does not stop at one */
 
@@ -80,7 +79,7 @@ done:
 static bool paper_loss(const tsri_run_view *view)
 {
     return view->settings->loss->squares && view->data->train.target &&
-           strcmp(tsri_config_text(view->settings->config, "model.read"), "every") == 0;
+           tsri_config_is(view->settings->config, "model.read", "every");
 }
 
 static void case_fini(tsri_rnn_case *k)
@@ -91,7 +90,7 @@ static void case_fini(tsri_rnn_case *k)
 static tsr_status case_init(tsri_rnn_case *k, const tsri_run_view *view, const memory *m)
 {
     double below = tsri_config_real(view->settings->config, "stop.below");
-    bool stops = strcmp(tsri_config_text(view->settings->config, "stop.metric"), "loss") == 0;
+    bool stops = tsri_config_is(view->settings->config, "stop.metric", "loss");
     *k = (tsri_rnn_case){.view = view,
                          .pool = view->device.pool,
                          .then = &m->then,

@@ -8,7 +8,6 @@
 #include "theory/rnn_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double ROUNDED = 1e-6; /* a length of 1 in floats */
 /* Two float inputs of length 1 that differ, differ by more; the same one twice, by less. */
@@ -86,7 +85,7 @@ static void breaches(tsri_certificate *c, const tsri_rnn_case *k)
     else if (view->net->first != 1)
         tsri_certify_breach(c, TSRI_PAPER_LOSS, "the loss begins at position %lld, not at 2",
                             (long long)view->net->first + 1);
-    if (strcmp(tsri_config_text(view->settings->config, "model.train"), "all") == 0)
+    if (tsri_config_is(view->settings->config, "model.train", "all"))
         tsri_certify_breach(c, TSRI_PAPER_PARAMETERS, "A and B are trained, too");
     for (int64_t i = 0; k->length && i < k->n; i++)
         if (k->length[i] < k->then->L) {

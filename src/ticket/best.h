@@ -14,7 +14,7 @@
 #define TSRI_BEST_H
 
 #include "base/text.h"
-#include "ticket/pipeline.h"
+#include "ticket/rows.h"
 
 typedef struct tsri_best {
     const tsri_ticket_row *whole;  /* what tickets are compared with; NULL = no rows */

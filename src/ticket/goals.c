@@ -36,9 +36,9 @@ static tsr_status add_goals(tsri_goal *goals, int64_t *n, const tsr_config *c, i
     const char *place = tsri_config_place(c, keys[m]);
     for (int64_t i = 0; i < count; i++) {
         TSR_CHECK(value[i] > 0 && value[i] < 1, TSR_USAGE,
-                  "%s: a number of %s is the part of the %s that %s: above 0 and below 1, not %g",
+                  "%s: a number of %s is the part of the %s to %s: above 0 and below 1, not %g",
                   place, keys[m], tsri_measure_words((tsri_measure)m),
-                  m == TSRI_BY_FILTERS ? "go" : "stay", value[i]);
+                  m == TSRI_BY_FILTERS ? "remove" : "keep", value[i]);
         for (int64_t j = 0; j < i; j++)
             TSR_CHECK(value[i] != value[j], TSR_USAGE, "%s: %s has %g twice", place, keys[m],
                       value[i]);

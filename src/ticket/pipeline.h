@@ -23,46 +23,7 @@
 #define TSRI_PIPELINE_H
 
 #include "io/config.h"
-#include "io/json.h"
-#include "ticket/latency.h"
-#include "ticket/layers.h"
-#include "ticket/prune.h"
-
-typedef enum tsri_ticket_kind {
-    TSRI_TICKET_PRETRAINED, /* the whole network as the run file trains it */
-    TSRI_TICKET_WHOLE,      /* the same, fine-tuned */
-    TSRI_TICKET_DENSE,
-    TSRI_TICKET_PRUNED,
-    TSRI_TICKET_RANDOM,
-    TSRI_TICKET_REINIT,
-    TSRI_TICKET_INIT /* the filters that were largest before pretraining */
-} tsri_ticket_kind;
-
-/* The kind of that name in ticket.json, or -1. */
-int tsri_ticket_kind_named(const char *name);
-
-/* One line of the table. What is not known is NaN. */
-typedef struct tsri_ticket_row {
-    tsri_ticket_kind kind;
-    double ratio;         /* part of the filters that was removed; 0 for whole networks */
-    tsri_measure measure; /* the measure that the ticket was asked for in */
-    double keep, reached; /* other measures than filters: the part that was to stay, and does */
-    int64_t round_to;
-    int64_t recalibrate; /* batches on which its statistics were measured before evaluation */
-    char name[40];       /* its folder within the command's; "pretrained" is that folder itself */
-    int64_t params, flops, file_bytes;
-    double before;         /* accuracy of the ticket before fine-tuning; NaN for whole networks */
-    double accuracy, loss; /* at the end, on the test set */
-    double epochs, seconds;
-    int64_t traffic; /* bytes between workers */
-    tsri_latency time;
-    tsri_layer_changes layers; /* of a ticket, compared with the whole; else none */
-} tsri_ticket_row;
-
-typedef struct tsri_tickets {
-    tsri_ticket_row *row;
-    int64_t rows, capacity;
-} tsri_tickets;
+#include "ticket/rows.h"
 
 /* Does everything, or with options->resume what is left to do, and writes ticket.json. `stage`
  * (optional) is called with the row that begins and options->context. Fails as tsr_train does. */
@@ -75,12 +36,5 @@ tsr_status tsri_tickets_run(tsri_tickets *tickets, tsr_config *config,
 tsr_status tsri_tickets_one(tsri_tickets *tickets, tsr_config *config,
                             const tsr_run_options *options,
                             void (*stage)(void *context, const char *name), double ratio);
-void tsri_tickets_fini(tsri_tickets *tickets);
-
-/* Is it the name of a folder that a row other than the first makes: "whole", "ticket-0.5"? */
-bool tsri_tickets_folder(const char *name);
-
-/* The members "rows", one flat object for each, and "best" (best.h). */
-tsr_status tsri_tickets_json(tsri_json *w, const tsri_tickets *tickets);
 
 #endif

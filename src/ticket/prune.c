@@ -26,7 +26,7 @@ tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const t
     tsr_status st = TSR_OK;
     tsri_ranking r = {0};
     TSR_CHECK(how->ratio >= 0 && how->ratio < 1, TSR_USAGE,
-              "the ratio is the part of the units that go: at least 0 and below 1, not %g",
+              "the ratio is the part of the units to remove: at least 0 and below 1, not %g",
               how->ratio);
     TSR_TRY(tsri_ranking_init(&r, store, how));
     TSR_TRY(tsri_ranking_keep(share, &r, how));

@@ -267,7 +267,7 @@ tsr_status tsr_model_rankings(char **json, const tsr_model *reference, const tsr
               "masks need ratios: ratio [ratios]");
     for (int64_t i = 0; i < o.ratios; i++)
         TSR_CHECK(o.ratio[i] > 0 && o.ratio[i] < 1, TSR_USAGE,
-                  "a ratio is the part of the filters that go: above 0, below 1; not %g",
+                  "a ratio is the part of the filters to remove: above 0, below 1; not %g",
                   o.ratio[i]);
     TSR_TRY(tsri_criterion_find(&criterion, o.criterion ? o.criterion : "bn"));
     TSR_CHECK(!tsri_criterion_of_gradients(criterion), TSR_USAGE,

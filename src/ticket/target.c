@@ -51,7 +51,7 @@ static tsr_status search_init(search *s, const tsri_prune *how, tsri_store *whol
     tsr_status st = TSR_OK;
     *s = (search){.how = *how, .whole = whole};
     TSR_CHECK(how->keep > 0 && how->keep < 1, TSR_USAGE,
-              "what shall stay of the %s is a part above 0 and below 1, not %g",
+              "the part of the %s to keep is above 0 and below 1, not %g",
               tsri_measure_words(how->measure), how->keep);
     s->how.config = config;
     TSR_TRY(tsri_ranking_init(&s->ranking, whole, &s->how));

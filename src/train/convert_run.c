@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool least_squares(const tsri_run *run)
 {
@@ -58,7 +57,7 @@ tsr_status tsri_convert_init(tsri_run *run)
               "convert_least_squares: true for the nearest one",
               place, (long long)m, (long long)n, (long long)m);
     TSR_TRY(choose_round(run, epoch));
-    if (strcmp(tsri_config_text(c, "data.augment"), "none") != 0)
+    if (!tsri_config_is(c, "data.augment", "none"))
         TSRI_WARN("%s: the nets will be equal on the images as they are, not on their random "
                   "changes (data.augment): the loss of a step may jump",
                   place);
@@ -199,16 +198,13 @@ static tsr_status write_event(tsri_run *run, const tsri_conversion *how, const t
 {
     tsr_status st = TSR_OK;
     tsri_json w = {0};
-    tsri_json_open(&w, '{');
-    tsri_json_put_text(&w, "event", "converted");
+    tsri_event_open(&w, "converted");
     tsri_json_put_int(&w, "round", run->position.round);
     tsri_json_put_real(&w, "epoch", (double)run->position.round / run->settings.epoch_rounds);
     tsri_conversion_json(&w, how);
     tsri_judged_json(&w, "train", train);
     tsri_judged_json(&w, "test", test);
-    tsri_json_close(&w, '}');
-    TSR_TRY(tsri_json_end(&w));
-    TSR_TRY(tsri_event_line(run, w.text.data));
+    TSR_TRY(tsri_event_write(run, &w));
 done:
     tsri_json_fini(&w);
     return st;

@@ -35,9 +35,8 @@ static tsr_status choose_batch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     int64_t n = run->data->train.n, parts = run->settings.shard ? run->settings.workers : 1;
-    run->settings.gd = strcmp(tsri_config_text(run->settings.config, "optim.name"), "gd") == 0;
-    run->settings.independent =
-        strcmp(tsri_config_text(run->settings.config, "data.order"), "replacement") == 0;
+    run->settings.gd = tsri_optim_of(run->settings.config)->whole_set;
+    run->settings.independent = tsri_config_is(run->settings.config, "data.order", "replacement");
     TSR_CHECK(!run->settings.independent || !run->settings.gd, TSR_USAGE,
               "%s: gd takes the whole training set each step: there is nothing to draw with "
               "replacement; use optim.name: sgd",
@@ -84,7 +83,7 @@ static tsr_status choose_workers(tsri_run *run)
     const tsri_scheme *s = run->settings.scheme;
     run->settings.workers = tsri_config_int(c, "scheme.workers");
     run->settings.local_steps = tsri_config_int(c, "scheme.local_steps");
-    run->settings.shard = strcmp(tsri_config_text(c, "scheme.data"), "shard") == 0;
+    run->settings.shard = tsri_config_is(c, "scheme.data", "shard");
     TSR_CHECK(s->many || run->settings.workers == 1, TSR_USAGE,
               "%s: scheme %s has one worker, not %lld: use multisample, masked, ist, loft, "
               "local_sgd or gpipe",
@@ -114,7 +113,7 @@ static tsr_status check_precision(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     const tsri_backend *b = run->device.backend;
-    bool bf16 = strcmp(tsri_config_text(run->settings.config, "precision"), "bf16") == 0;
+    bool bf16 = tsri_config_is(run->settings.config, "precision", "bf16");
     const char *why = bf16 && b->lacks_bf16 ? b->lacks_bf16() : NULL;
     TSR_CHECK(!why, TSR_USAGE,
               "%s: precision: bf16 %s: use precision: f32, or backend: ref for the definition, "

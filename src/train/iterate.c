@@ -180,7 +180,7 @@ void tsri_iterate_say_enough(const tsri_run *run)
                    : stops_at(&run->settings, "error") ? 1 - run->position.train_accuracy
                                                        : run->position.train_loss;
     if (run->position.round < run->settings.rounds && run->settings.patience)
-        TSRI_INFO("stop: %s was least, %.4g, after round %lld and has not become less for %lld "
+        TSRI_INFO("stop: %s was lowest, %.4g, after round %lld and has not fallen for %lld "
                   "evaluations: the run ends after round %lld of %lld%s",
                   tsri_config_text(run->settings.config, "stop.metric"), run->position.best_loss,
                   (long long)run->position.best_iterate, (long long)run->position.stale,

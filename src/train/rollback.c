@@ -113,19 +113,14 @@ tsr_status tsri_rollback_tell(tsri_run *run)
         const tsri_rollback_entry *e = &run->position.rollback[run->process.rollbacks_written];
         if (e->to != run->position.round)
             break;
-        w.text.length = 0;
-        w.comma = false;
-        tsri_json_open(&w, '{');
-        tsri_json_put_text(&w, "event", "rollback");
+        tsri_event_open(&w, "rollback");
         tsri_json_put_int(&w, "round", e->round);
         tsri_json_put_int(&w, "to", e->to);
         tsri_json_put_real(&w, "loss", e->loss);
         tsri_json_put_int(&w, "times", run->process.rollbacks_written + 1);
         tsri_json_put_real(
             &w, "rate", rate_after(&run->settings, &run->position, run->process.rollbacks_written));
-        tsri_json_close(&w, '}');
-        TSR_TRY(tsri_json_end(&w));
-        TSR_TRY(tsri_event_line(run, w.text.data));
+        TSR_TRY(tsri_event_write(run, &w));
     }
 done:
     tsri_json_fini(&w);

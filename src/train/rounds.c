@@ -26,7 +26,6 @@
 #include "train/train.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- Output ------------------------------------------------------------------------------- */
 
@@ -164,7 +163,7 @@ static tsr_status observe(tsri_run *run)
 static tsr_status hear_crew(tsri_run *run, bool stopping)
 {
     tsr_status st = TSR_OK;
-    bool timed = strcmp(tsri_config_text(run->settings.config, "scheme.events"), "none") != 0;
+    bool timed = !tsri_config_is(run->settings.config, "scheme.events", "none");
     if (!run->process.crew)
         return TSR_OK;
     if (run->settings.scheme->collect && (stopping || tsri_looked_at(run, run->position.round)))

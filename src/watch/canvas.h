@@ -1,4 +1,4 @@
-/* canvas.h - lines of text for a screen: never wider than it, never more than it has.
+/* canvas.h - lines of text that fit a screen, in width and in number.
  *
  *     tsri_canvas f = {.out = &text, .width = 80, .height = 24, .colour = true, .unicode = true};
  *     tsri_canvas_say(&f, TSRI_BOLD, "%s", name);      what does not fit is left out

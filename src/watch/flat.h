@@ -3,7 +3,7 @@
  *     {"event": "times", "round": 5, "ranks": [{"rank": 0, "wait": 0.25}]}
  *     ->  round 5,  ranks.0.rank 0,  ranks.0.wait 0.25
  *
- * Nothing is left out but what is null. `event` itself is not among them.
+ * Only nulls are left out. `event` itself is not among them.
  */
 #ifndef TSRI_FLAT_H
 #define TSRI_FLAT_H

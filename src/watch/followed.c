@@ -113,7 +113,7 @@ static tsr_status read_yaml(tsri_followed *w)
     w->workers = tsri_config_int(c, "scheme.workers");
     if (w->rounds_asked == 0 && w->epochs_asked == 0)
         w->epochs_asked = 10; /* as `tessera help epochs` says */
-    w->may_stop = strcmp(tsri_config_text(c, "stop.metric"), "none") != 0;
+    w->may_stop = !tsri_config_is(c, "stop.metric", "none");
     copy(w->scheme, sizeof w->scheme, tsri_config_text(c, "scheme.name"));
     copy(w->model, sizeof w->model, tsri_config_text(c, "model.name"));
     const char *data = tsri_config_text(c, "data.name");

@@ -1,4 +1,5 @@
-/* followed.h - one run (or sweep) as its folder shows it: how far, how good, which worker waits for which.
+/* followed.h - one run (or sweep) as its folder shows it: how far, how good, which worker waits for
+ * which.
  *
  *     tsri_followed w = {0};
  *     TSR_TRY(tsri_followed_begin(&w, "runs/a", "a"));

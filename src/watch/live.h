@@ -1,6 +1,6 @@
 /* live.h - the documents of the live page: the list of runs, a run's page, their script.
  *
- * The script is one file, live.js, that every page names; so a page holds no script of this room.
+ * The script is one file, live.js, that every page names; so no page has a script of its own.
  */
 #ifndef TSRI_LIVE_H
 #define TSRI_LIVE_H

@@ -120,7 +120,7 @@ try 1:4 "anchors"
 
 # One that is no file of text at all: too large, a folder, not there.
 truncate -s 3G large.yaml
-refused 2 "large.yaml: larger than 1.00 MB; no run file is" check large.yaml
+refused 2 "large.yaml: larger than 1.00 MB, the most that a run file may have" check large.yaml
 refused 3 ". is a folder" check .
 refused 3 "absent.yaml: cannot open" check absent.yaml
 tried=$((tried + 3))

@@ -64,7 +64,7 @@ echo "== killed before it has come"
 for r in 1 0; do
     echo "kill -9 \$\$" >do-$r
     ranks 100 --set cluster.start=3 || complain "rank $r killed: the others hang"
-    said "rank $r on $me has not come within 3 s" "rank $r killed at once"
+    said "rank $r on $me has not joined within 3 s" "rank $r killed at once"
     quiet "rank $r killed at once"
 done
 echo "== killed while MPI begins"

@@ -85,7 +85,7 @@ refuse() { refused "$@"; [ ! -s out ] || fail "$*: it said something"; }
 sum=$(cat a/model.safetensors t u | sha256sum)
 refuse 3 "cannot open" distance a/model.safetensors absent
 refuse 3 "is a folder: give" distance a b
-refuse 2 "--ratio is the part of the filters that go" distance t u --ratio 2
+refuse 2 "--ratio is the part of the filters to remove" distance t u --ratio 2
 refuse 2 "an argument is missing" distance t
 "$program" train run.yaml --out w --quiet --set "model.hidden=[20, 16]" --set rounds=1 --set epochs=0 > /dev/null
 refuse 2 "are not of one model: hidden.0 has 24 units in one" distance a/model.safetensors w/model.safetensors

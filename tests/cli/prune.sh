@@ -105,7 +105,7 @@ refuse() { # CODE WORDS ARGUMENTS...
 m=pre/run/model.safetensors
 sum=$(cat $m pre/ticket.safetensors | sha256sum)
 refuse 2 "--ratio must be a number from 0 to" $m --ratio 1 --out new
-refuse 2 "how much shall go? give --ratio" $m --out new
+refuse 2 "give --ratio R, the part of the filters to remove" $m --out new
 refuse 2 "give --out FILE" $m --ratio 0.5
 refuse 2 "is the model itself" $m --ratio 0.5 --out $m
 refuse 2 "is the model itself" $m --ratio 0.5 --force --out ./$m

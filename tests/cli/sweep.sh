@@ -15,7 +15,7 @@ Y
 
 # ---- Must refuse ---------------------------------------------------------------------------
 refuse() { refused 2 "$1" sweep run.yaml --out bad --quiet "${@:2}"; [ ! -e bad ] || fail "a folder was left by: $*"; }
-refuse "what shall vary"
+refuse "give at least one --grid"
 refuse "did you mean scheme.xi" --grid scheme.x=1
 refuse "the range is empty" --grid scheme.xi=1:0:0.5
 refuse "must be a whole number" --grid scheme.workers=one

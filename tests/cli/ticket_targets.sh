@@ -93,10 +93,10 @@ for name in "ticket", "random":
     assert rows[name + "-time-0.95"]["ratio"] == said["ratio"] and rows[name + "-time-0.95"]["reached"] == said["reached"], rows
 P
 
-refused 2 "ticket.ops is the part of the operations that stay: above 0 and below 1, not 1" ticket run.yaml --out new --set "ticket.ops=[1]"
+refused 2 "ticket.ops is the part of the operations to keep: above 0 and below 1, not 1" ticket run.yaml --out new --set "ticket.ops=[1]"
 refused 2 "ticket.params has 0.4 twice" ticket run.yaml --out new --set "ticket.params=[0.4, 0.4]"
 refused 2 "even the smallest ticket has" ticket run.yaml --out new --set "ticket.params=[0.0001]"
 [ ! -e new ] || fail "a folder was left"
 refused 2 "a ticket has one size" prune a/model.safetensors --ops 0.5 --ratio 0.5 --out new
-refused 2 "how much shall go?" prune a/model.safetensors --out new
+refused 2 "give --ratio R, the part of the filters to remove" prune a/model.safetensors --out new
 echo fine

@@ -61,15 +61,17 @@ static void test_masked(void **state)
     near(tsri_masked_rate4(&s), (1 - pow(1 - 0.0125, 2)) / 2);
     near(tsri_masked_floor4(&s), 256 * 2 * 0.25 * 8 * 3 / (0.0625 * 10));
     near(tsri_masked_gain4(&s), 64 * 0.1 * 2 * 0.25 * 8 * 3 / (0.25 * 10));
-    near(tsri_masked_corollary_order(1, &s), 32 * 4 / (0.25 * 0.00390625 * 0.5));
-    near(tsri_masked_corollary_order(3, &s), 32 * 4 / (0.375 * 0.00390625 * 0.5));
+    near(tsri_masked_corollary_order(TSRI_COROLLARY_DROPOUT, &s),
+         32 * 4 / (0.25 * 0.00390625 * 0.5));
+    near(tsri_masked_corollary_order(TSRI_COROLLARY_IST, &s), 32 * 4 / (0.375 * 0.00390625 * 0.5));
     near(tsri_masked_flips(&s, 0.01), 0.8);
     near(tsri_masked_length(&s, 0.01), 0.5 * sqrt(60) - sqrt(10) * 0.01);
     near(tsri_masked_squares(&s, 0.1), 5 - 0.1);
     near(tsri_masked_variance(&s), 0.5);
-    near(tsri_masked_corollary_floor(1, &s), 0.5);
-    near(tsri_masked_corollary_floor(2, &s), 0.25 / 8 + 0.5 / 2);
-    near(tsri_masked_corollary_floor(3, &s), 0.25 / 8 + 0.25 / 2 + 0.25 * 0.5625 * 0.5);
+    near(tsri_masked_corollary_floor(TSRI_COROLLARY_DROPOUT, &s), 0.5);
+    near(tsri_masked_corollary_floor(TSRI_COROLLARY_MULTISAMPLE, &s), 0.25 / 8 + 0.5 / 2);
+    near(tsri_masked_corollary_floor(TSRI_COROLLARY_IST, &s),
+         0.25 / 8 + 0.25 / 2 + 0.25 * 0.5625 * 0.5);
 }
 
 /* One share of everything, one step: no error term is left in either theorem. */

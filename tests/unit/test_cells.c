@@ -93,7 +93,7 @@ static void wrong_files(void **state)
     c = tsri_cell_named("b");
     assert_fails(tsri_cell_read(&c, &found, &s, config), TSR_BAD_FILE, "holds cell");
     assert_ok(tsri_file_write_text(path, "{}"));
-    assert_fails(tsri_cell_read(&c, &found, &s, config), TSR_BAD_FILE, "is no cell");
+    assert_fails(tsri_cell_read(&c, &found, &s, config), TSR_BAD_FILE, "is not a cell");
     assert_ok(tsri_file_write_text(path, "{\"study\""));
     assert_fails(tsri_cell_read(&c, &found, &s, config), TSR_BAD_FILE, "b.json");
     tsri_free(bytes);

@@ -114,6 +114,8 @@ static void a_file_is_read(void **state)
     assert_int_equal(tsri_config_reals(c, "optim.milestones", &milestones), 2);
     assert_true(milestones[0] == 0.5 && milestones[1] == 1);
     assert_string_equal(tsri_config_text(c, "optim.schedule"), "cosine");
+    assert_true(tsri_config_is(c, "optim.schedule", "cosine"));
+    assert_false(tsri_config_is(c, "optim.schedule", "step"));
     assert_true(tsri_config_given(c, "optim.lr"));
     assert_false(tsri_config_given(c, "optim.momentum"));
     assert_true(tsri_config_real(c, "optim.momentum") == 0.9);

@@ -264,17 +264,17 @@ static const struct {
     const char *sentence;
     int status;
 } ends[] = {
-    {nobody_comes, "rank 1 on b, rank 2 has not come within 0 s", TSR_FAILURE},
+    {nobody_comes, "rank 1 on b, rank 2 has not joined within 0 s", TSR_FAILURE},
     {mpi_does_not_begin, "MPI has not begun within 0 s", TSR_FAILURE},
-    {the_coordinator_does_not_come, "rank 0 on a has not come", TSR_FAILURE},
+    {the_coordinator_does_not_come, "rank 0 on a has not joined", TSR_FAILURE},
     {a_rank_comes_and_goes, "rank 2 on c ended before all ranks had met", TSR_FAILURE},
     {a_stop_before_all_have_met, "stopped before all ranks had met", TSR_FAILURE},
     {a_stop_while_mpi_hangs, "MPI hangs, so nothing more could be saved", TSR_FAILURE},
-    {the_starter_hangs, "has not come within 0 s", TSR_FAILURE},
+    {the_starter_hangs, "has not joined within 0 s", TSR_FAILURE},
     {nobody_answers, "(mpirun) has not answered within 0 s", TSR_FAILURE},
     {a_stop_while_nobody_answers, "stopped before all ranks had met", TSR_FAILURE},
-    {the_roster_comes_later, "rank 1 on b, rank 2 on c has not come within 1 s", TSR_FAILURE},
-    {nobody_ends_the_process, "rank 1 on b, rank 2 on c has not come", 0},
+    {the_roster_comes_later, "rank 1 on b, rank 2 on c has not joined within 1 s", TSR_FAILURE},
+    {nobody_ends_the_process, "rank 1 on b, rank 2 on c has not joined", 0},
     {a_rank_that_cannot_reach_us, "rank 2 cannot reach the coordinator directly", 0},
 };
 enum { ENDS = sizeof ends / sizeof *ends };

@@ -1,7 +1,8 @@
 /* cuda.h - what the files of the module share: the device's stream, errors, the table's kernels.
  *
- * Who has no stream of its own shares one: work of all threads goes through it in the order in which
- * they ask, so that what one has written another reads. Statuses and messages are the library's (services.c).
+ * Callers without a stream of their own share one: the work of all threads goes through it in the
+ * order in which they ask, so that what one has written another reads. Statuses and messages are the
+ * library's (backend.c).
  */
 #ifndef TSRI_CUDA_H
 #define TSRI_CUDA_H

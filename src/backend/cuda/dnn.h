@@ -1,10 +1,10 @@
 /* dnn.h - convolutions by cuDNN 9, through its graph interface.
  *
- * cuDNN is loaded when the first convolution is planned, so that the module works without it:
- * TESSERA_CUDNN names the library, else it is libcudnn.so.9. A convolution is described once; cuDNN
- * lists engines for it, best first by its own rules, and the first that is fit is taken. Fit are
- * engines that give the same bits every time and compute with the numbers they are given: no TF32,
- * no transforms that lose bits. What was found for a shape is kept for the process.
+ * cuDNN is loaded as the module starts, which works without it: TESSERA_CUDNN names the library,
+ * else it is libcudnn.so.9. A convolution is described once; cuDNN lists engines for it, best first
+ * by its own rules, and the first that is fit is taken. Fit are engines that give the same bits
+ * every time and compute with the numbers they are given: no TF32, no transforms that lose bits.
+ * What was found for a shape is kept for the process.
  */
 #ifndef TSRI_CUDA_DNN_H
 #define TSRI_CUDA_DNN_H

@@ -16,8 +16,8 @@ static tsr_status fits(int64_t size)
 {
     return size <= INT32_MAX ? TSR_OK
                              : tsri_fail(TSR_RESOURCES,
-                                         "backend: cuda counts to 2147483647, and a layer has %lld "
-                                         "rows or columns: use a smaller batch",
+                                         "backend: cuda multiplies at most 2147483647 rows or "
+                                         "columns, and a layer has %lld: use a smaller batch",
                                          (long long)size);
 }
 

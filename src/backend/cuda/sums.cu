@@ -1,7 +1,8 @@
-/* sums.cu - sums of columns and means of images. */
+/* sums.cu - sums of columns, of floats and of narrow values, and means of images. */
 #include "backend/cuda/sums.cuh"
 
 #include "backend/cuda/launch.h"
+#include "backend/cuda/narrow.cuh"
 
 int64_t tsri_cuda_sums_bytes(int64_t rows, int64_t columns, int sums)
 {
@@ -67,5 +68,30 @@ cudaError_t tsri_cuda_global_back(cudaStream_t s, float *dx, const float *dy, in
                                   int64_t pixels, int64_t c, bool more)
 {
     LAUNCH_EACH(global_back, n * pixels * c, s, dx, dy, n * pixels * c, pixels, c, more);
+    return cudaGetLastError();
+}
+
+/* ---- Columns of narrow values --------------------------------------------------------------- */
+
+static __global__ void sum_channel(float *to, const uint16_t *x, int64_t rows, int64_t c)
+{
+    __shared__ double part[TSRI_BLOCK];
+    double sum = 0;
+    for (int64_t r = threadIdx.x; r < rows; r += TSRI_BLOCK)
+        sum += (double)__uint_as_float((unsigned)x[r * pitch_of(c) + blockIdx.x] << 16);
+    part[threadIdx.x] = sum;
+    for (int half = TSRI_BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        to[blockIdx.x] = (float)part[0];
+}
+
+cudaError_t tsri_cuda_narrow_column_sums(cudaStream_t s, float *to, const tsri_cuda_bf16 *x,
+                                         int64_t rows, int64_t c)
+{
+    LAUNCH_MEETING(sum_channel, dim3((unsigned)c, 1, 1), TSRI_BLOCK, s, to, x, rows, c);
     return cudaGetLastError();
 }
