@@ -5,6 +5,7 @@
 const charts = [];
 let tip = null; // the box with values
 let voice = null; // what a screen reader says
+let pointer = null; // where the mouse was when it showed values
 let byFinger = false; // the values are there because of a finger: they stay until it scrolls or taps elsewhere
 
 const inside = (panel, a, b, slack) => {
@@ -196,6 +197,7 @@ const hover = (chart, event) => {
     clearCursor();
     const panel = chart.panels.find((p) => inside(p, a, b, 8));
     if (!panel) return;
+    pointer = { clientX: event.clientX, clientY: event.clientY };
     if (panel.map) return mapCursor(panel, a, b, event.clientX, event.clientY);
     const [left, , width] = panel.box;
     const part = Math.min(1, Math.max(0, (a - left) / width));
@@ -205,6 +207,13 @@ const hover = (chart, event) => {
         return found && cursorAt(chart, panel, found.series.xs[found.i], event.clientX, event.clientY, found);
     }
     cursorAt(chart, panel, valueAt(panel.axes.x, part), event.clientX, event.clientY);
+};
+
+/* The mouse rests where it was, on a page that has come anew. */
+const hoverAgain = (was) => {
+    const svg = was && document.elementFromPoint(was.clientX, was.clientY)?.closest("svg.chart");
+    const chart = svg && charts.find((c) => c.svg === svg);
+    if (chart) hover(chart, was);
 };
 
 /* ---- Zoom and pan --------------------------------------------------------------------------- */
@@ -294,6 +303,7 @@ const step = (chart, by) => {
     if (all.length === 0) return;
     chart.at = Math.min(all.length - 1, Math.max(0, (chart.at === undefined ? (by > 0 ? -1 : all.length) : chart.at) + by));
     const { x, only } = all[chart.at];
+    pointer = null;
     const box = chart.svg.getBoundingClientRect();
     const scale = box.width / chart.svg.viewBox.baseVal.width;
     clearCursor();
