@@ -198,7 +198,8 @@ void tsri_choices_parallel(tsri_page *p, const tsri_choices *c, const char *meas
         p->html.st = tsri_markup_end(m);
     if (p->html.st == TSR_OK)
         tsri_page_svg(p, &svg.text,
-                      "Each line is one of them; the best tenth are orange and thick. What did not "
-                      "come to its end runs below the last axis. The name is under the cursor.");
+                      "Each line is one row of the table; the best tenth are orange and thick. A "
+                      "line that ends below the last axis has no result. Point at one for its "
+                      "name.");
     tsri_markup_fini(&svg);
 }

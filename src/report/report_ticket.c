@@ -144,6 +144,16 @@ done:
     return st;
 }
 
+/* Parameters (before, after), or operations in millions. */
+static void amount(tsri_table *t, int k, double value)
+{
+    char text[TSRI_NUMBER_TEXT];
+    if (k < 2)
+        tsri_table_format(t, "%s", tsri_grouped(text, llround(value)));
+    else
+        tsri_table_real(t, value / 1e6, 2);
+}
+
 /* A ticket's layers beside the whole's, folded away: there can be a hundred. */
 static void layers_table(tsri_page *p, const tsri_json_value *row)
 {
@@ -169,14 +179,14 @@ static void layers_table(tsri_page *p, const tsri_json_value *row)
             value = 0;
             (void)tsri_json_as_real(tsri_json_get(layer, keys[k]), &value);
             sum[k] += value;
-            tsri_table_real(&t, k < 2 ? value : value / 1e6, k < 2 ? 0 : 2);
+            amount(&t, k, value);
         }
     }
     tsri_table_text(&t, "all");
     tsri_table_format(&t, "%s", "");
     tsri_table_format(&t, "%.1f %% of the operations", sum[2] > 0 ? 100 * sum[3] / sum[2] : 100);
     for (int k = 0; k < 4; k++)
-        tsri_table_real(&t, k < 2 ? sum[k] : sum[k] / 1e6, k < 2 ? 0 : 2);
+        amount(&t, k, sum[k]);
     tsri_markup_add(&p->html, "<details><summary>The layers of ");
     tsri_markup_text(&p->html, name);
     tsri_markup_add(&p->html, " before and after</summary>\n");
