@@ -95,6 +95,12 @@ def hover(page, folder):
         values = re.findall(r"[-−0-9.,×]+", shown.split("training")[1].split("test")[0])
         assert near(values[0], line["loss"]), (shown, line)
         assert near(shown.split("test")[1].strip(), line["test_loss"]), (shown, line)
+    # The rule stands at the place that is told, also when the mouse is between two.
+    page.move(*at(box, 0.6 * told[1]["epoch"] + 0.4 * told[2]["epoch"]))
+    assert page.eval(TIP).startswith("epoch %g" % told[1]["epoch"]), page.eval(TIP)
+    drawn = page.eval("document.querySelector('.rule').closest('svg').querySelector('.dot').getAttribute('cx') + ' ' +"
+                      " document.querySelector('.rule').getAttribute('d').match(/M([0-9.]+)/)[1]").split()
+    assert drawn[0] == drawn[1], drawn
     # All charts over epochs show the same place.
     rules = page.eval("document.querySelectorAll('.cursor .rule').length")
     assert rules >= 2, rules

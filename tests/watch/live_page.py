@@ -42,8 +42,8 @@ def until(page, script, good, what, seconds=60):
 
 
 def round_of(text):
-    found = re.search(r"round (\d+)", text)
-    return int(found.group(1)) if found else 0
+    found = re.search(r"round ([\d,]+)", text)
+    return int(found.group(1).replace(",", "")) if found else 0
 
 
 def try_it(browser):
@@ -116,6 +116,12 @@ def kinds(browser):
     until(ticket, FACT % "best ticket", lambda t: t == "ticket-0.5", "the ticket's end")
     for name in ("s", "t", "t/ticket-0.5") + (("crew",) if has_mpi else ()):
         until(runs, row % name, lambda t: "finished" in t, name + " is over")
+    # Times are those of a terminal: 15.6 s were 0:15 here and 0:16 there.
+    told = subprocess.run([program, "watch", "runs", "--once"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    times = dict(re.findall(r"^(\S+): finished.* took ([\d:]+)$", told, re.M))
+    assert len(times) >= 3, told
+    for name, took in times.items():
+        until(runs, row % name, lambda t, took=took: t.endswith("took " + took), name + " took " + took)
     names = runs.eval("[...document.querySelectorAll('#runs a')].map(a => a.textContent)")
     assert names[:2] == ["a", "0"], names  # what goes on is on top
     for page in (runs, sweep, ticket):

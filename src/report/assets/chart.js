@@ -42,6 +42,22 @@ const nearest = (series, x, axis) => {
     return best;
 };
 
+/* The place whose values are told: the nearest that a series has. The rule stands there, not between two. */
+const snap = (panel, x) => {
+    const axis = panel.axes.x;
+    let best = x;
+    let least = Infinity;
+    for (const series of panel.series) {
+        const i = series.off || isBeyond(series, x, axis) ? -1 : nearest(series, x, axis);
+        const far = i < 0 ? Infinity : Math.abs(place(axis, series.xs[i]) - place(axis, x));
+        if (far < least) {
+            least = far;
+            best = series.xs[i];
+        }
+    }
+    return best;
+};
+
 /* Has the series ended before x, or not yet begun? */
 const isBeyond = (series, x, axis) => {
     const ends = [series.xs[0], series.xs[series.xs.length - 1]].map((end) => place(axis, end));
@@ -206,7 +222,7 @@ const hover = (chart, event) => {
         const found = nearestPoint(panel, a, b);
         return found && cursorAt(chart, panel, found.series.xs[found.i], event.clientX, event.clientY, found);
     }
-    cursorAt(chart, panel, valueAt(panel.axes.x, part), event.clientX, event.clientY);
+    cursorAt(chart, panel, snap(panel, valueAt(panel.axes.x, part)), event.clientX, event.clientY);
 };
 
 /* The mouse rests where it was, on a page that has come anew. */
