@@ -281,6 +281,14 @@ def keyboard(page):
     page.key("ArrowRight")
     second = page.eval("document.querySelector('.voice').textContent")
     assert first and second and first != second, (first, second)
+    # A screen reader leaves the arrows to the chart. Its buttons are one stop of the Tab key; arrows move among them.
+    assert page.eval("document.activeElement.getAttribute('role')") == "application"
+    bars = page.eval("[...document.querySelectorAll('.tools')].map(t => [t.getAttribute('role'), [...t.children].filter(e => e.tabIndex === 0).length])")
+    assert len(bars) > 10 and all(bar == ["toolbar", 1] for bar in bars), bars
+    page.eval(LOSS + ".querySelector('.tools button').focus()")
+    for key, label in (("ArrowRight", "zoom out"), ("ArrowLeft", "zoom in"), ("ArrowLeft", "save this picture as PNG")):
+        page.key(key)
+        assert page.eval("document.activeElement.getAttribute('aria-label')") == label, page.eval("document.activeElement.outerHTML")
     ticks = chart(page, "Accuracy")["ticks"]
     page.eval(LOSS.replace("'Loss'", "'Accuracy'") + ".querySelector('svg').focus()")
     page.key("+")

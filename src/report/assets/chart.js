@@ -433,6 +433,7 @@ const addTools = (chart) => {
         numbers.classList.add("as-table");
     }
     addSaving(tools, chart.svg);
+    rove(tools);
 };
 
 /* A click on a key of the legend switches its series; with shift all others. */
@@ -487,7 +488,8 @@ const addChart = (figure, about, columns) => {
     const chart = { figure, svg, panels: about.map((p, i) => readPanel(p, groups[i], columns)), keys: [], changed: false };
     chart.overlay = make(svg, "g", { class: "cursor", "aria-hidden": true });
     svg.setAttribute("tabindex", 0);
-    svg.setAttribute("role", "group");
+    svg.setAttribute("role", "application"); // so that a screen reader leaves the arrow keys to it
+    svg.setAttribute("aria-roledescription", "chart");
     svg.setAttribute("aria-label", describe(chart) + ". Arrow keys read the points, plus and minus zoom, l is a log axis, 0 shows all.");
     svg.addEventListener("pointermove", (event) => {
         hover(chart, event);

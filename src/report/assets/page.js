@@ -14,7 +14,11 @@ const begin = () => {
     main.querySelectorAll("table.named").forEach(addSorting);
     main.querySelectorAll(".filters").forEach(addFilters);
     addLinks(main);
-    for (const svg of main.querySelectorAll("figure:not(.drawn) > svg.chart")) addSaving(make(svg.parentNode, "div", { class: "tools" }), svg);
+    for (const svg of main.querySelectorAll("figure:not(.drawn) > svg.chart")) {
+        const tools = make(svg.parentNode, "div", { class: "tools" });
+        addSaving(tools, svg);
+        rove(tools);
+    }
     for (const table of main.querySelectorAll(".wide > .judgements")) table.parentNode.scrollLeft = table.scrollWidth; // the last round counts
     for (const cell of main.querySelectorAll(".judgements td[title]")) cell.setAttribute("aria-label", cell.title);
 };
