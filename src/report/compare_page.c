@@ -270,8 +270,10 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
 {
     tsr_status st = TSR_OK;
     tsri_text all = {0};
-    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss|best, %";
-    bool parts = any_parts(c);
+    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss";
+    bool parts = any_parts(c), accuracy = tsri_compare_accuracy(c);
+    if (accuracy)
+        (void)strcat(heads, "|best, %");
     if (parts)
         (void)snprintf(heads + strlen(heads), sizeof heads - strlen(heads), "%s",
                        "|computing, %|sending, %|waiting, %");
@@ -288,7 +290,8 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
         tsri_table_text(t, r->name);
         tsri_table_real(t, tsri_rival_rounds(r), 0);
         tsri_table_real(t, tsri_rival_loss(r), 4);
-        tsri_table_real(t, tsri_rival_best(r), 2);
+        if (accuracy)
+            tsri_table_real(t, tsri_rival_best(r), 2);
         for (int k = 0; parts && k < TSRI_PARTS; k++)
             tsri_table_real(t, r->part[k], 0);
         for (int64_t g = 0; g < c->goals; g++) {
@@ -298,7 +301,7 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
             tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
         }
         for (int64_t k = 0; k < keys->keys; k++)
-            tsri_table_text(t, keys->key[k].value[keys->thing[i].at[k]]);
+            tsri_table_text(t, tsri_choices_text(&keys->key[k], keys->thing[i].at[k]));
     }
     st = t->st;
 done:
@@ -380,7 +383,7 @@ static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choic
     tsri_table t = {.mark = mark_row, .context = choices};
     TSR_TRY(tabulate(&t, c, choices));
     facts(p, c);
-    tsri_section_open(p, "To the same accuracy");
+    tsri_section_open(p, c->goals > 0 ? "To the same accuracy" : "The runs");
     tsri_choices_filters(p, choices);
     tsri_table_html(&p->html, &t);
     tsri_section_close(p);

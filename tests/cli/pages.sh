@@ -38,6 +38,9 @@ Y
 "$program" train prices.yaml --out prices --quiet >said 2>&1 || fail "$(cat said)"
 "$program" eval prices/model.safetensors --out prices/evaluation.json --quiet >/dev/null
 "$program" report prices >/dev/null
+"$program" prune prices/model.safetensors --ratio 0.5 --seconds 0 --out cut.safetensors --quiet >/dev/null
+"$program" finetune cut.safetensors --out cut --epochs 2 --quiet >/dev/null
+"$program" report prices cut --out losses.html >/dev/null
 certified_run 'data: {name: ackley, n: 24, test_n: 5, dim: 8}' 'rounds: 20' 'eval: {every: 1}' 'certify: {every: 2, budget: 1.0e+9}' >certify.yaml
 "$program" train certify.yaml --out certify --quiet >said 2>&1 || fail "$(cat said)"
 cat >sweep.yaml <<'Y'

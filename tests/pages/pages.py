@@ -545,6 +545,16 @@ def compare(b):
     assert shown(page, "tr[data-cell]") == 3 and page.eval(lines_of) == 3
     still(page, "compare")
     keep(page, "compare-light")
+    # Without accuracies there is no column of them, and no promise; a key without a value says so; long values stay on the paper.
+    page.load("losses.html")
+    heads = page.eval("[...document.querySelectorAll('#the-runs th')].map(h => h.textContent)")
+    assert "loss" in heads and "best, %" not in heads, heads
+    boxes = page.eval("[...document.querySelectorAll('.filters label')].map(l => l.textContent)")
+    assert "none" in boxes and all(text.strip() for text in boxes), boxes
+    off = page.eval("(s => [...s.querySelectorAll('text')].filter(t => t.getBoundingClientRect().left < s.getBoundingClientRect().left)"
+                    ".map(t => t.textContent))(document.querySelector('.parallel'))")
+    assert not off, off
+    still(page, "losses")
     page.load("six.html", width=390, height=844, phone=True)
     assert page.eval("document.documentElement.scrollWidth") <= 390
     keep(page, "compare-phone")
