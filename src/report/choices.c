@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LINES = 1000, WIDTH = 960, TOP = 46, PLOT = 250, BELOW = 24, SIDE = 70, TENTH = 10 };
+enum { MOST_LINES = 1000, WIDTH = 960, TOP = 46, PLOT = 250, BELOW = 24, SIDE = 100, TENTH = 10 };
 
 tsr_status tsri_choices_key(tsri_choices *c, const char *name)
 {
@@ -174,7 +174,7 @@ static void one_line(tsri_markup *m, const tsri_choices *c, int64_t i)
     tsri_markup_add(m, "</title></path>\n");
 }
 
-enum { MOST_LETTERS = 9 }; /* beside the first axis, where the page ends */
+enum { MOST_LETTERS = 10 }; /* beside the first axis, where the page ends */
 
 /* A long value ends in dots: filters and table have all of it. */
 static void value_at(tsri_markup *m, const tsri_choices *c, int64_t k, int64_t i)

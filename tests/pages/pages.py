@@ -221,7 +221,9 @@ def saved(b):
                 page.eval("1")
                 new = [n for n in set(os.listdir("kept")) - before if n.endswith("." + ending)]
             assert new, (path, ending, os.listdir("kept"))
-            data = open("kept/" + new[0], "rb").read()
+            data = b""
+            while not data.rstrip().endswith((b"</svg>", b"IEND\xaeB`\x82")) and time.time() < end:  # the name comes before the bytes
+                data = open("kept/" + new[0], "rb").read()
             if ending == "svg":
                 root = xml.etree.ElementTree.fromstring(data)
                 assert root.tag.endswith("svg") and b"var(" not in data and len(data) > 2000, data[:300]
