@@ -191,8 +191,9 @@ static void show_pictures(tsri_page *p, const exhibit *e)
 static void show_claims(tsri_page *p, const exhibit *e)
 {
     const tsri_json_value *claims = tsri_json_get(e->summary, "claims");
-    tsri_markup_add(&p->html, "<div class=\"wide\"><table class=\"claims\"><tr><th>verdict</th>"
-                              "<th>the paper</th><th>here</th></tr>\n");
+    tsri_markup_add(&p->html,
+                    "<div class=\"wide\"><table class=\"claims\"><thead><tr><th>verdict</th>"
+                    "<th>the paper</th><th>here</th></tr></thead>\n");
     for (int64_t i = 0; i < tsri_json_length(claims); i++) {
         const tsri_json_value *c = tsri_json_at(claims, i);
         const char *verdict = text_of(c, "verdict");
