@@ -84,8 +84,12 @@ static tsr_status print_text(const tsr_doc *d, bool all)
     print_target(d);
     (void)printf("parameters  %lld -> %lld (%.1f %%)\n", params[0], params[1],
                  100 * (double)params[1] / (double)params[0]);
-    (void)printf("FLOPs       %.4g -> %.4g for one sample (%.1f %%)\n", flops[0], flops[1],
-                 100 * flops[1] / flops[0]);
+    if (flops[0] < 1e6)
+        (void)printf("FLOPs       %.0f -> %.0f for one sample", flops[0], flops[1]);
+    else
+        (void)printf("FLOPs       %.4g -> %.4g million for one sample", flops[0] / 1e6,
+                     flops[1] / 1e6);
+    (void)printf(" (%.1f %%)\n", 100 * flops[1] / flops[0]);
     (void)printf("file        %s -> %s\n", cli_bytes((double)tsr_doc_int(d, "bytes_before")),
                  cli_bytes((double)tsr_doc_int(d, "bytes_after")));
     if (tsr_doc_get(d, "gain")) {

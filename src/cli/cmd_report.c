@@ -144,6 +144,7 @@ const cli_command cli_report = {
         "maps of all cells, curves and a table.\n\n"
         "Several folders make one page, compare.html in the current folder: test accuracy against "
         "time and against traffic, and what each run took to the same accuracy (if no run has "
-        "one, the losses). Only metrics.jsonl is read from each.",
+        "one, the losses). Of each, metrics.jsonl is read, and run.yaml where "
+        "there is one.",
     .run = run,
 };

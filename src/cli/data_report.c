@@ -32,7 +32,7 @@ static void answer_row(cli_table *t, const tsr_doc *d)
         most = count > most ? count : most;
     }
     if (!classes)
-        cli_table_format(t, "%lld, from %.4g to %.4g, mean %.4g, deviation %.4g",
+        cli_table_format(t, "%lld, from %.6g to %.6g, mean %.6g, deviation %.6g",
                          (long long)tsr_doc_int(d, "targets"), tsr_doc_real(target, "least"),
                          tsr_doc_real(target, "most"), tsr_doc_real(target, "mean"),
                          tsr_doc_real(target, "deviation"));

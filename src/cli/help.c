@@ -82,9 +82,14 @@ static tsr_status print_options(FILE *to, const cli_option *a, const cli_option 
 tsr_status cli_help_command(const cli_command *c)
 {
     int width = cli_width(stdout);
-    (void)printf("Usage: tessera %s [OPTION...]%s%s\n\ntessera %s: ", c->name,
-                 *c->synopsis ? " " : "", c->synopsis, c->name);
-    cli_wrap(stdout, c->help, 0, width);
+    char line[400];
+    (void)snprintf(line, sizeof line, "tessera %s [OPTION...]%s%s", c->name,
+                   *c->synopsis ? " " : "", c->synopsis);
+    (void)printf("Usage: ");
+    cli_wrap(stdout, line, 7, width);
+    (void)snprintf(line, sizeof line, "tessera %s: %s", c->name, c->help);
+    (void)putchar('\n');
+    cli_wrap(stdout, line, 0, width);
     if (c->details) {
         (void)putchar('\n');
         cli_wrap(stdout, c->details, 0, width < 100 ? width : 100);

@@ -2,12 +2,14 @@
 #include "report/choices.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "report/colour.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { MOST_LINES = 1000, WIDTH = 960, TOP = 46, PLOT = 250, BELOW = 24, SIDE = 70, TENTH = 10 };
+enum { MOST_LINES = 1000, WIDTH = 960, TOP = 46, PLOT = 250, BELOW = 24, SIDE = 100, TENTH = 10 };
 
 tsr_status tsri_choices_key(tsri_choices *c, const char *name)
 {
@@ -78,6 +80,11 @@ void tsri_choices_mark(tsri_markup *m, const tsri_choices *c, int64_t i)
 
 /* ---- Filters -------------------------------------------------------------------------------- */
 
+const char *tsri_choices_text(const tsri_choice_key *key, int64_t value)
+{
+    return *key->value[value] ? key->value[value] : "none";
+}
+
 void tsri_choices_filters(tsri_page *p, const tsri_choices *c)
 {
     tsri_markup *m = &p->html;
@@ -94,7 +101,7 @@ void tsri_choices_filters(tsri_page *p, const tsri_choices *c)
                             "<label><input type=\"checkbox\" name=\"%lld\" value=\"%lld\" "
                             "checked=\"checked\"/>",
                             (long long)k, (long long)i);
-            tsri_markup_text(m, c->key[k].value[i]);
+            tsri_markup_text(m, tsri_choices_text(&c->key[k], i));
             tsri_markup_add(m, "</label>");
         }
         tsri_markup_add(m, "</fieldset>\n");
@@ -167,11 +174,26 @@ static void one_line(tsri_markup *m, const tsri_choices *c, int64_t i)
     tsri_markup_add(m, "</title></path>\n");
 }
 
+enum { MOST_LETTERS = 10 }; /* beside the first axis, where the page ends */
+
+/* A long value ends in dots: filters and table have all of it. */
+static void value_at(tsri_markup *m, const tsri_choices *c, int64_t k, int64_t i)
+{
+    const char *text = tsri_choices_text(&c->key[k], i);
+    char shown[4 * MOST_LETTERS + 8];
+    size_t n = 0;
+    for (int letters = 0; text[n] && letters < MOST_LETTERS; letters++)
+        n += tsri_utf8_length(text + n, strlen(text + n));
+    bool cut = text[n] != '\0';
+    (void)snprintf(shown, sizeof shown, "%.*s%s", (int)n, text, cut ? "…" : "");
+    text_at(m, axis_x(c, k) - 6, value_y(&c->key[k], i) + 4, "end", shown);
+}
+
 static void labels(tsri_markup *m, const tsri_choices *c, const char *worst, const char *best)
 {
     for (int64_t k = 0; k < c->keys; k++)
         for (int64_t i = 0; i < c->key[k].values; i++)
-            text_at(m, axis_x(c, k) - 6, value_y(&c->key[k], i) + 4, "end", c->key[k].value[i]);
+            value_at(m, c, k, i);
     text_at(m, axis_x(c, c->keys) + 6, axis_y(0) + 4, "start", worst);
     text_at(m, axis_x(c, c->keys) + 6, axis_y(1) + 4, "start", best);
 }
@@ -198,7 +220,8 @@ void tsri_choices_parallel(tsri_page *p, const tsri_choices *c, const char *meas
         p->html.st = tsri_markup_end(m);
     if (p->html.st == TSR_OK)
         tsri_page_svg(p, &svg.text,
-                      "Each line is one of them; the best tenth are orange and thick. What did not "
-                      "come to its end runs below the last axis. The name is under the cursor.");
+                      "Each line is one row of the table; the best tenth are orange and thick. A "
+                      "line that ends below the last axis has no result. Point at one for its "
+                      "name.");
     tsri_markup_fini(&svg);
 }

@@ -43,6 +43,9 @@ tsr_status tsri_choices_add(tsri_choices *c, const char *name, const char *const
                             const char *result, double place);
 void tsri_choices_fini(tsri_choices *c);
 
+/* A value in words: "none" of one that is empty. */
+const char *tsri_choices_text(const tsri_choice_key *key, int64_t value);
+
 void tsri_choices_filters(tsri_page *p, const tsri_choices *c);
 void tsri_choices_parallel(tsri_page *p, const tsri_choices *c, const char *measure,
                            const char *worst, const char *best);

@@ -191,6 +191,19 @@ bool tsri_compare_accuracy(const tsri_compare *c)
     return false;
 }
 
+/* Over more than a factor of twenty losses are only seen on a log axis. */
+static bool many_sizes(const tsri_compare *c)
+{
+    double low = (double)INFINITY, high = 0;
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t k = 0; k < c->run[i].lines.n; k++)
+            if (c->run[i].loss[k] > 0) {
+                low = fmin(low, c->run[i].loss[k]);
+                high = fmax(high, c->run[i].loss[k]);
+            }
+    return high > 20 * low;
+}
+
 void tsri_compare_panel(tsri_chart *chart, const tsri_compare *c, bool against_traffic)
 {
     double most = 0, size = 1;
@@ -208,7 +221,8 @@ void tsri_compare_panel(tsri_chart *chart, const tsri_compare *c, bool against_t
     tsri_chart_panel(chart, &(tsri_panel){.title = title,
                                           .x_label = label,
                                           .y_label = accuracy ? "test accuracy, %" : "loss",
-                                          .x_log = against_traffic});
+                                          .x_log = against_traffic,
+                                          .y_log = !accuracy && many_sizes(c)});
     for (int64_t i = 0; i < c->count; i++) {
         const tsri_rival *r = &c->run[i];
         double *x = NULL;

@@ -146,7 +146,8 @@ static double end_of(const tsri_rival *r, const double *column)
     return r->lines.n > 0 ? column[r->lines.n - 1] : (double)NAN;
 }
 
-/* "88.10 (95 %: 87.2 to 89.0)" */
+/* "88.10 (87.20 to 89.00)"; of values that are all the same that one. Nothing here can be below 0, and
+ * an interval of few seeds must not say so. */
 static void put_mean(tsri_table *t, const double *value, int64_t n, double unit, int digits)
 {
     double scaled[256];
@@ -156,8 +157,11 @@ static void put_mean(tsri_table *t, const double *value, int64_t n, double unit,
     tsri_estimate e = tsri_mean_of(scaled, n);
     if (!isfinite(e.value))
         tsri_table_format(t, "%s", "");
+    else if (e.high - e.low <= 1e-12 * fabs(e.value))
+        tsri_table_format(t, "%.*f", digits, e.value);
     else
-        tsri_table_format(t, "%.*f (%.*f to %.*f)", digits, e.value, digits, e.low, digits, e.high);
+        tsri_table_format(t, "%.*f (%.*f to %.*f)", digits, e.value, digits, fmax(e.low, 0), digits,
+                          e.high);
 }
 
 static void group_row(tsri_table *t, const tsri_compare *c, const int64_t *group, int64_t n)
@@ -225,8 +229,8 @@ static tsr_status over_seeds(tsri_page *p, const tsri_compare *c, const tsri_cho
                                            .x_label = "round",
                                            .y_label = accuracy ? "test accuracy, %" : "loss"});
     TSR_TRY(tsri_alloc(&group, c->count, sizeof *group));
-    tsri_table_head(&t, accuracy ? "like|seeds|best, %|seconds|traffic, MB"
-                                 : "like|seeds|loss|seconds|traffic, MB");
+    tsri_table_head(&t, accuracy ? "runs like|seeds|best, %|seconds|traffic, MB"
+                                 : "runs like|seeds|loss|seconds|traffic, MB");
     for (int64_t i = 0; i < c->count; i++) {
         int64_t n = group_of(group, c, choices, i);
         if (n < 2)
@@ -266,8 +270,10 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
 {
     tsr_status st = TSR_OK;
     tsri_text all = {0};
-    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss|best, %";
-    bool parts = any_parts(c);
+    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss";
+    bool parts = any_parts(c), accuracy = tsri_compare_accuracy(c);
+    if (accuracy)
+        (void)strcat(heads, "|best, %");
     if (parts)
         (void)snprintf(heads + strlen(heads), sizeof heads - strlen(heads), "%s",
                        "|computing, %|sending, %|waiting, %");
@@ -284,7 +290,8 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
         tsri_table_text(t, r->name);
         tsri_table_real(t, tsri_rival_rounds(r), 0);
         tsri_table_real(t, tsri_rival_loss(r), 4);
-        tsri_table_real(t, tsri_rival_best(r), 2);
+        if (accuracy)
+            tsri_table_real(t, tsri_rival_best(r), 2);
         for (int k = 0; parts && k < TSRI_PARTS; k++)
             tsri_table_real(t, r->part[k], 0);
         for (int64_t g = 0; g < c->goals; g++) {
@@ -294,7 +301,7 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
             tsri_table_format(t, "%s", at < 0 ? "" : tsri_bytes_text(r->bytes[at]));
         }
         for (int64_t k = 0; k < keys->keys; k++)
-            tsri_table_text(t, keys->key[k].value[keys->thing[i].at[k]]);
+            tsri_table_text(t, tsri_choices_text(&keys->key[k], keys->thing[i].at[k]));
     }
     st = t->st;
 done:
@@ -359,13 +366,24 @@ static void facts(tsri_page *p, const tsri_compare *c)
     tsri_markup_add(&p->html, "</dl>\n");
 }
 
+/* What the run at that end of the last axis came to, 0 the worst and 1 the best. */
+static void end_text(char text[48], const tsri_compare *c, double place)
+{
+    (void)snprintf(text, 48, "%s", place > 0 ? "best" : "worst");
+    for (int64_t i = 0; i < c->count; i++)
+        if (place_of(c, i) == place && tsri_compare_accuracy(c))
+            (void)snprintf(text, 48, "%.2f %%", tsri_rival_best(&c->run[i]));
+        else if (place_of(c, i) == place)
+            (void)snprintf(text, 48, "%.4g", tsri_rival_loss(&c->run[i]));
+}
+
 static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choices *choices)
 {
     tsr_status st = TSR_OK;
     tsri_table t = {.mark = mark_row, .context = choices};
     TSR_TRY(tabulate(&t, c, choices));
     facts(p, c);
-    tsri_section_open(p, "To the same accuracy");
+    tsri_section_open(p, c->goals > 0 ? "To the same accuracy" : "The runs");
     tsri_choices_filters(p, choices);
     tsri_table_html(&p->html, &t);
     tsri_section_close(p);
@@ -379,8 +397,11 @@ static tsr_status sections(tsri_page *p, const tsri_compare *c, const tsri_choic
     tsri_section_close(p);
     if (choices->keys > 0) {
         tsri_section_open(p, "Which values matter");
-        tsri_choices_parallel(p, choices, tsri_compare_accuracy(c) ? "accuracy" : "loss", "worst",
-                              "best");
+        char worst[48], best[48];
+        end_text(worst, c, 0);
+        end_text(best, c, 1);
+        tsri_choices_parallel(p, choices, tsri_compare_accuracy(c) ? "accuracy" : "loss", worst,
+                              best);
         tsri_section_close(p);
     }
 done:

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Parts of a page ------------------------------------------------------------------------ */
@@ -75,10 +76,15 @@ void tsri_page_fact(tsri_page *p, const char *name, const char *value)
 
 void tsri_page_number(tsri_page *p, const char *name, double value, int digits, const char *unit)
 {
-    char text[TSRI_NUMBER_TEXT], whole[80];
+    char text[TSRI_NUMBER_TEXT], front[TSRI_NUMBER_TEXT], whole[120];
     if (!isfinite(value))
         return;
-    (void)snprintf(whole, sizeof whole, "%s%s", tsri_fixed(text, value, digits), unit);
+    const char *all = tsri_fixed(text, value, digits), *point = strchr(all, '.');
+    if (fabs(value) >= 10000 && fabs(value) < 1e15) /* 27,224.7 */
+        (void)snprintf(whole, sizeof whole, "%s%s%s", tsri_grouped(front, strtoll(all, NULL, 10)),
+                       point ? point : "", unit);
+    else
+        (void)snprintf(whole, sizeof whole, "%s%s", all, unit);
     tsri_page_fact(p, name, whole);
 }
 

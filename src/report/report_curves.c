@@ -33,7 +33,7 @@ static bool has_any(const tsri_page *p, const char *name)
 /* ---- Facts -------------------------------------------------------------------------------------
  */
 
-/* What was trained on what, and how, in one line. */
+/* What was trained on what, and by which scheme, in one line. */
 void tsri_report_subtitle(tsri_page *p)
 {
     const tsr_config *c = p->config;
@@ -49,16 +49,21 @@ void tsri_report_subtitle(tsri_page *p)
     tsri_markup_text(&p->html, tsri_config_text(c, "model.name"));
     tsri_markup_add(&p->html, " on ");
     tsri_markup_text(&p->html, data ? data : "the data that was there");
-    tsri_markup_add(&p->html, ", trained by %s%s, seed %lld</p>\n", scheme, with,
+    tsri_markup_add(&p->html, ", scheme %s%s, seed %lld</p>\n", scheme, with,
                     (long long)tsri_config_int(c, "seed"));
+}
+
+/* The unit of real targets, "" without. */
+static const char *unit_of(const tsri_page *p)
+{
+    const char *unit = tsri_config_text(p->config, "data.unit");
+    return unit ? unit : "";
 }
 
 static void facts(tsri_page *p)
 {
     double *seconds = NULL, bytes = last_of(p, "bytes_total"), error = last_of(p, "test_rmse");
-    const char *target = tsri_config_text(p->config, "data.unit");
     char unit[48];
-    target = target ? target : "";
     if (p->lines.n == 0) {
         tsri_page_say(p, "Nothing has been measured yet.");
         return;
@@ -67,7 +72,7 @@ static void facts(tsri_page *p)
         p->html.st = tsri_curves_seconds(&seconds, &p->lines);
     tsri_markup_add(&p->html, "<dl class=\"facts\">\n");
     tsri_page_number(p, "test accuracy", 100 * last_of(p, "test_accuracy"), 2, " %");
-    (void)snprintf(unit, sizeof unit, "%s%.40s", *target ? " " : "", target);
+    (void)snprintf(unit, sizeof unit, "%s%.40s", *unit_of(p) ? " " : "", unit_of(p));
     tsri_page_number(p, "test error", error, fabs(error) < 1000 ? 4 : 1, unit);
     tsri_page_number(p, "test loss", last_of(p, "test_loss"), 4, "");
     tsri_page_number(p, "epochs", last_of(p, "epoch"),
@@ -75,9 +80,10 @@ static void facts(tsri_page *p)
     tsri_page_number(p, "rounds", last_of(p, "round"), 0, "");
     if (bytes > 0)
         tsri_page_fact(p, "traffic", tsri_bytes_text(bytes));
-    if (seconds)
-        tsri_page_number(p, "time", seconds[p->lines.n - 1], seconds[p->lines.n - 1] < 100 ? 1 : 0,
-                         " s");
+    if (seconds) {
+        double time = seconds[p->lines.n - 1];
+        tsri_page_number(p, "time", time, time < 1 ? 2 : time < 100 ? 1 : 0, " s");
+    }
     tsri_report_verdict(p, false);
     tsri_markup_add(&p->html, "</dl>\n");
     tsri_free(seconds);
@@ -170,6 +176,26 @@ static void accuracy_chart(tsri_page *p, const double *x, const char *title, con
     tsri_free(percent);
 }
 
+/* Of real targets the error in their own unit: a loss is that of scaled ones. */
+static void error_chart(tsri_page *p, const double *epoch)
+{
+    tsri_chart c;
+    char label[64];
+    bool log = wide(p, "test_rmse");
+    (void)snprintf(label, sizeof label, "test error%s%.40s%s", *unit_of(p) ? ", " : "", unit_of(p),
+                   log ? " (log)" : "");
+    plot about = {"Error", "epoch", label, epoch, log, 0};
+    begin(&c, &about);
+    const double *value = tsri_curves_get(&p->lines, "test_rmse");
+    tsri_chart_series(
+        &c, &(tsri_series){.n = p->lines.n,
+                           .x = epoch,
+                           .y = value,
+                           .colour = 2,
+                           .marks = p->lines.n <= 40 ? TSRI_MARKS_BOTH : TSRI_MARKS_LINE});
+    show(p, &c, NULL);
+}
+
 static tsr_status take_epoch(void *context, const tsri_json_value *line)
 {
     *(double *)context = tsri_number_at(line, "epoch");
@@ -211,6 +237,8 @@ void tsri_report_learning(tsri_page *p, bool pretraining)
     loss_chart(p, epoch, "Loss", "epoch");
     if (has_any(p, "test_accuracy"))
         accuracy_chart(p, epoch, "Accuracy", "epoch");
+    if (has_any(p, "test_rmse"))
+        error_chart(p, epoch);
     if (wide(p, "rate")) {
         tsri_chart c;
         plot about = {"Learning rate", "epoch", "rate", epoch, false, 0};

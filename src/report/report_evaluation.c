@@ -119,8 +119,8 @@ static void small_matrix(tsri_page *p, const tsri_json_value *root, int64_t n)
             double count = count_at(matrix, i, k), part = sum > 0 ? sqrt(count / sum) : 0;
             if (count > 0)
                 tsri_markup_add(m, "<td class=\"%s%s\" style=\"--part:%.0f%%\">%.0f</td>",
-                                i == k ? "right" : "wrong", part > 0.6 ? " much" : "", 100 * part,
-                                count);
+                                i == k ? "right" : "wrong", i == k && part > 0.6 ? " much" : "",
+                                100 * part, count);
             else
                 tsri_markup_add(m, "<td class=\"quiet\">%s</td>", i == k ? "0" : "");
         }
@@ -319,6 +319,17 @@ static void calibration(tsri_page *p, const judged *j, int count)
 
 /* ---- Real targets --------------------------------------------------------------------------- */
 
+enum { AXIS_TEXT = 120 };
+
+/* "true price, dollars" */
+static void axis_text(char text[AXIS_TEXT], const tsri_page *p, const char *which)
+{
+    const char *name = tsri_config_text(p->config, "data.target");
+    const char *unit = tsri_config_text(p->config, "data.unit");
+    (void)snprintf(text, AXIS_TEXT, "%s %.40s%s%.40s", which, name && *name ? name : "value",
+                   unit && *unit ? ", " : "", unit ? unit : "");
+}
+
 static tsr_status targets(tsri_page *p, const judged *j)
 {
     tsr_status st = TSR_OK;
@@ -326,6 +337,7 @@ static tsr_status targets(tsri_page *p, const judged *j)
                           *predicted = tsri_json_get(j->root, "predicted");
     double *x = NULL, *y = NULL, ends[2] = {(double)INFINITY, (double)-INFINITY};
     int64_t n = tsri_json_length(given);
+    char x_label[AXIS_TEXT], y_label[AXIS_TEXT];
     tsri_chart c = {0};
     if (n < 1 || tsri_json_length(predicted) != n)
         return TSR_OK;
@@ -337,11 +349,13 @@ static tsr_status targets(tsri_page *p, const judged *j)
         ends[0] = fmin(ends[0], x[i]);
         ends[1] = fmax(ends[1], x[i]);
     }
+    axis_text(x_label, p, "true");
+    axis_text(y_label, p, "predicted");
     tsri_section_open(p, "Predictions");
     tsri_chart_begin(&c, NULL);
     c.width = 560;
     c.height = 400;
-    tsri_chart_panel(&c, &(tsri_panel){.x_label = "what is true", .y_label = "what it says"});
+    tsri_chart_panel(&c, &(tsri_panel){.x_label = x_label, .y_label = y_label});
     tsri_chart_series(
         &c, &(tsri_series){.name = j->name, .n = n, .x = x, .y = y, .marks = TSRI_MARKS_POINTS});
     tsri_chart_series(

@@ -168,7 +168,9 @@ static void row_text(char text[MOST_TEXT], const graph *g, const row *r)
     for (int64_t i = r->first; i <= r->last && n + 1 < MOST_TEXT; i++) {
         const tsri_layer *l = &g->net->layer[i];
         const char *kind = tsri_kind_name(l->kind);
-        if (i == r->first)
+        if (i == r->first && strcmp(l->name, kind) == 0) /* not "turn turn" */
+            (void)snprintf(text, MOST_TEXT, "%s", kind);
+        else if (i == r->first)
             (void)snprintf(text, MOST_TEXT, "%s  %s", l->name, kind);
         else
             (void)snprintf(text + n, MOST_TEXT - n, ", %s", kind);
@@ -185,6 +187,20 @@ static void row_text(char text[MOST_TEXT], const graph *g, const row *r)
         (void)snprintf(text + 49, MOST_TEXT - 49, "...");
 }
 
+const char *tsri_shape_text(char text[TSRI_SHAPE_TEXT], const tsri_shape *s,
+                            const tsri_shape *input)
+{
+    bool image = input->w > 1, sequence = input->h > 1;
+    if (image || s->w > 1)
+        (void)snprintf(text, TSRI_SHAPE_TEXT, "%lld x %lld x %lld", (long long)s->c,
+                       (long long)s->h, (long long)s->w);
+    else if (sequence || s->h > 1)
+        (void)snprintf(text, TSRI_SHAPE_TEXT, "%lld x %lld", (long long)s->c, (long long)s->h);
+    else
+        (void)snprintf(text, TSRI_SHAPE_TEXT, "%lld", (long long)s->c);
+    return text;
+}
+
 /* What comes out, and on which axis where that is a new one. */
 static void put_labels(tsri_markup *m, const graph *g, int r)
 {
@@ -193,9 +209,9 @@ static void put_labels(tsri_markup *m, const graph *g, int r)
     bool new_axis = r == 0 || g->net->value[g->net->layer[g->row[r].first].in].axis != out->axis;
     double x = left_of(g) + BOX_WIDTH + 12, y = top_of(r) + 17;
     char text[MOST_TEXT];
-    tsri_markup_add(m, "<text class=\"ink\" x=\"%s\" y=\"%s\">%lld x %lld x %lld</text>",
-                    tsri_px(x), tsri_px(y), (long long)out->shape.c, (long long)out->shape.h,
-                    (long long)out->shape.w);
+    char shape[TSRI_SHAPE_TEXT];
+    tsri_markup_add(m, "<text class=\"ink\" x=\"%s\" y=\"%s\">%s</text>", tsri_px(x), tsri_px(y),
+                    tsri_shape_text(shape, &out->shape, &g->net->input));
     if (!new_axis)
         return;
     (void)snprintf(text, sizeof text, a->size < a->full ? "%s: %lld of %lld" : "%s: %lld", a->name,

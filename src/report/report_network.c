@@ -128,15 +128,16 @@ static void layer_row(const insides *in, const tsri_layer *l)
     tsri_markup_add(m, "</td><td>");
     put_axis(in, net->value[l->out].axis);
     tsri_markup_add(m, "</td><td class=\"n\">");
-    const tsri_shape *s = &net->value[l->out].shape;
-    tsri_markup_add(m, "%lld x %lld x %lld</td><td class=\"n\">", (long long)s->c, (long long)s->h,
-                    (long long)s->w);
+    char shape[TSRI_SHAPE_TEXT], count[TSRI_NUMBER_TEXT];
+    tsri_markup_add(m, "%s</td><td class=\"n\">",
+                    tsri_shape_text(shape, &net->value[l->out].shape, &net->input));
     if (w)
         put_shape(m, w);
     tsri_markup_add(m, "</td><td class=\"n\">");
     if (w)
-        tsri_markup_add(m, "%lld",
-                        (long long)(w->count + (l->bias >= 0 ? net->param[l->bias].count : 0)));
+        tsri_markup_add(
+            m, "%s",
+            tsri_grouped(count, w->count + (l->bias >= 0 ? net->param[l->bias].count : 0)));
     tsri_markup_add(m, "</td></tr>\n");
 }
 
@@ -170,7 +171,7 @@ static void histogram(tsri_page *p, const char *title, const char *x_label, doub
     tsri_chart_begin(&c, NULL);
     c.width = 300;
     c.height = 210;
-    tsri_chart_panel(&c, &(tsri_panel){.title = title, .x_label = x_label, .y_label = "numbers"});
+    tsri_chart_panel(&c, &(tsri_panel){.title = title, .x_label = x_label, .y_label = "how many"});
     tsri_chart_series(&c, &(tsri_series){.n = n, .x = x, .y = count});
     tsri_page_chart(p, &c, caption);
     tsri_chart_fini(&c);
@@ -249,10 +250,11 @@ static tsr_status draw_filters(const insides *in, const float *w, int64_t count,
     TSR_TRY(tsri_alloc(&pixel, size, 1));
     for (int64_t i = 0; i < shown * size; i++)
         most = fmaxf(most, fabsf(w[i]));
-    tsri_markup_add(&in->page->html,
-                    "<h3>%s</h3>\n<p class=\"quiet\">Grey is 0.%s</p>\n"
-                    "<div class=\"filters-of\">\n",
-                    what, count > shown ? " The first of them." : "");
+    tsri_markup_add(&in->page->html, "<h3>%s</h3>\n<p class=\"quiet\">Grey is 0.", what);
+    if (count > shown)
+        tsri_markup_add(&in->page->html, " The first %lld of %lld.", (long long)shown,
+                        (long long)count);
+    tsri_markup_add(&in->page->html, "</p>\n<div class=\"filters-of\">\n");
     for (int64_t i = 0; i < shown; i++) {
         char alt[60];
         for (int64_t k = 0; k < size; k++)
@@ -295,14 +297,19 @@ static tsr_status show(insides *in, const char *network)
 {
     tsr_status st = TSR_OK;
     const tsri_net *net = in->model->net;
-    char total[TSRI_NUMBER_TEXT];
+    char total[TSRI_NUMBER_TEXT], work[TSRI_NUMBER_TEXT];
+    double flops = tsri_net_flops(net);
     const char *ticket = tsri_tensors_meta(in->model->file, TSRI_META_TICKET);
     TSR_TRY(tsri_origin_read(&in->origin, net, ticket, in->model->path));
     TSR_TRY(tsri_store_open(&in->numbers, &in->model->store, TSRI_OPEN_WEIGHTS));
     tsri_section_open(in->page, "The network");
-    tsri_page_say(in->page, "%.80s%s%s numbers in %lld layers, %.4g million operations a sample.",
-                  network, *network ? ": " : "", tsri_grouped(total, net->total),
-                  (long long)net->layers, tsri_net_flops(net) / 1e6);
+    if (flops < 1e6)
+        (void)tsri_grouped(work, llround(flops));
+    else
+        (void)snprintf(work, sizeof work, "%.4g million", flops / 1e6);
+    tsri_page_say(in->page, "%.80s%s%s numbers in %lld layers, %s operations a sample.", network,
+                  *network ? ": " : "", tsri_grouped(total, net->total), (long long)net->layers,
+                  work);
     TSR_TRY(tsri_report_graph(in->page, net));
     axes_table(in);
     layers_table(in);

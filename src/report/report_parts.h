@@ -93,6 +93,12 @@ tsr_status tsri_report_network(tsri_page *p, const char *network);
 
 /* report_graph.c: the network as a drawing. */
 struct tsri_net;
+/* "16 x 28 x 28", channels first; "64" where the network reads no images, "6 x 4" of sequences. */
+struct tsri_shape;
+enum { TSRI_SHAPE_TEXT = 72 };
+const char *tsri_shape_text(char text[TSRI_SHAPE_TEXT], const struct tsri_shape *s,
+                            const struct tsri_shape *input);
+
 tsr_status tsri_report_graph(tsri_page *p, const struct tsri_net *net);
 
 /* report_workers.c: where the time of each rank went, of runs in several processes. */

@@ -267,7 +267,7 @@ static void table_row(tsri_table *t, const tsri_sweep_view *v, const tsri_cell_s
     tsri_table_format(t, "%lld", (long long)c->diverged);
     if (v->sweep->refused > 0)
         tsri_table_format(t, "%lld", (long long)c->refused);
-    tsri_table_real(t, c->seconds, 1);
+    tsri_table_real(t, c->seconds, c->seconds < 10 ? 2 : 1);
 }
 
 static void mark_row(tsri_markup *m, const void *context, int64_t row)

@@ -343,7 +343,7 @@ static void inequalities(tsri_page *page, const paper *p)
         if (!judged(p, &p->row[i]) || !moves(p, &p->row[i]))
             continue;
         if (drawn == 0)
-            tsri_markup_add(&page->html, "<h3>Both sides of what moves</h3>\n"
+            tsri_markup_add(&page->html, "<h3>Both sides of each inequality that changes</h3>\n"
                                          "<div class=\"charts\">\n");
         if (drawn < MOST_CHARTS)
             inequality(page, p, &p->row[i]);
@@ -353,9 +353,10 @@ static void inequalities(tsri_page *page, const paper *p)
     if (drawn > 0)
         tsri_markup_add(&page->html, "</div>\n");
     if (left > 0)
-        tsri_page_say(page, "%lld more rows move; metrics.jsonl has all of them.", (long long)left);
+        tsri_page_say(page, "%lld more rows change; metrics.jsonl has all of them.",
+                      (long long)left);
     if (still > 0)
-        tsri_page_say(page, "%lld rows keep both sides all along: the certificate has them.",
+        tsri_page_say(page, "Rows whose sides stay as they are: %lld. The certificate has them.",
                       (long long)still);
 }
 
@@ -420,7 +421,7 @@ static void one_paper(tsri_page *page, const paper *p)
 }
 
 typedef struct tally {
-    int64_t holds, judged;
+    int64_t holds, fails, judged;
 } tally;
 
 /* Each certificate replaces the one before. */
@@ -432,6 +433,7 @@ static tsr_status take_tally(void *context, const tsri_json_value *line)
     for (int64_t i = 0; i < tsri_json_length(rows); i++) {
         verdict v = verdict_named(tsri_text_at(tsri_json_at(rows, i), "verdict"));
         t->holds += v == HOLDS;
+        t->fails += v == FAILS;
         t->judged += v != NONE;
     }
     return TSR_OK;
@@ -446,9 +448,12 @@ static tsr_status verdict_fact(tsri_page *page, bool always)
     TSR_TRY(tsri_path_join(&path, page->folder, "metrics.jsonl"));
     if (tsri_file_exists(path))
         TSR_TRY(tsri_lines_each(path, "certificate", take_tally, &last));
-    if (last.judged > 0)
-        (void)snprintf(text, sizeof text, "%lld of %lld rows hold", (long long)last.holds,
+    if (last.fails > 0) /* a theorem asks for all of its rows */
+        (void)snprintf(text, sizeof text, "no: %lld of %lld rows fail", (long long)last.fails,
                        (long long)last.judged);
+    else if (last.judged > 0)
+        (void)snprintf(text, sizeof text, "%lld of %lld rows hold, none fails",
+                       (long long)last.holds, (long long)last.judged);
     else
         (void)snprintf(text, sizeof text, "no theorem for %.60s",
                        model ? model->name : "this model");

@@ -8,6 +8,7 @@
 #include "ticket/rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- The table of tickets -------------------------------------------------------------------
@@ -144,8 +145,48 @@ done:
     return st;
 }
 
+/* Parameters (before, after), or operations in millions. */
+static void amount(tsri_table *t, int k, double value)
+{
+    char text[TSRI_NUMBER_TEXT];
+    if (k < 2)
+        tsri_table_format(t, "%s", tsri_grouped(text, llround(value)));
+    else
+        tsri_table_real(t, value / 1e6, 2);
+}
+
+static void amounts(tsri_table *t, const char *name, const char *remark, const double value[4])
+{
+    tsri_table_text(t, name);
+    tsri_table_text(t, "");
+    tsri_table_text(t, remark);
+    for (int k = 0; k < 4; k++)
+        amount(t, k, value[k]);
+}
+
+/* What layers without weights of their own row have, and all: the totals of the table of tickets. */
+static void totals(tsri_table *t, const tsri_json_value *whole, const tsri_json_value *row,
+                   const double sum[4])
+{
+    double all[4] = {tsri_number_at(whole, "params"), tsri_number_at(row, "params"),
+                     tsri_number_at(whole, "flops"), tsri_number_at(row, "flops")};
+    double rest[4];
+    char part[80];
+    bool complete = true;
+    for (int k = 0; k < 4; k++) {
+        rest[k] = all[k] - sum[k];
+        complete &= rest[k] >= 0;
+    }
+    if (!complete) /* a file of another hand */
+        return;
+    amounts(t, "norms and others", "", rest);
+    (void)snprintf(part, sizeof part, "%.1f %% of the operations",
+                   all[2] > 0 ? 100 * all[3] / all[2] : 100);
+    amounts(t, "all", part, all);
+}
+
 /* A ticket's layers beside the whole's, folded away: there can be a hundred. */
-static void layers_table(tsri_page *p, const tsri_json_value *row)
+static void layers_table(tsri_page *p, const tsri_json_value *row, const tsri_json_value *whole)
 {
     static const char *const keys[] = {"params_before", "params_after", "flops_before",
                                        "flops_after"};
@@ -169,14 +210,10 @@ static void layers_table(tsri_page *p, const tsri_json_value *row)
             value = 0;
             (void)tsri_json_as_real(tsri_json_get(layer, keys[k]), &value);
             sum[k] += value;
-            tsri_table_real(&t, k < 2 ? value : value / 1e6, k < 2 ? 0 : 2);
+            amount(&t, k, value);
         }
     }
-    tsri_table_text(&t, "all");
-    tsri_table_format(&t, "%s", "");
-    tsri_table_format(&t, "%.1f %% of the operations", sum[2] > 0 ? 100 * sum[3] / sum[2] : 100);
-    for (int k = 0; k < 4; k++)
-        tsri_table_real(&t, k < 2 ? sum[k] : sum[k] / 1e6, k < 2 ? 0 : 2);
+    totals(&t, whole, row, sum);
     tsri_markup_add(&p->html, "<details><summary>The layers of ");
     tsri_markup_text(&p->html, name);
     tsri_markup_add(&p->html, " before and after</summary>\n");
@@ -335,7 +372,7 @@ tsr_status tsri_report_ticket(tsri_page *p, bool *found)
                     "predict one; ms a step: to train on one. Traffic: what was sent between "
                     "workers. Pretrained: the network that the tickets were cut from.</p>\n");
     for (int64_t i = 0; i < tsri_json_length(rows); i++)
-        layers_table(p, tsri_json_at(rows, i));
+        layers_table(p, tsri_json_at(rows, i), tsri_json_at(rows, 0));
     TSR_TRY(tsri_report_phases(p, rows));
     tsri_section_close(p);
     TSR_TRY(mistakes(p, best));

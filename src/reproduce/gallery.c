@@ -164,7 +164,8 @@ static void show_picture(tsri_page *p, const exhibit *e, const char *file)
     if (st == TSR_OK && tsri_file_exists(path)) {
         st = tsri_file_read(&svg, &n, path, SVG_MOST);
         const char *begin = st == TSR_OK ? strstr(svg, "<svg") : NULL;
-        tsri_markup_add(&p->html, "<figure style=\"max-width:%spx\">", tsri_px(width_of(begin)));
+        tsri_markup_add(&p->html, "<figure class=\"%s\" style=\"max-width:%spx\">",
+                        width_of(begin) > 800 ? "wide" : "", tsri_px(width_of(begin)));
         if (begin && p->html.st == TSR_OK)
             st = tsri_text_add_bytes(&p->html.text, begin, strlen(begin));
         tsri_markup_add(&p->html, "</figure>\n");
@@ -190,8 +191,9 @@ static void show_pictures(tsri_page *p, const exhibit *e)
 static void show_claims(tsri_page *p, const exhibit *e)
 {
     const tsri_json_value *claims = tsri_json_get(e->summary, "claims");
-    tsri_markup_add(&p->html, "<div class=\"wide\"><table><tr><th>verdict</th><th>the paper</th>"
-                              "<th>here</th></tr>\n");
+    tsri_markup_add(&p->html,
+                    "<div class=\"wide\"><table class=\"claims\"><thead><tr><th>verdict</th>"
+                    "<th>the paper</th><th>here</th></tr></thead>\n");
     for (int64_t i = 0; i < tsri_json_length(claims); i++) {
         const tsri_json_value *c = tsri_json_at(claims, i);
         const char *verdict = text_of(c, "verdict");

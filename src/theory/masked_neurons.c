@@ -262,8 +262,8 @@ static void notes(const tsri_masked_view *v)
                           "what is said of the next round is a mean over %lld draws of masks",
                           (long long)tsri_masked_draws(v->view));
     tsri_certify_note(c,
-                      "looks at the whole: every %lld rounds; at the round that comes (m o H, "
-                      "local steps, expectations): every %lld",
+                      "rounds from one look at the whole network to the next: %lld; from one look "
+                      "at the round that comes (m o H, local steps, expectations): %lld",
                       (long long)tsri_look_stride(v->view, tsri_masked_whole_cost(v->view)),
                       (long long)tsri_look_stride(v->view, tsri_masked_coming_cost(v->view)));
     if (isnan(first(v, "lambda_0")))

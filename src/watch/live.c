@@ -9,9 +9,9 @@
 
 static const char style[] =
     ":root{color-scheme:light dark;--page:#ffffff;--edge:#dfe2e6;--text:#1d2126;--quiet:#5b6570;"
-    "--good:#00704f;--bad:#b3400a}\n"
+    "--good:#00704f;--bad:#b3400a;--link:#0b5cad}\n"
     "@media (prefers-color-scheme:dark){:root{--page:#15181c;--edge:#343a42;--text:#e4e7ea;"
-    "--quiet:#9aa4ae;--good:#3ecf9f;--bad:#ff9a5c}}\n"
+    "--quiet:#9aa4ae;--good:#3ecf9f;--bad:#ff9a5c;--link:#7cbcff}}\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--text);font:16px/1.55 "
     "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}\n"
     "main{max-width:1060px;margin:0 auto;padding:28px 20px 60px}h1{font-size:1.7rem;"

@@ -51,6 +51,17 @@ void tsri_view_time(char text[64], const tsri_followed *run)
     }
 }
 
+void tsri_view_number(char text[TSRI_NUMBER_TEXT + 8], double value)
+{
+    char whole[TSRI_NUMBER_TEXT];
+    int64_t tenths = fabs(value) < 1e12 ? llround(10 * fabs(value)) : 0;
+    if (tenths >= 10000)
+        (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%s%s.%d", value < 0 ? "-" : "",
+                       tsri_grouped(whole, tenths / 10), (int)(tenths % 10));
+    else
+        (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%.4g", value);
+}
+
 void tsri_view_why(char text[256], const tsri_followed *run)
 {
     text[0] = '\0';
@@ -99,6 +110,17 @@ static void foot(tsri_canvas *f, const tsri_lookout *w, bool open)
         tsri_canvas_say(f, TSRI_QUIET, "q leave  up/down choose  enter open");
 }
 
+/* What does not fit goes as a whole: "12 finished, 1" would be read as something. */
+static void shorten(char *count, int columns)
+{
+    while (*count && tsri_canvas_columns(count) > columns) {
+        char *end = strrchr(count, ',');
+        end = end ? end : strchr(count, ':');
+        end = end ? end : count;
+        *end = '\0';
+    }
+}
+
 /* The list, and where there is room the chosen run below it. */
 static tsr_status list_and_run(tsri_canvas *f, const tsri_lookout *w, const tsri_screen *s)
 {
@@ -111,6 +133,7 @@ static tsr_status list_and_run(tsri_canvas *f, const tsri_lookout *w, const tsri
     if (list > room || room - list < RUN_LEAST)
         list = room;
     tsri_view_count(count, w);
+    shorten(count, f->width - tsri_canvas_columns(w->folder) - 2);
     tsri_canvas_say(f, TSRI_BOLD, "%s", w->folder);
     tsri_canvas_say(f, TSRI_QUIET, "  %s", count);
     tsri_canvas_next(f);

@@ -2,6 +2,7 @@
 #ifndef TSRI_VIEW_H
 #define TSRI_VIEW_H
 
+#include "base/number.h"
 #include "watch/canvas.h"
 #include "watch/lookout.h"
 
@@ -15,6 +16,10 @@ double tsri_view_part(const tsri_followed *run);
 
 /* "0:42 left", "for 3:10", "12:00 ago": what is worth knowing about time in its state. */
 void tsri_view_time(char text[64], const tsri_followed *run);
+
+/* Four digits, "0.4321"; of large numbers all before the point and one behind it, "27,224.7": the
+ * page shows them so. */
+void tsri_view_number(char text[TSRI_NUMBER_TEXT + 8], double value);
 
 /* Why it is in that state, where that is not plain: "process 4242 is stopped". "" if it is. */
 void tsri_view_why(char text[256], const tsri_followed *run);

@@ -50,25 +50,26 @@ static void head(tsri_canvas *f, const columns *c)
 }
 
 /* "88.12 %" of classes, "0.312" of real targets. */
-static void goodness(char text[32], const tsri_followed *run)
+static void goodness(char text[TSRI_NUMBER_TEXT + 8], const tsri_followed *run)
 {
-    double best = run->sweep.best;
+    bool sweep = run->is_sweep, by_accuracy = sweep && run->sweep.by_accuracy;
+    double accuracy = by_accuracy ? run->sweep.best : sweep ? (double)NAN : run->last.accuracy;
+    double other = sweep                      ? run->sweep.best
+                   : isfinite(run->last.rmse) ? run->last.rmse
+                                              : run->last.test_loss;
     text[0] = '\0';
-    if (run->is_sweep && isfinite(best))
-        (void)snprintf(text, 32, run->sweep.by_accuracy ? "%.2f %%" : "%.4g",
-                       run->sweep.by_accuracy ? 100 * best : best);
-    else if (run->has_last && isfinite(run->last.accuracy))
-        (void)snprintf(text, 32, "%.2f %%", 100 * run->last.accuracy);
-    else if (run->has_last && isfinite(run->last.rmse))
-        (void)snprintf(text, 32, "%.4g", run->last.rmse);
-    else if (run->has_last && isfinite(run->last.test_loss))
-        (void)snprintf(text, 32, "%.4g", run->last.test_loss);
+    if (!sweep && !run->has_last)
+        return;
+    if (isfinite(accuracy))
+        (void)snprintf(text, TSRI_NUMBER_TEXT + 8, "%.2f %%", 100 * accuracy);
+    else if (isfinite(other) && !by_accuracy)
+        tsri_view_number(text, other);
 }
 
 static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_t i, bool chosen)
 {
     const tsri_followed *run = w->run[i];
-    char text[64], name[256];
+    char text[64], good[TSRI_NUMBER_TEXT + 8], name[256];
     double part = tsri_view_part(run);
     int at = c->name, width = f->width;
     if (chosen)
@@ -92,12 +93,14 @@ static void line(tsri_canvas *f, const columns *c, const tsri_lookout *w, int64_
         tsri_canvas_say(f, TSRI_PLAIN, "%3d %%", (int)(100 * part));
     }
     tsri_canvas_to(f, at += c->bar);
-    goodness(text, run);
+    goodness(good, run);
     if (c->good > 0)
-        tsri_canvas_say(f, TSRI_PLAIN, "%s", text);
+        tsri_canvas_say(f, TSRI_PLAIN, "%s", good);
     tsri_canvas_to(f, at += c->good);
-    if (c->loss > 0 && run->has_last && isfinite(run->last.loss))
-        tsri_canvas_say(f, TSRI_PLAIN, "%.4g", run->last.loss);
+    if (c->loss > 0 && run->has_last && !run->is_sweep && isfinite(run->last.loss)) {
+        tsri_view_number(good, run->last.loss);
+        tsri_canvas_say(f, TSRI_PLAIN, "%s", good);
+    }
     tsri_canvas_to(f, at + c->loss);
     tsri_view_time(text, run);
     if (c->time > 0)

@@ -38,14 +38,23 @@ static void progress(tsri_canvas *f, const tsri_followed *r)
     tsri_canvas_next(f);
 }
 
-static void number(tsri_canvas *f, const char *name, double value, const char *form)
+static void number(tsri_canvas *f, const char *name, double value)
 {
-    char text[48];
+    char text[TSRI_NUMBER_TEXT + 8];
     if (!isfinite(value))
         return;
-    (void)snprintf(text, sizeof text, "%.4g", value);
+    tsri_view_number(text, value);
     tsri_canvas_say(f, TSRI_QUIET, "%s%s ", f->column > 0 ? "  " : "", name);
-    tsri_canvas_say(f, TSRI_PLAIN, "%s%s", text, form);
+    tsri_canvas_say(f, TSRI_PLAIN, "%s", text);
+}
+
+/* With the two digits that it has on every page. */
+static void accuracy(tsri_canvas *f, const char *name, double part)
+{
+    if (!isfinite(part))
+        return;
+    tsri_canvas_say(f, TSRI_QUIET, "%s%s ", f->column > 0 ? "  " : "", name);
+    tsri_canvas_say(f, TSRI_PLAIN, "%.2f %%", 100 * part);
 }
 
 enum { NARROW = 60 }; /* below that, what people look for first and nothing else */
@@ -54,21 +63,22 @@ static void numbers(tsri_canvas *f, const tsri_followed *r)
 {
     bool narrow = f->width < NARROW;
     if (r->is_sweep) {
-        number(f, r->sweep.by_accuracy ? "best accuracy" : "best loss",
-               r->sweep.by_accuracy ? 100 * r->sweep.best : r->sweep.best,
-               r->sweep.by_accuracy ? " %" : "");
+        if (r->sweep.by_accuracy)
+            accuracy(f, "best accuracy", r->sweep.best);
+        else
+            number(f, "best loss", r->sweep.best);
         if (r->sweep.best_cell)
             tsri_canvas_say(f, TSRI_QUIET, "  at %s", r->sweep.best_cell);
     } else if (r->has_last) {
-        number(f, "loss", r->last.loss, "");
+        number(f, "loss", r->last.loss);
         if (!narrow)
-            number(f, "test loss", r->last.test_loss, "");
-        number(f, "test accuracy", 100 * r->last.accuracy, " %");
+            number(f, "test loss", r->last.test_loss);
+        accuracy(f, "test accuracy", r->last.accuracy);
         if (!narrow && r->best_accuracy > r->last.accuracy)
-            number(f, "best", 100 * r->best_accuracy, " %");
-        number(f, "test error", r->last.rmse, "");
+            accuracy(f, "best", r->best_accuracy);
+        number(f, "test error", r->last.rmse);
         if (!narrow)
-            number(f, "rate", r->last.rate, "");
+            number(f, "rate", r->last.rate);
     }
     tsri_canvas_next(f);
 }
@@ -266,24 +276,24 @@ static int notes(tsri_canvas *f, const tsri_followed *r, const tsri_now *now)
     }
     if (r->lost > 0 && ++n && f) {
         tsri_canvas_say(
-            f, TSRI_WARN, "%lld shares lost, the last in round %lld with rank %lld (%s)",
+            f, TSRI_WARN, "shares lost: %lld, the last in round %lld with rank %lld (%s)",
             (long long)r->lost, (long long)r->lost_round, (long long)r->lost_rank, r->lost_why);
         tsri_canvas_next(f);
     }
     if (r->rollbacks > 0 && ++n && f) {
         tsri_canvas_say(f, TSRI_WARN,
-                        "went back %lld times after diverging, each time to half "
-                        "the rate",
+                        "returns to an earlier checkpoint after diverging, each with half the "
+                        "rate: %lld",
                         (long long)r->rollbacks);
         tsri_canvas_next(f);
     }
     if (r->bad_lines + r->metrics.too_long > 0 && ++n && f) {
-        tsri_canvas_say(f, TSRI_WARN, "%lld lines of metrics.jsonl cannot be read",
+        tsri_canvas_say(f, TSRI_WARN, "lines of metrics.jsonl that cannot be read: %lld",
                         (long long)(r->bad_lines + r->metrics.too_long));
         tsri_canvas_next(f);
     }
     if (r->sweep.diverged + r->sweep.refused > 0 && ++n && f) {
-        tsri_canvas_say(f, TSRI_WARN, "%lld runs diverged, %lld were refused",
+        tsri_canvas_say(f, TSRI_WARN, "runs that diverged: %lld; refused: %lld",
                         (long long)r->sweep.diverged, (long long)r->sweep.refused);
         tsri_canvas_next(f);
     }

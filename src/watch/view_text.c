@@ -4,6 +4,38 @@
 #include <math.h>
 #include <stdio.h>
 
+static void number(tsri_canvas *f, const char *name, double value)
+{
+    char text[TSRI_NUMBER_TEXT + 8];
+    tsri_view_number(text, value);
+    tsri_canvas_say(f, TSRI_PLAIN, ", %s %s", name, text);
+}
+
+/* Of a sweep the best cell, as the list and the document have it. */
+static void best(tsri_canvas *f, const tsri_followed *r)
+{
+    if (!isfinite(r->sweep.best))
+        return;
+    if (r->sweep.by_accuracy)
+        tsri_canvas_say(f, TSRI_PLAIN, ", best accuracy %.2f %%", 100 * r->sweep.best);
+    else
+        number(f, "best loss", r->sweep.best);
+    if (r->sweep.best_cell && *r->sweep.best_cell)
+        tsri_canvas_say(f, TSRI_PLAIN, " at %s", r->sweep.best_cell);
+}
+
+static void last(tsri_canvas *f, const tsri_followed *r)
+{
+    if (isfinite(r->last.loss))
+        number(f, "loss", r->last.loss);
+    if (isfinite(r->last.accuracy))
+        tsri_canvas_say(f, TSRI_PLAIN, ", test accuracy %.2f %%", 100 * r->last.accuracy);
+    else if (isfinite(r->last.rmse))
+        number(f, "test error", r->last.rmse);
+    else if (isfinite(r->last.test_loss))
+        number(f, "test loss", r->last.test_loss);
+}
+
 /* The same words as on a screen, without its curves. */
 static void paragraph(tsri_canvas *f, const tsri_lookout *w, const tsri_followed *r)
 {
@@ -18,12 +50,10 @@ static void paragraph(tsri_canvas *f, const tsri_lookout *w, const tsri_followed
         tsri_canvas_say(f, TSRI_PLAIN, ", round %.0f of %.0f", r->last.round, r->rounds);
     if (isfinite(part))
         tsri_canvas_say(f, TSRI_PLAIN, " (%d %%)", (int)(100 * part));
-    if (r->has_last && isfinite(r->last.loss))
-        tsri_canvas_say(f, TSRI_PLAIN, ", loss %.4g", r->last.loss);
-    if (r->has_last && isfinite(r->last.accuracy))
-        tsri_canvas_say(f, TSRI_PLAIN, ", test accuracy %.2f %%", 100 * r->last.accuracy);
-    else if (r->has_last && isfinite(r->last.test_loss))
-        tsri_canvas_say(f, TSRI_PLAIN, ", test loss %.4g", r->last.test_loss);
+    if (r->is_sweep) /* its last line is one run of many */
+        best(f, r);
+    else if (r->has_last)
+        last(f, r);
     if (*time)
         tsri_canvas_say(f, TSRI_PLAIN, ", %s", time);
     tsri_canvas_next(f);

@@ -19,6 +19,28 @@ distance: {every: 0.5}
 ticket:   {whole: 1, axes: inner, ratios: [0.5], epochs: 1, lr: 0.05, seconds: 0.05}
 Y
 "$program" ticket ticket.yaml --out demo --quiet >said 2>&1 || fail "$(cat said)"
+cat >prices.py <<'P'
+import random
+random.seed(2)
+with open("prices.csv", "w") as f:
+    f.write("area,rooms,price\n")
+    for _ in range(200):
+        area, rooms = random.uniform(30, 200), random.randint(1, 7)
+        f.write(f"{area:.1f},{rooms},{1500 * area + 20000 * rooms + random.gauss(0, 30000):.0f}\n")
+P
+python prices.py
+cat >prices.yaml <<'Y'
+data:   {path: prices.csv, target: price, task: regress, unit: dollars}
+model:  {hidden: [16]}
+optim:  {lr: 0.02}
+epochs: 5
+Y
+"$program" train prices.yaml --out prices --quiet >said 2>&1 || fail "$(cat said)"
+"$program" eval prices/model.safetensors --out prices/evaluation.json --quiet >/dev/null
+"$program" report prices >/dev/null
+"$program" prune prices/model.safetensors --ratio 0.5 --seconds 0 --out cut.safetensors --quiet >/dev/null
+"$program" finetune cut.safetensors --out cut --epochs 2 --quiet >/dev/null
+"$program" report prices cut --out losses.html >/dev/null
 certified_run 'data: {name: ackley, n: 24, test_n: 5, dim: 8}' 'rounds: 20' 'eval: {every: 1}' 'certify: {every: 2, budget: 1.0e+9}' >certify.yaml
 "$program" train certify.yaml --out certify --quiet >said 2>&1 || fail "$(cat said)"
 cat >sweep.yaml <<'Y'

@@ -131,7 +131,7 @@ with open("later/metrics.jsonl", "w") as out:
 PY
 "$program" report later >/dev/null
 grep -q 'class="judgements"' later/report.html && grep -q 'other rows than the last' later/report.html || fail "no matrix of verdicts"
-grep -q '<dt>does the theorem hold?</dt><dd>1 of 2 rows hold</dd>' later/report.html || fail "the verdict is not at the top"
+grep -q '<dt>does the theorem hold?</dt><dd>no: 1 of 2 rows fail</dd>' later/report.html || fail "the verdict is not at the top"
 refused 1 'no/such' report "$folder" --picture no/such/folder/x
 refused 2 'holds no run' report races/a nowhere
 "$program" report races/a races/a -a 1 -a 2 -a 3 -a 4 -a 5 -a 6 -a 7 -a 8 >/dev/null || fail "eight accuracies"

@@ -85,6 +85,12 @@ assert runs["s"]["kind"] == "sweep" and runs["s"]["round"] == 4 == runs["s"]["ro
 assert runs["t"]["kind"] == "ticket" and runs["a"]["kind"] == "run"
 assert runs["a"]["done"] == 1 and runs["a"]["seconds_left"] is None and runs["a"]["test_accuracy"] > 0
 ' || complain "--json of many"
+told=$("$program" watch runs --once | grep '^s: ')
+"$program" watch runs --json | python -c '
+import json, sys
+best = [r["test_accuracy"] for r in json.load(sys.stdin)["runs"] if r["run"] == "s"][0]
+assert "best accuracy %.2f %%" % (100 * best) in sys.argv[1] and ", loss" not in sys.argv[1], (best, sys.argv[1])
+' "$told" || complain "a sweep in words and in JSON: $told"
 is runs/t interrupted # pretrained, and nobody makes its tickets
 echo '{}' >runs/t/ticket.json
 is runs/t finished

@@ -435,9 +435,9 @@ static void shows_what_there_is(void **state)
     assert_ok(tsri_lookout_look(w));
     tsri_screen s = {110, 50, false, true, tsri_lookout_find(w, "plain"), true};
     assert_ok(tsri_lookout_draw(&text, w, &s));
-    static const char *const words[] = {"plain",       "interrupted", "round 200", "accuracy",
-                                        "97.5 %",      "rank 1",      "5 B in",    "traffic 40 kB",
-                                        "went back 1", "\u2524"};
+    static const char *const words[] = {"plain",      "interrupted", "round 200", "accuracy",
+                                        "97.50 %",    "rank 1",      "5 B in",    "traffic 40 kB",
+                                        "returns to", "\u2524"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strstr(text.data, words[i]))
             fail_msg("no '%s' in:\n%s", words[i], text.data);
@@ -460,6 +460,63 @@ static void shows_what_there_is(void **state)
     tsri_text_fini(&metrics);
     tsri_lookout_close(w);
     assert_fails(tsri_lookout_open(&w, scratch_path("nowhere")), TSR_USAGE, "no such folder");
+}
+
+/* An error of 27224.6623 was "2.722e+04" here and 27224.7 on the page; plainly it was not told. */
+static void writes_large_numbers_for_people(void **state)
+{
+    (void)state;
+    tsri_lookout *w = NULL;
+    tsri_text text = {0};
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{27224.6623, "27,224.7"}, {-1234.56, "-1234.6"}, {0.43214, "0.4321"},
+                 {999.94, "999.9"},        {1e13, "1e+13"},       {-0.0, "-0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[TSRI_NUMBER_TEXT + 8];
+        tsri_view_number(got, cases[i].value);
+        assert_string_equal(got, cases[i].text);
+    }
+    (void)mkdir(scratch_path("prices"), 0700);
+    append(scratch_path("prices/run.yaml"), "data: {name: glyphs}\nepochs: 10\n");
+    append(scratch_path("prices/metrics.jsonl"),
+           "{\"round\":5,\"epoch\":1,\"loss\":0.5,\"test_loss\":0.6,\"test_rmse\":27224.6623}\n");
+    assert_ok(tsri_lookout_open(&w, scratch_path("prices")));
+    assert_ok(tsri_lookout_look(w));
+    assert_ok(tsri_lookout_text(&text, w));
+    assert_non_null(strstr(text.data, "test error 27,224.7"));
+    text.length = 0;
+    tsri_screen s = {80, 30, false, true, 0, false};
+    assert_ok(tsri_lookout_draw(&text, w, &s));
+    assert_non_null(strstr(text.data, "27,224.7"));
+    tsri_text_fini(&text);
+    tsri_lookout_close(w);
+}
+
+/* "14 runs: 1 running, 12 finished, 1 interrupted" ended as "12 finished, 1" where 40 columns ended. */
+static void leaves_out_whole_counts(void **state)
+{
+    (void)state;
+    tsri_lookout *w = NULL;
+    assert_ok(tsri_lookout_open(&w, scratch_path("runs")));
+    assert_ok(tsri_lookout_look(w));
+    char whole[160];
+    tsri_view_count(whole, w);
+    for (int width = 20; width < 200; width += 3) {
+        tsri_text text = {0};
+        tsri_screen s = {width, 20, false, false, 0, false};
+        assert_ok(tsri_lookout_draw(&text, w, &s));
+        text.data[strcspn(text.data, "\n")] = '\0';
+        const char *shown = strstr(text.data, "  ");
+        size_t n = shown ? strlen(shown + 2) : 0;
+        while (n > 0 && shown[n + 1] == ' ')
+            n--;
+        if (n > 0 && strncmp(shown + 2, whole, n) == 0)
+            assert_non_null(strchr(":,", whole[n])); /* '\0', too: all of it */
+        tsri_text_fini(&text);
+    }
+    tsri_lookout_close(w);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -524,6 +581,8 @@ int main(void)
         cmocka_unit_test(sees_locks_without_touching_them),
         cmocka_unit_test(draws_within_every_screen),
         cmocka_unit_test(shows_what_there_is),
+        cmocka_unit_test(writes_large_numbers_for_people),
+        cmocka_unit_test(leaves_out_whole_counts),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));

@@ -42,8 +42,8 @@ def until(page, script, good, what, seconds=60):
 
 
 def round_of(text):
-    found = re.search(r"round (\d+)", text)
-    return int(found.group(1)) if found else 0
+    found = re.search(r"round ([\d,]+)", text)
+    return int(found.group(1).replace(",", "")) if found else 0
 
 
 def try_it(browser):
@@ -51,17 +51,26 @@ def try_it(browser):
     train = start("train", "run.yaml", "--out", "runs/a", "--quiet")
     runs = browser.open(address)
     until(runs, "document.getElementById('runs').textContent", lambda t: "running" in t, "the list")
+    assert runs.eval("document.getElementById('count').textContent").startswith("1 run, 1 going on")
+    runs.eval("document.querySelector('#runs a').focus(); window.row = document.querySelector('#runs tr')")  # rows are made again
+    until(runs, "document.querySelector('#runs tr') !== window.row", lambda new: new, "the list goes on")
+    assert runs.eval("document.activeElement.matches('#runs a')"), "a keyboard's place in the list is lost"
     assert runs.eval("document.querySelector('#runs a').getAttribute('href')").endswith("/run/a/")
     phone = browser.open(address, width=390, height=844, phone=True)  # names were three letters wide there
     until(phone, "document.querySelector('#runs td')?.getBoundingClientRect().width", lambda w: w > 120, "the list on a phone")
     assert phone.eval("document.documentElement.scrollWidth") <= 390
     phone.close()
     page = browser.open(address + "run/a/")
-    bar, facts = "document.getElementById('live').textContent", "document.querySelector('main').textContent.match(/rounds\\s*(\\d+)/)?.[1]"
+    bar, facts = "document.getElementById('live').textContent", "document.querySelector('main').textContent.match(/rounds\\s*([\\d,]+)/)?.[1].replace(/,/g, '')"
     first = round_of(until(page, bar, lambda t: round_of(t) > 0, "the line at the top"))
+    page.eval("document.querySelector('#live a').focus()")
+    # Of the line, which changes every second, a screen reader says the state alone.
+    assert page.eval("document.getElementById('live').getAttribute('role')") == "group"
+    assert page.eval("document.querySelector('[role=status]').textContent") == "running"
     shown = int(until(page, facts, lambda n: int(n) > 0, "the page"))
     until(page, bar, lambda t: round_of(t) > first, "the line goes on")
     until(page, facts, lambda n: int(n) > shown, "the page goes on")
+    assert page.eval("document.activeElement.matches('#live a')"), "a keyboard's place in the line is lost"
     train.send_signal(signal.SIGTERM)
     assert train.wait(60) == 130
     until(page, bar, lambda t: "interrupted" in t and "--resume" in t, "the run's stop")
@@ -107,6 +116,12 @@ def kinds(browser):
     until(ticket, FACT % "best ticket", lambda t: t == "ticket-0.5", "the ticket's end")
     for name in ("s", "t", "t/ticket-0.5") + (("crew",) if has_mpi else ()):
         until(runs, row % name, lambda t: "finished" in t, name + " is over")
+    # Times are those of a terminal: 15.6 s were 0:15 here and 0:16 there.
+    told = subprocess.run([program, "watch", "runs", "--once"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    times = dict(re.findall(r"^(\S+): finished.* took ([\d:]+)$", told, re.M))
+    assert len(times) >= 3, told
+    for name, took in times.items():
+        until(runs, row % name, lambda t, took=took: t.endswith("took " + took), name + " took " + took)
     names = runs.eval("[...document.querySelectorAll('#runs a')].map(a => a.textContent)")
     assert names[:2] == ["a", "0"], names  # what goes on is on top
     for page in (runs, sweep, ticket):

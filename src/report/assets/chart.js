@@ -5,6 +5,7 @@
 const charts = [];
 let tip = null; // the box with values
 let voice = null; // what a screen reader says
+let pointer = null; // where the mouse was when it showed values
 let byFinger = false; // the values are there because of a finger: they stay until it scrolls or taps elsewhere
 
 const inside = (panel, a, b, slack) => {
@@ -36,6 +37,22 @@ const nearest = (series, x, axis) => {
         if (distance < least && series.ys[i] !== null) {
             least = distance;
             best = i;
+        }
+    }
+    return best;
+};
+
+/* The place whose values are told: the nearest that a series has. The rule stands there, not between two. */
+const snap = (panel, x) => {
+    const axis = panel.axes.x;
+    let best = x;
+    let least = Infinity;
+    for (const series of panel.series) {
+        const i = series.off || isBeyond(series, x, axis) ? -1 : nearest(series, x, axis);
+        const far = i < 0 ? Infinity : Math.abs(place(axis, series.xs[i]) - place(axis, x));
+        if (far < least) {
+            least = far;
+            best = series.xs[i];
         }
     }
     return best;
@@ -196,6 +213,7 @@ const hover = (chart, event) => {
     clearCursor();
     const panel = chart.panels.find((p) => inside(p, a, b, 8));
     if (!panel) return;
+    pointer = { clientX: event.clientX, clientY: event.clientY };
     if (panel.map) return mapCursor(panel, a, b, event.clientX, event.clientY);
     const [left, , width] = panel.box;
     const part = Math.min(1, Math.max(0, (a - left) / width));
@@ -204,7 +222,14 @@ const hover = (chart, event) => {
         const found = nearestPoint(panel, a, b);
         return found && cursorAt(chart, panel, found.series.xs[found.i], event.clientX, event.clientY, found);
     }
-    cursorAt(chart, panel, valueAt(panel.axes.x, part), event.clientX, event.clientY);
+    cursorAt(chart, panel, snap(panel, valueAt(panel.axes.x, part)), event.clientX, event.clientY);
+};
+
+/* The mouse rests where it was, on a page that has come anew. */
+const hoverAgain = (was) => {
+    const svg = was && document.elementFromPoint(was.clientX, was.clientY)?.closest("svg.chart");
+    const chart = svg && charts.find((c) => c.svg === svg);
+    if (chart) hover(chart, was);
 };
 
 /* ---- Zoom and pan --------------------------------------------------------------------------- */
@@ -294,6 +319,7 @@ const step = (chart, by) => {
     if (all.length === 0) return;
     chart.at = Math.min(all.length - 1, Math.max(0, (chart.at === undefined ? (by > 0 ? -1 : all.length) : chart.at) + by));
     const { x, only } = all[chart.at];
+    pointer = null;
     const box = chart.svg.getBoundingClientRect();
     const scale = box.width / chart.svg.viewBox.baseVal.width;
     clearCursor();
@@ -407,6 +433,7 @@ const addTools = (chart) => {
         numbers.classList.add("as-table");
     }
     addSaving(tools, chart.svg);
+    rove(tools);
 };
 
 /* A click on a key of the legend switches its series; with shift all others. */
@@ -461,7 +488,8 @@ const addChart = (figure, about, columns) => {
     const chart = { figure, svg, panels: about.map((p, i) => readPanel(p, groups[i], columns)), keys: [], changed: false };
     chart.overlay = make(svg, "g", { class: "cursor", "aria-hidden": true });
     svg.setAttribute("tabindex", 0);
-    svg.setAttribute("role", "group");
+    svg.setAttribute("role", "application"); // so that a screen reader leaves the arrow keys to it
+    svg.setAttribute("aria-roledescription", "chart");
     svg.setAttribute("aria-label", describe(chart) + ". Arrow keys read the points, plus and minus zoom, l is a log axis, 0 shows all.");
     svg.addEventListener("pointermove", (event) => {
         hover(chart, event);
