@@ -2,6 +2,7 @@
 #include "scheme/space_parts.h"
 
 #include "base/alloc.h"
+#include "run/recipe.h"
 #include "subnet/cut.h"
 
 #include <stdio.h>
@@ -22,10 +23,9 @@ bool tsri_space_suits(const tsri_run *run)
            strcmp(tsri_config_text(run->settings.config, "precision"), "f32") == 0 &&
            strcmp(tsri_config_text(run->settings.config, "scheme.wire"), "f32") == 0 &&
            !run->process.crew && run->settings.gd && !run->settings.shard &&
-           strcmp(tsri_config_text(run->settings.config, "data.augment"), "none") == 0 &&
-           !run->settings.judges_training && !tsri_optim_remembers(&run->settings.optim) &&
-           run->settings.smoothing == 0 && run->settings.optim.clip == 0 &&
-           run->settings.ema == 0 && !run->settings.class_weight &&
+           !tsri_run_changes_samples(&run->settings) && !run->settings.judges_training &&
+           !tsri_optim_remembers(&run->settings.optim) && run->settings.smoothing == 0 &&
+           run->settings.optim.clip == 0 && run->settings.ema == 0 && !run->settings.class_weight &&
            run->settings.optim.decay == 0 && n <= TSRI_SAMPLES_MOST && n <= 4 * run->data->dim;
 }
 
