@@ -5,6 +5,7 @@
 #include "cli/string.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static tsr_status print_json(const tsr_needs *n)
 {
@@ -35,7 +36,31 @@ static tsr_status print_json(const tsr_needs *n)
     return cli_json_print(w);
 }
 
-static tsr_status print_text(const tsr_needs *n, const char *file)
+/* A row for each thing that changes training images at random. */
+static tsr_status changes_rows(cli_table *t, const tsr_config *config)
+{
+    static const struct {
+        const char *key, *off, *before, *behind;
+    } all[] = {{"data.augment", "none", "", " at random"},
+               {"data.randaugment", "0", "RandAugment, operations on each image: ", ""},
+               {"data.cutout", "0", "cutout, pixels of a side: ", ""}};
+    tsr_status st = TSR_OK;
+    char *value = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        TSR_TRY(tsr_config_get(&value, config, all[i].key));
+        if (strcmp(value, all[i].off) != 0) {
+            cli_table_text(t, "changes");
+            cli_table_format(t, "%s%s%s", all[i].before, value, all[i].behind);
+        }
+        tsr_free(value);
+        value = NULL;
+    }
+done:
+    tsr_free(value);
+    return st;
+}
+
+static tsr_status print_text(const tsr_needs *n, const tsr_config *config, const char *file)
 {
     tsr_status st = TSR_OK;
     cli_table t = {0};
@@ -43,6 +68,7 @@ static tsr_status print_text(const tsr_needs *n, const char *file)
     cli_table_text(&t, "data");
     cli_table_format(&t, "%lld training and %lld test samples", (long long)n->train_n,
                      (long long)n->test_n);
+    TSR_TRY(changes_rows(&t, config));
     cli_table_text(&t, "model");
     cli_table_format(&t, "%lld numbers, %lld of them trained", (long long)n->params,
                      (long long)n->trained);
@@ -82,7 +108,7 @@ static tsr_status run(const cli_args *args)
     TSR_TRY(cli_settings(config, args));
     needs.device_all = (int64_t)(cli_real(args, "memory", 0) * 1e9);
     TSR_TRY(tsr_check(&needs, config));
-    TSR_TRY(args->json ? print_json(&needs) : print_text(&needs, args->operand[0]));
+    TSR_TRY(args->json ? print_json(&needs) : print_text(&needs, config, args->operand[0]));
 done:
     tsr_config_destroy(config);
     return st;

@@ -15,8 +15,9 @@ static void kind_row(cli_table *t, const tsr_doc *d)
         cli_table_format(t, "sequence of up to %lld positions, %lld numbers each", height,
                          channels);
     else if (height * width > 1)
-        cli_table_format(t, "image, %lld x %lld, %lld channel%s", height, width, channels,
-                         channels > 1 ? "s" : "");
+        cli_table_format(t, "image, %lld x %lld, %lld channel%s, of %s", height, width, channels,
+                         channels > 1 ? "s" : "",
+                         tsr_doc_bool(d, "bytes") ? "bytes" : "real numbers");
     else
         cli_table_format(t, "row of %lld numbers", (long long)tsr_doc_int(d, "dim"));
 }

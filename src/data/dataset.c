@@ -164,6 +164,9 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
         TSRI_INFO("%s: %lld cells are missing and filled as in the model's training",
                   tsri_quote(data->name), (long long)data->missing);
     TSR_TRY(tsri_fill_missing(data, tsri_config_text(config, "data.missing"), scaling));
+    data->of_bytes = data->train.bytes != NULL;
+    data->keeps_pixels = tsri_config_int(config, "data.randaugment") > 0;
+    data->patch = wants->length;
     TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
     if (like)
         tsri_warn_of_strange(data);

@@ -25,6 +25,7 @@ typedef struct tsri_part {
     int64_t n;
     uint8_t *bytes;  /* [n, C, H, W] or NULL */
     float *numbers;  /* [n, C, H, W] or NULL: exactly one of the two is set */
+    uint8_t *pixels; /* [n, C, H, W] what `numbers` were, where training changes it, or NULL */
     int32_t *label;  /* [n] class of each sample, or NULL */
     float *target;   /* [n, targets] real targets, or NULL */
     int32_t *length; /* [n] of sequences, or NULL */
@@ -53,6 +54,9 @@ typedef struct tsr_data {
     int64_t missing;       /* cells of inputs that were missing and filled */
     int64_t missing_found; /* the same, columns that are not used included */
     uint32_t hash;         /* CRC32C of all that the network sees */
+    bool of_bytes;         /* samples were bytes when they were read */
+    bool keeps_pixels;     /* training changes them: of the training part they are kept */
+    double patch;          /* length of an input that is normalised as a patch */
     double seconds;        /* that loading it took, of tsr_data_load */
     bool prepared;         /* by tsr_data_load: split and scaled already */
     tsri_part train, test;

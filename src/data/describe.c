@@ -100,6 +100,7 @@ static void json_facts(tsri_json *w, const tsr_data *data, const tsri_data_info 
     tsri_json_put_int(w, "height", data->height);
     tsri_json_put_int(w, "width", data->width);
     tsri_json_put_int(w, "dim", data->dim);
+    tsri_json_put_bool(w, "bytes", data->of_bytes);
     tsri_json_put_bool(w, "sequences", data->sequences);
     if (data->sequences) {
         tsri_json_put_int(w, "shortest", info->shortest);

@@ -36,7 +36,8 @@ struct tsri_loader {
     int64_t steps;  /* in an epoch */
     int64_t *shard; /* [n] the samples of this shard, or NULL for all */
     int64_t *order; /* [n] the order of epoch `epoch`, or NULL when not shuffled */
-    int64_t epoch;  /* of `order`; -1 = none yet */
+    tsri_changer changer;
+    int64_t epoch; /* of `order`; -1 = none yet */
     slot slots[SLOTS];
     int slot_count;
 
@@ -51,133 +52,69 @@ struct tsri_loader {
     bool quit;
 };
 
-/* ---- One sample --------------------------------------------------------------------------- */
+/* ---- What was drawn ------------------------------------------------------------------------- */
 
-static void convert(float *restrict x, const uint8_t *restrict bytes, int64_t n, float shift,
-                    float scale)
+static void note_move(int32_t *move, const tsri_loader_options *o, const tsri_spot *at)
 {
-    for (int64_t i = 0; i < n; i++)
-        x[i] = ((float)bytes[i] - shift) * scale;
-}
-
-void tsri_sample(float *x, const tsr_data *data, const tsri_part *part, int64_t i)
-{
-    if (part->numbers) {
-        memcpy(x, part->numbers + i * data->dim, (size_t)data->dim * sizeof *x);
-        return;
-    }
-    int64_t plane = data->height * data->width;
-    for (int64_t c = 0; c < data->channels; c++)
-        convert(x + c * plane, part->bytes + i * data->dim + c * plane, plane,
-                data->scaling.shift[c], data->scaling.scale[c]);
-}
-
-/* Pixels [from, from + n) of channel c, counted over the channel's plane. */
-static void pixels(float *x, const tsr_data *data, const tsri_part *part, int64_t i, int64_t c,
-                   int64_t from, int64_t n)
-{
-    int64_t at = i * data->dim + c * data->height * data->width + from;
-    if (part->numbers)
-        memcpy(x, part->numbers + at, (size_t)n * sizeof *x);
-    else
-        convert(x, part->bytes + at, n, data->scaling.shift[c], data->scaling.scale[c]);
-}
-
-static void mirror(float *row, int64_t n)
-{
-    for (int64_t a = 0, b = n - 1; a < b; a++, b--) {
-        float t = row[a];
-        row[a] = row[b];
-        row[b] = t;
-    }
-}
-
-/* The image moved by (down, right) pixels, black where nothing is: what is left of padding it on
- * all sides and cutting out a window of the old size. Black is the byte 0, as torchvision pads
- * before it normalises. */
-static void moved(float *x, const tsr_data *data, const tsri_part *part, int64_t i, int64_t down,
-                  int64_t right, bool flip)
-{
-    int64_t H = data->height, W = data->width;
-    int64_t first = right > 0 ? right : 0, end = right < 0 ? W + right : W;
-    for (int64_t c = 0; c < data->channels; c++) {
-        float black = tsri_black(data, part, c);
-        for (int64_t h = 0; h < H; h++, x += W) {
-            bool inside = h - down >= 0 && h - down < H && first < end;
-            for (int64_t w = 0; w < W; w++)
-                if (!inside || w < first || w >= end)
-                    x[w] = black;
-            if (inside)
-                pixels(x + first, data, part, i, c, (h - down) * W + first - right, end - first);
-            if (flip)
-                mirror(x, W);
-        }
-    }
-}
-
-typedef struct placing {
-    int64_t down, right;
-    bool flip;
-} placing;
-
-/* Where in a batch, and which sample. */
-typedef struct spot {
-    int64_t step, epoch, row, sample;
-} spot;
-
-/* A pure function of (seed; AUGMENT, epoch, sample), with replacement of (seed; AUGMENT, step,
- * worker, row): three numbers, always drawn in this order. */
-static placing place(const tsri_loader_options *o, const spot *at)
-{
-    tsri_rng rng = o->replacement
-                       ? tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 1, at->step, o->worker)
-                       : tsri_rng_stream(o->seed, TSRI_FOR_AUGMENT, 0, at->epoch, at->sample);
-    if (o->replacement)
-        tsri_rng_seek(&rng, (uint32_t)at->row);
-    uint32_t places = (uint32_t)(2 * o->crop + 1);
-    placing p;
-    p.down = (int64_t)tsri_rng_below(&rng, places) - o->crop;
-    p.right = (int64_t)tsri_rng_below(&rng, places) - o->crop;
-    p.flip = tsri_rng_u32(&rng) >> 31 && o->flip;
-    return p;
-}
-
-static bool augments(const tsri_loader_options *o)
-{
-    return o->flip || o->crop > 0;
-}
-
-static void augmented(float *x, const tsri_loader *loader, const spot *at)
-{
-    placing p = place(&loader->options, at);
-    moved(x, loader->data, loader->part, at->sample, p.down, p.right, p.flip);
-}
-
-static void note_move(int32_t *move, const tsri_loader_options *o, const spot *at)
-{
-    placing p = place(o, at);
+    tsri_placing p = tsri_augment_place(&o->augment, at);
     move[0] = (int32_t)p.down;
     move[1] = (int32_t)p.right;
     move[2] = p.flip;
 }
 
-void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
-                       int64_t step)
+static tsri_spot spot_of(const tsri_loader *loader, int64_t step, int64_t row, int64_t sample)
 {
-    for (int64_t row = 0; row < loader->options.batch; row++) {
-        placing p = {0};
-        const spot at = {step, step / loader->steps, row, b->index[row]};
-        if (row < b->n)
-            p = place(&loader->options, &at);
-        crop[2 * row] = p.down;
-        crop[2 * row + 1] = p.right;
-        flip[row] = p.flip;
+    const tsri_loader_options *o = &loader->options;
+    return (tsri_spot){.seed = o->seed,
+                       .replacement = o->replacement,
+                       .worker = o->worker,
+                       .step = step,
+                       .epoch = step / loader->steps,
+                       .row = row,
+                       .sample = sample};
+}
+
+/* Of one row, which is there. */
+static void row_changed(const tsri_changed *out, const tsri_loader *loader, const tsri_spot *at)
+{
+    const tsri_augment *a = &loader->options.augment;
+    tsri_placing p = tsri_augment_place(a, at);
+    if (out->crop) {
+        out->crop[2 * at->row] = p.down;
+        out->crop[2 * at->row + 1] = p.right;
+    }
+    if (out->flip)
+        out->flip[at->row] = p.flip;
+    for (int64_t k = 0; out->op && k < a->ops; k++) {
+        tsri_operation o = tsri_augment_operation(at, k);
+        out->op[2 * (at->row * a->ops + k)] = o.op;
+        out->op[2 * (at->row * a->ops + k) + 1] = o.back;
+    }
+    if (out->cutout) {
+        tsri_middle m = tsri_augment_middle(loader->data, at);
+        out->cutout[2 * at->row] = m.down;
+        out->cutout[2 * at->row + 1] = m.right;
     }
 }
 
-float tsri_black(const tsr_data *data, const tsri_part *part, int64_t c)
+static void clear(int64_t *numbers, int64_t n)
 {
-    return part->numbers ? 0.0f : (0.0f - data->scaling.shift[c]) * data->scaling.scale[c];
+    if (numbers)
+        memset(numbers, 0, (size_t)n * sizeof *numbers);
+}
+
+void tsri_loader_changed(const tsri_changed *out, const tsri_loader *loader, const tsri_batch *b,
+                         int64_t step)
+{
+    int64_t batch = loader->options.batch;
+    clear(out->crop, 2 * batch);
+    clear(out->flip, batch);
+    clear(out->op, 2 * batch * loader->options.augment.ops);
+    clear(out->cutout, 2 * batch);
+    for (int64_t row = 0; row < b->n; row++) {
+        const tsri_spot at = spot_of(loader, step, row, b->index[row]);
+        row_changed(out, loader, &at);
+    }
 }
 
 /* ---- One batch ---------------------------------------------------------------------------- */
@@ -210,15 +147,15 @@ static int64_t sample_at(const tsri_loader *loader, int64_t step, int64_t row)
     return loader->shard ? loader->shard[i] : i;
 }
 
-static void fill_row(tsri_batch *b, const tsri_loader *loader, const spot *at)
+static void fill_row(tsri_batch *b, const tsri_loader *loader, const tsri_spot *at)
 {
     int64_t row = at->row, i = at->sample;
     const tsr_data *data = loader->data;
     const tsri_part *part = loader->part;
     if (b->move)
         note_move(b->move + 3 * row, &loader->options, at);
-    else if (b->x && augments(&loader->options))
-        augmented(b->x + row * data->dim, loader, at);
+    else if (b->x && tsri_augments(&loader->options.augment))
+        tsri_sample_changed(b->x + row * data->dim, &loader->changer, at);
     else if (b->x)
         tsri_sample(b->x + row * data->dim, data, part, i);
     b->index[row] = i;
@@ -254,7 +191,7 @@ static void fill(tsri_loader *loader, tsri_batch *b, int64_t step)
     int64_t left = loader->n - first;
     b->n = left < loader->options.batch ? left : loader->options.batch;
     for (int64_t row = 0; row < b->n; row++) {
-        const spot at = {step, epoch, row, sample_at(loader, step, row)};
+        const tsri_spot at = spot_of(loader, step, row, sample_at(loader, step, row));
         fill_row(b, loader, &at);
     }
     for (int64_t row = b->n; row < loader->options.batch; row++)
@@ -317,8 +254,8 @@ tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t 
         return TSR_OK;
     }
     /* Unchanged data in one batch is the same at every step: full-batch descent copies it once. */
-    bool constant = loader->steps == 1 && !loader->options.shuffle && !loader->options.flip &&
-                    loader->options.crop == 0;
+    bool constant =
+        loader->steps == 1 && !loader->options.shuffle && !tsri_augments(&loader->options.augment);
     slot *s = &loader->slots[0];
     if (s->step != step && !(constant && s->step >= 0)) {
         fill(loader, &s->batch, step);
@@ -350,7 +287,8 @@ int64_t tsri_loader_bytes(const tsr_data *data, const tsri_part *part, const tsr
     int64_t of_sample = ((o->bare ? 3 : data->dim) + data->targets) * (int64_t)sizeof(float) +
                         (data->classes > 0 ? (int64_t)sizeof(int32_t) : 0) +
                         (data->sequences ? (int64_t)sizeof(int32_t) : 0) + (int64_t)sizeof(int64_t);
-    return slots_of(n, o) * o->batch * of_sample + indices * (int64_t)sizeof(int64_t);
+    return slots_of(n, o) * o->batch * of_sample + indices * (int64_t)sizeof(int64_t) +
+           (o->augment.ops > 0 ? 2 * data->dim : 0);
 }
 
 static tsr_status make_shard(tsri_loader *loader)
@@ -387,7 +325,7 @@ static tsr_status make_batch(tsri_batch *b, const tsr_data *data, const tsri_par
     int64_t batch = o->batch;
     if (!o->bare)
         TSR_TRY(tsri_alloc(&b->x, batch * data->dim, sizeof *b->x));
-    else if (augments(o))
+    else if (tsri_augments(&o->augment))
         TSR_TRY(tsri_alloc(&b->move, 3 * batch, sizeof *b->move));
     TSR_TRY(tsri_alloc(&b->index, batch, sizeof *b->index));
     if (part->label)
@@ -415,10 +353,7 @@ static tsr_status check(const tsr_data *data, const tsri_part *part, const tsri_
               "%s: a batch of %lld is more than the %lld samples of a worker; set batch to %lld "
               "or less",
               data->name, (long long)o->batch, (long long)rows, (long long)rows);
-    TSR_CHECK(o->crop >= 0 && o->crop < (1 << 20), TSR_USAGE, "a padding of %lld makes no sense",
-              (long long)o->crop);
-    TSR_CHECK((!o->flip && o->crop == 0) || (!data->sequences && data->width > 1), TSR_USAGE,
-              "%s holds no images: data.augment must be none", data->name);
+    TSR_TRY(tsri_augment_check(&o->augment, data, part, ""));
 done:
     return st;
 }
@@ -455,6 +390,7 @@ tsr_status tsri_loader_create(tsri_loader **out, const tsr_data *data, const tsr
     loader->options = *options;
     loader->epoch = loader->wanted = -1;
     TSR_TRY(make_shard(loader));
+    TSR_TRY(tsri_changer_init(&loader->changer, data, part, &options->augment));
     if (options->shuffle) {
         if (!options->replacement)
             TSR_TRY(tsri_alloc(&loader->order, loader->n, sizeof *loader->order));
@@ -506,6 +442,7 @@ void tsri_loader_destroy(tsri_loader *loader)
     }
     tsri_free(loader->shard);
     tsri_free(loader->order);
+    tsri_changer_fini(&loader->changer);
     tsri_free(loader);
 }
 

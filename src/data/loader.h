@@ -6,9 +6,8 @@
  * that do not fill a batch wait for another epoch (they are not the same ones each time).
  * With `replacement` every sample of every batch is drawn on its own, uniformly from all: number
  * `row` of (ORDER, step, worker). An epoch is then as many steps as one of a permutation has.
- * Which sample belongs to which shard is drawn from (ORDER, seed), the same for every worker; crops
- * and flips from (AUGMENT, epoch, sample), with replacement from (AUGMENT, step, worker, row): a
- * sample drawn twice is not moved alike. Nothing is allocated after create.
+ * Which sample belongs to which shard is drawn from (ORDER, seed), the same for every worker; how
+ * an image is changed as augment.h says. Nothing is allocated after create.
  *
  *     TSR_TRY(tsri_loader_create(&loader, data, &data->train, &options));
  *     for (int64_t step = 0; step < steps; step++) {
@@ -20,21 +19,20 @@
 #ifndef TSRI_LOADER_H
 #define TSRI_LOADER_H
 
-#include "data/dataset.h"
+#include "data/sample.h"
 
 typedef struct tsri_loader_options {
-    int64_t batch;    /* samples in a batch; at most n when shuffled */
-    uint64_t seed;    /*                               */
-    int64_t worker;   /* whose order                   */
-    int64_t shard;    /* this worker sees the samples of shard `shard` */
-    int64_t shards;   /* of this many (0 of 1 = all); sizes differ by at most one */
-    bool shuffle;     /* false: in the order of the data */
-    bool replacement; /* shuffle by independent draws, not by permutations */
-    bool prefetch;    /* prepare ahead on a thread     */
-    bool flip;        /* augmentation: mirror half the images */
-    int64_t crop;     /* augmentation: padding with black, then a random crop; 0 = none */
-    bool bare;        /* batches say which samples and how they are moved, and have no x: a device
-                         that holds the samples makes it (backend/draw.h) */
+    int64_t batch;        /* samples in a batch; at most n when shuffled */
+    uint64_t seed;        /*                               */
+    int64_t worker;       /* whose order                   */
+    int64_t shard;        /* this worker sees the samples of shard `shard` */
+    int64_t shards;       /* of this many (0 of 1 = all); sizes differ by at most one */
+    bool shuffle;         /* false: in the order of the data */
+    bool replacement;     /* shuffle by independent draws, not by permutations */
+    bool prefetch;        /* prepare ahead on a thread     */
+    tsri_augment augment; /* of images             */
+    bool bare; /* batches say which samples and how they are moved, and have no x: a device that
+                  holds the samples makes it (backend/draw.h); not with RandAugment or cutout */
 } tsri_loader_options;
 
 typedef struct tsri_batch {
@@ -72,15 +70,16 @@ int64_t tsri_loader_steps(const tsri_loader *loader);
  * the other is fast. */
 tsr_status tsri_loader_get(tsri_loader *loader, const tsri_batch **out, int64_t step);
 
-/* How augmentation has moved the images of batch `b`, that of `step`: crop[batch][2] pixels down
- * and right, flip[batch] 1 where the moved image was mirrored; 0 in rows after b->n. */
-void tsri_loader_moves(int64_t *crop, int64_t *flip, const tsri_loader *loader, const tsri_batch *b,
-                       int64_t step);
+/* How the images of a batch were changed; 0 in rows after the last. */
+typedef struct tsri_changed {
+    int64_t *crop;   /* [batch][2] pixels down and right                                       */
+    int64_t *flip;   /* [batch] 1: the moved image was mirrored                                */
+    int64_t *op;     /* [batch][ops][2] which operation (tsri_image_op); 1: the other way      */
+    int64_t *cutout; /* [batch][2] row and column of the square's middle                       */
+} tsri_changed;
 
-/* What comes in where an image was moved away, in channel c. */
-float tsri_black(const tsr_data *data, const tsri_part *part, int64_t c);
-
-/* x[dim] = sample i as the network sees it, not augmented. */
-void tsri_sample(float *x, const tsr_data *data, const tsri_part *part, int64_t i);
+/* That of batch `b`, of `step`, as far as the pointers are not NULL. */
+void tsri_loader_changed(const tsri_changed *out, const tsri_loader *loader, const tsri_batch *b,
+                         int64_t step);
 
 #endif

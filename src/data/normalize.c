@@ -357,8 +357,8 @@ tsr_status tsri_scale_row(float *x, int64_t used, const tsri_row_scaling *s)
 
 static tsr_status to_numbers(tsr_data *data)
 {
-    tsr_status st = tsri_part_to_numbers(&data->train, data);
-    return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data);
+    tsr_status st = tsri_part_to_numbers(&data->train, data, data->keeps_pixels);
+    return st != TSR_OK ? st : tsri_part_to_numbers(&data->test, data, false);
 }
 
 /* Inputs whose squares are beyond a float: hardly any network has a finite loss then, and it is not

@@ -33,6 +33,7 @@ void tsri_part_fini(tsri_part *part)
     if (!part->borrowed_inputs) {
         tsri_free(part->bytes);
         tsri_free(part->numbers);
+        tsri_free(part->pixels);
     }
     if (!part->borrowed_targets)
         tsri_free(part->target);
@@ -65,6 +66,7 @@ tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *d
     *out = (tsri_part){.n = n};
     TSR_TRY(pick(&out->bytes, in->bytes, dim, index, n));
     TSR_TRY(pick(&out->numbers, in->numbers, dim * sizeof(float), index, n));
+    TSR_TRY(pick(&out->pixels, in->pixels, dim, index, n));
     TSR_TRY(pick(&out->label, in->label, sizeof *in->label, index, n));
     TSR_TRY(pick(&out->target, in->target, (size_t)data->targets * sizeof(float), index, n));
     TSR_TRY(pick(&out->length, in->length, sizeof *in->length, index, n));
@@ -91,7 +93,7 @@ done:
     return st;
 }
 
-tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data)
+tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data, bool keep)
 {
     tsr_status st = TSR_OK;
     int64_t total = part->n * data->dim;
@@ -100,7 +102,11 @@ tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data)
     TSR_TRY(tsri_alloc_raw(&part->numbers, total, sizeof *part->numbers));
     for (int64_t i = 0; i < total; i++)
         part->numbers[i] = (float)part->bytes[i];
-    TSRI_FREE(part->bytes);
+    if (keep)
+        part->pixels = part->bytes;
+    else
+        tsri_free(part->bytes);
+    part->bytes = NULL;
 done:
     return st;
 }

@@ -21,8 +21,8 @@ tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *d
 tsr_status tsri_part_copy(tsri_part *out, const tsri_part *in, const tsr_data *data);
 
 /* Bytes become numbers, byte for byte, for normalisations that differ from sample to sample or
- * from pixel to pixel. */
-tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data);
+ * from pixel to pixel; `keep`: the bytes stay as part->pixels. */
+tsr_status tsri_part_to_numbers(tsri_part *part, const tsr_data *data, bool keep);
 
 /* data->class_name[i] = a copy of name[i], for all classes. */
 tsr_status tsri_data_name_classes(tsr_data *data, const char *const *name);

@@ -442,7 +442,7 @@ static tsri_switch_sizes usual_switch(const tsri_study *s)
                                .crowd = {5000, 2500, 1000}};
 }
 
-/* Only images can be cropped and flipped. */
+/* Only 8-bit images can be changed by RandAugment. */
 static tsr_status switch_of(tsri_switch_sizes *z, tsri_cost_estimate *cost, const tsri_study *s)
 {
     tsr_status st = TSR_OK;

@@ -22,7 +22,7 @@ enum { TSRI_CROWDS_MOST = 4 };
 typedef struct tsri_switch_sizes {
     tsri_twins twins; /* data with a test set */
     int64_t width, layers, test_n;
-    bool augment; /* images are cropped and flipped at random */
+    bool augment; /* RandAugment on the training images */
     double a;     /* of the rate: grelu_nets.h */
     /* other widths, at which only the conversion is shown */
     int64_t crowds, crowd[TSRI_CROWDS_MOST];

@@ -32,6 +32,11 @@ void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, 
 }
 
 /* The run file is a small one: only its data count. */
+static bool suits_randaugment(const tsr_data *data)
+{
+    return data->of_bytes && data->height > 1 && (data->channels == 1 || data->channels == 3);
+}
+
 tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data *more)
 {
     tsr_status st = TSR_OK;
@@ -52,7 +57,7 @@ tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data
     t->inputs = run.data->dim;
     t->outputs = run.net->outputs;
     if (more)
-        *more = (tsri_twins_data){run.data->test.n, run.data->height > 1};
+        *more = (tsri_twins_data){run.data->test.n, suits_randaugment(run.data)};
 done:
     tsri_run_fini(&run);
     tsr_config_destroy(config);

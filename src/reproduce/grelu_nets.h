@@ -52,7 +52,7 @@ void tsri_twins_run_file(char *yaml, size_t size, const tsri_twins *t, int net, 
  * there are. */
 typedef struct tsri_twins_data {
     int64_t test_n;
-    bool images;
+    bool images; /* of bytes, grey or coloured */
 } tsri_twins_data;
 
 tsr_status tsri_twins_settle(tsri_twins *t, const tsri_study *s, tsri_twins_data *more);

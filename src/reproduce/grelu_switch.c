@@ -2,7 +2,7 @@
  * (Theorem 2) after half of the epochs, beside a ReLU net.
  *
  * Theorem 2 needs n <= m, which the paper's own experiment (50,000 images, 10,000 units) does not
- * have, and says nothing of images that augmentation makes new. So n is kept well below m here,
+ * have, and says nothing of images that RandAugment makes new. So n is kept well below m here,
  * both nets are trained on augmented images and judged on those of the training and the test set as
  * they are, and a second picture shows what becomes of the conversion as n grows towards m and
  * beyond, where only the nearest ReLU net is left.
@@ -85,12 +85,14 @@ static void run_file(char *yaml, size_t size, const tsri_switch_sizes *z, int ne
                    (long long)t.every, (long long)convert_at);
 }
 
-/* data: {...} with augmentation, in memory of the caller's. */
+/* data: {...} with RandAugment as its authors' and torchvision's defaults have it, two operations of
+ * magnitude 9, in memory of the caller's: the GReLU paper names it and gives no numbers. */
 static void with_augmentation(tsri_twins *t, char *data, size_t size, bool augment)
 {
     if (!augment)
         return;
-    (void)snprintf(data, size, "%.*s, augment: crop-flip}", (int)strlen(t->data) - 1, t->data);
+    (void)snprintf(data, size, "%.*s, randaugment: 2, magnitude: 9}", (int)strlen(t->data) - 1,
+                   t->data);
     t->data = data;
 }
 
@@ -470,7 +472,8 @@ static void tell_settings(tsri_study *s, const tsri_switch_sizes *z)
     tsri_study_setting(s, "3b, c: training samples", "50000", "%lld", (long long)z->twins.n);
     tsri_study_setting(s, "3b, c: test samples", "10000", "%lld", (long long)z->test_n);
     tsri_study_setting(s, "3b, c: augmentation", "RandAugment", "%s",
-                       z->augment ? "random crops and flips" : "none: they are not images");
+                       z->augment ? "RandAugment, 2 operations of magnitude 9"
+                                  : "none: they are not 8-bit images");
     tsri_study_setting(s, "3b, c: width and depth", "not given", "%lld and %lld",
                        (long long)z->width, (long long)z->layers);
     tsri_study_setting(s, "3b, c: epochs", "80", "%lld", (long long)z->twins.epochs);

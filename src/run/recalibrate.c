@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "net/parcel.h"
+#include "run/changes.h"
 #include "run/recipe.h"
 #include "run/trace.h"
 
@@ -46,10 +47,12 @@ done:
 /* The batches that went through the network. */
 typedef struct passed {
     int64_t batches, batch;
-    int64_t *sample, *crop, *flip; /* [batches][batch], crop [..][2]; NULL = there is no trace */
+    int64_t *sample; /* [batches][batch]; NULL = there is no trace */
+    tsri_changes changes;
 } passed;
 
-static tsr_status passed_init(passed *p, const tsri_run *run, int64_t batches)
+static tsr_status passed_init(passed *p, const tsri_run *run, const tsri_augment *how,
+                              int64_t batches)
 {
     tsr_status st = TSR_OK;
     int64_t samples = batches * run->settings.batch;
@@ -57,8 +60,7 @@ static tsr_status passed_init(passed *p, const tsri_run *run, int64_t batches)
     if (!run->process.trace)
         return TSR_OK;
     TSR_TRY(tsri_alloc(&p->sample, samples, sizeof *p->sample));
-    TSR_TRY(tsri_alloc(&p->crop, 2 * samples, sizeof *p->crop));
-    TSR_TRY(tsri_alloc(&p->flip, samples, sizeof *p->flip));
+    TSR_TRY(tsri_changes_init(&p->changes, how, batches, p->batch));
 done:
     return st;
 }
@@ -66,8 +68,7 @@ done:
 static void passed_fini(passed *p)
 {
     tsri_free(p->sample);
-    tsri_free(p->crop);
-    tsri_free(p->flip);
+    tsri_changes_fini(&p->changes);
 }
 
 static void note_batch(passed *p, const tsri_loader *loader, const tsri_batch *b, int64_t k)
@@ -75,29 +76,22 @@ static void note_batch(passed *p, const tsri_loader *loader, const tsri_batch *b
     if (!p->sample)
         return;
     memcpy(p->sample + k * p->batch, b->index, (size_t)p->batch * sizeof *p->sample);
-    tsri_loader_moves(p->crop + 2 * k * p->batch, p->flip + k * p->batch, loader, b, k);
+    tsri_changes_note(&p->changes, k, loader, b, k);
 }
 
-static tsr_status write_trace(const tsri_run *run, const passed *p, const tsri_loader_options *o,
-                              int64_t rounds)
+static tsr_status write_trace(const tsri_run *run, const passed *p, int64_t rounds)
 {
     tsr_status st = TSR_OK;
     tsri_parcel parcel;
     tsri_opened host = {0};
     tsri_tensor t = {
-        .dtype = TSRI_I64, .dims = 2, .shape = {p->batches, p->batch, 2}, .data = p->sample};
+        .dtype = TSRI_I64, .dims = 2, .shape = {p->batches, p->batch}, .data = p->sample};
     if (!p->sample)
         return TSR_OK;
     tsri_parcel_init(&parcel, run->net);
     TSR_TRY(tsri_store_open(&host, &run->store, TSRI_OPEN_WEIGHTS));
     TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.batch"));
-    t.data = p->flip;
-    if (o->flip)
-        TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.flip"));
-    t.dims = 3;
-    t.data = p->crop;
-    if (o->crop > 0)
-        TSR_TRY(tsri_parcel_add(&parcel, &t, "recalibrate.crop"));
+    TSR_TRY(tsri_changes_add(&p->changes, &parcel, 0, p->batches, "recalibrate.", ""));
     for (int64_t i = 0; i < run->net->params; i++) {
         const tsri_param *param = &run->net->param[i];
         tsri_tensor statistic = {
@@ -155,9 +149,10 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     if (counts > 0) {
         TSR_TRY(tsri_loader_create(&loader, run->data, &run->data->train, &o));
         TSR_TRY(tsri_run_plan(&plan, run));
-        TSR_TRY(passed_init(&seen, run, run->settings.gd ? 1 : run->settings.recalibrate));
+        TSR_TRY(
+            passed_init(&seen, run, &o.augment, run->settings.gd ? 1 : run->settings.recalibrate));
         TSR_TRY(pass(&seen, plan, loader));
-        TSR_TRY(write_trace(run, &seen, &o, rounds));
+        TSR_TRY(write_trace(run, &seen, rounds));
     }
     TSR_TRY(write_counts(&run->store, count));
 done:

@@ -1,8 +1,6 @@
 /* recipe.c - how training goes by the settings: its optimiser, its aim, its batches. */
 #include "run/recipe.h"
 
-#include <string.h>
-
 void tsri_choose_optimiser(tsri_settings *s)
 {
     const tsr_config *c = s->config;
@@ -18,16 +16,25 @@ tsri_aim tsri_run_aim(const tsri_settings *s)
 
 tsri_loader_options tsri_run_loader(const tsri_settings *s, int64_t worker)
 {
-    const char *augment = tsri_config_text(s->config, "data.augment");
-    return (tsri_loader_options){
-        .batch = s->batch,
-        .seed = s->seed,
-        .worker = worker,
-        .shard = s->shard ? worker : 0,
-        .shards = s->shard ? s->workers : 1,
-        .shuffle = !s->gd,
-        .replacement = s->independent,
-        .prefetch = tsri_config_bool(s->config, "data.prefetch"),
-        .flip = strstr(augment, "flip") != NULL,
-        .crop = strstr(augment, "crop") ? tsri_config_int(s->config, "data.pad") : 0};
+    return (tsri_loader_options){.batch = s->batch,
+                                 .seed = s->seed,
+                                 .worker = worker,
+                                 .shard = s->shard ? worker : 0,
+                                 .shards = s->shard ? s->workers : 1,
+                                 .shuffle = !s->gd,
+                                 .replacement = s->independent,
+                                 .prefetch = tsri_config_bool(s->config, "data.prefetch"),
+                                 .augment = tsri_augment_from(s->config)};
+}
+
+bool tsri_run_changes_samples(const tsri_settings *s)
+{
+    tsri_augment a = tsri_augment_from(s->config);
+    return tsri_augments(&a);
+}
+
+bool tsri_run_draws_there(const tsri_settings *s, const tsri_backend *backend)
+{
+    tsri_augment a = tsri_augment_from(s->config);
+    return backend->draw && tsri_augment_moves_only(&a);
 }

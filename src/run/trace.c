@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "net/parcel.h"
+#include "run/changes.h"
 #include "run/rate.h"
 #include "run/recipe.h"
 
@@ -27,8 +28,7 @@ struct tsri_tracer {
     int64_t total, trained;        /* likewise: a run that converts gets another network */
     float *w, *v, *s;              /* [total], [trained] x 2 when the round began; s of Adam */
     int64_t *sample;               /* [workers][steps][batch] */
-    int64_t *crop, *flip;          /* [workers][steps][batch][2], ...[batch]; NULL: none is moved */
-    bool moved_down, moved_mirrored; /* which of the two augmentation does */
+    tsri_changes changes;          /* of these samples */
 };
 
 static tsr_status tracer_of(struct tsri_tracer **out, tsri_run *run)
@@ -47,8 +47,7 @@ static void drop_vectors(struct tsri_tracer *t)
     TSRI_FREE(t->v);
     TSRI_FREE(t->s);
     TSRI_FREE(t->sample);
-    TSRI_FREE(t->crop);
-    TSRI_FREE(t->flip);
+    tsri_changes_fini(&t->changes);
 }
 
 void tsri_trace_fini(tsri_run *run)
@@ -91,6 +90,26 @@ done:
     return st;
 }
 
+/* The bytes that RandAugment changes, and how they become what the network sees, where each channel
+ * or each pixel has a shift and a scale. */
+static int64_t add_pixels(tsri_tensor *t, const tsr_data *d)
+{
+    const int64_t shape[] = {d->channels, d->height, d->width};
+    tsri_row_scaling s = tsri_row_scaling_of(&d->scaling, &d->schema, shape, false, d->patch);
+    t[0] = (tsri_tensor){.name = "pixels",
+                         .dtype = TSRI_U8,
+                         .dims = 2,
+                         .shape = {d->train.n, d->dim},
+                         .data = d->train.bytes ? d->train.bytes : d->train.pixels};
+    if (s.groups == 0)
+        return 1;
+    t[1] = (tsri_tensor){
+        .name = "shift", .dtype = TSRI_F32, .dims = 1, .shape = {s.groups}, .data = s.shift};
+    t[2] = (tsri_tensor){
+        .name = "scale", .dtype = TSRI_F32, .dims = 1, .shape = {s.groups}, .data = s.scale};
+    return 3;
+}
+
 tsr_status tsri_trace_data(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -103,7 +122,7 @@ tsr_status tsri_trace_data(tsri_run *run)
     TSR_TRY(tsri_alloc(&x, n * d->dim, sizeof *x));
     for (int64_t i = 0; i < n; i++)
         tsri_sample(x + i * d->dim, d, &d->train, i);
-    tsri_tensor t[4] = {
+    tsri_tensor t[7] = {
         {.name = "x", .dtype = TSRI_F32, .dims = 2, .shape = {n, d->dim}, .data = x},
         {.name = "y", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.label}};
     if (!d->train.label)
@@ -115,8 +134,11 @@ tsr_status tsri_trace_data(tsri_run *run)
     if (d->train.length)
         t[count++] = (tsri_tensor){
             .name = "length", .dtype = TSRI_I32, .dims = 1, .shape = {n}, .data = d->train.length};
-    if (tsri_run_loader(&run->settings, 0).crop > 0)
+    tsri_augment how = tsri_augment_from(run->settings.config);
+    if (how.crop > 0)
         TSR_TRY(add_black(&t[count++], &black, d));
+    if (how.ops > 0)
+        count += add_pixels(t + count, d);
     TSR_TRY(tsri_path_join(&path, run->process.trace, "data.safetensors"));
     TSR_TRY(tsri_tensors_write(path, t, count, &(tsri_pair){"tessera.format", "trace/1"}, 1));
 done:
@@ -146,16 +168,11 @@ static tsr_status make_vectors(struct tsri_tracer *t, const tsri_run *run, int64
     t->batch = run->settings.batch;
     t->total = run->net->total;
     t->trained = run->net->trained;
-    t->moved_down = o.crop > 0;
-    t->moved_mirrored = o.flip;
     TSR_TRY(tsri_alloc(&t->v, t->trained, sizeof *t->v));
     if (run->store.s)
         TSR_TRY(tsri_alloc(&t->s, t->trained, sizeof *t->s));
     TSR_TRY(tsri_alloc(&t->sample, samples, sizeof *t->sample));
-    if (o.crop > 0 || o.flip) {
-        TSR_TRY(tsri_alloc(&t->crop, 2 * samples, sizeof *t->crop));
-        TSR_TRY(tsri_alloc(&t->flip, samples, sizeof *t->flip));
-    }
+    TSR_TRY(tsri_changes_init(&t->changes, &o.augment, workers * steps, t->batch));
     TSR_TRY(tsri_alloc(&t->w, t->total, sizeof *t->w)); /* the last: fits() asks for it */
 done:
     return st;
@@ -182,13 +199,12 @@ done:
 void tsri_trace_batch(tsri_run *run, int64_t worker, int64_t step, const tsri_loader *loader,
                       const tsri_batch *batch, int64_t number)
 {
-    const struct tsri_tracer *t = run->process.tracer;
+    struct tsri_tracer *t = run->process.tracer;
     if (!t || !t->w)
         return;
-    int64_t at = (worker * t->steps + step) * t->batch;
-    memcpy(t->sample + at, batch->index, (size_t)t->batch * sizeof *t->sample);
-    if (t->crop)
-        tsri_loader_moves(t->crop + 2 * at, t->flip + at, loader, batch, number);
+    int64_t at = worker * t->steps + step;
+    memcpy(t->sample + at * t->batch, batch->index, (size_t)t->batch * sizeof *t->sample);
+    tsri_changes_note(&t->changes, at, loader, batch, number);
 }
 
 /* ---- It is over ---------------------------------------------------------------------------- */
@@ -230,23 +246,15 @@ static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t 
 {
     tsr_status st = TSR_OK;
     const struct tsri_tracer *t = run->process.tracer;
-    int64_t at = worker * t->steps * t->batch;
-    tsri_tensor samples = {.dtype = TSRI_I64, .dims = 2, .shape = {t->steps, t->batch}};
-    if (run->settings.batch != run->data->train.n || t->crop) {
-        samples.data = t->sample + at;
-        TSR_TRY(tsri_parcel_add(parcel, &samples, "batch.%" PRId64, worker));
-    }
-    if (t->moved_mirrored) {
-        samples.data = t->flip + at;
-        TSR_TRY(tsri_parcel_add(parcel, &samples, "flip.%" PRId64, worker));
-    }
-    if (t->moved_down) {
-        tsri_tensor crops = {.dtype = TSRI_I64,
-                             .dims = 3,
-                             .shape = {t->steps, t->batch, 2},
-                             .data = t->crop + 2 * at};
-        TSR_TRY(tsri_parcel_add(parcel, &crops, "crop.%" PRId64, worker));
-    }
+    const tsri_tensor samples = {.dtype = TSRI_I64,
+                                 .dims = 2,
+                                 .shape = {t->steps, t->batch},
+                                 .data = t->sample + worker * t->steps * t->batch};
+    char behind[24];
+    (void)snprintf(behind, sizeof behind, ".%" PRId64, worker);
+    if (run->settings.batch != run->data->train.n || tsri_run_changes_samples(&run->settings))
+        TSR_TRY(tsri_parcel_add(parcel, &samples, "batch%s", behind));
+    TSR_TRY(tsri_changes_add(&t->changes, parcel, worker * t->steps, t->steps, "", behind));
 done:
     return st;
 }

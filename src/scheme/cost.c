@@ -36,7 +36,7 @@ done:
 static int64_t batch_bytes(const tsri_run *run)
 {
     tsri_loader_options o = tsri_run_loader(&run->settings, 0);
-    o.bare = run->device.backend->draw != NULL;
+    o.bare = tsri_run_draws_there(&run->settings, run->device.backend);
     o.prefetch = o.prefetch && !(run->settings.gd &&
                                  run->settings.scheme->shares); /* team.c: then there is only one */
     return tsri_loader_bytes(run->data, &run->data->train, &o);

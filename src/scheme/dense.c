@@ -27,8 +27,7 @@ typedef struct dense {
 
 bool tsri_dense_knows_gates(const tsri_settings *s, const tsri_net *net)
 {
-    tsri_loader_options o = tsri_run_loader(s, 0);
-    return tsri_net_gated(net) && !o.flip && o.crop == 0;
+    return tsri_net_gated(net) && !tsri_run_changes_samples(s);
 }
 
 static tsr_status setup(tsri_run *run)
@@ -38,7 +37,7 @@ static tsr_status setup(tsri_run *run)
     tsri_loader_options o = tsri_run_loader(&run->settings, 0);
     TSR_TRY(tsri_alloc(&d, 1, sizeof *d));
     run->scheme_state = d;
-    o.bare = run->device.backend->draw != NULL;
+    o.bare = tsri_run_draws_there(&run->settings, run->device.backend);
     if (o.bare)
         TSR_TRY(
             tsri_resident_init(&d->resident, run->data, &run->data->train, run->device.backend));

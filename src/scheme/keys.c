@@ -2,6 +2,7 @@
 #include "scheme/keys.h"
 
 #include "base/sized.h"
+#include "data/augment.h"
 #include "data/source.h"
 #include "optim/optim.h"
 #include "scheme/scheme.h"
@@ -32,7 +33,8 @@ static const char *hidden_unread(const tsr_config *config)
 
 /* What every data set reads, and what some file formats do. */
 #define ANY_DATA                                                                                   \
-    "path limit test_limit split seed normalize target_scale unit augment pad order prefetch"
+    "path limit test_limit split seed normalize target_scale unit augment pad "                    \
+    "randaugment magnitude cutout order prefetch"
 #define ANY_FILE                                                                                   \
     "format test_path task size target ignore header missing words unknown decimal dates"
 
@@ -57,17 +59,38 @@ static tsr_status check_data_keys(const tsr_config *config, const tsr_data *data
     TSR_TRY(tsri_text_add(&keys, ANY_DATA " %s%s%s", data->keys, made ? "" : " test_path",
                           named ? "" : " format"));
     TSR_TRY(tsri_config_only(config, "data", keys.data, reader.data));
-    if (!image)
+    if (!image) {
         TSR_TRY(tsri_config_unread(config, "data.augment", reader.data));
+        TSR_TRY(tsri_config_unread(config, "data.randaugment", reader.data));
+        TSR_TRY(tsri_config_unread(config, "data.cutout", reader.data));
+    }
     if (data->targets == 0)
         TSR_TRY(tsri_config_unread(config, "data.unit", "a data set of classes"));
     if (!strstr(tsri_config_text(config, "data.augment"), "crop"))
         TSR_TRY(tsri_config_unread(config, "data.pad", "data.augment without crop"));
+    if (tsri_config_int(config, "data.randaugment") == 0)
+        TSR_TRY(tsri_config_unread(config, "data.magnitude", "data.randaugment: 0"));
     if (data->own_test && tsri_config_real(config, "data.split") > 0.0)
         TSR_TRY(tsri_config_unread(config, "data.split", "a data set with its own test part"));
 done:
     tsri_text_fini(&reader);
     tsri_text_fini(&keys);
+    return st;
+}
+
+/* Can these images be changed as `data:` asks for? */
+static tsr_status check_augment(const tsr_config *config, const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    tsri_text place = {0};
+    tsri_augment how = tsri_augment_from(config);
+    const char *key = how.ops > 0      ? "data.randaugment"
+                      : how.cutout > 0 ? "data.cutout"
+                                       : "data.augment";
+    TSR_TRY(tsri_text_add(&place, "%s: ", tsri_config_place(config, key)));
+    TSR_TRY(tsri_augment_check(&how, data, &data->train, place.data));
+done:
+    tsri_text_fini(&place);
     return st;
 }
 
@@ -96,6 +119,7 @@ tsr_status tsri_check_keys(const tsr_config *config, const tsr_data *data)
     (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_optim_of(config)->name);
     TSR_TRY(tsri_config_only(config, "optim", tsri_optim_of(config)->keys, reader));
     TSR_TRY(check_data_keys(config, data));
+    TSR_TRY(check_augment(config, data));
 done:
     return st;
 }

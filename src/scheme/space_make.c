@@ -2,6 +2,7 @@
 #include "scheme/space_parts.h"
 
 #include "base/alloc.h"
+#include "run/recipe.h"
 #include "subnet/cut.h"
 
 #include <stdio.h>
@@ -20,8 +21,7 @@ bool tsri_space_suits(const tsri_run *run)
     int64_t n = run->data->train.n;
     return is_shallow(run) && tsri_config_is(run->settings.config, "precision", "f32") &&
            tsri_config_is(run->settings.config, "scheme.wire", "f32") && !run->process.crew &&
-           run->settings.gd && !run->settings.shard &&
-           tsri_config_is(run->settings.config, "data.augment", "none") &&
+           run->settings.gd && !run->settings.shard && !tsri_run_changes_samples(&run->settings) &&
            !run->settings.judges_training && !tsri_optim_remembers(&run->settings.optim) &&
            run->settings.smoothing == 0 && run->settings.optim.clip == 0 &&
            run->settings.ema == 0 && !run->settings.class_weight &&

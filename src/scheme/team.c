@@ -8,6 +8,7 @@
 #include "run/evaluate.h"
 #include "run/metrics_lines.h"
 #include "run/recalibrate.h"
+#include "run/recipe.h"
 #include "run/trace.h"
 #include "scheme/cost.h"
 #include "scheme/space.h"
@@ -60,7 +61,7 @@ tsr_status tsri_team_create(tsri_run *run)
     TSR_TRY(tsri_alloc(&t->down, run->settings.workers, sizeof *t->down));
     TSR_TRY(tsri_alloc(&t->up, run->settings.workers, sizeof *t->up));
     TSR_TRY(tsri_put_init(&t->put, run->net));
-    if (run->device.backend->draw)
+    if (tsri_run_draws_there(&run->settings, run->device.backend))
         TSR_TRY(
             tsri_resident_init(&t->resident, run->data, &run->data->train, run->device.backend));
     for (int64_t l = 0; l < run->settings.workers; l++) {

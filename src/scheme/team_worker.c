@@ -15,9 +15,9 @@ static tsr_status make_loader(worker *w)
     tsr_status st = TSR_OK;
     tsri_run *run = w->run;
     tsri_loader_options o = tsri_run_loader(&run->settings, w->number);
-    o.bare = run->device.backend->draw != NULL;
+    o.bare = tsri_run_draws_there(&run->settings, run->device.backend);
     o.prefetch = o.prefetch && !run->settings.gd;
-    bool fixed = run->settings.gd && !o.flip && o.crop == 0;
+    bool fixed = run->settings.gd && !tsri_run_changes_samples(&run->settings);
     if (fixed && !run->settings.shard && w->number > 0) {
         worker *first = &w->team->worker[0];
         if (!first->loader) /* a rank of a crew may not have had that share */

@@ -1,6 +1,7 @@
 /* assume.c - the words of assumptions, and which of them a run's way of training breaks. */
 #include "theory/assume.h"
 
+#include "run/recipe.h"
 #include "scheme/team.h"
 #include "theory/papers.h"
 #include "theory/rates.h"
@@ -71,8 +72,8 @@ static void batches(tsri_certificate *c, const tsri_run_view *view)
                             "batches are drawn without replacement, epoch by epoch");
     if (view->settings->shard && view->settings->workers > 1)
         tsri_certify_breach(c, TSRI_COMMON_DATA, "every worker has its own part of the data");
-    if (!tsri_config_is(view->settings->config, "data.augment", "none"))
-        tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random (data.augment)");
+    if (tsri_run_changes_samples(view->settings))
+        tsri_certify_breach(c, TSRI_FIXED_SAMPLES, "images are changed at random");
 }
 
 /* Does a unit have another chance in one share than in another? */
@@ -120,7 +121,7 @@ bool tsri_plain_steps(const tsri_run_view *view)
            !(view->settings->optim.decay > 0) && view->settings->batch == view->data->train.n &&
            !view->settings->independent &&
            !(view->settings->shard && view->settings->workers > 1) &&
-           tsri_config_is(c, "data.augment", "none") && tsri_config_is(c, "precision", "f32") &&
+           !tsri_run_changes_samples(view->settings) && tsri_config_is(c, "precision", "f32") &&
            tsri_config_is(c, "scheme.wire", "f32") && !tsri_config_is(c, "scheme.scale", "none");
 }
 

@@ -21,6 +21,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* As they ranked the units: with one ranking over all axes in units of each axis' mean. */
+static void tell_scores(tsri_json *w, const tsri_ranking *r)
+{
+    tsri_json_open(w, '{');
+    for (int64_t a = 0; a < r->net->axes; a++) {
+        if (!r->cut[a])
+            continue;
+        tsri_json_key(w, r->net->axis[a].name);
+        tsri_json_open(w, '[');
+        for (int64_t j = 0; j < r->net->axis[a].size; j++)
+            tsri_json_real(w, r->score[r->first[a] + j]);
+        tsri_json_close(w, ']');
+    }
+    tsri_json_close(w, '}');
+}
+
 tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const tsri_prune *how)
 {
     tsr_status st = TSR_OK;
@@ -30,6 +46,10 @@ tsr_status tsri_prune_choose(tsri_share *share, const tsri_store *store, const t
               how->ratio);
     TSR_TRY(tsri_ranking_init(&r, store, how));
     TSR_TRY(tsri_ranking_keep(share, &r, how));
+    if (how->scores) {
+        tell_scores(how->scores, &r);
+        TSR_TRY(tsri_json_end(how->scores));
+    }
 done:
     tsri_ranking_fini(&r);
     return st;

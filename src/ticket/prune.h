@@ -13,6 +13,7 @@
 #ifndef TSRI_PRUNE_H
 #define TSRI_PRUNE_H
 
+#include "io/json.h"
 #include "model/model.h"
 #include "subnet/score.h"
 #include "subnet/share.h"
@@ -46,6 +47,8 @@ typedef struct tsri_prune {
     const tsr_model *shown;   /* the model whose config names that set; NULL = this one */
     const tsri_store *scored; /* what is ranked in place of the weights: earlier ones, or what
                                  snip and grasp need (salience.h); NULL = the weights */
+    tsri_json *scores;        /* (optional) gets the scores of every axis that is pruned:
+                                 {"hidden.0":[...],...}; fini is the caller's */
 } tsri_prune;
 
 /* The outcome. */

@@ -31,6 +31,7 @@ typedef struct pair {
     char *module;    /* path of the PyTorch module */
     const char *why; /* there is none; NULL: there is one */
     tsri_ticket_made made;
+    tsri_json scores; /* of the units, by axis */
 } pair;
 
 static void pair_fini(pair *p)
@@ -38,6 +39,7 @@ static void pair_fini(pair *p)
     tsr_model_destroy(p->model[0]);
     tsr_model_destroy(p->model[1]);
     tsri_free(p->module);
+    tsri_json_fini(&p->scores);
 }
 
 static int64_t file_bytes(const char *path)
@@ -128,6 +130,8 @@ static tsr_status pair_json(tsri_json *w, const pair *p, const char *path)
     tsri_json_put_int(w, "recalibrate", p->made.recalibrated);
     tsri_json_put_bool(w, "statistics", tsri_statistics_has(b));
     json_names(w, p, path);
+    tsri_json_key(w, "scores");
+    tsri_json_copy(w, p->scores.text.data);
     TSR_TRY(json_layers(w, a, b));
     tsri_json_close(w, '}');
 done:
@@ -180,6 +184,7 @@ static tsr_status cut(pair *p, const char *ticket, const char *model, const tsr_
               tsri_quote(ticket));
     TSR_TRY(choose_module(p, ticket, o->replace));
     choose_statistics(&how, p->model[0], o->recalibrate);
+    how.scores = &p->scores;
     TSR_TRY(tsri_ticket_write(&p->made, ticket, source, &how));
     TSR_TRY(tsr_model_read(&p->model[1], ticket));
     if (!p->why)

@@ -9,7 +9,9 @@
  *
  * with L the mean loss over some batches of the training set, g its gradient and H its Hessian, as
  * a training step has them: norms use the statistics of the batch. H g is the central difference of
- * the gradient along itself, over a step of 2e-4 of the weights' length.
+ * the gradient along itself, over a step of 2e-4 of the weights' length. What ReLUs that switch on
+ * that step add to it counts here; autograd's product, with which the paper was made, has no such
+ * term (docs/tickets.md).
  *
  * The numbers stand in a store like weights do, so that what ranks weights ranks them (score.h).
  */

@@ -8,6 +8,7 @@
 #include "linalg/lapack.h"
 #include "model/whole.h"
 #include "run/metrics_lines.h"
+#include "run/recipe.h"
 #include "scheme/scheme.h"
 #include "train/checkpoint.h"
 
@@ -57,9 +58,9 @@ tsr_status tsri_convert_init(tsri_run *run)
               "convert_least_squares: true for the nearest one",
               place, (long long)m, (long long)n, (long long)m);
     TSR_TRY(choose_round(run, epoch));
-    if (!tsri_config_is(c, "data.augment", "none"))
+    if (tsri_run_changes_samples(&run->settings))
         TSRI_WARN("%s: the nets will be equal on the images as they are, not on their random "
-                  "changes (data.augment): the loss of a step may jump",
+                  "changes: the loss of a step may jump",
                   place);
 done:
     return st;

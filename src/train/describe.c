@@ -372,7 +372,7 @@ void tsri_run_fini(tsri_run *run)
 
 static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
 {
-    int64_t each = d->dim * (p->bytes ? 1 : (int64_t)sizeof(float));
+    int64_t each = d->dim * ((p->bytes ? 1 : (int64_t)sizeof(float)) + (p->pixels != NULL));
     return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "optim/resident.h"
+#include "run/recipe.h"
 #include "run/evaluate.h"
 #include "scheme/cost.h"
 #include "scheme/scheme.h"
@@ -54,7 +55,7 @@ static tsr_status wanted_bytes(int64_t *bytes, tsri_run *run)
     if (run->settings.recalibrate > 0) /* a plan of its own, of the whole */
         TSR_TRY(tsri_plan_measure(&again, run->net, run->device, run->settings.batch, true));
     *bytes = workers + (judge > again ? judge : again) + QUEUE;
-    if (run->device.backend->draw)
+    if (tsri_run_draws_there(&run->settings, run->device.backend))
         *bytes += tsri_resident_bytes(run->data, &run->data->train);
 done:
     return st;

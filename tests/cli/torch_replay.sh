@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Traced runs of every scheme, replayed by PyTorch in double from the trace alone, local step by local step: momentum that is
-# reset or carried, decay, Nesterov, schedules, crops and flips, shards, micro-batches, numbers rounded on the wire,
+# reset or carried, decay, Nesterov, schedules, crops and flips, RandAugment by PIL, cutout, shards, micro-batches, numbers rounded on the wire,
 # recalibration, workers that sit out. (Convolutional nets and LoFT: loft.sh. Other processes: cluster.sh.)
 set -eu
 program=$1 source=$2
@@ -35,16 +35,33 @@ run bf16 "${local[@]}" --set scheme.name=ist --set scheme.momentum=carry --set s
 run local_sgd "${local[@]}" --set scheme.name=local_sgd --set optim.name=gd --set optim.momentum=0.9 --set scheme.data=shard --set rounds=2 --set data.n=200
 run measured "${local[@]}" --set scheme.name=loft --set scheme.axes=hidden.0,hidden.1,hidden.2 --set scheme.recalibrate=3 --set scheme.events=round --set data.augment=flip
 run idle "${few[@]}" --set scheme.name=masked --set scheme.xi=0.2 --set 'model.hidden=[6, 5]' --set model.norm=none
+if python -c 'import PIL' 2> /dev/null; then
+    both=(--set data.randaugment=2 --set data.cutout=9 --set data.augment=crop-flip)
+    run operated "${both[@]}" --set data.magnitude=14
+    run colours "${both[@]}" --set data.channels=3 --set data.randaugment=3 --set data.normalize=unit --set optim.momentum=0
+    run shares "${local[@]}" "${both[@]}" --set scheme.name=ist --set data.normalize=standardize --set scheme.recalibrate=2
+    run drawn "${both[@]}" --set data.order=replacement --set data.normalize=none
+else
+    echo "python3-pil is not installed: RandAugment is not replayed"
+fi
+run blanked --set data.cutout=11 --set optim.momentum=0
 OMP_NUM_THREADS=1 python "$source/tests/python/replay_trace.py" "${traced[@]}" > told || { cat told; fail "not replayed"; }
 cat told
 grep -q ' idle' told && grep -q ' 4 recalibrated' told || fail "no worker sat out, or nothing was recalibrated"
 
 # What stands in the trace is what is checked: each of these changes must be noticed.
 OMP_NUM_THREADS=1 python - "$source" <<'P'
-import shutil, sys
+import os, shutil, sys
 sys.path.insert(0, sys.argv[1] + "/tests/python")
 import replay_trace, safetensors_numpy
-for run, change in (("masked", 't["crop.0"][0, 0, 0] += 1'),
+pil = [("operated", 't["op.0"][0, 3, 0, 0] = 13 if t["op.0"][0, 3, 0, 0] < 10 else 0'),
+       ("operated", 't["op.0"][0, :, :, 1] ^= 1'),
+       ("shares", 't["op.1"][0, :, 0] = t["op.1"][0, ::-1, 0]'),
+       ("colours", 't["cutout.0"][0, :, 1] += 3'),
+       ("drawn", 't["op.0"][0, :, 1, 0] = 10')] if os.path.isdir("operated") else []
+for run, change in (*pil,
+                    ("blanked", 't["cutout.0"][0, 2, 0] += 5'),
+                    ("masked", 't["crop.0"][0, 0, 0] += 1'),
                     ("masked", 't["flip.1"][2] ^= 1'),
                     ("masked", 't["loss.2"][1] += 1e-3'),
                     ("masked", 't["batch.2"][0] = t["batch.2"][1]'),

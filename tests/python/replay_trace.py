@@ -1,8 +1,8 @@
 """Replays every round of traced runs with PyTorch in double, from the trace alone: replay_trace.py RUN-FOLDER...
 
-From `before.*` every worker takes its share, sees its batches as the loader showed them (crops, flips), takes its
-local steps (momentum, decay, Nesterov) at the rate of the round, and must arrive at the trace's `local.*`,
-`momentum.<worker>.*` and `loss.*`; the mean over the owners must be `after.*`. Between rounds nothing may change but
+From `before.*` every worker takes its share, sees its batches as the loader showed them (crops, flips, RandAugment by
+PIL, cutout), takes its local steps (momentum, decay, Nesterov) at the rate of the round, and must arrive at the
+trace's `local.*`, `momentum.<worker>.*` and `loss.*`; the mean over the owners must be `after.*`. Between rounds nothing may change but
 statistics that a `recalibrate-*` file explains. Every scheme: a whole is a share with every unit.
 
 It knows by itself what goes with a unit: rows of a layer, the norm behind it, columns of the next. Of an mlp the
@@ -132,34 +132,64 @@ def local_steps(run, rate, net, momentum, batches, parts):
 class Data:
     def __init__(self, folder, shape):
         data, _ = safetensors_numpy.load(folder + "/trace/data.safetensors")
+        settings = yaml.safe_load(open(folder + "/run.yaml"))["data"]
+        self.magnitude, self.cutout = settings["magnitude"], settings["cutout"]
+        self.pixels = data["pixels"].reshape(-1, *shape) if "pixels" in data else None
+        self.shift, self.scale = data.get("shift"), data.get("scale")
         self.x = data["x"].astype(float).reshape(-1, *shape)
         self.y = torch.from_numpy(data["y"].astype(numpy.int64))
         self.black = data["black"].astype(float) if "black" in data else None
 
-    def moved(self, i, down, right, flip):
-        image = self.x[i]
+    @staticmethod
+    def moved(image, black, down, right, flip):
         _, height, width = image.shape
         out = numpy.empty_like(image)
-        out[:] = self.black[:, None, None] if self.black is not None else 0
+        out[:] = black
         rows = slice(max(down, 0), min(height + down, height))
         columns = slice(max(right, 0), min(width + right, width))
         out[:, rows, columns] = image[:, rows.start - down:rows.stop - down, columns.start - right:columns.stop - right]
         return out[:, :, ::-1] if flip else out
 
-    def batch(self, rows, crops, flips):
+    def operated(self, image, ops):
+        """RandAugment on bytes, by PIL; then, pixel by pixel or all together, what the network sees of them."""
+        import randaugment_pil
+
+        for op, back in ops:
+            image = randaugment_pil.change(image, op, back, self.magnitude)
+        x = image.astype(float)
+        if self.scale is None:
+            return x / (numpy.linalg.norm(x) or 1)
+        shape = x.shape if len(self.scale) == x.size else (-1, 1, 1)
+        return (x - self.shift.astype(float).reshape(shape)) * self.scale.astype(float).reshape(shape)
+
+    def cut(self, x, middle):
+        """Zeros in a square, as far as it is inside."""
+        top, left = (max(at - self.cutout // 2, 0) for at in middle)
+        bottom, right = (at - self.cutout // 2 + self.cutout for at in middle)
+        x[:, top:max(bottom, 0), left:max(right, 0)] = 0
+        return x
+
+    def sample(self, i, crop=(0, 0), flip=0, op=None, cutout=None):
+        if op is None:
+            x = self.moved(self.x[i], 0 if self.black is None else self.black[:, None, None], *crop, flip)
+        else:
+            x = self.operated(self.moved(self.pixels[i], 0, *crop, flip), op)
+        return x if cutout is None else self.cut(x.copy(), cutout)
+
+    def batch(self, rows, changes):
         """Rows of -1 are those that a worker's last part is short of."""
         kept = [k for k, i in enumerate(rows) if i >= 0]
-        x = [self.moved(rows[k], *(crops[k] if crops is not None else (0, 0)), flips is not None and flips[k])
-             for k in kept]
+        x = [self.sample(rows[k], **{what: of[k] for what, of in changes.items()}) for k in kept]
         return torch.from_numpy(numpy.stack(x)), self.y[rows[kept]]
 
 
 def batches_of(trace, data, name, steps, flat):
     """The local steps' batches; without a list all samples in order."""
     every = numpy.tile(numpy.arange(len(data.x)), (steps, 1))
-    rows, crops, flips = (trace.get(f"{what}.{name}") for what in ("batch", "crop", "flip"))
+    rows = trace.get(f"batch.{name}")
+    changes = {what: trace[f"{what}.{name}"] for what in ("crop", "flip", "op", "cutout") if f"{what}.{name}" in trace}
     for t, r in enumerate(every if rows is None else rows):
-        x, y = data.batch(r, None if crops is None else crops[t], None if flips is None else flips[t])
+        x, y = data.batch(r, {what: of[t] for what, of in changes.items()})
         yield (x.flatten(1) if flat else x), y
 
 

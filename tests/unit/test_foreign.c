@@ -63,6 +63,29 @@ static bool equal_on_both(const char *text, const char *with, int lacks)
     return true;
 }
 
+/* RandAugment and cutout are the host's alone: the device draws no batch, and is sent each. */
+static void batches_of_the_host_are_the_references(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {
+        RUN
+        "data: {name: glyphs, n: 40, test_n: 10, augment: crop-flip, randaugment: 2}\nbatch: 8\n"
+        "model: {name: mlp, hidden: [24, 17], norm: batch}\n",
+        RUN "data: {name: glyphs, n: 40, test_n: 10, channels: 3, cutout: 9}\nbatch: 4\n"
+            "model: {name: vgg11, width: 4}\n",
+        RUN "data: {name: glyphs, n: 40, test_n: 10, randaugment: 1}\nbatch: 8\n"
+            "model: {name: grelu, width: 16, layers: 2}\noptim: {lr: 0.001}\n",
+    };
+    static const int which[] = {0, 1, 4, 6, 8, 9};
+    int done = 0;
+    for (size_t m = 0; m < sizeof runs / sizeof *runs; m++)
+        for (size_t s = 0; s < sizeof which / sizeof *which; s++) {
+            done += equal_on_both(runs[m], settings[which[s]], -1);
+            assert_int_equal(foreign.drawn, 0);
+        }
+    assert_true(done >= 15); /* of 18; the others are refused on both */
+}
+
 static void runs_are_the_references(void **state)
 {
     (void)state;
@@ -126,7 +149,8 @@ static void gates_are_not_borrowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_the_references), cmocka_unit_test(recorded_once),
+        cmocka_unit_test(runs_are_the_references),
+        cmocka_unit_test(batches_of_the_host_are_the_references), cmocka_unit_test(recorded_once),
         cmocka_unit_test(missing_kernels_are_borrowed), cmocka_unit_test(gates_are_not_borrowed)};
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,66 +1,14 @@
 /* Batches: a pure function of (seed, step, worker), with and without the thread. */
-#include "testing.h"
+#include "loader_testing.h"
 
 #include "base/clock.h"
-#include "base/rng.h"
-#include "data/loader.h"
 
 #include <math.h>
 #include <time.h>
 
-/* ---- Data to draw from -------------------------------------------------------------------- */
-
-typedef struct fixture {
-    tsr_data data;
-    float shift[3], scale[3];
-} fixture;
-
-static void setup(fixture *f, int64_t n, int64_t channels, int64_t side)
-{
-    *f = (fixture){.data = {.name = "test",
-                            .channels = channels,
-                            .height = side,
-                            .width = side,
-                            .dim = channels * side * side,
-                            .classes = 10},
-                   .shift = {100, 110, 120},
-                   .scale = {0.02f, 0.03f, 0.04f}};
-    f->data.scaling.shift = f->shift;
-    f->data.scaling.scale = f->scale;
-    tsri_part *part = &f->data.train;
-    part->n = n;
-    assert_ok(tsri_alloc(&part->bytes, n * f->data.dim, 1));
-    assert_ok(tsri_alloc(&part->label, n, sizeof *part->label));
-    tsri_rng rng = tsri_rng_stream(1, TSRI_FOR_TEST, 0, 0, 0);
-    for (int64_t i = 0; i < n * f->data.dim; i++)
-        part->bytes[i] = (uint8_t)tsri_rng_u32(&rng);
-    for (int64_t i = 0; i < n; i++)
-        part->label[i] = (int32_t)(i % 10);
-}
-
-static void teardown(fixture *f)
-{
-    tsri_free(f->data.train.bytes);
-    tsri_free(f->data.train.label);
-}
-
 static tsri_loader_options shuffled(int64_t batch)
 {
     return (tsri_loader_options){.batch = batch, .seed = 7, .shards = 1, .shuffle = true};
-}
-
-static tsri_loader *loader_of(const fixture *f, tsri_loader_options options)
-{
-    tsri_loader *loader = NULL;
-    assert_ok(tsri_loader_create(&loader, &f->data, &f->data.train, &options));
-    return loader;
-}
-
-static const tsri_batch *get(tsri_loader *loader, int64_t step)
-{
-    const tsri_batch *b = NULL;
-    assert_ok(tsri_loader_get(loader, &b, step));
-    return b;
 }
 
 static void same_batch(const fixture *f, const tsri_batch *a, const tsri_batch *b, int64_t rows)
@@ -160,12 +108,12 @@ static void crops_of_draws_differ(void **state)
     setup(&f, 2, 3, 8);
     tsri_loader_options o = shuffled(2);
     o.replacement = true;
-    o.crop = 4;
+    o.augment.crop = 4;
     tsri_loader *loader = loader_of(&f, o);
-    int64_t twice = 0, alike = 0, crop[4], flip[2];
+    int64_t twice = 0, alike = 0, crop[4];
     for (int64_t step = 0; step < 400; step++) {
         const tsri_batch *b = get(loader, step);
-        tsri_loader_moves(crop, flip, loader, b, step);
+        tsri_loader_changed(&(tsri_changed){.crop = crop}, loader, b, step);
         if (b->index[0] != b->index[1])
             continue;
         twice++;
@@ -273,8 +221,8 @@ static void identical_with_and_without_prefetch(void **state)
     fixture f;
     setup(&f, 205, 3, 8);
     tsri_loader_options o = shuffled(20);
-    o.flip = true;
-    o.crop = 2;
+    o.augment.flip = true;
+    o.augment.crop = 2;
     o.shards = 2;
     o.shard = 1;
     tsri_loader *plain = loader_of(&f, o);
@@ -348,8 +296,8 @@ static void crops_and_flips_are_pure(void **state)
     fixture f;
     setup(&f, 40, 3, 6);
     tsri_loader_options o = shuffled(40);
-    o.crop = 2;
-    o.flip = true;
+    o.augment.crop = 2;
+    o.augment.flip = true;
     tsri_loader *loader = loader_of(&f, o);
     int flips = 0, moves = 0;
     for (int64_t epoch = 0; epoch < 5; epoch++) {
@@ -381,7 +329,7 @@ static void a_crop_wider_than_the_image_is_black_at_worst(void **state)
     fixture f;
     setup(&f, 4, 1, 3);
     tsri_loader_options o = shuffled(4);
-    o.crop = 10;
+    o.augment.crop = 10;
     tsri_loader *loader = loader_of(&f, o);
     for (int64_t step = 0; step < 50; step++) {
         const tsri_batch *b = get(loader, step);
@@ -409,7 +357,7 @@ static void nonsense_is_refused(void **state)
     o.shard = 3;
     assert_fails(tsri_loader_create(&loader, &f.data, part, &o), TSR_USAGE, "no shard 3 of 3");
     o = shuffled(4);
-    o.flip = true;
+    o.augment.flip = true;
     assert_fails(tsri_loader_create(&loader, &f.data, part, &o), TSR_USAGE, "no images");
     tsri_part none = {.bytes = part->bytes};
     assert_fails(tsri_loader_create(&loader, &f.data, &none, &o), TSR_USAGE, "no samples");
