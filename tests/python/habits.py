@@ -194,6 +194,17 @@ class Labels(unittest.TestCase):
         truth = tessera.train("mlp", X, Y > 0, **SMALL)
         self.assertGreater((truth.predict(X) == (Y > 0)).mean(), 0.9)
 
+    def test_trained_on_with_classes_of_other_numbers(self):
+        """Class 0 of the network became class 1 of the new data, and so on."""
+        net = tessera.train("mlp", X, Y, **SMALL)
+        self.assertEqual(net.finetune(X, Y, epochs=1, progress=False).classes, ["0", "1", "2"])
+        with self.assertRaisesRegex(tessera.UsageError, "class 0 is 0 there, 1 here"):
+            net.finetune(X, Y + 1, epochs=1, progress=False)
+        later = tessera.train("mlp", X, Y + 1, **SMALL)
+        with self.assertRaisesRegex(tessera.UsageError, "class 0 is 1 there, 0 here"):
+            later.finetune(X, Y, epochs=1, progress=False)
+        self.assertEqual(net.finetune(X, np.array(list("abc"))[Y], epochs=1, progress=False).classes, list("abc"))
+
     def test_evaluate_takes_what_training_took(self):
         """Whole numbers were classes for a network of real targets, real ones targets for one of classes."""
         net = tessera.train("mlp", X, Y, **SMALL)
