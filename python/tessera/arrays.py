@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from . import _header as header
+from . import devices
 from .errors import UsageError
 
 _TYPES = {"float32": header.TSR_F32, "float64": header.TSR_F64, "uint8": header.TSR_U8,
@@ -28,6 +29,8 @@ def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
         return _from_torch(values, what)
     if hasattr(values, "toarray"):
         raise UsageError(f"{what} is a sparse matrix: {what}.toarray() makes it a dense one")
+    if devices.is_there(values):
+        return devices.copy(values, what)
     if hasattr(values, "__array_interface__") or hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__") and hasattr(np, "from_dlpack"):
@@ -38,7 +41,14 @@ def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
     return _from_list(values, what)
 
 
+def is_missing(cell: Any) -> bool:
+    """None, NaN, and pandas' NA and NaT, of which NA has no truth."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(isinstance(cell, float) and cell != cell)
+
+
 def _from_list(values: Any, what: str) -> np.ndarray:
+    if isinstance(values, (list, tuple)) and any(type(v).__module__.partition(".")[0] == "torch" for v in values):
+        values = [as_numpy(v, what) for v in values]  # numpy would ask each tensor for one number
     try:
         return np.asarray(values)
     except ValueError:
@@ -61,6 +71,8 @@ def _from_torch(tensor: Any, what: str) -> np.ndarray:
 def numbers(values: Any, what: str) -> np.ndarray:
     """A numpy array of a type that the library takes. Refuses what is no array of numbers."""
     array = as_numpy(values, what)
+    if array.size > 1 and not any(array.strides):
+        array = array.copy()  # one number for all: strides of 0 mean C's order to the library, which would read on behind it
     if array.dtype.name in _TYPES and array.dtype.isnative:
         return array
     nearest = _NEAREST.get(array.dtype.kind)

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _header as header
 from . import frames
-from .arrays import as_numpy, describe, numbers, view
+from .arrays import as_numpy, describe, is_missing, numbers, view
 from .config import Config
 from ._library import Address, Handle, call, create, library, sized, utf8, warn
 from .errors import UsageError
@@ -87,7 +87,7 @@ class Data(Handle):
 def _words(y: np.ndarray, what: str) -> list[Any]:
     """The cells of an array of words, or of objects."""
     cells = [c.decode("utf-8", "replace") if isinstance(c, bytes) else c for c in y.ravel().tolist()]
-    missing = next((i for i, c in enumerate(cells) if c is None or c != c), None)
+    missing = next((i for i, c in enumerate(cells) if is_missing(c)), None)
     if missing is not None:
         raise UsageError(f"{what}: sample {missing} has no value: leave it out")
     return cells
@@ -225,6 +225,10 @@ def _frame(frame: Any, test: Any, settings: dict[str, Any]) -> Data:
         raise UsageError("test_x: another data frame is needed, with the same columns")
     if any(str(kind).startswith("datetime") for kind in frame.dtypes):
         settings = {"dates": "days"} | settings
+    target = settings["target"]
+    if not isinstance(target, str) and str(target) not in frames.names_of(frame):
+        raise UsageError(f"the data frame has no column {target!r}; it has {', '.join(frames.names_of(frame))}")
+    settings = {"header": "yes"} | settings  # names may be numbers, which a file's first line would not be taken for
     with frames.Table(frame) as path:
         if test is None:
             return _named(path, None, settings)

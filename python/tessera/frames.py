@@ -3,12 +3,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from typing import Any, Sequence
 
 import numpy as np
 
+from .arrays import is_missing
 from .errors import UsageError
+
+_HELD = {"M": "dates", "m": "durations", "c": "complex numbers"}  # by numpy's kinds
+_MISSING = ("", "?", "-", "na", "n/a", "nan", "-nan", "+nan", "null")  # as in a file
 
 
 def is_frame(x: Any) -> bool:
@@ -34,9 +39,19 @@ def _kind(column: Any) -> str:
     return "O" if str(column.dtype) in ("category", "string") else kind
 
 
+def _texts(column: Any) -> list[Any]:
+    """A column of objects with its texts as a file has them: missing ones are NaN. To Python alone 1_5 is 15: no number here."""
+    return [cell if not isinstance(cell, str) else np.nan if _word(cell) is None else cell.replace("_", "?") for cell in column]
+
+
 def _numbers(column: Any, name: str) -> np.ndarray:
     """A column of numbers; a missing one is NaN."""
+    kind = _kind(column)
+    if kind in _HELD:  # numpy would make numbers of them: nanoseconds, the real part
+        raise UsageError(f"column {name} of the data frame holds {_HELD[kind]}, and the network takes numbers there")
     try:
+        if kind == "O":
+            return np.array([np.nan if is_missing(cell) else cell for cell in _texts(column)], np.float64)
         if hasattr(column.dtype, "na_value"):  # pandas' own types, which have missing values
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64)
@@ -45,17 +60,33 @@ def _numbers(column: Any, name: str) -> np.ndarray:
 
 
 def _days(column: Any, name: str) -> np.ndarray:
-    """Days since 1970-01-01, as the library counts the dates of a table."""
+    """Days since 1970-01-01, as the library counts the dates of a table. Numbers are no dates: numpy would count them in
+    nanoseconds."""
+    none = np.array([is_missing(cell) for cell in column], bool)
+    texts = [cell for cell in column if isinstance(cell, str)]
+    wrong = next((cell for cell in texts if not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
+    others = _kind(column) in "biufmc" or any(isinstance(cell, (bool, int, float)) for cell in np.asarray(column, object)[~none])
+    if wrong is not None or (others and not none.all()):
+        found = f"the text {wrong!r}" if wrong is not None else _HELD.get(_kind(column), "numbers")
+        raise UsageError(f"column {name} of the data frame holds {found}, and the network was trained on dates there: give "
+                         f"dates (pandas.to_datetime)")
     try:
-        times = np.asarray(column, dtype="datetime64[ns]")
+        times = np.full(len(none), "NaT", "datetime64[ns]")
+        times[~none] = np.asarray(column[~none], dtype="datetime64[ns]")
     except (ValueError, TypeError) as problem:
         raise UsageError(f"column {name} of the data frame has a cell that is not a date: {problem}") from None
-    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 86400e9)
+    return np.where(none, np.nan, times.astype(np.int64) / 86400e9)
+
+
+def _word(cell: Any) -> str | None:
+    """A cell as a file has it, without spaces around it; None: it is missing."""
+    word = "" if is_missing(cell) else str(cell).strip(" \t")
+    return None if word.lower() in _MISSING else word
 
 
 def _one_hot(column: Any, name: str, words: Sequence[str]) -> np.ndarray:
     """An input for each word that the training had: 1 for the cell's own."""
-    cells = [None if cell is None or cell != cell else str(cell) for cell in column]
+    cells = [_word(cell) for cell in column]
     unknown = next((cell for cell in cells if cell is not None and cell not in words), None)
     if unknown is not None:
         raise UsageError(f"column {name} of the data frame has the word {unknown!r}; the network knows {', '.join(words)}")
@@ -74,8 +105,7 @@ def numbers_of(frame: Any, what: str) -> tuple[list[str], np.ndarray]:
     for i, name in enumerate(names):
         kind = _kind(_column(frame, name))
         if kind not in "biuf":
-            held = {"M": "dates", "m": "durations", "c": "complex numbers"}.get(kind, "words")
-            raise UsageError(f"column {name} of the data frame {what} holds {held}: give the whole frame and the name of the "
+            raise UsageError(f"column {name} of the data frame {what} holds {_HELD.get(kind, 'words')}: give the whole frame and the name of the "
                              f"column to predict, tessera.data(frame, target=...), or turn them into numbers")
     kinds = {str(kind) for kind in frame.dtypes}
     if len(kinds) == 1 and kinds <= {"float32", "float64", "uint8"}:
@@ -100,7 +130,7 @@ def inputs(frame: Any, schema: str | None, what: str = "the data frame") -> np.n
     if not columns or columns[0]["name"] is None:
         return numbers_of(frame, what)[1]  # it was trained on numbers without names
     frame = in_order(frame, [c["name"] for c in columns], what)
-    if not any(c["words"] is not None or c.get("dates") for c in columns):
+    if all(_kind(_column(frame, c["name"])) in "biuf" and c["words"] is None and not c.get("dates") for c in columns):
         return numbers_of(frame, what)[1]
     found = []
     for c in columns:
@@ -116,7 +146,10 @@ class Table:
     """A frame as the CSV file that says the same, for as long as it is read."""
 
     def __init__(self, frame: Any) -> None:
-        names_of(frame)
+        for name in names_of(frame):
+            if _kind(_column(frame, name)) in "mc":
+                raise UsageError(f"column {name} of the data frame holds {_HELD[_kind(_column(frame, name))]}: turn them into "
+                                 f"numbers")
         flags = [c for c in frame.columns if str(frame[c].dtype) in ("bool", "boolean")]
         file, self.path = tempfile.mkstemp(prefix="tessera-frame-", suffix=".csv")
         os.close(file)

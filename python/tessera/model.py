@@ -251,8 +251,14 @@ class Model(Handle):
         """Samples to be judged on: classes are this network's, a data frame's columns its own."""
         if frames.is_frame(x):
             x = frames.inputs(x, self._schema)
-        if y is not None and self.classes is not None and as_numpy(y, "y").dtype.kind in "OUS":
-            how = {"classes": self.classes} | how
+        if y is not None and not isinstance(y, str):
+            kind = as_numpy(y, "y").dtype.kind
+            if self.classes is None:
+                how = ({"regress": True} if kind in "iub" else {}) | how  # whole numbers are targets here
+            elif kind in "OUS":
+                how = {"classes": self.classes} | how
+            elif kind == "f":
+                how = {"regress": False} | how  # 0.0 and 1.0 are classes here
         return make_data(x, y, **how)
 
     # ---- Files ---------------------------------------------------------------------------
@@ -372,7 +378,11 @@ def load(path: Any) -> Model:
 def import_network(source: Any, model: str | None = None, *, side: int = 0, classes: int = 0, seed: int = 1,
                    names: Any = None, mean: Sequence[float] | None = None, deviation: Sequence[float] | None = None) -> Model:
     """A network of PyTorch's: the path of a checkpoint or safetensors file, of which nothing is executed, a state_dict, or
-    a module (docs/import.md lists those that are known)."""
+    a module (docs/import.md lists those that are known).
+
+    mean, deviation: of pixels in 0 .. 1; they are taken off whatever the network is shown, pixels of 0 .. 255. Without them it
+    takes real numbers as they are, as the module does, and divides bytes by 255. (The program takes ImageNet's by default.)
+    """
     if hasattr(source, "state_dict"):
         source = source.state_dict()
     if isinstance(source, Mapping):

@@ -65,14 +65,14 @@ class _Estimator(BaseEstimator):
 
     def _fit(self, x: np.ndarray, y: np.ndarray, **how: Any) -> Any:
         names = getattr(self, "feature_names_in_", None)
-        made = make_data(x.astype(np.float32), y, form="vectors", columns=None if names is None else list(names), **how)
+        made = make_data(x, y, form="vectors", columns=None if names is None else list(names), **how)
         self.net_: Model = train(self._config(len(x)), made, progress=False)
         self.n_iter_ = self.epochs
         return self
 
     def _inputs(self, x: Any) -> np.ndarray:
         check_is_fitted(self)
-        return _validate(self, x, reset=False).astype(np.float32)
+        return _validate(self, x, reset=False)
 
     @staticmethod
     def _each(answer: Any, x: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ class TesseraRegressor(RegressorMixin, _Estimator):
     def fit(self, X: Any, y: Any) -> TesseraRegressor:
         """Trains a new network."""
         X, y = _validate(self, X, y, multi_output=True, y_numeric=True)
-        return self._fit(X, np.asarray(y, np.float32), regress=True)
+        return self._fit(X, y, regress=True)
 
     def predict(self, X: Any) -> np.ndarray:
         """The targets of each sample, in their own units."""

@@ -209,6 +209,7 @@ static tsr_status set_targets(tsr_data *data, tsri_part *part, const given *g, b
     for (int64_t i = 0; i < part->n * data->targets; i++)
         TSR_CHECK(isfinite(part->target[i]), TSR_USAGE, "%s: the target of sample %lld is %g",
                   g->y_name, (long long)(i / data->targets), (double)part->target[i]);
+    TSR_TRY(doubt_resolution(data, g->y, g->y_name));
 done:
     return st;
 }

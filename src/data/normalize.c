@@ -377,9 +377,26 @@ static void warn_of_huge(const tsr_data *data)
         }
 }
 
+/* Shown to a model whose inputs were not normalised, the same numbers are the same inputs, whatever
+ * their type: those of a model of bytes are divided by 255, too, and bytes are plain numbers to one
+ * of real vectors. (Pictures stay bytes / 255: real ones may well be 0 .. 1.) */
+static tsr_status as_not_normalised(tsr_data *data, const tsri_scaling *like)
+{
+    tsr_status st = TSR_OK;
+    groups channels = by_channel(data);
+    if (like->groups == channels.count && !data->train.bytes)
+        TSR_TRY(scale_groups(data, channels, false, like));
+    else if (like->groups == 0 && data->train.bytes && data->height * data->width == 1)
+        TSR_TRY(to_numbers(data));
+done:
+    return st;
+}
+
 tsr_status tsri_normalize(tsr_data *data, const char *how, const tsri_scaling *like, double length)
 {
     tsr_status st = TSR_OK;
+    if (like && strcmp(how, "none") == 0)
+        TSR_TRY(as_not_normalised(data, like));
     if (data->train.bytes) {
         TSR_TRY(new_groups(&data->scaling, data->channels));
         for (int64_t c = 0; c < data->channels; c++)

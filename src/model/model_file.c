@@ -199,20 +199,47 @@ tsri_like tsri_model_like(const tsr_model *m, bool unlabelled)
                        .unlabelled = unlabelled && m->schema.kind};
 }
 
+/* May the class i of a set that numbers its classes from 0 be one that another set calls so? Words
+ * give names to numbers; another number is another class. */
+static bool may_be(const char *name, int64_t i)
+{
+    char *end = NULL;
+    long long number = strtoll(name, &end, 10);
+    return end == name || *end != '\0' || number == i;
+}
+
+static tsr_status same_class(const char *there, const char *here, int64_t i, const char *path,
+                             const tsr_data *data)
+{
+    tsr_status st = TSR_OK;
+    char number[32];
+    bool same = there && here ? strcmp(there, here) == 0 : may_be(there ? there : here, i);
+    (void)snprintf(number, sizeof number, "%lld", (long long)i);
+    TSR_CHECK(same, TSR_USAGE,
+              "%s was trained on other classes than %s has: class %s is %s there, %s here", path,
+              data->name, number, there ? tsri_quote(there) : number,
+              here ? tsri_quote(here) : number);
+done:
+    return st;
+}
+
 static tsr_status same_classes(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
     tsri_json_value *names = NULL;
-    const char *text = tsri_tensors_meta(file, TSRI_META_CLASSES), *name;
-    if (!text || !data->class_name)
-        return TSR_OK;
-    TSR_TRY(tsri_json_parse(&names, text, (int64_t)strlen(text), path));
-    int64_t n = tsri_json_length(names);
-    for (int64_t i = 0; n == data->classes && i < n; i++)
-        TSR_CHECK(!tsri_json_as_text(tsri_json_at(names, i), &name) ||
-                      strcmp(name, data->class_name[i]) == 0,
-                  TSR_USAGE, "%s was trained on other classes than %s has: class %lld is %s there",
-                  path, data->name, (long long)i, tsri_quote(name));
+    const char *text = tsri_tensors_meta(file, TSRI_META_CLASSES), *there = NULL;
+    if (text)
+        TSR_TRY(tsri_json_parse(&names, text, (int64_t)strlen(text), path));
+    bool named = text && tsri_json_length(names) > 0;
+    if (named && tsri_json_length(names) != data->classes)
+        goto done; /* the shapes of the last layer say so */
+    for (int64_t i = 0; i < data->classes; i++) {
+        const char *here = data->class_name ? data->class_name[i] : NULL;
+        if (named && !tsri_json_as_text(tsri_json_at(names, i), &there))
+            continue;
+        if (there || here)
+            TSR_TRY(same_class(there, here, i, path, data));
+    }
 done:
     tsri_json_destroy(names);
     return st;

@@ -7,7 +7,9 @@
 #include "base/sized.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "data/prepare.h"
 #include "io/file.h"
+#include "net/models.h"
 #include "net/torch_code.h"
 
 #include <stdio.h>
@@ -65,7 +67,7 @@ static const char loader[] =
     " FILE)))\n"
     "    return net.eval()\n";
 
-/* ---- Inputs --------------------------------------------------------------------------------- */
+/* ---- Inputs and targets --------------------------------------------------------------------- */
 
 static tsr_status numbers(tsri_text *out, const char *name, const float *values, int64_t n)
 {
@@ -79,25 +81,83 @@ done:
     return st;
 }
 
-/* prepare(): what became of the inputs before the network saw them, where channels were scaled. */
+/* The constants of prepare(), for the same steps as tsri_scale_row's. */
+static tsr_status constants(tsri_text *out, const tsri_row_scaling *r, int64_t dim)
+{
+    tsr_status st = TSR_OK;
+    if (r->fill)
+        TSR_TRY(numbers(out, "FILL", r->fill, dim));
+    if (r->groups > 0) {
+        TSR_TRY(numbers(out, "SHIFT", r->shift, r->groups));
+        TSR_TRY(numbers(out, "SCALE", r->scale, r->groups));
+    }
+done:
+    return st;
+}
+
+static tsr_status steps(tsri_text *out, const tsri_row_scaling *r, bool vectors)
+{
+    tsr_status st = TSR_OK;
+    char length[TSRI_NUMBER_TEXT];
+    const char *shape = r->block > 1 ? "-1, 1, 1" : "INPUT";
+    TSR_TRY(
+        tsri_text_add(out, "    x = raw.float()%s\n", vectors ? ".reshape(len(raw), *INPUT)" : ""));
+    if (!vectors && r->groups == 0 && r->unit == 0)
+        TSR_TRY(tsri_text_add(out, "    x = x / 255 if raw.dtype == torch.uint8 else x\n"));
+    if (r->fill)
+        TSR_TRY(tsri_text_add(
+            out, "    x = torch.where(torch.isnan(x), x.new_tensor(FILL).view(INPUT), x)\n"));
+    if (r->groups > 0)
+        TSR_TRY(tsri_text_add(
+            out, "    x = (x - x.new_tensor(SHIFT).view(%s)) * x.new_tensor(SCALE).view(%s)\n",
+            shape, shape));
+    if (r->unit > 0)
+        TSR_TRY(tsri_text_add(out,
+                              "    size = x.double().flatten(1).norm(dim=1).view(-1, 1, 1, 1)\n"
+                              "    x = torch.where(size > 0, x / size * %s, x.double()).float()\n",
+                              tsri_shortest(length, r->length)));
+    TSR_TRY(tsri_text_add(out, "    return x\n"));
+done:
+    return st;
+}
+
+/* prepare(): what became of the inputs before the network saw them. */
 static tsr_status inputs(tsri_text *out, const tsr_model *m)
 {
     tsr_status st = TSR_OK;
     tsri_shape s = m->input;
+    double length = tsri_model_wants(m->config).length;
+    tsri_row_scaling r =
+        tsri_row_scaling_of(&m->scaling, &m->schema, (int64_t[]){s.c, s.h, s.w}, false, length);
     TSR_TRY(tsri_text_add(out, "INPUT = (%lld, %lld, %lld)  # of a sample\n", (long long)s.c,
                           (long long)s.h, (long long)s.w));
-    if (m->scaling.groups != s.c)
+    TSR_TRY(constants(out, &r, tsri_shape_count(s)));
+    TSR_TRY(tsri_text_add(out, "\n\n"
+                               "def prepare(raw):\n"
+                               "    \"\"\"What the network sees of raw inputs (pixels of images in "
+                               "0 .. 255): [n, C, H, W].\"\"\"\n"));
+    TSR_TRY(steps(out, &r, s.h * s.w == 1));
+done:
+    return st;
+}
+
+/* original(): real targets were scaled for training. */
+static tsr_status targets(tsri_text *out, const tsr_model *m)
+{
+    tsr_status st = TSR_OK;
+    const tsri_scaling *s = &m->scaling;
+    char scale[TSRI_NUMBER_TEXT], shift[TSRI_NUMBER_TEXT];
+    if (m->classes > 0)
         goto done;
-    TSR_TRY(numbers(out, "SHIFT", m->scaling.shift, s.c));
-    TSR_TRY(numbers(out, "SCALE", m->scaling.scale, s.c));
     TSR_TRY(tsri_text_add(out,
                           "\n\n"
-                          "def prepare(raw):\n"
-                          "    \"\"\"What the network sees of raw inputs (pixels of images in 0 .. "
-                          "255): [n, C, H, W].\"\"\"\n"
-                          "    shape = (1, -1, 1, 1)\n"
-                          "    return (raw.float() - torch.tensor(SHIFT).view(shape)) * "
-                          "torch.tensor(SCALE).view(shape)\n"));
+                          "def original(y):\n"
+                          "    \"\"\"What the network gives, as targets in their own units.\"\"\"\n"
+                          "    y = y / %s + %s\n"
+                          "    return %s\n",
+                          tsri_shortest_float(scale, s->target_scale),
+                          tsri_shortest_float(shift, s->target_shift),
+                          s->target_log ? "y.exp()" : "y"));
 done:
     return st;
 }
@@ -133,16 +193,17 @@ static tsr_status head(tsri_text *out, const tsr_model *m, const char *path, con
     size_t n = strspn(module, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     if (strcmp(module + n, ".py") != 0) /* a name that cannot stand after `import` */
         module = "model", n = strlen(module);
-    TSR_TRY(
-        tsri_text_add(out,
-                      "\"\"\"A %s%s in plain PyTorch, written by Tessera %s with the file of its "
-                      "weights.\n\n"
-                      "    from %.*s import load\n"
-                      "    net = load()              # the weights beside this file; eval mode\n"
-                      "    y = net(x)                # x [n, C, H, W] as INPUT says\n"
-                      "\"\"\"\n",
-                      tsri_config_text(m->config, "model.name"),
-                      widths && *widths ? ", pruned," : "", tsr_version(), (int)n, module));
+    TSR_TRY(tsri_text_add(
+        out,
+        "\"\"\"A %s%s in plain PyTorch, written by Tessera %s with the file of its "
+        "weights.\n\n"
+        "    from %.*s import load, prepare%s\n"
+        "    net = load()              # the weights beside this file; eval mode\n"
+        "    y = %s  # x [n, C, H, W] as INPUT says\n"
+        "\"\"\"\n",
+        tsri_config_text(m->config, "model.name"), widths && *widths ? ", pruned," : "",
+        tsr_version(), (int)n, module, m->classes > 0 ? "" : ", original",
+        m->classes > 0 ? "net(prepare(x))" : "original(net(prepare(x)))"));
     TSR_TRY(tsri_text_add(out, "%sFILE = ", imports));
     TSR_TRY(quoted(out, weights));
     TSR_TRY(tsri_text_add(out, "\n"));
@@ -175,6 +236,7 @@ tsr_status tsri_module_write(const char *path, const tsr_model *m, const char *w
     TSR_CHECK(!why, TSR_USAGE, "%s: PyTorch has no plain module for it: %s", m->path, why);
     TSR_TRY(head(&text, m, path, name_of(weights)));
     TSR_TRY(inputs(&text, m));
+    TSR_TRY(targets(&text, m));
     TSR_TRY(tsri_text_add(&text, "%s", helpers));
     TSR_TRY(tsri_torch_class(&text, m->net));
     TSR_TRY(tsri_text_add(&text, "%s", loader));

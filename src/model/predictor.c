@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/context.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "data/arrays.h"
 #include "data/prepare.h"
 #include "net/models.h"
@@ -49,6 +50,7 @@ struct tsr_predictor {
     tsri_row_scaling row;
     int64_t shape[3], dim, outputs, width;
     bool classes, sequences;
+    bool pixels;          /* of images as they are: bytes are divided by 255, as in evaluation */
     pthread_mutex_t lock; /* of the list */
     lane *idle;
 };
@@ -205,6 +207,8 @@ static tsr_status fill(tsr_predictor *p, const tsr_model *m)
     double length = tsri_model_wants(m->config).length;
     p->row = tsri_row_scaling_of(&p->scaling, &m->schema, p->shape, p->sequences, length);
     p->row.fill = p->options.missing ? p->row.fill : NULL;
+    p->pixels = !p->sequences && s.h * s.w > 1 && m->scaling.groups == 0 && m->schema.normalize &&
+                strcmp(m->schema.normalize, "none") == 0;
     TSR_TRY(tsri_backend_find(&p->backend, tsri_config_text(m->config, "backend")));
     if (p->backend->start)
         TSR_TRY(p->backend->start(p->options.threads));
@@ -276,6 +280,51 @@ typedef struct question {
     int64_t n;
 } question;
 
+/* Is a the same order of numbers as b, with some dimensions taken together? Then each product of its
+ * last sizes is one of b's. */
+static bool is_coarser(const int64_t *a, int dims, const int64_t *b, int dims_b)
+{
+    int64_t wide = 1, fine = 1;
+    while (dims > 0) {
+        wide *= a[--dims];
+        while (fine < wide && dims_b > 0)
+            fine *= b[--dims_b];
+        if (fine != wide)
+            return false;
+    }
+    return true;
+}
+
+static tsr_status add_sizes(tsri_text *text, const int64_t *size, int dims)
+{
+    tsr_status st = TSR_OK;
+    for (int d = 0; d < dims; d++)
+        TSR_TRY(tsri_text_add(text, "%s%lld", d > 0 ? " x " : "", (long long)size[d]));
+done:
+    return st;
+}
+
+/* As many numbers in another order (channels last, positions last) would be silently wrong. */
+static tsr_status check_order(const tsr_array *x, const tsr_predictor *p)
+{
+    tsr_status st = TSR_OK;
+    tsri_text given = {0}, wanted = {0};
+    const int64_t positions[] = {p->shape[1], p->shape[0]}, *size = x->shape + 1;
+    const int64_t *want = p->sequences ? positions : p->shape;
+    int dims = x->dims - 1, wants = p->sequences ? 2 : 3;
+    if (is_coarser(size, dims, want, wants) || is_coarser(want, wants, size, dims))
+        goto done;
+    TSR_TRY(add_sizes(&given, size, dims));
+    TSR_TRY(add_sizes(&wanted, want, wants));
+    st = tsri_fail(TSR_USAGE, "x: a sample is %s, and the model takes %s (%s), or all in one row",
+                   given.data, wanted.data,
+                   p->sequences ? "positions, numbers" : "channels, rows, columns");
+done:
+    tsri_text_fini(&given);
+    tsri_text_fini(&wanted);
+    return st;
+}
+
 static tsr_status check_question(question *q, const tsr_predictor *p)
 {
     tsr_status st = TSR_OK;
@@ -287,6 +336,7 @@ static tsr_status check_question(question *q, const tsr_predictor *p)
               "x: a sample has %lld numbers, and the model takes %lld x %lld x %lld",
               (long long)(tsri_array_count(x) / q->n), (long long)p->shape[0],
               (long long)p->shape[1], (long long)p->shape[2]);
+    TSR_TRY(check_order(x, p));
     if (!q->length || !q->length->data)
         q->length = NULL;
     TSR_CHECK(!q->length || p->sequences, TSR_USAGE, "length: only sequences have one");
@@ -307,6 +357,8 @@ static tsr_status read_sample(lane *l, int64_t k, const question *q, const tsr_p
     int64_t positions = p->shape[1], used = p->dim;
     static const tsri_row_scaling nothing = {0};
     tsri_array_row(x, q->x, i);
+    for (int64_t c = 0; p->pixels && q->x->type == TSR_U8 && c < p->dim; c++)
+        x[c] *= 1.0f / 255.0f;
     if (p->sequences) {
         TSR_CHECK(!q->length || (tsri_array_whole(&positions, q->length, i) && positions >= 1 &&
                                  positions <= p->shape[1]),

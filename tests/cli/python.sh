@@ -14,6 +14,7 @@ export TESSERA_LIBRARY=$build/libtessera.so.0 PYTHONPATH=$source/python PYTHONDO
 
 "$python3" "$source/tests/python/api.py" >api.txt 2>&1 || fail "$(tail -n 40 api.txt)"
 "$python3" "$source/tests/python/habits.py" "$program" >habits.txt 2>&1 || fail "$(tail -n 40 habits.txt)"
+"$python3" "$source/tests/python/gpu_arrays.py" >gpu.txt 2>&1 || fail "$(tail -n 40 gpu.txt)"
 "$python3" "$source/tests/python/hostile.py" >hostile.txt 2>&1 || fail "$(cat hostile.txt)"
 "$python3" "$source/tests/python/pages.py" "$source/docs/python.md" "$source/README.md" >pages.txt || fail "$(cat pages.txt)"
 if "$python3" -c 'import sklearn' 2>/dev/null; then

@@ -31,6 +31,38 @@ try 3 colour.npy "name: preresnet18, width: 4"
 try 3 colour.npy "name: wideresnet, depth: 10, factor: 2, bias: false"
 try 3 colour.npy "name: resnet34, width: 4, stem: imagenet"
 
+# Inputs and targets of every kind of scaling: prepare() left out gaps, units and all but channels, and prices came back as
+# numbers around 0.
+python -c '
+import numpy
+rng = numpy.random.default_rng(4)
+x = rng.normal(3, 2, (200, 4)).astype("f4")
+numpy.save("rows.npy", x[:5])
+y = numpy.exp(x[:, 0] / 4) + 5 + x[:, 1].clip(0)
+lines = [",".join(f"{v:.9g}" for v in (*row, t)) for row, t in zip(x, y)]
+lines[9] = "," + lines[9].split(",", 1)[1]
+open("prices.csv", "w").write("a,b,c,d,price\n" + "\n".join(lines) + "\n")
+x[0, 1] = numpy.nan
+numpy.save("gap.npy", x[:5])
+numpy.savetxt("gap.csv", x[:5], delimiter=",", header="a,b,c,d", comments="")'
+scaled() { # DATA INPUTS KEYS
+    printf 'data: {%s}\nmodel: {name: mlp, hidden: [12]}\noptim: {lr: 0.01}\nrounds: 20\nbatch: 20\n' "$1" >run.yaml
+    rm -rf run small.*
+    "$program" train run.yaml --out run --quiet >/dev/null || fail "train on $1"
+    "$program" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors --quiet >/dev/null || fail "prune of $1"
+    judge small.py small.safetensors "$2"
+}
+for target in standardize minmax log none; do
+    scaled "path: prices.csv, task: regress, target_scale: $target" rows.npy
+done
+for input in standardize minmax unit none; do
+    scaled "path: prices.csv, task: regress, normalize: $input" rows.npy
+    scaled "name: glyphs, n: 40, test_n: 10, channels: 3, normalize: $input" colour.npy
+done
+scaled "path: prices.csv, task: regress" rows.npy
+"$program" predict small.safetensors --data gap.csv --out out.npy --quiet >/dev/null 2>&1 || complain "predict with a gap"
+PYTHONPATH='' python "$source/tests/python/torch_module.py" small.py gap.npy out.npy || complain "a gap"
+
 # It takes no other file's place unasked, and needs nothing of the folder it was made in.
 refused 2 "small.safetensors already exists" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
 rm small.safetensors

@@ -117,6 +117,14 @@ class Use(unittest.TestCase):
         with self.assertRaises(ValueError):
             TesseraClassifier(**QUICK).fit(frame.assign(a="word"), Y)
 
+    def test_numbers_that_single_precision_cannot_tell_apart(self):
+        """They were made floats before the library saw them, and a score of 0.5 was all that was said."""
+        late = 1.7e9 + X[:, :1]
+        with self.assertWarnsRegex(UserWarning, "x: .* cannot tell them apart"):
+            TesseraClassifier(**QUICK).fit(late, Y)
+        with self.assertWarnsRegex(UserWarning, "y: .* cannot tell them apart"):
+            TesseraRegressor(**QUICK).fit(X, late[:, 0])
+
     def test_several_targets(self):
         made = TesseraRegressor(hidden=(32,), epochs=60, random_state=1).fit(X[:, :2], X[:, 2:])
         self.assertEqual(made.predict(X[:, :2]).shape, (150, 2))

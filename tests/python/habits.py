@@ -94,6 +94,44 @@ class Frames(unittest.TestCase):
                 said = [row["predicted"][0] for row in json.load(file)["predictions"]]
         np.testing.assert_allclose(answers, said, rtol=1e-5)
 
+    def test_columns_of_another_kind(self):
+        """Days as numbers were read as nanoseconds: 1970; dates in a column of numbers as 1.7e18."""
+        frame = houses()
+        net = tessera.train("mlp", tessera.data(frame, target="price", task="regress"), **SMALL)
+        days = frame["sold"].astype("int64") // (86400 * 10**9)
+        for sold in (days, days.astype(float), frame["sold"].dt.strftime("%Y%m%d").astype(int), frame["garden"],
+                     days.astype(object), pandas.to_timedelta(days, "D"), "20200101", "2020", "01.02.2020"):
+            with self.assertRaisesRegex(tessera.UsageError, "column sold .* was trained on dates"):
+                net.predict(frame.assign(sold=sold))
+        for size, held in ((frame["sold"], "dates"), (pandas.to_timedelta(days, "D"), "durations"), (1 + 2j, "complex")):
+            with self.assertRaisesRegex(tessera.UsageError, f"column size .* holds {held}"):
+                net.predict(frame.assign(size=size))
+            with self.assertRaises(tessera.TesseraError):
+                tessera.data(frame.assign(size=size), target="price", dates="refuse")
+        want = net.predict(frame)
+        for sold in (frame["sold"].dt.strftime("%Y-%m-%d"), frame["sold"].dt.date, frame["sold"].dt.tz_localize("UTC")):
+            np.testing.assert_array_equal(net.predict(frame.assign(sold=sold)), want)
+        self.assertTrue(np.isfinite(net.predict(frame.assign(sold=np.nan))).all())
+
+    def test_a_network_takes_the_frame_it_learned_from(self):
+        """Words with spaces, missing ones of all kinds, numbers as texts and as categories were refused."""
+        for cells in (["a ", " b", "?", "", "NA"], pandas.array(["a", "b", None, "a", "b"], dtype="string"),
+                      ["1.5", " 2.5", "3", "4e0", "5"], pandas.Categorical([3, 1, 2, 1, 3])):
+            frame = pandas.DataFrame({"cell": pandas.Series(cells).repeat(20).values, "y": np.arange(100) / 7})
+            data = tessera.data(frame, target="y", split=0, normalize="none", target_scale="none", missing="zero")
+            net = tessera.train("mlp", data, **SMALL)
+            np.testing.assert_array_equal(net.predict(frame), net.outputs(data.x, missing=True)[:, 0])
+
+    def test_names_that_are_numbers(self):
+        """The first line was taken for a row of data, and the target for the number of a column."""
+        frame = pandas.DataFrame(X)  # columns 0, 1, 2, 3
+        for target in (3, "3"):
+            data = tessera.data(frame, target=target, task="regress", split=0, target_scale="none", normalize="none")
+            np.testing.assert_allclose(data.y[:, 0], X[:, 3], rtol=1e-6)
+            np.testing.assert_allclose(data.x, X[:, :3], rtol=1e-6)
+        with self.assertRaisesRegex(tessera.UsageError, "no column 4; it has 0, 1, 2, 3"):
+            tessera.data(frame, target=4)
+
     def test_test_frame_and_classes_of_words(self):
         frame = houses().drop(columns=["price", "sold"])
         with self.assertRaisesRegex(tessera.FileError, "target is missing"):
@@ -122,6 +160,30 @@ class Frames(unittest.TestCase):
         self.assertEqual(frame["round"].iloc[-1], 80)
 
 
+class Types(unittest.TestCase):
+    """The same numbers are the same inputs, whatever their type, to predictions and to evaluations. Without a normalisation
+    those of another type than the training's were 255 times as large, or as small, for one of the two."""
+
+    def asked(self, net, x):
+        """The losses of predictions and of an evaluation, which are the same."""
+        given = net.outputs(x).astype(float)
+        loss = (np.logaddexp.reduce(given, axis=1) - given[np.arange(len(Y)), Y]).mean()
+        np.testing.assert_allclose(net.evaluate(x, Y).loss, loss, rtol=1e-4)
+        return loss
+
+    def test_bytes_and_reals(self):
+        pixels = np.random.default_rng(5).integers(0, 256, (300, 1, 3, 3))
+        for x in (pixels, pixels.reshape(300, 9)):
+            for normalize in ("none", "channel", "standardize", "unit"):
+                for learned in (np.uint8, np.float32):
+                    config = tessera.Config({"data.normalize": normalize, "optim.lr": 1e-4, "epochs": 2, "batch": 30}, hidden=[8])
+                    net = tessera.train(config, x.astype(learned), Y)
+                    losses = [self.asked(net, x.astype(kind)) for kind in (np.uint8, np.float32, np.int64)]
+                    if normalize == "none" and learned is np.float32 and x.ndim == 4:
+                        losses[0] = losses[1]  # pictures are bytes / 255 to a network of pictures as they are: 0 .. 1
+                    np.testing.assert_allclose(losses, losses[0], rtol=1e-4, err_msg=f"{normalize}, learned {learned}")
+
+
 class Labels(unittest.TestCase):
     def test_labels_come_back(self):
         for labels in (Y, Y + 1, 10 * Y - 10, Y.astype(np.uint8), Y.astype(np.int16)):
@@ -131,6 +193,32 @@ class Labels(unittest.TestCase):
             self.assertEqual(net.classes, [str(c) for c in sorted(set(labels.tolist()))])
         truth = tessera.train("mlp", X, Y > 0, **SMALL)
         self.assertGreater((truth.predict(X) == (Y > 0)).mean(), 0.9)
+
+    def test_trained_on_with_classes_of_other_numbers(self):
+        """Class 0 of the network became class 1 of the new data, and so on."""
+        net = tessera.train("mlp", X, Y, **SMALL)
+        self.assertEqual(net.finetune(X, Y, epochs=1, progress=False).classes, ["0", "1", "2"])
+        with self.assertRaisesRegex(tessera.UsageError, "class 0 is 0 there, 1 here"):
+            net.finetune(X, Y + 1, epochs=1, progress=False)
+        later = tessera.train("mlp", X, Y + 1, **SMALL)
+        with self.assertRaisesRegex(tessera.UsageError, "class 0 is 1 there, 0 here"):
+            later.finetune(X, Y, epochs=1, progress=False)
+        self.assertEqual(net.finetune(X, np.array(list("abc"))[Y], epochs=1, progress=False).classes, list("abc"))
+
+    def test_evaluate_takes_what_training_took(self):
+        """Whole numbers were classes for a network of real targets, real ones targets for one of classes."""
+        net = tessera.train("mlp", X, Y, **SMALL)
+        self.assertEqual(net.evaluate(X, Y.astype(float)).accuracy, net.evaluate(X, Y).accuracy)
+        with self.assertRaisesRegex(tessera.UsageError, "real numbers"):
+            net.evaluate(X, Y + 0.5)
+        real = tessera.train("mlp", X, 100 * X[:, 0], **SMALL)
+        whole = np.round(100 * X[:, 0])
+        self.assertEqual(real.evaluate(X, whole.astype(int)).rmse, real.evaluate(X, whole).rmse)
+
+    def test_targets_that_single_precision_cannot_tell_apart(self):
+        for y in (1.7e9 + X[:, 0].astype(float), 1700000000 + Y):
+            with self.assertWarnsRegex(UserWarning, "y: .* single precision cannot tell them apart"):
+                tessera.data(X, y, regress=True)
 
     def test_words(self):
         words = np.array(["zero", "one", "two"])[Y]

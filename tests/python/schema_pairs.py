@@ -450,6 +450,22 @@ for path, strange in (("bytes.npy", False), ("fractions.npy", True)):
     rc, out, err = run("predict", "shades/model.safetensors", "--data", path)
     if rc != 0 or ("as 0 to 1 instead of 0 to 255?" in err) != strange:
         failures.append(f"{path} for a model of bytes: exit {rc}: {err[:300]}")
+# Without a normalisation the same numbers of another type were 255 times as large, or as small, and nothing was said.
+train("asis", "data: {path: pixels, normalize: none}\nmodel: {hidden: [8]}\nepochs: 5\nbatch: 20\n")
+os.mkdir("counts")
+np.save("counts/x.npy", shades.reshape(200, -1).astype("float32"))
+np.save("counts/y.npy", (shades[:, 0, 0, 0] > 127).astype("int64"))
+train("counts", "data: {path: counts, normalize: none}\nmodel: {hidden: [8]}\noptim: {lr: 0.0001}\nepochs: 5\nbatch: 20\n")
+np.save("flat-bytes.npy", shades[:5].reshape(5, -1))
+np.save("flat.npy", shades[:5].reshape(5, -1).astype("float64"))
+np.save("raw.npy", shades[:5])
+for model, one, other in (("asis", "raw.npy", "bytes.npy"), ("counts", "flat.npy", "flat-bytes.npy")):
+    count += 1
+    for path in (one, other):
+        run("predict", model + "/model.safetensors", "--data", path, "--out", "of-" + path, "--quiet")
+    far = np.abs(np.load("of-" + one) - np.load("of-" + other)).max()
+    if far > 1e-6 * np.abs(np.load("of-" + one)).max():
+        failures.append(f"{one} and {other} hold the same numbers, and the answers of {model} differ by {far}")
 np.save("other.npy", np.zeros((2, 2, 6, 7), "uint8"))
 pair("images of another size in an array", "shades", "other.npy", refusal="samples of 84 numbers, but the model takes 72")
 

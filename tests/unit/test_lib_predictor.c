@@ -129,6 +129,42 @@ static void units_of_the_data(void **state)
     tsr_config_destroy(config);
 }
 
+/* As many numbers in another order, channels last, were answered as if they were in the model's. */
+static void order_of_numbers(void **state)
+{
+    (void)state;
+    static const float x[2 * 3 * 4 * 4];
+    static const struct {
+        int dims;
+        int64_t shape[5];
+        const char *refusal;
+    } cases[] = {
+        {2, {2, 48}, NULL},
+        {3, {2, 3, 16}, NULL},
+        {3, {2, 12, 4}, NULL},
+        {4, {2, 3, 4, 4}, NULL},
+        {5, {2, 3, 4, 4, 1}, NULL},
+        {5, {2, 3, 4, 2, 2}, NULL},
+        {4, {2, 4, 4, 3}, "a sample is 4 x 4 x 3, and the model takes 3 x 4 x 4 (channels"},
+        {3, {2, 16, 3}, "a sample is 16 x 3"},
+        {3, {2, 2, 24}, "a sample is 2 x 24"}};
+    tsr_config *config = small_config(NULL);
+    tsr_model *model = NULL;
+    float y[2];
+    assert_ok(tsr_model_build(&model, config, (int64_t[]){3, 4, 4}, 1, false));
+    tsr_predictor *p = predictor_of(model, TSR_OUTPUTS, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tsr_array a = tsr_array_of(x, TSR_F32, cases[i].dims, cases[i].shape);
+        if (cases[i].refusal)
+            assert_fails(tsr_predictor_run(y, p, &a, NULL), TSR_USAGE, cases[i].refusal);
+        else
+            assert_ok(tsr_predictor_run(y, p, &a, NULL));
+    }
+    tsr_predictor_destroy(p);
+    tsr_model_destroy(model);
+    tsr_config_destroy(config);
+}
+
 static void missing_values(void **state)
 {
     (void)state;
@@ -287,6 +323,7 @@ int main(void)
         cmocka_unit_test(alike_in_any_company),
         cmocka_unit_test(agrees_with_evaluation),
         cmocka_unit_test(units_of_the_data),
+        cmocka_unit_test(order_of_numbers),
         cmocka_unit_test(missing_values),
         cmocka_unit_test(refusals),
         cmocka_unit_test(any_type),
