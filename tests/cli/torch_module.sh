@@ -45,12 +45,12 @@ open("prices.csv", "w").write("a,b,c,d,price\n" + "\n".join(lines) + "\n")
 x[0, 1] = numpy.nan
 numpy.save("gap.npy", x[:5])
 numpy.savetxt("gap.csv", x[:5], delimiter=",", header="a,b,c,d", comments="")'
-scaled() { # DATA INPUTS KEYS
-    printf 'data: {%s}\nmodel: {name: mlp, hidden: [12]}\noptim: {lr: 0.01}\nrounds: 20\nbatch: 20\n' "$1" >run.yaml
-    rm -rf run small.*
-    "$program" train run.yaml --out run --quiet >/dev/null || fail "train on $1"
-    "$program" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors --quiet >/dev/null || fail "prune of $1"
-    judge small.py small.safetensors "$2"
+scaled() { # DATA INPUTS
+    printf 'data: {%s}\nmodel: {name: mlp, hidden: [12]}\noptim: {lr: 0.01}\nrounds: 20\nbatch: 20\n' "$1" >scaled.yaml
+    rm -rf scaled half.*
+    "$program" train scaled.yaml --out scaled --quiet >/dev/null || fail "train on $1"
+    "$program" prune scaled/model.safetensors --ratio 0.4 --seconds 0 --out half.safetensors --quiet >/dev/null || fail "prune of $1"
+    judge half.py half.safetensors "$2"
 }
 for target in standardize minmax log none; do
     scaled "path: prices.csv, task: regress, target_scale: $target" rows.npy
@@ -60,8 +60,8 @@ for input in standardize minmax unit none; do
     scaled "name: glyphs, n: 40, test_n: 10, channels: 3, normalize: $input" colour.npy
 done
 scaled "path: prices.csv, task: regress" rows.npy
-"$program" predict small.safetensors --data gap.csv --out out.npy --quiet >/dev/null 2>&1 || complain "predict with a gap"
-PYTHONPATH='' python "$source/tests/python/torch_module.py" small.py gap.npy out.npy || complain "a gap"
+"$program" predict half.safetensors --data gap.csv --out out.npy --quiet >/dev/null 2>&1 || complain "predict with a gap"
+PYTHONPATH='' python "$source/tests/python/torch_module.py" half.py gap.npy out.npy || complain "a gap"
 
 # It takes no other file's place unasked, and needs nothing of the folder it was made in.
 refused 2 "small.safetensors already exists" prune run/model.safetensors --ratio 0.4 --seconds 0 --out small.safetensors
