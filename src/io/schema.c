@@ -146,7 +146,7 @@ const tsri_schema_row tsri_schema[] = {
     INT("rounds", "0", 0, 1e12, "rounds of the scheme (dense: one step each); 0 = given by epochs"),
     INT("batch", "128", 1, 1e9, "samples per step of one worker"),
 
-    CHOICE("on_divergence", "stop", "stop|rollback", "what to do when the loss is no longer finite, or ten thousand times the first: stop (exit code 5), or rollback: go back to the last checkpoint that was due, or to the start, and go on at half the rate, up to three times (docs/optimisers.md)"),
+    CHOICE("on_divergence", "stop", "stop|rollback", "what to do when the loss is no longer finite, or ten thousand times the first (or that of answering 0 everywhere, if it is larger): stop (exit code 5), or rollback: go back to the last checkpoint that was due, or to the start, and go on at half the rate, up to three times (docs/optimisers.md)"),
 
     REAL("convert_at", "0", 0, 1e9, "grelu: after this epoch the gated network is replaced by the ReLU network that equals it on every training point, and training goes on (docs/grelu.md); 0 = never"),
     BOOL("convert_least_squares", "false", "convert_at: if no ReLU network is equal (more samples than units, dependent features), take the nearest one"),

@@ -67,9 +67,9 @@ tsr_status tsri_rollback(tsri_run *run, int64_t done)
     int64_t count = run->position.rollbacks, to = tsri_rollback_target(&run->settings, done);
     bool found = false, force = run->settings.options.force;
     memcpy(list, run->position.rollback, sizeof list);
-    list[count++] =
-        (tsri_rollback_entry){.to = to, .round = done + 1, .loss = tsri_diverged_loss(run)};
     TSRI_INFO("%s", tsr_last_error());
+    list[count] = (tsri_rollback_entry){.to = to, .round = done + 1};
+    TSR_TRY(tsri_diverged_loss(&list[count++].loss, run));
     fresh_position(&run->position);
     run->settings.options.force =
         true; /* a run of two kinds of kernels has been allowed to be one */

@@ -1,15 +1,18 @@
 /* sound.c - when a run has diverged, and which weights are ones to go back to.
  *
  * One rule: a training loss that is not finite, or ten thousand times the first one, does not come
- * back. The losses of a round are measured before its last update, so they say nothing of the
- * weights that the round leaves. Before weights are saved or handed over, a few training samples go
- * forward through them as the next step would begin, and the same rule judges that loss.
+ * back. Where the first one is smaller than that of a network that answers 0 (silent.h), that one
+ * counts: of batches of one sample some begin with a loss of nearly nothing. The losses of a round
+ * are measured before its last update, so they say nothing of the weights that the round leaves.
+ * Before weights are saved or handed over, a few training samples go forward through them as the
+ * next step would begin, and the same rule judges that loss.
  */
 #include "train/sound.h"
 
 #include "base/alloc.h"
 #include "run/recipe.h"
 #include "train/checkpoint.h"
+#include "train/silent.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +22,16 @@ enum { SAMPLES = 16 };
 
 static const double too_many_times = 1e4;
 
-static bool beyond(double loss, double first)
+/* Does a run with such a loss not come back? */
+static tsr_status beyond(bool *out, const tsri_run *run, double loss)
 {
-    return !isfinite(loss) || (first > 0 && loss > too_many_times * first);
+    double first = run->position.first_loss, silent;
+    *out = !isfinite(loss) || (first > 0 && loss > too_many_times * first);
+    if (!*out || !isfinite(loss))
+        return TSR_OK;
+    tsr_status st = tsri_silent_loss(&silent, run);
+    *out = st == TSR_OK && loss > too_many_times * silent;
+    return st;
 }
 
 /* What is left to go back to, in words; the path lives until the next call. */
@@ -50,11 +60,13 @@ tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
     if (run->position.first_loss <= 0 && isfinite(loss))
         run->position.first_loss = loss;
     double lr = tsri_config_real(run->settings.config, "optim.lr");
+    bool gone;
     TSR_CHECK(isfinite(loss) || run->position.first_loss > 0, TSR_DIVERGED,
               "the loss was %g in round %lld, the first: lower optim.lr, now %g, or, where that "
               "does not help, scale the data (data.normalize, data.target_scale); %s",
               loss, (long long)run->position.round + 1, lr, last_sound(run));
-    TSR_CHECK(!beyond(loss, run->position.first_loss), TSR_DIVERGED,
+    TSR_TRY(beyond(&gone, run, loss));
+    TSR_CHECK(!gone, TSR_DIVERGED,
               "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
               "optim.warmup; %s",
               loss, (long long)run->position.round + 1, run->position.first_loss, lr,
@@ -63,10 +75,12 @@ done:
     return st;
 }
 
-double tsri_diverged_loss(const tsri_run *run)
+tsr_status tsri_diverged_loss(double *loss, const tsri_run *run)
 {
-    return beyond(run->process.round_loss, run->position.first_loss) ? run->process.round_loss
-                                                                     : (double)NAN;
+    bool gone;
+    tsr_status st = beyond(&gone, run, run->process.round_loss);
+    *loss = st == TSR_OK && gone ? run->process.round_loss : (double)NAN;
+    return st;
 }
 
 tsr_status tsri_check_judged(const tsri_run *run, double loss)
@@ -150,7 +164,8 @@ tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run)
     if (run->position.round == 0)
         return TSR_OK; /* weights that were given: nothing has been trained */
     TSR_TRY(next_loss(&loss, run));
-    *sound = !beyond(loss, run->position.first_loss);
+    TSR_TRY(beyond(&bad, run, loss));
+    *sound = !bad;
     (void)snprintf(why, TSRI_WHY, "the next step would begin with a loss of %g (the first was %g)",
                    loss, run->position.first_loss);
 done:

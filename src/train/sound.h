@@ -5,11 +5,12 @@
 #include "run/run.h"
 
 /* DIVERGED when the losses added to run->position.recent since `before` are not finite, or ten
- * thousand times the first: such a run will not come back. */
+ * thousand times the first, or that of a network that answers 0 where that is larger: such a run
+ * will not come back. */
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before);
 
 /* The loss that made the last round diverge; NaN when it was something else that did. */
-double tsri_diverged_loss(const tsri_run *run);
+tsr_status tsri_diverged_loss(double *loss, const tsri_run *run);
 
 /* DIVERGED when the loss of an evaluation is not finite. */
 tsr_status tsri_check_judged(const tsri_run *run, double loss);
