@@ -270,18 +270,11 @@ static tsr_status tabulate(tsri_table *t, const tsri_compare *c, const tsri_choi
 {
     tsr_status st = TSR_OK;
     tsri_text all = {0};
-    char heads[128 + TSRI_GOALS * 64] = "run|rounds|loss";
     bool parts = any_parts(c), accuracy = tsri_compare_accuracy(c);
-    if (accuracy)
-        (void)strcat(heads, "|best, %");
-    if (parts)
-        (void)snprintf(heads + strlen(heads), sizeof heads - strlen(heads), "%s",
-                       "|computing, %|sending, %|waiting, %");
-    for (int64_t g = 0; g < c->goals; g++) {
-        size_t used = strlen(heads);
-        (void)snprintf(heads + used, sizeof heads - used, "|to %.4g %%, s|traffic", c->goal[g]);
-    }
-    TSR_TRY(tsri_text_add(&all, "%s", heads));
+    TSR_TRY(tsri_text_add(&all, "run|rounds|loss%s%s", accuracy ? "|best, %" : "",
+                          parts ? "|computing, %|sending, %|waiting, %" : ""));
+    for (int64_t g = 0; g < c->goals; g++)
+        TSR_TRY(tsri_text_add(&all, "|to %.4g %%, s|traffic", c->goal[g]));
     for (int64_t k = 0; k < keys->keys; k++)
         TSR_TRY(tsri_text_add(&all, "|%s", keys->key[k].name));
     tsri_table_head(t, all.data);

@@ -52,8 +52,8 @@ typedef struct tsri_server {
 tsri_guest *tsri_guest_of(tsri_server *s, struct MHD_Connection *c);
 void tsri_guest_forget(tsri_guest *g);
 
-/* A connection has begun or ended; `server` is a tsri_server. */
-void tsri_guest_note(void *server, struct MHD_Connection *c, void **unused,
+/* A connection has begun or ended; `context` is a tsri_server. */
+void tsri_guest_note(void *context, struct MHD_Connection *c, void **unused,
                      enum MHD_ConnectionNotificationCode what);
 
 /* Whoever takes too long, byte by byte, is cut off. The library's own limit is one of silence. */
