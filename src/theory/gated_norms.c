@@ -43,7 +43,8 @@ static tsr_status factor_norm(tsri_gated_norm *all, const tsri_run_view *view, c
     tsri_chain with = {a, 1}, less = {b, 1};
     TSR_TRY(tsri_chain_norm(&norm, &with, b ? &less : NULL, TAU_STEPS, view->settings->seed,
                             view->device.pool));
-    widen(all, norm.value, upper(view, norm.value, a->cols, TAU_STEPS, (double)asked));
+    widen(all, norm.value,
+          norm.level < 1 ? upper(view, norm.value, a->cols, TAU_STEPS, (double)asked) : norm.high);
 done:
     return st;
 }

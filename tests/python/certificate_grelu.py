@@ -416,7 +416,7 @@ class Gated:
                 absolute=loss_error * worst.fall_size + 1e-14 * (worst.residual**2).sum() if worst else 0)
         worst = max(at, key=lambda a: a.steepest - a.steepest_bound, default=None) if self.squares else None
         value = worst.steepest if worst else NAN
-        wide = value * self.upper(60, 2 * L) ** 2
+        wide = value * self.upper_tau(2 * L) ** 2
         row("39", "(39)", "largest |grad_k l|_2^2", value, "at most", worst.steepest_bound if worst else NAN,
             seen=some(worse(samples("pairs"), samples("G"), rounds("steepest"))), tolerance=0.06,
             interval=(value, wide) if worst else None)
@@ -452,6 +452,10 @@ class Gated:
         chance = CHANCE / (asked * (self.rounds + 1))
         miss = (chance / (0.824 * math.sqrt(self.m))) ** (1 / (iterations - 0.5))
         return 1 / math.sqrt(miss)
+
+    def upper_tau(self, asked, iterations=60):
+        """The same of one matrix of weights, whose norm is exact where it is no wider than that."""
+        return 1 + 1e-12 if self.m <= iterations else self.upper(iterations, asked)
 
     def fall_rows(self, row, r, losses, half, vague, seen, float_, error):
         """(19): the loss of every round against (1 - eta alpha^2 L / 2)^k of the first."""
@@ -494,7 +498,7 @@ class Gated:
         looked = self.looked("tau", r)
         tau = max(self.tau_at(q) for q in looked) if r > 0 else NAN
         whole = lambda q: max(np.linalg.norm(a - b) for a, b in zip(self.nets[q].W, self.first(q).W))
-        high = max(min(whole(q), self.tau_at(q) * self.upper(60, 2 * L)) if q in looked else whole(q) for q in range(r + 1))
+        high = max(min(whole(q), self.tau_at(q) * self.upper_tau(2 * L)) if q in looked else whole(q) for q in range(r + 1))
         interval = (tau, high) if r > 0 else None
         more = {"interval": interval, "tolerance": 0.03}
         bound = NAN if not at else 2 * math.sqrt(b2 * 2 * l0) / (a2 * L) * fallen if a2 > 0 else (

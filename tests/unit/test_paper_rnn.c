@@ -68,7 +68,7 @@ static void norms_are_known(void **state)
 }
 
 /* A Gaussian matrix with entries N(0, 1/n), n = 300: its norm is 2 within a few n^(-2/3); value and
- * high stand on both sides of what many more steps find. */
+ * high stand on both sides of the exact one. */
 static void gaussian_norm(void **state)
 {
     (void)state;
@@ -82,9 +82,41 @@ static void gaussian_norm(void **state)
     tsri_factor f = {w, N, N, NULL};
     assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&f, 1}, NULL, 40, 1, pool));
     assert_ok(tsri_chain_norm(&exact, &(tsri_chain){&f, 1}, NULL, 3000, 1, pool));
-    assert_true(fabs(exact.value - 2) < 3 * pow(N, -2.0 / 3));
+    assert_true(fabs(exact.value - 2) < 3 * pow(N, -2.0 / 3) && exact.level == 1 && norm.level < 1);
     assert_true(norm.value <= exact.value * (1 + 1e-12) && norm.high >= exact.value);
     tsri_free(w);
+}
+
+/* Power iteration from this start found 1.39 of 1.49 for a matrix of 50 x 2, outside its interval: with
+ * two columns it is often that unlucky. Narrow maps are exact, tall ones, wide ones and differences. */
+static void narrow_norm(void **state)
+{
+    (void)state;
+    enum { M = 50 };
+    float w[2 * M], zero[2 * M] = {0}, turned[2 * M];
+    double a = 0, b = 0, c = 0;
+    tsri_norm norm;
+    fill(w, 2 * M, 5);
+    for (int i = 0; i < M; i++) {
+        double x = (double)w[2 * i], y = (double)w[2 * i + 1];
+        a += x * x, b += x * y, c += y * y;
+        turned[i] = w[2 * i], turned[M + i] = w[2 * i + 1];
+    }
+    double known = sqrt((a + c + sqrt((a - c) * (a - c) + 4 * b * b)) / 2); /* of [a b; b c] */
+    tsri_factor tall = {w, M, 2, NULL}, wide = {turned, 2, M, NULL}, none = {zero, M, 2, NULL};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&tall, 1}, NULL, 40, seed, pool));
+        assert_true(fabs(norm.value / known - 1) < 1e-13 && norm.level == 1);
+        assert_true(norm.high > norm.value && norm.high < norm.value * (1 + 1e-11));
+        assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&wide, 1}, NULL, 40, seed, pool));
+        assert_true(fabs(norm.value / known - 1) < 1e-13);
+        assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&none, 1}, &(tsri_chain){&tall, 1}, 40, seed,
+                                  pool));
+        assert_true(fabs(norm.value / known - 1) < 1e-13);
+    }
+    w[3] = NAN;
+    assert_ok(tsri_chain_norm(&norm, &(tsri_chain){&tall, 1}, NULL, 40, 1, pool));
+    assert_true(isnan(norm.value) && isnan(norm.high));
 }
 
 /* ---- States of a recurrent network ----------------------------------------------------------- */
@@ -367,10 +399,15 @@ static void failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_are_known),       cmocka_unit_test(gaussian_norm),
-        cmocka_unit_test(states_by_hand),        cmocka_unit_test(gradient_against_differences),
-        cmocka_unit_test(fresh_parts),           cmocka_unit_test(worst_support_is_found),
-        cmocka_unit_test(rnn_before_and_during), cmocka_unit_test(failed_allocations),
+        cmocka_unit_test(norms_are_known),
+        cmocka_unit_test(gaussian_norm),
+        cmocka_unit_test(narrow_norm),
+        cmocka_unit_test(states_by_hand),
+        cmocka_unit_test(gradient_against_differences),
+        cmocka_unit_test(fresh_parts),
+        cmocka_unit_test(worst_support_is_found),
+        cmocka_unit_test(rnn_before_and_during),
+        cmocka_unit_test(failed_allocations),
     };
     return nothing_left(cmocka_run_group_tests(tests, make_pool, end_pool));
 }
