@@ -10,7 +10,9 @@ import collections
 import ctypes
 import operator
 import os
+import re
 import sys
+import tempfile
 import threading
 import warnings
 from contextlib import ExitStack
@@ -201,7 +203,15 @@ def ask(function: Any, *arguments: Any) -> Any:
 
 # ---- Messages ------------------------------------------------------------------------------------
 
+# Files that data frames are read from, and stand for in every later sentence about that data set: nobody can look into them.
+FRAME_FILES = {"tessera-frame-": "the data frame", "tessera-test-frame-": "test_x"}
+_frame_file = re.compile(f"{re.escape(tempfile.gettempdir() + os.sep)}({'|'.join(FRAME_FILES)})\\w+\\.csv")
 _heard: collections.deque = collections.deque()  # warnings of calls, from whatever thread
+
+
+def as_spoken(sentence: str) -> str:
+    """The library's sentence about the file of a data frame, as one about the frame."""
+    return _frame_file.sub(lambda found: FRAME_FILES[found[1]], sentence)
 
 
 def _hear(_: Any, level: int, text: bytes) -> None:
@@ -211,7 +221,7 @@ def _hear(_: Any, level: int, text: bytes) -> None:
 def _pass_on() -> None:
     """What the library warned of, as Python's warnings, when no lock is held: a program may turn them into exceptions."""
     while _heard:
-        warn(_heard.popleft().decode("utf-8", "replace"))
+        warn(as_spoken(_heard.popleft().decode("utf-8", "replace")))
 
 
 _hear_all = header.tsr_log_function(_hear)
@@ -222,7 +232,7 @@ def call(function: Any, *arguments: Any) -> None:
     """Calls a function of the library that returns a status; a failure becomes an exception with its sentence."""
     status = ask(function, *arguments)
     if status != header.TSR_OK:
-        raise error_of(status, library.tsr_last_error().decode("utf-8", "replace"))
+        raise error_of(status, as_spoken(library.tsr_last_error().decode("utf-8", "replace")))
 
 
 def create(function: Any, *arguments: Any) -> Address:

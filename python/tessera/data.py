@@ -232,5 +232,5 @@ def _frame(frame: Any, test: Any, settings: dict[str, Any]) -> Data:
     with frames.Table(frame) as path:
         if test is None:
             return _named(path, None, settings)
-        with frames.Table(test) as test_path:
+        with frames.Table(test, "tessera-test-frame-") as test_path:
             return _named(path, None, settings | {"test_path": test_path})

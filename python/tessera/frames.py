@@ -143,15 +143,16 @@ def inputs(frame: Any, schema: str | None, what: str = "the data frame") -> np.n
 
 
 class Table:
-    """A frame as the CSV file that says the same, for as long as it is read."""
+    """A frame as the CSV file that says the same, for as long as it is read. Its first line has the names, so row 0 of the
+    frame is line 2. `prefix` says what sentences call it (FRAME_FILES)."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, prefix: str = "tessera-frame-") -> None:
         for name in names_of(frame):
             if _kind(_column(frame, name)) in "mc":
                 raise UsageError(f"column {name} of the data frame holds {_HELD[_kind(_column(frame, name))]}: turn them into "
                                  f"numbers")
         flags = [c for c in frame.columns if str(frame[c].dtype) in ("bool", "boolean")]
-        file, self.path = tempfile.mkstemp(prefix="tessera-frame-", suffix=".csv")
+        file, self.path = tempfile.mkstemp(prefix=prefix, suffix=".csv")
         os.close(file)
         frame.astype({c: "Int64" for c in flags}).to_csv(self.path, index=False)
 

@@ -123,7 +123,8 @@ static const char *paper_mark(const exhibit *e)
     return flag_of(e->summary, "paper") ? " --paper" : "";
 }
 
-/* "tessera 0.2.0 (commit 1234), 93 s" */
+/* "tessera 0.2.0 (commit 1234), 93 s". A study in the paper's own setting is put together from cells
+ * that may have been made elsewhere: the seconds are only those of the last call. */
 static tsr_status made_by(tsri_text *out, const tsri_json_value *summary)
 {
     tsr_status st = TSR_OK;
@@ -131,7 +132,7 @@ static tsr_status made_by(tsri_text *out, const tsri_json_value *summary)
     TSR_TRY(tsri_text_add(out, "tessera %s", *version ? version : "before 0.3.0"));
     if (*commit)
         TSR_TRY(tsri_text_add(out, ", commit %s", commit));
-    if (isfinite(real_of(summary, "seconds")))
+    if (isfinite(real_of(summary, "seconds")) && !flag_of(summary, "paper"))
         TSR_TRY(tsri_text_add(out, ", %.0f s", real_of(summary, "seconds")));
 done:
     return st;

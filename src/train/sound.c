@@ -34,6 +34,15 @@ static tsr_status beyond(bool *out, const tsri_run *run, double loss)
     return st;
 }
 
+/* A loss in a sentence: printf may write "-nan", whose sign says nothing. */
+static const char *told(char text[32], double loss)
+{
+    if (isnan(loss))
+        return "not a number";
+    (void)snprintf(text, 32, "%g", loss);
+    return text;
+}
+
 /* What is left to go back to, in words; the path lives until the next call. */
 static const char *last_sound(const tsri_run *run)
 {
@@ -61,15 +70,16 @@ tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
         run->position.first_loss = loss;
     double lr = tsri_config_real(run->settings.config, "optim.lr");
     bool gone;
+    char text[32];
     TSR_CHECK(isfinite(loss) || run->position.first_loss > 0, TSR_DIVERGED,
-              "the loss was %g in round %lld, the first: lower optim.lr, now %g, or, where that "
+              "the loss was %s in round %lld, the first: lower optim.lr, now %g, or, where that "
               "does not help, scale the data (data.normalize, data.target_scale); %s",
-              loss, (long long)run->position.round + 1, lr, last_sound(run));
+              told(text, loss), (long long)run->position.round + 1, lr, last_sound(run));
     TSR_TRY(beyond(&gone, run, loss));
     TSR_CHECK(!gone, TSR_DIVERGED,
-              "the loss became %g in round %lld (it began at %g): lower optim.lr, now %g, or add "
+              "the loss became %s in round %lld (it began at %g): lower optim.lr, now %g, or add "
               "optim.warmup; %s",
-              loss, (long long)run->position.round + 1, run->position.first_loss, lr,
+              told(text, loss), (long long)run->position.round + 1, run->position.first_loss, lr,
               last_sound(run));
 done:
     return st;
@@ -86,10 +96,11 @@ tsr_status tsri_diverged_loss(double *loss, const tsri_run *run)
 tsr_status tsri_check_judged(const tsri_run *run, double loss)
 {
     tsr_status st = TSR_OK;
+    char text[32];
     TSR_CHECK(isfinite(loss), TSR_DIVERGED,
-              "the whole network has a loss of %g after round %lld: lower optim.lr, now %g, or add "
+              "the whole network's loss is %s after round %lld: lower optim.lr, now %g, or add "
               "optim.warmup; %s",
-              loss, (long long)run->position.round,
+              told(text, loss), (long long)run->position.round,
               tsri_config_real(run->settings.config, "optim.lr"), last_sound(run));
 done:
     return st;

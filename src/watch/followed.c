@@ -39,7 +39,7 @@ tsr_status tsri_followed_begin(tsri_followed *w, const char *folder, const char 
     tsr_status st = TSR_OK;
     char *path = NULL;
     *w = (tsri_followed){.stride = 1, .changed_at = -1, .checkpoint = -1, .left = (double)NAN};
-    w->sweep.best = w->times_round = w->best_accuracy = (double)NAN;
+    w->sweep.best = w->times_round = w->best_accuracy = w->tickets = (double)NAN;
     TSR_TRY(tsri_strdup(&w->folder, folder));
     TSR_TRY(tsri_strdup(&w->name, name));
     TSR_TRY(tsri_path_join(&path, folder, "metrics.jsonl"));

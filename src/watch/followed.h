@@ -73,6 +73,8 @@ typedef struct tsri_followed {
     char *name, *folder;
     bool is_sweep;
     tsri_parts parts; /* of a ticket; set before each look by whoever knows them */
+    bool of_ticket;   /* it is a phase of one, the first or a later one; set likewise */
+    double tickets;   /* the best last accuracy of a ticket's tickets; NaN: none; set likewise */
     tsri_follow metrics;
 
     /* From the lines. */

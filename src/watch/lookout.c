@@ -201,6 +201,47 @@ static tsri_parts parts_of(const tsri_lookout *w, int64_t i)
     return TSRI_PARTS_STOPPED;
 }
 
+/* The name of run k within the folder of run i, where it is. */
+static const char *inner_name(const tsri_lookout *w, int64_t k, int64_t i)
+{
+    size_t n = strlen(w->run[i]->name);
+    return w->run[k]->name + n + (n > 0);
+}
+
+/* Is run i made by `tessera ticket`? */
+static bool is_of_ticket(const tsri_lookout *w, int64_t i)
+{
+    bool found = tsri_lookout_is_ticket(w, i);
+    for (int64_t k = 0; !found && k < i; k++) /* what it is inside of comes before it */
+        found = is_inside(w, i, k) && tsri_tickets_folder(inner_name(w, i, k)) &&
+                tsri_lookout_is_ticket(w, k);
+    return found;
+}
+
+/* Of the tickets of run i, each as it is now, the best accuracy; NaN when there is none yet. The
+ * whole network, trained on beside them, is none. */
+static double best_of_tickets(const tsri_lookout *w, int64_t i)
+{
+    double best = (double)NAN;
+    for (int64_t k = i + 1; k < w->runs; k++) {
+        const tsri_followed *one = w->run[k];
+        if (is_inside(w, k, i) && strncmp(inner_name(w, k, i), "ticket-", 7) == 0 &&
+            tsri_tickets_folder(inner_name(w, k, i)) && one->has_last)
+            best = fmax(best, one->last.accuracy); /* fmax passes over NaN */
+    }
+    return best;
+}
+
+static void note_ticket(tsri_lookout *w, int64_t i)
+{
+    tsri_followed *run = w->run[i];
+    double best = best_of_tickets(w, i);
+    run->parts = parts_of(w, i);
+    run->of_ticket = is_of_ticket(w, i);
+    run->version += isfinite(best) && !(best <= run->tickets && best >= run->tickets);
+    run->tickets = best;
+}
+
 tsr_status tsri_lookout_look(tsri_lookout *w)
 {
     tsr_status st = TSR_OK;
@@ -209,7 +250,7 @@ tsr_status tsri_lookout_look(tsri_lookout *w)
     w->now = tsri_now_read();
     for (int64_t i = w->runs - 1; i >= 0; i--) { /* what is inside comes first */
         int64_t version = w->run[i]->version;
-        w->run[i]->parts = parts_of(w, i);
+        note_ticket(w, i);
         TSR_TRY(tsri_followed_look(w->run[i], &w->locks, &w->now));
         w->version += w->run[i]->version != version;
     }

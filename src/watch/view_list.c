@@ -49,11 +49,15 @@ static void head(tsri_canvas *f, const columns *c)
     tsri_canvas_next(f);
 }
 
-/* "88.12 %" of classes, "0.312" of real targets. */
+/* "88.12 %" of classes, "0.312" of real targets. Of a sweep the best cell's, of a ticket the best
+ * ticket's as soon as there is one. */
 static void goodness(char text[TSRI_NUMBER_TEXT + 8], const tsri_followed *run)
 {
     bool sweep = run->is_sweep, by_accuracy = sweep && run->sweep.by_accuracy;
-    double accuracy = by_accuracy ? run->sweep.best : sweep ? (double)NAN : run->last.accuracy;
+    double accuracy = by_accuracy              ? run->sweep.best
+                      : sweep                  ? (double)NAN
+                      : isfinite(run->tickets) ? run->tickets
+                                               : run->last.accuracy;
     double other = sweep                      ? run->sweep.best
                    : isfinite(run->last.rmse) ? run->last.rmse
                                               : run->last.test_loss;

@@ -76,6 +76,8 @@ static void numbers(tsri_canvas *f, const tsri_followed *r)
         accuracy(f, "test accuracy", r->last.accuracy);
         if (!narrow && r->best_accuracy > r->last.accuracy)
             accuracy(f, "best", r->best_accuracy);
+        if (isfinite(r->tickets))
+            accuracy(f, "best ticket", r->tickets);
         number(f, "test error", r->last.rmse);
         if (!narrow)
             number(f, "rate", r->last.rate);

@@ -54,6 +54,8 @@ static void paragraph(tsri_canvas *f, const tsri_lookout *w, const tsri_followed
         best(f, r);
     else if (r->has_last)
         last(f, r);
+    if (isfinite(r->tickets)) /* what was told until here is the pretrained network's */
+        tsri_canvas_say(f, TSRI_PLAIN, ", best ticket %.2f %%", 100 * r->tickets);
     if (*time)
         tsri_canvas_say(f, TSRI_PLAIN, ", %s", time);
     tsri_canvas_next(f);
@@ -132,6 +134,8 @@ static void put_run(tsri_json *j, const tsri_lookout *w, int64_t i)
     tsri_json_put_real(j, "test_accuracy",
                        r->is_sweep && r->sweep.by_accuracy ? r->sweep.best
                                                            : known(r, r->last.accuracy));
+    if (isfinite(r->tickets))
+        tsri_json_put_real(j, "ticket_accuracy", r->tickets);
     tsri_json_put_real(j, "test_rmse", known(r, r->last.rmse));
     put_count(j, "bytes_total", known(r, r->last.bytes));
     tsri_json_put_real(j, "seconds", known(r, r->last.seconds));

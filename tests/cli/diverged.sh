@@ -25,8 +25,12 @@ nothing_left all
 refused 5 "lower optim.lr" train run.yaml --out best --set optim.keep=best
 nothing_left best
 # weights of 1e6 in eight layers: finite numbers, a loss that is not
-refused 5 "the whole network has a loss of" train run.yaml --out inf --set model.name=mlp --set model.width=64 --set model.hidden=[32,32,32,32,32,32,32] --set loss=mse
+refused 5 "the whole network's loss is" train run.yaml --out inf --set model.name=mlp --set model.width=64 --set model.hidden=[32,32,32,32,32,32,32] --set loss=mse
 nothing_left inf
+# the same of classes: it was called -nan
+sed -e 's/^data:.*/data: {name: glyphs, n: 40, test_n: 20}/' -e 's/^model:.*/model: {name: mlp, hidden: [32,32,32,32,32,32,32]}/' run.yaml >classes.yaml
+refused 5 "the whole network's loss is not a number after round 1" train classes.yaml --out nan
+nothing_left nan
 "$program" sweep run.yaml --out sweep --grid optim.lr=0.01,1000000 --quiet >/dev/null 2>&1
 grep -c '"status":"diverged"' sweep/sweep.jsonl | grep -qx 1 || complain "the sweep says: $(cat sweep/sweep.jsonl)"
 

@@ -99,6 +99,25 @@ rm runs/t/ticket.json
 cp runs/a/{metrics.jsonl,model.safetensors} runs/t/whole
 touch runs/t/whole/metrics.jsonl && sleep 0.01 && touch runs/t/whole/model.safetensors
 is runs/t running
+# A ticket's line showed what its pretrained network came to, and whoever went on with "tessera train" trained that alone.
+python - runs/a/metrics.jsonl runs/t <<'PY'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+for folder, accuracy in (("whole", 0.99), ("ticket-0.5", 0.875)):
+    with open(f"{sys.argv[2]}/{folder}/metrics.jsonl", "w") as f:
+        for line in lines:
+            f.write(json.dumps(line | {"test_accuracy": accuracy} if "test_accuracy" in line else line) + "\n")
+PY
+"$program" watch runs --once | grep '^t: ' | grep -q ', best ticket 87.50 %' || complain "a ticket's line: $("$program" watch runs --once)"
+"$program" watch runs --json | python -c '
+import json, sys
+runs = {r["run"]: r for r in json.load(sys.stdin)["runs"]}
+assert runs["t"]["ticket_accuracy"] == 0.875 and "ticket_accuracy" not in runs["t/ticket-0.5"], runs["t"]
+' || complain "the best ticket in JSON"
+mkdir -p killed && cp -r runs/k killed/run && cp -r runs/k killed/ticket && mkdir killed/ticket/whole && cp runs/k/run.yaml killed/ticket/whole && touch killed/ticket/whole/run.lock
+"$program" watch killed --once >killed.txt
+grep -A1 '^run: interrupted' killed.txt | grep -q "'tessera train --resume' goes on" || complain "a killed run: $(cat killed.txt)"
+grep -A1 '^ticket: interrupted' killed.txt | grep -q "'tessera ticket --resume' goes on" || complain "a killed ticket: $(cat killed.txt)"
 mkdir empty
 [ "$("$program" watch empty)" = "empty: no runs" ] || complain "an empty folder: $("$program" watch empty)"
 refused 2 "there is no such folder" watch nowhere

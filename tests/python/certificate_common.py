@@ -139,7 +139,7 @@ class Row:
     (value, bound, interval, trivial) that a worst round may as well have: rounding decides which one is told."""
 
     def __init__(self, where, quantity, value, sense=None, bound=None, *, seen=ALL, trivial=None, construction=False,
-                 broken=False, unproven=False, chance=None, interval=None, blur=0, tolerance=1e-5, absolute=1e-12, ties=()):
+                 broken=False, unproven=False, chance=None, interval=None, blur=0, tolerance=1e-5, absolute=1e-12, vague=0, ties=()):
         self.where, self.quantity, self.value, self.sense, self.bound = where, quantity, value, sense, bound
         self.seen, self.trivial, self.construction, self.broken = seen, trivial, construction, broken
         self.unproven = unproven  # it was searched for, or the bound is only known to be at least that
@@ -148,6 +148,7 @@ class Row:
         self.maybe = False  # rounding decides whether the bound is known
         self.interval = None if unknown(value) else interval  # what is not known has none
         self.tolerance, self.absolute = tolerance, absolute
+        self.vague = vague  # the part of the bound that rounding leaves open, where it is more than of the value
 
     def settle(self, measured):
         """Becomes the tie that was told, if one was."""
@@ -155,11 +156,11 @@ class Row:
             if not unknown(measured) and abs(value - measured) < abs(self.value - measured):
                 self.value, self.bound, self.interval, self.trivial = value, bound, interval, trivial
 
-    def near(self, a, b):
+    def near(self, a, b, more=0):
         a, b = written(a), written(b)
         if a is None or b is None:
             return a is b
-        return a == b or abs(a - b) <= self.absolute + self.tolerance * max(abs(a), abs(b))
+        return a == b or abs(a - b) <= self.absolute + (self.tolerance + more) * max(abs(a), abs(b))
 
     def meets(self, value):
         return value >= self.bound if self.sense == "at least" else value <= self.bound
@@ -198,7 +199,7 @@ class Row:
         pairs = [] if unknown(self.bound) else [(v, self.bound) for v in [self.value, *(self.interval or [])]]
         if self.trivial is not None:
             pairs.append((self.bound, self.trivial))
-        return any(not unknown(a) and not unknown(b) and self.near(a, b) for a, b in pairs)
+        return any(not unknown(a) and not unknown(b) and self.near(a, b, self.vague) for a, b in pairs)
 
 
 def written(x):
@@ -264,6 +265,15 @@ def worst(rated, tolerance=1e-5):
     best = [r for r in rated if r[:2] == top]
     ties = [r for r in rated if r[0] == top[0] and r[1] >= top[1] * (1 - tolerance) and r not in best] if rated else []
     return [r[2:] for r in best + ties]
+
+
+def extreme(pick, known):
+    """The least or largest of values that are each known to some error, [(value, error)] with `pick` min or max, and the
+    error of that: a rough one that stays away from it does not count."""
+    value = pick((v for v, _ in known), default=math.nan)
+    if not math.isfinite(value):
+        return value, 0.0
+    return value, max(pick(v + e for v, e in known) - value, value - pick(v - e for v, e in known))
 
 
 # ---- Falls of losses (docs/theory.md) --------------------------------------------------------------------------------
@@ -350,7 +360,7 @@ class Check:
             self.complain(f"{name}: {row['sense']}, not {want.sense}")
         if not want.near(row["measured"], want.value):
             self.complain(f"{name}: measured {row['measured']}, not {want.value}")
-        if want.sense and not want.near(row["required"], want.bound) and not (want.maybe and row["required"] is None):
+        if want.sense and not want.near(row["required"], want.bound, want.vague) and not (want.maybe and row["required"] is None):
             self.complain(f"{name}: required {row['required']}, not {want.bound}")
         if row["chance"] is None and row["probability"] is not None:
             self.complain(f"{name}: probability {row['probability']} of what is not about chance")

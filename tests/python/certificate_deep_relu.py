@@ -6,7 +6,8 @@ The runs were made with --trace. Weights are those of trace/round-*; which round
 trace/certificate-* exist for ("norms"). Formulas are from the paper and its appendices, places beside them.
 
 Tolerances. The program's states are single precision: sums of m products, relative error 1e-6 or so; a difference of two
-such states after a tiny step is known to 1e-3. Norms found by power iteration are lower ends: what is compared is that
+such states after a tiny step is known to 1e-3. Slopes below 1e-38 have few digits as floats, or none: the oracle rounds
+them as the program must, and what that leaves open in a gradient is its row's tolerance. Norms found by power iteration are lower ends: what is compared is that
 the true norm (singular values) lies in the interval, and that the ends are within a tenth of it.
 """
 import math
@@ -14,10 +15,10 @@ import sys
 
 import numpy as np
 
-from certificate_common import ALL, EXTREME, SOME, Check, Row, Run, sight
+from certificate_common import ALL, EXTREME, SOME, Check, Row, Run, extreme, sight
 
 SINGLE, SMALL, POWER = 2e-5, 2e-3, 0.1
-NAN, FLOAT_LEAST = float("nan"), 1e-37  # what is shorter is 0 as floats
+NAN, FLOAT_STEP = float("nan"), 2.0**-149  # between neighbouring floats that are next to 0
 
 
 def loss_of(name):
@@ -92,20 +93,25 @@ class Looked:
         self.reach = max((np.linalg.norm(a, axis=1) + np.linalg.norm(b, axis=1)).max() for a, b in zip(xs[1:], xs0[1:]))
         self.flipped = max(((a > 0) != (b > 0)).mean(axis=1).max() for a, b in zip(z, z0))
         gradient, self.sparse = self.backwards(o, now, z, xs, slope * -o.sign)
-        self.gradient, self.last = max(gradient), gradient[-1]
+        self.gradient, self.last = extreme(max, gradient), gradient[-1]
         self.batch = None
         if batch is not None:
             zb, xb, yb = now.states(o.x[batch])
             s = o.dl(o.sign[batch] * yb)
             g, _ = self.backwards(o, now, zb, xb, s * -o.sign[batch])
-            self.batch = (max(g), s.sum())
+            self.batch = (extreme(max, g), s.sum())
 
     @staticmethod
     def backwards(o, now, z, xs, coefficient):
-        """Frobenius norms of mean gradients; the supremum over s-sparse unit vectors (5.1 (vi), 5.3 (iv))."""
-        d, sup, norms = now.v * (z[-1] > 0), 0.0, [0.0] * now.L
+        """Frobenius norms of mean gradients, each with what floats near 0 leave open in it; the supremum over s-sparse unit
+        vectors (5.1 (vi), 5.3 (iv))."""
+        as_float = lambda a: a.astype(np.float32).astype(np.float64)
+        d, sup, norms, coefficient = now.v * (z[-1] > 0), 0.0, [0.0] * now.L, as_float(coefficient)
         for l in reversed(range(now.L)):
-            norms[l] = np.linalg.norm((coefficient[:, None] * d).T @ xs[l]) / len(coefficient)
+            weighted = as_float(coefficient[:, None] * d)
+            entries, summands = weighted.shape[1] * xs[l].shape[1], np.count_nonzero(coefficient)
+            norms[l] = (np.linalg.norm(weighted.T @ xs[l]) / len(coefficient),
+                        FLOAT_STEP * math.sqrt(entries) * summands / len(coefficient))  # fmt: skip
             s = d @ now.w[l]
             top = -np.sort(-(s**2), axis=1)[:, : o.s]
             sup = max(sup, math.sqrt(top.sum(axis=1).max()))
@@ -388,6 +394,8 @@ class Oracle:
         flips = self.worst(later, "flipped", lambda v: 1, lambda t: 3 * 4**L * t ** (2 / 3))
         way, way_low = self.way(looks, k)
         t = log(tau) if tau > 0 else NAN
+        steep, steep_error = extreme(max, [self.over_slopes(v.gradient, v.slopes, n) for v in looks.values()])
+        last, last_error = extreme(min, [self.log_square(v.last, v.slopes) for v in looks.values() if v.slopes > 0])
         rows = [
             Row("Theorem 5.3", "radius tau", tau, "at most", 0.5, seen=seen, interval=(tau, tau_high), **power),
             Row("Lemma C.2", "radius tau", tau, "at most", 3.5 * 8**-L, seen=seen, interval=(tau, tau_high), **power),
@@ -397,26 +405,37 @@ class Oracle:
             Row("Theorem 5.3 (ii)", "largest |x_(l,i)", far[1], "at most", 1, seen=seen, interval=far[:2], trivial=far[2], **power),
             Row("Theorem 5.3 (iii)", "largest part", flips[1], "at most", 1, seen=seen, interval=flips[:2], trivial=flips[2], **power),
             Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of L_S",
-                max(v.gradient / (4**L * math.sqrt(M) * v.slopes / n) if v.gradient > FLOAT_LEAST else 0 for v in looks.values()),
-                "at most", 1, seen=seen, broken=bad, tolerance=SMALL),
+                steep, "at most", 1, seen=seen, broken=bad, tolerance=SMALL, absolute=steep_error),
             Row("Theorem 5.3 (iv)", f"supremum over {self.s}-sparse",
                 max(v.sparse / (4**L * L * (math.sqrt(self.s * math.log(M)) + math.sqrt(M) * v.found[0].max()))
                     for v in looks.values()), tolerance=SMALL),
             Row("Theorem 5.3 (v)", "log10 of |grad_(W_L)",
-                min((2 * np.log10((v.last if v.last > FLOAT_LEAST else 0) / v.slopes) for v in looks.values() if v.slopes > 0), default=NAN)
-                + 7 * log(n) - log(self.mL) - 3 * phi, absolute=SMALL),
+                last + 7 * log(n) - log(self.mL) - 3 * phi, absolute=SMALL + last_error),
             Row("Lemma 5.7" if self.stochastic else "Lemma 5.5", "largest |W_l(k) - W_l(0)|", way, "at most", 1,
                 interval=(way_low, way), broken=broken["way"], tolerance=SMALL,
                 seen=SOME if TAIL[self.name][4] is None and seen != ALL and way > 1
                 else sight(len(self.looked_in("way", k)) + 1, k + 1)),
         ]  # fmt: skip
         if self.stochastic:
-            rows.append(Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of the next step's batch",
-                            max(v.batch[0] / (4**L * math.sqrt(M) * v.batch[1] / self.B) if v.batch[0] > FLOAT_LEAST else 0
-                                for v in looks.values()), "at most", 1, seen=seen, broken=bad, tolerance=SMALL))  # fmt: skip
+            steep, steep_error = extreme(max, [self.over_slopes(*v.batch, self.B) for v in looks.values()])
+            rows.append(Row("Theorem 5.3 (vi)", "largest |grad_(W_l)|_F of the next step's batch", steep, "at most", 1,
+                            seen=seen, broken=bad, tolerance=SMALL, absolute=steep_error))  # fmt: skip
         if not broken["descent"]:
             rows.append(Row("Lemma 5.8" if self.stochastic else "Lemma 5.6", "log10 of tau", t - self.logs(looks)[2], absolute=0.05))
         return rows
+
+    def over_slopes(self, gradient, slopes, n):
+        """(vi): a gradient over 4^L sqrt(M) times the mean of n slopes, and what of it is not known. One of 0 is within it,
+        also where slopes are 0."""
+        norm, error = gradient
+        by = 4**self.L * math.sqrt(self.M) * slopes / n
+        return (norm / by, error / by) if norm > 0 else (0.0, 0.0)
+
+    @staticmethod
+    def log_square(gradient, slopes):
+        """(v): log10 of its square over that of the slopes."""
+        norm, error = gradient
+        return (2 * math.log10(norm / slopes), 2 * math.log10(1 + error / norm)) if norm > 0 else (-math.inf, 0.0)
 
     @staticmethod
     def worst(later, name, top, bound):

@@ -15,9 +15,10 @@ import sys
 
 import numpy as np
 
-from certificate_common import ALL, EXTREME, SOME, UNSAID, Check, Row, Run, sight, worse
+from certificate_common import ALL, EXTREME, SOME, UNSAID, Check, Row, Run, extreme, sight, worse
 
 NAN = float("nan")
+DOUBLE = 2.0**-52
 FLOAT = 2e-6  # outputs are floats, sums over some layers of some units: so much of them is not known
 CHANCE = 0.01  # that some upper end of power iteration in the run is too low
 
@@ -81,9 +82,17 @@ def flat(matrices):
     return np.concatenate([m.ravel() for m in matrices])
 
 
-def ends_of(gram):
-    value = np.linalg.eigvalsh(gram)
-    return max(value[0], 0), value[-1]
+def ends_of(factor):
+    """The least and the largest eigenvalue of A^T A or A A^T, the smaller of the two: squares of A's singular values, which
+    keep their digits where those of the product are lost."""
+    value = np.linalg.svd(factor, compute_uv=False) ** 2
+    return value[-1], value[0]
+
+
+def rounding(m, largest):
+    """What the program does not know of an eigenvalue: it has those of a product of doubles, sums of m terms whose roundings
+    grow as the root of m, each as large as the largest eigenvalue allows. (LAPACK adds about one of them.)"""
+    return DOUBLE * math.sqrt(m) * largest
 
 
 class Numbers:
@@ -95,16 +104,17 @@ class Numbers:
         views = [(net.G(i), net.F(i)) for i in range(n)]
         h = [[g @ x[i] for g in views[i][0]] for i in range(n)]
         dy, d = len(net.B), x.shape[1]
-        self.alpha_x, self.beta_x, least = math.inf, 0.0, {}
+        self.beta_x, least, known_x = 0.0, {}, []
         for i in range(G_n):
             rank = d
             for k, g in enumerate(views[i][0]):
                 rank = min(rank, int(net.D[k][i].sum()))
-                low, high = ends_of(g.T @ g)
+                low, high = ends_of(g)
                 least[i, k] = 0.0 if rank < d else low
-                self.alpha_x, self.beta_x = min(self.alpha_x, least[i, k]), max(self.beta_x, high)
-        y_end = {(i, k): ends_of(f @ f.T) for i in range(pairs) for k, f in enumerate(views[i][1])}
-        self.alpha_y = min(e[0] for e in y_end.values())
+                known_x.append((least[i, k], rounding(m, high) if rank == d else 0.0))
+                self.beta_x = max(self.beta_x, high)
+        y_end = {(i, k): ends_of(f) if dy <= m else (0.0, ends_of(f)[1]) for i in range(pairs) for k, f in enumerate(views[i][1])}
+        self.alpha_x, self.alpha_y = known_x, [(low, rounding(m, high)) for low, high in y_end.values()]
         self.beta_y = max(e[1] for e in y_end.values())
         # (16), Theorem 6, Lemma 4
         self.cross, far_f, far_g, self.overlap_0, self.overlap = 0.0, [0.0] * (L + 1), [0.0] * (L + 1), 0, 0
@@ -349,6 +359,7 @@ class Gated:
         samples = lambda key: sight(part[key], n)
         most = lambda name: max((getattr(a, name) for a in at), default=NAN)
         least = lambda name: min((getattr(a, name) for a in at), default=NAN)
+        lowest_of = lambda name: extreme(min, [known for a in at for known in getattr(a, name)])
         now = at[-1] if at else None
         losses = {q: self.loss_at(q) for q in self.looked("loss", r)}
         first, latest = losses[0], max(losses)
@@ -370,15 +381,17 @@ class Gated:
 
         seen_x, seen_y = worse(samples("G"), rounds("alpha_x")), worse(samples("pairs"), rounds("alpha_y"))
         both = worse(seen_x, seen_y)
-        row("5", "(14), Theorem 5", "alpha_x", least("alpha_x"), "at least", m / (12 * d), seen=seen_x, absolute=1e-9 * m)
-        row("5", "(14), Theorem 5", "alpha_y", least("alpha_y"), "at least", m / (12 * dy), seen=seen_y, absolute=1e-9 * m)
+        (alpha_x, error_x), (alpha_y, error_y) = lowest_of("alpha_x"), lowest_of("alpha_y")
+        row("5", "(14), Theorem 5", "alpha_x", alpha_x, "at least", m / (12 * d), seen=seen_x, absolute=1e-9 * m + error_x)
+        row("5", "(14), Theorem 5", "alpha_y", alpha_y, "at least", m / (12 * dy), seen=seen_y, absolute=1e-9 * m + error_y)
         row("5", "(15), Theorem 5", "beta_x", most("beta_x"), "at most", 27 * m / (4 * d), seen=seen_x)
         row("5", "(15), Theorem 5", "beta_y", most("beta_y"), "at most", 27 * m / (4 * dy), seen=seen_y)
-        a2, b2, beta_x = least("alpha_x") * least("alpha_y"), most("beta_x") * most("beta_y"), most("beta_x")
+        a2, b2, beta_x = alpha_x * alpha_y, most("beta_x") * most("beta_y"), most("beta_x")
+        vague = error_x / alpha_x + error_y / alpha_y if a2 > 0 else 0.0  # the part of a2 that is not known
         row("L3", "(16)", "gamma", most("cross") / b2)
-        row("L3", "(17)", "beta^2 gamma n", most("cross") * n, "at most", a2 / 2, seen=both)
+        row("L3", "(17)", "beta^2 gamma n", most("cross") * n, "at most", a2 / 2, seen=both, vague=vague)
         row("14", "(14) to (17)", "least eigenvalue", least("lam"), "at least", L * a2 / 2, seen=some(both), trivial=0,
-            absolute=1e-9 * most("lam_most") if at else 0)
+            absolute=1e-9 * most("lam_most") if at else 0, vague=vague)
         row("14", "(6)", "its largest eigenvalue", most("lam_most"))
         theta = 1 / 5
         half = math.exp(theta / 2) / math.sqrt(theta)
@@ -386,15 +399,15 @@ class Gated:
         l0 = first / 2
         step = min([div(a2, 12 * b2 * beta_x * L), 1 / (3 * L), div(a2, 4 * b2**2 * L), div(1, b2 * L),
                     div(1, 4 * math.sqrt(2 * L) * half * math.sqrt(b2 * l0)), div(a2, 1024 * n * half**4 * b2 * l0)]) if at else NAN
-        row("L3", "(18)", "step eta", self.eta, "at most", step, seen=both, tolerance=float_)
-        self.fall_rows(row, r, losses, a2 * L / 2, some(both), float_, max(map(self.loss_error, losses)))
+        row("L3", "(18)", "step eta", self.eta, "at most", step, seen=both, tolerance=float_, vague=vague)
+        self.fall_rows(row, r, losses, a2 * L / 2, vague, some(both), float_, max(map(self.loss_error, losses)))
         loss_error = max(map(self.loss_error, losses))
         exact = float_ + loss_error / abs(fallen) if fallen else 1  # a small logarithm of a quotient
         row("1", "(42)", "steps done", steps, "at most",
             NAN if not at else math.copysign(math.inf, fallen) if a2 == 0 and fallen else NAN if a2 == 0
-            else 2 / (self.eta * a2 * L) * fallen, seen=some(both), trivial=math.inf, tolerance=exact)
+            else 2 / (self.eta * a2 * L) * fallen, seen=some(both), trivial=math.inf, tolerance=exact, vague=vague)
         row("1", "(46)", "steps done", steps, "at most", 2 * 81**2 * fallen, tolerance=float_, absolute=2 * 81**2 * loss_error)
-        self.tau_rows(row, r, at, a2, b2, l0, fallen, some(both), exact)
+        self.tau_rows(row, r, at, a2, b2, l0, fallen, some(both), exact, vague)
         # Lemma 2, (39)
         for name, words in (("fall_bound", "change of l in one step"), ("fall_printed", "the same with lambda_max")):
             worst = max((a for a in at if self.squares and not math.isnan(a.fall)), key=lambda a: a.fall - getattr(a, name), default=None)
@@ -444,7 +457,7 @@ class Gated:
         """The same of one matrix of weights, whose norm is exact where it is no wider than that."""
         return 1 + 1e-12 if self.m <= iterations else self.upper(iterations, asked)
 
-    def fall_rows(self, row, r, losses, half, seen, float_, error):
+    def fall_rows(self, row, r, losses, half, vague, seen, float_, error):
         """(19): the loss of every round against (1 - eta alpha^2 L / 2)^k of the first."""
         rate = lambda t: min(self.run.rate(t) * half, 1) if not math.isnan(half) else NAN
         seen = worse(seen, sight(len(losses), r + 1))
@@ -455,7 +468,7 @@ class Gated:
         leading = lambda low: next((i for i, v in enumerate(values) if not v > low), len(values))
         falling = leading(2 * level) if leading(2 * level) >= 3 else leading(0)
         left = lambda a, b: sum(math.log1p(-rate(t)) if rate(t) < 1 else -math.inf for t in range(a, b))
-        row("L3", "Lemma 3", "proven rate", rate(max(r - 1, 0)), tolerance=float_)
+        row("L3", "Lemma 3", "proven rate", rate(max(r - 1, 0)), tolerance=float_ + vague)
         value, interval, need = NAN, None, rate(0)
         if falling >= 2:
             a, b = times[0], times[falling - 1]
@@ -465,21 +478,21 @@ class Gated:
             value, interval = -math.expm1(slope), (-math.expm1(high), -math.expm1(low))
         # a slope through logarithms of losses, and its interval of t times that
         row("L3", "(19)", "measured rate per round", value, "at least", need, seen=seen, trivial=0, interval=interval,
-            tolerance=3e-3, absolute=1e-6 + (error * student(falling - 2) if falling >= 3 else 0))
+            tolerance=3e-3, vague=vague, absolute=1e-6 + (error * student(falling - 2) if falling >= 3 else 0))
         best = None
         for t in times[1:]:
             bound = math.exp(left(0, t)) * values[0] if not math.isnan(half) else NAN
             ratio = NAN if math.isnan(bound) else 0 if losses[t] == 0 else losses[t] / bound if bound > 0 else math.inf
             tells = bound < values[0] or ratio > 1
             if not math.isnan(ratio) and (best is None or (tells, ratio) > best[:2]):
-                best = (tells, ratio, losses[t], bound)
+                best = (tells, ratio, losses[t], bound, t)
         row("L3", "(19)", "L_k: ", best[2] if best else NAN, "at most", best[3] if best else NAN, seen=seen, trivial=values[0],
-            tolerance=float_)
+            tolerance=float_, vague=vague * abs(left(0, best[4])) if best and best[3] > 0 else 0)
         mean, low, high = mean_of(tail)
         row("L3", "(19)", "mean of L_k", mean if len(values) > 3 else NAN, tolerance=float_,
             interval=(low, high) if len(values) > 7 else None)
 
-    def tau_rows(self, row, r, at, a2, b2, l0, fallen, seen, exact):
+    def tau_rows(self, row, r, at, a2, b2, l0, fallen, seen, exact, vague):
         """tau of (4) lies between the largest found and the largest that no round exceeds: |.|_F where nobody looked."""
         L, m, n = self.L, self.m, self.n
         looked = self.looked("tau", r)
@@ -491,7 +504,7 @@ class Gated:
         bound = NAN if not at else 2 * math.sqrt(b2 * 2 * l0) / (a2 * L) * fallen if a2 > 0 else (
             math.copysign(math.inf, fallen) if fallen else NAN)
         row("1", "section 10.4", "tau", tau, "at most", bound, seen=seen, trivial=math.inf, interval=interval,
-            tolerance=max(0.03, exact))
+            tolerance=max(0.03, exact), vague=vague)
         row("5", "(50)", "tau", tau, "at most", 1 / (27 * L * math.sqrt(12 * L) * math.exp(0.5) * 2), **more)
         end = math.exp(0.25) * math.sqrt(2)
         row("L7", "Lemma 7", "tau, against", tau, "at most", 1 / (9 * math.sqrt(12) * end * L**1.5), **more)
@@ -525,24 +538,36 @@ class Gated:
         row("3", "Corollary 4, (8)", "kernel", kernel, "at most", 3 * ratio, seen=SOME if seen == EXTREME else seen,
             construction=ratio <= 1)
 
+    def gradient_error(self, net):
+        """What is not known of the whole gradient: its terms r_i grad y_i are floats, however little they leave of each
+        other, and so are the outputs in r_i, however little targets leave of them."""
+        total = 0.0
+        for i, r in enumerate(net.outputs() - self.y):
+            output = np.linalg.norm(net.B) * np.linalg.norm(net.G(i)[-1] @ self.x[i])
+            total += sum((abs(r[p]) + output) * np.linalg.norm(flat(g)) for p, g in enumerate(net.gradients(i)))
+        return FLOAT * self.loss_scale() * total
+
+    def loss_scale(self):
+        """The gradient of the loss over that of half the squares; of the mean of squares."""
+        return 1.0 if self.squares else 2.0 / (self.n * self.dy)
+
     def whole_gradient(self, net):
         r = net.outputs() - self.y
         total = 0.0
         for i in range(self.n):
             g = net.gradients(i)
             total = total + sum(r[i][p] * flat(g[p]) for p in range(self.dy))
-        scale = 1.0 if self.squares else 2.0 / (self.n * self.dy)  # of the mean of squares
-        return scale * total
+        return self.loss_scale() * total
 
     def pattern_rows(self, row, r, gated):
         latest = lambda name: max(self.looked(name, r), default=-1)
         q = latest("gradient")
-        row("", "section 6.3", "|g_t|, the gradient", np.linalg.norm(self.whole_gradient(self.nets[q])), tolerance=1e-4)
+        row("", "section 6.3", "|g_t|, the gradient", np.linalg.norm(self.whole_gradient(self.nets[q])), tolerance=1e-4,
+            absolute=self.gradient_error(self.nets[q]))
         q = latest("gradient_change")
         change = NAN if q < 0 else np.linalg.norm(self.whole_gradient(self.nets[q]) - self.whole_gradient(self.nets[q - 1]))
-        # the difference of two vectors of floats: known to some 1e-6 of them
         row("", "section 6.3", "|g_t - g_(t-1)|", change, tolerance=1e-2,
-            absolute=0 if q < 0 else 5e-6 * np.linalg.norm(self.whole_gradient(self.nets[q])))
+            absolute=0 if q < 0 else sum(map(self.gradient_error, self.nets[q - 1 : q + 1])))
         few = int(self.run.notes(r)["first_samples.gates"][0])
         flat_bits = lambda net: np.concatenate([d[:few].ravel() for d in net.D[1:]])
         flat_dead = lambda net: np.concatenate([~d[:few].any(0) for d in net.D[1:]])

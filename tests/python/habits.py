@@ -94,6 +94,17 @@ class Frames(unittest.TestCase):
                 said = [row["predicted"][0] for row in json.load(file)["predictions"]]
         np.testing.assert_allclose(answers, said, rtol=1e-5)
 
+    def test_sentences_name_the_frame(self):
+        """They named the temporary file that a frame is read from, which nobody could look into."""
+        frame = houses()
+        bad = frame.assign(size=frame["size"].astype(object))
+        bad.loc[3, "size"] = "12 kg"
+        with self.assertRaisesRegex(tessera.FileError, "^the data frame: line 5, column 1 .size.: \"12 kg\""):
+            tessera.data(bad, target="price")
+        with self.assertRaisesRegex(tessera.FileError, "^test_x: line 5, column 1 .size.") as caught:
+            tessera.data(frame, target="price", test_x=bad)
+        self.assertNotIn("tessera-frame-", str(caught.exception))
+
     def test_columns_of_another_kind(self):
         """Days as numbers were read as nanoseconds: 1970; dates in a column of numbers as 1.7e18."""
         frame = houses()
