@@ -11,6 +11,7 @@
 #include "net/widths.h"
 #include "subnet/cut.h"
 #include "subnet/take.h"
+#include "ticket/hessian.h"
 #include "ticket/origin.h"
 #include "ticket/ranking.h"
 #include "ticket/salience.h"
@@ -131,6 +132,13 @@ done:
     return st;
 }
 
+static const char *scores_by(const tsri_prune *how, const tsri_salience *scoring)
+{
+    if (how->criterion != TSRI_SCORE_GRASP || how->scored)
+        return NULL;
+    return scoring->exact ? "exact" : "difference";
+}
+
 tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *model,
                            const tsri_prune *how)
 {
@@ -140,10 +148,11 @@ tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *mod
     tsri_store store = {0}, salience = {0};
     tsri_json ticket = {0};
     tsri_prune here = *how;
+    tsri_salience scoring = {
+        .criterion = how->criterion, .batches = TSRI_SALIENCE_BATCHES, .most = TSRI_HESSIAN_MOST};
     here.config = model->config;
     if (tsri_criterion_of_gradients(how->criterion) && !how->scored) {
-        TSR_TRY(tsri_salience_measure(&salience, model, how->shown ? how->shown : model,
-                                      how->criterion, TSRI_SALIENCE_BATCHES));
+        TSR_TRY(tsri_salience_measure(&salience, &scoring, model, how->shown ? how->shown : model));
         here.scored = &salience;
     }
     TSR_TRY(settle(&here, model));
@@ -174,7 +183,8 @@ tsr_status tsri_ticket_put(tsri_ticket_made *made, tsri_sink *to, tsr_model *mod
                               .imported = tsri_tensors_meta(model->file, TSRI_META_IMPORT)};
     TSR_TRY(tsri_model_put(to, &parts));
     if (made)
-        *made = (tsri_ticket_made){.recalibrated = here.recalibrate, .how = here};
+        *made = (tsri_ticket_made){
+            .recalibrated = here.recalibrate, .how = here, .scores_by = scores_by(how, &scoring)};
 done:
     tsri_json_fini(&ticket);
     tsri_store_fini(&store);

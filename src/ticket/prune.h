@@ -53,8 +53,9 @@ typedef struct tsri_prune {
 
 /* The outcome. */
 typedef struct tsri_ticket_made {
-    int64_t recalibrated; /* batches its statistics were measured on; 0 = they are the whole's */
-    tsri_prune how;       /* settled */
+    int64_t recalibrated;  /* batches its statistics were measured on; 0 = they are the whole's */
+    tsri_prune how;        /* settled */
+    const char *scores_by; /* of grasp: "exact" or "difference" (salience.h); else NULL */
 } tsri_ticket_made;
 
 /* Units kept of an axis of `size` at this ratio: the nearest number, then the nearest multiple of

@@ -116,6 +116,17 @@ static void json_names(tsri_json *w, const pair *p, const char *path)
         tsri_json_put_text(w, "no_module", p->why);
 }
 
+static void json_scores(tsri_json *w, const pair *p)
+{
+    tsri_json_key(w, "scores_by");
+    if (p->made.scores_by)
+        tsri_json_text(w, p->made.scores_by);
+    else
+        tsri_json_null(w);
+    tsri_json_key(w, "scores");
+    tsri_json_copy(w, p->scores.text.data);
+}
+
 static tsr_status pair_json(tsri_json *w, const pair *p, const char *path)
 {
     tsr_status st = TSR_OK;
@@ -130,8 +141,7 @@ static tsr_status pair_json(tsri_json *w, const pair *p, const char *path)
     tsri_json_put_int(w, "recalibrate", p->made.recalibrated);
     tsri_json_put_bool(w, "statistics", tsri_statistics_has(b));
     json_names(w, p, path);
-    tsri_json_key(w, "scores");
-    tsri_json_copy(w, p->scores.text.data);
+    json_scores(w, p);
     TSR_TRY(json_layers(w, a, b));
     tsri_json_close(w, '}');
 done:

@@ -2,16 +2,21 @@
 #include "ticket/salience.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
+#include "model/whole.h"
 #include "net/order.h"
+#include "run/loss_choice.h"
 #include "run/recipe.h"
 #include "run/run.h"
+#include "ticket/hessian.h"
 #include "ticket/statistics.h"
 #include "train/describe.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of the weights' length: small beside the kinks of ReLUs, large beside the rounding of f32. */
+/* Of the weights' length, where H g is a difference in f32: small beside the kinks of ReLUs, large
+ * beside the rounding. */
 #define STEP 0.0002
 
 /* The run that gives gradients, and room for them: all [trained]. */
@@ -38,16 +43,23 @@ static void bench_fini(bench *b)
     tsri_free(b->less);
 }
 
+/* Batches of the whole training set. */
+static tsri_loader_options loader_of(const tsri_run *run)
+{
+    tsri_loader_options o = tsri_run_loader(&run->settings, run->settings.workers);
+    o.shard = 0;
+    o.shards = 1;
+    o.prefetch = false;
+    o.bare = false;
+    return o;
+}
+
 static tsr_status bench_init(bench *b, const tsri_store *weights)
 {
     tsr_status st = TSR_OK;
     int64_t n = b->run.net->trained;
     tsri_aim aim = tsri_run_aim(&b->run.settings);
-    tsri_loader_options o = tsri_run_loader(&b->run.settings, b->run.settings.workers);
-    o.shard = 0;
-    o.shards = 1;
-    o.prefetch = false;
-    o.bare = false;
+    tsri_loader_options o = loader_of(&b->run);
     TSR_TRY(tsri_ticket_copy_numbers(&b->run.store, weights));
     TSR_TRY(tsri_loader_create(&b->loader, b->run.data, &b->run.data->train, &o));
     TSR_TRY(tsri_run_plan(&b->plan, &b->run));
@@ -108,19 +120,18 @@ done:
     return st;
 }
 
-/* Of each trained weight w times g, from the order of the run to that of files. */
-static tsr_status put_products(tsri_store *to, const bench *b)
+/* Of each trained weight w times g, both as `net` keeps them, in the order of files. */
+static tsr_status put_products(tsri_store *to, const tsri_net *net, const float *w, const double *g)
 {
     tsr_status st = TSR_OK;
     tsri_opened host = {0};
-    const tsri_net *net = b->run.net;
     TSR_TRY(tsri_store_open(&host, to, TSRI_OPEN_WEIGHTS));
     for (int64_t i = 0; i < net->params; i++) {
         const tsri_param *p = &net->param[i], *q = &to->net->param[i];
         float *v = tsri_opened_at(&host, host.w, i);
         for (int64_t j = 0; p->role == TSRI_TRAINED && j < p->count; j++) {
             int64_t at = p->offset + tsri_order_place(p, j);
-            v[tsri_order_place(q, j)] = (float)((double)b->weight[at] * b->g[at]);
+            v[tsri_order_place(q, j)] = (float)((double)w[at] * g[at]);
         }
     }
     TSR_TRY(tsri_store_save(&host));
@@ -129,14 +140,86 @@ done:
     return st;
 }
 
-tsr_status tsri_salience_measure(tsri_store *to, const tsr_model *model, const tsr_model *shown,
-                                 tsri_criterion criterion, int64_t batches)
+/* ---- On the run's backend ------------------------------------------------------------------- */
+
+static tsr_status by_backend(tsri_store *to, bench *b, const tsri_store *weights,
+                             tsri_criterion criterion)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(bench_init(b, weights));
+    TSR_TRY(gradient(b->g, b, 0, NULL));
+    if (criterion == TSRI_SCORE_GRASP)
+        TSR_TRY(hessian_times(b));
+    TSR_TRY(put_products(to, b->run.net, b->weight, b->g));
+done:
+    return st;
+}
+
+/* ---- In double ------------------------------------------------------------------------------ */
+
+/* The run's network with filters as the reference wants them. */
+static tsr_status reference_net(tsri_net **net, const tsri_run *run)
+{
+    const tsri_settings *s = &run->settings;
+    return tsri_whole_create(net, s->config, run->net->input,
+                             tsri_outputs_wanted(s->config, s->loss, run->data),
+                             tsri_backend_ref64.can.filters);
+}
+
+/* *exact = the products are there; else something switched within the step. */
+static tsr_status in_double(tsri_store *to, bool *exact, const bench *b, const tsri_store *weights)
+{
+    tsr_status st = TSR_OK;
+    tsri_net *net = NULL;
+    tsri_store at = {0};
+    double *hg = NULL;
+    tsri_loader_options loader = loader_of(&b->run);
+    TSR_TRY(reference_net(&net, &b->run));
+    TSR_TRY(tsri_store_init_host(&at, net));
+    TSR_TRY(tsri_ticket_copy_numbers(&at, weights));
+    TSR_TRY(tsri_alloc(&hg, net->trained, sizeof *hg));
+    TSR_TRY(
+        tsri_hessian_gradient(hg, exact, &b->run, net, tsri_store_own(&at), &loader, b->batches));
+    if (*exact)
+        TSR_TRY(put_products(to, net, tsri_store_own(&at), hg));
+done:
+    tsri_free(hg);
+    tsri_store_fini(&at);
+    tsri_net_destroy(net);
+    return st;
+}
+
+/* In double where that is not too slow, and where the network is smooth at its weights. */
+static tsr_status grasp(tsri_store *to, tsri_salience *how, bench *b, const tsri_store *weights)
+{
+    tsr_status st = TSR_OK;
+    double work = tsri_hessian_operations(&b->run, b->batches);
+    how->exact = false;
+    if (work <= how->most)
+        TSR_TRY(in_double(to, &how->exact, b, weights));
+    if (how->exact)
+        goto done;
+    TSR_TRY(by_backend(to, b, weights, TSRI_SCORE_GRASP));
+    if (work > how->most)
+        TSRI_WARN("grasp: exact scores would take %.3g billion operations in double, more than "
+                  "%.3g: these are differences of gradients in f32, by which other units may stay",
+                  work / 1e9, how->most / 1e9);
+    else
+        TSRI_WARN("grasp: at these very weights the input of a ReLU is 0, or as good as 0, where "
+                  "the gradient jumps: scores are differences of gradients in f32, by which other "
+                  "units may stay");
+done:
+    return st;
+}
+
+tsr_status tsri_salience_measure(tsri_store *to, tsri_salience *how, const tsr_model *model,
+                                 const tsr_model *shown)
 {
     tsr_status st = TSR_OK;
     tsr_config *own = NULL;
     tsr_run_options options = tsr_run_options_default();
     tsri_ground ground = {.dry = true};
-    bench b = {.run = {.process.lock = -1}, .batches = batches};
+    bench b = {.run = {.process.lock = -1}, .batches = how->batches};
     tsri_like like = tsri_model_like(shown, false);
     const tsri_backend *backend;
     TSR_TRY(tsri_model_has_data(shown));
@@ -146,14 +229,12 @@ tsr_status tsri_salience_measure(tsri_store *to, const tsr_model *model, const t
     tsri_wants wants = tsri_model_wants(own);
     TSR_TRY(tsri_data_load_like(&ground.data, own, &wants, &like));
     TSR_TRY(tsri_run_init_on(&b.run, own, &options, &ground));
-    TSR_TRY(bench_init(&b, &model->store));
     if (b.run.settings.gd) /* one batch is all there is */
         b.batches = 1;
-    TSR_TRY(gradient(b.g, &b, 0, NULL));
-    if (criterion == TSRI_SCORE_GRASP)
-        TSR_TRY(hessian_times(&b));
     TSR_TRY(tsri_store_init_host(to, model->net));
-    TSR_TRY(put_products(to, &b));
+    how->exact = true;
+    TSR_TRY(how->criterion == TSRI_SCORE_GRASP ? grasp(to, how, &b, &model->store)
+                                               : by_backend(to, &b, &model->store, how->criterion));
 done:
     bench_fini(&b);
     tsr_data_destroy(ground.data);

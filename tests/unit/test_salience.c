@@ -8,6 +8,7 @@
 #include "run/recipe.h"
 #include "run/run.h"
 #include "scratch.h"
+#include "ticket/hessian.h"
 #include "ticket/salience.h"
 #include "ticket/statistics.h"
 #include "train/describe.h"
@@ -96,6 +97,14 @@ static void at_factor(double *loss, double *half, const tsr_model *m, int64_t ax
     tsr_config_destroy(c);
 }
 
+static void scores_of(double *score, tsri_salience *how, const tsr_model *m, int64_t axis)
+{
+    tsri_store salience = {0};
+    assert_ok(tsri_salience_measure(&salience, how, m, m));
+    assert_ok(tsri_score(score, &salience, axis, how->criterion, 0));
+    tsri_store_fini(&salience);
+}
+
 /* The tolerance is a part of the largest score: differences over 4e-4 of f32 numbers are good to some
  * 1e-3 of it here. Over a hundredth of the weights they were not: ReLUs switch on the way. */
 static void are_derivatives(void **state)
@@ -104,16 +113,18 @@ static void are_derivatives(void **state)
     enum { MOST = 16 };
     const double h = 0.0002;
     tsr_model *m = trained();
-    for (int kind = 0; kind < 2; kind++) {
-        tsri_criterion by = kind ? TSRI_SCORE_GRASP : TSRI_SCORE_SNIP;
-        tsri_store salience = {0};
-        assert_ok(tsri_salience_measure(&salience, m, m, by, 3));
+    for (int kind = 0; kind < 3; kind++) {
+        tsri_salience how = {.criterion = kind ? TSRI_SCORE_GRASP : TSRI_SCORE_SNIP,
+                             .batches = 3,
+                             .most = kind == 2 ? 0 : TSRI_HESSIAN_MOST};
         for (int64_t axis = 0; axis < m->net->axes; axis++) {
             double score[MOST], want[MOST], most = 0;
             int64_t units = m->net->axis[axis].size;
-            if (!tsri_score_fits(m->net, axis, by) || units > MOST || !m->net->axis[axis].cuttable)
+            if (!tsri_score_fits(m->net, axis, how.criterion) || units > MOST ||
+                !m->net->axis[axis].cuttable)
                 continue;
-            assert_ok(tsri_score(score, &salience, axis, by, 0));
+            scores_of(score, &how, m, axis);
+            assert_int_equal(how.exact, kind != 2);
             for (int64_t j = 0; j < units; j++) {
                 double loss[2], half[2];
                 at_factor(&loss[0], &half[0], m, axis, j, -h);
@@ -127,7 +138,79 @@ static void are_derivatives(void **state)
                     fail_msg("%s, unit %lld: %g, not %g", m->net->axis[axis].name, (long long)j,
                              score[j], want[j]);
         }
-        tsri_store_fini(&salience);
+    }
+    tsr_model_destroy(m);
+}
+
+static float *numbers_of(const tsr_model *m, const char *name)
+{
+    int64_t p = tsri_net_param(m->net, name);
+    assert_true(p >= 0);
+    return tsri_store_own(&m->store) + m->net->param[p].offset;
+}
+
+/* All units of the first layer have the same sign at every sample: half of the samples turn all of
+ * them off, and the second layer then sees nothing but its biases, which are 0. */
+static void put_on_kink(const tsr_model *m, float second_bias)
+{
+    float *w = numbers_of(m, "layers.0.weight"), *b = numbers_of(m, "layers.0.bias");
+    for (int64_t j = 0; j < 7; j++) {
+        for (int64_t i = 0; i < 6; i++)
+            w[6 * j + i] = i == 0 ? 0.5f + 0.1f * (float)j : 0;
+        b[j] = 0;
+    }
+    for (int64_t j = 0; j < 5; j++)
+        numbers_of(m, "layers.2.bias")[j] = second_bias;
+}
+
+/* Where the input of a ReLU is exactly 0 every step switches it, however short: that is seen, and
+ * the difference that stands in is the one that is asked for. Dead units, which no step wakes, are no
+ * such case, nor are inputs a little away from 0. */
+static void kinks_are_seen(void **state)
+{
+    (void)state;
+    tsr_model *m = trained();
+    double score[2][16];
+    tsri_salience how = {.criterion = TSRI_SCORE_GRASP, .batches = 3, .most = TSRI_HESSIAN_MOST};
+    int64_t axis = tsri_axis_find(m->net, "hidden.1");
+    put_on_kink(m, 0);
+    scores_of(score[0], &how, m, axis);
+    assert_false(how.exact);
+    how.most = 0;
+    scores_of(score[1], &how, m, axis);
+    assert_false(how.exact);
+    assert_memory_equal(score[0], score[1], 5 * sizeof(double));
+    how.most = TSRI_HESSIAN_MOST;
+    put_on_kink(m, 0.001f);
+    scores_of(score[0], &how, m, axis);
+    assert_true(how.exact);
+    for (int64_t j = 0; j < 7; j++)
+        numbers_of(m, "layers.0.bias")[j] = -100;
+    for (int64_t j = 0; j < 5; j++)
+        numbers_of(m, "layers.2.bias")[j] = 0;
+    scores_of(score[0], &how, m, axis);
+    assert_true(how.exact);
+    tsr_model_destroy(m);
+}
+
+/* Batches are added in their order, whoever took them. */
+static void any_threads(void **state)
+{
+    (void)state;
+    tsr_model *m = trained();
+    double score[3][16];
+    int64_t axis = tsri_axis_find(m->net, "hidden.0");
+    assert_ok(tsr_config_set(m->config, "optim.name=sgd"));
+    assert_ok(tsr_config_set(m->config, "batch=9"));
+    for (int i = 0; i < 3; i++) {
+        tsri_salience how = {
+            .criterion = TSRI_SCORE_GRASP, .batches = 4, .most = TSRI_HESSIAN_MOST};
+        char threads[40];
+        (void)snprintf(threads, sizeof threads, "threads=%d", 1 + i);
+        assert_ok(tsr_config_set(m->config, threads));
+        scores_of(score[i], &how, m, axis);
+        assert_true(how.exact);
+        assert_memory_equal(score[0], score[i], 7 * sizeof(double));
     }
     tsr_model_destroy(m);
 }
@@ -148,6 +231,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(are_derivatives),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(kinks_are_seen),
+                                       cmocka_unit_test(any_threads), cmocka_unit_test(refusals)};
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
