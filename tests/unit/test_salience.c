@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { WARNING = 400 };
+
 static const char yaml[] = "data: {name: sphere, n: 40, test_n: 8, dim: 6}\n"
                            "model: {name: mlp, hidden: [7, 5]}\nloss: cross_entropy\n"
                            "optim: {name: gd, lr: 0.5, momentum: 0}\nrounds: 5\nthreads: 1\n"
@@ -163,6 +165,12 @@ static void put_on_kink(const tsr_model *m, float second_bias)
         numbers_of(m, "layers.2.bias")[j] = second_bias;
 }
 
+static void keep_warning(void *to, tsr_log_level level, const char *text)
+{
+    (void)level;
+    (void)snprintf(to, WARNING, "%s", text);
+}
+
 /* Where the input of a ReLU is exactly 0 every step switches it, however short: that is seen, and
  * the difference that stands in is the one that is asked for. Dead units, which no step wakes, are no
  * such case, nor are inputs a little away from 0. */
@@ -170,15 +178,20 @@ static void kinks_are_seen(void **state)
 {
     (void)state;
     tsr_model *m = trained();
+    char told[WARNING] = "";
     double score[2][16];
+    tsr_set_log(keep_warning, told, TSR_LOG_WARNING);
     tsri_salience how = {.criterion = TSRI_SCORE_GRASP, .batches = 3, .most = TSRI_HESSIAN_MOST};
     int64_t axis = tsri_axis_find(m->net, "hidden.1");
     put_on_kink(m, 0);
     scores_of(score[0], &how, m, axis);
     assert_false(how.exact);
+    assert_non_null(strstr(told, "the input of a ReLU is 0"));
     how.most = 0;
     scores_of(score[1], &how, m, axis);
     assert_false(how.exact);
+    assert_non_null(strstr(told, "exact scores would take"));
+    told[0] = 0;
     assert_memory_equal(score[0], score[1], 5 * sizeof(double));
     how.most = TSRI_HESSIAN_MOST;
     put_on_kink(m, 0.001f);
@@ -190,6 +203,8 @@ static void kinks_are_seen(void **state)
         numbers_of(m, "layers.2.bias")[j] = 0;
     scores_of(score[0], &how, m, axis);
     assert_true(how.exact);
+    assert_string_equal(told, "");
+    tsr_set_log(NULL, NULL, TSR_LOG_ERROR);
     tsr_model_destroy(m);
 }
 
