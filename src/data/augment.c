@@ -41,7 +41,8 @@ tsr_status tsri_augment_check(const tsri_augment *a, const tsr_data *data, const
     TSR_CHECK(a->magnitude >= 0 && a->magnitude < TSRI_MAGNITUDES, TSR_USAGE,
               "%sRandAugment has magnitudes from 0 to %d, not %lld", place, TSRI_MAGNITUDES - 1,
               (long long)a->magnitude);
-    TSR_CHECK(part->bytes || part->pixels, TSR_USAGE,
+    TSR_CHECK(!part->numbers || part->pixels,
+              TSR_USAGE, /* a set that is only described has neither */
               "%sRandAugment changes 8-bit pixels, and the images of %s are real numbers: use "
               "data.augment and data.cutout, or give them as bytes (uint8)",
               place, tsri_quote(data->name));
