@@ -127,21 +127,19 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return (hash ^ word) * 0x100000001b3u;
 }
 
-/* Which ReLUs are on, and which pixels the max poolings took, after a forward: both are kept for
- * backward. */
-static uint64_t pattern_of(const tsri_plan *plan)
+/* Which ReLUs are on, and which pixels the max poolings took: both are kept for backward, which shows
+ * them. What it leaves out depends on no trained weight. */
+static tsr_status note_pattern(void *context, const tsri_op *op, const tsri_layer *layer)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int64_t k = 0; k < tsri_plan_ops(plan); k++) {
-        const tsri_op *op = tsri_plan_op(plan, k, NULL);
-        const double *y = op->y;
-        const int64_t *taken = op->saved;
-        bool relu = op->relu || op->kind == TSRI_RELU || op->kind == TSRI_RECURRENT;
-        bool pool = op->kind == TSRI_MAXPOOL;
-        for (int64_t i = 0; (relu || pool) && i < op->n * tsri_shape_count(op->out); i++)
-            hash = mix(hash, relu ? (uint64_t)(y[i] > 0) : (uint64_t)taken[i]);
-    }
-    return hash;
+    uint64_t *hash = context;
+    const double *y = op->y;
+    const int64_t *taken = op->saved;
+    bool relu = op->relu || op->kind == TSRI_RELU || op->kind == TSRI_RECURRENT;
+    bool pool = op->kind == TSRI_MAXPOOL;
+    (void)layer;
+    for (int64_t i = 0; (relu || pool) && i < op->n * tsri_shape_count(op->out); i++)
+        *hash = mix(*hash, relu ? (uint64_t)(y[i] > 0) : (uint64_t)taken[i]);
+    return TSR_OK;
 }
 
 static int place_of(int side)
@@ -156,9 +154,9 @@ static tsr_status one(seat *s, const crew *c)
     TSR_TRY(tsri_store_write(&s->store, TSRI_WEIGHTS, c->at[place_of(s->side)]));
     TSR_TRY(tsri_loader_get(s->loader, &batch, s->batch));
     TSR_TRY(tsri_step_forward(&s->step, batch, 0));
-    s->pattern = pattern_of(s->plan);
     TSR_TRY(tsri_step_judge(&s->step, batch, 0));
-    TSR_TRY(tsri_plan_backward(s->plan));
+    s->pattern = 0xcbf29ce484222325u;
+    TSR_TRY(tsri_plan_backward_each(s->plan, note_pattern, &s->pattern));
 done:
     return st;
 }
