@@ -204,6 +204,7 @@ tsr_status tsri_op_borrow(tsri_op *op, const tsri_backend *borrower)
     TSR_TRY(tsri_alloc(&l, 1, sizeof *l));
     *l = (loan){.heap = borrower->heap, .op = *op, .device = tsri_device_on(lender, op->pool)};
     l->op.x_gates = NULL;
+    l->op.steady = false; /* its weights come anew with each call */
     TSR_TRY(tsri_op_setup(&l->op, lender));
     l->lender = l->op.kernel;
     l->kernel = (tsri_kernel){.name = "borrowed",

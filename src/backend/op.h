@@ -183,13 +183,15 @@ typedef struct tsri_op {
                             scale [C] and shift [C]: y = scale x + shift */
     int64_t scratch_bytes; /* asked for by setup: free for others between two calls */
     int64_t packed_bytes;  /* asked for by setup: weights as products want them. The backend's
-                              `pack` fills them before a pass, for all ops at once */
+                              `pack` fills them before a pass, for all ops at once; of steady
+                              weights once, before the first pass */
     int64_t late_bytes;    /* asked for by setup: scratch of work that runs beside what follows */
     void *saved, *scratch, *packed, *late;
     void *state; /* made by setup, freed by teardown */
     tsri_pool *pool;
     void *stream; /* of the device: backend/queue.h */
     int crowd;    /* likewise */
+    bool steady;  /* w stays as it is: it was packed before the first pass */
 } tsri_op;
 
 /* One implementation of one kind of operation. A backend lists them fastest first; the first that

@@ -71,7 +71,7 @@ static tsr_status rival_init(rival *r, const arena *a, const tsr_onnx_speed_opti
     r->device = a->device;
     r->x = a->x;
     TSR_TRY(tsri_model_load(&r->net, &r->store, r->model, a->device.backend, false));
-    TSR_TRY(tsri_plan_create(&r->plan, &r->store, a->device, o->batch, false));
+    TSR_TRY(tsri_plan_create_steady(&r->plan, &r->store, a->device, o->batch, NULL));
     TSR_TRY(tsri_onnx_make(&r->file, r->model, &how));
     if (!a->there)
         goto done;

@@ -53,6 +53,7 @@ struct tsr_predictor {
     bool pixels;          /* of images as they are: bytes are divided by 255, as in evaluation */
     pthread_mutex_t lock; /* of the list */
     lane *idle;
+    tsri_plan *first; /* of one sample: all others use the weights that it has laid out */
 };
 
 /* ---- Lanes ---------------------------------------------------------------------------------- */
@@ -69,7 +70,10 @@ static tsr_status gear_init(gear *g, tsr_predictor *p, lane *l, int64_t batch)
     tsri_device device = tsri_device_on(p->backend, l->pool);
     if (g->plan)
         return TSR_OK;
-    TSR_TRY(tsri_plan_create(&g->plan, &p->store, device, batch, false));
+    if (batch == 1)
+        TSR_TRY(tsri_plan_create_steady(&g->plan, &p->store, device, 1, p->first));
+    else
+        TSR_TRY(tsri_plan_create(&g->plan, &p->store, device, batch, false));
     TSR_TRY(tsri_step_init(&g->step, g->plan, &(tsri_aim){0}, NULL));
 done:
     if (st != TSR_OK) {
@@ -216,6 +220,7 @@ static tsr_status fill(tsr_predictor *p, const tsr_model *m)
     for (int i = 0; i < p->options.callers; i++) {
         lane *l = NULL;
         TSR_TRY(lane_create(&l, p));
+        p->first = p->first ? p->first : l->one.plan;
         give_back(p, l);
     }
 done:

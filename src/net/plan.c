@@ -4,6 +4,18 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+/* Its steps and their memory; weights that stay as they are, as products want them. */
+static tsr_status fit_out(tsri_plan *plan)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_plan_steps(plan));
+    TSR_TRY(tsri_plan_memory(plan));
+    if (plan->steady && plan->packs > 0)
+        TSR_TRY(tsri_device_pack(plan->device, plan->packed, plan->packs));
+done:
+    return st;
+}
+
 static tsr_status make(tsri_plan **out, const tsri_plan *like)
 {
     tsr_status st = TSR_OK;
@@ -11,8 +23,7 @@ static tsr_status make(tsri_plan **out, const tsri_plan *like)
     *out = NULL;
     TSR_TRY(tsri_alloc(&plan, 1, sizeof *plan));
     *plan = *like;
-    TSR_TRY(tsri_plan_steps(plan));
-    TSR_TRY(tsri_plan_memory(plan));
+    TSR_TRY(fit_out(plan));
     *out = plan;
     plan = NULL;
 done:
@@ -29,6 +40,18 @@ tsr_status tsri_plan_create(tsri_plan **out, tsri_store *store, tsri_device devi
                       .batch = batch,
                       .training = training,
                       .gradients = training};
+    return make(out, &like);
+}
+
+tsr_status tsri_plan_create_steady(tsri_plan **out, tsri_store *store, tsri_device device,
+                                   int64_t batch, const tsri_plan *packer)
+{
+    tsri_plan like = {.net = store->net,
+                      .store = store,
+                      .device = device,
+                      .batch = batch,
+                      .steady = true,
+                      .packer = packer};
     return make(out, &like);
 }
 
@@ -94,13 +117,14 @@ tsr_status tsri_plan_renew(tsri_plan **plan)
                      .training = p->training,
                      .frozen = p->frozen,
                      .gradients = p->gradients,
+                     .steady = p->steady,
+                     .packer = p->packer,
                      .timed = p->timed,
                      .arena = p->arena,
                      .arena_room = p->arena_room,
                      .input = p->input,
                      .tally = p->tally};
-    TSR_TRY(tsri_plan_steps(p));
-    TSR_TRY(tsri_plan_memory(p));
+    TSR_TRY(fit_out(p));
 done:
     if (st != TSR_OK) {
         tsri_plan_destroy(p);
@@ -175,7 +199,7 @@ void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length)
 tsr_status tsri_plan_pass(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
-    if (plan->packs > 0)
+    if (plan->packs > 0 && !plan->steady)
         TSR_TRY(tsri_device_pack(plan->device, plan->packed, plan->packs));
     for (int64_t k = 0; k < plan->count; k++) {
         tsri_planned *s = &plan->step[k];

@@ -31,12 +31,18 @@ void tsri_plan_destroy(tsri_plan *plan);
  * takes more only when that is too small. *plan is NULL after a failure. */
 tsr_status tsri_plan_renew(tsri_plan **plan);
 
+/* A plan that only predicts, with weights that are in the store already and do not change: they are
+ * laid out once, as products want them. Plans of the same store, backend and batch may share that:
+ * `packer` is an earlier one, which must outlive this one, or NULL. */
+tsr_status tsri_plan_create_steady(tsri_plan **out, tsri_store *store, tsri_device device,
+                                   int64_t batch, const tsri_plan *packer);
+
 /* Of sequences: how many positions each of the batch has, until the next call; NULL (the start) =
  * all. `length` [batch] must stay as it is until backward is done. */
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);
 void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length); /* in the device's memory */
 
-/* The same for gradients of outputs instead of a loss: norms use their running statistics, so that
+/* A plan for gradients of outputs instead of a loss: norms use their running statistics, so that
  * no sample sees another. The caller writes the gradient of the output and looks at each op as
  * backward passes it:
  *

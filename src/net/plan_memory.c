@@ -160,7 +160,7 @@ static void bind(book *b)
         s->op.dadd = s->owns_dadd ? at(b, &b->grad[home(plan, s->add)]) : NULL;
         s->op.dy = at(b, &b->grad[home(plan, s->out)]);
         s->op.saved = at(b, &b->saved[k]);
-        s->op.packed = at(b, &b->packed[k]);
+        s->op.packed = plan->packer ? s->op.packed : at(b, &b->packed[k]);
         s->op.scratch = at(b, b->scratch);
         s->op.late = at(b, b->late);
         s->op.pre = s->norm < 0 ? NULL : at(b, &b->saved[s->norm]);

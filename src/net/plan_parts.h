@@ -37,6 +37,8 @@ struct tsri_plan {
     bool frozen;    /* training, but norms use running statistics */
     bool gradients; /* of parameters are wanted */
     bool narrow;    /* values lie as bf16, but what comes in and what goes out */
+    bool steady;    /* weights stay as they are: they are packed when the plan is made */
+    const struct tsri_plan *packer; /* whose packed weights are used, or NULL: its own */
 
     tsri_planned *step; /* [count] in the order of forward */
     int64_t count;

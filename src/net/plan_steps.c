@@ -92,6 +92,7 @@ static tsri_planned step_of(const tsri_plan *plan, int64_t i)
     s.op.pool = plan->device.pool;
     s.op.stream = plan->device.stream;
     s.op.crowd = plan->device.crowd;
+    s.op.steady = plan->steady;
     return s;
 }
 
@@ -252,6 +253,15 @@ done:
     return st;
 }
 
+/* The steps of the other plan are the same: it was made for the same network, device and batch. */
+static void use_packed(tsri_plan *plan, const tsri_plan *packer)
+{
+    for (int64_t k = 0; packer && k < plan->count; k++) {
+        plan->step[k].op.packed_bytes = 0;
+        plan->step[k].op.packed = packer->step[k].op.packed;
+    }
+}
+
 /* ---- The whole ---------------------------------------------------------------------------- */
 
 /* Backward, the first op to reach a value's gradient writes it, later ones add to it. A gradient
@@ -325,6 +335,7 @@ tsr_status tsri_plan_steps(tsri_plan *plan)
     meet_recurrences(plan, &s);
     for (int64_t k = 0; k < plan->count; k++)
         TSR_TRY(tsri_op_setup(&plan->step[k].op, plan->device.backend));
+    use_packed(plan, plan->packer);
     TSR_TRY(list_packed(plan));
 done:
     scan_free(&s);

@@ -274,16 +274,19 @@ static void *ask_all(void *context)
     return NULL;
 }
 
-static void eight_at_once(void **state)
+static void ask_at_once(const tsr_model *model)
 {
-    (void)state;
-    tsr_model *model = small_model(NULL);
     tsr_predictor *p = predictor_of(model, TSR_OUTPUTS, 0);
-    float wanted[SAMPLES * 3];
+    float wanted[SAMPLES * 3], many[SAMPLES * 3];
     asker all[8];
+    tsr_array every = rows(sample_x, SAMPLES);
+    assert_ok(tsr_predictor_run(many, p, &every, NULL));
     for (int i = 0; i < SAMPLES; i++) {
         tsr_array x = rows(sample_x + i * INPUTS, 1);
         assert_ok(tsr_predictor_run(wanted + i * 3, p, &x, NULL));
+        for (int k = 0; k < 3; k++) /* the same sums in another order */
+            assert_true(fabsf(wanted[i * 3 + k] - many[i * 3 + k]) <
+                        1e-5f * (1 + fabsf(many[i * 3 + k])));
     }
     for (int i = 0; i < 8; i++) {
         all[i] = (asker){.p = p, .wanted = wanted};
@@ -294,13 +297,31 @@ static void eight_at_once(void **state)
         assert_int_equal(all[i].wrong, 0);
     }
     tsr_predictor_destroy(p);
-    tsr_model_destroy(model);
 }
 
-static void memory_may_fail(void **state)
+static void eight_at_once(void **state)
 {
     (void)state;
     tsr_model *model = small_model(NULL);
+    ask_at_once(model);
+    tsr_model_destroy(model);
+}
+
+static const char *const wide[] = {"model.hidden=[160, 136, 130]", "epochs=3", "optim.lr=0.01",
+                                   NULL};
+
+/* Wide layers have their weights laid out for single samples once, for all callers. */
+static void eight_share_weights(void **state)
+{
+    (void)state;
+    tsr_model *model = small_model(wide);
+    ask_at_once(model);
+    tsr_model_destroy(model);
+}
+
+static void memory_may_fail_for(const char *const *how)
+{
+    tsr_model *model = small_model(how);
     tsr_status st = TSR_RESOURCES;
     float y[SAMPLES * 3];
     tsr_array all = rows(sample_x, SAMPLES);
@@ -316,6 +337,13 @@ static void memory_may_fail(void **state)
     tsr_model_destroy(model);
 }
 
+static void memory_may_fail(void **state)
+{
+    (void)state;
+    memory_may_fail_for(NULL);
+    memory_may_fail_for(wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +357,7 @@ int main(void)
         cmocka_unit_test(any_type),
         cmocka_unit_test(calls_allocate_nothing),
         cmocka_unit_test(eight_at_once),
+        cmocka_unit_test(eight_share_weights),
         cmocka_unit_test(memory_may_fail),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));

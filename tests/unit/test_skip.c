@@ -271,6 +271,90 @@ static void bits_turned(void **state)
     tsri_pool_destroy(pool);
 }
 
+/* ---- One sample ---------------------------------------------------------------------------- */
+
+enum { WIDEST = 700 };
+
+/* y = relu(scale W x + b) by sums in double: |got - y| within the rounding of n sums. */
+static void compare_columns(const tsri_columns *c, const float *w)
+{
+    for (int64_t o = 0; o < c->outputs; o++) {
+        double sum = (double)c->b[o], size = fabs(sum);
+        for (int64_t i = 0; i < c->inputs; i++) {
+            double term = c->scale * (double)w[o * c->inputs + i] * (double)c->x[i];
+            sum += term;
+            size += fabs(term);
+        }
+        sum = c->relu && sum < 0 ? 0 : sum;
+        if (!(fabs((double)c->y[o] - sum) <= 1e-7 * (double)(c->inputs + 2) * size))
+            fail_msg("output %d: %g, should be %g", (int)o, (double)c->y[o], sum);
+    }
+}
+
+static void inputs_that_are_zero(void **state)
+{
+    (void)state;
+    static float w[WIDEST * WIDEST], packed[WIDEST * WIDEST], x[WIDEST], b[WIDEST], y[WIDEST];
+    static int32_t at[WIDEST + 64];
+    static const int64_t sizes[][2] = {{1, 1},     {3, 7},     {64, 65},
+                                       {131, 256}, {333, 700}, {700, 300}};
+    tsri_pool *pool = NULL;
+    tsri_rng rng = tsri_rng_stream(3, TSRI_FOR_TEST, 7, 8, 9);
+    assert_int_equal(tsri_pool_create(&pool, 2), TSR_OK);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int d = 0; d <= 4; d++) {
+            int64_t in = sizes[k][0], out = sizes[k][1];
+            for (int64_t i = 0; i < in * out; i++)
+                w[i] = (float)tsri_rng_normal(&rng);
+            for (int64_t i = 0; i < in; i++)
+                x[i] = tsri_rng_uniform(&rng) * 4 < (float)d ? (float)tsri_rng_normal(&rng) : 0;
+            for (int64_t i = 0; i < out; i++)
+                b[i] = (float)tsri_rng_normal(&rng);
+            tsri_columns c = {in, out, packed, x, b, y, at, 0.5, d % 2 == 1};
+            assert_true(tsri_columns_room(in) <= (int64_t)(sizeof at / sizeof *at));
+            tsri_columns_pack(packed, w, in, out, pool);
+            tsri_columns_run(&c, pool);
+            compare_columns(&c, w);
+        }
+    x[5] = NAN; /* is not taken for a 0 */
+    tsri_columns_run(&(tsri_columns){9, 20, packed, x, NULL, y, at, 0, false}, pool);
+    for (int i = 0; i < 20; i++)
+        assert_true(isnan(y[i]));
+    tsri_pool_destroy(pool);
+}
+
+/* Every table's loop alone: whole blocks, single vectors, single columns. */
+static void sums_of_rows(void **state)
+{
+    (void)state;
+    static float w[40 * 300], x[40], y[300];
+    const tsri_loops *loops;
+    tsri_rng rng = tsri_rng_stream(3, TSRI_FOR_TEST, 10, 11, 12);
+    for (int i = 0; i < 40 * 300; i++)
+        w[i] = (float)tsri_rng_normal(&rng);
+    for (int i = 0; i < 40; i++)
+        x[i] = (float)tsri_rng_normal(&rng);
+    for (int l = 0; (loops = tsri_loops_at(l)) != NULL; l++)
+        for (int64_t cols = 1; cols <= 300; cols += 23) {
+            int32_t at[40];
+            int64_t n = 0;
+            for (int i = 0; i < 30; i += 1 + i % 3)
+                at[n++] = i;
+            assert_true(n + loops->ahead <= 40);
+            for (int k = 0; k < loops->ahead; k++)
+                at[n + k] = 39;
+            loops->sums(y, cols, w, 300, x, at, n);
+            for (int64_t j = 0; j < cols; j++) {
+                double sum = 0, size = 0;
+                for (int64_t k = 0; k < n; k++) {
+                    sum += (double)x[at[k]] * (double)w[at[k] * 300 + j];
+                    size += fabs((double)x[at[k]] * (double)w[at[k] * 300 + j]);
+                }
+                assert_true(fabs((double)y[j] - sum) <= 1e-7 * (double)(n + 1) * size);
+            }
+        }
+}
+
 static void memory_runs_out(void **state)
 {
     (void)state;
@@ -288,6 +372,7 @@ int main(void)
         cmocka_unit_test(every_pattern),          cmocka_unit_test(every_density),
         cmocka_unit_test(threads_change_nothing), cmocka_unit_test(half_the_work),
         cmocka_unit_test(bits_and_numbers),       cmocka_unit_test(bits_turned),
+        cmocka_unit_test(inputs_that_are_zero),   cmocka_unit_test(sums_of_rows),
         cmocka_unit_test(memory_runs_out),
     };
     return nothing_left(cmocka_run_group_tests(tests, NULL, NULL));

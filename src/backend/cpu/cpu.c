@@ -51,6 +51,15 @@ static tsr_status loss(const tsri_loss *l, tsri_device device)
     return tsri_backend_ref.loss(l, device);
 }
 
+/* Only linear layers ask for packed weights. */
+static tsr_status pack(tsri_op *const *op, int64_t count, tsri_device device)
+{
+    (void)device;
+    for (int64_t i = 0; i < count; i++)
+        tsri_cpu_linear_pack(op[i]);
+    return TSR_OK;
+}
+
 const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                        .real_bytes = sizeof(float),
                                        .heap = TSRI_HEAP_HERE,
@@ -61,6 +70,7 @@ const tsri_backend tsri_backend_cpu = {.name = "cpu",
                                                .fused_gates = true,
                                                .skips_zeros = true},
                                        .kernels = kernels,
+                                       .pack = pack,
                                        .loss = loss,
                                        .update = tsri_cpu_update,
                                        .adam = tsri_cpu_adam,

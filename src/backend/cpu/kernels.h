@@ -33,6 +33,9 @@ void tsri_cpu_conv_bias_gradient(tsri_op *op);
 int64_t tsri_cpu_linear_rows(const tsri_op *op, int64_t *in, int64_t *out);
 void tsri_cpu_linear_mask(tsri_op *op);
 
+/* op->packed = its weights, input after input. */
+void tsri_cpu_linear_pack(tsri_op *op);
+
 extern const tsri_samples_ops tsri_cpu_samples; /* samples.c */
 
 tsr_status tsri_cpu_update(const tsri_update *update, tsri_device device);

@@ -34,10 +34,28 @@ static bool large(const tsri_op *op)
            tsri_shape_count(op->out) >= LEAST_UNITS;
 }
 
+/* A sample that nobody trains on is the prediction of a program that waits for it. */
+static bool single(const tsri_op *op)
+{
+    return op->n == 1 && !op->training && op->positions <= 1 && !op->gates;
+}
+
+/* The weights of inputs that are not 0 are read, input after input (skip_columns.c). */
+static bool by_columns(const tsri_op *op)
+{
+    return single(op) && op->steady && tsri_shape_count(op->in) >= LEAST_UNITS &&
+           tsri_shape_count(op->out) >= LEAST_UNITS;
+}
+
 static tsr_status setup(tsri_op *op)
 {
     tsr_status st = TSR_OK;
     int threads = tsri_pool_threads(op->pool);
+    int64_t in = tsri_shape_count(op->in);
+    if (by_columns(op)) {
+        op->packed_bytes = in * tsri_shape_count(op->out) * (int64_t)sizeof(float);
+        op->scratch_bytes = tsri_columns_room(in) * (int64_t)sizeof(int32_t);
+    }
     if (!large(op))
         return TSR_OK;
     if (op->x_gates)
@@ -105,12 +123,10 @@ static tsr_status product(tsri_op *op)
     return TSR_OK;
 }
 
-/* Few samples are bound by reading W: what is off is not read. A single one that nobody trains on
- * is the prediction of a program that waits for it. */
+/* Few samples are bound by reading W: what is off is not read. */
 static bool by_rows(const tsri_op *op)
 {
-    bool single = op->n == 1 && !op->training && op->positions <= 1 && !op->gates;
-    return single || (op->gate && op->x_gates && op->n <= FEW_SAMPLES);
+    return single(op) || (op->gate && op->x_gates && op->n <= FEW_SAMPLES);
 }
 
 static void run_by_rows(tsri_op *op)
@@ -129,9 +145,33 @@ static void run_by_rows(tsri_op *op)
     op->skipped = op->gate;
 }
 
+static void run_by_columns(tsri_op *op)
+{
+    tsri_columns c = {.inputs = tsri_shape_count(op->in),
+                      .outputs = tsri_shape_count(op->out),
+                      .w = op->packed,
+                      .x = op->x,
+                      .b = op->b,
+                      .y = op->y,
+                      .at = op->scratch,
+                      .scale = op->scale,
+                      .relu = op->relu};
+    tsri_columns_run(&c, op->pool);
+}
+
+void tsri_cpu_linear_pack(tsri_op *op)
+{
+    tsri_columns_pack(op->packed, op->w, tsri_shape_count(op->in), tsri_shape_count(op->out),
+                      op->pool);
+}
+
 static tsr_status forward(tsri_op *op)
 {
     tsr_status st = TSR_OK;
+    if (by_columns(op)) {
+        run_by_columns(op);
+        return TSR_OK;
+    }
     if (op->x_gates && op->x_gates->entered && large(op))
         tsri_cpu_gates_take(op->x_gates, op->x, op->pool);
     if (op->gate && !op->gates->given)

@@ -116,6 +116,11 @@ typedef struct tsri_loops {
                  int64_t cols);
     /* y[r] = sum over i < n of w[r][i] x[i] */
     void (*dots)(float y[4], const float *const w[4], const float *x, int64_t n);
+    /* y[j] = sum over k < n of x[at[k]] w[at[k] * stride + j], j < cols; `at` goes on for `ahead`
+     * more, whose numbers are fetched and not used */
+    void (*sums)(float *y, int64_t cols, const float *w, int64_t stride, const float *x,
+                 const int32_t *at, int64_t n);
+    int ahead;
 } tsri_loops;
 
 /* The i-th table that this processor runs, narrowest first; NULL after the last. The environment

@@ -172,3 +172,44 @@ static void dots(float y[4], const float *const w[4], const float *x, int64_t n)
         y[r] = part[0];
     }
 }
+
+enum {
+    ACROSS = WIDTH == 16 ? 16 : 8, /* vectors of sums: as many as registers leave room for */
+    SOON = 8                       /* rows that are fetched before they are needed */
+};
+
+ALWAYS void sum_block(float *y, int vectors, const float *w, int64_t stride, const float *x,
+                      const int32_t *at, int64_t n)
+{
+    vec sum[ACROSS];
+    UNROLL for (int v = 0; v < vectors; v++) sum[v] = (vec){0};
+    for (int64_t k = 0; k < n; k++) {
+        const float *row = w + at[k] * stride, *soon = w + at[k + SOON] * stride;
+        vec s = splat(x[at[k]]);
+        UNROLL for (int v = 0; v < vectors; v++)
+        {
+            if (v * WIDTH % 16 == 0)
+                __builtin_prefetch(soon + v * WIDTH, 0, 3);
+            sum[v] = fma_(load(row + v * WIDTH), s, sum[v]);
+        }
+    }
+    UNROLL for (int v = 0; v < vectors; v++) store(y + v * WIDTH, sum[v]);
+}
+
+/* The rows of W that count, added up block after block of columns, each block's sums in
+ * registers. */
+static void sums(float *y, int64_t cols, const float *w, int64_t stride, const float *x,
+                 const int32_t *at, int64_t n)
+{
+    int64_t j = 0;
+    for (; j + ACROSS * WIDTH <= cols; j += ACROSS * WIDTH)
+        sum_block(y + j, ACROSS, w + j, stride, x, at, n);
+    for (; j + WIDTH <= cols; j += WIDTH)
+        sum_block(y + j, 1, w + j, stride, x, at, n);
+    for (; j < cols; j++) {
+        float sum = 0;
+        for (int64_t k = 0; k < n; k++)
+            sum += w[at[k] * stride + j] * x[at[k]];
+        y[j] = sum;
+    }
+}

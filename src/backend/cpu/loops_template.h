@@ -37,4 +37,6 @@ const tsri_loops TABLE = {
     .skip_out = skip_out,
     .turn = turn,
     .dots = dots,
+    .sums = sums,
+    .ahead = SOON,
 };

@@ -124,4 +124,22 @@ typedef struct tsri_rows {
 
 void tsri_rows_run(const tsri_rows *rows, tsri_pool *pool);
 
+/* One sample, with weights that were laid out once: those of inputs that are 0 are not read.
+ * y = scale W x + b; with `relu` max(y, 0). (skip_columns.c) */
+typedef struct tsri_columns {
+    int64_t inputs, outputs;
+    const float *w;     /* [inputs, outputs], from tsri_columns_pack */
+    const float *x, *b; /* b may be NULL */
+    float *y;
+    int32_t *at;  /* [tsri_columns_room()], written */
+    double scale; /* 0 = 1 */
+    bool relu;
+} tsri_columns;
+
+int64_t tsri_columns_room(int64_t inputs);
+
+/* to [inputs, outputs] = W [outputs, inputs]. */
+void tsri_columns_pack(float *to, const float *w, int64_t inputs, int64_t outputs, tsri_pool *pool);
+void tsri_columns_run(const tsri_columns *columns, tsri_pool *pool);
+
 #endif
