@@ -2,8 +2,8 @@
 seconds that their metrics tell.
 
 Whatever slows the machine for longer than a pair slows both of it, so each pair gives one ratio B / A. Their logarithms have a
-mean and, by Student's t, an interval that holds the true one 19 times of 20. B is within so many per cent (default 1) when the
-whole interval is; when only a part of it is, that cannot be said, and more pairs are needed.
+mean and, by Student's t, an interval that holds the true one 19 times of 20. B costs at most so many per cent (default 1) more
+when the whole interval lies below that, more when it lies above; else that cannot be said, and more pairs are needed.
 """
 import glob
 import json
@@ -32,11 +32,11 @@ def interval(ratios):
 
 def verdict(least, most, limit, name):
     per_cent = f"{100 * limit:g} %"
-    if 1 / (1 + limit) <= least and most <= 1 + limit:
-        return f"{name} is within {per_cent}"
-    if least > 1 + limit or most < 1 / (1 + limit):
-        return f"{name} is not within {per_cent}"
-    return f"whether {name} is within {per_cent} cannot be said: more pairs, or a quieter machine"
+    if most <= 1 + limit:
+        return f"{name} takes at most {per_cent} longer"
+    if least > 1 + limit:
+        return f"{name} takes more than {per_cent} longer"
+    return f"whether {name} takes {per_cent} longer cannot be said: more pairs, or a quieter machine"
 
 
 def main():

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # python.sh PROGRAM SOURCE [PAIRS]: the same training by the program and from Python, one thread. Both are timed by the run
 # itself: `seconds` in its metrics, from its beginning to its last evaluation, on one clock; what a process does before and
-# after (loading, the files of the end) is in neither. In pairs whose order alternates; paired.py says whether Python is within
-# 1 %. Wants a quiet machine.
+# after (loading, the files of the end) is in neither. In pairs whose order alternates; paired.py says whether Python takes
+# over 1 % longer. Wants a quiet machine.
 set -eu
 program=$1 source=$2 pairs=${3:-40}
 # shellcheck source=bench/kernels.sh
