@@ -13,8 +13,8 @@ program, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
 os.makedirs(folder, exist_ok=True)
 os.chdir(folder)
 torch.manual_seed(5)
-NAMES = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "wide_resnet50_2", "wide_resnet101_2", "vgg11", "vgg11_bn",
-         "vgg13_bn", "vgg16_bn", "vgg19_bn")
+NAMES = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "wide_resnet50_2", "wide_resnet101_2", "vgg11", "vgg13",
+         "vgg16", "vgg19", "vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn")
 failed = 0
 
 

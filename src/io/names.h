@@ -32,6 +32,10 @@
     X(vgg13_bn)                                                                                    \
     X(vgg16_bn)                                                                                    \
     X(vgg19_bn)                                                                                    \
+    X(vgg11_plain)                                                                                 \
+    X(vgg13_plain)                                                                                 \
+    X(vgg16_plain)                                                                                 \
+    X(vgg19_plain)                                                                                 \
     X(cnn1)
 
 #define TSRI_LOSS_NAMES(X)                                                                         \

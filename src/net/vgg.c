@@ -1,5 +1,5 @@
-/* vgg.c - plain convolutional networks (Simonyan, Zisserman 2015): 3x3 convolutions, each with norm
- * and ReLU, in five stages separated by 2x2 max pooling.
+/* vgg.c - plain convolutional networks (Simonyan, Zisserman 2015): 3x3 convolutions, each with ReLU
+ * and mostly a norm before it, in five stages separated by 2x2 max pooling.
  *
  * vgg11 is the form that is common for CIFAR: configuration A and one linear layer. Images smaller
  * than 32 pixels are down to one pixel early: from there on the pooling, which has nothing left to
@@ -8,7 +8,8 @@
  *
  * vgg11_bn to vgg19_bn are torchvision's, for images that five poolings bring down to 7x7 pixels
  * (224 to 255): their classifier has three linear layers, the first over all pixels. (torchvision's
- * dropout between them is left to the scheme.)
+ * dropout between them is left to the scheme.) vgg11_plain to vgg19_plain are the same without
+ * norms, as the paper has them: torchvision calls them vgg11 to vgg19.
  *
  * Names are those of a torch.nn.Sequential called `features`, every module counted, and
  * `classifier`.
@@ -34,6 +35,11 @@ static const layout d_layout = {1, 1, POOL, 2,    2, POOL, 4, 4,    4, POOL,
 static const layout e_layout = {1, 1, POOL, 2, 2,    POOL, 4, 4, 4, 4,    POOL,
                                 8, 8, 8,    8, POOL, 8,    8, 8, 8, POOL, -1};
 
+typedef struct variant {
+    const int64_t *layout;
+    bool norms;
+} variant;
+
 static const char *module_name(char name[TSRI_NAME], int *number)
 {
     (void)snprintf(name, TSRI_NAME, "features.%d", (*number)++);
@@ -41,7 +47,7 @@ static const char *module_name(char name[TSRI_NAME], int *number)
 }
 
 /* The stage of entry i, from 1, and whether the pair that it belongs to begins with it. */
-static int stage_of(const layout of, size_t i, bool *first)
+static int stage_of(const int64_t *of, size_t i, bool *first)
 {
     int stage = 1;
     size_t begin = 0;
@@ -54,16 +60,17 @@ static int stage_of(const layout of, size_t i, bool *first)
     return stage;
 }
 
-static tsr_status convolution(tsri_net *net, int *x, int *number, const layout of, size_t i,
+static tsr_status convolution(tsri_net *net, int *x, int *number, const variant *v, size_t i,
                               int64_t filters, bool bias)
 {
     tsr_status st = TSR_OK;
     char name[TSRI_NAME];
     int axis;
     TSR_TRY(tsri_net_axis(net, &axis, filters, true, "features.%d.filters", *number));
-    net->axis[axis].stage = stage_of(of, i, &net->axis[axis].inner);
+    net->axis[axis].stage = stage_of(v->layout, i, &net->axis[axis].inner);
     TSR_TRY(tsri_net_conv(net, x, *x, axis, 3, 1, 1, bias, 2.0, module_name(name, number)));
-    TSR_TRY(tsri_net_norm(net, x, *x, module_name(name, number)));
+    if (v->norms)
+        TSR_TRY(tsri_net_norm(net, x, *x, module_name(name, number)));
     TSR_TRY(tsri_net_relu(net, x, *x, module_name(name, number)));
 done:
     return st;
@@ -77,9 +84,10 @@ static tsr_status pooling(tsri_net *net, int *x, int *number)
     return s.h < 2 || s.w < 2 ? TSR_OK : tsri_net_pool(net, x, *x, TSRI_MAXPOOL, 2, 2, 0, name);
 }
 
-static tsr_status features(tsri_net *net, int *x, const tsr_config *config, const layout of)
+static tsr_status features(tsri_net *net, int *x, const tsr_config *config, const variant *v)
 {
     tsr_status st = TSR_OK;
+    const int64_t *of = v->layout;
     int64_t width = tsri_config_int(config, "model.width");
     bool bias = tsri_config_bool(config, "model.bias");
     int number = 0;
@@ -87,7 +95,7 @@ static tsr_status features(tsri_net *net, int *x, const tsr_config *config, cons
         if (of[i] == POOL)
             TSR_TRY(pooling(net, x, &number));
         else
-            TSR_TRY(convolution(net, x, &number, of, i, of[i] * width, bias));
+            TSR_TRY(convolution(net, x, &number, v, i, of[i] * width, bias));
     }
 done:
     return st;
@@ -148,24 +156,29 @@ const tsri_model tsri_model_vgg11 = {
     .help = "plain convolutional network with batch norm",
     .keys = "width bias widths",
     .build = one_layer,
-    .of = a_layout,
+    .of = &(const variant){a_layout, true},
     .first = "features.0",
     .last = "classifier",
 };
 
-#define VGG(layers, layout_)                                                                       \
-    const tsri_model tsri_model_vgg##layers##_bn = {                                               \
-        .name = "vgg" #layers "_bn",                                                               \
-        .help = "VGG with batch norm, " #layers " layers, for 224x224 pixels, as in torchvision",  \
+#define VGG(layers, ending, how, layout_, norms_)                                                  \
+    const tsri_model tsri_model_vgg##layers##ending = {                                            \
+        .name = "vgg" #layers #ending,                                                             \
+        .help = "VGG " how " batch norm, " #layers " layers, for 224x224 pixels, as in "           \
+                "torchvision",                                                                     \
         .keys = "width bias widths",                                                               \
         .build = three_layers,                                                                     \
-        .of = layout_,                                                                             \
+        .of = &(const variant){layout_, norms_},                                                   \
         .first = "features.0",                                                                     \
         .last = "classifier.6",                                                                    \
         .side = 224,                                                                               \
     }
 
-VGG(11, a_layout);
-VGG(13, b_layout);
-VGG(16, d_layout);
-VGG(19, e_layout);
+VGG(11, _bn, "with", a_layout, true);
+VGG(13, _bn, "with", b_layout, true);
+VGG(16, _bn, "with", d_layout, true);
+VGG(19, _bn, "with", e_layout, true);
+VGG(11, _plain, "without", a_layout, false);
+VGG(13, _plain, "without", b_layout, false);
+VGG(16, _plain, "without", d_layout, false);
+VGG(19, _plain, "without", e_layout, false);

@@ -50,12 +50,12 @@ cmp -s head head2 && complain "--seed draws the same last layer"
 "$program" finetune head "${given[@]}" --epochs 1 --lr 0.01 --set batch=30 --out tuned --quiet >/dev/null || complain "finetune"
 "$program" prune head --ratio 0.5 --seconds 0 --out pruned --quiet >/dev/null || complain "prune"
 "$program" prune cases/resnet18-whole/model.safetensors --ratio 0.5 --seconds 0 --out half.safetensors --quiet >/dev/null || complain "prune"
-for name in resnet50-plain-pt wide_resnet50_2 vgg16_bn; do # pruned on all axes that can be cut
+for name in resnet50-plain-pt wide_resnet50_2 vgg16_bn vgg16_plain; do # pruned on all axes that can be cut
     "$program" prune cases/$name/model.safetensors --ratio 0.5 --axes all --seconds 0 --out cases/$name/half.safetensors --quiet >/dev/null ||
         complain "prune $name"
 done
 for model in cases/resnet18-whole/model cases/resnet34-module-pth/model cases/imagenet/model cases/resnet50-whole/model \
-    cases/{resnet50-plain-pt,wide_resnet50_2,vgg16_bn}/{model,half} half; do
+    cases/{resnet50-plain-pt,wide_resnet50_2,vgg16_bn,vgg16_plain}/{model,half} half; do
     case $model in half) x=cases/resnet18-whole/x.npy ;; *) x=${model%/*}/x.npy ;; esac
     "$program" predict $model.safetensors --data "$x" --out module.npy --quiet >/dev/null 2>&1 || complain "predict of $model"
     python "$source/tests/python/torch_module.py" $model.py "$x" module.npy || complain "$model.py"

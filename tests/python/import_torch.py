@@ -74,9 +74,14 @@ def make(folder):
         net = shake(net_of(name, 2, 10))
         put(f"{folder}/{name}", net, 224)
         torch.save(net.state_dict(), f"{folder}/{name}/weights.pth")
-    net = shake(net_of("vgg16_bn", 2, 10))
-    put(f"{folder}/vgg16_bn-timm", net, 224)
-    torch.save(timm(net.state_dict()), f"{folder}/vgg16_bn-timm/weights.pth")
+    for name in ("vgg11_plain", "vgg13_plain", "vgg16_plain", "vgg19_plain"):
+        net = shake(net_of(name, 2, 10))
+        put(f"{folder}/{name}", net, 224)
+        torch.save(net.state_dict(), f"{folder}/{name}/weights.pth")
+    for name in ("vgg16_bn", "vgg16_plain"):
+        net = shake(net_of(name, 2, 10))
+        put(f"{folder}/{name}-timm", net, 224)
+        torch.save(timm(net.state_dict()), f"{folder}/{name}-timm/weights.pth")
     for name in ("resnet18", "resnet34", "resnet50"):
         net = shake(net_of(name, 8, 10))
         state = net.state_dict()

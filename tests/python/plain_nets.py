@@ -145,7 +145,7 @@ class TorchvisionVGG(nn.Module):
 
     LAYOUTS = {11: "1M2M44M88M88M", 13: "11M22M44M88M88M", 16: "11M22M444M888M888M", 19: "11M22M4444M8888M8888M"}
 
-    def __init__(self, channels, width, depth, outputs, bias):
+    def __init__(self, channels, width, depth, norms, outputs, bias):
         super().__init__()
         modules = []
         for units in self.LAYOUTS[depth]:
@@ -153,7 +153,8 @@ class TorchvisionVGG(nn.Module):
                 modules.append(nn.MaxPool2d(2))
                 continue
             modules.append(nn.Conv2d(channels, width * int(units), 3, padding=1, bias=bias))
-            modules.append(nn.BatchNorm2d(width * int(units)))
+            if norms:
+                modules.append(nn.BatchNorm2d(width * int(units)))
             modules.append(nn.ReLU())
             channels = width * int(units)
         self.features = nn.Sequential(*modules)
@@ -211,8 +212,8 @@ def build(model, shape, outputs):
             "wide_resnet50_2": [3, 4, 6, 3], "wide_resnet101_2": [3, 4, 23, 3]}
     if name in deep:
         return ResNet(channels, widths, deep[name], outputs, large, bias, 2 if name.startswith("wide") else 1)
-    if name.startswith("vgg") and name.endswith("_bn"):
-        return TorchvisionVGG(channels, base, int(name[3:5]), outputs, bias)
+    if name.startswith("vgg") and "_" in name:
+        return TorchvisionVGG(channels, base, int(name[3:5]), name.endswith("_bn"), outputs, bias)
     if name.startswith("preresnet"):
         return PreActResNet(channels, base, widths, blocks, outputs, large, bias)
     if name.startswith("resnet"):
