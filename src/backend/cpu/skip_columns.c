@@ -57,11 +57,11 @@ static void finish(float *y, const float *b, float scale, bool relu, int64_t n)
 static void run_piece(void *context, int64_t piece, int thread)
 {
     (void)thread;
-    const job *job = context;
-    const tsri_columns *c = job->c;
+    const job *work = context;
+    const tsri_columns *c = work->c;
     int64_t first = piece * COLUMNS, cols = tsri_min(COLUMNS, c->outputs - first);
     float scale = c->scale == 0 ? 1 : (float)c->scale, *y = c->y + first;
-    tsri_loops_best()->sums(y, cols, c->w + first * c->inputs, cols, c->x, c->at, job->on);
+    tsri_loops_best()->sums(y, cols, c->w + first * c->inputs, cols, c->x, c->at, work->on);
     finish(y, c->b ? c->b + first : NULL, scale, c->relu, cols);
 }
 
@@ -78,8 +78,8 @@ static int64_t find_inputs(int32_t *at, const float *x, int64_t n)
 
 void tsri_columns_run(const tsri_columns *c, tsri_pool *pool)
 {
-    job job = {c, find_inputs(c->at, c->x, c->inputs)};
-    for (int64_t i = job.on; i < tsri_columns_room(c->inputs); i++)
-        c->at[i] = job.on > 0 ? c->at[job.on - 1] : 0;
-    tsri_pool_run(pool, run_piece, &job, tsri_ceil_div(c->outputs, COLUMNS));
+    job work = {c, find_inputs(c->at, c->x, c->inputs)};
+    for (int64_t i = work.on; i < tsri_columns_room(c->inputs); i++)
+        c->at[i] = work.on > 0 ? c->at[work.on - 1] : 0;
+    tsri_pool_run(pool, run_piece, &work, tsri_ceil_div(c->outputs, COLUMNS));
 }
