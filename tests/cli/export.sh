@@ -65,7 +65,7 @@ for name in $names; do
         model grelu-rank "$sphere" 'name: grelu, width: 24, layers: 2, gate_rank: 6' points.npy
         ;;
     relu_twin) model relu_twin "$sphere" 'name: relu_twin, width: 24, layers: 2' points.npy ;;
-    vgg*_bn) model "$name" 'path: large, format: npy' "name: $name, width: 2" photos.npy ;;
+    vgg*_bn | vgg*_plain) model "$name" 'path: large, format: npy' "name: $name, width: 2" photos.npy ;;
     wideresnet) model wideresnet "$glyphs" 'name: wideresnet, depth: 10, factor: 2' colour.npy ;;
     cnn1) model cnn1 'name: glyphs, n: 8, test_n: 4' 'name: cnn1, width: 8' grey.npy ;;
     resnet34) model resnet34 "$glyphs" 'name: resnet34, width: 4, stem: imagenet' colour.npy ;;
