@@ -280,6 +280,7 @@ void tsri_tables_fini(tsri_tables *t)
     }
     tsri_free(t->column);
     tsri_free(t->input);
+    tsri_free(t->target);
     for (int i = 0; i < 2; i++) {
         tsri_csv_table *p = &t->part[i];
         for (int64_t k = 0; k < p->columns; k++)

@@ -338,6 +338,35 @@ pair("decimal commas", "prices", "32.csv", want, close=15, options=("--set", "da
 for word in ("", "?", "NA", "NaN", "null", "-", "n/a"):
     write("33.csv", table(["x", "z"], [(word, z) for x, z in new]))
     pair(f"all of a column missing, written as '{word}'", "prices", "33.csv", [price(0.5, z) for x, z in new], close=60)
+
+# Several targets are found by their names, too: in another order each is still compared with itself.
+GOODS = ["x", "z", "price", "weight"]
+
+
+def weight(x, z):
+    return round(5 * x + 9 * z, 4)
+
+
+write("goods.csv", table(GOODS, [(x, z, price(x, z), weight(x, z)) for x, z in prices(300)]))
+train("goods", "data: {path: goods.csv, target: 'price,weight'}\nmodel: {hidden: [16]}\n"
+      "optim: {lr: 0.05}\nepochs: 20\nbatch: 32\n")
+write("33b.csv", table(GOODS, [(x, z, price(x, z), weight(x, z)) for x, z in new]))
+write("33c.csv", table(["weight", "z", "price", "x"], [(weight(x, z), z, price(x, z), x) for x, z in new]))
+answers = [run("predict", "goods/model.safetensors", "--data", path)[1] for path in ("33b.csv", "33c.csv")]
+errors = [json.loads(run("eval", "goods/model.safetensors", "--data", path, "--json")[1])["rmse"]
+          for path in ("33b.csv", "33c.csv")]
+count += 2
+given = [float(cell) for cell in predictions(answers[1])[1][3:]]
+if answers[0] != answers[1] or abs(given[0] - price(*new[0])) > 1e-3 or abs(given[1] - weight(*new[0])) > 1e-3:
+    failures.append(f"two targets in another order: {answers}")
+if errors[0] != errors[1]:
+    failures.append(f"two targets in another order are judged otherwise: {errors}")
+write("33d.csv", table(["x", "z", "weight", "price"], [(x, z, weight(x, z), price(x, z)) for x, z in new]))
+rc, out, err = run("finetune", "goods/model.safetensors", "--data", "33d.csv", "--epochs", "1", "--set", "batch=8",
+                   "--out", "goods2")
+count += 1
+if rc == 0 or 'target weight is number 1 here, 2 there' not in err:
+    failures.append(f"two targets in another order, fine-tuned: exit {rc}: {err[:300]}")
 write("34.csv", table(["x", "z"], [("--1" if i == 4 else x, z) for i, (x, z) in enumerate(new)]))
 pair("a misspelt number", "prices", "34.csv", refusal="line 6, column 1 (x)")
 write("35.csv", table(["x", "z"], [(100 * x, z) for x, z in new]))
