@@ -339,6 +339,15 @@ for word in ("", "?", "NA", "NaN", "null", "-", "n/a"):
     write("33.csv", table(["x", "z"], [(word, z) for x, z in new]))
     pair(f"all of a column missing, written as '{word}'", "prices", "33.csv", [price(0.5, z) for x, z in new], close=60)
 
+# Of a part of the model's own file, answers have the rows of the file, not those of the part.
+lines = [float(row[2]) for row in predictions(open("prices.csv").read())[1:]]
+for options in ((), ("--train-set",), ("--set", "data.test_limit=9"), ("--set", "data.limit=9", "--train-set")):
+    rc, out, err = run("predict", "prices/model.safetensors", *options)
+    rows = predictions(out)[1:]
+    count += 1
+    if rc != 0 or not 8 < len(rows) < 600 or any(abs(lines[int(r[0]) - 1] - float(r[2])) > 1e-3 for r in rows):
+        failures.append(f"rows of a part {options}: exit {rc}, {len(rows)} rows: {out[:200]} {err[:200]}")
+
 # Several targets are found by their names, too: in another order each is still compared with itself.
 GOODS = ["x", "z", "price", "weight"]
 
