@@ -68,6 +68,17 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
     TSR_TRY(asked->data ? tsri_data_shown(&use->data, asked->data, model->config, &wants, &like)
                         : tsri_data_load_like(&use->data, model->config, &wants, &like));
     const tsr_data *d = use->data;
+    TSR_CHECK(
+        d->sequences == tsri_model_of(model->config)->sequences, TSR_USAGE, "%s reads %s: %s of %s",
+        model->path, d->sequences ? "single samples, not sequences" : "sequences",
+        d->sequences ? "leave out the lengths" : "set data.format to sequences, or give those",
+        d->name);
+    TSR_CHECK(!d->sequences || (d->channels == model->input.c && d->height == model->input.h),
+              TSR_USAGE,
+              "%s takes sequences of at most %lld positions of %lld numbers, but %s has up to %lld "
+              "of %lld",
+              model->path, (long long)model->input.h, (long long)model->input.c, d->name,
+              (long long)d->height, (long long)d->channels);
     TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
                   d->width == model->input.w,
               TSR_USAGE,

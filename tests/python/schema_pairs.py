@@ -577,6 +577,47 @@ png("part/amber/0.png", picture("green"))
 pair("a folder that is not a class, only asked about", "seen", "part", ["green", "red"], says="folder amber is not one of the model's classes")
 
 
+# ---- Sequences -----------------------------------------------------------------------------------------------------
+# Arrays [n, length, 1] without length.npy were read as images 1 pixel wide, and scaled as such.
+def sequences(folder, x, y=None):
+    os.makedirs(folder)
+    np.save(folder + "/x.npy", x)
+    if y is not None:
+        np.save(folder + "/y.npy", y)
+
+
+for numbers in (1, 3):
+    name = f"sign{numbers}"
+    x = np.random.default_rng(numbers).normal(size=(200, 6, numbers)).astype("f4")
+    x[:, :, 0] += np.sign(x[:, -1:, 0])
+    sequences(name + "-data", x, (x[:, -1, 0] > 0).astype(int))
+    train(name, f"data: {{path: {name}-data, format: sequences, split: 0}}\n"
+          "model: {name: rnn, width: 16, train: all}\noptim: {lr: 0.01}\nepochs: 10\nbatch: 20\n")
+    whole = run("predict", name + "/model.safetensors", "--probabilities")[1]
+    sure = [row[1] for row in predictions(whole)[1:]]
+    count += 1
+    if run("predict", name + "/model.safetensors", "--data", name + "-data", "--probabilities")[1] != whole:
+        failures.append(f"sequences of {numbers}: shown the data that it was trained on, the model answers otherwise")
+    sequences(name + "-new", x)
+    pair(f"sequences of {numbers}, no labels", name, name + "-new", sure, says="only its shape was compared")
+    pair(f"sequences of {numbers}, one file", name, name + "-new/x.npy", sure)
+    # What follows a sequence does not change what is said of it: shorter ones alone, and as parts of longer ones.
+    padded = x.copy()
+    padded[:, 4:] = 7
+    sequences(name + "-padded", padded)
+    np.save(name + "-padded/length.npy", np.full(200, 4))
+    rc, out, err = run("predict", name + "/model.safetensors", "--data", name + "-padded")
+    ends = [row[1] for row in predictions(out)[1:]]
+    pair(f"sequences of {numbers}, x.npy beside their lengths", name, name + "-padded/x.npy", ends)
+    sequences(name + "-short", x[:, :4])
+    pair(f"sequences of {numbers}, all shorter", name, name + "-short", ends)
+    pair(f"sequences of {numbers}, all shorter, one file", name, name + "-short/x.npy", ends)
+    sequences(name + "-long", np.concatenate([x, x], 1))
+    pair(f"sequences of {numbers}, longer", name, name + "-long", refusal="at most 6 positions", code=2)
+    sequences(name + "-wide", np.concatenate([x, x], 2)[:, :4])
+    pair(f"sequences of {numbers}, wider", name, name + "-wide", refusal=f"has up to 4 of {2 * numbers}", code=2)
+
+
 def album(what, moves, yes=None, refusal=None, says=""):
     """The album, changed; `yes`: what `data info` says of it."""
     global count
