@@ -577,6 +577,16 @@ png("part/amber/0.png", picture("green"))
 pair("a folder that is not a class, only asked about", "seen", "part", ["green", "red"], says="folder amber is not one of the model's classes")
 
 
+# In a table of one column a line without anything may be a gap: rows after it had the numbers of others.
+write("line.csv", table(["x", "y"], [(x, 2 * x) for x, _ in prices(200)]))
+train("line", "data: {path: line.csv}\nmodel: {hidden: [8]}\noptim: {lr: 0.01}\nepochs: 5\nbatch: 20\n")
+pair("one column, a line without anything", "line", "-", refusal="line 3 is empty", given=b"x\n0.25\n\n0.5\n")
+rc, out, err = run("predict", "line/model.safetensors", "--data", "-", given=b"x\n0.25\nNA\n0.5\n")
+sure = [float(row[1]) for row in predictions(out)[1:]]
+pair("one column, a gap in quotes", "line", "-", sure, given=b'x\n0.25\n""\n0.5\n\n \r\n', close=1e-6)
+pair("one column, lines without anything around it", "line", "-", sure[:1], given=b"\n\nx\n0.25\n\n\n", close=1e-6)
+pair("one column, no header", "line", "-", refusal="line 2 is empty", given=b"0.25\n\n0.5\n")
+
 # ---- Sequences -----------------------------------------------------------------------------------------------------
 # Arrays [n, length, 1] without length.npy were read as images 1 pixel wide, and scaled as such.
 def sequences(folder, x, y=None):
