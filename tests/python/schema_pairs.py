@@ -313,6 +313,18 @@ long = "a" * 300
 write("long.csv", table(["x", "y"], [(i % 2, long if i % 2 else "short") for i in range(100)]))
 train("long", "data: {path: long.csv}\nmodel: {hidden: [4]}\nepochs: 40\nbatch: 10\n")
 pair("a class with a long name", "long", "long.csv", [long if i % 2 else "short" for i in range(100)])
+odd = ['say "no", x', "two\nlines", "two\r\nlines", "a\ttab", "=1+1", "Zoë; ü"]
+quoted = lambda i: '"' + odd[i % 6].replace('"', '""') + '"'
+write("odd.csv", table(["x", '"the ""kind"",\nof it"'], [(i % 6, quoted(i)) for i in range(300)]))
+train("odd", "data: {path: odd.csv}\nmodel: {hidden: [32]}\noptim: {lr: 0.05}\nepochs: 80\nbatch: 30\n")
+pair("classes with commas, quotes, tabs and line ends", "odd", "odd.csv", [odd[i % 6] for i in range(300)])
+heads = predictions(run("predict", "odd/model.safetensors", "--data", "odd.csv", "-p")[1])[0]
+count += 1
+if heads[1] != 'the "kind",\nof it' or sorted(heads[3:9]) != sorted(f"p({name})" for name in odd):
+    failures.append(f"names with commas, quotes, tabs and line ends: {heads}")
+write("bell.csv", table(["x", "y"], [(i % 2, ("a\x07\x1b[31mb", "c")[i % 2]) for i in range(100)]))
+train("bell", "data: {path: bell.csv}\nmodel: {hidden: [4]}\nepochs: 40\nbatch: 10\n")
+pair("a name that a terminal would obey", "bell", "bell.csv", [("a\\x07\\x1b[31mb", "c")[i % 2] for i in range(100)])
 
 # Days and numbers are both numbers; which of them a column has is kept.
 write("days.csv", table(["x", "y"], [(f"2024-0{1 + i % 9}-11", "late" if i % 9 > 4 else "early") for i in range(270)]))
