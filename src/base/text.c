@@ -150,11 +150,21 @@ const char *tsr_quote(const char *text)
     return tsri_quote(text ? text : "");
 }
 
+/* Bytes of a tab or a line end here, or 0. A carriage return alone goes back to the line's start. */
+static size_t tab_or_end(const char *s)
+{
+    if (*s == '\t' || *s == '\n')
+        return 1;
+    return s[0] == '\r' && s[1] == '\n' ? 2 : 0;
+}
+
 tsr_status tsri_text_add_shown(tsri_text *text, const char *words)
 {
     tsr_status st = TSR_OK;
     for (size_t i = 0, n = strlen(words), length; i<n; i += length> 0 ? length : 1) {
-        length = shown(words + i, n - i);
+        length = tab_or_end(words + i);
+        if (length == 0)
+            length = shown(words + i, n - i);
         TSR_TRY(length > 0 ? tsri_text_add_bytes(text, words + i, length)
                            : tsri_text_add(text, "\\x%02x", (unsigned char)words[i]));
     }

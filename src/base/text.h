@@ -20,8 +20,8 @@ tsr_status tsri_text_add(tsri_text *text, const char *fmt, ...) TSR_PRINTF(2, 3)
 tsr_status tsri_text_add_bytes(tsri_text *text, const char *bytes, size_t n);
 /* A field of CSV: in quotes, doubled inside, where it holds a comma, a quote or a line end. */
 tsr_status tsri_text_add_field(tsri_text *text, const char *field);
-/* Untrusted text as it is, in UTF-8, but for control characters, which become \xNN (no terminal
- * injection). Never cut. */
+/* Untrusted text as it is, in UTF-8, with its tabs and line ends, but for other control characters,
+ * which become \xNN (no terminal injection). Never cut. */
 tsr_status tsri_text_add_shown(tsri_text *text, const char *words);
 void tsri_text_fini(tsri_text *text);
 /* *out = the text itself, which is the caller's now and may be freed with tsr_free; "" for an empty

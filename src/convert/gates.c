@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "data/loader.h"
+#include "data/part.h"
 #include "linalg/gemm64.h"
 #include "linalg/lapack.h"
 #include "model/model.h"
@@ -37,6 +38,7 @@ void tsri_gates_fini(tsri_gates_report *report)
 {
     tsri_free(report->outputs);
     tsri_free(report->label);
+    tsri_free(report->row);
     tsri_free(report->agreement);
     *report = (tsri_gates_report){0};
 }
@@ -254,6 +256,9 @@ static tsr_status answer(tsri_gates_report *t, bench *b, const tsr_model *model)
         TSR_TRY(tsri_alloc(&t->label, t->n, sizeof *t->label));
         memcpy(t->label, u->part->label, (size_t)t->n * sizeof *t->label);
     }
+    TSR_TRY(tsri_alloc_raw(&t->row, t->n, sizeof *t->row));
+    for (int64_t i = 0; i < t->n; i++)
+        t->row[i] = tsri_part_row(u->part, i);
     for (int64_t i = 0; !t->label && i < t->n * t->width; i++)
         t->outputs[i] = tsri_scaling_original(&model->scaling, t->outputs[i]);
 done:

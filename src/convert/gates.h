@@ -18,6 +18,7 @@ typedef struct tsri_gates_report {
     int64_t n, width;         /* samples, outputs of each */
     float *outputs;           /* [n, width], in the units of the data */
     int32_t *label;           /* [n], or NULL for real targets */
+    int64_t *row;             /* [n] of the file or array, from 1 */
     int64_t layers;
     double *agreement; /* [layers] part of the gates that are the exact ones */
     double overall;    /* of all layers */

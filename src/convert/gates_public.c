@@ -177,7 +177,7 @@ static tsr_status csv_row(tsri_text *out, const answers *a, int64_t i)
     if (a->p.name)
         TSR_TRY(name(out, a->p.name[i]));
     else
-        TSR_TRY(tsri_text_add(out, "%lld", (long long)i + 1));
+        TSR_TRY(tsri_text_add(out, "%lld", (long long)a->p.row[i]));
     if (a->p.classes) {
         TSR_TRY(field(out, class_name(text, a, best)));
         TSR_TRY(tsri_text_add(out, ",%.6f", tsri_predicted_chance(&a->p, i, best)));
@@ -223,7 +223,7 @@ static void json_row(tsri_json *w, const answers *a, int64_t i)
     if (a->p.name)
         tsri_json_put_text(w, "file", a->p.name[i]);
     else
-        tsri_json_put_int(w, "row", i + 1);
+        tsri_json_put_int(w, "row", a->p.row[i]);
     if (a->p.classes) {
         int64_t best = tsri_predicted_class(&a->p, i);
         tsri_json_put_text(w, "predicted", class_name(text, a, best));
@@ -333,9 +333,11 @@ static tsr_status ask_gates(answers *a, tsri_gates_report *gates, tsr_model *mod
                               .width = gates->width,
                               .classes = gates->label != NULL,
                               .outputs = gates->outputs,
-                              .label = gates->label};
+                              .label = gates->label,
+                              .row = gates->row};
     gates->outputs = NULL;
     gates->label = NULL;
+    gates->row = NULL;
 done:
     return st;
 }

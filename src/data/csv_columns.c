@@ -130,8 +130,9 @@ static tsr_status choose_by_run_file(tsri_tables *t)
     for (int64_t k = 0; k < t->columns; k++) {
         tsri_column *c = &t->column[k];
         c->ignored = c->ignored && !c->target;
-        t->targets += c->target;
-        if (!c->target && !c->ignored)
+        if (c->target)
+            t->target[t->targets++] = k;
+        else if (!c->ignored)
             t->input[t->inputs++] = k;
     }
     TSR_CHECK(t->inputs > 0 && t->targets > 0, TSR_BAD_FILE,
@@ -206,9 +207,10 @@ static tsr_status match_targets(tsri_tables *t, const tsri_like *like)
             continue;
         TSR_TRY(find_once(&k, t, name));
         missing = k < 0 ? name : missing;
-        found += k >= 0;
-        if (k >= 0)
-            t->column[k].target = true;
+        if (k < 0)
+            continue;
+        t->column[k].target = true;
+        t->target[found++] = k;
     }
     TSR_CHECK(found == like->schema->targets || (found == 0 && like->unlabelled), TSR_BAD_FILE,
               "%s: line 1: there is no column \"%s\", the model's target%s",
@@ -272,7 +274,8 @@ static tsr_status match_by_place(tsri_tables *t, const tsri_like *like)
         TSR_TRY(mark(t, t->want->ignore, IGNORED));
     for (int64_t k = 0; k < t->columns; k++) {
         tsri_column *c = &t->column[k];
-        t->targets += c->target;
+        if (c->target)
+            t->target[t->targets++] = k;
         c->ignored = c->ignored && !c->target;
         if (c->target || c->ignored)
             continue;
@@ -378,6 +381,7 @@ tsr_status tsri_columns_choose(tsri_tables *t)
         TSR_TRY(tsri_alloc(&p->column, p->columns, sizeof *p->column));
     }
     TSR_TRY(name_columns(t, &t->part[0]));
+    TSR_TRY(tsri_alloc(&t->target, t->columns, sizeof *t->target));
     if (like && like->schema->fields > 0)
         TSR_TRY(choose_by_model(t, like));
     else

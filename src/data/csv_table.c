@@ -159,6 +159,19 @@ done:
     return st;
 }
 
+/* Whoever writes gaps as nothing writes them so in a table of one column, too. Lines without anything
+ * before the first row and after the last are none. */
+static tsr_status check_gap(const tsri_csv_table *p, const tsri_csv *c, int64_t line)
+{
+    tsr_status st = TSR_OK;
+    TSR_CHECK(p->columns > 1 || c->line == line, TSR_BAD_FILE,
+              "%s: line %lld is empty: in a table of one column it may be a missing value; write "
+              "NA there, or remove the line",
+              tsri_quote(p->path), (long long)line);
+done:
+    return st;
+}
+
 /* Goes over the rows of a table; look(t, data, c) sees each cell. */
 static tsr_status each_cell(tsri_tables *t, tsri_csv_table *p, tsr_data *data,
                             tsr_status (*look)(tsri_tables *, tsri_csv_table *, tsr_data *,
@@ -166,8 +179,11 @@ static tsr_status each_cell(tsri_tables *t, tsri_csv_table *p, tsr_data *data,
 {
     tsr_status st = TSR_OK;
     tsri_csv c = tsri_csv_start(p->path, p->text, p->n, p->separator);
+    int64_t line = 1; /* where the next row is, if none is left out */
     p->rows = 0;
-    for (bool header = p->header; tsri_csv_row(&c); header = false) {
+    for (bool header = p->header, first = true; tsri_csv_row(&c); header = first = false) {
+        if (!first)
+            TSR_TRY(check_gap(p, &c, line));
         while (!c.row_end) {
             TSR_TRY(tsri_csv_cell(&c));
             TSR_CHECK(c.column <= p->columns, TSR_BAD_FILE,
@@ -184,6 +200,7 @@ static tsr_status each_cell(tsri_tables *t, tsri_csv_table *p, tsr_data *data,
                   tsri_quote(p->path), (long long)c.line, (long long)c.column,
                   (long long)p->columns);
         p->rows += !header;
+        line = c.next_line;
     }
     TSR_CHECK(p->rows > 0, TSR_BAD_FILE, "%s: line %lld: there are no rows of data in the file",
               tsri_quote(p->path), (long long)c.line);
@@ -280,6 +297,7 @@ void tsri_tables_fini(tsri_tables *t)
     }
     tsri_free(t->column);
     tsri_free(t->input);
+    tsri_free(t->target);
     for (int i = 0; i < 2; i++) {
         tsri_csv_table *p = &t->part[i];
         for (int64_t k = 0; k < p->columns; k++)

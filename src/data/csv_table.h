@@ -53,7 +53,8 @@ typedef struct tsri_tables {
     const tsri_read *want;
     tsri_column *column; /* [columns] as the first file has them */
     int64_t columns, targets;
-    int64_t *input; /* [inputs] columns in the order of their inputs */
+    int64_t *input;  /* [inputs] columns in the order of their inputs */
+    int64_t *target; /* [targets] columns in the order of their targets */
     int64_t inputs;
     bool blank_targets;     /* some cells of a target that is not needed are missing */
     tsri_csv_table part[2]; /* training, test */

@@ -104,6 +104,22 @@ static bool same_words(const tsri_field *a, const tsri_field *b)
     return same;
 }
 
+/* Does another target stand where this one stood? A new name in its place is another matter. */
+static const char *targets_differ(const tsri_data_schema *here, const tsri_data_schema *there)
+{
+    static _Thread_local char text[240];
+    for (int64_t i = 0; i < here->targets; i++)
+        for (int64_t j = 0; j < there->targets; j++) {
+            const char *a = here->target[i], *b = there->target[j];
+            if (i == j || !a || !b || strcmp(a, b) != 0)
+                continue;
+            (void)snprintf(text, sizeof text, "target %.60s is number %lld here, %lld there",
+                           tsri_quote(a), (long long)i + 1, (long long)j + 1);
+            return text;
+        }
+    return NULL;
+}
+
 const char *tsri_data_schema_differs(const tsri_data_schema *here, const tsri_data_schema *there)
 {
     static _Thread_local char text[240];
@@ -133,7 +149,7 @@ const char *tsri_data_schema_differs(const tsri_data_schema *here, const tsri_da
             return text;
         }
     }
-    return NULL;
+    return targets_differ(here, there);
 }
 
 bool tsri_data_schema_named(const tsri_data_schema *s)

@@ -30,6 +30,7 @@ typedef struct tsri_part {
     float *target;   /* [n, targets] real targets, or NULL */
     int32_t *length; /* [n] of sequences, or NULL */
     char **name;     /* [n] files of pictures that a model is shown, or NULL */
+    uint32_t *row; /* [n] place of each sample in its file, from 0; NULL: all are here, in order */
     bool borrowed_inputs, borrowed_targets; /* bytes or numbers, and target, are a program's own */
 } tsri_part;
 

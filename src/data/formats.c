@@ -68,6 +68,12 @@ done:
     return st;
 }
 
+int64_t tsri_positions(const tsri_like *like, int64_t length, int64_t numbers)
+{
+    bool fits = like && like->channels == numbers && like->height > length;
+    return fits ? like->height : length;
+}
+
 const char *tsri_format_keys(tsr_status (*read)(tsr_data *data, const tsri_read *want))
 {
     for (int64_t i = 0; i < tsri_format_count; i++)

@@ -227,7 +227,7 @@ static tsr_status beyond(const tsr_data *data, const tsri_part *part, int64_t sa
                      "%s: %s sample %lld: %s is %g, beyond single precision once it is scaled as "
                      "the training part asks for: repair the value, or leave the sample out",
                      tsri_quote(data->name), part == &data->test ? "test" : "training",
-                     (long long)sample + 1, what, (double)value);
+                     (long long)tsri_part_row(part, sample), what, (double)value);
 }
 
 /* After the end of a sequence stays zero. */
@@ -371,7 +371,7 @@ static void warn_of_huge(const tsr_data *data)
         if (fabsf(part->numbers[k]) > huge) {
             TSRI_WARN("%s: sample %lld: %s is %g as the network sees it, too large to "
                       "compute with: scale the inputs (data.normalize)",
-                      tsri_quote(data->name), (long long)(k / data->dim + 1),
+                      tsri_quote(data->name), (long long)tsri_part_row(part, k / data->dim),
                       input_name(data, k % data->dim), (double)part->numbers[k]);
             return;
         }
@@ -429,7 +429,7 @@ static tsr_status logarithms(tsri_part *part, const tsr_data *data, const char *
         TSR_CHECK(part->target[k] > 0.0f, TSR_BAD_FILE,
                   "%s: the target of %s sample %lld is %g and has no logarithm; set "
                   "data.target_scale to standardize",
-                  tsri_quote(data->name), which, (long long)(k / data->targets + 1),
+                  tsri_quote(data->name), which, (long long)tsri_part_row(part, k / data->targets),
                   (double)part->target[k]);
         part->target[k] = (float)tsri_log((double)part->target[k]);
     }

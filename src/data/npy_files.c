@@ -132,7 +132,9 @@ static tsr_status read_single(tsri_npy_files *f, const char *path, const tsri_li
     TSR_TRY(tsri_strdup(&copy, path));
     TSR_TRY(read_array(&f->x, copy));
     int64_t inputs = like ? like->channels * like->height * like->width : 0;
-    f->unlabelled = like && like->unlabelled && f->x.row == inputs;
+    bool shorter =
+        like && f->x.t.dims == 3 && f->x.t.shape[2] == like->channels && f->x.row < inputs;
+    f->unlabelled = like && like->unlabelled && (f->x.row == inputs || shorter);
     TSR_CHECK(!like || f->unlabelled || (f->x.t.dims == 2 && f->x.row >= inputs), TSR_BAD_FILE,
               "%s: header: samples of %lld numbers, but the model takes %lld", tsri_quote(path),
               (long long)f->x.row, (long long)inputs);
@@ -144,11 +146,11 @@ done:
     return st;
 }
 
-/* The folder of .../x.npy when a y.npy is beside it, else NULL. */
+/* The folder of .../x.npy when targets or lengths are beside it, else NULL. */
 static tsr_status folder_of(char **out, const char *path)
 {
     tsr_status st = TSR_OK;
-    char *y = NULL, *folder = NULL;
+    char *y = NULL, *length = NULL, *folder = NULL;
     const char *slash = strrchr(path, '/');
     *out = NULL;
     if (strcmp(slash ? slash + 1 : path, "x.npy") != 0)
@@ -156,13 +158,15 @@ static tsr_status folder_of(char **out, const char *path)
     TSR_TRY(slash ? tsri_strndup(&folder, path, (size_t)(slash - path + 1))
                   : tsri_strdup(&folder, "."));
     TSR_TRY(tsri_path_join(&y, folder, "y.npy"));
-    if (tsri_is_file(y)) {
+    TSR_TRY(tsri_path_join(&length, folder, "length.npy"));
+    if (tsri_is_file(y) || tsri_is_file(length)) {
         *out = folder;
         folder = NULL;
     }
 done:
     tsri_free(folder);
     tsri_free(y);
+    tsri_free(length);
     return st;
 }
 

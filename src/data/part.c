@@ -39,10 +39,16 @@ void tsri_part_fini(tsri_part *part)
         tsri_free(part->target);
     tsri_free(part->label);
     tsri_free(part->length);
+    tsri_free(part->row);
     for (int64_t i = 0; part->name && i < part->n; i++)
         tsri_free(part->name[i]);
     tsri_free(part->name);
     *part = (tsri_part){0};
+}
+
+int64_t tsri_part_row(const tsri_part *part, int64_t i)
+{
+    return part->row ? (int64_t)part->row[i] + 1 : i + 1;
 }
 
 /* *out[k] = in[index[k]], rows of `size` bytes; nothing when there is no such column. */
@@ -70,6 +76,9 @@ tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *d
     TSR_TRY(pick(&out->label, in->label, sizeof *in->label, index, n));
     TSR_TRY(pick(&out->target, in->target, (size_t)data->targets * sizeof(float), index, n));
     TSR_TRY(pick(&out->length, in->length, sizeof *in->length, index, n));
+    TSR_TRY(tsri_alloc_raw(&out->row, n, sizeof *out->row));
+    for (int64_t k = 0; k < n; k++)
+        out->row[k] = (uint32_t)(tsri_part_row(in, index[k]) - 1);
     if (in->name)
         TSR_TRY(tsri_alloc(&out->name, n, sizeof *out->name));
     for (int64_t k = 0; in->name && k < n; k++)

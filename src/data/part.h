@@ -13,6 +13,9 @@ tsr_status tsri_data_shape(tsr_data *data, int64_t channels, int64_t height, int
 
 void tsri_part_fini(tsri_part *part);
 
+/* The row of the file, from 1, that sample i of the part is: a split leaves some out. */
+int64_t tsri_part_row(const tsri_part *part, int64_t i);
+
 /* *out = the samples index[0 .. n-1] of `in`, copied. The caller frees it with tsri_part_fini. */
 tsr_status tsri_part_pick(tsri_part *out, const tsri_part *in, const tsr_data *data,
                           const int64_t *index, int64_t n);

@@ -2,6 +2,7 @@
 #include "data/points.h"
 
 #include "base/number.h"
+#include "data/part.h"
 #include "data/twins.h"
 
 #include <math.h>
@@ -17,8 +18,8 @@ static tsr_status targets_are_signs(const tsr_data *data, const tsri_part *part,
         TSR_CHECK(part->target[k] == 1.0f || part->target[k] == -1.0f, TSR_BAD_FILE,
                   "%s: the label of %s sample %lld is %g: a loss of margins wants -1 or +1; repair "
                   "it, or use loss: mse",
-                  tsri_quote(data->source), which, (long long)(k / data->targets + 1),
-                  (double)part->target[k]);
+                  tsri_quote(data->source), which,
+                  (long long)tsri_part_row(part, k / data->targets), (double)part->target[k]);
 done:
     return st;
 }
@@ -44,7 +45,7 @@ static tsr_status classes_are_signs(const tsr_data *data, const tsri_part *part,
         TSR_CHECK(sign_called(data, part->label[i]) != 0, TSR_BAD_FILE,
                   "%s: the label of %s sample %lld is %s, the others are -1 and +1: repair it, or "
                   "name the classes by words if there are %lld",
-                  tsri_quote(data->source), which, (long long)(i + 1),
+                  tsri_quote(data->source), which, (long long)tsri_part_row(part, i),
                   tsri_quote(data->class_name[part->label[i]]), (long long)data->classes);
 done:
     return st;
@@ -118,7 +119,8 @@ static tsr_status contradiction(void *context, int64_t i, int64_t j, bool *enoug
     return tsri_fail(TSR_BAD_FILE,
                      "%s: training samples %lld and %lld are the same point but have labels %s and "
                      "%s: no network tells them apart; remove one of them",
-                     tsri_quote(data->source), (long long)(i + 1), (long long)(j + 1), a, b);
+                     tsri_quote(data->source), (long long)tsri_part_row(&data->train, i),
+                     (long long)tsri_part_row(&data->train, j), a, b);
 }
 
 tsr_status tsri_check_points(const tsr_data *data, const tsri_wants *wants, bool unit)

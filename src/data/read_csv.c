@@ -92,9 +92,8 @@ static tsr_status real_targets(tsri_part *part, const tsri_tables *t, const tsri
     TSR_TRY(tsri_alloc_raw(&part->target, p->rows * t->targets, sizeof *part->target));
     float *y = part->target;
     for (int64_t i = 0; i < p->rows; i++)
-        for (int64_t k = 0; k < t->columns; k++)
-            if (t->column[k].target)
-                *y++ = (float)p->cell[i * t->columns + k];
+        for (int64_t k = 0; k < t->targets; k++)
+            *y++ = (float)p->cell[i * t->columns + t->target[k]];
 done:
     return st;
 }
@@ -333,16 +332,23 @@ done:
     return st;
 }
 
-/* Names of the columns that are targets, or of those that are left out. */
-static tsr_status names_of(char ***out, int64_t *count, const tsri_tables *t, bool targets)
+static tsr_status names_of_targets(tsri_data_schema *s, const tsri_tables *t)
 {
     tsr_status st = TSR_OK;
-    TSR_TRY(tsri_alloc(out, t->columns, sizeof **out));
-    for (int64_t k = 0; k < t->columns; k++) {
-        const tsri_column *c = &t->column[k];
-        if (targets ? c->target : c->ignored && c->name)
-            TSR_TRY(copy_name(&(*out)[(*count)++], c->name));
-    }
+    TSR_TRY(tsri_alloc(&s->target, t->targets, sizeof *s->target));
+    for (int64_t k = 0; k < t->targets; k++)
+        TSR_TRY(copy_name(&s->target[s->targets++], t->column[t->target[k]].name));
+done:
+    return st;
+}
+
+static tsr_status names_of_ignored(tsri_data_schema *s, const tsri_tables *t)
+{
+    tsr_status st = TSR_OK;
+    TSR_TRY(tsri_alloc(&s->ignored, t->columns, sizeof *s->ignored));
+    for (int64_t k = 0; k < t->columns; k++)
+        if (t->column[k].ignored && t->column[k].name)
+            TSR_TRY(copy_name(&s->ignored[s->ignoreds++], t->column[k].name));
 done:
     return st;
 }
@@ -355,8 +361,8 @@ static tsr_status set_schema(tsri_data_schema *s, const tsri_tables *t)
     s->fields = t->inputs;
     for (int64_t i = 0; i < t->inputs; i++)
         TSR_TRY(field_of(&s->field[i], &t->column[t->input[i]]));
-    TSR_TRY(names_of(&s->target, &s->targets, t, true));
-    TSR_TRY(names_of(&s->ignored, &s->ignoreds, t, false));
+    TSR_TRY(names_of_targets(s, t));
+    TSR_TRY(names_of_ignored(s, t));
 done:
     return st;
 }

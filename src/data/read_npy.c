@@ -96,7 +96,7 @@ static tsr_status set_shape(tsr_data *data, const tsri_npy_files *f)
     const char *path = f->x.path;
     bool single = has_target_column(f);
     if (data->sequences)
-        return tsri_data_shape(data, s[2], s[1], 1, path);
+        return tsri_data_shape(data, s[2], tsri_positions(data->like, s[1], s[2]), 1, path);
     switch (f->x.t.dims) {
     case 1:
         return tsri_data_shape(data, 1, 1, 1, path);
@@ -109,15 +109,17 @@ static tsr_status set_shape(tsr_data *data, const tsri_npy_files *f)
     }
 }
 
-static tsr_status set_lengths(tsri_part *part, const tsr_data *data, const tsri_npy_array *length)
+static tsr_status set_lengths(tsri_part *part, const tsr_data *data, const tsri_npy_files *f)
 {
     tsr_status st = TSR_OK;
+    const tsri_npy_array *length = &f->length;
+    const int64_t most = f->x.t.shape[1];
     TSR_TRY(tsri_alloc_raw(&part->length, part->n, sizeof *part->length));
     for (int64_t i = 0; i < part->n; i++) {
-        double n = length->path ? tsri_npy_number(length, i) : (double)data->height;
-        TSR_CHECK(n == floor(n) && n >= 1 && n <= (double)data->height, TSR_BAD_FILE,
+        double n = length->path ? tsri_npy_number(length, i) : (double)most;
+        TSR_CHECK(n == floor(n) && n >= 1 && n <= (double)most, TSR_BAD_FILE,
                   "%s: row %lld: a length of %g; 1 to %lld is expected", tsri_quote(length->path),
-                  (long long)(i + 1), n, (long long)data->height);
+                  (long long)(i + 1), n, (long long)most);
         part->length[i] = (int32_t)n;
         int64_t used = part->length[i] * data->channels;
         memset(part->numbers + i * data->dim + used, 0, (size_t)(data->dim - used) * sizeof(float));
@@ -126,27 +128,36 @@ done:
     return st;
 }
 
+/* Samples of `row` numbers come to stand `dim` numbers apart. */
+static void spread(float *x, int64_t n, int64_t row, int64_t dim)
+{
+    for (int64_t i = n - 1; i > 0 && row < dim; i--)
+        memmove(x + i * dim, x + i * row, (size_t)row * sizeof *x);
+}
+
 static tsr_status set_inputs(tsri_part *part, const tsr_data *data, const tsri_npy_files *f)
 {
     tsr_status st = TSR_OK;
     const tsri_npy_array *x = &f->x;
+    const int64_t row = x->row - has_target_column(f);
+    bool shorter = data->sequences && data->like && x->t.shape[2] == data->channels;
     part->n = x->t.shape[0];
-    TSR_CHECK(x->row - has_target_column(f) == data->dim, TSR_BAD_FILE,
+    TSR_CHECK(row == data->dim || (shorter && row < data->dim), TSR_BAD_FILE,
               "%s: header: %lld numbers in a sample, but the training data has %lld; they must "
               "agree",
-              tsri_quote(x->path), (long long)(x->row - has_target_column(f)),
-              (long long)data->dim);
+              tsri_quote(x->path), (long long)row, (long long)data->dim);
     if (x->t.dtype == TSRI_U8 && !has_target_column(f) && !data->sequences) {
         TSR_TRY(tsri_alloc_raw(&part->bytes, x->count, 1));
         memcpy(part->bytes, x->t.data, (size_t)x->count);
         goto done;
     }
     TSR_TRY(tsri_alloc_raw(&part->numbers, part->n * data->dim, sizeof *part->numbers));
-    TSR_TRY(floats(part->numbers, x, 0, data->dim));
+    TSR_TRY(floats(part->numbers, x, 0, row));
+    spread(part->numbers, part->n, row, data->dim);
     if (!data->like)
         TSR_TRY(check_resolution(x, 0, data->dim));
     if (data->sequences)
-        TSR_TRY(set_lengths(part, data, &f->length));
+        TSR_TRY(set_lengths(part, data, f));
 done:
     return st;
 }

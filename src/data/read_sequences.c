@@ -244,7 +244,8 @@ static tsr_status read_texts(tsr_data *data, const tsri_read *want)
               "%s: line 1: %lld numbers, but %s has %lld; they must agree", tsri_quote(path[1]),
               (long long)t[1].channels, tsri_quote(path[0]), (long long)t[0].channels);
     int64_t length = longest(&t[0]), other = path[1] ? longest(&t[1]) : 0;
-    TSR_TRY(tsri_data_shape(data, t[0].channels, other > length ? other : length, 1, path[0]));
+    length = tsri_positions(data->like, other > length ? other : length, t[0].channels);
+    TSR_TRY(tsri_data_shape(data, t[0].channels, length, 1, path[0]));
     data->sequences = true;
     TSR_TRY(set_part(data, &data->train, &t[0]));
     if (path[1])

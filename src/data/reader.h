@@ -44,6 +44,10 @@ extern const int64_t tsri_format_count;
  * is not there or nothing recognises it. */
 tsr_status tsri_format_choose(const tsri_format **out, const char *format, const char *path);
 
+/* How many positions sequences of that length are kept with: as many as a model that is shown them
+ * takes, where its positions have as many numbers. */
+int64_t tsri_positions(const tsri_like *like, int64_t length, int64_t numbers);
+
 /* What the row of this reader says of its keys. */
 const char *tsri_format_keys(tsr_status (*read)(tsr_data *data, const tsri_read *want));
 

@@ -56,6 +56,7 @@ static tsr_status split(tsr_data *data, uint64_t seed, double fraction)
     TSR_TRY(keep(&train, &data->train, data, chosen, false));
     TSR_TRY(keep(&test, &data->train, data, chosen, true));
     tsri_part_fini(&data->train);
+    tsri_part_fini(&data->test);
     data->train = train;
     data->test = test;
     train = test = (tsri_part){0};

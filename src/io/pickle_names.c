@@ -79,6 +79,17 @@ tsr_status tsri_machine_storage(tsri_machine *m, int32_t *index, int32_t tuple)
     return tsri_machine_new(m, index, v);
 }
 
+/* PyTorch 2 adds a dictionary where numbers are not to be read as they are stored: negated, or
+ * conjugated. */
+static bool read_otherwise(const tsri_machine *m, int32_t arguments)
+{
+    enum { USUAL = 6 };
+    int64_t count = m->value[arguments].items.count;
+    const tsri_pickle_value *more = argument(m, arguments, USUAL, TSRI_PICKLE_DICT);
+    bool none = argument(m, arguments, USUAL, TSRI_PICKLE_NONE) || (more && more->items.count == 0);
+    return count > USUAL + 1 || (count == USUAL + 1 && !none);
+}
+
 /* (storage, offset, shape, stride, requires_grad, hooks) */
 static tsr_status tensor(tsri_machine *m, int32_t *index, int32_t arguments)
 {
@@ -87,6 +98,9 @@ static tsr_status tensor(tsri_machine *m, int32_t *index, int32_t arguments)
         !argument(m, arguments, 2, TSRI_PICKLE_TUPLE) ||
         !argument(m, arguments, 3, TSRI_PICKLE_TUPLE))
         return tsri_machine_fail(m, "a tensor without storage, offset, shape and strides");
+    if (read_otherwise(m, arguments))
+        return tsri_machine_fail(m, "a tensor that is not its numbers as they are stored, but "
+                                    "negated or the like; save a copy (.clone()) of it");
     tsri_pickle_value v = {.kind = TSRI_PICKLE_TENSOR,
                            .tensor = {.storage = tsri_machine_item(m, arguments, 0),
                                       .shape = tsri_machine_item(m, arguments, 2),

@@ -234,7 +234,7 @@ static tsr_status put_examples(tsri_json *w, const table *t, int64_t given, int6
     tsri_json_open(w, '[');
     for (int k = 0; k < EXAMPLES && i >= 0; k++, i = next_example(t, given, predicted, i)) {
         tsri_json_open(w, '{');
-        tsri_json_put_int(w, "row", i + 1);
+        tsri_json_put_int(w, "row", t->p->row[i]);
         if (t->p->name)
             tsri_json_put_text(w, "file", t->p->name[i]);
         tsri_json_put_real(w, "probability", t->probability[i]);

@@ -113,6 +113,7 @@ typedef struct tsri_predictions {
     int32_t *label; /* [n] true classes, or NULL */
     float *target;  /* [n, width] true targets in their own units, or NULL */
     char **name;    /* [n] files, or NULL */
+    int64_t *row;   /* [n] of the file or array, from 1 */
 } tsri_predictions;
 
 typedef struct tsri_model_asked {

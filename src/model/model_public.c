@@ -172,11 +172,14 @@ tsr_config *tsr_model_config(tsr_model *model)
 
 tsr_status tsr_model_use_data(tsr_model *model, const char *name_or_path)
 {
-    static const char *const all[] = {"data.split=0", "data.limit=0",     "data.test_limit=0",
-                                      "data.size=0",  "data.format=auto", "data.header=auto"};
+    static const char *const all[] = {"data.split=0", "data.limit=0", "data.test_limit=0",
+                                      "data.size=0", "data.header=auto"};
     tsr_status st = TSR_OK;
     TSRI_GIVEN(model);
     TSRI_GIVEN(name_or_path);
+    bool sequences = tsri_model_of(model->config)->sequences; /* arrays look like images */
+    TSR_TRY(
+        tsr_config_set(model->config, sequences ? "data.format=sequences" : "data.format=auto"));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         TSR_TRY(tsr_config_set(model->config, all[i]));
     TSR_TRY(tsr_config_use_data(model->config, name_or_path));

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "data/part.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,6 +68,17 @@ static tsr_status load_data(tsri_model_use *use, const tsr_model *model,
     TSR_TRY(asked->data ? tsri_data_shown(&use->data, asked->data, model->config, &wants, &like)
                         : tsri_data_load_like(&use->data, model->config, &wants, &like));
     const tsr_data *d = use->data;
+    TSR_CHECK(
+        d->sequences == tsri_model_of(model->config)->sequences, TSR_USAGE, "%s reads %s: %s of %s",
+        model->path, d->sequences ? "single samples, not sequences" : "sequences",
+        d->sequences ? "leave out the lengths" : "set data.format to sequences, or give those",
+        d->name);
+    TSR_CHECK(!d->sequences || (d->channels == model->input.c && d->height == model->input.h),
+              TSR_USAGE,
+              "%s takes sequences of at most %lld positions of %lld numbers, but %s has up to %lld "
+              "of %lld",
+              model->path, (long long)model->input.h, (long long)model->input.c, d->name,
+              (long long)d->height, (long long)d->channels);
     TSR_CHECK(d->channels == model->input.c && d->height == model->input.h &&
                   d->width == model->input.w,
               TSR_USAGE,
@@ -160,10 +172,12 @@ void tsri_predictions_fini(tsri_predictions *p)
     tsri_free(p->outputs);
     tsri_free(p->label);
     tsri_free(p->target);
+    tsri_free(p->row);
     *p = (tsri_predictions){0};
 }
 
-/* What the data say, beside what the model will: labels, targets in their own units, file names. */
+/* What the data say, beside what the model will: labels, targets in their own units, and where each
+ * sample stands. */
 static tsr_status take_truth(tsri_predictions *p, const tsri_part *part, const tsr_data *d)
 {
     tsr_status st = TSR_OK;
@@ -176,6 +190,9 @@ static tsr_status take_truth(tsri_predictions *p, const tsri_part *part, const t
         for (int64_t i = 0; i < p->n * p->width; i++)
             p->target[i] = tsri_scaling_original(&d->scaling, part->target[i]);
     }
+    TSR_TRY(tsri_alloc_raw(&p->row, p->n, sizeof *p->row));
+    for (int64_t i = 0; i < p->n; i++)
+        p->row[i] = tsri_part_row(part, i);
     if (part->name)
         TSR_TRY(tsri_alloc(&p->name, p->n, sizeof *p->name));
     for (int64_t i = 0; part->name && i < p->n; i++)
@@ -197,7 +214,7 @@ static tsr_status all_finite(const tsri_predictions *p, const char *data)
         TSR_CHECK(false, TSR_BAD_FILE,
                   "%s: row %lld: the model's answer is not a finite number: a value there is too "
                   "far outside of what the model was trained on",
-                  data, (long long)row + 1);
+                  data, (long long)p->row[row]);
     }
 done:
     return st;

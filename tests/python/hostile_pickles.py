@@ -41,9 +41,9 @@ def storage(key="0", count=4, kind="FloatStorage", word="storage"):
     return b"(" + text(word) + name("torch", kind) + text(key) + text("cpu") + integer(count) + b"tQ"
 
 
-def tensor(shape=(4,), stride=(1,), offset=0, **of):
+def tensor(shape=(4,), stride=(1,), offset=0, more=b"", **of):
     return (name("torch._utils", "_rebuild_tensor_v2") + b"(" + storage(**of) + integer(offset) + numbers(shape)
-            + numbers(stride) + b"\x89" + name("collections", "OrderedDict") + b")RtR")
+            + numbers(stride) + b"\x89" + name("collections", "OrderedDict") + b")R" + more + b"tR")
 
 
 def whole(value, proto=2):
@@ -193,6 +193,9 @@ def pickles():
     p["overlap"] = (state(a=tensor((3,)), b=tensor((3,), offset=1)), "share memory")
     p["overlap-all"] = (state(**{f"w{i}": tensor() for i in range(5000)}), "share memory")
     p["tensor-no-storage"] = (whole(b"}" + text("w") + name("torch._utils", "_rebuild_tensor_v2") + b"(NNNNtRs"), "without storage")
+    # PyTorch 2 says so of a tensor whose numbers are to be read with the other sign.
+    p["tensor-negated"] = (state(w=tensor(more=b"}" + text("neg") + b"\x88s")), "not its numbers as they are")
+    p["tensor-more"] = (state(w=tensor(more=b"NN")), "not its numbers as they are")
     p["parameter-of-none"] = (whole(name("torch._utils", "_rebuild_parameter") + b"(N\x89NtR"), "without a tensor")
     return p
 

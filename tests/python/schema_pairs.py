@@ -313,6 +313,18 @@ long = "a" * 300
 write("long.csv", table(["x", "y"], [(i % 2, long if i % 2 else "short") for i in range(100)]))
 train("long", "data: {path: long.csv}\nmodel: {hidden: [4]}\nepochs: 40\nbatch: 10\n")
 pair("a class with a long name", "long", "long.csv", [long if i % 2 else "short" for i in range(100)])
+odd = ['say "no", x', "two\nlines", "two\r\nlines", "a\ttab", "=1+1", "Zoë; ü"]
+quoted = lambda i: '"' + odd[i % 6].replace('"', '""') + '"'
+write("odd.csv", table(["x", '"the ""kind"",\nof it"'], [(i % 6, quoted(i)) for i in range(300)]))
+train("odd", "data: {path: odd.csv}\nmodel: {hidden: [32]}\noptim: {lr: 0.05}\nepochs: 80\nbatch: 30\n")
+pair("classes with commas, quotes, tabs and line ends", "odd", "odd.csv", [odd[i % 6] for i in range(300)])
+heads = predictions(run("predict", "odd/model.safetensors", "--data", "odd.csv", "-p")[1])[0]
+count += 1
+if heads[1] != 'the "kind",\nof it' or sorted(heads[3:9]) != sorted(f"p({name})" for name in odd):
+    failures.append(f"names with commas, quotes, tabs and line ends: {heads}")
+write("bell.csv", table(["x", "y"], [(i % 2, ("a\x07\x1b[31mb", "c")[i % 2]) for i in range(100)]))
+train("bell", "data: {path: bell.csv}\nmodel: {hidden: [4]}\nepochs: 40\nbatch: 10\n")
+pair("a name that a terminal would obey", "bell", "bell.csv", [("a\\x07\\x1b[31mb", "c")[i % 2] for i in range(100)])
 
 # Days and numbers are both numbers; which of them a column has is kept.
 write("days.csv", table(["x", "y"], [(f"2024-0{1 + i % 9}-11", "late" if i % 9 > 4 else "early") for i in range(270)]))
@@ -338,6 +350,44 @@ pair("decimal commas", "prices", "32.csv", want, close=15, options=("--set", "da
 for word in ("", "?", "NA", "NaN", "null", "-", "n/a"):
     write("33.csv", table(["x", "z"], [(word, z) for x, z in new]))
     pair(f"all of a column missing, written as '{word}'", "prices", "33.csv", [price(0.5, z) for x, z in new], close=60)
+
+# Of a part of the model's own file, answers have the rows of the file, not those of the part.
+lines = [float(row[2]) for row in predictions(open("prices.csv").read())[1:]]
+for options in ((), ("--train-set",), ("--set", "data.test_limit=9"), ("--set", "data.limit=9", "--train-set")):
+    rc, out, err = run("predict", "prices/model.safetensors", *options)
+    rows = predictions(out)[1:]
+    count += 1
+    if rc != 0 or not 8 < len(rows) < 600 or any(abs(lines[int(r[0]) - 1] - float(r[2])) > 1e-3 for r in rows):
+        failures.append(f"rows of a part {options}: exit {rc}, {len(rows)} rows: {out[:200]} {err[:200]}")
+
+# Several targets are found by their names, too: in another order each is still compared with itself.
+GOODS = ["x", "z", "price", "weight"]
+
+
+def weight(x, z):
+    return round(5 * x + 9 * z, 4)
+
+
+write("goods.csv", table(GOODS, [(x, z, price(x, z), weight(x, z)) for x, z in prices(300)]))
+train("goods", "data: {path: goods.csv, target: 'price,weight'}\nmodel: {hidden: [16]}\n"
+      "optim: {lr: 0.05}\nepochs: 20\nbatch: 32\n")
+write("33b.csv", table(GOODS, [(x, z, price(x, z), weight(x, z)) for x, z in new]))
+write("33c.csv", table(["weight", "z", "price", "x"], [(weight(x, z), z, price(x, z), x) for x, z in new]))
+answers = [run("predict", "goods/model.safetensors", "--data", path)[1] for path in ("33b.csv", "33c.csv")]
+errors = [json.loads(run("eval", "goods/model.safetensors", "--data", path, "--json")[1])["rmse"]
+          for path in ("33b.csv", "33c.csv")]
+count += 2
+given = [float(cell) for cell in predictions(answers[1])[1][3:]]
+if answers[0] != answers[1] or abs(given[0] - price(*new[0])) > 1e-3 or abs(given[1] - weight(*new[0])) > 1e-3:
+    failures.append(f"two targets in another order: {answers}")
+if errors[0] != errors[1]:
+    failures.append(f"two targets in another order are judged otherwise: {errors}")
+write("33d.csv", table(["x", "z", "weight", "price"], [(x, z, weight(x, z), price(x, z)) for x, z in new]))
+rc, out, err = run("finetune", "goods/model.safetensors", "--data", "33d.csv", "--epochs", "1", "--set", "batch=8",
+                   "--out", "goods2")
+count += 1
+if rc == 0 or 'target weight is number 1 here, 2 there' not in err:
+    failures.append(f"two targets in another order, fine-tuned: exit {rc}: {err[:300]}")
 write("34.csv", table(["x", "z"], [("--1" if i == 4 else x, z) for i, (x, z) in enumerate(new)]))
 pair("a misspelt number", "prices", "34.csv", refusal="line 6, column 1 (x)")
 write("35.csv", table(["x", "z"], [(100 * x, z) for x, z in new]))
@@ -537,6 +587,57 @@ os.makedirs("part/amber")
 png("part/red/0.png", picture("red"))
 png("part/amber/0.png", picture("green"))
 pair("a folder that is not a class, only asked about", "seen", "part", ["green", "red"], says="folder amber is not one of the model's classes")
+
+
+# In a table of one column a line without anything may be a gap: rows after it had the numbers of others.
+write("line.csv", table(["x", "y"], [(x, 2 * x) for x, _ in prices(200)]))
+train("line", "data: {path: line.csv}\nmodel: {hidden: [8]}\noptim: {lr: 0.01}\nepochs: 5\nbatch: 20\n")
+pair("one column, a line without anything", "line", "-", refusal="line 3 is empty", given=b"x\n0.25\n\n0.5\n")
+rc, out, err = run("predict", "line/model.safetensors", "--data", "-", given=b"x\n0.25\nNA\n0.5\n")
+sure = [float(row[1]) for row in predictions(out)[1:]]
+pair("one column, a gap in quotes", "line", "-", sure, given=b'x\n0.25\n""\n0.5\n\n \r\n', close=1e-6)
+pair("one column, lines without anything around it", "line", "-", sure[:1], given=b"\n\nx\n0.25\n\n\n", close=1e-6)
+pair("one column, no header", "line", "-", refusal="line 2 is empty", given=b"0.25\n\n0.5\n")
+
+# ---- Sequences -----------------------------------------------------------------------------------------------------
+# Arrays [n, length, 1] without length.npy were read as images 1 pixel wide, and scaled as such.
+def sequences(folder, x, y=None):
+    os.makedirs(folder)
+    np.save(folder + "/x.npy", x)
+    if y is not None:
+        np.save(folder + "/y.npy", y)
+
+
+for numbers in (1, 3):
+    name = f"sign{numbers}"
+    x = np.random.default_rng(numbers).normal(size=(200, 6, numbers)).astype("f4")
+    x[:, :, 0] += np.sign(x[:, -1:, 0])
+    sequences(name + "-data", x, (x[:, -1, 0] > 0).astype(int))
+    train(name, f"data: {{path: {name}-data, format: sequences, split: 0}}\n"
+          "model: {name: rnn, width: 16, train: all}\noptim: {lr: 0.01}\nepochs: 10\nbatch: 20\n")
+    whole = run("predict", name + "/model.safetensors", "--probabilities")[1]
+    sure = [row[1] for row in predictions(whole)[1:]]
+    count += 1
+    if run("predict", name + "/model.safetensors", "--data", name + "-data", "--probabilities")[1] != whole:
+        failures.append(f"sequences of {numbers}: shown the data that it was trained on, the model answers otherwise")
+    sequences(name + "-new", x)
+    pair(f"sequences of {numbers}, no labels", name, name + "-new", sure, says="only its shape was compared")
+    pair(f"sequences of {numbers}, one file", name, name + "-new/x.npy", sure)
+    # What follows a sequence does not change what is said of it: shorter ones alone, and as parts of longer ones.
+    padded = x.copy()
+    padded[:, 4:] = 7
+    sequences(name + "-padded", padded)
+    np.save(name + "-padded/length.npy", np.full(200, 4))
+    rc, out, err = run("predict", name + "/model.safetensors", "--data", name + "-padded")
+    ends = [row[1] for row in predictions(out)[1:]]
+    pair(f"sequences of {numbers}, x.npy beside their lengths", name, name + "-padded/x.npy", ends)
+    sequences(name + "-short", x[:, :4])
+    pair(f"sequences of {numbers}, all shorter", name, name + "-short", ends)
+    pair(f"sequences of {numbers}, all shorter, one file", name, name + "-short/x.npy", ends)
+    sequences(name + "-long", np.concatenate([x, x], 1))
+    pair(f"sequences of {numbers}, longer", name, name + "-long", refusal="at most 6 positions", code=2)
+    sequences(name + "-wide", np.concatenate([x, x], 2)[:, :4])
+    pair(f"sequences of {numbers}, wider", name, name + "-wide", refusal=f"has up to 4 of {2 * numbers}", code=2)
 
 
 def album(what, moves, yes=None, refusal=None, says=""):
