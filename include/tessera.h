@@ -661,7 +661,7 @@ TSR_API bool tsr_ranks_end(int status);
 typedef struct tsr_needs {
     size_t size;
     int64_t params, trained;      /* numbers in the model, and those with a gradient */
-    int64_t flops_step;           /* of one training step of one worker */
+    int64_t flops_step;           /* of a training step of the whole; shares: tsr_cost_count */
     int64_t train_n, test_n;      /* samples */
     int64_t rounds, epoch_rounds; /* in all, and in one pass over the data */
     int64_t memory_data, memory_model, memory_plan; /* bytes */

@@ -116,7 +116,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL_WHEN("optim.weight_decay", "0", "optim.name=adamw", "0.01", 0, 1e3, "weight decay, added to the gradient as in PyTorch; adamw: subtracted from the weights themselves, rate times decay of each weight per step"),
     REAL("optim.clip", "0", 0, 1e9, "largest norm of a step's gradient over all its numbers; a longer gradient is shortened to it; 0 = no limit"),
     REAL("optim.ema", "0", 0, 0.9999999, "decay of a running average of the weights, per round; the average is what is judged, kept and written; 0 = no average"),
-    CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls"),
+    CHOICE("optim.schedule", "constant", "constant|step|cosine", "how the learning rate falls (docs/optimisers.md)"),
     REALS("optim.milestones", "[0.5, 0.75]", 0, 1, "step: parts of the run after which the rate is multiplied by optim.gamma"),
     REAL("optim.gamma", "0.1", 0, 1, "step: that factor"),
     REAL("optim.final_lr", "0", 0, 1e6, "cosine: learning rate at the end"),

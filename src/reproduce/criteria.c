@@ -227,11 +227,13 @@ bool tsri_criteria_of(const tsri_criteria_row *c, const char *study)
 
 const char *tsri_rule_text(char text[TSRI_RULE_TEXT], const tsri_criteria_row *c)
 {
-    const char *where =
-        c->rule == TSRI_RULE_EACH_ABOVE || c->rule == TSRI_RULE_EACH_BELOW ? " in every seed" : "";
+    const char *where = c->rule == TSRI_RULE_EACH_ABOVE || c->rule == TSRI_RULE_EACH_BELOW
+                            ? " in every seed"
+                        : c->ratio ? ", geometric mean"
+                                   : "";
     bool above = c->rule == TSRI_RULE_ABOVE || c->rule == TSRI_RULE_EACH_ABOVE;
     if (c->rule == TSRI_RULE_WITHIN)
-        (void)snprintf(text, TSRI_RULE_TEXT, "%.3g to %.3g", c->low, c->high);
+        (void)snprintf(text, TSRI_RULE_TEXT, "%.3g to %.3g%s", c->low, c->high, where);
     else
         (void)snprintf(text, TSRI_RULE_TEXT, "%s %.3g%s", above ? "above" : "below",
                        above ? c->low : c->high, where);

@@ -40,7 +40,7 @@ bool tsri_criteria_of(const tsri_criteria_row *c, const char *study);
 
 enum { TSRI_RULE_TEXT = 80 };
 
-/* "below 0.05 in every seed"; returns `text`. */
+/* "below 0.05 in every seed", "above 1, geometric mean"; returns `text`. */
 const char *tsri_rule_text(char text[TSRI_RULE_TEXT], const tsri_criteria_row *c);
 
 /* Writes its members into an open object: id, paper, statistic, decided, reason, ours. */

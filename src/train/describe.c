@@ -10,6 +10,7 @@
 #include "run/trace.h"
 #include "scheme/keys.h"
 #include "scheme/scheme.h"
+#include "scheme/schemes.h"
 #include "train/average.h"
 #include "train/convert_run.h"
 #include "train/device_fit.h"
@@ -389,22 +390,35 @@ done:
     return st;
 }
 
-static tsr_needs needs_of(const tsri_run *run, int64_t plan)
+/* A step of the whole network, as `cost` counts it: in shares a worker's is smaller. */
+static tsr_status whole_step(int64_t *flops, const tsri_run *run)
+{
+    tsr_status st = TSR_OK;
+    double sample;
+    TSR_TRY(tsri_net_step_flops(&sample, run->net,
+                                run->settings.scheme->plain &&
+                                    tsri_dense_knows_gates(&run->settings, run->net)));
+    *flops = (int64_t)((double)run->settings.batch * sample);
+done:
+    return st;
+}
+
+static tsr_status needs_of(tsr_needs *needs, const tsri_run *run, int64_t plan)
 {
     double epoch = run->settings.epoch_rounds;
-    return (tsr_needs){
-        .params = run->net->total,
-        .trained = run->net->trained,
-        .flops_step = (int64_t)((double)run->settings.batch * run->settings.sample_flops),
-        .train_n = run->data->train.n,
-        .test_n = run->data->test.n,
-        .rounds = run->settings.rounds,
-        .epoch_rounds = (int64_t)llround(epoch < 1 ? 1 : epoch),
-        .memory_data =
-            part_bytes(run->data, &run->data->train) + part_bytes(run->data, &run->data->test),
-        .memory_model = numbers_of(&run->settings, run->net) * run->device.backend->real_bytes,
-        .memory_plan = plan,
-        .backend = tsri_backend_vendor(run->device.backend)};
+    *needs = (tsr_needs){.params = run->net->total,
+                         .trained = run->net->trained,
+                         .train_n = run->data->train.n,
+                         .test_n = run->data->test.n,
+                         .rounds = run->settings.rounds,
+                         .epoch_rounds = (int64_t)llround(epoch < 1 ? 1 : epoch),
+                         .memory_data = part_bytes(run->data, &run->data->train) +
+                                        part_bytes(run->data, &run->data->test),
+                         .memory_model =
+                             numbers_of(&run->settings, run->net) * run->device.backend->real_bytes,
+                         .memory_plan = plan,
+                         .backend = tsri_backend_vendor(run->device.backend)};
+    return whole_step(&needs->flops_step, run);
 }
 
 /* What it wants of a device's memory: of one with `stated` bytes, which need not be here, or of this
@@ -432,7 +446,7 @@ static tsr_status plan_device(tsr_needs *needs, tsr_config *config, int64_t stat
               run.device.backend->name);
     TSR_TRY(tsri_fit_judge(&fit, &run));
     TSR_TRY(tsri_plan_measure(&plan, run.net, run.device, run.settings.batch, true));
-    *needs = needs_of(&run, plan);
+    TSR_TRY(needs_of(needs, &run, plan));
     needs->memory_device = fit.wanted;
     needs->device_free = fit.available;
     needs->device_all = fit.all;
@@ -455,7 +469,7 @@ static tsr_status try_run(tsr_needs *needs, tsr_config *config)
     if (!run.device.backend->heap
              ->room) /* a device has been asked already, and has less to spare */
         TSR_TRY(tsri_run_plan(&plan, &run));
-    *needs = needs_of(&run, plan ? tsri_plan_bytes(plan) : 0);
+    TSR_TRY(needs_of(needs, &run, plan ? tsri_plan_bytes(plan) : 0));
 done:
     tsri_plan_destroy(plan);
     tsri_run_fini(&run);

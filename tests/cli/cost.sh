@@ -32,12 +32,27 @@ for scheme in $schemes; do
     [ "$(key bytes_total cost)" = "$(key bytes_total train)" ] ||
         fail "$scheme: cost says $(key bytes_total cost) bytes, the run $(key bytes_total train)"
     [ "$(key rounds cost)" = "$(key rounds train)" ] || fail "$scheme: other rounds"
+    # shellcheck disable=SC2086
+    "$program" check run.yaml --json $settings > check
+    [ "$(key flops_step check)" = "$(key flops_step_whole cost)" ] ||
+        fail "$scheme: a step of the whole has $(key flops_step_whole cost) operations, check says $(key flops_step check)"
     [ "$scheme" = dense ] || [ "$(key bytes_total cost)" -gt 0 ]
     for k in params params_share flops_step rounds bytes_round bytes_total memory_worker; do
         grep -q "\"$k\":" cost || fail "no $k"
     done
 done
 echo "bytes of $schemes: equal"
+
+# A step of a gated network does without the network of its gates where these are known: in both commands.
+gated="--set data.name=sphere --set data.n=40 --set data.test_n=5 --set data.task=regress --set model.name=grelu --set model.hidden=[256,256] --set model.norm=none --set model.width=20"
+for scheme in dense local_sgd; do
+    # shellcheck disable=SC2086
+    "$program" check run.yaml --json $gated --set scheme.name=$scheme > check
+    # shellcheck disable=SC2086
+    "$program" cost run.yaml --json $gated --set scheme.name=$scheme > cost
+    [ "$(key flops_step check)" = "$(key flops_step_whole cost)" ] ||
+        fail "$scheme, gated: cost says $(key flops_step_whole cost) operations, check $(key flops_step check)"
+done
 
 # ---- Table 1 --------------------------------------------------------------------------------
 # method, workers, gigabytes as printed

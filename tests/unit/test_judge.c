@@ -173,6 +173,8 @@ static void the_table_is_whole(void **state)
         assert_true(c->rule != TSRI_RULE_WITHIN || c->low < c->high);
         assert_true(!c->ratio || c->low > 0 || c->high > 0);
         assert_true(strlen(tsri_rule_text(text, c)) > 5);
+        if (c->ratio != (strstr(text, "geometric mean") != NULL))
+            fail_msg("%s: \"%s\" does not say which mean decides", c->id, text);
     }
     assert_null(tsri_criteria_find("masked/fig2a/"));
     assert_false(tsri_criteria_of(tsri_criteria_find("grelu/fig2b/smaller"), "grelu/fig2"));
