@@ -242,9 +242,12 @@ static void meet_recurrences(tsri_plan *plan, const scan *s)
     }
 }
 
+/* What another plan has packed is not packed again. */
 static tsr_status list_packed(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
+    if (plan->packer)
+        return TSR_OK;
     TSR_TRY(tsri_alloc(&plan->packed, plan->count, sizeof *plan->packed));
     for (int64_t k = 0; k < plan->count; k++)
         if (plan->step[k].op.packed_bytes > 0)
@@ -253,13 +256,12 @@ done:
     return st;
 }
 
-/* The steps of the other plan are the same: it was made for the same network, device and batch. */
+/* The steps of the other plan are the same: it was made for the same network, device and batch.
+ * packed_bytes stays what setup said: kernels see by it what they are to read. */
 static void use_packed(tsri_plan *plan, const tsri_plan *packer)
 {
-    for (int64_t k = 0; packer && k < plan->count; k++) {
-        plan->step[k].op.packed_bytes = 0;
+    for (int64_t k = 0; packer && k < plan->count; k++)
         plan->step[k].op.packed = packer->step[k].op.packed;
-    }
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
