@@ -236,7 +236,8 @@ class Model(Handle):
             found = self.outputs(x, lengths, threads, missing)
             return found[:, 0] if found.shape[1] == 1 else found
         place = self._answers(x, header.TSR_PROBABILITIES, lengths, threads, missing).argmax(1)
-        return np.array([int(n) for n in names])[place] if all(re.fullmatch(r"-?\d{1,18}", n) for n in names) else place
+        values = [int(n) for n in names if re.fullmatch(r"-?\d{1,18}", n)]
+        return np.array(values)[place] if len(set(values)) == len(names) else place  # 01 and 1 are two classes
 
     __call__ = outputs
 

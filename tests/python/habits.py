@@ -239,6 +239,18 @@ class Labels(unittest.TestCase):
             self.assertGreater((np.array(net.classes)[net.predict(X)] == words).mean(), 0.9)
             np.testing.assert_allclose(net.predict_proba(X).sum(1), 1, atol=1e-5)
 
+    def test_words_that_are_the_same_number(self):
+        """They were judged, and answered, as if they were one class."""
+        for names in (["01", "1"], ["007", "7", "+7"], ["0", "-0"]):
+            y = Y % len(names)
+            words = np.array(sorted(names))[y]
+            net = tessera.train("mlp", X, words, **{**SMALL, "epochs": 20})
+            self.assertEqual(net.classes, sorted(names))
+            self.assertGreater((net.predict(X) == y).mean(), 0.9)
+            self.assertGreater(net.evaluate(X, words).accuracy, 0.9)
+        codes = tessera.train("mlp", X, np.array(["001", "002", "010"])[Y], **SMALL)
+        self.assertGreater((codes.predict(X) == np.array([1, 2, 10])[Y]).mean(), 0.9)
+
     def test_real_numbers_that_look_like_classes(self):
         with self.assertWarnsRegex(UserWarning, "regress=False"):
             self.assertIsNone(tessera.data(X, Y.astype(float)).classes)
