@@ -86,7 +86,11 @@ class Data(Handle):
 
 def _words(y: np.ndarray, what: str) -> list[Any]:
     """The cells of an array of words, or of objects."""
-    cells = [c.decode("utf-8", "replace") if isinstance(c, bytes) else c for c in y.ravel().tolist()]
+    try:
+        cells = [c.decode() if isinstance(c, bytes) else c for c in y.ravel().tolist()]
+        "".join(c for c in cells if isinstance(c, str)).encode()
+    except UnicodeError as problem:  # two words may differ in such a character alone
+        raise UsageError(f"{what} has a word that is not UTF-8 ({problem}): decode it first") from None
     missing = next((i for i, c in enumerate(cells) if is_missing(c)), None)
     if missing is not None:
         raise UsageError(f"{what}: sample {missing} has no value: leave it out")

@@ -251,6 +251,12 @@ class Labels(unittest.TestCase):
         codes = tessera.train("mlp", X, np.array(["001", "002", "010"])[Y], **SMALL)
         self.assertGreater((codes.predict(X) == np.array([1, 2, 10])[Y]).mean(), 0.9)
 
+    def test_words_that_are_no_text(self):
+        """b"K\\xf6ln" and b"K\\xe4ln" became one class."""
+        for words in ([b"K\xf6ln", b"K\xe4ln", b"Bonn"], ["\udcf6", "\udce4", "b"]):
+            with self.assertRaisesRegex(tessera.UsageError, "y has a word that is not UTF-8"):
+                tessera.data(X, np.array(words)[Y])
+
     def test_real_numbers_that_look_like_classes(self):
         with self.assertWarnsRegex(UserWarning, "regress=False"):
             self.assertIsNone(tessera.data(X, Y.astype(float)).classes)
