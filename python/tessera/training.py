@@ -12,7 +12,7 @@ from .config import Config, as_text, resolve
 from .data import Data, data as make_data
 from .model import Model, Result
 from .progress import Bar
-from ._library import Address, Handle, _hearing, ask, call, create, library, sized, text_of, utf8, warn
+from ._library import Address, Handle, _hearing, ask, call, call_long, create, library, sized, text_of, utf8, warn
 from .errors import Interrupted, TesseraError, UsageError
 
 _PROGRESS = ("round", "rounds", "epoch", "epochs", "loss", "rate", "seconds", "test_loss", "test_accuracy", "test_rmse")
@@ -208,7 +208,7 @@ def _rounds(run: Run, on_round: Any, bar: Bar) -> bool:
 
 def _json(function: Any, *arguments: Any) -> Any:
     out = ctypes.c_void_p()
-    call(function, ctypes.byref(out), *arguments)
+    call_long(function, ctypes.byref(out), *arguments)
     return json.loads(text_of(out.value))
 
 

@@ -156,6 +156,25 @@ class Training(unittest.TestCase):
             sys.unraisablehook = before
         self.assertFalse(thrown_away)
 
+    def test_ctrl_c_ends_long_jobs(self):
+        """Sweeps, tickets and reproductions went on for hours."""
+        config = tessera.Config({"data.name": "glyphs", "data.n": 500}, model="mlp", hidden=[64], epochs=1000, batch=20, threads=1)
+        before = _library.library.tsr_memory_in_use()
+        with tempfile.TemporaryDirectory() as folder:
+            for job in (lambda: tessera.sweep(config, {"lr": [0.01, 0.02, 0.03]}, seeds=100, folder=folder + "/sweep"),
+                        lambda: tessera.tickets(config, folder + "/tickets"),
+                        lambda: tessera.reproduce("loft/fig4", folder + "/study", data="glyphs")):
+                hit = threading.Timer(0.5, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+                begin = time.monotonic()
+                with self.assertRaises(KeyboardInterrupt):
+                    hit.start()
+                    job()
+                self.assertLess(time.monotonic() - begin, 60)
+            self.assertTrue(os.listdir(folder + "/tickets/checkpoints"))
+        self.assertEqual(_library.library.tsr_memory_in_use(), before)
+        with self.assertRaisesRegex(tessera.UsageError, "loft/fig4"):  # failures come out of them as before
+            tessera.reproduce("loft/figg4", "nowhere")
+
     def test_two_at_once(self):
         found = {}
         alone = net(epochs=40).parameters()["layers.0.weight"]
