@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _header as header
 from . import frames
-from .arrays import as_numpy, describe, is_missing, numbers, view
+from .arrays import as_numpy, describe, inputs, is_missing, numbers, view
 from .config import Config
 from ._library import Address, Handle, call, create, library, sized, utf8, warn
 from .errors import UsageError
@@ -198,7 +198,7 @@ def _arrays(given: dict[str, Any], columns: Sequence[str] | None, classes: Seque
     keep: list[Any] = []
     for field, values in given.items():
         if values is not None:
-            array = numbers(values, field)
+            array = (inputs if field in ("x", "test_x") else numbers)(values, field)
             keep.append(array)
             setattr(o, field, describe(array))
     if found and (keep[0].ndim != 2 or len(found) != keep[0].shape[-1]):

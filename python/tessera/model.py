@@ -14,7 +14,7 @@ import numpy as np
 from . import _header as header
 from . import frames
 from . import _library
-from .arrays import as_numpy, describe, numbers, view
+from .arrays import as_numpy, describe, inputs, numbers, view
 from .config import Config
 from .data import Data, data as make_data
 from ._library import Address, Handle, ask, call, create, library, sized, utf8
@@ -199,7 +199,7 @@ class Model(Handle):
     def _inputs(self, x: Any, missing: bool) -> tuple[np.ndarray, bool]:
         """Numbers of x as training had them: a data frame's columns are found by name."""
         if not frames.is_frame(x):
-            return numbers(x, "x"), missing
+            return inputs(x, "x"), missing
         schema = self._schema
         return numbers(frames.inputs(x, schema), "x"), missing or bool(schema and '"words":[' in schema.replace(" ", ""))
 

@@ -195,6 +195,19 @@ class Types(unittest.TestCase):
                     np.testing.assert_allclose(losses, losses[0], rtol=1e-4, err_msg=f"{normalize}, learned {learned}")
 
 
+    def test_truth_is_one(self):
+        """In pictures it was 1/255: a network of masks as they are answered something else, or learned nothing."""
+        masks = np.random.default_rng(5).random((300, 1, 3, 3)) > 0.5
+        for x in (masks, masks.reshape(300, 9)):
+            for normalize in ("none", "channel"):
+                config = tessera.Config({"data.normalize": normalize, "epochs": 2, "batch": 30}, hidden=[8])
+                whole, truth = (tessera.train(config, x.astype(kind), Y) for kind in (np.float32, bool))
+                np.testing.assert_array_equal(whole.parameters()["layers.0.weight"], truth.parameters()["layers.0.weight"])
+                self.assertEqual(self.asked(truth, x), self.asked(truth, x.astype(float)))
+        net = tessera.model("mlp", shape=(1, 3, 3), outputs=3, hidden=[8])
+        np.testing.assert_array_equal(net.outputs(masks), net.outputs(masks.astype(np.float32)))
+
+
 class Labels(unittest.TestCase):
     def test_labels_come_back(self):
         for labels in (Y, Y + 1, 10 * Y - 10, Y.astype(np.uint8), Y.astype(np.int16)):
