@@ -79,7 +79,7 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
-_hearing = threading.local()  # .owners: the handles of which this thread hears a callback
+_hearing = threading.local()  # .owners: the handles of which this thread hears a callback; .later: another passes warnings on
 
 
 class Address(int):
@@ -196,7 +196,7 @@ def ask(function: Any, *arguments: Any) -> Any:
             if not owner.shared:
                 locks.enter_context(owner.lock)
         result = function(*given)
-    if _heard:
+    if _heard and not getattr(_hearing, "later", False):
         _pass_on()
     return result
 
@@ -233,6 +233,40 @@ def call(function: Any, *arguments: Any) -> None:
     status = ask(function, *arguments)
     if status != header.TSR_OK:
         raise error_of(status, as_spoken(library.tsr_last_error().decode("utf-8", "replace")))
+
+
+def call_long(function: Any, *arguments: Any) -> None:
+    """As call, of what may take hours: on a thread and in a context of its own, since this thread hears no Ctrl-C while it is
+    inside the library. What a signal raises comes out when the job has saved and stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        return call(function, *arguments)  # no signals are heard there
+    context, raised = create(library.tsr_context_create), []
+
+    def work() -> None:
+        library.tsr_context_set_log(context, _hear_all, None, header.TSR_LOG_WARNING)
+        library.tsr_context_use(context)
+        _hearing.later = True
+        try:
+            call(function, *arguments)
+        except BaseException as problem:  # noqa: raised below
+            raised.append(problem)
+        finally:
+            library.tsr_context_use(None)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        worker.join()
+    except BaseException:
+        library.tsr_context_stop(context)
+        worker.join()
+        raise
+    finally:
+        if not worker.is_alive():  # a second Ctrl-C does not wait
+            library.tsr_context_destroy(context)
+    _pass_on()
+    if raised:
+        raise raised[0]
 
 
 def create(function: Any, *arguments: Any) -> Address:

@@ -84,6 +84,12 @@ def numbers(values: Any, what: str) -> np.ndarray:
     return array.astype("float64" if wide else nearest)
 
 
+def inputs(values: Any, what: str) -> np.ndarray:
+    """numbers() of samples. Truth is 1 there, and no byte of a picture, which would be 1/255."""
+    array = as_numpy(values, what)
+    return numbers(array.astype(np.float32) if array.dtype.kind == "b" else array, what)
+
+
 def describe(array: np.ndarray) -> Any:
     """The C struct of a numpy array. It points into the array, which must live as long as the struct."""
     if array.ndim > header.TSR_DIMS:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _header as header
 from . import frames
-from .arrays import as_numpy, describe, is_missing, numbers, view
+from .arrays import as_numpy, describe, inputs, is_missing, numbers, view
 from .config import Config
 from ._library import Address, Handle, call, create, library, sized, utf8, warn
 from .errors import UsageError
@@ -86,7 +86,11 @@ class Data(Handle):
 
 def _words(y: np.ndarray, what: str) -> list[Any]:
     """The cells of an array of words, or of objects."""
-    cells = [c.decode("utf-8", "replace") if isinstance(c, bytes) else c for c in y.ravel().tolist()]
+    try:
+        cells = [c.decode() if isinstance(c, bytes) else c for c in y.ravel().tolist()]
+        "".join(c for c in cells if isinstance(c, str)).encode()
+    except UnicodeError as problem:  # two words may differ in such a character alone
+        raise UsageError(f"{what} has a word that is not UTF-8 ({problem}): decode it first") from None
     missing = next((i for i, c in enumerate(cells) if is_missing(c)), None)
     if missing is not None:
         raise UsageError(f"{what}: sample {missing} has no value: leave it out")
@@ -194,7 +198,7 @@ def _arrays(given: dict[str, Any], columns: Sequence[str] | None, classes: Seque
     keep: list[Any] = []
     for field, values in given.items():
         if values is not None:
-            array = numbers(values, field)
+            array = (inputs if field in ("x", "test_x") else numbers)(values, field)
             keep.append(array)
             setattr(o, field, describe(array))
     if found and (keep[0].ndim != 2 or len(found) != keep[0].shape[-1]):

@@ -14,7 +14,7 @@ import numpy as np
 from . import _header as header
 from . import frames
 from . import _library
-from .arrays import as_numpy, describe, numbers, view
+from .arrays import as_numpy, describe, inputs, numbers, view
 from .config import Config
 from .data import Data, data as make_data
 from ._library import Address, Handle, ask, call, create, library, sized, utf8
@@ -199,7 +199,7 @@ class Model(Handle):
     def _inputs(self, x: Any, missing: bool) -> tuple[np.ndarray, bool]:
         """Numbers of x as training had them: a data frame's columns are found by name."""
         if not frames.is_frame(x):
-            return numbers(x, "x"), missing
+            return inputs(x, "x"), missing
         schema = self._schema
         return numbers(frames.inputs(x, schema), "x"), missing or bool(schema and '"words":[' in schema.replace(" ", ""))
 
@@ -236,7 +236,8 @@ class Model(Handle):
             found = self.outputs(x, lengths, threads, missing)
             return found[:, 0] if found.shape[1] == 1 else found
         place = self._answers(x, header.TSR_PROBABILITIES, lengths, threads, missing).argmax(1)
-        return np.array([int(n) for n in names])[place] if all(re.fullmatch(r"-?\d{1,18}", n) for n in names) else place
+        values = [int(n) for n in names if re.fullmatch(r"-?\d{1,18}", n)]
+        return np.array(values)[place] if len(set(values)) == len(names) else place  # 01 and 1 are two classes
 
     __call__ = outputs
 

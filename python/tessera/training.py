@@ -12,12 +12,16 @@ from .config import Config, as_text, resolve
 from .data import Data, data as make_data
 from .model import Model, Result
 from .progress import Bar
-from ._library import Address, Handle, _hearing, ask, call, create, library, sized, text_of, utf8, warn
+from ._library import Address, Handle, _hearing, ask, call, call_long, create, library, sized, text_of, utf8, warn
 from .errors import Interrupted, TesseraError, UsageError
 
 _PROGRESS = ("round", "rounds", "epoch", "epochs", "loss", "rate", "seconds", "test_loss", "test_accuracy", "test_rmse")
 _LEVELS = ("error", "warning", "info", "debug")
 _METRICS = dict(header.tsr_run_options._fields_)["metrics"]
+
+# Lines go into the list that is their context, by a function without any of Python's own instructions: at the first of these
+# Python would hear a Ctrl-C that came while the library computed, and ctypes throws away what a callback raises.
+_add_line = ctypes.CFUNCTYPE(None, ctypes.py_object, ctypes.c_char_p)(list.append)
 
 
 class Run(Handle):
@@ -34,17 +38,16 @@ class Run(Handle):
                  messages: Callable[[str, str], Any] | None = None) -> None:
         self._lines: list[bytes] = []
         self._messages, self._raised = messages, None
-        self._callbacks = (_METRICS(self._hear_metrics), header.tsr_log_function(self._hear_message))
+        self._hear = header.tsr_log_function(self._hear_message)
         self._options = sized(header.tsr_run_options, folder=utf8(folder), resume=resume, force=force, trace=trace, data=data,
-                              model=start, metrics=self._callbacks[0], message=self._callbacks[1],
-                              loudest=header.TSR_LOG_INFO)  # keeps the data, which may be borrowed
+                              model=start, metrics=ctypes.cast(_add_line, _METRICS), context=id(self._lines), message=self._hear,
+                              loudest=header.TSR_LOG_INFO if messages else header.TSR_LOG_WARNING)
+        # The options keep the data, which may be borrowed.
         try:
             super().__init__(create(library.tsr_run_create, config, ctypes.byref(self._options)))
+            self._open().keep = (self._lines, self._hear)  # what C calls, as long as it may
         finally:
             self._raise()
-
-    def _hear_metrics(self, _: Any, line: bytes) -> None:
-        self._lines.append(line)
 
     def _hear_message(self, _: Any, level: int, text: bytes) -> None:
         """On whatever thread the library speaks; what is raised here comes out of the call that goes on."""
@@ -205,7 +208,7 @@ def _rounds(run: Run, on_round: Any, bar: Bar) -> bool:
 
 def _json(function: Any, *arguments: Any) -> Any:
     out = ctypes.c_void_p()
-    call(function, ctypes.byref(out), *arguments)
+    call_long(function, ctypes.byref(out), *arguments)
     return json.loads(text_of(out.value))
 
 

@@ -2,6 +2,7 @@
 #include "base/context.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 
@@ -32,8 +33,10 @@ tsr_context *tsr_context_use(tsr_context *context)
 tsr_status tsr_context_create(tsr_context **out)
 {
     tsr_status st = TSR_OK;
-    tsr_context *context = calloc(1, sizeof *context);
+    tsr_context *context = NULL;
+    TSRI_GIVEN(out);
     *out = NULL;
+    context = calloc(1, sizeof *context);
     TSR_CHECK(context, TSR_RESOURCES, "out of memory for a context");
     pthread_mutex_init(&context->log_lock, NULL);
     context->allocator = (tsr_allocator)TSRI_ALLOCATOR_DEFAULT;

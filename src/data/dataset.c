@@ -273,12 +273,15 @@ done:
 }
 
 /* Class i of the data as the model numbers it, by its name; -1: the model does not know it. Names that
- * are words say nothing to a model whose classes are numbered. */
+ * are words say nothing to a model whose classes are numbered. Two may be of one number, 01 and 1. */
 static int64_t class_there(const tsr_data *data, int64_t i, const tsri_like *like)
 {
     const char *name = data->class_name ? data->class_name[i] : NULL;
     if (!name)
         return tsri_like_label(like, i);
+    int64_t same = like->class_name ? tsri_like_class(like, name, strlen(name)) : -1;
+    if (same >= 0)
+        return same;
     if (strspn(name, "+-0123456789") == strlen(name))
         return tsri_like_label(like, strtoll(name, NULL, 10));
     return like->class_name ? tsri_like_class(like, name, strlen(name)) : i;

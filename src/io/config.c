@@ -2,6 +2,7 @@
 #include "io/config_value.h"
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "io/file.h"
 
 #include <assert.h>
@@ -31,6 +32,7 @@ done:
 tsr_status tsr_config_create(tsr_config **out)
 {
     tsr_status st = TSR_OK;
+    TSRI_GIVEN(out);
     *out = NULL;
     TSR_TRY(tsri_alloc(out, 1, sizeof **out));
     TSR_TRY(tsri_alloc(&(*out)->value, tsri_schema_count, sizeof *(*out)->value));
@@ -38,7 +40,7 @@ tsr_status tsr_config_create(tsr_config **out)
         if (tsri_schema[i].preset)
             TSR_TRY(put_preset(&(*out)->value[i], &tsri_schema[i], tsri_schema[i].preset));
 done:
-    if (st != TSR_OK) {
+    if (st != TSR_OK && out) {
         tsr_config_destroy(*out);
         *out = NULL;
     }

@@ -120,8 +120,11 @@ static void predict_team(tsr_prediction *p, const tsr_cost *c, const tsr_machine
 
 void tsr_cost_predict(tsr_prediction *p, const tsr_cost *c, const tsr_machine *m)
 {
+    if (p)
+        *p = (tsr_prediction){.local_steps = c ? c->local_steps : 0};
+    if (!p || !c || !m)
+        return;
     double steps = (double)c->rounds * (double)c->local_steps;
-    *p = (tsr_prediction){.local_steps = c->local_steps};
     if (c->bytes_cut > 0)
         predict_pipe(p, c, m);
     else

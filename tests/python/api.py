@@ -137,6 +137,44 @@ class Training(unittest.TestCase):
             for name, values in whole.parameters().items():
                 np.testing.assert_array_equal(values, resumed.parameters()[name])
 
+    def test_ctrl_c_while_the_library_computes(self):
+        """Python heard it in the library's next callback, where ctypes threw it away, and the line of metrics with it."""
+        thrown_away = []
+        before, sys.unraisablehook = sys.unraisablehook, thrown_away.append
+        x = np.random.default_rng(1).normal(size=(2000, 200)).astype(np.float32)
+        data = tessera.data(x, np.arange(2000) % 2, x, np.arange(2000) % 2)
+        try:
+            for delay in (0.1, 0.13, 0.16, 0.19):
+                run = tessera.Run(tessera.Config(model="mlp", hidden=[256], epochs=200, batch=1000, threads=1, eval_every=1), data)
+                hit = threading.Timer(delay, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+                with self.assertRaises(KeyboardInterrupt):
+                    hit.start()
+                    run.finish()
+                rounds = run.metrics["round"]
+                np.testing.assert_array_equal(np.diff(rounds), np.diff(rounds)[0])
+        finally:
+            sys.unraisablehook = before
+        self.assertFalse(thrown_away)
+
+    def test_ctrl_c_ends_long_jobs(self):
+        """Sweeps, tickets and reproductions went on for hours."""
+        config = tessera.Config({"data.name": "glyphs", "data.n": 500}, model="mlp", hidden=[64], epochs=1000, batch=20, threads=1)
+        before = _library.library.tsr_memory_in_use()
+        with tempfile.TemporaryDirectory() as folder:
+            for job in (lambda: tessera.sweep(config, {"lr": [0.01, 0.02, 0.03]}, seeds=100, folder=folder + "/sweep"),
+                        lambda: tessera.tickets(config, folder + "/tickets"),
+                        lambda: tessera.reproduce("loft/fig4", folder + "/study", data="glyphs")):
+                hit = threading.Timer(0.5, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+                begin = time.monotonic()
+                with self.assertRaises(KeyboardInterrupt):
+                    hit.start()
+                    job()
+                self.assertLess(time.monotonic() - begin, 60)
+            self.assertTrue(os.listdir(folder + "/tickets/checkpoints"))
+        self.assertEqual(_library.library.tsr_memory_in_use(), before)
+        with self.assertRaisesRegex(tessera.UsageError, "loft/fig4"):  # failures come out of them as before
+            tessera.reproduce("loft/figg4", "nowhere")
+
     def test_two_at_once(self):
         found = {}
         alone = net(epochs=40).parameters()["layers.0.weight"]

@@ -195,6 +195,19 @@ class Types(unittest.TestCase):
                     np.testing.assert_allclose(losses, losses[0], rtol=1e-4, err_msg=f"{normalize}, learned {learned}")
 
 
+    def test_truth_is_one(self):
+        """In pictures it was 1/255: a network of masks as they are answered something else, or learned nothing."""
+        masks = np.random.default_rng(5).random((300, 1, 3, 3)) > 0.5
+        for x in (masks, masks.reshape(300, 9)):
+            for normalize in ("none", "channel"):
+                config = tessera.Config({"data.normalize": normalize, "epochs": 2, "batch": 30}, hidden=[8])
+                whole, truth = (tessera.train(config, x.astype(kind), Y) for kind in (np.float32, bool))
+                np.testing.assert_array_equal(whole.parameters()["layers.0.weight"], truth.parameters()["layers.0.weight"])
+                self.assertEqual(self.asked(truth, x), self.asked(truth, x.astype(float)))
+        net = tessera.model("mlp", shape=(1, 3, 3), outputs=3, hidden=[8])
+        np.testing.assert_array_equal(net.outputs(masks), net.outputs(masks.astype(np.float32)))
+
+
 class Labels(unittest.TestCase):
     def test_labels_come_back(self):
         for labels in (Y, Y + 1, 10 * Y - 10, Y.astype(np.uint8), Y.astype(np.int16)):
@@ -238,6 +251,24 @@ class Labels(unittest.TestCase):
             self.assertEqual(net.classes, ["one", "two", "zero"])
             self.assertGreater((np.array(net.classes)[net.predict(X)] == words).mean(), 0.9)
             np.testing.assert_allclose(net.predict_proba(X).sum(1), 1, atol=1e-5)
+
+    def test_words_that_are_the_same_number(self):
+        """They were judged, and answered, as if they were one class."""
+        for names in (["01", "1"], ["007", "7", "+7"], ["0", "-0"]):
+            y = Y % len(names)
+            words = np.array(sorted(names))[y]
+            net = tessera.train("mlp", X, words, **{**SMALL, "epochs": 20})
+            self.assertEqual(net.classes, sorted(names))
+            self.assertGreater((net.predict(X) == y).mean(), 0.9)
+            self.assertGreater(net.evaluate(X, words).accuracy, 0.9)
+        codes = tessera.train("mlp", X, np.array(["001", "002", "010"])[Y], **SMALL)
+        self.assertGreater((codes.predict(X) == np.array([1, 2, 10])[Y]).mean(), 0.9)
+
+    def test_words_that_are_no_text(self):
+        """b"K\\xf6ln" and b"K\\xe4ln" became one class."""
+        for words in ([b"K\xf6ln", b"K\xe4ln", b"Bonn"], ["\udcf6", "\udce4", "b"]):
+            with self.assertRaisesRegex(tessera.UsageError, "y has a word that is not UTF-8"):
+                tessera.data(X, np.array(words)[Y])
 
     def test_real_numbers_that_look_like_classes(self):
         with self.assertWarnsRegex(UserWarning, "regress=False"):

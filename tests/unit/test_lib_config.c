@@ -46,6 +46,9 @@ static void wrong_keys_and_values(void **state)
     assert_fails(tsr_config_get(&text, config, "no.key"), TSR_USAGE, "no key");
     assert_fails(tsr_config_get(NULL, config, "optim.lr"), TSR_USAGE, "NULL");
     assert_fails(tsr_config_parse(&none, "epochs: many"), TSR_USAGE, "epochs");
+    assert_fails(tsr_config_create(NULL), TSR_USAGE, "NULL");
+    assert_fails(tsr_context_create(NULL), TSR_USAGE, "NULL");
+    tsr_cost_predict(NULL, NULL, NULL);
     assert_fails(tsr_config_parse(&none, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_copy(&none, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_write(&text, NULL), TSR_USAGE, "NULL");
