@@ -563,7 +563,7 @@ class BadInput(unittest.TestCase):
             with self.assertRaisesRegex(tessera.UsageError, why):
                 call()
         with self.assertRaisesRegex(OSError, "cannot open"):
-            tessera.load("/nowhere.safetensors")
+            tessera.load("/proc/nowhere.safetensors")
         with self.assertRaises(tessera.FileError):
             tessera.load(b"not a model")
 
