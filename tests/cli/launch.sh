@@ -19,7 +19,7 @@ rounds: 30
 batch: 20
 cluster: {deadline: 60}
 EOT
-limit() { timeout 120 "$program" "$@" </dev/null; }
+limit() { timeout 300 "$program" "$@" </dev/null; }
 
 "$program" train run.yaml --out one --quiet >/dev/null || fail "train in one process"
 echo "== -n: the bits of train, and what was called"
