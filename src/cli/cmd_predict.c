@@ -28,7 +28,7 @@ static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
     tsr_model *model = NULL;
-    char *text = NULL, *told = NULL;
+    char *text = NULL, *told = NULL, *data = NULL;
     tsr_answers_options o = tsr_answers_options_default();
     o.path = cli_text(args, "out");
     o.json = args->json;
@@ -38,6 +38,9 @@ static tsr_status run(const cli_args *args)
     o.batch = cli_int(args, "batch", 0);
     TSR_TRY(tsr_model_read(&model, args->operand[0]));
     TSR_TRY(cli_model_settings(model, args));
+    TSR_TRY(tsr_config_get(&data, tsr_model_config(model), "data.path"));
+    TSR_TRY(cli_spare(o.path, args->operand[0], "the model"));
+    TSR_TRY(cli_spare(o.path, data, "the data"));
     TSR_TRY(tsr_model_answers(&text, &told, model, &o));
     if (text)
         (void)printf("%s%s", text, args->json ? "\n" : "");
@@ -45,6 +48,7 @@ static tsr_status run(const cli_args *args)
 done:
     tsr_free(text);
     tsr_free(told);
+    tsr_free(data);
     tsr_model_destroy(model);
     return st;
 }

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- Output ------------------------------------------------------------------------------- */
 
@@ -139,19 +138,6 @@ done:
     return st;
 }
 
-/* A ticket never takes the place of its own model. */
-static tsr_status is_another(const cli_args *args, const char *path)
-{
-    tsr_status st = TSR_OK;
-    struct stat a, b;
-    TSR_CHECK(path && *path, TSR_USAGE, "give --out FILE, the ticket to write");
-    TSR_CHECK(stat(path, &b) != 0 || stat(args->operand[0], &a) != 0 || a.st_dev != b.st_dev ||
-                  a.st_ino != b.st_ino,
-              TSR_USAGE, "%s is the model itself: give --out another name", tsr_quote(path));
-done:
-    return st;
-}
-
 static tsr_status run(const cli_args *args)
 {
     tsr_status st = TSR_OK;
@@ -161,7 +147,8 @@ static tsr_status run(const cli_args *args)
     char *json = NULL;
     tsr_doc *doc = NULL;
     TSR_TRY(read_options(&how, args));
-    TSR_TRY(is_another(args, out));
+    TSR_CHECK(out && *out, TSR_USAGE, "give --out FILE, the ticket to write");
+    TSR_TRY(cli_spare(out, args->operand[0], "the model"));
     o.prune = &how;
     o.data = cli_text(args, "data");
     o.recalibrate = cli_int(args, "recalibrate", -1);

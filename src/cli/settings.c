@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 tsr_status cli_settings(tsr_config *config, const cli_args *args)
 {
@@ -62,6 +63,17 @@ tsr_status cli_model_settings(tsr_model *model, const cli_args *args)
     for (int64_t i = 0; i < args->given_count; i++)
         if (strcmp(args->given[i].option->name, "set") == 0)
             TSR_TRY(tsr_config_set(tsr_model_config(model), args->given[i].value));
+done:
+    return st;
+}
+
+tsr_status cli_spare(const char *out, const char *read, const char *what)
+{
+    tsr_status st = TSR_OK;
+    struct stat a, b;
+    TSR_CHECK(!out || !read || stat(out, &a) != 0 || stat(read, &b) != 0 || a.st_dev != b.st_dev ||
+                  a.st_ino != b.st_ino,
+              TSR_USAGE, "%s is %s itself: give --out another name", tsr_quote(out), what);
 done:
     return st;
 }

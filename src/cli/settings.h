@@ -25,6 +25,10 @@ tsr_status cli_settings(tsr_config *config, const cli_args *args);
  */
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args);
 
+/* What is written never takes the place of what was read: USAGE when `out` is that file, which is
+ * called `what` ("the model"). Either may be NULL. */
+tsr_status cli_spare(const char *out, const char *read, const char *what);
+
 /* False when the model was imported, and so has no data of its own, and none were given. */
 bool cli_names_data(tsr_model *model);
 

@@ -4,6 +4,8 @@
 #include "base/sized.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "data/encoding.h"
+#include "data/words.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/safetensors_header.h"
@@ -270,30 +272,52 @@ done:
 
 enum { NAMES_BYTES = 1 << 24 };
 
+/* Two classes of one name could not be told apart later, and none has no name. */
+static tsr_status take_name(import *in, tsri_words *known, const char *line, size_t length)
+{
+    tsr_status st = TSR_OK;
+    const char *path = in->how->names;
+    int64_t outputs = in->net->outputs, place = 0;
+    TSR_CHECK(in->classes < outputs, TSR_USAGE, "%s: more than %lld names for %lld outputs",
+              tsri_quote(path), (long long)outputs, (long long)outputs);
+    TSR_CHECK(length > 0, TSR_USAGE, "%s: line %lld is empty: give each class a name",
+              tsri_quote(path), (long long)in->classes + 1);
+    TSR_TRY(tsri_words_add(&place, known, line, length));
+    TSR_CHECK(place == in->classes, TSR_USAGE,
+              "%s: line %lld: \"%s\" is the name of line %lld, too: give each class its own",
+              tsri_quote(path), (long long)in->classes + 1, tsri_printable(line, length),
+              (long long)place + 1);
+    TSR_TRY(tsri_strndup(&in->class_name[in->classes], line, length));
+    in->classes++;
+done:
+    return st;
+}
+
 /* The classes' names, a line for each. */
 static tsr_status read_names(import *in)
 {
     tsr_status st = TSR_OK;
     char *bytes = NULL;
+    tsri_words known = {0};
+    static const char mark[] = "\xEF\xBB\xBF"; /* that a text is UTF-8 */
     int64_t n, outputs = in->net->outputs;
     if (!in->how->names)
         return TSR_OK;
     TSR_TRY(tsri_file_read(&bytes, &n, in->how->names, NAMES_BYTES));
+    TSR_TRY(tsri_to_utf8(&bytes, &n, in->how->names));
     TSR_TRY(tsri_alloc(&in->class_name, outputs, sizeof *in->class_name));
-    for (char *line = bytes; *line;) {
+    for (char *line = bytes + (strncmp(bytes, mark, 3) == 0 ? 3 : 0); *line;) {
         size_t length = strcspn(line, "\n");
         char *next = line + length + (line[length] == '\n');
-        TSR_CHECK(in->classes < outputs, TSR_USAGE, "%s: more than %lld names for %lld outputs",
-                  tsri_quote(in->how->names), (long long)outputs, (long long)outputs);
         if (length > 0 && line[length - 1] == '\r')
             length--;
-        TSR_TRY(tsri_strndup(&in->class_name[in->classes], line, length));
-        in->classes++;
+        TSR_TRY(take_name(in, &known, line, length));
         line = next;
     }
     TSR_CHECK(in->classes == outputs, TSR_USAGE, "%s: %lld names for %lld outputs",
               tsri_quote(in->how->names), (long long)in->classes, (long long)outputs);
 done:
+    tsri_words_fini(&known);
     tsri_free(bytes);
     return st;
 }
@@ -322,6 +346,10 @@ static tsr_status write_scaling(tsri_json *w, const import *in)
                   tsri_quote(in->path), (long long)s.groups, (long long)how->channels);
     }
     for (int64_t c = 0; c < s.groups; c++) {
+        TSR_CHECK(how->mean[c] <= 1 && how->deviation[c] <= 1, TSR_USAGE,
+                  "a mean of %g and a deviation of %g are not those of pixels in 0 .. 1: divide "
+                  "them by 255",
+                  how->mean[c], how->deviation[c]);
         shift[c] = (float)(255 * how->mean[c]);
         scale[c] = (float)(1 / (255 * how->deviation[c]));
     }

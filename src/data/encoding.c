@@ -50,6 +50,7 @@ tsr_status tsri_to_utf8(char **text, int64_t *n, const char *path)
         used += (int64_t)tsri_utf8_encode(out + used, code);
     }
     TSRI_INFO("%s is not UTF-8 and was read as Windows-1252 (Latin-1)", tsri_quote(path));
+    out[used] = '\0';
     tsri_free(*text);
     *text = out;
     *n = used;

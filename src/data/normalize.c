@@ -447,6 +447,45 @@ static group measure_targets(const tsr_data *data)
     return g;
 }
 
+static const char *target_name(char text[32], const tsr_data *data, int64_t j)
+{
+    const tsri_data_schema *s = &data->schema;
+    if (s->targets == data->targets && s->target[j])
+        return tsri_quote(s->target[j]);
+    (void)snprintf(text, 32, "number %lld", (long long)j + 1);
+    return text;
+}
+
+/* Several targets have one shift and one scale. Errors of one that varies much less than all of them
+ * together are too small for the loss to see. */
+static tsr_status doubt_targets(const tsr_data *data, const group *all)
+{
+    enum { LESS = 10 };
+    tsr_status st = TSR_OK;
+    group *g = NULL;
+    char text[32];
+    int64_t n = data->train.n * data->targets;
+    if (data->targets < 2 || data->sequences)
+        goto done;
+    TSR_TRY(tsri_alloc(&g, data->targets, sizeof *g));
+    measure_sample(g, (groups){data->targets, 1}, data->train.target, n, see);
+    measure_sample(g, (groups){data->targets, 1}, data->train.target, n, see_again);
+    for (int64_t j = 0; j < data->targets; j++) {
+        double part = g[j].squares * (double)data->targets / all->squares;
+        if (g[j].squares <= 0 || part * LESS * LESS >= 1)
+            continue;
+        TSRI_WARN(
+            "%s: target %s varies %.3g times less than all targets together, which are scaled "
+            "as one: its errors will hardly count; bring the columns to one scale, or train a "
+            "model for each",
+            tsri_quote(data->name), target_name(text, data, j), sqrt(1 / part));
+        break;
+    }
+done:
+    tsri_free(g);
+    return st;
+}
+
 static tsr_status move_targets(tsri_part *part, const tsr_data *data)
 {
     const tsri_scaling *s = &data->scaling;
@@ -478,6 +517,7 @@ tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scalin
         s->target_scale = like->target_scale;
     } else {
         group g = measure_targets(data);
+        TSR_TRY(doubt_targets(data, &g));
         TSR_TRY(affine_of(&s->target_shift, &s->target_scale, &g, strcmp(how, "minmax") == 0, data,
                           "the target", true));
     }

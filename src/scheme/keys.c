@@ -53,11 +53,13 @@ static tsr_status check_data_keys(const tsr_config *config, const tsr_data *data
     tsri_text reader = {0}, keys = {0};
     bool made = made_source(config) != NULL, named = tsri_config_text(config, "data.name") != NULL;
     bool image = data->height * data->width > 1 && !data->sequences;
+    int64_t side = tsri_config_int(config, "data.size");
+    bool as_large = image && data->height == side && data->width == side;
     if (!data->keys)
         return TSR_OK;
     TSR_TRY(tsri_text_add(&reader, "data set %s", tsri_quote(data->name)));
-    TSR_TRY(tsri_text_add(&keys, ANY_DATA " %s%s%s", data->keys, made ? "" : " test_path",
-                          named ? "" : " format"));
+    TSR_TRY(tsri_text_add(&keys, ANY_DATA " %s%s%s%s", data->keys, made ? "" : " test_path",
+                          named ? "" : " format", as_large ? " size" : ""));
     TSR_TRY(tsri_config_only(config, "data", keys.data, reader.data));
     if (!image) {
         TSR_TRY(tsri_config_unread(config, "data.augment", reader.data));

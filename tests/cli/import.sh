@@ -87,6 +87,27 @@ refused 2 "224 to 255 pixels" import cases/vgg16_bn/weights.pth --out new --size
 refused 2 "belong together" import cases/small-stem/weights.pth --out new --mean 0.5
 refused 2 "a deviation is above 0" import cases/small-stem/weights.pth --out new --mean 0.5 --std 0
 refused 2 "is not a number" import cases/small-stem/weights.pth --out new --mean a --std 1
+# Names are UTF-8, a byte-order mark is none of them, and no two are the same: of two the first took the other's pictures.
+printf '\357\273\277%s\r\n' a >names
+printf '%s\n' b c d e f g >>names
+import cases/imagenet/weights.pth --out marked --size 32 --names names
+"$program" predict marked --data cases/imagenet/x.npy --json 2>/dev/null | grep -qF '"classes":["a","b",' || complain "names with a byte-order mark"
+printf '%s\n' a b c a e f g >names7
+refused 2 'line 4: "a" is the name of line 1, too' import cases/imagenet/weights.pth --out new --size 32 --names names7
+printf '%s\n' a b '' d e f g >names7
+refused 2 "line 3 is empty" import cases/imagenet/weights.pth --out new --size 32 --names names7
+printf '%s\n' a b $'\344' d e f g >names7
+import cases/imagenet/weights.pth --out latin --size 32 --names names7 2>/dev/null
+"$program" predict latin --data cases/imagenet/x.npy --json 2>/dev/null | grep -qF '"ä"' || complain "names in Latin-1"
+# Means of bytes would have made every picture the same.
+refused 2 "divide them by 255" import cases/imagenet/weights.pth --out new --size 32 --mean 123.7,116.3,103.5 --std 58.4,57.1,57.4
+# Arrays as large as the pictures that the model takes are as good as pictures.
+python -c "
+import numpy as np, os
+os.makedirs('arrays')
+np.save('arrays/x.npy', np.random.default_rng(1).integers(0, 256, (40, 3, 32, 32)).astype('u1'))
+np.save('arrays/y.npy', np.arange(40) % 7)"
+"$program" finetune cases/imagenet/model.safetensors --data arrays --epochs 1 --lr 0.001 --set batch=8 --out tuned_arrays --quiet >/dev/null || complain "finetune on arrays"
 printf '%s\n' a b c d e f g h >names8
 refused 2 "more than 7 names for 7 outputs" import cases/imagenet/weights.pth --out new --size 32 --names names8
 cp cases/imagenet/weights.pth here.pth # a name without a folder before it

@@ -25,6 +25,10 @@ accuracy=$("$program" eval run/model.safetensors --json)
 case $accuracy in *'"accuracy":null'*) ;; *) fail "real targets have no accuracy: $accuracy" ;; esac
 "$program" predict run/model.safetensors --out outputs.npy > /dev/null
 [ "$(head -c 6 outputs.npy | tail -c 5)" = NUMPY ] || fail "outputs.npy is no npy file"
+# Answers never take the place of what they are answers to.
+refused 2 "new.csv is the data itself" predict run/model.safetensors --data new.csv --out new.csv
+refused 2 "run/model.safetensors is the model itself" predict run/model.safetensors --data new.csv --out run/model.safetensors
+refused 2 "train.csv is the data itself" predict run/model.safetensors --out ./train.csv
 refused 3 "missing.csv: no such file" predict run/model.safetensors --data missing.csv
 
 # An answer that is not a number is refused, not passed on: it was once "class 10, probability -nan", exit 0.
