@@ -436,7 +436,8 @@ static tsr_status make_table(gallery *g)
         &g->table, "# Results\n\nWhat the five papers say, and what came out here. Written by "
                    "`tessera reproduce --index`\nfrom the studies' own files; bounds are fixed "
                    "beforehand (`tessera reproduce --list NAME`). Numbers\nare means over seeds "
-                   "with their 95 %% interval, or with the least and the most of them.\n"));
+                   "(of ratios and factors the geometric ones) with their 95 %% interval,\nor with "
+                   "the least and the most of them.\n"));
     for (int64_t i = 0; i < g->all; i++)
         TSR_TRY(table_exhibit(&g->table, &g->exhibit[i]));
 done:

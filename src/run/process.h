@@ -9,6 +9,7 @@
 #include "io/metrics.h"
 #include "io/safetensors.h"
 #include "net/parcel.h"
+#include "run/position.h"
 
 enum { TSRI_OBSERVERS_MOST = 2 };
 
@@ -33,6 +34,7 @@ typedef struct tsri_process {
     bool owns_data;      /* the run's, else the ground's */
     tsri_tensors *init;  /* the model to start from, until its numbers are read */
     double round_loss;   /* mean over the steps of the last round, before each */
+    tsri_mean begun;     /* its workers' losses before their first steps */
     int64_t saved_round; /* of the newest checkpoint saved or loaded; -1 = none */
 
     tsri_crew *crew;         /* workers in other processes; NULL = all is done here */

@@ -1,4 +1,4 @@
-/* run.c - what is asked of a run as a whole: the plan of a step, what its network is now. */
+/* run.c - what is asked of a run as a whole: the plan of a step, losses, what its network is now. */
 #include "run/run.h"
 
 const char *tsri_convert_kind(const tsri_settings *s, const tsri_run_position *p)
@@ -13,4 +13,13 @@ tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run)
     if (st == TSR_USAGE)
         tsri_fail_prefix("%s: ", tsri_config_place(run->settings.config, "batch"));
     return st;
+}
+
+void tsri_run_add_losses(tsri_run *run, const double *loss, int64_t steps)
+{
+    for (int64_t s = 0; s < steps; s++)
+        run->position.recent.sum += loss[s];
+    run->position.recent.count += steps;
+    run->process.begun.sum += loss[0];
+    run->process.begun.count++;
 }

@@ -37,6 +37,9 @@ typedef struct tsri_run {
 /* The plan of a training step of the whole network. */
 tsr_status tsri_run_plan(tsri_plan **out, tsri_run *run);
 
+/* Adds a worker's losses before each of its steps to those of the round. */
+void tsri_run_add_losses(tsri_run *run, const double *loss, int64_t steps);
+
 /* What the net is now, "grelu" or "relu_twin", in a run that converts (train/convert_run.h); else
  * NULL. */
 const char *tsri_convert_kind(const tsri_settings *s, const tsri_run_position *p);

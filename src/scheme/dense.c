@@ -105,8 +105,7 @@ static tsr_status one_round(tsri_run *run)
     TSR_TRY(tsri_loader_get(d->loader, &b, run->position.round)); /* B */
     TSR_TRY(one_step(d, run, b));
     double value = tsri_micro_value(&d->micro, d->loss);
-    run->position.recent.sum += value;
-    run->position.recent.count++;
+    tsri_run_add_losses(run, &value, 1);
     tsri_trace_batch(run, 0, 0, d->loader, b, run->position.round);
     TSR_TRY(tsri_trace_round(run, &(tsri_traced){.loss = &value},
                              tsri_optim_remembers(&run->settings.optim)));

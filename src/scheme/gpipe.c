@@ -289,8 +289,7 @@ static tsr_status one_round(tsri_run *run)
     TSR_TRY(tsri_trace_begin(run, 1, 1));
     TSR_TRY(run->process.crew ? tsri_line_step(p) : tsri_pipe_step(p));
     double value = tsri_micro_value(&p->micro, p->loss);
-    run->position.recent.sum += value;
-    run->position.recent.count++;
+    tsri_run_add_losses(run, &value, 1);
     if (run->process.trace)
         TSR_TRY(write_trace(p, value));
 done:

@@ -183,9 +183,7 @@ tsr_status tsri_space_put(tsri_space *space)
             continue;
         space->owner[owners++] = (tsri_owner){&w->share, &w->store};
         run->position.bytes_total += 2 * bytes_of(space, w); /* down and up */
-        for (int64_t t = 0; t < run->settings.local_steps; t++)
-            run->position.recent.sum += w->loss[t];
-        run->position.recent.count += run->settings.local_steps;
+        tsri_run_add_losses(run, w->loss, run->settings.local_steps);
     }
     tsri_device host = tsri_device_on(space->store.backend, run->device.pool);
     TSR_TRY(tsri_put_run(&space->put, &space->store, space->owner, owners, false, host));

@@ -317,9 +317,7 @@ static tsr_status put_back(tsri_run *run)
         if (w->idle)
             continue;
         t->owner[owners++] = (tsri_owner){&w->share, &w->store};
-        for (int64_t s = 0; s < run->settings.local_steps; s++)
-            run->position.recent.sum += w->loss[s];
-        run->position.recent.count += run->settings.local_steps;
+        tsri_run_add_losses(run, w->loss, run->settings.local_steps);
     }
     TSR_TRY(tsri_put_run(&t->put, &run->store, t->owner, owners, t->rules.carry, run->device));
     TSR_TRY(write_trace(run));

@@ -62,12 +62,20 @@ static double last_loss(const tsri_run *run, const tsri_mean *before)
     return steps > 0 ? (run->position.recent.sum - before->sum) / (double)steps : 0;
 }
 
+/* The loss that the round began with: what its own steps made of it is not the first. */
+static double begin_loss(tsri_run *run)
+{
+    tsri_mean begun = run->process.begun;
+    run->process.begun = (tsri_mean){0};
+    return begun.count > 0 ? begun.sum / (double)begun.count : 0;
+}
+
 tsr_status tsri_check_loss(tsri_run *run, const tsri_mean *before)
 {
     tsr_status st = TSR_OK;
-    double loss = run->process.round_loss = last_loss(run, before);
-    if (run->position.first_loss <= 0 && isfinite(loss))
-        run->position.first_loss = loss;
+    double loss = run->process.round_loss = last_loss(run, before), begin = begin_loss(run);
+    if (run->position.first_loss <= 0 && isfinite(begin))
+        run->position.first_loss = begin;
     double lr = tsri_config_real(run->settings.config, "optim.lr");
     bool gone;
     char text[32];

@@ -34,6 +34,23 @@ nothing_left nan
 "$program" sweep run.yaml --out sweep --grid optim.lr=0.01,1000000 --quiet >/dev/null 2>&1
 grep -c '"status":"diverged"' sweep/sweep.jsonl | grep -qx 1 || complain "the sweep says: $(cat sweep/sweep.jsonl)"
 
+# Within the first round, of several steps: the first loss is that of its first step. It was the mean of the round, 1e12
+# and more, which no later loss was ten thousand times: the run ended as sound, with a loss of 1e15.
+cat >steps.yaml <<Y
+data: {name: sphere, n: 40, test_n: 20, dim: 6, task: regress}
+model: {name: mlp, hidden: [20]}
+optim: {lr: 32, momentum: 0, schedule: step, milestones: [0.25], gamma: 0}
+scheme: {name: local_sgd, workers: 2, local_steps: 3}
+batch: 20
+rounds: 4
+Y
+for scheme in local_sgd ist masked; do
+    refused 5 "in round 1 (it began at 0." train steps.yaml --out "steps-$scheme" --set scheme.name=$scheme
+    nothing_left "steps-$scheme"
+done
+"$program" sweep steps.yaml --out sweep-steps --grid optim.lr=0.01,32 --quiet >/dev/null 2>&1
+grep -c '"status":"diverged"' sweep-steps/sweep.jsonl | grep -qx 1 || complain "the sweep says: $(cat sweep-steps/sweep.jsonl)"
+
 # A sound run is not touched by that look at its weights, whatever its norms keep.
 cat >norm.yaml <<Y
 data: {name: glyphs, n: 64, test_n: 16}
