@@ -61,7 +61,7 @@ def _numbers(column: Any, name: str) -> np.ndarray:
 
 def _days(column: Any, name: str) -> np.ndarray:
     """Days since 1970-01-01, as the library counts the dates of a table. Numbers are no dates: numpy would count them in
-    nanoseconds."""
+    nanoseconds. Microseconds reach as far as dates are written; of nanoseconds numpy goes round at the years 1678 and 2262."""
     none = np.array([is_missing(cell) for cell in column], bool)
     texts = [cell for cell in column if isinstance(cell, str)]
     wrong = next((cell for cell in texts if not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
@@ -71,11 +71,11 @@ def _days(column: Any, name: str) -> np.ndarray:
         raise UsageError(f"column {name} of the data frame holds {found}, and the network was trained on dates there: give "
                          f"dates (pandas.to_datetime)")
     try:
-        times = np.full(len(none), "NaT", "datetime64[ns]")
-        times[~none] = np.asarray(column[~none], dtype="datetime64[ns]")
+        times = np.full(len(none), "NaT", "datetime64[us]")
+        times[~none] = np.asarray(column[~none], dtype="datetime64[us]")
     except (ValueError, TypeError) as problem:
         raise UsageError(f"column {name} of the data frame has a cell that is not a date: {problem}") from None
-    return np.where(none, np.nan, times.astype(np.int64) / 86400e9)
+    return np.where(none, np.nan, times.astype(np.int64) / 86400e6)
 
 
 def _word(cell: Any) -> str | None:

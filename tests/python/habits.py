@@ -5,6 +5,7 @@ not begin at 0, tensors of others, clones and pickles, help() and the tab key, a
 """
 import copy
 import ctypes
+import datetime
 import gc
 import inspect
 import json
@@ -123,6 +124,23 @@ class Frames(unittest.TestCase):
         for sold in (frame["sold"].dt.strftime("%Y-%m-%d"), frame["sold"].dt.date, frame["sold"].dt.tz_localize("UTC")):
             np.testing.assert_array_equal(net.predict(frame.assign(sold=sold)), want)
         self.assertTrue(np.isfinite(net.predict(frame.assign(sold=np.nan))).all())
+
+    def test_dates_that_nanoseconds_cannot_count(self):
+        """9999-12-31, which often stands for never, was read as a day of 1816; NaT of numpy's among objects as one of 1677."""
+        days = [datetime.date(2020, 1, 1 + i % 28) for i in range(100)]
+        days[3], days[7] = datetime.date(9999, 12, 31), datetime.date(1500, 1, 1)
+        frame = pandas.DataFrame({"day": days, "y": np.arange(100) / 7})
+        data = tessera.data(frame, target="y", split=0, dates="days", normalize="none", target_scale="none", missing="zero")
+        self.assertEqual(data.x.max(), 2932896)
+        config = tessera.Config({"model.name": "mlp", "model.hidden": [16], "optim.lr": 0, "epochs": 1, "batch": 30})
+        net = tessera.train(config, data)
+        np.testing.assert_array_equal(net.predict(frame), net.outputs(data.x)[:, 0])
+        np.testing.assert_array_equal(net.predict(frame.assign(day=[str(day) for day in days])), net.outputs(data.x)[:, 0])
+        gaps = pandas.Series([np.datetime64(day) for day in days], dtype=object)
+        gaps[5] = np.datetime64("NaT")
+        x = data.x.copy()
+        x[5] = np.nan
+        np.testing.assert_array_equal(net.predict(frame.assign(day=gaps), missing=True), net.outputs(x, missing=True)[:, 0])
 
     def test_a_network_takes_the_frame_it_learned_from(self):
         """Words with spaces, missing ones of all kinds, numbers as texts and as categories were refused."""
