@@ -62,9 +62,10 @@ def _numbers(column: Any, name: str) -> np.ndarray:
 def _days(column: Any, name: str) -> np.ndarray:
     """Days since 1970-01-01, as the library counts the dates of a table. Numbers are no dates: numpy would count them in
     nanoseconds. Microseconds reach as far as dates are written; of nanoseconds numpy goes round at the years 1678 and 2262."""
+    if any(isinstance(cell, str) for cell in column):  # as in a file: without spaces around them, NA is missing
+        column = np.array([_word(cell) if isinstance(cell, str) else cell for cell in column], object)
     none = np.array([is_missing(cell) for cell in column], bool)
-    texts = [cell for cell in column if isinstance(cell, str)]
-    wrong = next((cell for cell in texts if not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
+    wrong = next((cell for cell in column if isinstance(cell, str) and not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
     others = _kind(column) in "biufmc" or any(isinstance(cell, (bool, int, float)) for cell in np.asarray(column, object)[~none])
     if wrong is not None or (others and not none.all()):
         found = f"the text {wrong!r}" if wrong is not None else _HELD.get(_kind(column), "numbers")

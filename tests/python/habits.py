@@ -145,11 +145,12 @@ class Frames(unittest.TestCase):
     def test_a_network_takes_the_frame_it_learned_from(self):
         """Words with spaces, missing ones of all kinds, numbers as texts and as categories were refused."""
         for cells in (["a ", " b", "?", "", "NA"], pandas.array(["a", "b", None, "a", "b"], dtype="string"),
-                      ["1.5", " 2.5", "3", "4e0", "5"], pandas.Categorical([3, 1, 2, 1, 3])):
+                      ["1.5", " 2.5", "3", "4e0", "5"], pandas.Categorical([3, 1, 2, 1, 3]),
+                      ["1970-01-02", "", "NA", " 1970-01-04 ", None]):
             frame = pandas.DataFrame({"cell": pandas.Series(cells).repeat(20).values, "y": np.arange(100) / 7})
-            data = tessera.data(frame, target="y", split=0, normalize="none", target_scale="none", missing="zero")
+            data = tessera.data(frame, target="y", split=0, normalize="none", target_scale="none", missing="zero", dates="days")
             net = tessera.train("mlp", data, **SMALL)
-            np.testing.assert_array_equal(net.predict(frame), net.outputs(data.x, missing=True)[:, 0])
+            np.testing.assert_array_equal(net.predict(frame, missing=True), net.outputs(data.x, missing=True)[:, 0])
 
     def test_names_that_are_numbers(self):
         """The first line was taken for a row of data, and the target for the number of a column."""
