@@ -46,16 +46,17 @@ def _texts(column: Any) -> list[Any]:
 
 def _numbers(column: Any, name: str) -> np.ndarray:
     """A column of numbers; a missing one is NaN."""
-    kind = _kind(column)
-    if kind in _HELD:  # numpy would make numbers of them: nanoseconds, the real part
-        raise UsageError(f"column {name} of the data frame holds {_HELD[kind]}, and the network takes numbers there")
+    cells = [np.nan if is_missing(cell) else cell for cell in _texts(column)] if _kind(column) == "O" else []
+    for kind in [_kind(column)] + [cell.dtype.kind for cell in cells if isinstance(cell, np.generic)]:
+        if kind in _HELD:  # numpy would make numbers of them: nanoseconds, the real part
+            raise UsageError(f"column {name} of the data frame holds {_HELD[kind]}, and the network takes numbers there")
     try:
-        if kind == "O":
-            return np.array([np.nan if is_missing(cell) else cell for cell in _texts(column)], np.float64)
+        if cells:
+            return np.fromiter(map(float, cells), np.float64)
         if hasattr(column.dtype, "na_value"):  # pandas' own types, which have missing values
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64)
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, OverflowError) as problem:
         raise UsageError(f"column {name} of the data frame has a cell that is not a number: {problem}") from None
 
 

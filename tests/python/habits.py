@@ -120,6 +120,11 @@ class Frames(unittest.TestCase):
                 net.predict(frame.assign(size=size))
             with self.assertRaises(tessera.TesseraError):
                 tessera.data(frame.assign(size=size), target="price", dates="refuse")
+        for cell, held in ((np.datetime64("2020-01-01"), "holds dates"), (np.timedelta64(3, "D"), "holds durations"),
+                           (np.complex64(1 + 2j), "holds complex"), ([1.5], "not a number"), (10**400, "not a number")):
+            objects = pandas.Series([cell] * len(frame), dtype=object)
+            with self.assertRaisesRegex(tessera.UsageError, f"column size .* {held}"):
+                net.predict(frame.assign(size=objects))
         want = net.predict(frame)
         for sold in (frame["sold"].dt.strftime("%Y-%m-%d"), frame["sold"].dt.date, frame["sold"].dt.tz_localize("UTC")):
             np.testing.assert_array_equal(net.predict(frame.assign(sold=sold)), want)
