@@ -42,8 +42,9 @@ def as_numpy(values: Any, what: str = "the array") -> np.ndarray:
 
 
 def is_missing(cell: Any) -> bool:
-    """None, NaN, and pandas' NA and NaT, of which NA has no truth."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(isinstance(cell, float) and cell != cell)
+    """None, NaN, numpy's NaT, and pandas' NA and NaT, of which NA has no truth."""
+    return (cell is None or type(cell).__name__ in ("NAType", "NaTType")
+            or bool(isinstance(cell, (float, np.number, np.datetime64)) and cell != cell))
 
 
 def _from_list(values: Any, what: str) -> np.ndarray:

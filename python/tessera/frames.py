@@ -46,36 +46,38 @@ def _texts(column: Any) -> list[Any]:
 
 def _numbers(column: Any, name: str) -> np.ndarray:
     """A column of numbers; a missing one is NaN."""
-    kind = _kind(column)
-    if kind in _HELD:  # numpy would make numbers of them: nanoseconds, the real part
-        raise UsageError(f"column {name} of the data frame holds {_HELD[kind]}, and the network takes numbers there")
+    cells = [np.nan if is_missing(cell) else cell for cell in _texts(column)] if _kind(column) == "O" else []
+    for kind in [_kind(column)] + [cell.dtype.kind for cell in cells if isinstance(cell, np.generic)]:
+        if kind in _HELD:  # numpy would make numbers of them: nanoseconds, the real part
+            raise UsageError(f"column {name} of the data frame holds {_HELD[kind]}, and the network takes numbers there")
     try:
-        if kind == "O":
-            return np.array([np.nan if is_missing(cell) else cell for cell in _texts(column)], np.float64)
+        if cells:
+            return np.fromiter(map(float, cells), np.float64)
         if hasattr(column.dtype, "na_value"):  # pandas' own types, which have missing values
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64)
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, OverflowError) as problem:
         raise UsageError(f"column {name} of the data frame has a cell that is not a number: {problem}") from None
 
 
 def _days(column: Any, name: str) -> np.ndarray:
     """Days since 1970-01-01, as the library counts the dates of a table. Numbers are no dates: numpy would count them in
-    nanoseconds."""
+    nanoseconds. Microseconds reach as far as dates are written; of nanoseconds numpy goes round at the years 1678 and 2262."""
+    if any(isinstance(cell, str) for cell in column):  # as in a file: without spaces around them, NA is missing
+        column = np.array([_word(cell) if isinstance(cell, str) else cell for cell in column], object)
     none = np.array([is_missing(cell) for cell in column], bool)
-    texts = [cell for cell in column if isinstance(cell, str)]
-    wrong = next((cell for cell in texts if not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
+    wrong = next((cell for cell in column if isinstance(cell, str) and not re.match(r"\d{4}-\d\d-\d\d", cell)), None)
     others = _kind(column) in "biufmc" or any(isinstance(cell, (bool, int, float)) for cell in np.asarray(column, object)[~none])
     if wrong is not None or (others and not none.all()):
         found = f"the text {wrong!r}" if wrong is not None else _HELD.get(_kind(column), "numbers")
         raise UsageError(f"column {name} of the data frame holds {found}, and the network was trained on dates there: give "
                          f"dates (pandas.to_datetime)")
     try:
-        times = np.full(len(none), "NaT", "datetime64[ns]")
-        times[~none] = np.asarray(column[~none], dtype="datetime64[ns]")
+        times = np.full(len(none), "NaT", "datetime64[us]")
+        times[~none] = np.asarray(column[~none], dtype="datetime64[us]")
     except (ValueError, TypeError) as problem:
         raise UsageError(f"column {name} of the data frame has a cell that is not a date: {problem}") from None
-    return np.where(none, np.nan, times.astype(np.int64) / 86400e9)
+    return np.where(none, np.nan, times.astype(np.int64) / 86400e6)
 
 
 def _word(cell: Any) -> str | None:

@@ -5,6 +5,7 @@ not begin at 0, tensors of others, clones and pickles, help() and the tab key, a
 """
 import copy
 import ctypes
+import datetime
 import gc
 import inspect
 import json
@@ -119,19 +120,42 @@ class Frames(unittest.TestCase):
                 net.predict(frame.assign(size=size))
             with self.assertRaises(tessera.TesseraError):
                 tessera.data(frame.assign(size=size), target="price", dates="refuse")
+        for cell, held in ((np.datetime64("2020-01-01"), "holds dates"), (np.timedelta64(3, "D"), "holds durations"),
+                           (np.complex64(1 + 2j), "holds complex"), ([1.5], "not a number"), (10**400, "not a number")):
+            objects = pandas.Series([cell] * len(frame), dtype=object)
+            with self.assertRaisesRegex(tessera.UsageError, f"column size .* {held}"):
+                net.predict(frame.assign(size=objects))
         want = net.predict(frame)
         for sold in (frame["sold"].dt.strftime("%Y-%m-%d"), frame["sold"].dt.date, frame["sold"].dt.tz_localize("UTC")):
             np.testing.assert_array_equal(net.predict(frame.assign(sold=sold)), want)
         self.assertTrue(np.isfinite(net.predict(frame.assign(sold=np.nan))).all())
 
+    def test_dates_that_nanoseconds_cannot_count(self):
+        """9999-12-31, which often stands for never, was read as a day of 1816; NaT of numpy's among objects as one of 1677."""
+        days = [datetime.date(2020, 1, 1 + i % 28) for i in range(100)]
+        days[3], days[7] = datetime.date(9999, 12, 31), datetime.date(1500, 1, 1)
+        frame = pandas.DataFrame({"day": days, "y": np.arange(100) / 7})
+        data = tessera.data(frame, target="y", split=0, dates="days", normalize="none", target_scale="none", missing="zero")
+        self.assertEqual(data.x.max(), 2932896)
+        config = tessera.Config({"model.name": "mlp", "model.hidden": [16], "optim.lr": 0, "epochs": 1, "batch": 30})
+        net = tessera.train(config, data)
+        np.testing.assert_array_equal(net.predict(frame), net.outputs(data.x)[:, 0])
+        np.testing.assert_array_equal(net.predict(frame.assign(day=[str(day) for day in days])), net.outputs(data.x)[:, 0])
+        gaps = pandas.Series([np.datetime64(day) for day in days], dtype=object)
+        gaps[5] = np.datetime64("NaT")
+        x = data.x.copy()
+        x[5] = np.nan
+        np.testing.assert_array_equal(net.predict(frame.assign(day=gaps), missing=True), net.outputs(x, missing=True)[:, 0])
+
     def test_a_network_takes_the_frame_it_learned_from(self):
         """Words with spaces, missing ones of all kinds, numbers as texts and as categories were refused."""
         for cells in (["a ", " b", "?", "", "NA"], pandas.array(["a", "b", None, "a", "b"], dtype="string"),
-                      ["1.5", " 2.5", "3", "4e0", "5"], pandas.Categorical([3, 1, 2, 1, 3])):
+                      ["1.5", " 2.5", "3", "4e0", "5"], pandas.Categorical([3, 1, 2, 1, 3]),
+                      ["1970-01-02", "", "NA", " 1970-01-04 ", None]):
             frame = pandas.DataFrame({"cell": pandas.Series(cells).repeat(20).values, "y": np.arange(100) / 7})
-            data = tessera.data(frame, target="y", split=0, normalize="none", target_scale="none", missing="zero")
+            data = tessera.data(frame, target="y", split=0, normalize="none", target_scale="none", missing="zero", dates="days")
             net = tessera.train("mlp", data, **SMALL)
-            np.testing.assert_array_equal(net.predict(frame), net.outputs(data.x, missing=True)[:, 0])
+            np.testing.assert_array_equal(net.predict(frame, missing=True), net.outputs(data.x, missing=True)[:, 0])
 
     def test_names_that_are_numbers(self):
         """The first line was taken for a row of data, and the target for the number of a column."""
