@@ -75,7 +75,7 @@ static void note_forward(book *b, int64_t k)
         live(&b->saved[s->fed], k);
     if (s->source >= 0)
         live(&b->saved[s->source], k);
-    note_shared(b, &b->packed[k], s->op.packed_bytes);
+    note_shared(b, &b->packed[k], b->plan->packer ? 0 : s->op.packed_bytes);
     note_shared(b, b->scratch, s->op.scratch_bytes);
     note_shared(b, b->late, s->op.late_bytes);
 }

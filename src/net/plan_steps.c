@@ -246,20 +246,19 @@ static tsr_status list_packed(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_alloc(&plan->packed, plan->count, sizeof *plan->packed));
-    for (int64_t k = 0; k < plan->count; k++)
+    for (int64_t k = 0; k < plan->count && !plan->packer; k++)
         if (plan->step[k].op.packed_bytes > 0)
             plan->packed[plan->packs++] = &plan->step[k].op;
 done:
     return st;
 }
 
-/* The steps of the other plan are the same: it was made for the same network, device and batch. */
+/* The steps of the other plan are the same: it was made for the same network, device and batch. How
+ * many bytes an op asked for stays: kernels know by it that their weights are packed. */
 static void use_packed(tsri_plan *plan, const tsri_plan *packer)
 {
-    for (int64_t k = 0; packer && k < plan->count; k++) {
-        plan->step[k].op.packed_bytes = 0;
+    for (int64_t k = 0; packer && k < plan->count; k++)
         plan->step[k].op.packed = packer->step[k].op.packed;
-    }
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
