@@ -53,7 +53,8 @@ struct tsr_predictor {
     bool pixels;          /* of images as they are: bytes are divided by 255, as in evaluation */
     pthread_mutex_t lock; /* of the list */
     lane *idle;
-    tsri_plan *first; /* of one sample: all others use the weights that it has laid out */
+    tsri_plan *first;      /* of one sample: all others use the weights that it has laid out */
+    tsri_plan *first_many; /* likewise of many samples, once there is one; of the lock */
 };
 
 /* ---- Lanes ---------------------------------------------------------------------------------- */
@@ -62,6 +63,16 @@ static void gear_fini(gear *g)
 {
     tsri_step_fini(&g->step);
     tsri_plan_destroy(g->plan);
+}
+
+/* The first that was made has the weights as all use them; two at once are two firsts. */
+static tsri_plan *first_of_many(tsr_predictor *p, tsri_plan *made)
+{
+    pthread_mutex_lock(&p->lock);
+    p->first_many = p->first_many ? p->first_many : made;
+    tsri_plan *first = p->first_many;
+    pthread_mutex_unlock(&p->lock);
+    return first;
 }
 
 static tsr_status gear_init(gear *g, tsr_predictor *p, lane *l, int64_t batch)
@@ -73,8 +84,11 @@ static tsr_status gear_init(gear *g, tsr_predictor *p, lane *l, int64_t batch)
     if (batch == 1)
         TSR_TRY(tsri_plan_create_steady(&g->plan, &p->store, device, 1, p->first));
     else
-        TSR_TRY(tsri_plan_create(&g->plan, &p->store, device, batch, false));
+        TSR_TRY(
+            tsri_plan_create_steady(&g->plan, &p->store, device, batch, first_of_many(p, NULL)));
     TSR_TRY(tsri_step_init(&g->step, g->plan, &(tsri_aim){0}, NULL));
+    if (batch > 1)
+        (void)first_of_many(p, g->plan);
 done:
     if (st != TSR_OK) {
         gear_fini(g);

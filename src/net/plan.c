@@ -10,8 +10,10 @@ static tsr_status fit_out(tsri_plan *plan)
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_plan_steps(plan));
     TSR_TRY(tsri_plan_memory(plan));
-    if (plan->steady && plan->packs > 0)
+    if (plan->steady && plan->packs > 0) {
         TSR_TRY(tsri_device_pack(plan->device, plan->packed, plan->packs));
+        TSR_TRY(tsri_device_wait(plan->device)); /* others read them, in other queues */
+    }
 done:
     return st;
 }

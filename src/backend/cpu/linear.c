@@ -8,6 +8,7 @@
 #include "backend/cpu/kernels.h"
 
 #include "backend/cpu/gates.h"
+#include "backend/cpu/packed.h"
 #include "base/simd.h"
 #include "linalg/gemm.h"
 
@@ -47,15 +48,26 @@ static bool by_columns(const tsri_op *op)
            tsri_shape_count(op->out) >= LEAST_UNITS;
 }
 
+/* Answers to many: each sample goes through the same steps, wherever it lies and whatever lies beside
+ * it. BLAS rounds otherwise at the edges of its blocks, and zeros are skipped for several rows at
+ * once. */
+static bool by_panels(const tsri_op *op)
+{
+    return op->steady && !op->training && op->n > 1;
+}
+
 static tsr_status setup(tsri_op *op)
 {
     tsr_status st = TSR_OK;
     int threads = tsri_pool_threads(op->pool);
-    int64_t in = tsri_shape_count(op->in);
+    int64_t in, out;
+    (void)tsri_cpu_linear_rows(op, &in, &out);
     if (by_columns(op)) {
-        op->packed_bytes = in * tsri_shape_count(op->out) * (int64_t)sizeof(float);
+        op->packed_bytes = in * out * (int64_t)sizeof(float);
         op->scratch_bytes = tsri_columns_room(in) * (int64_t)sizeof(int32_t);
     }
+    if (by_panels(op))
+        op->packed_bytes = tsri_packed_size(in, out) * (int64_t)sizeof(float);
     if (!large(op))
         return TSR_OK;
     if (op->x_gates)
@@ -91,8 +103,28 @@ static void finish_row(void *context, int64_t i, int thread)
     finish((float *)op->y + i * out, op->b, out, op->relu);
 }
 
+static void run_by_panels(tsri_op *op)
+{
+    int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
+    tsri_packed k = {.rows = rows,
+                     .n = out,
+                     .k = in,
+                     .a = op->x,
+                     .lda = in,
+                     .b = op->packed,
+                     .scale = (float)op->scale,
+                     .c = op->y};
+    tsri_packed_run(&k, op->pool);
+    if (op->b || op->relu)
+        tsri_pool_run(op->pool, finish_row, op, rows);
+}
+
 static tsr_status product(tsri_op *op)
 {
+    if (by_panels(op)) {
+        run_by_panels(op);
+        return TSR_OK;
+    }
     int64_t in, out, rows = tsri_cpu_linear_rows(op, &in, &out);
     const tsri_pattern *p = pattern_of(op, op->x_gates, false);
     op->skipped = p != NULL;
@@ -161,8 +193,12 @@ static void run_by_columns(tsri_op *op)
 
 void tsri_cpu_linear_pack(tsri_op *op)
 {
-    tsri_columns_pack(op->packed, op->w, tsri_shape_count(op->in), tsri_shape_count(op->out),
-                      op->pool);
+    int64_t in, out;
+    (void)tsri_cpu_linear_rows(op, &in, &out);
+    if (by_panels(op))
+        tsri_pack(op->packed, op->w, in, out, true, op->pool);
+    else
+        tsri_columns_pack(op->packed, op->w, in, out, op->pool);
 }
 
 static tsr_status forward(tsri_op *op)

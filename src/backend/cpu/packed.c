@@ -95,8 +95,19 @@ static void narrow_panel(const tsri_packed *p, const tsri_loops *kn, int64_t pan
     }
 }
 
+TSRI_CLONES
+static void scale_row(float *c, float scale, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        c[j] *= scale;
+}
+
 static void finish(const tsri_packed *p, int64_t from, int64_t width)
 {
+    for (int64_t r = 0; !p->start && r < p->rows; r++)
+        scale_row(p->c + r * p->n + from, p->scale, width);
+    if (!p->start)
+        return;
     for (int64_t r = 0; r < p->rows; r++) {
         int64_t at = r * p->n + from;
         if (!p->a)

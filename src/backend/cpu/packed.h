@@ -24,6 +24,8 @@ void tsri_pack(float *b, const float *w, int64_t k, int64_t n, bool transposed, 
  *
  *     forward of a position    start = x_l,  gate: what is above 0, in rows whose sequence lasts
  *     backward of a position   start = dy_l, gate: what belongs to units with mask above 0
+ *
+ * A row goes through the same steps wherever it lies.
  */
 typedef struct tsri_packed {
     int64_t rows, n, k;
@@ -31,7 +33,7 @@ typedef struct tsri_packed {
     int64_t lda;    /* not a power of two: such rows would meet in few sets of the cache */
     const float *b; /* packed [k, n] */
     float scale;
-    const float *start; /* [rows, n] */
+    const float *start; /* [rows, n], or NULL: the product alone, c = scale a b */
     const float *mask;  /* [rows, n], or NULL: the result itself is the mask */
     const int32_t
         *length; /* [rows] and position: rows whose length is at most that become 0; or NULL */
