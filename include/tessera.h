@@ -898,8 +898,8 @@ TSR_API int64_t tsr_predictor_width(const tsr_predictor *predictor);
 
 /* answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or
  * flat, of any type. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not
- * fit or a number is not finite. The same sample gives the same bits whatever else is in x, as long
- * as n is 1, or more than 1. */
+ * fit or a number is not finite, or above 1e30 once it is scaled. The same sample gives the same
+ * bits whatever else is in x, as long as n is 1, or more than 1. */
 TSR_API tsr_status tsr_predictor_run(float *answers, const tsr_predictor *predictor,
                                      const tsr_array *x, const tsr_array *length);
 

@@ -1036,7 +1036,7 @@ SAID = {
     'tsr_predictor_create': "`options` may be NULL. The model's numbers are copied: it may be changed or ended afterwards. The\nbackend is that of the model's config.",
     'tsr_predictor_destroy': 'No call is going on any more.',
     'tsr_predictor_width': 'Numbers in an answer.',
-    'tsr_predictor_run': "answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or\nflat, of any type. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not\nfit or a number is not finite. The same sample gives the same bits whatever else is in x, as long\nas n is 1, or more than 1.",
+    'tsr_predictor_run': "answers [n, width] of x, in the units of the training data: [n, ...] with the sample's shape or\nflat, of any type. `length` [n] of sequences, or NULL: all positions. USAGE when shapes do not\nfit or a number is not finite, or above 1e30 once it is scaled. The same sample gives the same\nbits whatever else is in x, as long as n is 1, or more than 1.",
     'tsr_predictor_classes': 'The class of each sample, classes [n]. USAGE for real targets.',
     'tsr_prune': 'Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller\nand is read, evaluated and trained like any other. A file of that name is replaced, whole or not\nat all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for reading.',
     'tsr_ticket': 'The same with a PyTorch module of its widths beside it (`ticket` with .py for .safetensors), and\n*json = what was saved: numbers, operations, bytes, times and layers before and after, as `tessera\nprune --json`. Free it with tsr_free.',

@@ -353,6 +353,15 @@ tsr_status tsri_scale_row(float *x, int64_t used, const tsri_row_scaling *s)
     return s->groups > 0 ? shift_row(x, used, s) : TSR_OK;
 }
 
+int64_t tsri_first_too_far(const float *x, int64_t n)
+{
+    static const float most = 1e30f; /* the largest float is 3.4e38 */
+    for (int64_t k = 0; k < n; k++)
+        if (fabsf(x[k]) > most)
+            return k;
+    return -1;
+}
+
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 static tsr_status to_numbers(tsr_data *data)

@@ -43,6 +43,11 @@ tsri_row_scaling tsri_row_scaling_of(const tsri_scaling *s, const tsri_data_sche
 /* x [used] in place. USAGE, naming the number, when one is not finite, before or after. */
 tsr_status tsri_scale_row(float *x, int64_t used, const tsri_row_scaling *s);
 
+/* The first of n scaled inputs, or -1, that is so large that sums of its products with weights may be
+ * beyond single precision. A ReLU makes 0 of what is no number any more, and the answer then looks
+ * like any other. */
+int64_t tsri_first_too_far(const float *x, int64_t n);
+
 /* Brings real targets into the form asked for: none, standardize, minmax, log. BAD_FILE when log
  * meets a target that is not positive. */
 tsr_status tsri_scale_targets(tsr_data *data, const char *how, const tsri_scaling *like);

@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "data/part.h"
+#include "data/prepare.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,23 @@ done:
     return st;
 }
 
+/* Inputs that a network may lose count of without a trace in its answers. */
+static tsr_status none_too_far(const tsri_part *part, const tsr_data *d)
+{
+    tsr_status st = TSR_OK;
+    for (int64_t i = 0; part->numbers && i < part->n; i++) {
+        const float *x = part->numbers + i * d->dim;
+        int64_t far = tsri_first_too_far(x, d->dim);
+        TSR_CHECK(
+            far < 0, TSR_BAD_FILE,
+            "%s: row %lld: input %lld is %.3g once it is scaled as in training: too far outside "
+            "of what the model was trained on",
+            d->name, (long long)tsri_part_row(part, i), (long long)far + 1, (double)x[far]);
+    }
+done:
+    return st;
+}
+
 static tsr_status judge(tsr_result *result, tsr_model *model, const tsri_model_asked *asked)
 {
     tsr_status st = TSR_OK;
@@ -132,6 +150,7 @@ static tsr_status judge(tsr_result *result, tsr_model *model, const tsri_model_a
               "the loss of %s on %s is not a finite number: a value is too far outside of what the "
               "model was trained on; tessera predict says in which row",
               model->path, b.data->name);
+    TSR_TRY(none_too_far(b.part, b.data));
 done:
     tsri_model_use_fini(&b);
     return st;
@@ -230,6 +249,7 @@ tsr_status tsri_model_predict_with(tsri_predictions *p, const tsr_model *model, 
     for (int64_t i = 0; !p->classes && i < p->n * p->width; i++)
         p->outputs[i] = tsri_scaling_original(&model->scaling, p->outputs[i]);
     TSR_TRY(all_finite(p, use->data->name));
+    TSR_TRY(none_too_far(use->part, use->data));
 done:
     if (st != TSR_OK)
         tsri_predictions_fini(p);

@@ -390,6 +390,12 @@ static tsr_status read_sample(lane *l, int64_t k, const question *q, const tsr_p
     st = tsri_scale_row(x, used, p->options.scaled ? &nothing : &p->row);
     if (st != TSR_OK)
         tsri_fail_prefix("x: sample %lld: ", (long long)i);
+    int64_t far = st == TSR_OK ? tsri_first_too_far(x, used) : -1;
+    TSR_CHECK(
+        far < 0, TSR_USAGE,
+        "x: sample %lld: number %lld is %.3g once it is scaled as in training: too far outside "
+        "of what the model was trained on",
+        (long long)i, (long long)far, (double)x[far]);
 done:
     return st;
 }

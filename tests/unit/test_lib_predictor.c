@@ -215,6 +215,42 @@ static void missing_values(void **state)
     tsr_model_destroy(model);
 }
 
+/* Of hidden units that are beyond all floats the next ones are infinity less infinity, of which a
+ * ReLU makes 0: the answer was that of a network that sees nothing. */
+static void lost_on_the_way(void **state)
+{
+    (void)state;
+    enum { UNITS = 8 };
+    tsr_model *model = small_model((const char *const[]){"model.hidden=[8, 8]", NULL});
+    double first[UNITS * INPUTS], second[UNITS * UNITS];
+    float x[2 * INPUTS] = {1, 2, 3, 4, 1e38f, 2, 3, 4}, y[2 * 3];
+    int32_t kind[] = {0, 1};
+    for (int i = 0; i < UNITS * INPUTS; i++)
+        first[i] = 100;
+    for (int i = 0; i < UNITS * UNITS; i++)
+        second[i] = i % 2 ? 1 : -1;
+    tsr_array a = tsr_array_of(first, TSR_F64, 2, (int64_t[]){UNITS, INPUTS}),
+              b = tsr_array_of(second, TSR_F64, 2, (int64_t[]){UNITS, UNITS}), one = rows(x, 1),
+              far = rows(x + INPUTS, 1), both = rows(x, 2);
+    assert_ok(tsr_model_set(model, "layers.0.weight", &a));
+    assert_ok(tsr_model_set(model, "layers.2.weight", &b));
+    tsr_predictor *p = predictor_of(model, TSR_OUTPUTS, 0);
+    assert_ok(tsr_predictor_run(y, p, &one, NULL));
+    assert_fails(tsr_predictor_run(y, p, &far, NULL), TSR_USAGE, "sample 0: number 0 is");
+    assert_fails(tsr_predictor_run(y, p, &both, NULL), TSR_USAGE, "sample 1: number 0 is");
+    tsr_data_options d = vectors();
+    tsr_data *data = NULL;
+    tsr_result r = tsr_result_default();
+    d.x = both;
+    d.y = tsr_array_of(kind, TSR_I32, 1, (int64_t[]){2});
+    d.classes = 3;
+    assert_ok(tsr_data_create(&data, &d));
+    assert_fails(tsr_model_judge(&r, model, data), TSR_BAD_FILE, "row 2: input 1 is");
+    tsr_data_destroy(data);
+    tsr_predictor_destroy(p);
+    tsr_model_destroy(model);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -385,6 +421,7 @@ int main(void)
         cmocka_unit_test(units_of_the_data),
         cmocka_unit_test(order_of_numbers),
         cmocka_unit_test(missing_values),
+        cmocka_unit_test(lost_on_the_way),
         cmocka_unit_test(refusals),
         cmocka_unit_test(any_type),
         cmocka_unit_test(calls_allocate_nothing),
