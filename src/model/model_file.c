@@ -9,6 +9,7 @@
 #include "scheme/keys.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "io/file.h"
@@ -245,6 +246,21 @@ done:
     return st;
 }
 
+/* A table whose last column is another one may be meant, or be another table. */
+static void doubt_targets(const char *path, const tsr_data *data, const tsri_data_schema *there)
+{
+    const tsri_data_schema *here = &data->schema;
+    for (int64_t i = 0; i < here->targets && i < there->targets; i++) {
+        const char *a = here->target[i], *b = there->target[i];
+        if (!a || !b || strcmp(a, b) == 0)
+            continue;
+        TSRI_WARN("%s learned to predict %s and goes on with %s of %s: set data.target if that is "
+                  "not meant",
+                  path, tsri_quote(b), tsri_quote(a), data->name);
+        return;
+    }
+}
+
 tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
@@ -257,6 +273,7 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
     TSR_CHECK(!difference, TSR_USAGE, "%s was trained on another table than %s: %s", path,
               data->name, difference);
     TSR_TRY(same_classes(file, path, data));
+    doubt_targets(path, data, &schema);
 done:
     tsri_data_schema_fini(&schema);
     return st;

@@ -360,6 +360,13 @@ for options in ((), ("--train-set",), ("--set", "data.test_limit=9"), ("--set", 
     if rc != 0 or not 8 < len(rows) < 600 or any(abs(lines[int(r[0]) - 1] - float(r[2])) > 1e-3 for r in rows):
         failures.append(f"rows of a part {options}: exit {rc}, {len(rows)} rows: {out[:200]} {err[:200]}")
 
+# A table whose last column is another one was learned from without a word.
+write("cost.csv", table(["x", "z", "cost"], [(x, z, price(x, z)) for x, z in prices(100)]))
+rc, out, err = run("finetune", "prices/model.safetensors", "--data", "cost.csv", "--epochs", "1", "--out", "cost")
+count += 1
+if rc != 0 or "learned to predict price and goes on with cost" not in err:
+    failures.append(f"fine-tuned on a target of another name: exit {rc}: {err[:300]}")
+
 # Several targets are found by their names, too: in another order each is still compared with itself.
 GOODS = ["x", "z", "price", "weight"]
 
