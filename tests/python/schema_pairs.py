@@ -120,6 +120,8 @@ pair("no target", "places", "5.csv", want)
 judged("no target, judged", "places", "5.csv", refusal='no column "animal"')
 write("6.csv", table(HEAD, [(c, a, b, "") for c, a, b in new]))
 pair("an empty target", "places", "6.csv", want)
+write("6b.csv", table(HEAD, [(c, a, b, y if i else "") for i, (c, a, b, y) in enumerate(full)]))
+pair("some targets empty", "places", "6b.csv", want, says="some rows have no target")
 write("7.csv", table(HEAD, [("Dublin" if i == 3 else c, a, b, y) for i, (c, a, b, y) in enumerate(full)]))
 pair("a word never seen", "places", "7.csv", refusal='never seen the word "Dublin"')
 others = [(c, a, b, ANIMAL[c]) for c, a, b in new if c == "Bonn"] + [("Dublin", 0.5, 5, "cat")]
