@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,34 @@ static void doubt_targets(const char *path, const tsr_data *data, const tsri_dat
     }
 }
 
+/* Training scales its inputs by its own data: where those are in another unit, the weights that it goes
+ * on from meant something else. */
+static tsr_status doubt_units(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    enum { FAR = 10 };
+    tsr_status st = TSR_OK;
+    tsri_scaling there = {0};
+    const tsri_scaling *here = &data->scaling;
+    const char *text = tsri_tensors_meta(file, TSRI_META_SCALING);
+    if (!text || !data->column)
+        return TSR_OK;
+    TSR_TRY(tsri_scaling_read(&there, text, path));
+    for (int64_t k = 0; here->groups == there.groups && k < there.groups; k++) {
+        double away =
+            fabs((double)here->shift[k] - (double)there.shift[k]) * (double)there.scale[k];
+        if (away <= FAR)
+            continue;
+        TSRI_WARN("%s: column %s is near %.4g, but was near %.4g when %s was trained: is it in "
+                  "another unit? Inputs are scaled anew",
+                  data->name, tsri_quote(data->column[k]), (double)here->shift[k],
+                  (double)there.shift[k], path);
+        break;
+    }
+done:
+    tsri_scaling_fini(&there);
+    return st;
+}
+
 tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
@@ -274,6 +303,7 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
               data->name, difference);
     TSR_TRY(same_classes(file, path, data));
     doubt_targets(path, data, &schema);
+    TSR_TRY(doubt_units(file, path, data));
 done:
     tsri_data_schema_fini(&schema);
     return st;

@@ -362,6 +362,13 @@ for options in ((), ("--train-set",), ("--set", "data.test_limit=9"), ("--set", 
     if rc != 0 or not 8 < len(rows) < 600 or any(abs(lines[int(r[0]) - 1] - float(r[2])) > 1e-3 for r in rows):
         failures.append(f"rows of a part {options}: exit {rc}, {len(rows)} rows: {out[:200]} {err[:200]}")
 
+# What predict says of another unit, finetune says, too: it scales its inputs anew.
+write("cents.csv", table(["x", "z", "price"], [(100 * x + 900, z, price(x, z)) for x, z in prices(100)]))
+rc, out, err = run("finetune", "prices/model.safetensors", "--data", "cents.csv", "--epochs", "1", "--out", "cents")
+count += 1
+if rc != 0 or "column x is near" not in err:
+    failures.append(f"fine-tuned in another unit: exit {rc}: {err[:300]}")
+
 # A table whose last column is another one was learned from without a word.
 write("cost.csv", table(["x", "z", "cost"], [(x, z, price(x, z)) for x, z in prices(100)]))
 rc, out, err = run("finetune", "prices/model.safetensors", "--data", "cost.csv", "--epochs", "1", "--out", "cost")
