@@ -3,6 +3,7 @@
 
 #include "base/sized.h"
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "data/encoding.h"
 #include "data/words.h"
@@ -395,11 +396,30 @@ done:
     return st;
 }
 
+/* A model of ours says how its inputs are scaled and what its classes are called. */
+static tsr_status is_foreign(const import *in)
+{
+    tsr_status st = TSR_OK;
+    if (!tsri_tensors_meta(in->file, TSRI_META_SCALING))
+        return TSR_OK;
+    TSR_CHECK(
+        !in->how->normalize, TSR_USAGE,
+        "%s is a model already, and its inputs would be scaled otherwise: use it as it is, or "
+        "take its weights alone with --normalize none",
+        tsri_quote(in->path));
+    TSRI_WARN(
+        "%s is a model already: its scaling of inputs and the names of its classes are left out",
+        tsri_quote(in->path));
+done:
+    return st;
+}
+
 tsr_status tsri_import_put(tsri_sink *to, const char *path, const tsri_import *how)
 {
     tsr_status st = TSR_OK;
 import in = {.path = path, .how = how };
     TSR_TRY(tsri_weights_read(&in.file, path));
+    TSR_TRY(is_foreign(&in));
     strip_prefixes(in.file);
     TSR_TRY(rename_timm(in.file, path));
     TSR_TRY(find_model(&in));

@@ -139,11 +139,17 @@ static tsr_status decide(const tsri_tables *t, int64_t k)
 /* Targets with gaps, of a table that a model is only asked about, are as good as none. */
 static void drop_targets(tsri_tables *t)
 {
+    int64_t given = 0;
     for (int64_t k = 0; k < t->columns; k++) {
-        t->column[k].ignored = t->column[k].ignored || t->column[k].target;
-        t->column[k].target = false;
+        tsri_column *c = &t->column[k];
+        given += c->target ? c->numbers + c->commas + c->dates + c->texts : 0;
+        c->ignored = c->ignored || c->target;
+        c->target = false;
     }
     t->targets = 0;
+    if (given > 0)
+        TSRI_INFO("%s: some rows have no target: targets are left out",
+                  tsri_quote(t->part[0].path));
 }
 
 tsr_status tsri_columns_decide(tsri_tables *t)

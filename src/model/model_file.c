@@ -9,6 +9,7 @@
 #include "scheme/keys.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "io/file.h"
@@ -17,6 +18,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +247,49 @@ done:
     return st;
 }
 
+/* A table whose last column is another one may be meant, or be another table. */
+static void doubt_targets(const char *path, const tsr_data *data, const tsri_data_schema *there)
+{
+    const tsri_data_schema *here = &data->schema;
+    for (int64_t i = 0; i < here->targets && i < there->targets; i++) {
+        const char *a = here->target[i], *b = there->target[i];
+        if (!a || !b || strcmp(a, b) == 0)
+            continue;
+        TSRI_WARN("%s learned to predict %s and goes on with %s of %s: set data.target if that is "
+                  "not meant",
+                  path, tsri_quote(b), tsri_quote(a), data->name);
+        return;
+    }
+}
+
+/* Training scales its inputs by its own data: where those are in another unit, the weights that it goes
+ * on from meant something else. */
+static tsr_status doubt_units(const tsri_tensors *file, const char *path, const tsr_data *data)
+{
+    enum { FAR = 10 };
+    tsr_status st = TSR_OK;
+    tsri_scaling there = {0};
+    const tsri_scaling *here = &data->scaling;
+    const char *text = tsri_tensors_meta(file, TSRI_META_SCALING);
+    if (!text || !data->column)
+        return TSR_OK;
+    TSR_TRY(tsri_scaling_read(&there, text, path));
+    for (int64_t k = 0; here->groups == there.groups && k < there.groups; k++) {
+        double away =
+            fabs((double)here->shift[k] - (double)there.shift[k]) * (double)there.scale[k];
+        if (away <= FAR)
+            continue;
+        TSRI_WARN("%s: column %s is near %.4g, but was near %.4g when %s was trained: is it in "
+                  "another unit? Inputs are scaled anew",
+                  data->name, tsri_quote(data->column[k]), (double)here->shift[k],
+                  (double)there.shift[k], path);
+        break;
+    }
+done:
+    tsri_scaling_fini(&there);
+    return st;
+}
+
 tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
@@ -257,6 +302,8 @@ tsr_status tsri_model_knows(const tsri_tensors *file, const char *path, const ts
     TSR_CHECK(!difference, TSR_USAGE, "%s was trained on another table than %s: %s", path,
               data->name, difference);
     TSR_TRY(same_classes(file, path, data));
+    doubt_targets(path, data, &schema);
+    TSR_TRY(doubt_units(file, path, data));
 done:
     tsri_data_schema_fini(&schema);
     return st;

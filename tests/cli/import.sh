@@ -101,6 +101,9 @@ import cases/imagenet/weights.pth --out latin --size 32 --names names7 2>/dev/nu
 "$program" predict latin --data cases/imagenet/x.npy --json 2>/dev/null | grep -qF '"ä"' || complain "names in Latin-1"
 # Means of bytes would have made every picture the same.
 refused 2 "divide them by 255" import cases/imagenet/weights.pth --out new --size 32 --mean 123.7,116.3,103.5 --std 58.4,57.1,57.4
+# A model of our own lost its scaling and the names of its classes.
+refused 2 "is a model already" import named --out new --size 32
+"$program" import named --out bare --size 32 --normalize none 2>&1 >/dev/null | grep -q "is a model already: its scaling" || complain "a model of our own imported"
 # Arrays as large as the pictures that the model takes are as good as pictures.
 python -c "
 import numpy as np, os

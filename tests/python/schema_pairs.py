@@ -120,6 +120,8 @@ pair("no target", "places", "5.csv", want)
 judged("no target, judged", "places", "5.csv", refusal='no column "animal"')
 write("6.csv", table(HEAD, [(c, a, b, "") for c, a, b in new]))
 pair("an empty target", "places", "6.csv", want)
+write("6b.csv", table(HEAD, [(c, a, b, y if i else "") for i, (c, a, b, y) in enumerate(full)]))
+pair("some targets empty", "places", "6b.csv", want, says="some rows have no target")
 write("7.csv", table(HEAD, [("Dublin" if i == 3 else c, a, b, y) for i, (c, a, b, y) in enumerate(full)]))
 pair("a word never seen", "places", "7.csv", refusal='never seen the word "Dublin"')
 others = [(c, a, b, ANIMAL[c]) for c, a, b in new if c == "Bonn"] + [("Dublin", 0.5, 5, "cat")]
@@ -359,6 +361,20 @@ for options in ((), ("--train-set",), ("--set", "data.test_limit=9"), ("--set", 
     count += 1
     if rc != 0 or not 8 < len(rows) < 600 or any(abs(lines[int(r[0]) - 1] - float(r[2])) > 1e-3 for r in rows):
         failures.append(f"rows of a part {options}: exit {rc}, {len(rows)} rows: {out[:200]} {err[:200]}")
+
+# What predict says of another unit, finetune says, too: it scales its inputs anew.
+write("cents.csv", table(["x", "z", "price"], [(100 * x + 900, z, price(x, z)) for x, z in prices(100)]))
+rc, out, err = run("finetune", "prices/model.safetensors", "--data", "cents.csv", "--epochs", "1", "--out", "cents")
+count += 1
+if rc != 0 or "column x is near" not in err:
+    failures.append(f"fine-tuned in another unit: exit {rc}: {err[:300]}")
+
+# A table whose last column is another one was learned from without a word.
+write("cost.csv", table(["x", "z", "cost"], [(x, z, price(x, z)) for x, z in prices(100)]))
+rc, out, err = run("finetune", "prices/model.safetensors", "--data", "cost.csv", "--epochs", "1", "--out", "cost")
+count += 1
+if rc != 0 or "learned to predict price and goes on with cost" not in err:
+    failures.append(f"fine-tuned on a target of another name: exit {rc}: {err[:300]}")
 
 # Several targets are found by their names, too: in another order each is still compared with itself.
 GOODS = ["x", "z", "price", "weight"]
