@@ -11,11 +11,16 @@
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
-static tsr_status write_real(tsri_text *out, double value)
+/* Files are read by others, too. YAML 1.1, and PyYAML with it, takes 1e-8 for a word: in a file a
+ * number with an exponent has a point. */
+static tsr_status write_real(tsri_text *out, double value, bool file)
 {
     char text[TSRI_NUMBER_TEXT];
-    return tsri_text_add(out, "%s", tsri_shortest(text, value));
+    size_t n = strcspn(tsri_shortest(text, value), "e");
+    bool bare = file && text[n] && !memchr(text, '.', n);
+    return tsri_text_add(out, "%.*s%s%s", (int)n, text, bare ? ".0" : "", text + n);
 }
 
 /* A word that needs no quotes: letters, digits and a few signs that mean nothing to YAML inside a
@@ -31,7 +36,18 @@ static bool is_plain(const char *text)
            strcmp(text, "...") != 0;
 }
 
-static tsr_status write_list(tsri_text *out, const tsri_schema_row *row, const tsri_setting *value)
+/* Would YAML 1.1 make a number, a date or a truth of it? */
+static bool means_more(const char *text)
+{
+    static const char *const words[] = {"yes", "no", "on", "off", "true", "false"};
+    bool found = isdigit((unsigned char)text[0]) || text[0] == '.';
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found = found || strcasecmp(text, words[i]) == 0;
+    return found;
+}
+
+static tsr_status write_list(tsri_text *out, const tsri_schema_row *row, const tsri_setting *value,
+                             bool file)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(tsri_text_add(out, "["));
@@ -41,7 +57,7 @@ static tsr_status write_list(tsri_text *out, const tsri_schema_row *row, const t
         if (row->type == TSRI_TYPE_INTS)
             TSR_TRY(tsri_text_add(out, "%lld", (long long)value->ints[i]));
         else
-            TSR_TRY(write_real(out, value->reals[i]));
+            TSR_TRY(write_real(out, value->reals[i], file));
     }
     TSR_TRY(tsri_text_add(out, "]"));
 done:
@@ -50,22 +66,23 @@ done:
 
 /* The value as YAML that reads back to it. */
 static tsr_status write_setting(tsri_text *out, const tsri_schema_row *row,
-                                const tsri_setting *value)
+                                const tsri_setting *value, bool file)
 {
     switch (row->type) {
     case TSRI_TYPE_INT:
         return tsri_text_add(out, "%lld", (long long)value->number);
     case TSRI_TYPE_REAL:
-        return write_real(out, value->real);
+        return write_real(out, value->real, file);
     case TSRI_TYPE_BOOL:
         return tsri_text_add(out, "%s", value->number ? "true" : "false");
     case TSRI_TYPE_TEXT:
     case TSRI_TYPE_CHOICE:
-        return is_plain(value->text) ? tsri_text_add(out, "%s", value->text)
-                                     : tsri_yaml_quote(out, value->text);
+        return is_plain(value->text) && !(file && means_more(value->text))
+                   ? tsri_text_add(out, "%s", value->text)
+                   : tsri_yaml_quote(out, value->text);
     case TSRI_TYPE_INTS:
     case TSRI_TYPE_REALS:
-        return write_list(out, row, value);
+        return write_list(out, row, value, file);
     }
     return tsri_fail(TSR_FAILURE, "%s has no type in the schema", row->key);
 }
@@ -99,7 +116,7 @@ static tsr_status write_rows(tsri_text *out, const tsr_config *c, const char *se
         open = row->key;
         TSR_TRY(
             tsri_text_add(out, "%s%s: ", n > 0 ? "  " : "", n > 0 ? row->key + n + 1 : row->key));
-        TSR_TRY(write_setting(out, row, &c->value[i]));
+        TSR_TRY(write_setting(out, row, &c->value[i], true));
         TSR_TRY(tsri_text_add(out, "\n"));
     }
 done:
@@ -120,13 +137,14 @@ tsr_status tsri_config_write_value(tsri_text *out, const tsr_config *c, const ch
 {
     int64_t row = tsri_schema_find(key);
     assert(row >= 0 && "the key is in the schema");
-    return c->value[row].present ? write_setting(out, &tsri_schema[row], &c->value[row]) : TSR_OK;
+    return c->value[row].present ? write_setting(out, &tsri_schema[row], &c->value[row], false)
+                                 : TSR_OK;
 }
 
 static tsr_status write_or_none(tsri_text *out, const tsri_schema_row *row,
                                 const tsri_setting *value)
 {
-    return value->present ? write_setting(out, row, value) : tsri_text_add(out, "(none)");
+    return value->present ? write_setting(out, row, value, false) : tsri_text_add(out, "(none)");
 }
 
 tsr_status tsri_config_differences(tsri_text *out, const tsr_config *a, const tsr_config *b)

@@ -449,6 +449,25 @@ static void a_section_can_be_written_alone(void **state)
     tsr_config_destroy(c);
 }
 
+/* To YAML 1.1, which PyYAML reads, 1e-8 is a word, `on` is true and 3 is a number. */
+static void files_say_to_others_what_is_meant(void **state)
+{
+    (void)state;
+    tsr_config *c = NULL;
+    tsri_text out = {0};
+    assert_ok(parse(&c, "skip: on\ndata: {target: 3, path: \"2026-11-19\"}\n"
+                        "optim: {name: adamw, epsilon: 1e-8, lr: 2.5e-7}"));
+    assert_ok(tsri_config_write(&out, c, NULL));
+    assert_non_null(strstr(out.data, "skip: \"on\"\n"));
+    assert_non_null(strstr(out.data, "target: \"3\"\n"));
+    assert_non_null(strstr(out.data, "path: \"2026-11-19\"\n"));
+    assert_non_null(strstr(out.data, "epsilon: 1.0e-8\n"));
+    assert_non_null(strstr(out.data, "lr: 2.5e-7\n"));
+    tsri_text_fini(&out);
+    round_trip(c, NULL);
+    tsr_config_destroy(c);
+}
+
 static void differences_are_named(void **state)
 {
     (void)state;
@@ -571,6 +590,7 @@ int main(void)
         cmocka_unit_test(hostile_files_are_refused),
         cmocka_unit_test(writing_reads_back),
         cmocka_unit_test(a_section_can_be_written_alone),
+        cmocka_unit_test(files_say_to_others_what_is_meant),
         cmocka_unit_test(differences_are_named),
         cmocka_unit_test(defaults_that_depend),
         cmocka_unit_test(the_schema_is_sound),
