@@ -64,7 +64,7 @@ Y
 json 'train --json' train run.yaml --out runs/bird --set stop.metric=mask_distance
 json 'train --json' train run.yaml --out runs/a --trace
 json 'train --json' train dense.yaml --out runs/b
-json 'train --json' train dense.yaml --out runs/changed --trace --set data.randaugment=1 --set data.cutout=3
+json 'train --json' train run.yaml --out runs/changed --trace --set data.randaugment=1 --set data.cutout=3
 json 'train --json' train dense.yaml --out runs/w --trace --set optim.name=adamw --set optim.ema=0.9 --set rounds=2
 json 'train --json' train dense.yaml --out runs/wl --trace --set optim.name=adam --set scheme.name=local_sgd --set rounds=2
 json 'train --json' train dense.yaml --out runs/forced --set checkpoint.every=0.2
