@@ -8,17 +8,18 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked_before;
+static atomic_flag asked_before =
+    ATOMIC_FLAG_INIT; /* two signals may come to two threads at once */
 
 static void on_signal(int number)
 {
     (void)number;
-    if (asked_before)
+    if (atomic_flag_test_and_set(&asked_before))
         _exit(130);
-    asked_before = 1;
     tsr_request_stop();
 }
 
