@@ -20,7 +20,7 @@ echo $$ "$(cut -d' ' -f22 /proc/$$/stat)" >"pid-$OMPI_COMM_WORLD_RANK"
 exec "$@"
 EOT
 chmod +x rank
-ranks() { rm -f pid-*; timeout 100 mpirun --enable-recovery -n "$1" ./rank "${@:2}"; }
+ranks() { rm -f pid-*; timeout 300 mpirun --enable-recovery -n "$1" ./rank "${@:2}"; }
 rank_pid() { cut -d' ' -f1 "pid-$1" 2>/dev/null; }
 # A process is known by its number and the moment it was started, not by a name: the program starts itself anew, as "exe".
 state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f1,20; }

@@ -138,14 +138,17 @@ grep -q "stopped after round .*all saved: add --resume to go on" begun || compla
 begin hup
 kill -HUP $pid
 ends 130
-# Two signals while it stands still: it leaves at once, and what was saved before is there.
-begin twice
-kill -STOP $pid
-kill -INT $pid
-kill -TERM $pid
-kill -CONT $pid
-ends 130
-grep -q "all saved" begun && complain "two signals: it saved first"
+# Two signals while it stands still: it leaves at once, and what was saved before is there. A build that counts lines
+# cannot: GCC writes the counts at _exit, and while it does the other threads go on.
+if ! grep -q __gcov_exit "$program"; then
+    begin twice
+    kill -STOP $pid
+    kill -INT $pid
+    kill -TERM $pid
+    kill -CONT $pid
+    ends 130
+    grep -q "all saved" begun && complain "two signals: it saved first"
+fi
 # Whoever ignores SIGHUP (nohup) means it.
 env --ignore-signal=HUP "$program" train long.yaml --quiet --out nohup >begun 2>&1 &
 pid=$!
