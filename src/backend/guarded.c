@@ -33,6 +33,22 @@ static int inside;                /* calls of backends that have not returned */
 static block blocks[MOST_BLOCKS]; /* in the order of their places */
 static int64_t count;
 
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* In the child nobody would be left to give back a lock that another thread held. */
+__attribute__((constructor)) static void heed_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 static void protect(int how)
 {
     if (used > 0 && mprotect(range, used, how) != 0)

@@ -12,6 +12,17 @@ static tsr_context general = {.log_lock = PTHREAD_MUTEX_INITIALIZER,
                               .countdown = -1};
 static _Thread_local tsr_context *current; /* NULL = general */
 
+/* In the child of a fork nobody is left to give back the lock that another thread held. */
+static void after_fork(void)
+{
+    (void)pthread_mutex_init(&general.log_lock, NULL);
+}
+
+__attribute__((constructor)) static void heed_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, after_fork);
+}
+
 tsr_context *tsri_context(void)
 {
     return current ? current : &general;

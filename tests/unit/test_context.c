@@ -13,7 +13,9 @@
 #include "base/stop.h"
 #include "io/digest.h"
 
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A run on a thread of its own. */
 typedef struct party {
@@ -216,6 +218,51 @@ static void one_has_no_memory(void **state)
     }
 }
 
+/* ---- Forks ---------------------------------------------------------------------------------- */
+
+static int door[2];
+static _Atomic bool speaking;
+
+static void speak_until_told(void *argument, tsr_log_level level, const char *text)
+{
+    char key;
+    (void)argument, (void)level, (void)text;
+    speaking = true;
+    assert_int_equal(read(door[0], &key, 1), 1);
+}
+
+static void *speaker(void *unused)
+{
+    TSRI_WARN("0.5");
+    return unused;
+}
+
+/* A child that is forked in the middle of another thread's message can be heard, and does not hang. */
+static void a_child_has_the_log_lock(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int status = -1;
+    assert_int_equal(pipe(door), 0);
+    tsr_set_log(speak_until_told, NULL, TSR_LOG_WARNING);
+    assert_int_equal(pthread_create(&thread, NULL, speaker, NULL), 0);
+    while (!speaking)
+        (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(10);
+        tsr_set_log(NULL, NULL, TSR_LOG_ERROR);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(write(door[1], "k", 1), 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(status, 0);
+    tsr_set_log(NULL, NULL, TSR_LOG_ERROR);
+    (void)close(door[0]);
+    (void)close(door[1]);
+}
+
 /* ---- Threads and blocks --------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
@@ -294,9 +341,9 @@ static void the_old_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_is_stopped),  cmocka_unit_test(one_has_no_memory),
-        cmocka_unit_test(threads_inherit), cmocka_unit_test(blocks_go_home),
-        cmocka_unit_test(the_old_way),
+        cmocka_unit_test(one_is_stopped),    cmocka_unit_test(a_child_has_the_log_lock),
+        cmocka_unit_test(one_has_no_memory), cmocka_unit_test(threads_inherit),
+        cmocka_unit_test(blocks_go_home),    cmocka_unit_test(the_old_way),
     };
     return nothing_left(cmocka_run_group_tests(tests, setup, teardown));
 }
