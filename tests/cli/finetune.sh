@@ -43,10 +43,28 @@ a, c, t = (kept(p) for p in sys.argv[1:])
 assert a == c == t and len(t["hidden.0"]) == 20
 P
 
+# Another number of classes than the model's; names of classes in its file that are none.
+make_points
+sed '2,9s/[a-z]*$/aside/' points.csv >three.csv
+printf 'data: {path: points.csv, target: y}\nmodel: {name: mlp, hidden: [4]}\nepochs: 1\nbatch: 20\n' >two.yaml
+"$program" train two.yaml --out two --quiet >/dev/null
+python3 - two/model.safetensors <<'P'
+import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+n, = struct.unpack("<Q", raw[:8])
+header = json.loads(raw[8:8 + n])
+meta = {k: v for k, v in header["__metadata__"].items() if not k.endswith("crc32c")}
+header["__metadata__"] = dict(meta, **{"tessera.classes": "[1, 2]"})
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+open("numbers", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + n:])
+P
 refuse() { refused "$@"; [ ! -e new ] || fail "$*: it left a folder"; }
 refuse 3 "cannot open" finetune absent --out new
 refuse 2 "give --out DIR" finetune ticket
 refuse 2 "holds a run already" finetune ticket --out a
 refuse 2 "--epochs must be" finetune ticket --epochs 0 --out new
 refuse 3 "has shape [20, 784] but the model needs" train run.yaml --init ticket --set "model.widths=hidden.0=8" --out new
+refuse 3 "has shape [2, 4] but the model needs" train two.yaml --set data.path=three.csv --init two/model.safetensors --out new
+"$program" train two.yaml --init numbers --out named --quiet >/dev/null || fail "names that nobody asks for"
 echo fine

@@ -52,6 +52,8 @@ static void wrong_keys_and_values(void **state)
     assert_fails(tsr_config_parse(&none, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_copy(&none, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_write(&text, NULL), TSR_USAGE, "NULL");
+    assert_fails(tsr_config_write(NULL, config), TSR_USAGE, "NULL");
+    assert_fails(tsr_config_use_data(NULL, "glyphs"), TSR_USAGE, "NULL");
     assert_fails(tsr_config_set(config, NULL), TSR_USAGE, "NULL");
     assert_fails(tsr_config_set(NULL, "a=b"), TSR_USAGE, "NULL");
     assert_fails(tsr_config_read(&none, NULL), TSR_USAGE, "NULL");
