@@ -61,8 +61,8 @@ def looked(pid):
 
 
 def round_of(page):
-    found = re.search(r"round (\d+)", page.eval(BAR) or "")
-    return int(found.group(1)) if found else 0
+    found = re.search(r"round (\d+(?:[ ,\u00a0\u2009\u202f]\d{3})*)", page.eval(BAR) or "")
+    return int(re.sub(r"\D", "", found.group(1))) if found else 0
 
 
 def look(server, page, began, until):

@@ -109,9 +109,19 @@ done:
     return st;
 }
 
+/* Lets the library do what it can; true when somebody came or went. At its limit it does not listen,
+ * and looks only the next time for who waits at the door: who waits gives no sign then. */
+static bool turn(tsri_server *s)
+{
+    int64_t before = s->moves;
+    (void)tsri_httpd.run(s->daemon);
+    return s->moves != before;
+}
+
 /* Until `until`, or a stop. */
 static void serve_until(tsri_server *s, double until)
 {
+    bool moved = true;
     const union MHD_DaemonInfo *info =
         tsri_httpd.get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     struct pollfd on = {.fd = info ? info->epoll_fd : -1, .events = POLLIN};
@@ -120,8 +130,8 @@ static void serve_until(tsri_server *s, double until)
         int wait = (int)fmin(1e3 * left + 1, 1e3);
         if (tsri_httpd.get_timeout(s->daemon, &library) == MHD_YES && library < (unsigned)wait)
             wait = (int)library;
-        (void)poll(&on, 1, wait);
-        (void)tsri_httpd.run(s->daemon);
+        (void)poll(&on, 1, moved ? 0 : wait);
+        moved = turn(s);
     }
 }
 

@@ -45,6 +45,7 @@ void tsri_guest_note(void *context, struct MHD_Connection *c, void **unused,
 {
     tsri_server *s = context;
     (void)unused;
+    s->moves++;
     tsri_guest *g = tsri_guest_of(s, what == MHD_CONNECTION_NOTIFY_STARTED ? NULL : c);
     if (!g)
         return;

@@ -43,6 +43,7 @@ typedef struct tsri_server {
     double beat;     /* when the last was made */
     int64_t version; /* of the watch, when it was made */
     tsri_guest guest[TSRI_SERVE_CONNECTIONS];
+    int64_t moves; /* connections that came or went */
     tsri_served_page page[TSRI_SERVE_PAGES];
 } tsri_server;
 
