@@ -90,7 +90,7 @@ def measure(page):
     offsets = [begun()]
     found = windows(page)
     offsets.append(begun())
-    time.sleep(2)  # the line behind the last window
+    time.sleep(2)  # the line that comes after the last window
     made, zero = lines(), statistics.mean(offsets)
     pace = [(rounds_at(made, end - zero) - rounds_at(made, begin - zero)) / (end - begin) for begin, end, _ in found]
     ratios = []
