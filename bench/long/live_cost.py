@@ -1,7 +1,7 @@
 """live_cost.py PROGRAM [PAIRS [SECONDS]]: what the live page costs a run with four workers under mpirun.
 
 One run; beside it a server (tessera watch --serve) and a reader who holds the stream open and fetches the page every three seconds,
-as the page itself does. Both stand still (SIGSTOP) for SECONDS (6) and go on for SECONDS, PAIRS (40) times; which of the two
+as the page itself does. Both stand still (SIGSTOP) for SECONDS (2) and go on for SECONDS, PAIRS (100) times; which of the two
 comes first alternates. The run's metrics tell how many rounds it made in each window. Whole runs with and without a page differ by
 ten per cent for reasons of their own (which rank lies on which processor); windows of one run do not. Exit 1 when the page takes
 more than 1 %, 3 when that cannot be said.
@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import paired  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
-PAIRS, SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 40, float(sys.argv[3]) if len(sys.argv) > 3 else 6
+PAIRS, SECONDS = int(sys.argv[2]) if len(sys.argv) > 2 else 100, float(sys.argv[3]) if len(sys.argv) > 3 else 2
 SETTLE = 0.5  # of each window: who was stopped catches up, or ends what it was at
 LIMIT = 0.01
 RUN = """
