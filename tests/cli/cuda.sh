@@ -157,3 +157,17 @@ numbers() { sed 's/,[^,]*$//' "$1/sweep.csv"; } # without seconds
 with_python numpy
 python "$2/bench/device/cuda-runs.py" "$program" "mlp dense" "mlp adamw clip" "mlp ist" grelu rnn > runs.txt ||
     fail "$(cat runs.txt)"
+
+# Ranks of a host take its GPUs in turn, and each of a rank's threads works on that rank's.
+export TESSERA_EMULATED_GPUS=2
+SLURM_LOCALID=3 "$program" train conv.yaml --out turn --set threads=2 > said.txt 2>&1 || fail "the second GPU: $(cat said.txt)"
+grep -q 'takes GPU 1 of 2' said.txt || fail "it did not say which GPU: $(cat said.txt)"
+cmp t1/model.safetensors turn/model.safetensors || fail "other bits on the second GPU"
+SLURM_LOCALID=3 "$program" ntk run.yaml > /dev/null 2> said.txt || fail "kernels on the second GPU: $(cat said.txt)"
+SLURM_LOCALID=x "$program" train conv.yaml --out first > said.txt 2>&1 || fail "$(cat said.txt)"
+grep -q 'takes GPU 0 of 2' said.txt || fail "a number that is none was taken for one: $(cat said.txt)"
+if command -v mpirun > /dev/null && ldd "$program" | grep -q libmpi; then
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$program" train conv.yaml --out ranks --set threads=1 > said.txt 2>&1 || fail "$(cat said.txt)"
+    for gpu in 0 1; do grep -q "takes GPU $gpu of 2" said.txt || fail "no rank took GPU $gpu: $(cat said.txt)"; done
+    cmp t1/model.safetensors ranks/model.safetensors || fail "other bits with a GPU for each rank"
+fi

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 typedef struct emulated_blas *cublasHandle_t;
-typedef enum { CUBLAS_STATUS_SUCCESS } cublasStatus_t;
+typedef enum { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_NOT_INITIALIZED } cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
 typedef enum { CUBLAS_DEFAULT_MATH } cublasMath_t;
 typedef enum { CUBLAS_COMPUTE_32F } cublasComputeType_t;

@@ -18,6 +18,7 @@ struct emulated_stream {
     void (*put)(cudaStream_t stream, emulated_node work);
     std::vector<emulated_node> waiting; /* of a second stream of a recording */
     size_t gone;                        /* of these, what the first has waited for */
+    int gpu;                            /* that it was made on */
 };
 
 #endif

@@ -7,6 +7,10 @@
  * Calls fail as TESSERA_EMULATED_FAULT says: "driver" (there is none), "old" (too old a one),
  * "device" (none is seen), "memory" (none is left), "launch" (a kernel fails). From the launch
  * TESSERA_EMULATED_LOST=N on it has fallen off the bus: everything fails.
+ *
+ * TESSERA_EMULATED_GPUS=N: there are so many. As with CUDA each thread begins on the first; work that a
+ * thread gives to a stream of another GPU fails, and so does what it takes on a GPU that the process
+ * has not chosen.
  */
 #include "cublas_v2.h"
 #include "emulated_stream.h"
@@ -35,6 +39,20 @@ static bool lost(bool launch)
     if (launch)
         launches++;
     return after && launches > atol(after);
+}
+
+static int gpus(void)
+{
+    const char *count = getenv("TESSERA_EMULATED_GPUS");
+    return count ? atoi(count) : 1;
+}
+
+static thread_local int current; /* GPU of this thread */
+static std::atomic<int> chosen;  /* by the process */
+
+static bool strays(void)
+{
+    return current != chosen;
 }
 
 /* ---- Threads of a block --------------------------------------------------------------------- */
@@ -155,6 +173,8 @@ static void put(cudaStream_t stream, emulated_node piece)
         last_error = cudaErrorDevicesUnavailable;
     else if (fails("launch"))
         last_error = cudaErrorIllegalAddress;
+    else if (stream->gpu != current)
+        last_error = cudaErrorInvalidValue;
     else if (recorded && stream != recorded_on)
         stream->waiting.push_back(piece);
     else if (recorded)
@@ -317,10 +337,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsig
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t)
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 {
     if (lost(true))
         return cudaErrorDevicesUnavailable;
+    if (stream->gpu != current)
+        return cudaErrorInvalidValue;
     for (auto &piece : graph->work)
         piece.work();
     return cudaSuccess;
@@ -340,8 +362,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
-    *stream = new emulated_stream{put, {}, 0};
-    return cudaSuccess;
+    *stream = new emulated_stream{put, {}, 0, current};
+    return strays() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *last, int *first)
@@ -400,7 +422,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = fails("device") ? 0 : 1;
+    *count = fails("device") ? 0 : gpus();
     return fails("device") ? cudaErrorNoDevice : cudaSuccess;
 }
 
@@ -410,8 +432,11 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *chip, int)
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int)
+cudaError_t cudaSetDevice(int device)
 {
+    if (device < 0 || device >= gpus())
+        return cudaErrorInvalidValue;
+    chosen = current = device;
     return cudaSuccess;
 }
 
@@ -450,6 +475,8 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     size_t all = (bytes + 255) / 256 * 256 + HEAD;
     *memory = NULL;
+    if (strays())
+        return cudaErrorInvalidValue;
     if (taken + all > device_bytes())
         return cudaErrorMemoryAllocation;
     char *block = (char *)aligned_alloc(256, all);
@@ -490,7 +517,7 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     *total = device_bytes();
     *available = *total > taken ? *total - taken : 0;
-    return cudaSuccess;
+    return strays() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -522,7 +549,7 @@ const char *cublasGetStatusString(cublasStatus_t)
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     *handle = new emulated_blas{NULL};
-    return CUBLAS_STATUS_SUCCESS;
+    return strays() ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasGetVersion(cublasHandle_t, int *version)

@@ -26,14 +26,14 @@ tsr_status tsr_fail(tsr_status status, const char *fmt, ...)
     return library->fail(status, "%s", text);
 }
 
-void tsri_cuda_warn(const char *fmt, ...)
+void tsri_cuda_tell(tsr_log_level level, const char *fmt, ...)
 {
     char text[512];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     va_end(args);
-    library->log(TSR_LOG_WARNING, "%s", text);
+    library->log(level, "%s", text);
 }
 
 tsr_status tsri_alloc(void *out, int64_t count, size_t size)

@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef TSRI_CUDA_WORKSPACE
@@ -25,6 +26,7 @@ static struct {
     unsigned *counters, *slots;
     bool taken[COUNTERS], slot_taken[COUNTERS];
     char vendor[192], chip[128];
+    int gpu; /* the one that this process uses */
     int capability, multiprocessors;
     unsigned lanes;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -49,10 +51,44 @@ static tsr_status blas_status(cublasStatus_t status, const char *what)
                                                        cublasGetStatusString(status));
 }
 
+/* ---- Which GPU ----------------------------------------------------------------------------- */
+
+/* What launchers call the number of a rank among those of its host. */
+static const char *const local_rank[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                         "SLURM_LOCALID"};
+
+/* Ranks of one host take its GPUs in turn: with as many GPUs as ranks each has its own, with fewer
+ * they share. A process that no launcher has started takes the first. */
+static int choose_gpu(int gpus)
+{
+    for (size_t i = 0; i < sizeof local_rank / sizeof *local_rank; i++) {
+        const char *text = secure_getenv(local_rank[i]);
+        char *end = NULL;
+        long rank = text ? strtol(text, &end, 10) : -1;
+        if (rank >= 0 && end != text && *end == '\0')
+            return (int)(rank % gpus);
+    }
+    return 0;
+}
+
+static _Thread_local bool on_gpu;
+
+/* CUDA begins every thread on the first GPU. */
+void tsri_cuda_use_gpu(void)
+{
+    if (here.gpu > 0 && !on_gpu)
+        on_gpu = cudaSetDevice(here.gpu) == cudaSuccess;
+}
+
+int tsri_cuda_gpu(void)
+{
+    return here.gpu;
+}
+
 /* ---- Start --------------------------------------------------------------------------------- */
 
-/* What is missing, where something is. */
-static tsr_status has_device(struct cudaDeviceProp *chip)
+/* Takes one of the GPUs, or says what is missing. */
+static tsr_status take_gpu(struct cudaDeviceProp *chip)
 {
     tsr_status st = TSR_OK;
     int driver = 0, devices = 0;
@@ -70,11 +106,16 @@ static tsr_status has_device(struct cudaDeviceProp *chip)
               "backend: cuda: the driver sees no GPU (%s): look at nvidia-smi and "
               "CUDA_VISIBLE_DEVICES, or use backend: cpu",
               cudaGetErrorString(error));
-    TSR_TRY(tsri_cuda_status(cudaGetDeviceProperties(chip, 0), "asking for the chip's properties"));
+    here.gpu = choose_gpu(devices);
+    TSR_TRY(tsri_cuda_status(cudaGetDeviceProperties(chip, here.gpu),
+                             "asking for the chip's properties"));
     TSR_CHECK(chip->major * 10 + chip->minor >= LEAST_CHIP, TSR_USAGE,
               "backend: cuda: %s is older than this module has code for (compute capability %d.%d, "
               "not %d.0): use backend: cpu",
               chip->name, chip->major, chip->minor, LEAST_CHIP / 10);
+    TSR_TRY(tsri_cuda_status(cudaSetDevice(here.gpu), "choosing a GPU"));
+    if (devices > 1)
+        tsri_cuda_tell(TSR_LOG_INFO, "this process takes GPU %d of %d", here.gpu, devices);
 done:
     return st;
 }
@@ -85,7 +126,8 @@ static tsr_status keep_memory(void)
     tsr_status st = TSR_OK;
     cudaMemPool_t pool;
     uint64_t all = UINT64_MAX;
-    TSR_TRY(tsri_cuda_status(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for its memory"));
+    TSR_TRY(
+        tsri_cuda_status(cudaDeviceGetDefaultMemPool(&pool, here.gpu), "asking for its memory"));
     TSR_TRY(tsri_cuda_status(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
                              "keeping memory"));
 done:
@@ -96,7 +138,8 @@ tsr_status tsri_cuda_pool(uint64_t *kept, uint64_t *used)
 {
     tsr_status st = TSR_OK;
     cudaMemPool_t pool;
-    TSR_TRY(tsri_cuda_status(cudaDeviceGetDefaultMemPool(&pool, 0), "asking for its memory"));
+    TSR_TRY(
+        tsri_cuda_status(cudaDeviceGetDefaultMemPool(&pool, here.gpu), "asking for its memory"));
     TSR_TRY(tsri_cuda_status(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, kept),
                              "its memory"));
     TSR_TRY(tsri_cuda_status(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, used),
@@ -108,6 +151,7 @@ done:
 static tsr_status make_lane(tsri_cuda_lane *lane)
 {
     tsr_status st = TSR_OK;
+    tsri_cuda_use_gpu();
     lane->number = __atomic_fetch_add(&here.lanes, 1, __ATOMIC_RELAXED);
     TSR_TRY(tsri_cuda_status(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking),
                              "making a stream"));
@@ -160,14 +204,14 @@ static tsr_status start(void)
 {
     tsr_status st = TSR_OK;
     struct cudaDeviceProp chip;
-    TSR_TRY(has_device(&chip));
-    TSR_TRY(tsri_cuda_status(cudaSetDevice(0), "choosing the first GPU"));
+    TSR_TRY(take_gpu(&chip));
     TSR_TRY(keep_memory());
     TSR_TRY(make_lane(&here.lane));
     TSR_TRY(start_counters());
     TSR_TRY(start_blas());
     if (tsri_cuda_dnn_lacks())
-        tsri_cuda_warn("backend: cuda: %s: convolutions are computed by slower kernels: install "
+        tsri_cuda_tell(TSR_LOG_WARNING,
+                       "backend: cuda: %s: convolutions are computed by slower kernels: install "
                        "cuDNN 9, or name it with TESSERA_CUDNN",
                        tsri_cuda_dnn_lacks());
     note_vendor(&chip);
@@ -185,6 +229,7 @@ tsr_status tsri_cuda_start(int threads)
     pthread_mutex_lock(&here.lock);
     if (!here.ready)
         st = start();
+    tsri_cuda_use_gpu();
     pthread_mutex_unlock(&here.lock);
     return st;
 }
@@ -215,6 +260,7 @@ static _Thread_local tsri_cuda_lane *entered;
 
 const tsri_cuda_lane *tsri_cuda_lane_of(void *own)
 {
+    tsri_cuda_use_gpu();
     return own ? own : entered ? entered : &here.lane;
 }
 

@@ -12,9 +12,13 @@
 
 /* ---- context.c ------------------------------------------------------------------------------ */
 
-/* Chooses the device, once per process. USAGE without a driver or a device that this module has
+/* Takes a GPU, once per process: the first, or, for the ranks of a host, one after the other. USAGE without a driver or a device that this module has
  * code for, and says which is missing. */
 tsr_status tsri_cuda_start(int threads);
+
+/* Its number, and: from now on this thread's calls go to it. Whatever takes a stream has seen to that. */
+int tsri_cuda_gpu(void);
+void tsri_cuda_use_gpu(void);
 
 /* Name of the chip and versions of the libraries: two runs with the same text give the same bits. */
 const char *tsri_cuda_vendor(void);
@@ -48,9 +52,8 @@ cudaStream_t tsri_cuda_stream(void *own);
 /* The same for who takes gradients that are still packed (tsri_cuda_unpack_late) as they are. */
 cudaStream_t tsri_cuda_stream_packed(void *own, tsri_cuda_packing *packed);
 
-/* Something that does not fail a run but should be known: a warning, or where `TESSERA_CUDNN_TELL` is
- * set, news. */
-void tsri_cuda_warn(const char *fmt, ...) TSR_PRINTF(1, 2);
+/* What does not fail a run but should be known. */
+void tsri_cuda_tell(tsr_log_level level, const char *fmt, ...) TSR_PRINTF(2, 3);
 
 /* TSRI_CUDA_SLABS numbers of the device that are 0, for kernels whose blocks count themselves; NULL:
  * all are given away. */

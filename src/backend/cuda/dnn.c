@@ -124,7 +124,8 @@ static void tell(const tsri_cuda_dnn *d)
     static const char *const pass[] = {"forward", "input", "weight"};
     const tsri_cuda_dnn_shape *s = &d->shape;
     if (secure_getenv("TESSERA_CUDNN_TELL"))
-        tsri_cuda_warn("cudnn %s %lld x %lld x %lld x %lld to %lld, window %lld / %lld, %s%s: "
+        tsri_cuda_tell(TSR_LOG_WARNING,
+                       "cudnn %s %lld x %lld x %lld x %lld to %lld, window %lld / %lld, %s%s: "
                        "place %lld, engine %lld, workspace %lld, %.1f us%s",
                        pass[s->pass], (long long)s->n, (long long)s->h, (long long)s->w,
                        (long long)s->c, (long long)s->k, (long long)s->size, (long long)s->stride,

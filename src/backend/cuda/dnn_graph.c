@@ -51,6 +51,7 @@ static void start(void)
 
 const char *tsri_cuda_dnn_lacks(void)
 {
+    tsri_cuda_use_gpu(); /* cuDNN works for the GPU of the thread that asks */
     pthread_mutex_lock(&tsri_dnn.lock);
     if (!tsri_dnn.tried)
         start();

@@ -38,7 +38,9 @@ static bool shared;
 static void ask(void)
 {
     int enabled = 0;
-    shared = cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, 0) == cudaSuccess && enabled;
+    shared =
+        cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, tsri_cuda_gpu()) == cudaSuccess &&
+        enabled;
     (void)cudaGetLastError();
 }
 

@@ -67,6 +67,7 @@ static tsr_status room(int64_t *available, int64_t *all)
 {
     size_t have = 0, total = 0;
     uint64_t kept = 0, used = 0;
+    tsri_cuda_use_gpu();
     tsr_status st = tsri_cuda_status(cudaMemGetInfo(&have, &total), "asking for its memory");
     if (st == TSR_OK)
         st = tsri_cuda_pool(&kept, &used);

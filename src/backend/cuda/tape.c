@@ -42,6 +42,7 @@ static tsr_status begin(tsri_device device)
     const char *with = secure_getenv("TESSERA_CUDA_BESIDE");
     int last = 0, first = 0; /* of the priorities that there are: lower ones come first */
     zeros = NULL;
+    tsri_cuda_use_gpu();
     TSR_TRY(tsri_cuda_status(cudaDeviceGetStreamPriorityRange(&last, &first), "making a stream"));
     if (device.crowd > 1)
         first = last;
