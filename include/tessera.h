@@ -7,7 +7,7 @@
  *     tsr_config     settings by key, as in a run file
  *     tsr_run        training: round by round, or to the end
  *     tsr_model      a network with its numbers: from a run, a file or a description
- *     tsr_predictor  the answers of a model, fast and from several threads
+ *     tsr_predictor  a model that answers fast, to several threads at once
  *     tsr_share      a subnetwork: drawn, taken out, trained, put back
  *
  * Ten lines that train on arrays and ask the result:
@@ -136,18 +136,18 @@ TSR_API const char *tsr_status_text(tsr_status status);
 /* The version of the library that is running, "major.minor.patch". */
 TSR_API const char *tsr_version(void);
 
-/* *json = how it was built and what it runs on here: version, compiler, kernels, core, mpi, png. Free it
- * with tsr_free. */
+/* *json = how the library was built and what it runs on here: version, compiler, kernels, core,
+ * mpi, png. Free it with tsr_free. */
 TSR_API tsr_status tsr_build(char **json);
 
 /* ---- Texts -------------------------------------------------------------------------------- */
 
-/* A copy that can be printed of a text that came from outside: no control characters, which could
- * drive a terminal, and no longer than a line. In a few buffers of this thread, used in turns: for
- * the arguments of one message. */
+/* A printable copy of a text that came from outside: without control characters, which could drive
+ * a terminal, and no longer than a line. It lies in one of a few buffers of this thread, used in
+ * turn: enough for the arguments of one message. */
 TSR_API const char *tsr_quote(const char *text);
 
-/* The word of words [count] that was probably meant by `word`, or NULL: for "did you mean". */
+/* The one of words [count] that was probably meant by `word`, or NULL: for "did you mean". */
 TSR_API const char *tsr_nearest(const char *word, const char *const *words, int64_t count);
 
 /* ---- Contexts ----------------------------------------------------------------------------- */
@@ -169,11 +169,11 @@ TSR_API const char *tsr_nearest(const char *word, const char *const *words, int6
  * function takes a context, NULL is the one that is always there. */
 typedef struct tsr_context tsr_context;
 
-/* RESOURCES without memory. */
+/* RESOURCES when memory is out. */
 TSR_API tsr_status tsr_context_create(tsr_context **out);
 
-/* No run is in it any more. What was made in it (configs, models) may live on, and is freed as
- * ever; NULL is fine. A thread that uses it, other than this one, must use another first. */
+/* Only when no run is in it any more. What was made in it (configs, models) may live on and is
+ * freed as usual. Other threads that use it must switch to another context first. NULL is fine. */
 TSR_API void tsr_context_destroy(tsr_context *context);
 
 /* From now on this thread's calls belong to it. Returns the one before, to go back to. */
@@ -199,9 +199,10 @@ typedef struct tsr_allocator {
 } tsr_allocator;
 
 TSR_API void tsr_context_set_allocator(tsr_context *context, const tsr_allocator *allocator);
-TSR_API void tsr_set_allocator(const tsr_allocator *allocator); /* of the context always there */
+TSR_API void tsr_set_allocator(const tsr_allocator *allocator); /* the same with context NULL */
 
-/* Bytes that a context holds now, and the most it has held since the start. */
+/* Bytes that a context holds now, and the most it has ever held; without an argument, of the
+ * context that is always there. */
 TSR_API size_t tsr_context_memory_in_use(tsr_context *context);
 TSR_API size_t tsr_context_memory_peak(tsr_context *context);
 TSR_API size_t tsr_memory_in_use(void);
@@ -216,8 +217,8 @@ typedef enum tsr_log_level {
     TSR_LOG_DEBUG
 } tsr_log_level;
 
-/* Where messages go. The library is silent until a program asks for them. Called from any thread,
- * of one context one at a time; it must not set the log. */
+/* Receives messages. The library is silent until a program asks for them. Called from any thread,
+ * but for one context only by one thread at a time; it must not set the log itself. */
 typedef void (*tsr_log_function)(void *argument, tsr_log_level level, const char *text);
 
 TSR_API void tsr_context_set_log(tsr_context *context, tsr_log_function function, void *argument,
@@ -283,12 +284,12 @@ TSR_API tsr_status tsr_config_set(tsr_config *config, const char *assignment);
 /* The same with key and value apart. NULL is back to the default. */
 TSR_API tsr_status tsr_config_put(tsr_config *config, const char *key, const char *value);
 
-/* Other data, by the name of a known set or by a path: replaces all that the config says about where
- * its data are. */
+/* Names other data, a known set or a path: replaces all that the config says about where its data
+ * is. */
 TSR_API tsr_status tsr_config_use_data(tsr_config *config, const char *name_or_path);
 
-/* Keys of `scheme:`, `model:` and `stop:` that nobody reads any more get their defaults back: for a
- * config that was given another scheme or model than the one it was written for. */
+/* Sets keys of `scheme:`, `model:` and `stop:` that have no effect any more back to their defaults:
+ * for a config that was given another scheme or model than the one it was written for. */
 TSR_API tsr_status tsr_config_forget(tsr_config *config);
 
 /* *out = the value as a run file would have it, or NULL when the key has none. Free it with
@@ -336,35 +337,36 @@ TSR_API tsr_status tsr_key_at(tsr_key *key, int64_t i);
 /* The row of a key; USAGE, with the nearest one, when there is none. */
 TSR_API tsr_status tsr_key_find(tsr_key *key, const char *name);
 
-/* *out = what its value must be, in words: "a number from 0 to 1000". Free it with tsr_free. */
+/* *out = what a key's value must be, in words: "a number from 0 to 1000". Free it with tsr_free. */
 TSR_API tsr_status tsr_key_expected(char **out, const char *name);
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-/* What is found out in tables (a comparison, a sweep, a study) is given as a text in JSON: the
- * document that the program prints with --json (docs/formats.md). A value in one: */
+/* Results that are tables (a comparison, a sweep, a study) are JSON documents: the text that the
+ * program prints with --json (docs/formats.md). A tsr_doc is a value in such a document. */
 typedef struct tsr_doc tsr_doc;
 
-/* Reads such a text, or any other in JSON. The caller destroys *out. BAD_FILE with line and column
- * when it is none. */
+/* Parses a JSON text. The caller destroys *out. BAD_FILE with line and column when it is not
+ * JSON. */
 TSR_API tsr_status tsr_doc_parse(tsr_doc **out, const char *json);
 TSR_API void tsr_doc_destroy(tsr_doc *doc);
 
-/* Values inside a value, which they live as long as: the one of that name, and of a list or an
- * object the i-th, from 0, and its name. NULL where there is none, or `doc` is NULL. */
+/* A value inside `doc`, which lives as long as the document: the member of that name; the i-th
+ * element or member, from 0, how many there are, and the name of the i-th member. NULL (0) when
+ * there is none, or `doc` is NULL. */
 TSR_API const tsr_doc *tsr_doc_get(const tsr_doc *doc, const char *key);
 TSR_API int64_t tsr_doc_count(const tsr_doc *doc);
 TSR_API const tsr_doc *tsr_doc_at(const tsr_doc *doc, int64_t i);
 TSR_API const char *tsr_doc_key(const tsr_doc *doc, int64_t i);
 
-/* What a value is, of the one of that name or, with NULL, of `doc` itself: NULL, 0, NaN and false
- * where it is no such thing. */
+/* The member `key` of `doc`, or with NULL `doc` itself, as one of these types. NULL, 0, NaN or
+ * false when it is missing or of another type. */
 TSR_API const char *tsr_doc_text(const tsr_doc *doc, const char *key);
 TSR_API int64_t tsr_doc_int(const tsr_doc *doc, const char *key);
 TSR_API double tsr_doc_real(const tsr_doc *doc, const char *key);
 TSR_API bool tsr_doc_bool(const tsr_doc *doc, const char *key);
 
-/* Writes a document of one's own in the same form, "format" first:
+/* Writes a document of the same form, which begins with "format":
  *
  *     tsr_json *w = tsr_json_create();
  *     tsr_json_real(w, "loss", 0.25);                  names are NULL inside lists
@@ -373,14 +375,15 @@ TSR_API bool tsr_doc_bool(const tsr_doc *doc, const char *key);
  *     tsr_json_close(w, ']');
  *     st = tsr_json_end(&text, w);
  *
- * Numbers have the fewest digits that read back to the same bits; what is not finite becomes null,
- * and bytes that are not UTF-8 become U+FFFD. Of all these calls the last one says what failed. */
+ * Numbers have the fewest digits that read back to the same bits; those that are not finite become
+ * null, and bytes that are not UTF-8 become U+FFFD. Only the last call says whether any of them
+ * failed. */
 typedef struct tsr_json tsr_json;
 
-/* NULL without memory, which all of these take. */
+/* NULL when memory is out; all of these functions accept NULL. */
 TSR_API tsr_json *tsr_json_create(void);
 
-/* One that goes on from a document, an object, to which more is added. */
+/* Continues a document, which is an object: what is written next is added to it. */
 TSR_API tsr_json *tsr_json_from(const char *document);
 TSR_API void tsr_json_open(tsr_json *json, const char *key, char bracket);
 TSR_API void tsr_json_close(tsr_json *json, char bracket);
@@ -389,11 +392,11 @@ TSR_API void tsr_json_int(tsr_json *json, const char *key, int64_t value);
 TSR_API void tsr_json_real(tsr_json *json, const char *key, double value);
 TSR_API void tsr_json_bool(tsr_json *json, const char *key, bool value);
 
-/* A value that is JSON already: what a job gave, the text of another document. */
+/* A value that is JSON already, such as the text of another document. */
 TSR_API void tsr_json_put(tsr_json *json, const char *key, const char *text);
 
-/* Closes the document, ends `json`, and *out = its text, which tsr_free frees; with `out` NULL it is
- * thrown away. RESOURCES when there was no memory for it. */
+/* Closes the document and destroys `json`. *out = its text, freed with tsr_free; with `out` NULL
+ * the text is thrown away. RESOURCES when memory was out. */
 TSR_API tsr_status tsr_json_end(char **out, tsr_json *json);
 
 /* ---- Data --------------------------------------------------------------------------------- */
@@ -411,21 +414,21 @@ typedef enum tsr_form {
 typedef struct tsr_data_options {
     size_t size;
     const char *name;      /* for messages; NULL = "arrays" */
-    tsr_form form;         /*                                                     */
+    tsr_form form;         /* what x holds */
     tsr_array x;           /* inputs of any type, samples first */
     tsr_array y;           /* [n] whole numbers from 0: classes; reals [n] or [n, k]: targets */
     tsr_array test_x;      /* data NULL: a run takes a part of x for it (data.split) */
-    tsr_array test_y;      /*                                                     */
+    tsr_array test_y;      /* its targets or classes */
     tsr_array length;      /* [n] positions of each sequence; data NULL: all of them */
-    tsr_array test_length; /*                                                     */
-    bool regress;          /* whole numbers in y are targets, too */
+    tsr_array test_length; /* of the test sequences */
+    bool regress;          /* y holds targets even if its numbers are whole */
     int64_t classes;       /* 0: one more than the largest label */
     const char *const *class_name; /* [classes] or NULL: called by their labels. All differ */
     const char *const *column;     /* [numbers] names of a vector's numbers, or NULL */
     const char *target;            /* name of what is to be predicted, or NULL */
     bool missing;                  /* NaN in x is a value that is missing and will be filled in */
     bool borrow; /* inputs (F32 or U8) and real targets (F32) in C's order are not copied: they must
-                    stay as they are until the data set is ended */
+                    stay unchanged until the data set is destroyed */
 } tsr_data_options;
 
 TSR_DEFAULT(tsr_data_options)
@@ -434,7 +437,7 @@ TSR_DEFAULT(tsr_data_options)
  * each other, a label is not a class, or a number is not finite. Pixels that are U8 stay so. */
 TSR_API tsr_status tsr_data_create(tsr_data **out, const tsr_data_options *options);
 
-/* The data set that a config's `data:` section names: a known one or files. Limits, split and
+/* Reads the data set that a config's `data:` section names: a known one or files. Limits, split and
  * scaling come later, in the run. */
 TSR_API tsr_status tsr_data_read(tsr_data **out, const tsr_config *config);
 
@@ -442,16 +445,17 @@ TSR_API tsr_status tsr_data_read(tsr_data **out, const tsr_config *config);
 TSR_API void tsr_data_destroy(tsr_data *data);
 
 /* The same as a run sees it: split, limited, missing values filled, scaled as the config's model
- * wants it. To be looked at and written; runs and models do that themselves, and refuse it. */
+ * wants it. Only to be looked at and written: runs and models do all this themselves, and refuse
+ * data to which it was done. */
 TSR_API tsr_status tsr_data_load(tsr_data **out, const tsr_config *config);
 
-/* The data sets that have a name: name i, from 0; NULL after the last. *json = all of them with what
- * they are and where they lie here, as `tessera data list --json`; free it with tsr_free. */
+/* The known data sets: name i, from 0; NULL after the last. *json = all of them, what they hold and
+ * where they are on this machine, as `tessera data list --json`; free it with tsr_free. */
 TSR_API const char *tsr_data_name(int64_t i);
 TSR_API tsr_status tsr_data_list(char **json);
 
-/* *path = the file or folder that a config's data are read from, NULL when they are made from a seed
- * or are nowhere here. Free it with tsr_free. */
+/* *path = the file or folder that a config's data is read from; NULL when it is made from a seed or
+ * is not on this machine. Free it with tsr_free. */
 TSR_API tsr_status tsr_data_where(char **path, const tsr_config *config);
 
 typedef struct tsr_data_info {
@@ -469,15 +473,15 @@ typedef struct tsr_data_info {
 
 TSR_DEFAULT(tsr_data_info)
 
-/* What it is made of. All of it belongs to the data set. */
+/* Describes a data set. Texts and arrays belong to it. */
 TSR_API tsr_status tsr_data_look(tsr_data_info *info, const tsr_data *data);
 
-/* *json = what can be said of it before anyone trains on it: columns, classes, duplicates, distances,
- * as `tessera data info --json`. Free it with tsr_free. */
+/* *json = what is worth knowing before training on it: columns, classes, duplicates, distances, as
+ * `tessera data info --json`. Free it with tsr_free. */
 TSR_API tsr_status tsr_data_describe(char **json, const tsr_data *data);
 
-/* Writes x.npy, y.npy, x_test.npy, ... into a folder, which is made; and a PNG of sixteen training
- * samples. */
+/* Writes x.npy, y.npy, x_test.npy, ... into a folder, which is created; the other writes a PNG of
+ * sixteen training samples. */
 TSR_API tsr_status tsr_data_write(const tsr_data *data, const char *folder);
 TSR_API tsr_status tsr_data_sheet(const tsr_data *data, const char *path);
 
@@ -492,9 +496,9 @@ typedef struct tsr_get_options {
 TSR_DEFAULT(tsr_get_options)
 
 /* Fetches a named data set from the package registry of this system and checks every file; nothing
- * is installed. *where = the folder that has it now; free it with tsr_free. `options` may be NULL.
- * USAGE when the name is unknown or the folder is not empty, BAD_FILE when the files are not the
- * known ones. */
+ * is installed. *where = the folder that holds it now; free it with tsr_free. `options` may be
+ * NULL. USAGE when the name is unknown or the folder is not empty, BAD_FILE when the files are not
+ * the known ones. */
 TSR_API tsr_status tsr_data_get(char **where, const char *name, const tsr_get_options *options);
 
 /* Writes an array of F32, F64, U8, I32 or I64 in C's order as a file that numpy reads (.npy). */
@@ -502,7 +506,7 @@ TSR_API tsr_status tsr_array_write(const char *path, const tsr_array *array);
 
 /* ---- Training ----------------------------------------------------------------------------- */
 
-/* What a run is doing, a few times a second. Numbers not known yet are NaN. */
+/* How a run is doing. Numbers that are not known yet are NaN. */
 typedef struct tsr_progress {
     size_t size;
     int64_t round, rounds;
@@ -516,8 +520,8 @@ typedef struct tsr_progress {
     bool evaluated;            /* an evaluation has just been made */
     bool resumed;              /* the run goes on from a checkpoint */
     const char *chip;          /* the GPU that trains, or NULL: this machine's processors */
-    double samples_per_second; /* on it, before the last evaluation; 0 = not measured yet */
-    int64_t device_memory;     /* bytes of its memory that were taken then */
+    double samples_per_second; /* on the GPU, before the last evaluation; 0 = not measured yet */
+    int64_t device_memory;     /* bytes of the GPU's memory that were in use then */
 } tsr_progress;
 
 TSR_DEFAULT(tsr_progress)
@@ -575,11 +579,12 @@ typedef struct tsr_result {
 
 TSR_DEFAULT(tsr_result)
 
-/* Trains as the run file says (a data set that it leaves open is filled in) and leaves run.yaml,
- * metrics.jsonl, checkpoints/ and model.safetensors in the folder; *result is the finished network
- * on the test set. USAGE when another run holds the folder or it holds a run that is not to be
- * resumed; DIVERGED when the loss is no longer finite (the last sound checkpoint is named);
- * INTERRUPTED after tsr_request_stop, all saved. */
+/* Trains as the run file says and leaves run.yaml, metrics.jsonl, checkpoints/ and
+ * model.safetensors in the folder; *result = how the finished network does on the test set. If the
+ * config names no data set, the one that was used is written into it. USAGE when another process is
+ * running in the folder, or it holds a run that is not to be resumed; DIVERGED when the loss is no
+ * longer finite (the last sound checkpoint is named); INTERRUPTED after tsr_request_stop, all
+ * saved. */
 TSR_API tsr_status tsr_train(tsr_result *result, tsr_config *config,
                              const tsr_run_options *options);
 
@@ -592,46 +597,46 @@ TSR_API void tsr_request_stop(void);
  *     tsr_run_create(&run, config, &options);
  *     for (bool more = true; more && st == TSR_OK;)
  *         st = tsr_run_step(run, &more);
- *     tsr_run_finish(&result, run);         what is left of it, and the judgement
+ *     tsr_run_finish(&result, run);         what is left of it, then the test set
  *     tsr_run_model(&model, run);
  *     tsr_run_destroy(run);
  */
 typedef struct tsr_run tsr_run;
 
-/* Everything up to the first round: data, network, first weights, or those of a checkpoint. Config,
- * data and model are copied; folder and texts, too. USAGE as for tsr_train. One process only: under
- * mpirun use tsr_train. */
+/* Everything up to the first round: data, network, and first weights or those of a checkpoint. The
+ * options are copied, and so are config, data and model. USAGE as for tsr_train. In one process
+ * only: under mpirun use tsr_train. */
 TSR_API tsr_status tsr_run_create(tsr_run **out, const tsr_config *config,
                                   const tsr_run_options *options);
 TSR_API void tsr_run_destroy(tsr_run *run);
 
-/* One round, with what is due after it (evaluation, checkpoint). *more = false: that was the last
- * one, and nothing is done in further calls. After a failure the run is over: DIVERGED and
- * INTERRUPTED as for tsr_train. */
+/* One round, with what is due after it (evaluation, checkpoint). *more = false: it was the last
+ * one; further calls do nothing. After a failure the run is over; DIVERGED and INTERRUPTED as for
+ * tsr_train. */
 TSR_API tsr_status tsr_run_step(tsr_run *run, bool *more);
 
-/* The rounds that are left, then the finished network on the test set; the model file where the run
- * has a folder. Once: a second call gives the same result. */
+/* Does the rounds that are left, evaluates the finished network on the test set and, if the run has
+ * a folder, writes the model file. A second call only gives the same result. */
 TSR_API tsr_status tsr_run_finish(tsr_result *result, tsr_run *run);
 
-/* Asks it to stop after the round it is in: step and finish end with INTERRUPTED, and a run with a
- * folder is saved. From any thread, and in a signal handler. */
+/* Asks the run to stop after the round it is in: step and finish then end with INTERRUPTED, and a
+ * run with a folder is saved. From any thread, and safe in a signal handler. */
 TSR_API void tsr_run_stop(tsr_run *run);
 
-/* Where it is. */
+/* How far the run has come. */
 TSR_API tsr_status tsr_run_progress(tsr_progress *progress, const tsr_run *run);
 
 /* *out = the network as it is now, or the finished one. The caller destroys it. */
 TSR_API tsr_status tsr_run_model(tsr_model **out, tsr_run *run);
 
-/* Its settings, every `auto` resolved. They belong to the run. */
+/* The run's settings, every `auto` resolved. They belong to the run. */
 TSR_API const tsr_config *tsr_run_config(const tsr_run *run);
 
-/* Under mpirun a process trains one run, and MPI must end with the process, which the library never
- * ends. What the program has to do with it when all its output is written: */
+/* Under mpirun a process trains one run, and MPI must end when the process does. The library never
+ * ends a process; this is how the program must end MPI, once all its output is written. */
 typedef enum tsr_ending {
     TSR_END_PLAIN,    /* nothing: MPI has not begun, or another rank ends it */
-    TSR_END_FINALIZE, /* MPI_Finalize, which may wait for ever should a rank die at that moment */
+    TSR_END_FINALIZE, /* MPI_Finalize, which may wait for ever if a rank dies at that moment */
     TSR_END_ABORT     /* MPI_Abort(MPI_COMM_WORLD, status): a rank is gone, and others would hang */
 } tsr_ending;
 
@@ -644,20 +649,20 @@ typedef void (*tsr_hang_function)(void *argument, tsr_status status);
 
 TSR_API void tsr_context_on_hang(tsr_context *context, tsr_hang_function function, void *argument);
 
-/* Before anything is trained: which of the processes that mpirun started this is, and how many there
- * are (`size` may be NULL); 0 of 1 without mpirun. */
+/* Which of the processes that mpirun started this is, and how many there are (`size` may be NULL);
+ * 0 of 1 without mpirun. Known before anything is trained. */
 TSR_API int tsr_rank(int *size);
 
-/* This process is one of many and failed before it met the others, which would wait for it in vain.
- * Waits until they can notice its end; true: the program should end them all, false: there is nobody
- * to end. */
+/* For a process that is one of many and failed before it met the others: they would wait for it in
+ * vain. Waits until they can notice its end. True: the program should end them all; false: there
+ * are no others. */
 TSR_API bool tsr_ranks_excuse(void);
 
-/* Asks whoever started the processes, if somebody did, to end them all with that status. Returns after
- * some seconds at most; false: it does not answer. */
+/* Asks the program that started the processes (mpirun), if there is one, to end them all with that
+ * status. Returns after a few seconds at most; false: it does not answer. */
 TSR_API bool tsr_ranks_end(int status);
 
-/* What a run would need, found without training: everything is checked that can be. */
+/* What a run would need. Everything is checked that can be checked without training. */
 typedef struct tsr_needs {
     size_t size;
     int64_t params, trained;      /* numbers in the model, and those with a gradient */
@@ -666,12 +671,12 @@ typedef struct tsr_needs {
     int64_t rounds, epoch_rounds; /* in all, and in one pass over the data */
     int64_t memory_data, memory_model, memory_plan; /* bytes */
     const char *backend;                            /* with its library and kernel class */
-    /* Of a GPU's memory, in bytes; 0: the run has none. */
+    /* Bytes of a GPU's memory; 0: the run uses no GPU. */
     int64_t memory_device; /* that the run wants, all workers together */
-    int64_t device_free;   /* that is there to be taken */
-    int64_t device_all; /* that there is; set before the call to plan for a GPU with so much memory,
+    int64_t device_free;   /* that are free */
+    int64_t device_all;    /* in all; set it before the call to plan for a GPU with so much memory,
                               which need not be in this machine */
-    int64_t batch_fits; /* about the largest batch that would fit; 0: gd has none to choose */
+    int64_t batch_fits;    /* about the largest batch that would fit; 0: gd has none to choose */
 } tsr_needs;
 
 TSR_DEFAULT(tsr_needs)
@@ -681,11 +686,12 @@ TSR_API tsr_status tsr_check(tsr_needs *needs, tsr_config *config);
 
 /* Times `repeats` training steps of the network and data that a config names, layer by layer; with
  * `share` those of the smaller network that the first worker of its scheme trains. *json = the
- * document of `tessera bench --json`; free it with tsr_free. USAGE when the scheme has no shares. */
+ * document of `tessera bench --json`; free it with tsr_free. USAGE when the scheme has no
+ * shares. */
 TSR_API tsr_status tsr_bench(char **json, const tsr_config *config, int64_t repeats, bool share);
 
 /* What a run takes, counted without training. */
-typedef struct tsr_cost_data { /* samples = 0: the run file's data are loaded and looked at */
+typedef struct tsr_cost_data { /* samples = 0: the run file's data is loaded and counted */
     int64_t samples;           /* of the training set */
     int64_t channels, height, width;
     int64_t classes, targets; /* one of the two */
@@ -718,7 +724,7 @@ TSR_DEFAULT(tsr_cost)
 /* USAGE as for training. `data` may be NULL. */
 TSR_API tsr_status tsr_cost_count(tsr_cost *cost, tsr_config *config, const tsr_cost_data *data);
 
-/* Machines and wires, for plans. */
+/* The machines and links that a plan is made for. */
 typedef struct tsr_machine {
     double flops;     /* per second, of one worker */
     double bandwidth; /* bytes per second of one link */
@@ -749,13 +755,13 @@ TSR_API tsr_status tsr_model_read(tsr_model **out, const char *path);
 /* The same from the bytes of such a file. */
 TSR_API tsr_status tsr_model_parse(tsr_model **out, const void *bytes, int64_t n);
 
-/* The network that a config describes, with the first weights that its seed gives, for samples like
- * those of `data`: shape, classes and scaling are taken from there. */
+/* The network that a config describes, with the first weights that its seed gives. Its inputs have
+ * the shape and scaling of `data`, its outputs are for the classes or targets of `data`. */
 TSR_API tsr_status tsr_model_create(tsr_model **out, const tsr_config *config,
                                     const tsr_data *data);
 
-/* The same for samples [channels, height, width] that are not scaled, and so many outputs: of
- * classes, or real numbers. */
+/* The same for samples [channels, height, width] that are not scaled, with that many outputs: one
+ * for each class, or real numbers. */
 TSR_API tsr_status tsr_model_build(tsr_model **out, const tsr_config *config,
                                    const int64_t shape[3], int64_t outputs, bool classes);
 
@@ -767,15 +773,16 @@ TSR_API void tsr_model_destroy(tsr_model *model);
 TSR_API tsr_status tsr_model_write(const tsr_model *model, const char *path);
 TSR_API tsr_status tsr_model_bytes(void **bytes, int64_t *n, const tsr_model *model);
 
-/* Writes a PyTorch module that builds exactly this network and loads the file `weights` that lies
- * beside it, without our code. USAGE when PyTorch's plain modules cannot be it. */
+/* Writes a PyTorch module that builds exactly this network and loads the file `weights` beside it,
+ * without our code. USAGE when the network cannot be built from PyTorch's own modules. */
 TSR_API tsr_status tsr_model_module(const tsr_model *model, const char *path, const char *weights);
 
 /* The run file that made it: to read, or to change (data.*, threads, backend) before evaluating. */
 TSR_API tsr_config *tsr_model_config(tsr_model *model);
 
-/* Other data than those of its training, by name or path: all of them are for testing, nothing is
- * split off, limited or resized. What cannot be compared with the training's is told in a message. */
+/* Names other data than the model was trained on, a known set or a path. All of it is test data:
+ * nothing is split off, limited or resized. A message says what cannot be compared with the
+ * training data. */
 TSR_API tsr_status tsr_model_use_data(tsr_model *model, const char *name_or_path);
 
 typedef struct tsr_model_info {
@@ -785,8 +792,8 @@ typedef struct tsr_model_info {
     int64_t outputs;               /* of a sample */
     int64_t classes;               /* 0: real targets */
     const char *const *class_name; /* [classes] or NULL: they are numbered */
-    int64_t params;                /* parameters: tensors */
-    int64_t numbers, trained;      /* in them all, and those with a gradient */
+    int64_t params;                /* parameters, that is tensors */
+    int64_t numbers, trained;      /* in all of them, and those with a gradient */
     double flops;                  /* of one sample's forward pass */
     const char *target;            /* name of what it predicts, or NULL */
 } tsr_model_info;
@@ -800,7 +807,7 @@ TSR_API tsr_status tsr_model_look(tsr_model_info *info, const tsr_model *model);
 typedef struct tsr_param {
     size_t size;
     const char *name;
-    tsr_array values; /* F32, in C's order; they are the model's */
+    tsr_array values; /* F32, in C's order; they belong to the model */
     bool trained;     /* has a gradient; else fixed, or a running statistic */
     bool count;       /* num_batches_tracked: an integer in files */
 } tsr_param;
@@ -813,15 +820,15 @@ TSR_API int64_t tsr_model_params(const tsr_model *model);
 TSR_API tsr_status tsr_model_param(tsr_param *param, const tsr_model *model, int64_t i);
 TSR_API tsr_status tsr_model_find(tsr_param *param, const tsr_model *model, const char *name);
 
-/* Writes a parameter: F32 or F64 (of a count also I64), of its shape. USAGE for another one, and for
- * a number that it cannot hold: NaN, infinity, a negative variance. */
+/* Changes a parameter: F32 or F64 (a count also I64), of its shape. USAGE for another shape or
+ * type, and for a number that it cannot hold: NaN, infinity, a negative variance. */
 TSR_API tsr_status tsr_model_set(tsr_model *model, const char *name, const tsr_array *values);
 
 /* What the file says under a key, "tessera.version"; NULL when there is nothing. */
 TSR_API const char *tsr_model_meta(const tsr_model *model, const char *key);
 
-/* Judges the model on the test set (or the training set) that its config names; inputs are scaled
- * as in its training, whatever the data. */
+/* Evaluates the model on the test set (or the training set) that its config names; inputs are
+ * scaled as in its training, whatever the data. */
 TSR_API tsr_status tsr_model_evaluate(tsr_result *result, tsr_model *model, bool on_training_set);
 
 /* The same on the test part of a data set, or on all of one that has none. Classes are matched by
@@ -835,29 +842,30 @@ TSR_API tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t 
 
 typedef struct tsr_answers_options {
     size_t size;
-    const char *path;     /* of a file for them: .json, .npy (the raw outputs), else CSV; or NULL */
+    const char *path;     /* a file for them: .json, .npy (the raw outputs), else CSV; or NULL */
     bool json;            /* without a file: a document instead of CSV */
     bool probabilities;   /* of every class */
-    bool on_training_set; /*                                                     */
-    const char *gates;    /* as tsr_model_gates has them, or NULL */
-    int64_t batch;        /* likewise; 0 = as it comes */
+    bool on_training_set; /* else on the test set */
+    const char *gates;    /* as for tsr_model_gates, or NULL */
+    int64_t batch;        /* likewise; 0 = the usual one */
 } tsr_answers_options;
 
 TSR_DEFAULT(tsr_answers_options)
 
-/* What the model says of each sample of the data that its config names, which need no targets: a line
- * for each, with the names of columns and classes (docs/formats.md, predictions). *text is NULL when
- * they go to a file; *told (may be NULL) says how many they are, and where. Free both with tsr_free. */
+/* What the model predicts for each sample of the data that its config names, which needs no
+ * targets: a line each, with the names of columns and classes (docs/formats.md, predictions). *text
+ * is NULL when they go to a file; *told (may be NULL) = how many there are, and where. Free both
+ * with tsr_free. */
 TSR_API tsr_status tsr_model_answers(char **text, char **told, tsr_model *model,
                                      const tsr_answers_options *options);
 
-/* Writes evaluation.json: confusions with examples, calibration, what each layer reads. */
+/* Writes an evaluation.json: confusions with examples, calibration, what each layer reads. */
 TSR_API tsr_status tsr_model_evaluation(const char *path, tsr_model *model, bool on_training_set);
 
 /* A gated network (grelu) with the gates of its own matrices ("exact", or NULL) or of the nearest
  * ones of a lower rank ("lowrank:8"), `batch` samples at a time (0 = 256): *json = how many gates
- * agree, loss, accuracy and time with both, as `tessera eval --gates --json`. Free it with tsr_free.
- * USAGE when the model has no gates. */
+ * agree, loss, accuracy and time with both, as `tessera eval --gates --json`. Free it with
+ * tsr_free. USAGE when the model has no gates. */
 TSR_API tsr_status tsr_model_gates(char **json, tsr_model *model, const char *gates, int64_t batch,
                                    bool on_training_set);
 
@@ -876,21 +884,21 @@ typedef struct tsr_predictor_options {
     size_t size;
     tsr_answer answer;
     int threads;   /* of one call; 0 = 1 */
-    int callers;   /* calls at the same time that need not wait, nor allocate: 0 = 1. When there are
-                      more, others are made room for once */
+    int callers;   /* calls that can run at the same time without waiting or allocating; 0 = 1. One
+                      more than that allocates, once */
     int64_t batch; /* the most samples that are computed together; 0 = 256 */
-    bool scaled;   /* inputs are as the network sees them already: nothing is done to them */
+    bool scaled;   /* inputs are already as the network sees them: nothing is done to them */
     bool missing;  /* NaN is a value that is missing and filled in as in training */
 } tsr_predictor_options;
 
 TSR_DEFAULT(tsr_predictor_options)
 
-/* `options` may be NULL. The model's numbers are copied: it may be changed or ended afterwards. The
- * backend is that of the model's config. */
+/* `options` may be NULL. The model's numbers are copied: it may be changed or destroyed afterwards.
+ * The backend is that of the model's config. */
 TSR_API tsr_status tsr_predictor_create(tsr_predictor **out, const tsr_model *model,
                                         const tsr_predictor_options *options);
 
-/* No call is going on any more. */
+/* Only when no call is going on. */
 TSR_API void tsr_predictor_destroy(tsr_predictor *predictor);
 
 /* Numbers in an answer. */
@@ -912,17 +920,17 @@ TSR_API tsr_status tsr_predictor_classes(int32_t *classes, const tsr_predictor *
 /* How a ticket is cut from a network (docs/tickets.md). */
 typedef struct tsr_prune_options {
     size_t size;
-    double ratio;          /* part of the units that go: at least 0, below 1 */
-    const char *criterion; /* the smallest go by: l2, l1, bn, fpgm; snip, grasp (of training
-                              data); or random */
+    double ratio;          /* part of the units that is removed: at least 0, below 1 */
+    const char *criterion; /* the score, the smallest of which are removed: l2, l1, bn, fpgm; snip,
+                              grasp (from training data); or random */
     bool global;           /* one ranking over all layers instead of one ratio for each */
     int64_t round_to;      /* what a layer keeps is a multiple of this */
     const char *axes;      /* which layers lose units: names between commas; "paper", those that the
-                              model's own run cut, of a dense one those that LoFT would; "inner", the
-                              inside of every block; "all", also the streams between blocks; NULL = as
-                              the model's run file says */
+                              model's own run cut or, if it was dense, those that LoFT would cut;
+                              "inner", the inside of every block; "all", also the streams between
+                              blocks; NULL = as the model's run file says */
     bool reinit;           /* the ticket's shape with fresh weights: a control */
-    uint64_t seed;         /* of chance and of fresh weights */
+    uint64_t seed;         /* of random scores and of fresh weights */
     int64_t recalibrate;   /* batches of the model's training set that measure the statistics of the
                               ticket's batch norms again; 0 = they stay those of the whole network */
     const char *measure;   /* "params", "ops", "time": the ratio is found, the least that leaves at
@@ -944,8 +952,8 @@ static inline tsr_prune_options tsr_prune_options_default(void)
 
 /* Writes the ticket of the model file `model` as the model file `ticket`, which is really smaller
  * and is read, evaluated and trained like any other. A file of that name is replaced, whole or not
- * at all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for reading.
- */
+ * at all. USAGE when an option is out of range or does not fit the model; BAD_FILE as for
+ * reading. */
 TSR_API tsr_status tsr_prune(const char *ticket, const char *model,
                              const tsr_prune_options *options);
 
@@ -953,9 +961,9 @@ typedef struct tsr_ticket_options {
     size_t size;
     const tsr_prune_options *prune; /* needed; its recalibrate is not read */
     const char *data;    /* other data than the model's own to measure statistics on, or NULL */
-    int64_t recalibrate; /* as there; -1: 16 where the data are there, else none */
+    int64_t recalibrate; /* as in tsr_prune_options; -1: 16 if the data is here, else 0 */
     double seconds;      /* how long to measure speed; 0 = not at all */
-    bool replace;        /* files that are there already; else they are refused */
+    bool replace;        /* existing files; else they are refused */
 } tsr_ticket_options;
 
 static inline tsr_ticket_options tsr_ticket_options_default(void)
@@ -967,8 +975,8 @@ static inline tsr_ticket_options tsr_ticket_options_default(void)
 }
 
 /* The same with a PyTorch module of its widths beside it (`ticket` with .py for .safetensors), and
- * *json = what was saved: numbers, operations, bytes, times and layers before and after, as `tessera
- * prune --json`. Free it with tsr_free. */
+ * *json = what was saved: numbers, operations, bytes, times and layers before and after, as
+ * `tessera prune --json`. Free it with tsr_free. */
 TSR_API tsr_status tsr_ticket(char **json, const char *ticket, const char *model,
                               const tsr_ticket_options *options);
 
@@ -984,8 +992,9 @@ typedef struct tsr_layer_distance {
     double relative;            /* in parts of that of the reversed ranking */
 } tsr_layer_distance;
 
-/* *out = [*n], a layer each, of those that tickets lose units in; free it with tsr_free. One may be
- * a ticket of the other, or of the same network. USAGE when they are not of one model. */
+/* *out = [*n], one for each layer that tickets lose units in; free it with tsr_free. One model may
+ * be a ticket of the other, or both tickets of one network. USAGE when they are not of one
+ * model. */
 TSR_API tsr_status tsr_model_distance(tsr_layer_distance **out, int64_t *n,
                                       const tsr_model *reference, const tsr_model *other);
 
@@ -999,13 +1008,12 @@ typedef struct tsr_ranking_options {
 
 TSR_DEFAULT(tsr_ranking_options)
 
-/* The same with the distances of masks, as a document: that of `tessera distance --json`. Free *json
- * with tsr_free. */
+/* The same with the distances of masks, as a document: that of `tessera distance --json`. Free
+ * *json with tsr_free. */
 TSR_API tsr_status tsr_model_rankings(char **json, const tsr_model *reference,
                                       const tsr_model *other, const tsr_ranking_options *options);
 
-/* The ticket as a model in memory. Of the model only the settings are read for data
- * (recalibrate). */
+/* The ticket as a model in memory. Data for `recalibrate` is what the model's settings name. */
 TSR_API tsr_status tsr_model_prune(tsr_model **ticket, const tsr_model *model,
                                    const tsr_prune_options *options);
 
@@ -1046,12 +1054,12 @@ TSR_DEFAULT(tsr_axis)
 TSR_API int64_t tsr_share_axes(const tsr_share *share);
 TSR_API tsr_status tsr_share_axis(tsr_axis *axis, const tsr_share *share, int64_t i);
 
-/* These units, index [count], of that axis, in any order. USAGE when the axis cannot be cut, or an
- * index is not on it or given twice. */
+/* Picks these units of that axis: index [count], in any order. USAGE when the axis cannot be cut,
+ * or an index is not on it or given twice. */
 TSR_API tsr_status tsr_share_give(tsr_share *share, const char *axis, const int64_t *index,
                                   int64_t count);
 
-/* Its `count` units with the largest scores, score [units]; of equal ones the first. */
+/* Picks the `count` units with the largest scores, score [units]; of equal ones the first. */
 TSR_API tsr_status tsr_share_best(tsr_share *share, const char *axis, const double *score,
                                   int64_t count);
 
@@ -1079,8 +1087,8 @@ TSR_DEFAULT(tsr_draw)
 /* USAGE when such shares cannot be drawn: more workers than units, xi out of range. */
 TSR_API tsr_status tsr_share_draw(tsr_share *share, const tsr_draw *draw);
 
-/* *small = the share of `whole` as a smaller model, which is used and trained like any other. USAGE
- * when the share is of another network, or empty on an axis. */
+/* *small = the share of `whole` as a model of its own, used and trained like any other. USAGE when
+ * the share belongs to another network, or is empty on an axis. */
 TSR_API tsr_status tsr_share_take(tsr_model **small, const tsr_share *share,
                                   const tsr_model *whole);
 
@@ -1111,30 +1119,31 @@ typedef struct tsr_ntk_options {
     bool spectrum;   /* all eigenvalues, of more than 5000 samples the two ends */
     bool lanczos;    /* the two ends alone, by Lanczos */
     int64_t repeats; /* how many times the kernel is computed and timed; 0 = 1 */
-    void (*say)(void *context, const char *text); /* what it will take, before it begins; or NULL */
+    void (*say)(void *context,
+                const char *text); /* the estimated cost, before it begins; or NULL */
     void *context;
 } tsr_ntk_options;
 
 TSR_DEFAULT(tsr_ntk_options)
 
 /* The tangent kernel of a model, or of the first weights that a config gives, into the caller's
- * memory: kernel [n, n]. Of data without a test part a config has the samples that its run would
- * train on (data.split), a model all of them. USAGE when there is no kernel of that kind or there are
- * fewer samples. */
+ * memory: kernel [n, n]. If the data has no test part, a config takes the samples that its run
+ * would train on (data.split), a model all of them. USAGE when there is no kernel of that kind, or
+ * there are fewer samples. */
 TSR_API tsr_status tsr_model_ntk(double *kernel, tsr_model *model, const tsr_ntk_options *options);
 TSR_API tsr_status tsr_config_ntk(double *kernel, const tsr_config *config,
                                   const tsr_ntk_options *options);
 
-/* The kernel of a model or, with NULL, of a config, with its spectrum and times: *json = the document
- * of `tessera ntk --json`, *kernel [n, n] (may be NULL). Free both with tsr_free. n = 0 are 1000
- * samples, or all where there are fewer. */
+/* The kernel of a model or, with NULL, of a config, with its spectrum and times: *json = the
+ * document of `tessera ntk --json`, *kernel [n, n] (may be NULL). Free both with tsr_free. n = 0
+ * stands for 1000 samples, or all if there are fewer. */
 TSR_API tsr_status tsr_ntk_measure(char **json, double **kernel, tsr_model *model,
                                    const tsr_config *config, const tsr_ntk_options *options);
 
 /* value [n] = the eigenvalues of a symmetric matrix [n, n], ascending. */
 TSR_API tsr_status tsr_eigenvalues(double *value, const double *matrix, int64_t n);
 
-/* What the theorems of a model's paper ask of a run, beside what it has (docs/theory.md). */
+/* What the theorems of a model's paper ask of a run, beside what was measured (docs/theory.md). */
 typedef struct tsr_certificate tsr_certificate;
 
 /* Before the run that a config describes, on its data or on `data`. The caller destroys *out. USAGE
@@ -1160,10 +1169,10 @@ typedef struct tsr_certificate_row {
     const char *quantity; /* "width m" */
     const char *reason;   /* of vacuous, open and does not apply; else "" */
     tsr_verdict verdict;
-    int sense;       /* 1: measured must be at least `required`; -1: at most; 0: nothing is asked */
+    int sense;       /* 1: measured must be at least `required`; -1: at most; 0: no requirement */
     double measured; /* NaN = not known */
     double required; /* NaN = nothing is */
-    double factor;   /* above 1: missed by so much; NaN = nothing to compare */
+    double factor;   /* above 1: missed by that factor; NaN = nothing to compare */
 } tsr_certificate_row;
 
 TSR_DEFAULT(tsr_certificate_row)
@@ -1173,12 +1182,14 @@ TSR_API int64_t tsr_certificate_rows(const tsr_certificate *certificate);
 TSR_API tsr_status tsr_certificate_at(tsr_certificate_row *row, const tsr_certificate *certificate,
                                       int64_t i);
 
-/* All of it, as `tessera certify` prints it; as JSON with its --json. Free *out with tsr_free. */
+/* The certificate as `tessera certify` prints it, and as it does with --json. Free *out with
+ * tsr_free. */
 TSR_API tsr_status tsr_certificate_text(char **out, const tsr_certificate *certificate);
 TSR_API tsr_status tsr_certificate_json(char **out, const tsr_certificate *certificate);
 
-/* Constants that the paper hides, measured at widths [count], 3 to 16 of them: *json = the document of
- * `tessera certify --widths --json`, a power of the width fitted to each. Free it with tsr_free. */
+/* Constants that the paper hides, measured at widths [count], 3 to 16 of them: *json = the document
+ * of `tessera certify --widths --json`, a power of the width fitted to each. Free it with
+ * tsr_free. */
 TSR_API tsr_status tsr_certify_widths(char **json, const tsr_config *config, const int64_t *width,
                                       int64_t count);
 
@@ -1204,8 +1215,8 @@ static inline tsr_theory_setting tsr_theory_setting_default(void)
     return s;
 }
 
-/* How wide, how long and with which step, by eleven theories: *json = the document of `tessera theory
- * --json`; free it with tsr_free. */
+/* How wide a network must be, how long it trains and with which step, by eleven theories: *json =
+ * the document of `tessera theory --json`; free it with tsr_free. */
 TSR_API tsr_status tsr_theories(char **json, const tsr_theory_setting *setting);
 
 /* ---- Other networks ----------------------------------------------------------------------- */
@@ -1228,7 +1239,7 @@ TSR_DEFAULT(tsr_import_options)
  * may be NULL. BAD_FILE, naming what is wrong, when it holds no network that is known. */
 TSR_API tsr_status tsr_import(tsr_model **out, const char *path, const tsr_import_options *options);
 
-/* What a conversion came to. */
+/* The outcome of a conversion. */
 typedef struct tsr_conversion {
     size_t size;
     int64_t points, width, layers;  /* to ReLU: training points, units, hidden layers; else 0 */
@@ -1241,21 +1252,21 @@ typedef struct tsr_conversion {
 TSR_DEFAULT(tsr_conversion)
 
 /* *out = the ReLU network that equals a gated one on every training point (docs/grelu.md), or with
- * `to_relu` false the gated one of a ReLU network. The data are those of the model's settings.
- * `conversion` may be NULL. USAGE when there is no such network; with `least_squares` the nearest one
- * will do. */
+ * `to_relu` false the gated network of a ReLU network. The data is what the model's settings name.
+ * `conversion` may be NULL. USAGE when no ReLU network is equal; with `least_squares` the nearest
+ * one is taken. */
 TSR_API tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion,
                                      const tsr_model *model, bool to_relu, bool least_squares);
 
-/* The same into the model file `path`, with both networks compared on the training and the test set:
- * *json = the document of `tessera convert --json`; free it with tsr_free. */
+/* The same into the model file `path`, with both networks compared on the training and the test
+ * set: *json = the document of `tessera convert --json`; free it with tsr_free. */
 TSR_API tsr_status tsr_convert(char **json, const char *path, tsr_model *model, bool to_relu,
                                bool least_squares);
 
 /* ---- Many runs ---------------------------------------------------------------------------- */
 
-/* The whole way to tickets, as `tessera ticket` goes it (docs/tickets.md): pretrain, prune, fine-tune,
- * judge, all in options->folder, which is needed. *json = the table, as ticket.json has it; free it
+/* Makes tickets as `tessera ticket` does (docs/tickets.md): pretrains, prunes, fine-tunes and
+ * evaluates, all in options->folder, which is needed. *json = the table, as in ticket.json; free it
  * with tsr_free. Fails as tsr_train does. */
 TSR_API tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *options);
 
@@ -1265,29 +1276,29 @@ typedef struct tsr_sweep_options {
     int64_t grids;
     int64_t seeds;      /* runs of each cell; 0 = 1 */
     bool curves;        /* keep the training loss after every round */
-    const char *folder; /* where lines and a table go, and whence a sweep goes on; NULL = nowhere */
+    const char *folder; /* where results are written, and a stopped sweep continues; NULL = none */
     void (*progress)(void *context, int64_t done, int64_t runs); /* or NULL; from any thread */
     void *context;
-    bool weights; /* train on weights even where training on samples gives the same faster */
-    /* As progress, with more: of the runs done, those found in the folder, and that diverged. */
+    bool weights; /* train on weights even where training on samples gives the same result faster */
+    /* As progress, with two more numbers: runs that were done before, and runs that diverged. */
     void (*counts)(void *context, int64_t done, int64_t runs, int64_t resumed, int64_t diverged);
 } tsr_sweep_options;
 
 TSR_DEFAULT(tsr_sweep_options)
 
-/* Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes": [...]}
- * with an object for each run: its cell, seed and settings, loss, accuracy, train_loss, bytes,
- * seconds, diverged, refused, curve; "table", an object for each cell: the mean over its seeds; and
- * "best". Free it with tsr_free. One sweep at a time in a process. */
+/* Every cell of the grid, `seeds` times (docs/sweep.md). *json = {"runs": N, ..., "outcomes":
+ * [...]} with an object for each run: its cell, seed and settings, loss, accuracy, train_loss,
+ * bytes, seconds, diverged, refused, curve; "table", an object for each cell: the mean over its
+ * seeds; and "best". Free it with tsr_free. One sweep at a time in a process. */
 TSR_API tsr_status tsr_sweep(char **json, const tsr_config *config,
                              const tsr_sweep_options *options);
 
 /* The papers' figures and tables that can be made again: name i, from 0; NULL after the last. */
 TSR_API const char *tsr_study_name(int64_t i);
 
-/* *json = what one of them, or with NULL each, shows, and what decides its claims: the document of
- * `tessera reproduce --list --json`. Free it with tsr_free. USAGE, with the nearest name, when there
- * is none. */
+/* *json = what one of them (with NULL each of them) shows, and what decides its claims: the
+ * document of `tessera reproduce --list --json`. Free it with tsr_free. USAGE, with the nearest
+ * name, when there is none of that name. */
 TSR_API tsr_status tsr_study_list(char **json, const char *name);
 
 typedef struct tsr_study_options {
@@ -1298,7 +1309,7 @@ typedef struct tsr_study_options {
     int64_t seeds;      /* repetitions; 0 = the study's own number */
     uint64_t seed;      /* the first one; 0 = 1 */
     int threads;        /* 0 = the cores there are */
-    void (*say)(void *context, double part, const char *text); /* what is being done; or NULL */
+    void (*say)(void *context, double part, const char *text); /* progress, 0 to 1; or NULL */
     void *context;
     const char *commit; /* of the program, for the summary; or NULL */
     /* tsr_reproduce_all: after each study; or NULL. `verdict` is a sentence, NULL where the study was
@@ -1312,25 +1323,26 @@ typedef struct tsr_study_options {
 
 TSR_DEFAULT(tsr_study_options)
 
-/* Makes one again and judges its claims. *json = the study's summary.json; free it with tsr_free. */
+/* Makes one again and judges its claims. *json = the study's summary.json; free it with
+ * tsr_free. */
 TSR_API tsr_status tsr_reproduce(char **json, const char *name, const tsr_study_options *options);
 
-/* Makes every one of them in a folder of its own below options->folder, leaves alone what is done,
- * goes on when one cannot be made, and ends with the first failure. */
+/* Makes each of them in a folder of its own below options->folder, but for those that are done.
+ * Continues when one cannot be made, and returns the first failure at the end. */
 TSR_API tsr_status tsr_reproduce_all(const tsr_study_options *options);
 
 /* Writes index.html and results.md of the studies below a folder; *json = {"studies": N, "page",
  * "results"}; free it with tsr_free. USAGE when there is none. */
 TSR_API tsr_status tsr_study_index(char **json, const char *folder);
 
-/* Writes PAGE/README.md: the pictures of the studies below a folder, which stay there, with the
- * verdict on each claim. */
+/* Writes PAGE/README.md: it shows the pictures of the studies below a folder, where they stay, with
+ * the verdict on each claim. */
 TSR_API tsr_status tsr_study_gallery(const char *folder, const char *page);
 
-/* *names = the cells of a study in the paper's own setting that options->cells picks, a line each;
- * with name NULL a line for every study that is made in cells: how many it has, and how many
- * operations they take. Free it with tsr_free. USAGE when the study is not made in cells, or none
- * is called so. */
+/* *names = the cells of a study in the paper's own setting that options->cells picks, a line each.
+ * With name NULL a line for every study that is made in cells: how many it has, and how many
+ * operations they take. Free it with tsr_free. USAGE when the study is not made in cells, or no
+ * cell has such a name. */
 TSR_API tsr_status tsr_study_cells(char **names, const char *name,
                                    const tsr_study_options *options);
 
@@ -1356,8 +1368,8 @@ typedef struct tsr_compare_options {
 
 TSR_DEFAULT(tsr_compare_options)
 
-/* Runs in folder [count] beside each other, as one page. *json = the document of `tessera report
- * --json`; free it with tsr_free. USAGE when a folder has no metrics. */
+/* Compares the runs in folder [count] on one page. *json = the document of `tessera report --json`;
+ * free it with tsr_free. USAGE when a folder has no metrics. */
 TSR_API tsr_status tsr_compare(char **json, const char *const *folder, int64_t count,
                                const tsr_compare_options *options);
 
@@ -1367,17 +1379,19 @@ TSR_API tsr_status tsr_compare(char **json, const char *const *folder, int64_t c
  * written, and no run is disturbed. */
 typedef struct tsr_watch tsr_watch;
 
-/* USAGE when there is no such folder. Ended with tsr_watch_destroy. */
+/* USAGE when there is no such folder. The caller destroys *out. */
 TSR_API tsr_status tsr_watch_open(tsr_watch **out, const char *folder);
 TSR_API void tsr_watch_destroy(tsr_watch *watch);
 
 /* Reads what is new. */
 TSR_API tsr_status tsr_watch_look(tsr_watch *watch);
 
-/* How many runs there are, and (may be NULL) which one is the liveliest; -1: there is none. */
+/* How many runs there are. *liveliest (may be NULL) = the one that is running or told something last;
+ * -1: there is none. */
 TSR_API int64_t tsr_watch_runs(const tsr_watch *watch, int64_t *liveliest);
 
-/* What there is, as the text and the document of `tessera watch --once`. Free *out with tsr_free. */
+/* The state of all runs, as the text and the document of `tessera watch --once`. Free *out with
+ * tsr_free. */
 TSR_API tsr_status tsr_watch_text(char **out, const tsr_watch *watch);
 TSR_API tsr_status tsr_watch_json(char **out, const tsr_watch *watch);
 
@@ -1409,13 +1423,13 @@ TSR_DEFAULT(tsr_serve_options)
  * built without a server, RESOURCES when the port is taken. */
 TSR_API tsr_status tsr_watch_serve(tsr_watch *watch, const tsr_serve_options *options);
 
-/* What the runs of a folder told, as a table with a line for each evaluation or, with a name, for
- * each line of that event. *csv is freed with tsr_free; with a `path` it is NULL, and the table is
- * that file. `lines` may be NULL. USAGE when there is none. */
+/* The metrics of the runs in a folder as a table, with a line for each evaluation or, with `event`,
+ * for each event of that name. *csv is freed with tsr_free; with a `path` the table goes into that
+ * file and *csv is NULL. `lines` may be NULL. USAGE when there is no such line. */
 TSR_API tsr_status tsr_metrics_csv(char **csv, int64_t *lines, const char *folder,
                                    const char *event, const char *path);
 
-/* The same as event files of TensorBoard in the folder `out`, one inside it for each run. *runs and
+/* The same as event files of TensorBoard: a folder for each run inside the folder `out`. *runs and
  * *numbers = how many were written. */
 TSR_API tsr_status tsr_metrics_tensorboard(int64_t *runs, int64_t *numbers, const char *folder,
                                            const char *out);
@@ -1476,15 +1490,15 @@ typedef struct tsr_onnx_speed {
     double difference[2]; /* the largest between both outputs, in parts of the largest output */
     bool faster, faster_there; /* than the one beside it: clearly, beyond the noise */
     int64_t bytes[2];          /* of the ONNX file */
-    char runtime[32];          /* its version; "" = it is not there */
-    char missing[256];         /* why, in a sentence */
+    char runtime[32];          /* its version; "" = it is not installed */
+    char missing[256];         /* why not, in a sentence */
     double ours_median_ms[2], theirs_median_ms[2];
 } tsr_onnx_speed;
 
 TSR_DEFAULT(tsr_onnx_speed)
 
-/* Runs batches of random inputs. ONNX Runtime that is not there is no failure. USAGE when the models
- * take different inputs; else as tsr_export_onnx. */
+/* Times batches of random inputs. It is no failure when ONNX Runtime is not installed. USAGE when
+ * the models take different inputs; otherwise fails as tsr_export_onnx does. */
 TSR_API tsr_status tsr_onnx_measure(tsr_onnx_speed *speed, const tsr_model *model,
                                     const tsr_onnx_speed_options *options);
 

@@ -1,8 +1,8 @@
 /* auto.c - `backend: auto`: which of the backends this machine can use.
  *
- * A module counts when it can be loaded, fits this library and its device answers: it is started to
- * find out. What was chosen, and why, is told as it is chosen; a run writes the choice into its run
- * file, so that a run that goes on elsewhere is not silently another one.
+ * A module is chosen when it can be loaded, fits this library and its device answers, which is found
+ * out by starting it. A message says what was chosen and why. The run writes the choice into its run
+ * file, so that resuming it on another machine does not silently change the backend.
  */
 #include "backend/module.h"
 
@@ -44,7 +44,8 @@ static bool starts(const char *name)
            (!chosen->start || chosen->start(1) == TSR_OK);
 }
 
-/* The error of the module that was tried last, without the advice to use cpu: that is done. */
+/* The error of the module that was tried last, without the advice to use cpu, which is taken
+ * anyway. */
 static void note_error(void)
 {
     (void)snprintf(reason, sizeof reason, "%s", tsr_last_error());

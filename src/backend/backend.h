@@ -46,8 +46,8 @@ typedef struct tsri_tally {
 /* The loss of the batch: its mean over the samples, or its sum where the kind says so. */
 double tsri_loss_value(const tsri_loss *loss, const tsri_tally *tally);
 
-/* What an optimiser's numbers are at a step, where the device reads them: a recorded step is
- * replayed with others (optim/optim.h makes them). */
+/* The optimiser's numbers of one step, in memory that the device reads: a recorded step is replayed
+ * with new ones (optim/optim.h makes them). */
 typedef struct tsri_dials {
     double rate; /* of SGD */
     struct tsri_adam_factors {
@@ -93,8 +93,8 @@ typedef struct tsri_abilities {
     bool skips_zeros;   /* products skip what the gates of their inputs say is off */
     bool counts;        /* norms count batches themselves (op->tracked) */
     uint32_t narrow;    /* kinds (1 << kind) whose values may lie as bf16 under precision: bf16 */
-    bool feeds;         /* who makes a narrow value makes the statistics of a norm after it */
-    int lingers;        /* ops that may follow in backward while x and dy are still read */
+    bool feeds;  /* the op that makes a narrow value makes the statistics of a norm after it */
+    int lingers; /* ops that may follow in backward while x and dy are still read */
 } tsri_abilities;
 
 /* (optional) Work that is recorded instead of done, and can then be replayed any number of times:
@@ -164,16 +164,17 @@ tsr_status tsri_input_double(tsri_mem *to, const float *x, int64_t n, tsri_shape
 tsr_status tsri_count_float(tsri_mem *counter, tsri_device device);
 tsr_status tsri_count_double(tsri_mem *counter, tsri_device device);
 
-/* A backend from outside (a module, a test), known by its name from now on, ahead of ours; NULL:
- * none any more. Before the first run: runs of several threads may be looking. */
+/* Makes a backend from outside (a module, a test) known by its name, ahead of our own; NULL takes
+ * it back. Only before the first run: threads of runs may be looking names up. */
 void tsri_backend_offer(const tsri_backend *backend);
 
 /* By its name in the run file: one of the library's own, or a module's, which is then loaded
  * (module.h). It is not started; `auto` is (auto.c). */
 tsr_status tsri_backend_find(const tsri_backend **out, const char *name);
 
-/* What `backend: auto` is in this process: the first module whose device answers, started, or cpu.
- * It is found out, and told, once. *why, where it is not NULL: a clause, the library's. */
+/* What `backend: auto` means in this process: the first module whose device answers, started, or
+ * cpu. It is found out, and reported, once. *why (may be NULL) = the reason, as a clause of a
+ * sentence; it belongs to the library. */
 const tsri_backend *tsri_backend_auto(const char **why);
 
 /* Is it the name of that choice? */

@@ -17,7 +17,7 @@ static inline tsri_device tsri_device_on(const tsri_backend *backend, tsri_pool 
     return (tsri_device){.backend = backend, .pool = pool};
 }
 
-/* Until all that was called on its queue is done: before a clock is read. */
+/* Waits until all that was called on the device's queue is done: before a clock is read. */
 tsr_status tsri_device_wait(tsri_device device);
 
 /* ---- Layers -------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ tsr_status tsri_op_backward(tsri_op *op, tsri_device device);
 /* Before the forwards of a pass: the weights of those ops as their products want them. */
 tsr_status tsri_device_pack(tsri_device device, tsri_op *const *op, int64_t count);
 
-/* The pointer that an op is given for an address. Only who fills in ops may ask. */
+/* The pointer that stands for an address in an op. Only for code that fills in ops. */
 static inline void *tsri_mem_bind(const tsri_mem *mem)
 {
     return (void *)(uintptr_t)mem;
@@ -47,7 +47,7 @@ tsr_status tsri_device_input(tsri_device device, tsri_mem *to, const float *x, i
 /* A batch made of samples that are on the device already, of a backend that can (draw.h). */
 tsr_status tsri_device_draw(tsri_device device, const tsri_drawing *drawing);
 
-/* Another batch was counted: the number at `counter` becomes one more. */
+/* Adds one to the number at `counter`: another batch. */
 tsr_status tsri_device_count(tsri_device device, tsri_mem *counter);
 
 tsr_status tsri_device_loss(tsri_device device, const tsri_loss *loss);

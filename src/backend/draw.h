@@ -1,4 +1,4 @@
-/* draw.h - batches made on the device, of samples that live there.
+/* draw.h - batches made on the device, from samples that live there.
  *
  * The host says which samples and how each is moved; normalising, moving and mirroring happen where
  * the samples are. What comes out has the bits of the host's loader (data/loader.h).
@@ -18,7 +18,7 @@ typedef struct tsri_resident {
     tsri_mem *numbers; /* [n, dim] floats */
     tsri_mem *shift;   /* [C] of bytes: a pixel is (byte - shift) scale */
     tsri_mem *scale;   /* [C] */
-    tsri_mem *black;   /* [C] what comes in where an image was moved away */
+    tsri_mem *black;   /* [C] what fills the edge that an image was moved away from */
     tsri_mem *target;  /* [n, targets] floats, or NULL */
     int64_t targets;
 } tsri_resident;

@@ -43,7 +43,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* In the child nobody would be left to give back a lock that another thread held. */
+/* In the child of a fork no thread is left to release a lock that another thread held. */
 __attribute__((constructor)) static void heed_forks(void)
 {
     (void)pthread_atfork(before_fork, after_fork, after_fork);

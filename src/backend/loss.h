@@ -1,4 +1,4 @@
-/* loss.h - losses, one row each: how a loss is computed, and all that others ask about it.
+/* loss.h - losses, one row each: how a loss is computed, and all that others must know about it.
  *
  * A loss is a file of backend/losses/ that ends with its row, and a line in io/names.h:
  *
@@ -6,8 +6,8 @@
  *
  *     const tsri_loss_kind tsri_loss_mse = {.name = "mse", .help = "...", .position = position};
  *
- * `position` is the only place with its formula. Nobody asks for the name: whoever must know
- * whether a loss is a sum, or one of margins, reads the row.
+ * `position` is the only place with its formula. Nobody compares names: code that must know whether a
+ * loss is a sum, or one of margins, reads the row.
  */
 #ifndef TSRI_LOSS_H
 #define TSRI_LOSS_H

@@ -1,8 +1,8 @@
 /* module.h - a backend in a library of its own, loaded when a run file names it.
  *
- * The library links nothing of a vendor whose chips most machines lack. A module does: it is found
- * beside the program (or the library), or where an environment variable says, and exports one
- * symbol, `tsri_this_module`:
+ * The library does not link the libraries of a vendor whose chips most machines lack. A module does.
+ * It is found beside the program (or the library), or where an environment variable says, and exports
+ * one symbol, `tsri_this_module`:
  *
  *     const tsri_module tsri_this_module = {TSRI_MODULE_HEADER, .accept = accept, .backend = &cuda};
  *
@@ -14,10 +14,11 @@
 
 #include "backend/backend.h"
 
-/* One more whenever a field of what passes through changes its meaning. */
+/* Goes up by one whenever a field of a struct that passes through changes its meaning. */
 enum { TSRI_MODULE_INTERFACE = 4 };
 
-/* What a module asks of the library: it is handed over, since the library's names are hidden. */
+/* The library's functions that a module needs. They are handed over because the library's own names
+ * are hidden. */
 typedef struct tsri_services {
     tsr_status (*fail)(tsr_status status, const char *fmt, ...) TSR_PRINTF(2, 3);
     tsr_status (*alloc)(void *out, int64_t count, size_t size);

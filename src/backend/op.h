@@ -131,7 +131,7 @@ typedef struct tsri_op {
     /* What is computed. */
     tsri_kind kind;
     int64_t n;                 /* samples in the batch */
-    tsri_shape in, out;        /*                      */
+    tsri_shape in, out;        /* of x and y           */
     bool training;             /* norm: batch statistics, not running ones, forward and backward */
     bool relu;                 /* y = max(., 0) of the result, fused */
     bool gate;                 /* linear: y = 0 where the gates are off, fused */
@@ -208,8 +208,8 @@ struct tsri_kernel {
     void (*teardown)(tsri_op *op); /* (optional) */
 };
 
-/* Floating-point operations of the forward pass of the whole batch (multiply and add count as two).
- */
+/* Floating-point operations of the forward pass of the whole batch (multiply and add count as
+ * two). */
 double tsri_op_flops(const tsri_op *op);
 
 #endif

@@ -19,8 +19,9 @@
 enum {
     HEADER = 64,
     HUGE_PAGE = 2 << 20,
-    LARGE = 64 << 20 /* for a block of this size, and whenever small ones have added up to another
-                        one, it is asked whether the machine has it */
+    LARGE =
+        64 << 20 /* before a block of this size, and whenever small ones have added up to as much
+                        again, the machine is asked whether it has the memory */
 };
 
 typedef struct tag {
@@ -121,8 +122,8 @@ static void count_in(tsr_context *c, size_t bytes)
 
 /* ---- Taking and giving back ---------------------------------------------------------------- */
 
-/* Linux would hand out the block and end the process when it is written to. Another allocator than
- * ours knows itself what it has. */
+/* RESOURCES when the machine lacks the memory: Linux would hand out the block and kill the process
+ * when it is written to. A program's own allocator knows by itself what it has. */
 static bool beyond_machine(tsr_context *c, size_t bytes)
 {
     size_t most = c->peak, now = c->in_use + bytes;

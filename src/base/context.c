@@ -12,7 +12,7 @@ static tsr_context general = {.log_lock = PTHREAD_MUTEX_INITIALIZER,
                               .countdown = -1};
 static _Thread_local tsr_context *current; /* NULL = general */
 
-/* In the child of a fork nobody is left to give back the lock that another thread held. */
+/* In the child of a fork no thread is left to release the lock that another thread held. */
 static void after_fork(void)
 {
     (void)pthread_mutex_init(&general.log_lock, NULL);

@@ -10,8 +10,8 @@
  *     pool->owner = tsri_context();                where the thread is made
  *     (void)tsr_context_use(pool->owner);          its first line
  *
- * A block of memory remembers its context (alloc.c), so whoever frees it, and in whatever context,
- * gives it back to the right one. That is also why a context lives until its last block is freed.
+ * A block of memory remembers its context (alloc.c), so it goes back to the right one, whatever thread
+ * frees it. That is also why a context lives until its last block is freed.
  */
 #ifndef TSRI_CONTEXT_H
 #define TSRI_CONTEXT_H
@@ -55,10 +55,10 @@ tsr_context *tsri_context_memory(void);
 /* `context`, or the one that every thread begins with when it is NULL. */
 tsr_context *tsri_context_of(tsr_context *context);
 
-/* One holder less: when it was the last, the context is gone. */
+/* Drops one holder; the last one frees the context. */
 void tsri_context_release(tsr_context *context);
 
-/* A call of MPI does not return, and the sentence has been said: tells the program. */
+/* Tells the program that a call of MPI does not return. The message about it has been sent. */
 void tsri_context_hangs(tsr_status status);
 
 #endif

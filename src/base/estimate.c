@@ -1,5 +1,4 @@
-/* estimate.c - what few measurements tell: a median; a mean and a straight line, each with its
- * interval. */
+/* estimate.c - estimates from a few measurements, with Student's intervals. */
 #include "base/estimate.h"
 
 #include <math.h>

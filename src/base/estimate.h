@@ -1,5 +1,5 @@
-/* estimate.h - what a few measurements tell: a median; a mean and a straight line, each with its
- * interval.
+/* estimate.h - estimates from a few measurements: a median; a mean and a straight line, each with
+ * its interval.
  *
  * Intervals are Student's, 95 %: right for as few as two normal measurements, and honestly wide
  * then. One measurement has none: its ends are NaN, and what compares them with a bound must say so

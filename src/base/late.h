@@ -1,7 +1,7 @@
 /* late.h - a library that is loaded when it is first needed, with its functions in a table.
  *
- * Nothing links it. So where it is missing a program starts all the same, and does everything that
- * does not need it. The table has one pointer per function, of the name it has in the library:
+ * Nothing links it. So a program starts where the library is missing, too, and does everything that
+ * does not need it. The table has one pointer per function, named as in the library:
  *
  *     #define CALLS(X) X(compress) X(compressBound)
  *     struct table {
@@ -39,12 +39,12 @@ typedef struct tsri_late {
 } tsri_late;
 
 /* Loads the library and fills the table; after a failure the table is as it was. The library is
- * bound at once and for us alone: nobody else's calls change their library. The caller closes it
- * (dlclose), or keeps it. */
+ * bound at once (RTLD_NOW) and for us alone (RTLD_LOCAL): it does not get in the way of a copy that
+ * the host program uses. The caller closes it (dlclose), or keeps it. */
 tsr_status tsri_late_open(void **library, void *table, const tsri_late *late);
 
-/* What makers of packages read to learn what is loaded late (the note of the UAPI group, which
- * systemd's libraries carry as well); tools/sbom reads it, too. Once in a file, at its top level. */
+/* Notes in the binary what is loaded late, for makers of packages and tools/sbom: the ELF note of
+ * the UAPI group, which systemd's libraries carry as well. Once in a file, at its top level. */
 #define TSRI_LATE_NOTE(file, feature, description, priority)                                       \
     __attribute__((used, section(".note.dlopen"), aligned(4))) static const struct {               \
         uint32_t name_size, text_size, type;                                                       \

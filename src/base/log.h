@@ -1,5 +1,5 @@
-/* log.h - messages to whoever asked this thread's context for them (tsr_context_set_log); nobody by
- * default. */
+/* log.h - messages to the program, if it asked this thread's context for them
+ * (tsr_context_set_log). */
 #ifndef TSRI_LOG_H
 #define TSRI_LOG_H
 

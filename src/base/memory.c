@@ -1,7 +1,7 @@
 /* memory.c - how much memory the machine can still give.
  *
- * Linux promises more than it has and ends the process (or another one) when the promise is called
- * in. Whoever wants much asks here first and can refuse with a sentence instead.
+ * Linux promises more memory than it has, and kills the process (or another one) when the memory is
+ * used. So code that wants a lot asks here first, and can refuse with a message instead.
  */
 #include "base/memory.h"
 

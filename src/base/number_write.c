@@ -47,8 +47,8 @@ static decimal nearest(double value, int p)
     return d;
 }
 
-/* The next decimal with as many digits. All nines carry into a 1 with zeros and a higher exponent.
- */
+/* The next decimal with as many digits. All nines carry into a 1 with zeros and a higher
+ * exponent. */
 static decimal next_up(decimal d)
 {
     int i = d.count - 1;

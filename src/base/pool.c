@@ -30,7 +30,7 @@ struct tsri_pool {
     tsr_context *owner; /* the helpers work for it */
     int threads;
     int started;
-    int spins; /* 0 with more threads than cores: a spinner would keep the core from who works */
+    int spins; /* 0 with more threads than cores: spinning would take the core from a working one */
     pthread_t *thread; /* [threads - 1] */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;

@@ -14,14 +14,15 @@
 
 #include "base/status.h"
 
-/* *mine [known bytes] = *theirs, which begins with its size. USAGE when theirs is NULL, has no size,
- * or is larger than ours and holds anything but zeros there. `type` is for the message. */
+/* *mine [known bytes] = *theirs, which begins with its size. USAGE when theirs is NULL, has no
+ * size, or is larger than ours and holds anything but zeros there. `type` is for the message. */
 tsr_status tsri_sized_take(void *mine, size_t known, const void *theirs, const char *type);
 
 /* The other way round; their size stays. */
 tsr_status tsri_sized_give(void *theirs, const void *mine, size_t known, const char *type);
 
-/* The names of structs are those of their pointers: the compiler checks that they are of one type. */
+/* The names of structs are those of their pointers: the compiler checks that they are of one
+ * type. */
 #define TSRI_SIZED_TAKE(mine, theirs)                                                              \
     tsri_sized_take((mine), sizeof *(1 ? (mine) : (theirs)), (theirs), #theirs)
 #define TSRI_SIZED_GIVE(theirs, mine)                                                              \

@@ -13,8 +13,8 @@
 
 #include "tessera.h"
 
-/* The thread's error text and `status`, so that `return tsri_fail(...)` reads well. A module that is
- * loaded late defines tsr_fail for itself. */
+/* The thread's error text and `status`, so that `return tsri_fail(...)` reads well. A module that
+ * is loaded late defines tsr_fail for itself. */
 #define tsri_fail tsr_fail
 
 /* Puts "prefix" before the thread's error text: for the one caller that knows the file's name. */

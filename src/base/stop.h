@@ -1,7 +1,7 @@
-/* stop.h - has somebody asked this thread's context to stop (tsr_context_stop)?
+/* stop.h - was this thread's context asked to stop (tsr_context_stop)?
  *
- * A signal handler or another thread sets it; long work looks at it between its steps. The command
- * that obeys clears it when it is done.
+ * A signal handler or another thread asks; long work looks between its steps. Whoever stops because
+ * of it clears the request.
  */
 #ifndef TSRI_STOP_H
 #define TSRI_STOP_H

@@ -150,7 +150,8 @@ const char *tsr_quote(const char *text)
     return tsri_quote(text ? text : "");
 }
 
-/* Bytes of a tab or a line end here, or 0. A carriage return alone goes back to the line's start. */
+/* Bytes of a tab or a line end here, or 0. A carriage return alone goes back to the line's
+ * start. */
 static size_t tab_or_end(const char *s)
 {
     if (*s == '\t' || *s == '\n')

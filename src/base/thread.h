@@ -1,7 +1,7 @@
 /* thread.h - starts the library's own threads.
  *
- * Signals are for the threads of the program: a handler must interrupt what they do, and two
- * signals must be handled one after the other. So no thread of ours takes any.
+ * Signals are for the program's own threads: a handler must interrupt what they do, and two signals
+ * must be handled one after the other. So all signals are blocked in our threads.
  *
  *     int error = tsri_thread_start(&thread, work, argument);
  */

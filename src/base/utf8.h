@@ -1,4 +1,4 @@
-/* utf8.h - is this text? One function, used by every reader and writer of strings. */
+/* utf8.h - valid UTF-8, character by character: for every reader and writer of strings. */
 #ifndef TSRI_UTF8_H
 #define TSRI_UTF8_H
 

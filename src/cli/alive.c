@@ -27,8 +27,7 @@ static void *beat(void *text)
     return NULL;
 }
 
-/* Without a thread launch hears nothing and ends too early: rather
- * that than no run at all. */
+/* If no thread can be started, launch hears nothing and gives up too early: better than no run. */
 void cli_alive_begin(void)
 {
     const char *text = token();

@@ -1,5 +1,5 @@
-/* alive.h - what the first rank tells `tessera launch` beside its results: that it lives, how it
- * ended.
+/* alive.h - what the first rank tells `tessera launch` beside its results: that it is alive, and how
+ * it ended.
  *
  * mpirun passes on what a rank writes to standard error, wherever it runs, and nothing better: it
  * may forget a run's exit code, and it does not say when it no longer reaches a host. So under

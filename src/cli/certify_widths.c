@@ -1,4 +1,5 @@
-/* certify_widths.c - tessera certify --widths: constants that a paper does not state, over widths. */
+/* certify_widths.c - tessera certify --widths: constants that a paper does not state, over
+ * widths. */
 #include "cli/certify_widths.h"
 
 #include "cli/print.h"

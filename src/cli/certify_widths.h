@@ -1,5 +1,5 @@
-/* certify_widths.h - tessera certify --widths: constants that a paper does not state, over widths.
- */
+/* certify_widths.h - tessera certify --widths: constants that a paper does not state, over
+ * widths. */
 #ifndef CLI_CERTIFY_WIDTHS_H
 #define CLI_CERTIFY_WIDTHS_H
 

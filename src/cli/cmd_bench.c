@@ -25,8 +25,8 @@ static void add_row(cli_table *t, const char *name, const char *kind, const char
     cli_table_text(t, kernel);
 }
 
-/* What a product and a copy come to on the device, per second; copy is not a number where no copy
- * was timed. */
+/* The speed of a product and of a copy on the device, per second; copy is NaN when none was
+ * timed. */
 typedef struct limits {
     double flops, bytes;
 } limits;

@@ -73,7 +73,7 @@ done:
     return st;
 }
 
-/* What cannot be is a row of the table, not the end. */
+/* A combination that is impossible becomes a row without numbers; the table goes on. */
 static void try_count(entry *e, const asked *a, int64_t workers, const char *change)
 {
     char all[1000];
@@ -362,7 +362,7 @@ done:
     return st;
 }
 
-/* Nothing is known of a table none of whose rows can be. */
+/* Fails when no row of the table is possible. */
 static tsr_status some_row(const entry *list, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

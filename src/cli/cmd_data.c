@@ -57,7 +57,7 @@ static bool is_name(const char *what)
     return false;
 }
 
-/* What stands in the file, not what a network would see; --set may say otherwise. */
+/* The data as it is in the file, not as a network would see it; --set may say otherwise. */
 static tsr_status raw_config(tsr_config **out, const cli_args *args)
 {
     tsr_status st = TSR_OK;

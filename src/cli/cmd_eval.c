@@ -64,9 +64,8 @@ static const cli_option options[] = {
     CLI_OPTION_GATES,
     CLI_OPTION_BATCH,
     {"out", 'o', "FILE", CLI_FILE,
-     .help =
-         "also write what the page of a run shows of it: confusions with examples, calibration, "
-         "what each layer reads (RUN/evaluation.json)"},
+     .help = "also write what the page of a run shows of a model: confusions with examples, "
+             "calibration, what each layer reads (RUN/evaluation.json)"},
     {0},
 };
 

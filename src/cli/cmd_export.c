@@ -113,7 +113,7 @@ done:
     return st;
 }
 
-/* What was asked for by name must be there; what is only looked for need not. */
+/* An ONNX Runtime that was named must be there; the one that is looked for by default need not. */
 static void read_speed_options(tsr_onnx_speed_options *o, const cli_args *args)
 {
     const char *library = cli_text(args, "runtime"), *variable = getenv("TESSERA_ONNXRUNTIME");

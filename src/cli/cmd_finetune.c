@@ -39,7 +39,7 @@ static const cli_option options[] = {
 
 const cli_command cli_finetune = {
     .name = "finetune",
-    .help = "go on training a ticket, or any model, from its weights",
+    .help = "continue training a ticket, or any model, from its weights",
     .synopsis = "MODEL --out DIR",
     .least = 1,
     .most = 1,

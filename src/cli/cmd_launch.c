@@ -1,5 +1,5 @@
-/* cmd_launch.c - tessera launch: a run on many processes or hosts, by an mpirun that is told all it
- * must know. */
+/* cmd_launch.c - tessera launch: a run on many processes or hosts, by mpirun with the options that
+ * it needs. */
 #include "cli/alive.h"
 #include "cli/commands.h"
 #include "cli/launch.h"
@@ -152,7 +152,7 @@ done:
     return st;
 }
 
-/* What train understands is passed on as it was given. */
+/* Options of train are passed on as they were given. */
 static tsr_status add_train(plan *p, int lifeline)
 {
     tsr_status st = TSR_OK;
@@ -182,8 +182,8 @@ done:
     return st;
 }
 
-/* More ranks than cores are fine, threads go where there is room, and a dead rank ends nobody else.
- */
+/* More ranks than cores are fine, threads go where there is room, and a dead rank ends nobody
+ * else. */
 static tsr_status build(plan *p)
 {
     tsr_status st = TSR_OK;
@@ -224,8 +224,9 @@ static tsr_status ship(const plan *p)
     tsr_status st = TSR_OK;
     cli_words paths = {0};
     char *located = NULL, *folder = getcwd(NULL, 0);
-    TSR_CHECK(folder, TSR_FAILURE, "where is this? %s", strerror(errno));
-    TSR_CHECK(p->hosts > 0, TSR_USAGE, "launch: --ship copies to other hosts: name them, --hosts");
+    TSR_CHECK(folder, TSR_FAILURE, "cannot tell the current folder: %s", strerror(errno));
+    TSR_CHECK(p->hosts > 0, TSR_USAGE,
+              "launch: --ship copies to other hosts: name them with --hosts");
     TSR_TRY(add_path(&paths, p->args->operand[0]));
     TSR_TRY(add_path(&paths, cli_text(p->args, "init")));
     TSR_TRY(tsr_data_where(&located, p->config));
@@ -240,7 +241,7 @@ done:
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-/* Nobody can foresee it, so that nothing else a run says is taken for its last line. */
+/* A random token, so that nothing else that a run prints is taken for its last line. */
 static tsr_status make_token(plan *p)
 {
     tsr_status st = TSR_OK;
@@ -311,21 +312,20 @@ done:
 
 static const cli_option options[] = {
     {"ranks", 'n', "N", CLI_INT,
-     .help = "processes in all: one coordinator, the others work (as many as scheme.workers, and "
-             "one)",
+     .help = "processes in all: one coordinates, the others work (usually scheme.workers + 1)",
      .least = 1, .most = 4096},
     {"hosts", 'H', "A,B:4,...", CLI_TEXT,
-     .help = "hosts, and how many workers each takes (1); the coordinator is on this one if it is "
-             "among them, else on the first"},
+     .help = "hosts, each with its number of workers (1); the coordinator runs on this host if it "
+             "is listed, else on the first"},
     {"ship", 0, NULL, CLI_FLAG,
-     .help = "first copy run file and data to the hosts, to the same paths"},
+     .help = "first copy the run file and the data to the same paths on the hosts"},
     {"interface", 0, "NAME", CLI_TEXT,
      .help = "with --hosts: the network to use, as eth0 or 10.1.0.0/24"},
     {"silence", 0, "SECONDS", CLI_INT,
-     .help = "a coordinator on another host that is not heard of for so long is given up (180)",
+     .help = "give up a coordinator on another host after so long without word from it (180)",
      .least = LEAST_SILENCE, .most = 86400},
-    {"ports", 0, "FROM-TO", CLI_TEXT, .help = "use only these ports, for a firewall"},
-    {"dry-run", 0, NULL, CLI_FLAG, .help = "show the call of mpirun and do nothing"},
+    {"ports", 0, "FROM-TO", CLI_TEXT, .help = "use only these ports, as a firewall allows"},
+    {"dry-run", 0, NULL, CLI_FLAG, .help = "print the mpirun command and do nothing"},
     CLI_OPTIONS_TRAIN,
     {0},
 };

@@ -73,7 +73,7 @@ static const cli_option options[] = {
 
 const cli_command cli_metrics = {
     .name = "metrics",
-    .help = "give what runs told to other tools: as CSV, or as TensorBoard's event files",
+    .help = "export the metrics of runs as CSV, or as event files for TensorBoard",
     .synopsis = "FOLDER",
     .least = 1,
     .most = 1,

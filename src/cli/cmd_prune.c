@@ -40,7 +40,7 @@ done:
     return st;
 }
 
-/* Time is called gained only where it was. */
+/* A ticket is called faster only if it clearly is. */
 static void print_time(const char *what, double before, double after, const char *gain)
 {
     (void)printf("%s %.2f ms -> %.2f ms", what, before, after);
@@ -182,7 +182,7 @@ static const cli_option options[] = {
              "data"},
     {"global", 'g', NULL, CLI_FLAG, .help = "one ranking over all axes instead of one for each"},
     {"round-to", 0, "N", CLI_INT, .least = 1, .most = 4096,
-     .help = "keep multiples of N, which kernels run faster"},
+     .help = "keep a multiple of N units, which kernels compute faster"},
     {"axes", 'a', "NAMES", CLI_TEXT,
      .help = "paper, inner, all, or names of axes, \"layer2.1.inner, layer2.stream\""},
     {"recalibrate", 0, "N", CLI_INT, .least = 0, .most = 1e6,

@@ -41,8 +41,7 @@ done:
     return st;
 }
 
-/* ---- Several runs -----------------------------------------------------------------------------
- */
+/* ---- Several runs -------------------------------------------------------------------------- */
 
 /* "9.0 s, 53 MB" when it was reached. */
 static void reached_cell(cli_table *t, const tsr_doc *reached)

@@ -275,29 +275,27 @@ done:
 
 static const cli_option options[] = {
     {"list", 'l', NULL, CLI_FLAG,
-     .help = "name everything that can be reproduced; with NAME: what decides its claims; with "
-             "--paper: cells and what they take"},
+     .help = "list everything that can be reproduced; with NAME: what decides its claims; with "
+             "--paper: its cells and what they take"},
     {"quick", 0, NULL, CLI_FLAG, .help = "small sizes: minutes on two cores"},
     {"paper", 0, NULL, CLI_FLAG,
-     .help = "the paper's own setting, told in full before it begins; made in cells"},
+     .help = "the paper's own setting, printed in full before it begins; made in cells"},
     {"cells", 0, "PATTERNS", CLI_TEXT,
-     .help = "with --paper: make only these cells, as a shell matches names, between commas; none: "
-             "show "
+     .help = "with --paper: make only these cells, shell patterns between commas; none: only show "
              "what is there"},
     CLI_OPTION_SET,
     {"out", 'o', "DIR", CLI_FOLDER, .help = "where to put it (default: reproduce/NAME)"},
     {"data", 'd', "NAME|PATH", CLI_DATA,
-     .help = "other data than the paper's, or where those are: a file or a folder"},
+     .help = "other data than the paper's, or where the paper's is: a file or a folder"},
     {"seeds", 0, "N", CLI_INT, .help = "repetitions with different seeds", .least = 1,
      .most = 1000},
     {"seed", 0, "N", CLI_INT, .help = "the first seed", .least = 0, .most = 1e15},
-    {"threads", 0, "N", CLI_INT, .help = "threads; all cores when not given", .least = 1,
-     .most = 4096},
+    {"threads", 0, "N", CLI_INT, .help = "threads (default: all cores)", .least = 1, .most = 4096},
     {"index", 0, "DIR", CLI_FOLDER,
-     .help = "make index.html and results.md of the studies that are in DIR"},
+     .help = "write index.html and results.md of the studies in DIR"},
     {"gallery", 0, "PAGE", CLI_FOLDER,
-     .help = "with --index or all: also PAGE/README.md, their pictures with the verdicts"},
-    {"commit", 0, "TEXT", CLI_TEXT, .help = "which program made it, for the summary and the page"},
+     .help = "with --index or all: also write PAGE/README.md, the pictures with their verdicts"},
+    {"commit", 0, "TEXT", CLI_TEXT, .help = "the program's commit, for the summary and the page"},
     {0},
 };
 

@@ -215,7 +215,7 @@ static const cli_option options[] = {
      .most = 1e6},
     {"curves", 0, NULL, CLI_FLAG, .help = "keep the loss of the whole network after every round"},
     {"weights", 0, NULL, CLI_FLAG,
-     .help = "train on weights even where training on samples gives the same faster"},
+     .help = "train on weights even where training on samples gives the same result faster"},
     CLI_OPTION_SET,
     CLI_OPTION_DATA,
     {0},

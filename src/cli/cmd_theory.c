@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What no double holds is told by its logarithm. */
+/* A number that no double can hold is given by its logarithm. */
 static void cell(cli_table *t, const tsr_doc *theory, const char *key)
 {
     char log_key[40];

@@ -1,4 +1,5 @@
-/* cmd_ticket.c - tessera ticket: from a run file to smaller networks and the table that says so. */
+/* cmd_ticket.c - tessera ticket: from a run file to smaller networks, and a table that compares
+ * them. */
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"

@@ -1,4 +1,5 @@
-/* cmd_watch.c - tessera watch: what the runs of a folder are doing, in the terminal or a browser. */
+/* cmd_watch.c - tessera watch: what the runs of a folder are doing, in the terminal or a
+ * browser. */
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/string.h"
@@ -22,7 +23,7 @@ static tsr_status print_once(const tsr_watch *w, bool json)
 
 /* ---- On a terminal -------------------------------------------------------------------------- */
 
-/* Until a key is pressed the run that goes on is the one that is shown. */
+/* Until a key is pressed the run that is going on is shown. */
 typedef struct choice {
     int64_t index;
     bool open, made;
@@ -118,14 +119,14 @@ done:
 }
 
 static const cli_option options[] = {
-    {"once", 0, NULL, CLI_FLAG, .help = "print what there is as plain text and end"},
+    {"once", 0, NULL, CLI_FLAG, .help = "print the state of all runs as plain text, once"},
     {"every", 'n', "SECONDS", CLI_REAL, .least = 0.1, .most = 3600,
-     .help = "how often files are looked at; 1 unless given"},
+     .help = "time between looks at the files (default: 1)"},
     {"serve", 0, NULL, CLI_FLAG, .help = "show a live page to browsers on this machine instead"},
     {"port", 'p', "N", CLI_INT, .least = 0, .most = 65535,
-     .help = "with --serve: the port on 127.0.0.1; any free one unless given"},
+     .help = "with --serve: the port on 127.0.0.1 (default: any that is free)"},
     {"token-file", 0, "FILE", CLI_FILE,
-     .help = "with --serve: keep the token of the address here, for the next time"},
+     .help = "with --serve: a file that keeps the token of the address for the next time"},
     {0},
 };
 
@@ -144,7 +145,7 @@ const cli_command cli_watch = {
         "When the output is no terminal, or with --once, the state of every run is printed once; "
         "--json prints it as a document.\n\n"
         "--serve shows the page of `tessera report`, updating, on 127.0.0.1 alone. The address "
-        "holds a token; whoever does not have it sees nothing. /metrics below that address is for "
+        "holds a token; without it nothing can be seen. /metrics below that address is for "
         "Prometheus (OpenMetrics).",
     .run = run,
 };

@@ -4,12 +4,12 @@
  *
  *     static const cli_option options[] = {
  *         {"out", 'o', "DIR", CLI_FOLDER, .help = "folder of the run"},
- *         {"resume", 0, NULL, CLI_FLAG, .help = "go on from the newest good checkpoint"},
+ *         {"resume", 0, NULL, CLI_FLAG, .help = "continue from the newest good checkpoint"},
  *         {0},
  *     };
  *     const cli_command cli_train = {
- *         .name = "train", .help = "train a network", .synopsis = "RUN-FILE", .least = 1, .most =
- * 1, .operand = CLI_FILE, .options = options, .run = run,
+ *         .name = "train", .help = "train a network", .synopsis = "RUN-FILE",
+ *         .least = 1, .most = 1, .operand = CLI_FILE, .options = options, .run = run,
  *     };
  *
  * and is listed in commands.c. The row makes the parsing of its options, `tessera help`, the man

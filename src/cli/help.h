@@ -1,7 +1,6 @@
 /* help.h - everything the tables can say about themselves: help on the screen, JSON, Markdown, the
  * man page, completion for three shells. All of it is made from cli_commands[] and the table of
- * keys (tsr_key_at).
- */
+ * keys (tsr_key_at). */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

@@ -1,5 +1,5 @@
-/* help_man.c - man pages, in man(7) macros, from the same tables as the help: one of the program, and
- * one of each command. */
+/* help_man.c - man pages, in man(7) macros, from the same tables as the help: one of the program,
+ * and one of each command. */
 #include "cli/help.h"
 #include "cli/string.h"
 
@@ -112,7 +112,7 @@ void cli_help_man_command(const cli_command *c)
     if (c->details)
         paragraphs(c->details);
     else
-        (void)printf("See \\fBtessera\\fR(1) for what it is part of.\n");
+        (void)printf("This command is part of \\fBtessera\\fR(1).\n");
     (void)puts(".SH OPTIONS");
     options(c->options);
     options(cli_common);

@@ -1,5 +1,5 @@
-/* help_runfile.c - the keys of a run file, from the schema: for the screen, as Markdown, as JSON.
- */
+/* help_runfile.c - the keys of a run file, from the schema: for the screen, as Markdown, as
+ * JSON. */
 #include "cli/help.h"
 
 #include "cli/print.h"
@@ -159,8 +159,7 @@ done:
     return st;
 }
 
-/* ---- One section, one key ---------------------------------------------------------------------
- */
+/* ---- One section, one key ------------------------------------------------------------------ */
 
 /* The first row of a section, or -1. */
 static int64_t find_section(const char *name)

@@ -199,8 +199,8 @@ static void take(sieve *s, const char *bytes, ssize_t n)
         pass(bytes + from, (size_t)(n - from));
 }
 
-/* Until nobody can say anything more; false when mpirun has not ended WAIT seconds after rank 0, or
- * when a rank 0 that is elsewhere is no longer heard of. */
+/* Reads until all writers have gone; false when mpirun has not ended WAIT seconds after rank 0, or
+ * when there is no more word from a rank 0 on another host. */
 static bool listen_to(int fd, sieve *s)
 {
     char bytes[4096];
@@ -258,8 +258,8 @@ static bool ended(pid_t pid, int *status, double seconds)
     return got == pid;
 }
 
-/* mpirun waits for the daemon of a host that no longer answers, for minutes or without end. Nobody
- * else has to. */
+/* mpirun waits for the daemon of a host that no longer answers, for minutes or without end; we do
+ * not. */
 static void leave(pid_t pid, int *status, const sieve *s)
 {
     const cli_host *host = &s->far->host;

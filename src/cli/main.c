@@ -91,7 +91,7 @@ static void report_json(const char *sentence, tsr_status status)
     (void)cli_json_print(w); /* without memory the sentence on stderr must do */
 }
 
-/* Of many processes each but the first says who it is, and where. */
+/* Of many processes, each but the first says in its message which rank it is, and where. */
 static void report(tsr_status status, bool json)
 {
     const char *sentence = *tsr_last_error() ? tsr_last_error() : tsr_status_text(status);
@@ -105,15 +105,15 @@ static void report(tsr_status status, bool json)
         report_json(sentence, status);
 }
 
-/* Did the reader of stdout go away (| head)? stdio may have forgotten the errno, the pipe has not.
- */
+/* Did the reader of stdout go away (| head)? stdio may have forgotten the errno, the pipe has
+ * not. */
 static bool reader_left(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-/* What was printed must have arrived; a reader that went away is no failure. */
+/* Fails when what was printed did not arrive; a reader that went away is no failure. */
 static tsr_status close_output(void)
 {
     errno = 0;

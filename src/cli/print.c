@@ -41,8 +41,8 @@ int cli_columns(const char *text)
 
 /* ---- Paragraphs --------------------------------------------------------------------------- */
 
-/* The bytes of the next line: as many words as fit, at least one; *skip includes the space behind.
- */
+/* The bytes of the next line: as many words as fit, at least one; *skip includes the space
+ * behind. */
 static size_t next_line(const char *text, int width, size_t *skip)
 {
     size_t end = 0;

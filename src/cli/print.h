@@ -56,8 +56,7 @@ tsr_status cli_show(const cli_args *args, const char *json, tsr_status (*text)(c
 /* Prints a text that the library gave, a line more behind it, and frees it. */
 void cli_print(char *text);
 
-/* Words of `text` in lines of at most `width` columns, each but the first after `indent` spaces.
- */
+/* Words of `text` in lines of at most `width` columns, each but the first after `indent` spaces. */
 void cli_wrap(FILE *to, const char *text, int indent, int width);
 
 /* Columns of the terminal that `to` is, 80 when it is none; at least 40. */

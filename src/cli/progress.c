@@ -85,7 +85,7 @@ static void format_left(char out[PART])
     }
 }
 
-/* What stands behind the bar: " 42 %  epoch 3/10  52300 samples/s  loss 0.3127  0:42 left". */
+/* The text after the bar: " 42 %  epoch 3/10  52300 samples/s  loss 0.3127  0:42 left". */
 static void format_parts(char out[LINE])
 {
     char left[PART];

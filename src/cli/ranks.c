@@ -1,8 +1,8 @@
-/* ranks.c - ranks that wait for others in vain, ended together.
+/* ranks.c - ending all ranks when some would wait for others in vain.
  *
- * mpirun is asked to end them all. Now and then it cannot: when a rank dies while mpirun greets it,
- * the PMIx within mpirun (4.2) may lock itself up, so that mpirun hears no rank and no signal, and
- * passes nothing on that a rank says. Then it is ended here, as its user would have to. */
+ * mpirun is asked to end them all. Now and then it cannot: when a rank dies while it is joining, the
+ * PMIx inside mpirun (4.2) may deadlock, so that mpirun hears no rank and no signal, and passes on
+ * nothing that a rank prints. Then mpirun is killed here, as its user would have to do. */
 #include "cli/ranks.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static pid_t find_starter(void)
 
 /* ---- Its end ---------------------------------------------------------------------------------- */
 
-/* Where its own words go: ours would end with it. */
+/* Where mpirun itself prints: our own output goes through it and would end with it. */
 static void say_there(pid_t starter)
 {
     char path[64];

@@ -21,8 +21,8 @@
 /* Applies every --set, and --data where the command has it, in the order of the command line. */
 tsr_status cli_settings(tsr_config *config, const cli_args *args);
 
-/* The same for a finished model: first --data, all of it for testing, nothing split off; then --set.
- */
+/* The same for a finished model: first --data, all of it for testing, nothing split off; then
+ * --set. */
 tsr_status cli_model_settings(tsr_model *model, const cli_args *args);
 
 /* What is written never takes the place of what was read: USAGE when `out` is that file, which is

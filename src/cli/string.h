@@ -30,8 +30,8 @@ tsr_status cli_reserve(void *memory, int64_t *capacity, int64_t count, size_t si
 /* "1.5 GB", "312 kB": decimal units, in a small ring of buffers. */
 const char *cli_bytes(double bytes);
 
-/* The whole text as a number, in the plain decimal form that a run file has; false when it is none.
- */
+/* The whole text as a number, in the plain decimal form that a run file has; false when it is
+ * none. */
 bool cli_number_int(int64_t *out, const char *text);
 bool cli_number_real(double *out, const char *text);
 

@@ -31,7 +31,7 @@ void cli_catch_signals(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct sigaction before;
         if (sigaction(all[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-            continue; /* nohup, and a shell's background jobs: whoever ignores it means it */
+            continue; /* nohup, and a shell's background jobs: they ignore it on purpose */
         (void)sigaction(all[i], &action, NULL);
     }
 }

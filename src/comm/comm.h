@@ -43,8 +43,8 @@ struct tsri_comm {
 };
 
 typedef struct tsri_comm_options {
-    double start; /* seconds within which all ranks must have come */
-    int port;     /* rank 0's, open until they have; 0 = one of the system's choice */
+    double start; /* seconds within which all ranks must have joined */
+    int port;     /* rank 0's, open until they have; 0 = one that the system chooses */
 } tsri_comm_options;
 
 /* Was the library built with MPI? */
@@ -56,9 +56,9 @@ bool tsri_comm_built(void);
 tsr_status tsri_comm_open(tsri_comm **out, const tsri_comm_options *options);
 void tsri_comm_close(tsri_comm *comm); /* NULL is fine */
 
-/* This process is a rank that failed before it opened a comm, and has said why: the others would
- * wait for it in vain. Waits until they can notice its end; true: the program should end them all,
- * false: there is nobody to end. */
+/* For a rank that failed before it opened a comm, and has said why: the others would wait for it in
+ * vain. Waits until they can notice its end. True: the program should end them all; false: there
+ * are no others. */
 bool tsri_comm_excuse(void);
 
 /* The rank that mpirun gave this process, before anything is opened; 0 without mpirun. */
@@ -80,7 +80,7 @@ tsr_status tsri_comm_send(tsri_comm *comm, int to, tsri_frame *frame);
 /* The next sound frame from anyone, or frame->head = NULL after `seconds` without one. */
 tsr_status tsri_comm_receive(tsri_comm *comm, tsri_frame *frame, double seconds);
 
-/* Is it known that this rank has died? Of a rank that hangs it is not. */
+/* Is this rank known to have died? A rank that hangs is not. */
 bool tsri_comm_dead(tsri_comm *comm, int rank);
 
 /* "rank 3", and where there are several hosts "rank 3 on gamma"; valid until the thread's next few

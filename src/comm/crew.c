@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds. Before the first share has come back nobody knows how long one takes. */
+/* Seconds. Until the first share has come back it is not known how long one takes. */
 static const double FIRST = 60, LEAST = 2, GATHER = 600, LOOK = 0.05, AWAY = 0.25;
 enum { PATIENCE = 5 }; /* times the median */
 
@@ -74,7 +74,7 @@ void tsri_crew_end(tsri_crew *crew)
     crew->ended = true;
 }
 
-/* What another process says is no status until it is known as one, and never a success. */
+/* A status that came from another process: checked, and never a success. */
 static tsr_status failure_of(int32_t code)
 {
     static const tsr_status known[] = {TSR_USAGE, TSR_BAD_FILE, TSR_RESOURCES, TSR_DIVERGED,
@@ -108,7 +108,7 @@ static int by_size(const void *a, const void *b)
 double tsri_crew_clock(tsri_crew *c)
 {
     double now = tsri_clock(), since = now - c->looked;
-    c->listened += since < AWAY ? since : AWAY; /* after longer than that nobody was listening */
+    c->listened += since < AWAY ? since : AWAY; /* a longer gap was not spent listening */
     c->looked = now;
     return c->listened;
 }
@@ -205,7 +205,7 @@ done:
     return st;
 }
 
-/* Is there a rank that may still say hello? */
+/* May some rank still say hello? */
 static bool somebody_is_missing(tsri_crew *c)
 {
     for (int r = 1; r < c->comm->size; r++)
@@ -238,7 +238,7 @@ tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *g
         }
     crew->gathered = true;
     TSR_TRY(start(crew, gift, n));
-    (void)tsri_crew_spent(crew); /* what came before is nobody's round */
+    (void)tsri_crew_spent(crew); /* time before the first round does not count */
 done:
     tsri_comm_release(crew->comm, &f);
     if (st != TSR_OK)
@@ -258,7 +258,7 @@ typedef struct deal {
     int64_t open;    /* shares queued or out */
 } deal;
 
-/* A rank's share is not coming in this round. */
+/* A rank's share will not come back in this round. */
 static void lose(deal *d, int rank, tsri_lost why)
 {
     tsri_member *m = &d->crew->member[rank];
@@ -272,7 +272,7 @@ static void lose(deal *d, int rank, tsri_lost why)
     d->job->lost(d->job->context, share, rank, why);
 }
 
-/* A rank likes the shares it had before: its batches are prepared. */
+/* A rank preferably gets the share it had before: its batches are prepared. */
 static int64_t next_share(const deal *d, int rank)
 {
     int64_t first = -1, ranks = d->crew->comm->size - 1;

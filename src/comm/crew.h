@@ -1,8 +1,8 @@
 /* crew.h - the shares of a round, dealt to ranks and gathered.
  *
- * The coordinator deals shares to whoever is free: there may be fewer ranks than shares. What comes
- * back is taken in any order; the scheme puts it together in the shares' order, so that neither the
- * number of ranks nor their speed shows in the result.
+ * The coordinator deals shares to the ranks that are free: there may be fewer ranks than shares.
+ * Results come back in any order; the scheme puts them together in the order of the shares, so that
+ * neither the number of ranks nor their speed changes the outcome.
  *
  * Faults cost a share its round, never the run. A rank that died gets nothing more; one that is
  * late (deadline) is passed over until it answers again; a result that the scheme finds unsound is
@@ -22,7 +22,7 @@
 /* Why a share of a round was lost. */
 typedef enum tsri_lost { TSRI_DIED, TSRI_LATE, TSRI_UNSOUND, TSRI_LOST_KINDS } tsri_lost;
 
-/* How a member stands. */
+/* The state of a member. */
 typedef struct tsri_member {
     bool here;              /* has answered, and is not late */
     bool gone;              /* died: for good */
@@ -74,10 +74,10 @@ void tsri_crew_destroy(tsri_crew *crew); /* not the comm; NULL is fine */
 tsr_status tsri_crew_gather(tsri_crew *crew, const char *identity, const void *gift, int64_t n);
 tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int64_t n);
 
-/* All shares done or lost; *alone = nobody was there to do them. */
+/* Has all shares of a round done, or lost; *alone = there was no rank to do them. */
 tsr_status tsri_crew_round(tsri_crew *crew, int64_t round, const tsri_crew_job *job, bool *alone);
 
-/* Works until the coordinator says that it is over. */
+/* Works until the coordinator says that the run is over. */
 tsr_status tsri_crew_serve(tsri_crew *crew, tsri_crew_work work, void *context);
 
 /* For long work: is the coordinator gone? */
@@ -102,14 +102,14 @@ bool tsri_crew_gone(tsri_crew *crew, int rank);
 /* A frame came: its sender is alive, and says where its time went. true = it was thought lost. */
 bool tsri_crew_heard(tsri_crew *crew, const tsri_frame *frame);
 
-/* Of a frame TSRI_FAILED: its status and sentence, the run's now. */
+/* The status and message in a frame TSRI_FAILED: the run fails with them. */
 tsr_status tsri_crew_failure(const tsri_frame *frame);
 
-/* Where this rank's time went since the last call: what was neither sending nor waiting was work.
- */
+/* Where this rank's time went since the last call: all that was neither sending nor waiting was
+ * computing. */
 tsri_spent tsri_crew_spent(tsri_crew *crew);
 
-/* A frame of no round. */
+/* Sends a frame that belongs to no round. */
 tsr_status tsri_crew_say(tsri_crew *crew, int to, tsri_frame_kind kind, const void *bytes,
                          int64_t n);
 

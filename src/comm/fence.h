@@ -1,10 +1,10 @@
 /* fence.h - lets only the hosts of the run connect to the ports that MPI opens.
  *
- * Between hosts MPI listens on all interfaces, and whoever connects there and says nothing halts
- * the run. No setting of MPI prevents it. The kernel does: a socket may have a filter
- * (SO_ATTACH_FILTER; nobody needs to be root for that), which drops packets from addresses that are
- * not among those given. A connection made through it keeps it. Open MPI itself accepts ranks from
- * these addresses only; but it first waits for what they say.
+ * Between hosts MPI listens on all interfaces, and a stranger that connects there and says nothing
+ * halts the run. No setting of MPI prevents that. The kernel can: a socket may have a filter
+ * (SO_ATTACH_FILTER, which does not need root) that drops packets from all addresses but those given.
+ * Connections made through it inherit it. Open MPI itself accepts only ranks from these addresses, but
+ * only after it has waited for what they say.
  *
  *     n = tsri_fence_own(own, TSRI_FENCE_OWN);     told to the other ranks, and theirs heard
  *     count = tsri_fence_ports(before, ROOM);

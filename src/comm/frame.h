@@ -1,8 +1,7 @@
 /* frame.h - one message between ranks: a head that can be checked, and bytes.
  *
- * Nothing that arrives is believed: a frame with a wrong mark, length or checksum is dropped, and
- * so is one of another round. Then whoever waits for it goes by the deadline, as if it had never
- * come.
+ * Nothing that arrives is trusted: a frame with a wrong mark, length or checksum is dropped, and so is
+ * one of another round. It is then missed at the deadline, as if it had never come.
  */
 #ifndef TSRI_FRAME_H
 #define TSRI_FRAME_H
@@ -22,8 +21,8 @@ typedef enum tsri_frame_kind {
     TSRI_BACKWARD, /* and their gradients */
     TSRI_DONE,     /* a stage's round is done: losses, if it is the last one */
     TSRI_NUMBERS,  /* a stage's numbers, for the coordinator */
-    TSRI_CALL,     /* asks which ranks are there */
-    TSRI_HERE,     /* I am */
+    TSRI_CALL,     /* asks which ranks are present */
+    TSRI_HERE,     /* the answer */
     TSRI_KINDS
 } tsri_frame_kind;
 

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 enum { LOOK_MS = 250 };
-/* Seconds: a call of MPI that takes longer after a stop was asked for does not return (before MPI
- * has begun there is nothing to save); workers let the coordinator, who knows who is missing, speak
- * first. */
+/* Seconds. A call of MPI that takes longer than this after a request to stop is taken to hang
+ * (before MPI has begun there is nothing to save). Workers wait a little longer, so that the
+ * coordinator, which knows who is missing, speaks first. */
 static const double GRACE = 5, GRACE_BEFORE = 1, MANNERS = 5;
 
 struct tsri_guard {
@@ -34,7 +34,7 @@ struct tsri_guard {
     _Atomic double inside; /* since when the main thread is in a call of MPI; 0 = it is not */
     bool shut;
     double stop_seen; /* when it was first seen that a stop was asked for; 0 = never */
-    bool gave_up;     /* it was said, and the program told */
+    bool gave_up;     /* the message was sent and the program told */
 };
 
 /* ---- Sentences ------------------------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static void add_rank(tsri_text *t, const tsri_guard *w, int rank)
                         host ? tsri_quote(host) : "");
 }
 
-/* Whether the process ends is the program's to say; without its word the main thread waits on. */
+/* Tells the program, which decides whether the process ends; otherwise the main thread waits on. */
 static void give_up(tsri_guard *w, const char *sentence)
 {
     TSRI_WARN("%s", sentence);
@@ -76,7 +76,7 @@ static void give_up_late(tsri_guard *w)
             add_rank(&who, w, r);
     if (!w->roster)
         (void)tsri_text_add(&all,
-                            "rank %d: whoever started the ranks (mpirun) has not answered within "
+                            "rank %d: the starter of the ranks (mpirun) has not answered within "
                             "%.0f s: a rank may have died as it began; start again",
                             w->plan.rank, w->plan.start);
     else if (who.length > 0)

@@ -52,7 +52,7 @@ tsr_status tsri_handshake_answer(tsri_answer *out, const uint8_t secret[TSRI_SEC
 {
     tsr_status st = TSR_OK;
     TSR_CHECK(memcmp(challenge->mark, MARK, sizeof MARK) == 0, TSR_FAILURE,
-              "whoever answered is not a coordinator of this version");
+              "what answered is not a coordinator of this version");
     *out = (tsri_answer){.rank = rank};
     TSR_TRY(tsri_handshake_random(out->nonce, sizeof out->nonce));
     TSR_TRY(prove(out->mac, secret, "worker", challenge, out));

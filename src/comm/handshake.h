@@ -25,7 +25,7 @@ typedef struct tsri_answer {
     uint8_t mac[TSRI_MAC];
 } tsri_answer;
 
-/* Bytes that nobody can foresee: a run's own numbers all follow from its seed. */
+/* Unpredictable bytes from the system; a run's own random numbers all follow from its seed. */
 tsr_status tsri_handshake_random(void *bytes, size_t n);
 
 tsr_status tsri_handshake_challenge(tsri_challenge *out);
@@ -34,7 +34,7 @@ tsr_status tsri_handshake_challenge(tsri_challenge *out);
 tsr_status tsri_handshake_answer(tsri_answer *out, const uint8_t secret[TSRI_SECRET],
                                  const tsri_challenge *challenge, uint32_t rank);
 
-/* Did whoever gave this answer to this challenge know the secret? */
+/* Does this answer to this challenge prove that its sender knows the secret? */
 bool tsri_handshake_answered(const tsri_answer *answer, const uint8_t secret[TSRI_SECRET],
                              const tsri_challenge *challenge);
 

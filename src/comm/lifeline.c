@@ -1,8 +1,8 @@
 /* lifeline.c - a connection to rank 0 that carries nothing: when one end dies, the other hears it.
  *
- * Rank 0 never waits for one connection: each stranger has a place in a small table, a time limit,
- * and as many bytes read as have come. When the table is full the oldest stranger goes: whoever
- * holds the secret answers at once and is out of the table before that. */
+ * Rank 0 never waits for one connection: each new one has a place in a small table and a time limit,
+ * and only bytes that have arrived are read. When the table is full the oldest goes: a rank, which
+ * knows the secret, answers at once and has left the table by then. */
 #include "comm/lifeline.h"
 
 #include "base/alloc.h"
@@ -106,8 +106,8 @@ done:
     return st;
 }
 
-/* A host that loses power says nothing: its connection ends after three minutes without an answer.
- */
+/* A host that loses power sends nothing more: its connection ends after three minutes of
+ * silence. */
 static void keep_alive(int fd)
 {
     static const struct {
@@ -306,7 +306,7 @@ done:
 
 /* ---- Both --------------------------------------------------------------------------------- */
 
-/* Nothing is said on a lifeline: what comes is its end. */
+/* Nothing is ever sent on a lifeline: if it becomes readable, it has ended. */
 static void hear_peer(tsri_lifeline *line, int rank)
 {
     char byte;

@@ -5,8 +5,8 @@
  * So every worker holds one TCP connection to the coordinator. Where none can be made (a firewall
  * between hosts), deadlines are what remains.
  *
- * The port is open only while ranks are still to come, and only on the addresses given. Whoever
- * connects has a few seconds to prove that it was invited (handshake.h); no call waits for it.
+ * The port is open only until all ranks have joined, and only on the addresses given. A connection has
+ * a few seconds to prove that it was invited (handshake.h); no call waits for it.
  *
  *     coordinator                                          a worker
  *     TSR_TRY(tsri_lifeline_listen(&line, size, at, 1, 0));

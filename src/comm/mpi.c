@@ -59,7 +59,7 @@ static tsr_status failed(const char *what, int code)
 
 /* ---- Out ---------------------------------------------------------------------------------- */
 
-/* Lets go of what has left. */
+/* Releases messages that have left. */
 static void move_on(world *w)
 {
     tsri_guard_enter(w->guard);
@@ -220,7 +220,8 @@ static const char *host(const tsri_comm *comm, int rank)
 
 /* ---- Beginning and end -------------------------------------------------------------------- */
 
-/* What has not left after a moment has nobody who wants it; what still comes has come too late. */
+/* Messages that have not left after a moment are wanted by nobody; those that still arrive come too
+ * late. */
 static void last_words(world *w)
 {
     double until = tsri_clock() + 1;
@@ -285,8 +286,8 @@ static bool launched(void)
     return false;
 }
 
-/* Ranks of one host need no network, and a port that MPI does not open nobody can disturb. What the
- * user has set stands. */
+/* Ranks of one host need no network, and a port that MPI does not open cannot be disturbed. The
+ * user's own settings are respected. */
 static void stay_inside(void)
 {
     const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = getenv("OMPI_COMM_WORLD_SIZE");
@@ -470,8 +471,8 @@ static void show_up(tsri_lifeline **line, const world *w, const tsri_comm_option
     }
 }
 
-/* Under mpirun's recovery nobody would miss a rank that just ends. The guard is for whoever started
- * the ranks and does not answer. */
+/* With mpirun's recovery switched on nobody would notice a rank that just ends. The guard is there
+ * in case the starter of the ranks does not answer. */
 bool tsri_comm_excuse(void)
 {
     const tsri_comm_options o = {.start = 60};

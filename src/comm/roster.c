@@ -1,4 +1,5 @@
-/* roster.c - who was started and where, known before MPI has begun: the starter (PMIx) knows. */
+/* roster.c - which ranks were started and where, asked of their starter (PMIx) before MPI
+ * begins. */
 #include "comm/roster.h"
 
 #include "base/alloc.h"
@@ -102,7 +103,7 @@ bool tsri_roster_fetch(tsri_roster *roster, const char *name, int rank, void *by
     return false;
 }
 
-/* Asked for on a thread of its own: whoever should answer may be what hangs. */
+/* Asks on a thread of its own, since the one that should answer may hang. */
 bool tsri_roster_ask_end(int status)
 {
     enum { SECONDS = 3 };

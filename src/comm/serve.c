@@ -42,7 +42,7 @@ tsr_status tsri_crew_join(tsri_crew *crew, const char *identity, void *gift, int
             TSR_TRY(begin(&f, gift, n));
         tsri_comm_release(crew->comm, &f);
     }
-    (void)tsri_crew_spent(crew); /* what came before is nobody's round */
+    (void)tsri_crew_spent(crew); /* time before the first round does not count */
 done:
     tsri_comm_release(crew->comm, &f);
     return st;

@@ -1,4 +1,4 @@
-/* starter.h - what is asked of whoever started the ranks (mpirun, Slurm), before MPI begins.
+/* starter.h - questions to the program that started the ranks (mpirun, Slurm), before MPI begins.
  *
  * Answered by PMIx (starter_pmix.c), which comes with Open MPI; without it nobody answers
  * (starter_none.c). roster.h is what the rest of the room uses.
@@ -23,7 +23,7 @@ bool tsri_starter_post(void);
 bool tsri_starter_ask(const char *name, int rank, void *bytes, int64_t room, int64_t *got,
                       int seconds);
 
-/* Asks that all ranks be ended. May wait, if whoever should answer hangs. */
+/* Asks it to end all ranks. Waits as long as it hangs. */
 void tsri_starter_abort(int status);
 
 #endif

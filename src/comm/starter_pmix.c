@@ -1,4 +1,4 @@
-/* starter_pmix.c - whoever started the ranks, asked by PMIx. */
+/* starter_pmix.c - questions to the program that started the ranks, by PMIx. */
 #include "comm/starter.h"
 
 #include <pmix.h>

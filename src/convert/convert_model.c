@@ -1,4 +1,4 @@
-/* convert_model.c - model files converted. See convert_model.h. */
+/* convert_model.c - converting model files. */
 #include "convert/convert_model.h"
 
 #include "base/alloc.h"
@@ -68,22 +68,22 @@ done:
     return st;
 }
 
-tsr_status tsri_convert_put(tsri_converted *out, tsri_sink *to, tsr_model *model, bool to_relu,
-                            bool least_squares)
+tsr_status tsri_convert_put(tsri_converted *out, tsri_sink *to, tsr_model *model,
+                            tsri_convert_how how)
 {
     tsr_status st = TSR_OK;
     work w = {.model = model};
     double start = tsri_clock();
     const tsri_model *from = tsri_model_of(model->config);
-    *out = (tsri_converted){.to_relu = to_relu};
-    TSR_CHECK(from->twin && from->gated == to_relu, TSR_USAGE,
+    *out = (tsri_converted){.to_relu = how.to_relu};
+    TSR_CHECK(from->twin && from->gated == how.to_relu, TSR_USAGE,
               "%s holds a %s: --to %s converts a %s", model->path, from->name,
-              to_relu ? "relu" : "grelu", to_relu ? "grelu" : "relu_twin");
+              how.to_relu ? "relu" : "grelu", how.to_relu ? "grelu" : "relu_twin");
     TSR_TRY(work_init(&w));
     tsri_judge_on on = {w.device, w.data, 0};
     TSR_TRY(tsri_choose_loss(&on.loss, model->config, w.data));
-    if (to_relu)
-        TSR_TRY(tsri_convert_pair(&out->how, &w.store[1], &w.store[0], &on, least_squares));
+    if (how.to_relu)
+        TSR_TRY(tsri_convert_pair(&out->how, &w.store[1], &w.store[0], &on, how.least_squares));
     else
         TSR_TRY(tsri_grelu_from_tensors(&w.store[1], model->file, model->path));
     TSR_TRY(tsri_judge_pair(&out->train, &w.store[0], &w.store[1], &on, &w.data->train));
@@ -95,10 +95,10 @@ done:
     return st;
 }
 
-tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model, bool to_relu,
-                              bool least_squares)
+tsr_status tsri_convert_model(tsri_converted *out, const char *path, tsr_model *model,
+                              tsri_convert_how how)
 {
-    return tsri_convert_put(out, &(tsri_sink){.path = path}, model, to_relu, least_squares);
+    return tsri_convert_put(out, &(tsri_sink){.path = path}, model, how);
 }
 
 /* ---- As programs see it --------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ tsr_status tsr_model_convert(tsr_model **out, tsr_conversion *conversion, const 
     *out = NULL;
     TSRI_GIVEN(model);
     TSR_TRY(tsr_model_copy(&copy, model));
-    TSR_TRY(tsri_convert_put(&c, &sink, copy, to_relu, least_squares));
+    TSR_TRY(tsri_convert_put(&c, &sink, copy, (tsri_convert_how){to_relu, least_squares}));
     tsr_conversion mine = told(&c);
     if (conversion)
         TSR_TRY(TSRI_SIZED_GIVE(conversion, &mine));
@@ -148,7 +148,7 @@ tsr_status tsr_convert(char **json, const char *path, tsr_model *model, bool to_
     *json = NULL;
     TSRI_GIVEN(path);
     TSRI_GIVEN(model);
-    TSR_TRY(tsri_convert_model(&c, path, model, to_relu, least_squares));
+    TSR_TRY(tsri_convert_model(&c, path, model, (tsri_convert_how){to_relu, least_squares}));
     tsri_json_begin(&w);
     tsri_json_put_text(&w, "to", c.to_relu ? "relu" : "grelu");
     tsri_json_put_text(&w, "model", path);

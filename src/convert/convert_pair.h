@@ -1,4 +1,4 @@
-/* convert_pair.h - two nets, before a conversion and after it: made, compared, told.
+/* convert_pair.h - two nets, before a conversion and after it: made, compared, reported.
  *
  * What a model file that is converted (convert_model.h) and a run that converts its net on the way
  * (convert_run.h) have in common.

@@ -146,8 +146,8 @@ done:
 
 /* ---- Measuring ----------------------------------------------------------------------------- */
 
-/* The nets side by side: exact gates, those asked for (the same net when exact), a dense ReLU net.
- */
+/* The nets side by side: exact gates, those asked for (the same net when exact), a dense ReLU
+ * net. */
 typedef struct bench {
     tsri_model_use use;
     tsri_net *net[2]; /* low rank, ReLU */

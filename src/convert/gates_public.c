@@ -116,7 +116,7 @@ static const char *class_name(char text[32], const answers *a, int64_t k)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* Names are the data's own, whole: whoever reads the answers looks for them. */
+/* Names are those of the data, never cut: readers of the answers look for them. */
 static tsr_status name(tsri_text *out, const char *text)
 {
     tsr_status st = TSR_OK;

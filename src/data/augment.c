@@ -31,10 +31,11 @@ tsr_status tsri_augment_check(const tsri_augment *a, const tsr_data *data, const
                               const char *place)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(a->crop >= 0 && a->crop < 1 << 20, TSR_USAGE, "%sa padding of %lld makes no sense",
-              place, (long long)a->crop);
+    TSR_CHECK(a->crop >= 0 && a->crop < 1 << 20, TSR_USAGE,
+              "%sthe padding must be from 0 to %d pixels, not %lld", place, (1 << 20) - 1,
+              (long long)a->crop);
     TSR_CHECK(!tsri_augments(a) || (!data->sequences && data->width > 1), TSR_USAGE,
-              "%s%s are no images: data.augment, data.randaugment and data.cutout must be off",
+              "%s%s holds no images: data.augment, data.randaugment and data.cutout must be off",
               place, data->name);
     if (a->ops == 0)
         return TSR_OK;

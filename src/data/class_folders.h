@@ -9,8 +9,8 @@
 bool tsri_names_test(const char *name, size_t n);
 
 /* `folders`: all that hold pictures, by their paths below `root`. BAD_FILE when one of them is
- * inside another: nobody can say whether that is a class of its own or a part of the one around it.
- */
+ * inside another: nobody can say whether that is a class of its own or a part of the one around
+ * it. */
 tsr_status tsri_class_folders_check(const tsri_words *folders, const char *root);
 
 /* Notes folders of `root`, or of its train/, that hold nothing we can read: they are not

@@ -34,8 +34,8 @@ tsr_status tsri_csv_cell(tsri_csv *c);
 void tsri_csv_fini(tsri_csv *c);
 
 /* Semicolon, tab or comma: the first that cuts all of the first rows into as many cells, more than
- * one (0,5;3,1 are two numbers: whoever separates by semicolons has commas in numbers). Where rows
- * differ, the comma, semicolon or tab that stands in the first line. */
+ * one (0,5;3,1 are two numbers: files that separate cells by semicolons have commas in numbers).
+ * Where rows differ, the comma, semicolon or tab that stands in the first line. */
 tsr_status tsri_csv_separator(char *out, const char *path, const char *text, int64_t n);
 
 typedef enum tsri_cell {

@@ -1,7 +1,7 @@
 /* csv_doubt.c - what of a table's columns may be meant otherwise.
  *
- * Nothing here changes how a table is read. A column that can be read in one way only, but hardly
- * means that, is told; one whose numbers would be lost is refused.
+ * Nothing here changes how a table is read. A column that can be read in one way only, but probably
+ * means another, gets a warning; one whose numbers a float cannot tell apart is refused.
  */
 #include "data/csv_table.h"
 

@@ -60,7 +60,7 @@ static tsr_status decide_dates(const tsri_tables *t, int64_t k)
     return TSR_OK;
 }
 
-/* Numbers that are written for people: what they mean is not ours to guess. */
+/* Refuses numbers that are written for people: their meaning cannot be guessed. */
 static tsr_status refuse_dressed(const tsri_tables *t, int64_t k)
 {
     const tsri_column *c = &t->column[k];
@@ -74,7 +74,8 @@ static tsr_status refuse_dressed(const tsri_tables *t, int64_t k)
     return refuse(t, k, &c->dress, why);
 }
 
-/* Words beside numbers or dates: mostly words are words, a few of them are slips. */
+/* Words beside numbers or dates: if most cells are words it is a column of words; a few words among
+ * numbers are slips, and the first is refused. */
 static tsr_status decide_mixed(const tsri_tables *t, int64_t k)
 {
     tsri_column *c = &t->column[k];
@@ -136,7 +137,8 @@ static tsr_status decide(const tsri_tables *t, int64_t k)
     return c->kind == TSRI_DATES ? decide_dates(t, k) : TSR_OK;
 }
 
-/* Targets with gaps, of a table that a model is only asked about, are as good as none. */
+/* A table that a model only predicts for needs no targets: where some are missing, all are left
+ * out. */
 static void drop_targets(tsri_tables *t)
 {
     int64_t given = 0;

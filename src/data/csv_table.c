@@ -159,8 +159,8 @@ done:
     return st;
 }
 
-/* Whoever writes gaps as nothing writes them so in a table of one column, too. Lines without anything
- * before the first row and after the last are none. */
+/* An empty line in a table of one column may be a missing value, and is refused. Empty lines before
+ * the first row and after the last mean nothing. */
 static tsr_status check_gap(const tsri_csv_table *p, const tsri_csv *c, int64_t line)
 {
     tsr_status st = TSR_OK;

@@ -24,7 +24,7 @@ typedef struct tsri_column {
     char *name; /* from the header of the first table, or NULL */
     bool target, ignored;
     bool asked_words;       /* named in data.words */
-    const tsri_field *like; /* what a model takes it for, or NULL */
+    const tsri_field *like; /* the same column in the schema of a model, or NULL */
     tsri_column_kind kind;
     /* Cells of each kind; points and commas that may stand before thousands: point_groups, groups;
      * dressed: texts that are numbers with the same thing around them (dressed.h). */
@@ -83,8 +83,8 @@ const char *tsri_column_place(const tsri_tables *t, int64_t k, int64_t line, int
 
 /* ---- csv_kinds.c, csv_doubt.c: after every cell was seen -------------------------------------- */
 
-/* Numbers, words or dates? A column that is none of them is refused, with line, column and remedy.
- */
+/* Numbers, words or dates? A column that is none of them is refused, with line, column and
+ * remedy. */
 tsr_status tsri_columns_decide(tsri_tables *t);
 
 /* Says what of the columns may be meant otherwise: codes that begin with zeros, words that look

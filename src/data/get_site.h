@@ -1,7 +1,7 @@
 /* get_site.h - the folder in which a download becomes a data set, FOLDER.part beside FOLDER.
  *
- * It carries a mark, so that only what an earlier get made is ever removed: a folder of that name
- * without the mark belongs to others and is refused.
+ * It carries a mark, so that only folders of an earlier get are ever removed: a folder of that name
+ * without the mark is somebody else's and is refused.
  */
 #ifndef TSRI_GET_SITE_H
 #define TSRI_GET_SITE_H

@@ -29,8 +29,8 @@ static tsr_status set_shape(tsr_data *data, const tsr_array *x, tsr_form form)
 {
     tsr_status st = TSR_OK;
     const int64_t *s = x->shape;
-    TSR_CHECK(form >= TSR_FORM_AUTO && form <= TSR_SEQUENCES, TSR_USAGE, "form: there is no %d",
-              (int)form);
+    TSR_CHECK(form >= TSR_FORM_AUTO && form <= TSR_SEQUENCES, TSR_USAGE,
+              "form: %d is not a tsr_form", (int)form);
     if (form == TSR_FORM_AUTO)
         form = x->dims <= 2 ? TSR_VECTORS : x->dims == 4 ? TSR_IMAGES : TSR_FORM_AUTO;
     TSR_CHECK(form != TSR_FORM_AUTO, TSR_USAGE,
@@ -71,8 +71,8 @@ done:
     return st;
 }
 
-/* Warns of numbers that a float cannot tell apart. They may be for a model that learned from others,
- * where more of them differ. */
+/* Warns of numbers that a float cannot tell apart. They may be for a model that learned from
+ * others, where more of them differ. */
 static tsr_status doubt_resolution(const tsr_data *data, const tsr_array *x, const char *name)
 {
     tsr_status st = TSR_OK;

@@ -153,8 +153,8 @@ static void contrast(uint8_t *out, const uint8_t *in, const tsri_image_shape *s,
     blend_level(out, in, s, (uint8_t)((double)sum / (double)plane + 0.5), factor);
 }
 
-/* A pixel inside, as the mean of the nine around it in which it counts five times. The nearest byte:
- * 13ths are never halfway between two. */
+/* A pixel inside, as the mean of the nine around it in which it counts five times. The nearest
+ * byte: 13ths are never halfway between two. */
 static uint8_t smooth(const uint8_t *at, int64_t W)
 {
     int sum = at[-W - 1] + at[-W] + at[-W + 1] + at[-1] + 5 * at[0] + at[1] + at[W - 1] + at[W] +

@@ -1,4 +1,4 @@
-/* info.c - what can be said of a data set before anyone trains on it. */
+/* info.c - facts about a data set that are worth knowing before training on it. */
 #include "data/info.h"
 
 #include "base/alloc.h"
@@ -132,7 +132,7 @@ static tsr_status find_duplicates(tsri_data_info *info, const tsr_data *data)
             continue;
         }
         if (!same_row(data, marks[i].index, marks[first].index))
-            continue; /* two rows with one checksum */
+            continue; /* different rows with the same checksum */
         info->duplicates++;
         if (!same_answer(data, marks[i].index, marks[first].index)) {
             info->conflict[0] = marks[first].index;

@@ -1,4 +1,4 @@
-/* info.h - what can be said of a data set before anyone trains on it. */
+/* info.h - facts about a data set that are worth knowing before training on it. */
 #ifndef TSRI_INFO_H
 #define TSRI_INFO_H
 

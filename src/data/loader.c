@@ -74,7 +74,7 @@ static tsri_spot spot_of(const tsri_loader *loader, int64_t step, int64_t row, i
                        .sample = sample};
 }
 
-/* Of one row, which is there. */
+/* Fills in how one row was changed; the row holds a sample. */
 static void row_changed(const tsri_changed *out, const tsri_loader *loader, const tsri_spot *at)
 {
     const tsri_augment *a = &loader->options.augment;

@@ -23,7 +23,7 @@
 
 typedef struct tsri_loader_options {
     int64_t batch;        /* samples in a batch; at most n when shuffled */
-    uint64_t seed;        /*                               */
+    uint64_t seed;        /* of the order and of changes   */
     int64_t worker;       /* whose order                   */
     int64_t shard;        /* this worker sees the samples of shard `shard` */
     int64_t shards;       /* of this many (0 of 1 = all); sizes differ by at most one */
@@ -78,7 +78,8 @@ typedef struct tsri_changed {
     int64_t *cutout; /* [batch][2] row and column of the square's middle                       */
 } tsri_changed;
 
-/* That of batch `b`, of `step`, as far as the pointers are not NULL. */
+/* Fills in how the images of batch `b`, of `step`, were changed; arrays that are NULL are left
+ * out. */
 void tsri_loader_changed(const tsri_changed *out, const tsri_loader *loader, const tsri_batch *b,
                          int64_t step);
 

@@ -133,7 +133,7 @@ typedef struct block {
 
 typedef struct grid {
     const float *x;   /* [n][dim] */
-    int64_t dim;      /*          */
+    int64_t dim;      /* coordinates of a point */
     int64_t axes;     /* coordinates that have cells: min(3, dim) */
     int64_t side;     /* cells on an axis */
     double distance2; /* squares below this are too near */

@@ -30,9 +30,9 @@ typedef struct tsri_npy_files {
     bool unlabelled; /* all of x are inputs, and there are no targets */
 } tsri_npy_files;
 
-/* The files of that folder, with `suffix` ("" or "_test") in their names, or that file. *found: there
- * is an x. `like` (or NULL): the model that the data is shown to. BAD_FILE where they do not fit
- * together. Free what was read with fini, after a failure too. */
+/* The files of that folder, with `suffix` ("" or "_test") in their names, or that file. *found:
+ * there is an x. `like` (or NULL): the model that the data is shown to. BAD_FILE where they do not
+ * fit together. Free what was read with fini, after a failure too. */
 tsr_status tsri_npy_files_read(tsri_npy_files *f, const char *path, const char *suffix,
                                const tsri_like *like, bool *found);
 void tsri_npy_files_fini(tsri_npy_files *f);

@@ -6,8 +6,8 @@
 
 enum { TSRI_CLASSES_MAX = 65536 }; /* a label above is a mistake in the file, not a class */
 
-/* Sets channels, height, width and dim. BAD_FILE when a sample would be larger than 2^30 numbers.
- */
+/* Sets channels, height, width and dim. BAD_FILE when a sample would be larger than 2^30
+ * numbers. */
 tsr_status tsri_data_shape(tsr_data *data, int64_t channels, int64_t height, int64_t width,
                            const char *path);
 

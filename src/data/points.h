@@ -1,8 +1,8 @@
 /* points.h - what a model's theory asks of the samples before they are split.
  *
  * Losses of margins want labels -1 and +1; the deep ReLU paper's separation (Assumption 3.6) cannot
- * hold where one point has two labels. Both are looked for in the order of the data, so that a
- * sentence can name the samples as they stand there.
+ * hold where one point has two labels. Both are checked in the order of the data, so that a message
+ * can name the samples by their places in the file.
  */
 #ifndef TSRI_POINTS_H
 #define TSRI_POINTS_H

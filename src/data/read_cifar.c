@@ -18,7 +18,7 @@ enum { PIXELS = 3 * 32 * 32 };
 typedef struct layout {
     const char *name;
     int64_t labels;  /* bytes before the pixels; the last one is the class */
-    int64_t classes; /*                                                    */
+    int64_t classes; /* labels are below this                              */
     const char *train[6];
     const char *test;
     const char *names; /* file with one class name per line */

@@ -68,7 +68,8 @@ static bool is_picture(const char *name)
            tsri_ends_with(name, ".png");
 }
 
-/* Pictures that we cannot read: of these, nobody expects that they are passed over. */
+/* Is it a picture of a kind that we cannot read? People expect those to be read, so they are
+ * counted and named in a warning. */
 static bool is_foreign(const char *name)
 {
     static const char *const endings[] = {".gif",  ".bmp",  ".webp", ".tif",
@@ -114,7 +115,8 @@ static bool parse_name(picture *p, const char **class, size_t *class_length, con
     return *class_length > 0;
 }
 
-/* The class and the name that p will be sorted by. `path` is where it lies, `class` a part of it. */
+/* The class and the name that p will be sorted by. `path` is where it lies, `class` a part of
+ * it. */
 static tsr_status name_picture(picture *p, album *a, const char *path, const char *class,
                                size_t class_length)
 {
@@ -228,7 +230,7 @@ static void tell_foreign(const album *a)
                   tsri_quote(a->path), (long long)a->foreign, tsri_quote(a->one));
 }
 
-/* Pictures in folders look as if their classes were compared. */
+/* Says that folders which are not classes of the model are not compared with its answers. */
 static void tell_strangers(const album *a)
 {
     if (a->stranger[0] && a->classes.count > 0)

@@ -10,7 +10,7 @@
 
 #include "data/dataset.h"
 
-/* What a reader is asked for. Texts are borrowed; those not asked for are NULL. */
+/* What the run file asks of a reader. Texts are borrowed; those that were not given are NULL. */
 typedef struct tsri_read {
     const char *path;      /* file or folder */
     const char *test_path; /* file or folder with the test part */

@@ -3,9 +3,9 @@
 #define TSRI_SAMPLE_H
 
 #include "data/augment.h"
-#include "data/prepare.h"
+#include "data/row_scaling.h"
 
-/* What comes in where an image was moved away, in channel c. */
+/* What fills the edge that an image was moved away from: black, in channel c. */
 float tsri_black(const tsr_data *data, const tsri_part *part, int64_t c);
 
 /* x[dim] = sample i as the network sees it, not augmented. */
@@ -17,7 +17,7 @@ typedef struct tsri_changer {
     const tsri_part *part;
     tsri_augment how;
     uint8_t *image;           /* [2][dim] where RandAugment works, or NULL */
-    tsri_row_scaling scaling; /* then, of pixels that became numbers before */
+    tsri_row_scaling scaling; /* of changed pixels whose numbers were scaled beforehand */
 } tsri_changer;
 
 /* `how` must have been checked (tsri_augment_check); finish with _fini. */

@@ -38,8 +38,8 @@ tsr_status tsri_source_choose(const tsri_source **out, const tsr_config *config)
 tsr_status tsri_source_locate(char **path, tsri_text *tried, const char *name,
                               const tsr_config *config);
 
-/* The same in one folder, which is the set's own or holds it. *path is NULL when it is not there.
- */
+/* The same in one folder, which is the set's own or holds it. *path is NULL when it is not
+ * there. */
 tsr_status tsri_source_look(char **path, const char *name, const char *folder);
 
 /* ${XDG_DATA_HOME:-~/.local/share}/tessera/NAME, where `data get` puts a set. */

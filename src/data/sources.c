@@ -330,13 +330,13 @@ const tsri_source tsri_sources[] = {
 /* clang-format on */
 const int64_t tsri_source_count = (int64_t)(sizeof tsri_sources / sizeof *tsri_sources);
 
-/* data.name of what a program gave: whoever reads the run file later does not have it. */
+/* data.name of data that a program gave from memory, which later readers of the run file lack. */
 static tsr_status load_arrays(tsr_data *data, const tsr_config *config)
 {
     (void)data;
     return tsri_fail(TSR_USAGE,
-                     "%s: the data set was a program's own, in its memory (data.name: " TSRI_ARRAYS
-                     "), and is not here: give --data, or data.path",
+                     "%s: the data set was only in the memory of the program that trained on it "
+                     "(data.name: " TSRI_ARRAYS "): give --data, or data.path",
                      tsri_config_place(config, "data.name"));
 }
 

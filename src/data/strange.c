@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "data/normalisation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ static int64_t count_far(const tsri_part *part, int64_t dim, int64_t k)
     return far;
 }
 
-/* Column k of the inputs. Only the first few that are strange are told. */
-static void look(const tsr_data *data, const char *name, int64_t k, bool minmax, int64_t *told)
+/* Column k of the inputs. Only the first few strange ones are named. */
+static void look(const tsr_data *data, const char *name, int64_t k, bool range, int64_t *told)
 {
     int64_t n = data->train.n + data->test.n;
     int64_t far = count_far(&data->train, data->dim, k) + count_far(&data->test, data->dim, k);
@@ -30,11 +31,11 @@ static void look(const tsr_data *data, const char *name, int64_t k, bool minmax,
     TSRI_WARN("%s: column %s: %lld of %lld values are more than %d %s away from those that the "
               "model was trained on, near %.4g: are they in another unit?",
               tsri_quote(data->name), name ? tsri_quote(name) : number, (long long)far,
-              (long long)n, FAR, minmax ? "times their range" : "deviations",
+              (long long)n, FAR, range ? "times their range" : "deviations",
               (double)data->scaling.shift[k]);
 }
 
-/* Least and most of the numbers of a channel, as a spread; *far counts those far away. */
+/* The distance from the least to the largest number of a channel; *far counts those far away. */
 static float spread_of(int64_t *far, const tsri_part *part, const tsr_data *data, int64_t channel)
 {
     int64_t plane = data->height * data->width;
@@ -66,23 +67,23 @@ static void look_at_images(const tsr_data *data)
 
 void tsri_warn_of_strange(const tsr_data *data)
 {
-    bool minmax = strcmp(data->schema.normalize, "minmax") == 0;
+    const tsri_normalisation *how = tsri_normalisation_named(data->schema.normalize);
     bool images = data->height * data->width > 1 && !data->sequences;
     int64_t k = 0, told = 0;
     if (images && (data->test.n > 0 ? data->test.numbers : data->train.numbers) &&
-        strcmp(data->schema.normalize, "channel") == 0)
+        how->grouping == TSRI_BY_CHANNEL && !how->range)
         look_at_images(data);
-    if (!minmax && strcmp(data->schema.normalize, "standardize") != 0)
+    if (how->grouping != TSRI_BY_COLUMN && !how->range)
         return;
     for (int64_t i = 0; i < data->schema.fields && data->scaling.groups == data->dim; i++) {
         const tsri_field *f = &data->schema.field[i];
         if (!f->word)
-            look(data, f->name, k, minmax, &told);
+            look(data, f->name, k, how->range, &told);
         k += f->word ? f->words : 1;
     }
     bool vectors = data->schema.fields == 0 && data->channels == data->dim;
     for (; vectors && k < data->dim && data->scaling.groups == data->dim; k++)
-        look(data, NULL, k, minmax, &told);
+        look(data, NULL, k, how->range, &told);
     if (told > TOLD)
         TSRI_WARN("%s: the same holds for %lld more columns", tsri_quote(data->name),
                   (long long)(told - TOLD));

@@ -1,4 +1,4 @@
-/* strange.h - numbers far away from all that a model was trained on. */
+/* strange.h - warnings about numbers far away from all that a model was trained on. */
 #ifndef TSRI_STRANGE_H
 #define TSRI_STRANGE_H
 

@@ -1,5 +1,5 @@
-/* graph.h - a network as ONNX has it: constants, nodes, what comes in and goes out. No protobuf yet:
- * onnx_file.c makes that of it.
+/* graph.h - a network in ONNX's terms: constants, nodes, inputs and outputs. onnx_file.c turns it into
+ * protobuf messages.
  *
  *     tsri_graph g = {0};
  *     tsri_node *n;

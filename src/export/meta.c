@@ -1,6 +1,6 @@
 /* meta.c - what columns, classes and targets are called, as metadata of an ONNX file.
  *
- * Plain keys for whoever runs the file (classes, columns, targets, unit, task, transform: lists are
+ * Plain keys for programs that run the file (classes, columns, targets, unit, task, transform: lists are
  * JSON), and, beside them, what our own model file says of its network and data, word for word. */
 #include "export/writer.h"
 

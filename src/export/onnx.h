@@ -10,8 +10,8 @@
 
 #include "export/graph.h"
 
-/* Opset 15 with version 8 of the format (IR): the oldest pair that has what we use, so that Debian's
- * checker (onnx 1.12) and runtimes since 2021 take it. */
+/* Opset 15 with version 8 of the format (IR): the oldest pair that has what we use, so that
+ * Debian's checker (onnx 1.12) and runtimes since 2021 take it. */
 enum { TSRI_ONNX_OPSET = 15, TSRI_ONNX_IR = 8 };
 
 typedef struct tsri_onnx_bytes {
@@ -30,7 +30,7 @@ void tsri_onnx_fini(tsri_onnx_bytes *file);
  * when this build cannot. */
 tsr_status tsri_onnx_pack(void **bytes, int64_t *n, tsri_graph *graph, const char *name);
 
-/* Can it? */
+/* OK when this build can do that; else the same failure. */
 tsr_status tsri_onnx_can(void);
 
 #endif

@@ -91,11 +91,11 @@ tsr_status tsri_runtime_open(tsri_runtime *rt, const char *library)
               VERSION);
     TSR_TRY(told(rt,
                  CALL(rt, CREATE_ENV, int, const char *, void **)(LOG_ERRORS, "tessera", &rt->env),
-                 "it does not start"));
+                 "it cannot be started"));
     TSR_TRY(told(rt,
                  CALL(rt, CREATE_CPU_MEMORY_INFO, int, int, void **)(DEVICE_ALLOCATOR,
                                                                      MEMORY_DEFAULT, &rt->memory),
-                 "it knows no memory"));
+                 "it cannot describe this machine's memory"));
 done:
     return st;
 }
@@ -113,16 +113,16 @@ void tsri_runtime_close(tsri_runtime *rt)
 
 /* ---- A network ------------------------------------------------------------------------------ */
 
-/* Threads that wait by spinning would take the cores of whoever is measured next. */
+/* Threads that wait by spinning would take cores from the network that is measured next. */
 static tsr_status set_options(const tsri_runtime *rt, void *options, int64_t threads)
 {
     tsr_status st = TSR_OK;
     TSR_TRY(told(rt, CALL(rt, SET_INTRA_OP_NUM_THREADS, void *, int)(options, (int)threads),
-                 "it takes no number of threads"));
+                 "the number of threads cannot be set"));
     TSR_TRY(told(rt,
                  CALL(rt, ADD_SESSION_CONFIG_ENTRY, void *, const char *,
                       const char *)(options, "session.intra_op.allow_spinning", "0"),
-                 "it takes no setting"));
+                 "spinning cannot be switched off"));
 done:
     return st;
 }
@@ -133,12 +133,13 @@ tsr_status tsri_session_open(tsri_session *s, const tsri_runtime *rt, const void
     tsr_status st = TSR_OK;
     void *options = NULL;
     *s = (tsri_session){.rt = rt};
-    TSR_TRY(told(rt, CALL(rt, CREATE_SESSION_OPTIONS, void **)(&options), "it has no options"));
+    TSR_TRY(
+        told(rt, CALL(rt, CREATE_SESSION_OPTIONS, void **)(&options), "it cannot make options"));
     TSR_TRY(set_options(rt, options, threads));
     TSR_TRY(told(rt,
                  CALL(rt, CREATE_SESSION_FROM_ARRAY, void *, const void *, size_t, void *,
                       void **)(rt->env, bytes, (size_t)n, options, &s->session),
-                 "it does not take the network"));
+                 "it cannot load the network"));
 done:
     release(rt, RELEASE_SESSION_OPTIONS, options);
     return st;
@@ -170,7 +171,7 @@ static tsr_status make_value(tsri_session *s, void **out, const void *data, size
                 CALL(s->rt, CREATE_TENSOR_WITH_DATA, const void *, const void *, size_t,
                      const int64_t *, size_t, int,
                      void **)(s->rt->memory, data, bytes, shape, (size_t)dims, (int)element, out),
-                "it takes no such input");
+                "it cannot take the input");
 }
 
 tsr_status tsri_session_input(tsri_session *s, const float *x, const int64_t *shape, int dims,
@@ -195,11 +196,11 @@ static tsr_status look_at_output(tsri_session *s)
     void *info = NULL, *data = NULL;
     size_t count = 0;
     TSR_TRY(told(s->rt, CALL(s->rt, GET_TENSOR_TYPE_AND_SHAPE, void *, void **)(s->out, &info),
-                 "its output has no shape"));
+                 "the shape of its output cannot be read"));
     TSR_TRY(told(s->rt, CALL(s->rt, GET_TENSOR_SHAPE_ELEMENT_COUNT, void *, size_t *)(info, &count),
-                 "its output has no size"));
+                 "the size of its output cannot be read"));
     TSR_TRY(told(s->rt, CALL(s->rt, GET_TENSOR_MUTABLE_DATA, void *, void **)(s->out, &data),
-                 "its output has no numbers"));
+                 "the numbers of its output cannot be read"));
     s->output = data;
     s->outputs = (int64_t)count;
 done:

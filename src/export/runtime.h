@@ -9,8 +9,8 @@
  *     tsri_session_close(&s);
  *     tsri_runtime_close(&rt);
  *
- * Nothing of it is needed to build: it is loaded, and called by its C interface, a table of functions
- * whose order never changes (its ABI). Debian 12 has no package of it.
+ * It is not needed to build: it is loaded at run time, and called by its C interface, a table of
+ * functions whose order never changes (its ABI). Debian 12 has no package of it.
  */
 #ifndef TSRI_RUNTIME_H
 #define TSRI_RUNTIME_H
@@ -24,8 +24,8 @@ typedef struct tsri_runtime {
     const char *version;
 } tsri_runtime;
 
-/* FAILURE when it is not there, or is not ONNX Runtime. Call close also when open failed. It stays loaded: its
- * threads may outlive their session. */
+/* FAILURE when it is not there, or is not ONNX Runtime. Call close also when open failed. It stays
+ * loaded: its threads may outlive their session. */
 tsr_status tsri_runtime_open(tsri_runtime *rt, const char *library);
 void tsri_runtime_close(tsri_runtime *rt);
 

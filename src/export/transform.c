@@ -1,5 +1,5 @@
 /* transform.c - what lies between raw numbers and the network, as nodes: what training did to inputs
- * and targets (data/scaling.h), so that whoever runs the file need not.
+ * and targets (data/scaling.h), so that programs that run the file need not.
  *
  *     missing cells        x = fill where x is NaN                       tables
  *     columns or channels  x = (x - shift) scale                         the shift first, as ours
@@ -11,6 +11,7 @@
 #include "export/writer.h"
 
 #include "base/text.h"
+#include "data/normalisation.h"
 
 #include <float.h>
 #include <string.h>
@@ -120,12 +121,13 @@ done:
 /* ---- In ------------------------------------------------------------------------------------- */
 
 /* How inputs were normalised: as the file says, which older ones do not. */
-static tsr_status normalised(const char **how, const tsr_model *m)
+static tsr_status normalised(const tsri_normalisation **how, const tsr_model *m)
 {
     tsr_status st = TSR_OK;
-    *how =
+    const char *name =
         m->schema.normalize ? m->schema.normalize : tsri_config_text(m->config, "data.normalize");
-    TSR_CHECK(strcmp(*how, "auto") != 0, TSR_USAGE,
+    *how = tsri_normalisation_named(name);
+    TSR_CHECK(strcmp(name, "auto") != 0, TSR_USAGE,
               "%s was written by an older version and does not say how its inputs were scaled: "
               "leave --transform out and scale them before the network",
               m->path);
@@ -138,16 +140,14 @@ static tsr_status scale_input(chain *c, const tsr_model *m)
     tsr_status st = TSR_OK;
     const tsri_scaling *s = &m->scaling;
     int64_t numbers = c->dims == 3 ? m->input.c : tsri_shape_count(m->input);
-    const char *how;
+    const tsri_normalisation *how = NULL;
     TSR_TRY(normalised(&how, m));
     if (s->columns > 0)
         TSR_TRY(fill(c, s));
     if (s->groups > 0)
         TSR_TRY(scale(c, s, numbers));
-    if (strcmp(how, "unit") == 0)
-        TSR_TRY(unit(c, 1));
-    else if (strcmp(how, "patch") == 0)
-        TSR_TRY(unit(c, (float)tsri_model_wants(m->config).length));
+    if (how->each_row)
+        TSR_TRY(unit(c, how->wanted_length ? (float)tsri_model_wants(m->config).length : 1));
 done:
     return st;
 }

@@ -57,8 +57,8 @@ void tsri_sequence_find(tsri_writer *w);
 
 /* ---- transform.c ---------------------------------------------------------------------------- */
 
-/* The nodes between the raw input and value 0 (`on`: scaled as in training; else only turned to
- * [T, N, C]), with the ports that come in. USAGE when the file does not say how inputs were scaled. */
+/* The nodes between the raw input and value 0 (`on`: scaled as in training; else only turned to [T,
+ * N, C]), with the ports that come in. USAGE when the file does not say how inputs were scaled. */
 tsr_status tsri_transform_input(tsri_writer *w, const tsr_model *model, bool on);
 
 /* The nodes after `value` that bring real targets back to their units, and the port "output". */

@@ -128,8 +128,8 @@ done:
     return st;
 }
 
-/* All of one member. A warning of libarchive here means a checksum or a size that does not match.
- */
+/* All of one member. A warning of libarchive here means a checksum or a size that does not
+ * match. */
 static tsr_status read_member(walk *w, const char *name)
 {
     tsr_status st = TSR_OK;

@@ -21,8 +21,8 @@
  * *bytes. */
 tsr_status tsri_archive_read_file(char **bytes, int64_t *n, const char *path, int64_t most);
 
-/* Called for each member; `bytes` is valid during the call, and followed by a NUL. `name` comes from
- * the archive: compare it, print it through tsri_quote, never make a path of it. */
+/* Called for each member; `bytes` is valid during the call, and followed by a NUL. `name` comes
+ * from the archive: compare it, print it through tsri_quote, never make a path of it. */
 typedef tsr_status (*tsri_archive_visit)(void *context, const char *name, const char *bytes,
                                          int64_t n);
 

@@ -29,7 +29,7 @@ typedef enum tsri_type {
 
 typedef struct tsri_schema_row {
     const char *key;     /* "optim.lr"; "loss" for a key outside sections */
-    tsri_type type;      /*                                                */
+    tsri_type type;      /* of its value                                   */
     const char *preset;  /* default as text; NULL = none ("not given")     */
     const char *choices; /* "sgd|gd" for CHOICE, else NULL                 */
     double least, most;  /* range of numbers, both ends allowed            */
@@ -82,19 +82,19 @@ tsr_status tsri_config_reset(tsr_config *c, const char *key);
 tsr_status tsri_config_unread(const tsr_config *c, const char *key, const char *reader);
 
 /* The same for all keys of a section but its name and those in `keys`, between spaces: "workers
- * xi".
- */
+ * xi". */
 tsr_status tsri_config_only(const tsr_config *c, const char *section, const char *keys,
                             const char *reader);
 
-/* All those get their defaults back: the section has another reader now. */
+/* Sets all keys of a section but those back to their defaults: the section has another reader
+ * now. */
 tsr_status tsri_config_keep(tsr_config *c, const char *section, const char *keys);
 
 /* Is the key, without its section, among `keys`? */
 bool tsri_reads(const char *keys, const char *key);
 
-/* Other data: what is there as a file or folder, or looks like one, is a path, anything else a
- * name. It replaces all that the run file says about where the data is. */
+/* Names other data: the path of a file or folder that exists, or something that looks like a path;
+ * else the name of a set. Replaces all that the run file says about where the data is. */
 tsr_status tsri_config_set_data(tsr_config *c, const char *name_or_path);
 
 /* Typed reads. The key must be in the schema with that type (asserted); a key without value gives

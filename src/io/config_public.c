@@ -120,7 +120,8 @@ int64_t tsr_key_count(void)
 tsr_status tsr_key_at(tsr_key *key, int64_t i)
 {
     tsr_status st = TSR_OK;
-    TSR_CHECK(i >= 0 && i < tsri_schema_count, TSR_USAGE, "there are %lld keys, and none is %lld",
+    TSR_CHECK(i >= 0 && i < tsri_schema_count, TSR_USAGE,
+              "there are %lld keys, numbered from 0, and no number %lld",
               (long long)tsri_schema_count, (long long)i);
     const tsri_schema_row *row = &tsri_schema[i];
     tsr_key mine = {.key = row->key,

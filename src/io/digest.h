@@ -1,5 +1,5 @@
-/* digest.h - SHA-256; the SHA-1 by which git names a file's content; and HMAC-SHA-256, with which
- * two processes that share a secret prove it to each other without revealing it. */
+/* digest.h - SHA-256, HMAC-SHA-256 (two processes that share a secret prove it to each other
+ * without revealing it), and the SHA-1 by which git names a file's content. */
 #ifndef TSRI_DIGEST_H
 #define TSRI_DIGEST_H
 

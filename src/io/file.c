@@ -2,8 +2,8 @@
  *
  * A file is replaced in an order that leaves no moment with half a file under its name:
  *
- *     open the folder -> create a temporary file -> write -> fsync -> close -> rename -> fsync
- * folder
+ *     open the folder -> create a temporary file -> write -> fsync -> close -> rename
+ *     -> fsync of the folder
  *
  * Everything that can fail cheaply (is the folder there? is the target a plain file?) comes before
  * the first byte is written, and everything up to the rename can be undone by one unlink.

@@ -2,7 +2,7 @@
  *
  * Reading copies the file into memory (never mmap: a file that shrinks under a map kills the
  * process). Writing is atomic: temporary file in the same folder, write, fsync, rename, fsync of
- * the folder; whoever reads the name sees the old bytes or the new ones, never a part. An fsync
+ * the folder; a reader of the file sees the old bytes or the new ones, never a part. An fsync
  * that fails is never tried again: the temporary file is thrown away and the old one stays.
  *
  * Every system call goes through the table tsri_io, so that a test can count, fail, cut or kill it.
@@ -85,8 +85,8 @@ bool tsri_file_exists(const char *path);
  * that name. */
 tsr_status tsri_make_folder(const char *path);
 
-/* The same for a folder inside a run's own, in which files are replaced and removed. A symbolic link
- * in its place is refused (USAGE), as by tsri_file_open_own. */
+/* The same for a folder inside a run's own, in which files are replaced and removed. A symbolic
+ * link in its place is refused (USAGE), as by tsri_file_open_own. */
 tsr_status tsri_make_own_folder(const char *path);
 
 /* "folder/name" in a new string. */

@@ -176,8 +176,8 @@ done:
     return st;
 }
 
-/* The file stays: removing it would let a third process lock a new one beside the waiting second.
- */
+/* The file stays: removing it would let a third process lock a new one beside the waiting
+ * second. */
 void tsri_unlock_folder(int lock)
 {
     if (lock < 0)

@@ -102,8 +102,8 @@ int64_t tsri_tensor_bytes(const tsri_tensor *tensor);
  * characters. */
 bool tsri_tensor_name_ok(const char *name, size_t n);
 
-/* Where such a file goes: to a path, or, when that is NULL, into memory, bytes [n], which the caller
- * frees. */
+/* Where such a file goes: to a path, or, when that is NULL, into memory, bytes [n], which the
+ * caller frees. */
 typedef struct tsri_sink {
     const char *path;
     char *bytes;

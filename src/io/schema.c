@@ -168,7 +168,7 @@ const tsri_schema_row tsri_schema[] = {
     REAL("ticket.lr", "0", 0, 1e6, "learning rate at the start of fine-tuning; 0 = optim.lr"),
     CHOICE("ticket.criterion", "l2", "l2|l1|bn|fpgm|snip|grasp|random", "how units are scored; the largest stay; snip and grasp by gradients on 8 batches of the training set"),
     BOOL("ticket.global", "false", "one ranking over all layers instead of one per layer"),
-    INT("ticket.round_to", "1", 1, 4096, "keep multiples of this number, which kernels run faster"),
+    INT("ticket.round_to", "1", 1, 4096, "keep a multiple of this number of units, which kernels compute faster"),
     TEXT("ticket.axes", "paper", "axes to prune; paper: those that the scheme cuts, or those of loft if it cuts none; inner: every inner axis, including those of the first stage and of blocks with a stride; all: also the streams between blocks; or names, \"layer2.1.inner, layer3.1.inner\""),
     INT("ticket.recalibrate", "16", 0, 1e6, "batches of the training set that measure batch norm's statistics again, on the ticket itself, before it is judged and fine-tuned; 0 = it keeps those of the whole"),
     CHOICE("ticket.controls", "none", "none|random|reinit|both|init|all", "beside each ticket: one with random filters, one of the same shape with fresh weights, or both; init: one with the filters that were largest before pretraining; all: all three"),

@@ -18,8 +18,8 @@ tsr_status tsri_stream_next(tsri_stream *stream, const void **block, int64_t *n)
 bool tsri_stream_plain(const tsri_stream *stream);
 tsr_status tsri_stream_seek(tsri_stream *stream, int64_t *where, int64_t offset, int whence);
 
-/* A guess at the decompressed size, or 0; never more than the format can hold, never over `most`.
- */
+/* A guess at the decompressed size, or 0; never more than the format can hold, never over
+ * `most`. */
 int64_t tsri_stream_hint(const tsri_stream *stream);
 
 void tsri_stream_close(tsri_stream *stream); /* NULL is fine */

@@ -2,8 +2,8 @@
  *
  * It chooses its kernels while it is loaded, by the processor or by OPENBLAS_CORETYPE, and never
  * again. A processor that it does not know gets the kernels of 2004 (0.3.21 does that to a Sapphire
- * Rapids: a fifth of the speed), and whoever links it can do nothing about it: it is loaded before
- * main. So we load it ourselves and look. Where it fell back we unload it and load it again, with
+ * Rapids: a fifth of the speed), and a program that links it can do nothing about it: it is loaded
+ * before main. So we load it ourselves and look. If it fell back we unload it and load it again, with
  * the variable in its environment for as long as that takes.
  */
 #include "linalg/blas.h"
@@ -69,9 +69,9 @@ static const char *better_core(const char *chosen)
     return NULL;
 }
 
-/* Opens it with `setting` in the environment. setenv would move and free the list of variables,
- * which other threads may be reading; a second list in its place harms nobody. It is never freed:
- * somebody may still be reading that. */
+/* Opens it with `setting` in the environment. setenv would move and free the list of variables
+ * while other threads may be reading it; so another list is put in its place, and never freed,
+ * since threads may still be reading that one. */
 static tsr_status open_with(void **library, const char *setting)
 {
     static char **longer;

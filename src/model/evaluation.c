@@ -1,4 +1,4 @@
-/* evaluation.c - evaluation.json: where a model is right and wrong, and how sure it is of it. */
+/* evaluation.c - evaluation.json: where a model is right and wrong, and how sure it is. */
 #include "model/evaluation.h"
 
 #include "base/alloc.h"
@@ -170,7 +170,8 @@ static tsr_status sample_bytes(uint8_t *byte, const tsri_model_use *use, int64_t
     return st;
 }
 
-/* Large pictures lose pixels, not their look: each that stays is the mean of those it stands for. */
+/* Large pictures lose pixels, not their look: each that stays is the mean of those it stands
+ * for. */
 static void shrink(uint8_t *small, const uint8_t *byte, const tsr_data *d, int64_t by)
 {
     int64_t height = d->height / by, width = d->width / by;

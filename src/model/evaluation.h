@@ -1,5 +1,5 @@
 /* evaluation.h - evaluation.json: where a model is right and wrong, how sure it is of it, and what
- * its layers read. For the page of a run (report/), and for whoever wants to know.
+ * its layers read. For the page of a run (report/), and for other tools.
  *
  *     TSR_TRY(tsri_evaluation_write("runs/a/evaluation.json", model, false));
  *

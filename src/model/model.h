@@ -84,8 +84,7 @@ tsr_status tsri_model_of_parts(tsr_model **out, const tsri_model_parts *parts);
  * cannot be it: tsri_torch_lacks (net/torch_code.h) says so beforehand. */
 tsr_status tsri_module_write(const char *path, const tsr_model *model, const char *weights);
 
-/* "a/model.safetensors" -> "a/model.py", to any other name .py is added. The caller frees *out.
- */
+/* "a/model.safetensors" -> "a/model.py", to any other name .py is added. The caller frees *out. */
 tsr_status tsri_module_path(char **out, const char *path);
 
 /* ---- model_public.c ------------------------------------------------------------------------- */

@@ -247,7 +247,7 @@ done:
     return st;
 }
 
-/* A table whose last column is another one may be meant, or be another table. */
+/* Warns when the target has another name: that may be meant, or it is the wrong table. */
 static void doubt_targets(const char *path, const tsr_data *data, const tsri_data_schema *there)
 {
     const tsri_data_schema *here = &data->schema;
@@ -262,8 +262,8 @@ static void doubt_targets(const char *path, const tsr_data *data, const tsri_dat
     }
 }
 
-/* Training scales its inputs by its own data: where those are in another unit, the weights that it goes
- * on from meant something else. */
+/* Warns of columns in another unit: training scales its inputs by its own data, so the weights to
+ * start from would mean something else. */
 static tsr_status doubt_units(const tsri_tensors *file, const char *path, const tsr_data *data)
 {
     enum { FAR = 10 };
@@ -324,7 +324,7 @@ done:
     return st;
 }
 
-/* The folder of a run instead of its model is the commonest slip. */
+/* Refuses the folder of a run, the commonest slip, with the name of the model in it. */
 static tsr_status not_a_run(const char *path)
 {
     tsr_status st = TSR_OK;

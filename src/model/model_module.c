@@ -7,7 +7,7 @@
 #include "base/sized.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "data/prepare.h"
+#include "data/row_scaling.h"
 #include "io/file.h"
 #include "net/models.h"
 #include "net/torch_code.h"

@@ -111,7 +111,7 @@ done:
 
 /* ---- From a description --------------------------------------------------------------------- */
 
-/* What a file says of data that were never there. */
+/* The metadata of a model that was built without data. */
 static tsr_status write_nothing(tsri_json *scaling, tsri_json *schema, int64_t classes)
 {
     tsr_status st = TSR_OK;
@@ -225,8 +225,8 @@ tsr_status tsr_model_param(tsr_param *param, const tsr_model *model, int64_t i)
     tsr_status st = TSR_OK;
     TSRI_GIVEN(model);
     TSR_CHECK(i >= 0 && i < model->net->params, TSR_USAGE,
-              "the model has %lld parameters, and none is %lld", (long long)model->net->params,
-              (long long)i);
+              "the model has %lld parameters, numbered from 0, and no number %lld",
+              (long long)model->net->params, (long long)i);
     const tsri_param *p = &model->net->param[i];
     tsr_param mine = {.name = p->name,
                       .values = tsr_array_of(values_of(model, p), TSR_F32, p->dims, p->shape),
@@ -308,7 +308,7 @@ done:
     return st;
 }
 
-/* A parameter of which a part was written: all of it is again what the file has. */
+/* Undoes a change that failed half-way: the parameter is again what the file has. */
 static void restore(tsr_model *m, int64_t i)
 {
     char sentence[2048];

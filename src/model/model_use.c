@@ -12,7 +12,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "data/prepare.h"
+#include "data/row_scaling.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ void tsri_model_use_fini(tsri_model_use *use)
     tsri_pool_destroy(use->device.pool);
 }
 
-/* What was not compared, where data other than the model's own are given. */
+/* Says what could not be compared when other data than the model's own was given. */
 static void tell_unchecked(const tsr_model *model, const tsr_data *d)
 {
     if (!model->shown_others)
@@ -117,7 +117,7 @@ done:
     return st;
 }
 
-/* Inputs that a network may lose count of without a trace in its answers. */
+/* Refuses inputs so large that the answers would be wrong without showing it. */
 static tsr_status none_too_far(const tsri_part *part, const tsr_data *d)
 {
     tsr_status st = TSR_OK;
@@ -220,7 +220,7 @@ done:
     return st;
 }
 
-/* Of outputs that are not numbers the largest would still be some class. */
+/* Refuses outputs that are NaN: the largest of them would still be some class. */
 static tsr_status all_finite(const tsri_predictions *p, const char *data)
 {
     tsr_status st = TSR_OK;
@@ -304,7 +304,7 @@ tsr_status tsr_model_predict(float **outputs, int32_t **labels, int64_t *n, int6
     tsri_predictions p;
     tsri_model_asked asked = {.on_training_set = on_training_set};
     if (!outputs || !labels || !n || !width || !model)
-        return tsri_fail(TSR_USAGE, "a model and four places for its answers are needed");
+        return tsri_fail(TSR_USAGE, "model, outputs, labels, n and width must not be NULL");
     tsr_status st = tsri_model_predict(&p, model, &asked);
     *outputs = p.outputs;
     *labels = p.label;

@@ -16,7 +16,8 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "data/arrays.h"
-#include "data/prepare.h"
+#include "data/normalisation.h"
+#include "data/row_scaling.h"
 #include "net/models.h"
 #include "optim/step.h"
 
@@ -226,7 +227,7 @@ static tsr_status fill(tsr_predictor *p, const tsr_model *m)
     p->row = tsri_row_scaling_of(&p->scaling, &m->schema, p->shape, p->sequences, length);
     p->row.fill = p->options.missing ? p->row.fill : NULL;
     p->pixels = !p->sequences && s.h * s.w > 1 && m->scaling.groups == 0 && m->schema.normalize &&
-                strcmp(m->schema.normalize, "none") == 0;
+                tsri_normalises_nothing(tsri_normalisation_named(m->schema.normalize));
     TSR_TRY(tsri_backend_find(&p->backend, tsri_config_text(m->config, "backend")));
     if (p->backend->start)
         TSR_TRY(p->backend->start(p->options.threads));
@@ -299,8 +300,8 @@ typedef struct question {
     int64_t n;
 } question;
 
-/* Is a the same order of numbers as b, with some dimensions taken together? Then each product of its
- * last sizes is one of b's. */
+/* Is a the same order of numbers as b, with some dimensions taken together? Then each product of
+ * its last sizes is one of b's. */
 static bool is_coarser(const int64_t *a, int dims, const int64_t *b, int dims_b)
 {
     int64_t wide = 1, fine = 1;
@@ -323,7 +324,8 @@ done:
     return st;
 }
 
-/* As many numbers in another order (channels last, positions last) would be silently wrong. */
+/* Refuses shapes with as many numbers in another order (channels last, positions last): the answers
+ * would be silently wrong. */
 static tsr_status check_order(const tsr_array *x, const tsr_predictor *p)
 {
     tsr_status st = TSR_OK;

@@ -15,9 +15,9 @@
 #include "io/safetensors.h"
 #include "net/store.h"
 
-/* The chance of a unit to be in a share, as the scheme draws it; 1 where shares are whole, where
- * there are none, and where the run file wants no factor (scheme.scale: none). USAGE when the
- * scheme cannot draw so. */
+/* *chance = that of a unit to be in a share, as the scheme draws it; 1 when shares are whole, when
+ * there are none, and when the run file wants no factor (scheme.scale: none). USAGE when the scheme
+ * cannot draw so. */
 tsr_status tsri_share_chance(double *chance, const tsr_config *config);
 
 /* tsri_net_create, and the whole is scaled by that chance. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a user asks for it, in a command and in a run file. */
+/* How to ask for the nearest network, in a command and in a run file. */
 #define LEAST_SQUARES "--least-squares, convert_least_squares: true"
 
 enum { NEWTON_STEPS = 60 };

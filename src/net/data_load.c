@@ -1,4 +1,5 @@
-/* data_load.c - data as a run sees them, for programs: what the model wants of them is known here. */
+/* data_load.c - tsr_data_load: data as a run sees it. It lives in this room because only the model
+ * knows what it wants of its data. */
 #include "base/clock.h"
 #include "base/sized.h"
 #include "net/net.h"

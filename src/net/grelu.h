@@ -1,4 +1,4 @@
-/* grelu.h - what is known of a gated net beyond its layers. See grelu.c for its words. */
+/* grelu.h - what gated nets can do beyond other nets; grelu.c explains them. */
 #ifndef TSRI_GRELU_H
 #define TSRI_GRELU_H
 

@@ -1,5 +1,5 @@
-/* models.h - the rows of the models, each at the end of its family's file, and what builders share.
- */
+/* models.h - the rows of the models, each at the end of its family's file, and what builders
+ * share. */
 #ifndef TSRI_MODELS_H
 #define TSRI_MODELS_H
 

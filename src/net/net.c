@@ -100,8 +100,8 @@ done:
     return st;
 }
 
-/* Appends a parameter "<layer>.<suffix>"; shape, axes and init are filled in by the caller's copy.
- */
+/* Appends a parameter "<layer>.<suffix>"; shape, axes and init are filled in by the caller's
+ * copy. */
 tsr_status tsri_net_add_param(tsri_net *net, int *index, const tsri_param *like, const char *layer,
                               const char *suffix)
 {

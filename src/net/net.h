@@ -26,7 +26,7 @@ typedef struct tsri_axis {
     int64_t full;  /* as the model makes it; more than `size` in a pruned network (widths.h) */
     bool cuttable; /* shares may pick on it: not the input, not the output */
     bool stream;   /* between the blocks of a residual net, where sums tie all layers of a stage
-                      together: tickets may cut it, workers' shares have it whole */
+                      together: tickets may cut it, workers' shares keep it whole */
     int stage;     /* of a convolutional model, from 1; 0 = belongs to none */
     bool inner;    /* between the two convolutions of a pair: a residual block, or two neighbours of
                       a plain net. What LoFT cuts and tickets prune (subnet/filters.h) */
@@ -78,8 +78,9 @@ typedef struct tsri_layer {
     int64_t size, stride, pad;            /* conv and pooling */
     double scale;                         /* linear: y = scale x W^T + b; recurrent likewise */
     bool each;                            /* linear: at each position of a sequence */
-    double share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h. What a builder
-                           sets is both: the whole's own factor comes with tsri_net_expect */
+    double
+        share_scale; /* the same in a share; 0 = scale / xi, see subnet/cut.h. A builder sets both;
+                           the whole's own factor comes later (tsri_net_expect) */
 } tsri_layer;
 
 typedef struct tsri_net {
@@ -92,7 +93,7 @@ typedef struct tsri_net {
     int64_t trained; /* numbers with a gradient: the first ones of the store's vector */
     int64_t total;   /* all numbers */
     tsri_shape input;
-    int entry; /* the value that comes from outside: 0, but in a part cut off by depth (depth.h) */
+    int entry; /* the value that comes from outside: 0, except in a part cut off by depth (depth.h) */
     bool entry_relu; /* of a part: a linear layer and its ReLU made that value */
     bool entry_gate; /* or a gate */
     bool gated;      /* has gates, or is a part of a net that has */
@@ -116,8 +117,8 @@ void tsri_net_destroy(tsri_net *net);
 /* A copy, to be changed. The caller destroys *out. */
 tsr_status tsri_net_copy(tsri_net **out, const tsri_net *net);
 
-/* Layers with a share_scale: the whole computes what shares compute on average when each unit is in
- * a share with this chance. */
+/* Scales layers with a share_scale so that the whole computes what shares compute on average, when
+ * each unit is in a share with this chance. */
 void tsri_net_expect(tsri_net *net, double chance);
 
 /* The same with a builder of the caller's own instead of a model's: for tests. */
@@ -125,7 +126,8 @@ tsr_status tsri_net_build(tsri_net **out, const tsr_config *config, tsri_shape i
                           int64_t outputs, tsri_filter_order filters,
                           tsr_status (*build)(tsri_net *net));
 
-/* Gives every parameter its place in the store, by shapes and roles: the end of building a net. */
+/* Gives every parameter its place in the store, by shapes and roles: the last step of building a
+ * net. */
 void tsri_net_finish(tsri_net *net);
 
 /* The op of layer i for a batch of n: kind, shapes, window. The plan fills in the rest. */
@@ -144,7 +146,7 @@ int64_t tsri_net_param(const tsri_net *net, const char *name);
 /* ---- For models --------------------------------------------------------------------------- */
 
 /* One model, or family of models, per file, which ends with its row; a line of io/names.h makes it
- * known. What others must know about a model is a field here: nobody asks for its name. */
+ * known. What other code must know about a model is a field here: nobody compares its name. */
 typedef struct tsri_model {
     const char *name;
     const char *help;
@@ -213,9 +215,9 @@ tsr_status tsri_net_linear(tsri_net *net, int *out, int in, int axis, bool bias,
 tsr_status tsri_net_fixed(tsri_net *net, int *out, int in, int axis, double scale,
                           const char *name);
 
-/* For sequences. A linear layer without bias at each position, its parameter called `name`; the
- * recurrence over what stands before it; and the two ways out of a sequence. Weights start as
- * N(0, variance), those not `trained` are fixed. */
+/* For sequences: a linear layer without bias at each position, its parameter called `name`; the
+ * recurrence over its outputs; and the two ways out of a sequence, the last position or all of
+ * them. Weights start as N(0, variance), those not `trained` are fixed. */
 tsr_status tsri_net_each(tsri_net *net, int *out, int in, int axis, double variance, bool trained,
                          const char *name);
 tsr_status tsri_net_recurrent(tsri_net *net, int *out, int in, double variance, const char *name);

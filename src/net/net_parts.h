@@ -1,5 +1,5 @@
-/* net_parts.h - a description from the inside: what the files that append layers share.
- * All fail with RESOURCES only. */
+/* net_parts.h - what the files that append layers to a network share. All of it fails with
+ * RESOURCES only. */
 #ifndef TSRI_NET_PARTS_H
 #define TSRI_NET_PARTS_H
 

@@ -1,11 +1,11 @@
-/* order.h - the orders in which filters lie: TSRI_OIHW in files, in memory as the backend wants
- * them. All else lies the same in both. */
+/* order.h - the two orders of filters: TSRI_OIHW in files, and in memory what the backend wants.
+ * All other parameters lie alike in both. */
 #ifndef TSRI_ORDER_H
 #define TSRI_ORDER_H
 
 #include "net/net.h"
 
-/* Where number `i` of the file's order lies in memory. */
+/* The place in memory of number `i` in the file's order. */
 int64_t tsri_order_place(const tsri_param *p, int64_t i);
 
 /* A whole parameter from memory to the file's order. */

@@ -32,15 +32,15 @@ void tsri_plan_destroy(tsri_plan *plan);
 tsr_status tsri_plan_renew(tsri_plan **plan);
 
 /* A plan that only predicts, with weights that are in the store already and do not change: they are
- * laid out once, as products want them. Plans of the same store, backend and batch may share that:
- * `packer` is an earlier one, which must outlive this one, or NULL. */
+ * packed for products once. Plans of the same store, backend and batch may share the packed
+ * weights: `packer` is an earlier one, which must outlive this one, or NULL. */
 tsr_status tsri_plan_create_steady(tsri_plan **out, tsri_store *store, tsri_device device,
                                    int64_t batch, const tsri_plan *packer);
 
 /* Of sequences: how many positions each of the batch has, until the next call; NULL (the start) =
  * all. `length` [batch] must stay as it is until backward is done. */
 void tsri_plan_lengths(tsri_plan *plan, const int32_t *length);
-void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length); /* in the device's memory */
+void tsri_plan_lengths_there(tsri_plan *plan, const tsri_mem *length); /* lie on the device */
 
 /* A plan for gradients of outputs instead of a loss: norms use their running statistics, so that
  * no sample sees another. The caller writes the gradient of the output and looks at each op as
@@ -58,15 +58,15 @@ tsr_status tsri_plan_create_frozen(tsri_plan **out, tsri_store *store, tsri_devi
  * part of a network (net/depth.h) x is what the part before it gave, in the backend's type. */
 tsr_status tsri_plan_forward(tsri_plan *plan, const float *x);
 
-/* Its halves: x comes in, from the host; all ops are called, on the device alone. */
+/* Its two halves: x is brought in from the host; all ops are called, on the device alone. */
 tsr_status tsri_plan_enter(tsri_plan *plan, const float *x);
 tsr_status tsri_plan_pass(tsri_plan *plan);
 
-/* Instead of enter: rows with count, x and layout of the plan's input, to be drawn (backend/draw.h).
- * Of a device that cannot read the host's memory. */
+/* Instead of enter, on a device that cannot read the host's memory: fills in count, x and layout of
+ * the rows to be drawn into the plan's input (backend/draw.h). */
 void tsri_plan_draws(tsri_drawing *drawing, const tsri_plan *plan);
 
-/* The same with the output of the part before it, which stays on the device. */
+/* Forward from the output of the part before this one, which stays on the device. */
 tsr_status tsri_plan_forward_from(tsri_plan *plan, const tsri_plan *before);
 
 /* to [rows, outputs] = the outputs of the last forward of the first `rows` samples, in the
@@ -82,18 +82,18 @@ tsr_status tsri_plan_keep_tally(tsri_mem *to, const tsri_plan *plan); /* a copy 
 /* The gradients of the last loss into store->g. */
 tsr_status tsri_plan_backward(tsri_plan *plan);
 
-/* Of a part of a network whose loss is not its own: the gradient of its output, [batch, outputs],
- * written before backward, from the host or from the part after it; and the gradient of what came
- * into it, there after backward until the next forward. All in the backend's type and layout. */
+/* For a part of a network that does not compute the loss itself: the gradient of its output [batch,
+ * outputs], written before backward from the host or from the part after it; and the gradient of
+ * its input, valid after backward until the next forward. All in the backend's type and layout. */
 tsr_status tsri_plan_write_gradient(tsri_plan *plan, const void *from);
 tsr_status tsri_plan_gradient_from(tsri_plan *plan, const tsri_plan *behind);
 tsr_status tsri_plan_read_entry_gradient(void *to, const tsri_plan *plan);
 
-/* Bytes of what comes into it and of what goes out. */
+/* Bytes of a part's input and of its output. */
 int64_t tsri_plan_entry_bytes(const tsri_plan *plan);
 int64_t tsri_plan_output_bytes(const tsri_plan *plan);
 
-/* The bytes of memory that a plan of that batch would have, not taken. */
+/* *bytes = the memory that a plan for that batch would take. None is taken. */
 tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device device, int64_t batch,
                              bool training);
 
@@ -104,14 +104,14 @@ tsr_status tsri_plan_measure(int64_t *bytes, const tsri_net *net, tsri_device de
 typedef tsr_status (*tsri_plan_visit)(void *context, const tsri_op *op, const tsri_layer *layer);
 tsr_status tsri_plan_backward_each(tsri_plan *plan, tsri_plan_visit visit, void *context);
 
-/* The same where the visitor is the device's own: the op's addresses are not the host's. */
+/* The same for a visitor that works on the device: the op keeps the device's addresses. */
 tsr_status tsri_plan_backward_there(tsri_plan *plan, tsri_plan_visit visit, void *context);
 
-/* What a batch counts in the running statistics of every norm from now on; PyTorch's 0.1 at first.
- */
+/* The weight of a batch in the running statistics of every norm from now on; at first PyTorch's
+ * 0.1. */
 void tsri_plan_norm_momentum(tsri_plan *plan, double momentum);
 
-/* Bytes of the arena and of the gates, and the same if nothing of the arena were shared. */
+/* Bytes of the arena and of the gates, and what they would be if buffers shared no memory. */
 int64_t tsri_plan_bytes(const tsri_plan *plan);
 int64_t tsri_plan_bytes_unshared(const tsri_plan *plan);
 
@@ -125,7 +125,7 @@ bool tsri_plan_timed(const tsri_plan *plan); /* below */
 int64_t tsri_plan_ops(const tsri_plan *plan);
 const tsri_op *tsri_plan_op(const tsri_plan *plan, int64_t i, const char **name);
 
-/* Op i alone, on what the last pass left: for timing. */
+/* Calls op i alone, on what the last pass left in memory: for timing. */
 tsr_status tsri_plan_call(tsri_plan *plan, int64_t i, bool backward);
 
 /* Seconds of op i in one forward and one backward of the last run, when timing was switched on. */

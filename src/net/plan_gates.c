@@ -42,7 +42,7 @@ done:
     return st;
 }
 
-/* A step is for gates only when gates, and steps that are for gates only, are all that reads it. */
+/* A step is for gates only if its output is read by nothing but gates and such steps. */
 static void find_gate_only(tsri_plan *plan)
 {
     for (int64_t k = plan->count - 1; k >= 0; k--) {

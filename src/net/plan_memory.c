@@ -104,7 +104,7 @@ static void note_backward(book *b, int64_t k)
         live(&b->grad[home(b->plan, s->add)], back);
 }
 
-/* What comes into a part of a network is there from the start, its gradient until the end. */
+/* The input of a part of a network lives from the start, its gradient until the end. */
 static void note_entry(book *b)
 {
     tsri_plan *plan = b->plan;

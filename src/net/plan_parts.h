@@ -1,4 +1,4 @@
-/* plan_parts.h - a plan from the inside: shared by the files that make and run it.
+/* plan_parts.h - the inside of a plan, for the files that make and run it.
  *
  *     plan_steps.c    which layers become which ops: what is fused into what
  *     plan_gates.c    which values have gates, and which gradients are needed

@@ -208,7 +208,7 @@ static void choose_narrow(tsri_plan *plan)
     }
 }
 
-/* Norms whose statistics are made by who makes their input. */
+/* Norms whose statistics are computed by the op that makes their input. */
 static void feed_norms(tsri_plan *plan)
 {
     bool feeds = plan->narrow && plan->device.backend->can.feeds;
@@ -242,7 +242,7 @@ static void meet_recurrences(tsri_plan *plan, const scan *s)
     }
 }
 
-/* What another plan has packed is not packed again. */
+/* Weights that another plan has packed are not packed again. */
 static tsr_status list_packed(tsri_plan *plan)
 {
     tsr_status st = TSR_OK;

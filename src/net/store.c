@@ -357,8 +357,8 @@ done:
     return st;
 }
 
-/* The tensor "<prefix><name>" of parameter p, its shape checked; NULL for one that may be missing.
- */
+/* The tensor "<prefix><name>" of parameter p, its shape checked; NULL for one that may be
+ * missing. */
 static tsr_status find_tensor(const tsri_tensor **out, const tsri_param *p,
                               const tsri_tensors *file, const char *prefix, const char *path)
 {

@@ -26,7 +26,7 @@ typedef enum tsri_vector {
 
 typedef struct tsri_store {
     const tsri_net *net;
-    const tsri_backend *backend; /* who computes with it */
+    const tsri_backend *backend; /* that computes with it */
     const tsri_heap *heap;       /* of the backend, or the host's */
     int64_t real_bytes;          /* 4, or 8 for the gradient tests */
     tsri_mem *w, *g, *v;         /* g and v NULL when only inference is wanted */
@@ -37,17 +37,17 @@ typedef struct tsri_store {
 /* Zeroed vectors; `training` also makes g and v. */
 tsr_status tsri_store_init(tsri_store *store, const tsri_net *net, const tsri_backend *backend,
                            bool training);
-/* For host code that has use for a store: the host's own floats, for inference. */
+/* A store in the host's own memory, of floats, for inference: for host code that needs one. */
 tsr_status tsri_store_init_host(tsri_store *store, const tsri_net *net);
 /* Gives a store for training s, zeroed. */
 tsr_status tsri_store_add_variance(tsri_store *store);
 void tsri_store_fini(tsri_store *store);
 
-/* The network has another size now (subnet/cut.h): keeps the memory when it is large enough and
- * takes more otherwise. The numbers are whatever they are. */
+/* Fits the store to a network whose size has changed (subnet/cut.h): takes more memory if there is
+ * too little. The numbers are undefined afterwards. */
 tsr_status tsri_store_fit(tsri_store *store);
 
-/* Momentum and variance are zero again. */
+/* Sets momentum and variance back to zero. */
 tsr_status tsri_store_forget(tsri_store *store);
 
 /* The initial weights of `seed`: parameter p from the stream (INIT, p). */

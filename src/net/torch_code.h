@@ -1,4 +1,4 @@
-/* torch_code.h - a network as a module of PyTorch: Python text that needs nothing of ours.
+/* torch_code.h - a network as a PyTorch module: Python text that needs none of our code.
  *
  *     if (!tsri_torch_lacks(net))
  *         TSR_TRY(tsri_torch_class(&text, net));
@@ -13,8 +13,7 @@
 #include "base/text.h"
 #include "net/net.h"
 
-/* What keeps the network from being one, in words ("layer b has a fixed scale"); NULL when nothing
- * does. */
+/* Why the network cannot be written as one ("layer b has a fixed scale"); NULL when it can. */
 const char *tsri_torch_lacks(const tsri_net *net);
 
 /* Appends the class; only for a network that lacks nothing. */

@@ -13,8 +13,8 @@
 #include "net/net.h"
 
 /* axis->size becomes what net->widths says of it, if it says anything: at least 1, at most the
- * model's own. USAGE with the place in the run file otherwise. Called for each axis as it is made.
- */
+ * model's own. USAGE with the place in the run file otherwise. Called for each axis as it is
+ * made. */
 tsr_status tsri_widths_apply(const tsri_net *net, tsri_axis *axis);
 
 /* After the last axis: every name must have been one of them. */

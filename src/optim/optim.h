@@ -30,7 +30,7 @@ typedef struct tsri_optim {
 
 tsri_optim tsri_optim_from(const tsr_config *config);
 
-/* Does a step remember those before it? */
+/* Does a step depend on earlier ones? */
 static inline bool tsri_optim_remembers(const tsri_optim *rule)
 {
     return rule->momentum > 0 || rule->adam;

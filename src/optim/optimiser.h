@@ -1,4 +1,4 @@
-/* optimiser.h - a rule at work on a store: its gradient, which is there, becomes a step.
+/* optimiser.h - an update rule applied to a store: the gradient in it becomes a step.
  *
  *     TSR_TRY(tsri_optimiser_init(&o, &rule, store, device));
  *     TSR_TRY(tsri_optimiser_set(&o, rate, seen));             in the device's memory
@@ -26,7 +26,8 @@ void tsri_optimiser_fini(tsri_optimiser *o);
 /* The rate of the steps to come; momentum and variance have seen `seen` steps. */
 tsr_status tsri_optimiser_set(tsri_optimiser *o, double rate, int64_t seen);
 
-/* The step that was set; of the trained numbers low .. high-1 alone, which are then not clipped. */
+/* Takes the step that was set; the second only for the trained numbers low .. high-1, without
+ * clipping. */
 tsr_status tsri_optimiser_step(tsri_optimiser *o);
 tsr_status tsri_optimiser_step_part(tsri_optimiser *o, int64_t low, int64_t high);
 

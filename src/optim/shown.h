@@ -1,4 +1,4 @@
-/* shown.h - memory of a device that follows the host's.
+/* shown.h - a copy of the host's memory on a device, kept up to date.
  *
  *     TSR_TRY(tsri_shown_set(&shown, heap, host, bytes, room));     from now on shown.mem has them
  *
@@ -16,9 +16,10 @@ typedef struct tsri_shown {
     int64_t bytes; /* of it */
 } tsri_shown;
 
-/* Takes the memory, which has `room` bytes; for those who may take none later. */
+/* Takes the memory, `room` bytes, beforehand: for callers that must not take any later. */
 tsr_status tsri_shown_init(tsri_shown *shown, const tsri_heap *heap, int64_t room);
-/* Behind `bytes` the memory has `room`, of zeros, the same each time. Takes it if nobody did. */
+/* Sends `bytes` of the host. The memory has `room` bytes, the same each time, followed by zeros;
+ * it is taken if it was not before. */
 tsr_status tsri_shown_set(tsri_shown *shown, const tsri_heap *heap, const void *host, int64_t bytes,
                           int64_t room);
 /* All zeros are fine. */

@@ -23,7 +23,7 @@
 #include "optim/resident.h"
 #include "optim/shown.h"
 
-/* What the outputs are judged by. */
+/* What training minimises. */
 typedef struct tsri_aim {
     const tsri_loss_kind *kind;
     double smoothing;     /* of labels */
@@ -73,10 +73,10 @@ tsr_status tsri_step_update(tsri_step *step, double rate, int64_t seen);
 /* All of it. */
 tsr_status tsri_step_run(tsri_step *step, const tsri_batch *b, double rate, int64_t seen);
 
-/* A copy of what the last loss came to, on the device: to be read later, many at once. */
+/* Copies the tally of the last loss, on the device, to be read later together with others. */
 tsr_status tsri_step_keep(tsri_mem *to, const tsri_step *step);
 
-/* What the last loss came to; these wait for the device. */
+/* The tally of the last loss, and its value; both wait for the device. */
 tsr_status tsri_step_tally(tsri_tally *tally, const tsri_step *step);
 tsr_status tsri_step_value(double *loss, const tsri_step *step); /* tsri_loss_value of it */
 

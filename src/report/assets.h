@@ -1,6 +1,6 @@
 /* assets.h - the look and the script of every page, and what the live page adds, from
- * src/report/assets, as bytes of the program (cmake/assets.cmake). The files of a page's script share
- * one scope, in the order of that file. */
+ * src/report/assets, as bytes of the program (cmake/assets.cmake). The files of a page's script
+ * share one scope, in the order of that file. */
 #ifndef TSRI_ASSETS_H
 #define TSRI_ASSETS_H
 

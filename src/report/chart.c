@@ -1,4 +1,4 @@
-/* chart.c - what a chart holds: copies of all that was given, so that callers may forget it. */
+/* chart.c - the contents of a chart: copies of everything, so that callers may free their own. */
 #include "report/chart.h"
 
 #include "base/alloc.h"

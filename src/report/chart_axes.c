@@ -1,5 +1,5 @@
-/* chart_axes.c - a panel's frame: what its axes span, where the plot lies, ticks, labels, legend.
- */
+/* chart_axes.c - a panel's frame: what its axes span, where the plot lies, ticks, labels,
+ * legend. */
 #include "report/chart_parts.h"
 
 #include <math.h>
@@ -114,8 +114,8 @@ static bool evenly(const double *value, int count)
     return true;
 }
 
-/* A few measured places are better names than round numbers: on a log axis sizes (2, 4, 8 workers)
- * rather than 1, 10, 100; on a plain one what lies in even steps (epochs 5, 10, 15, 20). */
+/* A few measured values are better labels than round numbers: on a log axis sizes (2, 4, 8 workers)
+ * rather than 1, 10, 100; on a plain axis values in even steps (epochs 5, 10, 15, 20). */
 static void x_ticks(tsri_view *v, int about)
 {
     double value[FEW];

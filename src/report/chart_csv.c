@@ -1,4 +1,4 @@
-/* chart_csv.c - the numbers of a chart, for whoever wants to draw them otherwise.
+/* chart_csv.c - the numbers of a chart as CSV, to be drawn by other tools.
  *
  * One line a point ("tidy" data): every tool reads it, and series of different lengths need no
  * padding. Columns that no panel fills are left out.
@@ -25,13 +25,13 @@ static columns columns_of(const tsri_chart *c)
     return has;
 }
 
-/* A text that is not there is an empty field. */
+/* A text that is missing is an empty field. */
 static tsr_status add_field(tsri_text *out, const char *text)
 {
     return text ? tsri_text_add_field(out, text) : TSR_OK;
 }
 
-/* What is not finite is an empty field. */
+/* A number that is not finite is an empty field. */
 static tsr_status add_number(tsri_text *out, double value)
 {
     char text[TSRI_NUMBER_TEXT];

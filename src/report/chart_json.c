@@ -69,8 +69,8 @@ static void choose(int64_t *chosen, int64_t *count, int64_t i)
         chosen[(*count)++] = i;
 }
 
-/* Of each bundle of neighbours the least and the largest, in their order: returns how many. What
- * is not a number stays where it begins a bundle, so that a gap remains one. */
+/* Keeps the least and the largest of each bundle of neighbours, in their order; returns how many.
+ * NaN stays where it begins a bundle, so that a gap remains a gap. */
 static int64_t thin(int64_t *chosen, const double *y, int64_t n)
 {
     int64_t count = 0, bundles = MOST_POINTS / 2;

@@ -188,8 +188,8 @@ static bool banded(const tsri_series *s)
     return s->low && s->high && (s->marks == TSRI_MARKS_LINE || s->marks == TSRI_MARKS_BOTH);
 }
 
-/* What leaves the range of the axes is cut off: an inner <svg> does so without a name that could
- * meet another chart's on the same page. */
+/* Cuts off what lies outside the axes. An inner <svg> does so without an id, which could clash with
+ * that of another chart on the page. */
 void tsri_draw_series(tsri_markup *m, const tsri_view *v)
 {
     const tsri_drawn *p = v->panel;

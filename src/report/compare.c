@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading ------------------------------------------------------------------------------- */
 
 static tsr_status read_columns(tsri_rival *r)
 {
@@ -62,7 +61,7 @@ done:
     return st;
 }
 
-/* Metrics are enough: a run file that cannot be read leaves the page without its settings. */
+/* Metrics are enough: without a run file that can be read, the page lacks the run's settings. */
 static tsr_status read_settings(tsr_config **out, const char *file)
 {
     tsr_status st = tsr_config_read(out, file);
@@ -124,8 +123,7 @@ void tsri_compare_fini(tsri_compare *c)
     *c = (tsri_compare){0};
 }
 
-/* ---- Goals ------------------------------------------------------------------------------------
- */
+/* ---- Goals --------------------------------------------------------------------------------- */
 
 int64_t tsri_rival_reached(const tsri_rival *r, double percent)
 {
@@ -180,8 +178,7 @@ done:
     return st;
 }
 
-/* ---- What is shown ----------------------------------------------------------------------------
- */
+/* ---- What is shown ------------------------------------------------------------------------- */
 
 bool tsri_compare_accuracy(const tsri_compare *c)
 {

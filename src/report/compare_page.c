@@ -1,5 +1,5 @@
-/* compare_page.c - the page of several runs: what each took to the same accuracy, in which keys they
- * differ, what seeds make of the same settings. */
+/* compare_page.c - the page of several runs: what each took to reach the same accuracy, in which
+ * keys they differ, and means over runs that differ only in their seeds. */
 #include "report/compare.h"
 
 #include "base/alloc.h"
@@ -146,8 +146,8 @@ static double end_of(const tsri_rival *r, const double *column)
     return r->lines.n > 0 ? column[r->lines.n - 1] : (double)NAN;
 }
 
-/* "88.10 (87.20 to 89.00)"; of values that are all the same that one. Nothing here can be below 0, and
- * an interval of few seeds must not say so. */
+/* "88.10 (87.20 to 89.00)"; of values that are all the same that one. Nothing here can be below 0,
+ * and an interval of few seeds must not say so. */
 static void put_mean(tsri_table *t, const double *value, int64_t n, double unit, int digits)
 {
     double scaled[256];
@@ -334,7 +334,8 @@ static int64_t least_to(const tsri_compare *c, double percent, bool bytes)
     return found;
 }
 
-/* Which is the best, which was first, which sent least: what people ask before they read a table. */
+/* The run that is best, the one that was first, the one that sent least: what people want to know
+ * before they read a table. */
 static void facts(tsri_page *p, const tsri_compare *c)
 {
     char name[80];
@@ -359,7 +360,7 @@ static void facts(tsri_page *p, const tsri_compare *c)
     tsri_markup_add(&p->html, "</dl>\n");
 }
 
-/* What the run at that end of the last axis came to, 0 the worst and 1 the best. */
+/* The result of the run at that end of the last axis: 0 the worst, 1 the best. */
 static void end_text(char text[48], const tsri_compare *c, double place)
 {
     (void)snprintf(text, 48, "%s", place > 0 ? "best" : "worst");

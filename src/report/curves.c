@@ -99,7 +99,7 @@ static tsr_status take_line(void *context, const tsri_json_value *line)
     tsri_curves *c = context;
     TSR_TRY(tsri_json_each(line, take_member, c));
     c->n++;
-    for (int64_t i = 0; i < c->count; i++) /* who had no number in this line gets a gap */
+    for (int64_t i = 0; i < c->count; i++) /* a column without a number in this line gets a gap */
         TSR_TRY(extend(&c->curve[i], c->n));
 done:
     return st;

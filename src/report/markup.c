@@ -1,5 +1,5 @@
-/* markup.c - XML and HTML out: a writer that keeps its first failure and escapes what is not ours.
- */
+/* markup.c - XML and HTML out: a writer that keeps its first failure and escapes what is not
+ * ours. */
 #include "report/markup.h"
 
 #include "base/utf8.h"

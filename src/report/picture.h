@@ -5,7 +5,8 @@
 #include "report/markup.h"
 
 /* One <img> with the pixels [channels, height, width] of 0 .. 255 in it, drawn with sharp edges;
- * one channel is grey, of more the first three are red, green and blue. `alt` says what it shows. */
+ * one channel is grey, of more the first three are red, green and blue. `alt` says what it
+ * shows. */
 void tsri_picture(tsri_markup *m, const uint8_t *pixel, int64_t channels, int64_t height,
                   int64_t width, const char *alt);
 

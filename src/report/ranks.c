@@ -1,4 +1,4 @@
-/* ranks.c - where the time of the processes of one run went, and who waits for whom. */
+/* ranks.c - where the time of the processes of a run went, and which one the others wait for. */
 #include "report/ranks.h"
 
 int64_t tsri_ranks_count(const tsri_json_value *line)
@@ -23,8 +23,8 @@ void tsri_ranks_add(tsri_rank_time *rank, int64_t n, const tsri_json_value *line
     }
 }
 
-/* What the others would not wait if it computed no longer than they do is its doing; what they wait
- * beyond that they wait for the coordinator. */
+/* A rank is to blame for the time that the others would not wait if it computed no longer than they
+ * do; for the rest of the waiting the coordinator is. */
 int64_t tsri_ranks_slowest(const tsri_rank_time *rank, int64_t n, double *waited)
 {
     static const double noticeable = 0.05;

@@ -1,4 +1,4 @@
-/* ranks.h - where the time of the processes of one run went, and who waits for whom.
+/* ranks.h - where the time of the processes of a run went, and which one the others wait for.
  *
  *     tsri_rank_time rank[3] = {...};                   rank 0 coordinates
  *     TSR_TRY(tsri_ranks_add(rank, 3, line, 1));        a line of metrics, event "times"
@@ -9,7 +9,7 @@
 
 #include "io/json.h"
 
-enum { TSRI_MEMBERS = 256 }; /* ranks that are looked at; of more the first */
+enum { TSRI_MEMBERS = 256 }; /* ranks that are looked at; further ones are left out */
 
 /* Seconds, and bytes. */
 typedef struct tsri_rank_time {

@@ -70,8 +70,7 @@ done:
     return st;
 }
 
-/* ---- The whole --------------------------------------------------------------------------------
- */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 tsr_status tsri_last_name(char **name, const char *folder)
 {
@@ -108,7 +107,7 @@ static tsr_status write_run_file(tsri_page *p)
     tsri_text yaml = {0};
     tsri_section_open(p, "The run file");
     TSR_TRY(tsri_config_write(&yaml, p->config, NULL));
-    tsri_markup_add(&p->html, "<details><summary>every key, also those left as they were"
+    tsri_markup_add(&p->html, "<details><summary>every key, also those left at their defaults"
                               "</summary>\n<pre>");
     tsri_markup_text(&p->html, yaml.data);
     tsri_markup_add(&p->html, "</pre></details>\n");

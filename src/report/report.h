@@ -1,4 +1,4 @@
-/* report.h - report.html: what came out of a run, on one page.
+/* report.h - report.html: the results of a run on one page.
  *
  * One file that needs nothing else: no font, no network; pictures are inline and follow the reader's
  * light or dark colours. Its own script adds values under the cursor, zoom, series on and off; what
@@ -27,8 +27,8 @@
  * BAD_FILE when one of its files is damaged. */
 tsr_status tsri_report_write(const char *folder, const char *path);
 
-/* Appends the page itself. A `live` one has no Content-Security-Policy of its own: whoever serves it
- * sends one, with the digest of the page's script (below) and of what it adds. In the page,
+/* Appends the page itself. A `live` page has no Content-Security-Policy of its own: its server
+ * sends one, with the digest of the page's script (below) and of what the server adds. In the page,
  * window.tessera.replace(text) takes over a newer page's content and keeps what its reader has
  * zoomed, switched off, opened and scrolled to. */
 tsr_status tsri_report_text(tsri_text *out, const char *folder, bool live);

@@ -1,11 +1,15 @@
 /* report_certificate.c - the section of certificates: what theorems ask for beside what was
- * measured. They are those of tsri_certificate_json (theory/certificate.h), from files and from the
- * run's own lines of metrics. */
+ * measured.
+ *
+ * Certificates come as JSON (tsri_certificate_json, theory/certificate.h), from files in the run's
+ * folder and from its lines of metrics.
+ */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
 #include "io/file.h"
 #include "report/scale.h"
+#include "theory/verdict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,14 +45,14 @@ static void interval(tsri_markup *m, const tsri_json_value *row)
 static void verdict(tsri_markup *m, const tsri_json_value *row)
 {
     const char *word = tsri_text_at(row, "verdict"), *reason = tsri_text_at(row, "reason");
-    bool fails = strcmp(word, "fails") == 0;
+    tsri_verdict v = tsri_verdict_named(word);
     tsri_markup_add(m, "<td class=\"%s\">",
-                    fails                        ? "fails"
-                    : strcmp(word, "holds") == 0 ? "holds"
-                                                 : "quiet");
+                    v == TSRI_FAILS   ? "fails"
+                    : v == TSRI_HOLDS ? "holds"
+                                      : "quiet");
     tsri_markup_text(m, word);
     double factor;
-    if (fails && tsri_json_as_real(tsri_json_get(row, "factor"), &factor)) {
+    if (v == TSRI_FAILS && tsri_json_as_real(tsri_json_get(row, "factor"), &factor)) {
         tsri_markup_add(m, " by a factor of ");
         number(m, row, "factor");
     }
@@ -82,23 +86,18 @@ static void row_html(tsri_markup *m, const tsri_json_value *row)
     tsri_markup_add(m, "</tr>\n");
 }
 
-/* "3 hold, 2 fail, ...": a paragraph; vacuous rows stand beside those that hold, never with them.
- */
+/* "3 hold, 2 fail, 1 is vacuous, ...": vacuous rows are counted apart from those that hold. */
 static void counts(tsri_markup *m, const tsri_json_value *c)
 {
-    static const char *const words[][2] = {{"holds", "hold"},
-                                           {"fails", "fail"},
-                                           {"vacuous", "vacuous"},
-                                           {"open", "open"},
-                                           {"does not apply", "do not apply"}};
     const tsri_json_value *all = tsri_json_get(c, "counts");
     if (!tsri_json_is_object(all))
         return;
     tsri_markup_add(m, "<p>");
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (int v = TSRI_HOLDS; v < TSRI_VERDICTS; v++) {
         int64_t n = 0;
-        (void)tsri_json_as_int(tsri_json_get(all, words[i][0]), &n);
-        tsri_markup_add(m, "%s%lld %s", i > 0 ? ", " : "", (long long)n, words[i][1]);
+        (void)tsri_json_as_int(tsri_json_get(all, tsri_verdicts[v].name), &n);
+        tsri_markup_add(m, "%s%lld %s", v > TSRI_HOLDS ? ", " : "", (long long)n,
+                        n == 1 ? tsri_verdicts[v].one : tsri_verdicts[v].many);
     }
     tsri_markup_add(m, "</p>\n");
 }
@@ -200,8 +199,7 @@ done:
     return st;
 }
 
-/* ---- Along the run (certify.every): the latest of each paper
- * ------------------------------------- */
+/* ---- Along the run (certify.every): the latest of each paper ------------------------------- */
 
 enum { MOST_PAPERS = 8 };
 

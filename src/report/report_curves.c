@@ -12,8 +12,7 @@
 
 enum { WIDTH = 470, HEIGHT = 320 }; /* of a chart: two beside each other, one on a phone */
 
-/* ---- The columns ------------------------------------------------------------------------------
- */
+/* ---- The columns --------------------------------------------------------------------------- */
 
 /* The last finite number of a column, NaN when there is none. */
 static double last_of(const tsri_page *p, const char *name)
@@ -30,10 +29,9 @@ static bool has_any(const tsri_page *p, const char *name)
     return isfinite(last_of(p, name));
 }
 
-/* ---- Facts -------------------------------------------------------------------------------------
- */
+/* ---- Facts --------------------------------------------------------------------------------- */
 
-/* What was trained on what, and by which scheme, in one line. */
+/* One line: model, data, scheme and seed. */
 void tsri_report_subtitle(tsri_page *p)
 {
     const tsr_config *c = p->config;
@@ -89,8 +87,7 @@ static void facts(tsri_page *p)
     tsri_free(seconds);
 }
 
-/* ---- Charts ------------------------------------------------------------------------------------
- */
+/* ---- Charts -------------------------------------------------------------------------------- */
 
 typedef struct plot {
     const char *title, *x_label, *y_label;
@@ -250,8 +247,7 @@ void tsri_report_learning(tsri_page *p, bool pretraining)
     tsri_section_close(p);
 }
 
-/* ---- Traffic and time
- * --------------------------------------------------------------------------*/
+/* ---- Traffic and time ----------------------------------------------------------------------- */
 
 static double most_of(const double *value, int64_t n)
 {
@@ -319,7 +315,7 @@ static void round_chart(tsri_page *p)
     show(p, &c, NULL);
 }
 
-/* Where the run did not write down every round: the mean of those between two evaluations. */
+/* Traffic of a run that did not write down every round: the mean between two evaluations. */
 static void mean_round_chart(tsri_page *p)
 {
     tsri_chart c;

@@ -1,5 +1,5 @@
-/* report_distance.c - how the ranking of filters settled: a map of distances between epochs for each
- * layer, from distance.json. */
+/* report_distance.c - how the ranking of filters settled: a map of distances between epochs for
+ * each layer, from distance.json. */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"

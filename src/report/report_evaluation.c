@@ -35,7 +35,7 @@ done:
     return st;
 }
 
-/* Drops what is of another model than the one that lies beside it. */
+/* Drops an evaluation that is not of the model beside it. */
 static tsr_status forget_stale(judged *j, const tsri_page *p, const char *network, bool *stale)
 {
     tsr_status st = TSR_OK;
@@ -373,7 +373,7 @@ done:
 
 /* ---- The whole ------------------------------------------------------------------------------ */
 
-/* A finished run that nobody has evaluated: the reader should know that there is more to see. */
+/* For a finished run without an evaluation: says how to make one. */
 static tsr_status offer(tsri_page *p)
 {
     tsr_status st = TSR_OK;

@@ -17,7 +17,7 @@ typedef struct tsri_page {
     char section[80];     /* the one that is open, as in addresses: "traffic-and-time" */
     int64_t charts;       /* in it */
     int64_t drawn;        /* in all */
-    bool live;            /* its server decides what it may ask for */
+    bool live;            /* its server sends the policy for what it may load (report.h) */
     const char *folder;
     tsr_config *config;
     tsri_curves lines; /* evaluations */

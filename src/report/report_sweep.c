@@ -1,6 +1,5 @@
 /* report_sweep.c - the page of a sweep: the best cell and how sure it is, the cells as a map of
- * colours (sweep_map.c), the curves of the best ones, all of them in a table.
- */
+ * colours (sweep_map.c), the curves of the best ones, all of them in a table. */
 #include "report/report_parts.h"
 
 #include "base/alloc.h"
@@ -93,8 +92,7 @@ static tsr_status best(const tsri_sweep_view *v)
     char number[TSRI_NUMBER_TEXT], spread[TSRI_NUMBER_TEXT], seeds[120] = "";
     tsri_section_open(v->page, "The best cell");
     if (b->count == 0) {
-        tsri_page_say(v->page,
-                      v->sweep->done > 0 ? "No run has come to its end." : "No run is done yet.");
+        tsri_page_say(v->page, v->sweep->done > 0 ? "No run has finished." : "No run is done yet.");
         goto done;
     }
     TSR_TRY(tsri_sweep_cell_text(&cell, v->sweep, b->cell, ""));
@@ -248,7 +246,7 @@ static void number(tsri_table *t, int digits, double value)
         tsri_table_format(t, "%.*g", digits, value);
 }
 
-/* What came out first: a phone shows no more than the first columns. */
+/* Results come first: a phone shows no more than the first columns. */
 static void table_row(tsri_table *t, const tsri_sweep_view *v, const tsri_cell_sum *c)
 {
     const tsri_spread *rest[] = {&c->loss, &c->train_loss};

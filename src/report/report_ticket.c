@@ -13,8 +13,8 @@
 
 /* ---- The table of tickets -------------------------------------------------------------------
  * ticket.json has "rows": flat objects. The members of the first row, in their order, are the
- * columns: what the command that writes the file tells, this page shows. Members that it knows have
- * a head and a form of their own. */
+ * columns: the page shows whatever the command wrote. Members that the page knows have a head and a
+ * form of their own. */
 
 enum { MOST_COLUMNS = 24, MOST_ROWS = 1000, MOST_POINTS = 100 }; /* of more only the first */
 
@@ -74,7 +74,7 @@ static tsr_status take_head(void *context, const char *key, const tsri_json_valu
     return TSR_OK;
 }
 
-/* A key nobody knows, "some_key", as people write it. */
+/* An unknown key, "some_key", with spaces. */
 static tsr_status head_line(tsri_text *line, const heads *h)
 {
     tsr_status st = TSR_OK;
@@ -164,7 +164,8 @@ static void amounts(tsri_table *t, const char *name, const char *remark, const d
         amount(t, k, value[k]);
 }
 
-/* What layers without weights of their own row have, and all: the totals of the table of tickets. */
+/* What layers without weights of their own row have, and all: the totals of the table of
+ * tickets. */
 static void totals(tsri_table *t, const tsri_json_value *whole, const tsri_json_value *row,
                    const double sum[4])
 {
@@ -177,7 +178,7 @@ static void totals(tsri_table *t, const tsri_json_value *whole, const tsri_json_
         rest[k] = all[k] - sum[k];
         complete &= rest[k] >= 0;
     }
-    if (!complete) /* a file of another hand */
+    if (!complete) /* not a file that we wrote */
         return;
     amounts(t, "norms and others", "", rest);
     (void)snprintf(part, sizeof part, "%.1f %% of the operations",
@@ -265,7 +266,7 @@ static void best_facts(tsri_page *p, const tsri_json_value *best, const tsri_jso
     tsri_markup_add(&p->html, "</dl>\n");
 }
 
-/* What was done, in the order in which it was, for readers who never heard of tickets. */
+/* What was done, step by step, for readers who have never heard of tickets. */
 static void say_what(tsri_page *p, const tsri_json_value *rows)
 {
     bool whole = false;
@@ -316,7 +317,7 @@ static void cost_charts(tsri_page *p, const tsri_json_value *rows)
     tsri_markup_add(&p->html, "</div>\n");
 }
 
-/* Which we would take, and by which rule (ticket/best.h). */
+/* The ticket that we recommend, and the rule (ticket/best.h). */
 static void choice(tsri_page *p, const tsri_json_value *best)
 {
     if (!*tsri_text_at(best, "sentence"))

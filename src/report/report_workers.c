@@ -1,5 +1,5 @@
 /* report_workers.c - where the time of each rank went, of a run in several processes: how long it
- * computed, sent and waited, what it was sent, and whom the workers waited for. From the lines
+ * computed, sent and waited, its traffic, and which rank the workers waited for. From the lines
  * "times" and "lost" of metrics.jsonl. */
 #include "report/report_parts.h"
 
@@ -55,10 +55,11 @@ static void say_who(tsri_page *p, const members *m)
     else
         tsri_page_say(p, "No worker waited long: for %.0f %% of their time.", 100 * waited);
     if (m->lost > 0)
-        tsri_page_say(p,
-                      "%lld shares were lost: a worker died, was late, or sent what is no "
-                      "number.",
-                      (long long)m->lost);
+        tsri_page_say(
+            p,
+            "%lld shares were lost: a worker died, was late, or sent numbers that are not "
+            "finite.",
+            (long long)m->lost);
 }
 
 static double sum_of(const tsri_rank_time *t)

@@ -8,7 +8,7 @@
 
 #include "report/colour.h"
 
-enum { MOST_MAPS = 12 }; /* small multiples; more than that nobody compares */
+enum { MOST_MAPS = 12 }; /* more maps than that cannot be compared at a glance */
 
 void tsri_sweep_choose_axes(tsri_sweep_view *v)
 {

@@ -1,4 +1,4 @@
-/* sweep_view.c - what the page of a sweep judges its cells by (sweep_view.h). */
+/* sweep_view.c - the number by which the page of a sweep judges its cells (sweep_view.h). */
 #include "report/sweep_view.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* sweep_view.h - a sweep as its page sees it; private to report_sweep.c, sweep_view.c, sweep_map.c. */
+/* sweep_view.h - a sweep as its page sees it; private to report_sweep.c, sweep_view.c,
+ * sweep_map.c. */
 #ifndef TSRI_SWEEP_VIEW_H
 #define TSRI_SWEEP_VIEW_H
 

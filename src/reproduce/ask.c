@@ -1,7 +1,7 @@
-/* ask.c - a study's function asks for its cells; who answers depends on why it was called.
+/* ask.c - a study's function asks for its cells; the answer depends on why it was called.
  *
  *     LISTING    every cell is noted, none is there
- *     COUNTING   what those that will be made take
+ *     COUNTING   counts what the chosen cells will take
  *     TIMING     one of them: how fast a step of its training is on the device at hand
  *     MAKING     one cell is made and written, the others are passed over
  *     SHOWING    those that have their file are there

@@ -40,7 +40,7 @@ typedef struct tsri_study_cell {
     tsr_status st; /* the first failure of put: tsri_cell_write returns it */
 } tsri_study_cell;
 
-/* The names of all cells of a study, in order of worth, and what each takes. */
+/* The names of all cells of a study, the most useful first, and what each takes. */
 typedef struct tsri_cell_list {
     char (*name)[TSRI_CELL_NAME];
     double *flops; /* operations; 0 = not counted yet */

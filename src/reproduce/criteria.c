@@ -1,6 +1,6 @@
 /* criteria.c - what decides each claim of the papers, written down before anything is run. See
- * criteria.h. Statistics whose sign alone is claimed have the bound 0 (a ratio 1): for them the
- * interval is all the tolerance there is. */
+ * criteria.h. When only the sign of a statistic is claimed the bound is 0 (of a ratio 1): the interval
+ * is then the only tolerance. */
 #include "reproduce/criteria.h"
 
 #include <stdio.h>

@@ -228,8 +228,8 @@ static void draw_widths(tsri_study *s, const widths *w)
     tsri_chart_fini(&c);
 }
 
-/* The power of x, or with `exponential` the factor of e per unit of x, that the width grows with.
- */
+/* The power of x, or with `exponential` the factor of e per unit of x, that the width grows
+ * with. */
 static tsri_estimate growth(const widths *w, int a, bool exponential)
 {
     double x[POINTS], y[POINTS];

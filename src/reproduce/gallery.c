@@ -98,7 +98,7 @@ static void close_exhibit(exhibit *e)
 
 /* ---- Both -------------------------------------------------------------------------------------- */
 
-/* What a claim came to: "0.97 (0.93 to 1.01)" where it is one number, else its sentence. */
+/* The finding on a claim: "0.97 (0.93 to 1.01)" where it is one number, else its sentence. */
 static const char *found_text(char number[100], const tsri_json_value *claim)
 {
     const tsri_json_value *parts = tsri_json_get(claim, "parts");
@@ -123,8 +123,8 @@ static const char *paper_mark(const exhibit *e)
     return flag_of(e->summary, "paper") ? " --paper" : "";
 }
 
-/* "tessera 0.2.0 (commit 1234), 93 s". A study in the paper's own setting is put together from cells
- * that may have been made elsewhere: the seconds are only those of the last call. */
+/* "tessera 0.2.0 (commit 1234), 93 s". A study in the paper's own setting is put together from
+ * cells that may have been made elsewhere: the seconds are only those of the last call. */
 static tsr_status made_by(tsri_text *out, const tsri_json_value *summary)
 {
     tsr_status st = TSR_OK;
@@ -374,8 +374,7 @@ typedef struct gallery {
     int64_t all, shown;
 } gallery;
 
-/* Those of the paper's own setting are more than is asked of a gallery: where one is not there,
- * nothing is said of it. */
+/* Studies in the paper's own setting are optional in a gallery: a missing one is not mentioned. */
 static tsr_status look_at(gallery *g, const tsri_reproduction *r, bool paper)
 {
     tsr_status st = TSR_OK;

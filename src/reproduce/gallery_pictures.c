@@ -1,5 +1,5 @@
-/* gallery_pictures.c - the pictures of all studies with their verdicts, as one page in Markdown that
- * a code host shows. The pictures stay where the studies are; the page links to them. */
+/* gallery_pictures.c - the pictures of all studies with their verdicts, as one page in Markdown
+ * that a code host shows. The pictures stay where the studies are; the page links to them. */
 #include "reproduce/gallery.h"
 
 #include "base/alloc.h"
@@ -93,7 +93,7 @@ done:
     return st;
 }
 
-/* A study in the paper's own setting is one more: where it is not there, none is missing. */
+/* A study in the paper's own setting is optional: it is not reported as missing. */
 static tsr_status hang(wall *w, const tsri_reproduction *row, const char *folder, bool paper)
 {
     tsr_status st = TSR_OK;

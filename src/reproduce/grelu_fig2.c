@@ -1,7 +1,6 @@
 /* grelu_fig2.c - Figures 2b and 2c of the GReLU paper: gradients and patterns along a run, looked
  * at after every epoch (grelu_watch.h). Steps of 2b are on all samples, since it compares
- * consecutive gradients.
- */
+ * consecutive gradients. */
 #include "reproduce/grelu_fig2.h"
 
 #include "base/alloc.h"

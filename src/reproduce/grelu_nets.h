@@ -92,8 +92,8 @@ void tsri_bundle_fini(tsri_bundle *b);
 void tsri_bundle_draw(tsri_chart *c, const tsri_bundle *b, const char *name, int colour,
                       bool dashed);
 
-/* The final error of seed k, infinity when it diverged; and the geometric mean and interval of all.
- */
+/* The final error of seed k, infinity when it diverged; and the geometric mean and interval of
+ * all. */
 double tsri_bundle_end(const tsri_bundle *b, int64_t k);
 tsri_estimate tsri_bundle_ends(const tsri_bundle *b);
 
@@ -114,8 +114,7 @@ void tsri_bundle_judge_less(tsri_study *s, const char *id, const char *part, con
 
 /* The fraction of points at which seed k's error is above the point before; and the average rise,
  * relative to the error (falls count as 0): the amplitude of its oscillations. NaN when it
- * diverged.
- */
+ * diverged. */
 double tsri_bundle_rises(const tsri_bundle *b, int64_t k);
 double tsri_bundle_amplitude(const tsri_bundle *b, int64_t k);
 

@@ -22,8 +22,8 @@ typedef struct tsri_watched {
 } tsri_watched;
 
 /* One seed of one net (TSRI_TWIN_...): read from the study's folder, or made and kept there. A run
- * that diverges is a result. INTERRUPTED after a request to stop; otherwise fails as training does.
- */
+ * that diverges is a result. INTERRUPTED after a request to stop; otherwise fails as training
+ * does. */
 tsr_status tsri_watch_seed(tsri_watched *p, tsri_study *s, const tsri_watch_sizes *z, int net,
                            int64_t seed);
 

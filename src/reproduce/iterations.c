@@ -1,4 +1,4 @@
-/* iterations.c - the iterations that a loss needs to come to epsilon. See iterations.h. */
+/* iterations.c - the iterations that a loss needs to reach epsilon (iterations.h). */
 #include "reproduce/iterations.h"
 
 #include "base/alloc.h"
@@ -34,8 +34,8 @@ void tsri_iterations_fini(tsri_iterations *w)
     *w = (tsri_iterations){0};
 }
 
-/* K at epsilons that fall evenly in the logarithm; x = log 1/epsilon. Returns how many are reached.
- */
+/* K at epsilons that fall evenly in the logarithm; x = log 1/epsilon. Returns how many are
+ * reached. */
 static int64_t reached(double x[GRID], double K[GRID], const tsri_iterations *w)
 {
     double first = w->seen[0] / 3, last = fmax(w->promised[w->n - 1], first * 1e-4);

@@ -31,7 +31,8 @@ static tsri_estimate mean_there(int64_t *count, const double *value, int64_t n)
     return tsri_mean_of(there, *count);
 }
 
-/* Cells that nobody made yet are no evidence: the seeds that are there decide, if they are enough. */
+/* Cells that nobody made yet are no evidence: the seeds that are there decide, if they are
+ * enough. */
 static void judge(tsri_study *s, const char *id, const char *part, const double *value, int64_t n)
 {
     double there[TSRI_SEEDS_MOST];

@@ -184,8 +184,8 @@ void tsri_masked_judge_rounds(tsri_study *s, const char *part, const double *err
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
-/* Mean and deviation over the seeds of ln error, moment after moment of the first rounds: a panel.
- */
+/* Mean and deviation over the seeds of ln error, moment after moment of the first rounds: a
+ * panel. */
 static tsr_status draw_dynamics(tsri_chart *c, const dynamics *d, const char *title, int64_t rounds)
 {
     tsr_status st = TSR_OK;

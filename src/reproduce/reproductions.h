@@ -1,5 +1,5 @@
-/* reproductions.h - one list per paper; a paper's file adds a line here and one in reproductions.c.
- */
+/* reproductions.h - one list per paper; a paper's file adds a line here and one in
+ * reproductions.c. */
 #ifndef TSRI_REPRODUCTIONS_H
 #define TSRI_REPRODUCTIONS_H
 

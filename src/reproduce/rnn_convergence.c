@@ -1,6 +1,5 @@
 /* rnn_convergence.c - Allen-Zhu, Li, Song, Theorem 1: the loss of gradient descent falls
- * exponentially. How straight the line of its logarithm is, and its rate against delta, n and m.
- */
+ * exponentially. How straight the line of its logarithm is, and its rate against delta, n and m. */
 #include "reproduce/rnn.h"
 
 #include "base/alloc.h"
@@ -19,8 +18,8 @@ typedef struct setting {
     int64_t n, m, dim;
 } setting;
 
-/* A run of gradient descent with step size c/m; delta is the least distance of two first positions.
- */
+/* A run of gradient descent with step size c/m; delta is the least distance of two first
+ * positions. */
 static tsr_status converge(tsri_rnn_line *out, double *delta, const setting *k, tsr_config *config)
 {
     tsr_status st = TSR_OK;

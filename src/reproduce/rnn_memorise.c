@@ -1,6 +1,5 @@
 /* rnn_memorise.c - Allen-Zhu, Li, Song, Theorems 1 and 2: random targets at every position, learned
- * by GD and by SGD. Beside them a task with an answer: speakers told apart (Japanese Vowels).
- */
+ * by GD and by SGD. Beside them a task with an answer: speakers told apart (Japanese Vowels). */
 #include "reproduce/rnn.h"
 
 #include "reproduce/cells.h"

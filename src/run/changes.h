@@ -25,8 +25,8 @@ void tsri_changes_fini(tsri_changes *c);
 void tsri_changes_note(tsri_changes *c, int64_t k, const tsri_loader *loader, const tsri_batch *b,
                        int64_t step);
 
-/* Batches first .. first + count - 1, as tensors <before>crop<behind> and so on. They must stay until
- * the parcel is written. */
+/* Batches first .. first + count - 1, as tensors <before>crop<behind> and so on. They must stay
+ * until the parcel is written. */
 tsr_status tsri_changes_add(const tsri_changes *c, tsri_parcel *parcel, int64_t first,
                             int64_t count, const char *before, const char *behind);
 

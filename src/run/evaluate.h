@@ -22,7 +22,7 @@ tsr_status tsri_outputs(float **outputs, tsri_store *store, tsri_device device,
 tsr_status tsri_outputs_in(float **outputs, tsri_store *store, tsri_device device,
                            const tsr_data *data, const tsri_part *part, int64_t batch);
 
-/* Samples that it takes at a time. */
+/* Samples that an evaluation takes at a time. */
 int64_t tsri_evaluate_batch(const tsri_part *part);
 
 #endif

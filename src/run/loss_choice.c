@@ -1,4 +1,4 @@
-/* loss.c - the loss that a run file means, and the outputs it wants. */
+/* loss_choice.c - the loss that a run file means, and the outputs it wants. */
 #include "run/loss_choice.h"
 
 #include "base/text.h"

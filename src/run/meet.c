@@ -1,4 +1,4 @@
-/* meet.c - the ranks of a run agree on what they are about to do, before the first round. */
+/* meet.c - before the first round all ranks check that they would run the same thing. */
 #include "run/meet.h"
 
 #include "io/digest.h"

@@ -1,4 +1,4 @@
-/* meet.h - the ranks of a run agree on it before it begins. */
+/* meet.h - before a run begins its ranks make sure that they would run the same thing. */
 #ifndef TSRI_MEET_H
 #define TSRI_MEET_H
 

@@ -1,5 +1,5 @@
-/* metrics_lines.c - what a run says in metrics.jsonl: a line per evaluation, and lines of what
- * happened. */
+/* metrics_lines.c - the lines that a run writes to metrics.jsonl: one per evaluation, and one per
+ * event. */
 #include "run/metrics_lines.h"
 
 #include "base/clock.h"

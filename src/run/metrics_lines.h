@@ -1,11 +1,11 @@
-/* metrics_lines.h - what a run says in metrics.jsonl. */
+/* metrics_lines.h - the lines that a run writes to metrics.jsonl. */
 #ifndef TSRI_METRICS_LINES_H
 #define TSRI_METRICS_LINES_H
 
 #include "io/json.h"
 #include "run/run.h"
 
-/* The line of metrics of an evaluation. */
+/* The line of an evaluation. */
 tsr_status tsri_metrics_tell(tsri_run *run);
 
 /* A line of metrics within a round: what has just happened ("draw", "step", "put"), before which
@@ -32,8 +32,8 @@ tsr_status tsri_event_write(tsri_run *run, tsri_json *w);
 /* The same for a share that was lost. */
 void tsri_event_lost(tsri_run *run, int64_t worker, int rank, const char *why);
 
-/* The last line of a run that did not come to its end: how it ended, and the sentence that said why.
- * tsr_last_error is as before afterwards. A run that is resumed goes on before this line. */
+/* The last line of a run that did not finish: how it ended, and the error message. tsr_last_error
+ * is unchanged afterwards. A resumed run continues before this line. */
 void tsri_event_ended(tsri_run *run, tsr_status status, const char *why);
 
 /* With other processes: a line of metrics that says where each rank's time went since the last such

@@ -21,11 +21,11 @@ typedef struct tsri_observer {
     void (*fini)(void *state); /* (optional) frees its run->process.observer_state */
 } tsri_observer;
 
-/* All of them, NULL at the end. They live in rooms below this one, which make themselves known
- * before main: this room does not know them. */
+/* All of them, NULL at the end. They live in rooms below this one and register before main, so that
+ * this room need not know them. */
 extern const tsri_observer *tsri_observers[];
 
-/* Makes one known, for constructors alone; gives the number of its run->observer_state. */
+/* Registers one, from a constructor only; returns the index of its process.observer_state. */
 int tsri_observer_register(const tsri_observer *observer);
 
 #endif

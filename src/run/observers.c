@@ -1,4 +1,4 @@
-/* observers.c - who looks at runs between their rounds. See tsri_observer. */
+/* observers.c - the list of observers, which look at runs between their rounds (observer.h). */
 #include "run/observer.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #include "io/json.h"
 #include "run/metrics_lines.h"
 
-/* Bytes of it that are taken, by whomever; 0 where that cannot be told. */
+/* Bytes of the chip's memory in use, by any process; 0 where that is not known. */
 static int64_t taken(const tsri_run *run, int64_t *all)
 {
     const tsri_heap *heap = run->device.backend->heap;

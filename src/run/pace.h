@@ -3,7 +3,7 @@
  *     tsri_pace_start(run);     training goes on
  *     tsri_pace_stop(run);      it is about to be judged: run->process.pace has its speed
  *
- * A device of this machine's processors has no name and no memory of its own: nothing is told. */
+ * Of this machine's processors, which have no name and no memory of their own, nothing is reported. */
 #ifndef TSRI_PACE_H
 #define TSRI_PACE_H
 

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-/* A time that the run diverged and went back (train/rollback.h). */
+/* One time that the run diverged and went back (train/rollback.h). */
 typedef struct tsri_rollback_entry {
     int64_t to;    /* rounds done where it went on: the rate is halved from there */
     int64_t round; /* the one that diverged, counted from 1 */
-    double loss;   /* that was too large; NaN: not finite, or it was the whole network's */
+    double loss;   /* that was too large; NaN: it was not finite, or that of the whole network */
 } tsri_rollback_entry;
 
 enum { TSRI_ROLLBACKS_MOST = 3 };

@@ -1,6 +1,6 @@
-/* process.h - what belongs to a run in this process only: its helpers, what is open, what was told.
+/* process.h - what belongs to a run in this process only: other ranks, open files, what was reported.
  *
- * Nothing of it is in a checkpoint, and no number of the run depends on it.
+ * Checkpoints hold none of it, and no number of the run depends on it.
  */
 #ifndef TSRI_RUN_PROCESS_H
 #define TSRI_RUN_PROCESS_H

@@ -140,7 +140,7 @@ tsr_status tsri_recalibrate_after(tsri_run *run, int64_t rounds)
     if (run->settings.recalibrate == 0)
         return TSR_OK;
     tsri_loader_options o =
-        tsri_run_loader(&run->settings, run->settings.workers); /* an order of nobody's */
+        tsri_run_loader(&run->settings, run->settings.workers); /* an order that no worker has */
     o.shard = 0;
     o.shards = 1;
     o.prefetch = false;

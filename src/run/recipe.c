@@ -1,4 +1,4 @@
-/* recipe.c - how training goes by the settings: its optimiser, its aim, its batches. */
+/* recipe.c - what follows from the settings for a step: optimiser, loss, batches. */
 #include "run/recipe.h"
 
 void tsri_choose_optimiser(tsri_settings *s)

@@ -1,4 +1,5 @@
-/* run.c - what is asked of a run as a whole: the plan of a step, losses, what its network is now. */
+/* run.c - what belongs to a run as a whole: the plan of a step, its losses, the kind of its
+ * network. */
 #include "run/run.h"
 
 const char *tsri_convert_kind(const tsri_settings *s, const tsri_run_position *p)

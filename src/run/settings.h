@@ -1,7 +1,7 @@
 /* settings.h - what the run file and the command line say, resolved: constant once described.
  *
- * Values that need no work to be read stay in `config`; here is what follows from several of them,
- * from the data or from the scheme, and what is asked for in every round.
+ * Values that can be read as they are stay in `config`; here is what follows from several of them,
+ * from the data or from the scheme, and what every round needs.
  */
 #ifndef TSRI_SETTINGS_H
 #define TSRI_SETTINGS_H

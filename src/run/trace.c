@@ -2,9 +2,9 @@
  * once, trace/round-000000.safetensors for each round, and beside them what recalibration and
  * observers did between the rounds.
  *
- * A file of a round has all that a replay needs: where the round began, who had what, every sample
- * as it was shown, the rate, and where each worker and the whole came out. What a scheme knows on
- * its way is kept in the tracer until the round is over.
+ * The file of a round has all that a replay needs: the numbers at the start of the round, every
+ * worker's share, every sample as the network saw it, the rate, and the numbers of each worker and of
+ * the whole at the end. The tracer keeps what a scheme reports until the round is over.
  */
 #include "run/trace.h"
 
@@ -77,7 +77,7 @@ done:
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-/* What comes in where a crop moved an image away. */
+/* What fills the edge that a crop moved an image away from. */
 static tsr_status add_black(tsri_tensor *t, float **black, const tsr_data *d)
 {
     tsr_status st = TSR_OK;
@@ -241,7 +241,7 @@ done:
     return st;
 }
 
-/* Full batches that are what they are need no list. */
+/* Full batches, always the same, need no list of samples. */
 static tsr_status add_samples(tsri_parcel *parcel, const tsri_run *run, int64_t worker)
 {
     tsr_status st = TSR_OK;

@@ -1,4 +1,4 @@
-/* trace.h - every round as it happened, in files that anyone can check. */
+/* trace.h - a record of every round (--trace), in files that anyone can check. */
 #ifndef TSRI_TRACE_H
 #define TSRI_TRACE_H
 

@@ -8,9 +8,9 @@
 bool tsri_due(const tsri_settings *s, int64_t round, const char *key);
 bool tsri_due_after(const tsri_settings *s, int64_t round, double every); /* that many epochs */
 
-/* Does anyone look at the weights after that round: evaluation, checkpoint, ranking, observers,
+/* Does anything look at the weights after that round: evaluation, checkpoint, ranking, observers,
  * trace? */
 bool tsri_looked_at(const tsri_run *run, int64_t round);
-int64_t tsri_looks(const tsri_run *run); /* rounds of the run that are; of very many an estimate */
+int64_t tsri_looks(const tsri_run *run); /* how many rounds are; an estimate for very long runs */
 
 #endif

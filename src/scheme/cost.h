@@ -5,8 +5,8 @@
 #include "run/run.h"
 #include "scheme/rules.h"
 
-/* Each fills in share, step, memory and bytes; the rest is there. The run is described, not filled
- * (train/describe.h): no weights. */
+/* Each fills in share, step, memory and bytes; the caller has filled in the rest. The run is
+ * described and has no weights (train/describe.h). */
 tsr_status tsri_dense_cost(tsr_cost *cost, tsri_run *run);
 tsr_status tsri_team_cost(tsr_cost *cost, tsri_run *run);
 /* What worker 0 takes in this process for its share of the first round. */

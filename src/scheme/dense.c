@@ -20,8 +20,8 @@ typedef struct dense {
     tsri_plan *plan;
     tsri_step step;
     tsri_micro micro;
-    bool fixed_gates;       /* samples are what they are: their gates are computed once, */
-    tsri_gate_table *gates; /* in the first round, when a checkpoint has been loaded */
+    bool fixed_gates;       /* samples never change: their gates are computed once, */
+    tsri_gate_table *gates; /* in the first round, after a checkpoint was loaded */
     double *loss;           /* [micro.count] */
 } dense;
 

@@ -1,11 +1,11 @@
 /* dropout.c - dropout (Srivastava et al. 2014) and multi-sample dropout (Inoue 2019) as the
  * masked-neurons paper has them: Algorithm 1 with Bernoulli masks and one local step.
  *
- *     dropout      p = 1, tau = 1      one share, thrown anew for every step
+ *     dropout      p = 1, tau = 1      one share, drawn anew for every step
  *     multisample  p any, tau = 1      a unit's update is the mean over the shares that have it
  *
- * The thrown network is really smaller: rows and columns that are out are not multiplied by zero,
- * they are not there. The mask is that of a round, the same for all samples of the batch.
+ * The network that is drawn is really smaller: rows and columns that are left out are not multiplied
+ * by zero, they are not there. There is one mask for a round, the same for all samples of the batch.
  */
 #include "scheme/schemes.h"
 

@@ -11,11 +11,11 @@
  * message of its own is on the path of a round.
  *
  * A pipeline cannot do a round without one of its stages. When a rank dies, or nothing has moved
- * for the deadline, the coordinator calls all ranks, forms the line anew of those that answer, from
- * its own numbers, and the rounds since `kept` are done again: the same numbers, so the same bits.
- * Every forming has a number, and frames of another one are dropped. Neighbouring stages share a
- * rank when there are fewer ranks than stages; further ranks wait in reserve. With nobody left the
- * coordinator does the work itself.
+ * for the deadline, the coordinator calls all ranks and forms a new line of those that answer, from
+ * its own numbers; the rounds since `kept` are done again: the same numbers, so the same bits. Each
+ * line has a number, and frames of another one are dropped. Neighbouring stages share a rank when
+ * there are fewer ranks than stages; further ranks wait in reserve. With no rank left the coordinator
+ * does the work itself.
  */
 #include "scheme/schemes.h"
 
@@ -60,7 +60,7 @@ static void strike_off(tsri_line *l)
     }
 }
 
-/* The rounds since `kept` are done again by those who are left. */
+/* Forms a new line of the ranks that are left; they do the rounds since `kept` again. */
 static tsr_status call_and_form(tsri_line *l)
 {
     tsr_status st = TSR_OK;
@@ -124,7 +124,7 @@ static tsr_status grant(tsri_line *l)
     return tsri_line_go(l, until, tsri_looked_at(run, until));
 }
 
-/* Everybody is gone: the work is done here, beginning with what was lost. */
+/* All ranks are gone: the work is done here, beginning with the rounds that were lost. */
 static tsr_status do_alone(tsri_line *l, int64_t until)
 {
     tsr_status st = TSR_OK;
@@ -166,7 +166,7 @@ static tsr_status collect(tsri_line *l, int64_t target)
     tsr_status st = TSR_OK;
     l->since = tsri_crew_clock(l->crew);
     if (l->posts > 0 && l->kept < target && !tsri_looked_at(l->pipe->run, target))
-        TSR_TRY(tsri_line_go(l, target, true)); /* nobody could know */
+        TSR_TRY(tsri_line_go(l, target, true)); /* a stop, which could not be foreseen */
     while (l->kept < target) {
         if (l->posts == 0) {
             TSR_TRY(do_alone(l, target));
@@ -222,8 +222,8 @@ tsr_status tsri_gpipe_collect(tsri_run *run)
     return collect(((tsri_pipe *)run->scheme_state)->line, run->position.round);
 }
 
-/* All ranks agree; the coordinator forms the first line, from what a checkpoint may have brought.
- */
+/* All ranks agree; the coordinator forms the first line, from what a checkpoint may have
+ * brought. */
 tsr_status tsri_gpipe_assemble(tsri_run *run)
 {
     tsr_status st = TSR_OK;

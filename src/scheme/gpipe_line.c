@@ -1,5 +1,5 @@
-/* gpipe_line.c - the stages of a pipeline that other ranks hold: forms the line, speaks to it and
- * listens. What follows from what is heard is gpipe_crew.c's. */
+/* gpipe_line.c - the stages of a pipeline in other ranks: forms the line, sends to it and receives.
+ * gpipe_crew.c decides what follows. */
 #include "scheme/gpipe_line.h"
 
 #include "base/alloc.h"

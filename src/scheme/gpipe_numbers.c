@@ -1,7 +1,6 @@
 /* gpipe_numbers.c - the numbers of a stage as they travel between ranks.
  *
- *     trained weights | their momentum | of Adam their variance | fixed, statistics, counts of its
- * layers
+ *     trained weights | their momentum | with Adam their variance | fixed, statistics, counts
  */
 #include "scheme/gpipe_parts.h"
 

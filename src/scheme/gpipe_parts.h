@@ -42,12 +42,12 @@ typedef struct tsri_pipe {
 /* USAGE when the run file asks for what a pipeline cannot do. */
 tsr_status tsri_gpipe_allowed(const tsri_settings *s);
 
-/* The layers from .. to-1 as the next stage of this process, on that pool; NULL = one of its own.
- */
+/* The layers from .. to-1 as the next stage of this process, on that pool; NULL = one of its
+ * own. */
 tsr_status tsri_pipe_add(tsri_pipe *p, tsri_pool *pool, int64_t from, int64_t to);
-void tsri_pipe_clear(tsri_pipe *p); /* no stage any more */
+void tsri_pipe_clear(tsri_pipe *p); /* removes all stages */
 
-/* The batches, if they are not there yet. */
+/* Prepares the batches, if that was not done before. */
 tsr_status tsri_pipe_load(tsri_pipe *p);
 
 /* The step of run->position.round by stages of this process, all of them: losses into p->loss. */
@@ -55,7 +55,7 @@ tsr_status tsri_pipe_step(tsri_pipe *p);
 
 /* ---- gpipe_crew.c ------------------------------------------------------------------------- */
 
-/* The same by the run's crew. */
+/* The same step, by the run's crew. */
 tsr_status tsri_line_step(tsri_pipe *p);
 
 /* Of the scheme's row, with gpipe_stage.c: see tsri_scheme. */
@@ -69,20 +69,21 @@ void tsri_line_destroy(struct tsri_line *line); /* NULL is fine */
 
 /* ---- gpipe_numbers.c ---------------------------------------------------------------------- */
 
-/* What a rank that is to be a stage is told, before its numbers. Ranks -1: nobody is there. */
+/* What the coordinator tells a rank that becomes a stage, before its numbers; its neighbours are -1
+ * at the ends. */
 typedef struct tsri_orders {
     int64_t from, to; /* layers */
     int64_t before, behind;
     int64_t pad[4]; /* the numbers begin aligned */
 } tsri_orders;
 
-/* What a stage tells of a round: bytes of activations and gradients. Losses may follow. */
+/* What a stage reports of a round: bytes of activations and gradients. Losses may follow. */
 typedef struct tsri_traffic {
     int64_t received, sent;
 } tsri_traffic;
 
-/* Every frame of a pipeline says, where a share's number would be, which forming of the pipeline it
- * belongs to, and what it is: a micro-batch, a place in the line, a wish. */
+/* Every frame of a pipeline has a mark in the place of a share's number: the number of the line
+ * that it belongs to, and what it is about (a micro-batch, a place in the line, a request). */
 int64_t tsri_mark(int64_t forming, int64_t what);
 int64_t tsri_mark_forming(int64_t mark);
 int64_t tsri_mark_what(int64_t mark);

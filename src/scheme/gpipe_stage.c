@@ -1,9 +1,9 @@
 /* gpipe_stage.c - gpipe with its stages in other processes, as one of the stages sees it.
  *
- * It does what its orders say: these layers, these neighbours, these numbers. Then round after
- * round, as far as the coordinator lets it: activations of every micro-batch from the rank before
- * it, to the rank after it, gradients back, its own update. Frames come in any order and wait in
- * their places; a call of the coordinator's ends whatever it is doing.
+ * Its orders name its layers, its neighbours and its numbers. Then it works round after round, as far
+ * as the coordinator lets it: activations of every micro-batch come from the rank before it and go to
+ * the rank after it, gradients go back, and it updates its own weights. Frames come in any order and
+ * wait until they are needed; a call of the coordinator interrupts whatever it is doing.
  */
 #include "scheme/schemes.h"
 
@@ -87,8 +87,8 @@ done:
     return st;
 }
 
-/* A coordinator that is gone may have said before that the run is over: that is looked for first.
- */
+/* A coordinator that is gone may have said before that the run is over: that is looked for
+ * first. */
 static tsr_status listen_once(hand *h, double seconds)
 {
     tsr_status st = TSR_OK;
@@ -330,7 +330,7 @@ static tsr_status serve(hand *h)
             TSR_TRY(obey(h));
         } else if (posted && h->done < h->go) {
             TSR_TRY(one_round(h));
-            if (!h->over) /* who is the whole line waits for nobody: it would hear no call */
+            if (!h->over) /* the only stage waits for no frame: without this it would hear no call */
                 TSR_TRY(listen_once(h, 0));
         } else if (posted && h->wanted) {
             TSR_TRY(give_numbers(h));

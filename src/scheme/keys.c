@@ -5,24 +5,14 @@
 #include "data/augment.h"
 #include "data/source.h"
 #include "optim/optim.h"
+#include "run/stop_metric.h"
 #include "scheme/scheme.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What `stop:` reads follows from its metric. */
-static const char *stop_keys(const tsr_config *config)
-{
-    const char *metric = tsri_config_text(config, "stop.metric");
-    return strcmp(metric, "none") == 0              ? "metric"
-           : strcmp(metric, "filter_distance") == 0 ? "metric below window"
-           : strcmp(metric, "mask_distance") == 0   ? "metric below window ratio"
-           : strncmp(metric, "test_", 5) == 0       ? "metric patience"
-                                                    : "metric below";
-}
-
-/* A model that has its hidden layers either one by one or as that many of one width reads one of the
- * two; NULL where there is no such choice. */
+/* A model that has its hidden layers either one by one or as that many of one width reads one of
+ * the two; NULL where there is no such choice. */
 static const char *hidden_unread(const tsr_config *config)
 {
     const char *keys = tsri_model_of(config)->keys;
@@ -117,7 +107,7 @@ tsr_status tsri_check_keys(const tsr_config *config, const tsr_data *data)
     }
     (void)snprintf(reader, sizeof reader, "stop.metric: %s",
                    tsri_config_text(config, "stop.metric"));
-    TSR_TRY(tsri_config_only(config, "stop", stop_keys(config), reader));
+    TSR_TRY(tsri_config_only(config, "stop", tsri_stop_metric_of(config)->keys, reader));
     (void)snprintf(reader, sizeof reader, "optim.name: %s", tsri_optim_of(config)->name);
     TSR_TRY(tsri_config_only(config, "optim", tsri_optim_of(config)->keys, reader));
     TSR_TRY(check_data_keys(config, data));
@@ -132,7 +122,7 @@ tsr_status tsri_forget_unread(tsr_config *config)
     tsri_text keys = {0};
     TSR_TRY(tsri_config_keep(config, "scheme", tsri_scheme_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "model", tsri_model_of(config)->keys));
-    TSR_TRY(tsri_config_keep(config, "stop", stop_keys(config)));
+    TSR_TRY(tsri_config_keep(config, "stop", tsri_stop_metric_of(config)->keys));
     TSR_TRY(tsri_config_keep(config, "optim", tsri_optim_of(config)->keys));
     if (hidden_unread(config))
         TSR_TRY(tsri_config_reset(config, hidden_unread(config)));

@@ -3,7 +3,7 @@
  * Each round p shares are drawn, by Bernoulli masks (each unit with chance xi, shares overlap) or
  * categorical ones (each unit in exactly one share; `chunks`: the same in equal numbers). Each
  * takes tau local steps; a unit's new weights are the mean over the shares that had it (N_{k,r}),
- * and stay as they are where nobody had it.
+ * and stay as they are where no share had it.
  *
  *     draw     line 3       M_k ~ D
  *     train    lines 4-10   W_{k,t+1}^l = W_{k,t}^l - eta dL_m(W)/dW,  t < tau

@@ -51,7 +51,7 @@ done:
     return st;
 }
 
-/* What the paper cuts: the word, or nothing said. */
+/* Do these names mean what the paper cuts: "paper", or NULL? */
 static bool is_paper(const char *names)
 {
     return !names || strcmp(names, "paper") == 0;

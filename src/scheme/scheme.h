@@ -10,7 +10,7 @@
 #include "subnet/draw.h"
 
 /* One training scheme per file, which ends with its row; a line of io/names.h makes it known. What
- * others must know about a scheme is a field here: nobody asks for its name. */
+ * other code must know about a scheme is a field here: nobody compares its name. */
 typedef struct tsri_scheme {
     const char *name;
     const char *help;
@@ -23,7 +23,7 @@ typedef struct tsri_scheme {
     /* Of schemes with shares (team.h). The shares, their chance and the factor of the whole
      * (whole.h) all follow from how they are drawn. */
     bool shares;
-    tsri_draw_kind draw; /* what scheme.draw: auto means; all there is where the key is not read */
+    tsri_draw_kind draw; /* what scheme.draw: auto means; the only kind where the key is not read */
     bool disjoint;       /* no unit is in two shares, whatever scheme.draw says */
     /* (optional) on which axes, where that is not all: cut [axes] comes with all that can be cut */
     tsr_status (*axes)(bool *cut, const tsr_config *config, const tsri_net *net);

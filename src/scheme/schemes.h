@@ -9,7 +9,8 @@
 TSRI_SCHEME_NAMES(X)
 #undef X
 
-/* dense: do the samples never change (no augmentation), so that their gates can be computed once? */
+/* dense: do the samples never change (no augmentation), so that their gates can be computed
+ * once? */
 bool tsri_dense_knows_gates(const tsri_settings *s, const tsri_net *net);
 
 #endif

@@ -25,13 +25,13 @@
 
 typedef struct tsri_space tsri_space;
 
-/* Can this run be trained so, and is it faster? Model shallow with one output, in f32, on a backend
- * that has samples.h, full batches that all workers share, no momentum, no decay, nobody who
- * looks at the weights in between (optim.keep, stop); not more than 512 samples
- * and not more than four times as many as inputs, above which weights are faster. */
+/* Can this run be trained so, and is that faster? It must be model shallow with one output, in f32,
+ * on a backend that has samples.h, with full batches that all workers share, without momentum,
+ * decay, or anything that looks at the weights in between (optim.keep, stop). With more than 512
+ * samples, or more than four times as many as inputs, training on weights is faster. */
 bool tsri_space_fits(const tsri_run *run);
 
-/* The same of all but the backend: on processors it could be. */
+/* The same whatever the backend: could it be trained so on this machine's processors? */
 bool tsri_space_suits(const tsri_run *run);
 
 /* Local. `draw` must outlive the space. */

@@ -20,8 +20,9 @@
 
 /* ---- Making and unmaking ------------------------------------------------------------------ */
 
-/* Before the first of very many is made: a million small blocks take minutes to find out that there
- * is no room. Shares differ in size, so half of one is what each takes at least. */
+/* Refuses far too many workers before the first is made: with a million small blocks it takes
+ * minutes to find out that memory is short. Shares differ in size, so each is taken to need half of
+ * one. */
 static tsr_status workers_fit(const team *t, const tsri_run *run)
 {
     enum { FEW = 64 };
@@ -152,7 +153,7 @@ static void do_duty(void *context, int64_t l, int thread)
         (void)snprintf(w->error, sizeof w->error, "%s", tsr_last_error());
 }
 
-/* The first worker's failure is the round's. */
+/* The round fails with the first worker that failed. */
 static tsr_status all_workers(tsri_run *run, duty d)
 {
     call c = {run->scheme_state, d};
@@ -201,7 +202,8 @@ done:
 
 /* ---- Train -------------------------------------------------------------------------------- */
 
-/* What is rounded on the way between machines is rounded here, too: the same bits. */
+/* Numbers that would be rounded on their way to another machine are rounded here, too: the same
+ * bits. */
 static tsr_status train_share(worker *w)
 {
     tsr_status st = TSR_OK;

@@ -44,8 +44,8 @@ tsr_status tsri_team_serve(tsri_run *run);
 /* Where the team trains in the space of its samples (space.h), else NULL. */
 struct tsri_space *tsri_team_space(const tsri_run *run);
 
-/* The run's team, for those who look; NULL when the scheme has no shares. The functions below take
- * that NULL, too. */
+/* The run's team, for code that looks at it; NULL when the scheme has no shares. The functions
+ * below accept that NULL. */
 typedef struct tsri_team tsri_team;
 const tsri_team *tsri_team_of(const tsri_run *run);
 
@@ -53,7 +53,7 @@ const tsri_team *tsri_team_of(const tsri_run *run);
  * NULL without a team, before the first round, or when it had nothing. */
 const tsri_share *tsri_team_member(const tsri_team *team, int64_t l, const tsri_store **local);
 
-/* How the team draws, or NULL without one. */
+/* How the team draws its shares; NULL without a team. */
 const tsri_draw *tsri_team_draws(const tsri_team *team);
 
 /* The papers' xi and theta: the chance of a unit to be in one share (of unequal ones the mean),

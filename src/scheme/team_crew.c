@@ -1,8 +1,8 @@
 /* team_crew.c - the round with its workers in other processes.
  *
- * The coordinator has the whole network, draws every share only to know which numbers it is, sends
- * these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
- * function of (seed, round, share). What it needs besides, fixed parameters and data, it has.
+ * The coordinator has the whole network. It draws every share to know which numbers belong to it,
+ * sends these, and puts back what returns. Masks do not travel: a worker draws its own share, a pure
+ * function of (seed, round, share). Fixed parameters and data are with every worker already.
  */
 #include "run/meet.h"
 #include "run/metrics_lines.h"

@@ -50,8 +50,8 @@ struct tsri_team {
 
 /* ---- team_worker.c ------------------------------------------------------------------------- */
 
-/* Needs run, team and number; without a crew, its data too. tsri_worker_fini also after a failure.
- */
+/* Needs run, team and number; without a crew, its data too. tsri_worker_fini also after a
+ * failure. */
 tsr_status tsri_worker_init(worker *w);
 void tsri_worker_fini(worker *w);
 

@@ -169,7 +169,7 @@ done:
     return st;
 }
 
-/* What the losses came to, all at once: who asks after each step makes the device wait for the
+/* Reads the losses of all steps at once: reading after each step would make the device wait for the
  * host. */
 static tsr_status read_losses(worker *w)
 {
@@ -185,8 +185,8 @@ done:
     return st;
 }
 
-/* The loss after the last step, on that step's batch, for those who watch (scheme.events: step). A pass
- * changes running statistics: they are put back, so that watching changes nothing. */
+/* The loss after the last step, on that step's batch (scheme.events: step). A pass changes running
+ * statistics; they are restored, so that watching changes nothing. */
 static tsr_status loss_at_the_end(worker *w)
 {
     tsr_status st = TSR_OK;

@@ -9,8 +9,7 @@
  * xi is the chance of a unit on the axis it reads (inverted dropout). Then the mean of a layer's
  * output over all draws is the output of the whole. Layers that make the state of a recurrent
  * network get scale/sqrt(xi), which keeps the state's norm. Without `rescale` scales stay as they
- * are; that is what a ticket wants.
- */
+ * are; that is what a ticket wants. */
 
 /* The same axes, layers and parameters under the same names, each axis as long as the share's pick.
  * No numbers: a store of it is filled by take. The caller destroys *out. */

@@ -41,8 +41,8 @@ bool tsri_criterion_of_gradients(tsri_criterion criterion)
 
 /* ---- The weights of a unit ---------------------------------------------------------------- */
 
-/* Does parameter p hold rows that make units of the axis? Not the fixed ones: they say nothing of
- * what was learnt. */
+/* Does parameter p hold rows that make units of the axis? Fixed parameters do not count: they say
+ * nothing about what was learnt. */
 static bool writes(const tsri_param *p, int64_t axis)
 {
     return p->role == TSRI_TRAINED && p->dims >= 2 && p->axis[0] == axis;

@@ -37,9 +37,9 @@ bool tsri_criterion_of_gradients(tsri_criterion criterion);
 /* Does the axis have what the criterion needs? */
 bool tsri_score_fits(const tsri_net *net, int64_t axis, tsri_criterion criterion);
 
-/* score[units of the axis], all finite and, but for grasp, at least 0. Sums are in double, in the order of the
- * model file, so that they have the same bits whatever layout the backend uses. `seed` is for
- * random. USAGE when the axis has no such weights (no batch norm). Floats only. */
+/* score[units of the axis], all finite and, but for grasp, at least 0. Sums are in double, in the
+ * order of the model file, so that they have the same bits whatever layout the backend uses. `seed`
+ * is for random. USAGE when the axis has no such weights (no batch norm). Floats only. */
 tsr_status tsri_score(double *score, const tsri_store *store, int64_t axis,
                       tsri_criterion criterion, uint64_t seed);
 

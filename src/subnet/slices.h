@@ -1,5 +1,5 @@
-/* slices.h - the form of a network's parameter when some of its axes are cut (backend/slices.h). The
- * only place that knows it: take, put and the wire all walk it. */
+/* slices.h - the form of a network's parameter when some of its axes are cut (backend/slices.h).
+ * The only place that knows it: take, put and the wire all walk it. */
 #ifndef TSRI_FORM_H
 #define TSRI_FORM_H
 

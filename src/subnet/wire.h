@@ -29,8 +29,8 @@ tsr_status tsri_wire_take(void *bytes, const tsri_wire *wire, const tsri_net *sm
 /* Copies the fixed parameters of a share, which do not travel, from the whole. */
 tsr_status tsri_wire_fixed(tsri_store *small, const tsri_store *whole, const tsri_share *share);
 
-/* Packs and unpacks a share's own store. Unpacking leaves momentum alone where it does not travel.
- */
+/* Packs and unpacks a share's own store. Unpacking leaves momentum alone where it does not
+ * travel. */
 tsr_status tsri_wire_pack(void *bytes, const tsri_wire *wire, const tsri_store *small);
 tsr_status tsri_wire_unpack(tsri_store *small, const tsri_wire *wire, const void *bytes);
 

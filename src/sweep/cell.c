@@ -34,7 +34,7 @@ done:
     return st;
 }
 
-/* A cell has no metrics, and threads beside it that need the cores more than its loaders do. */
+/* A cell writes no metrics, and needs no loader threads: the cells beside it need the cores. */
 static tsr_status without_extras(tsr_config *config)
 {
     tsr_status st = TSR_OK;
@@ -94,8 +94,8 @@ done:
     return st;
 }
 
-/* Whether an equal ReLU net exists is only known when it is made: of that cell nothing more can be
- * said, of the others it can. */
+/* Whether an equal ReLU net exists is only known when it is made: if not, this cell ends, and the
+ * others go on. */
 static tsr_status convert_when_due(tsri_outcome *outcome, tsri_run *run)
 {
     tsr_status st = tsri_convert_when_due(run);

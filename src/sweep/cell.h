@@ -5,8 +5,8 @@
 #include "sweep/sweep.h"
 #include "train/describe.h"
 
-/* Is the run possible? Checks everything that `train` would refuse before its first round.
- * *suits: it could be trained in the space of its samples, on processors (scheme/space.h). */
+/* Checks everything that `train` would refuse before the first round. *suits: on this machine's
+ * processors the run could be trained in the space of its samples (scheme/space.h). */
 tsr_status tsri_cell_check(bool *suits, tsr_config *config, const tsri_ground *ground);
 
 /* Runs all rounds. A run that diverges, or is refused after it began, is an outcome, not a failure.

@@ -117,8 +117,8 @@ static bool one_data(const tsri_sweep *s)
     return !varies(s, "model.name");
 }
 
-/* Every cell can be: nothing is refused after hours. *suit: all could be trained in the space of
- * their samples. */
+/* Checks every cell beforehand, so that nothing is refused after hours. *suit: all could be trained
+ * in the space of their samples. */
 static tsr_status check_cells(bool *suit, crew *c)
 {
     tsr_status st = TSR_OK;

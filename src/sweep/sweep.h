@@ -12,7 +12,7 @@
  *     ... sweep.outcome[cell * sweep.seeds + s].train_loss ...
  *     tsri_sweep_fini(&sweep);
  *
- * With a folder the sweep can be killed at any moment: the same call goes on where it was and ends
+ * With a folder the sweep can be killed at any moment: the same call continues where it was and ends
  * with the same results. Lines are written in the order of the runs, whatever order they end in, so
  * the file is always the beginning of the finished one.
  */
@@ -24,8 +24,8 @@
 /* What came out of one run. */
 typedef struct tsri_outcome {
     bool done, diverged;
-    char *refused;   /* the reason why it could not go on, or NULL */
-    int64_t rounds;  /* done; of one that ended early those before it did */
+    char *refused;   /* the reason why it could not continue, or NULL */
+    int64_t rounds;  /* done */
     double loss;     /* on the test set (the training set where there is none), as train says it */
     double accuracy; /* of classes; NaN for real targets */
     double train_loss; /* of the whole network on the training set */
@@ -72,8 +72,8 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
                           const tsri_sweep_options *options);
 void tsri_sweep_fini(tsri_sweep *sweep);
 
-/* Which runs it has, and nothing run: grid, cells, seeds, room for outcomes. USAGE when the grid is
- * wrong. Finish with fini, also after a failure. */
+/* Lays out a sweep without running it: grid, cells, seeds, room for outcomes. USAGE when the grid
+ * is wrong. Finish with fini, also after a failure. */
 tsr_status tsri_sweep_plan(tsri_sweep *sweep, const tsr_config *config,
                            const tsri_sweep_options *options);
 
@@ -89,7 +89,7 @@ typedef struct tsri_spread {
     double mean, deviation; /* NaN without runs; the deviation also of a single one */
 } tsri_spread;
 
-/* What the seeds of a cell came to, of those runs that came to their end. */
+/* The outcome of a cell over its seeds, from the runs that finished. */
 typedef struct tsri_cell_sum {
     int64_t cell;
     int64_t count, diverged, refused; /* the others were not run yet */
@@ -99,9 +99,9 @@ typedef struct tsri_cell_sum {
 
 tsri_cell_sum tsri_sweep_sum(const tsri_sweep *sweep, int64_t cell);
 
-/* *sums = [cells] from the best to the worst: by accuracy where classes are told apart, else by
- * loss. Cells of which a run diverged or was refused come after those without, cells of which none
- * ended last. The caller frees them. */
+/* *sums = [cells] from the best to the worst: by accuracy for classes, else by loss. Cells with a
+ * run that diverged or was refused come after the others, cells of which no run finished come last.
+ * The caller frees them. */
 tsr_status tsri_sweep_ranking(tsri_cell_sum **sums, const tsri_sweep *sweep);
 
 /* Is it judged by accuracy? And the number that decides. */
@@ -121,8 +121,9 @@ enum { TSRI_SWEEP_MOST = 1 << 30 }; /* bytes of a file */
 tsr_status tsri_sweep_read(tsri_sweep *sweep, const char *folder);
 
 /* Reads the lines of a sweep.jsonl into sweep->outcome and counts them. *whole = the bytes of those
- * that could be read. Lines come to the disk when the system likes: a power cut leaves zeros or the
- * bytes of others in the place of some. From the first of those on the runs are made again. */
+ * that could be read. The system writes lines to the disk when it likes, so after a power cut zeros
+ * or other bytes may stand in the place of some. From the first of those on the runs are made
+ * again. */
 tsr_status tsri_sweep_read_lines(tsri_sweep *sweep, int64_t *whole, const char *path);
 
 /* ---- sweep_files.c ------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* sweep_files.c - the folder of a sweep.
  *
  *     run.yaml       the run file, resolved
- *     grid.json      keys, values and seeds: with run.yaml all that decides what comes out
+ *     grid.json      keys, values and seeds: with run.yaml all that decides the results
  *     sweep.jsonl    one line per run, in the order of the runs: always the beginning of the
  *                    finished file
  *     sweep.csv      the same as a table, without curves; written when the sweep ends or is stopped
@@ -279,7 +279,7 @@ done:
     return st;
 }
 
-/* Nothing stands where there is no number. */
+/* An unknown number is an empty field. */
 static tsr_status add_real(tsri_text *t, double value, const char *behind)
 {
     char text[TSRI_NUMBER_TEXT] = "";

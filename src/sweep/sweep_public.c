@@ -93,7 +93,7 @@ static void write_cell(tsri_json *w, const tsri_sweep *sweep, int64_t cell)
     tsri_json_close(w, '}');
 }
 
-/* The best cell, or null where there is no choice or none came to its end. */
+/* The best cell, or null when there is no choice or no run finished. */
 static tsr_status write_best(tsri_json *w, const tsri_sweep *s)
 {
     tsr_status st = TSR_OK;

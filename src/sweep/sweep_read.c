@@ -1,5 +1,5 @@
-/* sweep_read.c - a sweep from its folder: to go on with it, or to look at it (also while it runs).
- */
+/* sweep_read.c - a sweep from its folder: to go on with it, or to look at it (also while it
+ * runs). */
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"
@@ -127,7 +127,7 @@ done:
     return st;
 }
 
-/* More runs than a sweep may have are not of a sweep of ours. */
+/* A grid with more runs than a sweep may have was not written by us. */
 static tsr_status count_runs(tsri_sweep *s, const char *path)
 {
     tsr_status st = TSR_OK;

@@ -1,4 +1,4 @@
-/* sweep_sum.c - what the seeds of a cell came to, and which cell is the best. */
+/* sweep_sum.c - the mean and deviation of a cell over its seeds, and which cell is the best. */
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* assume.h - what theorems assume about a run, and whether it is true of the run.
+/* assume.h - what theorems assume about a run, and whether the run fulfils it.
  *
  * A theorem lists its assumptions as bits (tsri_theorem.assumes). Assumptions about the way of
  * training are checked here, once, for all papers; those about data, loss and model are checked by

@@ -37,22 +37,13 @@
 #define TSRI_CERTIFICATE_H
 
 #include "io/json.h"
+#include "theory/verdict.h"
 
 typedef enum tsri_sense {
     TSRI_MEASURED, /* nothing is required */
     TSRI_AT_LEAST, /* measured >= required */
     TSRI_AT_MOST   /* measured <= required */
 } tsri_sense;
-
-typedef enum tsri_verdict {
-    TSRI_NO_VERDICT, /* nothing is required */
-    TSRI_HOLDS,
-    TSRI_FAILS,
-    TSRI_VACUOUS,
-    TSRI_OPEN,
-    TSRI_DOES_NOT_APPLY,
-    TSRI_VERDICTS
-} tsri_verdict;
 
 enum { TSRI_ROW_TEXT = 200, TSRI_REASON_TEXT = 160 };
 

@@ -7,15 +7,13 @@
 #include <stdio.h>
 
 static const char *const sense_words[] = {NULL, "at least", "at most"};
-static const char *const verdict_words[TSRI_VERDICTS] = {NULL,      "holds", "fails",
-                                                         "vacuous", "open",  "does not apply"};
 
 /* ---- Text --------------------------------------------------------------------------------- */
 
 const char *tsri_row_words(char *text, size_t room, const tsri_row *row)
 {
     double factor = tsri_row_factor(row);
-    const char *word = verdict_words[row->verdict];
+    const char *word = tsri_verdicts[row->verdict].name;
     if (!word)
         (void)snprintf(text, room, "%s", "");
     else if (row->verdict == TSRI_FAILS && !isinf(factor))
@@ -29,21 +27,13 @@ const char *tsri_row_words(char *text, size_t room, const tsri_row *row)
 
 const char *tsri_certificate_summary(char *text, size_t room, const tsri_certificate *c)
 {
-    static const struct {
-        tsri_verdict verdict;
-        const char *one, *many;
-    } word[] = {{TSRI_HOLDS, "holds", "hold"},
-                {TSRI_FAILS, "fails", "fail"},
-                {TSRI_VACUOUS, "is vacuous", "are vacuous"},
-                {TSRI_OPEN, "is open", "are open"},
-                {TSRI_DOES_NOT_APPLY, "does not apply", "do not apply"}};
     int64_t count[TSRI_VERDICTS];
     size_t at = 0;
     tsri_certificate_count(count, c);
-    for (size_t i = 0; i < sizeof word / sizeof *word && at < room; i++) {
-        int64_t n = count[word[i].verdict];
-        int wrote = snprintf(text + at, room - at, "%s%lld %s", i > 0 ? ", " : "", (long long)n,
-                             n == 1 ? word[i].one : word[i].many);
+    for (int v = TSRI_HOLDS; v < TSRI_VERDICTS && at < room; v++) {
+        int wrote = snprintf(text + at, room - at, "%s%lld %s", v > TSRI_HOLDS ? ", " : "",
+                             (long long)count[v],
+                             count[v] == 1 ? tsri_verdicts[v].one : tsri_verdicts[v].many);
         at += wrote > 0 ? (size_t)wrote : 0;
     }
     return text;
@@ -203,7 +193,7 @@ static void row_json(tsri_json *w, const tsri_certificate *c, const tsri_row *ro
     tsri_json_put_real(w, "measured", claim->measured);
     key_word(w, "sense", sense_words[claim->sense]);
     tsri_json_put_real(w, "required", claim->required);
-    key_word(w, "verdict", verdict_words[row->verdict]);
+    key_word(w, "verdict", tsri_verdicts[row->verdict].name);
     key_word(w, "reason", row->reason);
     tsri_json_put_real(w, "factor", tsri_row_factor(row));
     interval_json(w, &claim->interval);
@@ -239,7 +229,7 @@ static void counts_json(tsri_json *w, const tsri_certificate *c)
     tsri_json_key(w, "counts");
     tsri_json_open(w, '{');
     for (int v = TSRI_HOLDS; v < TSRI_VERDICTS; v++)
-        tsri_json_put_int(w, verdict_words[v], count[v]);
+        tsri_json_put_int(w, tsri_verdicts[v].name, count[v]);
     tsri_json_close(w, '}');
 }
 

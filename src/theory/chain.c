@@ -152,8 +152,8 @@ static void apply_both(double *y, const double *x, const tsri_chain *a, const ts
         y[i] -= other[i];
 }
 
-/* By the images of all unit vectors, on the narrower side: the root of the largest eigenvalue of their
- * products, right but for rounding. NaN where a number is not finite. */
+/* By the images of all unit vectors, on the narrower side: the root of the largest eigenvalue of
+ * their products, right but for rounding. NaN where a number is not finite. */
 static tsr_status exact_norm(double *value, const tsri_chain *a, const tsri_chain *b, bool adjoint,
                              tsri_pool *pool)
 {

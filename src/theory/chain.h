@@ -16,7 +16,7 @@
 /* x -> gate (w x): where the gate is not above 0 the result is 0. */
 typedef struct tsri_factor {
     const float *w;     /* [rows, cols], or NULL: the identity, rows = cols */
-    int64_t rows, cols; /*                                                  */
+    int64_t rows, cols; /* outputs and inputs                               */
     const float *gate;  /* [rows], or NULL: all pass                        */
 } tsri_factor;
 

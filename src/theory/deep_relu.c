@@ -15,6 +15,7 @@
  */
 #include "theory/deep_relu_rows.h"
 
+#include "run/stop_metric.h"
 #include "theory/rates.h"
 #include "train/iterate.h"
 
@@ -48,7 +49,8 @@ bool tsri_deep_broken(const tsri_deep_case *d, int theorem)
 static double epsilon_of(const tsri_run_view *view, bool *given)
 {
     double below = tsri_config_real(view->settings->config, "stop.below");
-    *given = tsri_config_is(view->settings->config, "stop.metric", "loss") && below > 0;
+    const tsri_stop_metric *stop = tsri_stop_metric_of(view->settings->config);
+    *given = stop->on == TSRI_STOP_ON_TRAINING && !stop->error && below > 0;
     return *given ? below
                   : tsri_margin_loss(view->settings->loss, 0, NULL) / (double)view->data->train.n;
 }

@@ -252,8 +252,8 @@ static double quantile(search *s, int fifths)
     return count > 0 ? s->sorted[(count - 1) * fifths / 5] : 0;
 }
 
-/* From the vector tried last: the nodes with the smallest gradients kept small, the rest given up.
- */
+/* From the vector tried last: the nodes with the smallest gradients kept small, the rest given
+ * up. */
 static tsr_status give_up(search *s)
 {
     tsr_status st = TSR_OK;

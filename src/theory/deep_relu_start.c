@@ -20,7 +20,7 @@ enum { STEPS = 20 }; /* of power iteration: the norms of (v) are found from belo
 
 typedef struct passed {
     double off;     /* largest | |x_i| - 1 | */
-    int64_t off_at; /*                      */
+    int64_t off_at; /* the sample that has it */
     double state;   /* (i): largest |x_(l,i)| */
     double output;  /* (iii): largest |y_i| */
     double

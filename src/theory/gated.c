@@ -6,12 +6,12 @@
  * what they assume, Theorem 1. gated_rate.c has eigenvalues, step and rate, gated_lemmas.c the
  * lemmas and how far a run moves.
  *
- * Where the paper contradicts itself (all told in the notes of a certificate):
+ * Where the paper contradicts itself (the notes of a certificate say all of this):
  *   (13)          prints lambda_max(F F^T) where its proof, (30), has the square
  *   (14), (15)    are written with G G^T, which has rank d_x < m; Theorem 5 and the proof use G^T G
  *   (39)          has l where its proof gives sum |r_i|^2 = 2 l
- *   (43)          takes |a - b|^2 <= |a|^2 + |b|^2, and |y|^2 <= m/d_x, where Assumption 2 is of
- * |y| (46)          takes the step 1/(beta^2 L); (18) has alpha^2/(4 beta^4 L), which is smaller
+ *   (43)          takes |a - b|^2 <= |a|^2 + |b|^2, and |y|^2 <= m/d_x, where Assumption 2 is of |y|
+ *   (46)          takes the step 1/(beta^2 L); (18) has alpha^2/(4 beta^4 L), which is smaller
  *   section 10.5  bounds |grad_(W_k) y_p|^2 by m^3/(144 d_x d_y), counting m eigenvalues of a
  *                 matrix of rank 1; by Theorem 5 it is at most (27 m/4)^2/(d_x d_y). With the
  *                 m^2/(144 d_x d_y) that Theorem 5 gives, R is (n d_x d_y/m)^(1/2) d_y L^2
@@ -289,7 +289,7 @@ static tsri_gated_letters letters_of(const tsri_run_view *view)
                                 .eta = tsri_rates_of(view->settings, view->position).most};
 }
 
-/* The samples that each measurement looked at, for whoever checks it. */
+/* The samples that each measurement looked at, so that it can be checked. */
 static tsr_status trace(const tsri_run_view *view, const tsri_gated_reach *r)
 {
     tsr_status st = TSR_OK;

@@ -30,7 +30,7 @@ static const double CLOSE = 0.01; /* how near an end is proven at best */
 typedef struct gee {
     double *g, *next;    /* [rows, d] */
     int64_t *unit;       /* [rows] which units they are */
-    int64_t *unit_next;  /* */
+    int64_t *unit_next;  /* the same of `next` */
     double *weight;      /* [rows, rows before] */
     double *gram, *work; /* [side, side], side <= d */
     double *value;       /* [side] */

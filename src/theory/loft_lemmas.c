@@ -1,5 +1,5 @@
-/* loft_lemmas.c - LoFT's certificate: Assumption 1, Lemmas 1 to 5, mixing of shares (appendix B).
- */
+/* loft_lemmas.c - LoFT's certificate: Assumption 1, Lemmas 1 to 5, mixing of shares (appendix
+ * B). */
 #include "theory/loft_parts.h"
 
 static void letter(tsri_certificate *c, const char *where, double value, const char *what)

@@ -1,5 +1,5 @@
-/* loft_look.c - what a certificate of LoFT measures after every round, and keeps. See loft_look.h.
- */
+/* loft_look.c - what a certificate of LoFT measures after every round, and keeps. See
+ * loft_look.h. */
 #include "theory/loft_look.h"
 
 #include "base/alloc.h"
@@ -150,8 +150,8 @@ static double loss_of(const watch *w, const double *u)
     return sum;
 }
 
-/* B.4: of filter r in a share, sum over images of (1-xi)^2 e_r^2 + Var nu sum over others e_r'^2.
- */
+/* B.4: of filter r in a share, sum over images of (1-xi)^2 e_r^2 + Var nu sum over others
+ * e_r'^2. */
 static double spread_of(const watch *w, const tsri_loft *s)
 {
     double V = tsri_loft_variance(s), own = (1 - s->xi) * (1 - s->xi), all = 0, most = 0;

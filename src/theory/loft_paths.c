@@ -10,8 +10,8 @@
 
 /* ---- Gradient descent ----------------------------------------------------------------------- */
 
-/* As many samples as fit so that a plan's largest values, all filters of all pixels, stay below this many
- * numbers. */
+/* As many samples as fit so that a plan's largest values, all filters of all pixels, stay below
+ * this many numbers. */
 enum { VALUES = 1 << 24 };
 
 static int64_t block_of(const tsri_run_view *view)

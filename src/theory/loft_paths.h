@@ -47,7 +47,8 @@ typedef struct tsri_draw_path {
     tsri_run run;
 } tsri_draw_path;
 
-/* Uses the data of the run, which must outlive it, and as many threads. Call fini even on failure. */
+/* Uses the data of the run, which must outlive it, and as many threads. Call fini even on
+ * failure. */
 tsr_status tsri_draw_path_init(tsri_draw_path *path, const tsri_run_view *view,
                                const tsri_store *start, int64_t k);
 void tsri_draw_path_fini(tsri_draw_path *path);

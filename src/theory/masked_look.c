@@ -52,8 +52,8 @@ done:
     return st;
 }
 
-/* The pair of samples whose lines are nearest. One sample has no pair: no line is parallel to it.
- */
+/* The pair of samples whose lines are nearest. One sample has no pair: no line is parallel to
+ * it. */
 static tsr_status look_at_pairs(tsri_masked_ground *g, tsri_past *past)
 {
     tsr_status st = TSR_OK;

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Outputs and gradients are floats: of a bias that is a smaller part of them no part can be told.
- */
+/* Outputs and gradients are floats: of a bias that is a smaller part of them no part can be
+ * told. */
 static const double VISIBLE = 1e-4;
 
 void tsri_mixture_fini(tsri_mixture *x)

@@ -1,5 +1,5 @@
-/* ntk_public.c - tangent kernels as programs see them: the matrix alone, or with its spectrum and its
- * times as a document. */
+/* ntk_public.c - tangent kernels as programs see them: the matrix alone, or with its spectrum and
+ * its times as a document. */
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "base/sized.h"

@@ -76,8 +76,8 @@ double tsri_effort(const tsri_settings *s);
 void tsri_certify_long(tsri_certificate *c, const char *what, double operations);
 
 /* Makes certificates an observer of runs (run/observer.h), before main. Nothing calls it by name:
- * where this library is linked as an archive the linker is told to bring it along (CMakeLists.txt).
- */
+ * where this library is linked as an archive the linker is told to bring it along
+ * (CMakeLists.txt). */
 __attribute__((constructor)) void tsri_certificates_register(void);
 
 /* The certificate of a run before its first round: `tessera certify`. USAGE when no paper covers

@@ -50,8 +50,8 @@ void tsri_past_fini(tsri_past *past); /* all but memory and state */
 void tsri_past_begin(tsri_past *past, int64_t round);
 tsr_status tsri_past_keep(tsri_past *past, const char *name, double value);
 
-/* Keeps the mean of n values as `name` and, if n >= 2, its 95 % interval as name_low and name_high.
- */
+/* Keeps the mean of n values as `name` and, if n >= 2, its 95 % interval as name_low and
+ * name_high. */
 tsr_status tsri_past_keep_mean(tsri_past *past, const char *name, const double *value, int64_t n);
 
 /* NaN when nobody looked then. */

@@ -14,6 +14,7 @@
 #include "theory/rnn_parts.h"
 
 #include "base/alloc.h"
+#include "run/stop_metric.h"
 #include "theory/first.h"
 #include "theory/rates.h"
 
@@ -90,7 +91,8 @@ static void case_fini(tsri_rnn_case *k)
 static tsr_status case_init(tsri_rnn_case *k, const tsri_run_view *view, const memory *m)
 {
     double below = tsri_config_real(view->settings->config, "stop.below");
-    bool stops = tsri_config_is(view->settings->config, "stop.metric", "loss");
+    const tsri_stop_metric *stop = tsri_stop_metric_of(view->settings->config);
+    bool stops = stop->on == TSRI_STOP_ON_TRAINING && !stop->error;
     *k = (tsri_rnn_case){.view = view,
                          .pool = view->device.pool,
                          .then = &m->then,

@@ -134,7 +134,7 @@ static nearest nearest_pair(tsri_certificate *c, const tsri_rnn_case *k)
         tsri_certify_long(c, "Assumption 2.1, all pairs of sequences", each * k->s.n / 2);
         best.looked = (int64_t)fmax(1, k->effort / each);
     }
-    /* whoever asked for it hears of a stop when this has ended */
+    /* a request to stop is noticed when this has ended */
     for (int64_t i = 0; i < best.looked && tsri_hear_stop(k->view) == TSR_OK; i++)
         for (int64_t j = i + 1; j < k->n; j++) {
             const float *x = k->x + i * row, *y = k->x + j * row;

@@ -1,7 +1,6 @@
 /* rnn_bounds.h - what Allen-Zhu, Li, Song, "On the Convergence Rate of Training Recurrent Neural
  * Networks", ask of a run and promise, as the appendices state it. Formulas without the constants
- * of O and Omega are called `_form`: a row divides what was measured by them.
- */
+ * of O and Omega are called `_form`: a row divides what was measured by them. */
 #ifndef TSRI_RNN_BOUNDS_H
 #define TSRI_RNN_BOUNDS_H
 
@@ -30,8 +29,8 @@ double tsri_rnn_rate(const tsri_rnn_letters *s, double eta); /* f shrinks by Ome
 double tsri_rnn_radius(const tsri_rnn_letters *s);           /* tau_0 of (H.1) */
 
 /* The least width m with m >= C varrho^C, where varrho depends on m, and its step and T: log10 of
- * each, because they do not fit a double. s->delta is the separation of the data; s->m is ignored.
- */
+ * each, because they do not fit a double. s->delta is the separation of the data; s->m is
+ * ignored. */
 typedef struct tsri_rnn_asked {
     double width, step, iterations;
 } tsri_rnn_asked;

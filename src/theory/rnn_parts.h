@@ -1,6 +1,5 @@
 /* rnn_parts.h - the parts of the recurrent paper's certificate: the run as the paper sees it, made
- * by rnn.c, and what the other files measure on it. Included only by rnn*.c.
- */
+ * by rnn.c, and what the other files measure on it. Included only by rnn*.c. */
 #ifndef TSRI_RNN_PARTS_H
 #define TSRI_RNN_PARTS_H
 

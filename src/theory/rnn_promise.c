@@ -50,8 +50,8 @@ void tsri_rnn_certify_sizes(tsri_certificate *c, const tsri_rnn_case *k)
                  "iterations T: that times varrho^28");
 }
 
-/* The largest ratio of f(W) to f at the look before: what falls in every step falls between looks.
- */
+/* The largest ratio of f(W) to f at the look before: what falls in every step falls between
+ * looks. */
 static double largest_ratio(const tsri_past *past)
 {
     double most = NAN, before = NAN;

@@ -77,8 +77,8 @@ static double largest_weights(double *least, attack *t, const double *g, int64_t
     return sum;
 }
 
-/* y on the units that weigh most for the worst unit, given the patterns g of the second position.
- */
+/* y on the units that weigh most for the worst unit, given the patterns g of the second
+ * position. */
 static void choose_y(attack *t, const double *g)
 {
     int64_t m = t->k->then->m, worst = 0, placed = 0;

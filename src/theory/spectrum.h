@@ -24,8 +24,8 @@ tsr_status tsri_spectrum(double *value, double *work, const double *k, int64_t n
 tsr_status tsri_lanczos(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
                         int64_t steps, double tolerance, tsri_pool *pool);
 
-/* Both ends, by whichever is cheaper: exactly (error = rounding) up to n = 1500, by Lanczos above.
- */
+/* Both ends, by whichever is cheaper: exactly (error = rounding) up to n = 1500, by Lanczos
+ * above. */
 tsr_status tsri_spectrum_ends(tsri_eigen *smallest, tsri_eigen *largest, const double *k, int64_t n,
                               tsri_pool *pool);
 

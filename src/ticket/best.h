@@ -1,5 +1,4 @@
-/* best.h - which ticket is the one to show: decided once, for the terminal, for JSON and for the
- * report.
+/* best.h - which ticket to recommend: decided once, for the terminal, for JSON and for the report.
  *
  *     tsri_best b = tsri_tickets_best(&tickets);
  *     TSR_TRY(tsri_best_sentence(&text, &b));       "ticket-0.5 is as accurate as the whole ..."

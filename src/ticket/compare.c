@@ -56,8 +56,7 @@ done:
     return st;
 }
 
-/* How many of its units a side would keep at a ratio of the whole: a ticket has no more than it
- * has. */
+/* How many of its units a side would keep at a ratio of the whole; a ticket may have fewer. */
 static int64_t kept(const side *s, int64_t axis, double ratio)
 {
     const tsri_axis *x = &s->model->net->axis[axis];

@@ -1,4 +1,4 @@
-/* goals.h - what tickets a run file asks for: the lists ticket.ratios, params, ops and time. */
+/* goals.h - the tickets that a run file asks for: the lists ticket.ratios, params, ops and time. */
 #ifndef TSRI_GOALS_H
 #define TSRI_GOALS_H
 

@@ -127,8 +127,8 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return (hash ^ word) * 0x100000001b3u;
 }
 
-/* Which ReLUs are on, and which pixels the max poolings took: both are kept for backward, which shows
- * them. What it leaves out depends on no trained weight. */
+/* Which ReLUs are on, and which pixels the max poolings took: both are kept for backward, which
+ * shows them. What it leaves out depends on no trained weight. */
 static tsr_status note_pattern(void *context, const tsri_op *op, const tsri_layer *layer)
 {
     uint64_t *hash = context;

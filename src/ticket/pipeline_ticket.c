@@ -35,7 +35,7 @@ done:
     return st;
 }
 
-/* Training on changes the numbers and not the network: the module is that of both files. */
+/* Fine-tuning changes the numbers and not the network: one module serves both files. */
 static tsr_status write_module(const tsr_model *model, const tsri_pipeline *l,
                                const tsri_ticket_row *row)
 {
@@ -53,8 +53,7 @@ done:
     return st;
 }
 
-/* The ratio that measuring chose, of a ticket that is there already: times would come out
- * otherwise now. */
+/* Takes the ratio from a ticket that exists: measured again, times would differ. */
 static tsr_status remember(tsri_prune *how, const char *path)
 {
     tsr_status st = TSR_OK;

@@ -58,7 +58,7 @@ done:
 
 /* ---- The file ----------------------------------------------------------------------------- */
 
-/* What was done, and which units of the whole are left. */
+/* Records how the ticket was cut, and which units of the whole are left. */
 static tsr_status describe(tsri_json *w, const tsr_model *model, const tsri_share *share,
                            const tsri_prune *how)
 {

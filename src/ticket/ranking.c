@@ -1,4 +1,4 @@
-/* ranking.c - the units of a network by what they count, and who of them stays. */
+/* ranking.c - the units of a network by score, and which of them stay. */
 #include "ticket/ranking.h"
 
 #include "base/alloc.h"
@@ -90,8 +90,8 @@ static int64_t axis_of(const tsri_ranking *r, int64_t unit)
     return a;
 }
 
-/* Every axis has its least number; then the best of all, until as many are kept as the ratio says.
- */
+/* Every axis has its least number; then the best of all, until as many are kept as the ratio
+ * says. */
 static void count_globally(tsri_ranking *r, const tsri_prune *how)
 {
     const tsri_net *net = r->net;

@@ -16,7 +16,8 @@ typedef struct tsri_rewind {
     int64_t recalibrate; /* batches that measure the statistics of the ticket with these weights */
 } tsri_rewind;
 
-/* Would the run of that run file leave the checkpoint of that epoch? USAGE with what to set. */
+/* USAGE, with what to set, when a run of that run file would not keep the checkpoint of that
+ * epoch. */
 tsr_status tsri_rewind_check(const tsr_config *config, int64_t epoch);
 
 /* *out = the pretrained network with the weights of that epoch. The caller destroys it. */

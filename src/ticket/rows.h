@@ -1,5 +1,5 @@
-/* rows.h - the table of tickets: a row for each network of a pipeline (pipeline.h), what it is and
- * what came of it.
+/* rows.h - the table of tickets: a row for each network of a pipeline (pipeline.h), with its size,
+ * accuracy and speed.
  *
  *     tsri_tickets t = {0};
  *     TSR_TRY(tsri_tickets_add(&row, &t, TSRI_TICKET_PRUNED, goal));     row->name is "ticket-0.5"
@@ -51,9 +51,9 @@ typedef struct tsri_tickets {
     int64_t rows, capacity;
 } tsri_tickets;
 
-/* A new row of that kind; `goal` is what a ticket was asked for, {0} for whole networks. "ticket-0.5"
- * loses half of its filters, "ticket-ops-0.5" keeps half of the operations. *out is valid until the
- * next row is added. */
+/* A new row of that kind; `goal` is what a ticket was asked for, {0} for whole networks.
+ * "ticket-0.5" loses half of its filters, "ticket-ops-0.5" keeps half of the operations. *out is
+ * valid until the next row is added. */
 tsr_status tsri_tickets_add(tsri_ticket_row **out, tsri_tickets *t, tsri_ticket_kind kind,
                             tsri_goal goal);
 void tsri_tickets_fini(tsri_tickets *tickets);

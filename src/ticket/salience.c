@@ -1,4 +1,4 @@
-/* salience.c - what the loss says of a unit. See salience.h. */
+/* salience.c - how much the loss depends on a unit (salience.h). */
 #include "ticket/salience.h"
 
 #include "base/alloc.h"
@@ -202,12 +202,12 @@ static tsr_status grasp(tsri_store *to, tsri_salience *how, bench *b, const tsri
     TSR_TRY(by_backend(to, b, weights, TSRI_SCORE_GRASP));
     if (work > how->most)
         TSRI_WARN("grasp: exact scores would take %.3g billion operations in double, more than "
-                  "%.3g: these are differences of gradients in f32, by which other units may stay",
+                  "%.3g: these are differences of gradients in f32, so other units may be kept",
                   work / 1e9, how->most / 1e9);
     else
-        TSRI_WARN("grasp: at these very weights the input of a ReLU is 0, or as good as 0, where "
-                  "the gradient jumps: scores are differences of gradients in f32, by which other "
-                  "units may stay");
+        TSRI_WARN(
+            "grasp: at these weights the input of a ReLU is 0 or nearly 0, where the gradient "
+            "jumps: scores are differences of gradients in f32, so other units may be kept");
 done:
     return st;
 }

@@ -1,4 +1,4 @@
-/* salience.h - what the loss says of a unit: SNIP and GraSP, filter by filter.
+/* salience.h - how much the loss depends on a unit: SNIP and GraSP, filter by filter.
  *
  * Put a factor c_j on all weights F_j that make unit j; at c = 1
  *

@@ -72,7 +72,8 @@ tsr_status tsr_share_axis(tsr_axis *axis, const tsr_share *share, int64_t i)
 {
     tsr_status st = TSR_OK;
     TSRI_GIVEN(share);
-    TSR_CHECK(i >= 0 && i < share->net->axes, TSR_USAGE, "there are %lld axes, and none is %lld",
+    TSR_CHECK(i >= 0 && i < share->net->axes, TSR_USAGE,
+              "there are %lld axes, numbered from 0, and no number %lld",
               (long long)share->net->axes, (long long)i);
     const tsri_axis *a = &share->net->axis[i];
     tsr_axis mine = {.name = a->name,

@@ -1,4 +1,4 @@
-/* target.c - how much of a network shall stay: the search for the ratio that leaves it. */
+/* target.c - the search for the ratio that leaves a network of a given size. */
 #include "ticket/target.h"
 
 #include "subnet/cut.h"
@@ -149,8 +149,8 @@ done:
     return st;
 }
 
-/* Widths that kernels like can be faster than smaller ones: of both the network that has more
- * operations within the same time is taken. */
+/* Widths that are multiples of VECTOR can be faster than smaller ones: of the two networks the one
+ * with more operations within the same time is taken. */
 static tsr_status bisect_rounded(search *s, tsri_prune *how)
 {
     tsr_status st = TSR_OK;
@@ -164,7 +164,8 @@ static tsr_status bisect_rounded(search *s, tsri_prune *how)
         s->how.ratio = ratio;
         TSR_TRY(tsri_ranking_keep(&s->share, &s->ranking, &s->how));
         tsri_net_resize(s->small, &s->share);
-        if (most < 0 && reached < how->reached) /* should neither do, the nearer one is told */
+        if (most < 0 &&
+            reached < how->reached) /* if neither will do, the message names the nearer */
             how->reached = reached;
         if (reached > how->keep || ops_left(s) <= most)
             continue;

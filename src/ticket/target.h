@@ -1,4 +1,4 @@
-/* target.h - how much of a network is to stay, in parameters, operations or time.
+/* target.h - tickets of a given size: at most so many parameters, operations, or so much time.
  *
  * A ratio says which part of the filters is removed. What that leaves of the network follows from
  * its shape. A target states what is left, and the ratio is searched for: the smallest one, hence

@@ -155,9 +155,10 @@ tsr_status tsr_tickets(char **json, tsr_config *config, const tsr_run_options *o
     *json = NULL;
     TSRI_GIVEN(config);
     TSR_TRY(TSRI_SIZED_TAKE(&o, options));
-    TSR_CHECK(o.folder && !o.data && !o.model, TSR_USAGE,
-              "tickets live in a folder, and their data and first weights are named by the config "
-              "and by init");
+    TSR_CHECK(
+        o.folder && !o.data && !o.model, TSR_USAGE,
+        "tickets need options.folder, their data is what the config names (not options.data), "
+        "and their first weights are options.init (not options.model)");
     TSR_TRY(tsri_tickets_run(&tickets, config, &o, o.stage));
     tsri_json_begin(&w);
     TSR_TRY(tsri_tickets_json(&w, &tickets));

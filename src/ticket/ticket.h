@@ -1,4 +1,4 @@
-/* ticket.h - how a public description of a ticket is read. */
+/* ticket.h - from the public options of a ticket to those of this room. */
 #ifndef TSRI_TICKET_TICKET_H
 #define TSRI_TICKET_TICKET_H
 

@@ -1,9 +1,9 @@
 /* turns.h - how long things take, measured side by side.
  *
- * One thing, then the next, and so on, round after round: whatever else the machine does disturbs
- * all alike, and the least of many repetitions has the least noise. The noise that is left is
- * measured, too: repetitions go in turn to four groups, and each group's least is a measurement of
- * its own.
+ * One thing, then the next, and so on, round after round: so whatever else the machine does disturbs
+ * all of them alike, and the fastest of many repetitions has the least noise. The noise that is left
+ * is measured, too: repetitions go in turn to four groups, and each group's fastest is a measurement
+ * of its own.
  */
 #ifndef TSRI_TURNS_H
 #define TSRI_TURNS_H
@@ -13,7 +13,7 @@
 /* Milliseconds. */
 typedef struct tsri_duration {
     double least; /* of all repetitions */
-    double worst; /* the largest of the four groups' least times */
+    double worst; /* the slowest of the four groups' least times */
     double median;
 } tsri_duration;
 

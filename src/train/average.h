@@ -4,7 +4,7 @@
 
 #include "run/run.h"
 
-/* Makes room for the average, where there is one. USAGE when there cannot be. */
+/* Makes room for the average, if the run has one. USAGE when it cannot have one. */
 tsr_status tsri_average_init(tsri_run *run);
 
 /* Takes the weights after run->position.round rounds into the average. After every round. */

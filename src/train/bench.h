@@ -1,5 +1,4 @@
-/* bench.h - how fast a training step of a run file is, op by op, and against the machine's own
- * limit. */
+/* bench.h - how fast a training step of a run file is, op by op, and beside the machine's limit. */
 #ifndef TSRI_BENCH_H
 #define TSRI_BENCH_H
 

@@ -1,4 +1,5 @@
-/* bench_limits.c - what the device can do at this moment: the rate of a large product and of a copy. */
+/* bench_limits.c - what the device can do at this moment: the rate of a large product and of a
+ * copy. */
 #include "train/bench.h"
 
 #include "base/alloc.h"

@@ -149,8 +149,8 @@ static void note_best(tsri_run *run)
     }
 }
 
-/* Files of later rounds were passed over as damaged when this run was resumed: were they counted,
- * they would push out the sound ones. */
+/* Files of later rounds do not count: they were passed over as damaged when this run was resumed,
+ * and would push out the sound ones. */
 static tsr_status drop_old(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -270,7 +270,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run)
     TSR_TRY(checkpoint_path(&path, run, run->position.round));
     TSR_TRY(write_parcel(&parcel, path, run, yaml.data, state.text.data, rollbacks.data));
     run->process.saved_round = run->position.round;
-    if (drop_old(run) != TSR_OK) /* too many are no harm */
+    if (drop_old(run) != TSR_OK) /* extra ones do no harm */
         TSRI_WARN("old checkpoints were not removed: %s", tsr_last_error());
 done:
     if (st != TSR_OK) { /* the best one must be one that is on the disk */
@@ -389,7 +389,7 @@ tsr_status tsri_checkpoint_load_until(tsri_run *run, bool *found, int64_t last)
             continue;
         TSRI_FREE(path);
         TSR_TRY(tsri_path_join(&path, folder, names[i]));
-        if (round_of(names[i]) > last) { /* of a stretch that was given up: it leads nowhere */
+        if (round_of(names[i]) > last) { /* of rounds that were given up */
             (void)tsri_io.unlink(path);
             continue;
         }

@@ -16,7 +16,7 @@ tsr_status tsri_checkpoint_save(tsri_run *run);
  * none. */
 tsr_status tsri_checkpoint_load(tsri_run *run, bool *found);
 
-/* The same of those of the first rounds, up to `last`; those of later ones are removed. */
+/* The same, but only checkpoints of rounds up to `last`; later ones are removed. */
 tsr_status tsri_checkpoint_load_until(tsri_run *run, bool *found, int64_t last);
 
 #endif

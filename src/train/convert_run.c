@@ -140,7 +140,7 @@ done:
     return st;
 }
 
-/* A net of the kind that the run has when it stands so, and a store for it. */
+/* A net of the kind that a run in that position has, and a store for it. */
 static tsr_status make(tsri_net **net, tsri_store *store, const tsri_run *run, int64_t converted)
 {
     tsr_status st = TSR_OK;
@@ -160,7 +160,7 @@ done:
     return st;
 }
 
-/* The run goes on with this net; plans are made anew. Takes both over. */
+/* Replaces the run's net and store, which it takes over; plans are made again. */
 static tsr_status replace(tsri_run *run, tsri_net *net, tsri_store *store, int64_t converted)
 {
     bool ready = run->scheme_state != NULL;
@@ -224,7 +224,7 @@ static void tell(const tsri_run *run, const tsri_conversion *how, const tsri_jud
               train->loss[0], train->loss[1], accuracy);
 }
 
-/* What was trained so far must not be lost with a conversion that cannot be. */
+/* When a conversion is impossible, what was trained so far must not be lost. */
 static void keep_what_there_is(tsri_run *run, tsr_status st)
 {
     char why[600];

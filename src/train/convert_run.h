@@ -11,8 +11,8 @@
 
 #include "run/run.h"
 
-/* Reads convert_at. USAGE when this run cannot convert, so far as that is known without features.
- */
+/* Reads convert_at. USAGE when this run cannot convert, so far as that is known without
+ * features. */
 tsr_status tsri_convert_init(tsri_run *run);
 
 /* USAGE when the features before the first layer, which never change, are dependent on the training
@@ -22,7 +22,7 @@ tsr_status tsri_convert_prepare(tsri_run *run);
 /* Before the first round and after each one: converts if it is time. */
 tsr_status tsri_convert_when_due(tsri_run *run);
 
-/* Makes net, store and scheme those of the kind that a checkpoint holds; numbers are zero then. */
+/* Makes net, store and scheme those of the kind that a checkpoint holds; their numbers are zero. */
 tsr_status tsri_convert_as_saved(tsri_run *run, int64_t converted);
 
 /* The run file of the net as it is now; the caller destroys *out. */

@@ -17,7 +17,7 @@ static tsr_status described(tsr_data **out, const tsr_cost_data *d)
     tsr_data *data = NULL;
     TSR_CHECK(d->channels > 0 && d->height > 0 && d->width > 0 &&
                   (d->classes > 0 || d->targets > 0),
-              TSR_USAGE, "data that are only described need a shape, and classes or targets");
+              TSR_USAGE, "data that is only described needs a shape, and classes or targets");
     TSR_TRY(tsri_alloc(&data, 1, sizeof *data));
     TSR_TRY(tsri_strdup(&data->name, "described data"));
     data->channels = d->channels;

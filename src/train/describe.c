@@ -1,37 +1,37 @@
-/* describe.c - from a checked run file to data, network and first weights. */
+/* describe.c - from a checked run file to data, network and first weights.
+ *
+ * tsri_run_describe does what needs no weights: it loads the data, settles what the run file leaves
+ * open, and builds the network. tsri_run_init goes on to the numbers.
+ */
 #include "train/describe.h"
 
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/memory.h"
 #include "base/pieces.h"
+#include "data/source.h"
 #include "model/model.h"
 #include "model/whole.h"
+#include "net/grelu.h"
 #include "run/loss_choice.h"
 #include "run/observer.h"
 #include "run/recipe.h"
 #include "run/trace.h"
 #include "scheme/keys.h"
 #include "scheme/scheme.h"
-#include "scheme/schemes.h"
 #include "train/average.h"
 #include "train/convert_run.h"
 #include "train/device_fit.h"
 #include "train/iterate.h"
 #include "train/rollback.h"
-#include "train/train.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/sized.h"
-#include "data/source.h"
-#include "net/grelu.h"
-
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
- * says something. */
+/* ---- Settings ----------------------------------------------------------------------------- */
+
+/* Gradient descent takes the whole set in each step, whatever `batch` says: a resolved run file
+ * always has a value for it. */
 static tsr_status choose_batch(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -76,7 +76,7 @@ done:
     return st;
 }
 
-/* Workers and local steps as the scheme has them; what it has not must not be asked for. */
+/* Workers and local steps. A scheme that has no such thing refuses more than one. */
 static tsr_status choose_workers(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -109,7 +109,7 @@ done:
     return st;
 }
 
-/* bf16 where it is of use only. */
+/* bf16 is refused where it would not help. */
 static tsr_status check_precision(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -124,8 +124,8 @@ done:
     return st;
 }
 
-/* From now on the config names what `auto` became: a run that goes on where the choice would be
- * another one is told so. */
+/* From now on the config names the backend that `auto` became: a run that is resumed where `auto`
+ * would become another one is then told so. */
 static tsr_status settle_backend(tsri_run *run, tsr_config *config)
 {
     run->settings.auto_backend = tsri_backend_is_auto(tsri_config_text(config, "backend"));
@@ -152,20 +152,19 @@ done:
     return st;
 }
 
-/* Numbers of a training run: weights, their average, gradient, the optimiser's state. */
-static int64_t numbers_of(const tsri_settings *s, const tsri_net *net)
+int64_t tsri_run_numbers(const tsri_settings *s, const tsri_net *net)
 {
     return (s->ema > 0 ? 2 : 1) * net->total + tsri_optim_vectors(&s->optim) * net->trained;
 }
 
-/* Before the first byte is touched: weights, gradient and the optimiser's state together. */
+/* RESOURCES when the numbers of the run would not fit, before any memory is taken for them. */
 static tsr_status model_fits(tsri_run *run)
 {
     tsr_status st = TSR_OK;
     if (run->device.backend->heap->room)
         return tsri_device_fits(run);
-    double need =
-        (double)numbers_of(&run->settings, run->net) * (double)run->device.backend->real_bytes;
+    double need = (double)tsri_run_numbers(&run->settings, run->net) *
+                  (double)run->device.backend->real_bytes;
     int64_t have = tsri_memory_available();
     TSR_CHECK(need <= (double)have, TSR_RESOURCES,
               "%s: out of memory: the model has %lld numbers and takes %s to train, %s are free on "
@@ -176,8 +175,10 @@ done:
     return st;
 }
 
-/* What was chosen where the run file named no data: a model must be judged on what it was trained
- * for, not on what another machine would choose. */
+/* ---- Data and model ----------------------------------------------------------------------- */
+
+/* Writes the data that was chosen into a run file that names none: a model must be judged on the
+ * data it was trained on, not on what another machine would choose. */
 static tsr_status note_data(tsr_config *config, const tsr_data *data)
 {
     tsr_status st = TSR_OK;
@@ -191,9 +192,9 @@ done:
     return st;
 }
 
-/* The model to start from says how wide its network is, unless the run file does, and which units
- * of the whole it has. Its numbers are read when the network is there (train.c). A file of another
- * program has only numbers. */
+/* Opens the model to start from. It says how wide its network is, unless the run file does, and
+ * which units of the whole it has; a file of another program says neither. Its numbers are read
+ * when there is a network for them (train.c). */
 static tsr_status open_init(tsri_run *run, tsr_config *config)
 {
     tsr_status st = TSR_OK;
@@ -237,8 +238,8 @@ done:
     return st;
 }
 
-/* The config says what a program's data set is called, or, of one that was read, what it was read
- * by: who reads the config later finds the same data, or is told that they are not there. */
+/* Writes into the config what a program's data set is called, or, if it was read from files, how:
+ * so a later reader of the config finds the same data, or learns that it is not there. */
 static tsr_status note_given(tsr_config *config, const tsr_data *given)
 {
     tsr_status st = TSR_OK;
@@ -273,6 +274,8 @@ static tsr_status given_data(tsr_data **data, tsr_config *config, const tsr_data
 done:
     return st;
 }
+
+/* ---- The run ------------------------------------------------------------------------------ */
 
 tsr_status tsri_run_init(tsri_run *run, tsr_config *config, const tsr_run_options *options)
 {
@@ -367,139 +370,4 @@ void tsri_run_fini(tsri_run *run)
     tsri_score_log_fini(&run->scores);
     tsri_tensors_destroy(run->process.init);
     *run = (tsri_run){.process.lock = -1};
-}
-
-/* ---- What a run would need ---------------------------------------------------------------- */
-
-static int64_t part_bytes(const tsr_data *d, const tsri_part *p)
-{
-    int64_t each = d->dim * ((p->bytes ? 1 : (int64_t)sizeof(float)) + (p->pixels != NULL));
-    return p->n * (each + (int64_t)sizeof(int32_t) + d->targets * (int64_t)sizeof(float));
-}
-
-/* How the columns of a table will be used: what one checks a run file for. */
-static tsr_status tell_columns(const tsr_data *data)
-{
-    tsr_status st = TSR_OK;
-    tsri_text text = {0};
-    TSR_TRY(tsri_data_schema_text(&text, &data->schema));
-    if (text.data)
-        TSRI_INFO("%s: %s", data->name, text.data);
-done:
-    tsri_text_fini(&text);
-    return st;
-}
-
-/* A step of the whole network, as `cost` counts it: in shares a worker's is smaller. */
-static tsr_status whole_step(int64_t *flops, const tsri_run *run)
-{
-    tsr_status st = TSR_OK;
-    double sample;
-    TSR_TRY(tsri_net_step_flops(&sample, run->net,
-                                run->settings.scheme->plain &&
-                                    tsri_dense_knows_gates(&run->settings, run->net)));
-    *flops = (int64_t)((double)run->settings.batch * sample);
-done:
-    return st;
-}
-
-static tsr_status needs_of(tsr_needs *needs, const tsri_run *run, int64_t plan)
-{
-    double epoch = run->settings.epoch_rounds;
-    *needs = (tsr_needs){.params = run->net->total,
-                         .trained = run->net->trained,
-                         .train_n = run->data->train.n,
-                         .test_n = run->data->test.n,
-                         .rounds = run->settings.rounds,
-                         .epoch_rounds = (int64_t)llround(epoch < 1 ? 1 : epoch),
-                         .memory_data = part_bytes(run->data, &run->data->train) +
-                                        part_bytes(run->data, &run->data->test),
-                         .memory_model =
-                             numbers_of(&run->settings, run->net) * run->device.backend->real_bytes,
-                         .memory_plan = plan,
-                         .backend = tsri_backend_vendor(run->device.backend)};
-    return whole_step(&needs->flops_step, run);
-}
-
-/* What it wants of a device's memory: of one with `stated` bytes, which need not be here, or of this
- * one. Nothing is taken. */
-static tsr_status plan_device(tsr_needs *needs, tsr_config *config, int64_t stated)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run = {.process.lock = -1};
-    const tsri_backend *backend;
-    tsri_ground ground = {.threads = tsri_cores()};
-    tsr_run_options options = tsr_run_options_default();
-    tsri_fit fit;
-    int64_t plan = 0;
-    st = tsri_start_backend(&backend, &ground.threads, config);
-    if (st == TSR_USAGE && stated > 0) {
-        TSRI_INFO("planned without a GPU: what cuDNN's kernels need is not counted");
-        tsri_fail_clear();
-        st = TSR_OK;
-    }
-    TSR_TRY(st);
-    TSR_TRY(tsri_run_describe(&run, config, &options, &ground));
-    TSR_TRY(tsri_device_fit(&fit, &run, stated, true));
-    TSR_CHECK(fit.wanted > 0, TSR_USAGE,
-              "backend: %s has no memory of its own to plan for: name backend: cuda",
-              run.device.backend->name);
-    TSR_TRY(tsri_fit_judge(&fit, &run));
-    TSR_TRY(tsri_plan_measure(&plan, run.net, run.device, run.settings.batch, true));
-    TSR_TRY(needs_of(needs, &run, plan));
-    needs->memory_device = fit.wanted;
-    needs->device_free = fit.available;
-    needs->device_all = fit.all;
-    needs->batch_fits = fit.batch;
-done:
-    tsri_run_fini(&run);
-    return st;
-}
-
-/* The run as it would begin: what training would refuse is refused here. */
-static tsr_status try_run(tsr_needs *needs, tsr_config *config)
-{
-    tsr_status st = TSR_OK;
-    tsri_run run = {.process.lock = -1};
-    tsri_plan *plan = NULL;
-    tsr_run_options options = tsr_run_options_default();
-    TSR_TRY(tsri_run_init(&run, config, &options));
-    TSR_TRY(tell_columns(run.data));
-    TSR_TRY(tsri_train_prepare(&run));
-    if (!run.device.backend->heap
-             ->room) /* a device has been asked already, and has less to spare */
-        TSR_TRY(tsri_run_plan(&plan, &run));
-    TSR_TRY(needs_of(needs, &run, plan ? tsri_plan_bytes(plan) : 0));
-done:
-    tsri_plan_destroy(plan);
-    tsri_run_fini(&run);
-    return st;
-}
-
-tsr_status tsr_check(tsr_needs *needs, tsr_config *config)
-{
-    tsr_status st = TSR_OK;
-    const tsri_backend *backend;
-    tsr_needs mine = {0}, device = {0};
-    TSRI_GIVEN(config);
-    TSR_TRY(TSRI_SIZED_TAKE(&mine, needs));
-    int64_t stated = mine.device_all;
-    mine = (tsr_needs){0};
-    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
-    TSR_TRY(tsri_backend_find(&backend, tsri_config_text(config, "backend")));
-    if (stated > 0 || backend->heap->room)
-        TSR_TRY(plan_device(&device, config, stated));
-    if (stated > 0) {
-        mine = device;
-    } else {
-        TSR_TRY(try_run(&mine, config));
-        mine.memory_plan = backend->heap->room ? device.memory_plan : mine.memory_plan;
-        mine.memory_device = device.memory_device;
-        mine.device_free = device.device_free;
-        mine.device_all = device.device_all;
-        mine.batch_fits = device.batch_fits;
-    }
-    TSR_TRY(TSRI_SIZED_GIVE(needs, &mine));
-done:
-    return st;
 }

@@ -14,8 +14,8 @@
 #include "scheme/cost.h"
 #include "scheme/scheme.h"
 
-/* Seen on an H200: 0.5 GB of a process with cuBLAS and cuDNN, which are gone before the first question
- * (so only where memory is stated), and 33 MB of workspace for every queue. */
+/* Seen on an H200: 0.5 GB of a process with cuBLAS and cuDNN, which are gone before the first
+ * question (so only where memory is stated), and 33 MB of workspace for every queue. */
 static const int64_t CONTEXT = 600000000, QUEUE = 34000000;
 
 /* Weights and what belongs to them, of the whole. */

@@ -1,7 +1,7 @@
 /* device_fit.h - will a run fit into the memory of its device, and which batch would?
  *
- *     TSR_TRY(tsri_device_fit(&fit, run, 0, true));      what it wants, what there is, the batch
- *     TSR_TRY(tsri_device_fits(run));                    RESOURCES, with the batch that would, if not
+ *     TSR_TRY(tsri_device_fit(&fit, run, 0, true));    what it wants, what there is, the batch
+ *     TSR_TRY(tsri_device_fits(run));                  RESOURCES if not, with the batch that would fit
  */
 #ifndef TSRI_DEVICE_FIT_H
 #define TSRI_DEVICE_FIT_H

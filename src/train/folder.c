@@ -1,4 +1,5 @@
-/* folder.c - the folder of a run: locked, swept of what was half written, and of this run alone. */
+/* folder.c - the folder of a run: locked, cleared of half-written files, and checked to be this
+ * run's. */
 #include "train/folder.h"
 
 #include "base/alloc.h"
@@ -45,8 +46,8 @@ done:
     return st;
 }
 
-/* Checkpoints without a run.yaml are of a run that nobody can name: a new run would be taken for
- * the old one when it is resumed. */
+/* Refuses a folder with checkpoints but without a run.yaml: a new run in it, when resumed, would
+ * continue from those. */
 static tsr_status no_stray_checkpoints(const char *saves)
 {
     tsr_status st = TSR_OK;

@@ -1,8 +1,8 @@
-/* forced.c - what --force let pass when a run was resumed, on the record.
+/* forced.c - a record of what --force let pass when a run was resumed.
  *
  * Numbers computed by two kinds of kernels, on two data sets or with two run files are not those of
- * one run. Whoever asks for that gets it, but the metrics, every later checkpoint and the model say
- * so: run->forced has an event in each line, as metrics.jsonl has. It is found by comparing the
+ * one run. --force allows it, but the metrics, every later checkpoint and the model then say so:
+ * run->forced has an event in each line, as metrics.jsonl has. Differences are found by comparing the
  * checkpoint with the present, never with run.yaml, which may have been rewritten by a run that was
  * killed before its first checkpoint.
  */

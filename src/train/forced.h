@@ -1,4 +1,4 @@
-/* forced.h - what --force let pass when a run was resumed, on the record. */
+/* forced.h - a record of what --force let pass when a run was resumed. */
 #ifndef TSRI_FORCED_H
 #define TSRI_FORCED_H
 

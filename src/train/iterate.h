@@ -1,4 +1,4 @@
-/* iterate.h - which iterate a run hands over, and when it has had enough. */
+/* iterate.h - which iterate becomes the model (optim.keep), and when a run stops early (stop). */
 #ifndef TSRI_ITERATE_H
 #define TSRI_ITERATE_H
 
@@ -10,15 +10,14 @@ tsr_status tsri_iterate_init(tsri_run *run);
 /* Evaluates the whole training set, if a setting asks for it, and keeps the best iterate so far. */
 tsr_status tsri_iterate_judge(tsri_run *run);
 
-/* Notes the scores of the filters now, if a setting asks for them and they are due. After every
- * round. */
+/* Records the scores of the filters when they are asked for and due. After every round. */
 tsr_status tsri_iterate_scores(tsri_run *run);
 
 /* Has the run reached what it was to stop at? */
 bool tsri_iterate_enough(const tsri_settings *s, const tsri_run_position *p);
-void tsri_iterate_say_enough(const tsri_run *run); /* says that and why it ends */
+void tsri_iterate_say_enough(const tsri_run *run); /* a message that it has, and why */
 
-/* The best iterate into the store, where it is to be handed over and is not the last one. */
+/* Puts the best iterate into the store when it becomes the model and is not the last one. */
 tsr_status tsri_iterate_take_best(tsri_run *run, bool *taken);
 
 #endif

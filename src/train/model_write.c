@@ -1,4 +1,4 @@
-/* model_write.c - the model that a run hands over, with all that its file tells of the run. */
+/* model_write.c - the finished model of a run, with all that its file says about the run. */
 #include "io/json.h"
 #include "model/model.h"
 #include "train/convert_run.h"

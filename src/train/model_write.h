@@ -1,4 +1,4 @@
-/* model_write.h - the model that a run hands over. */
+/* model_write.h - the finished model of a run, written. */
 #ifndef TSRI_MODEL_WRITE_H
 #define TSRI_MODEL_WRITE_H
 

@@ -58,8 +58,8 @@ static void fresh_position(tsri_run_position *p)
     p->ranking_change = NAN;
 }
 
-/* Where the file of that round is gone or damaged, an older one leads there again: the list says
- * from where on the rate is halved. */
+/* If the file of that round is gone or damaged, an older one is taken, and the rounds in between
+ * are done again: the list says from which round on the rate is halved. */
 tsr_status tsri_rollback(tsri_run *run, int64_t done)
 {
     tsr_status st = TSR_OK;

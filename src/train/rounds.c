@@ -52,13 +52,13 @@ tsr_progress tsri_train_progress(const tsri_run *run)
                           .device_memory = run->process.pace.memory};
 }
 
-void tsri_rounds_tell(const tsri_run *run, bool evaluated, bool resumed)
+void tsri_rounds_tell(const tsri_run *run, tsri_moment moment)
 {
     if (!run->settings.options.progress)
         return;
     tsr_progress p = tsri_train_progress(run);
-    p.evaluated = evaluated;
-    p.resumed = resumed;
+    p.evaluated = moment == TSRI_EVALUATED;
+    p.resumed = moment == TSRI_RESUMED;
     run->settings.options.progress(run->settings.options.context, &p);
 }
 
@@ -79,7 +79,7 @@ done:
     return st;
 }
 
-/* Of the average, where there is one. */
+/* Judges the average of the weights, where there is one. */
 static tsr_status judge_all(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -98,7 +98,7 @@ static tsr_status evaluate(tsri_run *run)
     TSR_TRY(judge_all(run));
     run->process.judged_loss = tsri_train_progress(run).loss;
     run->process.judged = run->position.round;
-    tsri_rounds_tell(run, true, false);
+    tsri_rounds_tell(run, TSRI_EVALUATED);
     TSR_TRY(tsri_metrics_tell(run));
     run->position.recent = (tsri_mean){0};
     tsri_pace_start(run);
@@ -108,9 +108,9 @@ done:
 
 /* ---- Rounds ------------------------------------------------------------------------------- */
 
-/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stand. One
- * that must not be, of weights that have diverged, does; so does a disk that lost lines of metrics,
- * since no checkpoint can be saved after that. */
+/* A checkpoint that cannot be written (a full disk) does not end the run: the old ones stay.
+ * Weights that have diverged end it; so does a disk that lost lines of metrics, since no checkpoint
+ * can be saved after that. */
 static tsr_status save(tsri_run *run)
 {
     if (!run->settings.options.folder)
@@ -123,7 +123,7 @@ static tsr_status save(tsri_run *run)
     return TSR_OK;
 }
 
-/* INTERRUPTED, with the checkpoint of a stop; `when` follows the round in the sentence. */
+/* Saves a checkpoint and returns INTERRUPTED; `when` follows the round in the sentence. */
 static tsr_status save_and_stop(tsri_run *run, const char *when)
 {
     tsr_status st = TSR_OK;
@@ -131,7 +131,7 @@ static tsr_status save_and_stop(tsri_run *run, const char *when)
               "stopped after round %lld of %lld%s; the run has no folder to be saved in",
               (long long)run->position.round, (long long)run->settings.rounds, when);
     st = tsri_checkpoint_save(run);
-    /* A run that was not stopped would not have looked at this round's weights. */
+    /* Nobody would have looked at this round's weights had the run not been stopped. */
     TSR_CHECK(st != TSR_DIVERGED || !tsri_rolls_back(&run->settings), TSR_INTERRUPTED,
               "stopped after round %lld of %lld, whose weights have diverged; add "
               "--resume to go on from round %lld",
@@ -145,8 +145,8 @@ done:
     return st;
 }
 
-/* A look that a stop ended is taken again by the resumed run, at the same weights: it writes the
- * same lines. */
+/* A look that was cut short by a stop is taken again by the resumed run, at the same weights: it
+ * writes the same lines. */
 static tsr_status observe(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -159,7 +159,7 @@ static tsr_status observe(tsri_run *run)
     return st;
 }
 
-/* Brings what a crew's workers know to the coordinator, as far as somebody looks at it. */
+/* Brings the workers' numbers to the coordinator when somebody is going to look at them. */
 static tsr_status hear_crew(tsri_run *run, bool stopping)
 {
     tsr_status st = TSR_OK;
@@ -174,7 +174,7 @@ done:
     return st;
 }
 
-/* The checkpoint that is due, or that of a stop: INTERRUPTED then. */
+/* Saves the checkpoint that is due; after a request to stop saves one and returns INTERRUPTED. */
 static tsr_status save_or_stop(tsri_run *run, bool stop, bool enough)
 {
     tsr_status st = TSR_OK;
@@ -187,7 +187,7 @@ done:
     return st;
 }
 
-/* What comes between a round and the next. */
+/* What comes between one round and the next. */
 static tsr_status after_round(tsri_run *run, bool asked)
 {
     tsr_status st = TSR_OK;
@@ -206,7 +206,7 @@ static bool is_over(const tsri_run *run)
            tsri_iterate_enough(&run->settings, &run->position);
 }
 
-/* What comes before the first round that is done here. */
+/* What comes before the first round of this process. */
 static tsr_status enter_rounds(tsri_run *run)
 {
     tsr_status st = TSR_OK;
@@ -227,8 +227,8 @@ static bool may_stop(const tsri_run *run)
            run->position.round >= run->process.promised;
 }
 
-/* A program that watches every round, and what was found after it, may end the run: like a stop that
- * was asked for, for which the ranks' numbers are collected, or at once. */
+/* Shows the round, and what was found after it, to a program that watches; it may end the run: by
+ * INTERRUPTED as a request to stop does (the ranks' numbers are then collected), else at once. */
 static tsr_status show_round(tsri_run *run, bool *asked)
 {
     const tsr_run_options *o = &run->settings.options;
@@ -258,7 +258,7 @@ static tsr_status next_round(tsri_run *run)
     TSR_TRY(hear_crew(run, asked));
     TSR_TRY(tsri_average_round(run));
     if (tsri_clock() - run->process.told > 0.05) {
-        tsri_rounds_tell(run, false, false);
+        tsri_rounds_tell(run, TSRI_ROUND_DONE);
         run->process.told = tsri_clock();
     }
     TSR_TRY(tsri_iterate_scores(run));

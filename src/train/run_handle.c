@@ -1,7 +1,7 @@
 /* run_handle.c - a run as a program holds it: created, stepped, stopped, finished.
  *
- * It is the life of train.h in steps, in a context of its own: whoever calls, on whatever thread, a
- * stop or a message is this run's alone.
+ * It is the life of train.h in steps, in a context of its own: whatever thread calls, a stop or a
+ * message belongs to this run alone.
  */
 #include "base/alloc.h"
 #include "base/context.h"
@@ -23,7 +23,7 @@ struct tsr_run {
     tsr_result result;
 };
 
-/* From here on this thread's calls are the run's; the one before comes back in leave. */
+/* This thread's calls now belong to the run's context; `leave` brings the one before back. */
 static tsr_context *enter(const tsr_run *run)
 {
     return tsr_context_use(run->context);
@@ -45,7 +45,7 @@ void tsr_run_destroy(tsr_run *run)
     if (!run)
         return;
     tsr_context *before = enter(run), *own = run->context;
-    tsri_train_close(&run->run, TSR_INTERRUPTED, "the program let it go before its end");
+    tsri_train_close(&run->run, TSR_INTERRUPTED, "the program destroyed it before its end");
     tsri_run_fini(&run->run);
     tsr_config_destroy(run->config);
     tsri_free(run->folder);

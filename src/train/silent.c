@@ -1,4 +1,5 @@
-/* silent.c - the loss of a network that answers 0, by the definition of every loss (backend/ref). */
+/* silent.c - the loss of a network that answers 0, by the definition of every loss
+ * (backend/ref). */
 #include "train/silent.h"
 
 #include "base/alloc.h"

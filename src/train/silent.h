@@ -1,8 +1,8 @@
-/* silent.h - the loss of a network that answers 0, whatever it is asked.
+/* silent.h - the loss of a network that always answers 0.
  *
- * A measure of what a loss of these data is, which no luck makes small: the loss of a first batch
- * may be 1e-10, where the batch is one sample that happens to fit, or where the network was trained
- * before.
+ * It gives the usual size of a loss on this data, and chance cannot make it small: the loss of a
+ * first batch may be 1e-10, when the batch is one sample that happens to fit, or when the network was
+ * trained before.
  */
 #ifndef TSRI_SILENT_H
 #define TSRI_SILENT_H

@@ -1,8 +1,8 @@
-/* sound.c - when a run has diverged, and which weights are ones to go back to.
+/* sound.c - when a run has diverged, and which weights a run may go back to.
  *
  * One rule: a training loss that is not finite, or ten thousand times the first one, does not come
- * back. Where the first one is smaller than that of a network that answers 0 (silent.h), that one
- * counts: of batches of one sample some begin with a loss of nearly nothing. The losses of a round
+ * down again. If the first one is smaller than the loss of a network that answers 0 (silent.h), the
+ * latter counts: with batches of one sample some runs begin with a loss of nearly 0. The losses of a round
  * are measured before its last update, so they say nothing of the weights that the round leaves.
  * Before weights are saved or handed over, a few training samples go forward through them as the
  * next step would begin, and the same rule judges that loss.
@@ -22,7 +22,7 @@ enum { SAMPLES = 16 };
 
 static const double too_many_times = 1e4;
 
-/* Does a run with such a loss not come back? */
+/* Has a run with such a loss diverged? */
 static tsr_status beyond(bool *out, const tsri_run *run, double loss)
 {
     double first = run->position.first_loss, silent;
@@ -43,7 +43,7 @@ static const char *told(char text[32], double loss)
     return text;
 }
 
-/* What is left to go back to, in words; the path lives until the next call. */
+/* The checkpoint that is left, in words; the path lives until the next call. */
 static const char *last_sound(const tsri_run *run)
 {
     static _Thread_local char text[1200];

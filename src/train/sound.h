@@ -17,8 +17,8 @@ tsr_status tsri_check_judged(const tsri_run *run, double loss);
 
 enum { TSRI_WHY = 200 };
 
-/* May a run go back to the weights of now? They are finite, and a step would begin with a loss the
- * rule above lets pass? `why` says why not. Changes nothing. */
+/* May a run go back to the current weights later? They must be finite, and the next step must begin
+ * with a loss that the rule above lets pass; `why` says why not. Changes nothing. */
 tsr_status tsri_is_sound(bool *sound, char why[TSRI_WHY], tsri_run *run);
 tsr_status tsri_check_sound(tsri_run *run); /* DIVERGED when not */
 

@@ -1,6 +1,5 @@
-/* train.c - the life of a run: open the folder, rounds (rounds.c), the model at the end; alone or as one
- * process of many.
- */
+/* train.c - the life of a run: open the folder, rounds (rounds.c), the model at the end; alone or
+ * as one process of many. */
 #include "base/stop.h"
 #include "run/metrics_lines.h"
 #include "run/observer.h"
@@ -36,7 +35,7 @@ static tsr_status first_weights(tsri_run *run)
     if (run->process.init)
         TSR_TRY(tsri_whole_load(&run->store, run->process.init,
                                 run->settings.options.init ? run->settings.options.init
-                                                           : "the model to begin with"));
+                                                           : "the model to start from"));
 done:
     tsri_tensors_destroy(run->process.init);
     run->process.init = NULL;
@@ -190,7 +189,7 @@ static bool coordinates(const tsri_crew *crew)
     return !crew || crew->comm->rank == 0;
 }
 
-/* A rank that fails before it has joined says so: nobody must wait for it. */
+/* A rank that fails before it has joined says so, or the others would wait for it. */
 static void dismiss(tsri_crew *crew, tsr_status st)
 {
     if (!crew)
@@ -204,7 +203,8 @@ static void dismiss(tsri_crew *crew, tsr_status st)
     tsri_comm_close(comm);
 }
 
-/* A round is trained to its end: where it is longer than all the epochs wanted, so is the run. */
+/* Warns when one round is longer than all the epochs asked for: rounds are trained to their end, so
+ * the run is longer, too. */
 static void tell_length(const tsri_run *run)
 {
     int64_t wanted = tsri_config_int(run->settings.config, "epochs");
@@ -216,7 +216,7 @@ static void tell_length(const tsri_run *run)
                   (long long)run->settings.local_steps, epochs, (long long)wanted);
 }
 
-/* Whoever wants it may have it, but it is not what `gd` is taken for. */
+/* gd with momentum is allowed, but it is not what people mean by gd. */
 static void tell_momentum(const tsri_run *run)
 {
     if (run->settings.gd && run->settings.optim.momentum > 0)
@@ -241,7 +241,7 @@ static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
     if (run->settings.auto_backend && run->position.round == 0)
         TSR_TRY(tsri_event_backend(run));
     TSR_TRY(tsri_event_device(run));
-    /* Resuming must not need the file of --init again; the start may be gone back to. */
+    /* Resuming must not need the file of --init again, and a rollback may go back to the start. */
     bool given = run->settings.options.init || run->settings.options.model;
     if ((given || tsri_rolls_back(&run->settings)) && !*resumed)
         TSR_TRY(tsri_checkpoint_save(run));
@@ -260,7 +260,7 @@ tsr_status tsri_train_begin(tsri_run *run)
         TSR_TRY(begin_in_folder(run, &resumed));
     else if (run->process.crew)
         TSR_TRY(run->settings.scheme->assemble(run));
-    tsri_rounds_tell(run, false, resumed);
+    tsri_rounds_tell(run, resumed ? TSRI_RESUMED : TSRI_STARTED);
 done:
     return st;
 }
@@ -316,7 +316,7 @@ static tsr_status train(tsr_result *result, tsr_config *config, const tsr_run_op
 done:
     tsri_run_fini(&run);
     dismiss(crew, st);
-    tsri_stop_clear(); /* it was for this run */
+    tsri_stop_clear(); /* the request was for this run */
     return st;
 }
 

@@ -29,7 +29,8 @@ tsr_status tsri_train_step(tsri_run *run, bool *more);
 /* The finished network, judged, in its file where the run has a folder. */
 tsr_status tsri_train_end(tsr_result *result, tsri_run *run);
 
-/* Closes what begin has opened; unless st is OK, with a last line that says how it ended and why. */
+/* Closes what begin has opened; unless st is OK, with a last line that says how it ended and
+ * why. */
 void tsri_train_close(tsri_run *run, tsr_status st, const char *why);
 
 tsr_progress tsri_train_progress(const tsri_run *run);

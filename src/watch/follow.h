@@ -5,10 +5,10 @@
  *     each second:  TSR_TRY(tsri_follow_look(&f, &visitor));       only what is new
  *     tsri_follow_fini(&f);
  *
- * The writer does not know that it is read, and may do anything: write half a line, cut the file
- * (a resumed run does), replace it, remove it. A line is handed over when its line end is there. A
- * file that is not the one read so far (another inode, shorter than what was read, other bytes
- * before that place) is read again from its start, after `restart` was called.
+ * The writer does not know about its readers, and may write half a line, cut the file (a resumed run
+ * does), replace it or remove it. A line is handed over when it is complete. A file that is no longer
+ * the one read so far (another inode, shorter than what was read, other bytes before that place) is
+ * read again from its start, after `restart` was called.
  */
 #ifndef TSRI_FOLLOW_H
 #define TSRI_FOLLOW_H
@@ -48,7 +48,7 @@ void tsri_follow_fini(tsri_follow *f);
  * the look; that line is not handed over again. */
 tsr_status tsri_follow_look(tsri_follow *f, bool *changed, const tsri_follow_visitor *visitor);
 
-/* The next look reads from the start: somebody knows that the writer is another one. */
+/* Makes the next look read from the start, for callers who know that another process writes now. */
 void tsri_follow_again(tsri_follow *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* followed.c - one run as its folder shows it: what is looked at, and which state follows. */
+/* followed.c - one run as its folder shows it: what is read, and the state that follows from it. */
 #include "watch/followed.h"
 
 #include "base/alloc.h"
@@ -82,7 +82,7 @@ static bool same_stamp(const tsri_stamp *a, const tsri_stamp *b)
     return a->there == b->there && a->size == b->size && a->modified - b->modified == 0;
 }
 
-/* A failure that is not ours to end for: kept as a sentence. */
+/* Notes a failure that must not end the watching. */
 static tsr_status bear(tsri_followed *w, tsr_status st)
 {
     if (st == TSR_OK || st == TSR_RESOURCES)
@@ -152,8 +152,8 @@ done:
     return st;
 }
 
-/* The time since something was told, by our own clock as soon as we have seen a change: the file's
- * may be another machine's, and wrong. */
+/* The time since the run last wrote something, by our own clock once we have seen a change: the
+ * time of the file may come from another machine, and be wrong. */
 static void note_age(tsri_followed *w, bool changed, const tsri_now *now)
 {
     if (!w->looked) {
@@ -197,7 +197,7 @@ done:
 
 /* ---- Judging -------------------------------------------------------------------------------- */
 
-/* A run that has told nothing for so long, in seconds, does not go on as it did. */
+/* A run that has written nothing for that many seconds is not going on as before. */
 static double patience(const tsri_followed *w)
 {
     static const double least = 60, times = 5;
@@ -209,8 +209,8 @@ static double patience(const tsri_followed *w)
     return fmax(least, times * gap);
 }
 
-/* Does a process work in the folder? This machine's list of locks says so; for another machine's
- * only what grows does. */
+/* Does a process work in the folder? This machine's list of locks tells; of a process on another
+ * machine only growing files tell. */
 static bool is_alive(const tsri_followed *w)
 {
     if (w->holder.pid <= 0 || w->holder.held)

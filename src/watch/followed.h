@@ -1,5 +1,5 @@
-/* followed.h - one run (or sweep) as its folder shows it: how far, how good, which worker waits for
- * which.
+/* followed.h - one run (or sweep) as its folder shows it: how far it is, how good, which worker the
+ * others wait for.
  *
  *     tsri_followed w = {0};
  *     TSR_TRY(tsri_followed_begin(&w, "runs/a", "a"));
@@ -8,8 +8,8 @@
  *     tsri_followed_fini(&w);
  *
  * Only files are read: metrics.jsonl as it grows, run.lock, run.yaml, the names of checkpoints,
- * whether there is a model. The run does not know of it. What cannot be read is told in `trouble`
- * and never ends the looking.
+ * whether there is a model. The run is not disturbed. What cannot be read is noted in `trouble` and
+ * never ends the watching.
  */
 #ifndef TSRI_FOLLOWED_H
 #define TSRI_FOLLOWED_H
@@ -22,9 +22,9 @@
 typedef enum tsri_run_state {
     TSRI_STATE_STARTING, /* it holds its folder and has told nothing yet */
     TSRI_STATE_RUNNING,
-    TSRI_STATE_STALLED, /* it holds its folder and has told nothing for long, or is stopped */
+    TSRI_STATE_STALLED, /* it holds its folder but has written nothing for long, or is stopped */
     TSRI_STATE_FINISHED,
-    TSRI_STATE_INTERRUPTED, /* asked to stop, or killed: --resume goes on */
+    TSRI_STATE_INTERRUPTED, /* asked to stop, or killed: --resume continues it */
     TSRI_STATE_DIVERGED,
     TSRI_STATE_FAILED /* it ended with an error */
 } tsri_run_state;
@@ -66,13 +66,13 @@ tsri_now tsri_now_read(void);
 typedef enum tsri_parts {
     TSRI_PARTS_NONE,   /* there are none, or all are done */
     TSRI_PARTS_GO_ON,  /* one trains, or the next is being prepared */
-    TSRI_PARTS_STOPPED /* some are missing, and nobody works on them */
+    TSRI_PARTS_STOPPED /* some are missing, and no process works on them */
 } tsri_parts;
 
 typedef struct tsri_followed {
     char *name, *folder;
     bool is_sweep;
-    tsri_parts parts; /* of a ticket; set before each look by whoever knows them */
+    tsri_parts parts; /* of a ticket; the lookout, which knows them, sets it before each look */
     bool of_ticket;   /* it is a phase of one, the first or a later one; set likewise */
     double tickets;   /* the best last accuracy of a ticket's tickets; NaN: none; set likewise */
     tsri_follow metrics;

@@ -167,7 +167,7 @@ tsr_status tsri_followed_line(void *watched, const char *bytes, int64_t n)
     }
     TSR_TRY(st);
     w->version++;
-    w->ended[0] = w->ended_why[0] = '\0'; /* whoever wrote after that goes on */
+    w->ended[0] = w->ended_why[0] = '\0'; /* the run was resumed after that line */
     const char *event = text_of(line, "event");
     TSR_TRY(*event ? take_event(w, event, line) : take_evaluation(w, line));
 done:

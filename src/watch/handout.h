@@ -1,4 +1,4 @@
-/* handout.h - metrics.jsonl for other tools: CSV, and the event files of TensorBoard.
+/* handout.h - metrics.jsonl in the formats of other tools: CSV, and TensorBoard's event files.
  *
  * An event file is a list of records (TFRecord: length, its checksum, bytes, their checksum), each
  * a message of tensorflow.Event in the encoding of protocol buffers. A run needs five fields of

@@ -1,10 +1,10 @@
 /* locks.h - which runs are alive: who holds the lock of a folder, found without touching it.
  *
- * Trying the lock would be certain, and wrong: a run that begins at that moment would
- * find its folder taken. So run.lock is read (the process number of its holder; empty after an
- * orderly end), and /proc/locks says whether that process still holds it. That list knows the
- * processes of this machine and of this container alone; for a file on a network the caller must
- * judge by what grows.
+ * Trying to take the lock would give a sure answer, but a run that begins at that moment would find
+ * its folder taken. So run.lock is read (the number of the process that holds it; empty after an
+ * orderly end), and /proc/locks says whether that process still holds it. That list has only the
+ * processes of this machine and this container; for a folder on a network the caller must judge by
+ * whether files grow.
  */
 #ifndef TSRI_LOCKS_H
 #define TSRI_LOCKS_H

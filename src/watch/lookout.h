@@ -1,4 +1,4 @@
-/* lookout.h - the runs below a folder, seen while they run, from their files alone.
+/* lookout.h - the runs below a folder, watched through their files alone.
  *
  *     tsri_lookout *w = NULL;
  *     TSR_TRY(tsri_lookout_open(&w, "runs"));

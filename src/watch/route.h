@@ -1,14 +1,14 @@
-/* route.h - what a request to the live page may have: decided from its words alone.
+/* route.h - what a request to the live page gets: decided from its text alone.
  *
  *     tsri_request r = {.method = "GET", .path = "/TOKEN/run/a/", .host = "127.0.0.1:6100", ...};
  *     tsri_route answer;
  *     tsri_route_find(&answer, &r, token);
  *     answer.code, answer.show, answer.run
  *
- * Whoever may see the page knows the token, which is the first part of every path. The other checks
- * stand between the page and what a browser can be made to ask by a stranger's page: a name that
- * was bound to 127.0.0.1 later (Host), a script elsewhere (Origin), a form (GET only, no body).
- * Nothing of a request is ever used as a path of a file: the name of a run is looked up in a list.
+ * People who may see the page know the token, which is the first part of every path. The other checks
+ * keep out what a stranger's page can make a browser ask: a name that was bound to 127.0.0.1 later
+ * (Host), a script from elsewhere (Origin), a form (GET only, no body). No part of a request is ever
+ * used as the path of a file: the name of a run is looked up in a list.
  */
 #ifndef TSRI_ROUTE_H
 #define TSRI_ROUTE_H

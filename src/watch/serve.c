@@ -109,8 +109,8 @@ done:
     return st;
 }
 
-/* Lets the library do what it can; true when somebody came or went. At its limit it does not listen,
- * and looks only the next time for who waits at the door: who waits gives no sign then. */
+/* Lets the library do what it can; true when somebody came or went. At its limit it does not
+ * listen, and looks only the next time for who waits at the door: who waits gives no sign then. */
 static bool turn(tsri_server *s)
 {
     int64_t before = s->moves;

@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-/* A page that cannot be made (a damaged file) says why, to whoever has the token. */
+/* A page that cannot be made (a damaged file) says why; only people with the token see it. */
 static enum MHD_Result explain(const tsri_server *s, struct MHD_Connection *c)
 {
     tsri_text text = {0};

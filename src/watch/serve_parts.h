@@ -57,7 +57,8 @@ void tsri_guest_forget(tsri_guest *g);
 void tsri_guest_note(void *context, struct MHD_Connection *c, void **unused,
                      enum MHD_ConnectionNotificationCode what);
 
-/* Whoever takes too long, byte by byte, is cut off. The library's own limit is one of silence. */
+/* Cuts off clients that send too slowly, byte by byte: the library's own limit is on silence
+ * only. */
 void tsri_guests_cut_slow(tsri_server *s);
 
 /* Goes on with the streams that were suspended. */
@@ -65,7 +66,7 @@ void tsri_guests_wake(tsri_server *s);
 
 /* ---- serve_answers.c --------------------------------------------------------------------------- */
 
-/* Says no more than the number does. */
+/* Answers with that code of HTTP and nothing else. */
 enum MHD_Result tsri_serve_refuse(const tsri_server *s, struct MHD_Connection *c, unsigned code);
 enum MHD_Result tsri_serve_answer(tsri_server *s, struct MHD_Connection *c,
                                   const tsri_route *route);

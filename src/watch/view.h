@@ -1,4 +1,4 @@
-/* view.h - the parts of what a terminal shows; private to view*.c. */
+/* view.h - the parts of the screen of `tessera watch`; private to view*.c. */
 #ifndef TSRI_VIEW_H
 #define TSRI_VIEW_H
 
@@ -21,7 +21,7 @@ void tsri_view_time(char text[64], const tsri_followed *run);
  * page shows them so. */
 void tsri_view_number(char text[TSRI_NUMBER_TEXT + 8], double value);
 
-/* Why it is in that state, where that is not plain: "process 4242 is stopped". "" if it is. */
+/* Why it is in that state, where that is not obvious: "process 4242 is stopped"; else "". */
 void tsri_view_why(char text[256], const tsri_followed *run);
 
 /* One run in all the lines that are left but one. */

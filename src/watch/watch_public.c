@@ -1,4 +1,5 @@
-/* watch_public.c - runs seen while they train, for programs; and what they told, for other tools. */
+/* watch_public.c - runs seen while they train, for programs; and what they told, for other
+ * tools. */
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "io/file.h"

@@ -1,5 +1,5 @@
-/* bf16_base.c - the bf16 loops in plain C: every processor runs them, as slowly as sums of floats.
- */
+/* bf16_base.c - the bf16 loops in plain C: every processor runs them, as slowly as sums of
+ * floats. */
 #include "backend/cpu/bf16.h"
 
 #include "backend/cpu/counts.h"

@@ -42,7 +42,7 @@ typedef struct tsri_bf16_grid {
     int64_t line;                      /* slots of all images */
     int64_t step;                      /* slot (i, j) of a phase is pixel (i step + row, ...) */
     int64_t phases;                    /* those that some tap reads */
-    int64_t phase_row[TSRI_MOST_TAPS]; /*                           */
+    int64_t phase_row[TSRI_MOST_TAPS]; /* `row` and `col` of each   */
     int64_t phase_col[TSRI_MOST_TAPS];
 } tsri_bf16_grid;
 

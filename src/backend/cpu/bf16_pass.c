@@ -39,8 +39,8 @@ typedef struct pass {
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* The bytes of a pass with that many taps, each part a multiple of 64; and where they lie in `work`.
- */
+/* The bytes of a pass with that many taps, each part a multiple of 64; and where they lie in
+ * `work`. */
 static int64_t lay_out(pass *p, void *work, int threads, int64_t taps)
 {
     int64_t wide = p->grid.wide, steps = taps * wide / TSRI_SIDE;

@@ -40,8 +40,8 @@ static void pairs(tsri_bf16 *to, const tsri_bf16 *from, int64_t row)
         _mm512_storeu_si512(to + r * TSRI_SIDE, pair(from + 2 * r * row, row));
 }
 
-/* A transposition of 16 x 16 pairs: within fours of a lane, then lanes within fours, then across.
- */
+/* A transposition of 16 x 16 pairs: within fours of a lane, then lanes within fours, then
+ * across. */
 static void turn(tsri_bf16 *to, int64_t to_row, const tsri_bf16 *from, int64_t row)
 {
     __m512i a[16], b[16];

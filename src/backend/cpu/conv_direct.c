@@ -335,8 +335,8 @@ static void weights_body(void *context, int64_t i, int thread)
                    sizeof(float) * (size_t)(k1 - k0));
 }
 
-/* Gathered pixels as panels [taps][span][in_c], or one panel [span][taps * in_c] when in_c is thin.
- */
+/* Gathered pixels as panels [taps][span][in_c], or one panel [span][taps * in_c] when in_c is
+ * thin. */
 static void lay_out_weights(job *j)
 {
     bool thin = j->in_c < THIN;

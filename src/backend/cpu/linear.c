@@ -48,9 +48,9 @@ static bool by_columns(const tsri_op *op)
            tsri_shape_count(op->out) >= LEAST_UNITS;
 }
 
-/* Answers to many: each sample goes through the same steps, wherever it lies and whatever lies beside
- * it. BLAS rounds otherwise at the edges of its blocks, and zeros are skipped for several rows at
- * once. */
+/* Answers to many: each sample goes through the same steps, wherever it lies and whatever lies
+ * beside it. BLAS rounds otherwise at the edges of its blocks, and zeros are skipped for several
+ * rows at once. */
 static bool by_panels(const tsri_op *op)
 {
     return op->steady && !op->training && op->n > 1;

@@ -17,8 +17,8 @@
 
 #include <assert.h>
 
-/* Scratch: W in panels, then the states of two positions with rows that are spread, then, under bf16,
- * dx and y. */
+/* Scratch: W in panels, then the states of two positions with rows that are spread, then, under
+ * bf16, dx and y. */
 static int64_t states_size(const tsri_op *op)
 {
     return 2 * op->n * tsri_spread(op->in.c);

@@ -99,9 +99,9 @@ typedef struct tsri_skip {
     const tsri_pattern *pattern;
     const float *s;        /* S [rows, items], or [items, rows] for a pattern by units  */
     const float *v;        /* V[t, j] = v[t * v_item + j * v_col], one of the two is 1  */
-    int64_t v_item, v_col; /*                                                           */
+    int64_t v_item, v_col; /* strides of V                                              */
     float *c;              /* [rows, cols]                                              */
-    int64_t cols;          /*                                                           */
+    int64_t cols;          /* columns of V and C                                        */
     bool add;              /* C += instead of C =                                       */
     double scale;          /* 0 = 1                                                     */
     void *scratch;         /* tsri_skip_scratch() bytes                                 */

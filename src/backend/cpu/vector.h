@@ -36,8 +36,8 @@ ALWAYS void store(float *p, vec x)
     *(vec_any *)p = x;
 }
 
-/* Past the caches, to an address that is a multiple of the vector; streamed() ends a row of them.
- */
+/* Past the caches, to an address that is a multiple of the vector; streamed() ends a row of
+ * them. */
 ALWAYS void stream(float *p, vec x)
 {
 #if WIDTH == 16

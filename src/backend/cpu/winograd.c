@@ -31,8 +31,8 @@ static void filters_body(void *context, int64_t i, int thread)
 
 /* ---- Products and back to pixels ----------------------------------------------------------- */
 
-/* M[p] (+)= V[p] U[p] for one block of tiles, `cols` columns of a panel and `depth` input channels.
- */
+/* M[p] (+)= V[p] U[p] for one block of tiles, `cols` columns of a panel and `depth` input
+ * channels. */
 static void multiply_panel(float *m, const float *v, const float *u, int64_t u_point,
                            const tsri_wino_layout *g, int64_t tiles, int64_t cols, int64_t depth,
                            bool add)
@@ -135,7 +135,7 @@ static void convolve(tsri_wino_job *j, const tsri_conv_team *team)
 void tsri_winograd_forward(float *y, const float *x, const float *w, const tsri_conv_shape *s,
                            int m, tsri_fuse fuse, const tsri_conv_team *team)
 {
-    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, false, false),
+    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, TSRI_WINO_FORWARD),
                        .in = x,
                        .w = w,
                        .out = y,
@@ -147,7 +147,7 @@ void tsri_winograd_backward_data(float *dx, const float *dy, const float *w,
                                  const tsri_conv_shape *s, int m, const float *add,
                                  const tsri_conv_team *team)
 {
-    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, true, false),
+    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, TSRI_WINO_DATA),
                        .in = dy,
                        .w = w,
                        .out = dx,
@@ -160,9 +160,9 @@ void tsri_winograd_backward_data(float *dx, const float *dy, const float *w,
 
 int64_t tsri_winograd_work(const tsri_conv_shape *s, int m, const tsri_loops *kn, int threads)
 {
-    tsri_wino_job forward = {.g = tsri_wino_lay_out(s, m, kn, false, false)};
-    tsri_wino_job data = {.g = tsri_wino_lay_out(s, m, kn, true, false)};
-    tsri_wino_job weights = {.g = tsri_wino_lay_out(s, m, kn, false, true)};
+    tsri_wino_job forward = {.g = tsri_wino_lay_out(s, m, kn, TSRI_WINO_FORWARD)};
+    tsri_wino_job data = {.g = tsri_wino_lay_out(s, m, kn, TSRI_WINO_DATA)};
+    tsri_wino_job weights = {.g = tsri_wino_lay_out(s, m, kn, TSRI_WINO_WEIGHTS)};
     int64_t most =
         tsri_max(cut_convolve(&forward, NULL, threads), cut_convolve(&data, NULL, threads));
     return tsri_max(most, tsri_wino_cut_weights(&weights, NULL, threads));

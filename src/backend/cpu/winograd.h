@@ -68,9 +68,14 @@ typedef struct tsri_wino_place {
 
 /* ---- winograd_layout.c --------------------------------------------------------------------- */
 
-/* turned: the gradient of the input, whose "in" is dy. weights: V and D are both needed. */
+typedef enum tsri_wino_pass {
+    TSRI_WINO_FORWARD,
+    TSRI_WINO_DATA,   /* the gradient of the input: "in" is dy, filters are turned */
+    TSRI_WINO_WEIGHTS /* the gradient of the weights: V and D are both needed */
+} tsri_wino_pass;
+
 tsri_wino_layout tsri_wino_lay_out(const tsri_conv_shape *s, int m, const tsri_loops *kn,
-                                   bool turned, bool weights);
+                                   tsri_wino_pass pass);
 
 tsri_wino_place tsri_wino_tile_place(const tsri_wino_layout *g, int64_t tile);
 

@@ -18,8 +18,8 @@ static void filters_straight(float *u, int64_t point, const tsri_wino_job *j, in
                         k);
 }
 
-/* The filters w [9][out_c][in_c] of the backward pass: turned by 180 degrees, channels exchanged.
- */
+/* The filters w [9][out_c][in_c] of the backward pass: turned by 180 degrees, channels
+ * exchanged. */
 static void filters_turned(float *u, int64_t point, const tsri_wino_job *j, int64_t panel,
                            int64_t l0, int64_t nl)
 {

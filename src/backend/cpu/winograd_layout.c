@@ -28,8 +28,9 @@ static void count_tiles(tsri_wino_layout *g, const tsri_conv_shape *s, int64_t f
 }
 
 tsri_wino_layout tsri_wino_lay_out(const tsri_conv_shape *s, int m, const tsri_loops *kn,
-                                   bool turned, bool weights)
+                                   tsri_wino_pass pass)
 {
+    bool turned = pass == TSRI_WINO_DATA;
     int64_t oh = tsri_conv_out(s->h, s), ow = tsri_conv_out(s->w, s);
     tsri_wino_layout g = {.kn = kn, .form = m == 2 ? &kn->form2 : &kn->form4};
     assert(s->size == 3 && s->stride == 1 && s->pad >= 0 && s->pad <= 2);
@@ -41,7 +42,8 @@ tsri_wino_layout tsri_wino_lay_out(const tsri_conv_shape *s, int m, const tsri_l
     g.v_row = tsri_round_up(g.in_c, TSRI_LINE);
     if (g.v_row >= 256)
         g.v_row = tsri_spread(g.v_row);
-    count_tiles(&g, s, g.points * (g.v_row + (weights ? g.panels * kn->cols : 0)));
+    int64_t d_row = pass == TSRI_WINO_WEIGHTS ? g.panels * kn->cols : 0;
+    count_tiles(&g, s, g.points * (g.v_row + d_row));
     g.v_point = tsri_spread(g.span * g.v_row);
     g.d_point = tsri_spread(g.panels * g.span * kn->cols);
     g.u_point = tsri_spread(g.in_c * kn->cols);

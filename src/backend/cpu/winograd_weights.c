@@ -108,7 +108,7 @@ void tsri_winograd_backward_weights(float *dw, const float *x, const float *dy,
         memset(dw, 0, sizeof(float) * (size_t)(9 * s->c * s->k));
         return;
     }
-    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, false, true),
+    tsri_wino_job j = {.g = tsri_wino_lay_out(s, m, team->loops, TSRI_WINO_WEIGHTS),
                        .in = x,
                        .dy = dy,
                        .out = dw,

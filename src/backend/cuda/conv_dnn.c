@@ -51,8 +51,8 @@ static const tsri_cuda_dnn *find(const tsri_op *op, tsri_cuda_pass pass, bool wi
     return tsri_cuda_dnn_find(&shape);
 }
 
-/* The gradient of a window of one pixel is a product, which is then spread over x: cuDNN would write
- * the zeros between, too, and somebody read them again to add them to dx. */
+/* The gradient of a window of one pixel is a product, which is then spread over x: cuDNN would
+ * write the zeros between, too, and somebody read them again to add them to dx. */
 static bool is_pixel(const tsri_op *op)
 {
     return op->bf16 && op->narrow_x && op->size == 1 && op->stride > 1 && op->pad == 0 &&

@@ -12,15 +12,17 @@
 
 /* ---- context.c ------------------------------------------------------------------------------ */
 
-/* Takes a GPU, once per process: the first, or, for the ranks of a host, one after the other. USAGE without a driver or a device that this module has
- * code for, and says which is missing. */
+/* Takes a GPU, once per process: the first, or, for the ranks of a host, one after the other. USAGE
+ * without a driver or a GPU that this module has code for, and says which is missing. */
 tsr_status tsri_cuda_start(int threads);
 
-/* Its number, and: from now on this thread's calls go to it. Whatever takes a stream has seen to that. */
+/* The number of that GPU. tsri_cuda_use_gpu: from now on this thread's calls go to it. Taking a
+ * stream does that, too. */
 int tsri_cuda_gpu(void);
 void tsri_cuda_use_gpu(void);
 
-/* Name of the chip and versions of the libraries: two runs with the same text give the same bits. */
+/* Name of the chip and versions of the libraries: two runs with the same text give the same
+ * bits. */
 const char *tsri_cuda_vendor(void);
 
 const char *tsri_cuda_chip(void);
@@ -55,8 +57,8 @@ cudaStream_t tsri_cuda_stream_packed(void *own, tsri_cuda_packing *packed);
 /* What does not fail a run but should be known. */
 void tsri_cuda_tell(tsr_log_level level, const char *fmt, ...) TSR_PRINTF(2, 3);
 
-/* TSRI_CUDA_SLABS numbers of the device that are 0, for kernels whose blocks count themselves; NULL:
- * all are given away. */
+/* TSRI_CUDA_SLABS numbers of the device that are 0, for kernels whose blocks count themselves;
+ * NULL: all are given away. */
 unsigned *tsri_cuda_counter_take(void);
 void tsri_cuda_counter_drop(unsigned *counter);
 
@@ -89,7 +91,8 @@ tsr_status tsri_cuda_multiply(const tsri_cuda_product *product, void *stream);
 /* The same for an op that settles what it writes itself (late.c). */
 tsr_status tsri_cuda_multiply_op(const tsri_cuda_product *product, const tsri_op *op);
 
-/* The same on a stream of the caller's; not beside another product, since there is one workspace. */
+/* The same on a stream of the caller's; not beside another product, since there is one
+ * workspace. */
 tsr_status tsri_cuda_multiply_on(const tsri_cuda_product *product, const tsri_op *op,
                                  cudaStream_t stream);
 
@@ -107,9 +110,9 @@ tsr_status tsri_cuda_multiply_on(const tsri_cuda_product *product, const tsri_op
 tsr_status tsri_cuda_late_begin(cudaStream_t *beside, cudaStream_t here);
 tsr_status tsri_cuda_late_end(const void *x, int64_t x_bytes, const void *y, int64_t y_bytes);
 
-/* A gradient of weights that may wait until the chip has room, while a step is recorded: `work` goes
- * beside the next launch that leaves some (now), or else to where somebody settles. Until then nobody
- * may write what it reads, late_end's ranges. */
+/* A gradient of weights that may wait until the chip has room, while a step is recorded: `work`
+ * goes beside the next launch that leaves some (now), or else to where somebody settles. Until then
+ * nobody may write what it reads, late_end's ranges. */
 typedef tsr_status (*tsri_cuda_work)(const tsri_op *op, cudaStream_t stream);
 tsr_status tsri_cuda_late_postpone(tsri_cuda_work work, const tsri_op *op);
 tsr_status tsri_cuda_late_now(cudaStream_t here);

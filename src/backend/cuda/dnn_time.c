@@ -1,12 +1,13 @@
-/* dnn_time.c - how long an engine of cuDNN takes: a recording of many runs of it, launched and timed.
- */
+/* dnn_time.c - how long an engine of cuDNN takes: a recording of many runs of it, launched and
+ * timed. */
 #include "backend/cuda/dnn_parts.h"
 
 #ifdef TSRI_CUDA_HAS_DNN
 
 #include <math.h>
 
-/* A recording of runs of one engine, as many at once as there are streams, on memory of their own. */
+/* A recording of runs of one engine, as many at once as there are streams, on memory of their
+ * own. */
 enum { TIMED = 10 };
 
 typedef struct trial {

@@ -1,5 +1,5 @@
-/* draw.cu - a batch made of resident samples: picked, moved, mirrored, normalised and laid out in one
- * pass, with the operations of backend/draw.c: the same bits. */
+/* draw.cu - a batch made of resident samples: picked, moved, mirrored, normalised and laid out in
+ * one pass, with the operations of backend/draw.c: the same bits. */
 #include "backend/cuda/grid.cuh"
 #include "backend/cuda/launch.h"
 
@@ -22,8 +22,8 @@ static __device__ inline float moved(const tsri_cuda_drawing &d, int64_t sample,
     return number_at(d, sample, (c * d.h + from_h) * d.w + from_w);
 }
 
-/* i counts what is read, in the order of the host: sequences have their channels inside. Divisions of
- * 32 bits (U) take a fraction of the time of those of 64. */
+/* i counts what is read, in the order of the host: sequences have their channels inside. Divisions
+ * of 32 bits (U) take a fraction of the time of those of 64. */
 template <typename U> static __global__ void draw(tsri_cuda_drawing d, int64_t count)
 {
     const U dim = (U)d.dim, per = (U)(d.inside ? d.c : d.h * d.w);

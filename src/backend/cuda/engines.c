@@ -62,8 +62,8 @@ static const row rows[] = {
 };
 
 /* The same of four at once, by the time of all (TESSERA_CUDNN_TUNE with shares): what counts is how
- * much of the chip an engine takes for how long. With these four shares of PreActResNet-18 train 5 %
- * faster than with those above and cuDNN's own. */
+ * much of the chip an engine takes for how long. With these four shares of PreActResNet-18 train 5
+ * % faster than with those above and cuDNN's own. */
 static const row crowd_rows[] = {
     {128, 4, 128, 512, 3, 1, 0, 21, 62},  {128, 4, 128, 512, 3, 1, 1, 8, 67},
     {128, 4, 128, 512, 3, 1, 2, 5, 65},   {128, 4, 512, 128, 3, 1, 0, 3, 62},

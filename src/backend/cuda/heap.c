@@ -1,8 +1,8 @@
 /* heap.c - the GPU's memory, taken and given back in the order of its stream, and copies. */
 #include "backend/cuda/cuda.h"
 
-/* A copy to the host waits until it is there. One from the host's ordinary memory need not: CUDA has
- * read it when the call returns. */
+/* A copy to the host waits until it is there. One from the host's ordinary memory need not: CUDA
+ * has read it when the call returns. */
 static tsr_status copy(void *to, const void *from, int64_t bytes, enum cudaMemcpyKind kind)
 {
     tsr_status st = TSR_OK;

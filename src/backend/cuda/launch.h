@@ -365,7 +365,8 @@ enum {
     TSRI_CUDA_OWNER = 2
 }; /* numbers of an owner's row: where its numbers are, pieces in a line */
 
-/* to [lines, pieces, grain] of `from` [.., size, grain]; table: lines, then pieces, of the whole. */
+/* to [lines, pieces, grain] of `from` [.., size, grain]; table: lines, then pieces, of the
+ * whole. */
 cudaError_t tsri_cuda_take(cudaStream_t s, float *to, const float *from, const int64_t *table,
                            int64_t lines, int64_t pieces, int64_t size, int64_t grain);
 /* whole [lines, size, grain]; table: the owners' rows, then for each its lines and its pieces. */

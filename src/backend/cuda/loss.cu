@@ -210,8 +210,8 @@ static __device__ bool is_hit(const tsri_cuda_loss *loss, const position *p)
     return true;
 }
 
-/* Writes the gradient of position l of sample n; its part of the loss, and whether the sample is hit,
- * which its last position says. */
+/* Writes the gradient of position l of sample n; its part of the loss, and whether the sample is
+ * hit, which its last position says. */
 static __device__ double piece(const tsri_cuda_loss *loss, int64_t n, int64_t l, int64_t *hits)
 {
     int64_t k = loss->outputs / loss->positions;
@@ -231,7 +231,8 @@ static __device__ double piece(const tsri_cuda_loss *loss, int64_t n, int64_t l,
 
 enum { FEW = 64 }; /* threads of a block for positions: short pieces, and many */
 
-/* What a block has summed goes to the tally, or where there are more blocks to its place in `part`. */
+/* What a block has summed goes to the tally, or where there are more blocks to its place in
+ * `part`. */
 static __device__ inline void leave(const tsri_cuda_loss *loss, double sum, int64_t hits)
 {
     bool alone = gridDim.x == 1;

@@ -257,7 +257,8 @@ const tsri_kernel tsri_cuda_global_narrow = {.name = "bf16",
 
 /* ---- By way of floats ------------------------------------------------------------------------ */
 
-/* The f32 kernel's op, and where its floats are in the scratch: its own scratch lies behind them. */
+/* The f32 kernel's op, and where its floats are in the scratch: its own scratch lies behind
+ * them. */
 typedef struct by_floats {
     tsri_op op;
     int64_t out_at, scratch_at;

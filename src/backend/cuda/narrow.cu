@@ -126,8 +126,8 @@ cudaError_t tsri_cuda_widen_rows(cudaStream_t s, float *to, const tsri_cuda_bf16
 
 /* ---- Patches --------------------------------------------------------------------------------- */
 
-/* i counts eights: rows are pixels of y, taps outermost in a row. Zeros in the padding and behind the
- * last tap. */
+/* i counts eights: rows are pixels of y, taps outermost in a row. Zeros in the padding and behind
+ * the last tap. */
 static __global__ void patches(uint4 *to, const float *x, tsri_cuda_window v, int count, int groups)
 {
     int taps = v.size * v.size;

@@ -82,9 +82,9 @@ cudaError_t tsri_cuda_norm_forward(cudaStream_t s, const tsri_cuda_norm *norm)
 
 /* ---- Backward ------------------------------------------------------------------------------ */
 
-/* Masks dy on the way: whoever shares its memory (a fused sum) reads it masked. A thread reads a few
- * rows before it works on the first: what it writes may not be what it reads next, but the compiler
- * does not know. */
+/* Masks dy on the way: whoever shares its memory (a fused sum) reads it masked. A thread reads a
+ * few rows before it works on the first: what it writes may not be what it reads next, but the
+ * compiler does not know. */
 static __global__ void norm_back_sums(double *partial, tsri_cuda_norm v)
 {
     enum { AT_ONCE = 4 };

@@ -132,8 +132,8 @@ static __device__ inline void ask(float *to, const float *from)
 #endif
 }
 
-/* What the next position that nobody has asked for will add; one group of copies, also where there is
- * none. */
+/* What the next position that nobody has asked for will add; one group of copies, also where there
+ * is none. */
 static __device__ inline void ask_ahead(desk &d, const tsri_cuda_recurrence &r, const own &o,
                                         walk &k, int s, bool more)
 {
@@ -191,8 +191,8 @@ static __device__ inline float state_of(const tsri_cuda_recurrence &r, const own
     return on ? v : 0;
 }
 
-/* To who waits for it. A warp has eight units of eight samples; turned, a thread has two units of the
- * sample lane / 4, and four threads the eight of a chunk. */
+/* To who waits for it. A warp has eight units of eight samples; turned, a thread has two units of
+ * the sample lane / 4, and four threads the eight of a chunk. */
 static __device__ inline void tell(const tsri_cuda_recurrence &r, const own &o, place p,
                                    const walk &k, float2 v)
 {

@@ -58,8 +58,8 @@ static __host__ __device__ inline int64_t words_of(int64_t blocks)
 }
 
 /* Sums may be taken in any order, so long as both operands have the same: of steps 2 k and 2 k + 1,
- * lane % 4 = q takes units 32 k + 8 q to + 7, so that one load of four threads is 64 bytes in a row:
- * what the cache gives comes by 32, and each load on its own. */
+ * lane % 4 = q takes units 32 k + 8 q to + 7, so that one load of four threads is 64 bytes in a
+ * row: what the cache gives comes by 32, and each load on its own. */
 static __device__ inline int64_t unit_at(int64_t warp, int64_t step, int64_t lane, int word)
 {
     return warp * DEPTH + step / 2 * 32 + lane % 4 * EIGHT + step % 2 * 4 + (word >> 1) * 2;
@@ -89,7 +89,8 @@ static __device__ inline uint4 words_at(const tsri_cuda_recurrence &r, bool back
 
 /* ---- States of others ------------------------------------------------------------------------------ */
 
-/* What a thread multiplies at a position: eights of units of sample `row`, 32 from one to the next. */
+/* What a thread multiplies at a position: eights of units of sample `row`, 32 from one to the
+ * next. */
 typedef struct operand {
     uint4 chunk[CHUNKS];
 } operand;
@@ -114,7 +115,8 @@ static __device__ inline uint4 look(const uint4 *at)
 #endif
 }
 
-/* Where a thread finds its operand in a position, every fourth chunk, and how many of them there are. */
+/* Where a thread finds its operand in a position, every fourth chunk, and how many of them there
+ * are. */
 typedef struct reading {
     int64_t at; /* chunks from the beginning of the position */
     int count;
@@ -128,8 +130,8 @@ static __device__ inline reading reading_of(const tsri_cuda_recurrence &r, place
     return reading{n * groups + first, (int)(left < 0 ? 0 : left < CHUNKS ? left : CHUNKS)};
 }
 
-/* Again at those of chunk `first` and later that were not there; all at once, since each look takes as
- * long as the way to the cache and back. */
+/* Again at those of chunk `first` and later that were not there; all at once, since each look takes
+ * as long as the way to the cache and back. */
 static __device__ inline void look_again(operand &b, const uint4 *position, reading from, int first)
 {
 #pragma unroll
@@ -171,8 +173,8 @@ static __device__ inline void multiply_tile(float sum[4], uint4 a, unsigned b0, 
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-/* Until the last chunk of every sample is there: the others come with it, more or less, and 16 KB for
- * each block and each look are more than the cache can give while others write to it. */
+/* Until the last chunk of every sample is there: the others come with it, more or less, and 16 KB
+ * for each block and each look are more than the cache can give while others write to it. */
 static __device__ inline void wait_for_last(const uint4 *position, reading from, place p)
 {
     bool looks = p.lane % 4 == 3 && from.count == CHUNKS;
@@ -223,7 +225,8 @@ static __device__ inline float half_of(unsigned pair, int i)
     return __uint_as_float(i ? pair & 0xffff0000u : pair << 16);
 }
 
-/* What the four lanes of row `row` bring to a sum with sample `column`, where the instructions find it. */
+/* What the four lanes of row `row` bring to a sum with sample `column`, where the instructions find
+ * it. */
 static __device__ inline float multiply_step(const tsri_cuda_recurrence &r, place p, int tile,
                                              int row, int step, int q, uint4 chunk)
 {

@@ -1,6 +1,6 @@
 /* exponential.c - l(z) = e^-z of the margin. It overflows a float at z = -88: below -80 it goes on
- * as its tangent, which is Lipschitz, as Assumption 3.3 of the deep ReLU paper wants a loss to be.
- */
+ * as its tangent, which is Lipschitz, as Assumption 3.3 of the deep ReLU paper wants a loss to
+ * be. */
 #include "backend/backend.h"
 
 static double exponential(double z, double *slope)

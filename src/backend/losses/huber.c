@@ -1,6 +1,5 @@
-/* huber.c - the mean over samples and outputs of d^2/2 where |d| <= 1 and of |d| - 1/2 beyond, d =
- * x
- * - target, labels one-hot. */
+/* huber.c - the mean over samples and outputs of d^2/2 where |d| <= 1 and of |d| - 1/2 beyond;
+ * d = x - target, labels one-hot. */
 #include "backend/backend.h"
 
 static double position(const tsri_position *p)
