@@ -25,9 +25,9 @@ typedef struct tsri_switch_runs {
     tsri_switch_change *change; /* [1 + crowds][seeds], the figure's own width first */
 } tsri_switch_runs;
 
-/* Trains all of them, or with --paper reads and makes their cells. runs->seeds is set; call fini also
+/* Trains all of them, or with --paper reads and makes their cells. h->seeds is set; call fini also
  * after a failure. */
-tsr_status tsri_switch_train(tsri_switch_runs *runs, tsri_study *s, const tsri_switch_sizes *z);
+tsr_status tsri_switch_train(tsri_switch_runs *h, tsri_study *s, const tsri_switch_sizes *z);
 void tsri_switch_runs_fini(tsri_switch_runs *runs);
 
 #endif

@@ -56,8 +56,9 @@ tsr_status tsr_certificate_at(tsr_certificate_row *row, const tsr_certificate *c
     tsr_status st = TSR_OK;
     TSRI_GIVEN(certificate);
     const tsri_certificate *c = &certificate->c;
-    TSR_CHECK(i >= 0 && i < c->count, TSR_USAGE, "there are %lld rows, and none is %lld",
-              (long long)c->count, (long long)i);
+    TSR_CHECK(i >= 0 && i < c->count, TSR_USAGE,
+              "there are %lld rows, numbered from 0, and no number %lld", (long long)c->count,
+              (long long)i);
     const tsri_row *r = &c->row[i];
     const char *theorem = c->theorem[r->claim.of].where;
     bool asked = r->claim.sense != TSRI_MEASURED;

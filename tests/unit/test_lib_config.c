@@ -87,8 +87,8 @@ static void every_key(void **state)
             assert_ok(tsr_config_put(config, key.key, text));
         tsr_free(text);
     }
-    assert_fails(tsr_key_at(&key, tsr_key_count()), TSR_USAGE, "none is");
-    assert_fails(tsr_key_at(&key, -1), TSR_USAGE, "none is");
+    assert_fails(tsr_key_at(&key, tsr_key_count()), TSR_USAGE, "and no number");
+    assert_fails(tsr_key_at(&key, -1), TSR_USAGE, "and no number");
     assert_ok(tsr_key_find(&key, "scheme.workers"));
     assert_int_equal(key.type, TSR_KEY_INT);
     assert_fails(tsr_key_find(&key, "scheme.worker"), TSR_USAGE, "did you mean scheme.workers");

@@ -264,7 +264,7 @@ static void read_from_config(void **state)
     assert_int_equal(info.test_n, 10);
     assert_int_equal(info.x.type, TSR_U8);
     tsr_data_destroy(data);
-    assert_fails(tsr_data_read(&data, other), TSR_USAGE, "a program's own");
+    assert_fails(tsr_data_read(&data, other), TSR_USAGE, "only in the memory of the program");
     tsr_config_destroy(config);
     tsr_config_destroy(other);
 }

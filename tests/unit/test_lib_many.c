@@ -49,7 +49,7 @@ static void tickets(void **state)
     char folder[256], *json = NULL;
     (void)snprintf(folder, sizeof folder, "%s", scratch_path("tickets"));
     assert_ok(tsr_config_set(config, "ticket.ratios=[0.5]"));
-    assert_fails(tsr_tickets(&json, config, &o), TSR_USAGE, "live in a folder");
+    assert_fails(tsr_tickets(&json, config, &o), TSR_USAGE, "need options.folder");
     o.folder = folder;
     assert_ok(tsr_tickets(&json, config, &o));
     assert_non_null(strstr(json, "ticket-0.5"));

@@ -34,7 +34,7 @@ static void built_from_a_description(void **state)
     assert_true(p.trained && !p.count);
     assert_fails(tsr_model_find(&p, model, "layers.0.weigth"), TSR_USAGE,
                  "did you mean layers.0.weight?");
-    assert_fails(tsr_model_param(&p, model, 99), TSR_USAGE, "none is 99");
+    assert_fails(tsr_model_param(&p, model, 99), TSR_USAGE, "no number 99");
     tsr_model_destroy(model);
 }
 
@@ -247,7 +247,8 @@ static void other_data(void **state)
     assert_fails(tsr_model_judge(&r, model, data), TSR_USAGE, "7 classes");
     tsr_data_destroy(data);
     /* what its config names is a program's memory: told, not guessed */
-    assert_fails(tsr_model_evaluate(&r, model, false), TSR_USAGE, "a program's own");
+    assert_fails(tsr_model_evaluate(&r, model, false), TSR_USAGE,
+                 "only in the memory of the program");
     tsr_model_destroy(model);
 }
 

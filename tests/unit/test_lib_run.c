@@ -202,8 +202,8 @@ static void with_and_without_a_folder(void **state)
     (void)tsr_model_read(&file, scratch_path("nowhere"));
     tsr_run_destroy(run);
     assert_non_null(strstr(tsr_last_error(), "nowhere")); /* which is still the last error */
-    ends_with(
-        "\"event\":\"ended\",\"round\":4,\"status\":\"interrupted\",\"why\":\"the program let");
+    ends_with("\"event\":\"ended\",\"round\":4,\"status\":\"interrupted\",\"why\":\"the program "
+              "destroyed it");
     assert_ok(tsr_run_create(&run, config, &o));
     memset(folder, 0, sizeof folder); /* the run has a copy */
     w.rounds = 3;

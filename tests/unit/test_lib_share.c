@@ -35,7 +35,7 @@ static void axes_are_listed(void **state)
         cuttable += a.cuttable;
     }
     assert_int_equal(cuttable, 1);
-    assert_fails(tsr_share_axis(&a, share, 99), TSR_USAGE, "none is 99");
+    assert_fails(tsr_share_axis(&a, share, 99), TSR_USAGE, "no number 99");
     assert_fails(tsr_share_give(share, "hiden.0", (int64_t[]){1}, 1), TSR_USAGE,
                  "did you mean hidden.0?");
     assert_fails(tsr_share_give(share, "input", (int64_t[]){1}, 1), TSR_USAGE, "input");
@@ -291,7 +291,7 @@ static void certificates(void **state)
         assert_ok(tsr_certificate_at(&row, c, i));
         assert_true(*row.quantity != '\0' && (row.sense != 0 || row.verdict == TSR_NO_VERDICT));
     }
-    assert_fails(tsr_certificate_at(&row, c, 999), TSR_USAGE, "none is 999");
+    assert_fails(tsr_certificate_at(&row, c, 999), TSR_USAGE, "no number 999");
     assert_ok(tsr_certificate_text(&text, c));
     assert_ok(tsr_certificate_json(&json, c));
     assert_non_null(strstr(text, row.quantity));
