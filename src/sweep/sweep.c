@@ -288,7 +288,6 @@ tsr_status tsri_sweep_run(tsri_sweep *sweep, const tsr_config *config,
 done:
     tsri_sweep_files_close(c.files);
     tsr_data_destroy(c.ground.data);
-    tsri_stop_clear();
     return st;
 }
 

@@ -316,11 +316,10 @@ static tsr_status train(tsr_result *result, tsr_config *config, const tsr_run_op
 done:
     tsri_run_fini(&run);
     dismiss(crew, st);
-    tsri_stop_clear(); /* it was for this run */
     return st;
 }
 
-tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+tsr_status tsri_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
 {
     tsr_status st = TSR_OK;
     tsr_run_options o;
@@ -333,5 +332,12 @@ tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_optio
     TSR_TRY(train(&r, config, &o));
     TSR_TRY(TSRI_SIZED_GIVE(result, &r));
 done:
+    return st;
+}
+
+tsr_status tsr_train(tsr_result *result, tsr_config *config, const tsr_run_options *options)
+{
+    tsr_status st = tsri_train(result, config, options);
+    tsri_stop_clear(); /* it was for this run */
     return st;
 }
