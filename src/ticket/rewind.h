@@ -8,6 +8,7 @@
 #define TSRI_REWIND_H
 
 #include "model/model.h"
+#include "run/settings.h"
 
 typedef struct tsri_rewind {
     const char *whole;   /* the pretrained network's file */
@@ -16,8 +17,8 @@ typedef struct tsri_rewind {
     int64_t recalibrate; /* batches that measure the statistics of the ticket with these weights */
 } tsri_rewind;
 
-/* Would the run of that run file leave the checkpoint of that epoch? USAGE with what to set. */
-tsr_status tsri_rewind_check(const tsr_config *config, int64_t epoch);
+/* Would such a run leave the checkpoint of that epoch? USAGE with what to set. */
+tsr_status tsri_rewind_check(const tsri_settings *s, int64_t epoch);
 
 /* *out = the pretrained network with the weights of that epoch. The caller destroys it. */
 tsr_status tsri_rewind_whole(tsr_model **out, const tsri_rewind *to);

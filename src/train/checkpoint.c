@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "run/observer.h"
 #include "run/rate.h"
+#include "run/when.h"
 #include "train/checkpoint.h"
 #include "train/convert_run.h"
 #include "train/forced.h"
@@ -149,13 +150,16 @@ static void note_best(tsri_run *run)
     }
 }
 
-/* Files of later rounds were passed over as damaged when this run was resumed: were they counted,
- * they would push out the sound ones. */
+/* The newest few stay, and of those that were due as many: the one that a stop has added must not
+ * push out one that an undisturbed run would still have, which a ticket may rewind to. Files of
+ * later rounds were passed over as damaged when this run was resumed: were they counted, they would
+ * push out the sound ones. */
 static tsr_status drop_old(const tsri_run *run)
 {
     tsr_status st = TSR_OK;
     char *folder = NULL, **names = NULL;
-    int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep"), newer = 0;
+    int64_t count = 0, keep = tsri_config_int(run->settings.config, "checkpoint.keep");
+    int64_t all = 0, due = 0;
     int64_t target = tsri_rolls_back(&run->settings)
                          ? tsri_rollback_target(&run->settings, run->position.round)
                          : -1;
@@ -163,8 +167,10 @@ static tsr_status drop_old(const tsri_run *run)
     TSR_TRY(tsri_list_folder(&names, &count, folder));
     for (int64_t i = count - 1; i >= 0; i--) {
         int64_t round = round_of(names[i]);
-        if (round < 0 || (round <= run->position.round && newer++ < keep) ||
-            round == run->position.best_round || round == target)
+        bool known = round >= 0 && round <= run->position.round, newest = known && all++ < keep;
+        if (known && tsri_due(&run->settings, round, "checkpoint.every"))
+            newest = due++ < keep || newest;
+        if (round < 0 || newest || round == run->position.best_round || round == target)
             continue;
         char *path = NULL;
         TSR_TRY(tsri_path_join(&path, folder, names[i]));

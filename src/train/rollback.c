@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "run/metrics_lines.h"
 #include "run/rate.h"
+#include "run/when.h"
 #include "train/checkpoint.h"
 #include "train/forced.h"
 #include "train/sound.h"
@@ -38,10 +39,7 @@ done:
 
 int64_t tsri_rollback_target(const tsri_settings *s, int64_t round)
 {
-    double every = tsri_config_real(s->config, "checkpoint.every");
-    int64_t period = every > 0 ? (int64_t)llround(every * s->epoch_rounds) : 0;
-    if (every > 0 && period < 1)
-        period = 1;
+    int64_t period = tsri_period(s, tsri_config_real(s->config, "checkpoint.every"));
     return period > 0 ? round - round % period : 0;
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { EPOCHS = 4, ROUNDS_OF_EPOCH = 4 };
+
 /* Four batches an epoch, a checkpoint after each of them. */
 static tsr_config *config_with(const char *const *more)
 {
@@ -120,10 +122,76 @@ static void a_late_stop_ends_the_next_run(void **state)
     tsr_config_destroy(config);
 }
 
+/* The checkpoint of a stop counted as one of the newest: the oldest one that was due was removed,
+ * and the ticket that was to be rewound to it could never be made. */
+static void a_stop_keeps_what_was_due(void **state)
+{
+    (void)state;
+    static const char *const rewound[] = {"ticket.rewind=1", NULL};
+    char whole[512], cut[512], path[700], name[64];
+    tsr_config *config = config_with(rewound);
+    (void)snprintf(whole, sizeof whole, "%s", scratch_path("due-whole"));
+    (void)snprintf(cut, sizeof cut, "%s", scratch_path("due-cut"));
+    assert_ok(tickets(config, whole, false, NULL));
+    for (int64_t round = 1; round < 16; round += 2) {
+        asker next = {.round = round};
+        assert_fails(tickets(config, cut, round > 1, &next), TSR_INTERRUPTED, "all saved");
+    }
+    assert_ok(tickets(config, cut, true, NULL));
+    for (int epoch = 1; epoch <= EPOCHS; epoch++) {
+        (void)snprintf(name, sizeof name, "checkpoints/ckpt-%012d.safetensors",
+                       epoch * ROUNDS_OF_EPOCH);
+        if (!tsri_file_exists(in(path, cut, name)))
+            fail_msg("%s is gone", name);
+    }
+    same_tickets(whole, cut);
+    tsr_config_destroy(config);
+}
+
+/* Epochs that are no whole number of rounds: 32 / 8 batches in rounds of 3 steps are 1.33 rounds.
+ * A checkpoint for every epoch is one after rounds 1, 2, 3, ..., and epoch 2 ends after round 3. It
+ * was found out when pretraining was done that a checkpoint had not been kept. */
+static void rewinding_is_checked_by_rounds(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"scheme.name=ist", "scheme.workers=2",
+                                        "scheme.local_steps=3", "ticket.rewind=1", NULL};
+    char folder[512];
+    tsr_config *config = config_with(lines);
+    (void)snprintf(folder, sizeof folder, "%s", scratch_path("rounds"));
+    /* 4 epochs are 5 rounds; epoch 1 is over after round 1, and 5 checkpoints follow */
+    assert_fails(tickets(config, folder, false, NULL), TSR_USAGE,
+                 "set checkpoint.every to 1 and checkpoint.keep to 5 or more");
+    assert_ok(tsr_config_set(config, "checkpoint.keep=5"));
+    assert_ok(tickets(config, folder, false, NULL));
+    tsr_config_destroy(config);
+    (void)snprintf(folder, sizeof folder, "%s", scratch_path("halves"));
+    config = config_with(lines);
+    assert_ok(tsr_config_set(config, "scheme.local_steps=8")); /* half a round an epoch */
+    assert_ok(tsr_config_set(config, "epochs=6"));
+    assert_ok(tsr_config_set(config, "ticket.rewind=4")); /* round 2 of 3 */
+    assert_ok(tickets(config, folder, false, NULL));
+    tsr_config_destroy(config);
+    (void)snprintf(folder, sizeof folder, "%s", scratch_path("thirds"));
+    config = config_with(lines);
+    assert_ok(
+        tsr_config_set(config, "batch=6")); /* 5 batches in rounds of 2: 2.5 rounds an epoch */
+    assert_ok(tsr_config_set(config, "scheme.local_steps=2"));
+    assert_ok(tsr_config_set(config, "ticket.rewind=2")); /* round 5; saved after 3, 6, 9 and 10 */
+    assert_fails(tickets(config, folder, false, NULL), TSR_USAGE,
+                 "after round 5 of 10: set checkpoint.every to 2 and checkpoint.keep to 2 or more");
+    assert_false(tsri_file_exists(folder));
+    assert_ok(tsr_config_set(config, "checkpoint.every=2"));
+    assert_ok(tickets(config, folder, false, NULL));
+    tsr_config_destroy(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_stop_ends_the_next_run),
+        cmocka_unit_test(a_stop_keeps_what_was_due),
+        cmocka_unit_test(rewinding_is_checked_by_rounds),
     };
     return nothing_left(cmocka_run_group_tests(tests, scratch_setup, scratch_teardown));
 }
