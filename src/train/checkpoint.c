@@ -107,8 +107,21 @@ static tsr_status write_state(tsri_json *w, tsri_run_position *p)
     return tsri_json_end(w);
 }
 
-/* Numbers that are not finite were written as null and keep the value of a fresh run. A position
- * that is refused changes nothing: the checkpoint before may be sound. */
+/* Numbers that are not finite are not in a checkpoint: they are those of a fresh run, whatever run
+ * went back to it or read a newer one first, which was damaged. */
+static void fresh_numbers(tsri_run_position *p)
+{
+    p->recent = (tsri_mean){0};
+    p->first_loss = 0;
+    p->best_score = -INFINITY;
+    p->test_loss = p->test_accuracy = p->test_rmse = NAN;
+    p->train_loss = p->train_accuracy = NAN;
+    p->best_loss = INFINITY;
+    p->ranking_change = NAN;
+    p->stale = p->unlooked = 0; /* which version 0.1 did not write */
+}
+
+/* A position that is refused changes nothing: the checkpoint before may be sound. */
 static tsr_status read_state(tsri_run_position *p, const char *text, int64_t rounds,
                              const char *path)
 {
@@ -117,6 +130,7 @@ static tsr_status read_state(tsri_run_position *p, const char *text, int64_t rou
     tsri_json_value *root = NULL;
     field f[FIELDS];
     fields_of(f, p);
+    fresh_numbers(p);
     TSR_TRY(tsri_json_parse(&root, text, (int64_t)strlen(text), path));
     for (int i = 0; i < FIELDS; i++) {
         const tsri_json_value *v = tsri_json_get(root, f[i].name);

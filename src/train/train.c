@@ -238,7 +238,7 @@ static tsr_status begin_in_folder(tsri_run *run, bool *resumed)
         TSR_TRY(run->settings.scheme->assemble(run));
     TSR_TRY(tsri_write_run_file(run));
     TSR_TRY(tsri_forced_tell(run));
-    if (run->settings.auto_backend && run->position.round == 0)
+    if (run->settings.auto_backend && !*resumed) /* the checkpoint of round 0 comes after it */
         TSR_TRY(tsri_event_backend(run));
     TSR_TRY(tsri_event_device(run));
     /* Resuming must not need the file of --init again; the start may be gone back to. */
