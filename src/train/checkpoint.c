@@ -35,6 +35,9 @@
 #define META_NET       "tessera.net"
 #define META_CONVERTED "tessera.converted"
 
+/* Of runs that began with a model: the checksum of its numbers. */
+#define META_INIT "tessera.init"
+
 static tsr_status checkpoint_path(char **out, const tsri_run *run, int64_t round)
 {
     char name[64];
@@ -258,6 +261,7 @@ static tsr_status write_parcel(tsri_parcel *parcel, const char *path, const tsri
                         {TSRI_META_FORCED, run->forced.length > 0 ? run->forced.data : NULL},
                         {TSRI_META_ROLLBACKS, rollbacks},
                         {TSRI_META_TICKET, run->ticket},
+                        {META_INIT, *run->init ? run->init : NULL},
                         {META_NET, tsri_convert_kind(&run->settings, &run->position)},
                         {META_CONVERTED, run->position.converted < 0 ? NULL : converted}};
     int64_t pairs = 0;
@@ -324,6 +328,22 @@ static tsr_status read_ticket(tsri_run *run, const tsri_tensors *file)
     return ticket ? tsri_strdup(&run->ticket, ticket) : TSR_OK;
 }
 
+/* A command that names a model is of a run that began with it. A run that is over is only told again. */
+static tsr_status same_init(tsri_run *run, const tsri_tensors *file, bool over, const char *path)
+{
+    tsr_status st = TSR_OK;
+    const char *was = tsri_tensors_meta(file, META_INIT), *given = run->process.given;
+    TSR_CHECK(!was || !*given || strcmp(was, given) == 0 || over || run->settings.options.force,
+              TSR_USAGE,
+              "%s is of a run that began with the weights of another model (checksum %s) than the "
+              "one that is given now (%s): give that one, begin in another folder, or add --force "
+              "to go on all the same",
+              path, tsri_quote(was), given);
+    (void)snprintf(run->init, sizeof run->init, "%s", was ? was : "");
+done:
+    return st;
+}
+
 /* A run that converts its net has the one that the checkpoint is of before it is read. */
 static tsr_status choose_net(tsri_run *run, const tsri_tensors *file, const char *path)
 {
@@ -379,6 +399,7 @@ static tsr_status load_one(tsri_run *run, const char *path)
             TSR_TRY(tsri_observers[i]->load(run, file, path));
     bool over = run->position.round >= run->settings.rounds ||
                 tsri_iterate_enough(&run->settings, &run->position); /* nothing is computed */
+    TSR_TRY(same_init(run, file, over, path));
     TSR_CHECK(
         strcmp(kernels, here) == 0 || over || run->settings.options.force, TSR_USAGE,
         "%s was computed by %s but this machine has %s: the numbers would no longer be those of "

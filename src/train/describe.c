@@ -24,10 +24,13 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "data/source.h"
+#include "io/crc32c.h"
 #include "net/grelu.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Gradient descent takes the whole set each step, whatever `batch` says: a resolved run file always
@@ -191,6 +194,20 @@ done:
     return st;
 }
 
+/* Which numbers a run begins with: it must not be resumed as one that began with others. */
+static void note_init(tsri_run *run)
+{
+    const tsri_tensors *file = run->process.init;
+    uint32_t crc = 0;
+    for (int64_t i = 0; i < file->count; i++) {
+        const tsri_tensor *t = &file->tensor[i];
+        crc = tsri_crc32c(crc, t->name, strlen(t->name) + 1);
+        crc = tsri_crc32c(crc, t->data, (size_t)tsri_tensor_bytes(t));
+    }
+    (void)snprintf(run->process.given, sizeof run->process.given, "%08" PRIx32, crc);
+    memcpy(run->init, run->process.given, sizeof run->init);
+}
+
 /* The model to start from says how wide its network is, unless the run file does, and which units
  * of the whole it has. Its numbers are read when the network is there (train.c). A file of another
  * program has only numbers. */
@@ -208,6 +225,7 @@ static tsr_status open_init(tsri_run *run, tsr_config *config)
     TSR_TRY(path ? tsri_tensors_read(&run->process.init, path)
                  : tsri_model_tensors(&run->process.init, model));
     path = path ? path : model->path;
+    note_init(run);
     TSR_TRY(tsri_model_knows(run->process.init, path, run->data));
     const char *ticket = tsri_tensors_meta(run->process.init, TSRI_META_TICKET);
     if (ticket)
