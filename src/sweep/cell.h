@@ -6,8 +6,10 @@
 #include "train/describe.h"
 
 /* Is the run possible? Checks everything that `train` would refuse before its first round.
- * *suits: it could be trained in the space of its samples, on processors (scheme/space.h). */
-tsr_status tsri_cell_check(bool *suits, tsr_config *config, const tsri_ground *ground);
+ * *suits: it could be trained in the space of its samples, on processors (scheme/space.h); *data:
+ * the checksum of what it would be trained and judged on. */
+tsr_status tsri_cell_check(bool *suits, uint32_t *data, tsr_config *config,
+                           const tsri_ground *ground);
 
 /* Runs all rounds. A run that diverges, or is refused after it began, is an outcome, not a failure.
  * INTERRUPTED when a stop was asked for. The caller frees outcome->curve and ->refused. */
